@@ -1,26 +1,27 @@
-# make run        serve the app on port 8501, to this machine only (installs what it needs the first time)
+# make run        serve the app on port 8501 or the next free one, to this machine only (installs what it needs the first time)
 # make dev        the same, and rerun pages whenever a file is saved
 # make serve      serve the app to other machines too, on all network addresses, with the limits of a hosted app
 # make serve-class  the same, with a process for each core behind nginx, for a hundred visitors and more
 # make check      the checks to run before every commit: six minutes at most on two cores
 # make check-cluster  the tests of models on a real Ray, after installing it; needs nothing else and takes minutes
-# make check-all  `make check` and every slow test, as continuous integration runs them
+# make check-all  `make check`, every slow test, and tests once more for another processor and another path, as
+#                 continuous integration runs them
 PYTHON ?= python3
-PORT ?= 8501
 BIN := .venv/bin
 
-.PHONY: run dev serve serve-class ready static check check-all check-cluster format lint types imports words js js-build js-test test test-all install install-dev chromium models clean
+.PHONY: run dev serve serve-class ready static check check-all check-cluster format lint types imports words js js-build js-test test test-all test-numbers test-elsewhere install install-dev chromium models clean
 
+# Without PORT, Streamlit takes 8501 or the next one that is free, and the app logs which.
 run: install models
-	$(BIN)/streamlit run app.py --server.port $(PORT)
+	$(BIN)/streamlit run app.py $(if $(PORT),--server.port $(PORT))
 
 dev: install models
-	$(BIN)/streamlit run app.py --server.port $(PORT) --server.fileWatcherType auto --server.runOnSave true
+	$(BIN)/streamlit run app.py $(if $(PORT),--server.port $(PORT)) --server.fileWatcherType auto --server.runOnSave true
 
 serve: install models
-	ATTNVIZ_HOSTED=1 $(BIN)/streamlit run app.py --server.port $(PORT) --server.address 0.0.0.0
+	ATTNVIZ_HOSTED=1 $(BIN)/streamlit run app.py --server.port $(or $(PORT),8501) --server.address 0.0.0.0
 
-LISTEN ?= 0.0.0.0:$(PORT)
+LISTEN ?= 0.0.0.0:$(or $(PORT),8501)
 
 serve-class: install models
 	$(BIN)/python -m deploy.class_server --listen $(LISTEN)
@@ -49,7 +50,8 @@ chromium:
 	@sh scripts/chromium.sh
 	@sh scripts/nginx.sh
 
-ready: install-dev chromium node_modules/.installed
+# Models first: a cache folder that cannot be written is told before the minutes of checks.
+ready: install-dev models chromium node_modules/.installed
 
 STATIC := types words js imports lint format
 
@@ -62,6 +64,8 @@ check: static
 
 check-all: static
 	$(MAKE) --no-print-directory test-all
+	$(MAKE) --no-print-directory test-numbers
+	$(MAKE) --no-print-directory test-elsewhere
 
 format: install-dev
 	$(BIN)/ruff format --check .
@@ -74,14 +78,13 @@ types: install-dev
 
 imports: install-dev
 	$(BIN)/lint-imports
-	$(BIN)/python -m scripts.faces
 
 words: install-dev
 	$(BIN)/python -m scripts.words --check
 	$(BIN)/python -m scripts.languages
 
 NODE := $(BIN)/node
-SCRIPTS := attnviz/ui/canvas/src attnviz/ui/web scripts tests/js eslint.config.js
+SCRIPTS := attnviz/canvas attnviz/serve scripts tests/js eslint.config.js
 
 node_modules/.installed: package.json package-lock.json | install-dev
 	$(BIN)/npm ci --silent --ignore-scripts
@@ -117,6 +120,19 @@ test: install-dev
 test-all: install-dev
 	$(LOOK) -n 2 --dist loadfile --ignore=tests/browser
 	$(LOOK) -n 2 --dist loadgroup tests/browser
+
+# Once more, as a processor computes that has no vector instructions. Whatever is fast is looked at, so that a new test is,
+# too; a slow one that pins numbers is marked so. What starts browsers, servers or installations pins none.
+STARTS_OTHERS := $(addprefix --ignore=tests/,browser wheel deploy cluster benchmarks)
+
+test-numbers: install-dev
+	ATEN_CPU_CAPABILITY=default OMP_NUM_THREADS=1 \
+	  $(LOOK) -n 2 --dist loadfile $(STARTS_OTHERS) -m "numbers or not slow"
+
+# Tests in a clone of what is committed, at a path with a space and a letter that is not ASCII.
+test-elsewhere: install-dev
+	$(BIN)/python -m scripts.elsewhere -n 2 --dist loadfile -m "not slow" \
+	  $(STARTS_OTHERS) $(addprefix --ignore=tests/,core models experiments pages)
 
 # Ray is 290 MB that nothing else needs; without it these tests say that they were skipped.
 check-cluster: install-dev

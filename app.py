@@ -1,8 +1,8 @@
-"""attnviz: `streamlit run app.py`. What it serves lies in the package: attnviz/ui/entry/app.py."""
+"""attnviz: `streamlit run app.py`. What it serves lies in the package: attnviz/serve/entry/app.py."""
 
 import streamlit as st
 
-from attnviz.ui.web import configuration, server
+from attnviz.serve import configuration, server
 
 configuration.adopt()
 

@@ -24,10 +24,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from attnviz.core.attention import attend
-    from attnviz.experiments.heads import mean_outputs
     from attnviz.models.capture import Edit, Trace, capture, intervene
     from attnviz.models.loading import load
     from attnviz.notebook import cost_of_heads, find_heads, show
+    from attnviz.runs.heads.head_scores import mean_outputs
 
 __version__ = "0.1.0"
 
@@ -54,7 +54,7 @@ _HOME = {
     "find_heads": "attnviz.notebook",
     "cost_of_heads": "attnviz.notebook",
     "show": "attnviz.notebook",
-    "mean_outputs": "attnviz.experiments.heads",
+    "mean_outputs": "attnviz.runs.heads.head_scores",
 }
 
 
@@ -65,7 +65,7 @@ _NEEDS = {"load": "models"}
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module 'attnviz' has no attribute {name!r}; it has {', '.join(__all__)}")
-    from attnviz.extras import must_have, needed_for
+    from attnviz.base.extras import must_have, needed_for
 
     if name in _NEEDS:
         must_have(_NEEDS[name], f"attnviz.{name}")

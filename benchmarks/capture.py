@@ -20,8 +20,8 @@ from typing import Any
 import torch
 from transformers import LlamaConfig, LlamaModel
 
+from attnviz.canvas.shared import packing
 from attnviz.models.capture import capture, sweep, yardstick
-from attnviz.ui.canvas import packing
 from benchmarks.measuring import machine, peak_extra_bytes, ratio, rounds, seconds
 
 SHAPES: dict[str, dict[str, Any]] = {

@@ -26,12 +26,13 @@ from typing import Any
 import torch
 from playwright.sync_api import sync_playwright
 
-from attnviz.experiments.explorer import ModelRun, Request, head_measures, run_model
+from attnviz.canvas.shared import packing
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.loading import load
 from attnviz.models.tokens import encode
-from attnviz.ui.canvas import packing
-from attnviz.ui.web import navigation
+from attnviz.pages.explore.maths import head_measures
+from attnviz.runs.model_run import ModelRun, Request, run_model
+from attnviz.serve import page_table
 from benchmarks import budgets, rival
 from benchmarks.driving import OVERVIEW, Dragged, Tab, first_paint, floor, memory, risen
 from benchmarks.measuring import machine
@@ -302,7 +303,7 @@ def app(
             if not with_pages:
                 return found, {}, rise
             pages = {BARE: bare(browser, folder)}
-            for row in navigation.ROWS:
+            for row in page_table.PAGES:
                 url = server.url if row.is_home else f"{server.url}/{row.name}"
                 first_paint(browser, url, 1)  # warm
                 pages[row.name] = first_paint(browser, url)

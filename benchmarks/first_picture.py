@@ -18,7 +18,8 @@ from typing import Any
 
 from playwright.sync_api import sync_playwright
 
-from attnviz.ui.web import navigation
+from attnviz.app.page_entry import Page
+from attnviz.serve import page_table
 from benchmarks.driving import one_paint, turned_to
 from benchmarks.explorer import chromium
 from benchmarks.measuring import machine
@@ -54,7 +55,7 @@ def served(checkout: Path, log: Path) -> Server:
     return Server(ROOT / "app.py", log) if checkout == ROOT else Checkout(checkout, log)
 
 
-def measured(browser: Any, urls: dict[str, str], row: navigation.PageRow, times: int) -> Taken:
+def measured(browser: Any, urls: dict[str, str], row: Page, times: int) -> Taken:
     """What one page takes, so many times at each address in turn, after once that does not count."""
     taken: Taken = {side: [] for side in urls}
     for number in range(times + 1):
@@ -74,7 +75,7 @@ def cells(seen: list[dict[str, float]]) -> list[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--times", type=int, default=3, help="how often each page is opened")
-    parser.add_argument("--pages", nargs="+", default=[row.name for row in navigation.ROWS], help="names in addresses")
+    parser.add_argument("--pages", nargs="+", default=[row.name for row in page_table.PAGES], help="names in addresses")
     parser.add_argument("--beside", type=Path, help="another checkout, measured in turn with this one")
     asked = parser.parse_args()
     checkouts = {"before": asked.beside.resolve()} if asked.beside else {}
@@ -87,7 +88,7 @@ def main() -> None:
                 servers[side] = served(checkout, Path(folder) / f"{side}.txt")
             urls = {side: server.url for side, server in servers.items()}
             rows = []
-            for row in (row for row in navigation.ROWS if row.name in asked.pages):
+            for row in (row for row in page_table.PAGES if row.name in asked.pages):
                 for side, seen in measured(browser, urls, row, asked.times).items():
                     rows.append([f"{row.name} {side}".strip(), *cells(seen), f"{os.getloadavg()[0]:.1f}"])
                     print("\t".join(rows[-1]), flush=True)

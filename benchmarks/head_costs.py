@@ -19,9 +19,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from attnviz.experiments.heads import costs_in_layer, targets
 from attnviz.models.capture import ResumedPass
 from attnviz.models.loading import load
+from attnviz.runs.heads.removal_costs import costs_in_layer, targets
 from benchmarks.measuring import machine
 
 

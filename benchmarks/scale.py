@@ -15,8 +15,8 @@ from pathlib import Path
 
 import torch
 
-from attnviz.experiments.explorer import Request, run_model
 from attnviz.models.loading import load
+from attnviz.runs.model_run import Request, run_model
 from benchmarks.load.habits import OWN, SHARES
 from benchmarks.measuring import machine
 from benchmarks.queueing import servers_needed, wait_quantile

@@ -36,8 +36,8 @@ from typing import IO
 
 import streamlit
 
-from attnviz.ui.web import log_lines
-from attnviz.ui.web.charts_script import as_sent
+from attnviz.serve import log_lines
+from attnviz.serve.charts_script import as_sent
 
 log = logging.getLogger("attnviz.class")
 

@@ -1,8 +1,8 @@
 """Attention by hand: from words to output, one step at a time.
 
-The page is attnviz/ui/pages/build.py; this runs it alone.
+The page is attnviz/pages/build/build.py; this runs it alone.
 """
 
-from attnviz.ui.pages import build
+from attnviz.pages.build.build import page
 
-build.page()
+page()

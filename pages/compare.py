@@ -1,8 +1,8 @@
 """Attention against recurrence and convolution: what each costs, measures, reaches and shares.
 
-The page is attnviz/ui/pages/compare.py; this runs it alone.
+The page is attnviz/pages/compare/compare.py; this runs it alone.
 """
 
-from attnviz.ui.pages import compare
+from attnviz.pages.compare.compare import page
 
-compare.page()
+page()

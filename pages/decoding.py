@@ -1,8 +1,8 @@
 """Writing token by token: what the cache of keys and values holds, saves and costs, and how it goes wrong.
 
-The page is attnviz/ui/pages/decoding.py; this runs it alone.
+The page is attnviz/pages/decoding/decoding.py; this runs it alone.
 """
 
-from attnviz.ui.pages import decoding
+from attnviz.pages.decoding.decoding import page
 
-decoding.page()
+page()

@@ -1,8 +1,8 @@
 """The explorer: a sentence, every head of a model, and what changes when a head is changed.
 
-The page is attnviz/ui/pages/explore.py; this runs it alone.
+The page is attnviz/pages/explore/explore.py; this runs it alone.
 """
 
-from attnviz.ui.pages import explore
+from attnviz.pages.explore.explore import page
 
-explore.page()
+page()

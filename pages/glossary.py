@@ -1,8 +1,8 @@
 """The words of attention, each in two sentences, with the way to where it can be seen.
 
-The page is attnviz/ui/pages/glossary.py; this runs it alone.
+The page is attnviz/pages/glossary/glossary.py; this runs it alone.
 """
 
-from attnviz.ui.pages import glossary
+from attnviz.pages.glossary.glossary import page
 
-glossary.page()
+page()

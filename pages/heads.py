@@ -1,8 +1,8 @@
 """Which head does what: all heads of a model over many sentences.
 
-The page is attnviz/ui/pages/heads.py; this runs it alone.
+The page is attnviz/pages/heads/heads.py; this runs it alone.
 """
 
-from attnviz.ui.pages import heads
+from attnviz.pages.heads.heads import page
 
-heads.page()
+page()

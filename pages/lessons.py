@@ -1,8 +1,8 @@
 """Eight lessons on attention, step by step: one idea, one live picture, one thing to do, one question.
 
-The page is attnviz/ui/pages/lessons.py; this runs it alone.
+The page is attnviz/pages/lessons/lessons.py; this runs it alone.
 """
 
-from attnviz.ui.pages import lessons
+from attnviz.pages.lessons.lessons import page
 
-lessons.page()
+page()

@@ -1,8 +1,8 @@
 """Who may look at whom: a mask from rules and paint, its effect on attention, and how masks go wrong.
 
-The page is attnviz/ui/pages/masks.py; this runs it alone.
+The page is attnviz/pages/masks/masks.py; this runs it alone.
 """
 
-from attnviz.ui.pages import masks
+from attnviz.pages.masks.masks import page
 
-masks.page()
+page()

@@ -1,8 +1,8 @@
 """Attention over pictures: where each patch looks, what a model says, and what it says when patches are hidden.
 
-The page is attnviz/ui/pages/pictures.py; this runs it alone.
+The page is attnviz/pages/pictures/pictures.py; this runs it alone.
 """
 
-from attnviz.ui.pages import pictures
+from attnviz.pages.pictures.pictures import page
 
-pictures.page()
+page()

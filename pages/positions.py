@@ -1,8 +1,8 @@
 """How order gets into attention: nothing, added, turned or taken off the scores; longer texts; video; a real head.
 
-The page is attnviz/ui/pages/positions.py; this runs it alone.
+The page is attnviz/pages/positions/positions.py; this runs it alone.
 """
 
-from attnviz.ui.pages import positions
+from attnviz.pages.positions.positions import page
 
-positions.page()
+page()

@@ -1,8 +1,8 @@
 """Why scores are divided by the square root of d_k: tried by hand, measured, and trained.
 
-The page is attnviz/ui/pages/scaling.py; this runs it alone.
+The page is attnviz/pages/scaling/scaling.py; this runs it alone.
 """
 
-from attnviz.ui.pages import scaling
+from attnviz.pages.scaling.scaling import page
 
-scaling.page()
+page()

@@ -1,8 +1,8 @@
 """MHA, GQA, MQA, MLA: what sharing keys and values saves, and what it costs.
 
-The page is attnviz/ui/pages/sharing.py; this runs it alone.
+The page is attnviz/pages/sharing/sharing.py; this runs it alone.
 """
 
-from attnviz.ui.pages import sharing
+from attnviz.pages.sharing.sharing import page
 
-sharing.page()
+page()

@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 import torch
 
+from attnviz.base.packed import pack_bits
+from attnviz.canvas.shared import packing
 from attnviz.core.attention import attend
-from attnviz.experiments.explorer import WhatIf, what_if
-from attnviz.mask_bits import pack_bits
 from attnviz.models.capture import RecordedLayer
 from attnviz.models.tokens import MatrixAxis, project
-from attnviz.ui.canvas import packing
+from attnviz.runs import what_if
+from attnviz.runs.what_if import WhatIf
 
 #: (queries, keys, spread of the scores, mask, bias, soft-cap, sink, factor)
 HEADS = (
@@ -113,7 +114,7 @@ def edit_cases() -> dict[str, Any]:
 
 
 def _layer(rng: np.random.Generator, kind: str, n_q: int, n_k: int) -> RecordedLayer:
-    q, k, v = (torch.from_numpy(rng.normal(0, 2, (1, 1, n, 8)).astype(np.float32)) for n in (n_q, n_k, n_k))
+    q, k, v = (torch.from_numpy(quarters(rng, 1, 1, n, 8, spread=2).astype(np.float32)) for n in (n_q, n_k, n_k))
     real = torch.ones(1, 1, 1, n_k, dtype=torch.bool)
     if kind == "padded":
         real[..., -2:] = False
@@ -195,6 +196,11 @@ def _edited(
         "unseen": flags(project(may.float(), *groups) == 0),
         "tile": packing.thumbnails(weights.numpy(), ~may.numpy(), 4).ravel().tolist(),
     }
+
+
+def quarters(rng: np.random.Generator, *shape: int, spread: float = 1) -> np.ndarray:
+    """Normal numbers of this spread, rounded to quarters."""
+    return np.rint(rng.normal(0, 4 * spread, shape)) / 4
 
 
 def flags(tensor: torch.Tensor) -> list[int]:

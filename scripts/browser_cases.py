@@ -1,6 +1,8 @@
 """Write cases that Python computes and JavaScript must reproduce: `python -m scripts.browser_cases`.
 
-tests/js/*.test.js runs them with Node; tests/ui/canvas/test_browser_cases.py fails if the written cases are outdated.
+What a case begins with is the same on every processor: doubles that NumPy draws, or quarters, whose sums of products
+are exact in float32. What follows from it may differ in its last bits.
+tests/js/*.test.js runs them with Node; tests/canvas/test_browser_cases.py fails if the written cases are outdated.
 """
 
 from __future__ import annotations
@@ -15,13 +17,14 @@ from typing import Any, Literal
 import numpy as np
 import torch
 
+from attnviz.base import raw_scores
+from attnviz.base.packed import pack_bits
+from attnviz.base.raw_scores import RawHead
+from attnviz.canvas.shared import packing
 from attnviz.core.temperature import COLDEST
-from attnviz.experiments.positions import pair_rotation
-from attnviz.experiments.scaling import alternatives
-from attnviz.figures import head_colours
-from attnviz.mask_bits import pack_bits
-from attnviz.packing import RawHead, raw_scores
-from attnviz.ui.canvas import packing
+from attnviz.figures import theme
+from attnviz.pages.positions.maths import pair_rotation
+from attnviz.pages.scaling.maths import alternatives
 from scripts import attend_cases
 
 FOLDER = Path(__file__).parents[1] / "tests" / "js" / "cases"
@@ -189,6 +192,7 @@ def _raw_case(heads: list[RawHead], bits: Literal[16, 32]) -> dict[str, Any]:
 
 def rotation_cases() -> list[dict[str, Any]]:
     """Pairs of a query and a key at two positions: what the chosen pair and all pairs together give."""
+    rng = np.random.default_rng(21)
     made = []
     for width, base, pair, q_at, k_at in (
         (2, 10_000.0, 0, 0, 0),
@@ -196,7 +200,8 @@ def rotation_cases() -> list[dict[str, Any]]:
         (16, 100.0, 7, 3, 500),
         (64, 10_000.0, 0, 511, 510),
     ):
-        result = pair_rotation.run(pair_rotation.Config(width, base, pair, q_at, k_at, seed=width))
+        config = pair_rotation.Config(width, base, pair, q_at, k_at)
+        result = pair_rotation.of(config, *(torch.from_numpy(attend_cases.quarters(rng, width)) for _ in "qk"))
         numbers = {name: getattr(result, name).tolist() for name in ("turns", "q", "k")}
         here = {"pair": pair, "q_at": q_at, "k_at": k_at}
         made.append(numbers | here | {"product": result.product, "score": result.score})
@@ -216,8 +221,8 @@ def overlay_cases() -> list[dict[str, Any]]:
         (list(range(12)), 7, 12),
         ([2], 0, 1),
     ):
-        shown = head_colours.overlaid(chosen, lead, count)
-        colours = [head_colours.colours_of(shown)[head] for head in shown]
+        shown = theme.overlaid(chosen, lead, count)
+        colours = [theme.colours_of(shown)[head] for head in shown]
         made.append({"chosen": chosen, "lead": lead, "count": count, "shown": shown, "colours": colours})
     return made
 

@@ -1,6 +1,6 @@
-// Bundles the canvas components: `node scripts/bundle.mjs` writes attnviz/ui/canvas/bundles and attnviz/live/bundle,
-// --check only compares. A component is a script with a style sheet of the same name; shared.css is what several of
-// them import. live and live_patches are no components:
+// Bundles the canvas components: `node scripts/bundle.mjs` writes attnviz/canvas/bundles and attnviz/live/bundle,
+// --check only compares. A component is a folder with a script and a style sheet of its name.
+// live and live_patches are no components:
 // they are the scripts of files that leave the app.
 
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
@@ -9,11 +9,15 @@ import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
 const root = path.join(path.dirname(fileURLToPath(import.meta.url)), "..", "attnviz");
-const source = path.join(root, "ui", "canvas", "src");
-const LIVE = ["live.css", "live_patches.css"];
+const source = path.join(root, "canvas");
+const LIVE = ["live/live.css", "live/live_patches.css"];
 
-const sheets = (await readdir(source)).filter((file) => file.endsWith(".css") && file !== "shared.css").sort();
-const components = sheets.filter((sheet) => !LIVE.includes(sheet));
+const folders = (await readdir(source, { withFileTypes: true })).filter((entry) => entry.isDirectory());
+const files = await Promise.all(folders.map(async ({ name }) => [name, await readdir(path.join(source, name))]));
+const components = files
+  .filter(([name, inside]) => name !== "live" && inside.includes(`${name}.css`) && inside.includes(`${name}.js`))
+  .map(([name]) => `${name}/${name}.css`)
+  .sort();
 
 /**
  * The files that esbuild makes of these style sheets and the scripts of the same names.
@@ -25,6 +29,7 @@ async function bundled(names, folder, format) {
   const { outputFiles } = await build({
     entryPoints: names.flatMap((sheet) => [sheet, sheet.replace(/css$/, "js")]).map((file) => path.join(source, file)),
     outdir: folder,
+    entryNames: "[name]",
     absWorkingDir: source,
     bundle: true,
     minify: true,
@@ -32,17 +37,20 @@ async function bundled(names, folder, format) {
     target: ["chrome111", "firefox114", "safari16.4"],
     charset: "utf8",
     legalComments: "none",
-    banner: { js: "// Made by scripts/bundle.mjs from ../src.", css: "/* Made by scripts/bundle.mjs from ../src. */" },
+    banner: {
+      js: "// Made by scripts/bundle.mjs from attnviz/canvas.",
+      css: "/* Made by scripts/bundle.mjs from attnviz/canvas. */",
+    },
     write: false,
   });
   return outputFiles.map(({ path: file, contents }) => /** @type {const} */ ([file, contents]));
 }
 
-const folders = [path.join(root, "ui", "canvas", "bundles"), path.join(root, "live", "bundle")];
-const made = new Map([...(await bundled(components, folders[0], "esm")), ...(await bundled(LIVE, folders[1], "iife"))]);
-for (const folder of folders) await mkdir(folder, { recursive: true });
+const bundles = [path.join(root, "canvas", "bundles"), path.join(root, "live", "bundle")];
+const made = new Map([...(await bundled(components, bundles[0], "esm")), ...(await bundled(LIVE, bundles[1], "iife"))]);
+for (const folder of bundles) await mkdir(folder, { recursive: true });
 const listed = await Promise.all(
-  folders.map(async (folder) => (await readdir(folder)).map((file) => path.join(folder, file))),
+  bundles.map(async (folder) => (await readdir(folder)).map((file) => path.join(folder, file))),
 );
 const present = listed.flat().sort();
 

@@ -21,14 +21,14 @@ from typing import Any
 from playwright.sync_api import Error as PlaywrightError
 from playwright.sync_api import sync_playwright
 
-from attnviz.ui.building import building_choices
-from attnviz.ui.compare import compare_choices
-from attnviz.ui.decoding import decoding_choices
-from attnviz.ui.lessons import lesson_choices
-from attnviz.ui.masks import mask_choices
-from attnviz.ui.positions import positions_choices
-from attnviz.ui.scaling import scaling_choices
-from attnviz.ui.sharing import sharing_choices
+from attnviz.pages.build import choices
+from attnviz.pages.compare import choices as compare_choices
+from attnviz.pages.decoding import choices as decoding_choices
+from attnviz.pages.lessons import choices as lesson_choices
+from attnviz.pages.masks import choices as mask_choices
+from attnviz.pages.positions import choices as positions_choices
+from attnviz.pages.scaling import choices as scaling_choices
+from attnviz.pages.sharing import choices as sharing_choices
 from scripts.screenshots import FLAGS, ROOT, wait_for
 
 LARGEST = 200  # KB of a picture of at most thirty tokens
@@ -42,7 +42,7 @@ ON_EVERY_VIEW = ("head-out", "lines-out", "mosaic", "b_edited", "m-grid-save", "
 TURNING = {
     "scaling": scaling_choices.SECTION,
     "positions": positions_choices.SECTION,
-    "build": building_choices.QUESTION,
+    "build": choices.QUESTION,
     "masks": mask_choices.VIEW,
     "decoding": decoding_choices.VIEW,
     "sharing": sharing_choices.VIEW,

@@ -1,6 +1,7 @@
 """Record links of the current app and what each shows, so that later versions can be tested to open them.
 
-python -m scripts.keep_links VERSION      write tests/links/version_VERSION.json
+python -m scripts.keep_links VERSION         write tests/links/version_VERSION.json
+python -m scripts.keep_links VERSION NAME    open one kept link again, and record what it shows
 
 Each view of tests/links/views.py, of `LATER` for a version that is named there, is operated as a visitor would. The
 link that the app writes is then opened in a fresh session, and what that session shows is recorded. If it differs from
@@ -15,7 +16,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from attnviz.ui.shared import link_pack
+from attnviz.app.links import link_pack
+from tests.links import amplified
 from tests.links.differences import differences
 from tests.links.opening import agreed, opened, translator
 from tests.links.views import LATER, TRANSLATOR, VIEWS, View
@@ -33,10 +35,31 @@ def main(version: str) -> None:
         driven = [_driven(view, folder) for view in views]
         names = frozenset(name for link, _page in driven for name in link)
         kept = [_kept(view, link, page, names, folder) for view, (link, page) in zip(views, driven, strict=True)]
-    text = ",\n".join(json.dumps(one, ensure_ascii=False, separators=(",", ":")) for one in kept)
+    _write(FOLDER / f"version_{version}.json", sorted(names), kept)
+
+
+def again(version: str, name: str) -> None:
+    """Record what one kept link shows now."""
     file = FOLDER / f"version_{version}.json"
-    head = json.dumps(sorted(names))
-    file.write_text(f'{{"parameters": {head},\n"links": [\n{text}\n]}}\n', encoding="utf-8")
+    held = json.loads(file.read_text("utf-8"))
+    [at] = (at for at, each in enumerate(held["links"]) if each["name"] == name)
+    [view] = (view for view in LATER.get(f"version_{version}", VIEWS) if view.name == name)
+    with tempfile.TemporaryDirectory(prefix="attnviz_links_") as scratch:
+        folder = translator(Path(scratch))
+        one = {part: held["links"][at][part] for part in ("name", "page", "link", "file") if part in held["links"][at]}
+        page = with_code(opened(open_page, one, folder))
+        held["links"][at] = one | _shown(view, page, frozenset(held["parameters"]), folder)
+    _write(file, held["parameters"], held["links"])
+
+
+def _shown(view: View, page: Any, names: frozenset[str], folder: str) -> dict[str, Any]:
+    shows = {"shows": what_it_shows(page, names, {folder: TRANSLATOR})}
+    return shows | ({"drawn": amplified.drawn(page)} if view.amplified else {})
+
+
+def _write(file: Path, names: list[str], kept: list[dict[str, Any]]) -> None:
+    text = ",\n".join(json.dumps(one, ensure_ascii=False, separators=(",", ":")) for one in kept)
+    file.write_text(f'{{"parameters": {json.dumps(names)},\n"links": [\n{text}\n]}}\n', encoding="utf-8")
     print(f"{len(kept)} links with {len(names)} parameters in {file.name}, {file.stat().st_size:,} bytes")
 
 
@@ -83,13 +106,12 @@ def _kept(view: View, link: dict[str, str], page: Any, names: frozenset[str], fo
     one: dict[str, Any] = {"name": view.name, "page": view.page, "link": link}
     if view.file:
         one["file"] = view.file
-    hidden = {folder: TRANSLATOR}
-    shows = what_it_shows(with_code(opened(open_page, one, folder)), names, hidden)
+    shown = _shown(view, with_code(opened(open_page, one, folder)), names, folder)
     if not view.file:
-        for line in differences(what_it_shows(with_code(page), names, hidden), shows):
+        for line in differences(what_it_shows(with_code(page), names, {folder: TRANSLATOR}), shown["shows"]):
             print(f"{view.name} did not come back: {line}")
-    return one | {"shows": shows}
+    return one | shown
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    (main if len(sys.argv) == 2 else again)(*sys.argv[1:])

@@ -18,7 +18,7 @@ from babel import Locale
 from babel.messages import mofile, pofile
 from babel.messages.catalog import Catalog, Message
 
-from attnviz.words import LOCALE_DIR, OWN_NAME
+from attnviz.base.words import LOCALE_DIR, OWN_NAME
 from scripts.translation_faults import faults, forms_of
 from scripts.words import ROOT, collected
 

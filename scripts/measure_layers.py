@@ -14,9 +14,9 @@ os.environ.setdefault("KINETO_LOG_LEVEL", "5")
 
 import torch
 
-from attnviz.experiments.compare import layer_timing
+from attnviz.pages.compare.maths import layer_timing
 
-TARGET = Path(__file__).parents[1] / "attnviz/experiments/compare/data/measured.json"
+TARGET = Path(__file__).parents[1] / "attnviz/pages/compare/maths/data/measured.json"
 
 
 def main() -> None:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from attnviz.experiments.decoding import decoders, kept_positions, prepared_policies
 from attnviz.models.loading import load
-from attnviz.ui.decoding import decoding_choices
+from attnviz.pages.decoding import choices
+from attnviz.pages.decoding.maths import decoders, kept_positions, prepared_policies
 
 MODEL = "smollm2-135m"
-FOLDER = Path(__file__).parents[1] / "attnviz" / "experiments" / "decoding" / "data"
+FOLDER = Path(__file__).parents[1] / "attnviz/pages/decoding/maths/data"
 
 
 def main() -> None:
     """Write the file that `prepared_policies.find` reads."""
-    config = kept_positions.Config(decoding_choices.TEXT_EXAMPLE)
+    config = kept_positions.Config(choices.TEXT_EXAMPLE)
     *_partial, whole = kept_positions.run(decoders.ModelDecoder(load(MODEL)), config)
     FOLDER.mkdir(exist_ok=True)
     data = prepared_policies.packed(MODEL, whole)

@@ -16,13 +16,15 @@ from pathlib import Path
 import torch
 import transformers
 
-from attnviz.experiments.heads import head_costs, head_survey, mean_outputs, prepared_surveys
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.loading import load
+from attnviz.pages.heads.maths import head_survey, prepared_surveys
+from attnviz.runs.heads.head_scores import mean_outputs
+from attnviz.runs.heads.removal_costs import head_costs
 
 MODELS = ("smollm2-135m", "minilm-l6")
 TEXTS: tuple[head_survey.TextKind, ...] = ("books", "repeated")
-FOLDER = Path(__file__).parents[1] / "attnviz" / "experiments" / "heads" / "data"
+FOLDER = Path(__file__).parents[1] / "attnviz/pages/heads/maths/data"
 
 
 def main() -> None:

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import torch
 
-from attnviz.experiments.compare import reach_training
+from attnviz.pages.compare.maths import reach_training
 
-TARGET = Path(__file__).parents[1] / "attnviz/experiments/compare/data/reach.json"
+TARGET = Path(__file__).parents[1] / "attnviz/pages/compare/maths/data/reach.json"
 
 
 def main() -> None:

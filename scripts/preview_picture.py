@@ -9,13 +9,15 @@ import html
 
 import numpy as np
 
-from attnviz.experiments.explorer import Look, Matrix, Request, head_matrix, run_model
-from attnviz.experiments.home import landing
+from attnviz.base.rasterised import png
 from attnviz.figures.theme import MASKED, PRIMARY, WEIGHTS
 from attnviz.models.loading import load
-from attnviz.rasterised import png
-from attnviz.ui.home import home_choices
-from attnviz.ui.web import link_preview
+from attnviz.pages.home import choices
+from attnviz.pages.home.maths import landing
+from attnviz.runs import head_matrix
+from attnviz.runs.head_matrix import Look, Matrix
+from attnviz.runs.model_run import Request, run_model
+from attnviz.serve import link_preview
 
 WIDTH, HEIGHT = link_preview.WIDTH, link_preview.HEIGHT
 PAGE, WORDS, FAINT = "#FFFFFF", "#1F2328", "#5D6066"
@@ -23,7 +25,7 @@ LEFT, TOP, SIDE = 640, 62, 500  #: the square of cells, in pixels
 
 
 def main() -> None:
-    run = run_model(Request(landing.MODEL, home_choices.EXAMPLE), load(landing.MODEL))
+    run = run_model(Request(landing.MODEL, choices.EXAMPLE), load(landing.MODEL))
     link_preview.PICTURE.write_bytes(
         png(drawn(head_matrix.head_matrix(run.stacks[0], *landing.HEAD, Look())), scale=1.0)
     )

@@ -75,7 +75,7 @@ def chromium() -> str:
 
 def take(browser: Any, root: str, name: str, where: str, dark: bool, width: int, height: int, text: str | None) -> None:
     """Take one screenshot once the page has finished running."""
-    page_file = ROOT / "attnviz/ui/pages" / f"{where.split('?')[0].strip('/') or 'home'}.py"
+    page_file = ROOT / "pages" / f"{where.split('?')[0].strip('/') or 'home'}.py"
     if not page_file.exists():
         print(f"{name}: no such page, left out")
         return

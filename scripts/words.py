@@ -36,7 +36,7 @@ KEYWORDS = {
     "title_text", "question", "body", "name", "labels", "options", "annotation_text", "subtitle", "x_title", "y_title",
 }  # fmt: skip
 # Folders whose calls are searched for unmarked text.
-SPEAKING_FOLDERS = ("attnviz/ui", "attnviz/figures")
+SPEAKING_FOLDERS = ("attnviz/app", "attnviz/canvas", "attnviz/figures", "attnviz/pages", "attnviz/serve")
 FOLDERS = ("attnviz",)  #: where the app's own sentences are
 MARKS = {"_", "N_", "ngettext", "Message", "Problem"}  #: calls whose first argument is looked up in a translation
 WRAPPERS = MARKS | {"say"}
@@ -75,7 +75,7 @@ def missed(path: Path) -> list[str]:
 
     A line with `# untranslated: why` is exempt.
     """
-    source = path.read_text()
+    source = path.read_text("utf-8")
     lines = source.splitlines()
     found = []
     for call in (n for n in ast.walk(ast.parse(source)) if isinstance(n, ast.Call)):

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 import attnviz as av
-from attnviz import words
+from attnviz.base import words
+from attnviz.base.message import Problem
+from attnviz.base.words import _
 from attnviz.command import command_language
-from attnviz.core.message import Problem
-from attnviz.words import _
 
 ROOT = Path(__file__).parents[1]
 CHINESE = re.compile(r"[\u4e00-\u9fff]")
@@ -63,7 +63,12 @@ def said(*arguments: str, **environment: str) -> str:
     env = {name: held for name, held in os.environ.items() if name not in command_language.VARIABLES}
     env |= {"PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8", "COLUMNS": "100"} | environment
     done = subprocess.run(
-        [sys.executable, "-m", "attnviz", *arguments], cwd=ROOT, env=env, capture_output=True, text=True, check=False
+        [sys.executable, "-m", "attnviz", *arguments],
+        cwd=ROOT,
+        env=env,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
     )
     return done.stdout + done.stderr
 

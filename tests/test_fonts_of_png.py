@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from attnviz import rasterised
-from attnviz.rasterised import NoFont
+from attnviz.base import rasterised
+from attnviz.base.rasterised import NoFont
 
 pytest.importorskip("resvg_py")
 

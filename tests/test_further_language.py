@@ -12,6 +12,7 @@ import pytest
 from babel.messages import pofile
 
 from scripts.words import ROOT
+from tests.tracked import tracked
 
 pytestmark = pytest.mark.slow
 
@@ -30,11 +31,11 @@ TEN = {
 ASK = """
 import sys
 sys.argv = ["attnviz"]
-from attnviz import words
+from attnviz.base import words
 from streamlit.testing.v1 import AppTest
 print(dict(words.languages()))
-app = AppTest.from_file("attnviz/ui/web/main.py", default_timeout=120)
-app.switch_page("../pages/glossary.py")
+app = AppTest.from_file("attnviz/serve/main.py", default_timeout=120)
+app.switch_page("../pages/glossary/glossary.py")
 app.query_params["lang"] = "fr"
 app.run()
 assert not app.exception
@@ -47,7 +48,7 @@ with words.speaking("fr-CA"):
 def run(folder: Path, *arguments: str) -> str:
     env = os.environ | {"PYTHONPATH": str(folder), "PYTHONIOENCODING": "utf-8"}
     done = subprocess.run(
-        [sys.executable, *arguments], cwd=folder, env=env, capture_output=True, text=True, check=False
+        [sys.executable, *arguments], cwd=folder, env=env, capture_output=True, encoding="utf-8", check=False
     )
     assert done.returncode == 0, done.stderr + done.stdout
     return done.stdout
@@ -56,10 +57,11 @@ def run(folder: Path, *arguments: str) -> str:
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The tracked files that the app and its scripts are made of."""
-    folder = tmp_path_factory.mktemp("copy")
-    listed = ["git", "ls-files", "attnviz", "pages", "scripts", "pyproject.toml", ".streamlit"]
-    names = subprocess.run(listed, cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
-    for name in names:
+    return copied(tmp_path_factory.mktemp("copy"))
+
+
+def copied(folder: Path) -> Path:
+    for name in tracked("attnviz", "pages", "scripts", "pyproject.toml", ".streamlit"):
         if (ROOT / name).is_file():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, folder / name)
@@ -91,16 +93,16 @@ def _refused(copy: Path) -> str:
         cwd=copy,
         env=env,
         capture_output=True,
-        text=True,
+        encoding="utf-8",
         check=False,
     )
     return done.stderr
 
 
 def test_a_fresh_clone_speaks_chinese_without_another_step(tmp_path: Path):
-    subprocess.run(["git", "clone", "--quiet", "--depth", "1", f"file://{ROOT}", tmp_path / "clone"], check=True)
-    env = os.environ | {"PYTHONPATH": str(tmp_path / "clone"), "PYTHONIOENCODING": "utf-8", "LANGUAGE": "zh_CN"}
+    clone = copied(tmp_path)
+    env = os.environ | {"PYTHONPATH": str(clone), "PYTHONIOENCODING": "utf-8", "LANGUAGE": "zh_CN"}
     done = subprocess.run(
-        [sys.executable, "-m", "attnviz", "--help"], cwd=tmp_path / "clone", env=env, capture_output=True, text=True
+        [sys.executable, "-m", "attnviz", "--help"], cwd=clone, env=env, capture_output=True, encoding="utf-8"
     )
     assert done.stdout.startswith("用法："), done.stderr

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gettext
 import string
-import subprocess
 import tracemalloc
 import zlib
 from collections.abc import Iterator
@@ -13,13 +12,14 @@ from pathlib import Path
 import pytest
 from babel.messages.catalog import Catalog, Message
 
-from attnviz import words
-from attnviz.core.message import Message as DataMessage
-from attnviz.core.message import Several
+from attnviz.base import words
+from attnviz.base.message import Message as DataMessage
+from attnviz.base.message import Several
 from scripts import languages
 from scripts.translation_faults import faults, forms_of
 from scripts.words import ROOT
 from tests.app_words import collected, texts
+from tests.tracked import tracked
 
 ONE, TWO, THREE = "{n} heads look at {word}", "a sentence that stays as it is", "a sentence that will be changed"
 
@@ -214,9 +214,8 @@ def test_the_compiled_file_holds_what_the_standard_librarys_reader_finds(path: P
 
 
 def test_both_files_of_a_language_are_in_the_repository_and_the_compiled_one_in_the_wheel():
-    kept = subprocess.run(["git", "ls-files", "attnviz/locale"], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert {"attnviz/locale/zh.po", "attnviz/locale/zh.mo"} <= set(kept.stdout.split())
-    assert '"locale/**/*.mo"' in (ROOT / "pyproject.toml").read_text()
+    assert {"attnviz/locale/zh.po", "attnviz/locale/zh.mo"} <= set(tracked("attnviz/locale"))
+    assert '"locale/**/*.mo"' in (ROOT / "pyproject.toml").read_text("utf-8")
 
 
 @pytest.mark.parametrize(

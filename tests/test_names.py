@@ -1,4 +1,4 @@
-"""One name, one thing: no two classes, type aliases or modules of the package share a name."""
+"""One name, one thing: no two classes or type aliases of the package share a name."""
 
 from __future__ import annotations
 
@@ -43,13 +43,6 @@ def test_no_two_types_share_a_name() -> None:
     named = [(name, str(path)) for path in files for name in classes_and_aliases(path.read_text("utf-8"))]
     assert len(named) > 100
     assert {name: places for name, places in shared(named).items() if name not in IDIOMS} == {}
-
-
-def test_no_two_modules_share_a_name() -> None:
-    files = [path for path in sorted(PACKAGE.rglob("*.py")) if not path.stem.startswith("__")]
-    # a page is named as its address, and code says it with its package: pages.masks
-    named = [(path.stem, str(path)) for path in files if path.parent != PACKAGE / "ui" / "pages"]
-    assert shared(named) == {}
 
 
 def test_a_name_given_twice_is_found() -> None:

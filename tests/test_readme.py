@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from attnviz import words
-from attnviz.ui.lessons.all_lessons import LESSONS
-from attnviz.ui.web.navigation import ROWS
+from attnviz.base import words
+from attnviz.pages.lessons.panels.all_lessons import LESSONS
+from attnviz.serve.page_table import PAGES
 from tests.models.conftest import smollm2
 
 __all__ = ["smollm2"]
@@ -42,7 +42,7 @@ def test_every_file_that_the_architecture_names_exists():
         name for name in quoted if re.search(r"\w/\w|\.(py|js|md|toml|txt)$", name) and not re.search("[A-Z]{4}", name)
     ]
     assert len(paths) > 60
-    around = (ROOT, ROOT / "attnviz", ROOT / "attnviz/ui", ROOT / "attnviz/models", ROOT / "attnviz/ui/canvas")
+    around = (ROOT, ROOT / "attnviz", ROOT / "attnviz/app", ROOT / "attnviz/models", ROOT / "attnviz/canvas")
     missing = [
         name
         for name in paths
@@ -53,18 +53,33 @@ def test_every_file_that_the_architecture_names_exists():
 
 
 def test_every_make_command_named_exists():
-    rules = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.M))
+    rules = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.M))
     assert set(re.findall(r"^make ([a-z-]+)", README, re.M)) <= rules
 
 
+def test_a_check_begins_with_the_models_so_that_a_cache_that_cannot_be_written_is_told_first():
+    told = subprocess.run(["make", "-n", "ready"], cwd=ROOT, capture_output=True, encoding="utf-8").stdout
+    assert told.index("attnviz.models prepare") < told.index("scripts/chromium.sh")
+
+
+@pytest.mark.parametrize("rule", ["run", "dev"])
+def test_a_port_is_asked_for_only_where_one_is_named_so_that_a_taken_one_is_passed_over(rule):
+    def recipe(*more: str) -> str:
+        return subprocess.run(["make", "-n", *more, rule], cwd=ROOT, capture_output=True, encoding="utf-8").stdout
+
+    assert "streamlit run app.py" in recipe()
+    assert "--server.port" not in recipe("PORT=")
+    assert "--server.port 8600" in recipe("PORT=8600")
+
+
 def test_every_page_is_described():
-    for row in ROWS:
+    for row in PAGES:
         assert f"**{row.title}**" in README
 
 
 def test_the_chinese_readme_describes_every_page_and_lesson_by_its_name_in_the_app():
     with words.speaking("zh"):
-        pages = [f"**{words._(row.title)}**" for row in ROWS]
+        pages = [f"**{words._(row.title)}**" for row in PAGES]
         lessons = [f"{n}. {words._(lesson.title)}" for n, lesson in enumerate(LESSONS.values(), 1)]
     assert [name for name in [*pages, *lessons] if name not in CHINESE] == []
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from attnviz.words import LOCALE_DIR
+from attnviz.base.words import LOCALE_DIR
 from scripts import languages
 from scripts.translation_faults import forms_of
 from scripts.words import ROOT

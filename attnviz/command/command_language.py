@@ -9,8 +9,8 @@ import argparse
 import os
 from collections.abc import Mapping, Sequence
 
-from attnviz.core.message import Problem, Several
-from attnviz.words import N_, _, languages, listed, set_usual_language, spoken
+from attnviz.base.message import Problem, Several
+from attnviz.base.words import N_, _, languages, listed, set_usual_language, spoken
 
 OPTION = "--lang"
 #: where a language is looked for, the first that is set counts

@@ -6,14 +6,15 @@ Nothing heavy is imported before the subcommand is known.
 from __future__ import annotations
 
 import argparse
+import io
 import sys
 from collections.abc import Callable, Sequence
 
+from attnviz.base.extras import ExtraMissing
+from attnviz.base.message import Problem
+from attnviz.base.rasterised import NoFont
+from attnviz.base.words import _, say
 from attnviz.command import command_language, figure_command, heads_command, serve_command
-from attnviz.core.message import Problem
-from attnviz.extras import ExtraMissing
-from attnviz.rasterised import NoFont
-from attnviz.words import _, say
 
 INTERRUPTED = 130
 WRONG_CALL = 2  #: as argparse has it
@@ -21,6 +22,8 @@ WRONG_CALL = 2  #: as argparse has it
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit status. Without a command the app is served."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # where the locale lacks a letter, the rest of the line is told
     try:
         given = command_language.begin(sys.argv[1:] if arguments is None else arguments)
     except Problem as problem:

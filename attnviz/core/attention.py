@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from attnviz.core.message import Problem
+from attnviz.base.message import Problem
 
 Scale = Literal["sqrt"] | float | None
 

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from torch import Tensor, nn
 from torch.nn import functional
 
-from attnviz.core.message import Problem, Several
+from attnviz.base.message import Problem, Several
 from attnviz.core.modules import Attention
 from attnviz.core.normalisation import RMSNorm
 

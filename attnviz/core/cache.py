@@ -5,8 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from attnviz.base.message import Problem
 from attnviz.core.heads import HeadLayout
-from attnviz.core.message import Problem
 
 
 class KVCache:

@@ -12,7 +12,7 @@ from typing import Literal, get_args
 import torch
 from torch import Tensor
 
-from attnviz.core.message import Problem, Several
+from attnviz.base.message import Problem, Several
 
 EvictionKind = Literal["full", "window", "sinks", "heavy", "random"]
 EVICTION_KINDS: tuple[EvictionKind, ...] = get_args(EvictionKind)

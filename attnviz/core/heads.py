@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from attnviz.core.message import Problem
+from attnviz.base.message import Problem
 
 SharingKind = Literal["MHA", "GQA", "MQA"]
 

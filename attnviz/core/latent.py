@@ -12,9 +12,9 @@ from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import Literal
 
+from attnviz.base.message import Problem
 from attnviz.core.costs import Flops, Parameters
 from attnviz.core.heads import HeadLayout
-from attnviz.core.message import Problem
 from attnviz.core.precision import bits
 
 #: expanded: keys and values of each head are cached. absorbed: latents are cached and never expanded.

@@ -12,8 +12,8 @@ from typing import Literal
 import torch
 from torch import Tensor
 
+from attnviz.base.message import Problem
 from attnviz.core import patterns
-from attnviz.core.message import Problem
 
 Custom = Literal["-inf", "min", "-1e9"]
 Device = torch.device | str | None

@@ -15,7 +15,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from attnviz.core.key_marks import followers, offsets, seen_before
+from attnviz.core.key_intervals import followers, offsets, seen_before
 
 
 def over_rows(values: Tensor, rows: Tensor | None = None) -> Tensor:

@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
+from attnviz.base.message import Problem
 from attnviz.core.attention import Scale, Stages, attend
 from attnviz.core.cache import KVCache
 from attnviz.core.costs import QKNorm
 from attnviz.core.fused import fused
 from attnviz.core.heads import HeadLayout
-from attnviz.core.message import Problem
 from attnviz.core.normalisation import qk_norms
 from attnviz.core.positions import Position
 from attnviz.core.projections import PackedQKV, SeparateQKV, join_heads, split_heads

@@ -5,9 +5,9 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from attnviz.base.message import Problem
 from attnviz.core.costs import QKNorm
 from attnviz.core.heads import HeadLayout
-from attnviz.core.message import Problem
 
 
 class RMSNorm(nn.Module):

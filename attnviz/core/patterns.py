@@ -12,8 +12,8 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from attnviz.core.message import Problem
-from attnviz.core.runs import Pattern, Run
+from attnviz.base.message import Problem
+from attnviz.core.key_intervals import Pattern, Run
 
 
 def everything(q_len: int, k_len: int | None = None) -> Pattern:

@@ -7,7 +7,7 @@ import math
 import torch
 from torch import Tensor, nn
 
-from attnviz.core.message import Problem
+from attnviz.base.message import Problem
 
 
 class Position(nn.Module):

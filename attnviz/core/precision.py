@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from attnviz.core.message import Problem, Several
+from attnviz.base.message import Problem, Several
 
 #: Bits per number. GGML's q8_0 and q4_0 put 32 numbers and one 16-bit scale in a block.
 PLAIN_BITS = {

@@ -6,8 +6,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear
 
+from attnviz.base.message import Problem
 from attnviz.core.heads import HeadLayout
-from attnviz.core.message import Problem
 
 
 def split_heads(x: Tensor, n_heads: int) -> Tensor:

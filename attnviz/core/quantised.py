@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from attnviz.core.message import Problem, Several
+from attnviz.base.message import Problem, Several
 
 WIDTHS = (8, 4, 2)
 

@@ -7,7 +7,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from attnviz.core.message import Problem
+from attnviz.base.message import Problem
 
 Heads = Literal["mean", "max", "min"]
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
-from attnviz.core.message import Problem
+from attnviz.base.message import Problem
 
 
 @dataclass(frozen=True)

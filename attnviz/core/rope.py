@@ -8,7 +8,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from attnviz.core.message import Problem
+from attnviz.base.message import Problem
 from attnviz.core.positions import Position
 from attnviz.core.rope_scaling import Scaling, frequencies, length_factor
 

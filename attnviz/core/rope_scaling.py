@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from attnviz.core.message import Problem
+from attnviz.base.message import Problem
 
 
 @dataclass(frozen=True)

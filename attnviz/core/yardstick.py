@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from attnviz.core.key_marks import followers, offsets, seen_before
+from attnviz.core.key_intervals import followers, offsets, seen_before
 from attnviz.core.measures import dot, entropy, keys_allowed, over_rows, share_of_most
 
 

@@ -8,10 +8,14 @@ from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from typing import Any, Final
 
-from attnviz.core.message import Problem
-from attnviz.engine.engine_protocol import Engine
+from attnviz.base.message import Problem
+from attnviz.engine.engine_protocol import Engine, Rerun
+from attnviz.engine.reruns import run_rerun
+from attnviz.models.catalogue import LoadedModel
 from attnviz.models.engine_address import EngineAddress
 from attnviz.models.settings import current
+from attnviz.runs.heads.head_work import HeadsHere
+from attnviz.runs.model_run import ModelRun, Request, run_model
 
 Turn = Callable[[], AbstractContextManager[Any]]
 #: passes in one process: at the same time, where more would only slow each other down; and that may wait, which is a
@@ -53,3 +57,34 @@ def _on_ray(address: EngineAddress, turn: Turn) -> Engine:
             "ATTNVIZ_ENGINE names Ray, which is not installed: pip install 'attnviz[cluster]' brings it"
         ) from None
     return RayEngine(address, turn)
+
+
+class InProcess(HeadsHere):
+    """An `Engine` that needs nothing else: it asks `models` for a model, then waits for its `turn`, then computes.
+
+    In this order, so that whoever has a turn waits for nobody.
+    """
+
+    loads_here = True
+
+    def __init__(
+        self,
+        models: Callable[[Request], LoadedModel],
+        expect: Callable[[str], object] = lambda _model: None,
+        turn: Callable[[], AbstractContextManager[Any]] = nullcontext,
+    ) -> None:
+        """`models` gives the model of a request in the very version that the request names, or raises a Problem."""
+        self._models, self._expect, self._turn = models, expect, turn
+
+    def expect(self, model: str) -> None:
+        self._expect(model)
+
+    def run(self, request: Request) -> ModelRun:
+        loaded = self._models(request)
+        with self._turn():
+            return run_model(request, loaded)
+
+    def rerun(self, run: ModelRun, change: Rerun) -> Any:
+        loaded = self._models(run.request)
+        with self._turn():
+            return run_rerun(run, loaded, change)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
-from attnviz.experiments.explorer import ModelRun, Request
-from attnviz.experiments.heads import HeadWork
+from attnviz.runs.heads.head_work import HeadWork
+from attnviz.runs.model_run import ModelRun, Request
 
 RerunId = Literal["what_if", "sharing", "rotation", "changed_rope", "sentence_fit"]
 

@@ -6,12 +6,11 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from attnviz.engine.engine_protocol import Rerun, RerunId
-from attnviz.experiments.explorer import ModelRun, StackId, WhatIf, what_if
-from attnviz.experiments.home import sentence_fit
-from attnviz.experiments.positions import changed_rope
-from attnviz.experiments.sharing import downstream
 from attnviz.models.capture import Trace
 from attnviz.models.catalogue import LoadedModel
+from attnviz.runs import changed_rope, downstream, predictions, what_if
+from attnviz.runs.model_run import ModelRun, StackId
+from attnviz.runs.what_if import WhatIf
 
 
 def run_rerun(run: ModelRun, loaded: LoadedModel, change: Rerun) -> Any:
@@ -32,5 +31,5 @@ _LESSONS: Final[dict[RerunId, Callable[..., Any]]] = {
     "sharing": downstream.run,
     "rotation": _rotation,
     "changed_rope": changed_rope.run,
-    "sentence_fit": sentence_fit.run,
+    "sentence_fit": predictions.run,
 }

@@ -1,1 +1,65 @@
-"""One file per lesson: `run(Config)` returns a `Result` of NumPy arrays and Messages, which a page draws."""
+"""Where the maths lay until each page had a folder: old names still import, with a warning that names the new ones.
+
+What several pages use is in `attnviz.runs`, all else in `attnviz.pages.PAGE.maths`.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from importlib import import_module
+from importlib.machinery import ModuleSpec
+from importlib.util import spec_from_loader
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+PACKAGE = Path(__file__).parents[1]
+FOLDERS = {"building": "build", "explorer": "explore"}  #: those whose page has another name
+
+
+def new_places(page: str) -> Iterator[str]:
+    """The modules in which something of a page's old folder may lie now."""
+    for folder in (f"pages/{FOLDERS.get(page, page)}/maths", "runs"):
+        for file in sorted((PACKAGE / folder).rglob("*.py")):
+            yield ".".join(("attnviz", *file.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(".__init__")
+
+
+class _Moved:
+    """Finds and loads modules under their old names."""
+
+    def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
+        old = name.removeprefix(f"{__name__}.").split(".")
+        if old[0] == name.split(".")[0]:
+            return None
+        places = [place for place in new_places(old[0]) if place.endswith("." + ".".join(old[1:] or old))]
+        if len(old) == 1 and (PACKAGE / "pages" / FOLDERS.get(old[0], old[0]) / "maths").is_dir():
+            return spec_from_loader(name, self, is_package=True)  # type: ignore[arg-type]
+        return spec_from_loader(name, self, origin=places[0], is_package=True) if places else None  # type: ignore[arg-type]
+
+    def create_module(self, spec: ModuleSpec) -> None:
+        """None: an ordinary empty module, to begin with."""
+
+    def exec_module(self, module: ModuleType) -> None:
+        name, place = module.__name__, module.__spec__ and module.__spec__.origin
+        if place:
+            warnings.warn(f"{name} is now {place}", DeprecationWarning, stacklevel=2)
+            sys.modules[name] = import_module(place)
+        else:
+            module.__getattr__ = lambda wanted: _of_old_face(module, wanted)  # type: ignore[method-assign]
+
+
+def _of_old_face(package: ModuleType, name: str) -> Any:
+    """What the old folder's `__init__` exported: a class or a function of one of its modules."""
+    for place in new_places(package.__name__.rpartition(".")[2]):
+        file = PACKAGE.parent / place.replace(".", "/")
+        text = (file.with_suffix(".py") if not file.is_dir() else file / "__init__.py").read_text("utf-8")
+        if not name.startswith("_") and re.search(rf"^(def|class) {re.escape(name)}\b", text, re.MULTILINE):
+            warnings.warn(f"{package.__name__}.{name} is now in {place}", DeprecationWarning, stacklevel=3)
+            return getattr(import_module(place), name)
+    raise AttributeError(f"module {package.__name__!r} has no attribute {name!r}")
+
+
+sys.meta_path.insert(0, _Moved())  # before Python looks into a moved package itself

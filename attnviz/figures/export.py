@@ -11,8 +11,7 @@ import plotly.graph_objects as go
 
 from attnviz.figures.svg import PAPER, Background
 from attnviz.figures.theme import FONT, Figure
-from attnviz.figures.title_lines import above
-from attnviz.figures.wrapping import wide
+from attnviz.figures.title_lines import above, wide
 
 PLOTLY_JS = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
 

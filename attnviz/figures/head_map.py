@@ -9,8 +9,8 @@ import plotly.graph_objects as go
 from plotly.graph_objects import Figure
 from plotly.subplots import make_subplots
 
+from attnviz.base.words import _
 from attnviz.figures.theme import SIGNED, WEIGHTS, layout
-from attnviz.words import _
 
 
 def head_maps(grids: Mapping[str, np.ndarray], layers: Sequence[int] | None = None, signed: bool = False) -> Figure:

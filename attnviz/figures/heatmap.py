@@ -9,8 +9,8 @@ from typing import Any, Literal
 import numpy as np
 import plotly.graph_objects as go
 
+from attnviz.base.words import _
 from attnviz.figures.theme import MASKED, SIGNED, WEIGHTS, Figure, layout
-from attnviz.words import _
 
 ColourScaleKind = Literal["weights", "scores", "plain"]
 LABELS_THAT_FIT = 40

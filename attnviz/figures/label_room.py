@@ -13,8 +13,10 @@ import re
 from typing import Any
 
 import numpy as np
+import plotly.graph_objects as go
 
-from attnviz.figures.wrapping import wide
+from attnviz.figures.theme import Figure
+from attnviz.figures.title_lines import wide
 
 TICKS, TITLE = 12, 14  #: pixels of letters that are given no size, in Streamlit's theme
 BESIDE, ABOVE, BELOW = 9, 8, 12  #: pixels between labels and the plot
@@ -225,3 +227,25 @@ def _number(axis: Any, value: float, step: float) -> str:
     places = min(4, max(0, -math.floor(math.log10(step) + 1e-9)))
     text = f"{value / 1000:.0f}k" if abs(value) > 1e4 else f"{value:.{places}f}"
     return text.replace("-", "−") + ("%" if share else axis.ticksuffix or "")
+
+
+LARGER = 1.4
+
+
+def for_a_room(fig: Figure) -> Figure:
+    """The same chart with larger letters, and without a height of its own: its place on the page gives one."""
+    big = go.Figure(fig)
+    size = big.layout.font.size or 12
+    big.update_layout(height=None, autosize=True, font_size=round(LARGER * size))
+    big.update_layout(legend_font_size=_larger(big.layout.legend.font.size, size))
+    for axis in (*big.select_xaxes(), *big.select_yaxes()):
+        axis.update(
+            tickfont_size=_larger(axis.tickfont.size, size), title_font_size=_larger(axis.title.font.size, size)
+        )
+    for note in big.layout.annotations:
+        note.update(font_size=_larger(note.font.size, size))
+    return big
+
+
+def _larger(size: float | None, usual: float) -> int:
+    return round(LARGER * (size or usual))

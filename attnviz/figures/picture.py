@@ -10,7 +10,7 @@ from typing import Protocol, runtime_checkable
 
 from attnviz.figures import svg
 from attnviz.figures.svg import Background, Drawn, Ink, ink_on
-from attnviz.figures.wrapping import wrapped
+from attnviz.figures.title_lines import wrapped
 
 CHART = "<!--chart-->"  #: what stands for a chart that only the browser can draw
 MARGIN, NARROWEST = 20, 420

@@ -9,10 +9,10 @@ from functools import cached_property
 
 import numpy as np
 
+from attnviz.base.words import _
 from attnviz.figures import svg
 from attnviz.figures.svg import Ink, text_width
 from attnviz.figures.theme import SCORES, SCORES_ON_DARK, WEIGHTS, ramp
-from attnviz.words import _
 
 LONGEST_LABEL = 200  # pixels
 EVERY_LABEL = 300  # most tokens along a side for which a picture grows, so that every label is written

@@ -9,11 +9,11 @@ from typing import Literal
 
 import numpy as np
 
+from attnviz.base.words import _
 from attnviz.figures import svg
 from attnviz.figures.svg import Drawn, Ink
 from attnviz.figures.svg_grid import ColourScale, Grid
 from attnviz.figures.theme import text_on
-from attnviz.words import _
 
 PictureKind = Literal["weights", "values", "diff", "scores"]
 NUMBERS = 34  # pixels that a cell must have for its number to be written into it

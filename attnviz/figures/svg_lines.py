@@ -8,12 +8,11 @@ from functools import cached_property
 
 import numpy as np
 
+from attnviz.base.words import _
 from attnviz.figures import svg
-from attnviz.figures.head_colours import colours_of
 from attnviz.figures.svg import Drawn, Ink, text_width
 from attnviz.figures.svg_grid import EVERY_LABEL, LONGEST_LABEL
-from attnviz.figures.theme import HEADS, SCORES, SCORES_ON_DARK
-from attnviz.words import _
+from attnviz.figures.theme import HEADS, SCORES, SCORES_ON_DARK, colours_of
 
 MOST_LINES, LEVELS = 4000, 24
 WEAKEST = 0.006  # share of the scale: a weaker line is not drawn

@@ -5,12 +5,15 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from attnviz.extras import needed_for
+from attnviz.base.extras import needed_for
+from attnviz.base.words import N_
 from attnviz.figures.title_lines import break_titles
-from attnviz.words import N_
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
+
+
+from collections.abc import Sequence
 
 # Identity colours: the same on every page, in formulas and in plots. Safe for colour-blind readers.
 Q_BLUE = "#0072B2"
@@ -192,3 +195,23 @@ def readable(colour: str, *, dark: bool) -> str:
         return mixed(colour, "#FFFFFF", 0.35)
     shades = (mixed(colour, "#000000", i / 20) for i in range(20))
     return next(shade for shade in shades if contrast(shade, "#FFFFFF") >= 4.5)
+
+
+MOST_HEADS = len(HEADS)
+
+
+def overlaid(chosen: Sequence[int], lead: int, count: int) -> tuple[int, ...]:
+    """The heads in the picture of a layer of `count` heads, the one on show first."""
+    others = [head for head in dict.fromkeys(chosen) if head != lead and 0 <= head < count]
+    return (lead, *others)[:MOST_HEADS]
+
+
+def colours_of(shown: Sequence[int]) -> dict[int, int]:
+    """The place of each head among the colours: its own where no other has it, else the next free one."""
+    places: dict[int, int] = {}
+    for head in (*shown[1:], shown[0]):
+        place = head % MOST_HEADS
+        while place in places.values():
+            place = (place + 1) % MOST_HEADS
+        places[head] = place
+    return places

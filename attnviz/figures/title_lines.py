@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import math
 import re
+import unicodedata
 from typing import Any
-
-from attnviz.figures.wrapping import balanced, wide
 
 PHONE = 340  #: pixels that a chart has on a phone of 390
 LABELS = 60  #: pixels left of the plot that numbers take
@@ -123,3 +122,69 @@ def _parts(fig: Any) -> None:
         to_edge = 2 * min(note.x, 1 - note.x)  # a title stands over the middle of its plot
         room = min([to_edge * plot + 8, *(each * plot - 8 for each in beside if each > 0.01)])
         note.text = in_lines(note.text, room, note.font.size or USUAL["part"])
+
+
+def below() -> dict[str, object]:
+    """A legend at the lower edge, under the title of the x axis, however many lines it takes on a narrow screen."""
+    return {"yref": "container", "y": 0, "yanchor": "bottom", "font": {"size": 11}}
+
+
+def wrapped(text: str, columns: float) -> list[str]:
+    """`text` in lines of at most `columns`; Chinese letters and emoji take two each, and a line may end at each."""
+    lines: list[str] = []
+    line, taken = "", 0.0
+    for word in text.split():
+        for number, part in enumerate(part for unit in _units(word) for part in _broken(unit, columns)):
+            needed, gap = wide(part), " " if line and number == 0 else ""
+            if line and taken + len(gap) + needed > columns:
+                lines.append(line)
+                line, taken, gap = "", 0.0, ""
+            line, taken = f"{line}{gap}{part}", taken + len(gap) + needed
+    return [*lines, line] if line else lines
+
+
+#: punctuation of Chinese text, and quotation marks of any, that no line begins with, and that none ends with
+_CLOSING, _OPENING = "，。、：；！？）》」』】％…”’", "（《「『【“‘"
+
+
+def _units(word: str) -> list[str]:
+    """What of a word stays in one line where it can: a number, a Latin word, or a Chinese letter, with its signs."""
+    units: list[str] = []
+    for letter in word:
+        last = units[-1][-1] if units else ""
+        after_hyphen = last == "-" and units[-1][:-1].isalpha() and letter.isalpha()
+        together = letter in _CLOSING or last in _OPENING or wide(letter) == 0 or wide(letter) == wide(last) == 1
+        together = together and not after_hyphen
+        if units and together:
+            units[-1] += letter
+        else:
+            units.append(letter)
+    return units
+
+
+def wide(text: str) -> int:
+    """How many columns `text` takes: East Asian letters and emoji two, combining marks none."""
+    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
+
+
+def _broken(word: str, columns: float) -> list[str]:
+    """A word in parts, each at most `columns` columns wide."""
+    parts, part, taken = [], "", 0
+    for letter in word:
+        if part and taken + wide(letter) > columns:
+            parts.append(part)
+            part, taken = "", 0
+        part, taken = part + letter, taken + wide(letter)
+    return [*parts, part]
+
+
+def balanced(text: str, columns: float) -> list[str]:
+    """As few lines as `wrapped` needs, of about one length: no title ends in a line of one short word."""
+    lines = wrapped(text, columns)
+    if len(lines) < 2:
+        return lines
+    for narrower in range(-(-wide(text) // len(lines)), int(columns)):
+        tried = wrapped(text, narrower)
+        if len(tried) == len(lines):
+            return tried
+    return lines

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from attnviz.base.words import _
 from attnviz.figures.theme import HEADS, K_VERMILION, MASKED, Q_BLUE, SCORES, SCORES_ON_DARK, WEIGHTS
-from attnviz.words import _
 
 
 def colours() -> dict[str, object]:

@@ -13,9 +13,11 @@ from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
+from attnviz.base import raw_scores
+from attnviz.base.packed import blob
+from attnviz.base.raw_scores import RawHead
+from attnviz.base.words import _, tongue
 from attnviz.live import canvas_wording
-from attnviz.packing import RawHead, blob, raw_scores
-from attnviz.words import _, tongue
 
 BUNDLE = Path(__file__).parent / "bundle"
 Theme = Literal["auto", "light", "dark"]
@@ -36,10 +38,10 @@ class LiveView:
     titles      how any head is called, with {layer}, {head} and {kv}, and how many heads share one key/value head
     note        a sentence below, plain text; link: the address of this view in an app, if it has one
     pins, cell  what is pinned: ("q" | "k", position) each, and the clicked (query, key)
-    edit        mask and scale as they are set, under the names of `ui.canvas`; None: as the model has them
-    sentence    templates about a row, what `ui.canvas.SaidOfRow` says, as JSON
+    edit        mask and scale as they are set, under the names of `canvas`; None: as the model has them
+    sentence    templates about a row, what `canvas.SaidOfRow` says, as JSON
     segments    first rows and columns of a second sentence
-    arranged    how tokens are joined or left out, what `ui.canvas.Raw` says, as JSON; then rows and cols are the labels
+    arranged    how tokens are joined or left out, what `canvas.Raw` says, as JSON; then rows and cols are the labels
                 of what is left
     over        heads of the layer on show whose lines are laid over those of the head on show
     """

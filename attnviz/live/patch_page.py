@@ -5,8 +5,8 @@ from __future__ import annotations
 import base64
 import json
 
+from attnviz.base.words import _
 from attnviz.live.page import Theme, document, opens
-from attnviz.words import _
 
 
 def patch_page(scene: bytes, title: str, note: str = "", link: str | None = None, theme: Theme = "auto") -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import parse_qsl, urlsplit
 
-from attnviz.core.message import Problem
+from attnviz.base.message import Problem
 
 HERE: Final = ("", "here")  #: values that mean this process
 MOST: Final = 10**6

@@ -14,19 +14,11 @@ import sys
 import unicodedata
 from collections.abc import Callable, Sequence
 
-from attnviz.core.message import Message, Problem
-from attnviz.extras import ExtraMissing, must_have
+from attnviz.base.extras import ExtraMissing, must_have
+from attnviz.base.message import Message, Problem
+from attnviz.base.words import N_, _, say
 from attnviz.models import settings
-from attnviz.models.loading import (
-    availabilities,
-    availability,
-    fetch,
-    is_prepared,
-    load,
-    packaged,
-    prepare_examples,
-)
-from attnviz.words import N_, _, say
+from attnviz.models.loading import availabilities, availability, fetch, is_prepared, load, packaged, prepare_examples
 
 _WIDTH = 30
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from attnviz.core.message import Problem, Several
+from attnviz.base.message import Problem, Several
+from attnviz.base.words import N_
 from attnviz.models.engine_address import EngineAddress, parsed
-from attnviz.words import N_
 
 #: variable -> (default, meaning), both as text for a person
 VARIABLES: Final = {
@@ -125,10 +125,17 @@ def cache_folder() -> Path:
     if chosen := os.environ.get("ATTNVIZ_CACHE"):
         return Path(chosen).expanduser()
     if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "attnviz" / "Cache"
+        return Path(os.environ.get("LOCALAPPDATA") or _home() / "AppData" / "Local") / "attnviz" / "Cache"
     if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "attnviz"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "attnviz"
+        return _home() / "Library" / "Caches" / "attnviz"
+    return Path(os.environ.get("XDG_CACHE_HOME") or _home() / ".cache") / "attnviz"
+
+
+def _home() -> Path:
+    try:
+        return Path.home()
+    except RuntimeError as error:
+        raise Problem("This account has no home folder: name a folder for the cache with ATTNVIZ_CACHE") from error
 
 
 def _flag(name: str, default: bool) -> bool:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from attnviz.experiments.heads import HeadScore, HeadScores
-from attnviz.extras import needed_for
-from attnviz.words import N_
+from attnviz.base.extras import needed_for
+from attnviz.base.words import N_
+from attnviz.runs.heads.head_scores import HeadScore, HeadScores
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
-from attnviz.core.message import Problem, Several
-from attnviz.experiments.explorer import raw_heads_of
+from attnviz.base.message import Problem, Several
+from attnviz.base.raw_scores import RawHead
 from attnviz.models.capture import RecordedLayer, Trace
-from attnviz.packing import RawHead
+from attnviz.runs.raw_heads import raw_heads_of
 
 PATTERN = "hook_pattern"  #: how TransformerLens names attention weights in its cache
 

@@ -15,12 +15,12 @@ from typing import Any, Literal
 
 import numpy as np
 
-from attnviz.core.message import Problem, Several
+from attnviz.base.message import Problem, Several
+from attnviz.base.words import _, languages, speaking
 from attnviz.figures.picture import to_svg
 from attnviz.figures.svg_head import HeadPicture
 from attnviz.live import LiveView, page
 from attnviz.notebook.shown_heads import ShownHeads, labels, shown_heads
-from attnviz.words import _, languages, speaking
 
 #: The picture's scripts run, and may offer a file to keep; the notebook around it is out of their reach.
 SANDBOX = "allow-scripts allow-downloads"

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from attnviz.ui.shared import WaitingLine
+from attnviz.app.cache.waiting_line import WaitingLine
 
 EVERY = 0.005  # seconds between two beats
 

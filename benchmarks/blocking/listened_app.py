@@ -12,9 +12,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
+from attnviz.app.cache import model_cache
 from attnviz.engine.chosen_engine import passes_at_once
-from attnviz.ui.shared import model_cache
-from attnviz.ui.web import configuration, server
+from attnviz.serve import configuration, server
 from benchmarks.blocking.heartbeats import Heard, TimedLine, beat_in_a_thread, beat_in_the_loop
 
 configuration.adopt()

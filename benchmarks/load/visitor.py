@@ -17,8 +17,8 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 
-from attnviz.packing import unblob
-from attnviz.ui.canvas import sentence_heads
+from attnviz.base.packed import unblob
+from attnviz.canvas.head import sentence_heads
 from benchmarks.load.fetching import fetch_all
 
 MADE = "/attnviz/"  # what is fetched only once the page has been run

@@ -9,9 +9,9 @@ from urllib.parse import parse_qs
 
 import pytest
 
-from attnviz.ui.compare import compare_choices
-from attnviz.ui.decoding import decoding_choices
-from attnviz.ui.positions import positions_choices
+from attnviz.pages.compare import choices
+from attnviz.pages.decoding import choices as decoding_choices
+from attnviz.pages.positions import choices as positions_choices
 from benchmarks.blocking.heartbeats import Heard, TimedLine, beat_in_the_loop
 from benchmarks.blocking.long_work import LONGEST
 
@@ -23,7 +23,7 @@ HELD = 0.3  # seconds
     [
         (decoding_choices.PAGE, decoding_choices.VIEW),
         (positions_choices.PAGE, positions_choices.SECTION),
-        (compare_choices.PAGE, compare_choices.SECTION),
+        (choices.PAGE, choices.SECTION),
     ],
     ids=["decoding", "positions", "compare"],
 )

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from attnviz.experiments.compare import layer_timing
-from attnviz.experiments.scaling import released_models
 from attnviz.models.architecture import all_presets, claims, gpus, quality
 from attnviz.models.catalogue import CATALOGUE
+from attnviz.pages.compare.maths import layer_timing
+from attnviz.pages.scaling.maths import released_models
 
 #: names and what is cited, as they stand in the app's own data: of models, of papers, of files
 NAMES: tuple[str, ...] = tuple(

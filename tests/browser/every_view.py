@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from attnviz.ui.building import building_choices
-from attnviz.ui.compare import compare_choices
-from attnviz.ui.decoding import decoding_choices
-from attnviz.ui.explorer import explorer_choices
-from attnviz.ui.lessons import all_lessons
-from attnviz.ui.masks import mask_choices
-from attnviz.ui.pictures import pictures_choices
-from attnviz.ui.positions import positions_choices
-from attnviz.ui.scaling import scaling_choices
-from attnviz.ui.shared import Choice
-from attnviz.ui.sharing import sharing_choices
-from attnviz.ui.web import navigation
+from attnviz.app.links.choices import Choice
+from attnviz.pages.build import choices
+from attnviz.pages.compare import choices as compare_choices
+from attnviz.pages.decoding import choices as decoding_choices
+from attnviz.pages.explore import choices as explorer_choices
+from attnviz.pages.lessons.panels import all_lessons
+from attnviz.pages.masks import choices as mask_choices
+from attnviz.pages.pictures import choices as pictures_choices
+from attnviz.pages.positions import choices as positions_choices
+from attnviz.pages.scaling import choices as scaling_choices
+from attnviz.pages.sharing import choices as sharing_choices
+from attnviz.serve import page_table
 from tests.browser.conftest import answered, listening
 
 #: A page's sections, whose content differs.
 SECTIONS: dict[str, tuple[Choice[str], ...]] = {
-    "build": (building_choices.QUESTION,),
+    "build": (choices.QUESTION,),
     "compare": (compare_choices.SECTION,),
     "decoding": (decoding_choices.VIEW,),
     "masks": (mask_choices.VIEW,),
@@ -62,7 +62,7 @@ STILL = """(ground) => new Promise((done, fail) => {
 
 def views() -> Iterator[str]:
     """Links to every page, every section of one, and the first step of the lessons for each kind of picture."""
-    for row in navigation.ROWS:
+    for row in page_table.PAGES:
         if row.name == "lessons":
             continue
         name = "" if row.is_home else row.name

@@ -9,7 +9,7 @@ import math
 import re
 from pathlib import Path
 
-from attnviz.words import LOCALE_DIR, OWN_NAME
+from attnviz.base.words import LOCALE_DIR, OWN_NAME
 from scripts import languages
 
 NAME = "xx"
@@ -49,6 +49,6 @@ def write(folder: Path) -> None:
 def script(folder: Path, app: Path) -> Path:
     """A script that serves the app in this language and English."""
     file = folder / "app.py"
-    own = f"from pathlib import Path\n\nfrom attnviz import words\n\nwords.LOCALE_DIR = Path({str(folder)!r})\n"
+    own = f"from pathlib import Path\n\nfrom attnviz.base import words\n\nwords.LOCALE_DIR = Path({str(folder)!r})\n"
     file.write_text(own + app.read_text("utf-8").replace("from __future__ import annotations\n", ""))
     return file

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from attnviz.ui.web import navigation
+from attnviz.serve import page_table
 from tests.browser.conftest import ROOT
 from tests.browser.every_view import GROUND, STILL, opened, page_of, views
 
@@ -53,7 +53,7 @@ def test_nothing_serious_is_left_in_either_theme(server_url, new_page, view):
 
 def test_every_page_is_looked_at():
     seen = {page_of(view) for view in views()}
-    assert seen >= {"" if row.is_home else row.name for row in navigation.ROWS}
+    assert seen >= {"" if row.is_home else row.name for row in page_table.PAGES}
 
 
 def test_axe_is_the_version_that_is_pinned_and_finds_what_is_wrong(new_page):

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from attnviz.experiments.building.attention_by_hand import run
-from attnviz.experiments.building.inputs import Config
+from attnviz.pages.build.maths.attention_by_hand import run
+from attnviz.pages.build.maths.inputs import Config
 from tests.browser.conftest import answered, widest
 from tests.browser.saving import saved
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from attnviz.ui.canvas.registration import NAMES
+from attnviz.canvas.shared.registration import NAMES
 from tests.browser.conftest import answered, listening, until
 
 ACTIVE = """() => {

@@ -13,11 +13,11 @@ from itertools import groupby
 import pytest
 from playwright.sync_api import expect
 
-from attnviz.experiments.heads.sentence_sets import words_of_one_token
+from attnviz.app.links.choices import choices_of
 from attnviz.models.catalogue import EXAMPLES
 from attnviz.models.loading import load
-from attnviz.ui.shared import choices_of
-from attnviz.ui.web import navigation
+from attnviz.pages.heads.maths.sentence_sets import words_of_one_token
+from attnviz.serve import page_table
 from tests.browser.allowed_english import ALLOWED, NAMES
 from tests.browser.conftest import answered, windows
 from tests.browser.every_view import GROUND, STILL, opened, page_of, views
@@ -31,7 +31,7 @@ VISITORS = " ".join(
         *(example.text + " " + example.second for example in EXAMPLES),
         *(
             str(choice.default)
-            for row in navigation.ROWS
+            for row in page_table.PAGES
             for choice in choices_of(row.name)
             if choice.kind == "text" and choice.default
         ),

@@ -13,7 +13,7 @@ import pytest
 from PIL import Image
 from playwright.sync_api import expect
 
-from attnviz.ui import headless
+from attnviz.serve.headless.page_run import Looks, app_link, figure_file, run_page
 from tests.browser.conftest import answered
 from tests.browser.saving import saved
 
@@ -60,30 +60,30 @@ def steady(svg: str) -> str:
 def test_the_command_s_files_are_those_that_the_page_saves(link, server_url, new_page):
     page = new_page(locale="en")
     key = opened_menu(page, f"{server_url}/{link}")
-    figure = headless.run_page(headless.app_link(link), key).figure
-    looks = headless.Looks()
+    figure = run_page(app_link(link), key).figure
+    looks = Looks()
 
     theirs = saved_bytes(page, page.locator("button[data-kind=svg]")).decode()
-    mine = headless.figure_file(figure, "svg", looks).decode()
+    mine = figure_file(figure, "svg", looks).decode()
     assert steady(mine) == steady(theirs)
     assert len(mine) > 1_000
     for kind, label in (("csv", "CSV, the numbers"), ("html", re.compile("HTML"))):
         button = page.get_by_role("button", name=label)
         if button.count():
-            assert headless.figure_file(figure, kind, looks) == saved_bytes(page, button.first)
+            assert figure_file(figure, kind, looks) == saved_bytes(page, button.first)
 
 
 def test_without_a_name_a_link_gives_the_figure_that_it_is_about(server_url):
-    answer = headless.run_page(headless.app_link("explore?at=13.8"), "")
+    answer = run_page(app_link("explore?at=13.8"), "")
     assert answer.file_name == "attention-smollm2-135m-layer13-head8"
-    assert headless.run_page(headless.app_link("explore?at=13.8")).names[0] == "attention-all-heads-smollm2-135m"
+    assert run_page(app_link("explore?at=13.8")).names[0] == "attention-all-heads-smollm2-135m"
 
 
 def test_a_png_is_the_picture_that_the_browser_makes(server_url, new_page):
     page = new_page(locale="en")
     key = opened_menu(page, server_url)
     theirs = saved_bytes(page, page.locator("button[data-kind=png2]"))
-    mine = headless.figure_file(headless.run_page(headless.app_link(""), key).figure, "png", headless.Looks())
+    mine = figure_file(run_page(app_link(""), key).figure, "png", Looks())
     a, b = (np.asarray(Image.open(io.BytesIO(each)).convert("RGB"), float) for each in (mine, theirs))
     assert a.shape == b.shape
     assert np.abs(a - b).mean() < 4, "of 255; letters are smoothed in two ways"

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from attnviz.ui.web.navigation import ROWS
-from attnviz.ui.web.preloading import CHART, FURTHER
+from attnviz.app.page_entry import CHART
+from attnviz.serve.page_table import PAGES
+from attnviz.serve.preloading import further_of
 from tests.browser.conftest import answered
 
 Open = Callable[..., Any]
@@ -40,7 +41,7 @@ def stays(page: Any) -> None:
     assert sum(value for value, *_keys in shifts) < LARGEST_SHIFT, shifts
 
 
-@pytest.mark.parametrize("name", [row.name for row in ROWS])
+@pytest.mark.parametrize("name", [row.name for row in PAGES])
 def test_no_page_begins_with_the_highlighter_and_those_with_charts_begin_with_plotly(
     server_url: str, new_page: Open, name: str
 ) -> None:
@@ -52,7 +53,7 @@ def test_no_page_begins_with_the_highlighter_and_those_with_charts_begin_with_pl
     answered(page)
     page.wait_for_load_state("networkidle")
     assert scripts
-    if CHART in FURTHER.get(name, ()):
+    if CHART in further_of(name):
         assert [script for script in scripts if script.startswith(CHART)]
     assert not [script for script in scripts if script.startswith(HIGHLIGHTER)]
     stays(page)

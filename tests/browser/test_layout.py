@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from attnviz.experiments.scaling.alternatives import CHOICES
+from attnviz.pages.scaling.maths.alternatives import CHOICES
 from tests.browser.conftest import answered, listening, until
 
 Open = Callable[..., Any]

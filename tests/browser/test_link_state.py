@@ -13,19 +13,18 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 import pytest
 from playwright.sync_api import expect
 
-from attnviz.ui.building import building_choices
-from attnviz.ui.explorer import explorer_choices
-from attnviz.ui.home import home_choices
-from attnviz.ui.masks import mask_choices
-from attnviz.ui.shared import link_pack
-from attnviz.ui.shared.choices import choices_of, parameters_of
-from attnviz.ui.web import declared
-from attnviz.ui.web.navigation import ROWS
+from attnviz.app.links import link_pack
+from attnviz.app.links.choices import choices_of, parameters_of
+from attnviz.pages.build import choices as building_choices
+from attnviz.pages.explore import choices as explorer_choices
+from attnviz.pages.home import choices as home_choices
+from attnviz.pages.masks import choices as mask_choices
+from attnviz.serve import page_table  # noqa: F401
+from attnviz.serve.page_table import PAGES
 from tests.browser.conftest import answered, until
 from tests.browser.saving import saved_in
 from tests.browser.slow_line import Line
 
-assert declared.DECLARED
 Open = Callable[..., Any]
 SENTENCE = "Two grey birds saw it"
 FIRST = 120_000  # ms: the first visitor of a cold server waits for a model
@@ -475,7 +474,7 @@ NONSENSE = ["1e999", "9" * 2000, "1eNrrZ", link_pack.pack([[[[{"t": [["q"]]}]]]]
 @pytest.mark.slow
 @pytest.mark.parametrize("page_name", list(TITLES))
 def test_forty_parameters_of_nonsense_leave_every_page_alive(tab: Open, server_log: Path, page_name: str) -> None:
-    name = next(row.name for row in ROWS if row.title == page_name)
+    name = next(row.name for row in PAGES if row.title == page_name)
     # No sentence: any text is one. Nor a model's id, which may be a folder's name.
     free = {choice.inside or choice.name for choice in choices_of(name) if choice.kind == "text"}
     names = [each for each in parameters_of(name) if each not in free][:40]

@@ -13,8 +13,9 @@ import pytest
 import torch
 from playwright.sync_api import expect
 
-from attnviz.experiments.explorer import Request, raw_head, raw_heads, run_model
 from attnviz.live import LiveView, page
+from attnviz.runs.model_run import Request, run_model
+from attnviz.runs.raw_heads import raw_head, raw_heads
 from tests.browser.canvas_places import cell_on, tile_on
 from tests.browser.conftest import answered, until
 from tests.browser.saving import saved_in

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from attnviz.words import LOCALE_DIR
+from attnviz.base.words import LOCALE_DIR
 from scripts import languages
 from tests.browser import longer_words
 from tests.browser.conftest import ROOT, windows

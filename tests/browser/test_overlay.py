@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from attnviz.experiments.explorer import Request, raw_heads, run_model
 from attnviz.live import LiveView, page
 from attnviz.models.catalogue import EXAMPLES
+from attnviz.runs.model_run import Request, run_model
+from attnviz.runs.raw_heads import raw_heads
 from tests.browser.conftest import answered, until
 from tests.models.conftest import smollm2
 

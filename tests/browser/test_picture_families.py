@@ -14,14 +14,16 @@ import pytest
 import torch
 from playwright.sync_api import expect
 
-from attnviz.experiments.pictures import PictureRun, run_picture, sample
 from attnviz.models.catalogue import LoadedModel
+from attnviz.models.pictures import sample
+from attnviz.pages.pictures.maths.picture_record import PictureRun
+from attnviz.pages.pictures.maths.picture_run import run_picture
 from tests.browser.conftest import answered, until
 from tests.browser.test_pictures import centre_of, read
-from tests.experiments.pictures import test_compared_run, test_prompted_run, test_windowed_run
-from tests.experiments.pictures.test_compared_run import NAMES
 from tests.models.pictures import test_patch_grid
 from tests.models.tiny import eager
+from tests.pages.pictures import test_compared_run, test_prompted_run, test_windowed_run
+from tests.pages.pictures.test_compared_run import NAMES
 
 Open = Callable[..., Any]
 QUESTION = "where is the cat"
@@ -109,7 +111,7 @@ def says(page: Any, begins: str, row: torch.Tensor, first: int) -> bool:
 def usual_row(loaded: LoadedModel, run: PictureRun) -> torch.Tensor:
     """The row of layer 0, head 0 that is on show at first, by transformers' eager path where patches look at patches.
 
-    Rows of words are held against that path in tests/experiments/pictures/test_prompted_run.py.
+    Rows of words are held against that path in tests/pages/pictures/test_prompted_run.py.
     """
     stack = run.stacks[0]
     if stack.words:

@@ -13,8 +13,9 @@ import torch
 from PIL import Image
 from playwright.sync_api import expect
 
-from attnviz.experiments.pictures import composed, held_out, run_picture
 from attnviz.models.loading import load
+from attnviz.models.pictures import composed, held_out
+from attnviz.pages.pictures.maths.picture_run import run_picture
 from tests.browser import saving
 from tests.browser.conftest import answered, until, widest
 from tests.models.pictures.test_photo import picture, png_that_claims, saved

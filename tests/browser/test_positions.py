@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from attnviz.experiments.positions import pair_rotation
+from attnviz.pages.positions.maths import pair_rotation
 from tests.browser.conftest import answered, until, widest
 from tests.browser.saving import saved
 

@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from attnviz.ui.lessons import all_lessons
+from attnviz.pages.lessons.panels import all_lessons
 from tests.browser.conftest import answered, listening, until
 
 PAGES = (

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from attnviz.experiments.scaling import growing_width
-from attnviz.experiments.scaling.alternatives import ALTERNATIVES, CHOICES
-from attnviz.ui.scaling.names import alternative_names
+from attnviz.pages.scaling.maths import growing_width
+from attnviz.pages.scaling.maths.alternatives import ALTERNATIVES, CHOICES
+from attnviz.pages.scaling.panels.results import alternative_names
 from tests.browser.conftest import answered, widest
 
 Open = Callable[..., Any]

@@ -17,8 +17,8 @@ from typing import Any
 
 import pytest
 
-from attnviz.ui.canvas.registration import NAMES
-from attnviz.ui.web.navigation import ROWS
+from attnviz.canvas.shared.registration import NAMES
+from attnviz.serve.page_table import PAGES
 from tests.browser.conftest import ROOT, Server
 from tests.browser.saving import saved
 
@@ -91,7 +91,7 @@ def wait_until_drawn(page: Any) -> None:
     page.wait_for_load_state("networkidle")
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+@pytest.mark.parametrize("row", PAGES, ids=lambda row: row.name)
 def test_every_page_opens_by_its_address_under_the_policy(under_a_path: str, new_page: Open, row: Any) -> None:
     page = new_page(bypass_csp=False)
     answer = page.goto(f"{under_a_path}/{'' if row.is_home else row.name}")
@@ -166,7 +166,7 @@ def test_a_wheel_brings_its_scripts_and_serves_them_by_address(tmp_path: Path, n
     script = tmp_path / "away" / "script.py"
     script.parent.mkdir()
     script.write_text(
-        "import numpy as np\nfrom attnviz.ui import canvas\n"
+        "import numpy as np\nfrom attnviz import canvas\n"
         "grid = canvas.mask_grid('m', np.tri(5, dtype=bool), list('abcde'))\n"
         "import streamlit as st\nst.write(f'kept {grid.sum()}')\nst.write(canvas.__file__)\n"
     )

@@ -11,7 +11,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import expect
 
-from attnviz.ui.web.navigation import ROWS
+from attnviz.serve.page_table import PAGES
 from tests.browser.conftest import answered
 from tests.browser.saving import press_in_menu
 from tests.waiting import until
@@ -63,9 +63,9 @@ def test_the_link_opens_the_same_view(copying: Open, new_page: Open, server_url:
     assert parse_qs(urlsplit(other.url).query) == parse_qs(urlsplit(where).query)
 
 
-@pytest.mark.parametrize("name", [row.name for row in ROWS])
+@pytest.mark.parametrize("name", [row.name for row in PAGES])
 def test_every_page_copies_its_link_and_the_code_that_embeds_it_on_a_phone_too(copying: Open, name: str) -> None:
-    where = "/" if next(row for row in ROWS if row.name == name).is_home else f"/{name}"
+    where = "/" if next(row for row in PAGES if row.name == name).is_home else f"/{name}"
     page = copying(where, width=390, height=844)
     link = copied(page, "Copy link")
     assert urlsplit(link).path.rstrip("/") == where.rstrip("/")

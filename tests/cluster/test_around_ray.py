@@ -14,13 +14,13 @@ import torch
 from torch.testing import assert_close
 from transformers import GPT2Config, GPT2LMHeadModel
 
-from attnviz.core.message import Problem
+from attnviz.base.message import Problem
 from attnviz.engine import chosen_engine
-from attnviz.engine.in_process import InProcess
-from attnviz.experiments.explorer import Request
-from attnviz.experiments.heads import head_survey
+from attnviz.engine.chosen_engine import InProcess
 from attnviz.models.engine_address import EngineAddress
 from attnviz.models.loading import load
+from attnviz.pages.heads.maths import head_survey
+from attnviz.runs.model_run import Request
 from tests.cluster.stand_in import StandIn
 from tests.models.tiny_tokenizers import byte_level
 

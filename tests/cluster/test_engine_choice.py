@@ -6,10 +6,10 @@ import sys
 
 import pytest
 
-from attnviz.core.message import Problem
+from attnviz.app.cache import model_cache
+from attnviz.base.message import Problem
 from attnviz.engine import chosen_engine
 from attnviz.models.engine_address import EngineAddress, parsed
-from attnviz.ui.shared import model_cache
 
 
 @pytest.mark.parametrize("value", ["", "here"])

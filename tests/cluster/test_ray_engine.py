@@ -16,13 +16,14 @@ import torch
 from torch.testing import assert_close
 from transformers import GPT2Config, GPT2LMHeadModel
 
-from attnviz.core.message import Problem
+from attnviz.base.message import Problem
+from attnviz.engine.chosen_engine import InProcess
 from attnviz.engine.engine_protocol import Rerun
-from attnviz.engine.in_process import InProcess
-from attnviz.experiments.explorer import Request, WhatIf
-from attnviz.experiments.sharing import SharingConfig
 from attnviz.models.engine_address import EngineAddress
 from attnviz.models.loading import load, version
+from attnviz.runs.head_sharing import Config as SharingConfig
+from attnviz.runs.model_run import Request
+from attnviz.runs.what_if import WhatIf
 from tests.models.tiny_tokenizers import byte_level
 from tests.waiting import until
 

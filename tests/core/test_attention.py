@@ -12,9 +12,9 @@ from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from attnviz.base.message import Problem
 from attnviz.core import masks
 from attnviz.core.attention import attend
-from attnviz.core.message import Problem
 
 EXACT = {torch.float64: 1e-10, torch.float32: 1e-5}
 

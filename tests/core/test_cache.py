@@ -7,9 +7,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from attnviz.base.message import Problem
 from attnviz.core.costs import kv_bytes
 from attnviz.core.heads import HeadLayout
-from attnviz.core.message import Problem
 from attnviz.core.modules import KVCache
 
 LAYOUT = HeadLayout(16, 4, 2, d_head=3, d_value=5)

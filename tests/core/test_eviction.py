@@ -3,9 +3,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from attnviz.base.message import Problem
 from attnviz.core import masks
 from attnviz.core.eviction import EVICTION_KINDS, SINKS, Eviction, HeavyHitters, kept_by_position
-from attnviz.core.message import Problem
 
 PROMPT, TOTAL = 7, 20
 FIXED = [kind for kind in EVICTION_KINDS if kind != "heavy"]

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from attnviz.base.message import Problem
 from attnviz.core.heads import HeadLayout
-from attnviz.core.message import Problem
 
 
 def test_widths_default_to_a_share_of_the_model() -> None:

@@ -5,8 +5,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from attnviz.base.message import Problem
 from attnviz.core import measures, yardstick
-from attnviz.core.message import Problem
 
 EVEN = [1 / 3, 1 / 3, 1 / 3]
 BY_HAND = torch.tensor([[1, 0, 0], [0.25, 0.75, 0], EVEN], dtype=torch.float64)

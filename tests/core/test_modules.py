@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
 
+from attnviz.base.message import Problem
 from attnviz.core import masks
 from attnviz.core.attention import attend
 from attnviz.core.heads import HeadLayout
-from attnviz.core.message import Problem
 from attnviz.core.modules import Attention, KVCache
 from attnviz.core.positions import ALiBi, Position, Sinusoidal, T5Bias
 from attnviz.core.projections import PackedQKV, SeparateQKV

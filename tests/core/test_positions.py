@@ -9,9 +9,9 @@ import torch
 from transformers.models.bloom.modeling_bloom import build_alibi_tensor
 from transformers.models.t5.modeling_t5 import T5Attention
 
+from attnviz.base.message import Problem
 from attnviz.core import masks
 from attnviz.core.attention import attend
-from attnviz.core.message import Problem
 from attnviz.core.positions import ALiBi, Sinusoidal, T5Bias, alibi_slopes, sinusoidal, t5_buckets
 
 

@@ -3,7 +3,7 @@ from fractions import Fraction
 import pytest
 import torch
 
-from attnviz.core.message import Problem
+from attnviz.base.message import Problem
 from attnviz.core.precision import bits as bits_of
 from attnviz.core.quantised import dequantise, quantise
 

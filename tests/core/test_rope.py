@@ -13,7 +13,7 @@ from transformers.models.cohere.modeling_cohere import apply_rotary_pos_emb as i
 from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding
 from transformers.models.llama.modeling_llama import apply_rotary_pos_emb as halves_by_transformers
 
-from attnviz.core.message import Problem
+from attnviz.base.message import Problem
 from attnviz.core.rope import AxialRoPE, RoPE, axis_widths, grid_positions, rotate
 from attnviz.core.rope_scaling import DynamicNTK, Linear, Llama3, Scaling, YaRN, frequencies, length_factor
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from attnviz.ui.web import charts_script
+from attnviz.serve import charts_script
 from deploy.class_server import STATIC, ClassServer
 
 

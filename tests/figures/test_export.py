@@ -7,7 +7,7 @@ from attnviz.figures.export import prepared
 from attnviz.figures.heatmap import rooted
 from attnviz.figures.picture import CHART, framed_chart
 from attnviz.figures.theme import WEIGHTS
-from attnviz.figures.wrapping import wide, wrapped
+from attnviz.figures.title_lines import wide, wrapped
 
 
 @pytest.mark.parametrize("text", ["plain words " * 40, "猫坐在垫子上。" * 40, "http://x/" + "a%20b" * 100, "", "x"])

@@ -11,16 +11,16 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from attnviz.base.rasterised import LATIN, _has_a_font, png
+from attnviz.canvas.tensor_strip import StripSheet
 from attnviz.figures import svg
 from attnviz.figures.picture import Picture, to_svg
-from attnviz.figures.svg_board import BoardPicture, Term
 from attnviz.figures.svg_head import HeadPicture
 from attnviz.figures.svg_lines import LinesPicture
-from attnviz.figures.svg_mask import MaskPicture
-from attnviz.figures.svg_mosaic import MosaicPicture
 from attnviz.figures.theme import HEADS, SCORES, SCORES_ON_DARK, WEIGHTS, colour_at, contrast
-from attnviz.rasterised import png
-from attnviz.ui.canvas.tensor_strip import StripSheet
+from attnviz.pages.build.figures.svg_board import BoardPicture, Term
+from attnviz.pages.explore.figures.svg_mosaic import MosaicPicture
+from attnviz.pages.masks.figures.masks import MaskPicture
 
 SVG = "{http://www.w3.org/2000/svg}"
 WORDS = ["The", "<b>", "cat & dog", "猫", " ", "it", "it", "was", "$x$", "end"]
@@ -214,6 +214,7 @@ def test_a_board_writes_every_number_sign_and_term():
     assert "S[r1, c2]=0.3" in said, "the sum is one line of text"
 
 
+@pytest.mark.skipif(not _has_a_font(LATIN), reason="this machine has no font: install one (Debian: fonts-dejavu-core)")
 @pytest.mark.parametrize("width", range(2, 9))
 def test_a_long_sum_stays_within_the_picture_in_the_fonts_of_this_machine(width):
     labels = ("r",), tuple(f"c{i}" for i in range(width))

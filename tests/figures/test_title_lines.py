@@ -7,8 +7,7 @@ import pytest
 from plotly.subplots import make_subplots
 
 from attnviz.figures.theme import layout
-from attnviz.figures.title_lines import above, break_titles, in_lines, one_line
-from attnviz.figures.wrapping import balanced
+from attnviz.figures.title_lines import above, balanced, break_titles, in_lines, one_line
 
 LONG = "the gradient norm at the first token, by distance from the last one, before training"
 CHINESE = "训练之前，第一个词元处的梯度范数随它与最后一个词元之间的距离而变化的情况（对数坐标），共七层网络"

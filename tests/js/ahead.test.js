@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { fetchAround, neighbours } from "../../attnviz/ui/canvas/src/ahead.js";
+import { fetchAround, neighbours } from "../../attnviz/canvas/head/ahead.js";
 
 test("neighbours are those that exist, of the same layer first", () => {
   const around = [

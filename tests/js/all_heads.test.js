@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
-import { AllHeads, bringAllHeads } from "../../attnviz/ui/canvas/src/all_heads.js";
-import { groupOf } from "../../attnviz/ui/canvas/src/group.js";
+import { AllHeads, bringAllHeads } from "../../attnviz/canvas/shared/all_heads.js";
+import { groupOf } from "../../attnviz/canvas/shared/group.js";
 
 const { header, payload, heads } = JSON.parse(
   await readFile(new URL("cases/raw_scores.json", import.meta.url), "utf8"),

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
-import { attend } from "../../attnviz/ui/canvas/src/attend.js";
-import { arrange, columnSums } from "../../attnviz/ui/canvas/src/arrange.js";
-import { changes, editFor, factorOf, isUnmasked, maskOf, NO_EDIT, sameEdit } from "../../attnviz/ui/canvas/src/edit.js";
-import { thumbnail } from "../../attnviz/ui/canvas/src/tiles.js";
+import { attend } from "../../attnviz/canvas/shared/attend.js";
+import { arrange, columnSums } from "../../attnviz/canvas/head/arrange.js";
+import { changes, editFor, factorOf, isUnmasked, maskOf, NO_EDIT, sameEdit } from "../../attnviz/canvas/shared/edit.js";
+import { thumbnail } from "../../attnviz/canvas/overview/tiles.js";
 
-/** @import { Arrangement, Edit } from "../../attnviz/ui/canvas/src/types.js" */
+/** @import { Arrangement, Edit } from "../../attnviz/canvas/shared/types.js" */
 
 async function read(name) {
   return JSON.parse(await readFile(new URL(`cases/${name}.json`, import.meta.url), "utf8"));

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { MASKED_16 } from "../../attnviz/ui/canvas/src/codes.js";
+import { MASKED_16 } from "../../attnviz/canvas/shared/codes.js";
 import {
   colourAt,
   contrast,
@@ -16,10 +16,10 @@ import {
   placeOnScale,
   ramp,
   rgb,
-} from "../../attnviz/ui/canvas/src/colour.js";
-import { tint } from "../../attnviz/ui/canvas/src/tensor_tint.js";
+} from "../../attnviz/canvas/shared/colour.js";
+import { tint } from "../../attnviz/canvas/tensor_board/tensor_tint.js";
 
-/** @import { Rgb, Stops, TensorColours } from "../../attnviz/ui/canvas/src/types.js" */
+/** @import { Rgb, Stops, TensorColours } from "../../attnviz/canvas/shared/types.js" */
 
 /** @type {Stops} */
 const STOPS = [

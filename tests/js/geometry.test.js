@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { barAt, barThickness, largestOfColumns } from "../../attnviz/ui/canvas/src/bars.js";
-import { cellsOnShow, heatmapHit, heatmapLayout } from "../../attnviz/ui/canvas/src/heatmap_geometry.js";
+import { barAt, barThickness, largestOfColumns } from "../../attnviz/canvas/softmax_slider/bars.js";
+import { cellsOnShow, heatmapHit, heatmapLayout } from "../../attnviz/canvas/heatmap/heatmap_geometry.js";
 import {
   cellsBetween,
   cellsOfBox,
@@ -9,7 +9,7 @@ import {
   maskHit,
   maskLayout,
   nearestCell,
-} from "../../attnviz/ui/canvas/src/mask_geometry.js";
+} from "../../attnviz/canvas/mask/mask_geometry.js";
 import {
   mosaicLayout,
   neighbour,
@@ -18,11 +18,11 @@ import {
   tileNumber,
   tileOrder,
   tilesOf,
-} from "../../attnviz/ui/canvas/src/mosaic_geometry.js";
-import { cutToFit, labelStep } from "../../attnviz/ui/canvas/src/token_labels.js";
-import { EVERYTHING } from "../../attnviz/ui/canvas/src/zoom.js";
+} from "../../attnviz/canvas/overview/mosaic_geometry.js";
+import { cutToFit, labelStep } from "../../attnviz/canvas/shared/token_labels.js";
+import { EVERYTHING } from "../../attnviz/canvas/shared/zoom.js";
 
-/** @import { Shape } from "../../attnviz/ui/canvas/src/types.js" */
+/** @import { Shape } from "../../attnviz/canvas/shared/types.js" */
 
 /** @type {Shape[]} */
 const SIZES = [

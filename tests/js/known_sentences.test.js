@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { KnownSentences } from "../../attnviz/ui/canvas/src/known_sentences.js";
+import { KnownSentences } from "../../attnviz/canvas/overview/known_sentences.js";
 
 /**
  * @param {string} text

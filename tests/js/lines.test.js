@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { MASKED_16, valueOf } from "../../attnviz/ui/canvas/src/codes.js";
+import { MASKED_16, valueOf } from "../../attnviz/canvas/shared/codes.js";
 import {
   isWorthLighting,
   levelOf,
@@ -11,8 +11,8 @@ import {
   MOST_LINES,
   rowsOnShow,
   strongestLines,
-} from "../../attnviz/ui/canvas/src/line_geometry.js";
-import { EVERYTHING } from "../../attnviz/ui/canvas/src/zoom.js";
+} from "../../attnviz/canvas/lines/line_geometry.js";
+import { EVERYTHING } from "../../attnviz/canvas/shared/zoom.js";
 
 const PLOT = { x: 80, y: 20, w: 300, h: 240 };
 const WEIGHTS = { top: 1, signed: false, scale: { top: 1, root: true } };

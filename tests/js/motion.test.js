@@ -3,18 +3,24 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { film, scrolling } from "../../attnviz/ui/canvas/src/motion.js";
-import { wordFrom } from "../../attnviz/ui/canvas/src/patch_geometry.js";
+import { film, scrolling } from "../../attnviz/canvas/shared/motion.js";
+import { wordFrom } from "../../attnviz/canvas/patch_view/patch_geometry.js";
 
 /**
- * A browser whose visitor asked for less motion, or did not; a frame comes every 5 milliseconds.
+ * A browser whose visitor asked for less motion, or did not; a frame comes every 5 milliseconds of its own clock, however
+ * late this machine is.
  * @param {boolean} less
  */
 function browser(less) {
+  let clock = 0;
   Object.assign(globalThis, {
+    performance: { now: () => clock },
     window: globalThis,
     matchMedia: () => ({ matches: less }),
-    requestAnimationFrame: (/** @type {() => void} */ draw) => setTimeout(draw, 5),
+    requestAnimationFrame: (/** @type {() => void} */ draw) => {
+      clock += 5;
+      return setTimeout(draw, 0);
+    },
     cancelAnimationFrame: clearTimeout,
   });
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { fill, visibleToken } from "../../attnviz/ui/canvas/src/dom.js";
+import { fill, visibleToken } from "../../attnviz/canvas/shared/dom.js";
 import {
   clamp,
   fourDigits,
@@ -8,8 +8,8 @@ import {
   roundedToThreeDigits,
   significant,
   tickText,
-} from "../../attnviz/ui/canvas/src/numbers.js";
-import { parameterAt, stopOf, STOPS } from "../../attnviz/ui/canvas/src/parameter_stops.js";
+} from "../../attnviz/canvas/shared/numbers.js";
+import { parameterAt, stopOf, STOPS } from "../../attnviz/canvas/softmax_slider/parameter_stops.js";
 
 test("a read-out has four digits, and says when that is too few", () => {
   assert.equal(fourDigits(0.12345), "0.1235");

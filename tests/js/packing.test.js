@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
-import { floats, inflate, readHeader } from "../../attnviz/ui/canvas/src/blob.js";
+import { floats, inflate, readHeader } from "../../attnviz/canvas/shared/blob.js";
 import {
   joinPlanes,
   MASKED_16,
@@ -10,7 +10,7 @@ import {
   strongestOfBlocks,
   unpackBits,
   valueOf,
-} from "../../attnviz/ui/canvas/src/codes.js";
+} from "../../attnviz/canvas/shared/codes.js";
 
 const cases = JSON.parse(await readFile(new URL("cases/packing.json", import.meta.url), "utf8"));
 

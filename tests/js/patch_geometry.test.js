@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { besideWords, fitted } from "../../attnviz/ui/canvas/src/patch_geometry.js";
+import { besideWords, fitted } from "../../attnviz/canvas/patch_view/patch_geometry.js";
 
 const SQUARE = { width: 8, height: 8 };
 const LINE = { width: 24, height: 8 };

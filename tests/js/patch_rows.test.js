@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { attend } from "../../attnviz/ui/canvas/src/attend.js";
+import { attend } from "../../attnviz/canvas/shared/attend.js";
 import {
   bordersAt,
   fitted,
@@ -11,9 +11,16 @@ import {
   patchesBetween,
   patchUnder,
   stepFrom,
-} from "../../attnviz/ui/canvas/src/patch_geometry.js";
-import { followed, meanOfRows, mixed } from "../../attnviz/ui/canvas/src/patch_layers.js";
-import { factorFor, headsInOrder, meanOf, rowOf, seenKeys, squares } from "../../attnviz/ui/canvas/src/patch_rows.js";
+} from "../../attnviz/canvas/patch_view/patch_geometry.js";
+import { followed, meanOfRows, mixed } from "../../attnviz/canvas/patch_view/patch_layers.js";
+import {
+  factorFor,
+  headsInOrder,
+  meanOf,
+  rowOf,
+  seenKeys,
+  squares,
+} from "../../attnviz/canvas/patch_view/patch_rows.js";
 
 const scores = Float32Array.from({ length: 25 }, (_, i) => Math.sin(i * 1.7) * 3);
 const head = {

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { apart, gestureOf, stopAfter } from "../../attnviz/ui/canvas/src/presenter_keys.js";
+import { apart, gestureOf, stopAfter } from "../../attnviz/canvas/presenter/presenter_keys.js";
 
 /**
  * What a key asks for, pressed inside of elements of these kinds.
  * @param {string} key
- * @param {{ kinds?: string[] } & Partial<import("../../attnviz/ui/canvas/src/presenter_keys.js").Pressed>} [given]
+ * @param {{ kinds?: string[] } & Partial<import("../../attnviz/canvas/presenter/presenter_keys.js").Pressed>} [given]
  */
 function gesture(key, { kinds = [], ...given } = {}) {
   const within = (/** @type {string} */ selector) => kinds.some((kind) => selector.includes(kind));

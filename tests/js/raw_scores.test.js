@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
-import { readRawScores } from "../../attnviz/ui/canvas/src/raw_scores.js";
+import { readRawScores } from "../../attnviz/canvas/shared/raw_scores.js";
 
 const cases = JSON.parse(await readFile(new URL("cases/raw_scores.json", import.meta.url), "utf8"));
 const bytesOf = (text) => new Uint8Array(Buffer.from(text, "base64"));

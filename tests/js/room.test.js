@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { roomFor } from "../../attnviz/ui/canvas/src/room.js";
+import { roomFor } from "../../attnviz/canvas/head/room.js";
 
 test("a short sentence has what is left of the window", () => {
   assert.deepEqual(roomFor(13, 240, 660, 250, 34), { high: 240, many: false });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
-import { KINDS, softmaxRow, statsOf } from "../../attnviz/ui/canvas/src/softmax.js";
+import { KINDS, softmaxRow, statsOf } from "../../attnviz/canvas/softmax_slider/softmax.js";
 
 const { coldest, rows, cases } = JSON.parse(await readFile(new URL("cases/softmax.json", import.meta.url), "utf8"));
 

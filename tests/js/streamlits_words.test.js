@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { inOtherWords } from "../../attnviz/ui/canvas/src/streamlits_words.js";
+import { inOtherWords } from "../../attnviz/canvas/presenter/streamlits_words.js";
 
 const words = { Search: "搜索", " per file": " 每个文件", "Help for ": "帮助：", "Skip to main content": "跳到正文" };
 

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { MASKED_16 } from "../../attnviz/ui/canvas/src/codes.js";
-import { joined } from "../../attnviz/ui/canvas/src/dom.js";
-import { cellText, changeText, strongestText, summaryText } from "../../attnviz/ui/canvas/src/head_readout.js";
-import { readToken } from "../../attnviz/ui/canvas/src/sum_line.js";
+import { MASKED_16 } from "../../attnviz/canvas/shared/codes.js";
+import { joined } from "../../attnviz/canvas/shared/dom.js";
+import { cellText, changeText, strongestText, summaryText } from "../../attnviz/canvas/head/head_readout.js";
+import { readToken } from "../../attnviz/canvas/tensor_board/sum_line.js";
 
-/** @import { Sheet } from "../../attnviz/ui/canvas/src/types.js" */
+/** @import { Sheet } from "../../attnviz/canvas/shared/types.js" */
 
 const codeOf = (weight) => Math.round(Math.sqrt(weight) * 65534);
 const words = {

@@ -9,9 +9,9 @@ import {
   wheelFactor,
   zoomAt,
   zoomToBox,
-} from "../../attnviz/ui/canvas/src/zoom.js";
+} from "../../attnviz/canvas/shared/zoom.js";
 
-/** @import { Shape } from "../../attnviz/ui/canvas/src/types.js" */
+/** @import { Shape } from "../../attnviz/canvas/shared/types.js" */
 
 const SHAPE = /** @type {Shape} */ ([60, 120]);
 

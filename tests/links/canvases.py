@@ -37,6 +37,14 @@ def facts(data: bytes) -> Facts | None:
         return _one_head(header, head_values(header, payload))
     if "locked" in header:
         return _mask(header, zlib.decompress(payload))
+    if "steps" in header and "prompt" in header:
+        return _film(header, payload)
+    if "groups" in header:
+        bars = [digest([bar["bytes"] for bar in group["bars"]]) for group in header["groups"]]
+        return {"canvas": "growth", "tokens": digest(header["tokens"]), "bars": bars}
+    if "turns" in header:
+        turned = {name: digest(header[name]) for name in ("turns", "q", "k")}
+        return {"canvas": "circle", "at": header["at"], **turned}
     if "steps" in header:
         return {"canvas": "steps", "steps": [step["id"] for step in header["steps"]], "current": header["current"]}
     if "boards" in header:
@@ -46,6 +54,13 @@ def facts(data: bytes) -> Facts | None:
     if "grid" in header and "special" in header:
         return _picture(header, payload)
     return None
+
+
+def _film(header: dict[str, Any], payload: bytes) -> Facts:
+    """A head that decodes token by token; how long each step took is left out."""
+    counted = [[step["context"], *step["flops"], *step["layer_bytes"]] for step in header["steps"]]
+    film = digest(np.frombuffer(payload, "<f4"))
+    return {"canvas": "film", "labels": header["labels"], "counted": digest(counted), "film": film}
 
 
 def _picture(header: dict[str, Any], payload: bytes) -> Facts:

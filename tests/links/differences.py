@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from tests.links.printed import Printed, unit_of
+
+#: How far two processors may be apart. A float32 is off by 2^-24 and a sum of 64 products by 64 of them; thirty layers
+#: pass each on. Measured with other instructions, other libraries and one to four threads: 6e-5 at most.
 RELATIVE = 1e-4
 KINDS = (
     "multiselect",
@@ -13,11 +17,12 @@ KINDS = (
 )  #: kinds of controls that had no name in links of version 1 and have one now
 ON_CANVAS = ("causal", "scaled")  #: controls that stand on a canvas now, and so not on a page without one
 EXACT = ("shape", "finite")  #: fields that are counts: compared exactly, unlike the numbers beside them
+CODES = {"values": 65534, "tiles": 254, "maps": 254}  #: what a canvas is sent as codes of roots, from 0 to 1: how many
 Record = dict[str, Any]
 
 
-def differences(kept: Record, now: Record) -> list[str]:
-    """Empty when the page shows what was kept of it.
+def differences(kept: Record, now: Record, computed: bool = False) -> list[str]:
+    """Empty when the page shows what was kept of it; `computed`: the numbers in its sentences come from a model's run.
 
     Controls must have the values they had, canvases, charts and tables must be the same in any order, and every
     number and quoted token that sentences held must still be there. A page may show more than before, may show
@@ -35,6 +40,8 @@ def differences(kept: Record, now: Record) -> list[str]:
     for what in ("other controls", "numbers", "tokens", "calls"):
         here = now[what] + named_since if what == "other controls" else now[what]
         missing, _new = _unmatched(kept[what], here)
+        if computed and what == "numbers":  # two kept numbers may be one by now, with fewer digits
+            missing = [old for old in kept[what] if not any(printed_alike(old, new) for new in here)]
         lines += [f"{what}: {_short(each)} is gone" for each in missing]
     if now["red"] > kept["red"]:
         lines.append(f"red sentences: were {kept['red']}, are {now['red']}")
@@ -81,10 +88,22 @@ def alike(old: Any, new: Any) -> bool:
     return next(where(old, new), None) is None
 
 
-def where(old: Any, new: Any, path: str = "", size: float = 0.0) -> Iterator[str]:
-    """The places at which two facts differ. Sums are compared relative to the sum of magnitudes beside them."""
+def printed_alike(old: float, new: Printed) -> bool:
+    """Whether both can be roundings of numbers within the tolerance: the last bits may decide the last place."""
+    places = new.unit + min(new.unit, unit_of(f"{old:.9f}".rstrip("0")))
+    return abs(old - new) <= places / 2 + RELATIVE * abs(old)
+
+
+def where(
+    old: Any, new: Any, path: str = "", size: float = 0.0, codes: float = 0, relative: float = RELATIVE
+) -> Iterator[str]:
+    """The places at which two facts differ. Sums are compared relative to the sum of magnitudes beside them.
+
+    A number that was sent as one of so many codes may be one code away.
+    """
     if isinstance(old, dict) and isinstance(new, dict):
         inside = max(size, _magnitude(old))
+        span = 2 if old.get("meaning") == "diff" else 1  # from -1 to 1
         for name in [*old, *(n for n in new if n not in old)]:
             if name not in old or name not in new:
                 yield f"{path}{name} is only {'kept' if name in old else 'here'}"
@@ -92,14 +111,19 @@ def where(old: Any, new: Any, path: str = "", size: float = 0.0) -> Iterator[str
                 yield f"{path}{name} was {old[name]}, is {new[name]}"
             else:
                 allowed = inside if name in ("sum", "placed") else inside / max(1, old.get("finite") or 1)
-                yield from where(old[name], new[name], f"{path}{name} ", allowed if "cells" in old else 0.0)
+                coded = codes if name == "cells" else CODES.get(name, 0) / span if "canvas" in old else 0
+                yield from where(
+                    old[name], new[name], f"{path}{name} ", allowed if "cells" in old else 0.0, coded, relative
+                )
     elif isinstance(old, list) and isinstance(new, list):
         if len(old) != len(new):
             yield f"{path}has {len(new)} entries, had {len(old)}"
         for i, (a, b) in enumerate(zip(old, new, strict=False)):
-            yield from where(a, b, f"{path}{i} ", size)
+            yield from where(a, b, f"{path}{i} ", size, codes, relative)
     elif _is_number(old) and _is_number(new):
-        if abs(old - new) > RELATIVE * max(abs(old), abs(new), size):
+        most = max(abs(old), abs(new))
+        code = 2 * most**0.5 / codes if codes else 0.0  # the code of v is codes * sqrt(v)
+        if abs(old - new) > max(relative * max(most, size), code):
             yield f"{path}was {old}, is {new}"
     elif old != new:
         yield f"{path}was {old!r}, is {new!r}"

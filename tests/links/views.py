@@ -19,8 +19,9 @@ TRANSLATOR = "{translator}"  #: stands for the folder of a tiny encoder-decoder 
 class View:
     """One view: its page, the link's parameters at first, and what is then chosen.
 
-    packed  parameters that the app encodes, given as their plain values
-    file    a saved view that is opened after the steps
+    packed     parameters that the app encodes, given as their plain values
+    file       a saved view that is opened after the steps
+    amplified  its layers amplify rounding: every number that it draws is kept, and compared by tests/links/amplified.py
     """
 
     name: str
@@ -29,6 +30,7 @@ class View:
     packed: dict[str, Any] = field(default_factory=dict)
     steps: tuple[tuple[str, Any], ...] = ()
     file: dict[str, Any] | None = None
+    amplified: bool = False
 
 
 def bits(cells: np.ndarray) -> str:
@@ -98,6 +100,7 @@ EXPLORE = (
         "explore",
         start=opened("what_if"),
         steps=_steps(mask="none", scale="none", where="all", again=True),
+        amplified=True,
     ),
     View(
         "explore: a window and a factor",

@@ -21,6 +21,7 @@ import numpy as np
 
 from tests.links import canvases
 from tests.links.digest import array_of, brief, digest
+from tests.links.printed import numbers
 
 Record = dict[str, Any]
 TEXTS = ("markdown", "caption", "info", "warning", "error", "success", "latex", "title", "header", "subheader")
@@ -33,10 +34,7 @@ CALLS = (
     "scaled_dot_product_attention", "MultiheadAttention", "flex_attention", "create_block_mask", "is_causal=True",
     "attn_mask=", "from_pretrained", "DynamicCache", "softmax", "masked_fill", "enable_gqa",
 )  # fmt: skip
-NUMBER = re.compile(r"(?<![\w#.])[-+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:e[-+]?\d+)?(?![\w]*#)", re.IGNORECASE)
 QUOTED = re.compile(r"“([^”\s]{1,30})”|(?<!\*)\*([^*\s]{1,30})\*(?!\*)")
-COLOUR = re.compile(r"#[0-9A-Fa-f]{6}")
-NOISE = 1e-5
 
 
 def what_it_shows(page: Any, parameters: frozenset[str], hidden: dict[str, str] | None = None) -> Record:
@@ -125,15 +123,6 @@ def _texts(elements: list[Any]) -> Iterator[str]:
         elif element.type == "plotly_chart":
             layout = json.loads(element.proto.spec).get("layout", {})
             yield from (html.unescape(str(note.get("text", ""))) for note in layout.get("annotations", ()))
-
-
-def numbers(text: str) -> Iterator[float]:
-    """The numbers in a sentence, rounding noise left out."""
-    plain = COLOUR.sub(" ", text).replace("−", "-")
-    for found in NUMBER.findall(plain):
-        value = float(found.replace(",", ""))
-        if not ("e" in found.lower() and abs(value) < NOISE):
-            yield abs(value)
 
 
 def chart(spec: str) -> Record:

@@ -12,9 +12,12 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from attnviz.experiments.explorer import Request, raw_heads, run_model
+from attnviz.base import raw_scores
+from attnviz.base.packed import unblob
+from attnviz.base.raw_scores import RawHead
 from attnviz.live import LiveView, page
-from attnviz.packing import RawHead, raw_scores, unblob
+from attnviz.runs.model_run import Request, run_model
+from attnviz.runs.raw_heads import raw_heads
 from tests.models.conftest import smollm2
 
 __all__ = ["smollm2"]

@@ -7,9 +7,10 @@ import json
 
 import numpy as np
 
+from attnviz.base.packed import unblob
+from attnviz.base.raw_scores import RawHead
+from attnviz.canvas import PatchChoices, PatchScene, live_scene
 from attnviz.live import patch_page
-from attnviz.packing import RawHead, unblob
-from attnviz.ui.canvas import PatchChoices, PatchScene, live_scene
 from tests.live.test_page import HOSTILE, Elements
 
 

@@ -9,8 +9,8 @@ from transformers.masking_utils import AttentionMaskInterface
 from transformers.modeling_utils import AttentionInterface
 from transformers.models.llama import modeling_llama
 
-from attnviz.core.message import Problem
-from attnviz.core.reliance import Reliance, gone
+from attnviz.base.message import Problem
+from attnviz.base.reliance import Reliance, gone
 from attnviz.models.capture import adapter, adapter_check
 from attnviz.models.capture.adapter_check import RELIANCES
 from attnviz.models.capture.generation import generate

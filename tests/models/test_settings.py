@@ -3,8 +3,9 @@ from pathlib import Path
 
 import pytest
 
-from attnviz.core.message import Problem
+from attnviz.base.message import Problem
 from attnviz.models import settings
+from attnviz.models.loading.locate import hub_cache
 
 
 @pytest.fixture(autouse=True)
@@ -42,6 +43,20 @@ def test_the_cache_follows_the_systems_rules_and_the_variable(monkeypatch, tmp_p
     assert settings.cache_folder() == Path.home() / "Library" / "Caches" / "attnviz"
     monkeypatch.setenv("ATTNVIZ_CACHE", str(tmp_path / "mine"))
     assert settings.current().cache == tmp_path / "mine"
+
+
+def test_an_account_without_a_home_is_told_to_name_a_folder_for_the_cache(monkeypatch, tmp_path):
+    def nowhere(path):
+        return path
+
+    for name in ("ATTNVIZ_CACHE", "XDG_CACHE_HOME", "LOCALAPPDATA", "HF_HOME", "HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(os.path, "expanduser", nowhere)
+    with pytest.raises(Problem, match="no home folder: name a folder for the cache with ATTNVIZ_CACHE"):
+        settings.current()
+    monkeypatch.setenv("ATTNVIZ_CACHE", str(tmp_path))
+    assert settings.current().cache == tmp_path
+    assert not hub_cache().exists()
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from torch import Tensor
 
 import attnviz as av
 from attnviz.command import heads_command
-from attnviz.experiments.heads import scan
+from attnviz.runs.heads.scan import scan
 from tests.models.tiny import llama, tokens
 
 BATCHES = [tokens(2, 9, seed=seed) for seed in range(3)]

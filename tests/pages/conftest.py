@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attnviz import words
+from attnviz.base import words
 from tests import app_words
 from tests.links import canvases
 from tests.models.conftest import minilm
@@ -23,9 +23,9 @@ ROOT = Path(__file__).parents[2]
 
 def open_page(name: str = "home", **link: str) -> Any:
     """Open a page with these link parameters, and run it."""
-    app = AppTest.from_file(str(ROOT / "attnviz/ui/web/main.py"), default_timeout=120)
+    app = AppTest.from_file(str(ROOT / "attnviz/serve/main.py"), default_timeout=120)
     if name != "home":
-        app.switch_page(f"../pages/{name}.py")
+        app.switch_page(f"../pages/{name}/{name}.py")
     for key, value in link.items():
         app.query_params[key] = value
     return app.run()
@@ -58,8 +58,13 @@ def visit() -> Callable[..., Any]:
 
 
 @pytest.fixture(autouse=True)
-def everything_said_can_be_translated(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def everything_said_can_be_translated(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[None]:
     """Every sentence that a page looks up during a test must be in the template for translators."""
+    if "visit" not in request.fixturenames and request.path.parent != Path(__file__).parent:
+        yield  # a test of a page's maths or figures, which may make up sentences
+        return
     said: set[str] = set()
 
     class Listening(gettext.NullTranslations):

@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 from google.protobuf.json_format import MessageToDict
 
+from attnviz.app.language_choice import LANG
+from attnviz.app.links.choices import choices_of
+from attnviz.base.packed import unblob
+from attnviz.base.words import LOCALE_DIR
 from attnviz.models.catalogue import CATALOGUE, EXAMPLES
-from attnviz.packing import unblob
-from attnviz.ui.lessons.all_lessons import LESSONS
-from attnviz.ui.shared import choices_of
-from attnviz.ui.shared.language_choice import LANG
-from attnviz.ui.web.navigation import ROWS
-from attnviz.words import LOCALE_DIR
+from attnviz.pages.lessons.panels.all_lessons import LESSONS
+from attnviz.serve.page_table import PAGES
 from scripts import languages
 from tests.app_words import collected
 from tests.pages.conftest import open_page
@@ -51,7 +51,7 @@ QUIET = re.compile(r"(?m)^> .*$|:[a-z]+(?:-background)?\[[^\]]*\]|`[^`]*`|\$[^$]
 ENGLISH = re.compile(r"[A-Za-z][a-z]+(?:[ ,;:.'’-]+[A-Za-z][a-z']+){2,}")
 #: pages that need no trained model; the others are walked by hand and take longer
 QUICK = [
-    row.name for row in ROWS if row.name in ("home", "lessons", "build", "scaling", "masks", "compare", "glossary")
+    row.name for row in PAGES if row.name in ("home", "lessons", "build", "scaling", "masks", "compare", "glossary")
 ]
 
 
@@ -140,7 +140,7 @@ def test_no_english_is_left_in_any_step_of_a_lesson(lesson: str, step: str):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [row.name for row in ROWS])
+@pytest.mark.parametrize("name", [row.name for row in PAGES])
 def test_no_english_is_left_where_every_choice_of_a_link_is_refused(name: str):
     """What a link asks for in vain is said in Chinese: each choice at once has a value that makes no sense."""
     nonsense = {choice.name: "¿" for choice in choices_of(name) if choice.kind != "text" and not choice.inside}

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from attnviz.ui.shared import model_cache
+from attnviz.app.cache import model_cache
 
 ROOT = Path(__file__).parents[2]
 Stop = tuple[str, str]
@@ -21,7 +21,7 @@ def section(title: str) -> str:
 
 def documented_stops() -> list[Stop]:
     """(file, function) of each stop of a sentence; the function is empty for a stop that is a whole file."""
-    stops = re.findall(r"(?m)^\d+\. (?:`([\w/]+\.py)`(?:, `(\w+)`)?)?", section("The way of a sentence to a pixel"))
+    stops = re.findall(r"(?m)^\d+\. (?:`([\w/]+\.py)`(?:, `(\w+)`)?)?", section("From a sentence to a pixel"))
     assert len(stops) == 10
     return [(str(ROOT / "attnviz" / file), name) for file, name in stops if file]
 
@@ -56,11 +56,11 @@ def test_a_sentence_passes_the_stops_in_the_order_of_the_document(visit):
 
 def test_a_slider_s_value_passes_the_files_in_the_order_of_the_document(visit):
     """From the box beside the slider, whose callback is that of all widgets; the first stop is a declaration."""
-    files = re.findall(r"`([\w/]+\.py)`", section("The way of a slider"))
+    files = re.findall(r"`([\w/]+\.py)`", section("From a slider to a chart"))
     declared, form, widgets, panel, *computed = [(str(ROOT / "attnviz" / file), "") for file in files]
-    assert declared[0].endswith("scaling_choices.py")
+    assert declared[0].endswith("scaling/choices.py")
     assert len(computed) == 4
-    assert computed[1][0].endswith("experiments/scaling/variance.py")
+    assert computed[1][0].endswith("scaling/maths/variance.py")
     computed[1] = (computed[1][0], "_result")  # where a Result is made; the panel asks this file for limits before
     page = visit("scaling")
     with watched([form, widgets, panel, *computed]) as met:

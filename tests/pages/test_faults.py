@@ -20,17 +20,18 @@ import pytest
 import torch
 from transformers import GPT2Config, GPT2LMHeadModel
 
-from attnviz.experiments.compare import own_process
+from attnviz.app.cache import model_cache, waiting_line
+from attnviz.app.cache.waiting_line import WaitingLine
 from attnviz.models.capture import Trace
 from attnviz.models.loading import cache_folder, hub_download
-from attnviz.ui.compare import compare_results
-from attnviz.ui.shared import WaitingLine, model_cache, place_in_line
+from attnviz.pages.compare.maths import own_process
+from attnviz.pages.compare.panels import compare_results
 from tests.links import canvases
 from tests.models.loading import test_hub_download as hubs
 from tests.models.tiny_tokenizers import byte_level
+from tests.pages.compare.test_page import CONFIG, SHORT, figures
 from tests.pages.conftest import ROOT, canvases_on
-from tests.pages.test_compare import CONFIG, SHORT, figures
-from tests.pages.test_explore import said
+from tests.pages.explore.test_page import said
 
 hub, files = hubs.hub, hubs.files
 OTHER = {"model": "other", "text": "the cat sat"}
@@ -237,7 +238,7 @@ def test_nothing_waits_or_counts_by_the_clock_on_the_wall():
         for path in (ROOT / "attnviz").rglob("*.py")
         if by_the_wall.search(path.read_text("utf-8"))
     }
-    assert found == {"attnviz/experiments/decoding/measured_file.py"}, "it writes the day beside a measurement"
+    assert found == {"attnviz/pages/decoding/maths/prefill_and_decode.py"}, "it writes the day beside a measurement"
 
 
 # --- a process that is killed
@@ -279,14 +280,14 @@ def test_a_place_in_line_is_read_and_a_turn_begins_by_itself(visit, fresh, mine,
             began.set()
             assert end.wait(60)
 
-    real = place_in_line._Said.now
+    real = waiting_line._Said.now
 
     def now(self, sentence):
         real(self, sentence)
         read.append(sentence)
         end.set()
 
-    monkeypatch.setattr(place_in_line._Said, "now", now)
+    monkeypatch.setattr(waiting_line._Said, "now", now)
     thread = threading.Thread(target=another, daemon=True)
     thread.start()
     assert began.wait(10)

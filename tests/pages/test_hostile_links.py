@@ -10,13 +10,13 @@ import os
 
 import pytest
 
-from attnviz.ui.compare import compare_choices
-from attnviz.ui.decoding import decoding_choices
-from attnviz.ui.positions import positions_choices
-from attnviz.ui.shared import choices_of
-from attnviz.ui.web.navigation import ROWS
+from attnviz.app.links.choices import choices_of
+from attnviz.pages.compare import choices as compare_choices
+from attnviz.pages.decoding import choices as decoding_choices
+from attnviz.pages.positions import choices as positions_choices
+from attnviz.serve.page_table import PAGES
 from tests.models.conftest import smollm2
-from tests.pages.test_scaling import said
+from tests.pages.scaling.test_page import said
 
 __all__ = ["smollm2"]
 
@@ -105,7 +105,7 @@ def test_layers_and_heads_beyond_a_trained_model_show_its_last(visit, smollm2):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", [row.name for row in ROWS])
+@pytest.mark.parametrize("page", [row.name for row in PAGES])
 def test_no_page_holds_anything_of_the_environment(visit, monkeypatch, page):
     monkeypatch.setenv("ATTNVIZ_HOSTED", "1")
     monkeypatch.setenv("HF_TOKEN", "hf_planted_secret_0123")

@@ -7,14 +7,12 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attnviz import words
-from attnviz.ui.web.navigation import ROWS
+from attnviz.base import words
+from attnviz.serve.page_table import NAMES as PAGES
 from tests.links.differences import differences
 from tests.links.what_a_link_shows import what_it_shows
 from tests.pages.conftest import open_page, with_code
 from tests.pages.test_kept_links import VERSIONS
-
-PAGES = [row.name for row in ROWS]
 
 
 @pytest.fixture(autouse=True)
@@ -90,7 +88,7 @@ def test_the_switch_stands_on_every_page_and_its_choice_goes_along(browser: Any)
     assert link_of(page) == {"lang": "zh"}
     links = page.session_state["page_links"]
     assert {name: held.get("lang") for name, held in links.items()} == dict.fromkeys(PAGES, "zh")
-    page.switch_page("../pages/build.py").run()
+    page.switch_page("../pages/build/build.py").run()
     assert title(page) == in_chinese(title(open_page("build")))
     assert link_of(page)["lang"] == "zh"
     switch(page).set_value("en").run()
@@ -154,11 +152,10 @@ def test_each_page_with_kept_links_crosses():
 def opens_a_view() -> None:
     import streamlit as st
 
-    from attnviz.ui.shared import link_state, saved_views
-    from attnviz.ui.shared.language_choice import LANG
-    from attnviz.ui.web import declared
+    from attnviz.app.language_choice import LANG
+    from attnviz.app.links import link_state, saved_views
+    from attnviz.serve import page_table  # noqa: F401
 
-    assert declared.DECLARED
     if link_state.follow("masks"):
         link_state.settle()
     if "open" in st.session_state:

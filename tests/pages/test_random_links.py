@@ -11,14 +11,10 @@ from typing import Any
 
 import pytest
 
-from attnviz.ui.shared import choices_of
-from attnviz.ui.shared.choices import Choice
-from attnviz.ui.web import declared
-from attnviz.ui.web.navigation import ROWS
+from attnviz.app.links.choices import Choice, choices_of
+from attnviz.serve import page_table  # noqa: F401
+from attnviz.serve.page_table import NAMES as PAGES
 
-assert declared.DECLARED
-
-PAGES = [row.name for row in ROWS]
 LOTS = range(6)
 NONSENSE = (
     "", "nan", "1e999", "-1", "9" * 4400, "0x10", "None", "{x}", "<b>x</b>", "**y**", "$z$", "中文 🙂", "\x00", "‮abc",

@@ -8,19 +8,19 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attnviz.ui import pages
+from attnviz.serve.page_table import PAGES
 from tests.pages.conftest import canvases_on
 
 TOP = Path(__file__).parents[2] / "pages"
 
 
 def test_each_page_of_the_package_has_a_file_that_only_calls_it() -> None:
-    assert {path.stem for path in TOP.glob("*.py")} == set(pages.__all__)
+    assert {path.stem for path in TOP.glob("*.py")} == {row.name for row in PAGES}
     for path in TOP.glob("*.py"):
         tree = ast.parse(path.read_text("utf-8"))
         assert ast.get_docstring(tree)
         said = [ast.unparse(node) for node in tree.body[1:]]
-        assert said == [f"from attnviz.ui.pages import {path.stem}", f"{path.stem}.page()"]
+        assert said == [f"from attnviz.pages.{path.stem}.{path.stem} import page", "page()"]
 
 
 @pytest.mark.parametrize("name", ["masks", "explore"])

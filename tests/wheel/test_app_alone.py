@@ -14,10 +14,11 @@ from email import message_from_string
 
 import pytest
 
-from attnviz.ui.canvas.registration import NAMES
-from attnviz.ui.web.configuration import SETTINGS
+from attnviz.canvas.shared.registration import NAMES
+from attnviz.serve.configuration import SETTINGS
 from scripts import locked
 from tests.browser.conftest import CHROMIUM
+from tests.tracked import tracked
 from tests.wheel import environments
 from tests.wheel.environments import ROOT
 
@@ -34,9 +35,10 @@ def test_the_wheel_says_what_it_is_and_asks_for_little(wheel):
 
 
 def test_every_file_of_the_package_is_in_the_wheel(wheel):
-    listed = subprocess.run(["git", "ls-files", "attnviz"], cwd=ROOT, capture_output=True, text=True, check=True)
-    sources = ("attnviz/ui/canvas/src/", "attnviz/locale/")  # a bundle and a compiled language are made of these
-    wanted = {name for name in listed.stdout.splitlines() if not name.startswith(sources) or name.endswith(".mo")}
+    sources = ("attnviz/canvas/", "attnviz/locale/")  # a bundle and a compiled language are made of these
+    shipped = (".mo", ".py")
+    listed = tracked("attnviz")
+    wanted = {n for n in listed if not n.startswith(sources) or n.endswith(shipped) or "/bundles/" in n}
     with zipfile.ZipFile(wheel) as file:
         assert wanted - set(file.namelist()) == set()
 

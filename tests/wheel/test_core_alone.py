@@ -43,7 +43,7 @@ def test_attend_capture_and_show_need_torch_and_numpy_only(core):
         ("av.load('gpt2')", "models"),
         ("av.capture(model, x).save('trace')", "models"),
         ("av.capture(model, x).to_dataframe()", "notebook"),
-        ("from attnviz.rasterised import png; png('<svg/>')", "notebook"),
+        ("from attnviz.base.rasterised import png; png('<svg/>')", "notebook"),
     ],
 )
 def test_what_is_missing_is_said_in_one_sentence_that_names_the_extra(core, line, extra):
@@ -51,7 +51,7 @@ def test_what_is_missing_is_said_in_one_sentence_that_names_the_extra(core, line
     done = core.run(core.python, "-c", f"{head}; x = torch.randn(1, 4, 8); {line}")
     assert done.returncode == 1
     last = done.stderr.strip().splitlines()[-1]
-    assert last.startswith("attnviz.extras.ExtraMissing: ")
+    assert last.startswith("attnviz.base.extras.ExtraMissing: ")
     assert last.endswith(f"is not installed: pip install 'attnviz[{extra}]' brings it")
 
 

@@ -15,14 +15,14 @@ import ray
 from ray.exceptions import OutOfMemoryError, RayTaskError, WorkerCrashedError
 from torch import Tensor
 
-from attnviz.core.message import Problem
-from attnviz.engine.on_ray.loaded_as import loaded_as
+from attnviz.base.message import Problem
+from attnviz.engine.on_ray.pass_replica import loaded_as, received, to_send
 from attnviz.engine.on_ray.ray_connection import SHARD, environment
-from attnviz.engine.on_ray.sent_answer import received, to_send
-from attnviz.experiments import heads
-from attnviz.experiments.heads import GrowingScores, HeadScores, HeadSums, mean_of, sums_of
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.engine_address import EngineAddress
+from attnviz.runs.heads.head_scores import GrowingScores, HeadScores, HeadSums, mean_of, sums_of
+from attnviz.runs.heads.removal_costs import head_costs
+from attnviz.runs.heads.scan import scan as whole_scan
 
 A_SHARD: Final = 4  #: sentences in one task: a worker that dies costs no more than these
 LOOK: Final = 1.0  #: seconds between two steps of a caller who waits
@@ -32,21 +32,21 @@ PATIENCE: Final = 20  #: times the limit of one pass: so long nothing at all may
 def scan(
     address: EngineAddress, loaded: LoadedModel, sentences: Sequence[str], patterns: Sequence[str]
 ) -> Iterator[HeadScores | None]:
-    """As `heads.scan`, but several sentences at a step; None for a second without any."""
+    """As `scan`, but several sentences at a step; None for a second without any."""
     return _grown(address, _scores, loaded, sentences, list(patterns))
 
 
 def cost_steps(
     address: EngineAddress, loaded: LoadedModel, sentences: Sequence[str], means: Mapping[str, Tensor] | None
 ) -> Iterator[HeadScores | None]:
-    """As `heads.cost_steps`; a step on the way is a second."""
+    """As `cost_steps`; a step on the way is a second."""
     return _grown(address, _costs, loaded, sentences, None if means is None else dict(means))
 
 
 def mean_steps(
     address: EngineAddress, loaded: LoadedModel, sentences: Sequence[str]
 ) -> Iterator[dict[str, Tensor] | None]:
-    """As `heads.mean_outputs`, at the last step: the sums of single sentences are added up here, in their order."""
+    """As `mean_outputs`, at the last step: the sums of single sentences are added up here, in their order."""
     sums: list[HeadSums] = []
     for part in _answers(address, _sums, loaded, sentences, None):
         sums.extend(part or ())
@@ -125,12 +125,12 @@ def _shard(work: Any, model: str, version: str, sentences: tuple[str, ...], told
 
 
 def _scores(loaded: LoadedModel, sentences: list[str], patterns: Any) -> HeadScores:
-    *_, last = heads.scan(loaded, list(sentences), patterns)
+    *_, last = whole_scan(loaded, list(sentences), patterns)
     return last
 
 
 def _costs(loaded: LoadedModel, sentences: list[str], means: Any) -> HeadScores:
-    *_, last = heads.head_costs(loaded, list(sentences), means)
+    *_, last = head_costs(loaded, list(sentences), means)
     return last
 
 

@@ -5,17 +5,18 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ray import serve
 
-from attnviz.core.message import Problem
+from attnviz.base.message import Message, Problem
 from attnviz.engine.engine_protocol import Rerun
-from attnviz.engine.on_ray.loaded_as import loaded_as
-from attnviz.engine.on_ray.sent_answer import Refused, to_send
 from attnviz.engine.reruns import run_rerun
-from attnviz.experiments.explorer import ModelRun, Request, run_model
+from attnviz.models.capture import Trace
 from attnviz.models.catalogue import LoadedModel
+from attnviz.models.loading import load
+from attnviz.runs.model_run import ModelRun, Request, run_model
 
 MODELS = 3  #: that a replica holds; the one that was used longest ago goes first
 RUNS = 4  #: that it remembers, because a visitor changes one thing after the other in the same sentence
@@ -81,3 +82,51 @@ class PassReplica:
 def _loaded(key: str) -> LoadedModel:
     model, _, version = key.rpartition("@")
     return loaded_as(model, version)
+
+
+@dataclass(frozen=True)
+class SentRun:
+    """A run without its trace, and the trace."""
+
+    run: ModelRun
+    trace: bytes
+
+
+@dataclass(frozen=True)
+class SentTrace:
+    trace: bytes
+
+
+@dataclass(frozen=True)
+class Refused:
+    """A Problem, which as an exception would lose its values on the way."""
+
+    message: Message
+
+
+def to_send(make: Callable[[], Any]) -> Any:
+    """What `make` answers or refuses, in a form that travels."""
+    try:
+        answer = make()
+    except Problem as problem:
+        return Refused(problem.message)
+    if isinstance(answer, ModelRun):
+        return SentRun(replace(answer, trace=Trace(())), answer.trace.to_bytes())
+    return SentTrace(answer.to_bytes()) if isinstance(answer, Trace) else answer
+
+
+def received(sent: Any) -> Any:
+    """The answer as it was; a refusal is raised."""
+    if isinstance(sent, Refused):
+        raise Problem(sent.message.template, **sent.message.params)
+    if isinstance(sent, SentRun):
+        return replace(sent.run, trace=Trace.from_bytes(sent.trace))
+    return Trace.from_bytes(sent.trace) if isinstance(sent, SentTrace) else sent
+
+
+def loaded_as(model: str, version: str) -> LoadedModel:
+    """The model of this name; a Problem where its files are others than the app's."""
+    loaded = load(model)
+    if loaded.version != version:
+        raise Problem("The files of {name} are not the same where Ray runs it", name=loaded.entry.name)
+    return loaded

@@ -11,7 +11,7 @@ from typing import Any, Final
 import ray
 from ray import serve
 
-from attnviz.core.message import Problem
+from attnviz.base.message import Problem
 from attnviz.engine.on_ray.pass_replica import PassReplica
 from attnviz.models.engine_address import EngineAddress
 

@@ -14,16 +14,15 @@ from ray.exceptions import RayActorError, RayTaskError
 from ray.serve.exceptions import BackPressureError, ReplicaUnavailableError
 from torch import Tensor
 
-from attnviz.core.message import Problem
+from attnviz.base.message import Problem
 from attnviz.engine.engine_protocol import Rerun
 from attnviz.engine.on_ray import head_shards
-from attnviz.engine.on_ray.pass_replica import model_key
+from attnviz.engine.on_ray.pass_replica import model_key, received
 from attnviz.engine.on_ray.ray_connection import connect
-from attnviz.engine.on_ray.sent_answer import received
-from attnviz.experiments.explorer import ModelRun, Request
-from attnviz.experiments.heads import HeadScores
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.engine_address import EngineAddress
+from attnviz.runs.heads.head_scores import HeadScores
+from attnviz.runs.model_run import ModelRun, Request
 
 S = TypeVar("S")
 TRIES = 2  #: a pass whose replica dies is asked for once more, of another one

@@ -11,9 +11,9 @@ from typing import Any
 from transformers.configuration_utils import PretrainedConfig
 from transformers.models.auto.configuration_auto import AutoConfig
 
+from attnviz.base.message import Problem
 from attnviz.core.costs import Flops, Parameters
 from attnviz.core.latent import LatentForm
-from attnviz.core.message import Problem
 from attnviz.models.architecture import config_to_layers
 from attnviz.models.architecture.family_rules import FAMILIES
 from attnviz.models.architecture.layer_spec import PAGED, Convention, LayerSpec, Paged

@@ -6,13 +6,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
+from attnviz.base.message import Problem
 from attnviz.core.costs import Parameters, kv_elements, parameters
 from attnviz.core.heads import HeadLayout
 from attnviz.core.latent import LatentLayout, latent_parameters
-from attnviz.core.message import Problem
 from attnviz.models.architecture.family_rules import FamilyRules, Flag
-from attnviz.models.architecture.layer_spec import LayerKind, LayerSpec
-from attnviz.models.architecture.recurrent_state import recurrent_state_of
+from attnviz.models.architecture.layer_spec import LayerKind, LayerSpec, recurrent_state_of
 
 LIMITS = {"hidden_size": 1 << 20, "num_attention_heads": 1 << 14, "num_hidden_layers": 1 << 12, "head_dim": 1 << 14}
 

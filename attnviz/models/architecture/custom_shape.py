@@ -7,10 +7,10 @@ from typing import Any, Literal
 
 from transformers.models.auto.configuration_auto import AutoConfig
 
+from attnviz.base.message import Problem
 from attnviz.core.costs import parameters
 from attnviz.core.heads import HeadLayout
 from attnviz.core.latent import LatentLayout, latent_elements, latent_parameters
-from attnviz.core.message import Problem
 from attnviz.models.architecture.architecture import Architecture
 from attnviz.models.architecture.layer_spec import LayerSpec
 from attnviz.models.architecture.parameter_counts import ParameterCounts

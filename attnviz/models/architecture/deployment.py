@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from attnviz.core.message import Problem
+from attnviz.base.message import Problem
 from attnviz.core.precision import stored_bytes
 from attnviz.core.roofline import DecodingStep, Machine, decode_step
 from attnviz.models.architecture.architecture import Architecture

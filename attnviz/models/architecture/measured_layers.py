@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from attnviz.base.message import Problem
 from attnviz.core.costs import Parameters
-from attnviz.core.message import Problem
 from attnviz.models.architecture.layer_spec import LayerKind, LayerSpec
 from attnviz.models.architecture.meta_device import MeasuredCache, measure_on_meta
 

@@ -18,7 +18,7 @@ from transformers.models.auto.modeling_auto import (
     AutoModelForSeq2SeqLM,
 )
 
-from attnviz.core.message import Message
+from attnviz.base.message import Message
 from attnviz.models.architecture.meta_attention import SHAPES_ONLY, NoPadding
 
 #: Class names of softmax attention modules; T5's LayerSelfAttention is the block around the attention module.

@@ -10,7 +10,7 @@ from typing import Any
 from transformers.configuration_utils import PretrainedConfig
 from transformers.models.auto.configuration_auto import CONFIG_MAPPING, AutoConfig
 
-from attnviz.core.message import Problem
+from attnviz.base.message import Problem
 from attnviz.models.architecture.config_to_layers import LIMITS
 from attnviz.models.config_limits import too_many
 

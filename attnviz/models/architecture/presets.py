@@ -8,10 +8,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from attnviz.core.message import Problem, Several
+from attnviz.base.message import Problem, Several
+from attnviz.base.words import N_
 from attnviz.core.roofline import Machine
 from attnviz.models.architecture.parameter_counts import ParameterCounts
-from attnviz.words import N_
 
 _DATA = Path(__file__).parent / "data"
 GIB = 1 << 30

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
+from attnviz.base.message import Message
 from attnviz.core.latent import latent_elements
-from attnviz.core.message import Message
 from attnviz.models.architecture.architecture import Architecture
 from attnviz.models.architecture.custom_shape import CustomShape, shared_otherwise
 from attnviz.models.architecture.layer_spec import Paged

@@ -22,7 +22,7 @@ from typing import Any
 
 from torch import nn
 
-from attnviz.core.message import Problem
+from attnviz.base.message import Problem
 
 INSTALLED = find_spec("transformers") is not None  #: where it is not, no model can be one of its own
 if INSTALLED:

@@ -13,8 +13,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from attnviz.core.message import Problem
-from attnviz.core.reliance import Reliance, gone
+from attnviz.base.message import Problem
+from attnviz.base.reliance import Reliance, gone
 from attnviz.models.capture import adapter, attention_call
 from attnviz.models.capture.attention_call import Answer, Call, MaskSplitter
 

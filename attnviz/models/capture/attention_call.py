@@ -13,8 +13,8 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor, nn
 
+from attnviz.base.message import Problem
 from attnviz.core.attention import attend
-from attnviz.core.message import Problem
 from attnviz.models.capture import adapter
 
 Answer = tuple[Tensor, Tensor | None]  #: output (B, Q, H, Dv), and weights where the model asked for them

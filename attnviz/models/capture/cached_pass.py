@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from attnviz.core.message import Problem
+from attnviz.base.message import Problem
 from attnviz.models.capture.adapter import takes_interface
 from attnviz.models.capture.adapter_check import must_hold
 from attnviz.models.capture.attention_call import Answer, Call, answer_call
-from attnviz.models.capture.compiled import unwrapped
+from attnviz.models.capture.compiled import plain_name, unwrapped
 from attnviz.models.capture.forward_pass import Logits
+from attnviz.models.capture.output_projection import output_layer_of
 from attnviz.models.capture.recorded_layer import RecordedLayer
 from attnviz.models.capture.recorder import Recorder
-from attnviz.models.capture.run import record
+from attnviz.models.capture.run import capture, record
 
 #: What a layer's attention answers in place of the model's own: (B, H, Q, Dv) from all that was recorded of the call.
 AnswerLayer = Callable[[RecordedLayer], Tensor]
@@ -73,3 +76,105 @@ def pass_with_cache(
         raise Problem("{model} predicts no tokens", model=type(model).__name__)
     with torch.no_grad():
         return CachedPass(trace.layers, trace.logits[0], output.past_key_values if keep else None)
+
+
+class ResumedPass:
+    """One recorded pass of a model, which can be taken up again at any layer.
+
+    >>> started = ResumedPass(model, input_ids=ids)
+    >>> started.logits_with(3, [0, 5])                   # (2, B, Q, V): layer 3 with head 0 silenced, then with head 5
+    """
+
+    def __init__(self, model: nn.Module, **inputs: Any) -> None:
+        self.model = unwrapped(model)
+        self._modules = {plain_name(name): module for name, module in self.model.named_modules()}
+        self._calls: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {}
+        with self._noting():
+            self.trace = capture(self.model, logits="all", residual=True, **inputs)
+        stream = self.trace.residual
+        if stream is None or stream.path is None:
+            why = None if stream is None else stream.why
+            raise Problem("this model cannot be taken up in the middle of a pass: {why}", why=why)
+        self._stream, self._path = stream, stream.path
+
+    def logits_with(self, layer: int, heads: Sequence[int], means: Tensor | None = None) -> Tensor:
+        """The logits (n, B, Q, V) of n passes in which one head of `layer` each hands on 0, or its row of `means`."""
+        recorded = self.trace[layer]
+        blocks = self._stream.blocks
+        block = next(n for n, name in enumerate(blocks) if f"{recorded.name}.".startswith(f"{name}."))
+        hidden = self._stream[block].repeat(len(heads), 1, 1)  # (n*B, Q, M)
+        with torch.no_grad(), self._changed(layer, heads, means):
+            for name in self._stream.blocks[block:]:
+                args, kwargs = self._calls[name]
+                answer = self._modules[name](hidden, *_repeated(args, len(heads)), **_repeated(kwargs, len(heads)))
+                hidden = answer[0] if isinstance(answer, tuple | list) else answer
+            logits: Tensor = self._output(self._modules[self._path.norm](hidden)) * self._path.factor
+        return logits.unflatten(0, (len(heads), -1))
+
+    @property
+    def _output(self) -> nn.Module:
+        ask = getattr(self.model, "get_output_embeddings", None)
+        found: nn.Module = ask() if callable(ask) else self._modules["lm_head"]
+        return found
+
+    @contextmanager
+    def _noting(self) -> Iterator[None]:
+        """Inside the block, the arguments of each numbered module beside its hidden states are kept."""
+        owner = threading.get_ident()
+
+        def hook(name: str) -> Any:
+            def note(_: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+                if threading.get_ident() == owner:
+                    rest = {key: value for key, value in kwargs.items() if key != "hidden_states"}
+                    self._calls[name] = (args[1:], rest)
+
+            return note
+
+        hooks = [
+            module.register_forward_pre_hook(hook(name), with_kwargs=True)
+            for name, module in self._modules.items()
+            if name.rpartition(".")[2].isdigit()
+        ]
+        try:
+            yield
+        finally:
+            for each in hooks:
+                each.remove()
+
+    @contextmanager
+    def _changed(self, layer: int, heads: Sequence[int], means: Tensor | None) -> Iterator[None]:
+        """Inside the block, the n-th part of this thread's batches has one head of `layer` changed, `heads[n]`."""
+        recorded, owner = self.trace[layer], threading.get_ident()
+        assert recorded.v is not None
+        width = recorded.n_heads * recorded.v.shape[-1]
+        parent = self._modules.get(recorded.name.rpartition(".")[0])
+        projection = output_layer_of(self._modules[recorded.name], parent, width)
+        assert projection is not None  # a pass without one was refused
+
+        def change(_: nn.Module, given: tuple[Any, ...]) -> tuple[Any, ...] | None:
+            if threading.get_ident() != owner:
+                return None
+            made = given[0].clone()
+            parts = made.unflatten(0, (len(heads), -1)).unflatten(-1, (recorded.n_heads, -1))  # (n, B, Q, H, Dv)
+            for place, head in enumerate(heads):
+                parts[place, ..., head, :] = 0.0 if means is None else means[head].to(made)
+            return (made, *given[1:])
+
+        hook = projection.register_forward_pre_hook(change)
+        try:
+            yield
+        finally:
+            hook.remove()
+
+
+def _repeated(value: Any, times: int) -> Any:
+    """The arguments of one block for `times` as many rows; what has no row for each sentence serves all."""
+    if isinstance(value, Tensor):
+        if value.dim() < 2 or value.shape[0] == 1:
+            return value
+        return value.repeat(times, *(1,) * (value.dim() - 1))
+    if isinstance(value, tuple | list):
+        return type(value)(_repeated(each, times) for each in value)
+    if isinstance(value, dict):
+        return {name: _repeated(each, times) for name, each in value.items()}
+    return value

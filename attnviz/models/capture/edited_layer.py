@@ -10,8 +10,8 @@ from typing import Literal
 import torch
 from torch import Tensor
 
+from attnviz.base.message import Problem
 from attnviz.core.attention import Scale, scale_factor
-from attnviz.core.message import Problem
 from attnviz.models.capture.head_selection import broadcasts, of_heads
 from attnviz.models.capture.recorded_layer import RecordedLayer
 

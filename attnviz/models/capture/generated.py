@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from attnviz.core.message import Problem
+from attnviz.base.message import Problem
 from attnviz.models.capture.adapter import is_transformers, switched, takes_interface
 from attnviz.models.capture.compiled import uncompiled
 from attnviz.models.capture.forward_pass import Logits

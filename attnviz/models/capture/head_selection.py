@@ -8,7 +8,7 @@ from operator import index as as_index
 import torch
 from torch import Tensor
 
-from attnviz.core.message import Problem
+from attnviz.base.message import Problem
 
 
 def equal_scale_groups(

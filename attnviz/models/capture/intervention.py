@@ -12,21 +12,19 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from attnviz.core.message import Problem, Several
+from attnviz.base.message import Problem, Several
 from attnviz.models.capture.adapter import is_transformers, takes_interface
 from attnviz.models.capture.adapter_check import must_hold
 from attnviz.models.capture.attention_call import Answer, Call
 from attnviz.models.capture.compiled import unwrapped
-from attnviz.models.capture.edit import Edit, layers_chosen, numbers_chosen, plan
+from attnviz.models.capture.edit import Edit, changing_streams, layers_chosen, numbers_chosen, plan
 from attnviz.models.capture.edited_layer import carry_out, layer_output
-from attnviz.models.capture.forward_pass import Logits
+from attnviz.models.capture.forward_pass import Logits, with_ids
 from attnviz.models.capture.generated import must_be_a_model
 from attnviz.models.capture.plain_torch import record_plain
 from attnviz.models.capture.recorded_layer import RecordedLayer
 from attnviz.models.capture.recorder import Recorder
 from attnviz.models.capture.run import by_name, capture, record
-from attnviz.models.capture.sentence import with_ids
-from attnviz.models.capture.stream_edit import changing_streams
 from attnviz.models.capture.trace import Trace
 from attnviz.models.catalogue import LoadedModel
 

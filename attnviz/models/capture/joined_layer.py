@@ -7,7 +7,7 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from attnviz.core.message import Problem
+from attnviz.base.message import Problem
 from attnviz.models.capture.recorded_layer import RecordedLayer
 
 RowsAtKeys = tuple[Tensor, int]  #: (.., queries of one pass, keys), and the place of its first key among all keys

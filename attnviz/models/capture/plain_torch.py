@@ -17,14 +17,14 @@ import torch
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
-from attnviz.core.message import Problem, Several
+from attnviz.base.message import Problem, Several
 from attnviz.models.capture.attention_call import Call
 from attnviz.models.capture.compiled import plain_name, uncompiled
+from attnviz.models.capture.eager_fallback import SoftmaxWatch
 from attnviz.models.capture.forward_pass import Logits, at_last
 from attnviz.models.capture.recorded_layer import AttentionKind, RecordedLayer, StackName
 from attnviz.models.capture.recorder import Recorder
 from attnviz.models.capture.residual_watch import ResidualWatch
-from attnviz.models.capture.softmax_watch import SoftmaxWatch
 from attnviz.models.capture.torch_call import understand
 from attnviz.models.capture.trace import Trace
 

@@ -10,8 +10,8 @@ from typing import Literal
 import torch
 from torch import Tensor
 
+from attnviz.base.message import Message, Problem
 from attnviz.core.attention import Scale, Stages, attend, scale_factor
-from attnviz.core.message import Message, Problem
 from attnviz.models.capture.head_selection import (
     broadcasts,
     chosen_heads,

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from attnviz.core.message import Message, Several
+from attnviz.base.message import Message, Several
 from attnviz.models.capture.attention_call import Answer, Call, MaskSplitter, answer_call, listener, must_share_evenly
 from attnviz.models.capture.compiled import plain_name
 from attnviz.models.capture.output_projection import copied_projection, lengths_through, output_layer_of

@@ -13,13 +13,12 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from attnviz.core.message import Message, Problem
+from attnviz.base.message import Message, Problem
 from attnviz.models.capture.compiled import plain_name
-from attnviz.models.capture.final_norm import measured_norm
 from attnviz.models.capture.head_selection import wide
 from attnviz.models.capture.output_projection import output_layer_of
 from attnviz.models.capture.recorded_layer import RecordedLayer
-from attnviz.models.capture.residual import LogitPath, Residual
+from attnviz.models.capture.residual import LogitPath, Residual, measured_norm
 
 
 @dataclass

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from attnviz.core.message import Problem
+from attnviz.base.message import Problem
 from attnviz.core.rope import Pairing, rotate
 from attnviz.core.rope_scaling import frequencies
 from attnviz.models.capture.edit import TensorChange

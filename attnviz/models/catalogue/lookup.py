@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 from typing import Final
 
-from attnviz.core.message import Problem, Several
+from attnviz.base.message import Problem, Several
 from attnviz.models.catalogue.entries import CATALOGUE
 from attnviz.models.catalogue.entry import Entry
 from attnviz.models.settings import Settings, current

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from attnviz.core.message import Problem
+from attnviz.base.message import Problem
 
 MANIFEST: Final = "manifest.json"
 _PARTIAL: Final = ".partial-"
@@ -76,11 +76,14 @@ def held(folder: Path) -> Iterator[None]:
 
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
+        lock = filelock.FileLock(folder.with_name(folder.name + ".lock")).acquire()
     except OSError as error:
         raise Problem(
-            "The cache folder {folder} cannot be written: {reason}", folder=str(folder.parent), reason=error.strerror
+            "The cache folder {folder} cannot be written: {reason}; ATTNVIZ_CACHE names another",
+            folder=str(folder.parent),
+            reason=error.strerror or error,
         ) from error
-    with filelock.FileLock(folder.with_name(folder.name + ".lock")):
+    with lock:
         yield
 
 

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from attnviz.core.message import Message, Problem
+from attnviz.base.message import Message, Problem
 from attnviz.models.catalogue import EXAMPLES, Entry, Example, LoadedModel, Source, find
 from attnviz.models.loading import cache_folder
 from attnviz.models.loading.gguf import Progress

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from attnviz.core.message import Problem, Several
+from attnviz.base.message import Problem, Several
 from attnviz.models import config_limits
 from attnviz.models.catalogue import Entry
 from attnviz.models.loading.reasons import first_line

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Final
 
-from attnviz.core.message import Problem
+from attnviz.base.message import Problem
 from attnviz.models.catalogue import Entry, find
 from attnviz.models.loading import lora_adapter
 from attnviz.models.settings import current

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from attnviz.core.message import Message, Problem
+from attnviz.base.message import Message, Problem
 
 if TYPE_CHECKING:
     import torch

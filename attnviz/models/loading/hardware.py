@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from attnviz.core.message import Problem
+from attnviz.base.message import Problem
 from attnviz.models.catalogue import Entry
 from attnviz.models.settings import Settings
 

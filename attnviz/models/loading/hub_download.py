@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from attnviz.core.message import Message, Problem
+from attnviz.base.message import Message, Problem
 from attnviz.models.catalogue import Entry
 from attnviz.models.loading import cache_folder, hardware, open_folder, timm_folder
 from attnviz.models.loading.gguf import Progress

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from attnviz.core.message import Message, Problem
+from attnviz.base.message import Message, Problem
 from attnviz.models.catalogue import Entry, LoadedModel, ModelKind, find
 from attnviz.models.loading import cache_folder, hub_download, lora_adapter, open_folder
 from attnviz.models.loading.folder_version import version_now

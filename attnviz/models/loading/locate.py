@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from attnviz.core.message import Message
+from attnviz.base.message import Message
 from attnviz.models.catalogue import Entry, Source, allowed_entries, find
 from attnviz.models.loading import cache_folder, weight_files
 from attnviz.models.settings import Settings, current
@@ -121,10 +121,10 @@ def hub_cache() -> Path:
     """The folder where huggingface_hub stores downloads, according to its own environment variables."""
     for name in ("HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"):
         if place := os.environ.get(name):
-            return Path(place).expanduser()
+            return Path(os.path.expanduser(place))
     cache = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache")
-    home = Path(os.environ.get("HF_HOME") or cache / "huggingface")
-    return home.expanduser() / "hub"
+    home = os.environ.get("HF_HOME") or cache / "huggingface"
+    return Path(os.path.expanduser(home)) / "hub"  # of an account without a home it stays ~: nothing is there
 
 
 def has_weights(folder: Path) -> bool:

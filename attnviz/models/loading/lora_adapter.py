@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from attnviz.core.message import Message, Problem, Several
+from attnviz.base.message import Message, Problem, Several
 from attnviz.models.catalogue import Entry
 from attnviz.models.loading import weight_files
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from attnviz.core.message import Message, Problem
+from attnviz.base.message import Message, Problem
 from attnviz.models import config_limits
 from attnviz.models.catalogue import Entry
 from attnviz.models.loading import folder_refusals, hardware, timm_folder, weight_files

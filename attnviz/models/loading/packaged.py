@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
 
-from attnviz.core.message import Problem
+from attnviz.base.message import Problem
 from attnviz.models.catalogue import CATALOGUE, Entry
 from attnviz.models.loading.locate import availability
 
@@ -38,7 +38,7 @@ def fetch(entries: Sequence[Entry]) -> None:
             "{packages}",
             packages=" ".join(command[5:]),
         )
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
     if done.returncode:
         said = [line for line in done.stderr.strip().splitlines() if line] or ["no answer"]
         raise Problem("pip could not install {packages}: {why}", packages=" ".join(command[5:]), why=said[-1])

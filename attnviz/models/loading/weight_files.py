@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from attnviz.core.message import Message, Problem, Several
+from attnviz.base.message import Message, Problem, Several
 from attnviz.models.catalogue import Entry
 from attnviz.models.loading.reasons import first_line
 

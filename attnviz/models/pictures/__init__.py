@@ -1,22 +1,22 @@
 """Pictures for models: safely decoded, drawn or composed; prepared as a model asks; and where their patches lie."""
 
-from attnviz.models.pictures.compared import compares, descriptions, says_each_alone
-from attnviz.models.pictures.digit_pictures import Digits, composed, counts_of_drawing, held_out
-from attnviz.models.pictures.merged_patches import merged, vision_order
-from attnviz.models.pictures.patch_grid import PatchGrid, grid_of, pixels_of_patches
+from attnviz.models.pictures.digit_pictures import Digits, card, composed, counts_of_drawing, held_out
+from attnviz.models.pictures.patch_grid import PatchGrid, grid_of, merged, pixels_of_patches, vision_order
 from attnviz.models.pictures.photo import Photo, read_photo
 from attnviz.models.pictures.prepare import COUNTS, PreparedPicture, looks, prepare
 from attnviz.models.pictures.prompted import (
     PromptedPicture,
+    compares,
+    descriptions,
     image_token,
     longer,
     prompted,
     reads_words,
+    says_each_alone,
     special_names,
     token_names,
 )
 from attnviz.models.pictures.samples import SAMPLES, Sample, sample
-from attnviz.models.pictures.shipped_cards import card
 from attnviz.models.pictures.windows import Windows, looks_in_windows, of_all_patches, seen_in_windows, windows_of
 
 __all__ = [

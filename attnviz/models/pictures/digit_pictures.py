@@ -7,6 +7,7 @@ blocks of 4 x 4, and the pixels that are on are counted in each.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -16,8 +17,8 @@ from typing import Final
 import numpy as np
 from PIL import Image
 
-from attnviz.core.limits import require_between
-from attnviz.core.message import Problem
+from attnviz.base.limits import require_between
+from attnviz.base.message import Message, Problem
 
 FILE: Final = Path(__file__).parents[1] / "shipped" / "held_out_digits.npz"
 SIDE: Final = 8  #: counts along a side
@@ -83,3 +84,25 @@ def filled(bitmap: np.ndarray) -> np.ndarray:
     top, left = (DRAWN - size[1]) // 2, (DRAWN - size[0]) // 2
     whole[top : top + size[1], left : left + size[0]] = stretched
     return whole
+
+
+FOLDER: Final = Path(__file__).parents[1] / "shipped"
+
+
+def card(model: str) -> Message | None:
+    """The figures that training wrote beside a model's weights, in a sentence; None for a model that is not ours."""
+    file = FOLDER / model / "figures.json"
+    if not file.is_file():
+        return None
+    found = json.loads(file.read_text("utf-8"))
+    if "exact" in found:
+        return Message(
+            "This model writes {pairs} of pairs and {triples} of triples of digits that it has not learned from "
+            "without a fault. Data (UCI digits, as scikit-learn has them) and weights: CC BY 4.0.",
+            {name: f"{share:.1%}" for name, share in found["exact"].items()},
+        )
+    return Message(
+        "This model is right on {held_out} of a held-out fifth of its data, and on {last} of the last 360 pictures, "
+        "which other hands wrote. Data (UCI digits, as scikit-learn has them) and weights: CC BY 4.0.",
+        {"held_out": f"{found['held_out_fifth']:.1%}", "last": f"{found['last_360']:.1%}"},
+    )

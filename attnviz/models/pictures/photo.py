@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 from PIL import Image, ImageOps, UnidentifiedImageError
 
-from attnviz.core.message import Message, Problem
+from attnviz.base.message import Message, Problem
 
 FORMATS: Final = ("PNG", "JPEG", "WEBP")
 MOST_BYTES: Final = 5 * 2**20

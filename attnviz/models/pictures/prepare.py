@@ -11,12 +11,11 @@ import torch
 from PIL import Image
 from torch import Tensor
 
-from attnviz.core.message import Message, Problem
+from attnviz.base.message import Message, Problem
+from attnviz.base.words import N_
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.pictures.digit_pictures import MOST, SIDE
-from attnviz.models.pictures.merged_patches import MOST_SIDE, cut_up, merged, put_together, size_for
-from attnviz.models.pictures.patch_grid import vision_config
-from attnviz.words import N_
+from attnviz.models.pictures.patch_grid import MOST_SIDE, cut_up, merged, put_together, size_for, vision_config
 
 COUNTS = 16  #: the largest value in the pictures that our own models know
 

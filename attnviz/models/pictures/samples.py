@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from attnviz.base.words import N_
 from attnviz.models.pictures.photo import Photo, read_photo
-from attnviz.words import N_
 
 FOLDER: Final = Path(__file__).parents[1] / "shipped" / "photographs"
 

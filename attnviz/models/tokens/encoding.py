@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from attnviz.core.message import Message, Problem, Several
+from attnviz.base.message import Message, Problem, Several
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.tokens.token_spans import RawToken, TokenSpan, rest_of, spans_of
 from attnviz.models.tokens.tokenize import read, read_target

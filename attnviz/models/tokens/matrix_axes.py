@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from attnviz.core.message import Message
+from attnviz.base.message import Message
 from attnviz.models.tokens import token_text
 from attnviz.models.tokens.encoding import Tokens
 

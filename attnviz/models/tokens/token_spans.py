@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from attnviz import word_boundaries
+from attnviz.base import word_boundaries
 from attnviz.models.tokens import token_text
 
 

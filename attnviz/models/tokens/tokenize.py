@@ -6,7 +6,7 @@ import threading
 import unicodedata
 from typing import Any, Final
 
-from attnviz.core.message import Problem
+from attnviz.base.message import Problem
 from attnviz.models.tokens.token_spans import RawToken
 from attnviz.models.tokens.token_text import speller
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from attnviz.ui import canvas
+from attnviz import canvas
 
 SENTENCE = "The animal did not cross the street because it was too tired . Then the rain came down on the town and"
 WORDS = SENTENCE.split()

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import streamlit as st
 
-from attnviz.ui.shared import WaitingLine
-from attnviz.ui.shared.place_in_line import turn_of
-from attnviz.ui.shared.streamlit_adapter import leave_if_gone
+from attnviz.app.cache.waiting_line import WaitingLine, turn_of
+from attnviz.app.mends.streamlit_adapter import leave_if_gone
 
 
 @st.cache_resource

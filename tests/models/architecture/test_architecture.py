@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from torch.utils.flop_counter import FlopCounterMode
 from transformers import AutoConfig, AutoModel, LlamaConfig
 
-from attnviz.core.message import Problem
+from attnviz.base.message import Problem
 from attnviz.core.precision import DTYPES
 from attnviz.models.architecture import meta_device
 from attnviz.models.architecture.architecture import Architecture

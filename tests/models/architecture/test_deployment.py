@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attnviz.core.message import Problem
+from attnviz.base.message import Problem
 from attnviz.core.roofline import Machine
 from attnviz.models.architecture import meta_device
 from attnviz.models.architecture.architecture import Architecture

@@ -12,7 +12,7 @@ from torch.testing import assert_close
 from transformers.models.auto.configuration_auto import CONFIG_MAPPING_NAMES
 from transformers.models.auto.modeling_auto import MODEL_MAPPING_NAMES
 
-from attnviz.core.message import Problem
+from attnviz.base.message import Problem
 from attnviz.models.capture.intervention import Edit, intervene
 from attnviz.models.capture.run import adopt, capture
 from scripts.family_check import attentions, build, check, compare, from_config

@@ -3,7 +3,7 @@ import torch
 from torch.testing import assert_close
 from torch.utils.flop_counter import FlopCounterMode
 
-from attnviz.core.message import Problem
+from attnviz.base.message import Problem
 from attnviz.models.capture.cached_pass import pass_with_cache
 from attnviz.models.capture.run import capture
 from tests.models.tiny import bert, llama, tokens

@@ -18,7 +18,7 @@ from transformers import (
 )
 
 import attnviz as av
-from attnviz.core.message import Problem
+from attnviz.base.message import Problem
 from attnviz.models.capture import Trace
 from tests.models.tiny import VOCAB, llama, padded, tokens
 

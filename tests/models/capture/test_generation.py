@@ -3,7 +3,7 @@ import torch
 from torch.testing import assert_close
 from transformers import MistralConfig, MistralForCausalLM, T5Config, T5ForConditionalGeneration
 
-from attnviz.core.message import Problem
+from attnviz.base.message import Problem
 from attnviz.models.capture.generation import generate, sampler
 from attnviz.models.capture.intervention import Edit
 from attnviz.models.capture.run import capture

@@ -2,8 +2,8 @@ import pytest
 import torch
 from torch.testing import assert_close
 
+from attnviz.base.message import Problem
 from attnviz.core.masks import causal
-from attnviz.core.message import Problem
 from attnviz.models.capture.intervention import Edit, intervene
 from attnviz.models.capture.run import capture
 from tests.models.tiny import bert, eager, llama, padded, tokens

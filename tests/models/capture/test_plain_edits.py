@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 import attnviz as av
-from attnviz.core.message import Problem
+from attnviz.base.message import Problem
 from attnviz.models.capture import Edit
 from tests.models.capture.test_plain_torch import BATCH, HEADS, LENGTH, WIDTH, ByHand, Fused
 

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 import attnviz as av
-from attnviz.core.message import Problem
+from attnviz.base.message import Problem
 
 WIDTH, HEADS, LENGTH, BATCH = 24, 4, 7, 2
 

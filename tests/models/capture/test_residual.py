@@ -20,7 +20,7 @@ from transformers import (
     Qwen2Config,
 )
 
-from attnviz.core.message import Problem
+from attnviz.base.message import Problem
 from attnviz.models.capture.run import capture
 from attnviz.models.capture.trace import Trace
 from tests.models.tiny import VOCAB, bert, llama, padded, tokens

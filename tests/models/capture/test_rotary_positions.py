@@ -19,7 +19,7 @@ from transformers import (
     SmolLM3Config,
 )
 
-from attnviz.core.message import Problem
+from attnviz.base.message import Problem
 from attnviz.models.capture import Edit, capture, intervene, learned_positions, rotary_of
 
 SMALL = {

@@ -9,9 +9,9 @@ from torch import nn
 from torch.testing import assert_close
 from transformers import MambaConfig, MambaForCausalLM
 
+from attnviz.base.message import Problem
 from attnviz.core.attention import attend
 from attnviz.core.masks import causal
-from attnviz.core.message import Problem
 from attnviz.models.capture import Edit, adapter, intervene
 from attnviz.models.capture.adapter import NAME, switched
 from attnviz.models.capture.output_projection import lengths_through, output_projection_of, value_lengths

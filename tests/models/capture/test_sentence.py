@@ -6,7 +6,7 @@ import pytest
 import torch
 
 import attnviz as av
-from attnviz.core.message import Problem
+from attnviz.base.message import Problem
 from attnviz.models.catalogue.entry import Entry, LoadedModel
 from tests.models.tiny import bert, eager, llama
 from tests.models.tiny import tokens as ids

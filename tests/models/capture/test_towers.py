@@ -12,7 +12,7 @@ from transformers import (
     SiglipModel,
 )
 
-from attnviz.core.message import Problem
+from attnviz.base.message import Problem
 from attnviz.models.capture.intervention import Edit, intervene
 from attnviz.models.capture.run import capture
 from attnviz.models.capture.trace import Trace

@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 import attnviz as av
-from attnviz.core.message import Problem
+from attnviz.base.message import Problem
 from attnviz.models.catalogue import CATALOGUE, LoadedModel
 from tests.models.tiny import bert, llama, tokens
 

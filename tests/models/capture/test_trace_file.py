@@ -6,7 +6,7 @@ from safetensors import safe_open
 from safetensors.torch import save_file
 from torch.testing import assert_close
 
-from attnviz.core.message import Problem
+from attnviz.base.message import Problem
 from attnviz.models.capture.intervention import Edit, intervene
 from attnviz.models.capture.run import capture
 from attnviz.models.capture.trace import Trace

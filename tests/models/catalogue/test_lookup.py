@@ -7,7 +7,7 @@ from pathlib import Path
 import gguf
 import pytest
 
-from attnviz.core.message import Problem
+from attnviz.base.message import Problem
 from attnviz.models.catalogue import lookup
 from attnviz.models.settings import current
 

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from attnviz.core.message import Problem
+from attnviz.base.message import Problem
 from attnviz.models.loading import cache_folder
 
 
@@ -117,5 +117,11 @@ def test_a_cache_that_cannot_be_written_is_reported_in_one_sentence(tmp_path, mo
 
 def test_a_file_in_the_way_of_the_cache_folder_is_reported_in_one_sentence(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(Problem, match="cannot be written"):
+    with pytest.raises(Problem, match=r"cannot be written: .*; ATTNVIZ_CACHE names another"):
         cache_folder.build(tmp_path / "file" / "inner" / "kept", write)
+
+
+def test_a_cache_folder_of_somebody_else_is_reported_in_the_same_sentence(tmp_path):
+    (tmp_path / "kept.lock").mkdir()  # no file can be opened there, which stops the superuser as well
+    with pytest.raises(Problem, match=r"cannot be written: .*; ATTNVIZ_CACHE names another"):
+        cache_folder.build(tmp_path / "kept", write)

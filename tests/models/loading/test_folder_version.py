@@ -8,7 +8,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from attnviz.core.message import Problem
+from attnviz.base.message import Problem
 from attnviz.models.loading import load_model, version
 from attnviz.models.loading.load_model import load
 from tests.models.tiny import llama

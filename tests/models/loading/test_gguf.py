@@ -4,7 +4,7 @@ from safetensors.torch import load_file
 from torch.testing import assert_close
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-from attnviz.core.message import Problem
+from attnviz.base.message import Problem
 from attnviz.models.loading.gguf import convert
 from tests.models import tiny_gguf
 

@@ -11,7 +11,7 @@ import torch
 from huggingface_hub import constants
 from safetensors.torch import save
 
-from attnviz.core.message import Problem
+from attnviz.base.message import Problem
 from attnviz.models.loading import cache_folder, locate
 from attnviz.models.loading.load_model import load
 from tests.models.tiny import llama

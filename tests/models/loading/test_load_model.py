@@ -17,7 +17,7 @@ from transformers import (
     ViTForImageClassification,
 )
 
-from attnviz.core.message import Problem
+from attnviz.base.message import Problem
 from attnviz.models.capture.adapter import NAME
 from attnviz.models.capture.run import capture
 from attnviz.models.loading import hardware

@@ -8,7 +8,7 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
-from attnviz.core.message import Problem
+from attnviz.base.message import Problem
 from attnviz.models.catalogue import lookup
 from attnviz.models.catalogue.entry import Entry, WheelFile
 from attnviz.models.loading import cache_folder, load_model, locate

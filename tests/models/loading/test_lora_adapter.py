@@ -9,7 +9,7 @@ import torch
 from safetensors.torch import load_file, save_file
 from transformers import AutoModelForCausalLM, GPT2Config, GPT2LMHeadModel
 
-from attnviz.core.message import Problem
+from attnviz.base.message import Problem
 from attnviz.models.loading import version
 from attnviz.models.loading.load_model import load
 from tests.models.tiny import llama

@@ -15,7 +15,7 @@ from transformers import (
     ViTModel,
 )
 
-from attnviz.core.message import Problem
+from attnviz.base.message import Problem
 from attnviz.models.capture import Edit, capture, intervene
 from attnviz.models.loading.load_model import load
 from tests.models.tiny import bert, llama

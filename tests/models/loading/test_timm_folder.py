@@ -8,9 +8,10 @@ import torch
 from safetensors.torch import save_file
 from torch.testing import assert_close
 
-from attnviz.core.message import Problem
-from attnviz.experiments.pictures import HeadChange, rerun, run_picture
+from attnviz.base.message import Problem
 from attnviz.models.loading import load
+from attnviz.pages.pictures.maths.picture_record import HeadChange
+from attnviz.pages.pictures.maths.picture_run import rerun, run_picture
 from tests.models.capture.test_timm import MODELS, SMALL, explicit, tiny
 from tests.models.capture.timm_side import timm
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from attnviz.core.message import Problem
+from attnviz.base.message import Problem
 from attnviz.models.pictures.digit_pictures import composed, counts_of_drawing, held_out
 
 

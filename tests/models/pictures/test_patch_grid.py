@@ -6,10 +6,10 @@ import torch
 import transformers
 from torch.testing import assert_close
 
-from attnviz.core.message import Problem
-from attnviz.experiments.pictures import run_picture
+from attnviz.base.message import Problem
 from attnviz.models.catalogue import Entry, LoadedModel
 from attnviz.models.pictures import grid_of, pixels_of_patches
+from attnviz.pages.pictures.maths.picture_run import run_picture
 from tests.models.tiny import eager
 
 SMALL = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 48}

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from attnviz.core.message import Problem
+from attnviz.base.message import Problem
 from attnviz.models.pictures.photo import MOST_BYTES, read_photo
 
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attnviz.core.message import Problem
+from attnviz.base.message import Problem
 from attnviz.models.tokens import encoding as module
 from attnviz.models.tokens.encoding import encode, encode_target, frames
 from attnviz.models.tokens.token_text import speller

@@ -1,0 +1,247 @@
+"""Models, their runs over sentences, and what is computed from a run: shared by all visitors, bounded in bytes.
+
+Each is made once, however many visitors ask at the same time. Threads wait for each other in one order
+only, so that they cannot wait in a circle: a run may wait for its model, and whatever runs a model takes
+its turn last, inside the cached computation. A thread whose turn it is asks the caches for nothing, and a
+thread that waits for another's computation has no turn.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Hashable, Iterator
+from concurrent.futures import Future, wait
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, TypeVar
+
+import streamlit as st
+
+from attnviz.app.cache.bounded_cache import BoundedCache, give_back, held_bytes
+from attnviz.app.cache.waiting_line import WaitingLine, turn_of, wait_for_another
+from attnviz.base.message import Message, Problem
+from attnviz.base.words import say
+from attnviz.engine.chosen_engine import InProcess, elsewhere, passes_at_once
+from attnviz.engine.engine_protocol import Engine, Rerun
+from attnviz.models.catalogue import LoadedModel
+from attnviz.models.loading import load, version
+from attnviz.models.settings import RUNS_MB, current
+from attnviz.runs.model_run import ModelRun, Request, has_kept_run, kept_run
+
+T = TypeVar("T")
+MODELS_LIMIT = 6 * 10**9  # bytes
+PARTS = {"runs": 5, "reruns": 3, "results": 1}  # of nine: how the memory of ATTNVIZ_RUNS_MB is shared out
+BETWEEN_LOOKS = 0.1  # seconds between two updates of a model's progress bar
+NOT_BEGUN = 0.0, Message("Loading the model…")
+
+
+def limit(cache: str) -> int:
+    """How many bytes this cache may hold."""
+    try:
+        together = current().runs_bytes
+    except Problem:  # said wherever a model is asked for
+        together = RUNS_MB * 10**6
+    return together * PARTS[cache] // sum(PARTS.values())
+
+
+@dataclass
+class Shared:
+    """The caches and the line, which live as long as the process."""
+
+    models: BoundedCache[LoadedModel] = field(
+        default_factory=lambda: BoundedCache(MODELS_LIMIT, _model_bytes, on_evict=_collect_evicted)
+    )
+    runs: BoundedCache[ModelRun] = field(
+        default_factory=lambda: BoundedCache(limit("runs"), held_bytes, give_back, wait_for_another)
+    )
+    reruns: BoundedCache[Any] = field(
+        default_factory=lambda: BoundedCache(limit("reruns"), held_bytes, give_back, wait_for_another)
+    )
+    results: BoundedCache[Any] = field(default_factory=lambda: BoundedCache(limit("results"), held_bytes))
+    line: WaitingLine = field(default_factory=lambda: WaitingLine(*passes_at_once()))
+    long_line: WaitingLine = field(default_factory=lambda: _one_fewer(*passes_at_once()))
+    steps: dict[str, tuple[float, Message]] = field(default_factory=dict)  #: how far each model has been loaded
+
+    @cached_property
+    def engine(self) -> Engine:
+        """Whoever makes the passes."""
+        return elsewhere(turn) or InProcess(_model_for, load_in_background, turn)
+
+
+def shared() -> Shared:
+    """The one `Shared` of this process."""
+    return _SHARED
+
+
+def turn() -> AbstractContextManager[None]:
+    """Inside the block this thread may run a model; who must wait for it reads his place in the line."""
+    return turn_of(shared().line)
+
+
+@contextmanager
+def part_of_long_work() -> Iterator[None]:
+    """The same for one part of a long computation.
+
+    All of them together have a place fewer than there are, so that one is left for whoever typed a sentence: he waits
+    for no long part. Who waits among the long ones holds no place.
+    """
+    with turn_of(shared().long_line), turn():
+        yield
+
+
+def _one_fewer(at_once: int, longest: int) -> WaitingLine:
+    return WaitingLine(max(1, at_once - 1), longest)
+
+
+def model(name: str) -> LoadedModel:
+    """A loaded model. A visitor who asks while it is being loaded sees a progress bar."""
+    loading = load_in_background(name)
+    if not loading.done():
+        _watch(name, loading)
+    return loading.result()
+
+
+def model_of(run: ModelRun) -> LoadedModel:
+    """The model that made a run, to run it again; a Problem where its files were overwritten since."""
+    name, made_by = run.request.model, run.request.version
+    found = shared().models.find((name, made_by))
+    if found is not None:
+        return found
+    if version(name) == made_by:
+        found = model(name)
+    if found is None or found.version != made_by:
+        raise _overwritten(run.name)
+    return found
+
+
+def load_in_background(name: str) -> Future[LoadedModel]:
+    """Load in the background, unless the model is here as it is on the disk; errors surface at the next request."""
+    now = version(name)
+    return shared().models.begin((name, now), lambda: _loaded(name, now))
+
+
+def preload(name: str) -> None:
+    """Load a model before anyone asks, and wait for it."""
+    load_in_background(name).result()
+
+
+def model_run(request: Request) -> ModelRun:
+    """The run of a sentence through its model: from memory, from the disk, or computed now."""
+    here = shared()
+    request = replace(request, version=version(request.model))
+    needed = here.engine.loads_here and _key(request) not in here.models
+    if request not in here.runs and needed and not has_kept_run(request):
+        model(request.model)  # the model first, so that this visitor sees its progress bar while it loads
+    return here.runs.get(request, lambda: _run(request))
+
+
+def has_run(request: Request) -> bool:
+    """Whether the run of this sentence is in memory; False too where no such model is found, as the run will say."""
+    try:
+        return replace(request, version=version(request.model)) in shared().runs
+    except Problem:
+        return False
+
+
+def remembered(request: Request) -> ModelRun:
+    """A run that is still in memory; LookupError when it is not. Can be called from any thread."""
+    found = shared().runs.find(request)
+    if found is None:
+        raise LookupError(request)
+    return found
+
+
+def cached(run: ModelRun, key: Hashable, make: Callable[[], T]) -> T:
+    """A result computed from a run, once for all visitors. `make` must not ask these caches for anything."""
+    made: T = shared().results.get((run.request, key), make)
+    return made
+
+
+def found(run: ModelRun, key: Hashable) -> Any:
+    """What `cached` keeps under this key, or None; nothing is made."""
+    return shared().results.find((run.request, key))
+
+
+def cached_rerun(run: ModelRun, change: Rerun, key: Hashable = None) -> Any:
+    """The sentence once more with something changed; only the last few results are kept.
+
+    `key` where different changes have the same result; otherwise the change itself is the key.
+    """
+    here = shared()
+    if here.engine.loads_here:
+        model_of(run)  # first, so that this visitor sees its progress bar while it loads
+    return here.reruns.get((run.request, key or change), lambda: here.engine.rerun(run, change))
+
+
+def _key(request: Request) -> tuple[str, str]:
+    return request.model, request.version
+
+
+def _run(request: Request) -> ModelRun:
+    here = shared()
+    if not here.engine.loads_here or _key(request) not in here.models:
+        kept = kept_run(request)
+        if kept is not None:
+            here.engine.expect(request.model)  # the visitor's next sentence will want it
+            return kept
+    return here.engine.run(request)
+
+
+def _model_for(request: Request) -> LoadedModel:
+    """The model of a request as it was when the request was made, waited for without a word."""
+    found = shared().models.find(_key(request))
+    loaded = load_in_background(request.model).result() if found is None else found
+    if loaded.version != request.version:
+        raise _overwritten(loaded.entry.name)
+    return loaded
+
+
+def _watch(name: str, loading: Future[LoadedModel]) -> None:
+    """Show a progress bar until a model is loaded. The loading goes on if the visitor leaves meanwhile."""
+    bar = st.empty()
+    try:
+        while not loading.done():
+            share, message = shared().steps.get(name, NOT_BEGUN)
+            bar.progress(
+                min(1.0, max(0.0, share)), say(message)
+            )  # for a visitor who has left, Streamlit ends the run here
+            wait([loading], timeout=BETWEEN_LOOKS)
+    finally:
+        bar.empty()
+
+
+def _loaded(name: str, asked: str) -> LoadedModel:
+    steps = shared().steps
+
+    def progress(share: float, message: Message) -> None:
+        steps[name] = share, message
+
+    try:
+        loaded = load(name, progress)
+    finally:
+        steps.pop(name, None)
+    if loaded.version != asked:
+        raise _overwritten(loaded.entry.name)
+    gc.collect()
+    gc.freeze()  # Streamlit collects garbage after every run, and need not go through a model's many objects each time
+    return loaded
+
+
+def _overwritten(name: str) -> Problem:
+    return Problem("The files of {name} were overwritten meanwhile; load the page anew", name=name)
+
+
+def _collect_evicted() -> None:
+    """Free an evicted model: objects that were frozen and refer to each other would never be collected."""
+    gc.unfreeze()
+    gc.collect()
+    gc.freeze()
+    give_back()
+
+
+def _model_bytes(loaded: LoadedModel) -> int:
+    return sum(p.nbytes for p in loaded.model.parameters())
+
+
+_SHARED = Shared()  # made as this module is imported: once, even if two visitors are the first at the same time

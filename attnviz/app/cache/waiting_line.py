@@ -1,0 +1,125 @@
+"""A queue for long work: so many at a time, the others in the order in which they came, and no more than it is long."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, wait
+from contextlib import contextmanager
+from typing import Any
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from attnviz.app.mends.streamlit_adapter import in_a_run, leave_if_gone
+from attnviz.base.message import Problem
+from attnviz.base.words import _, ngettext
+
+#: seconds before who waits hears the first time how many are before him, and then between two times
+BETWEEN_LOOKS = 0.3
+
+
+class WaitingLine:
+    """A line that is as long as the process lives. Leaving it, at any moment, makes room for the next."""
+
+    def __init__(self, at_once: int, longest: int) -> None:
+        """`longest`: how many may wait behind those whose turn it is."""
+        self._at_once, self._longest = at_once, longest
+        self._line: list[threading.Event] = []  #: one for each, set when it is its turn
+        self._lock = threading.Lock()
+
+    @contextmanager
+    def turn(self, waiting: Callable[[int], object]) -> Iterator[None]:
+        """Inside the block it is this thread's turn. `waiting(n)` is called meanwhile; n others must end before.
+
+        Whatever `waiting` raises ends the wait: Streamlit ends so the run of a visitor who has left.
+        """
+        mine = self._join()
+        try:
+            while not mine.wait(BETWEEN_LOOKS):
+                before = self._before(mine)
+                if before:  # else it was called just now
+                    waiting(before)
+            yield
+        finally:
+            with self._lock:
+                self._line.remove(mine)
+                self._call()
+
+    @property
+    def taken(self) -> int:
+        """How many work now."""
+        return min(len(self._line), self._at_once)
+
+    @property
+    def waiting(self) -> int:
+        """How many wait for their turn."""
+        return max(0, len(self._line) - self._at_once)
+
+    def _join(self) -> threading.Event:
+        mine = threading.Event()
+        with self._lock:
+            if len(self._line) >= self._at_once + self._longest:
+                raise Problem("{n} visitors are waiting here already; try again in a minute", n=self._longest)
+            self._line.append(mine)
+            self._call()
+        return mine
+
+    def _call(self) -> None:
+        """Tell those whose turn it is, and nobody else: three hundred who wait are not woken for each step."""
+        for each in self._line[: self._at_once]:
+            each.set()
+
+    def _before(self, mine: threading.Event) -> int:
+        """How many must end before it is this one's turn."""
+        with self._lock:
+            return max(0, self._line.index(mine) - self._at_once + 1)
+
+
+@contextmanager
+def turn_of(line: WaitingLine) -> Iterator[None]:
+    """Inside the block it is this visitor's turn; until then his place in the line stands on the page."""
+    said = _Said()
+    with line.turn(lambda before: said.now(_place(before))):
+        said.nothing()
+        yield
+
+
+def wait_for_another(made: Future[Any]) -> None:
+    """Wait until what another visitor asked for is made, or given up."""
+    said = _Said()
+    while not made.done():
+        if not wait([made], BETWEEN_LOOKS).done:
+            said.now(_("Another visitor asked for the same just before; it is being computed."))
+    said.nothing()
+
+
+class _Said:
+    """One line on the page, written only when it changes; nowhere, where no page is being drawn."""
+
+    def __init__(self) -> None:
+        self._where: DeltaGenerator | None = None
+        self._what = ""
+
+    def now(self, sentence: str) -> None:
+        if not in_a_run():
+            return
+        leave_if_gone()
+        if sentence == self._what:
+            return
+        if self._where is None:
+            self._where = st.empty()
+        self._where.info(sentence, icon="⏳")
+        self._what = sentence
+
+    def nothing(self) -> None:
+        if self._where is not None:
+            self._where.empty()
+
+
+def _place(before: int) -> str:
+    return ngettext(
+        "{n} computation of another visitor is before yours, which begins by itself.",
+        "{n} computations of other visitors are before yours, which begins by itself.",
+        before,
+    ).format(n=before)

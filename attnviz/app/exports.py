@@ -1,0 +1,157 @@
+"""What one export menu offers, and the files it makes of it: the same for a visitor's click and for a command.
+
+A command that wants files puts a `Gathering` into the session before it runs a page: the menus then hand over what
+they offer, where a visitor would see a button.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import streamlit as st
+
+from attnviz.app.text import unmarked
+from attnviz.base.words import _
+from attnviz.figures.export import prepared, standalone_html
+from attnviz.figures.picture import Picture, framed_chart, to_svg
+from attnviz.figures.svg import Background
+from attnviz.figures.theme import Figure
+from attnviz.figures.title_lines import one_line
+
+Table = Mapping[str, Sequence[Any]] | Any  # columns by name, or a pandas DataFrame
+Later = Callable[[], Any]  # what is only computed when somebody asks for it
+
+OVERVIEW = "mosaic"  #: the key of Explore's overview: above the head that a link is about, and not what it is about
+_GATHERING = "_gathering"  #: where a session keeps what gathers its exports
+
+
+@dataclass(frozen=True)
+class LiveFile:
+    """A file that stays alive without a server: what its button says, how its name ends, and its text when asked."""
+
+    label: str
+    suffix: str
+    page: Callable[[], str]
+
+
+@dataclass(frozen=True)
+class ExportOffer:
+    """The figure of one menu, with the numbers behind it: `show.under` says what each is."""
+
+    fig: Figure | Picture | Later
+    name: str
+    key: str
+    table: Table | Later | None = None
+    caption: str | None = None
+    live: Sequence[LiveFile] = ()
+    called: str = ""  #: its title where it carries none, because the page says above it what it is
+
+    @property
+    def file_name(self) -> str:
+        return slug(self.name)
+
+    def made(self) -> MadeFigure:
+        """Compute the figure and its table."""
+        fig, table = (each() if callable(each) else each for each in (self.fig, self.table))
+        return MadeFigure(fig, table, unmarked(self.caption or ""), self.live, self.called)
+
+
+@dataclass(frozen=True)
+class MadeFigure:
+    """A figure ready to be written; `title` and `caption` are what the files say unless told otherwise."""
+
+    fig: Figure | Picture
+    table: Table | None
+    caption: str
+    live: Sequence[LiveFile]
+    called: str = ""
+
+    @property
+    def title(self) -> str:
+        own = self.fig.title if isinstance(self.fig, Picture) else one_line(self.fig.layout.title.text)
+        return own or self.called
+
+    def written(self, background: Background, title: str, caption: str, bar: bool) -> WrittenFigure:
+        """Its files on this background; an empty title or caption is left out."""
+        if isinstance(self.fig, Picture):
+            text = to_svg(self.fig, background=background, title=title or None, caption=caption or None, colorbar=bar)
+            return WrittenFigure(text, None, list(self.live))
+        ready = prepared(self.fig, background=background, colorbar=bar)
+        frame = framed_chart(ready.layout.width, ready.layout.height, background, title or None, caption or None)
+        page = LiveFile(_("HTML, interactive"), "", lambda: standalone_html(ready, title, caption))
+        return WrittenFigure(frame, ready.to_json(remove_uids=False), [page, *self.live])
+
+
+@dataclass(frozen=True)
+class WrittenFigure:
+    """An SVG, the chart that plotly.js draws into the place that the SVG leaves for it, and the live files."""
+
+    svg: str
+    chart: str | None
+    pages: list[LiveFile]
+
+
+@dataclass
+class Gathering:
+    """Takes down what a page offers, and makes the one figure that is wanted while the page runs."""
+
+    wanted: str | None  #: the name or the key of a figure; "": the one the page is about; None: none
+    offers: list[ExportOffer] = field(default_factory=list)
+    found: MadeFigure | None = None
+    found_name: str = ""
+
+    def take(self, offer: ExportOffer) -> None:
+        self.offers.append(offer)
+        if self.found is None and self._wants(offer):
+            self.found, self.found_name = offer.made(), offer.file_name
+
+    def _wants(self, offer: ExportOffer) -> bool:
+        if self.wanted == "":
+            return offer.key != OVERVIEW
+        return self.wanted in (offer.file_name, offer.key)
+
+
+def gather(session: Any, gathering: Gathering) -> None:
+    """Have the pages of a session hand over what they offer."""
+    session[_GATHERING] = gathering
+
+
+def for_a_command() -> bool:
+    """Whether a command runs this page: it runs once, and what a visitor sees grow is wanted whole."""
+    return _GATHERING in st.session_state
+
+
+def gathered(offer: ExportOffer) -> bool:
+    """Hand `offer` over where a command runs the page; False where a visitor does."""
+    gathering: Gathering | None = st.session_state.get(_GATHERING)
+    if gathering is not None:
+        gathering.take(offer)
+        if gathering.found is not None:
+            st.stop()
+    return gathering is not None
+
+
+def slug(name: str) -> str:
+    """A file name from any text: letters, digits and hyphens."""
+    return re.sub(r"[^\w-]+", "-", name, flags=re.UNICODE).strip("-")[:80] or "figure"
+
+
+def to_csv(table: Table) -> str:
+    """Columns by name, or a DataFrame, as CSV text; cells that a spreadsheet would run are disarmed."""
+    if hasattr(table, "to_csv"):
+        return str(table.to_csv(index=False))
+    out = io.StringIO()
+    writer = csv.writer(out)
+    writer.writerow(table.keys())
+    for row in zip(*table.values(), strict=True):
+        writer.writerow([_disarmed(cell) for cell in row])
+    return out.getvalue()
+
+
+def _disarmed(cell: Any) -> Any:
+    return "'" + cell if isinstance(cell, str) and cell[:1] in ("=", "+", "@", "-") and len(cell) > 1 else cell

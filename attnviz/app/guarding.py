@@ -1,0 +1,52 @@
+"""An error in one panel becomes a sentence in its place; the rest of the page goes on working."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import streamlit as st
+
+from attnviz.app.mends.streamlit_adapter import is_streamlits
+from attnviz.app.text import plain
+from attnviz.base.message import Problem
+from attnviz.base.words import _, say
+
+log = logging.getLogger("attnviz")
+
+
+def show_problem(problem: Exception) -> None:
+    """Show a Problem, or any other exception, as a sentence in a red box."""
+    sentence = say(problem.message) if isinstance(problem, Problem) else str(problem)
+    st.error(plain(sentence), icon="✋")
+
+
+@contextmanager
+def guard() -> Iterator[None]:
+    """Show a Problem that is raised inside as a sentence.
+
+    Any other error is a bug: it is logged, and the panel says so.
+    """
+    try:
+        yield
+    except Problem as problem:
+        show_problem(problem)
+    except (
+        ArithmeticError,
+        AssertionError,
+        AttributeError,
+        LookupError,
+        RuntimeError,
+        TypeError,
+        ValueError,
+    ) as defect:
+        if is_streamlits(defect):
+            raise  # Streamlit stops and reruns a script by raising exceptions of its own
+        log.exception("a panel failed")
+        st.error(
+            _("This panel failed: {what}. The rest of the page still works.").format(
+                what=plain(f"{type(defect).__name__}: {defect}")
+            ),
+            icon="🛠️",
+        )

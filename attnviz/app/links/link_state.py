@@ -1,0 +1,323 @@
+"""What this visitor has chosen: kept in the session, written into the link, and found again on return.
+
+The session holds every choice that differs from its default, whether or not its widget is on the page. Whenever
+a choice changes, the link of the page is rewritten from the session, as one step of the browser's history. The link
+replaces everything chosen on its page when a session begins with it, and after Back and Forward. At any other time
+a link that differs is late: the gesture it came with was made before the browser heard of the last writing. Then the
+session stays as it is, as it does when a page is entered from the menu, and the link is written again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar, cast
+from urllib.parse import quote_plus
+
+import streamlit as st
+
+from attnviz.app.links import link_pack, link_refusals
+from attnviz.app.links.choices import NONSENSE, Choice, Partly, choices_of, opening_of, parameters_of
+from attnviz.app.mends import streamlit_adapter
+from attnviz.base.message import Message, Problem
+
+T = TypeVar("T")
+
+_CHOSEN, _PAGE, _WRITTEN, _REFUSED = "_chosen", "_page_on_show", "_link_written", "_refused"
+_VIEW_OF = "_view_of"  #: the page of a view that was opened, until that page is drawn
+_PAGE_ID = "_page_id"
+_LINKED = "_pages_set_by_links"
+_NO_CHOICE = "_no_choice"  #: where the sentence stands about names that belong to no choice
+#: what Streamlit reads itself, and what mailers, networks and search engines add to every link
+_OF_OTHERS = re.compile(r"embed|utm_|_|ref$|source$|\w*clid$|mc_|si$")
+
+
+def value(choice: Choice[T]) -> T:
+    """The chosen value, whether or not its widget is on the page; the default where nothing was chosen."""
+    chosen = _chosen()
+    if choice.key not in chosen:
+        return choice.default
+    found = chosen[choice.key]
+    return cast(T, found[: choice.longest]) if choice.longest else cast(T, found)
+
+
+def arriving(choice: Choice[T]) -> T:
+    """The value that a choice of every page will have once `follow` has read the link of this run."""
+    if _PAGE in st.session_state and not streamlit_adapter.by_history():
+        return value(choice)
+    try:
+        return choice.read(st.query_params[choice.name])
+    except NONSENSE:
+        return choice.default
+
+
+def put(choice: Choice[T], new: T) -> None:
+    """Set a choice and write it into the link. Call it from callbacks, when a gesture has ended."""
+    put_all({choice: new})
+
+
+def put_all(changes: Mapping[Choice[Any], Any]) -> None:
+    """Set several choices in one step of the browser's history."""
+    if untouched(current_page()):
+        for choice, (first, _in_links) in opening_of(current_page()).items():
+            keep(choice, first)
+    for choice, new in changes.items():
+        keep(choice, new)
+        _refused().pop(choice.name, None)
+    _write()
+
+
+def untouched(page: str) -> bool:
+    """Whether nothing was chosen on the page, by hand or by a link, except what travels from page to page."""
+    if page in _linked():
+        return False
+    held = _chosen()
+    return all(
+        choice.key not in held or choice.kept_as == "sentence" or choice.page != page or value(choice) == choice.default
+        for choice in choices_of(page)
+    )
+
+
+def opened(choice: Choice[T]) -> T:
+    """The value of a choice that nobody has made; it can differ between a link and an untouched page."""
+    first, linked = opening_of(choice.page)[choice]
+    return cast(T, first if untouched(choice.page) else linked)
+
+
+def follow(page: str) -> bool:
+    """Make session and link of `page` agree; once a run, before the page is drawn.
+
+    True when the page was just entered.
+    """
+    before = st.session_state.get(_PAGE)
+    entered, view_of = before != page, st.session_state.pop(_VIEW_OF, None)
+    st.session_state[_PAGE], st.session_state[_PAGE_ID] = page, streamlit_adapter.page_id()
+    parameters = _parameters_now(page)
+    if not entered and parameters == st.session_state.get(_WRITTEN):
+        return False
+    if before is None or streamlit_adapter.by_history():
+        _read(page, parameters)
+        _note_what_nothing_reads(page)
+    elif entered:
+        if view_of != page:  # refusals of a view that was just opened are still to be shown
+            st.session_state[_REFUSED] = {}
+    else:
+        _write()
+    return entered
+
+
+def is_written() -> bool:
+    """Whether the browser's address holds what was last written for this page: if not, its gesture was made before."""
+    return _WRITTEN not in st.session_state or _parameters_now(current_page()) == st.session_state[_WRITTEN]
+
+
+def settle() -> None:
+    """Write the link of a page that was just entered; after the page is drawn.
+
+    Not earlier: a browser that hears of the page and of its link at once makes two steps of its history of them.
+    Nothing is sent where the menu's own link brought everything along already.
+    """
+    parameters = link_parameters(current_page())
+    if _parameters_now(current_page()) == parameters:
+        st.session_state[_WRITTEN] = parameters
+    elif not streamlit_adapter.by_history():
+        _write()
+
+
+def current_page() -> str:
+    """The page that is on show."""
+    return str(st.session_state.get(_PAGE, ""))
+
+
+def refusal(choice: Choice[Any]) -> Message | None:
+    """Why the link's value for this choice is not used; None when it is used, or the visitor has chosen since."""
+    return _refused().get(choice.name)
+
+
+def refuse(choice: Choice[Any], asked: object, shown: object) -> None:
+    """Put a choice back to its default and tell the visitor: the page has no such layer, model or the like."""
+    keep(choice, choice.default)
+    _refused()[choice.name] = link_refusals.not_here(choice, asked, shown)
+
+
+def leave_out(choice: Choice[Any], kept: Any, lost: Sequence[object]) -> None:
+    """Keep the part of a choice that exists here, and tell the visitor which items were left out."""
+    keep(choice, kept)
+    _refused()[choice.name] = link_refusals.left_out(choice, lost)
+
+
+def refusals_without_widget() -> list[Message]:
+    """Why parts of the link for canvases are not used: a canvas has no widget that could show the sentence."""
+    page, found = current_page(), _refused()
+    names = [choice.name for choice in choices_of(page) if choice.kind in ("canvas", "other")] + _packs(page)
+    names.append(_NO_CHOICE)
+    return [found[name] for name in dict.fromkeys(names) if name in found]
+
+
+def too_large() -> Problem | None:
+    """A Problem when the canvas does not fit into the link, so that only a saved view holds it all; else None."""
+    try:
+        link_parameters(current_page(), strict=True)
+    except Problem as problem:
+        return problem
+    return None
+
+
+def link_parameters(page: str, *, strict: bool = False) -> dict[str, str]:
+    """The parameters of the link of `page`. A canvas too large for a link is left out; with `strict`, a Problem."""
+    parameters: dict[str, str] = {}
+    for name, held in link_values(page).items():
+        try:
+            parameters[name] = _fitting(held) if isinstance(held, str) else link_pack.pack(held)
+        except Problem:
+            if strict:
+                raise
+    return parameters
+
+
+def _fitting(text: str) -> str:
+    """A text as it is, where a link can hold it: servers refuse an address of 16 KB, and some one of 8."""
+    size = len(quote_plus(text))
+    if size > link_pack.LONGEST:
+        raise Problem(
+            "A text takes {size} characters in a link, and a link holds {limit}: save this view as a file instead.",
+            size=size,
+            limit=link_pack.LONGEST,
+        )
+    return text
+
+
+def restore(page: str, parameters: Mapping[str, Any]) -> None:
+    """Choose what a saved view of `page` says; written into the link where that page is on show."""
+    _read(page, parameters)
+    _linked().add(page)
+    st.session_state[_VIEW_OF] = page
+    if page == st.session_state.get(_PAGE):
+        _write()
+
+
+def link_values(page: str, *, whole: bool = False) -> dict[str, Any]:
+    """Every parameter of the page that differs from its default: text, or the JSON of a canvas.
+
+    And, unless the address without anything says the same, how the page opened; with `whole` always.
+    """
+    parameters: dict[str, Any] = {}
+    held = _chosen()
+    for choice in choices_of(page):
+        if choice.key not in held:
+            continue
+        chosen = value(choice)
+        if chosen == choice.default:
+            continue
+        if not choice.inside:
+            parameters[choice.name] = choice.write(chosen)
+        elif choice.short:
+            parameters.setdefault(choice.inside, {})[choice.short] = choice.write(chosen)
+        else:
+            parameters[choice.inside] = choice.write(chosen)
+    for choice in opening_of(page):
+        if value(choice) == choice.default and (whole or bool(parameters) == untouched(page)):
+            parameters[choice.name] = choice.write(opened(choice))
+    return parameters
+
+
+def _read(page: str, parameters: Mapping[str, Any]) -> None:
+    """Set every choice of `page` from a link or a view. A value that makes no sense is left out and noted."""
+    st.session_state[_REFUSED] = {}
+    st.session_state[_WRITTEN] = dict(parameters)
+    (_linked().add if _says_something(page, parameters) else _linked().discard)(page)
+    packed = {name: _unpacked(name, parameters[name]) for name in _packs(page) if name in parameters}
+    for choice in choices_of(page):
+        _chosen().pop(choice.key, None)
+        held = packed.get(choice.inside) if choice.inside else parameters.get(choice.name)
+        if choice.short and held is not None and not isinstance(held, dict):
+            _refused()[choice.inside] = link_refusals.unreadable(choice.inside)
+            continue
+        if choice.short and held is not None:
+            held = held.get(choice.short)
+        if held is None:
+            continue
+        try:
+            keep(choice, choice.read(held))
+        except Partly as partly:
+            keep(choice, partly.kept)
+            _refused()[choice.name] = link_refusals.used_in_part(choice, held, partly)
+        except Problem as problem:
+            _refused()[choice.name] = problem.message
+        except NONSENSE:
+            _refused()[choice.name] = link_refusals.no_such(choice, held)
+
+
+def _note_what_nothing_reads(page: str) -> None:
+    """Say which names of the link belong to no choice of the page, such as `layer` for `at`; others add theirs."""
+    unread = [name for name in st.query_params if name not in parameters_of(page) and not _OF_OTHERS.match(name)]
+    if unread:
+        _refused()[_NO_CHOICE] = link_refusals.nothing_of(unread)
+
+
+def _says_something(page: str, parameters: Mapping[str, Any]) -> bool:
+    """Whether a link holds a choice of the page itself."""
+    return any((choice.inside or choice.name) in parameters for choice in choices_of(page) if choice.page == page)
+
+
+def _packs(page: str) -> list[str]:
+    return list(dict.fromkeys(choice.inside for choice in choices_of(page) if choice.inside))
+
+
+def _unpacked(name: str, held: Any) -> Any:
+    if not isinstance(held, str):
+        return held  # from a saved view, which is JSON already
+    if not held:
+        return None  # `c=`: nothing is on the canvas
+    try:
+        return link_pack.unpack(held)
+    except Problem as problem:
+        _refused()[name] = problem.message
+        return None
+
+
+def keep(choice: Choice[Any], new: Any) -> None:
+    """Store a choice in the session. A typed sentence is kept even where it equals the page's own example."""
+    if new == choice.default and not choice.kept_as:
+        _chosen().pop(choice.key, None)
+    else:
+        _chosen()[choice.key] = new
+
+
+def keep_named(page: str, chosen: Mapping[str, Any]) -> None:
+    """Keep choices of another page, named as in its link: a door that opens it so."""
+    declared = {choice.name: choice for choice in choices_of(page)}
+    for name, new in chosen.items():
+        keep(declared[name], new)
+
+
+def _write() -> None:
+    """Write this page's choices into the link in one step; parameters that are not the app's stay.
+
+    Always sent: what this run knows of the browser's address may be late, and the browser ignores what it has.
+    """
+    if st.session_state.get(_PAGE_ID, streamlit_adapter.page_id()) != streamlit_adapter.page_id():
+        return  # a callback of the previous page, in a run that opens another, whose link this is
+    page = current_page()
+    ours = parameters_of(page)
+    parameters = link_parameters(page)
+    now = {name: st.query_params[name] for name in st.query_params}
+    st.query_params.from_dict({name: text for name, text in now.items() if name not in ours} | parameters)
+    st.session_state[_WRITTEN] = parameters
+
+
+def _parameters_now(page: str) -> dict[str, str]:
+    return {name: st.query_params[name] for name in parameters_of(page) if name in st.query_params}
+
+
+def _chosen() -> dict[str, Any]:
+    return streamlit_adapter.of_session(_CHOSEN)
+
+
+def _linked() -> set[str]:
+    """The pages that a link with something in it, or a saved view, has set."""
+    return cast(set[str], st.session_state.setdefault(_LINKED, set()))
+
+
+def _refused() -> dict[str, Message]:
+    return cast(dict[str, Message], st.session_state.setdefault(_REFUSED, {}))

@@ -1,0 +1,1 @@
+"""Faults of Streamlit, each mended in a file of its own."""

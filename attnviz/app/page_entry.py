@@ -1,0 +1,54 @@
+"""What the app knows of a page before it is opened: the menu, its card, a link's preview, the scripts that it needs.
+
+A page is a folder: `page_entry.py` holds its PAGE, `choices.py` declares what a visitor can choose, and a module with
+the name of the folder draws it with a function `page`. Whatever else lies in the folder is imported from there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from attnviz.base.words import N_
+
+BEGIN, UNDERSTAND, LOOK = N_("Begin"), N_("Understand"), N_("Look for yourself")  #: the menu's groups
+#: kinds of widgets that some pages have, by the names of Streamlit's scripts for them
+CHART, TABLE, FORMULA, METRIC = "PlotlyChart", "DataFrame", "rehype-katex", "Metric"
+
+
+@dataclass(frozen=True)
+class Page:
+    """All sentences are in English; they are looked up when they are shown."""
+
+    name: str  #: in its address, and of its folder
+    title: str  #: in the menu and on its card
+    heading: str  #: at its head
+    icon: str
+    group: str
+    question: str  #: what it answers: on its card, and in a link's preview
+    about: str | None = None  #: below its heading, for somebody who comes to it first
+    terms: tuple[str, ...] = ()  #: ids of the glossary, explained at its head
+    terms_below: bool = False  #: the picture needs a projector's whole height, and the terms go to the end of the page
+    scripts: tuple[str, ...] = ()  #: CHART, TABLE, …, in the order in which they are needed
+
+    @property
+    def is_home(self) -> bool:
+        return self.name == "home"
+
+    @property
+    def choices(self) -> str:
+        """The module that declares what a visitor can choose."""
+        return f"attnviz.pages.{self.name}.choices"
+
+    @property
+    def draw(self) -> str:
+        """The module whose function `page` draws it."""
+        return f"attnviz.pages.{self.name}.{self.name}"
+
+
+PAGES_DIR = Path(__file__).parents[1] / "pages"
+
+
+def file_of(page: str) -> Path:
+    """The path of a page's module, for Streamlit's navigation; Streamlit's tests know a page by its file's name."""
+    return PAGES_DIR / page / f"{page}.py"

@@ -1,0 +1,167 @@
+"""The presentation mode: larger type, nothing but the picture, and a bar with next and previous, on every page.
+
+A page says with `presenter` what next and previous go through; in a lesson its steps, on most pages their sections.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from attnviz.app import widgets
+from attnviz.app.links import link_state
+from attnviz.app.links.choices import EVERY_PAGE, Choice, PageChoices
+from attnviz.base.words import _
+from attnviz.canvas import presenter as canvas
+
+PAGE = PageChoices(EVERY_PAGE)
+PRESENT = PAGE.one_of("present", ("0", "1"))
+THEME = PAGE.one_of("theme", canvas.THEMES)
+FIGURE = PAGE.one_of("figure")  #: the one figure that another page shows of this one: see embedded_figure
+
+KEY = "presenter"
+_DRAWN, _MOUNTED, _HEADING = "_presenting_drawn", "_presenter_mounted", "_presented_heading"
+
+NO_MENU = """[data-testid=stSidebar], [data-testid=stHeader], [data-testid=stExpandSidebarButton] {
+  display: none !important
+}"""
+
+#: The bar covers the window's lower edge; a picture gets what is left above it.
+STYLE = (
+    f"<style>{NO_MENU}"
+    + """
+html { font-size: clamp(17px, 1.4vw, 27px) !important }
+.stMainBlockContainer { padding: 0.5rem 1.25rem 2.8rem; max-width: none }
+.stMain::before { box-shadow: none !important }
+[class*="st-key-picture-of-"] { height: calc(100dvh - 4.5rem) !important; min-height: 20rem; flex: none }
+.stElementContainer:has(> .stHtml), [data-testid=stLayoutWrapper]:has(> .st-key-page-heading) { display: none }
+.st-key-presenter-place {
+  position: fixed !important; pointer-events: auto; inset: auto 0 0 0; z-index: 1000;
+  max-width: none !important; width: auto !important;
+}
+.stBidiComponent:not(.st-key-presenter *) { zoom: 1.1 }
+@media (min-width: 1400px) { .stBidiComponent:not(.st-key-presenter *) { zoom: 1.25 } }
+@media (min-width: 1800px) { .stBidiComponent:not(.st-key-presenter *) { zoom: 1.6 } }
+</style>"""
+)
+
+
+Go = Callable[[int], None]
+
+
+@dataclass(frozen=True)
+class Walk:
+    """What next and previous go through on a page."""
+
+    title: str
+    place: str  #: such as "3 / 7"
+    before: bool
+    after: bool
+    go: Go  #: by how many steps, counted from where the page is then; a callback
+    always: bool = False  #: arrow keys walk outside of the presentation mode, too
+
+
+def figure_alone() -> str:
+    """The figure to show alone. A page that is not inside another shows all of itself."""
+    return link_state.value(FIGURE) if st.context.is_embedded else ""
+
+
+def presenting() -> bool:
+    """Whether the presentation mode is on; a figure alone inside another page has none."""
+    return link_state.value(PRESENT) == "1" and not figure_alone()
+
+
+def begin() -> None:
+    """Put the page into the mode that the link asks for; before it is drawn."""
+    st.session_state[_DRAWN], st.session_state[_MOUNTED] = presenting(), False
+    if presenting():
+        st.html(STYLE)
+
+
+def presenter(walk: Walk | None = None) -> None:
+    """Listen to the page's keys and, in the presentation mode, draw its bar. Once on a page, in its fragment."""
+    st.session_state[_MOUNTED] = True
+    shown: dict[str, Any] = {}
+    if walk is not None:
+        shown = {name: getattr(walk, name) for name in ("title", "place", "before", "after")} | {"walks": walk.always}
+    with st.container(key=f"{KEY}-place"):
+        canvas.presenter(
+            KEY,
+            canvas.Presented(presenting(), link_state.value(THEME), link_state.current_page(), **shown),
+            on_walk=walk.go if walk else _nowhere,
+            on_mode=_set,
+        )
+    if (
+        st.session_state.get(_DRAWN, presenting()) != presenting()
+    ):  # a fragment ran alone, and the mode changes the whole page
+        st.rerun(scope="app")
+
+
+def end() -> None:
+    """After the page is drawn: pages without steps have the mode as well."""
+    if not st.session_state.get(_MOUNTED):
+        presenter(Walk(st.session_state.get(_HEADING, ""), "", before=False, after=False, go=_nowhere))
+
+
+def headed(title: str) -> None:
+    """Note the page's heading, which the bar of a page without steps shows."""
+    st.session_state[_HEADING] = title
+
+
+def heading() -> str:
+    """The heading of the page that is drawn; empty before it has one."""
+    return str(st.session_state.get(_HEADING, ""))
+
+
+def button() -> None:
+    """The button that begins a presentation."""
+    st.button(
+        _("Present"),
+        key="present",
+        icon=":material/slideshow:",
+        type="tertiary",
+        help=_("Larger type and nothing but the picture. Keys: p begins and ends it, ← and → walk, Escape leaves."),
+        on_click=link_state.put,
+        args=(PRESENT, "1"),
+    )
+
+
+def section_of(choice: Choice[str], titles: Mapping[str, str], label: str, *, walked: bool = True) -> str:
+    """The chosen section of a page: by a control, and in the presentation mode by next and previous.
+
+    Without `walked` the page says itself what these go through.
+    """
+    if presenting():
+        widgets.say_refusal(choice)
+        asked = link_state.value(choice)
+        section = asked if asked in titles else choice.default
+    else:
+        section = widgets.one_of(choice, label, titles, label_visibility="collapsed")
+    if walked:
+        presenter(through(choice, titles))
+    return section
+
+
+def through(choice: Choice[str], titles: Mapping[str, str]) -> Walk:
+    """A walk through the ids of a choice."""
+    ids = list(titles)
+
+    def at() -> int:
+        asked = link_state.value(choice)
+        return ids.index(asked if asked in titles else choice.default)
+
+    def go(by: int) -> None:
+        link_state.put(choice, ids[min(max(at() + by, 0), len(ids) - 1)])
+
+    return Walk(titles[ids[at()]], f"{at() + 1} / {len(ids)}", at() > 0, at() < len(ids) - 1, go)
+
+
+def _nowhere(_by: int) -> None:
+    """A page without steps."""
+
+
+def _set(present: bool, theme: str) -> None:
+    link_state.put_all({PRESENT: "1" if present else "0", THEME: theme})

@@ -1,0 +1,222 @@
+"""Every figure of every page: drawn, put in words, and saved as SVG, PNG, HTML or CSV."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, Literal
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from attnviz.app import embedded_figure, presenting
+from attnviz.app.cache.kept_charts import with_room
+from attnviz.app.exports import ExportOffer, Later, LiveFile, MadeFigure, Table, gathered, to_csv
+from attnviz.app.text import unmarked
+from attnviz.base.words import _
+from attnviz.canvas import app_root, component
+from attnviz.figures.label_room import for_a_room
+from attnviz.figures.picture import Picture
+from attnviz.figures.svg import Background
+from attnviz.figures.theme import Figure
+from attnviz.figures.title_lines import one_line
+
+__all__ = ["PLOTLY_ROUTE", "LiveFile", "export_menu", "figure", "to_csv", "under"]
+
+#: where the server keeps plotly.js for exports, below the app's root
+PLOTLY_ROUTE = "attnviz/plotly.min.js"
+
+
+def figure(
+    fig: Figure,
+    *,
+    name: str,
+    key: str,
+    table: Table | None = None,
+    caption: str | None = None,
+    words: str | None = None,
+    on_pick: Callable[[int], None] | None = None,
+    called: str = "",
+) -> None:
+    """Draw `fig`; under it one sentence (`words`, Markdown already made safe) and the export menu.
+
+    `name` becomes the file name ("saturation-dk64"), `caption` (or else `words`) is offered with the exported
+    picture, without its Markdown, `table` holds the numbers behind it. `key` must be unique on the page.
+    `on_pick` hears which point was clicked, by the number that the figure gives it as `customdata`. `called` is the
+    title of the exported picture, and the first that is heard, where the page says above it what it is.
+    """
+    look: dict[str, Any] = {"key": key, "config": {"displayModeBar": False, "scrollZoom": False}}
+    look["alt"] = heard(fig, words or caption, called)
+    if caption is None and words and "$" not in words:  # a formula's source is nothing for a picture
+        caption = words
+    if on_pick is not None:
+        look |= {"on_select": partial(_picked, key, on_pick), "selection_mode": "points"}
+    if not presenting.presenting():
+        st.plotly_chart(with_room(fig), **look, **_room(fig))
+        called = called or _axes_against(fig)
+        under(fig, name=name, key=key, table=table, caption=caption, words=words, called=called)
+        return
+    with st.container(key=f"picture-of-{key}"):  # the style of the presentation mode makes it as high as the window
+        st.plotly_chart(with_room(for_a_room(fig)), height="stretch", **look)
+        if words:
+            st.markdown(words)
+
+
+def chart(fig: Figure, *, key: str, words: str | None = None, width: int | Literal["stretch"] = "stretch") -> None:
+    """Draw `fig` alone, without a sentence or an export menu; `words` is what it is called for those who hear it."""
+    look: dict[str, Any] = {"config": {"displayModeBar": False}, "alt": heard(fig, words), **_room(fig)}
+    st.plotly_chart(with_room(fig), key=key, width=width, **look)
+
+
+def _room(fig: Figure) -> dict[str, Any]:
+    """The height of a figure that has one, so that its place is kept before the browser can draw it."""
+    return {"height": int(fig.layout.height)} if fig.layout.height else {}
+
+
+def _axes_against(fig: Figure) -> str:
+    """What a chart shows over what, where its axes say both."""
+    across, up = (one_line(axis.title.text) for axis in (fig.layout.xaxis, fig.layout.yaxis))
+    return _("{measure} against {other}").format(measure=up, other=across) if across and up else ""
+
+
+def heard(fig: Figure, words: str | None, called: str = "") -> str:
+    """What a chart is called for those who do not see it: its title, and the sentence about it."""
+    title = one_line(fig.layout.title.text) or called
+    axes = " / ".join(one_line(axis.title.text) for axis in (fig.layout.yaxis, fig.layout.xaxis) if axis.title.text)
+    name, said = title or axes, unmarked(words or "")
+    return _("{first}. {next}").format(first=name, next=said) if name and said else name or said
+
+
+def _picked(key: str, on_pick: Callable[[int], None]) -> None:
+    """Pass on the number of a clicked point. A callback; a click beside all points changes nothing."""
+    points = st.session_state[key]["selection"]["points"]
+    held = points[0].get("customdata") if points else None
+    number = held[0] if isinstance(held, list) and held else held
+    if isinstance(number, int | float):
+        on_pick(int(number))
+
+
+def line_under(key: str) -> DeltaGenerator:
+    """The line right under the picture of this key: by its name the picture is found that another page shows alone."""
+    return st.container(horizontal=True, vertical_alignment="center", key=f"{key}-under")
+
+
+def under(
+    fig: Figure | Picture | Later,
+    *,
+    name: str,
+    key: str,
+    table: Table | Later | None = None,
+    caption: str | None = None,
+    words: str | None = None,
+    label: str | None = None,
+    live: Sequence[LiveFile] = (),
+    embeds: bool = True,
+    called: str = "",
+) -> None:
+    """What stands below a picture, also one that a canvas drew: the sentence and the export menu.
+
+    `fig` and `table` may be functions: they are then called when the menu is opened. `embeds`: the picture stands
+    right above, so that another page can show it alone with this line. `called` is the title that its files have
+    where the picture has none: the page's heading, unless told.
+    """
+    with line_under(key):
+        if words:
+            st.markdown(words, width="stretch")
+        export_menu(fig, name, key, table, caption, label, live, embeds, called or presenting.heading())
+
+
+@st.fragment
+def export_menu(
+    fig: Figure | Picture | Later,
+    name: str,
+    key: str,
+    table: Table | Later | None,
+    caption: str | None,
+    label: str | None = None,
+    live: Sequence[LiveFile] = (),
+    embeds: bool = False,
+    called: str = "",
+) -> None:
+    """A small button that opens to everything a figure can be saved as; computed only when open."""
+    offer = ExportOffer(fig, name, key, table, caption, live, called)
+    if gathered(offer):
+        return
+    if embeds:
+        embedded_figure.drawn(key)
+    menu = st.popover(
+        label or _("Export"),
+        icon=":material/download:",
+        type="tertiary",
+        key=f"{key}-export",
+        on_change="rerun",
+        width="content",
+    )
+    if not menu.open:
+        return
+    with menu:
+        made = offer.made()
+        _export_form(made, offer.file_name, key)
+        if embeds:
+            embedded_figure.copy_button(key, made.title or _("Attention, shown with attnviz"))
+
+
+def _export_form(made: MadeFigure, name: str, key: str) -> None:
+    backgrounds: dict[Background, str] = {"white": _("white"), "transparent": _("transparent"), "dark": _("dark")}
+    background: Background = (
+        st.segmented_control(
+            _("Background"),
+            list(backgrounds),
+            default="white",
+            required=True,
+            format_func=backgrounds.__getitem__,
+            key=f"{key}-bg",
+        )
+        or "white"
+    )
+    title = st.text_input(_("Title (leave empty for none)"), value=made.title, key=f"{key}-title")
+    said = st.text_area(_("Caption (leave empty for none)"), value=made.caption, key=f"{key}-caption", height=80)
+    bar = st.toggle(_("Colour bar"), value=True, key=f"{key}-bar")
+    files, table = made.written(background, title, said, bar), made.table
+    _save_figure(files.svg, files.chart, name, key)
+    with st.container(horizontal=True):
+        for number, one in enumerate(files.pages):
+            st.download_button(
+                one.label,
+                data=one.page,
+                file_name=f"{name}{one.suffix}.html",
+                mime="text/html",
+                on_click="ignore",
+                key=f"{key}-html{number or ''}",
+            )
+        if table is not None:
+            st.download_button(
+                _("CSV, the numbers"),
+                data=lambda: to_csv(table),
+                file_name=f"{name}.csv",
+                mime="text/csv",
+                on_click="ignore",
+                key=f"{key}-csv",
+            )
+
+
+def _save_figure(svg: str, chart: str | None, name: str, key: str) -> None:
+    """The buttons that save `svg`; `chart` is what plotly.js draws into the place that the SVG leaves for it."""
+    labels = {
+        "svg": _("SVG"),
+        "png2": _("PNG 2x"),
+        "png4": _("PNG 4x"),
+        "working": _("Drawing…"),
+        "done": _("Saved to your downloads."),
+        "failed": _("This figure could not be drawn:"),
+    }
+    address = app_root() + PLOTLY_ROUTE
+    data = {"svg": svg, "chart": chart, "name": name, "labels": labels, "plotly": address}
+    component("save_figure")(key=f"{key}-save", data=data)
+
+
+def formulas(*parts: str) -> None:
+    """Draw `parts`, LaTeX each, side by side; on a phone each gets a line of its own."""
+    with st.container(horizontal=True, horizontal_alignment="center", gap="medium"):
+        for part in parts:
+            st.latex(part, width="content")

@@ -1,0 +1,150 @@
+"""A term that explains itself: a click or a touch opens its two sentences and the way to where it can be seen."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from functools import cache
+
+import streamlit as st
+import torch
+
+from attnviz.app.glossary_terms import TERMS, GlossaryTerm
+from attnviz.app.links import link_state
+from attnviz.app.links.link_reading import chosen_by
+from attnviz.app.page_entry import file_of
+from attnviz.base.words import _
+from attnviz.core import masks
+from attnviz.core.costs import kv_bytes
+from attnviz.core.heads import HeadLayout
+from attnviz.core.measures import entropy
+from attnviz.models.architecture import Architecture
+
+
+def explanation(term: GlossaryTerm) -> str:
+    """The two sentences in the visitor's language, with their numbers."""
+    return _(term.text).format(**numbers())
+
+
+def term_popover(id: str, key: str = "") -> None:
+    """A small button with the term on it; `key` tells two of the same term on one page apart."""
+    term = TERMS[id]
+    with st.popover(_(term.name), icon=":material/help:", type="tertiary", key=f"term-{id}{key}", width="content"):
+        st.markdown(explanation(term))
+        see_button(term, key)
+
+
+def terms(*ids: str, key: str = "", letters: bool = False) -> None:
+    """A line of terms, with the legend of the letters in shapes behind them."""
+    with st.container(horizontal=True, gap="small", key=f"terms-{ids[0]}{key}"):
+        for id in ids:
+            term_popover(id, key)
+        if letters:
+            letters_popover(key)
+
+
+def letters_popover(key: str = "") -> None:
+    """The one legend of the letters in shapes, on every page."""
+    with st.popover(_("B, H, Q, K, D …"), icon=":material/abc:", type="tertiary", key=f"letters{key}", width="content"):
+        meanings = {
+            "B": _("sentences in a batch"),
+            "H": _("query heads"),
+            "G": _("key/value heads (as many as query heads in MHA, fewer in GQA, one in MQA)"),
+            "Q": _("query positions: tokens that look"),
+            "K": _("key positions: tokens that are looked at"),
+            "D": _("width of one head’s queries and keys, d_k"),
+            "Dv": _("width of one head’s values"),
+            "M": _("width of the model’s vectors"),
+        }
+        st.markdown("\n".join(f"- **{letter}** {meaning}" for letter, meaning in meanings.items()))
+        st.markdown(
+            _(
+                "In a shape such as (B, H, Q, D) the upright letters are lengths. The matrices are slanted: $Q$ holds "
+                "the queries, $K$ the keys and $V$ the values, so $Q$ has Q rows and $K$ has K."
+            )
+        )
+
+
+def see_button(term: GlossaryTerm, key: str = "") -> None:
+    """A button that opens the page where the term can be seen, set so that it shows it."""
+    if st.button(_("See it"), icon=":material/arrow_forward:", type="tertiary", key=f"see-{term.id}{key}"):
+        for choice, chosen in chosen_by(term.page, term.seen).items():
+            link_state.keep(choice, chosen)
+        st.switch_page(file_of(term.page))
+
+
+WORDS = 10  #: tokens of the small examples
+CHOICES = 8  #: keys that share attention evenly
+WIDTH = 64  #: d_k of the example
+CONTEXT = 8192
+_GIB = 1 << 30
+
+
+@cache
+def numbers() -> dict[str, float | int]:
+    """Number by the name that it has in the sentences."""
+    return {**_softmax(), **_masks(), **_llama(), **_others()}
+
+
+def _softmax() -> dict[str, float | int]:
+    scores = torch.tensor([0.0, 1.0, 2.0], dtype=torch.float64)
+    low, middle, high = scores.softmax(-1).tolist()
+    even = float(entropy(torch.full((CHOICES,), 1 / CHOICES, dtype=torch.float64)))
+    return {
+        "low": low,
+        "middle": middle,
+        "high": high,
+        "high_hot": float((scores / 2).softmax(-1)[-1]),
+        "choices": CHOICES,
+        "even": even,
+        "effective": math.exp(even),
+        "bits": 1 / math.log(2),
+        "width": WIDTH,
+        "scale": WIDTH**-0.5,
+    }
+
+
+def _masks() -> dict[str, float | int]:
+    return {
+        "words": WORDS,
+        "pairs": WORDS * WORDS,
+        "causal_pairs": int(masks.causal(WORDS, WORDS).sum()),
+        "window": 4,
+        "window_pairs": int(masks.sliding_window(WORDS, WORDS, 4).sum()),
+    }
+
+
+def _llama() -> dict[str, float | int]:
+    """Llama-3.1-8B as it is, and its cache if it had other numbers of K/V heads."""
+    llama = Architecture.preset("llama-3.1-8b")
+    layer = llama.layers[0]
+    layout = HeadLayout(layer.d_model, layer.n_heads, layer.n_kv_heads, layer.d_head)
+    token = llama.kv_cache_bytes(tokens=1, batch=1, dtype="bfloat16")
+
+    def gib(n_kv_heads: int) -> float:
+        one = kv_bytes(replace(layout, n_kv_heads=n_kv_heads), CONTEXT, dtype="bfloat16")
+        return one * len(llama.layers) / _GIB
+
+    return {
+        "llama_layers": len(llama.layers),
+        "llama_heads": layer.n_heads,
+        "llama_kv_heads": layer.n_kv_heads,
+        "llama_group": layer.n_heads // layer.n_kv_heads,
+        "token_kib": token // 1024,
+        "context": CONTEXT,
+        "mha_gib": gib(layer.n_heads),
+        "gqa_gib": gib(layer.n_kv_heads),
+        "mqa_mib": gib(1) * 1024,
+    }
+
+
+def _others() -> dict[str, float | int]:
+    small, deepseek = Architecture.preset("smollm2-135m"), Architecture.preset("deepseek-v3").layers[0]
+    return {
+        "small_layers": len(small.layers),
+        "small_heads": small.layers[0].n_heads,
+        "small_all": len(small.layers) * small.layers[0].n_heads,
+        "small_kv_heads": small.layers[0].n_kv_heads,
+        "latent": deepseek.cached,
+        "latent_heads": deepseek.n_heads,
+    }

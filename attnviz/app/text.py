@@ -1,0 +1,82 @@
+"""Text typed by a visitor, made safe for the page: shown as typed, never read as markup."""
+
+from __future__ import annotations
+
+import html
+import re
+
+from attnviz.base.words import Sayable, say, say_value
+
+_SPECIAL = re.compile(r"([\\`*_{}\[\]()#+\-.!|~$:<>&^=])")
+_FROM_THE_RIGHT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]")  # Hebrew, Arabic and their kin
+
+
+def plain(text: str) -> str:
+    """`text` for any Streamlit label or markdown: every character shows as itself."""
+    one_line = text.replace("\r", " ").replace("\n", " ↵ ").replace("\t", " ⇥ ")
+    return _SPECIAL.sub(lambda m: f"&#{ord(m[1])};", one_line)
+
+
+def quoted(token: str) -> str:
+    """A token inside a sentence: in italics; a token of spaces only is shown as a visible sign."""
+    shown = token.strip() or "␣"
+    return f"*{isolated(plain(shown))}*"
+
+
+def isolated(text: str) -> str:
+    """Text from the right as a part with a direction of its own: numbers and signs after it stay where they belong."""
+    return f"\u2068{text}\u2069" if _FROM_THE_RIGHT.search(text) and "\u2068" not in text else text
+
+
+def spoken(message: Sayable) -> str:
+    """A Message in the visitor's language, for Markdown; its values are shown as typed."""
+    return say(message, _typed)
+
+
+def spoken_value(value: object) -> object:
+    """A value of a Message as Markdown: a Message in it and a list of things are words too; a number stays itself."""
+    return say_value(value, _typed)
+
+
+def _typed(value: object) -> object:
+    return isolated(plain(value)) if isinstance(value, str) else value
+
+
+def with_minus(sentence: str) -> str:
+    """A sentence of ours in whose numbers a minus is one, as formulas and canvases write it: no line ends after it."""
+    return re.sub(r"((?<!\w)|(?<=\de))-(?=\d)", "−", sentence)
+
+
+#: LaTeX that sentences about figures use, and how it reads in plain text
+_SIGNS = {
+    r"\times": "×", r"\cdot": "·", r"\sqrt": "√", r"\approx": "≈", r"\leq": "≤", r"\geq": "≥", r"\to": "→",
+    r"\le": "≤", r"\ge": "≥", r"\sigma": "σ", r"\mu": "μ", r"\infty": "∞", r"\pm": "±", r"\beta": "β", r"\alpha": "α",
+    r"\tau": "τ", r"\theta": "θ", r"\Delta": "Δ", r"\sum": "Σ", r"\ln": "ln", r"\log": "log", r"\exp": "exp",
+    r"\,": " ",
+}  # fmt: skip
+
+
+def unmarked(markdown: str) -> str:
+    """A sentence made for Markdown as plain text: no stars, no dollar signs, no entities, links by their words."""
+    text = re.sub(r"\$([^$]+)\$", lambda found: _unmarked_formula(found[1]), markdown)
+    text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)
+    text = re.sub(r":[a-z]+(?:\[([^\]]*)\]|/\w+:)", lambda found: found[1] or "", text)
+    text = re.sub(r"(\*\*|__)(.+?)\1", r"\2", text)
+    text = re.sub(r"(?<![\w*])[*_](?!\s)([^*_]+?)(?<!\s)[*_](?![\w*])", r"\1", text)
+    text = re.sub(r"`([^`]+)`", r"\1", text)
+    return html.unescape(re.sub(r"\\([\\`*_{}\[\]()#+\-.!|~$:<>])", r"\1", text))
+
+
+def _unmarked_formula(latex: str) -> str:
+    text = re.sub(r"\\(?:text|mathrm|operatorname|mathbf)\{([^}]*)\}", r"\1", latex)
+    text = re.sub(r"\\frac\{([^{}]*)\}\{([^{}]*)\}", r"\1/\2", text)
+    text = re.sub(r"\\d?frac(\w)(\w)", r"\1/\2", text)
+    for sign, plain_sign in _SIGNS.items():
+        text = re.sub(re.escape(sign) + r"(?![a-zA-Z])", plain_sign, text)
+    text = text.replace(r"^\top", "ᵀ").replace("^T", "ᵀ").replace("^2", "²")
+    return re.sub(r"[{}]|\\(?=\W)", "", text).replace("\\", "")
+
+
+def named_word(word: str) -> str:
+    """A word of the visitor's sentence for use in one of the page's: italic, as typed, cut when it is very long."""
+    return quoted(word if len(word) <= 30 else word[:28] + "…")

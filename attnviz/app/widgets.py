@@ -1,0 +1,298 @@
+"""Streamlit's widgets for declared choices: a widget shows the chosen value, and returns it.
+
+Each draws one `Choice`, writes the link when the visitor changes it, and explains in a line above it why a value
+from the link is not used. None keeps a value of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Mapping, Sequence
+from typing import Any, Literal, TypeVar
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from attnviz.app import late_widgets
+from attnviz.app.links import link_refusals, link_state
+from attnviz.app.links.choices import Choice
+from attnviz.app.text import spoken
+from attnviz.base.words import language
+
+N = TypeVar("N", int, float)
+Id = TypeVar("Id", bound=Hashable)
+WidgetStyle = Literal["segmented", "select", "radio"]
+Visibility = Literal["visible", "hidden", "collapsed"]
+Width = int | Literal["stretch"]
+_SPOKEN = "_language_of_select_boxes"
+
+
+def one_of(
+    choice: Choice[str],
+    label: str,
+    options: Mapping[str, str],
+    *,
+    usual: str | None = None,
+    style: WidgetStyle = "segmented",
+    help: str | None = None,
+    label_visibility: Visibility = "visible",
+) -> str:
+    """One of `options` (id -> words in the visitor's language); the link holds the id.
+
+    `usual` is the id that is selected while the visitor has chosen nothing, for choices without a default of their own.
+    """
+    first = usual if usual is not None else choice.default
+    first = first if first in options else next(iter(options))
+    asked = link_state.value(choice)
+    nobody_chose = asked == choice.default
+    if not nobody_chose and asked not in options:
+        link_state.refuse(choice, asked, options[first])
+        nobody_chose = True
+    say_refusal(choice)
+    _show(choice, first if nobody_chose else asked)
+    ids = list(options)
+    common: dict[str, Any] = {
+        "format_func": options.__getitem__,
+        "key": choice.name,
+        "help": help,
+        "label_visibility": label_visibility,
+        "on_change": _hear,
+        "args": (choice, first),
+    }
+    if style == "segmented":
+        picked = st.segmented_control(label, ids, required=True, **common)
+    elif style == "radio":
+        picked = st.radio(label, ids, horizontal=True, **common)
+    else:
+        _show_in_this_language(choice)
+        picked = st.selectbox(label, ids, **common)
+    return str(picked) if picked in options else first
+
+
+def several(
+    choice: Choice[Any],
+    label: str,
+    options: Mapping[Id, str],
+    *,
+    usual: Sequence[Id] = (),
+    pills: bool = False,
+    silent: bool = False,
+    help: str | None = None,
+    placeholder: str | None = None,
+) -> tuple[Id, ...]:
+    """Some of `options`, in a list to search in or as pills; the `usual` ones while the visitor has chosen nothing.
+
+    `silent`: the caller shows which ids were left out, because this widget is drawn out of sight.
+    """
+    shown = chosen_of(choice, options, usual)
+    if not silent:
+        say_refusal(choice)
+    _show(choice, list(shown))
+    common: dict[str, Any] = {
+        "format_func": options.__getitem__,
+        "key": choice.name,
+        "help": help,
+        "on_change": _hear_several,
+        "args": (choice,),
+    }
+    if pills:
+        return tuple(st.pills(label, list(options), selection_mode="multi", **common) or ())
+    return tuple(st.multiselect(label, list(options), placeholder=placeholder, **common))
+
+
+def chosen_of(choice: Choice[Any], options: Collection[Id], usual: Sequence[Id] = ()) -> tuple[Id, ...]:
+    """The chosen ones of `options`, in their order. Ids that do not exist are left out, and the visitor is told."""
+    asked = link_state.value(choice)
+    if not asked:
+        return tuple(usual)
+    lost = [each for each in asked if each not in options]
+    kept = tuple(each for each in options if each in asked)
+    if lost:
+        link_state.leave_out(choice, kept or choice.default, lost)
+    return kept or tuple(usual)
+
+
+def number(
+    choice: Choice[N],
+    label: str,
+    *,
+    step: N | None = None,
+    high: N | None = None,
+    help: str | None = None,
+    width: Width = "stretch",
+) -> N:
+    """A box for a number. `high` narrows the declared range where the page knows better.
+
+    A number above it stays in the link, for a page that has as many; here the largest is shown, and a line says so.
+    """
+    low, top = _range(choice, high)
+    asked = link_state.value(choice)
+    say_refusal(choice)
+    say_too_high(choice, top)
+    _show(choice, min(max(asked, low), top))
+    picked = st.number_input(
+        label,
+        min_value=low,
+        max_value=top,
+        step=step,
+        format="%d" if choice.kind == "whole" else "%g",
+        key=choice.name,
+        help=help,
+        on_change=_hear,
+        args=(choice,),
+        width=width,
+    )
+    return choice.default if picked is None else picked
+
+
+def slider(
+    choice: Choice[Any],
+    label: str,
+    *,
+    step: float | None = None,
+    high: float | None = None,
+    usual: float | None = None,
+    help: str | None = None,
+    width: Width = "stretch",
+) -> Any:
+    """A slider for a number. `usual` is its value while nothing is chosen, for a choice whose default is None."""
+    low, top = _range(choice, high)
+    asked = link_state.value(choice)
+    say_refusal(choice)
+    _show(choice, min(max(usual if asked is None else asked, low), top))
+    return st.slider(
+        label, low, top, step=step, key=choice.name, help=help, on_change=_hear, args=(choice, usual), width=width
+    )
+
+
+def toggle(choice: Choice[Any], label: str, *, usual: bool | None = None, help: str | None = None) -> bool:
+    """A switch. `usual` is its state while nothing is chosen, for a choice whose default is None.
+
+    `help` stands below it: Streamlit's own mark lies in the label, where a click on it turns the switch.
+    """
+    asked = link_state.value(choice)
+    say_refusal(choice)
+    _show(choice, bool(usual if asked is None else asked))
+    chosen = bool(st.toggle(label, key=choice.name, on_change=_hear, args=(choice, usual)))
+    if help:
+        st.caption(help)
+    return chosen
+
+
+def text(
+    choice: Choice[str],
+    label: str,
+    *,
+    usual: str | None = None,
+    live: bool = False,
+    help: str | None = None,
+    placeholder: str | None = None,
+    width: Width = "stretch",
+) -> str:
+    """One line of text."""
+    say_refusal(choice)
+    _show(choice, _text_shown(choice, usual))
+    more: dict[str, Any] = {"live": True} if live else {}
+    typed = st.text_input(
+        label,
+        key=choice.name,
+        max_chars=choice.longest or None,
+        help=help,
+        placeholder=placeholder,
+        on_change=_hear,
+        args=(choice, usual),
+        width=width,
+        **more,
+    )
+    return typed or ""
+
+
+def text_area(
+    choice: Choice[str], label: str, *, usual: str | None = None, height: int = 76, help: str | None = None
+) -> str:
+    """Several lines of text."""
+    say_refusal(choice)
+    _show(choice, _text_shown(choice, usual))
+    typed = st.text_area(
+        label,
+        key=choice.name,
+        max_chars=choice.longest or None,
+        height=height,
+        help=help,
+        on_change=_hear,
+        args=(choice, usual),
+    )
+    return typed or ""
+
+
+def expander(choice: Choice[bool], title: str, *, icon: str | None = None) -> Any:
+    """A box that unfolds. Its `.open` is True while it is open, so that its contents need not be computed before."""
+    _show(choice, link_state.value(choice))
+
+    return st.expander(title, icon=icon, key=choice.name, on_change=_hear, args=(choice,))
+
+
+def two_in_a_row(name: str) -> DeltaGenerator:
+    """A place for columns of controls that stand two in a row on a phone: one a line, they fill it before any picture.
+
+    The style of every page knows it by its key.
+    """
+    return st.container(key=f"two-in-a-row-{name}")
+
+
+def say_refusals() -> None:
+    """Show, above the page, why parts of the link for canvases are not used."""
+    for message in link_state.refusals_without_widget():
+        st.warning(spoken(message))
+
+
+def say_refusal(choice: Choice[Any]) -> None:
+    """Show in a line why the link's value for `choice` is not used. The widgets of this module do so themselves."""
+    message = link_state.refusal(choice)
+    if message is not None:
+        st.caption(spoken(message))
+
+
+def say_too_high(choice: Choice[N], top: N) -> None:
+    """Say in a line that the link asks for more than there is here, where `top` is the most and is shown."""
+    asked = link_state.value(choice)
+    if asked > top and asked != choice.default:
+        st.caption(spoken(link_refusals.too_high(choice, asked, top)))
+
+
+def _show(choice: Choice[Any], chosen: Any) -> None:
+    """Set the widget's value, before it is drawn."""
+    late_widgets.set_before_drawn(choice.name, chosen)
+
+
+def _show_in_this_language(choice: Choice[str]) -> None:
+    """Set a box that unfolds once more after the language has changed: it keeps the words of what it last showed."""
+    held = st.session_state.setdefault(_SPOKEN, {})
+    if held.get(choice.name, language()) != language():
+        st.session_state[choice.name] = st.session_state[choice.name]
+    held[choice.name] = language()
+
+
+def _hear(choice: Choice[Any], usual: Any = None) -> None:
+    """Write what the visitor changed into the session and the link. A callback."""
+    if late_widgets.is_late(choice.name):
+        return
+    picked = st.session_state[choice.name]
+    nothing = picked is None or (usual is not None and picked == usual)
+    link_state.put(choice, choice.default if nothing else picked)
+
+
+def _hear_several(choice: Choice[Any]) -> None:
+    if late_widgets.is_late(choice.name):
+        return
+    link_state.put(choice, tuple(st.session_state[choice.name] or ()) or choice.default)
+
+
+def _text_shown(choice: Choice[str], usual: str | None) -> str:
+    asked = link_state.value(choice)
+    return usual if usual is not None and asked == choice.default else asked
+
+
+def _range(choice: Choice[Any], high: Any) -> tuple[Any, Any]:
+    kind = float if choice.kind == "real" else int
+    top = choice.high if high is None else min(high, choice.high)
+    return kind(choice.low), kind(top)

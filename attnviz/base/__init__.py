@@ -1,0 +1,1 @@
+"""What everything stands on: messages and problems, words, bits, bytes, limits."""

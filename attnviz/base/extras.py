@@ -1,0 +1,55 @@
+"""What is missing when a part of attnviz is used without the packages that its extra brings. Knows words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+
+from attnviz.base.words import _
+
+#: which extra brings a package, for those that the library goes without until they are needed
+BRINGS = {
+    "transformers": "models",
+    "safetensors": "models",
+    "tokenizers": "models",
+    "huggingface_hub": "models",
+    "gguf": "models",
+    "filelock": "models",
+    "sentencepiece": "models",
+    "plotly": "notebook",
+    "pandas": "notebook",
+    "resvg_py": "notebook",
+    "streamlit": "app",
+    "starlette": "app",
+    "uvicorn": "app",
+    "prometheus_client": "app",
+}
+
+
+class ExtraMissing(ImportError):
+    """One sentence: what needs which package, and how to install it."""
+
+    def __init__(self, what: str, package: str, extra: str) -> None:
+        said = _("{what} needs {package}, which is not installed: pip install 'attnviz[{extra}]' brings it")
+        super().__init__(said.format(what=_(what), package=package, extra=extra), name=package)
+        self.extra = extra
+
+
+@contextmanager
+def needed_for(what: str, extra: str | None = None) -> Iterator[None]:
+    """Turn a missing package of an extra, imported inside the block, into a sentence that names the extra."""
+    try:
+        yield
+    except ModuleNotFoundError as missing:
+        package = (missing.name or "").split(".")[0]
+        if package not in BRINGS:
+            raise
+        raise ExtraMissing(what, package, extra or BRINGS[package]) from None
+
+
+def must_have(extra: str, what: str) -> None:
+    """Refuse in one sentence where a package of the extra is not installed; nothing is imported to find out."""
+    for package, brought_by in BRINGS.items():
+        if brought_by == extra and find_spec(package) is None:
+            raise ExtraMissing(what, package, extra)

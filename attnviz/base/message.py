@@ -1,0 +1,45 @@
+"""A sentence as a template and the values that fill it, kept apart so that the template can be translated."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Several:
+    """Things that a Message names one after the other. `str()` lists them in English.
+
+    They are not joined where the Message is made, because languages separate them differently:
+    `attnviz.base.words.say` joins them.
+    """
+
+    listed: Collection[object]
+
+    def __str__(self) -> str:
+        return ", ".join(map(str, self.listed))
+
+
+@dataclass(frozen=True)
+class Message:
+    """An English template with named fields, and their values. `str()` formats it in English.
+
+    The template is also the key that `attnviz.base.words.say` looks a translation up by.
+    """
+
+    template: str
+    params: Mapping[str, object] = field(default_factory=dict, hash=False)
+
+    def __str__(self) -> str:
+        return self.template.format(**self.params)
+
+
+class Problem(ValueError):
+    """An input that cannot be accepted, explained in one sentence that names the value and what is allowed.
+
+    >>> raise Problem("n_heads={n_heads} must be a multiple of n_kv_heads={n_kv_heads}", n_heads=6, n_kv_heads=4)
+    """
+
+    def __init__(self, template: str, /, **params: object) -> None:
+        self.message = Message(template, params)
+        super().__init__(str(self.message))

@@ -1,0 +1,36 @@
+"""One blob of bytes: the length of a header (u32, little endian), the header as JSON, and a payload."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def blob(header: dict[str, Any], payload: bytes = b"") -> bytes:
+    """`header` and `payload` as one piece; the header must be plain JSON (NaN is refused)."""
+    text = json.dumps(header, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 4)
+    return len(text).to_bytes(4, "little") + text + payload
+
+
+def unblob(data: bytes) -> tuple[dict[str, Any], bytes]:
+    """The header and payload of `blob`."""
+    end = 4 + int.from_bytes(data[:4], "little")
+    return json.loads(data[4:end]), data[end:]
+
+
+def pack_bits(grid: NDArray[np.bool_]) -> bytes:
+    """A boolean grid, row by row, eight cells a byte, the first cell in the highest bit."""
+    return np.packbits(np.asarray(grid, bool)).tobytes()
+
+
+def unpack_bits(data: bytes, shape: Sequence[int]) -> NDArray[np.bool_]:
+    """The grid of `pack_bits`; ValueError if the length does not fit the shape."""
+    rows, cols = shape
+    if len(data) != -(-rows * cols // 8):
+        raise ValueError(f"{len(data)} bytes do not hold {rows} x {cols} cells")
+    return np.unpackbits(np.frombuffer(data, np.uint8), count=rows * cols).reshape(rows, cols).astype(bool)

@@ -1,0 +1,86 @@
+"""An SVG as a PNG, by resvg: no browser, and nothing of the system but its fonts."""
+
+from __future__ import annotations
+
+import html
+import re
+import shutil
+import subprocess
+from functools import cache
+from typing import Any
+
+from attnviz.base.extras import needed_for
+from attnviz.base.words import N_, _
+
+LATIN, CHINESE = "A", "注"  #: letters that stand for their script
+CHINESE_TEXT = "sans-serif:lang=zh-cn"  #: what fontconfig calls the font that a browser takes for Chinese
+_TEXT = re.compile(r"<text\b.*?</text>", re.DOTALL)
+_HAN = re.compile(r"[\u4e00-\u9fff]")
+_ONE_WORD = '<svg xmlns="http://www.w3.org/2000/svg" width="20" height="20">{}</svg>'
+
+
+class NoFont(RuntimeError):
+    """Words in a picture would be missing without a sound."""
+
+    def __init__(self, letter: str) -> None:
+        super().__init__(
+            _(
+                "A PNG needs a font for its words and this machine has none: install one (on Debian "
+                "fonts-dejavu-core), or save the figure as SVG"
+            )
+            if letter == LATIN
+            else _(
+                "A PNG needs a font for the Chinese characters in it and this machine has none: install one (on "
+                "Debian fonts-wqy-microhei or fonts-noto-cjk), or save the figure as SVG, which its reader's fonts draw"
+            )
+        )
+
+
+def png(svg: str, scale: float = 2.0) -> bytes:
+    """The picture with `scale` pixels for each of its own, as the app's “PNG 2x” has them."""
+    if "<text" in svg:
+        for letter in (LATIN, CHINESE) if _HAN.search(svg) else (LATIN,):
+            if not _has_a_font(letter):
+                raise NoFont(letter)
+    dressed = _TEXT.sub(_in_a_chinese_font, svg).replace("system-ui", _font_for("system-ui"))
+    return bytes(_resvg()(svg_string=dressed, zoom=scale))
+
+
+def _in_a_chinese_font(found: re.Match[str]) -> str:
+    """A text with Chinese letters begins its list of fonts with a Chinese one.
+
+    resvg takes the first font of a list that is there, and draws all of a text in any other that has the letters which
+    this one lacks: Chinese, and the Latin words in it, came out in a serif font beside labels that have none.
+    """
+    text, font = found[0], _font_for(CHINESE_TEXT)
+    if not _HAN.search(text):
+        return text
+    if "system-ui" in text:
+        return text.replace("system-ui", font)
+    return text.replace("<text", f'<text font-family="{font}, sans-serif"', 1)
+
+
+@cache
+def _font_for(pattern: str) -> str:
+    """The font that a browser on this machine takes for `system-ui`, which resvg does not know, or for Chinese."""
+    ask = shutil.which("fc-match")
+    if ask is None:
+        return "system-ui"
+    done = subprocess.run(
+        [ask, "-f", "%{family[0]}", pattern], capture_output=True, encoding="utf-8", errors="replace", check=False
+    )
+    return html.escape(done.stdout.strip()) or "system-ui"
+
+
+@cache
+def _has_a_font(letter: str) -> bool:
+    """Whether some font of this machine has the letter: resvg leaves out what it has no font for."""
+    draw = _resvg()
+    word = f'<text x="2" y="15" font-family="sans-serif">{letter}</text>'
+    return bool(draw(svg_string=_ONE_WORD.format(word)) != draw(svg_string=_ONE_WORD.format("")))
+
+
+def _resvg() -> Any:
+    with needed_for(N_("A PNG")):
+        from resvg_py import svg_to_bytes  # here: only PNG needs it
+    return svg_to_bytes

@@ -1,0 +1,152 @@
+"""Raw scores of heads as bytes, with what it takes to make weights of them. canvas/shared/raw_scores.js reads them.
+
+A score is a whole number of steps above the lowest of its row. 16 bits make 65,535 steps of it, which is enough for a
+row that is `WIDEST` wide after the model's scale: no weight is then off by more than 2e-4 at the model's scale, nor by
+more than 2e-3 at ten times that. A row that is wider has 24 bits, which only its own cells pay for. The exact form is
+float32; a head that is on show alone comes in it, as scores or, where they are smaller, as its q and k.
+
+Sections of the payload, one after the other, N heads of Q rows of K cells:
+
+    16 bits   low (N Q) · step (N Q), of each the first half of a float32 · which rows are wide, as bits (N Q) ·
+              high bytes · middle bytes · low bytes of wide rows only
+    32 bits   float32 (N Q K); of one head that is longer than its q and k, q float32 (Q D) · k float32 (K D)
+    both      masks as bits, each from a byte of its own · padding as bits · biases as float32 · sinks as float32
+
+The lowest of a row is rounded down and its step up. A mask or bias that several heads share is sent once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+STEPS_16, STEPS_24 = 2**16 - 1, 2**24 - 1
+
+#: A row's range after scaling, up to which 16 bits do. Half a step is an error e of a scaled score; where all others
+#: are off the other way, a weight w moves by 2 e w (1 - w) <= e / 2, and e / 2 = 2e-4 is 52 wide.
+WIDEST = 4 * 2e-4 * STEPS_16
+
+
+@dataclass(frozen=True)
+class RawHead:
+    """One head of one sentence. What stands here and `core.attention.attend` are the head's weights, whatever is asked.
+
+    A layer that is not exact has no scores: `scores` are then the weights that the model itself reported.
+    """
+
+    scores: NDArray[np.floating]  #: (Q, K) float32, q.kT before its scale; hidden cells too
+    mask: NDArray[np.bool_]  #: (Q, K) boolean, True where the model lets a query attend
+    scale: float  #: what the model multiplies scores by
+    width: int  #: D, the width of a query
+    exact: bool = True
+    padding: NDArray[np.bool_] | None = None  #: (K,) boolean, False at padding, which stays hidden under any mask
+    bias: NDArray[np.floating] | None = None  #: (Q, K) float32, added to the scaled scores
+    softcap: float | None = None
+    sink: float | None = None
+    q: NDArray[np.floating] | None = None  #: (Q, D) float32 and
+    k: NDArray[np.floating] | None = (
+        None  #: (K, D) float32, of which the scores are the products; only where one head is asked for
+    )
+
+
+def pack(heads: Sequence[RawHead], bits: Literal[16, 32] = 16) -> tuple[dict[str, Any], bytes]:
+    """A header and a payload of heads of one shape. ValueError where shapes differ or a score is no finite number."""
+    scores = np.stack([np.asarray(head.scores, np.float32) for head in heads])
+    if not np.isfinite(scores).all():
+        raise ValueError("a score is not finite")
+    masks, mask_of = _shared([np.packbits(head.mask) for head in heads])
+    biases, bias_of = _shared([None if head.bias is None else head.bias.astype("<f4") for head in heads])
+    sinks = [head.sink for head in heads]
+    padding = heads[0].padding
+    vectors = _vectors(heads) if bits == 32 else None
+    header: dict[str, Any] = {
+        "bits": bits,
+        "vectors": vectors is not None,
+        "count": len(heads),
+        "shape": list(scores.shape[1:]),
+        "scale": _same([head.scale for head in heads]),
+        "width": _same([head.width for head in heads]),
+        "exact": _same([head.exact for head in heads]),
+        "softcap": _same([head.softcap for head in heads]),
+        "mask": mask_of,
+        "bias": bias_of,
+        "padding": padding is not None,
+        "sinks": sinks[0] is not None,
+    }
+    scales = np.array([head.scale if head.exact else 1.0 for head in heads])
+    sections = _coded(scores, scales) if bits == 16 else vectors or [scores.astype("<f4").tobytes()]
+    sections += masks
+    sections += [] if padding is None else [np.packbits(padding).tobytes()]
+    sections += biases
+    sections += [] if sinks[0] is None else [np.array(sinks, "<f4").tobytes()]
+    return header, b"".join(sections)
+
+
+def _vectors(heads: Sequence[RawHead]) -> list[bytes] | None:
+    """q and k of the one head there is, if it has them and they are smaller than its scores."""
+    q, k = heads[0].q, heads[0].k
+    if len(heads) > 1 or q is None or k is None or q.size + k.size >= heads[0].scores.size:
+        return None
+    return [q.astype("<f4").tobytes(), k.astype("<f4").tobytes()]
+
+
+def _coded(scores: NDArray[np.float32], scales: NDArray[np.float64]) -> list[bytes]:
+    """The sections of 16-bit scores (N, Q, K), whose model multiplies them by `scales` (N,)."""
+    exact = scores.astype(np.float64)
+    low = _short(exact.min(-1), up=False)
+    width = exact.max(-1) - low  # (N, Q)
+    wide = width * np.abs(scales)[:, None] > WIDEST
+    steps = np.where(wide, STEPS_24, STEPS_16)
+    step = _short(width / steps, up=True)
+    codes = (exact - low[..., None]) / np.where(step > 0, step, 1)[..., None]
+    counted: NDArray[np.uint32] = np.minimum(np.rint(codes), steps[..., None]).astype(np.uint32)
+    shifted = np.where(wide[..., None], counted, counted * 256)
+    parts = [(shifted >> shift).astype(np.uint8) for shift in (16, 8)]
+    planes = [part.tobytes() for part in parts] + [shifted[wide].astype(np.uint8).tobytes()]
+    return [_first_half(low), _first_half(step), np.packbits(wide).tobytes(), *planes]
+
+
+def _short(values: NDArray[np.float64], up: bool) -> NDArray[np.float64]:
+    """The nearest numbers not above, or not below, that the first half of a float32 can hold."""
+    near = values.astype("<f4").view("<u4") & 0xFFFF0000
+    at = near.view("<f4").astype(np.float64)
+    towards_0 = at < values if up else at > values  # cutting off the second half went the other way
+    return np.where(towards_0, (near + 0x10000).view("<f4"), near.view("<f4")).astype(np.float64)
+
+
+def _first_half(values: NDArray[np.float64]) -> bytes:
+    return (values.astype("<f4").view("<u4") >> 16).astype("<u2").tobytes()
+
+
+def decoded(header: dict[str, Any], payload: bytes) -> NDArray[np.float32]:
+    """The scores (N, Q, K) of `pack`, as the browser reads them, for tests."""
+    n, (q, k) = header["count"], header["shape"]
+    if header["bits"] == 32:
+        return np.frombuffer(payload, "<f4", n * q * k).reshape(n, q, k)
+    rows, cells = n * q, n * q * k
+    halves = np.frombuffer(payload, "<u2", 2 * rows).astype("<u4") << 16
+    low, step = halves.view("<f4").astype(np.float64).reshape(2, n, q, 1)
+    at = 4 * rows
+    wide = np.unpackbits(np.frombuffer(payload, np.uint8, -(-rows // 8), at), count=rows).astype(bool).reshape(n, q)
+    at += -(-rows // 8)
+    high, middle = np.frombuffer(payload, np.uint8, 2 * cells, at).astype(np.uint32).reshape(2, n, q, k)
+    codes: NDArray[np.uint32] = (256 * high + middle).astype(np.uint32)
+    last = np.frombuffer(payload, np.uint8, int(wide.sum()) * k, at + 2 * cells)
+    codes[wide] = 256 * codes[wide] + last.reshape(-1, k)
+    return (low + codes * step).astype(np.float32)
+
+
+def _same(values: list[Any]) -> Any:
+    """The one value of all heads, or a list of each head's."""
+    return values[0] if all(value == values[0] for value in values) else values
+
+
+def _shared(arrays: Sequence[NDArray[Any] | None]) -> tuple[list[bytes], list[int] | int | None]:
+    """Different arrays as bytes, and which of them each head has: a list, one number for all, or None."""
+    found: dict[bytes, int] = {}
+    which = [None if array is None else found.setdefault(array.tobytes(), len(found)) for array in arrays]
+    return list(found), _same(which)

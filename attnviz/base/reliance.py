@@ -1,0 +1,52 @@
+"""What we lean on in another library that its documentation does not promise, and whether it is still there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+
+from attnviz.base.message import Message
+
+
+@dataclass(frozen=True)
+class Reliance:
+    """One thing inside a library: its name there, our file that uses it, what for, and how to see that it holds."""
+
+    library: str
+    what: str
+    user: str
+    purpose: str
+    holds: Callable[[], bool]  #: whatever it raises counts as no
+
+    def sentence(self) -> Message:
+        """What to say when it does not hold."""
+        return Message(
+            "{library} {version} no longer has {what}: used by {user} for {purpose}",
+            {
+                "library": self.library,
+                "version": _installed(self.library),
+                "what": self.what,
+                "user": self.user,
+                "purpose": self.purpose,
+            },
+        )
+
+
+def gone(reliances: Iterable[Reliance]) -> list[Message]:
+    """One sentence for each that no longer holds."""
+    return [each.sentence() for each in reliances if not _holds(each)]
+
+
+def _holds(reliance: Reliance) -> bool:
+    try:
+        return reliance.holds()
+    except Exception:  # a library that changed may fail in any way
+        return False
+
+
+def _installed(library: str) -> str:
+    try:
+        return version(library)
+    except PackageNotFoundError:
+        return "?"

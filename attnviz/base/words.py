@@ -1,0 +1,176 @@
+"""Words for people: `_()` marks a sentence for translation and looks it up.
+
+Every layer above the core may import it; it imports nothing but the standard library. Whoever runs
+the program decides on the language: `attnviz.serve` installs a function that reads it from the
+visitor's browser; without such a function sentences are in English.
+
+A language is one file, locale/ID.po, and what `python -m scripts.languages` compiles of it, locale/ID.mo.
+"""
+
+from __future__ import annotations
+
+import gettext
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import lru_cache, reduce
+from pathlib import Path
+from typing import Protocol, runtime_checkable
+
+LONGEST_TAG = 35  #: characters of a language's name; what a browser sends may have any length
+LOCALE_DIR = Path(__file__).parents[1] / "locale"
+ENGLISH = "en"  #: the language that the sentences in the code are in
+
+
+@runtime_checkable
+class Sayable(Protocol):
+    """The shape of attnviz.base.message.Message, so that this module need not import it."""
+
+    @property
+    def template(self) -> str: ...
+    @property
+    def params(self) -> Mapping[str, object]: ...
+
+
+@runtime_checkable
+class Listable(Protocol):
+    """The shape of attnviz.base.message.Several."""
+
+    @property
+    def listed(self) -> Collection[object]: ...
+
+
+class _NotChosen:
+    """Nobody speaks a language of his own choice here."""
+
+
+_NOT_CHOSEN = _NotChosen()
+_language: Callable[[], str | None] = lambda: None  # noqa: E731
+_usual: str | None = None
+_chosen: ContextVar[str | None] = ContextVar("language")
+
+
+def set_language_source(source: Callable[[], str | None]) -> None:
+    """Ask `source` for the language ("en", "zh-CN", or None) each time a sentence is looked up."""
+    global _language
+    _language = source
+
+
+def set_usual_language(language: str | None) -> None:
+    """The language of whoever started the program, for all that nobody else asks for in another one."""
+    global _usual
+    _usual = language
+
+
+def language() -> str | None:
+    """The language in which sentences are looked up at the moment; None means English."""
+    chosen = _chosen.get(_NOT_CHOSEN)
+    return _language() or _usual if isinstance(chosen, _NotChosen) else chosen
+
+
+@contextmanager
+def speaking(language: str | None) -> Iterator[None]:
+    """Look sentences up in `language` inside the block: for work that does not run in the visitor's own session."""
+    token = _chosen.set(language)
+    try:
+        yield
+    finally:
+        _chosen.reset(token)
+
+
+@lru_cache(maxsize=1)
+def languages() -> Mapping[str, str]:
+    """Each language that sentences can be looked up in, and its own name for itself; English comes first."""
+    found = sorted(path.stem for path in LOCALE_DIR.glob("*.mo"))
+    return {ENGLISH: OWN_NAME} | {each: _catalogue(each).gettext(OWN_NAME) for each in found}
+
+
+def spoken(asked: str | None) -> str:
+    """The language that answers one asked for: "zh" for "zh-CN" and for "zh_TW.UTF-8", English for one not there."""
+    tag = (asked or "")[:LONGEST_TAG].partition(".")[0].replace("-", "_")
+    shorter = [tag[:end] for end in range(len(tag), 0, -1) if tag[end : end + 1] in ("", "_")]
+    return next((each for each in shorter if each in languages()), ENGLISH)
+
+
+def tongue() -> str:
+    """The language in which sentences are found at the moment, as `languages` names it."""
+    return spoken(language())
+
+
+@lru_cache(maxsize=32)
+def _translations(language: str | None) -> gettext.NullTranslations:
+    return _catalogue(spoken(language))
+
+
+@lru_cache(maxsize=32)
+def _catalogue(name: str) -> gettext.NullTranslations:
+    """The sentences of one language; `name` is one of `languages`, never what a browser sent."""
+    if name == ENGLISH:
+        return gettext.NullTranslations()
+    with (LOCALE_DIR / f"{name}.mo").open("rb") as file:
+        return gettext.GNUTranslations(file)
+
+
+def _(text: str) -> str:
+    """The sentence in the visitor's language."""
+    return _translations(language()).gettext(text)
+
+
+def ngettext(one: str, many: str, n: int) -> str:
+    """The singular or plural sentence for `n`, in the visitor's language."""
+    return _translations(language()).ngettext(one, many, n)
+
+
+def N_(text: str) -> str:
+    """Mark a sentence for translation without looking it up: for tables made at import time."""
+    return text
+
+
+OWN_NAME = N_("English")  #: each language translates it by its own name for itself: 中文
+
+
+def itself(value: object) -> object:
+    """A value as it is."""
+    return value
+
+
+def say(message: Sayable, shown: Callable[[object], object] = itself) -> str:
+    """A Message, or a Problem's `.message`, in the visitor's language; `shown` makes a value fit where it stands."""
+    return _(message.template).format(**{name: say_value(value, shown) for name, value in message.params.items()})
+
+
+def say_value(value: object, shown: Callable[[object], object] = itself) -> object:
+    """A value of a Message: a Message in it and a list of several things are words too, anything else is `shown`."""
+    if isinstance(value, str | int | float):  # nearly every value; to ask for a Protocol takes twenty times as long
+        return shown(value)
+    if isinstance(value, Sayable):
+        return say(value, shown)
+    if isinstance(value, Listable):
+        return listed(say_value(each, shown) for each in value.listed)
+    return shown(value)
+
+
+def listed(things: Iterable[object]) -> str:
+    """Things one after the other, as the visitor's language separates them: "a, b, c"."""
+    return _chained(_("{first}, {next}"), things)
+
+
+def clauses(said: Iterable[object]) -> str:
+    """Parts of one sentence, each of several words: "a: 1; b: 2"."""
+    return _chained(_("{first}; {next}"), said)
+
+
+def sentences(*said: str) -> str:
+    """Whole sentences one after the other; an empty one is left out. Chinese has no space between them."""
+    return _chained(_("{first} {next}"), filter(None, said))
+
+
+def ended(said: str) -> str:
+    """Words that stand elsewhere without a full stop, as a whole sentence."""
+    return _("{said}.").format(said=said)
+
+
+def _chained(template: str, things: Iterable[object]) -> str:
+    """Each pair of neighbours as `template` puts {first} and {next}."""
+    said = [str(thing) for thing in things]
+    return reduce(lambda before, after: template.format(first=before, next=after), said) if said else ""

@@ -1,0 +1,71 @@
+"""Caches that grow side by side as a slider for tokens moves, or plays, in the browser."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import streamlit as st
+
+from attnviz.base.words import _
+from attnviz.canvas.shared.blobs import count, mapping
+from attnviz.canvas.shared.packing import blob
+from attnviz.canvas.shared.registration import answering, component
+from attnviz.live import canvas_wording
+
+
+@dataclass(frozen=True)
+class GrowingBar:
+    """One cache: its name, what is said of it, its colour, and its bytes at each number of tokens."""
+
+    name: str
+    about: str
+    colour: str
+    bytes: Sequence[int]
+
+
+@dataclass(frozen=True)
+class GrowingGroup:
+    """The caches of one model, drawn on one scale: the largest at the end fills the width."""
+
+    name: str
+    bars: Sequence[GrowingBar]
+
+
+def cache_growth(
+    key: str, tokens: Sequence[int], groups: Sequence[GrowingGroup], *, at: int, on_tokens: Callable[[int], None]
+) -> None:
+    """Draw the bars at place `at` of `tokens`; `on_tokens` hears the place where the visitor let go."""
+    header: dict[str, Any] = {
+        "tokens": list(tokens),
+        "groups": [asdict(group) for group in groups],
+        "at": at,
+        "words": _words(),
+    }
+
+    def heard() -> None:
+        place = count(_told(key).get("at"))
+        if place is not None and place < len(tokens):
+            on_tokens(place)
+
+    header |= answering(_told(key).get("seq"))
+    component("cache_growth")(key=key, data=blob(header), on_stood_change=heard)
+
+
+def _words() -> dict[str, str]:
+    """Sentences of the bars; {names} are filled in by the browser."""
+    return {
+        "tokens": _("Tokens in the cache"),
+        "one": _("{n} token in the cache"),
+        "many": _("{n} tokens in the cache"),
+        "kept": _("{said}: {kept}"),
+        "play": _("Play"),
+        "pause": _("Pause"),
+        **canvas_wording.joins(),
+    }
+
+
+def _told(key: str) -> dict[str, Any]:
+    """What the browser told last, empty before it told anything."""
+    return mapping(mapping(st.session_state.get(key)).get("stood"))

@@ -1,0 +1,162 @@
+// Caches that grow side by side: a slider for the number of tokens, and a bar of bytes for each way of sharing.
+// Every number is Python's; the browser only chooses the place and draws it.
+
+import { readHeader } from "../shared/blob.js";
+import { keptByRoot, rootOf } from "../shared/component.js";
+import { addButton, el, fill, joined } from "../shared/dom.js";
+import { film } from "../shared/motion.js";
+import { clamp } from "../shared/numbers.js";
+import { Sequence } from "../shared/sequence.js";
+import { binary } from "../shared/units.js";
+
+/** @import { Component, GrowthHeader } from "../shared/types.js" */
+
+/** How long the film from no token to the last takes, in milliseconds. */
+const FILM = 7000;
+
+class CacheGrowth {
+  /** @param {HTMLElement} root */
+  constructor(root) {
+    this.root = root;
+    /** @type {GrowthHeader | null} */
+    this.held = null;
+    /** @type {Component | null} */
+    this.component = null;
+    this.at = 0;
+    this.told = -1;
+    /** @type {(() => void) | null} stops the film */
+    this.film = null;
+    this.holding = false;
+    this.stops = new Sequence();
+    this.bar = el("div", "cg-bar");
+    this.said = el("output", "cg-said");
+    this.groups = el("div", "cg-groups");
+    this.range = el("input", "av-slider-range cg-range", null, { type: "range", min: "0", step: "1" });
+    this.play = addButton(this.bar, "▶", "", () => (this.film ? this.stop() : this.start()));
+    this.bar.append(this.range, this.said);
+    /** @type {{ name: string, share: HTMLElement, value: HTMLElement, bytes: number[], most: number }[]} */
+    this.bars = [];
+    this.range.addEventListener("input", () => {
+      this.holding = true;
+      this.stand(Number(this.range.value));
+    });
+    this.range.addEventListener("change", () => {
+      this.holding = false;
+      this.commit();
+    });
+    root.replaceChildren(this.bar, this.groups);
+  }
+
+  get header() {
+    if (!this.held) throw new Error("no caches have come yet");
+    return this.held;
+  }
+
+  /** @param {Component} component */
+  show(component) {
+    const [header] = /** @type {[GrowthHeader, Uint8Array]} */ (readHeader(component.data));
+    this.component = component;
+    this.held = header;
+    this.build();
+    const behind = this.stops.isBehind(header.session, header.ack);
+    if (!behind && !this.holding && !this.film) {
+      this.at = header.at;
+      this.told = header.at;
+    }
+    this.stand(this.at);
+  }
+
+  build() {
+    const { groups, tokens, words } = this.header;
+    this.range.max = String(tokens.length - 1);
+    this.range.setAttribute("aria-label", words.tokens);
+    this.name(words.play);
+    this.bars = [];
+    this.groups.replaceChildren(...groups.map((group) => this.group(group)));
+  }
+
+  /** @param {GrowthHeader["groups"][number]} group */
+  group({ name, bars }) {
+    const box = el("div", "cg-group");
+    box.append(el("div", "cg-model", name));
+    const most = Math.max(1, ...bars.map(({ bytes }) => bytes[bytes.length - 1]));
+    for (const { name: scheme, about, colour, bytes } of bars) {
+      const line = el("div", "cg-line");
+      const label = el("div", "cg-name", scheme);
+      label.append(el("span", "cg-about", about));
+      const track = el("div", "cg-track");
+      const share = el("div", "cg-share");
+      share.style.background = colour;
+      const value = el("div", "cg-value");
+      track.append(share);
+      line.append(label, track, value);
+      box.append(line);
+      this.bars.push({ name: scheme, share, value, bytes, most });
+    }
+    return box;
+  }
+
+  /** @param {number} place */
+  stand(place) {
+    const { tokens, words } = this.header;
+    this.at = clamp(place, 0, tokens.length - 1);
+    this.range.value = String(this.at);
+    const held = tokens[this.at];
+    const said = fill(held === 1 ? words.one : words.many, { n: held.toLocaleString("en-US") });
+    this.said.textContent = said;
+    const kept = this.bars.map(({ name, bytes }) => `${name} ${binary(bytes[this.at])}`);
+    this.range.setAttribute("aria-valuetext", fill(words.kept, { said, kept: joined(words.join_things, kept) }));
+    for (const { share, value, bytes, most } of this.bars) {
+      share.style.width = `${(100 * bytes[this.at]) / most}%`;
+      value.textContent = binary(bytes[this.at]);
+    }
+    this.root.dataset.tokens = String(tokens[this.at]);
+  }
+
+  start() {
+    const last = this.header.tokens.length - 1;
+    const from = this.at >= last ? 0 : this.at;
+    const frame = (/** @type {number} */ share) => {
+      this.stand(Math.round(from + share * (last - from)));
+      return this.root.isConnected;
+    };
+    this.plays(film(FILM * (1 - from / (last + 1)), frame, () => this.stop()));
+  }
+
+  /**
+   * A film is not read out on its way, only where it ends.
+   * @param {(() => void) | null} playing
+   */
+  plays(playing) {
+    this.film = playing;
+    this.play.textContent = playing ? "❚❚" : "▶";
+    this.name(playing ? this.header.words.pause : this.header.words.play);
+    this.said.setAttribute("aria-live", playing ? "off" : "polite");
+  }
+
+  stop() {
+    this.film?.();
+    this.plays(null);
+    this.stand(this.at);
+    this.commit();
+  }
+
+  /** @param {string} words */
+  name(words) {
+    this.play.title = words;
+    this.play.setAttribute("aria-label", words);
+  }
+
+  commit() {
+    if (this.at === this.told) return;
+    this.told = this.at;
+    this.component?.setStateValue("stood", { at: this.at, seq: this.stops.next() });
+  }
+}
+
+const views = keptByRoot((root) => new CacheGrowth(root));
+
+/** @param {Component} component */
+export default function cacheGrowth(component) {
+  if (component.data) views.of(rootOf(component)).show(component);
+}

@@ -1,0 +1,54 @@
+// Buttons that copy a text each: the link, the code that embeds a view.
+
+import { keptByRoot, rootOf } from "../shared/component.js";
+import { el } from "../shared/dom.js";
+
+/** @import { Component, CopyText } from "../shared/types.js" */
+
+/** What was said last stays when new data comes. */
+const lines = keptByRoot(() => el("span", "said", null, { "aria-live": "polite" }));
+
+/**
+ * Copies a text. Pages that come without encryption have no clipboard of their own, but may still ask for a copy of
+ * what is selected.
+ * @param {string} text
+ * @param {HTMLElement} root
+ */
+async function copy(text, root) {
+  if (globalThis.isSecureContext && navigator.clipboard) {
+    try {
+      await navigator.clipboard.writeText(text);
+      return;
+    } catch {
+      // a page inside a frame may be refused; what is selected can still be copied
+    }
+  }
+  const field = el("textarea", "unseen", null, { "aria-hidden": "true", tabindex: "-1" });
+  field.value = text;
+  root.append(field);
+  field.select();
+  const done = document.execCommand("copy");
+  field.remove();
+  if (!done) throw new Error("clipboard");
+}
+
+/** @param {Component<CopyText>} component */
+export default function copyText(component) {
+  const { texts, labels } = component.data;
+  const root = rootOf(component);
+  const said = lines.of(root);
+  const buttons = texts.map(({ name, label, text }) => {
+    const button = el("button", "", label, { type: "button", "data-copy": name });
+    button.addEventListener("click", async () => {
+      try {
+        await copy(text, root);
+        said.textContent = labels.done;
+      } catch {
+        said.textContent = labels.failed;
+      }
+      button.focus();
+    });
+    return button;
+  });
+  root.replaceChildren(...buttons, said);
+}

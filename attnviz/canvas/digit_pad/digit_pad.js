@@ -1,0 +1,235 @@
+// Fields to draw digits in, 32 pixels a side as in the data set. Python hears of a drawing when a stroke ends.
+
+import { readHeader } from "../shared/blob.js";
+import { packBits, unpackBits } from "../shared/codes.js";
+import { keptByRoot, rootOf } from "../shared/component.js";
+import { addButton, el, fill } from "../shared/dom.js";
+import { clamp } from "../shared/numbers.js";
+import { Sequence } from "../shared/sequence.js";
+import { contextOf } from "../shared/surface.js";
+
+/** @import { Component, PadHeader } from "../shared/types.js" */
+
+const SIDE = 32;
+/** Pixels from the middle of a stroke to its edge: strokes of the data set are five to seven of its 32 pixels wide. */
+const REACH = 2.8;
+const INK = 0xff1a1614;
+const [PEN_UP, PEN_DOWN] = ["#0072B2", "#D55E00"];
+/** Where the keyboard's pen begins. @type {[number, number]} */
+const MIDDLE = [SIDE / 2, SIDE / 2];
+/** @type {Record<string, [number, number]>} */
+const ARROWS = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] };
+
+class Pad {
+  /**
+   * @param {HTMLElement} host
+   * @param {string} name
+   * @param {PadHeader["labels"]} labels
+   * @param {() => void} ended
+   */
+  constructor(host, name, labels, ended) {
+    this.cells = new Uint8Array(SIDE * SIDE);
+    const attributes = { role: "application", tabindex: "0", "aria-label": name, "data-testid": "pad" };
+    this.canvas = el("canvas", "dp-ink", null, attributes);
+    [this.canvas.width, this.canvas.height] = [SIDE, SIDE];
+    this.labels = labels;
+    this.live = el("div", "av-sr", "", { "aria-live": "polite", role: "status" });
+    /** @type {[number, number] | null} the pen that arrow keys move, in pixels of the drawing */
+    this.pen = null;
+    this.isDown = false;
+    /** @type {[number, number] | null} */
+    this.last = null;
+    this.ended = ended;
+    const box = el("div", "dp-pad");
+    box.append(this.canvas, this.live);
+    addButton(box, labels.clear, labels.clear, () => {
+      this.cells.fill(0);
+      this.draw();
+      ended();
+    });
+    host.append(box);
+    this.canvas.addEventListener("pointerdown", (e) => {
+      this.canvas.setPointerCapture(e.pointerId);
+      this.last = this.at(e);
+      this.line(this.last, this.last);
+    });
+    this.canvas.addEventListener("pointermove", (e) => {
+      if (!this.last) return;
+      const now = this.at(e);
+      this.line(this.last, now);
+      this.last = now;
+    });
+    this.canvas.addEventListener("keydown", (e) => this.key(e));
+    this.canvas.addEventListener("blur", () => this.putAway());
+    for (const end of ["pointerup", "pointercancel"]) this.canvas.addEventListener(end, () => this.lift());
+    this.draw();
+  }
+
+  /**
+   * Arrow keys move the pen, Space sets it down and lifts it, Escape puts it away.
+   * @param {KeyboardEvent} event
+   */
+  key(event) {
+    const way = ARROWS[event.key];
+    if (way) this.movePen(way, event.shiftKey ? 4 : 1);
+    else if (event.key === " " || event.key === "Enter") this.pressPen();
+    else if (event.key === "Escape" && this.pen) this.putAway();
+    else return;
+    event.preventDefault();
+  }
+
+  /**
+   * @param {[number, number]} way
+   * @param {number} by
+   */
+  movePen([dx, dy], by) {
+    const from = this.pen ?? MIDDLE;
+    /** @type {[number, number]} */
+    const to = [clamp(from[0] + dx * by, 0.5, SIDE - 0.5), clamp(from[1] + dy * by, 0.5, SIDE - 0.5)];
+    this.pen = to;
+    if (this.isDown) this.line(from, to);
+    this.draw();
+    this.tellPen();
+  }
+
+  pressPen() {
+    this.pen ??= MIDDLE;
+    this.isDown = !this.isDown;
+    if (this.isDown) this.line(this.pen, this.pen);
+    else this.ended();
+    this.draw();
+    this.tellPen();
+  }
+
+  putAway() {
+    const { isDown } = this;
+    this.pen = null;
+    this.isDown = false;
+    this.draw();
+    if (isDown) this.ended();
+  }
+
+  tellPen() {
+    if (!this.pen) return;
+    const [column, row] = this.pen.map((at) => Math.floor(at) + 1);
+    this.live.textContent = fill(this.isDown ? this.labels.drawing : this.labels.lifted, { row, column });
+  }
+
+  lift() {
+    if (!this.last) return;
+    this.last = null;
+    this.ended();
+  }
+
+  /**
+   * A point of the pointer in pixels of the drawing.
+   * @param {PointerEvent} event
+   * @returns {[number, number]}
+   */
+  at(event) {
+    const box = this.canvas.getBoundingClientRect();
+    return [((event.clientX - box.left) / box.width) * SIDE, ((event.clientY - box.top) / box.height) * SIDE];
+  }
+
+  /**
+   * Inks a line as wide as a pen.
+   * @param {[number, number]} from
+   * @param {[number, number]} to
+   */
+  line([x0, y0], [x1, y1]) {
+    const steps = Math.max(1, Math.ceil(Math.hypot(x1 - x0, y1 - y0) * 2));
+    for (let i = 0; i <= steps; i++) this.dot(x0 + ((x1 - x0) * i) / steps, y0 + ((y1 - y0) * i) / steps);
+    this.draw();
+  }
+
+  /**
+   * @param {number} x
+   * @param {number} y
+   */
+  dot(x, y) {
+    for (let row = Math.max(0, Math.floor(y - REACH)); row <= Math.min(SIDE - 1, Math.ceil(y + REACH)); row++) {
+      for (
+        let column = Math.max(0, Math.floor(x - REACH));
+        column <= Math.min(SIDE - 1, Math.ceil(x + REACH));
+        column++
+      ) {
+        if (Math.hypot(column + 0.5 - x, row + 0.5 - y) <= REACH) this.cells[row * SIDE + column] = 1;
+      }
+    }
+  }
+
+  draw() {
+    const ink = contextOf(this.canvas);
+    const image = ink.createImageData(SIDE, SIDE);
+    new Uint32Array(image.data.buffer).set(Uint32Array.from(this.cells, (on) => (on ? INK : 0)));
+    ink.putImageData(image, 0, 0);
+    if (!this.pen) return;
+    const [x, y] = this.pen.map(Math.floor);
+    ink.fillStyle = this.isDown ? PEN_DOWN : PEN_UP;
+    ink.fillRect(x - 1, y, 3, 1);
+    ink.fillRect(x, y - 1, 1, 3);
+  }
+
+  /** Whether a stroke has begun and not ended: an answer that comes meanwhile knows nothing of it. */
+  get isDrawnOn() {
+    return this.last !== null || this.isDown;
+  }
+
+  get drawing() {
+    return this.cells.some((on) => on === 1) ? packBits(this.cells) : "";
+  }
+
+  /** @param {string} drawing */
+  set drawing(drawing) {
+    const bytes = Uint8Array.from(atob(drawing), (letter) => letter.charCodeAt(0));
+    this.cells = bytes.length === (SIDE * SIDE) / 8 ? unpackBits(bytes, SIDE * SIDE) : new Uint8Array(SIDE * SIDE);
+    this.draw();
+  }
+}
+
+class DigitPads {
+  /** @param {HTMLElement} root */
+  constructor(root) {
+    this.root = root;
+    /** @type {Pad[]} */
+    this.pads = [];
+    this.gestures = new Sequence();
+    this.built = "";
+    /** @type {Component | null} */
+    this.component = null;
+  }
+
+  /** @param {Component} component */
+  show(component) {
+    const [header] = /** @type {[PadHeader, Uint8Array]} */ (readHeader(component.data));
+    this.component = component;
+    const name = JSON.stringify([header.pads, header.labels]);
+    if (name !== this.built) this.build(header);
+    this.built = name;
+    if (this.gestures.isBehind(header.session, header.ack)) return;
+    this.pads.forEach((pad, i) => {
+      if (!pad.isDrawnOn && pad.drawing !== (header.drawings[i] ?? "")) pad.drawing = header.drawings[i] ?? "";
+    });
+  }
+
+  /** @param {PadHeader} header */
+  build({ pads, labels }) {
+    const row = el("div", "dp-pads");
+    this.pads = Array.from({ length: pads }, (_, i) => {
+      return new Pad(row, fill(labels.pad, { number: i + 1 }), labels, () => this.tell());
+    });
+    this.root.replaceChildren(row, el("div", "dp-help", labels.help));
+  }
+
+  tell() {
+    const drawings = this.pads.map((pad) => pad.drawing);
+    this.component?.setStateValue("drawn", { drawings, seq: this.gestures.next() });
+  }
+}
+
+const views = keptByRoot((root) => new DigitPads(root));
+
+/** @param {Component} component */
+export default function digitPad(component) {
+  if (component.data) views.of(rootOf(component)).show(component);
+}

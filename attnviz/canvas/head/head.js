@@ -1,0 +1,388 @@
+// One head large: heatmap, token lines and sentence, lit together; pins are told to Python when a gesture ends.
+
+import { fetchAround } from "./ahead.js";
+import { bringAllHeads } from "../shared/all_heads.js";
+import { readHeader } from "../shared/blob.js";
+import { Chips } from "./chips.js";
+import { drawColourBar } from "../shared/colour_bar.js";
+import { pixelTable } from "../shared/colour.js";
+import { viewComponent } from "../shared/component.js";
+import { el, fill, joined, property, say } from "../shared/dom.js";
+import { adopt, adoptEdit, adoptOver, groupOf, sameHead, tell } from "../shared/group.js";
+import { HeadControls } from "./head_controls.js";
+import { emitEdit, press, release } from "./head_gestures.js";
+import { announceHead, nameStage, sumUp } from "./head_heard.js";
+import { leadToken, litTokens, toldRow } from "./head_lit.js";
+import { HeadMemory, isOvertaken } from "./head_memory.js";
+import { codedNumbers, matrixOf, RawNumbers, sourceOf, sumsOf } from "./head_numbers.js";
+import { HeadSupply } from "./head_supply.js";
+import { HeadTools } from "./head_tools.js";
+import { cellText, changeText, strongestText, titleText, tokenText } from "./head_readout.js";
+import { Heatmap } from "../heatmap/heatmap.js";
+import { Lines } from "../lines/lines.js";
+import { asLargeAsBefore } from "../shared/magnified.js";
+import { bringIntoWindow, Room } from "./room.js";
+import { saidOf, tellingRow } from "./said.js";
+import { afterPainting, markPainted, measured, onceAFrame, soon } from "../shared/surface.js";
+import { themeOf } from "../shared/theme.js";
+import { bringEditedTiles } from "../overview/tiles_follow.js";
+import { labelsOf } from "../shared/token_labels.js";
+import { clampZoom, spans, zoomAt } from "../shared/zoom.js";
+
+/** @import { Change, Group } from "../shared/group.js" */
+/** @import { Source } from "./head_numbers.js" */
+/** @import { Component, Drawn, HeadHeader, Hover, Zoom } from "../shared/types.js" */
+
+export class HeadView {
+  /** @param {HTMLElement} root */
+  constructor(root) {
+    this.root = root;
+    this.head = el("div", "av-head");
+    this.titleBox = el("div", "av-title");
+    this.read = el("div", "av-readout", "", { "data-testid": "readout" });
+    this.tools = new HeadTools(this);
+    this.help = el("div", "av-sr", null, { id: "help" });
+    this.live = el("div", "av-sr", "", { "aria-live": "polite", role: "status" });
+    this.pair = el("div", "av-pair");
+    this.bar = el("div", "av-bar-row");
+    this.foot = el("div", "av-foot");
+    this.said = el("div", "av-said", "", { "data-testid": "said" });
+    this.heatmap = new Heatmap(this);
+    this.controls = new HeadControls(this);
+    this.room = new Room(this);
+    this.count = 0;
+    this.lines = new Lines(this);
+    this.chips = new Chips(this);
+    this.memory = new HeadMemory();
+    /** @type {Drawn | null} */
+    this.held = null;
+    /** @type {Component | null} */
+    this.component = null;
+    /** @type {Group | null} */
+    this.joined = null;
+    this.turn = 0;
+    this.supply = new HeadSupply(this);
+    this.relight = onceAFrame(() => asLargeAsBefore(() => this.light()));
+    this.redraw = onceAFrame(() => this.draw());
+    this.reedit = onceAFrame(() => this.recompute());
+    this.summarise = soon(() => sumUp(this));
+    this.listener = (/** @type {Change} */ what) => this.hear(what);
+    root.tabIndex = -1;
+    root.addEventListener("keydown", (e) => {
+      if (e.key === "Escape" && !e.defaultPrevented && this.release()) e.preventDefault();
+    });
+    this.head.append(this.titleBox, this.read, this.tools.box);
+    Object.assign(this.heatmap.stage, { matrix: () => matrixOf(this.drawn) }); // for scripts and tests
+    Object.assign(this.lines.stage, { matrices: () => this.lines.overlay.layers.map(matrixOf) });
+    this.pair.append(this.heatmap.stage, this.said, this.lines.squares.box, this.lines.stage);
+  }
+
+  /** What is on show; nothing asks before there is something. */
+  get drawn() {
+    if (!this.held) throw new Error("no head has come yet");
+    return this.held;
+  }
+
+  /**
+   * @param {Uint8Array} bytes
+   * @param {Component} component
+   */
+  async show(bytes, component) {
+    const [header, payload] = /** @type {[HeadHeader, Uint8Array]} */ (readHeader(bytes));
+    this.component = component;
+    this.turn += 1;
+    const { turn } = this;
+    const group = groupOf(header.group);
+    const same = this.held?.header.data === header.data;
+    const source = same && this.held ? this.held.source : await sourceOf(header, payload);
+    if (this.held?.header.doc !== header.doc) await group.tilesPainted;
+    if (turn !== this.turn) return;
+    this.memory.join(group);
+    this.memory.keep({ header, source }, group.tiles);
+    const behind = group.picks.isBehind(header.session, header.ack);
+    if (!behind || !isOvertaken(header, group, this.held)) this.take(header, source, behind);
+    if (header.tile) afterPainting(() => void bringAllHeads(group, header.every));
+    if (header.tile && !behind) void bringEditedTiles(group, header.editedTiles, header.tile);
+  }
+
+  /**
+   * @param {HeadHeader} header
+   * @param {Source} source
+   * @param {boolean} behind
+   */
+  take(header, source, behind) {
+    const before = this.held;
+    const group = groupOf(header.group);
+    this.join(group);
+    adopt(group, header);
+    if ("raw" in source && !header.compact) adoptEdit(group, header, source.raw.shape);
+    adoptOver(group, header);
+    group.zoom = clampZoom(group.zoom, header.shape);
+    const fresh = before?.header.doc !== header.doc;
+    const [labelsQ, labelsK] = before && !fresh ? [before.labelsQ, before.labelsK] : labelsOf(header);
+    this.held = {
+      header,
+      source,
+      maker: "raw" in source ? this.makerOf(header, source, before) : null,
+      codes: NOTHING,
+      values: null,
+      sums: null,
+      picture: "",
+      words: header.words,
+      group,
+      theme: themeOf(this.root, header.colours),
+      ...(before ? { table: before.table, tableKey: before.tableKey } : { table: new Uint32Array(0), tableKey: "" }),
+      hasMasked: false,
+      labelsQ,
+      labelsK,
+    };
+    this.compute();
+    if (!before) {
+      this.root.append(this.help, this.live, this.head, this.controls.box, this.chips.box, this.pair);
+      this.root.append(this.bar, this.foot);
+    }
+    this.select(behind);
+    const other = fresh || partsOf(header) !== partsOf(before?.header);
+    if (other && header.chips) this.chips.build();
+    this.dress();
+    if (other) this.resize();
+    else this.room.again();
+  }
+
+  /**
+   * The one that computes a raw head's numbers, which is kept as long as the head is.
+   * @param {HeadHeader} header
+   * @param {{ raw: import("../shared/types.js").RawHead, how: import("../shared/types.js").Arrangement }} source
+   * @param {Drawn | null} before
+   */
+  makerOf(header, { raw, how }, before) {
+    const kept = before?.maker;
+    const same = kept?.raw === raw && kept.how === how && before?.header.look === header.look;
+    return same ? kept : new RawNumbers(raw, how, header);
+  }
+
+  /** The numbers on show, under the edit where there is one. */
+  compute() {
+    const { header, source, maker, group } = this.drawn;
+    const seen = header.edit === null ? "before" : this.controls.seen;
+    const numbers = maker
+      ? maker.under(group.edit, seen)
+      : codedNumbers(header, "codes" in source ? source.codes : NOTHING);
+    const { codes, values, signed, top, hasMasked } = numbers;
+    this.count += 1;
+    const shown = { ...header, signed, top, scale: { ...header.scale, top: numbers.shownTop } };
+    const sums = header.edit === null || header.compact ? null : sumsOf(numbers, header.shape);
+    const picture = maker ? `${header.data}|${this.count}` : header.data;
+    const { dark } = this.drawn.theme;
+    const tableKey = JSON.stringify([signed, top, shown.scale, dark]);
+    if (this.drawn.tableKey !== tableKey) Object.assign(this.drawn, { table: pixelTable(shown, dark), tableKey });
+    Object.assign(this.drawn, { header: shown, codes, values, hasMasked, sums, picture });
+  }
+
+  /** The numbers again, and the picture of them, in the frame in which the edit changed. */
+  recompute() {
+    if (!this.held || this.held.header.edit === null) return;
+    const start = performance.now();
+    const {
+      header: { signed, scale },
+      hasMasked: masked,
+    } = this.held;
+    this.compute();
+    this.controls.update();
+    say(this.titleBox, titleText(this.drawn, this.controls.seen));
+    const { header, hasMasked } = this.held;
+    if (header.signed !== signed || header.scale.top !== scale.top || hasMasked !== masked) {
+      this.drawBar();
+    }
+    asLargeAsBefore(() => this.draw(true));
+    measured("attnviz-edit", start);
+  }
+
+  drawBar() {
+    const { header, words, hasMasked, theme } = this.drawn;
+    const unit = this.controls.seen === "difference" && header.edit !== null ? words.change_unit : header.unit;
+    drawColourBar(this.bar, { ...header, unit }, theme.dark, hasMasked ? words.hidden : null);
+  }
+
+  /** The sentence about the chosen row, else about the one that tells most. */
+  say() {
+    const { header, group } = this.drawn;
+    const about = header.sentence;
+    property(this.said, "hidden", about === null);
+    if (about === null) return;
+    const row = toldRow(group, header.shape, about.row ?? tellingRow(this.drawn));
+    const said = header.signed ? changeText(this.drawn) : saidOf(this.drawn, about, row);
+    say(this.said, said);
+    announceHead(this, said);
+  }
+
+  /** Texts that follow the header. */
+  dress() {
+    const { header } = this.drawn;
+    this.root.classList.toggle("av-compact", header.compact);
+    say(this.titleBox, titleText(this.drawn, this.controls.seen));
+    this.summarise();
+    nameStage(this);
+    this.lines.stage.hidden = !header.lines;
+    this.chips.box.hidden = !header.chips;
+    this.drawBar();
+    this.controls.refresh();
+    this.tools.refresh();
+  }
+
+  /**
+   * Says which head is on show, for the overview, unless a newer click has overtaken it.
+   * @param {boolean} behind
+   */
+  select(behind) {
+    const { header, group } = this.drawn;
+    if (!header.tile || behind) return;
+    if (!sameHead(group.selected, header.tile)) {
+      group.selected = header.tile;
+      tell(group, "selected");
+    }
+    this.wait();
+  }
+
+  /** @param {Group} group */
+  join(group) {
+    if (this.joined === group) return;
+    this.leave();
+    this.joined = group;
+    group.listeners.add(this.listener);
+  }
+
+  leave() {
+    this.joined?.listeners.delete(this.listener);
+    this.joined = null;
+  }
+
+  /** @param {Change} what */
+  hear(what) {
+    const { group, header, source } = this.held ?? {};
+    if (!group || !header || !source) return;
+    if (["zoom", "document", "over", "all"].includes(what)) this.redraw();
+    else if (what === "hover" || what === "pins") this.relight();
+    else if (what === "edit") this.reedit();
+    else if (what === "left") this.memory.shown({ header, source }, group.tiles);
+    else if (what === "sentence") this.supply.bring(this.memory.ofSentence(header, group.tiles));
+    else if (what === "pointed") void fetchAround(group, (tile) => this.supply.fetch(tile));
+    else if (what === "selected") {
+      bringIntoWindow(this.root, !sameHead(header.tile, group.selected));
+      this.supply.recall();
+      group.coming = this.supply.fetch(group.selected);
+      this.wait();
+    }
+  }
+
+  /** Marks that another head was chosen and has not come yet; the mark shows if it takes long. */
+  wait() {
+    const { header, group } = this.drawn;
+    this.root.classList.toggle("av-pending", header.tile !== null && !sameHead(header.tile, group.selected));
+  }
+
+  resize() {
+    if (this.held) this.room.measure();
+  }
+
+  /** @param {boolean} moving whether a hand changes the numbers just now */
+  draw(moving = false) {
+    if (!this.held || !this.heatmap.width) return;
+    this.heatmap.draw();
+    if (this.held.header.lines) {
+      if (moving) this.lines.follow();
+      else this.lines.draw();
+    }
+    this.light();
+    this.tools.draw();
+    markPainted(this.root, "attnviz-head-painted", this.held.header.data);
+  }
+
+  light() {
+    if (!this.held || !this.heatmap.width) return;
+    const { header, group, words } = this.held;
+    this.heatmap.light();
+    if (header.lines) this.lines.light();
+    if (header.chips) this.chips.light();
+    this.say();
+    const text = this.readout();
+    say(this.read, text || words.idle);
+    this.read.classList.toggle("av-idle", !text);
+    this.tools.light();
+    this.root.dataset.pins = group.pins.map((p) => p.axis + p.i).join(" ");
+  }
+
+  lit() {
+    return litTokens(this.drawn.group, this.drawn.header.shape);
+  }
+
+  lead() {
+    return leadToken(this.drawn.group);
+  }
+
+  /** What is pointed at (or pinned last), in words. */
+  readout() {
+    const { hover, cell } = this.drawn.group;
+    if (hover?.axis === "cell") return cellText(this.drawn, hover.q, hover.k);
+    if (!hover && cell) return cellText(this.drawn, ...cell);
+    const lead = this.lead();
+    if (!lead) return "";
+    const text = strongestText(this.drawn, lead.axis, lead.i);
+    const { sums, words } = this.drawn;
+    if (lead.axis === "q" || sums === null || lead.i >= sums.cols.length) return text;
+    const key = tokenText(this.drawn, "k", lead.i);
+    return joined(words.join_heard, [text, fill(words.column_sum, { key, value: sums.cols[lead.i].toFixed(2) })]);
+  }
+
+  /** @param {Hover} hit */
+  press(hit) {
+    press(this, hit);
+  }
+
+  emitEdit() {
+    emitEdit(this);
+  }
+
+  release() {
+    return this.held !== null && release(this);
+  }
+
+  /** @param {Zoom} zoom */
+  setZoom(zoom) {
+    const { group, header } = this.drawn;
+    group.zoom = clampZoom(zoom, header.shape);
+    tell(group, "zoom");
+  }
+
+  /**
+   * Zooms about a point, in cells; without one, about what is pointed at, the chosen cell or the middle.
+   * @param {number} factor
+   * @param {number} [q]
+   * @param {number} [k]
+   */
+  zoomBy(factor, q, k) {
+    const { group, header } = this.drawn;
+    const { zoom, hover, cell } = group;
+    const span = spans(zoom, header.shape);
+    const at = hover?.axis === "cell" ? [hover.q, hover.k] : cell;
+    const centre = at ? [at[0] + 0.5, at[1] + 0.5] : [zoom.q0 + span.q / 2, zoom.k0 + span.k / 2];
+    this.setZoom(zoomAt(zoom, factor, q ?? centre[0], k ?? centre[1], header.shape));
+  }
+
+  /** @param {string} text */
+  announce(text) {
+    this.live.textContent = text;
+  }
+}
+
+const NOTHING = new Uint16Array(0);
+
+/**
+ * What of a header decides which parts a view has, and so where they stand.
+ * @param {HeadHeader} [header]
+ */
+function partsOf(header) {
+  return header && JSON.stringify([header.segments, header.chips, header.lines, header.compact, header.edit === null]);
+}
+
+export default viewComponent(HeadView);

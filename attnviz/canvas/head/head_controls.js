@@ -1,0 +1,332 @@
+// Mask and scale beside the large head. They change the group's edit at once, and tell Python when the hand lets go.
+
+import { addButton, attribute, el, fill, property, say, visibleToken } from "../shared/dom.js";
+import { changes, maskOf, NO_EDIT } from "../shared/edit.js";
+import { editTo, tell } from "../shared/group.js";
+import { holdable, labelled } from "./holding.js";
+import { ScaleControl } from "./scale_control.js";
+
+/** @import { HeadView } from "./head.js" */
+/** @import { Edit, RawHead } from "../shared/types.js" */
+
+const MASKS = /** @type {const} */ (["model", "none", "causal", "window", "painted"]);
+const PLACES = /** @type {const} */ (["head", "layer", "all"]);
+/** Keys end a gesture when none has been pressed for so many milliseconds. */
+const REST = 350;
+
+export class HeadControls {
+  /** @param {HeadView} view */
+  constructor(view) {
+    this.view = view;
+    this.box = el("div", "av-controls", null, { "data-testid": "controls" });
+    this.painting = false;
+    this.resting = 0;
+    this.built = "";
+    /** @type {string | null} the tokens that the list of keys is of */
+    this.listed = null;
+    /** @type {ReturnType<HeadControls["build"]> | null} */
+    this.parts = null;
+  }
+
+  get group() {
+    return this.view.drawn.group;
+  }
+
+  /** The head that is changed, null where none can be. */
+  get raw() {
+    const raw = this.view.drawn.maker?.raw;
+    return raw?.exact ? raw : null;
+  }
+
+  /** What is on show just now. */
+  get seen() {
+    return this.group.peeking || !changes(this.group.edit) ? "before" : this.group.edit.seen;
+  }
+
+  /** Builds what is missing and sets all of it to the edit. */
+  refresh() {
+    const { header } = this.view.drawn;
+    this.box.hidden = header.edit === null || header.compact;
+    if (this.box.hidden) return;
+    const raw = this.raw;
+    const name = JSON.stringify([header.words.mask, header.words.weights_only, raw?.scale, raw?.dHead]);
+    if (name !== this.built) {
+      this.built = name;
+      this.listed = null;
+      this.parts = this.build(raw);
+    }
+    if (this.listed !== header.doc) this.listKeys();
+    this.update();
+  }
+
+  /** @param {RawHead | null} raw */
+  build(raw) {
+    const { words } = this.view.drawn;
+    this.box.replaceChildren();
+    const first = el("div", "av-controls-row");
+    const second = el("div", "av-controls-row av-scale-row");
+    const parts = {
+      mask: this.maskSelect(first),
+      window: this.windowBox(first),
+      paint: addButton(first, words.paint, words.paint_help, () => this.paint(!this.painting)),
+      hide: this.hideSelect(first),
+      compare: this.compare(first),
+      scale: new ScaleControl(this, second, raw),
+      where: this.whereSelect(second),
+      reset: addButton(second, "↺", words.reset, () => this.set({ ...NO_EDIT, where: this.group.edit.where })),
+      hidden: el("div", "av-hidden-tokens"),
+    };
+    this.box.append(first, second, parts.hidden);
+    if (raw === null) this.box.append(el("div", "av-controls-note", words.weights_only));
+    for (const control of this.box.querySelectorAll("button, input, select")) {
+      if (raw === null) control.setAttribute("disabled", "");
+    }
+    return parts;
+  }
+
+  /** @param {HTMLElement} host */
+  maskSelect(host) {
+    const { words } = this.view.drawn;
+    const select = labelled(host, words.mask, el("select", "av-select", null, { "data-testid": "mask" }));
+    for (const name of MASKS) select.append(new Option(words[`mask${name}`], name));
+    select.addEventListener("change", () => {
+      const mask = /** @type {Edit["mask"]} */ (select.value);
+      this.set(mask === "painted" ? { mask, painted: this.currentMask() } : { mask });
+      if (mask === "painted") this.paint(true);
+    });
+    return select;
+  }
+
+  /** @param {HTMLElement} host */
+  windowBox(host) {
+    const { words } = this.view.drawn;
+    const attributes = {
+      type: "range",
+      min: "1",
+      max: "64",
+      step: "1",
+      "aria-label": words.window,
+      title: words.window,
+    };
+    const box = el("span", "av-window");
+    const input = el("input", "av-range", null, { ...attributes, "data-testid": "window" });
+    const number = el("span", "av-number");
+    input.addEventListener("input", () => this.move({ mask: "window", window: Number(input.value) }));
+    input.addEventListener("change", () => this.emitSoon());
+    box.append(input, number);
+    host.append(box);
+    return { box, input, number };
+  }
+
+  /** @param {HTMLElement} host */
+  hideSelect(host) {
+    const { words } = this.view.drawn;
+    const select = el("select", "av-select av-hide", null, {
+      "aria-label": words.hide,
+      title: words.hide,
+      "data-testid": "hide",
+    });
+    select.addEventListener("change", () => {
+      if (select.value !== "") this.hide(Number(select.value), true);
+      select.value = "";
+    });
+    host.append(select);
+    return select;
+  }
+
+  /** The keys that can be hidden: other ones for another sentence. */
+  listKeys() {
+    const { words, header, maker } = this.view.drawn;
+    this.listed = header.doc;
+    const names = maker ? (header.k ?? header.q) : [];
+    const keys = names.map((token, i) => new Option(`${visibleToken(token)} (${i})`, String(i)));
+    this.parts?.hide.replaceChildren(new Option(words.nothing_hidden, ""), ...keys);
+    delete this.parts?.hidden.dataset.cols;
+  }
+
+  /** @param {HTMLElement} host */
+  whereSelect(host) {
+    const { words } = this.view.drawn;
+    const select = el("select", "av-select", null, { "aria-label": words.where, title: words.where });
+    select.dataset.testid = "where";
+    for (const name of PLACES) select.append(new Option(words[`where${name}`], name));
+    select.addEventListener("change", () => this.set({ where: /** @type {Edit["where"]} */ (select.value) }, false));
+    host.append(select);
+    return select;
+  }
+
+  /** Before, after and their difference; "before" can be held. @param {HTMLElement} host */
+  compare(host) {
+    const { words } = this.view.drawn;
+    const group = el("span", "av-direction av-compare", null, { role: "group" });
+    const buttons = /** @type {Record<Edit["seen"], HTMLButtonElement>} */ ({});
+    for (const name of /** @type {const} */ (["before", "after", "difference"])) {
+      const button = el("button", "av-toggle", words[name], { type: "button", "data-testid": `seen-${name}` });
+      if (name === "before")
+        holdable(
+          button,
+          (on) => this.hold(on),
+          () => this.toggleBefore(),
+        );
+      else button.addEventListener("click", () => this.set({ seen: name }, false));
+      buttons[name] = button;
+      group.append(button);
+    }
+    buttons.before.title = words.hold;
+    host.append(group);
+    return buttons;
+  }
+
+  /** @param {boolean} on */
+  hold(on) {
+    this.group.peeking = on;
+    tell(this.group, "edit");
+  }
+
+  /** A short press on "before" switches to it and back. */
+  toggleBefore() {
+    this.set({ seen: this.group.edit.seen === "before" ? "after" : "before" }, false);
+  }
+
+  /** @param {boolean} on */
+  paint(on) {
+    this.painting = on && this.raw !== null;
+    this.update();
+    this.view.redraw();
+    if (this.painting) this.view.announce(this.view.drawn.words.painting);
+  }
+
+  /** The mask as it is now, to go on painting from. */
+  currentMask() {
+    const { raw } = this;
+    if (!raw) return null;
+    const mask = maskOf(this.group.edit, raw);
+    return mask ? mask.slice() : new Uint8Array(raw.shape[0] * raw.shape[1]).fill(1);
+  }
+
+  /**
+   * Whether a cell of the picture may be looked at: any of what it covers.
+   * @param {number} row
+   * @param {number} col
+   */
+  isOpen(row, col) {
+    const mask = this.currentMask();
+    return mask !== null && this.cellsOf(row, col).some((i) => mask[i] === 1);
+  }
+
+  /**
+   * @param {[number, number][]} cells rows and columns of the picture
+   * @param {boolean} open
+   */
+  paintCells(cells, open) {
+    const mask = this.group.edit.mask === "painted" ? this.group.edit.painted?.slice() : this.currentMask();
+    const painted = mask ?? this.currentMask();
+    if (!painted) return;
+    for (const [row, col] of cells) for (const i of this.cellsOf(row, col)) painted[i] = Number(open);
+    this.move({ mask: "painted", painted });
+  }
+
+  /**
+   * @param {number} row
+   * @param {number} col
+   */
+  cellsOf(row, col) {
+    const { how } = this.view.drawn.maker ?? {};
+    if (!how) return [];
+    const queries = how.rows ? how.rows[row] : [row];
+    const keys = how.cols ? how.cols[col] : [col];
+    return queries.flatMap((q) => keys.map((k) => q * how.shape[1] + k));
+  }
+
+  /** @param {number} col */
+  keysOf(col) {
+    const { how } = this.view.drawn.maker ?? {};
+    return how?.cols ? how.cols[col] : [col];
+  }
+
+  /**
+   * @param {number} col
+   * @param {boolean} gone
+   */
+  hide(col, gone) {
+    const keys = new Set(this.group.edit.hidden);
+    for (const k of this.keysOf(col)) {
+      if (gone) keys.add(k);
+      else keys.delete(k);
+    }
+    this.set({ hidden: [...keys].sort((a, b) => a - b) });
+  }
+
+  /**
+   * Changes the edit while a hand moves. Whoever changes something while "before" is on show wants to see it.
+   * @param {Partial<Edit>} more
+   */
+  move(more, shows = true) {
+    const { edit } = this.group;
+    const seen = shows && edit.seen === "before" ? "after" : edit.seen;
+    editTo(this.group, { ...edit, seen, ...more });
+  }
+
+  /**
+   * Changes the edit in one step.
+   * @param {Partial<Edit>} more
+   */
+  set(more, shows = true) {
+    this.move(more, shows);
+    this.update(); // a control that the step brings, as the window's width, takes the very next key
+    this.emit();
+  }
+
+  emitSoon() {
+    clearTimeout(this.resting);
+    this.resting = window.setTimeout(() => this.emit(), REST);
+  }
+
+  emit() {
+    clearTimeout(this.resting);
+    this.view.emitEdit();
+  }
+
+  /** Sets every control to the edit. */
+  update() {
+    if (!this.parts || !this.view.held) return;
+    const { edit } = this.group;
+    const { words } = this.view.drawn;
+    const { mask, window, paint, compare, scale, where, reset } = this.parts;
+    const { raw } = this;
+    const changed = raw !== null && changes(edit);
+    if (mask.value !== edit.mask) mask.value = edit.mask;
+    property(window.box, "hidden", edit.mask !== "window");
+    if (window.input.value !== String(edit.window)) window.input.value = String(edit.window);
+    say(window.number, String(edit.window));
+    attribute(paint, "aria-pressed", String(this.painting));
+    if (where.value !== edit.where) where.value = edit.where;
+    property(where, "hidden", this.view.drawn.header.tile === null);
+    property(reset, "disabled", !changed);
+    for (const [name, button] of Object.entries(compare)) {
+      attribute(button, "aria-pressed", String(changed && this.seen === name));
+      property(button, "disabled", !changed);
+    }
+    scale.update(edit, raw);
+    this.listHidden(edit);
+    this.box.dataset.edit = JSON.stringify([edit.mask, edit.window, edit.hidden, edit.scale, edit.factor, this.seen]);
+    if (raw !== null && this.painting) this.view.read.dataset.hint = words.painting;
+  }
+
+  /** @param {Edit} edit */
+  listHidden(edit) {
+    const { hidden } = /** @type {NonNullable<typeof this.parts>} */ (this.parts);
+    const { header, words } = this.view.drawn;
+    const gone = new Set(edit.hidden);
+    const names = header.k ?? header.q;
+    const cols = gone.size === 0 ? [] : names.map((_, c) => c).filter((c) => this.keysOf(c).every((k) => gone.has(k)));
+    const wanted = cols.join();
+    if (hidden.dataset.cols === wanted) return;
+    hidden.dataset.cols = wanted;
+    hidden.replaceChildren();
+    for (const c of cols) {
+      const token = `${visibleToken(names[c])} (${c})`;
+      addButton(hidden, `${token} ×`, fill(words.show_again, { token }), () => this.hide(c, false));
+    }
+  }
+}

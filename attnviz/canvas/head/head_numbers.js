@@ -1,0 +1,212 @@
+// One head's numbers as they are on show: what Python sent as codes, or weights computed here from raw scores under the
+// visitor's mask and scale. Nothing of it draws.
+
+import { arrange } from "./arrange.js";
+import { attend } from "../shared/attend.js";
+import { floats, inflate } from "../shared/blob.js";
+import { encode16, joinPlanes, MASKED_16, valueOf } from "../shared/codes.js";
+import { fill } from "../shared/dom.js";
+import { factorOf, maskOf, NO_EDIT } from "../shared/edit.js";
+import { sameHead } from "../shared/group.js";
+import { readRawScores } from "../shared/raw_scores.js";
+
+/** @import { Group } from "../shared/group.js" */
+/** @import { Arrangement, Drawn, Edit, HeadHeader, RawHead, Shape } from "../shared/types.js" */
+/** @typedef {import("./arrange.js").Arranged} Arranged */
+/** @typedef {{ codes: Uint16Array } | { raw: RawHead, how: Arrangement }} Source what a head's numbers come from */
+
+/**
+ * What the payload of a head that is sent raw holds.
+ * @param {HeadHeader} header
+ * @param {Uint8Array} payload
+ * @returns {Source}
+ */
+function readRawHead(header, payload) {
+  if (header.raw === null) throw new Error("this head was sent as codes");
+  const { scores, arranged } = header.raw;
+  const [raw] = readRawScores(scores, payload);
+  const { rows, cols, merged, renormalise } = arranged;
+  const norms = arranged.norms ? floats(payload.subarray(payload.length - 4 * scores.shape[1])) : null;
+  return { raw, how: { shape: scores.shape, rows, cols, merged, renormalise, norms } };
+}
+
+/**
+ * What a head that was sent is drawn from.
+ * @param {HeadHeader} header
+ * @param {Uint8Array} payload
+ * @returns {Promise<Source>}
+ */
+export async function sourceOf(header, payload) {
+  return header.raw === null ? { codes: joinPlanes(await inflate(payload)) } : readRawHead(header, payload);
+}
+
+/**
+ * A head from among all heads of the sentence, where these look as the one on show does: its header and its source. Its
+ * scores have 16 bits, so that read-outs have fewer digits until the head itself has come.
+ * @param {HeadHeader} header of the head on show
+ * @param {Group} group
+ * @param {[number, number] | null} wanted
+ * @returns {{ header: HeadHeader, source: Source } | null}
+ */
+export function fromAll(header, group, wanted = group.selected) {
+  const { all } = group;
+  const arranged = header.raw?.arranged;
+  const plain = header.kind === "weights" && arranged && arranged.rows === null && arranged.cols === null;
+  if (!plain || arranged.renormalise || !header.tile || !wanted) return null;
+  if (all?.doc !== header.doc || all.from !== header.every) return null; // another model may have the same tokens
+  if (sameHead(header.tile, wanted)) return null;
+  const raw = all.head(wanted);
+  if (raw === null) return null;
+  const [layer, head] = wanted;
+  const { template, share } = header.titles ?? { template: "", share: 1 };
+  const title = fill(template, { layer, head, kv: Math.floor(head / share) });
+  const sentence = header.sentence && { ...header.sentence, row: null };
+  const how = { shape: raw.shape, rows: null, cols: null, merged: false, renormalise: false, norms: null };
+  const mine = { ...header, tile: wanted, title, sentence, data: `all ${wanted}`, coarse: true };
+  return { header: mine, source: { raw, how } };
+}
+
+/**
+ * Numbers on show: codes to draw by, values to read, and the scale that the codes are on. `values` is null where only
+ * codes were sent.
+ * @typedef {object} Numbers
+ * @property {Uint16Array} codes
+ * @property {Float32Array | null} values
+ * @property {boolean} signed
+ * @property {number} top what the largest code stands for
+ * @property {number} shownTop the end of the colour scale
+ * @property {boolean} hasMasked
+ */
+
+/** Computes a raw head's numbers again and again, as a hand moves, without asking for memory each time. */
+export class RawNumbers {
+  /**
+   * @param {RawHead} raw
+   * @param {Arrangement} how
+   * @param {Pick<HeadHeader, "kind" | "fullRange" | "fixedTop">} look
+   */
+  constructor(raw, how, look) {
+    this.raw = raw;
+    this.how = how;
+    this.look = look;
+    /** @type {Arranged | null} under the model's own mask and scale */
+    this.own = null;
+    this.weights = new Float32Array(raw.shape[0] * raw.shape[1]);
+    this.mask = new Uint8Array(this.weights.length);
+    this.codes = new Uint16Array(0);
+  }
+
+  /**
+   * Weights under an edit, arranged.
+   * @param {Edit} edit
+   * @param {boolean} keep whether the result outlives the next call
+   * @returns {Arranged}
+   */
+  arranged(edit, keep = false) {
+    const { raw } = this;
+    if (!raw.exact) return arrange(raw.scores, null, this.how);
+    const mask = maskOf(edit, raw, keep ? undefined : this.mask);
+    const weights = attend(raw, mask, factorOf(edit, raw), keep ? undefined : this.weights);
+    return arrange(weights, mask, this.how);
+  }
+
+  /** @returns {Arranged} */
+  before() {
+    this.own ??= this.arranged(NO_EDIT, true);
+    return this.own;
+  }
+
+  /**
+   * @param {Edit} edit
+   * @param {Edit["seen"]} seen
+   * @returns {Numbers}
+   */
+  under(edit, seen) {
+    const after = seen === "before" ? this.before() : this.arranged(edit);
+    const shown = seen === "difference" ? minus(after, this.before()) : after;
+    const signed = seen === "difference";
+    const { fullRange, fixedTop, kind } = this.look;
+    const largest = largestOf(shown);
+    const fixed = kind === "weights";
+    const top = Math.max(largest, fixed ? 1 : 0) || 1;
+    const shownTop = (fixed && fullRange ? 1 : fixedTop || largest) || 1;
+    if (this.codes.length !== shown.values.length) this.codes = new Uint16Array(shown.values.length);
+    const hasMasked = encode16(shown.values, shown.hidden, top, signed, this.codes);
+    return { codes: this.codes, values: shown.values, signed, top, shownTop, hasMasked };
+  }
+}
+
+/**
+ * The matrix on show as plain numbers, null where masked.
+ * @param {Pick<Drawn, "header" | "codes" | "values">} drawn
+ */
+export function matrixOf({ header: { shape, top, signed }, codes, values }) {
+  const [nq, nk] = shape;
+  return Array.from({ length: nq }, (_row, q) =>
+    Array.from({ length: nk }, (_col, k) => {
+      const i = q * nk + k;
+      if (codes[i] === MASKED_16) return null;
+      return values === null ? valueOf(codes[i], top, signed) : values[i];
+    }),
+  );
+}
+
+/**
+ * The difference of two matrices; hidden only where both are.
+ * @param {Arranged} after
+ * @param {Arranged} before
+ * @returns {Arranged}
+ */
+function minus(after, before) {
+  const values = after.values.map((value, i) => seenAt(after, value, i) - seenAt(before, before.values[i], i));
+  const both = after.hidden !== null && before.hidden !== null;
+  const hidden = both ? after.hidden?.map((gone, i) => gone & (before.hidden?.[i] ?? 0)) : null;
+  return { values, hidden: hidden ?? null };
+}
+
+/**
+ * @param {Arranged} one
+ * @param {number} value
+ * @param {number} i
+ */
+function seenAt(one, value, i) {
+  return one.hidden !== null && one.hidden[i] === 1 ? 0 : value;
+}
+
+/** @param {Arranged} shown */
+function largestOf({ values, hidden }) {
+  let top = 0;
+  for (let i = 0; i < values.length; i++) {
+    const size = Math.abs(values[i]);
+    if (size > top && hidden?.[i] !== 1) top = size;
+  }
+  return top;
+}
+
+/**
+ * The numbers of a head that came as codes.
+ * @param {HeadHeader} header
+ * @param {Uint16Array} codes
+ * @returns {Numbers}
+ */
+export function codedNumbers({ signed, top, scale }, codes) {
+  return { codes, values: null, signed, top, shownTop: scale.top, hasMasked: codes.includes(MASKED_16) };
+}
+
+/**
+ * @param {Numbers} numbers
+ * @param {Shape} shape
+ * @returns {{ rows: Float32Array, cols: Float32Array } | null} what each row gives and each column gets in all
+ */
+export function sumsOf({ values, codes, signed }, [nq, nk]) {
+  if (values === null || signed) return null;
+  const [rows, cols] = [new Float32Array(nq), new Float32Array(nk)];
+  for (let q = 0, i = 0; q < nq; q++) {
+    for (let k = 0; k < nk; k++, i++) {
+      if (codes[i] === MASKED_16) continue;
+      rows[q] += values[i];
+      cols[k] += values[i];
+    }
+  }
+  return { rows, cols };
+}

@@ -1,0 +1,129 @@
+// What a head's numbers say in words: of a cell, of a token, of the whole matrix.
+
+import { MASKED_16, strongestCells, valueOf } from "../shared/codes.js";
+import { fill, joined, visibleToken } from "../shared/dom.js";
+import { isUnmasked } from "../shared/edit.js";
+import { fourDigits } from "../shared/numbers.js";
+
+/** @import { Axis, Drawn, HeadHeader } from "../shared/types.js" */
+/**
+ * `values` are exact where they are known.
+ * @typedef {{ header: Pick<HeadHeader, "shape" | "top" | "signed" | "q" | "k" | "words" | "coarse">, codes: Uint16Array, values?: Float32Array | null }} Numbers
+ */
+
+/**
+ * @param {Numbers} numbers
+ * @param {number} q
+ * @param {number} k
+ */
+export function codeAt({ header, codes }, q, k) {
+  return codes[q * header.shape[1] + k];
+}
+
+/**
+ * @param {Numbers} numbers
+ * @param {number} q
+ * @param {number} k
+ */
+export function valueAt(numbers, q, k) {
+  if (numbers.values) return numbers.values[q * numbers.header.shape[1] + k];
+  return valueOf(codeAt(numbers, q, k), numbers.header.top, numbers.header.signed);
+}
+
+/**
+ * @param {Numbers} numbers
+ * @param {Axis} axis
+ * @param {number} i
+ */
+export function tokenText({ header }, axis, i) {
+  return visibleToken((axis === "q" ? header.q : (header.k ?? header.q))[i]).trim();
+}
+
+/**
+ * As many digits of a value as hold.
+ * @param {Numbers} numbers
+ * @param {number} value
+ */
+function digits({ header }, value) {
+  return header.coarse ? value.toFixed(3) : fourDigits(value);
+}
+
+/**
+ * What a query gives a key; nothing where there is no such cell.
+ * @param {Numbers} numbers
+ * @param {number} q
+ * @param {number} k
+ */
+export function cellText(numbers, q, k) {
+  const { shape, words } = numbers.header;
+  if (q >= shape[0] || k >= shape[1]) return "";
+  const names = { query: `${tokenText(numbers, "q", q)} (${q})`, key: `${tokenText(numbers, "k", k)} (${k})` };
+  if (codeAt(numbers, q, k) === MASKED_16) return fill(words.masked, names);
+  return fill(words.gives, { ...names, value: digits(numbers, valueAt(numbers, q, k)) });
+}
+
+/**
+ * The three strongest keys of a query, or queries of a key.
+ * @param {Numbers} numbers
+ * @param {Axis} axis
+ * @param {number} i
+ */
+export function strongestText(numbers, axis, i) {
+  const { shape, words } = numbers.header;
+  const [nq, nk] = shape;
+  if (i >= (axis === "q" ? nq : nk)) return "";
+  /** @type {[number, number][]} */
+  const seen = [];
+  for (let j = 0; j < (axis === "q" ? nk : nq); j++) {
+    const [q, k] = axis === "q" ? [i, j] : [j, i];
+    if (codeAt(numbers, q, k) !== MASKED_16) seen.push([valueAt(numbers, q, k), j]);
+  }
+  seen.sort((a, b) => Math.abs(b[0]) - Math.abs(a[0]));
+  const other = axis === "q" ? "k" : "q";
+  const largest = seen
+    .slice(0, 3)
+    .map(([value, j]) => fill(words.share, { token: tokenText(numbers, other, j), value: digits(numbers, value) }));
+  const list = joined(words.join_things, largest);
+  const token = `${tokenText(numbers, axis, i)} (${i})`;
+  return axis === "q" ? fill(words.most, { token, keys: list }) : fill(words.mostby, { token, queries: list });
+}
+
+/**
+ * The five strongest cells, for those who hear the picture.
+ * @param {Numbers} numbers
+ */
+export function summaryText(numbers) {
+  const { shape, signed, words } = numbers.header;
+  const pairs = strongestCells(numbers.codes, signed, 5).map((i) => {
+    const [q, k] = [Math.floor(i / shape[1]), i % shape[1]];
+    const names = { query: tokenText(numbers, "q", q), key: tokenText(numbers, "k", k) };
+    return fill(words.gives, { ...names, value: digits(numbers, valueAt(numbers, q, k)) });
+  });
+  return fill(words.summary, { pairs: joined(words.join_clauses, pairs) });
+}
+
+/**
+ * The largest change of a weight by an edit, where the numbers on show are such changes.
+ * @param {Numbers} numbers
+ */
+export function changeText(numbers) {
+  const { shape, words } = numbers.header;
+  const [most] = strongestCells(numbers.codes, true, 1);
+  const [q, k] = [Math.floor(most / shape[1]), most % shape[1]];
+  const change = most === undefined ? 0 : valueAt(numbers, q, k);
+  const value = Math.abs(change).toFixed(2);
+  if (!Number(value)) return words.no_change;
+  const names = { query: tokenText(numbers, "q", q), key: tokenText(numbers, "k", k), value };
+  return fill(change > 0 ? words.gives_more : words.gives_less, names);
+}
+
+/**
+ * The title, which says so when what is on show is the head with its mask off, or what an edit changes of it.
+ * @param {Drawn} drawn
+ * @param {string} seen
+ */
+export function titleText({ header, words, group }, seen) {
+  if (header.edit !== null && seen === "difference") return fill(words.change, { title: header.title });
+  const off = header.edit !== null && isUnmasked(group.edit, seen);
+  return off ? fill(words.maskoff, { title: header.title }) : header.title;
+}

@@ -1,0 +1,171 @@
+// The coloured squares of a layer's heads: a press lays a head's lines over those of the head on show. Below the squares
+// stands what each head says of the token that is pointed at.
+
+import { el, fill, joined, property } from "../shared/dom.js";
+import { emitOver } from "./head_gestures.js";
+import { tokenText } from "./head_readout.js";
+import { leadToken, toldRow } from "./head_lit.js";
+import { fourDigits } from "../shared/numbers.js";
+import { aboutWhat, coloursOf, MOST_HEADS, strongestOf, toggled } from "./overlay.js";
+import { tellingRow } from "./said.js";
+import { tell } from "../shared/group.js";
+
+/** @import { HeadView } from "./head.js" */
+/** @import { OverlayNumbers } from "./overlay_numbers.js" */
+
+/** @type {Record<string, number>} */
+const STEPS = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
+
+export class HeadSquares {
+  /**
+   * @param {HeadView} view
+   * @param {OverlayNumbers} numbers
+   */
+  constructor(view, numbers) {
+    this.view = view;
+    this.numbers = numbers;
+    this.box = el("div", "av-squares", null, { "data-testid": "squares" });
+    this.box.hidden = true;
+    this.row = el("div", "av-squares-row", null, { role: "group" });
+    this.legend = el("ul", "av-legend", null, { "data-testid": "legend" });
+    this.title = el("span", "av-controls-name");
+    this.only = el("button", "av-button av-only", "×", { type: "button" });
+    this.box.append(this.row, this.legend);
+    /** @type {HTMLButtonElement[]} */
+    this.squares = [];
+    this.built = "";
+    /** what the squares were dressed for: they follow the choice of heads, not the weights */
+    this.dressed = "";
+    this.at = 0;
+    this.only.addEventListener("click", () => this.put([]));
+    this.row.addEventListener("keydown", (e) => this.key(e));
+  }
+
+  /** Builds the squares of this layer, if it has others than there are, and sets them. */
+  draw() {
+    const { numbers, box } = this;
+    property(box, "hidden", !numbers.possible);
+    if (box.hidden) return;
+    const { words } = this.view.drawn.header;
+    const name = JSON.stringify([numbers.count, words.squares]);
+    if (name !== this.built) this.build(numbers.count);
+    this.built = name;
+    this.dress();
+    this.light();
+  }
+
+  /** @param {number} count */
+  build(count) {
+    const { words } = this.view.drawn.header;
+    this.row.setAttribute("aria-label", words.squares);
+    this.title.textContent = words.squares;
+    this.only.title = words.only;
+    this.only.setAttribute("aria-label", words.only);
+    this.squares = Array.from({ length: count }, (_none, head) => {
+      const square = el("button", "av-square", String(head), { type: "button", "data-head": String(head) });
+      square.addEventListener("click", () => this.press(head));
+      return square;
+    });
+    this.at = Math.min(this.at, count - 1);
+    this.row.replaceChildren(this.title, ...this.squares, this.only);
+  }
+
+  /** Colours and names of the squares. */
+  dress() {
+    const { header, theme } = this.view.drawn;
+    const { words, colours } = header;
+    const shown = this.numbers.heads;
+    const places = coloursOf(shown);
+    const full = shown.length >= MOST_HEADS;
+    const how = JSON.stringify([this.built, shown, theme.dark, colours.heads, words.square_on, this.at]);
+    if (this.dressed === how) return;
+    this.dressed = how;
+    this.squares.forEach((square, head) => {
+      const on = places.has(head);
+      const colour = colours.heads[places.get(head) ?? head % MOST_HEADS][Number(theme.dark)];
+      const name =
+        head === shown[0] ? words.square_lead : on ? words.square_off : full ? words.square_full : words.square_on;
+      square.style.setProperty("--av-head", colour);
+      square.classList.toggle("av-lead", head === shown[0]);
+      square.setAttribute("aria-pressed", String(on));
+      square.setAttribute("aria-disabled", String(head === shown[0] || (full && !on)));
+      square.setAttribute("aria-label", fill(name, { head }));
+      square.title = fill(name, { head });
+      square.tabIndex = head === this.at ? 0 : -1;
+    });
+    this.only.hidden = shown.length === 1;
+  }
+
+  /** The legend, about what is pointed at. */
+  light() {
+    if (this.box.hidden) return;
+    const { layers } = this.numbers;
+    property(this.legend, "hidden", layers.length < 2);
+    if (this.legend.hidden) return;
+    const { drawn } = this.view;
+    const { header, group, theme } = drawn;
+    const { words } = header;
+    const told = header.signed ? 0 : toldRow(group, header.shape, header.sentence?.row ?? tellingRow(drawn));
+    const about = aboutWhat(group.hover, group.cell, leadToken(group), told);
+    const [axis, i] = about.axis === "cell" ? ["q", about.q] : [about.axis, about.i];
+    const template = axis === "q" ? words.legend_looks : words.legend_looked;
+    const token = tokenText(drawn, axis === "q" ? "q" : "k", /** @type {number} */ (i));
+    const rows = layers.map((layer) => {
+      const item = el("li", "av-legend-item");
+      item.style.setProperty("--av-head", header.colours.heads[layer.colour ?? 0][Number(theme.dark)]);
+      const largest = strongestOf(layer, about, 2).map(({ axis: side, i: at, value }) =>
+        fill(words.share, { token: tokenText(layer, side, at), value: digits(value) }),
+      );
+      const said = joined(words.join_things, largest);
+      item.append(
+        el("span", "av-swatch", null, { "aria-hidden": "true" }),
+        el("b", "", fill(words.legend_head, { head: layer.head })),
+        el("span", "", said || words.hidden),
+      );
+      return item;
+    });
+    const first = el("li", "av-legend-about", fill(template, { token }));
+    this.legend.replaceChildren(first, ...rows);
+  }
+
+  /** @param {number} head */
+  press(head) {
+    const { drawn } = this.view;
+    const { group, header } = drawn;
+    this.at = head;
+    const lead = header.tile?.[1] ?? 0;
+    const over = toggled(group.over, head, lead, this.numbers.count);
+    if (over.join() === group.over.join()) this.dress();
+    else this.put(over);
+    const { heads } = this.numbers;
+    const said =
+      head === lead ? header.words.square_lead : heads.includes(head) ? header.words.laid : header.words.taken;
+    const full = heads.length >= MOST_HEADS && !heads.includes(head);
+    this.view.announce(fill(full ? header.words.square_full : said, { head, count: heads.length }));
+  }
+
+  /** @param {number[]} over */
+  put(over) {
+    const { group } = this.view.drawn;
+    group.over = over;
+    tell(group, "over");
+    emitOver(this.view);
+  }
+
+  /** @param {KeyboardEvent} event */
+  key(event) {
+    const from = this.squares.findIndex((square) => square === event.target);
+    const step = STEPS[event.key];
+    const to = step ? from + step : { Home: 0, End: this.squares.length - 1 }[event.key];
+    if (from < 0 || to === undefined || !this.squares[to]) return;
+    event.preventDefault();
+    this.at = to;
+    this.dress();
+    this.squares[to].focus();
+  }
+}
+
+/** @param {number} value */
+function digits(value) {
+  return Math.abs(value) < 1 ? value.toFixed(2) : fourDigits(value);
+}

@@ -1,0 +1,65 @@
+// Heads that are asked for before Python answers a click: those here are drawn at once, the others are fetched ahead.
+
+import { readHeader } from "../shared/blob.js";
+import { sameHead } from "../shared/group.js";
+import { fromAll, sourceOf } from "./head_numbers.js";
+
+/** @import { HeadView } from "./head.js" */
+/** @import { Source } from "./head_numbers.js" */
+/** @import { HeadHeader } from "../shared/types.js" */
+
+export class HeadSupply {
+  /** @param {HeadView} view */
+  constructor(view) {
+    this.view = view;
+    /** @type {Map<string, Promise<void>>} heads that are being fetched */
+    this.asking = new Map();
+  }
+
+  /**
+   * Asks the server for a head: it is here before the script that a click starts has run.
+   * @param {[number, number] | null} tile
+   * @returns {Promise<void>} until it has come, or is here or asked for already
+   */
+  async fetch(tile) {
+    const header = this.view.held?.header;
+    if (!header?.ahead || !tile || this.view.memory.has(tile)) return;
+    if (sameHead(header.tile, tile) || fromAll(header, this.view.drawn.group, tile)) return;
+    const name = String(tile);
+    const asking = this.asking.get(name) ?? this.ask(`${header.ahead}/${tile.join(".")}`);
+    this.asking.set(name, asking);
+    await asking;
+    this.asking.delete(name);
+  }
+
+  /** @param {string} address */
+  async ask(address) {
+    try {
+      const answer = await globalThis.fetch(address);
+      if (!answer.ok) return;
+      const bytes = new Uint8Array(await answer.arrayBuffer());
+      const [fresh, payload] = /** @type {[HeadHeader, Uint8Array]} */ (readHeader(bytes));
+      const source = await sourceOf(fresh, payload);
+      const { group, header: now } = this.view.drawn;
+      if (fresh.doc !== now.doc || fresh.look !== now.look) return;
+      this.view.memory.keep({ header: fresh, source }, group.tiles);
+      this.recall();
+    } catch {
+      // the script's own answer is on its way
+    }
+  }
+
+  /** Draws the head that was just chosen, if it is known. */
+  recall() {
+    const { header, group } = this.view.drawn;
+    this.bring(this.view.memory.recall(header, group.selected, group.tiles) ?? fromAll(header, group));
+  }
+
+  /** @param {{ header: HeadHeader, source: Source } | null} known */
+  bring(known) {
+    if (!known) return;
+    const { header } = this.view.drawn;
+    const { session, words, edit, editName, over } = header;
+    this.view.take({ ...known.header, session, words, edit, editName, over, pins: null }, known.source, false);
+  }
+}

@@ -1,0 +1,59 @@
+// The small buttons above the large head: let go, zoom; and the notes below it.
+
+import { addButton, el, fill, property, say } from "../shared/dom.js";
+import { MOST_LINES } from "../lines/line_geometry.js";
+import { EVERYTHING, mostZoom } from "../shared/zoom.js";
+
+/** @import { HeadView } from "./head.js" */
+
+export class HeadTools {
+  /** @param {HeadView} view */
+  constructor(view) {
+    this.view = view;
+    this.box = el("div", "av-tools");
+    /** @type {ReturnType<HeadTools["build"]> | null} */
+    this.buttons = null;
+  }
+
+  refresh() {
+    const { words } = this.view.drawn;
+    if (this.buttons?.language !== words.zoomin) this.buttons = this.build();
+  }
+
+  build() {
+    const { view, box } = this;
+    const { words } = view.drawn;
+    box.replaceChildren();
+    return {
+      language: words.zoomin,
+      letGo: addButton(box, "×", words.letgo, () => view.release()),
+      out: addButton(box, "−", words.zoomout, () => view.zoomBy(1 / 1.5)),
+      in: addButton(box, "+", words.zoomin, () => view.zoomBy(1.5)),
+      all: addButton(box, "1:1", words.zoomall, () => view.setZoom(EVERYTHING)),
+    };
+  }
+
+  draw() {
+    const { group, words, header } = this.view.drawn;
+    const { counted } = this.view.lines;
+    const most = mostZoom(header.shape);
+    const zooms = most > 1.01 && !header.compact;
+    if (this.buttons) {
+      for (const node of [this.buttons.in, this.buttons.out, this.buttons.all]) property(node, "hidden", !zooms);
+      property(this.buttons.out, "disabled", group.zoom.z <= 1);
+      property(this.buttons.all, "disabled", group.zoom.z <= 1);
+      property(this.buttons.in, "disabled", group.zoom.z >= most - 0.01);
+    }
+    const notes = [];
+    if (header.lines && counted.drawn < counted.total && counted.drawn >= MOST_LINES * 0.9) {
+      notes.push(fill(words.strongest, { count: counted.drawn, total: counted.total }));
+    }
+    if (zooms && Math.max(...header.shape) > 40) notes.push(words.wheel);
+    say(this.view.foot, notes.join(" · "));
+  }
+
+  light() {
+    const { group } = this.view.drawn;
+    if (this.buttons) property(this.buttons.letGo, "hidden", group.pins.length === 0 && group.cell === null);
+  }
+}

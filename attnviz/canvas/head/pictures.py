@@ -1,0 +1,120 @@
+"""What a head view shows, as pictures for a file: made from the very records that the canvas is drawn from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from attnviz.base.raw_scores import RawHead
+from attnviz.canvas.shared.blobs import plain_arrangement, plain_edit, plain_sentence
+from attnviz.canvas.shared.kinds import Head, HeadEdit, Options, Pins
+from attnviz.figures.svg_head import HeadPicture
+from attnviz.figures.svg_lines import LinesPicture
+from attnviz.live import LiveView, canvas_wording
+
+
+def head_picture(
+    head: Head,
+    tokens_q: Sequence[str],
+    tokens_k: Sequence[str] | None = None,
+    options: Options | None = None,
+    pins: Pins | None = None,
+    title: str | None = None,
+) -> HeadPicture:
+    """The matrix with what is pinned in it."""
+    options, pins = options or Options(), pins or Pins()
+    return HeadPicture(
+        head.values,
+        tokens_q,
+        tokens_q if tokens_k is None else tokens_k,
+        head.hidden,
+        head.kind,
+        options.full_range,
+        options.root,
+        *_pinned(pins),
+        pins.cell,
+        (options.segments_q, options.segments_k or (options.segments_q if tokens_k is None else ())),
+        head.title if title is None else title,
+        options.unit or canvas_wording.unit(head.kind),
+        options.top,
+    )
+
+
+def lines_picture(
+    head: Head,
+    tokens_q: Sequence[str],
+    tokens_k: Sequence[str] | None = None,
+    options: Options | None = None,
+    pins: Pins | None = None,
+    title: str | None = None,
+    others: Mapping[int, np.ndarray] | None = None,
+) -> LinesPicture:
+    """The token lines, those of pinned tokens in front; `others` are heads laid over it, NaN where masked."""
+    options, pins = options or Options(), pins or Pins()
+    values = np.asarray(head.values, np.float64)
+    fixed = head.kind in ("weights", "diff") and options.full_range
+    return LinesPicture(
+        values if head.hidden is None else np.where(head.hidden, np.nan, values),
+        tokens_q,
+        tokens_q if tokens_k is None else tokens_k,
+        *_pinned(pins),
+        head.title if title is None else title,
+        options.top or (1.0 if fixed else head.largest) or 1.0,
+        options.root,
+        head.signed,
+        head.head or 0,
+        others or {},
+    )
+
+
+def _pinned(pins: Pins) -> tuple[list[int], list[int]]:
+    rows = [pin.index for pin in pins.tokens if pin.axis == "q"]
+    return rows, [pin.index for pin in pins.tokens if pin.axis == "k"]
+
+
+def live_view(
+    heads: Sequence[RawHead],
+    counts: Sequence[int],
+    kv_counts: Sequence[int],
+    tokens: tuple[Sequence[str], Sequence[str] | None],
+    shown: Head,
+    axes: tuple[Sequence[str], Sequence[str] | None],
+    options: Options,
+    pins: Pins,
+    edit: HeadEdit,
+    *,
+    title: str,
+    note: str,
+    link: str | None,
+    over: Sequence[int] = (),
+) -> LiveView:
+    """All `heads`, or one, with `shown` open as it is now.
+
+    `tokens` are the labels of the heads' own queries and keys, `axes` those of the rows and columns on show.
+    """
+    one = len(heads) == 1
+    arranged = shown.raw is not None and (shown.raw.rows is not None or shown.raw.cols is not None)
+    return LiveView(
+        heads,
+        counts,
+        kv_counts,
+        *tokens,
+        (0, 0) if one else (shown.layer or 0, shown.head or 0),
+        title,
+        shown.title,
+        shown.titles,
+        note,
+        link,
+        [(pin.axis, pin.index) for pin in pins.tokens],
+        pins.cell,
+        plain_edit(edit),
+        plain_sentence(shown),
+        (options.segments_q, options.segments_k or (options.segments_q if axes[1] is None else ())),
+        options.full_range,
+        options.root,
+        arranged=plain_arrangement(shown.raw) if arranged and shown.raw is not None else None,
+        rows=axes[0] if arranged else None,
+        cols=axes[1] if arranged else None,
+        over=() if one else over,
+    )

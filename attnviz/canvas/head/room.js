@@ -1,0 +1,146 @@
+// How much of the window is left for the pictures of a head.
+
+import { asLargeAsBefore, magnification } from "../shared/magnified.js";
+import { scrolling } from "../shared/motion.js";
+import { placeOnPage, presentedRoom } from "../shared/presented_room.js";
+import { soon } from "../shared/surface.js";
+
+/** @import { HeadView } from "./head.js" */
+/**
+ * @typedef {object} Found
+ * @property {number} width
+ * @property {number | null} high
+ * @property {boolean} many more tokens than fit beside the lines
+ * @property {boolean} [presented] all that is said around the pictures is to be seen with them
+ */
+
+/** A window that is narrower shows one column. */
+const NARROW = 640;
+/** With less room than this, what is above must be scrolled away anyhow: the picture gets a screen of its own. */
+const LEAST_ROOM = 200;
+/** Where a row would be lower than this, tokens are many: the matrix gets the whole width, and a screen of its own. */
+const LEAST_ROW = 4;
+/** Pixels of Streamlit's bar, which lies over the top of the window. */
+const BAR = 60;
+/** Pixels that the sentence below the pictures takes. */
+const SENTENCE = 34;
+
+/**
+ * How high the matrix may be: what is left of the window where its rows can be seen there, else a window of its own
+ * with its controls, else one without them.
+ * @param {number} rows
+ * @param {number} left pixels below what stands above the matrix
+ * @param {number} screen pixels of the window
+ * @param {number} taken of a window, by controls and sentence
+ * @param {number} below of a window, by the sentence
+ * @returns {{ high: number | null, many: boolean }}
+ */
+export function roomFor(rows, left, screen, taken, below) {
+  const enough = Math.max(LEAST_ROOM, rows * LEAST_ROW);
+  const high = [left, screen - taken].find((room) => room >= enough);
+  if (high !== undefined) return { high, many: false };
+  if (enough > LEAST_ROOM) return { high: screen - below, many: true };
+  return { high: null, many: false };
+}
+
+/**
+ * Whether two rooms are the same, to the pixels that rounding may take.
+ * @param {Found} one
+ * @param {Found | null} other
+ */
+function alike(one, other) {
+  if (other === null || one.width !== other.width || one.many !== other.many) return false;
+  if (one.high === null || other.high === null) return one.high === other.high;
+  return Math.abs(one.high - other.high) < 3;
+}
+
+/** Where the two pictures of a head have their places: side by side where there is room, above each other elsewhere. */
+export class Room {
+  /** @param {HeadView} view */
+  constructor(view) {
+    this.view = view;
+    /** @type {Found | null} */
+    this.found = null;
+    this.check = soon(() => {
+      const now = this.now();
+      if (now.width !== 0 && !alike(now, this.found)) this.measure();
+    });
+    /** What is said around pictures that are presented may take another line. */
+    this.words = new ResizeObserver(() => this.check());
+  }
+
+  /** Draws in the room there is now. */
+  measure() {
+    const now = this.now();
+    if (now.width === 0) return;
+    this.found = now;
+    this.use();
+    if (now.presented) this.words.observe(this.view.root);
+    else this.words.disconnect();
+  }
+
+  /**
+   * Draws in the room there was: the same parts with other numbers. Measuring, which costs a layout of the whole page,
+   * waits until the picture stands.
+   */
+  again() {
+    if (this.found === null) this.measure();
+    else {
+      asLargeAsBefore(() => this.use());
+      this.check();
+    }
+  }
+
+  /**
+   * The width, and the height for the matrix: null where it does not matter.
+   * @returns {Found}
+   */
+  now() {
+    const { root, pair, heatmap, drawn } = this.view;
+    const { header } = drawn;
+    const width = root.clientWidth;
+    if (header.compact) return { width, high: null, many: false };
+    const presented = presentedRoom(root);
+    if (presented !== null) {
+      const [all, matrix] = [root, heatmap.stage].map((each) => each.getBoundingClientRect());
+      const around = matrix.top - all.top + all.bottom - matrix.bottom;
+      const high = presented - around / magnification(root);
+      if (high >= LEAST_ROOM) return { width, high, many: false, presented: true };
+    }
+    if (header.edit === null) return { width, high: null, many: false };
+    const by = magnification(root);
+    const below = header.sentence === null ? 8 : SENTENCE;
+    const taken = pair.offsetTop + below;
+    const left = (globalThis.innerHeight - placeOnPage(root)) / by - taken;
+    const screen = (globalThis.innerHeight - BAR) / by;
+    return { width, ...roomFor(header.shape[0], left, screen, taken, below) };
+  }
+
+  use() {
+    if (this.found === null) return;
+    const { view } = this;
+    const { width, high, many } = this.found;
+    const { lines } = view.drawn.header;
+    const beside = lines && width >= 700 && !many;
+    view.pair.classList.toggle("av-beside", beside);
+    view.heatmap.layout(beside ? Math.floor((width - 24) * 0.56) : width, high);
+    if (lines) {
+      // a pixel less: where the page is magnified the width is a rounded one, and the lines would go below
+      view.lines.layout(beside ? width - 25 - view.heatmap.width : width, beside ? view.heatmap.plot : null);
+    }
+    view.draw();
+  }
+}
+
+/**
+ * On a phone a head stands below the small pictures: who taps one wants to see it.
+ * @param {Element} root
+ * @param {boolean} tapped whether a hand chose another head
+ */
+export function bringIntoWindow(root, tapped) {
+  // asking for the window's width costs a layout, in the frame in which the head is to be drawn
+  if (!tapped || !globalThis.matchMedia(`(max-width: ${NARROW}px)`).matches) return;
+  const { top } = root.getBoundingClientRect();
+  if (top >= 0 && top < globalThis.innerHeight / 2) return;
+  root.scrollIntoView({ block: "start", behavior: scrolling() });
+}

@@ -1,0 +1,90 @@
+// The sentence about one row: which keys get most. Python's side is Matrix.said_of in runs/head_matrix.py.
+
+import { MASKED_16 } from "../shared/codes.js";
+import { valueAt } from "./head_readout.js";
+import { isolated } from "../shared/writing_direction.js";
+
+/** @import { Numbers } from "./head_readout.js" */
+/** @import { SentenceAbout } from "../shared/types.js" */
+
+/**
+ * @param {Numbers} numbers
+ * @param {SentenceAbout} about
+ * @param {number} row
+ */
+export function saidOf(numbers, about, row) {
+  const { header, codes } = numbers;
+  const [, nk] = header.shape;
+  const [rows, cols] = [header.q, header.k ?? header.q];
+  const token = named(rows, about.places[0], row);
+  /** @type {[number, number][]} */
+  const seen = [];
+  for (let k = 0; k < nk; k++) if (codes[row * nk + k] !== MASKED_16) seen.push([valueAt(numbers, row, k), k]);
+  const [, , , masked, faint] = about.templates;
+  if (!seen.length) return fillNumbers(masked, { token });
+  seen.sort((a, b) => b[0] - a[0] || a[1] - b[1]);
+  const worth = seen.slice(0, 3).filter(([value]) => value >= about.least);
+  if (!worth.length) return fillNumbers(faint, { token });
+  /** @type {Record<string, string | number>} */
+  const fields = { token };
+  worth.forEach(([value, k], place) => {
+    fields[`key${place + 1}`] = named(cols, about.places[1], k);
+    fields[`share${place + 1}`] = value;
+  });
+  return fillNumbers(about.templates[worth.length - 1], fields);
+}
+
+/**
+ * The row that tells most: the one with the largest, farthest weight; the first token, a common sink, is left out.
+ * @param {Numbers} numbers
+ */
+export function tellingRow(numbers) {
+  const [nq, nk] = numbers.header.shape;
+  const far = Float64Array.from({ length: Math.max(nq, nk) }, (_, distance) => Math.log1p(distance));
+  let [most, row] = [0, 0];
+  for (let q = 0; q < nq; q++) {
+    for (let k = 1; k < nk; k++) {
+      if (numbers.codes[q * nk + k] === MASKED_16) continue;
+      const tells = valueAt(numbers, q, k) * far[Math.abs(q - k)];
+      if (tells > most) [most, row] = [tells, q];
+    }
+  }
+  return row;
+}
+
+/**
+ * A token, with its position where the same occurs more than once.
+ * @param {string[]} labels
+ * @param {number[]} places
+ * @param {number} i
+ */
+function named(labels, places, i) {
+  const label = labels[i];
+  return labels.indexOf(label) === labels.lastIndexOf(label) ? label : `${label} (${places[i]})`;
+}
+
+/**
+ * A Python template filled in: {name}, {name:.0%} and {name:.2f}.
+ * @param {string} template
+ * @param {Record<string, string | number>} fields
+ */
+export function fillNumbers(template, fields) {
+  return template.replace(/\{(\w+)(?::\.(\d)([%f]))?\}/g, (whole, name, digits, kind) => {
+    if (!(name in fields)) return whole;
+    if (kind === undefined) return isolated(fields[name]);
+    const value = Number(fields[name]) * (kind === "%" ? 100 : 1);
+    return evenly(value, Number(digits)) + (kind === "%" ? "%" : "");
+  });
+}
+
+/**
+ * Rounded as Python does: a number exactly between two goes to the even one.
+ * @param {number} value
+ * @param {number} digits
+ */
+function evenly(value, digits) {
+  if (digits > 0) return value.toFixed(digits);
+  const floor = Math.floor(value);
+  const between = value - floor === 0.5;
+  return String(between ? floor + (floor % 2) : Math.round(value));
+}

@@ -1,0 +1,80 @@
+// Where the heatmap's cells and labels are.
+
+import { clamp } from "../shared/numbers.js";
+import { SLANT } from "../shared/token_labels.js";
+import { spans } from "../shared/zoom.js";
+
+/** @import { Hit, Rectangle, Shape, Zoom } from "../shared/types.js" */
+
+/** Room beside the plot for what rows and columns sum to. */
+export const SUMS = { wide: 34, high: 24 };
+/** A cell that is low for want of room may be so many times as wide. */
+const WIDEST_CELL = 2.8;
+
+/**
+ * Sizes of plot and stage for the room there is. Cells are square, but where the window is too low for that they are
+ * wider than high.
+ * @param {object} given
+ * @param {Shape} given.shape
+ * @param {number} given.width
+ * @param {number | null} [given.high] the height that the stage may have, null where it does not matter
+ * @param {boolean} given.compact
+ * @param {number} given.font
+ * @param {number} given.labelsQ the width of the widest label
+ * @param {number} given.labelsK
+ * @param {boolean} [given.sums] whether sums of rows and columns stand beside the plot
+ */
+export function heatmapLayout({ shape: [nq, nk], width, high = null, compact, font, labelsQ, labelsK, sums = false }) {
+  const left = Math.ceil(labelsQ) + 10;
+  const foot = sums ? SUMS.high : 0;
+  const most = compact ? 40 : 60;
+  const beside = sums ? SUMS.wide : 0;
+  let right = 6 + beside;
+  let cell = Math.min(most, (width - left - right) / nk);
+  const flat = labelsK + 6 <= cell;
+  if (!flat) {
+    right = Math.min(Math.max(6 + beside, labelsK * Math.cos(SLANT) - cell / 2 + 4), width * 0.16);
+    cell = Math.min(most, (width - left - right) / nk);
+  }
+  const top = flat ? font + 12 : Math.ceil(labelsK * Math.sin(SLANT)) + 14;
+  const usual = compact ? 340 : 620;
+  const tallest = high === null ? usual : clamp(high - top - foot - 4, 120, 900);
+  const cellH = Math.max(Math.min(cell, tallest / nq), Math.min(14, tallest / nq));
+  const squareH = Math.min(cell, tallest / nq);
+  const squareW = high === null ? squareH : Math.min(cell, squareH * WIDEST_CELL);
+  const plot = { x: left, y: top, w: (nq === nk ? squareW : cell) * nk, h: (nq === nk ? squareH : cellH) * nq };
+  return { plot, flat, width: Math.ceil(left + plot.w + right), height: Math.ceil(top + plot.h + foot + 4) };
+}
+
+/**
+ * Sizes of a cell, and which cells are on show.
+ * @param {Rectangle} plot
+ * @param {Zoom} zoom
+ * @param {Shape} shape
+ */
+export function cellsOnShow(plot, zoom, shape) {
+  const [nq, nk] = shape;
+  const span = spans(zoom, shape);
+  return { nq, nk, w: plot.w / span.k, h: plot.h / span.q, z: zoom.z, q0: zoom.q0, k0: zoom.k0, span };
+}
+
+/**
+ * What lies at a point of the stage: a cell, a row label, a column label, or nothing.
+ * @param {number} px
+ * @param {number} py
+ * @param {Rectangle} plot
+ * @param {Zoom} zoom
+ * @param {Shape} shape
+ * @returns {Hit | null}
+ */
+export function heatmapHit(px, py, plot, zoom, shape) {
+  const c = cellsOnShow(plot, zoom, shape);
+  const [q, k] = [(py - plot.y) / c.h + c.q0, (px - plot.x) / c.w + c.k0];
+  const inY = py >= plot.y && py < plot.y + plot.h;
+  const inX = px >= plot.x && px < plot.x + plot.w;
+  const [qi, ki] = [clamp(Math.floor(q), 0, c.nq - 1), clamp(Math.floor(k), 0, c.nk - 1)];
+  if (inX && inY) return { axis: "cell", q: qi, k: ki, at: [q, k] };
+  if (inY && px < plot.x) return { axis: "q", i: qi };
+  if (inX && (py < plot.y || (py > plot.y + plot.h && py <= plot.y + plot.h + SUMS.high))) return { axis: "k", i: ki };
+  return null;
+}

@@ -1,0 +1,214 @@
+// The file that leaves the app: all heads and the chosen one, drawn from scores that stand in the file itself.
+
+import { AllHeads } from "../shared/all_heads.js";
+import { attend } from "../shared/attend.js";
+import { inflate } from "../shared/blob.js";
+import { el, fill } from "../shared/dom.js";
+import { groupOf, sameHead } from "../shared/group.js";
+import { HeadView } from "../head/head.js";
+import { scrolling } from "../shared/motion.js";
+import { Overview } from "../overview/overview.js";
+import { watchSize } from "../shared/surface.js";
+import { thumbnail } from "../overview/tiles.js";
+
+/** @import { Source } from "../head/head_numbers.js" */
+/** @import { Component, HeadHeader, LiveHeader, OverviewHeader, RawHead } from "../shared/types.js" */
+
+const GROUP = "live";
+const INLINE = "inline";
+const SIDE = 32;
+/** Below this width the head stands under the overview. */
+const NARROW = 900;
+
+/** @param {string} id */
+function textOf(id) {
+  const text = document.getElementById(id)?.textContent;
+  if (!text) throw new Error(`this file was cut short: ${id} is missing`);
+  return text;
+}
+
+/** The theme that the address asks for, else the file's own choice; "auto" follows the system. */
+function applyTheme() {
+  const asked = /[?#&]theme=(light|dark|auto)\b/.exec(location.href)?.[1];
+  if (asked) document.documentElement.dataset.theme = asked;
+}
+
+/** @param {LiveHeader} view */
+function headHeader(view) {
+  const shape = /** @type {[number, number]} */ ([view.q.length, (view.k ?? view.q).length]);
+  /** @type {HeadHeader} */
+  const header = {
+    group: GROUP,
+    session: GROUP,
+    ack: 0,
+    heard: 0,
+    edits: 0,
+    doc: "live",
+    data: String(view.at),
+    shape,
+    signed: false,
+    top: 1,
+    scale: { top: 1, root: view.root },
+    look: GROUP,
+    title: view.headTitle,
+    tile: view.at,
+    q: view.q,
+    k: view.k,
+    compact: false,
+    chips: true,
+    lines: true,
+    segments: view.segments,
+    unit: view.unit,
+    pins: view.pins,
+    start: GROUP,
+    ahead: null,
+    editedTiles: null,
+    every: INLINE,
+    kind: "weights",
+    raw: null,
+    coarse: true,
+    titles: null,
+    fullRange: view.fullRange,
+    fixedTop: null,
+    sentence: view.sentence,
+    edit: view.edit,
+    editName: GROUP,
+    over: view.over,
+    overs: 0,
+    colours: view.colours,
+    words: view.headWords,
+  };
+  return header;
+}
+
+/**
+ * The source of a head's numbers, its tokens joined and left out as the view has them.
+ * @param {LiveHeader} view
+ * @param {RawHead} raw
+ * @returns {Source}
+ */
+function numbersOf({ arranged }, raw) {
+  const { rows, cols, merged, renormalise } = arranged ?? { rows: null, cols: null, merged: false, renormalise: false };
+  return { raw, how: { shape: raw.shape, rows, cols, merged, renormalise, norms: null } };
+}
+
+/**
+ * What the header says of another head.
+ * @param {LiveHeader} view
+ * @param {HeadHeader} header
+ * @param {[number, number]} tile
+ * @returns {HeadHeader}
+ */
+function headerOf({ titles, at, headTitle }, header, tile) {
+  const [layer, head] = tile;
+  const named = titles ? fill(titles.template, { layer, head, kv: Math.floor(head / titles.share) }) : headTitle;
+  const sentence = header.sentence && { ...header.sentence, row: null };
+  return { ...header, tile, title: sameHead(tile, at) ? headTitle : named, sentence, data: String(tile), pins: null };
+}
+
+/**
+ * @param {LiveHeader} view
+ * @param {AllHeads} all
+ * @returns {[OverviewHeader, Uint8Array]}
+ */
+function tilesOf(view, all) {
+  const [nq, nk] = all.heads[0].shape;
+  const [rows, columns] = [Math.min(SIDE, nq), Math.min(SIDE, nk)];
+  const codes = new Uint8Array(all.heads.length * rows * columns);
+  all.heads.forEach((head, i) => {
+    const weights = head.exact ? attend(head, head.mask, head.scale) : head.scores;
+    const tile = codes.subarray(i * rows * columns, (i + 1) * rows * columns);
+    thumbnail(weights, head.mask, head.shape, SIDE, tile);
+  });
+  const header = {
+    group: GROUP,
+    asked: null,
+    data: GROUP,
+    shape: /** @type {[number, number]} */ ([rows, columns]),
+    heads: view.heads,
+    kv: view.kv,
+    layers: view.layers,
+    measure: null,
+    measureName: "",
+    order: "place",
+    dim: false,
+    q: view.tokens[0],
+    k: view.tokens[1],
+    scale: { top: 1, root: true },
+    unit: view.unit,
+    colours: view.colours,
+    words: view.overviewWords,
+  };
+  return [header, codes];
+}
+
+/**
+ * @param {LiveHeader} view
+ * @param {boolean} several
+ */
+function frame(view, several) {
+  const main = document.getElementById("attnviz");
+  if (!main) throw new Error("this file was cut short");
+  const top = el("header", "live-top");
+  top.append(el("h1", "", view.title));
+  const overview = el("section", "av-root live-overview", null, { "aria-label": view.words.all });
+  const head = el("section", "av-root live-head");
+  const columns = el("div", several ? "live-columns" : "live-one");
+  if (several) columns.append(overview);
+  columns.append(head);
+  const foot = el("footer", "live-foot", view.note ? `${view.note} ` : "");
+  if (view.link) {
+    foot.append(el("a", "", view.words.open, { href: view.link, target: "_blank", rel: "noopener" }), " · ");
+  }
+  foot.append(view.words.made);
+  main.append(top, columns, foot);
+  return { overview, head };
+}
+
+async function start() {
+  applyTheme();
+  /** @type {LiveHeader} */
+  const view = JSON.parse(textOf("attnviz-view"));
+  const packed = Uint8Array.from(atob(textOf("attnviz-heads")), (letter) => letter.charCodeAt(0));
+  const all = new AllHeads(await inflate(packed), INLINE);
+  const several = all.heads.length > 1;
+  const boxes = frame(view, several);
+  const group = groupOf(GROUP);
+  group.all = all;
+  group.tiles = GROUP;
+  group.selected = view.at;
+  /** @type {Component} */
+  const silent = { data: packed, parentElement: boxes.head, setStateValue: () => {} };
+  const large = new HeadView(boxes.head);
+  large.component = silent;
+  const small = several ? new Overview(boxes.overview) : null;
+  const show = (/** @type {HeadHeader} */ header) => {
+    const raw = all.head(header.tile);
+    if (raw) large.take(header, numbersOf(view, raw), false);
+  };
+  const draw = () => {
+    const shown = large.held?.header;
+    small?.take(...tilesOf(view, all));
+    show(shown ? { ...shown, pins: null } : headHeader(view));
+  };
+  draw();
+  small?.bringIntoView(small.chosen());
+  watchSize(boxes.head, () => large.resize());
+  if (small)
+    watchSize(boxes.overview, () => {
+      const late = !small.laid;
+      small.resize();
+      if (late) small.bringIntoView(small.chosen());
+    });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
+  group.listeners.add((what) => {
+    const { header } = large.drawn;
+    if (what !== "selected" || !group.selected || sameHead(group.selected, header.tile)) return;
+    show(headerOf(view, header, group.selected));
+    if (innerWidth < NARROW) boxes.head.scrollIntoView({ block: "start", behavior: scrolling() });
+  });
+}
+
+void start().catch((problem) => {
+  document.body.append(el("p", "live-problem", problem instanceof Error ? problem.message : String(problem)));
+});

@@ -1,0 +1,119 @@
+"""A boolean grid over tokens, painted with mouse, finger or keyboard: who may look at whom."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import streamlit as st
+from numpy.typing import NDArray
+
+from attnviz.base.message import Problem
+from attnviz.base.packed import pack_bits, unpack_bits
+from attnviz.canvas.shared import packing
+from attnviz.canvas.shared.blobs import mapping
+from attnviz.canvas.shared.registration import answering, component
+from attnviz.live import canvas_wording
+
+MOST_CELLS = 512 * 512
+
+
+def mask_grid(
+    key: str,
+    mask: NDArray[np.bool_],
+    tokens_q: Sequence[str],
+    tokens_k: Sequence[str] | None = None,
+    *,
+    weights: NDArray[np.floating] | None = None,
+    locked: NDArray[np.bool_] | None = None,
+    on_change: Callable[[NDArray[np.bool_]], None] | None = None,
+    label: str = "",
+) -> NDArray[np.bool_]:
+    """Draw `mask` (Q, K), True = may attend, to be painted on; answer it as it is now.
+
+    A gesture that begins on an allowed cell forbids, one that begins on a forbidden cell allows;
+    Python hears of it when the gesture ends. With `on_change` the caller owns the mask: it is
+    called before the rerun, and the caller passes the new mask in. Without, the painted mask is kept
+    here until another `mask` is passed. Undo and redo work in the browser and also reach Python.
+
+    weights  (Q, K) between 0 and 1, drawn in colour under the cells that may be looked at
+    locked   (Q, K), True = cannot be switched (padding, say)
+    label    what the grid is called, in the visitor's language
+    """
+    given = np.asarray(mask, bool)
+    _check(given, len(tokens_q), len(tokens_q if tokens_k is None else tokens_k))
+    name = packing.fingerprint(pack_bits(given), tuple(tokens_q), tokens_k and tuple(tokens_k))
+    kept, ack = f"{key}_painted", f"{key}_ack"
+
+    def painted() -> None:
+        value = mapping(mapping(st.session_state.get(key)).get("paint"))
+        grid = _grid(value.get("bits"), given.shape)
+        if grid is None:
+            return
+        seq = value.get("seq")
+        st.session_state[ack] = seq if isinstance(seq, int) else 0
+        st.session_state[kept] = (name, grid)
+        if on_change is not None:
+            on_change(grid)
+
+    current = given
+    if on_change is None:
+        origin, grid = st.session_state.get(kept, (None, None))
+        current = grid if origin == name else given
+    data = _blob(current, tokens_q, tokens_k, weights, locked, label, answering(st.session_state.get(ack)))
+    component("mask")(key=key, data=data, on_paint_change=painted)
+    return current
+
+
+def _check(mask: NDArray[np.bool_], queries: int, keys: int) -> None:
+    if mask.shape != (queries, keys):
+        raise ValueError(f"a mask of shape {mask.shape} does not fit {queries} queries and {keys} keys")
+    if mask.size > MOST_CELLS:
+        raise Problem(
+            "{rows} x {columns} cells are more than can be painted: at most {most}.",
+            rows=queries,
+            columns=keys,
+            most=MOST_CELLS,
+        )
+
+
+def _blob(
+    mask: NDArray[np.bool_],
+    tokens_q: Sequence[str],
+    tokens_k: Sequence[str] | None,
+    weights: NDArray[np.floating] | None,
+    locked: NDArray[np.bool_] | None,
+    label: str,
+    echo: dict[str, Any],
+) -> bytes:
+    """All that it takes to draw the grid: bits of the mask, of what is locked, and codes of the weights."""
+    parts = [pack_bits(mask)]
+    if locked is not None:
+        parts.append(pack_bits(np.broadcast_to(locked, mask.shape)))
+    if weights is not None:
+        parts.append(packing.planes(packing.encode16(np.asarray(weights), None, 1.0, signed=False)))
+    q, k = [str(t) for t in tokens_q], None if tokens_k is None else [str(t) for t in tokens_k]
+    header: dict[str, Any] = {
+        "shape": list(mask.shape),
+        "q": q,
+        "k": k,
+        "locked": locked is not None,
+        "weights": weights is not None,
+        "label": label,
+        "unit": canvas_wording.unit("weights"),
+        "colours": canvas_wording.colours(),
+        "words": canvas_wording.mask(),
+        "data": packing.fingerprint(*parts, q, k),
+    }
+    return packing.blob(header | echo, packing.squeeze(b"".join(parts)))
+
+
+def _grid(bits: object, shape: tuple[int, ...]) -> NDArray[np.bool_] | None:
+    """The grid that the browser sent, or None where it is not one."""
+    try:
+        return unpack_bits(base64.b64decode(bits, validate=True), shape) if isinstance(bits, str) else None
+    except (ValueError, binascii.Error):
+        return None

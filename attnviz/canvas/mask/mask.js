@@ -1,0 +1,368 @@
+// A mask to paint on: gestures, keys, undo; a gesture is told to Python when it ends.
+
+import { inflate, readHeader } from "../shared/blob.js";
+import { joinPlanes, packBits, unpackBits } from "../shared/codes.js";
+import { pixelTable } from "../shared/colour.js";
+import { viewComponent } from "../shared/component.js";
+import { addButton, el, joined } from "../shared/dom.js";
+import { MaskDrawing, WEIGHT_SCALE } from "./mask_drawing.js";
+import { cellsBetween, cellsOfBox, cellsOfLine } from "./mask_geometry.js";
+import { clamp } from "../shared/numbers.js";
+import { Sequence } from "../shared/sequence.js";
+import { onceAFrame } from "../shared/surface.js";
+import { themeOf } from "../shared/theme.js";
+import { TokenLabels } from "../shared/token_labels.js";
+
+/** @import { Mask } from "./mask_drawing.js" */
+/** @import { Component, MaskHeader } from "../shared/types.js" */
+
+/**
+ * A hand at work: on a label, or painting cells on or off.
+ * @typedef {{ kind: "label", pointer: number, label: [number, number] }} LabelGesture
+ * @typedef {object} PaintGesture
+ * @property {"paint"} kind
+ * @property {number} pointer
+ * @property {number} on what the cells become
+ * @property {[number, number]} from
+ * @property {[number, number]} last
+ * @property {Uint8Array} before
+ * @property {boolean} box
+ */
+
+const MOST_UNDO = 60;
+
+/** @type {Record<string, [number, number]>} */
+const ARROWS = { ArrowRight: [0, 1], ArrowLeft: [0, -1], ArrowDown: [1, 0], ArrowUp: [-1, 0] };
+
+class MaskEditor extends MaskDrawing {
+  /** @param {HTMLElement} root */
+  constructor(root) {
+    super(root);
+    this.head = el("div", "av-mask-head");
+    this.tools = el("div", "av-tools");
+    this.head.append(this.count, this.tools);
+    this.help = el("div", "av-sr", null, { id: "help" });
+    this.live = el("div", "av-sr", "", { "aria-live": "polite", role: "status" });
+    /** @type {Component | null} */
+    this.component = null;
+    /** @type {Uint8Array[]} */
+    this.past = [];
+    /** @type {Uint8Array[]} */
+    this.future = [];
+    this.strokes = new Sequence();
+    /** @type {LabelGesture | PaintGesture | null} */
+    this.gesture = null;
+    /** @type {number | null} what the keyboard paints with */
+    this.brush = null;
+    /** @type {{ language: string, undo: HTMLButtonElement, redo: HTMLButtonElement } | null} */
+    this.buttons = null;
+    this.turn = 0;
+    this.relight = onceAFrame(() => this.light());
+    this.redraw = onceAFrame(() => this.draw());
+    this.listen();
+  }
+
+  /**
+   * @param {Uint8Array} bytes
+   * @param {Component} component
+   */
+  async show(bytes, component) {
+    const [header, payload] = /** @type {[MaskHeader, Uint8Array]} */ (readHeader(bytes));
+    this.component = component;
+    this.turn += 1;
+    const { turn } = this;
+    const before = this.held;
+    const parts = before?.header.data === header.data ? before : unpackMask(header, await inflate(payload));
+    if (turn !== this.turn) return;
+    const { given, locked, weights, table } = parts;
+    const sameTokens = before !== null && same([before.header.q, before.header.k], [header.q, header.k]);
+    const labelsQ = sameTokens ? before.labelsQ : new TokenLabels(header.q);
+    const labelsK = sameTokens ? before.labelsK : header.k === null ? labelsQ : new TokenLabels(header.k);
+    const behind = this.strokes.isBehind(header.session, header.ack) || this.gesture?.kind === "paint";
+    const cells = sameTokens ? this.adopted(given, behind) : this.begun(given);
+    const theme = themeOf(this.root, header.colours);
+    this.hold({ header, given, cells, locked, weights, table, theme, labelsQ, labelsK });
+    if (!before) this.root.append(this.help, this.live, this.head, this.stage, this.read, this.legend);
+    this.dress();
+    this.resize();
+  }
+
+  /**
+   * The cells for other tokens: Python's, with nothing to undo.
+   * @param {Uint8Array} given
+   */
+  begun(given) {
+    Object.assign(this, { past: [], future: [], cursor: null, hover: null, gesture: null });
+    return given.slice();
+  }
+
+  /**
+   * The cells for the same tokens: Python's, which can be undone, unless a newer stroke, or one in the making, has
+   * overtaken them.
+   * @param {Uint8Array} given
+   * @param {boolean} behind
+   */
+  adopted(given, behind) {
+    const { cells } = this.mask;
+    if (behind || cells.every((cell, i) => cell === given[i])) return cells;
+    this.remember();
+    return given.slice();
+  }
+
+  remember() {
+    this.past.push(this.mask.cells.slice());
+    if (this.past.length > MOST_UNDO) this.past.shift();
+    this.future = [];
+  }
+
+  dress() {
+    const { words, label } = this.mask.header;
+    this.stage.setAttribute("aria-label", label || words.label);
+    this.help.textContent = words.help;
+    this.drawLegend();
+    if (this.buttons?.language === words.undo) return;
+    this.tools.replaceChildren();
+    this.buttons = {
+      language: words.undo,
+      undo: addButton(this.tools, "↶", words.undo, () => this.undo()),
+      redo: addButton(this.tools, "↷", words.redo, () => this.redo()),
+    };
+  }
+
+  drawCount() {
+    super.drawCount();
+    if (!this.buttons) return;
+    this.buttons.undo.disabled = this.past.length === 0;
+    this.buttons.redo.disabled = this.future.length === 0;
+  }
+
+  leave() {
+    this.gesture = null;
+  }
+
+  listen() {
+    const { stage } = this;
+    stage.addEventListener("pointerdown", (e) => this.down(e));
+    stage.addEventListener("pointermove", (e) => this.move(e));
+    stage.addEventListener("pointerup", (e) => this.up(e));
+    stage.addEventListener("pointercancel", () => this.cancel());
+    stage.addEventListener("pointerleave", () => {
+      if (this.gesture) return;
+      this.hover = null;
+      this.relight();
+    });
+    stage.addEventListener("keydown", (e) => this.key(e));
+    stage.addEventListener("blur", () => this.leaveCells());
+  }
+
+  /** @param {PointerEvent} event */
+  down(event) {
+    if (event.button > 0 || this.gesture) return;
+    const hit = this.hit(event);
+    if (!hit) return;
+    const [q, k] = hit;
+    const pointer = event.pointerId;
+    if (q < 0 || k < 0) {
+      this.gesture = { kind: "label", label: hit, pointer };
+      return;
+    }
+    const { cells, header } = this.mask;
+    const on = cells[q * header.shape[1] + k] ? 0 : 1;
+    this.gesture = { kind: "paint", pointer, on, from: hit, last: hit, before: cells.slice(), box: event.shiftKey };
+    this.stage.setPointerCapture(pointer);
+    this.paint(this.gesture, hit);
+  }
+
+  /** @param {PointerEvent} event */
+  move(event) {
+    const { gesture } = this;
+    if (!gesture) {
+      if (event.pointerType === "touch") return;
+      this.hover = this.hit(event);
+      this.stage.style.cursor = this.hover ? (this.hover.includes(-1) ? "pointer" : "crosshair") : "";
+      this.relight();
+      return;
+    }
+    if (gesture.kind === "label" || event.pointerId !== gesture.pointer) return;
+    const steps = event.getCoalescedEvents?.() ?? [];
+    for (const step of steps.length ? steps : [event]) this.paint(gesture, this.nearest(step));
+  }
+
+  /** @param {PointerEvent} event */
+  up(event) {
+    const { gesture } = this;
+    if (!gesture || event.pointerId !== gesture.pointer) return;
+    this.gesture = null;
+    if (gesture.kind === "paint") this.finish(gesture.before);
+    else if (same(this.hit(event), gesture.label)) this.switchLine(gesture.label);
+  }
+
+  cancel() {
+    if (this.gesture?.kind === "paint") this.mask.cells = this.gesture.before;
+    this.gesture = null;
+    this.redraw();
+  }
+
+  /**
+   * From the last cell to this one without gaps, however fast the hand was; with Shift, a box.
+   * @param {PaintGesture} gesture
+   * @param {[number, number]} to
+   */
+  paint(gesture, to) {
+    if (gesture.box) this.mask.cells = gesture.before.slice();
+    const cells = gesture.box ? cellsOfBox(gesture.from, to) : cellsBetween(gesture.last, to);
+    const nk = this.mask.header.shape[1];
+    this.set(
+      cells.map(([q, k]) => q * nk + k),
+      gesture.on,
+    );
+    gesture.last = to;
+    this.hover = to;
+    this.redraw();
+  }
+
+  /**
+   * Switches cells, by number, except locked ones.
+   * @param {number[]} numbers
+   * @param {number} on
+   */
+  set(numbers, on) {
+    const { cells, locked } = this.mask;
+    for (const i of numbers) if (!locked?.[i]) cells[i] = on;
+  }
+
+  /**
+   * A label switches its whole row or column: off if anything in it that can be switched is on.
+   * @param {[number, number]} label
+   */
+  switchLine(label) {
+    const { cells, locked, header } = this.mask;
+    const line = cellsOfLine(label, header.shape);
+    const before = cells.slice();
+    this.set(line, line.some((i) => cells[i] && !locked?.[i]) ? 0 : 1);
+    this.finish(before);
+  }
+
+  /**
+   * A gesture is over: remember it and tell Python, if it changed anything.
+   * @param {Uint8Array} before
+   */
+  finish(before) {
+    const now = this.mask.cells;
+    if (before.every((cell, i) => cell === now[i])) {
+      this.redraw();
+      return;
+    }
+    this.mask.cells = before;
+    this.remember();
+    this.mask.cells = now;
+    this.emit();
+  }
+
+  emit() {
+    this.redraw();
+    this.component?.setStateValue("paint", { seq: this.strokes.next(), bits: packBits(this.mask.cells) });
+  }
+
+  undo() {
+    const cells = this.past.pop();
+    if (!cells) return;
+    this.future.push(this.mask.cells);
+    this.mask.cells = cells;
+    this.emit();
+    this.live.textContent = this.mask.header.words.undo;
+  }
+
+  redo() {
+    const cells = this.future.pop();
+    if (!cells) return;
+    this.past.push(this.mask.cells);
+    this.mask.cells = cells;
+    this.emit();
+    this.live.textContent = this.mask.header.words.redo;
+  }
+
+  /** @param {KeyboardEvent} event */
+  key(event) {
+    const command = event.ctrlKey || event.metaKey;
+    const letter = event.key.toLowerCase();
+    if (event.key in ARROWS && !command && !event.altKey) this.walk(ARROWS[event.key], event.shiftKey);
+    else if ((event.key === " " || event.key === "Enter") && this.cursor) this.paintAtCursor(this.cursor);
+    else if (command && (letter === "y" || (letter === "z" && event.shiftKey))) this.redo();
+    else if (command && letter === "z") this.undo();
+    else if (event.key === "Escape" && this.gesture) this.cancel();
+    else if (event.key === "Escape" && this.cursor) this.leaveCells();
+    else return;
+    event.preventDefault();
+  }
+
+  leaveCells() {
+    this.putCursor(null);
+    this.relight();
+  }
+
+  /**
+   * Moves the cursor; with `painting` it leaves what the last cell painted became.
+   * @param {[number, number]} direction
+   * @param {boolean} painting
+   */
+  walk([dq, dk], painting) {
+    const [nq, nk] = this.mask.header.shape;
+    const [q, k] = this.cursor ?? [-dq, -dk];
+    /** @type {[number, number]} */
+    const to = [clamp(q + dq, 0, nq - 1), clamp(k + dk, 0, nk - 1)];
+    this.putCursor(to);
+    this.hover = null;
+    if (painting && this.brush !== null) this.put(to, this.brush);
+    this.live.textContent = joined(this.mask.header.words.join_heard, [
+      this.readout(to),
+      to[0] === q ? "" : this.rowSaid(to[0]),
+    ]);
+    this.relight();
+  }
+
+  /** @param {[number, number]} cursor */
+  paintAtCursor([q, k]) {
+    const { cells, header } = this.mask;
+    this.brush = cells[q * header.shape[1] + k] ? 0 : 1;
+    this.put([q, k], this.brush);
+    this.live.textContent = this.readout([q, k]);
+  }
+
+  /**
+   * @param {[number, number]} cell
+   * @param {number} on
+   */
+  put([q, k], on) {
+    const { cells, header } = this.mask;
+    const before = cells.slice();
+    this.set([q * header.shape[1] + k], on);
+    this.finish(before);
+  }
+}
+
+/**
+ * The parts of a mask's payload: cells, then locked cells and weights where the header says so.
+ * @param {MaskHeader} header
+ * @param {Uint8Array} bytes
+ * @returns {Pick<Mask, "given" | "locked" | "weights" | "table">}
+ */
+function unpackMask(header, bytes) {
+  const n = header.shape[0] * header.shape[1];
+  const size = (n + 7) >> 3;
+  const given = unpackBits(bytes.subarray(0, size), n);
+  const locked = header.locked ? unpackBits(bytes.subarray(size, 2 * size), n) : null;
+  const at = header.locked ? 2 * size : size;
+  const weights = header.weights ? joinPlanes(bytes.subarray(at, at + 2 * n)) : null;
+  return { given, locked, weights, table: weights ? pixelTable({ ...header, ...WEIGHT_SCALE }, false) : null };
+}
+
+/**
+ * @param {unknown} a
+ * @param {unknown} b
+ */
+function same(a, b) {
+  return JSON.stringify(a) === JSON.stringify(b);
+}
+
+export default viewComponent(MaskEditor);

@@ -1,0 +1,316 @@
+// A mask as drawn: cells that may look in colour, the others hatched, what is pointed at, in words too.
+
+import { MASKED_16, valueOf } from "../shared/codes.js";
+import { cssOf, mixed, pixelOf, rgb } from "../shared/colour.js";
+import { drawColourBar } from "../shared/colour_bar.js";
+import { el, fill, joined, visibleToken } from "../shared/dom.js";
+import { placeOn } from "../shared/magnified.js";
+import { maskHit, maskLayout, nearestCell } from "./mask_geometry.js";
+import { fourDigits } from "../shared/numbers.js";
+import { contextOf, hatch, markPainted, pixelCanvas, sized } from "../shared/surface.js";
+import { drawPill, labelStep, LONGEST_LABEL, SLANT } from "../shared/token_labels.js";
+
+/** @import { TokenLabels } from "../shared/token_labels.js" */
+/** @import { Axis, MaskHeader, Rectangle, Theme } from "../shared/types.js" */
+
+/**
+ * All that a drawing needs, complete or not there at all.
+ * @typedef {object} Mask
+ * @property {MaskHeader} header
+ * @property {Uint8Array} given the mask as Python sent it
+ * @property {Uint8Array} cells the mask as it is painted: 1 = may look
+ * @property {Uint8Array | null} locked
+ * @property {Uint16Array | null} weights
+ * @property {Uint32Array | null} table pixels of the weights
+ * @property {Theme} theme
+ * @property {TokenLabels} labelsQ
+ * @property {TokenLabels} labelsK
+ */
+
+export const WEIGHT_SCALE = { signed: false, top: 1, scale: { top: 1, root: true } };
+
+export class MaskDrawing {
+  /** @param {HTMLElement} root */
+  constructor(root) {
+    this.root = root;
+    this.stage = el("div", "av-stage av-mask", null, {
+      tabindex: "0",
+      role: "application",
+      "aria-describedby": "help",
+      "data-testid": "mask",
+    });
+    this.base = el("canvas");
+    this.over = el("canvas", "av-over");
+    this.pad = el("div", "av-pad");
+    this.stage.append(this.base, this.over, this.pad);
+    this.count = el("div", "av-mask-count", "", { "data-testid": "count" });
+    this.read = el("div", "av-readout", "", { "data-testid": "readout" });
+    this.legend = el("div", "av-bar-row av-legend");
+    /** @type {Mask | null} */
+    this.held = null;
+    /** @type {Rectangle} */
+    this.plot = { x: 0, y: 0, w: 0, h: 0 };
+    this.font = 12;
+    this.room = LONGEST_LABEL;
+    this.cell = 0;
+    this.flat = true;
+    this.width = 0;
+    this.height = 0;
+    /** @type {[number, number] | null} the cell or label under the pointer */
+    this.hover = null;
+    /** @type {[number, number] | null} the cell that the keyboard is on */
+    this.cursor = null;
+  }
+
+  /** What is on show; nothing asks before there is something. */
+  get mask() {
+    if (!this.held) throw new Error("no mask has come yet");
+    return this.held;
+  }
+
+  /** @param {Mask} mask */
+  hold(mask) {
+    this.held = mask;
+  }
+
+  /** @param {[number, number] | null} cell */
+  putCursor(cell) {
+    this.cursor = cell;
+  }
+
+  drawLegend() {
+    const { header } = this.mask;
+    const { words } = header;
+    this.legend.classList.toggle("av-legend", !header.weights);
+    if (header.weights) {
+      drawColourBar(this.legend, { ...header, ...WEIGHT_SCALE }, false, words.cut);
+      return;
+    }
+    const swatch = el("span", "av-swatch");
+    swatch.style.background = cssOf(this.ink());
+    this.legend.replaceChildren(
+      swatch,
+      el("span", "av-bar-name", words.kept),
+      el("span", "av-bar-hatch"),
+      el("span", "av-bar-name", words.cut),
+    );
+  }
+
+  resize() {
+    const width = this.root.clientWidth;
+    if (!this.held || width === 0) return;
+    const { header, theme, labelsQ, labelsK } = this.held;
+    this.room = Math.min(LONGEST_LABEL, width * 0.26);
+    const context = contextOf(this.base);
+    context.font = `${this.font}px ${theme.font}`;
+    const widths = { labelsQ: labelsQ.width(context, this.room), labelsK: labelsK.width(context, this.room) };
+    Object.assign(this, maskLayout({ shape: header.shape, width, font: this.font, ...widths }));
+    const { x, y, w, h } = this.plot;
+    Object.assign(this.pad.style, { left: `${x}px`, top: `${y}px`, width: `${w}px`, height: `${h}px` });
+    this.stage.dataset.plot = [x, y, w, h].map((v) => v.toFixed(2)).join(",");
+    this.draw();
+  }
+
+  draw() {
+    if (!this.held || !this.cell) return;
+    const { theme, header } = this.held;
+    const { plot, cell } = this;
+    const [nq, nk] = header.shape;
+    const context = sized(this.base, this.width, this.height);
+    context.fillStyle = hatch(context, theme, header.colours.masked);
+    context.fillRect(plot.x, plot.y, plot.w, plot.h);
+    context.imageSmoothingEnabled = false;
+    context.drawImage(this.picture(), plot.x, plot.y, plot.w, plot.h);
+    if (cell >= 5) {
+      context.strokeStyle = theme.background;
+      context.lineWidth = cell >= 12 ? 1 : 0.5;
+      context.beginPath();
+      for (let q = 0; q <= nq; q++) {
+        context.moveTo(plot.x, plot.y + q * cell);
+        context.lineTo(plot.x + plot.w, plot.y + q * cell);
+      }
+      for (let k = 0; k <= nk; k++) {
+        context.moveTo(plot.x + k * cell, plot.y);
+        context.lineTo(plot.x + k * cell, plot.y + plot.h);
+      }
+      context.stroke();
+    }
+    this.drawLabels(context);
+    this.drawCount();
+    this.light();
+    markPainted(this.root, "attnviz-mask-painted", header.data);
+  }
+
+  picture() {
+    const { header, cells, weights, table } = this.mask;
+    const solid = this.ink();
+    const [rows, columns] = header.shape;
+    return pixelCanvas(columns, rows, (pixels) => {
+      for (let i = 0; i < pixels.length; i++) {
+        if (!cells[i]) continue;
+        pixels[i] = weights && table && weights[i] !== MASKED_16 ? table[weights[i]] : solid;
+      }
+    });
+  }
+
+  /** The colour of a cell that may look: the theme's own, a little towards the background. */
+  ink() {
+    const { primary, background } = this.mask.theme;
+    return pixelOf(mixed(rgb(primary), rgb(background), 0.18));
+  }
+
+  /** @param {CanvasRenderingContext2D} context */
+  drawLabels(context) {
+    const { theme, header, labelsQ } = this.mask;
+    const { plot, cell } = this;
+    const [nq, nk] = header.shape;
+    context.font = `${this.font}px ${theme.font}`;
+    context.textBaseline = "middle";
+    context.textAlign = "right";
+    const stepQ = labelStep(cell, this.font + 2);
+    for (let q = 0; q < nq; q++) {
+      const empty = this.isEmpty(q);
+      context.fillStyle = empty ? theme.k : theme.text;
+      if (q % stepQ === 0) {
+        context.fillText(labelsQ.cut(context, q, this.room).text, plot.x - 6, plot.y + (q + 0.5) * cell);
+      }
+      if (empty) context.fillRect(plot.x - 4, plot.y + q * cell + 1, 3, Math.max(1, cell - 2));
+    }
+    context.fillStyle = theme.text;
+    const stepK = labelStep(cell, this.flat ? 1 : this.font + 2);
+    for (let k = 0; k < nk; k += stepK) this.columnLabel(context, k, false);
+  }
+
+  /**
+   * Whether a query may look at nothing.
+   * @param {number} q
+   */
+  isEmpty(q) {
+    const nk = this.mask.header.shape[1];
+    return !this.mask.cells.subarray(q * nk, (q + 1) * nk).some(Boolean);
+  }
+
+  /**
+   * @param {CanvasRenderingContext2D} context
+   * @param {number} k
+   * @param {boolean} lit
+   */
+  columnLabel(context, k, lit) {
+    const { theme, header, labelsK } = this.mask;
+    const { plot, cell } = this;
+    const label = labelsK.cut(context, k, this.room);
+    context.save();
+    context.translate(plot.x + (k + 0.5) * cell, this.flat ? plot.y - 10 : plot.y - 6);
+    if (!this.flat) context.rotate(-SLANT);
+    const align = this.flat ? "center" : "left";
+    context.textAlign = align;
+    if (lit) drawPill(context, label, 0, 0, align, header.colours.k, theme, this.font);
+    else context.fillText(label.text, 0, 0);
+    context.restore();
+  }
+
+  light() {
+    if (!this.held || !this.cell) return;
+    const { theme, header, labelsQ } = this.held;
+    const { plot, cell } = this;
+    const context = sized(this.over, this.width, this.height);
+    const at = this.hover ?? this.cursor;
+    this.read.textContent = at ? this.readout(at) : "";
+    this.stage.dataset.at = at ? at.join(",") : "";
+    if (!at) return;
+    const [q, k] = at;
+    context.font = `${this.font}px ${theme.font}`;
+    const outline = (
+      /** @type {Rectangle} */ { x, y, w, h },
+      /** @type {string} */ colour,
+      /** @type {number} */ width,
+    ) => {
+      context.strokeStyle = colour;
+      context.lineWidth = width;
+      context.strokeRect(x, y, w, h);
+    };
+    if (q >= 0) {
+      const label = labelsQ.cut(context, q, this.room);
+      drawPill(context, label, plot.x - 6, plot.y + (q + 0.5) * cell, "right", header.colours.q, theme, this.font);
+      outline({ x: plot.x, y: plot.y + q * cell, w: plot.w, h: cell }, theme.q, 1.5);
+    }
+    if (k >= 0) {
+      outline({ x: plot.x + k * cell, y: plot.y, w: cell, h: plot.h }, theme.k, 1.5);
+      this.columnLabel(context, k, true);
+    }
+    if (q >= 0 && k >= 0) {
+      const box = { x: plot.x + k * cell, y: plot.y + q * cell, w: cell, h: cell };
+      outline(box, theme.background, 4.5);
+      outline(box, theme.text, 2.5);
+    }
+  }
+
+  /**
+   * @param {Axis} axis
+   * @param {number} i
+   */
+  name(axis, i) {
+    const { header } = this.mask;
+    return `${visibleToken((axis === "q" ? header.q : (header.k ?? header.q))[i]).trim()} (${i})`;
+  }
+
+  /** @param {[number, number]} cell */
+  readout([q, k]) {
+    const { header, cells, weights, locked } = this.mask;
+    const { words } = header;
+    if (q < 0 || k < 0) return "";
+    const i = q * header.shape[1] + k;
+    const names = { query: this.name("q", q), key: this.name("k", k) };
+    const notes = [fill(cells[i] ? words.may : words.maynot, names)];
+    if (weights && cells[i] && weights[i] !== MASKED_16) {
+      notes.push(fill(words.weight, { value: fourDigits(valueOf(weights[i], 1, false)) }));
+    }
+    if (locked?.[i]) notes.push(words.locked);
+    if (this.isEmpty(q)) notes.push(fill(words.empty, { query: names.query }));
+    return notes.join(" · ");
+  }
+
+  /**
+   * A row in words: how many keys it may look at, and the largest weights that it has.
+   * @param {number} q
+   */
+  rowSaid(q) {
+    const { header, cells, weights } = this.mask;
+    const { words, shape } = header;
+    const open = Array.from({ length: shape[1] }, (_none, k) => k).filter((k) => cells[q * shape[1] + k]);
+    const said = fill(words.row, { query: this.name("q", q), count: open.length, total: shape[1] });
+    if (!weights) return said;
+    const most = open
+      .map((k) => ({ k, code: weights[q * shape[1] + k] }))
+      .filter(({ code }) => code !== MASKED_16)
+      .sort((a, b) => b.code - a.code)
+      .slice(0, 3)
+      .map(({ k, code }) => `${this.name("k", k)} ${fourDigits(valueOf(code, 1, false))}`);
+    return most.length ? fill(words.row_most, { row: said, most: joined(words.join_things, most) }) : said;
+  }
+
+  drawCount() {
+    const { cells, header } = this.mask;
+    const kept = cells.reduce((n, cell) => n + cell, 0);
+    this.count.textContent = fill(header.words.summary, { kept, total: cells.length });
+    this.root.dataset.kept = String(kept);
+  }
+
+  /**
+   * The cell or label under a pointer.
+   * @param {MouseEvent} event
+   */
+  hit(event) {
+    const [x, y] = placeOn(this.stage, event);
+    return maskHit(x, y, this.plot, this.mask.header.shape);
+  }
+
+  /**
+   * The cell nearest to a pointer.
+   * @param {MouseEvent} event
+   */
+  nearest(event) {
+    const [x, y] = placeOn(this.stage, event);
+    return nearestCell(x, y, this.plot, this.mask.header.shape);
+  }
+}

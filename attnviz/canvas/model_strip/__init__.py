@@ -1,0 +1,62 @@
+"""Where the head on show sits in its model; a press on a block chooses its layer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Any
+
+import streamlit as st
+
+from attnviz.base.words import _
+from attnviz.canvas.shared import packing
+from attnviz.canvas.shared.blobs import count, mapping
+from attnviz.canvas.shared.packing import blob
+from attnviz.canvas.shared.registration import component
+from attnviz.figures.svg_strip import StripPicture, StripWay
+
+
+def model_strip(
+    key: str, way: StripWay, *, at: tuple[int, int], group: str, on_pick: Callable[[int, int], None]
+) -> None:
+    """Draw the way of a token; a press is told to `on_pick` and, in the browser, to the views of `group` at once."""
+    heads = way.heads
+    kinds = list(dict.fromkeys(way.inside))
+    told = [asdict(kind) for kind in kinds]
+    drawn = {"before": [asdict(part) for part in way.before], "after": [asdict(part) for part in way.after]}
+    middle = asdict(way.blocks) | {"of": [told[kinds.index(each)] for each in way.inside]}
+    header: dict[str, Any] = drawn | {
+        "group": group,
+        "name": packing.fingerprint(drawn, middle),
+        "at": list(at),
+        "heads": list(heads),
+        "blocks": middle,
+        "words": {
+            "blocks": _("Blocks: a press shows a head of that layer"),
+            "layer": _("Layer {layer}"),
+            "inside": _inside(),
+            "heads": _("Heads of this layer: a press shows one"),
+            "head": _("Head {head}"),
+        },
+    }
+
+    def picked() -> None:
+        pick = mapping(mapping(st.session_state.get(key)).get("pick"))
+        layer, head = count(pick.get("layer")), count(pick.get("head"))
+        st.session_state[f"{group}_ack"] = count(pick.get("seq")) or 0
+        if layer is not None and head is not None and layer < len(heads) and head < heads[layer]:
+            on_pick(layer, head)
+
+    component("model_strip")(key=key, data=blob(header), on_pick_change=picked)
+
+
+def strip_picture(way: StripWay, at: tuple[int, int], title: str) -> StripPicture:
+    """The same as a picture for a file."""
+    layer, head = at
+    told = _inside().format(layer=layer, head=head)
+    layers = len(way.inside)
+    return StripPicture(way.before, way.blocks, way.inside[layer], way.after, layers, way.heads[layer], at, title, told)
+
+
+def _inside() -> str:
+    return _("Inside the block of layer {layer}; on show is head {head}")

@@ -1,0 +1,324 @@
+// The mosaic as drawn: the atlas of all tiles' pixels, labels, brackets, outlines.
+
+import { MASKED_8 } from "../shared/codes.js";
+import { pixelOf, placeOnScale, ramp, rgb } from "../shared/colour.js";
+import { el, fill } from "../shared/dom.js";
+import { magnification, sharpness } from "../shared/magnified.js";
+import { EDGE, mosaicLayout, pitch, tileNumber } from "./mosaic_geometry.js";
+import { presentedRoom } from "../shared/presented_room.js";
+import { markPainted, onceAFrame, pixelCanvas, sized } from "../shared/surface.js";
+import { labelStep, roundedRect } from "../shared/token_labels.js";
+
+/** @import { Group } from "../shared/group.js" */
+/** @import { Mosaic, Tile } from "./mosaic_geometry.js" */
+/** @import { OverviewHeader, Theme } from "../shared/types.js" */
+
+/**
+ * All that a drawing needs, complete or not there at all.
+ * @typedef {object} AllHeads
+ * @property {OverviewHeader} header
+ * @property {Uint8Array} codes the pixels of all tiles, one tile after the other
+ * @property {Group} group
+ * @property {Theme} theme
+ * @property {Tile[]} tiles
+ * @property {number[]} sorted tile numbers in the order they are walked through
+ * @property {number[] | null} measured from 0 to 1, for dimming
+ */
+
+/** What overview.css gives all tiles before they scroll. */
+const TALLEST = 556;
+
+export class MosaicDrawing {
+  /** @param {HTMLElement} root */
+  constructor(root) {
+    this.root = root;
+    this.stage = el("div", "av-stage", null, {
+      tabindex: "0",
+      role: "application",
+      "aria-describedby": "summary",
+      "data-testid": "overview",
+    });
+    this.base = el("canvas");
+    this.over = el("canvas", "av-over");
+    this.stage.append(this.base, this.over);
+    /** @type {AllHeads | null} */
+    this.held = null;
+    /** @type {Mosaic | null} */
+    this.laid = null;
+    /** @type {{ canvas: HTMLCanvasElement, columns: number, of: Uint8Array, dark: boolean } | null} */
+    this.painted = null;
+    /** @type {number | null} the tile under the pointer or the keyboard */
+    this.at = null;
+    this.relight = onceAFrame(() => this.light());
+  }
+
+  /** What is on show; nothing asks before there is something. */
+  get all() {
+    if (!this.held) throw new Error("no heads have come yet");
+    return this.held;
+  }
+
+  /** Where the tiles are; nothing asks before they are drawn. */
+  get mosaic() {
+    if (!this.laid) throw new Error("the tiles have no places yet");
+    return this.laid;
+  }
+
+  /** @param {AllHeads} all */
+  hold(all) {
+    this.held = all;
+  }
+
+  /** @param {number | null} i the tile to light */
+  standOn(i) {
+    this.at = i;
+    this.relight();
+  }
+
+  /** The tile of the head on show. */
+  chosen() {
+    const { group, tiles } = this.all;
+    return group.selected ? Math.max(0, tileNumber(tiles, ...group.selected)) : 0;
+  }
+
+  /** @param {number} i */
+  name(i) {
+    const { tiles, header } = this.all;
+    const { layer, head } = tiles[i];
+    return fill(header.words.tile, { layer: header.layers[layer], head });
+  }
+
+  /** All tiles on one canvas, painted anew for other tiles or another theme. */
+  atlas() {
+    const { header, codes, theme, tiles } = this.all;
+    if (this.painted?.of === codes && this.painted.dark === theme.dark) return this.painted;
+    const [h, w] = header.shape;
+    const columns = Math.max(1, Math.min(tiles.length, Math.floor(4096 / w)));
+    const table = tilePixels(header, theme);
+    const wide = columns * w;
+    const canvas = pixelCanvas(wide, Math.ceil(tiles.length / columns) * h, (pixels) => {
+      for (let t = 0; t < tiles.length; t++) {
+        const [x0, y0] = [(t % columns) * w, Math.floor(t / columns) * h];
+        for (let y = 0; y < h; y++) {
+          const [row, from] = [(y0 + y) * wide + x0, (t * h + y) * w];
+          for (let x = 0; x < w; x++) pixels[row + x] = table[codes[from + x]];
+        }
+      }
+    });
+    this.painted = { canvas, columns, of: codes, dark: theme.dark };
+    return this.painted;
+  }
+
+  /**
+   * @param {CanvasRenderingContext2D} context
+   * @param {number} i
+   * @param {number} x
+   * @param {number} y
+   * @param {number} wide
+   * @param {number} high
+   */
+  drawTile(context, i, x, y, wide, high) {
+    const { canvas, columns } = this.atlas();
+    const [h, w] = this.all.header.shape;
+    context.imageSmoothingEnabled = w * 1.5 > wide * sharpness(this.base);
+    context.imageSmoothingQuality = "high";
+    context.drawImage(canvas, (i % columns) * w, Math.floor(i / columns) * h, w, h, x, y, wide, high);
+  }
+
+  resize() {
+    this.draw();
+  }
+
+  /** What all tiles may take of the window where they are presented: they are all seen, and what is said below them. */
+  room() {
+    const presented = presentedRoom(this.root);
+    const place = this.stage.parentElement;
+    if (presented === null || place === null) return null;
+    const box = this.root.getBoundingClientRect();
+    const { top, bottom } = place.getBoundingClientRect();
+    return Math.min(TALLEST, presented - (top - box.top + box.bottom - bottom) / magnification(this.root));
+  }
+
+  draw() {
+    if (!this.held || this.root.clientWidth === 0) return;
+    const { header, tiles, sorted, measured } = this.held;
+    const mosaic = mosaicLayout(header, tiles, sorted, this.root.clientWidth, this.room());
+    this.laid = mosaic;
+    const context = sized(this.base, mosaic.width, mosaic.height);
+    this.drawLabels(context);
+    mosaic.places.forEach(([x, y], i) => {
+      context.globalAlpha = header.dim && measured ? 0.25 + 0.75 * measured[i] : 1;
+      this.drawTile(context, i, x, y, mosaic.tw, mosaic.th);
+    });
+    context.globalAlpha = 1;
+    this.light();
+    this.stage.dataset.tiles = JSON.stringify([mosaic.tw, mosaic.th, mosaic.places]);
+    markPainted(this.root, "attnviz-overview-painted", header.data);
+  }
+
+  /** @param {CanvasRenderingContext2D} context */
+  drawLabels(context) {
+    const { theme } = this.all;
+    context.font = `11px ${theme.font}`;
+    context.fillStyle = theme.text;
+    context.textBaseline = "middle";
+    context.globalAlpha = 0.75;
+    if (this.mosaic.gridded) {
+      this.drawNumbers(context);
+      this.drawBrackets(context);
+    } else {
+      this.drawRanks(context);
+    }
+    context.globalAlpha = 1;
+  }
+
+  /**
+   * Under each tile of the ranking: layer · head, and the measure if there is room.
+   * @param {CanvasRenderingContext2D} context
+   */
+  drawRanks(context) {
+    const { header, tiles, theme } = this.all;
+    const { places, tw, th } = this.mosaic;
+    context.font = `10px ${theme.font}`;
+    tiles.forEach(({ layer, head }, i) => {
+      const [x, y] = [places[i][0], places[i][1] + th + 8];
+      context.textAlign = "left";
+      context.fillText(`${header.layers[layer]}·${head}`, x, y);
+      const value = header.measure?.[i] ?? null;
+      if (tw < 46 || value === null) return;
+      context.textAlign = "right";
+      context.fillText(value.toFixed(Math.abs(value) >= 10 ? 0 : 2), x + tw, y);
+    });
+  }
+
+  /** @param {CanvasRenderingContext2D} context */
+  drawNumbers(context) {
+    const { header, tiles, theme } = this.all;
+    const { words, layers, heads } = header;
+    const { across, places, tw, th, sharing } = this.mosaic;
+    const [halfW, halfH] = [tw / 2, th / 2];
+    const stepLayer = labelStep(pitch(across ? tw : th), across ? 18 : 14);
+    layers.forEach((id, layer) => {
+      if (layer % stepLayer) return;
+      const [x, y] = places[tileNumber(tiles, layer, 0)];
+      context.textAlign = across ? "center" : "right";
+      context.fillText(String(id), across ? x + halfW : EDGE - 8, across ? 17 : y + halfH);
+    });
+    const most = Math.max(...heads);
+    const first = tileNumber(tiles, heads.indexOf(most), 0);
+    const stepHead = labelStep(pitch(across ? th : tw), across ? 14 : 18);
+    const offset = sharing > 1 ? 12 : 6;
+    for (let head = 0; head < most; head += stepHead) {
+      const [x, y] = places[first + head];
+      context.textAlign = across ? "right" : "center";
+      if (across) context.fillText(String(head), EDGE - offset, y + halfH);
+      else context.fillText(String(head), x + halfW, offset > 6 ? 15 : 18);
+    }
+    context.font = `10px ${theme.font}`;
+    context.globalAlpha = 0.6;
+    context.textAlign = "left";
+    context.fillText(`${across ? words.layer : words.head} →`, EDGE, 5);
+    context.save();
+    context.translate(6, across ? 26 : 34);
+    context.rotate(Math.PI / 2);
+    context.fillText(`${across ? words.head : words.layer} →`, 0, 0);
+    context.restore();
+  }
+
+  /**
+   * Heads that share keys and values: a bracket along the head axis, in the colour of K.
+   * @param {CanvasRenderingContext2D} context
+   */
+  drawBrackets(context) {
+    const { header, theme } = this.all;
+    const { across, places, tw, th, sharing } = this.mosaic;
+    if (sharing < 2) return;
+    context.globalAlpha = 1;
+    context.strokeStyle = theme.k;
+    context.lineWidth = 2;
+    context.lineCap = "round";
+    for (let head = 0; head < header.heads[0]; head += sharing) {
+      const last = Math.min(header.heads[0], head + sharing) - 1;
+      const [x0, y0] = places[head];
+      const [x1, y1] = places[last];
+      context.beginPath();
+      if (across) {
+        context.moveTo(EDGE - 5, y0 + 1);
+        context.lineTo(EDGE - 8, y0 + 1);
+        context.lineTo(EDGE - 8, y1 + th - 1);
+        context.lineTo(EDGE - 5, y1 + th - 1);
+      } else {
+        context.moveTo(x0 + 1, 27);
+        context.lineTo(x0 + 1, 24);
+        context.lineTo(x1 + tw - 1, 24);
+        context.lineTo(x1 + tw - 1, 27);
+      }
+      context.stroke();
+    }
+  }
+
+  light() {
+    if (!this.held || !this.laid) return;
+    const { tiles, group, theme } = this.held;
+    const { places, tw, th, width, height } = this.laid;
+    const context = sized(this.over, width, height);
+    const outline = (
+      /** @type {number} */ i,
+      /** @type {string} */ colour,
+      /** @type {number} */ line,
+      /** @type {number} */ grow,
+    ) => {
+      const [x, y] = places[i];
+      context.strokeStyle = colour;
+      context.lineWidth = line;
+      roundedRect(context, x - grow, y - grow, tw + 2 * grow, th + 2 * grow, 3);
+      context.stroke();
+    };
+    const at = this.at === null ? null : tiles[this.at];
+    if (at && at.share >= 0) {
+      tiles.forEach((t, i) => {
+        if (t.layer === at.layer && t.share === at.share && t !== at) outline(i, theme.k, 1.5, 0.5);
+      });
+    }
+    if (group.selected) {
+      outline(this.chosen(), theme.background, 5, 1.5);
+      outline(this.chosen(), theme.primary, 3, 1.5);
+    }
+    if (this.at !== null) outline(this.at, theme.text, 2, 1);
+    this.stage.dataset.at = at ? `${at.layer},${at.head}` : "";
+    this.stage.dataset.selected = group.selected ? group.selected.join(",") : "";
+  }
+
+  /**
+   * What there is to say about a tile: its measure, and whom it shares keys and values with.
+   * @param {number} i
+   */
+  note(i) {
+    const { header, tiles } = this.all;
+    const { words, measure, measureName, heads } = header;
+    const { layer, share, size } = tiles[i];
+    const notes = [];
+    const value = measure?.[i] ?? null;
+    if (value !== null) notes.push(fill(words.measured, { measure: measureName, value: value.toFixed(2) }));
+    if (share >= 0) {
+      const last = Math.min((share + 1) * size, heads[layer]) - 1;
+      notes.push(fill(words.shared, { heads: `${share * size}–${last}` }));
+    }
+    return notes.join(" · ");
+  }
+}
+
+/**
+ * Pixels of all 8-bit codes.
+ * @param {OverviewHeader} header
+ * @param {Theme} theme
+ */
+function tilePixels({ colours, scale }, theme) {
+  const steps = ramp(colours.weights);
+  const table = new Uint32Array(256);
+  for (let code = 0; code < MASKED_8; code++) {
+    table[code] = steps[Math.round(placeOnScale((code / 254) ** 2, scale, false) * 255)];
+  }
+  table[MASKED_8] = pixelOf(rgb(colours.masked), theme.dark ? 70 : 95);
+  return table;
+}

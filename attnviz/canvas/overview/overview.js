@@ -1,0 +1,364 @@
+// All heads at once: a mosaic of thumbnails on one canvas, a floating preview, a focus that arrow keys move.
+
+import { readHeader } from "../shared/blob.js";
+import { MASKED_8 } from "../shared/codes.js";
+import { drawColourBar } from "../shared/colour_bar.js";
+import { viewComponent } from "../shared/component.js";
+import { el, fill, joined } from "../shared/dom.js";
+import { groupOf, tell } from "../shared/group.js";
+import { unpackedTiles } from "./kept_tiles.js";
+import { knownIn, onHandedOver } from "./known_sentences.js";
+import { magnification, placeOn } from "../shared/magnified.js";
+import { MosaicDrawing } from "./mosaic_drawing.js";
+import { neighbour, relativeMeasure, tileAt, tileOrder, tilesOf } from "./mosaic_geometry.js";
+import { afterDrawing, afterPainting, contextOf, painted, sized } from "../shared/surface.js";
+import { themeOf } from "../shared/theme.js";
+import { atItsPace, editedTiles } from "./tiles_follow.js";
+import { labelStep, TokenLabels } from "../shared/token_labels.js";
+
+/** @import { Change, Group } from "../shared/group.js" */
+/** @import { Component, OverviewHeader } from "../shared/types.js" */
+
+/** A head is fetched ahead when the pointer has rested on its tile for so many milliseconds. */
+const REST = 30;
+
+/** @type {Record<string, [number, number]>} */
+const ARROWS = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] };
+
+export class Overview extends MosaicDrawing {
+  /** @param {HTMLElement} root */
+  constructor(root) {
+    super(root);
+    this.label = el("div", "av-sr", null, { id: "summary" });
+    this.live = el("div", "av-sr", "", { "aria-live": "polite", role: "status" });
+    this.scroll = el("div", "av-scroll");
+    this.scroll.append(this.stage);
+    this.preview = el("div", "av-preview", null, { "aria-hidden": "true", popover: "manual" });
+    this.previewTitle = el("div", "av-preview-title");
+    this.previewNote = el("div", "av-preview-note");
+    this.previewCanvas = el("canvas");
+    this.preview.append(this.previewTitle, this.previewCanvas, this.previewNote);
+    this.bar = el("div", "av-bar-row");
+    this.popped = false;
+    /** @type {{ q: string[], left: TokenLabels, top: TokenLabels } | null} */
+    this.previewLabels = null;
+    /** @type {Component | null} */
+    this.component = null;
+    /** @type {Group | null} */
+    this.joined = null;
+    this.turn = 0;
+    this.resting = 0;
+    this.listener = (/** @type {Change} */ what) => {
+      if (what === "edit" || what === "all") this.follow(this.held?.header.q.length ?? 0);
+      if (what !== "selected" || !this.laid) return;
+      this.relight();
+      afterPainting(() => this.held && this.bringIntoView(this.chosen()));
+    };
+    /** @type {Uint8Array | null} the tiles as they came */
+    this.own = null;
+    this.follow = atItsPace(() => this.followEdit());
+    this.gone = new AbortController();
+    this.listen();
+  }
+
+  listen() {
+    const { stage } = this;
+    stage.addEventListener("pointermove", (e) => {
+      if (e.pointerType !== "touch") this.point(this.tileUnder(e));
+    });
+    stage.addEventListener("pointerleave", () => this.point(null));
+    stage.addEventListener("click", (e) => {
+      const tile = this.tileUnder(e);
+      if (tile !== null) this.pick(tile);
+    });
+    stage.addEventListener("keydown", (e) => this.key(e));
+    stage.addEventListener("blur", () => this.point(null));
+    stage.addEventListener("focus", () => {
+      if (stage.matches(":focus-visible") && this.laid && this.at === null) this.point(this.chosen(), true);
+    });
+    const options = { capture: true, passive: true, signal: this.gone.signal };
+    globalThis.addEventListener("scroll", () => this.hidePreview(), options);
+    onHandedOver(
+      () => this.held?.header.asked ?? null,
+      (text) => this.readAgain(text),
+      this.gone.signal,
+    );
+  }
+
+  /**
+   * Draws a sentence that was read before; the server, which is asked for it at the same time, then says the same.
+   * @param {string} text
+   */
+  readAgain(text) {
+    tell(this.all.group, "left");
+    const known = knownIn(this.all.group).find(this.all.header.asked, text);
+    if (!known) return;
+    this.turn += 1;
+    this.begin(known.header);
+    this.take(known.header, known.tiles);
+    tell(this.all.group, "sentence");
+  }
+
+  /** @param {OverviewHeader} header */
+  begin(header) {
+    const group = groupOf(header.group);
+    group.tiles = header.data;
+    group.counts = header.heads;
+  }
+
+  /**
+   * @param {Uint8Array} bytes
+   * @param {Component} component
+   */
+  async show(bytes, component) {
+    const [header, payload] = /** @type {[OverviewHeader, Uint8Array]} */ (readHeader(bytes));
+    this.begin(header);
+    this.component = component;
+    this.turn += 1;
+    const drawn = this.unpack(header, payload, this.turn);
+    groupOf(header.group).tilesPainted = drawn.then(painted, () => {});
+    await drawn;
+  }
+
+  /**
+   * @param {OverviewHeader} header
+   * @param {Uint8Array} payload
+   * @param {number} turn
+   */
+  async unpack(header, payload, turn) {
+    const unpacked = unpackedTiles(header.data, payload);
+    const own = unpacked instanceof Uint8Array ? unpacked : await unpacked;
+    knownIn(groupOf(header.group)).keep({ header, tiles: own });
+    if (turn === this.turn && !this.shows(header)) this.take(header, own);
+  }
+
+  /**
+   * Whether just this is on show: a run of the page's script that changed something else sends it again.
+   * @param {OverviewHeader} header
+   */
+  shows(header) {
+    if (!this.held || JSON.stringify(this.held.header) !== JSON.stringify(header)) return false;
+    return JSON.stringify(this.held.theme) === JSON.stringify(themeOf(this.root, header.colours));
+  }
+
+  /**
+   * @param {OverviewHeader} header
+   * @param {Uint8Array} own the pixels of all tiles, under the model's own mask and scale
+   */
+  take(header, own) {
+    const before = this.held;
+    const group = groupOf(header.group);
+    const tiles = tilesOf(header);
+    this.own = own;
+    const codes = editedTiles(group, tiles, own);
+    const sorted = tileOrder(tiles.length, header);
+    const measured = header.measure && relativeMeasure(header.measure);
+    const theme = themeOf(this.root, header.colours);
+    this.hold({ header, codes, group, tiles, sorted, measured, theme });
+    if (this.at !== null && this.at >= tiles.length) this.standOn(null);
+    this.join(group);
+    if (!before) this.root.append(this.label, this.live, this.scroll, this.bar, this.preview);
+    this.dress();
+    this.draw();
+  }
+
+  /** The tiles under the visitor's mask and scale. */
+  followEdit() {
+    if (!this.held || !this.own) return;
+    const { group, tiles, codes } = this.held;
+    this.held.codes = editedTiles(group, tiles, this.own);
+    if (this.held.codes !== codes) this.draw();
+  }
+
+  dress() {
+    const { header, tiles, codes, theme } = this.all;
+    const { words } = header;
+    this.stage.setAttribute("aria-label", words.label);
+    const summary = fill(words.summary, { layers: header.heads.length, heads: tiles.length });
+    this.label.textContent = `${summary} ${words.help}`;
+    drawColourBar(this.bar, { ...header, signed: false }, theme.dark, codes.includes(MASKED_8) ? words.hidden : null);
+  }
+
+  /** @param {Group} group */
+  join(group) {
+    if (this.joined === group) return;
+    this.joined?.listeners.delete(this.listener);
+    this.joined = group;
+    group.listeners.add(this.listener);
+  }
+
+  leave() {
+    this.joined?.listeners.delete(this.listener);
+    this.gone.abort();
+    clearTimeout(this.resting);
+  }
+
+  /** @param {MouseEvent} event */
+  tileUnder(event) {
+    if (!this.laid) return null;
+    return tileAt(...placeOn(this.stage, event), this.laid);
+  }
+
+  /**
+   * @param {number | null} i
+   * @param {boolean} byKey
+   */
+  point(i, byKey = false) {
+    if (i === this.at && !byKey) return;
+    this.standOn(i);
+    this.stage.style.cursor = i === null ? "" : "pointer";
+    clearTimeout(this.resting);
+    if (i === null) {
+      if (this.held) this.held.group.pointed = null;
+      this.hidePreview();
+      return;
+    }
+    if (byKey) {
+      this.live.textContent = joined(this.all.header.words.join_things, [this.name(i), this.note(i)]);
+      this.bringIntoView(i);
+    }
+    this.drawPreview(i);
+    const { group, tiles } = this.all;
+    this.resting = setTimeout(() => {
+      group.pointed = [tiles[i].layer, tiles[i].head];
+      tell(group, "pointed");
+    }, REST);
+  }
+
+  /**
+   * Scrolls the box, never the page. A box without a width, in a page that is still coming, has nothing to bring.
+   * @param {number} i
+   */
+  bringIntoView(i) {
+    if (!this.laid) return;
+    const { places, th } = this.laid;
+    const y = places[i][1];
+    const box = this.scroll;
+    if (y < box.scrollTop) box.scrollTop = y - 8;
+    else if (y + th > box.scrollTop + box.clientHeight) box.scrollTop = y + th - box.clientHeight + 8;
+  }
+
+  /** @param {number} i */
+  drawPreview(i) {
+    const { header, theme } = this.all;
+    this.previewTitle.textContent = this.name(i);
+    this.previewNote.textContent = this.note(i);
+    const [h, w] = header.shape;
+    const { q } = header;
+    const k = header.k ?? q;
+    const small = globalThis.innerWidth < 560;
+    const side = small ? 150 : 208;
+    const font = 10;
+    const room = small ? 44 : 62;
+    const measuring = contextOf(this.previewCanvas);
+    measuring.font = `${font}px ${theme.font}`;
+    if (this.previewLabels?.q !== q) {
+      this.previewLabels = { q, left: new TokenLabels(q), top: new TokenLabels(k) };
+    }
+    const labels = this.previewLabels;
+    const left = Math.ceil(Math.min(room, labels.left.width(measuring, room))) + 6;
+    const top = Math.ceil(Math.min(room, labels.top.width(measuring, room))) + 6;
+    const [dw, dh] = w >= h ? [side, Math.max(side / 2, (side * h) / w)] : [Math.max(side / 2, (side * w) / h), side];
+    const context = sized(this.previewCanvas, left + dw + 2, top + dh + 2);
+    this.drawTile(context, i, left, top, dw, dh);
+    context.font = `${font}px ${theme.font}`;
+    context.fillStyle = theme.text;
+    context.globalAlpha = 0.85;
+    context.textBaseline = "middle";
+    context.textAlign = "right";
+    const stepQ = labelStep(dh / q.length, font + 2);
+    for (let r = 0; r < q.length; r += stepQ) {
+      context.fillText(labels.left.cut(context, r, room).text, left - 4, top + ((r + 0.5) * dh) / q.length);
+    }
+    const stepK = labelStep(dw / k.length, font + 2);
+    context.textAlign = "left";
+    for (let c = 0; c < k.length; c += stepK) {
+      context.save();
+      context.translate(left + ((c + 0.5) * dw) / k.length, top - 4);
+      context.rotate(-Math.PI / 2);
+      context.fillText(labels.top.cut(context, c, room).text, 0, 0);
+      context.restore();
+    }
+    context.globalAlpha = 1;
+    this.placePreview(i);
+  }
+
+  /**
+   * Beside the mosaic if the window has room there, else beside the tile, else under or above it. In the browser's
+   * top layer, so that no column cuts it off.
+   * @param {number} i
+   */
+  placePreview(i) {
+    const panel = this.preview;
+    if (!this.popped) panel.showPopover?.();
+    this.popped = true;
+    panel.classList.add("av-on");
+    const { places, tw, th } = this.mosaic;
+    const by = magnification(panel);
+    const stage = this.scroll.getBoundingClientRect();
+    const inner = this.stage.getBoundingClientRect();
+    const [x, y] = [inner.left / by + places[i][0], inner.top / by + places[i][1]];
+    const { offsetWidth: w, offsetHeight: h } = panel;
+    const [innerWidth, innerHeight] = [globalThis.innerWidth / by, globalThis.innerHeight / by];
+    const edge = Math.min(stage.right, inner.right) / by + 12;
+    const right = edge + w < innerWidth - 8 ? edge : x + tw + 12;
+    const spots = [right, x - w - 12].filter((left) => left >= 8 && left + w <= innerWidth - 8);
+    const within = (/** @type {number} */ v, /** @type {number} */ most) => Math.max(8, Math.min(most - 8, v));
+    const under = y + th + 10 + h < innerHeight ? y + th + 10 : y - h - 10;
+    const left = spots.length ? spots[0] : within(x + tw / 2 - w / 2, innerWidth - w);
+    panel.style.left = `${left}px`;
+    panel.style.top = `${spots.length ? within(y + th / 2 - h / 2, innerHeight - h) : under}px`;
+  }
+
+  hidePreview() {
+    this.preview.classList.remove("av-on");
+    if (this.popped) this.preview.hidePopover?.();
+    this.popped = false;
+  }
+
+  /** @param {KeyboardEvent} event */
+  key(event) {
+    if (!this.laid) return;
+    const { sorted } = this.all;
+    const from = this.at ?? this.chosen();
+    if (event.key in ARROWS) this.walk(from, ...ARROWS[event.key]);
+    else if (event.key === "Enter" || event.key === " ") this.pick(from);
+    else if (event.key === "Escape") this.point(null);
+    else if (event.key === "Home") this.point(sorted[0], true);
+    else if (event.key === "End") this.point(sorted[sorted.length - 1], true);
+    else return;
+    event.preventDefault();
+  }
+
+  /**
+   * @param {number} from
+   * @param {number} dx
+   * @param {number} dy
+   */
+  walk(from, dx, dy) {
+    const { tiles, sorted, header } = this.all;
+    this.point(neighbour(from, dx, dy, { tiles, sorted, heads: header.heads, mosaic: this.mosaic }), true);
+  }
+
+  /**
+   * Chooses a head: drawn at once if it is known, and told to Python. A state and not a trigger, so that it is told
+   * again after the connection was lost. The picture goes first: the script's run would keep server and page busy.
+   * @param {number} i
+   */
+  pick(i) {
+    const { group, tiles, header } = this.all;
+    const { layer, head } = tiles[i];
+    group.selected = [layer, head];
+    const seq = group.picks.next();
+    performance.clearMarks("attnviz-picked");
+    performance.mark("attnviz-picked");
+    group.coming = null;
+    tell(group, "selected");
+    this.live.textContent = joined(header.words.join_things, [this.name(i), header.words.chosen]);
+    afterDrawing(group.coming, () => {
+      if (seq === group.picks.sent) this.component?.setStateValue("pick", { layer, head, seq });
+    });
+  }
+}
+
+export default viewComponent(Overview);

@@ -1,0 +1,248 @@
+"""A picture with all heads of a model over it, small and large; the browser lights whatever row is pointed at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, cast, get_args
+
+import numpy as np
+import streamlit as st
+from numpy.typing import NDArray
+
+from attnviz.base import raw_scores
+from attnviz.base.raw_scores import RawHead
+from attnviz.base.words import _
+from attnviz.canvas.shared import packing
+from attnviz.canvas.shared.blobs import count, mapping
+from attnviz.canvas.shared.registration import answering, component
+from attnviz.live import canvas_wording
+
+PatchRows = Literal["row", "mean", "layers", "rollout"]
+MOST_FACTOR = 10.0
+
+
+@dataclass(frozen=True)
+class PatchChoices:
+    """What a visitor chose in the view: the head, what is pinned and hidden, which heads are silenced."""
+
+    layer: int = 0
+    head: int = 0
+    pins: tuple[int, ...] = ()  #: tokens whose rows are held
+    hidden: tuple[int, ...] = ()  #: patches, row by row from 0
+    silenced: tuple[tuple[int, int], ...] = ()
+    factor: float = 1.0  #: times the model's own scale, for the head on show
+    shows: PatchRows = "row"
+
+
+@dataclass(frozen=True, eq=False)
+class PatchScene:
+    """All that is drawn, apart from what a visitor chose.
+
+    picture  the bytes of a PNG or JPEG, its type, and width and height in pixels
+    grid     rows and columns of patches, and how many tokens stand before them
+    special  what those are called; `words`: what looks, where patches do not
+    heads    how many each layer has
+    maps     (2, N, K): of every head the mean of its rows, and the usual row
+    raw      heads before their softmax: all of them, or only the one on show
+    layers   (Q, K) the mean of all heads of all layers
+    rolled   (T, T) attention followed through the layers up to the one on show
+    """
+
+    picture: bytes
+    kind: str
+    size: tuple[int, int]
+    grid: tuple[int, int, int]
+    special: tuple[str, ...]
+    words: tuple[str, ...] | None
+    heads: tuple[int, ...]
+    maps: NDArray[np.floating]
+    raw: tuple[RawHead, ...] = ()
+    every: bool = False
+    layers: NDArray[np.floating] | None = None
+    rolled: NDArray[np.floating] | None = None
+    measure: NDArray[np.floating] | None = None
+    measure_text: tuple[str, ...] = ()
+    ordered: bool = False
+    sinks: tuple[int, ...] = ()
+    smooth: bool = True
+    windows: tuple[tuple[int, int], ...] = ()  #: side and shift of each layer's windows, where it has some
+    usual: int = 0  #: the row on show while none is chosen
+
+    @property
+    def queries(self) -> int:
+        """How many tokens look."""
+        return len(self.words) if self.words is not None else self.keys
+
+    @property
+    def keys(self) -> int:
+        return self.grid[0] * self.grid[1] + self.grid[2]
+
+    def can_show(self, which: PatchRows) -> bool:
+        """Whether what this lies over the picture is here: attention is followed through layers of patches only."""
+        return {"layers": self.layers, "rollout": self.rolled}.get(which, self.maps) is not None
+
+    def allowed(self, choices: PatchChoices) -> PatchChoices:
+        """The choices without what does not exist here."""
+        layer = min(max(choices.layer, 0), len(self.heads) - 1)
+        patches = self.grid[0] * self.grid[1]
+        return replace(
+            choices,
+            layer=layer,
+            head=min(max(choices.head, 0), self.heads[layer] - 1),
+            pins=tuple(pin for pin in choices.pins if 0 <= pin < self.queries),
+            hidden=tuple(patch for patch in choices.hidden if 0 <= patch < patches),
+            silenced=tuple(
+                (at, head) for at, head in choices.silenced if at < len(self.heads) and head < self.heads[at]
+            ),
+            shows=choices.shows if self.can_show(choices.shows) else "row",
+        )
+
+
+def patch_view(
+    key: str, document: str, scene: PatchScene, choices: PatchChoices, on_change: Callable[[PatchChoices], None]
+) -> None:
+    """Draw the scene. `document` names picture, model and stack; `on_change` runs before the rerun after a gesture."""
+
+    def changed() -> None:
+        told = mapping(mapping(st.session_state.get(key)).get("view"))
+        found = read_choices(told)
+        if found is not None and told.get("doc") == document:
+            on_change(scene.allowed(found))
+
+    heard = mapping(mapping(st.session_state.get(key)).get("view")).get("seq")
+    data = scene_blob(document, scene, scene.allowed(choices), answering(heard))
+    component("patch_view")(key=key, data=data, on_view_change=changed)
+
+
+def scene_blob(document: str, scene: PatchScene, choices: PatchChoices, echo: dict[str, Any]) -> bytes:
+    """The scene as bytes: the picture as it is, then maps, rows of all layers and scores, compressed."""
+    maps = packing.thumbnail_codes(scene.maps).tobytes()
+    # where every head's scores are sent, the browser follows them through the layers at every frame
+    layers, rolled = (b"", b"") if scene.every else (_roots(scene.layers), _roots(scene.rolled))
+    raw_header, raw = raw_scores.pack(scene.raw, 16 if scene.every else 32) if scene.raw else (None, b"")
+    header: dict[str, Any] = {
+        "doc": document,
+        "parts": {"picture": len(scene.picture), "maps": len(maps), "layers": len(layers)}
+        | {"rolled": len(rolled), "raw": len(raw)},
+        "picture": {"type": scene.kind, "width": scene.size[0], "height": scene.size[1], "smooth": scene.smooth},
+        "grid": {"rows": scene.grid[0], "columns": scene.grid[1], "first": scene.grid[2]},
+        "special": list(scene.special),
+        "words": None if scene.words is None else list(scene.words),
+        "heads": list(scene.heads),
+        "raw": None if raw_header is None else {"header": raw_header, "all": scene.every},
+        "measure": _numbers(scene.measure),
+        "measureText": list(scene.measure_text),
+        "ordered": scene.ordered,
+        "sinks": list(scene.sinks),
+        "windows": [list(each) for each in scene.windows],
+        "usual": scene.usual,
+        "state": plain_choices(choices),
+        "colours": canvas_wording.colours(),
+        "labels": labels(),
+    } | echo
+    return packing.blob(header, scene.picture + packing.squeeze(maps + layers + rolled + raw))
+
+
+def _roots(weights: NDArray[np.floating] | None) -> bytes:
+    """Weights as 16 bits of their square roots: none is off by more than 2e-5."""
+    if weights is None:
+        return b""
+    return np.rint(np.sqrt(np.clip(weights, 0, 1)) * (2**16 - 1)).astype("<u2").tobytes()
+
+
+def live_scene(scene: PatchScene, choices: PatchChoices) -> bytes:
+    """The scene for a file that stands alone: nobody answers its gestures."""
+    return scene_blob("live", scene, scene.allowed(choices), {"session": "live", "ack": 0})
+
+
+def plain_choices(choices: PatchChoices) -> dict[str, Any]:
+    """The choices as JSON, under the names that the browser has."""
+    return {
+        "layer": choices.layer,
+        "head": choices.head,
+        "pins": list(choices.pins),
+        "hidden": list(choices.hidden),
+        "silenced": [list(each) for each in choices.silenced],
+        "factor": choices.factor,
+        "shows": choices.shows,
+    }
+
+
+def read_choices(told: dict[str, Any]) -> PatchChoices | None:
+    """Choices as the browser reported them; None where they make no sense."""
+    layer, head, factor = count(told.get("layer")), count(told.get("head")), told.get("factor")
+    pins, hidden, shows = _whole(told.get("pins")), _whole(told.get("hidden")), told.get("shows")
+    if layer is None or head is None or pins is None or hidden is None or shows not in get_args(PatchRows):
+        return None
+    if isinstance(factor, bool) or not isinstance(factor, int | float) or not 0 <= factor <= MOST_FACTOR:
+        return None
+    given = told.get("silenced")
+    if not isinstance(given, list):
+        return None
+    pairs = [_whole(each) for each in given]
+    if any(pair is None or len(pair) != 2 for pair in pairs):
+        return None
+    silenced = tuple((pair[0], pair[1]) for pair in pairs if pair is not None)
+    return PatchChoices(layer, head, pins, hidden, silenced, float(factor), cast(PatchRows, shows))
+
+
+def _whole(told: object) -> tuple[int, ...] | None:
+    """A list of numbers from 0, else None."""
+    if not isinstance(told, list) or any(count(each) is None for each in told):
+        return None
+    return tuple(told)
+
+
+def _numbers(values: Sequence[float] | NDArray[np.floating] | None) -> list[float | None] | None:
+    if values is None:
+        return None
+    return [round(float(value), 5) if np.isfinite(value) else None for value in values]
+
+
+def labels() -> dict[str, str]:
+    """Sentences of the view; {names} are filled in by the browser."""
+    return {
+        "tile": _("Layer {layer}, head {head}"),
+        "up_to": _("Attention followed through layers 0 to {layer}"),
+        "all_layers": _("All heads of all layers, their mean"),
+        "patch": _("row {row}, column {column}"),
+        "word": _("“{word}”"),
+        "share": _("{token} ({share})"),
+        "looks": _("From {query}: {patches} goes to patches, most of all to {keys}."),
+        "looks_mean": _("From all together: {patches} goes to patches, most of all to {keys}."),
+        "looks_layers": _("In all heads of all layers, {query} gives {patches} to patches, most of all to {keys}."),
+        "looks_rollout": _(
+            "Through the layers so far: {query} is made of patches to {patches}, most of all of {keys}."
+        ),
+        "nothing": _("nothing in particular"),
+        "full_light": _("Full light is {share}. Brightness is the square root of the weight."),
+        "full_light_changed": _(
+            "Full light is {share}. Brightness is the square root of the weight; queries and keys are those that each "
+            "head had before the change."
+        ),
+        "unpin": _("{token}: no longer hold it"),
+        "shows": _("What lies over the picture"),
+        "row": _("One row"),
+        "row_help": _("What the patch, token or word that you point at looks at"),
+        "mean": _("Mean row"),
+        "mean_help": _("The mean of all rows of this head"),
+        "layers": _("Mean of layers"),
+        "layers_help": _(
+            "What the patch, token or word that you point at looks at in all heads of all layers, on average"
+        ),
+        "rollout": _("Rollout"),
+        "rollout_help": _("What a patch is made of after this layer: all layers so far, with the residual stream"),
+        "hide": _("Hide patches"),
+        "hide_help": _("Paint over patches that nobody may look at, in any layer"),
+        "painting": _("Paint over what nobody may look at; painting over it again shows it."),
+        "show_all": _("Show {count} again"),
+        "show_all_help": _("Show all hidden patches again"),
+        "silence": _("Silence head"),
+        "silence_help": _("Set the output of the head on show to 0"),
+        "one_scale": _("One scale"),
+        "one_scale_help": _("Light from 0 to 1 for every head; otherwise each picture's brightest patch is full light"),
+        "scale": _("Scale"),
+        "scale_help": _("Times the model's own scale of the scores; 1 is the model's own"),
+        "play": _("Show word after word, as they were written"),
+    } | canvas_wording.joins()

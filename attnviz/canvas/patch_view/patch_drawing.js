@@ -1,0 +1,155 @@
+// A picture with a row of weights over it as light: dark where nobody looks, glowing where somebody does. Python's side,
+// for files, is attnviz/figures/svg_patches.py.
+
+import { bordersAt, patchAt } from "./patch_geometry.js";
+import { contextOf, sized } from "../shared/surface.js";
+
+/** @import { PatchHeader, Theme } from "../shared/types.js" */
+/** @import { Size } from "./patch_geometry.js" */
+/** @typedef {{ row: Float32Array, top: number, hidden: readonly number[] }} Light */
+
+/** Amber: no colour of another meaning, seen on dark and on bright pictures, by every kind of eye. */
+const GLOW = "255, 166, 20";
+/** How strong full light is, what is left of the picture where there is none, and the darkest of it. */
+const FULL = 0.8;
+const LEFT = 0.3;
+const FLOOR = 14;
+
+/**
+ * The picture without its colours and in the dark, which the light is drawn over. Made once.
+ * @param {ImageBitmap} picture
+ */
+export function dimmed(picture) {
+  const canvas = document.createElement("canvas");
+  [canvas.width, canvas.height] = [picture.width, picture.height];
+  const ink = contextOf(canvas);
+  ink.drawImage(picture, 0, 0);
+  const image = ink.getImageData(0, 0, canvas.width, canvas.height);
+  const { data } = image;
+  for (let i = 0; i < data.length; i += 4) {
+    const grey = 0.299 * data[i] + 0.587 * data[i + 1] + 0.114 * data[i + 2];
+    data[i] = data[i + 1] = data[i + 2] = FLOOR + grey * LEFT;
+  }
+  ink.putImageData(image, 0, 0);
+  return canvas;
+}
+
+/**
+ * Draws picture and light, filling the canvas.
+ * @param {HTMLCanvasElement} canvas
+ * @param {HTMLCanvasElement} picture the dimmed one
+ * @param {Size} size in CSS pixels
+ * @param {PatchHeader} header
+ * @param {Light} light
+ */
+export function drawLight(canvas, picture, size, { grid, picture: about }, { row, top, hidden }) {
+  const ink = sized(canvas, size.width, size.height);
+  ink.imageSmoothingEnabled = about.smooth;
+  ink.drawImage(picture, 0, 0, size.width, size.height);
+  ink.globalCompositeOperation = "lighter";
+  for (let patch = 0; patch < grid.rows * grid.columns; patch++) {
+    const share = top > 0 ? Math.sqrt(Math.max(0, row[grid.first + patch]) / top) : 0;
+    if (share < 0.02) continue;
+    const { x, y, w, h } = patchAt(patch, grid, size);
+    ink.fillStyle = `rgba(${GLOW}, ${Math.min(1, share) * FULL})`;
+    ink.fillRect(x, y, w, h);
+  }
+  ink.globalCompositeOperation = "source-over";
+  for (const patch of hidden) cross(ink, patch, grid, size);
+  return ink;
+}
+
+/**
+ * A patch that nobody may look at: covered, with a stroke through it.
+ * @param {CanvasRenderingContext2D} ink
+ * @param {number} patch
+ * @param {PatchHeader["grid"]} grid
+ * @param {Size} size
+ */
+function cross(ink, patch, grid, size) {
+  const { x, y, w, h } = patchAt(patch, grid, size);
+  ink.fillStyle = "#8a8f98";
+  ink.fillRect(x, y, w, h);
+  if (w < 6) return;
+  ink.strokeStyle = "#5d626b";
+  ink.lineWidth = 1;
+  ink.beginPath();
+  ink.moveTo(x, y + h);
+  ink.lineTo(x + w, y);
+  ink.stroke();
+}
+
+/**
+ * Frames a patch, with a number where it is one of several.
+ * @param {CanvasRenderingContext2D} ink
+ * @param {number} patch
+ * @param {PatchHeader} header
+ * @param {Size} size
+ * @param {string} colour
+ * @param {string} name
+ * @param {Theme} theme
+ */
+export function frame(ink, patch, { grid }, size, colour, name, theme) {
+  const { x, y, w, h } = patchAt(patch, grid, size);
+  ink.lineWidth = 4;
+  ink.strokeStyle = "#ffffff";
+  ink.strokeRect(x, y, w, h);
+  ink.lineWidth = 2;
+  ink.strokeStyle = colour;
+  ink.strokeRect(x, y, w, h);
+  if (!name || w < 14) return;
+  ink.font = `600 ${Math.min(13, h * 0.6)}px ${theme.font}`;
+  ink.textBaseline = "middle";
+  ink.textAlign = "center";
+  ink.strokeStyle = "#ffffff";
+  ink.lineWidth = 3;
+  ink.strokeText(name, x + w / 2, y + h / 2);
+  ink.fillStyle = colour;
+  ink.fillText(name, x + w / 2, y + h / 2);
+}
+
+/**
+ * The borders of the windows that a layer looks inside, over a picture.
+ * @param {CanvasRenderingContext2D} ink
+ * @param {[number, number] | undefined} window side and shift, in patches; a layer may have none
+ * @param {PatchHeader["grid"]} grid
+ * @param {Size} size
+ */
+export function windowBorders(ink, window, grid, { width, height }) {
+  if (!window) return;
+  const [side, shift] = window;
+  ink.beginPath();
+  for (const column of bordersAt(side, shift, grid.columns)) {
+    const x = Math.round((column * width) / grid.columns);
+    ink.moveTo(x, 0);
+    ink.lineTo(x, height);
+  }
+  for (const row of bordersAt(side, shift, grid.rows)) {
+    const y = Math.round((row * height) / grid.rows);
+    ink.moveTo(0, y);
+    ink.lineTo(width, y);
+  }
+  ink.strokeStyle = "rgba(255, 255, 255, 0.75)";
+  ink.lineWidth = 1.5;
+  ink.stroke();
+}
+
+/**
+ * A small corner on patches that all others look at.
+ * @param {CanvasRenderingContext2D} ink
+ * @param {readonly number[]} patches
+ * @param {PatchHeader["grid"]} grid
+ * @param {Size} size
+ */
+export function corners(ink, patches, grid, size) {
+  ink.fillStyle = "#D55E00";
+  for (const patch of patches) {
+    const { x, y, w, h } = patchAt(patch, grid, size);
+    const side = Math.min(w, h) * 0.34;
+    ink.beginPath();
+    ink.moveTo(x + w, y);
+    ink.lineTo(x + w - side, y);
+    ink.lineTo(x + w, y + side);
+    ink.fill();
+  }
+}

@@ -1,0 +1,135 @@
+// Rows of weights over patches, from raw scores, under what a visitor hides and scales. It draws nothing.
+
+import { attend } from "../shared/attend.js";
+
+/** @import { PatchHeader, PatchState, RawHead } from "../shared/types.js" */
+
+/**
+ * One row of a head: what token `row` gives to each token.
+ * @param {RawHead} head
+ * @param {number} row
+ * @param {Uint8Array | null} seen one a key, 1 = may be looked at; null = all
+ * @param {number} factor times the model's own scale
+ * @param {Float32Array} [into]
+ */
+export function rowOf(head, row, seen, factor, into = new Float32Array(head.shape[1])) {
+  const nk = head.shape[1];
+  const [from, to] = [row * nk, (row + 1) * nk];
+  if (!head.exact) {
+    into.set(head.scores.subarray(from, to));
+    return into;
+  }
+  const own = head.mask.subarray(from, to);
+  const mask = seen === null ? own : Uint8Array.from(own, (may, k) => may & seen[k]);
+  const bias = head.bias === null ? null : head.bias.subarray(from, to);
+  const scores = head.scores.subarray(from, to);
+  return attend({ ...plain(head), shape: [1, nk], scores, bias }, mask, head.scale * factor, into);
+}
+
+/** @param {RawHead} head */
+function plain({ softcap, sink }) {
+  return { softcap, sink };
+}
+
+/**
+ * The mean of some rows.
+ * @param {RawHead} head
+ * @param {number} first the first row
+ * @param {Uint8Array | null} seen
+ * @param {number} factor
+ */
+export function meanOf(head, first, seen, factor) {
+  const [nq, nk] = head.shape;
+  const sum = new Float32Array(nk);
+  const row = new Float32Array(nk);
+  for (let q = first; q < nq; q++) {
+    rowOf(head, q, seen, factor, row);
+    for (let k = 0; k < nk; k++) sum[k] += row[k];
+  }
+  return sum.map((total) => total / (nq - first));
+}
+
+/**
+ * Which keys may be looked at; null where nothing is hidden.
+ * @param {readonly number[]} hidden
+ * @param {PatchHeader["grid"]} grid
+ */
+export function seenKeys(hidden, { rows, columns, first }) {
+  if (hidden.length === 0) return null;
+  const seen = new Uint8Array(first + rows * columns).fill(1);
+  for (const patch of hidden) seen[first + patch] = 0;
+  return seen;
+}
+
+/**
+ * The factor that a head is shown with: the visitor's, for the head that it was chosen for.
+ * @param {PatchState} state
+ * @param {number} layer
+ * @param {number} head
+ */
+export function factorFor(state, layer, head) {
+  return layer === state.layer && head === state.head ? state.factor : 1;
+}
+
+/**
+ * The largest weight of a patch.
+ * @param {Float32Array} row
+ * @param {number} first
+ */
+export function brightest(row, first) {
+  let top = 0;
+  for (let k = first; k < row.length; k++) if (row[k] > top) top = row[k];
+  return top;
+}
+
+/**
+ * The strongest tokens of a row, strongest first.
+ * @param {Float32Array} row
+ * @param {number} most
+ */
+export function strongest(row, most) {
+  return Array.from(row.keys())
+    .sort((a, b) => row[b] - row[a])
+    .slice(0, most);
+}
+
+/**
+ * Weights that came as bytes on a square-root scale, 254 = 1.
+ * @param {Uint8Array} codes
+ */
+export function decoded(codes) {
+  return Float32Array.from(codes, (code) => (code / 254) ** 2);
+}
+
+/**
+ * Weights that came as 16 bits of their square roots.
+ * @param {Uint8Array} bytes
+ */
+export function squares(bytes) {
+  return Float32Array.from(new Uint16Array(bytes.slice().buffer), (root) => (root / 65535) ** 2);
+}
+
+/**
+ * The heads as [layer, head], in the order in which they are shown.
+ * @param {Pick<PatchHeader, "heads" | "measure" | "ordered">} header
+ * @returns {[number, number][]}
+ */
+export function headsInOrder({ heads, measure, ordered }) {
+  const all = heads.flatMap((count, layer) =>
+    Array.from({ length: count }, (_, head) => /** @type {[number, number]} */ ([layer, head])),
+  );
+  if (!ordered || measure === null) return all;
+  const value = all.map((_, i) => measure[i] ?? -Infinity);
+  const places = all.map((_, i) => i).sort((a, b) => value[b] - value[a] || a - b);
+  return places.map((i) => all[i]);
+}
+
+/**
+ * The place of a head among all heads of its stack.
+ * @param {number[]} heads
+ * @param {number} layer
+ * @param {number} head
+ */
+export function placeOfHead(heads, layer, head) {
+  return heads.slice(0, layer).reduce((sum, count) => sum + count, 0) + head;
+}

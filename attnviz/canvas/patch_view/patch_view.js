@@ -1,0 +1,255 @@
+// A picture and every head of a model over it: all of them small, one large, the row of whatever is pointed at as light.
+
+import { inflate, readHeader } from "../shared/blob.js";
+import { viewComponent } from "../shared/component.js";
+import { el, fill } from "../shared/dom.js";
+import { percent } from "../shared/numbers.js";
+import { PatchChips } from "./patch_chips.js";
+import { corners, dimmed, drawLight, frame, windowBorders } from "./patch_drawing.js";
+import { besideWords, fitted } from "./patch_geometry.js";
+import { PatchHand } from "./patch_hand.js";
+import { PatchNumbers } from "./patch_numbers.js";
+import { drawPins } from "./patch_pins.js";
+import { heard, sentence, titleOf } from "./patch_sentence.js";
+import { PatchTiles } from "./patch_tiles.js";
+import { PatchTools } from "./patch_tools.js";
+import { Sequence } from "../shared/sequence.js";
+import { markPainted, measured, onceAFrame } from "../shared/surface.js";
+import { themeOf } from "../shared/theme.js";
+
+/** @import { Component, PatchHeader, PatchState, Theme } from "../shared/types.js" */
+/** @import { Size } from "./patch_geometry.js" */
+
+/** Below this width the large picture stands above the small ones. */
+const NARROW = 640;
+const MOST_PINS = 6;
+/** Pixels that the large picture may be high above its words. */
+const TALLEST = 400;
+/** Pixels of a window that are not for a picture beside its words: what is chosen above it, and some air below. */
+const AROUND = 500;
+
+export class PatchView {
+  /** @param {HTMLElement} root */
+  constructor(root) {
+    this.root = root;
+    /** @type {PatchHeader | null} */
+    this.held = null;
+    /** @type {PatchNumbers | null} */
+    this.numbers = null;
+    /** @type {HTMLCanvasElement | null} */
+    this.ground = null;
+    /** @type {PatchState | null} */
+    this.chosen = null;
+    /** @type {number | null} the token under the hand */
+    this.pointed = null;
+    this.oneScale = false;
+    this.gestures = new Sequence();
+    /** @type {Component | null} */
+    this.component = null;
+    /** How many scenes have come: one that takes long to unpack is not drawn over a later one. */
+    this.scenes = 0;
+    this.tiles = new PatchTiles(this);
+    this.chips = new PatchChips(this);
+    this.large = el("canvas", "pv-large", null, { tabindex: "0", role: "application", "data-testid": "picture" });
+    this.title = el("div", "pv-title");
+    this.pinned = el("div", "pv-pins", null, { "data-testid": "pins" });
+    this.read = el("div", "pv-read", null, { "aria-live": "polite", "data-testid": "read" });
+    this.bar = el("div", "pv-bar");
+    this.tools = new PatchTools(this);
+    this.build();
+    this.redraw = onceAFrame(() => this.draw());
+  }
+
+  get header() {
+    if (!this.held) throw new Error("no picture has come yet");
+    return this.held;
+  }
+
+  /** What is chosen just now. */
+  get state() {
+    if (!this.chosen) throw new Error("no picture has come yet");
+    return this.chosen;
+  }
+
+  /** Whether the head on show can have another scale: its scores are here and not only its weights. */
+  get exact() {
+    return this.numbers?.rawOf(this.state.layer, this.state.head)?.exact ?? false;
+  }
+
+  /** The token whose row is on show: under the hand, else the last pinned, else the usual one. */
+  get query() {
+    const { pins } = this.state;
+    return this.pointed ?? pins[pins.length - 1] ?? this.header.usual;
+  }
+
+  build() {
+    const main = el("div", "pv-main");
+    const head = el("div", "pv-head");
+    head.append(this.title, this.chips.box);
+    const words = el("div", "pv-words");
+    words.append(this.bar, this.read, this.tools.box, this.pinned);
+    main.append(head, this.large, words);
+    this.root.replaceChildren(this.tiles.box, main);
+    this.root.classList.add("pv-root");
+    this.hand = new PatchHand(this);
+  }
+
+  /**
+   * @param {Uint8Array} bytes
+   * @param {Component} component
+   */
+  async show(bytes, component) {
+    const [header, packed] = /** @type {[PatchHeader, Uint8Array]} */ (readHeader(bytes));
+    this.component = component;
+    const picture = packed.subarray(0, header.parts.picture);
+    const turn = (this.scenes += 1);
+    const same = this.held?.doc === header.doc && this.ground !== null;
+    const [payload, image] = await Promise.all([
+      inflate(packed.subarray(header.parts.picture)),
+      same ? null : createImageBitmap(new Blob([picture.slice()], { type: header.picture.type })),
+    ]);
+    if (turn !== this.scenes) return;
+    const behind = this.gestures.isBehind(header.session, header.ack);
+    this.held = header;
+    this.numbers = new PatchNumbers(header, payload);
+    if (image) this.ground = dimmed(image);
+    if (!same) this.pointed = null;
+    if (!behind || !this.chosen || !same) this.chosen = structuredClone(header.state);
+    this.tools.build();
+    this.tiles.build(this.numbers);
+    this.chips.build();
+    this.draw();
+  }
+
+  /** @param {number | null} token */
+  point(token) {
+    if (token === this.pointed) return;
+    this.pointed = token;
+    this.redraw();
+  }
+
+  /** @param {number} token */
+  pin(token) {
+    const { pins } = this.state;
+    const without = pins.filter((each) => each !== token);
+    const now = without.length < pins.length ? without : [...pins.slice(-MOST_PINS + 1), token];
+    this.change({ pins: now });
+  }
+
+  /**
+   * @param {number} layer
+   * @param {number} head
+   */
+  choose(layer, head) {
+    this.change({ layer, head, factor: 1 });
+  }
+
+  toggleSilence() {
+    const { layer, head, silenced } = this.state;
+    const others = silenced.filter(([l, h]) => l !== layer || h !== head);
+    this.change({ silenced: others.length < silenced.length ? others : [...others, [layer, head]] });
+  }
+
+  toggleScale() {
+    this.oneScale = !this.oneScale;
+    this.redraw();
+  }
+
+  /**
+   * @param {Partial<PatchState>} more
+   * @param {boolean} ends whether the gesture ends, so that Python hears of it
+   */
+  change(more, ends = true) {
+    this.chosen = { ...this.state, ...more };
+    this.redraw();
+    if (ends) this.tell();
+  }
+
+  /** Tells Python what is chosen. */
+  tell() {
+    this.component?.setStateValue("view", { ...this.state, doc: this.header.doc, seq: this.gestures.next() });
+  }
+
+  /** @param {string} text */
+  say(text) {
+    this.read.textContent = text;
+  }
+
+  resize() {
+    if (this.held) this.draw();
+  }
+
+  leave() {
+    this.chips.stop();
+  }
+
+  draw() {
+    const width = this.root.clientWidth;
+    if (!this.held || !this.numbers || !this.ground || width === 0) return;
+    const start = performance.now();
+    this.root.dataset.narrow = String(width < NARROW);
+    const theme = themeOf(this.root, this.held.colours);
+    this.drawLarge(theme);
+    this.tiles.draw(this.numbers);
+    drawPins(this, theme);
+    this.tools.update();
+    this.root.dataset.query = String(this.query);
+    measured("av-patches", start);
+    markPainted(this.root, "av-patches", `${this.state.layer}.${this.state.head}.${this.query}`);
+  }
+
+  /** The row on show in the large picture. @param {number} query */
+  rowOf(query) {
+    return /** @type {PatchNumbers} */ (this.numbers).shown(query, this.state);
+  }
+
+  /** @param {Theme} theme */
+  drawLarge(theme) {
+    const { header, state, query } = this;
+    const main = /** @type {HTMLElement} */ (this.large.parentElement);
+    const row = this.rowOf(query);
+    const width = main.clientWidth - 2;
+    const above = fitted(header.picture, width, Math.min(TALLEST, main.clientWidth));
+    const beside = besideWords(header.picture, width, Math.max(TALLEST, innerHeight - AROUND), above);
+    main.toggleAttribute("data-beside", beside !== null);
+    const size = beside ?? above;
+    const ink = this.light(this.large, size, row);
+    const window = ["row", "mean"].includes(state.shows) ? header.windows[state.layer] : undefined;
+    windowBorders(ink, window, header.grid, size);
+    corners(ink, header.sinks, header.grid, size);
+    const { first } = header.grid;
+    if (header.words === null && state.shows !== "mean") {
+      state.pins.forEach((token, i) => {
+        if (token >= first) frame(ink, token - first, header, size, theme.q, String(i + 1), theme);
+      });
+      if (query >= first && !state.pins.includes(query)) frame(ink, query - first, header, size, theme.q, "", theme);
+    }
+    this.title.textContent = titleOf(header, state);
+    this.say(sentence(header, query, row, state.shows));
+    this.large.setAttribute("aria-label", heard(header, this.title, this.read));
+    const changed = state.hidden.length > 0 || state.silenced.length > 0;
+    const light = changed ? header.labels.full_light_changed : header.labels.full_light;
+    this.bar.textContent = fill(light, { share: percent(this.topOf(row)) });
+    this.chips.update();
+  }
+
+  /**
+   * What is as bright as light can be: this row's own brightest patch, or a weight of 1.
+   * @param {Float32Array} row
+   */
+  topOf(row) {
+    return this.oneScale ? 1 : /** @type {PatchNumbers} */ (this.numbers).top(row);
+  }
+
+  /**
+   * @param {HTMLCanvasElement} canvas
+   * @param {Size} size
+   * @param {Float32Array} row
+   */
+  light(canvas, size, row) {
+    const ground = /** @type {HTMLCanvasElement} */ (this.ground);
+    return drawLight(canvas, ground, size, this.header, { row, top: this.topOf(row), hidden: this.state.hidden });
+  }
+}
+
+export default viewComponent(PatchView);

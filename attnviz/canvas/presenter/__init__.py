@@ -1,0 +1,68 @@
+"""The keys of a page and the bar of the presentation mode, as the browser is handed them and as it answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import streamlit as st
+
+from attnviz.base.words import _, tongue
+from attnviz.canvas.presenter.streamlits_words import own_words
+from attnviz.canvas.shared.blobs import mapping
+from attnviz.canvas.shared.registration import answering, component
+
+THEMES = ("system", "light", "dark")
+
+
+@dataclass(frozen=True)
+class Presented:
+    """What the bar shows: the name of the step or section, its place, and whether one comes before and after it."""
+
+    present: bool
+    theme: str
+    page: str = ""
+    title: str = ""
+    place: str = ""
+    before: bool = False
+    after: bool = False
+    walks: bool = False  #: arrow keys walk the page outside of the presentation mode, too
+
+
+def presenter(
+    key: str, shown: Presented, *, on_walk: Callable[[int], None], on_mode: Callable[[bool, str], None]
+) -> None:
+    """Mount it. `on_walk` hears by how many steps, `on_mode` whether it presents and the theme; both are callbacks.
+
+    The browser tells how many steps were asked for since it began, and the session keeps how many were taken: presses
+    that arrive together, or while a page is being drawn, all count.
+    """
+    taken = f"_{key}_taken"
+    told = mapping(mapping(st.session_state.get(key)).get("stood"))
+
+    def heard() -> None:
+        now = mapping(mapping(st.session_state.get(key)).get("stood"))
+        total, present, theme = now.get("total"), now.get("present"), now.get("theme")
+        if not isinstance(total, int) or not isinstance(present, bool) or theme not in THEMES:
+            return
+        by = total - st.session_state.get(taken, 0)
+        st.session_state[taken] = total
+        on_mode(present, str(theme))
+        if by:
+            on_walk(by)
+
+    data: dict[str, Any] = asdict(shown) | answering(told.get("seq"))
+    data |= {"total": st.session_state.get(taken, 0), "words": _words(), "language": tongue(), "own": own_words()}
+    component("presenter")(key=key, data=data, on_stood_change=heard)
+
+
+def _words() -> dict[str, str]:
+    return {
+        "bar": _("Presentation"),
+        "previous": _("Previous"),
+        "next": _("Next"),
+        "light": _("Light"),
+        "dark": _("Dark"),
+        "leave": _("Leave the presentation (Escape)"),
+    }

@@ -1,0 +1,307 @@
+// The keys of a page and the bar of the presentation mode: next and previous, light or dark, and the way out.
+// Python hears how many steps were asked for in all, so that presses which arrive together all count.
+
+import { keptByRoot, rootOf } from "../shared/component.js";
+import { addButton, el } from "../shared/dom.js";
+import { scrolling } from "../shared/motion.js";
+import { apart, gestureOf, stopAfter } from "./presenter_keys.js";
+import { Sequence } from "../shared/sequence.js";
+import { StreamlitsWords } from "./streamlits_words.js";
+
+/** @import { Gesture } from "./presenter_keys.js" */
+/** @import { Component, Presented } from "../shared/types.js" */
+
+/** Pictures that fill the window: next goes to the one below before it leaves the page. */
+const STOPS = "[class*='st-key-picture-of-'], [class*='st-key-canvas-of-']";
+/** Where a section begins that does not stand at the top of its page. */
+const BEGINS = ".st-key-section-begins";
+const MAIN = "[data-testid=stMain]";
+/** Where a step of a lesson begins. */
+const STEP = `${MAIN} h3`;
+/** A heading above this share of the window is in sight, with something of its step below it. */
+const LOWEST = 0.75;
+/** Streamlit's bar, which lies over the window's upper edge. */
+const BAR = "[data-testid=stHeader]";
+/** Open above the page. */
+const OPEN = "[data-testid=stPopoverBody], [role=dialog], [role=listbox], [role=menu]";
+/** A picture that has not come after so many milliseconds is not scrolled to. */
+const PATIENCE = 8000;
+/** A page that has not moved for so many looks stands still. */
+const QUIET = 12;
+/** Air above a picture, in pixels. */
+const ABOVE = 8;
+
+const KEY = Symbol.for("attnviz.presenter");
+
+/**
+ * What was asked for, kept beyond a mount: Streamlit may take the component off the page and put it there again with an
+ * answer that does not know of the newest press. Also beyond this module, which it may load again.
+ */
+const kept = keptByPage();
+
+function keptByPage() {
+  const page = /** @type {{ [KEY]?: ReturnType<typeof nothingYet> }} */ (/** @type {unknown} */ (globalThis));
+  const known = page[KEY];
+  if (known) return known;
+  const begun = nothingYet();
+  page[KEY] = begun;
+  globalThis.addEventListener("keydown", (event) => begun.current?.key(event));
+  return begun;
+}
+
+function nothingYet() {
+  return {
+    total: 0,
+    gestures: new Sequence(),
+    /** @type {string | null} */
+    theme: null,
+    present: false,
+    here: "",
+    step: "",
+    /** @type {{ does: Gesture, page: string }[]} pressed while the component was off the page */
+    waiting: [],
+    /** @type {Presenter | null} the one that answers keys */
+    current: null,
+    own: new StreamlitsWords(),
+  };
+}
+
+class Presenter {
+  /** @param {HTMLElement} root */
+  constructor(root) {
+    this.root = root;
+    /** @type {Component<Presented> | null} */
+    this.component = null;
+    this.still = 0;
+    /** @type {ReturnType<typeof setInterval> | undefined} */
+    this.waiting = undefined;
+    kept.current = this;
+  }
+
+  get given() {
+    if (!this.component) throw new Error("nothing has come yet");
+    return this.component.data;
+  }
+
+  /** @param {Component<Presented>} component */
+  show(component) {
+    const { data } = component;
+    this.component = component;
+    document.documentElement.lang = data.language; // for screen readers, and for the shapes of Chinese characters
+    kept.own.speak(data.own);
+    const behind = kept.gestures.isBehind(`${data.session} ${data.page}`, data.ack);
+    if (!behind) {
+      kept.total = data.total;
+      kept.present = data.present;
+      this.wear(data.theme);
+    }
+    this.draw();
+    this.root.dataset.ready = "true";
+    const here = `${data.present} ${data.page} ${data.title}`;
+    const whole = !kept.here.startsWith(`${data.present} ${data.page} `);
+    if (here !== kept.here && data.present) this.begin(whole);
+    kept.here = here;
+    const step = `${data.page} ${data.title} ${data.place}`;
+    const walked = data.walks && kept.step.startsWith(`${data.page} `) && step !== kept.step;
+    if (walked && !data.present) this.beginStep();
+    kept.step = step;
+    this.catchUp();
+  }
+
+  /**
+   * Keeps the first picture of what was just opened at the window's top until the page has come and stands still.
+   * @param {boolean} whole whether of the whole page, not of a section of it
+   */
+  begin(whole) {
+    this.keep(true, (main) => {
+      const section = whole ? main : (document.querySelector(BEGINS) ?? main);
+      const [stop] = stopsOf(section);
+      return stop ? stop.getBoundingClientRect().top - ABOVE : null;
+    });
+  }
+
+  /** Keeps a new step's heading in sight while the step comes: what is taken off the page and put there moves it. */
+  beginStep() {
+    this.keep(false, () => {
+      const heading = document.querySelector(STEP)?.getBoundingClientRect().top;
+      const bar = document.querySelector(BAR)?.getBoundingClientRect().bottom ?? 0;
+      if (heading === undefined) return null;
+      return heading > bar && heading < LOWEST * globalThis.innerHeight ? 0 : heading - bar - 2 * ABOVE;
+    });
+  }
+
+  /**
+   * Keeps something at its place until the page has come and stands still, or until a hand scrolls or presses.
+   * @param {boolean} present whether only while the page is presented, or only while it is not
+   * @param {(main: Element) => number | null} off how far it is from there, in pixels; null while it is not there yet
+   */
+  keep(present, off) {
+    this.still = 0;
+    clearInterval(this.waiting);
+    const end = performance.now() + PATIENCE;
+    const give = () => clearInterval(this.waiting);
+    for (const hand of ["wheel", "pointerdown", "keydown"]) globalThis.addEventListener(hand, give, { once: true });
+    this.waiting = setInterval(() => {
+      const main = document.querySelector(MAIN);
+      const pixels = main ? off(main) : null;
+      if (kept.present !== present || performance.now() > end || this.still > QUIET) give();
+      else if (main && pixels !== null) this.settle(main, pixels);
+    }, 100);
+  }
+
+  /**
+   * @param {Element} main
+   * @param {number} off how far the picture is from where it should be
+   */
+  settle(main, off) {
+    const before = main.scrollTop;
+    if (Math.abs(off) > 2) main.scrollBy({ top: off, behavior: "instant" });
+    this.still = main.scrollTop === before ? this.still + 1 : 0;
+  }
+
+  draw() {
+    const { words, title, place, before, after } = this.given;
+    this.root.hidden = !kept.present;
+    const focused = this.root.getRootNode();
+    const held = focused instanceof ShadowRoot ? focused.activeElement?.getAttribute("data-does") : null;
+    const bar = el("div", "pr-bar", null, { role: "toolbar", "aria-label": words.bar });
+    const walk = el("div", "pr-walk");
+    const stops = stopsOf(document);
+    const back = addButton(walk, "‹", words.previous, () => this.walk(-1));
+    const on = addButton(walk, "›", words.next, () => this.walk(1));
+    back.dataset.does = "previous";
+    on.dataset.does = "next";
+    on.classList.add("pr-next");
+    back.toggleAttribute("disabled", !before && stops.length < 2);
+    on.toggleAttribute("disabled", !after && stops.length < 2);
+    back.hidden = on.hidden = !before && !after && stops.length < 2;
+    walk.append(el("span", "pr-place", place), el("span", "pr-title", title));
+    const ways = el("div", "pr-walk");
+    const dark = this.isDark();
+    const theme = addButton(ways, dark ? "☀" : "☾", dark ? words.light : words.dark, () => this.turn());
+    const leave = addButton(ways, "✕", words.leave, () => this.leave());
+    theme.dataset.does = "theme";
+    leave.dataset.does = "leave";
+    bar.append(walk, ways);
+    this.root.replaceChildren(bar);
+    const again = held && this.root.querySelector(`[data-does=${held}]`);
+    if (again instanceof HTMLElement) again.focus();
+  }
+
+  /** @param {KeyboardEvent} event */
+  key(event) {
+    if (!this.component) return;
+    const does = gestureOf({ ...pressedOn(event), present: kept.present, walks: this.given.walks });
+    if (!does) return;
+    event.preventDefault();
+    if (this.root.isConnected) this.do(does);
+    else kept.waiting.push({ does, page: this.given.page });
+  }
+
+  /** @param {Gesture} does */
+  do(does) {
+    if (does === "toggle") this.set(!kept.present);
+    else if (does === "leave") this.leave();
+    else this.walk(does === "next" ? 1 : -1);
+  }
+
+  /**
+   * To the next picture of the page, else to the next step.
+   * @param {-1 | 1} by
+   */
+  walk(by) {
+    const main = document.querySelector(MAIN);
+    const stops = kept.present && main ? stopsOf(document).map((stop) => stop.getBoundingClientRect().top) : [];
+    const stop = main ? stopAfter(stops, by, roomOf(main, by)) : null;
+    if (main && stop !== null) {
+      main.scrollBy({ top: stop - ABOVE, behavior: scrolling() });
+      return;
+    }
+    const { before, after } = this.given;
+    if (by < 0 ? !before : !after) {
+      if (kept.gestures.sent === this.given.ack) return; // nothing is on its way that could have opened one
+    }
+    kept.total += by;
+    this.tell();
+  }
+
+  leave() {
+    if (kept.present) this.set(false);
+  }
+
+  /** @param {boolean} present */
+  set(present) {
+    kept.present = present;
+    this.draw();
+    this.tell();
+  }
+
+  isDark() {
+    return getComputedStyle(this.root).colorScheme.includes("dark");
+  }
+
+  turn() {
+    const now = this.isDark() ? "light" : "dark";
+    this.wear(now);
+    this.tell();
+  }
+
+  /** @param {string} theme */
+  wear(theme) {
+    if (kept.theme === theme) return;
+    const told = kept.theme !== null || theme !== "system";
+    kept.theme = theme;
+    // serve/before_streamlit.js, which came with the page, hears this
+    if (told) globalThis.dispatchEvent(new CustomEvent("attnviz-theme", { detail: theme }));
+    requestAnimationFrame(() => requestAnimationFrame(() => this.component && this.draw()));
+  }
+
+  tell() {
+    const stood = { seq: kept.gestures.next(), total: kept.total, present: kept.present, theme: kept.theme };
+    this.component?.setStateValue("stood", stood);
+  }
+
+  /** Does what was asked for while it was off the page; what another page was asked for is forgotten. */
+  catchUp() {
+    const { page } = this.given;
+    for (const asked of kept.waiting.splice(0)) if (asked.page === page) this.do(asked.does);
+  }
+}
+
+/** @param {KeyboardEvent} event */
+function pressedOn(event) {
+  const path = event.composedPath().filter((node) => node instanceof Element);
+  return {
+    key: event.key,
+    taken: event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey,
+    open: document.querySelector(OPEN) !== null,
+    within: (/** @type {string} */ selector) => path.some((node) => node.matches(selector)),
+  };
+}
+
+/**
+ * @param {Element} main
+ * @param {-1 | 1} by
+ */
+function roomOf({ scrollTop, scrollHeight, clientHeight }, by) {
+  return by > 0 ? scrollHeight - clientHeight - scrollTop : scrollTop;
+}
+
+/** @param {ParentNode} page */
+function stopsOf(page) {
+  const found = [...page.querySelectorAll(STOPS)].filter((stop) => stop.getClientRects().length > 0);
+  const spans = found.map((stop) => {
+    const { top, bottom } = stop.getBoundingClientRect();
+    return { stop, top, bottom };
+  });
+  return apart(spans).map(({ stop }) => stop);
+}
+
+const presenters = keptByRoot((root) => new Presenter(root));
+
+/** @param {Component<Presented>} component */
+export default function presenter(component) {
+  const root = rootOf(component);
+  presenters.of(root).show(component);
+  return () => presenters.drop(root);
+}

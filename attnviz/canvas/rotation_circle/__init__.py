@@ -1,0 +1,103 @@
+"""RoPE's rotation of one pair on a circle, which the browser turns by itself; Python hears of it on release."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from attnviz.base.words import _
+from attnviz.canvas.shared.blobs import mapping
+from attnviz.canvas.shared.packing import blob, fingerprint
+from attnviz.canvas.shared.registration import answering, component
+from attnviz.live import canvas_wording
+
+
+@dataclass(frozen=True)
+class RotationPlace:
+    """The pair on show, and where query and key stand."""
+
+    pair: int
+    q_at: int
+    k_at: int
+
+
+def rotation_circle(
+    key: str,
+    turns: np.ndarray,
+    q: np.ndarray,
+    k: np.ndarray,
+    *,
+    at: RotationPlace,
+    last: int,
+    on_pick: Callable[[RotationPlace], None],
+) -> None:
+    """Draw pairs of `q` and `k` (pairs, 2), each turned by its position times `turns` (pairs,) radians.
+
+    Positions go from 0 to `last`. `on_pick` runs before the rerun that follows a gesture.
+    """
+    header: dict[str, Any] = {
+        "turns": turns.tolist(),
+        "q": q.tolist(),
+        "k": k.tolist(),
+        "at": {"pair": at.pair, "q_at": at.q_at, "k_at": at.k_at},
+        "last": last,
+        "colours": canvas_wording.colours(),
+        "words": _words(),
+    }
+    header["layout"] = fingerprint(str(header["words"]), len(turns), last)
+    limits = {"pair": len(turns) - 1, "q_at": last, "k_at": last}
+
+    def picked() -> None:
+        value = _picked(_told(key), limits)
+        if value is not None:
+            on_pick(value)
+
+    header |= answering(_told(key).get("seq"))
+    component("rotation_circle")(key=key, data=blob(header), on_picked_change=picked)
+
+
+def _picked(told: dict[str, Any], limits: dict[str, int]) -> RotationPlace | None:
+    """What the browser sent, or None where it makes no sense here."""
+    found = {name: told.get(name) for name in limits}
+    for name, value in found.items():
+        if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= limits[name]:
+            return None
+    return RotationPlace(**found)  # type: ignore[arg-type]
+
+
+def _told(key: str) -> dict[str, Any]:
+    return mapping(mapping(st.session_state.get(key)).get("picked"))
+
+
+def _words() -> dict[str, str]:
+    """Sentences of the picture; {names} are filled in by the browser."""
+    return {
+        "pair": _("pair"),
+        "q_at": _("query’s position"),
+        "k_at": _("key’s position"),
+        "together": _("move both together"),
+        "walk": _("Let both walk on, at the same distance"),
+        "q_turned": _("q has turned by"),
+        "k_turned": _("k has turned by"),
+        "angle": _("{degrees}° and {whole} × 360°"),
+        "product": _("this pair’s part of q·k"),
+        "score": _("q·k over all pairs"),
+        "curve": _("This pair’s part of q·k, over the distance from query to key"),
+        "degrees": _("{degrees}°"),
+        "before": _(
+            "Pair {pair} makes a full turn in {wavelength} positions. The key stands {distance} positions before the "
+            "query: that alone turns one against the other by {between}°, wherever the two stand."
+        ),
+        "after": _(
+            "Pair {pair} makes a full turn in {wavelength} positions. The key stands {distance} positions after the "
+            "query: that alone turns one against the other by {between}°, wherever the two stand."
+        ),
+        "beside": _(
+            "Pair {pair} makes a full turn in {wavelength} positions. Query and key stand at one position: however far "
+            "it turns them, the angle between the two is the one they began with."
+        ),
+    } | canvas_wording.joins()

@@ -1,0 +1,247 @@
+// RoPE's rotation of one pair of numbers on a circle, as positions move. Python hears of it when the visitor lets go.
+
+import { readHeader } from "../shared/blob.js";
+import { keptByRoot, rootOf } from "../shared/component.js";
+import { el, fill, joined } from "../shared/dom.js";
+import { labelledSlider } from "../shared/labelled_slider.js";
+import { film } from "../shared/motion.js";
+import { fourDigits, significant } from "../shared/numbers.js";
+import { drawCircle, drawCurve } from "./rotation_drawing.js";
+import { asDegrees, movedTogether, pairProduct, score, turned } from "./rotation_geometry.js";
+import { Sequence } from "../shared/sequence.js";
+import { watchSize } from "../shared/surface.js";
+import { themeOf } from "../shared/theme.js";
+
+/** @import { Component, RotationHeader } from "../shared/types.js" */
+/** @typedef {"pair" | "q_at" | "k_at"} What */
+/** @typedef {{ pair: number, q_at: number, k_at: number }} Place */
+/** @import { LabelledSlider } from "../shared/labelled_slider.js" */
+
+/** Positions a second while both walk. */
+const SPEED = 6;
+/** Pixels of a side of the circle, at least where something stands beside it; what stands there takes so many. */
+const [LARGEST, LEAST, BESIDE] = [380, 260, 354];
+/** The curve shows distances up to this, on either side. */
+const REACH = 64;
+const WHATS = /** @type {What[]} */ (["pair", "q_at", "k_at"]);
+
+class RotationCircle {
+  /** @param {HTMLElement} root */
+  constructor(root) {
+    this.root = root;
+    /** @type {RotationHeader | null} */
+    this.held = null;
+    /** @type {Component | null} */
+    this.component = null;
+    /** @type {Place} */
+    this.at = { pair: 0, q_at: 0, k_at: 0 };
+    /** @type {Place | null} what Python knows */
+    this.told = null;
+    this.releases = new Sequence();
+    this.holding = false;
+    /** @type {(() => void) | null} stops the walk */
+    this.walk = null;
+    this.together = false;
+    this.circle = el("canvas", "rc-circle", null, { role: "img" });
+    this.curve = el("canvas", "rc-curve", null, { role: "img" });
+    this.facts = el("div", "rc-facts");
+    this.said = el("div", "rc-said", null, { "aria-live": "polite" });
+    /** @type {Partial<Record<What, LabelledSlider>>} */
+    this.sliders = {};
+    this.button = el("button", "av-play rc-walk", "▶", { type: "button" });
+    this.button.addEventListener("click", () => (this.walk ? this.stand() : this.go()));
+  }
+
+  get header() {
+    if (!this.held) throw new Error("no pairs have come yet");
+    return this.held;
+  }
+
+  /** @param {Component} component */
+  show(component) {
+    const [header] = /** @type {[RotationHeader, Uint8Array]} */ (readHeader(component.data));
+    const rebuild = this.held?.layout !== header.layout;
+    this.component = component;
+    this.held = header;
+    if (rebuild) this.build();
+    const behind = this.releases.isBehind(header.session, header.ack);
+    if (!behind && !this.holding && !this.walk) this.at = { ...header.at };
+    this.told = { ...header.at };
+    this.at.pair = Math.min(this.at.pair, header.turns.length - 1);
+    this.draw();
+  }
+
+  build() {
+    const { words } = this.header;
+    const sliders = el("div", "rc-sliders");
+    const last = { pair: this.header.turns.length - 1, q_at: this.header.last, k_at: this.header.last };
+    for (const what of WHATS) sliders.append(this.slider(what, words[what], last[what]));
+    const row = el("div", "rc-together");
+    const box = el("input", "", null, { type: "checkbox", id: `rc-together-${this.header.layout}` });
+    box.checked = this.together;
+    box.addEventListener("change", () => (this.together = box.checked));
+    row.append(this.button, box, el("label", "", words.together, { for: box.id }));
+    this.button.title = words.walk;
+    this.button.setAttribute("aria-label", words.walk);
+    sliders.append(row);
+    const side = el("div", "rc-side");
+    side.append(sliders, this.facts, el("div", "rc-caption", words.curve), this.curve);
+    const both = el("div", "rc-both");
+    both.append(this.circle, side);
+    this.root.replaceChildren(both, this.said);
+  }
+
+  /**
+   * @param {What} what
+   * @param {string} name
+   * @param {number} last
+   */
+  slider(what, name, last) {
+    const slider = labelledSlider({ prefix: "rc", what, name, last }, (stop, held) => {
+      this.holding = held;
+      if (held) this.moveTo(what, stop);
+      else this.commit();
+    });
+    this.sliders[what] = slider;
+    return slider.line;
+  }
+
+  /**
+   * @param {What} what
+   * @param {number} value
+   */
+  moveTo(what, value) {
+    if (what !== "pair" && this.together) {
+      const step = value - this.at[what];
+      [this.at.q_at, this.at.k_at] = movedTogether(this.at.q_at, this.at.k_at, step, this.header.last);
+    } else {
+      this.at[what] = value;
+    }
+    this.draw();
+  }
+
+  /** Both positions move on at once, from wherever they are, to the last position. */
+  go() {
+    const { last } = this.header;
+    const start = Math.max(this.at.q_at, this.at.k_at) >= last ? -Math.min(this.at.q_at, this.at.k_at) : 0;
+    const [q, k] = [this.at.q_at + start, this.at.k_at + start];
+    const way = last - Math.max(q, k);
+    const frame = (/** @type {number} */ share) => {
+      [this.at.q_at, this.at.k_at] = movedTogether(q, k, share * way, last);
+      this.draw();
+      return this.root.isConnected;
+    };
+    this.walks(film((1000 * way) / SPEED, frame, () => this.stand()));
+  }
+
+  /**
+   * A walk is not read out on its way, only where it ends.
+   * @param {(() => void) | null} walk
+   */
+  walks(walk) {
+    this.walk = walk;
+    this.button.textContent = walk ? "❚❚" : "▶";
+    this.button.setAttribute("aria-pressed", String(walk !== null));
+    this.said.setAttribute("aria-live", walk ? "off" : "polite");
+  }
+
+  stand() {
+    this.walk?.();
+    this.walks(null);
+    const distance = Math.round(this.at.k_at - this.at.q_at);
+    this.at.q_at = Math.round(this.at.q_at);
+    this.at.k_at = this.at.q_at + distance;
+    this.draw();
+    this.commit();
+  }
+
+  /** Tells Python where everything stands, if it does not know. */
+  commit() {
+    const { pair, q_at, k_at } = this.at;
+    if (this.told && pair === this.told.pair && q_at === this.told.q_at && k_at === this.told.k_at) return;
+    this.told = { ...this.at };
+    this.component?.setStateValue("picked", { pair, q_at, k_at, seq: this.releases.next() });
+  }
+
+  draw() {
+    if (!this.held || !this.root.clientWidth) return;
+    const { turns, q, k, colours, words } = this.held;
+    const { pair, q_at, k_at } = this.at;
+    const theme = themeOf(this.root, colours);
+    const speed = turns[pair];
+    const arrows = [
+      { name: "q", start: q[pair], now: turned(q[pair], q_at * speed), colour: theme.q, angle: q_at * speed },
+      { name: "k", start: k[pair], now: turned(k[pair], k_at * speed), colour: theme.k, angle: k_at * speed },
+    ];
+    drawCircle(this.circle, circleSide(this.root.clientWidth), arrows, theme);
+    const product = (/** @type {number} */ distance) => pairProduct(q[pair], k[pair], speed, 0, distance);
+    const wide = this.curve.parentElement?.clientWidth ?? 300;
+    drawCurve(this.curve, wide, 92, product, REACH, k_at - q_at, theme.dark ? "#5bb0c6" : "#3B8EA5", theme);
+    this.write(speed, pairProduct(q[pair], k[pair], speed, q_at, k_at), score(q, k, turns, q_at, k_at), words);
+  }
+
+  /**
+   * @param {number} speed
+   * @param {number} product
+   * @param {number} total
+   * @param {RotationHeader["words"]} words
+   */
+  write(speed, product, total, words) {
+    const { pair, q_at, k_at } = this.at;
+    for (const what of WHATS) {
+      const slider = this.sliders[what];
+      if (!slider) continue;
+      const shown = String(Math.round(this.at[what]));
+      slider.input.value = shown;
+      slider.value.textContent = shown;
+    }
+    const degrees = (/** @type {number} */ position) => {
+      const { degrees: rest, whole } = asDegrees(position * speed);
+      return fill(whole ? words.angle : words.degrees, { degrees: rest.toFixed(1), whole });
+    };
+    const facts = /** @type {[string, string, string][]} */ ([
+      ["q", words.q_turned, degrees(q_at)],
+      ["k", words.k_turned, degrees(k_at)],
+      ["", words.product, fourDigits(product)],
+      ["", words.score, fourDigits(total)],
+    ]);
+    this.facts.replaceChildren(
+      ...facts.map(([whose, name, value]) => {
+        const fact = el("div", `rc-fact ${whose && `rc-of-${whose}`}`);
+        fact.append(el("b", "", value), el("span", "", name));
+        return fact;
+      }),
+    );
+    const distance = Math.round(k_at - q_at);
+    const said = fill(distance ? (distance < 0 ? words.before : words.after) : words.beside, {
+      pair,
+      wavelength: significant((2 * Math.PI) / speed, 4),
+      distance: Math.abs(distance),
+      between: (((distance * speed * 180) / Math.PI) % 360).toFixed(1).replace("-", "−"),
+    });
+    this.said.textContent = said;
+    const named = facts.map(([, name, value]) => `${name} ${value}`);
+    this.circle.setAttribute("aria-label", joined(words.join_sentences, [said, joined(words.join_things, named)]));
+    this.curve.setAttribute("aria-label", words.curve);
+  }
+}
+
+/**
+ * How large the circle is: sliders and numbers stand beside it where they can, so that both are seen at once.
+ * @param {number} width of both together
+ */
+function circleSide(width) {
+  const beside = width - BESIDE;
+  return Math.min(LARGEST, beside >= LEAST ? beside : width - 4);
+}
+
+const views = keptByRoot((root) => {
+  const view = new RotationCircle(root);
+  watchSize(root, () => view.draw());
+  return view;
+});
+
+/** @param {Component} component */
+export default function rotationCircle(component) {
+  if (component.data) views.of(rootOf(component)).show(component);
+}

@@ -1,0 +1,136 @@
+// The two pictures of a rotated pair: arrows on circles, and what the pair adds to q.k over the distance.
+
+import { unitPixels } from "./rotation_geometry.js";
+import { sized } from "../shared/surface.js";
+
+/** @import { Theme } from "../shared/types.js" */
+/** @typedef {[number, number]} Pair */
+/** @typedef {{ name: string, start: Pair, now: Pair, colour: string, angle: number }} Arrow */
+
+/**
+ * Query and key as arrows from the middle; thin where they began, with the path of the last turn as an arc.
+ * @param {HTMLCanvasElement} canvas
+ * @param {number} size
+ * @param {Arrow[]} arrows
+ * @param {Theme} theme
+ */
+export function drawCircle(canvas, size, arrows, theme) {
+  const ink = sized(canvas, size, size);
+  const middle = size / 2;
+  const unit = unitPixels(arrows[0].start, arrows[1].start, size);
+  ink.strokeStyle = theme.text;
+  ink.globalAlpha = 0.25;
+  ink.lineWidth = 1;
+  ink.beginPath();
+  ink.moveTo(8, middle);
+  ink.lineTo(size - 8, middle);
+  ink.moveTo(middle, 8);
+  ink.lineTo(middle, size - 8);
+  ink.stroke();
+  for (const { start, now, colour, angle, name } of arrows) {
+    const radius = Math.hypot(...start) * unit;
+    const from = Math.atan2(start[1], start[0]);
+    ink.strokeStyle = ink.fillStyle = colour;
+    ink.globalAlpha = 0.35;
+    ink.lineWidth = 1.25;
+    ink.beginPath();
+    ink.arc(middle, middle, radius, 0, 2 * Math.PI);
+    ink.stroke();
+    ink.globalAlpha = 0.6;
+    ink.lineWidth = 4;
+    ink.beginPath();
+    // y grows downwards on a canvas: a positive angle is drawn against the clock
+    const last = Math.abs(angle) >= 2 * Math.PI ? angle % (2 * Math.PI) : angle;
+    ink.arc(middle, middle, radius, -from, -(from + last), last > 0);
+    ink.stroke();
+    ink.setLineDash([3, 4]);
+    ink.lineWidth = 1.5;
+    line(ink, middle, start[0] * unit, start[1] * unit);
+    ink.setLineDash([]);
+    ink.globalAlpha = 1;
+    ink.lineWidth = 3;
+    line(ink, middle, now[0] * unit, now[1] * unit);
+    head(ink, middle, now[0] * unit, now[1] * unit);
+    const long = Math.hypot(...now) || 1;
+    ink.font = `bold 15px ${theme.font}`;
+    ink.textAlign = "center";
+    ink.textBaseline = "middle";
+    ink.fillText(name, middle + now[0] * unit + (14 * now[0]) / long, middle - now[1] * unit - (14 * now[1]) / long);
+  }
+}
+
+/**
+ * @param {CanvasRenderingContext2D} ink
+ * @param {number} middle
+ * @param {number} x
+ * @param {number} y
+ */
+function line(ink, middle, x, y) {
+  ink.beginPath();
+  ink.moveTo(middle, middle);
+  ink.lineTo(middle + x, middle - y);
+  ink.stroke();
+}
+
+/**
+ * @param {CanvasRenderingContext2D} ink
+ * @param {number} middle
+ * @param {number} x
+ * @param {number} y
+ */
+function head(ink, middle, x, y) {
+  const angle = Math.atan2(-y, x);
+  ink.beginPath();
+  ink.moveTo(middle + x, middle - y);
+  for (const side of [2.6, -2.6]) {
+    ink.lineTo(middle + x + 11 * Math.cos(angle + side), middle - y + 11 * Math.sin(angle + side));
+  }
+  ink.closePath();
+  ink.fill();
+}
+
+/**
+ * A curve over distances -reach to reach, with a dot at the distance on show.
+ * @param {HTMLCanvasElement} canvas
+ * @param {number} width
+ * @param {number} height
+ * @param {(distance: number) => number} curve
+ * @param {number} reach
+ * @param {number} at
+ * @param {string} colour
+ * @param {Theme} theme
+ */
+export function drawCurve(canvas, width, height, curve, reach, at, colour, theme) {
+  const ink = sized(canvas, width, height);
+  const [left, right, top, foot] = [6, 6, 8, 18];
+  const steps = Math.max(2, Math.round(width - left - right));
+  const values = Array.from({ length: steps + 1 }, (_, i) => curve(-reach + (2 * reach * i) / steps));
+  const most = Math.max(...values.map(Math.abs), Math.abs(curve(at)), 1e-9);
+  const x = (/** @type {number} */ distance) => left + ((distance + reach) / (2 * reach)) * (width - left - right);
+  const y = (/** @type {number} */ value) => top + ((most - value) / (2 * most)) * (height - top - foot);
+  ink.fillStyle = ink.strokeStyle = theme.text;
+  ink.globalAlpha = 0.25;
+  ink.fillRect(left, Math.round(y(0)), width - left - right, 1);
+  ink.fillRect(Math.round(x(0)), top, 1, height - top - foot);
+  ink.globalAlpha = 0.75;
+  ink.font = `11px ${theme.font}`;
+  ink.textBaseline = "bottom";
+  for (const [distance, align] of /** @type {[number, CanvasTextAlign][]} */ ([
+    [-reach, "left"],
+    [0, "center"],
+    [reach, "right"],
+  ])) {
+    ink.textAlign = align;
+    ink.fillText(String(distance).replace("-", "−"), x(distance), height);
+  }
+  ink.globalAlpha = 1;
+  ink.strokeStyle = colour;
+  ink.lineWidth = 2;
+  ink.beginPath();
+  values.forEach((value, i) => ink.lineTo(left + (i / steps) * (width - left - right), y(value)));
+  ink.stroke();
+  ink.fillStyle = theme.primary;
+  ink.beginPath();
+  ink.arc(x(Math.max(-reach, Math.min(reach, at))), y(curve(at)), 5.5, 0, 2 * Math.PI);
+  ink.fill();
+}

@@ -1,0 +1,110 @@
+// Saves one figure as SVG or PNG. Python wrote the SVG; a chart in it is drawn here by plotly.js, from this server.
+
+import { keptByRoot, rootOf } from "../shared/component.js";
+import { el } from "../shared/dom.js";
+import { contextOf } from "../shared/surface.js";
+
+/** @import { Component, SaveFigure } from "../shared/types.js" */
+/** @typedef {{ toImage(figure: object, options: object): Promise<string> }} Plotly */
+
+/** Of each button: the format, how many pixels a point has, and what the file's name ends with. */
+const KINDS = /** @type {const} */ ({
+  svg: { format: "svg", scale: 1, suffix: "" },
+  png2: { format: "png", scale: 2, suffix: "@2x" },
+  png4: { format: "png", scale: 4, suffix: "@4x" },
+});
+
+/** @type {Promise<Plotly> | null} */
+let loading = null;
+
+/**
+ * @param {string} address
+ * @returns {Promise<Plotly>}
+ */
+function loadPlotly(address) {
+  const page = /** @type {{ Plotly?: Plotly }} */ (globalThis);
+  if (page.Plotly) return Promise.resolve(page.Plotly);
+  loading ??= new Promise((resolve, reject) => {
+    const script = el("script", "", null, { src: address });
+    const failed = () => {
+      loading = null;
+      reject(new Error("plotly.min.js"));
+    };
+    script.onload = () => (page.Plotly ? resolve(page.Plotly) : failed());
+    script.onerror = failed;
+    document.head.append(script);
+  });
+  return loading;
+}
+
+/**
+ * The SVG with everything in it.
+ * @param {SaveFigure} data
+ */
+async function complete({ svg, chart, plotly }) {
+  if (chart === null) return svg;
+  const figure = JSON.parse(chart);
+  const { width, height } = figure.layout;
+  const Plotly = await loadPlotly(plotly);
+  const drawn = await Plotly.toImage(figure, { format: "svg", width, height });
+  return svg.replace("<!--chart-->", () => decodeURIComponent(drawn.slice(drawn.indexOf(",") + 1)));
+}
+
+/**
+ * An SVG as pixels, `scale` of them for each of its own.
+ * @param {string} svg
+ * @param {number} scale
+ */
+async function png(svg, scale) {
+  const picture = new Image();
+  picture.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
+  await picture.decode();
+  const canvas = document.createElement("canvas");
+  canvas.width = Math.ceil(picture.naturalWidth * scale);
+  canvas.height = Math.ceil(picture.naturalHeight * scale);
+  contextOf(canvas).drawImage(picture, 0, 0, canvas.width, canvas.height);
+  return new Promise((/** @type {(made: Blob) => void} */ resolve, reject) => {
+    canvas.toBlob((made) => (made ? resolve(made) : reject(new Error("PNG"))), "image/png");
+  });
+}
+
+/**
+ * @param {SaveFigure} data
+ * @param {keyof typeof KINDS} kind
+ */
+async function save(data, kind) {
+  const { format, scale, suffix } = KINDS[kind];
+  const svg = await complete(data);
+  const file = format === "svg" ? new Blob([svg], { type: "image/svg+xml" }) : await png(svg, scale);
+  const href = URL.createObjectURL(file);
+  el("a", "", null, { href, download: `${data.name}${suffix}.${format}` }).click();
+  setTimeout(() => URL.revokeObjectURL(href), 60_000);
+}
+
+/** What was said last stays when new data comes. */
+const lines = keptByRoot(() => el("span", "said", null, { "aria-live": "polite" }));
+
+/** @param {Component<SaveFigure>} component */
+export default function saveFigure(component) {
+  const { data } = component;
+  const root = rootOf(component);
+  const said = lines.of(root);
+  const kinds = /** @type {(keyof typeof KINDS)[]} */ (Object.keys(KINDS));
+  const buttons = kinds.map((kind) => {
+    const button = el("button", "", data.labels[kind], { type: "button", "data-kind": kind });
+    button.addEventListener("click", async () => {
+      said.textContent = data.labels.working;
+      button.disabled = true;
+      try {
+        await save(data, kind);
+        said.textContent = data.labels.done;
+      } catch (problem) {
+        said.textContent = `${data.labels.failed} ${problem instanceof Error ? problem.message : problem}`;
+      } finally {
+        button.disabled = false;
+      }
+    });
+    return button;
+  });
+  root.replaceChildren(...buttons, said);
+}

@@ -1,0 +1,262 @@
+"""What each view is sent, and what it reports back, in words that both sides know."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from attnviz.base import raw_scores
+from attnviz.base.words import tongue
+from attnviz.canvas.shared import packing
+from attnviz.canvas.shared.kinds import AskedText, Head, HeadEdit, Options, Overview, Pin, Pins, Raw
+from attnviz.figures.theme import MOST_HEADS
+from attnviz.live import canvas_wording
+
+
+def document(tokens_q: Sequence[str], tokens_k: Sequence[str] | None) -> str:
+    """A short name for the tokens: pins and zoom belong to them."""
+    return packing.fingerprint(tuple(tokens_q), None if tokens_k is None else tuple(tokens_k))
+
+
+def overview_blob(
+    group: str,
+    overview: Overview,
+    tokens_q: Sequence[str],
+    tokens_k: Sequence[str] | None,
+    asked: AskedText | None = None,
+) -> bytes:
+    """All thumbnails; nothing in it depends on which head is chosen, so that a click sends none of it again."""
+    tiles, name = overview.packed
+    measure = overview.measure
+    header: dict[str, Any] = {
+        "group": group,
+        "asked": None if asked is None else {"label": asked.label, "text": asked.text, "besides": asked.besides},
+        "data": name,
+        "shape": list(overview.thumbnails.shape[1:]),
+        "heads": list(overview.heads),
+        "kv": list(overview.kv_heads),
+        "layers": list(overview.layer_ids or range(len(overview.heads))),
+        "measure": None if measure is None else [round(float(v), 4) if np.isfinite(v) else None for v in measure],
+        "measureName": overview.measure_name,
+        "order": overview.order,
+        "dim": overview.dim,
+        "q": [str(t) for t in tokens_q],
+        "k": None if tokens_k is None else [str(t) for t in tokens_k],
+        "scale": {"top": 1.0, "root": overview.root},
+        "unit": canvas_wording.unit("weights"),
+        "colours": canvas_wording.colours(),
+        "words": canvas_wording.overview(),
+    }
+    return packing.blob(header, tiles)
+
+
+def head_blob(
+    group: str,
+    head: Head,
+    tokens_q: Sequence[str],
+    tokens_k: Sequence[str] | None,
+    options: Options,
+    pins: Pins | None,
+    echo: dict[str, Any],
+    ahead: str | None = None,
+    every: str | None = None,
+    edit: HeadEdit | None = None,
+    over: Sequence[int] | None = None,
+    edited_tiles: str | None = None,
+    coarse: bool = False,
+) -> bytes:
+    """A head with all that it takes to draw it; `echo` says who answers, and what it has heard of.
+
+    `ahead` is the address under which the browser may fetch other heads by itself, `every` that of all at once. With an
+    `edit` the view has controls of mask and scale; with `over`, heads of its layer whose lines are laid over its own,
+    it has the squares that choose them. A `coarse` head has 16 bits a score where that is less than its exact form.
+    """
+    values = np.asarray(head.values)
+    _check_fits(values, tokens_q, tokens_k)
+    fixed = head.kind in ("weights", "diff")
+    code_top = max(head.largest, 1.0 if fixed else 0.0) or 1.0
+    shown_top = options.top or (1.0 if fixed and options.full_range else head.largest) or 1.0
+    raw, payload = (None, _coded(head, code_top)) if head.raw is None else _raw(head.raw, coarse)
+    header: dict[str, Any] = {
+        "group": group,
+        "doc": document(tokens_q, tokens_k),
+        "data": packing.fingerprint(payload, values.shape),
+        "shape": list(values.shape),
+        "top": code_top,
+        "scale": {"top": shown_top, "root": options.root},
+        "q": [str(t) for t in tokens_q],
+        "k": None if tokens_k is None else [str(t) for t in tokens_k],
+        "segments": [
+            list(options.segments_q),
+            list(options.segments_k or (options.segments_q if tokens_k is None else ())),
+        ],
+        "pins": None if pins is None else _plain_pins(pins),
+        "start": pins_name(pins),
+        "ahead": ahead,
+        "every": every,
+        "editedTiles": edited_tiles,
+        "raw": raw,
+        "coarse": raw is not None and raw["scores"]["bits"] == 16,
+        "edit": None if edit is None else plain_edit(edit),
+        "editName": "" if edit is None else edit_name(edit),
+        "over": None if over is None else list(over),
+        "colours": canvas_wording.colours(),
+        "words": canvas_wording.head() | ({} if edit is None else canvas_wording.edit()),
+    }
+    return packing.blob(header | _of_head(head) | _of_options(options, head) | echo, payload)
+
+
+def _check_fits(values: np.ndarray, tokens_q: Sequence[str], tokens_k: Sequence[str] | None) -> None:
+    expected = (len(tokens_q), len(tokens_q if tokens_k is None else tokens_k))
+    if values.shape != expected:
+        raise ValueError(f"values of shape {values.shape} do not fit {expected[0]} queries and {expected[1]} keys")
+
+
+def _of_head(head: Head) -> dict[str, Any]:
+    """What the header says of a head, whatever it is drawn with."""
+    return {
+        "signed": head.signed,
+        "kind": head.kind,
+        "title": head.title,
+        "tile": None if head.layer is None else [head.layer, head.head],
+        "sentence": plain_sentence(head),
+        "titles": None if head.titles is None else {"template": head.titles[0], "share": head.titles[1]},
+    }
+
+
+def _of_options(options: Options, head: Head) -> dict[str, Any]:
+    """How the head is drawn."""
+    return {
+        "look": packing.fingerprint(options, head.kind, tongue()),
+        "called": options.called,
+        "compact": options.compact,
+        "chips": options.chips and not options.compact,
+        "lines": options.lines and not options.compact,
+        "unit": options.unit or canvas_wording.unit(head.kind),
+        "fullRange": options.full_range,
+        "fixedTop": options.top,
+    }
+
+
+def _coded(head: Head, top: float) -> bytes:
+    codes = packing.encode16(np.asarray(head.values), head.hidden, top, head.signed)
+    return packing.squeeze(packing.planes(codes), runs=True)
+
+
+def _raw(raw: Raw, coarse: bool) -> tuple[dict[str, Any], bytes]:
+    """What the browser computes weights from: not compressed, because unpacking would cost more time than sending."""
+    scores, payload = raw_scores.pack([raw.head], 32)
+    if coarse:
+        scores, payload = min((scores, payload), raw_scores.pack([raw.head], 16), key=lambda packed: len(packed[1]))
+    norms = b"" if raw.norms is None else raw.norms.astype("<f4").tobytes()
+    return {"scores": scores, "arranged": plain_arrangement(raw)}, payload + norms
+
+
+def plain_arrangement(raw: Raw) -> dict[str, Any]:
+    """How weights become the matrix on show, as JSON."""
+    return {
+        "rows": None if raw.rows is None else [list(places) for places in raw.rows],
+        "cols": None if raw.cols is None else [list(places) for places in raw.cols],
+        "merged": raw.merged,
+        "renormalise": raw.renormalise,
+        "norms": raw.norms is not None,
+    }
+
+
+def plain_sentence(head: Head) -> dict[str, Any] | None:
+    """What is said of a row, as JSON."""
+    told = head.sentence
+    if told is None:
+        return None
+    rows, cols = told.places
+    return {"templates": list(told.templates), "row": told.row, "places": [list(rows), list(cols)], "least": told.least}
+
+
+def plain_edit(edit: HeadEdit) -> dict[str, Any]:
+    """An edit as JSON, under the names that the browser has."""
+    return {
+        "mask": edit.mask,
+        "window": edit.window,
+        "hidden": list(edit.hidden),
+        "painted": base64.b64encode(edit.painted).decode(),
+        "scale": edit.scale,
+        "factor": edit.factor,
+        "where": edit.where,
+        "seen": edit.seen,
+    }
+
+
+def read_over(kept: dict[str, Any]) -> tuple[int, ...] | None:
+    """The heads laid over the one on show, as the browser reported them; None where they make no sense."""
+    heads = kept.get("heads")
+    if not isinstance(heads, list) or any(count(head) is None for head in heads):
+        return None
+    return tuple(dict.fromkeys(heads))[:MOST_HEADS]
+
+
+def edit_name(edit: HeadEdit) -> str:
+    """A short name of an edit: the browser takes over one whose name it has not heard."""
+    return packing.fingerprint(plain_edit(edit))
+
+
+def read_edit(kept: dict[str, Any]) -> HeadEdit | None:
+    """An edit as the browser reported it; None where it makes no sense."""
+    ids = {
+        "mask": ("model", "none", "causal", "window", "painted"),
+        "scale": ("model", "none", "inverse", "factor"),
+        "where": ("head", "layer", "all"),
+        "seen": ("before", "after", "difference"),
+    }
+    window, factor, hidden = kept.get("window"), kept.get("factor"), kept.get("hidden")
+    if any(kept.get(name) not in allowed for name, allowed in ids.items()):
+        return None
+    if not isinstance(window, int) or not isinstance(factor, int | float) or not isinstance(hidden, list):
+        return None
+    try:
+        painted = base64.b64decode(kept.get("painted") or "", validate=True)
+    except (binascii.Error, TypeError):
+        return None
+    keys = tuple(sorted({key for key in hidden if isinstance(key, int) and key >= 0}))
+    chosen = {name: str(kept[name]) for name in ids}
+    return HeadEdit(window=max(1, window), hidden=keys, painted=painted, factor=max(0.0, float(factor)), **chosen)
+
+
+def _plain_pins(pins: Pins) -> dict[str, Any]:
+    return {"tokens": [[p.axis, p.index] for p in pins.tokens], "cell": None if pins.cell is None else list(pins.cell)}
+
+
+def pins_name(pins: Pins | None) -> str:
+    """A short name for what is pinned: the browser takes pins over when their name changes."""
+    return "" if pins is None else packing.fingerprint(_plain_pins(pins))
+
+
+def read_pins(kept: dict[str, Any], document: str, n_q: int, n_k: int) -> Pins | None:
+    """Pins as the browser reported them, None where they belong to other tokens; what does not fit is dropped."""
+    if kept.get("doc") != document:
+        return None
+    size = {"q": n_q, "k": n_k}
+    pins = tuple(Pin(a, i) for a, i in _pairs(kept.get("tokens")) if a in size and _within(i, size[a]))
+    cell = next(((q, k) for q, k in _pairs([kept.get("cell")]) if _within(q, n_q) and _within(k, n_k)), None)
+    return Pins(pins, cell)
+
+
+def _pairs(value: Any) -> list[Any]:
+    return [pair for pair in value if isinstance(pair, list) and len(pair) == 2] if isinstance(value, list) else []
+
+
+def _within(value: Any, n: int) -> bool:
+    return isinstance(value, int) and 0 <= value < n
+
+
+def mapping(value: Any) -> dict[str, Any]:
+    """What a component reported, as a dict, empty where it reported nothing."""
+    return dict(value) if hasattr(value, "keys") else {}
+
+
+def count(value: Any) -> int | None:
+    """A number from 0 that a component reported, None where it is not one."""
+    return value if isinstance(value, int) and value >= 0 else None

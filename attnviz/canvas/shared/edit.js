@@ -1,0 +1,137 @@
+// What a visitor changes of a head: another mask, another scale. Python's side is attnviz.runs.what_if,
+// and tests/js/cases/edits.json holds the two together.
+
+/** @import { Edit, RawHead, Shape } from "./types.js" */
+
+/** @type {Readonly<Edit>} changes nothing */
+export const NO_EDIT = Object.freeze({
+  mask: "model",
+  window: 4,
+  hidden: [],
+  painted: null,
+  scale: "model",
+  factor: 1,
+  where: "head",
+  seen: "after",
+});
+
+/**
+ * Whether mask or scale differ from the model's.
+ * @param {Edit} edit
+ */
+export function changes(edit) {
+  return edit.mask !== "model" || edit.hidden.length > 0 || rescales(edit);
+}
+
+/** @param {Edit} edit */
+export function rescales({ scale, factor }) {
+  return scale === "factor" ? factor !== 1 : scale !== "model";
+}
+
+/**
+ * Whether the edit takes the mask away, and its outcome is what is looked at.
+ * @param {Edit} edit
+ * @param {string} seen "before", "after" or "difference"
+ */
+export function isUnmasked({ mask, hidden }, seen) {
+  return mask === "none" && hidden.length === 0 && seen === "after";
+}
+
+/**
+ * What multiplies q·k under this edit.
+ * @param {Edit} edit
+ * @param {Pick<RawHead, "scale" | "dHead">} head
+ */
+export function factorOf(edit, { scale, dHead }) {
+  if (edit.scale === "none") return 1;
+  if (edit.scale === "inverse") return 1 / dHead;
+  return edit.scale === "factor" ? scale * edit.factor : scale;
+}
+
+/**
+ * The mask under this edit, one a cell, 1 = may attend; null = every cell may. What is padding stays hidden.
+ * @param {Edit} edit
+ * @param {Pick<RawHead, "shape" | "mask" | "padding">} head
+ * @param {Uint8Array} [into] where it is written, if there is anything to write
+ */
+export function maskOf(edit, head, into) {
+  if (edit.mask === "model" && edit.hidden.length === 0) return head.mask;
+  if (edit.mask === "none" && edit.hidden.length === 0 && head.padding === null) return null;
+  const mask = into ?? new Uint8Array(head.shape[0] * head.shape[1]);
+  fillPattern(mask, edit, head);
+  for (const k of edit.hidden) hideKey(mask, k, head.shape);
+  head.padding?.forEach((real, k) => real || hideKey(mask, k, head.shape));
+  return mask;
+}
+
+/**
+ * @param {Uint8Array} mask
+ * @param {number} k
+ * @param {Shape} shape
+ */
+function hideKey(mask, k, [nq, nk]) {
+  if (k < nk) for (let q = 0; q < nq; q++) mask[q * nk + k] = 0;
+}
+
+/**
+ * @param {Uint8Array} mask
+ * @param {Edit} edit
+ * @param {Pick<RawHead, "shape" | "mask">} head
+ */
+function fillPattern(mask, edit, { shape, mask: own }) {
+  const given = edit.mask === "painted" ? edit.painted : edit.mask === "model" ? own : null;
+  if (given !== null && given.length === mask.length) mask.set(given);
+  else if (edit.mask === "causal") fillWindow(mask, shape, Infinity);
+  else if (edit.mask === "window") fillWindow(mask, shape, edit.window);
+  else mask.fill(1);
+}
+
+/**
+ * The last `window` keys up to the query's own place; the last query stands at the last key.
+ * @param {Uint8Array} mask
+ * @param {Shape} shape
+ * @param {number} window
+ */
+function fillWindow(mask, [nq, nk], window) {
+  mask.fill(0);
+  for (let q = 0; q < nq; q++) {
+    const last = q + nk - nq;
+    if (last < 0) continue;
+    mask.fill(1, q * nk + Math.max(0, last - window + 1), q * nk + Math.min(nk, last + 1));
+  }
+}
+
+/**
+ * The edit as it applies to one head: itself, or none where it is about others.
+ * @param {Edit} edit
+ * @param {[number, number]} place layer and head
+ * @param {[number, number] | null} shown the head on show
+ */
+export function editFor(edit, place, shown) {
+  const here = edit.where === "all" || (shown !== null && place[0] === shown[0]);
+  const mine = edit.where === "head" ? here && shown !== null && place[1] === shown[1] : here;
+  return mine ? edit : NO_EDIT;
+}
+
+/**
+ * Whether two edits are the same, whatever is looked at.
+ * @param {Edit} a
+ * @param {Edit} b
+ */
+export function sameEdit(a, b) {
+  return a === b || (nameOf(a) === nameOf(b) && samePainting(a.painted, b.painted));
+}
+
+/** @param {Edit} edit */
+function nameOf({ mask, window, hidden, scale, factor, where, seen }) {
+  return JSON.stringify([mask, window, hidden, scale, factor, where, seen]);
+}
+
+/**
+ * @param {Uint8Array | null} a
+ * @param {Uint8Array | null} b
+ */
+function samePainting(a, b) {
+  if (a === b) return true;
+  return a !== null && b !== null && a.length === b.length && a.every((cell, i) => cell === b[i]);
+}

@@ -1,0 +1,519 @@
+// What Python sends and what views share. Headers are written in blobs.py, mask_grid.py, softmax_slider.py,
+// rotation_circle.py, step_player.py and tensor_strip.py, under the same names.
+
+export type Rgb = [number, number, number];
+export type Stops = [number, string][];
+/** `top` is the largest value on show; `root`: the scale is of square roots. */
+export type Scale = { top: number; root: boolean };
+export type Axis = "q" | "k";
+export type Words = Record<string, string>;
+/** How the language joins {first} and {next}: things, parts of a sentence, sentences, what ends without a stop. */
+export type Joins = Record<"join_things" | "join_clauses" | "join_sentences" | "join_heard", string>;
+/** `scores` and each of eight `heads`: on a light and on a dark page. */
+export type Colours = {
+  q: string;
+  k: string;
+  masked: string;
+  weights: Stops;
+  scores: [Stops, Stops];
+  heads: [string, string][];
+};
+
+/** What Streamlit hands to a component's script. */
+export type Component<T = Uint8Array> = {
+  data: T;
+  parentElement: Element | ShadowRoot;
+  setStateValue: (name: string, value: unknown) => void;
+};
+
+/** Sizes on a stage, in CSS pixels. */
+export type Rectangle = { x: number; y: number; w: number; h: number };
+
+/** Factor z (1 = everything) and the first query and key on show, in cells. */
+export type Zoom = { z: number; q0: number; k0: number };
+export type Shape = [number, number];
+
+export type Pin = { axis: Axis; i: number };
+export type CellHit = { axis: "cell"; q: number; k: number };
+export type Hover = CellHit | Pin;
+/** A hover and, on a cell, the exact point in cells. */
+export type Hit = (CellHit & { at: [number, number] }) | Pin;
+
+export type Theme = {
+  text: string;
+  background: string;
+  border: string;
+  primary: string;
+  font: string;
+  dark: boolean;
+  q: string;
+  k: string;
+};
+
+/** Which session answers, and the newest pick (`ack`) that it had heard of. */
+export type Answer = { session: string; ack: number };
+
+/** What a visitor changes, under the names that the link has. */
+export type Edit = {
+  mask: "model" | "none" | "causal" | "window" | "painted";
+  window: number;
+  /** keys that no query may look at */
+  hidden: readonly number[];
+  painted: Uint8Array | null;
+  scale: "model" | "none" | "inverse" | "factor";
+  /** the model's own scale times this, where scale is "factor" */
+  factor: number;
+  where: "head" | "layer" | "all";
+  /** what is on show */
+  seen: "before" | "after" | "difference";
+};
+
+/** An edit as JSON: bits of the painting in base64, empty = none. */
+export type PlainEdit = Omit<Edit, "painted"> & { painted: string };
+
+export type Arranging = {
+  rows: number[][] | null;
+  cols: number[][] | null;
+  merged: boolean;
+  renormalise: boolean;
+  norms: boolean;
+};
+
+/** Templates of the sentence about a row: one, two and three keys, none allowed, none worth a word. */
+export type SentenceAbout = {
+  templates: [string, string, string, string, string];
+  /** the row that is told of while none is pinned */
+  row: number | null;
+  /** positions of rows and columns in the text */
+  places: [number[], number[]];
+  least: number;
+};
+
+/** How a head's weights become a matrix to look at: the positions behind each row and column, null = one each. */
+export type Arrangement = {
+  /** of the weights, before anything is joined or left out */
+  shape: Shape;
+  rows: number[][] | null;
+  cols: number[][] | null;
+  /** rows are means, not sums */
+  merged: boolean;
+  renormalise: boolean;
+  /** lengths of the values, where weights times these are shown */
+  norms: Float32Array | null;
+};
+
+export type HeadHeader = Answer & {
+  group: string;
+  doc: string;
+  data: string;
+  shape: Shape;
+  signed: boolean;
+  top: number;
+  scale: Scale;
+  look: string;
+  title: string;
+  /** what it is called for those who hear it, where its title stands outside of it */
+  called?: string;
+  tile: [number, number] | null;
+  q: string[];
+  k: string[] | null;
+  compact: boolean;
+  chips: boolean;
+  lines: boolean;
+  segments: [number[], number[]];
+  unit: string;
+  pins: { tokens: [Axis, number][]; cell: [number, number] | null } | null;
+  start: string;
+  /** the newest gesture on pins that Python had heard of */
+  heard: number;
+  ahead: string | null;
+  /** the address of all small pictures under the edit, for sentences that have no `every` */
+  editedTiles: string | null;
+  /** the address of all heads at once, for short sentences */
+  every: string | null;
+  kind: "weights" | "values" | "diff" | "scores";
+  /** a head before its softmax, which the payload then holds instead of codes */
+  raw: { scores: RawHeader; arranged: Arranging } | null;
+  fullRange: boolean;
+  /** the end of the colour scale, where it is given */
+  fixedTop: number | null;
+  sentence: SentenceAbout | null;
+  /** how heads of this stack are called, and how many of them share one key/value head */
+  titles: { template: string; share: number } | null;
+  /** its scores came with 16 bits: three digits hold */
+  coarse?: boolean;
+  /** the change that Python knows of; null where the view has no controls */
+  edit: PlainEdit | null;
+  editName: string;
+  /** the newest edit that Python had heard of */
+  edits: number;
+  /** heads laid over the one on show; null where none can be */
+  over: number[] | null;
+  /** the newest choice of those that Python had heard of */
+  overs: number;
+  colours: Colours;
+  words: Words;
+};
+
+/** What a page was asked for: the text in the field of that label, and all else in a few letters. */
+export type AskedText = { label: string; text: string; besides: string };
+
+export type OverviewHeader = {
+  group: string;
+  asked: AskedText | null;
+  data: string;
+  shape: Shape;
+  heads: number[];
+  kv: number[];
+  layers: (number | string)[];
+  measure: (number | null)[] | null;
+  measureName: string;
+  order: string;
+  dim: boolean;
+  q: string[];
+  k: string[] | null;
+  scale: Scale;
+  unit: string;
+  colours: Colours;
+  words: Words;
+};
+
+export type MaskHeader = Answer & {
+  shape: Shape;
+  q: string[];
+  k: string[] | null;
+  locked: boolean;
+  weights: boolean;
+  label: string;
+  unit: string;
+  data: string;
+  colours: Colours;
+  words: Words;
+};
+
+export type Parameter = { name: string; value: number; low: number; high: number; linear: boolean };
+
+export type SoftmaxHeader = Answer & {
+  layout: string;
+  d_k: number[];
+  n: number;
+  at: number;
+  about: string;
+  panels: { kind: string; title: string; formula: string; colour: string }[];
+  parameter: Parameter | null;
+  scores: number[] | null;
+  /** a temperature not above this is 0 */
+  coldest: number;
+  words: {
+    facts: string[];
+    d_k: string;
+    parameter: string;
+    play: string;
+    bars: string;
+    rest: string;
+    key: string;
+    point: string;
+    fact_of: string;
+  } & Joins;
+};
+
+export type RotationHeader = Answer & {
+  layout: string;
+  turns: number[];
+  q: [number, number][];
+  k: [number, number][];
+  at: { pair: number; q_at: number; k_at: number };
+  last: number;
+  colours: Colours;
+  words: Record<
+    | "pair"
+    | "q_at"
+    | "k_at"
+    | "together"
+    | "walk"
+    | "q_turned"
+    | "k_turned"
+    | "angle"
+    | "product"
+    | "score"
+    | "curve"
+    | "degrees"
+    | "before"
+    | "after"
+    | "beside",
+    string
+  > &
+    Joins;
+};
+
+/** Scores of one query at width d; cosines only for qk-norm. */
+export type ScoreRow = { d: number; scores: ArrayLike<number>; cosines?: ArrayLike<number> | null };
+
+export type TensorColours = {
+  roles: Record<string, [string, string]>;
+  weights: Stops;
+  masked: string;
+  q: string;
+  k: string;
+  v: string;
+};
+
+export type Thumb = { rows: number; cols: number; fill: (number | null)[]; role: string; roles: string[] };
+
+export type StripHeader = {
+  steps: { id: string; label: string; shape: string; thumbs: Thumb[] }[];
+  current: string;
+  colours: TensorColours;
+  words: { steps: string; back: string; next: string };
+};
+
+export type Sheet = {
+  name: string;
+  shape: string;
+  label: string;
+  role: string;
+  roles: string[];
+  rows: string[];
+  cols: string[];
+  lines: number[];
+  text: string[][];
+  fill: (number | null)[][];
+};
+
+/** Areas (sheet, r0, r1, c0, c1) that a number is from, the tokens of its sum, the sign before its value, its value. */
+export type BoardCell = { a: [number, number, number, number, number][]; t: string[]; e: string; v: string | null };
+export type Board = { sheets: Sheet[]; signs: string[]; cells: BoardCell[][] };
+export type Tabs = { name: string; label: string; current: number; options: { label: string; role: string }[] };
+
+export type BoardHeader = Answer & {
+  name: string;
+  step: string;
+  boards: Board[];
+  tabs: Tabs[];
+  colours: TensorColours;
+  part: number;
+  row: number;
+  col: number;
+};
+
+export type SaveFigure = {
+  svg: string;
+  /** the JSON of a chart that plotly.js draws into the place that `svg` leaves for it */
+  chart: string | null;
+  name: string;
+  plotly: string;
+  labels: { svg: string; png2: string; png4: string; working: string; done: string; failed: string };
+};
+
+/** A whole SVG that names no colour for its words: they take the page's. */
+export type DrawnPicture = { svg: string };
+
+export type CopyText = {
+  texts: { name: string; label: string; text: string }[];
+  labels: { done: string; failed: string };
+};
+
+export type PlayedStep = {
+  context: number;
+  tokens: [number, number];
+  flops: [number, number];
+  seconds: [number, number];
+  difference: number;
+  layer_bytes: number[];
+  alternatives: [string, number, boolean][];
+};
+
+export type PlayerHeader = Answer & {
+  name: string;
+  labels: string[];
+  prompt: number;
+  rows: number;
+  widths: [number, number];
+  steps: PlayedStep[];
+  /** how many steps there will be */
+  total: number;
+  at: number;
+  colours: { q: string; k: string; v: string; weights: Stops; masked: string };
+  words: Words;
+};
+
+/** One head over the tokens processed, row by row. */
+export type Film = { q: Float32Array; k: Float32Array; v: Float32Array; output: Float32Array; weights: Float32Array };
+
+export type GrowthHeader = Answer & {
+  tokens: number[];
+  groups: { name: string; bars: { name: string; about: string; colour: string; bytes: number[] }[] }[];
+  at: number;
+  words: { tokens: string; one: string; many: string; kept: string; play: string; pause: string } & Joins;
+};
+
+/** What a header says of heads: one value for all of them, or a list. */
+export type OfHeads<T> = T | T[];
+
+/** Heads in a payload of raw_scores.py. */
+export type RawHeader = {
+  bits: 16 | 32;
+  vectors: boolean;
+  count: number;
+  shape: Shape;
+  scale: OfHeads<number>;
+  width: OfHeads<number>;
+  exact: OfHeads<boolean>;
+  softcap: OfHeads<number | null>;
+  mask: OfHeads<number>;
+  bias: OfHeads<number | null>;
+  padding: boolean;
+  sinks: boolean;
+};
+
+/** One head before its softmax; `scores` are weights where it is not exact. Cells are row by row, 1 = may attend. */
+export type RawHead = {
+  shape: Shape;
+  exact: boolean;
+  readonly scores: Float32Array;
+  scale: number;
+  dHead: number;
+  mask: Uint8Array;
+  padding: Uint8Array | null;
+  bias: Float32Array | null;
+  softcap: number | null;
+  sink: number | null;
+};
+
+/** All that a drawing of a head needs, complete or not there at all. */
+export type Drawn = {
+  /** as Python sent it, but with the scale of what is on show */
+  header: HeadHeader;
+  source: import("../head/head_numbers.js").Source;
+  /** computes the numbers, where the head came as raw scores */
+  maker: import("../head/head_numbers.js").RawNumbers | null;
+  codes: Uint16Array;
+  /** what the codes stand for, exactly; null where only codes came */
+  values: Float32Array | null;
+  /** what each row gives and each column gets in all */
+  sums: { rows: Float32Array; cols: Float32Array } | null;
+  /** a name for these numbers */
+  picture: string;
+  words: Words;
+  group: import("./group.js").Group;
+  theme: Theme;
+  /** pixels of all codes */
+  table: Uint32Array;
+  tableKey: string;
+  hasMasked: boolean;
+  labelsQ: import("./token_labels.js").TokenLabels;
+  labelsK: import("./token_labels.js").TokenLabels;
+};
+
+/** What the file that leaves the app shows first; attnviz/live/page.py writes it. */
+export type LiveHeader = {
+  title: string;
+  headTitle: string;
+  titles: { template: string; share: number } | null;
+  note: string;
+  link: string | null;
+  /** of queries and of keys, as the model has them */
+  tokens: [string[], string[] | null];
+  /** labels of rows and columns on show */
+  q: string[];
+  k: string[] | null;
+  arranged: Arranging | null;
+  heads: number[];
+  kv: number[];
+  layers: (number | string)[];
+  at: [number, number];
+  pins: { tokens: [Axis, number][]; cell: [number, number] | null };
+  edit: PlainEdit;
+  over: number[] | null;
+  sentence: SentenceAbout | null;
+  segments: [number[], number[]];
+  fullRange: boolean;
+  root: boolean;
+  unit: string;
+  colours: Colours;
+  headWords: Words;
+  overviewWords: Words;
+  words: { open: string; made: string; all: string };
+};
+
+/** The bar of the presentation mode: where one is, what there is on either side, and what Python has heard of. */
+export type Presented = Answer & {
+  total: number;
+  present: boolean;
+  theme: "system" | "light" | "dark";
+  language: string;
+  page: string;
+  title: string;
+  place: string;
+  before: boolean;
+  after: boolean;
+  walks: boolean;
+  words: Words;
+  /** what Streamlit says in English -> the visitor's language; empty where that is English */
+  own: Record<string, string>;
+};
+
+/** A part of a model: its name, lines about it, its share of the parameters (null: it has none) and that in words. */
+export type ModelPart = { title: string; lines: string[]; share: number | null; said: string };
+
+export type ModelStripHeader = {
+  group: string;
+  /** of the model and the stack: another one is drawn anew */
+  name: string;
+  at: [number, number];
+  /** heads of each layer */
+  heads: number[];
+  before: ModelPart[];
+  after: ModelPart[];
+  /** all blocks together, and what is in the block of each layer */
+  blocks: ModelPart & { of: { norms: ModelPart; attention: ModelPart; mlp: ModelPart }[] };
+  words: Words;
+};
+
+/** What lies over the picture: a token's row of a head, the mean of all rows, a row of all layers' mean or followed through them. */
+export type PatchRow = "row" | "mean" | "layers" | "rollout";
+
+/** What a visitor chose in the view of a picture. Heads are [layer, head], patches count row by row from 0. */
+export type PatchState = {
+  layer: number;
+  head: number;
+  pins: number[];
+  hidden: number[];
+  silenced: [number, number][];
+  factor: number;
+  shows: PatchRow;
+};
+
+export type PatchHeader = Answer & {
+  /** names picture, model and stack: what pins and paint belong to */
+  doc: string;
+  /** the bytes of each part of the payload */
+  parts: { picture: number; maps: number; layers: number; rolled: number; raw: number };
+  picture: { type: string; width: number; height: number; smooth: boolean };
+  grid: { rows: number; columns: number; first: number };
+  special: string[];
+  /** the words that look, null where patches do */
+  words: string[] | null;
+  /** heads of each layer */
+  heads: number[];
+  /** the heads whose scores came: all of them or the one on show */
+  raw: { header: RawHeader; all: boolean } | null;
+  measure: (number | null)[] | null;
+  measureText: string[];
+  ordered: boolean;
+  sinks: number[];
+  windows: [number, number][];
+  /** the row on show while nobody points: of the class token where there is one */
+  usual: number;
+  state: PatchState;
+  colours: Colours;
+  labels: Words;
+};
+
+export type PadHeader = Answer & {
+  /** several pads beside each other */
+  pads: number;
+  /** bits of each drawing in base64, empty = nothing drawn */
+  drawings: string[];
+  labels: { pad: string; lifted: string; drawing: string; clear: string; help: string; seen: string };
+};

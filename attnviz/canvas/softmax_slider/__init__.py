@@ -1,0 +1,125 @@
+"""Bars of softmax weights under sliders that the browser moves by itself; Python hears of it on release."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from attnviz.base.words import _
+from attnviz.canvas.shared.blobs import mapping
+from attnviz.canvas.shared.packing import blob, fingerprint
+from attnviz.canvas.shared.registration import answering, component
+from attnviz.core.temperature import COLDEST
+from attnviz.live import canvas_wording
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One row of bars: how weights are made from scores (an id of pages.scaling.maths.alternatives), and its words."""
+
+    kind: str
+    title: str
+    formula: str
+    colour: str
+
+
+@dataclass(frozen=True)
+class SliderParameter:
+    """The number of an alternative: where its slider stands, and its ends. Log scale unless `linear`."""
+
+    name: str
+    value: float
+    low: float
+    high: float
+    linear: bool = False
+
+
+@dataclass(frozen=True)
+class Picked:
+    """Where the visitor let go."""
+
+    d_k: int
+    parameter: float
+
+
+def softmax_slider(
+    key: str,
+    d_k: np.ndarray,
+    scores: np.ndarray,
+    panels: Sequence[Panel],
+    *,
+    at: int,
+    cosines: np.ndarray | None = None,
+    parameter: SliderParameter | None = None,
+    about: str = "",
+    on_pick: Callable[[Picked], None],
+) -> None:
+    """Draw the weights that `scores` (len(d_k), n) give, at d_k = `at`, one of `d_k`.
+
+    One d_k: no slider for it, and `scores` keep all their digits. `about` says what the parameter
+    belongs to; a late answer about something else is dropped.
+    """
+    n = scores.shape[1]
+    single = len(d_k) == 1
+    header: dict[str, Any] = {
+        "d_k": [int(d) for d in d_k],
+        "n": n,
+        "at": int(at),
+        "about": about,
+        "panels": [asdict(panel) for panel in panels],
+        "parameter": asdict(parameter) if parameter else None,
+        "words": _words(parameter),
+        "scores": [float(s) for s in scores[0]] if single else None,
+        "coldest": COLDEST,
+    }
+    payload = b"" if single else scores.astype("<f4").tobytes()
+    if cosines is not None:
+        payload += cosines.astype("<f4").tobytes()
+    slider = (parameter.name, parameter.low, parameter.high) if parameter else None
+    header["layout"] = fingerprint(str(header["panels"]), str(header["words"]), slider, str(header["d_k"]))
+
+    def picked() -> None:
+        value = _picked(st.session_state.get(key), about, header["d_k"], parameter)
+        if value is not None:
+            on_pick(value)
+
+    header |= answering(_told(st.session_state.get(key)).get("seq"))
+    component("softmax_slider")(key=key, data=blob(header, payload), on_picked_change=picked)
+
+
+def _picked(state: Any, about: str, d_k: list[int], parameter: SliderParameter | None) -> Picked | None:
+    """What the browser sent, or None where it is not what was asked for."""
+    value = _told(state)
+    if value.get("about") != about or value.get("d_k") not in d_k:
+        return None
+    number = value.get("parameter")
+    if not isinstance(number, int | float):
+        return None
+    if parameter is not None:
+        number = min(max(float(number), parameter.low), parameter.high)
+    return Picked(int(value["d_k"]), float(number))
+
+
+def _told(state: Any) -> dict[str, Any]:
+    """What the browser told last, empty before it told anything."""
+    return mapping(mapping(state).get("picked"))
+
+
+def _words(parameter: SliderParameter | None) -> dict[str, Any]:
+    """Sentences of the picture; {names} are filled in by the browser."""
+    return {
+        "facts": [_("largest weight"), _("entropy, nats"), _("effective keys")],
+        "d_k": "d_k",
+        "parameter": parameter.name if parameter else "",
+        "play": _("Play"),
+        "bars": _("The bars: arrow keys go from key to key, and what stands below says its numbers"),
+        "rest": _("One bar for each of {n} keys; dashed: even weights, {even}. Point at a bar for its numbers."),
+        "key": _("Key {key}:"),
+        "point": _("{panel}: logit {logit}, weight {weight}"),
+        "fact_of": _("{panel}: {fact}"),
+        **canvas_wording.joins(),
+    }

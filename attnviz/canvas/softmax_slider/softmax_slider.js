@@ -1,0 +1,327 @@
+// Bars of softmax weights that follow their sliders without asking Python: raw, scaled and an alternative.
+// The blob's payload is the raw scores, float32, one row for each d_k of the grid; then, for qk-norm, the cosines.
+
+import { barAt, drawBars } from "./bars.js";
+import { floats, readHeader } from "../shared/blob.js";
+import { keptByRoot, rootOf } from "../shared/component.js";
+import { el, fill, joined } from "../shared/dom.js";
+import { labelledSlider } from "../shared/labelled_slider.js";
+import { film } from "../shared/motion.js";
+import { clamp, percent, roundedToThreeDigits, significant } from "../shared/numbers.js";
+import { parameterAt, stopOf, STOPS } from "./parameter_stops.js";
+import { Sequence } from "../shared/sequence.js";
+import { softmaxRow, statsOf } from "./softmax.js";
+
+/** @import { Component, ScoreRow, SoftmaxHeader } from "../shared/types.js" */
+
+/** How long the film from the first d_k to the last takes, in milliseconds. */
+const FILM = 7000;
+
+/** @typedef {ReturnType<typeof softmaxRow>} Row */
+
+/**
+ * @typedef {object} Panel
+ * @property {string} kind
+ * @property {string} title
+ * @property {string} colour
+ * @property {HTMLElement} box
+ * @property {HTMLCanvasElement} canvas
+ * @property {HTMLElement[]} facts
+ * @property {Row | null} row
+ */
+
+/** @import { LabelledSlider } from "../shared/labelled_slider.js" */
+
+class SoftmaxSlider {
+  /** @param {HTMLElement} root */
+  constructor(root) {
+    this.root = root;
+    this.said = el("div", "ss-said", null, { "aria-live": "polite" });
+    /** @type {SoftmaxHeader | null} */
+    this.held = null;
+    /** @type {Component | null} */
+    this.component = null;
+    /** @type {ArrayLike<number>} */
+    this.scores = [];
+    /** @type {Float32Array | null} */
+    this.cosines = null;
+    /** @type {Panel[]} */
+    this.panels = [];
+    /** @type {LabelledSlider | null} */
+    this.width = null;
+    /** @type {LabelledSlider | null} */
+    this.parameterSlider = null;
+    this.at = 0;
+    this.parameter = 1;
+    /** @type {{ d_k: number, parameter: number } | null} what Python knows */
+    this.told = null;
+    this.releases = new Sequence();
+    this.holding = false;
+    /** @type {(() => void) | null} stops the film */
+    this.film = null;
+    /** @type {number | null} */
+    this.pointed = null;
+    this.watching = new ResizeObserver(() => this.draw());
+    this.watching.observe(root);
+  }
+
+  get header() {
+    if (!this.held) throw new Error("no scores have come yet");
+    return this.held;
+  }
+
+  /** @param {Component} component */
+  show(component) {
+    const [header, payload] = /** @type {[SoftmaxHeader, Uint8Array]} */ (readHeader(component.data));
+    const rebuild = this.held?.layout !== header.layout;
+    this.component = component;
+    this.held = header;
+    const numbers = floats(payload);
+    const size = header.n * header.d_k.length;
+    this.scores = header.scores ?? numbers.subarray(0, size);
+    const cosines = header.scores ? numbers : numbers.subarray(size);
+    this.cosines = cosines.length ? cosines : null;
+    if (rebuild) this.build();
+    const behind = this.releases.isBehind(header.session, header.ack);
+    if (behind || this.holding || this.film) this.at = Math.min(this.at, header.d_k.length - 1);
+    else this.follow();
+    this.draw();
+  }
+
+  /** Puts the sliders where Python says. */
+  follow() {
+    const { d_k, at, parameter } = this.header;
+    this.at = Math.max(0, d_k.indexOf(at));
+    this.parameter = parameter ? parameter.value : 1;
+    this.told = { d_k: at, parameter: this.parameter };
+    if (this.width) this.width.input.value = String(this.at);
+    if (this.parameterSlider && parameter) this.parameterSlider.input.value = String(stopOf(this.parameter, parameter));
+  }
+
+  build() {
+    const { panels, d_k, parameter } = this.header;
+    this.panels = panels.map((panel) => this.panel(panel));
+    const row = el("div", "ss-row", null, { tabindex: "0", role: "application", "aria-label": this.header.words.bars });
+    row.append(...this.panels.map((panel) => panel.box));
+    row.addEventListener("keydown", (event) => this.key(event));
+    row.addEventListener("blur", () => this.point(null));
+    const sliders = el("div", "ss-sliders");
+    this.width = d_k.length > 1 ? this.widthSlider(sliders) : null;
+    this.parameterSlider = parameter ? this.slider(sliders, "parameter", parameter.name, STOPS) : null;
+    this.root.replaceChildren(row, sliders, this.said);
+  }
+
+  /**
+   * Arrow keys go from bar to bar, and what stands below says its numbers.
+   * @param {KeyboardEvent} event
+   */
+  key(event) {
+    const last = this.header.n - 1;
+    const at = this.pointed;
+    /** @type {Record<string, number | null>} */
+    const to = {
+      ArrowRight: at === null ? 0 : at + 1,
+      ArrowLeft: at === null ? last : at - 1,
+      Home: 0,
+      End: last,
+      Escape: null,
+    };
+    if (!(event.key in to) || (event.key === "Escape" && at === null)) return;
+    event.preventDefault();
+    const there = to[event.key];
+    this.point(there === null ? null : clamp(there, 0, last));
+  }
+
+  /**
+   * @param {SoftmaxHeader["panels"][number]} panel
+   * @returns {Panel}
+   */
+  panel({ kind, title, formula, colour }) {
+    const box = el("figure", "ss-panel");
+    const caption = el("figcaption", "ss-title");
+    const swatch = el("span", "ss-swatch");
+    swatch.style.background = colour;
+    caption.append(swatch, el("span", "ss-name", title), el("span", "ss-formula", formula));
+    const canvas = el("canvas", "ss-canvas", null, { role: "img" });
+    const list = el("div", "ss-facts");
+    const facts = this.header.words.facts.map((label) => {
+      const fact = el("div", "ss-fact");
+      const value = el("b");
+      fact.append(value, el("span", "", label));
+      list.append(fact);
+      return value;
+    });
+    box.append(caption, canvas, list);
+    canvas.addEventListener("pointermove", (e) => this.point(barAt(e.offsetX, canvas.clientWidth, this.header.n)));
+    canvas.addEventListener("pointerleave", () => this.point(null));
+    return { kind, title, colour, box, canvas, facts, row: null };
+  }
+
+  /**
+   * @param {HTMLElement} host
+   * @param {"d_k" | "parameter"} what
+   * @param {string} name
+   * @param {number} stops
+   * @returns {LabelledSlider}
+   */
+  slider(host, what, name, stops) {
+    const slider = labelledSlider({ prefix: "ss", what, name, between: " = ", last: stops }, (stop, held) => {
+      this.holding = held;
+      if (held) this.moveTo(what, stop);
+      else this.commit();
+    });
+    host.append(slider.line);
+    return slider;
+  }
+
+  /** @param {HTMLElement} host */
+  widthSlider(host) {
+    const { words, d_k } = this.header;
+    const slider = this.slider(host, "d_k", words.d_k, d_k.length - 1);
+    slider.input.before(this.playButton(slider.input));
+    return slider;
+  }
+
+  /**
+   * @param {"d_k" | "parameter"} what
+   * @param {number} stop
+   */
+  moveTo(what, stop) {
+    const { parameter } = this.header;
+    if (what === "d_k") this.at = stop;
+    else if (parameter) this.parameter = roundedToThreeDigits(parameterAt(stop, parameter));
+    this.draw();
+  }
+
+  /** @param {HTMLInputElement} input */
+  playButton(input) {
+    const { words } = this.header;
+    const button = el("button", "av-play ss-play", "▶", {
+      type: "button",
+      "aria-label": words.play,
+      title: words.play,
+    });
+    button.addEventListener("click", () => (this.film ? this.stop(button) : this.play(input, button)));
+    return button;
+  }
+
+  /**
+   * @param {HTMLInputElement} input
+   * @param {HTMLButtonElement} button
+   */
+  play(input, button) {
+    const last = this.header.d_k.length - 1;
+    const from = this.at >= last ? 0 : this.at;
+    button.textContent = "❚❚";
+    button.setAttribute("aria-pressed", "true");
+    const frame = (/** @type {number} */ share) => {
+      this.at = Math.round(from + share * (last - from));
+      input.value = String(this.at);
+      this.draw();
+      return this.root.isConnected;
+    };
+    this.film = film(FILM * (1 - from / (last + 1)), frame, () => this.stop(button));
+  }
+
+  /** @param {HTMLButtonElement} button */
+  stop(button) {
+    this.film?.();
+    this.film = null;
+    button.textContent = "▶";
+    button.setAttribute("aria-pressed", "false");
+    this.commit();
+  }
+
+  /** Tells Python where the sliders stand, if it does not know. */
+  commit() {
+    const { d_k, about } = this.header;
+    const now = { d_k: d_k[this.at], parameter: this.parameter };
+    if (now.d_k === this.told?.d_k && now.parameter === this.told.parameter) return;
+    this.told = now;
+    this.component?.setStateValue("picked", { ...now, about, seq: this.releases.next() });
+  }
+
+  /** @returns {ScoreRow} */
+  row() {
+    const { n, d_k } = this.header;
+    const cut = (/** @type {ArrayLike<number>} */ all) =>
+      Array.prototype.slice.call(all, this.at * n, (this.at + 1) * n);
+    return { d: d_k[this.at], scores: cut(this.scores), cosines: this.cosines && cut(this.cosines) };
+  }
+
+  draw() {
+    if (!this.held) return;
+    const row = this.row();
+    for (const panel of this.panels) this.drawPanel(panel, row);
+    const [largest] = this.header.words.facts;
+    const { words } = this.header;
+    const each = this.panels.map(({ title, facts }) =>
+      fill(words.fact_of, { panel: title, fact: `${largest} ${facts[0].textContent}` }),
+    );
+    const heard = (/** @type {string} */ said) => joined(words.join_heard, [said, joined(words.join_things, each)]);
+    if (this.width) setSlider(this.width, this.at, String(row.d), heard);
+    if (this.parameterSlider) setSlider(this.parameterSlider, null, significant(this.parameter), heard);
+    this.say();
+  }
+
+  /**
+   * @param {Panel} panel
+   * @param {ScoreRow} scores
+   */
+  drawPanel(panel, scores) {
+    const row = softmaxRow(panel.kind, scores, this.parameter, this.header.coldest);
+    const { largest, entropy, effective } = statsOf(row.weights);
+    const values = [percent(largest), significant(entropy), significant(effective)];
+    panel.row = row;
+    panel.facts.forEach((fact, i) => (fact.textContent = values[i]));
+    const { words } = this.header;
+    const named = words.facts.map((name, i) => `${name} ${values[i]}`);
+    const fact = joined(words.join_things, named);
+    panel.canvas.setAttribute("aria-label", fill(words.fact_of, { panel: panel.title, fact }));
+    drawBars(panel.canvas, row.weights, panel.colour, this.pointed);
+  }
+
+  /** @param {number | null} pointed */
+  point(pointed) {
+    if (this.pointed === pointed) return;
+    this.pointed = pointed;
+    this.draw();
+  }
+
+  /** The sentence under the bars: what a bar is, or the numbers of the one pointed at. */
+  say() {
+    const { words, n } = this.header;
+    const { pointed } = this;
+    if (pointed === null || pointed >= n) {
+      this.said.textContent = fill(words.rest, { n, even: percent(1 / n) });
+      return;
+    }
+    const parts = this.panels.map(({ title, row }) =>
+      fill(words.point, {
+        panel: title,
+        logit: row ? significant(row.logits[pointed]) : "",
+        weight: row ? row.weights[pointed].toFixed(6) : "",
+      }),
+    );
+    this.said.textContent = joined(words.join_sentences, [fill(words.key, { key: pointed + 1 }), parts.join(" · ")]);
+  }
+}
+
+/**
+ * @param {LabelledSlider} slider
+ * @param {number | null} at
+ * @param {string} text
+ * @param {(said: string) => string} heard what it makes of the bars, for those who hear it
+ */
+function setSlider({ input, value }, at, text, heard) {
+  if (at !== null) input.value = String(at);
+  value.textContent = text;
+  input.setAttribute("aria-valuetext", heard(text));
+}
+
+const views = keptByRoot((root) => new SoftmaxSlider(root));
+
+/** @param {Component} component */
+export default function softmaxSlider(component) {
+  if (component.data) views.of(rootOf(component)).show(component);
+}

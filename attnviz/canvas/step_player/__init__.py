@@ -1,0 +1,132 @@
+"""A decoder's steps as a film: the new q, keys and values that grow row by row, the new row of attention, the choice.
+
+All steps are sent at once, and the browser plays them; Python hears where the visitor stopped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from attnviz.base.words import _, ngettext
+from attnviz.canvas.shared.blobs import count, mapping
+from attnviz.canvas.shared.packing import blob, fingerprint
+from attnviz.canvas.shared.registration import answering, component
+from attnviz.figures.theme import K_VERMILION, MASKED, Q_BLUE, V_GREEN, WEIGHTS
+from attnviz.live import canvas_wording
+
+
+@dataclass(frozen=True)
+class PlayedStep:
+    """One step: tokens processed with a cache and without, and what each took; bytes of each layer's cache."""
+
+    context: int  #: tokens in the cache after this step
+    tokens: tuple[int, int]
+    flops: tuple[int, int]
+    seconds: tuple[float, float]
+    difference: float
+    layer_bytes: tuple[int, ...]
+    alternatives: Sequence[tuple[str, float, bool]]  #: label, probability, whether it was chosen
+
+
+@dataclass(frozen=True, eq=False)
+class HeadFilm:
+    """One head over the T tokens processed: q (T, D), k (T, D), v (T, Dv), output (T, Dv), weights (T, T)."""
+
+    q: np.ndarray
+    k: np.ndarray
+    v: np.ndarray
+    output: np.ndarray
+    weights: np.ndarray
+
+
+def step_player(
+    key: str,
+    labels: Sequence[str],
+    prompt: int,
+    steps: Sequence[PlayedStep],
+    film: HeadFilm,
+    *,
+    at: int,
+    total: int,
+    on_step: Callable[[int], None],
+) -> None:
+    """Draw the player at step `at`. `labels` are the prompt's tokens (`prompt` of them) and those chosen.
+
+    `total` is how many steps there will be: while they still come, the player follows the newest one.
+    """
+    arrays = [np.ascontiguousarray(part, "<f4") for part in (film.q, film.k, film.v, film.output, film.weights)]
+    payload = b"".join(part.tobytes() for part in arrays)
+    header: dict[str, Any] = {
+        "labels": [str(label) for label in labels],
+        "prompt": prompt,
+        "rows": len(film.q),
+        "widths": [film.q.shape[1], film.v.shape[1]],
+        "steps": [asdict(step) for step in steps],
+        "total": total,
+        "at": at,
+        "colours": {"q": Q_BLUE, "k": K_VERMILION, "v": V_GREEN, "weights": WEIGHTS, "masked": MASKED},
+        "words": _words(prompt, len(steps[0].layer_bytes)),
+    }
+    header["name"] = fingerprint(payload, str(header["labels"]), len(steps))
+
+    def heard() -> None:
+        step = count(_told(key).get("step"))
+        if step is not None and step < len(steps):
+            on_step(step)
+
+    header |= answering(_told(key).get("seq"))
+    component("step_player")(key=key, data=blob(header, payload), on_stood_change=heard)
+
+
+def _told(key: str) -> dict[str, Any]:
+    """What the browser told last, empty before it told anything."""
+    return mapping(mapping(st.session_state.get(key)).get("stood"))
+
+
+def _words(prompt: int, layers: int) -> dict[str, str]:
+    """Sentences of the player for a prompt of so many tokens; {names} are filled in by the browser."""
+    return {
+        "first": _("First step"),
+        "back": _("Step back"),
+        "play": _("Play"),
+        "pause": _("Pause"),
+        "next": _("Next step"),
+        "last": _("Last step"),
+        "step": _("Step"),
+        "prefill": ngettext(
+            "Step 1 of {total}, prefill: the prompt’s {new} token in one pass",
+            "Step 1 of {total}, prefill: the prompt’s {new} tokens in one pass",
+            prompt,
+        ),
+        "decode_one": _("Step {step} of {total}: “{token}” alone is processed; {cached} token is in the cache"),
+        "decode": _("Step {step} of {total}: “{token}” alone is processed; {cached} tokens are in the cache"),
+        "q": _("q of “{token}”"),
+        "k": _("K in the cache"),
+        "v": _("V in the cache"),
+        "weights": _("its attention"),
+        "output": _("Σ weight · v"),
+        "now": _("processed now"),
+        "with": _("with"),
+        "without": _("without"),
+        "rest": _("Row by row: a token’s key, the weight that “{token}” gives it, its value. Point at a row."),
+        "row": _("“{token}” gives “{other}” {weight} of its attention"),
+        "after": _("“{other}” comes later: at this step it is not in the cache"),
+        "choices": _("Next token"),
+        "chosen": _("chosen"),
+        "nothing": _("nothing is chosen: zero steps were asked for"),
+        "work": _("Work"),
+        "cache": _("with a cache"),
+        "anew": _("without"),
+        "tokens": _("tokens, this step"),
+        "flops": _("FLOPs, so far"),
+        "time": _("time, so far"),
+        "same": _("Largest difference between their logits: {now} at this step, {all} so far."),
+        "bytes": ngettext("Cache: {bytes} in {layers} layer", "Cache: {bytes} in {layers} layers", layers),
+        "layer": _("layer {layer}: {bytes}"),
+        "scene": _("Keys and values in the cache, and the newest token’s attention to them"),
+    } | canvas_wording.joins()

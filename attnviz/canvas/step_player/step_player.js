@@ -1,0 +1,364 @@
+// A decoder's steps as a film that the browser plays: transport, the tokens, the scene, the choice, the work.
+// The blob's payload is float32: q (T, D), k (T, D), v (T, Dv), output (T, Dv), weights (T, T).
+
+import { floats, readHeader } from "../shared/blob.js";
+import { keptByRoot, rootOf } from "../shared/component.js";
+import { addButton, el, fill, joined, say, visibleToken } from "../shared/dom.js";
+import { clamp, percent } from "../shared/numbers.js";
+import { Sequence } from "../shared/sequence.js";
+import { drawScene } from "./step_player_drawing.js";
+import { newRows, rowAt, sceneOf, soFar, stepOfRow } from "./step_player_geometry.js";
+import { onceAFrame, watchSize } from "../shared/surface.js";
+import { binary, duration, flop } from "../shared/units.js";
+
+/** @import { Component, Film, PlayerHeader } from "../shared/types.js" */
+
+/** How long a step stands while the film plays, in milliseconds. */
+const STAND = 900;
+
+class StepPlayer {
+  /** @param {HTMLElement} root */
+  constructor(root) {
+    this.root = root;
+    /** @type {PlayerHeader | null} */
+    this.held = null;
+    /** @type {Component | null} */
+    this.component = null;
+    /** @type {Film | null} */
+    this.film = null;
+    this.at = 0;
+    this.told = -1;
+    this.timer = 0;
+    /** @type {number | null} */
+    this.pointed = null;
+    this.stops = new Sequence();
+    this.redraw = onceAFrame(() => this.draw());
+    this.bar = el("div", "sp-bar");
+    this.play = el("button");
+    this.range = el("input", "av-slider-range sp-range", null, { type: "range", min: "0", step: "1" });
+    this.said = el("div", "sp-said", null, { "aria-live": "polite" });
+    this.tape = el("div", "sp-tape");
+    this.canvas = el("canvas", "sp-canvas", null, { tabindex: "0", role: "application" });
+    this.readout = el("div", "sp-readout", null, { "aria-live": "polite" });
+    this.side = el("div", "sp-side");
+    this.build();
+    watchSize(root, () => this.redraw());
+  }
+
+  get header() {
+    if (!this.held) throw new Error("no steps have come yet");
+    return this.held;
+  }
+
+  build() {
+    const stage = el("div", "sp-stage");
+    const left = el("div", "sp-left");
+    left.append(this.canvas, this.readout);
+    stage.append(left, this.side);
+    this.root.replaceChildren(this.bar, this.said, this.tape, stage);
+    this.range.addEventListener("input", () => this.stand(Number(this.range.value)));
+    this.range.addEventListener("change", () => this.commit());
+    this.root.addEventListener("keydown", (event) => this.key(event));
+    this.canvas.addEventListener("pointermove", (event) => this.point(event.offsetY));
+    this.canvas.addEventListener("pointerdown", (event) => this.point(event.offsetY));
+    this.canvas.addEventListener("pointerleave", () => this.pointAt(null));
+    this.canvas.addEventListener("keydown", (event) => this.rowKey(event));
+    this.canvas.addEventListener("blur", () => this.pointAt(null));
+  }
+
+  /** @param {Component} component */
+  show(component) {
+    const [header, payload] = /** @type {[PlayerHeader, Uint8Array]} */ (readHeader(component.data));
+    const before = this.held;
+    const other = before?.name !== header.name;
+    this.component = component;
+    this.held = header;
+    this.film = filmOf(header, floats(payload));
+    if (before?.words.first !== header.words.first) this.transport();
+    const behind = this.stops.isBehind(header.session, header.ack);
+    const grows = before !== null && header.steps.length > before.steps.length && header.labels[0] === before.labels[0];
+    if (grows && this.at === before.steps.length - 1) this.at = header.steps.length - 1;
+    else if ((other && !grows) || (!behind && !this.timer)) this.at = header.at;
+    this.at = clamp(this.at, 0, header.steps.length - 1);
+    if (!behind) this.told = header.at;
+    this.range.max = String(header.total - 1);
+    this.draw();
+  }
+
+  /** The buttons and the slider's name, in the language of the words that came. */
+  transport() {
+    const { words } = this.header;
+    if (this.timer) this.pause();
+    this.bar.replaceChildren();
+    const go = (/** @type {number} */ by) => () => this.goTo(this.at + by);
+    addButton(this.bar, "«", words.first, go(-Infinity));
+    addButton(this.bar, "‹", words.back, go(-1));
+    this.play = addButton(this.bar, "▶", words.play, () => this.toggle());
+    addButton(this.bar, "›", words.next, go(1));
+    addButton(this.bar, "»", words.last, go(Infinity));
+    this.play.classList.add("sp-play");
+    this.range.setAttribute("aria-label", words.step);
+    this.bar.append(this.range);
+  }
+
+  /** @param {KeyboardEvent} event */
+  key(event) {
+    if (event.target === this.range) return;
+    /** @type {Record<string, () => void>} */
+    const acts = {
+      ArrowLeft: () => this.goTo(this.at - 1),
+      ArrowRight: () => this.goTo(this.at + 1),
+      Home: () => this.goTo(0),
+      End: () => this.goTo(Infinity),
+    };
+    if (!(event.key in acts)) return;
+    event.preventDefault();
+    acts[event.key]();
+  }
+
+  /**
+   * Up and down go through the rows of the cache, from the newest token's own.
+   * @param {KeyboardEvent} event
+   */
+  rowKey(event) {
+    const newest = newRows(this.header.steps, this.at)[1] - 1;
+    const at = this.pointed;
+    if (event.key === "ArrowUp") this.pointAt(at === null ? newest : Math.max(0, at - 1));
+    else if (event.key === "ArrowDown") this.pointAt(at === null ? 0 : Math.min(newest, at + 1));
+    else if (event.key === "Escape" && at !== null) this.pointAt(null);
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  toggle() {
+    if (this.timer) {
+      this.pause();
+      this.commit();
+      return;
+    }
+    if (this.at === this.header.steps.length - 1) this.stand(0);
+    this.play.replaceChildren("❚❚");
+    this.play.setAttribute("aria-label", this.header.words.pause);
+    this.said.setAttribute("aria-live", "off"); // a film is read out where it ends
+    this.timer = window.setInterval(() => this.tick(), STAND);
+  }
+
+  tick() {
+    const { steps, total } = this.header;
+    if (!this.root.isConnected) {
+      this.pause();
+    } else if (this.at < steps.length - 1) {
+      this.stand(this.at + 1);
+    } else if (steps.length === total) {
+      this.pause();
+      this.commit();
+    }
+  }
+
+  pause() {
+    window.clearInterval(this.timer);
+    this.timer = 0;
+    this.said.setAttribute("aria-live", "polite");
+    this.play.replaceChildren("▶");
+    this.play.setAttribute("aria-label", this.header.words.play);
+  }
+
+  /**
+   * A step chosen by hand: the film pauses, and Python hears of it.
+   * @param {number} step
+   */
+  goTo(step) {
+    if (this.timer) this.pause();
+    this.stand(step);
+    this.commit();
+  }
+
+  /** @param {number} step */
+  stand(step) {
+    this.at = clamp(step, 0, this.header.steps.length - 1);
+    this.pointed = null;
+    this.redraw();
+  }
+
+  commit() {
+    if (this.at === this.told) return;
+    this.told = this.at;
+    this.component?.setStateValue("stood", { step: this.at, seq: this.stops.next() });
+  }
+
+  /** @param {number} y */
+  point(y) {
+    if (this.held) this.pointAt(rowAt(sceneOf(this.width(), this.held.rows), this.held.rows, y));
+  }
+
+  /** @param {number | null} row */
+  pointAt(row) {
+    if (row === this.pointed) return;
+    this.pointed = row;
+    this.redraw();
+  }
+
+  width() {
+    return Math.max(200, this.canvas.parentElement?.clientWidth ?? 0);
+  }
+
+  draw() {
+    if (!this.held || !this.film) return;
+    const { steps, labels, words } = this.header;
+    const [, end] = newRows(steps, this.at);
+    this.range.value = String(this.at);
+    const said = this.sentence(labels[end - 1], end);
+    this.range.setAttribute("aria-valuetext", said);
+    say(this.said, said);
+    this.drawTape(end);
+    drawScene(this.canvas, this.root, this.header, this.film, this.at, this.pointed, this.width());
+    this.canvas.setAttribute("aria-label", joined(words.join_heard, [words.scene, said, ...this.largest(end)]));
+    this.read(end);
+    this.side.replaceChildren(this.choices(), this.work(), this.memory());
+    this.root.dataset.step = String(this.at);
+  }
+
+  /**
+   * @param {string} token
+   * @param {number} end
+   */
+  sentence(token, end) {
+    const { total, words } = this.header;
+    const values = { step: this.at + 1, total, new: end, token: visibleToken(token), cached: end - 1 };
+    const decode = values.cached === 1 ? words.decode_one : words.decode;
+    return fill(this.at ? decode : words.prefill, values);
+  }
+
+  /**
+   * The three rows of the cache that the newest token looks at most, for those who hear the picture.
+   * @param {number} end
+   */
+  largest(end) {
+    return Array.from({ length: end }, (_none, row) => row)
+      .sort((a, b) => this.weightOf(end, b) - this.weightOf(end, a))
+      .slice(0, 3)
+      .map((row) => this.rowSaid(end, row));
+  }
+
+  /**
+   * @param {number} end
+   * @param {number} row
+   */
+  weightOf(end, row) {
+    return this.film?.weights[(end - 1) * this.header.rows + row] ?? 0;
+  }
+
+  /**
+   * @param {number} end
+   * @param {number} row
+   */
+  rowSaid(end, row) {
+    const { labels, words } = this.header;
+    const [token, other] = [labels[end - 1], labels[row]].map(visibleToken);
+    return fill(words.row, { token, other, weight: percent(this.weightOf(end, row)) });
+  }
+
+  /** @param {number} end */
+  drawTape(end) {
+    const { labels, prompt, steps } = this.header;
+    this.tape.replaceChildren(
+      ...labels.slice(0, end + (steps[this.at].alternatives.some(([, , chosen]) => chosen) ? 1 : 0)).map((label, i) => {
+        const kind = i === end ? "sp-chosen" : i === end - 1 ? "sp-newest" : i < prompt ? "sp-prompt" : "sp-written";
+        const chip = el("button", `sp-token ${kind}`, visibleToken(label), { type: "button", tabindex: "-1" });
+        chip.addEventListener("click", () => this.goTo(stepOfRow(steps, i)));
+        return chip;
+      }),
+    );
+  }
+
+  /** @param {number} end */
+  read(end) {
+    const { labels, words } = this.header;
+    const row = this.pointed;
+    if (row === null) say(this.readout, fill(words.rest, { token: visibleToken(labels[end - 1]) }));
+    else if (row >= end) say(this.readout, fill(words.after, { other: visibleToken(labels[row]) }));
+    else say(this.readout, this.rowSaid(end, row));
+  }
+
+  choices() {
+    const { words, steps } = this.header;
+    const box = el("div", "sp-box");
+    box.append(el("div", "sp-head", words.choices));
+    const { alternatives } = steps[this.at];
+    for (const [label, probability, chosen] of alternatives) {
+      const line = el("div", chosen ? "sp-choice sp-picked" : "sp-choice");
+      const track = el("span", "sp-track");
+      const bar = el("span", "sp-share");
+      bar.style.width = `${100 * probability}%`;
+      track.append(bar);
+      line.append(el("span", "sp-label", visibleToken(label)), track, el("span", "sp-number", percent(probability)));
+      if (chosen) line.append(el("span", "av-sr", words.chosen));
+      box.append(line);
+    }
+    if (!alternatives.some(([, , chosen]) => chosen)) box.append(el("div", "sp-note", words.nothing));
+    return box;
+  }
+
+  work() {
+    const { words, steps } = this.header;
+    const { flops, seconds, difference } = soFar(steps, this.at);
+    const { tokens, difference: now } = steps[this.at];
+    const box = el("div", "sp-box");
+    const table = el("table", "sp-work");
+    const row = (/** @type {string[]} */ cells, /** @type {"th" | "td"} */ kind) => {
+      const line = el("tr");
+      line.append(...cells.map((cell, i) => el(i ? kind : "th", i ? "sp-number" : "", cell)));
+      table.append(line);
+    };
+    row([words.work, words.cache, words.anew], "th");
+    row([words.tokens, ...tokens.map(String)], "td");
+    row([words.flops, ...flops.map(flop)], "td");
+    row([words.time, ...seconds.map(duration)], "td");
+    box.append(table, el("div", "sp-note", fill(words.same, { now: tiny(now), all: tiny(difference) })));
+    return box;
+  }
+
+  memory() {
+    const { words, steps } = this.header;
+    const held = steps[this.at].layer_bytes;
+    const total = held.reduce((sum, each) => sum + each, 0);
+    const most = Math.max(1, ...steps[steps.length - 1].layer_bytes);
+    const box = el("div", "sp-box");
+    box.append(el("div", "sp-head", fill(words.bytes, { bytes: binary(total), layers: held.length })));
+    const bars = el("div", "sp-layers");
+    held.forEach((each, layer) => {
+      const name = fill(words.layer, { layer, bytes: binary(each) });
+      const bar = el("span", "sp-layer", null, { title: name });
+      bar.style.height = `${(100 * each) / most}%`;
+      bars.append(bar);
+    });
+    box.append(bars);
+    return box;
+  }
+}
+
+/** @param {number} value */
+function tiny(value) {
+  return value === 0 ? "0" : value.toExponential(1);
+}
+
+/**
+ * @param {PlayerHeader} header
+ * @param {Float32Array} numbers
+ * @returns {Film}
+ */
+function filmOf({ rows, widths: [d, dv] }, numbers) {
+  let start = 0;
+  const [q, k, v, output, weights] = [rows * d, rows * d, rows * dv, rows * dv, rows * rows].map((size) =>
+    numbers.subarray(start, (start += size)),
+  );
+  return { q, k, v, output, weights };
+}
+
+const players = keptByRoot((root) => new StepPlayer(root));
+
+/** @param {Component} component */
+export default function stepPlayer(component) {
+  if (component.data) players.of(rootOf(component)).show(component);
+}

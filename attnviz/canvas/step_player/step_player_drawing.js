@@ -1,0 +1,248 @@
+// The scene: one row for each token, its key, the weight that the newest token gives it, its value; q and output above.
+
+import { colourAt, mixed, rgb } from "../shared/colour.js";
+import { visibleToken } from "../shared/dom.js";
+import { percent } from "../shared/numbers.js";
+import { newRows, sceneOf } from "./step_player_geometry.js";
+import { sized } from "../shared/surface.js";
+import { themeOf } from "../shared/theme.js";
+
+/** @import { Film, PlayerHeader, Rgb, Theme } from "../shared/types.js" */
+/** @typedef {ReturnType<typeof sceneOf>} Scene */
+
+/**
+ * @typedef {object} Easel
+ * @property {CanvasRenderingContext2D} context
+ * @property {Scene} scene
+ * @property {Theme} theme
+ * @property {PlayerHeader} header
+ * @property {Film} film
+ * @property {number} first
+ * @property {number} end
+ */
+
+/**
+ * @param {HTMLCanvasElement} canvas
+ * @param {HTMLElement} root
+ * @param {PlayerHeader} header
+ * @param {Film} film
+ * @param {number} at
+ * @param {number | null} pointed
+ * @param {number} width
+ */
+export function drawScene(canvas, root, header, film, at, pointed, width) {
+  const scene = sceneOf(width, header.rows);
+  const context = sized(canvas, width, scene.height);
+  const theme = themeOf(root, { ...header.colours, scores: [[], []], heads: [] });
+  const [first, end] = newRows(header.steps, at);
+  /** @type {Easel} */
+  const easel = { context, scene, theme, header, film, first, end };
+  titles(easel);
+  vectors(easel);
+  rows(easel, pointed);
+  frames(easel);
+}
+
+/** @param {Easel} easel */
+function titles({ context, scene, theme, header, end }) {
+  const { words, labels } = header;
+  const token = visibleToken(labels[end - 1]);
+  context.font = `600 12px ${theme.font}`;
+  context.textBaseline = "middle";
+  context.textAlign = "left";
+  const write = (
+    /** @type {string} */ text,
+    /** @type {number} */ x,
+    /** @type {number} */ room,
+    colour = theme.text,
+  ) => {
+    context.fillStyle = colour;
+    context.fillText(shortened(context, text, room), x, 9);
+  };
+  const { k, weights, v } = scene;
+  write(words.k, k.x, k.w, theme.k);
+  write(words.weights, weights.x, weights.w);
+  write(words.v, v.x, v.w, readable(header.colours.v, theme));
+  context.font = `11px ${theme.font}`;
+  context.textAlign = "right";
+  context.fillStyle = theme.q;
+  const said = words.q.replace("{token}", token);
+  context.fillText(shortened(context, said, scene.label), scene.label, 27);
+  context.fillStyle = readable(header.colours.v, theme);
+  context.fillText(shortened(context, words.output, weights.w), v.x - 6, 27);
+}
+
+/**
+ * The new q above the keys, the output above the values: the same columns.
+ * @param {Easel} easel
+ */
+function vectors(easel) {
+  const { header, film, scene, end } = easel;
+  const [d, dv] = header.widths;
+  const above = { y: 20, tall: 14 };
+  strip(easel, film.q, end - 1, d, { ...scene.k, ...above }, header.colours.q, largest(film.q));
+  strip(easel, film.output, end - 1, dv, { ...scene.v, ...above }, header.colours.v, largest(film.output));
+}
+
+/**
+ * @param {Easel} easel
+ * @param {number | null} pointed
+ */
+function rows(easel, pointed) {
+  const { context, scene, theme, header, film, first, end } = easel;
+  const [d, dv] = header.widths;
+  const [topK, topV] = [largest(film.k), largest(film.v)];
+  const every = Math.max(1, Math.ceil(11 / scene.row));
+  const tall = Math.max(1, scene.row - (scene.row > 6 ? 1 : 0));
+  for (let row = 0; row < end; row++) {
+    const y = scene.top + row * scene.row;
+    const weight = film.weights[(end - 1) * header.rows + row];
+    if (row === pointed) {
+      context.fillStyle = theme.primary;
+      context.globalAlpha = 0.14;
+      context.fillRect(0, y, scene.v.x + scene.v.w, scene.row);
+      context.globalAlpha = 1;
+    }
+    strip(easel, film.k, row, d, { ...scene.k, y, tall }, header.colours.k, topK);
+    strip(easel, film.v, row, dv, { ...scene.v, y, tall }, header.colours.v, topV);
+    bar(easel, weight, y, tall);
+    marks(easel, row, y);
+    if (row % every && row !== pointed && row !== end - 1) continue;
+    context.font = `${row >= first ? "600 " : ""}11px ${theme.font}`;
+    context.textAlign = "right";
+    context.textBaseline = "middle";
+    context.fillStyle = theme.text;
+    context.fillText(shortened(context, visibleToken(header.labels[row]), scene.label), scene.label, y + scene.row / 2);
+  }
+}
+
+/**
+ * A weight as a bar on the scale that every page has for weights.
+ * @param {Easel} easel
+ * @param {number} weight
+ * @param {number} y
+ * @param {number} tall
+ */
+function bar({ context, scene, theme, header }, weight, y, tall) {
+  const { x, w } = scene.weights;
+  const room = Math.max(10, w - 40);
+  context.fillStyle = theme.text;
+  context.globalAlpha = 0.08;
+  context.fillRect(x, y, room, tall);
+  context.globalAlpha = 1;
+  context.fillStyle = css(colourAt(header.colours.weights, weight));
+  context.fillRect(x, y, Math.max(0.5, room * weight), tall);
+  if (scene.row < 11) return;
+  context.fillStyle = theme.text;
+  context.font = `10px ${theme.font}`;
+  context.textAlign = "left";
+  context.textBaseline = "middle";
+  context.fillText(percent(weight), x + room + 4, y + scene.row / 2);
+}
+
+/**
+ * Which tokens this step processes, with a cache and without.
+ * @param {Easel} easel
+ * @param {number} row
+ * @param {number} y
+ */
+function marks({ context, scene, theme, first }, row, y) {
+  const radius = Math.min(4, scene.row / 2 - 0.5);
+  scene.marks.forEach((x, way) => {
+    const now = way === 1 || row >= first;
+    context.beginPath();
+    context.arc(x + scene.mark / 2, y + scene.row / 2, Math.max(1, radius), 0, 2 * Math.PI);
+    context.strokeStyle = theme.text;
+    context.fillStyle = theme.primary;
+    context.globalAlpha = now ? 1 : 0.25;
+    if (now) context.fill();
+    else context.stroke();
+    context.globalAlpha = 1;
+  });
+}
+
+/** @param {Easel} easel */
+function frames({ context, scene, theme, header, first, end }) {
+  context.lineWidth = 1;
+  for (const { x, w } of [scene.k, scene.v]) {
+    context.strokeStyle = theme.text;
+    context.globalAlpha = 0.35;
+    context.strokeRect(x - 0.5, scene.top - 0.5, w + 1, end * scene.row + 1);
+    context.globalAlpha = 0.3;
+    context.setLineDash([2, 3]);
+    context.strokeRect(x - 0.5, scene.top - 0.5, w + 1, header.rows * scene.row + 1);
+    context.setLineDash([]);
+    context.globalAlpha = 1;
+    context.strokeStyle = theme.primary;
+    context.lineWidth = 2;
+    context.strokeRect(x - 1, scene.top + first * scene.row - 1, w + 2, (end - first) * scene.row + 2);
+    context.lineWidth = 1;
+  }
+  context.save();
+  context.fillStyle = theme.text;
+  context.globalAlpha = 0.8;
+  context.font = `10px ${theme.font}`;
+  context.textAlign = "left";
+  context.textBaseline = "middle";
+  [header.words.with, header.words.without].forEach((word, way) => {
+    context.save();
+    context.translate(scene.marks[way] + scene.mark / 2, scene.top - 3);
+    context.rotate(-Math.PI / 2.6);
+    context.fillText(shortened(context, word, 44), 0, 0);
+    context.restore();
+  });
+  context.restore();
+}
+
+/**
+ * One vector as a row of cells, from a tint of grey (negative) to the colour of what it is.
+ * @param {Easel} easel
+ * @param {Float32Array} values
+ * @param {number} row
+ * @param {number} n
+ * @param {{ x: number, w: number, y: number, tall: number }} place
+ * @param {string} colour
+ * @param {number} top
+ */
+function strip({ context, theme }, values, row, n, { x, w, y, tall }, colour, top) {
+  const [background, positive, negative] = [rgb(theme.background), rgb(colour), rgb("#8a8f98")];
+  for (let i = 0; i < n; i++) {
+    const share = values[row * n + i] / top;
+    const reached = 0.06 + 0.9 * Math.sqrt(Math.min(1, Math.abs(share)));
+    context.fillStyle = css(mixed(background, share < 0 ? negative : positive, reached));
+    const from = Math.floor((i * w) / n);
+    context.fillRect(x + from, y, Math.ceil(((i + 1) * w) / n) - from, tall);
+  }
+}
+
+/** @param {Rgb} colour */
+function css(colour) {
+  return `rgb(${colour.join(",")})`;
+}
+
+/**
+ * @param {string} colour
+ * @param {Theme} theme
+ */
+function readable(colour, theme) {
+  return theme.dark ? css(mixed(rgb(colour), [255, 255, 255], 0.35)) : colour;
+}
+
+/** @param {Float32Array} values */
+function largest(values) {
+  let most = 1e-9;
+  for (const value of values) most = Math.max(most, Math.abs(value));
+  return most;
+}
+
+/**
+ * @param {CanvasRenderingContext2D} context
+ * @param {string} text
+ * @param {number} room
+ */
+function shortened(context, text, room) {
+  if (context.measureText(text).width <= room) return text;
+  let short = text;
+  while (short.length > 1 && context.measureText(`${short}…`).width > room) short = short.slice(0, -1);
+  return `${short}…`;
+}

@@ -1,0 +1,293 @@
+// One operation: the matrices that go in, the one that comes out, and where each of its numbers is from.
+
+import { readHeader } from "../shared/blob.js";
+import { keptByRoot, rootOf } from "../shared/component.js";
+import { el } from "../shared/dom.js";
+import { clamp } from "../shared/numbers.js";
+import { arrowsTake, takenOf } from "../shared/roving.js";
+import { Sequence } from "../shared/sequence.js";
+import { sumElements, withSubscript } from "./sum_line.js";
+import { backgroundOf, tint } from "./tensor_tint.js";
+
+/** @import { BoardHeader, Component, Rgb, Sheet, Tabs, TensorColours } from "../shared/types.js" */
+
+/** Python hears of a number when the hand has rested on it for so many milliseconds. */
+const REST = 200;
+
+/** @type {Record<string, [number, number]>} */
+const ARROWS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+
+/**
+ * What the sheets of a board have in common.
+ * @typedef {{ colours: TensorColours, background: Rgb }} Look
+ */
+
+/**
+ * @param {Sheet} sheet
+ * @param {number} index
+ * @param {boolean} isResult
+ * @param {Look} look
+ */
+function sheetTable(sheet, index, isResult, look) {
+  const table = el("table", "tb-table", null, isResult ? { role: "grid", "aria-label": sheet.label } : {});
+  const head = table.createTHead().insertRow();
+  head.append(el("td"));
+  sheet.cols.forEach((word, c) => {
+    head.append(el("th", sheet.lines.includes(c) ? "tb-line" : "", word, { scope: "col", title: word }));
+  });
+  const body = table.createTBody();
+  sheet.text.forEach((line, r) => {
+    const row = body.insertRow();
+    row.append(el("th", "", sheet.rows[r], { scope: "row", title: sheet.rows[r] }));
+    row.append(...line.map((text, c) => sheetCell(sheet, [index, r, c], isResult, text, look)));
+  });
+  return table;
+}
+
+/**
+ * @param {Sheet} sheet
+ * @param {[number, number, number]} place sheet, row, column
+ * @param {boolean} isResult
+ * @param {string} text
+ * @param {Look} look
+ */
+function sheetCell(sheet, place, isResult, text, { colours, background }) {
+  const [, r, c] = place;
+  const cell = el("td", "", text, { "data-at": place.join() });
+  const share = sheet.fill[r][c];
+  if (share === null) cell.classList.add("tb-hidden");
+  else {
+    const { fill, ink } = tint(sheet.roles.length ? sheet.roles[c] : sheet.role, share, colours, background);
+    cell.style.background = fill;
+    cell.style.color = ink;
+  }
+  if (sheet.lines.includes(c)) cell.classList.add("tb-line");
+  if (isResult) {
+    cell.tabIndex = -1;
+    cell.setAttribute("role", "gridcell");
+  }
+  return cell;
+}
+
+/**
+ * @param {Sheet} sheet
+ * @param {number} index
+ * @param {boolean} isResult
+ * @param {Look} look
+ */
+function sheetFigure(sheet, index, isResult, look) {
+  const box = el("figure", `tb-sheet tb-${sheet.role}${isResult ? " tb-result" : ""}`);
+  const title = el("figcaption");
+  title.append(withSubscript(el("b"), sheet.name), el("span", "", sheet.shape));
+  const scroll = el("div", "tb-scroll");
+  scroll.append(sheetTable(sheet, index, isResult, look));
+  box.append(title, scroll);
+  return box;
+}
+
+/**
+ * @param {Tabs[]} tabs
+ * @param {(name: string, option: number) => void} onPick
+ */
+function tabRow(tabs, onPick) {
+  const row = el("div", "tb-tabs");
+  for (const group of tabs) {
+    if (group.options.length < 2) continue;
+    const box = el("div", "tb-group", null, { role: "radiogroup", "aria-label": group.label });
+    box.append(el("span", "", group.label));
+    group.options.forEach((option, i) => {
+      const attributes = { type: "button", role: "radio", "data-tab": `${group.name} ${i}` };
+      const button = el("button", `av-button tb-tab tb-${option.role || "plain"}`, option.label, attributes);
+      button.addEventListener("click", () => onPick(group.name, i));
+      box.append(button);
+    });
+    takenOf(box, group.current);
+    arrowsTake(box);
+    row.append(box);
+  }
+  return row;
+}
+
+class TensorBoard {
+  /** @param {HTMLElement} root */
+  constructor(root) {
+    this.root = root;
+    this.sheets = el("div", "tb-sheets");
+    this.line = el("div", "tb-line-out", null, { "aria-live": "polite" });
+    /** @type {BoardHeader | null} */
+    this.held = null;
+    /** @type {Component | null} */
+    this.component = null;
+    this.part = 0;
+    this.row = 0;
+    this.col = 0;
+    this.picks = new Sequence();
+    this.resting = 0;
+    this.listen();
+  }
+
+  get header() {
+    if (!this.held) throw new Error("no board has come yet");
+    return this.held;
+  }
+
+  get board() {
+    return this.header.boards[this.part];
+  }
+
+  /** @param {Component} component */
+  show(component) {
+    const [header] = /** @type {[BoardHeader, Uint8Array]} */ (readHeader(component.data));
+    const focused = Boolean(this.focused()?.dataset.at);
+    const other = this.held?.name !== header.name;
+    const behind = this.picks.isBehind(header.session, header.ack);
+    this.component = component;
+    this.held = header;
+    if (other || !behind) Object.assign(this, { part: header.part, row: header.row, col: header.col });
+    this.root.style.setProperty("--tb-q", header.colours.q);
+    this.root.style.setProperty("--tb-k", header.colours.k);
+    this.root.style.setProperty("--tb-v", header.colours.v);
+    this.draw(focused);
+  }
+
+  /** What of the board the keyboard is on. */
+  focused() {
+    const root = this.root.getRootNode();
+    const active = root instanceof ShadowRoot || root instanceof Document ? root.activeElement : null;
+    return active instanceof HTMLElement && this.root.contains(active) ? active : null;
+  }
+
+  /** Tells Python which number is chosen, when the hand rests. */
+  tell() {
+    clearTimeout(this.resting);
+    const { part, row, col } = this;
+    const told = { step: this.header.step, part, row, col, seq: this.picks.next() };
+    this.resting = setTimeout(() => this.component?.setStateValue("pick", told), REST);
+  }
+
+  /** @param {boolean} focus */
+  draw(focus) {
+    const { boards, tabs, colours } = this.header;
+    this.part = clamp(this.part, 0, boards.length - 1);
+    const { sheets, signs } = this.board;
+    const last = sheets.length - 1;
+    this.row = clamp(this.row, 0, sheets[last].rows.length - 1);
+    this.col = clamp(this.col, 0, sheets[last].cols.length - 1);
+    const look = { colours, background: backgroundOf(this.root) };
+    const figures = sheets.flatMap((sheet, i) => {
+      const figure = sheetFigure(sheet, i, i === last, look);
+      return i < last ? [figure, el("span", "tb-sign", signs[i])] : [figure];
+    });
+    this.sheets.replaceChildren(...figures, this.line);
+    const shown = tabs.map((group) => (group.name === "part" ? { ...group, current: this.part } : group));
+    const tab = this.focused()?.dataset.tab;
+    this.root.replaceChildren(
+      tabRow(shown, (name, option) => this.pickTab(name, option)),
+      this.sheets,
+    );
+    const again = tab && this.root.querySelector(`[data-tab="${tab}"]`); // the row was built anew
+    if (again instanceof HTMLElement) again.focus({ preventScroll: true });
+    this.light(this.row, this.col, focus);
+  }
+
+  /**
+   * @param {string} name
+   * @param {number} option
+   */
+  pickTab(name, option) {
+    if (name !== "part") {
+      this.component?.setStateValue(name, option);
+      return;
+    }
+    this.part = option;
+    this.draw(false);
+    this.tell();
+  }
+
+  /**
+   * @param {number} sheet
+   * @param {number} r
+   * @param {number} c
+   */
+  cell(sheet, r, c) {
+    const found = this.sheets.querySelector(`[data-at="${sheet},${r},${c}"]`);
+    if (!(found instanceof HTMLElement)) throw new Error(`the board has no cell ${sheet},${r},${c}`);
+    return found;
+  }
+
+  /**
+   * Lights a number of the result and all it was computed from, and writes the sum out.
+   * @param {number} r
+   * @param {number} c
+   * @param {boolean} focus
+   */
+  light(r, c, focus) {
+    const { board, sheets } = this;
+    const last = board.sheets.length - 1;
+    for (const old of sheets.querySelectorAll(".tb-lit, .tb-from")) old.classList.remove("tb-lit", "tb-from");
+    for (const old of sheets.querySelectorAll('[tabindex="0"]')) old.setAttribute("tabindex", "-1");
+    const cell = this.cell(last, r, c);
+    cell.classList.add("tb-lit");
+    this.cell(last, this.row, this.col).tabIndex = 0;
+    for (const [sheet, r0, r1, c0, c1] of board.cells[r][c].a) {
+      for (let i = r0; i < r1; i++) {
+        for (let j = c0; j < c1; j++) this.cell(sheet, i, j).classList.add("tb-from");
+      }
+    }
+    this.line.replaceChildren(...sumElements(board, r, c));
+    if (focus) cell.focus({ preventScroll: false });
+  }
+
+  /**
+   * The row and column of a number of the result.
+   * @param {EventTarget | null} target
+   * @returns {[number, number] | null}
+   */
+  placeOf(target) {
+    const at = target instanceof HTMLElement ? target.dataset.at : undefined;
+    if (!at) return null;
+    const [sheet, r, c] = at.split(",").map(Number);
+    return sheet === this.board.sheets.length - 1 ? [r, c] : null;
+  }
+
+  listen() {
+    this.sheets.addEventListener("pointerover", (event) => {
+      const at = event.pointerType === "mouse" ? this.placeOf(event.target) : null;
+      if (at) this.light(...at, false);
+    });
+    this.sheets.addEventListener("pointerleave", () => this.light(this.row, this.col, false));
+    this.sheets.addEventListener("click", (event) => {
+      const at = this.placeOf(event.target);
+      if (at) this.choose(...at);
+    });
+    this.sheets.addEventListener("keydown", (event) => this.key(event));
+  }
+
+  /**
+   * @param {number} r
+   * @param {number} c
+   */
+  choose(r, c) {
+    const { cells } = this.board;
+    this.row = clamp(r, 0, cells.length - 1);
+    this.col = clamp(c, 0, cells[0].length - 1);
+    this.light(this.row, this.col, true);
+    this.tell();
+  }
+
+  /** @param {KeyboardEvent} event */
+  key(event) {
+    if (event.key in ARROWS) this.choose(this.row + ARROWS[event.key][0], this.col + ARROWS[event.key][1]);
+    else if (event.key === "Home") this.choose(this.row, 0);
+    else if (event.key === "End") this.choose(this.row, Infinity);
+    else return;
+    event.preventDefault();
+  }
+}
+
+const boards = keptByRoot((root) => new TensorBoard(root));
+
+/** @param {Component} component */
+export default function tensorBoard(component) {
+  boards.of(rootOf(component)).show(component);
+}

@@ -1,0 +1,162 @@
+"""Small tensors with readable numbers: a strip of steps to walk, and a board that shows one operation.
+
+The walk's chips carry a picture of each step's tensor. On the board, pointing at a number of the
+result lights what it was computed from and writes the sum out; arrow keys, mouse and touch alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import streamlit as st
+
+from attnviz.base.words import _
+from attnviz.canvas.shared.packing import blob, fingerprint
+from attnviz.canvas.shared.registration import answering, component
+from attnviz.figures.theme import K_VERMILION, MASKED, Q_BLUE, ROLES, V_GREEN, WEIGHTS
+
+
+@dataclass(frozen=True)
+class Thumb:
+    """A small picture: `fill` row by row, None where hidden."""
+
+    rows: int
+    cols: int
+    fill: list[float | None]
+    role: str
+    roles: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Chip:
+    """One step on the strip."""
+
+    id: str
+    label: str
+    shape: str
+    thumbs: Sequence[Thumb]
+
+
+@dataclass(frozen=True)
+class StripSheet:
+    """A matrix as text and colour. `fill` is -1 to 1 (weights: 0 to 1), None where hidden."""
+
+    name: str
+    shape: str
+    label: str
+    role: str
+    roles: tuple[str, ...]
+    rows: tuple[str, ...]
+    cols: tuple[str, ...]
+    lines: tuple[int, ...]
+    text: list[list[str]]
+    fill: list[list[float | None]]
+
+
+@dataclass(frozen=True)
+class StripBoard:
+    """One operation. Each cell of the last sheet: `a` areas (sheet, r0, r1, c0, c1), `t` tokens, `e` sign, `v` value.
+
+    A token is one letter and a text: a digit names the sheet that the number is from, "n" a number
+    of no sheet, "o" a sign.
+    """
+
+    sheets: Sequence[StripSheet]
+    signs: tuple[str, ...]
+    cells: list[list[dict[str, Any]]]
+
+
+@dataclass(frozen=True)
+class Tabs:
+    """A choice above the board: name, words, (label, role) of each option, and the one chosen."""
+
+    name: str
+    label: str
+    options: Sequence[tuple[str, str]]
+    current: int
+
+
+@dataclass(frozen=True)
+class Pick:
+    """The number that a visitor chose."""
+
+    part: int
+    row: int
+    col: int
+
+
+def strip(key: str, chips: Sequence[Chip], current: str, on_step: Callable[[str], None]) -> None:
+    """The steps in a row. `on_step` hears the id of the step walked to, before the rerun."""
+
+    def stepped() -> None:
+        wanted = _state(key).get("step")
+        if wanted in {chip.id for chip in chips}:
+            on_step(str(wanted))
+
+    header = {
+        "steps": [asdict(chip) for chip in chips],
+        "current": current,
+        "colours": _colours(),
+        "words": {"steps": _("Steps from the words to the output"), "back": _("Step back"), "next": _("Next step")},
+    }
+    component("tensor_strip")(key=key, data=blob(header), on_step_change=stepped)
+
+
+def board(
+    key: str,
+    step: str,
+    boards: Sequence[StripBoard],
+    tabs: Sequence[Tabs],
+    pick: Pick,
+    on_pick: Callable[[Pick], None],
+    on_tab: Callable[[str, int], None],
+) -> None:
+    """One step's operations; `on_pick` and `on_tab` hear of choices before the rerun."""
+    ack = f"{key}_ack"
+
+    def picked() -> None:
+        told = _state(key).get("pick")
+        if not hasattr(told, "get") or told.get("step") != step:
+            return
+        numbers = [told.get(name) for name in ("part", "row", "col")]
+        if all(isinstance(n, int) and n >= 0 for n in numbers):
+            st.session_state[ack] = told.get("seq", 0)
+            on_pick(Pick(*numbers))
+
+    def switched(name: str) -> Callable[[], None]:
+        def heard() -> None:
+            wanted = _state(key).get(name)
+            if isinstance(wanted, int):
+                on_tab(name, wanted)
+
+        return heard
+
+    header: dict[str, Any] = {
+        "step": step,
+        "boards": [asdict(one) for one in boards],
+        "tabs": [
+            {
+                "name": t.name,
+                "label": t.label,
+                "current": t.current,
+                "options": [{"label": label, "role": role} for label, role in t.options],
+            }
+            for t in tabs
+        ],
+        "colours": _colours(),
+    }
+    header |= {"name": fingerprint(str(header))} | answering(st.session_state.get(ack))
+    header |= {"part": pick.part, "row": pick.row, "col": pick.col}
+    listeners = {f"on_{t.name}_change": switched(t.name) for t in tabs if t.name != "part"}
+    component("tensor_board")(key=key, data=blob(header), on_pick_change=picked, **listeners)
+
+
+def _state(key: str) -> Any:
+    value = st.session_state.get(key)
+    return value if hasattr(value, "get") else {}
+
+
+def _colours() -> dict[str, Any]:
+    return {"roles": ROLES, "weights": WEIGHTS, "masked": MASKED, "q": Q_BLUE, "k": K_VERMILION, "v": V_GREEN}

@@ -1,0 +1,167 @@
+// The walk: one chip a step, with a picture of its tensor and its shape.
+
+import { readHeader } from "../shared/blob.js";
+import { keptByRoot, rootOf } from "../shared/component.js";
+import { el } from "../shared/dom.js";
+import { clamp } from "../shared/numbers.js";
+import { scrolling } from "../shared/motion.js";
+import { sized } from "../shared/surface.js";
+import { scrolledTo } from "./tensor_strip_geometry.js";
+import { backgroundOf, tint } from "../tensor_board/tensor_tint.js";
+
+/** @import { Component, Rgb, StripHeader, TensorColours, Thumb } from "../shared/types.js" */
+
+const CELL = 7;
+
+/**
+ * @param {Thumb} thumb
+ * @param {TensorColours} colours
+ * @param {Rgb} background
+ */
+function thumbPicture(thumb, colours, background) {
+  const canvas = el("canvas");
+  const context = sized(canvas, thumb.cols * CELL, thumb.rows * CELL);
+  thumb.fill.forEach((share, i) => {
+    const role = thumb.roles.length ? thumb.roles[i % thumb.cols] : thumb.role;
+    context.fillStyle = share === null ? colours.masked : tint(role, share, colours, background).fill;
+    context.fillRect((i % thumb.cols) * CELL, Math.floor(i / thumb.cols) * CELL, CELL - 1, CELL - 1);
+  });
+  return canvas;
+}
+
+/**
+ * @param {StripHeader["steps"][number]} step
+ * @param {number} index
+ * @param {TensorColours} colours
+ * @param {Rgb} background
+ */
+function stepChip(step, index, colours, background) {
+  const chip = el("button", "ts-chip", null, { type: "button", role: "tab", "data-step": step.id });
+  const pictures = el("span", "ts-pictures");
+  pictures.append(...step.thumbs.map((thumb) => thumbPicture(thumb, colours, background)));
+  chip.append(el("span", "ts-name", `${index + 1} ${step.label}`), pictures, el("span", "ts-shape", step.shape));
+  return chip;
+}
+
+class Strip {
+  /** @param {HTMLElement} root */
+  constructor(root) {
+    this.root = root;
+    this.row = el("div", "ts-strip", null, { role: "tablist" });
+    this.back = this.turnButton("‹", -1);
+    this.next = this.turnButton("›", 1);
+    this.drawn = false;
+    this.current = 0;
+    /** @type {HTMLButtonElement[]} */
+    this.chips = [];
+    /** @type {StripHeader["steps"]} */
+    this.steps = [];
+    /** @type {Component | null} */
+    this.component = null;
+    this.row.addEventListener("keydown", (e) => this.key(e));
+    const bar = el("div", "ts-bar");
+    bar.append(this.back, this.row, this.next);
+    root.append(bar);
+  }
+
+  /**
+   * @param {string} sign
+   * @param {number} by
+   */
+  turnButton(sign, by) {
+    const button = el("button", "ts-turn av-button", sign, { type: "button" });
+    button.addEventListener("click", () => this.choose(this.current + by, false));
+    return button;
+  }
+
+  /** @param {Component} component */
+  show(component) {
+    const [header] = /** @type {[StripHeader, Uint8Array]} */ (readHeader(component.data));
+    const root = this.row.getRootNode();
+    const focused = (root instanceof ShadowRoot || root instanceof Document) && this.row.contains(root.activeElement);
+    const scrolled = this.row.scrollLeft;
+    const background = backgroundOf(this.root);
+    this.component = component;
+    this.steps = header.steps;
+    this.row.setAttribute("aria-label", header.words.steps);
+    name(this.back, header.words.back);
+    name(this.next, header.words.next);
+    this.chips = header.steps.map((step, i) => {
+      const chip = stepChip(step, i, header.colours, background);
+      chip.addEventListener("click", () => this.choose(i, true));
+      return chip;
+    });
+    const arrow = () => el("span", "ts-arrow", null, { "aria-hidden": "true" });
+    this.row.replaceChildren(...this.chips.flatMap((chip, i) => (i ? [arrow(), chip] : [chip])));
+    this.row.scrollLeft = scrolled;
+    this.stand(
+      header.steps.findIndex((s) => s.id === header.current),
+      focused,
+    );
+    this.drawn = true;
+  }
+
+  /**
+   * Shows which step is the current one.
+   * @param {number} index
+   * @param {boolean} focus
+   */
+  stand(index, focus) {
+    this.current = clamp(index, 0, this.chips.length - 1);
+    this.chips.forEach((chip, i) => {
+      chip.setAttribute("aria-selected", String(i === this.current));
+      chip.tabIndex = i === this.current ? 0 : -1;
+    });
+    this.back.disabled = this.current === 0;
+    this.next.disabled = this.current === this.chips.length - 1;
+    const chip = this.chips[this.current];
+    if (focus) chip.focus({ preventScroll: true });
+    this.follow(this.drawn ? scrolling() : "instant");
+  }
+
+  /**
+   * Scrolls the row to the current step: the step's place is measured from the row, which it lies in.
+   * @param {ScrollBehavior} behavior
+   */
+  follow(behavior) {
+    const { row } = this;
+    const chip = this.chips[this.current];
+    const place = { left: chip.offsetLeft, width: chip.offsetWidth };
+    row.scrollTo({ left: scrolledTo(place, row.clientWidth, row.scrollWidth), behavior });
+  }
+
+  /**
+   * @param {number} index
+   * @param {boolean} focus
+   */
+  choose(index, focus) {
+    const before = this.current;
+    this.stand(index, focus);
+    if (this.current !== before) this.component?.setStateValue("step", this.steps[this.current].id);
+  }
+
+  /** @param {KeyboardEvent} event */
+  key(event) {
+    /** @type {Record<string, number>} */
+    const to = { ArrowLeft: this.current - 1, ArrowRight: this.current + 1, Home: 0, End: this.chips.length - 1 };
+    if (!(event.key in to)) return;
+    event.preventDefault();
+    this.choose(to[event.key], true);
+  }
+}
+
+/**
+ * @param {HTMLElement} button
+ * @param {string} words
+ */
+function name(button, words) {
+  button.title = words;
+  button.setAttribute("aria-label", words);
+}
+
+const strips = keptByRoot((root) => new Strip(root));
+
+/** @param {Component} component */
+export default function tensorStrip(component) {
+  strips.of(rootOf(component)).show(component);
+}

@@ -1,0 +1,1 @@
+"""The page build: choices, maths, figures, panels."""

@@ -1,0 +1,1 @@
+"""What the page build draws with: arrays in, a figure out."""

@@ -1,0 +1,1 @@
+"""What the page build computes: Config -> run(config) -> Result."""

@@ -1,0 +1,174 @@
+"""What the hand-built attention starts from: word vectors and weights, small enough to compute on paper."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from attnviz.base.message import Problem
+from attnviz.core.heads import HeadLayout
+from attnviz.models.catalogue import LoadedModel
+from attnviz.models.tokens import Frame, encode, frames
+from attnviz.runs.word_vectors import drawn, word_vector
+
+PositionChoice = Literal["none", "sinusoidal", "rope", "alibi"]
+MaskName = Literal["none", "causal", "window", "padding"]
+MATRICES = ("W_Q", "W_K", "W_V", "W_O")
+CellEdit = tuple[str, int, int, float]  # matrix, row, column, value
+MOST_WORDS = 10
+
+
+@dataclass(frozen=True)
+class Config:
+    """One attention layer and its input; cross-attention when `other` is not empty."""
+
+    words: tuple[str, ...] = ("the", "cat", "sat", "down")
+    other: tuple[str, ...] = ()  #: keys and values come from these words
+    d_model: int = 4
+    n_heads: int = 2
+    n_kv_heads: int = 2
+    d_head: int = 2
+    d_value: int = 2
+    batch: int = 1  #: row b is the sentence with its words moved b places to the left
+    packed: bool = False  #: one projection for Q, K and V (cross: one for K and V)
+    bias: bool = False
+    position: PositionChoice = "none"
+    qk_norm: bool = False
+    mask: MaskName = "none"
+    window: int = 2  #: keys that a query sees under mask="window", its own included
+    scaled: bool = True  #: scores divided by sqrt(D)
+    dropout: float = 0.0
+    training: bool = False
+    seed: int = 4
+    rows: tuple[tuple[float, ...], ...] = ()  #: vectors of `words`, then of `other`; empty: drawn at random from `seed`
+    edits: tuple[CellEdit, ...] = ()
+
+    @property
+    def cross(self) -> bool:
+        return bool(self.other)
+
+    @property
+    def layout(self) -> HeadLayout:
+        return HeadLayout(self.d_model, self.n_heads, self.n_kv_heads, self.d_head, self.d_value)
+
+
+def check(config: Config) -> None:
+    """Raise a Problem when these settings make no attention layer."""
+    for words in (config.words, config.other or config.words):
+        if not 1 <= len(words) <= MOST_WORDS:
+            raise Problem("Words in the sentence: {n}; this page takes 1 to {most}", n=len(words), most=MOST_WORDS)
+    if not 0 <= config.dropout < 1:
+        raise Problem("dropout={dropout} must be at least 0 and less than 1", dropout=config.dropout)
+    if config.position == "rope" and config.d_head % 2:
+        raise Problem("d_head={d_head} must be even: RoPE turns pairs of numbers", d_head=config.d_head)
+    if config.position == "sinusoidal" and config.d_model % 2:
+        raise Problem("d_model={d_model} must be even: sines and cosines come in pairs", d_model=config.d_model)
+    if config.position in ("rope", "alibi") and config.cross:
+        raise Problem(
+            "{position} compares places in one sentence; in cross-attention the two sentences have no common places",
+            position={"rope": "RoPE", "alibi": "ALiBi"}[config.position],
+        )
+    if config.mask in ("causal", "window") and config.cross:
+        raise Problem(
+            "mask={mask} compares places in one sentence; cross-attention takes none or padding", mask=config.mask
+        )
+    if config.rows and len(config.rows) != len(config.words) + len(config.other):
+        raise Problem(
+            "{rows} vectors for {words} words: one for each is needed",
+            rows=len(config.rows),
+            words=len(config.words) + len(config.other),
+        )
+
+
+def vectors(config: Config) -> tuple[Tensor, Tensor]:
+    """Word vectors (B, Q, M) of the sentence and (B, K, M) of the keys' sentence, before positions.
+
+    A random vector depends on the word and the seed only, so that a repeated word has the same vector
+    each time. Random vectors are rounded to one decimal.
+    """
+    split = len(config.words)
+    rows = [torch.tensor(row) for row in config.rows] or [
+        _one_decimal(word_vector(word, config.seed, config.d_model, "building"))
+        for word in (*config.words, *config.other)
+    ]
+    x = torch.stack(rows[:split])
+    y = torch.stack(rows[split:]) if config.cross else x
+    return _batch(x, config.batch), _batch(y, config.batch)
+
+
+def _batch(x: Tensor, batch: int) -> Tensor:
+    return torch.stack([x.roll(-b, 0) for b in range(batch)])
+
+
+def weights(config: Config) -> dict[str, Tensor]:
+    """W_Q (M, H*D), W_K (M, G*D), W_V (M, G*Dv), W_O (H*Dv, M), as in x @ W, with the visitor's edits applied.
+
+    With bias also b_Q, b_K, b_V, b_O. Drawn at random from the seed and rounded to one decimal.
+    """
+    layout = config.layout
+    q, k, v = layout.n_heads * layout.qk_width, layout.kv_heads * layout.qk_width, layout.kv_heads * layout.v_width
+    shapes = {
+        "W_Q": (layout.d_model, q),
+        "W_K": (layout.d_model, k),
+        "W_V": (layout.d_model, v),
+        "W_O": (layout.n_heads * layout.v_width, layout.d_model),
+    }
+    made = {name: _matrix(shape, config.seed * 10 + i) for i, (name, shape) in enumerate(shapes.items())}
+    if config.bias:
+        made |= {
+            f"b_{name[-1]}": 0.5 * _matrix(shape[1:], config.seed * 10 + 5 + i)
+            for i, (name, shape) in enumerate(shapes.items())
+        }
+    for name, row, col, value in config.edits:
+        if name not in shapes or not (0 <= row < shapes[name][0] and 0 <= col < shapes[name][1]):
+            continue  # made at another width: the page keeps the edit, and it applies again once it fits
+        made[name][row, col] = value
+    return made
+
+
+def _matrix(shape: tuple[int, ...], seed: int) -> Tensor:
+    spread = 1.6 / np.sqrt(shape[0]) if len(shape) == 2 else 0.6
+    return _one_decimal(drawn(seed, *shape) * spread)
+
+
+def _one_decimal(x: Tensor) -> Tensor:
+    return x.round(decimals=1) + 0.0  # + 0.0 turns -0.0 into 0.0
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Tokens of up to two sentences and a vector for each."""
+
+    words: tuple[str, ...]
+    other: tuple[str, ...]
+    rows: tuple[tuple[float, ...], ...]  #: (words + other, width)
+    name: str  #: the model's name
+    whole_width: int  #: columns of the model's embedding table, of which the first `width` are used
+    factor: float  #: the rows were multiplied by this, so that the table's standard deviation is about 1
+
+
+def rows(loaded: LoadedModel, text: str, other: str, width: int) -> Rows:
+    """The first `width` numbers of each token's embedding row, times one factor for the whole table."""
+    table = loaded.model.get_input_embeddings()
+    weight = getattr(table, "weight", None)
+    if weight is None or loaded.tokenizer is None:
+        raise Problem("{name} has no table of word vectors", name=loaded.entry.name)
+    frame: Frame = "none" if "none" in frames(loaded) else "usual"
+    sides = [encode(loaded, side, frame=frame) for side in (text, other) if side.strip()]
+    ids = [torch.tensor(side.ids[:MOST_WORDS], device=weight.device) for side in sides]
+    with torch.no_grad():
+        factor = float(f"{1 / weight[:4096, :width].float().std().item():.2g}")
+        vectors = (weight[torch.cat(ids), :width].float() * factor).cpu()
+    labels = [tuple(span.label for span in side.spans[:MOST_WORDS]) for side in sides]
+    return Rows(
+        labels[0],
+        labels[1] if len(labels) > 1 else (),
+        tuple(tuple(round(x, 3) for x in row) for row in vectors.tolist()),
+        loaded.name,
+        weight.shape[1],
+        factor,
+    )

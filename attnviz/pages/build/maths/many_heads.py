@@ -1,0 +1,132 @@
+"""Why several heads: a query that has to look at several words, with one head and with several.
+
+With H=2, every word must carry the word before it in the first half of its output and the word
+after it in the second half. A single softmax can only hand over a mixture
+a*before + (1-a)*after, and no linear map after it can tell which was which: whatever a is, half of
+the signal is lost. Two heads of half the width look at one neighbour each and lose nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from attnviz.base.message import Problem
+from attnviz.core.attention import attend
+
+OFFSETS = (-1, 1, -2, 2)  #: where head 1, 2, 3, 4 look, counted from the query's own place
+SHARES = tuple(i / 20 for i in range(21))
+NOTHING = 1e-9  # stands for a share of 0, whose logarithm would be infinite
+
+
+@dataclass(frozen=True)
+class Config:
+    words: tuple[str, ...] = ("the", "cat", "sat", "on", "the", "mat")
+    d_model: int = 8  #: M: width of the one head, or of the H heads together
+    n_heads: int = 2  #: H: how many words each query has to look at, 2 to 4
+    share: float = 0.5  #: part of the single head's weight for the first word; the others share the rest
+    sharpness: float = 12.0  #: score of a place that is looked at; all other places score 0
+    sentences: int = 800  #: random sentences on which the read-out is fitted and the blur measured
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Result:
+    """Blur is the part of the wanted signal's variance that the best linear read-out misses, 0 to 1."""
+
+    offsets: tuple[int, ...]  #: (H,)
+    one_head: np.ndarray  #: weights (Q, K) of the single head
+    heads: np.ndarray  #: weights (H, Q, K)
+    blur_one: np.ndarray  #: (H,) the single head's blur of each word looked at
+    blur_heads: np.ndarray  #: (H,) the same with H heads
+    shares: np.ndarray  #: (shares,) the values of `share` that were tried
+    blur_by_share: np.ndarray  #: (shares, H): the single head's blur of each word
+    parameters: int  #: numbers in W_Q, W_K, W_V and W_O: the same for both
+
+
+@lru_cache(maxsize=64)
+def run(config: Config) -> Result:
+    """Blur of one head of width M and of H heads of width M/H, on the same random word vectors."""
+    _check(config)
+    offsets = OFFSETS[: config.n_heads]
+    generator = torch.Generator().manual_seed(config.seed)
+    shape = (config.sentences, len(config.words), config.d_model)
+    x = torch.randn(shape, generator=generator, dtype=torch.float64)
+    sharp = torch.stack([_looking(len(config.words), o, config.sharpness) for o in offsets])
+    one, brought_by_one = _attention(_mixed(sharp, config.share), x)
+    several, brought = _attention(sharp, x)
+    tried = [_blur(_attention(_mixed(sharp, a), x)[1], x, offsets) for a in SHARES]
+    return Result(
+        offsets=offsets,
+        one_head=one[0].numpy(),
+        heads=several.numpy(),
+        blur_one=_blur(brought_by_one, x, offsets),
+        blur_heads=_blur(brought, x, offsets),
+        shares=np.array(SHARES),
+        blur_by_share=np.stack(tried),
+        parameters=4 * config.d_model**2,
+    )
+
+
+def _check(config: Config) -> None:
+    if not 2 <= config.n_heads <= len(OFFSETS):
+        raise Problem("n_heads={n_heads} must be 2 to {most}", n_heads=config.n_heads, most=len(OFFSETS))
+    needed = 3 if config.n_heads == 2 else 5
+    if len(config.words) < needed:
+        raise Problem(
+            "Words in the sentence: {n}; at least {needed} are needed, so that "
+            "{n_heads} heads have different words to look at",
+            n=len(config.words),
+            needed=needed,
+            n_heads=config.n_heads,
+        )
+    if not 0 <= config.share <= 1:
+        raise Problem("share={share} must be between 0 and 1", share=config.share)
+    if config.d_model < 1 or config.d_model % config.n_heads:
+        raise Problem(
+            "d_model={d_model} must be a multiple of n_heads={n_heads}",
+            d_model=config.d_model,
+            n_heads=config.n_heads,
+        )
+
+
+def _looking(length: int, offset: int, sharpness: float) -> Tensor:
+    """Scores (Q, K) that point each query at the word `offset` places away, wrapping around at the sentence's ends."""
+    return torch.eye(length, dtype=torch.float64).roll(offset, 1) * sharpness
+
+
+def _mixed(sharp: Tensor, share: float) -> Tensor:
+    """Scores (1, Q, K) of one head that gives `share` to the first of the H places, the rest to the others."""
+    heads = len(sharp)
+    parts = torch.tensor([share] + [(1 - share) / (heads - 1)] * (heads - 1), dtype=sharp.dtype)
+    logarithms = (parts + NOTHING).log().reshape(-1, 1, 1) * (sharp > 0)
+    return (sharp + logarithms).sum(0, keepdim=True)
+
+
+def _attention(scores: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
+    """Weights (H, Q, K) and joined outputs (N, Q, M), from scores (H, Q, K) and words x (N, K, M) of N sentences.
+
+    Keys are one-hot vectors and queries the rows of `scores`, so that q.kT is exactly `scores`.
+    Each head takes the first M/H columns of x as its values.
+    """
+    heads, length, _ = scores.shape
+    keys = torch.eye(length, dtype=scores.dtype).expand(1, heads, length, length)
+    values = x[..., : x.shape[-1] // heads].unsqueeze(1).expand(-1, heads, -1, -1)  # (N, H, K, M/H)
+    stages = attend(scores.unsqueeze(0), keys, values, scale=None)
+    return stages.weights[0], stages.output.transpose(1, 2).flatten(2)
+
+
+def _blur(brought: Tensor, x: Tensor, offsets: tuple[int, ...]) -> np.ndarray:
+    """(H,): for each place looked at, the share of the variance of its M/H columns that the best linear map misses."""
+    width = x.shape[-1] // len(offsets)
+    seen = brought.flatten(0, 1)
+    missed = []
+    for offset in offsets:
+        wanted = x[..., :width].roll(-offset, 1).flatten(0, 1)
+        read_out = torch.linalg.lstsq(seen, wanted).solution
+        missed.append(float((seen @ read_out - wanted).square().sum() / wanted.square().sum()))
+    return np.array(missed)

@@ -1,0 +1,82 @@
+"""Why softmax: the same scores turned into weights in six ways, and what each way breaks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from attnviz.base.message import Problem
+
+#: Ids of the ways to make weights from one row of scores, in the order in which they are shown.
+NORMALISERS: dict[str, Callable[[Tensor], Tensor]] = {
+    "softmax": lambda s: s.softmax(-1),
+    "argmax": lambda s: torch.nn.functional.one_hot(s.argmax(-1), s.shape[-1]).to(s.dtype),
+    "plain": lambda s: s,
+    "share": lambda s: s / s.sum(-1, keepdim=True),
+    "sigmoid": torch.sigmoid,
+    "relu": torch.relu,
+}
+COPIES = (1, 2, 4, 8, 16, 32)
+
+
+@dataclass(frozen=True)
+class Measures:
+    """What one normaliser does to one query's scores; K keys, values Dv wide."""
+
+    weights: np.ndarray  #: (K,)
+    output: np.ndarray  #: (Dv,) = weights @ v
+    row_sum: float
+    smallest: float
+    gradient: float  #: norm of d output / d scores: 0 means nothing can be learned from this row
+    shift: float  #: how far the output moves when every score grows by 1
+    growth: np.ndarray  #: norm of the output when every key is repeated, once for each number in COPIES
+
+
+@dataclass(frozen=True)
+class Result:
+    scores: np.ndarray  #: (K,), scaled, of the chosen query
+    measures: dict[str, Measures]
+    copies: tuple[int, ...] = COPIES
+
+
+def run(scores: np.ndarray, values: np.ndarray) -> Result:
+    """Every normaliser on one query's `scores` (K,) and the keys' `values` (K, Dv)."""
+    if scores.ndim != 1 or values.ndim != 2 or len(scores) != len(values):
+        raise Problem(
+            "scores have shape {scores} and values {values}; one score for each value is needed",
+            scores=scores.shape,
+            values=values.shape,
+        )
+    if not np.isfinite(scores).all():
+        raise Problem("A score is not finite: take the scores before the mask.")
+    s, v = torch.tensor(scores, dtype=torch.float64), torch.tensor(values, dtype=torch.float64)
+    return Result(scores, {name: _measure(make, s, v) for name, make in NORMALISERS.items()})
+
+
+def _measure(make: Callable[[Tensor], Tensor], scores: Tensor, values: Tensor) -> Measures:
+    weights = make(scores)
+    output = weights @ values
+    growth = [float((make(scores.repeat(n)) @ values.repeat(n, 1)).norm()) for n in COPIES]
+    return Measures(
+        weights.numpy(),
+        output.numpy(),
+        float(weights.sum()),
+        float(weights.min()),
+        _gradient(make, scores, values),
+        float((make(scores + 1) @ values - output).norm()),
+        np.array(growth),
+    )
+
+
+def _gradient(make: Callable[[Tensor], Tensor], scores: Tensor, values: Tensor) -> float:
+    """Frobenius norm of the (Dv, K) Jacobian of the output; 0 where autograd finds no path to the scores."""
+    leaf = scores.clone().requires_grad_()
+    output = make(leaf) @ values
+    if not output.requires_grad:
+        return 0.0
+    rows = [torch.autograd.grad(o, leaf, retain_graph=True)[0] for o in output]
+    return float(torch.stack(rows).norm())

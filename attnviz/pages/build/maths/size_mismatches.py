@@ -1,0 +1,137 @@
+"""Which sizes must agree: PyTorch's own error beside ours, for any sizes a visitor chooses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from attnviz.base.message import Message, Problem
+from attnviz.core.attention import attend
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Every size of one attention call, also those that ought to be equal."""
+
+    n_heads: int = 2  #: H
+    n_kv_heads: int = 2  #: G
+    queries: int = 4  #: Q
+    keys: int = 3  #: K of the keys
+    values: int = 3  #: K of the values
+    q_width: int = 4  #: D of the queries
+    k_width: int = 4  #: D of the keys
+    v_width: int = 5  #: Dv
+    mask_queries: int = 4
+    mask_keys: int = 3
+
+
+@dataclass(frozen=True)
+class SizeRule:
+    """Two sizes compared: what they are, their values, and whether they must be equal."""
+
+    name: str  #: "width" | "keys" | "groups" | "lengths" | "value_width" | "mask"
+    left: int
+    right: int
+    must: bool
+    holds: bool
+
+
+@dataclass(frozen=True)
+class SizeAttempt:
+    """The same call, in PyTorch and in attnviz: an error or the output's shape."""
+
+    torch_error: str | None
+    our_error: Message | None
+    shape: tuple[int, ...] | None  #: (H, Q, Dv) when both work
+    code: str  #: the PyTorch call, runnable
+
+
+@dataclass(frozen=True)
+class Result:
+    rules: tuple[SizeRule, ...]
+    attempt: SizeAttempt
+
+
+#: Deliberate mistakes to choose from: each changes one size that has to agree.
+MISTAKES: dict[str, dict[str, int]] = {
+    "none": {},
+    "width": {"k_width": 5},
+    "keys": {"values": 4},
+    "groups": {"n_heads": 6, "n_kv_heads": 4},
+    "mask": {"mask_keys": 5},
+}
+
+
+def run(sizes: Sizes) -> Result:
+    """Check each rule and make the call both ways."""
+    rules = (
+        SizeRule("width", sizes.q_width, sizes.k_width, True, sizes.q_width == sizes.k_width),
+        SizeRule("keys", sizes.keys, sizes.values, True, sizes.keys == sizes.values),
+        SizeRule("groups", sizes.n_heads, sizes.n_kv_heads, True, sizes.n_heads % sizes.n_kv_heads == 0),
+        SizeRule("mask", sizes.mask_keys, sizes.keys, True, _mask_fits(sizes)),
+        SizeRule("lengths", sizes.queries, sizes.keys, False, True),
+        SizeRule("value_width", sizes.v_width, sizes.q_width, False, True),
+    )
+    return Result(rules, _attempt(sizes))
+
+
+def _mask_fits(sizes: Sizes) -> bool:
+    """Whether each size of the mask equals that of the scores, or is 1 and is repeated."""
+    return sizes.mask_queries in (1, sizes.queries) and sizes.mask_keys in (1, sizes.keys)
+
+
+def _attempt(sizes: Sizes) -> SizeAttempt:
+    generator = torch.Generator().manual_seed(0)
+    q = torch.randn(sizes.n_heads, sizes.queries, sizes.q_width, generator=generator)
+    k = torch.randn(sizes.n_kv_heads, sizes.keys, sizes.k_width, generator=generator)
+    v = torch.randn(sizes.n_kv_heads, sizes.values, sizes.v_width, generator=generator)
+    mask = torch.ones(sizes.mask_queries, sizes.mask_keys, dtype=torch.bool)
+    theirs = _try(lambda: by_hand(q, k, v, mask))
+    ours = _try(lambda: attend(q, k, v, mask).output)
+    shape = tuple(ours.shape) if isinstance(ours, Tensor) else None
+    return SizeAttempt(
+        str(theirs) if isinstance(theirs, Exception) else None,
+        _message(ours) if isinstance(ours, Exception) else None,
+        shape,
+        code(sizes),
+    )
+
+
+def by_hand(q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> Tensor:
+    """Attention as three lines of PyTorch, K and V repeated for the query heads that share them."""
+    shared = q.shape[0] // k.shape[0]
+    k, v = k.repeat_interleave(shared, 0), v.repeat_interleave(shared, 0)
+    scores = (q @ k.mT / q.shape[-1] ** 0.5).masked_fill(~mask, -torch.inf)
+    return F.softmax(scores, -1) @ v
+
+
+def _try(call: Callable[[], Tensor]) -> Tensor | Exception:
+    try:
+        return call()
+    except (RuntimeError, ValueError, ZeroDivisionError) as refusal:
+        return refusal
+
+
+def _message(refusal: Exception) -> Message:
+    return refusal.message if isinstance(refusal, Problem) else Message("{error}", {"error": str(refusal)})
+
+
+def code(sizes: Sizes) -> str:
+    """Source of the PyTorch call with these sizes, to paste: it fails or works as it does on the page."""
+    repeat = ""
+    if sizes.n_heads != sizes.n_kv_heads:
+        repeat = f"k, v = (t.repeat_interleave({sizes.n_heads} // {sizes.n_kv_heads}, 0) for t in (k, v))\n"
+    return (
+        "import torch\n\n"
+        f"q = torch.randn({sizes.n_heads}, {sizes.queries}, {sizes.q_width})     # H, Q, D\n"
+        f"k = torch.randn({sizes.n_kv_heads}, {sizes.keys}, {sizes.k_width})     # G, K, D\n"
+        f"v = torch.randn({sizes.n_kv_heads}, {sizes.values}, {sizes.v_width})     # G, K, Dv\n"
+        f"mask = torch.ones({sizes.mask_queries}, {sizes.mask_keys}, dtype=torch.bool)  # Q, K\n"
+        f"{repeat}"
+        "scores = (q @ k.mT / q.shape[-1] ** 0.5).masked_fill(~mask, -torch.inf)\n"
+        "print((scores.softmax(-1) @ v).shape)\n"
+    )

@@ -1,0 +1,191 @@
+"""Cross-attention over a text and a picture: own projections for each, q and k normalised, the two results summed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Literal
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from attnviz.base.message import Problem, Several
+from attnviz.core.heads import HeadLayout
+from attnviz.core.modules import Attention
+from attnviz.core.projections import join_heads
+from attnviz.models.pictures import held_out, pixels_of_patches
+from attnviz.pages.build.maths.inputs import MOST_WORDS
+from attnviz.runs.word_vectors import drawn, word_vector
+
+SIDE = 2  #: pixels along the side of a patch
+NORM_EPS = 1e-6
+#: what is normalised: queries and the keys of both sources; all but the picture's keys; nothing
+Norms = Literal["both", "text", "none"]
+NORMS: tuple[Norms, ...] = ("both", "text", "none")
+
+
+@dataclass(frozen=True)
+class Config:
+    """Queries from `words`; keys and values from the words of `text` and from the patches of a handwritten digit."""
+
+    words: tuple[str, ...] = ("the", "cat", "sat", "down")
+    text: tuple[str, ...] = ("le", "chat", "noir")
+    layout: HeadLayout = field(default_factory=lambda: HeadLayout(4, 2))
+    digit: int = 3
+    norms: Norms = "both"
+    factor: float = 1.0  #: times what the picture brings, before the two are added
+    seed: int = 4
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """What each source brings, and how far the paths and the other choices of norms lie apart."""
+
+    config: Config
+    pixels: np.ndarray  #: (8, 8) counts from 0 to 16
+    patches: np.ndarray  #: (P, 4): the counts of each patch of 2 x 2, row by row
+    vectors: tuple[np.ndarray, np.ndarray]  #: of the queries' words (Q, M) and of the text's (K, M)
+    weights: dict[str, np.ndarray]  #: the matrices W_Q, W_K, W_V, W_Kp, W_Vp, W_O, as in x @ W
+    on_text: np.ndarray  #: (H, Q, K), rows sum to 1
+    on_picture: np.ndarray  #: (H, Q, P), rows sum to 1 as well
+    from_text: np.ndarray  #: (Q, M): what the text brings, after W_O
+    from_picture: np.ndarray  #: (Q, M): what the picture brings, times the factor, after W_O
+    output: np.ndarray  #: (Q, M): the two added
+    key_lengths: tuple[float, float]  #: the mean length of a key that is used: of the text, of the picture
+    without_ink: int  #: patches that hold no ink: their keys are 0, with a norm or without
+    fused_difference: float  #: between the explicit path and torch's fused kernels
+    moved: float  #: the largest change of the output when the picture's keys alone are not normalised, instead of both
+
+
+@lru_cache(maxsize=64)
+def run(config: Config) -> Result:
+    """One pass, explicit and fused. The result is shared: do not write into its arrays."""
+    _check(config)
+    held = held_out()
+    pixels = held.pictures[held.like(config.digit)]
+    patches = torch.from_numpy(pixels_of_patches(pixels, SIDE)).float()
+    x, text = (_vectors(words, config) for words in (config.words, config.text))
+    made = weights(config)
+    with torch.no_grad():
+        layer = module(config, made)
+        on_text, on_picture = layer.stages(x, text, side=patches)
+        output = layer(x, text, side=patches)
+        parts = [layer.o_proj(join_heads(stages.output)) for stages in (on_text, on_picture)]
+        fused = module(config, made, use_fused=True)(x, text, side=patches)
+        both, without = (module(config, made, norms)(x, text, side=patches) for norms in ("both", "text"))
+        keys = [source.k.transpose(-3, -2).flatten(-2) for source in layer.sources(x, text, side=patches)]
+    return Result(
+        config,
+        pixels,
+        patches.numpy(),
+        (x.numpy(), text.numpy()),
+        {name: matrix.numpy() for name, matrix in made.items()},
+        on_text.weights.numpy(),
+        on_picture.weights.numpy(),
+        parts[0].numpy(),
+        config.factor * parts[1].numpy(),
+        output.numpy(),
+        (float(keys[0].norm(dim=-1).mean()), float(keys[1].norm(dim=-1).mean())),
+        int((patches.sum(-1) == 0).sum()),
+        float((fused - output).abs().max()),
+        float((both - without).abs().max()),
+    )
+
+
+def module(config: Config, made: dict[str, Tensor], norms: Norms | None = None, use_fused: bool = False) -> Attention:
+    """The layer with these weights; the weights of the norms are 1, as before any training."""
+    norms = norms or config.norms
+    layer = Attention(
+        config.layout,
+        side_input=SIDE**2,
+        side_scale=config.factor,
+        qk_norm=None if norms == "none" else "full",
+        norm_eps=NORM_EPS,
+        use_fused=use_fused,
+    )
+    if norms == "text":
+        layer.side_k_norm = nn.Identity()
+    names = {
+        "W_Q": "qkv.q_proj", "W_K": "qkv.k_proj", "W_V": "qkv.v_proj",
+        "W_Kp": "side_k_proj", "W_Vp": "side_v_proj", "W_O": "o_proj",
+    }  # fmt: skip
+    for name, where in names.items():
+        linear = layer.get_submodule(where)
+        assert isinstance(linear, nn.Linear)
+        with torch.no_grad():
+            linear.weight.copy_(made[name].T)  # nn.Linear keeps (out, in)
+    return layer
+
+
+def weights(config: Config) -> dict[str, Tensor]:
+    """Random matrices by the seed, rounded to one decimal; the picture's keys and values have two of their own."""
+    layout = config.layout
+    q, k, v = layout.n_heads * layout.qk_width, layout.kv_heads * layout.qk_width, layout.kv_heads * layout.v_width
+    shapes = {
+        "W_Q": (layout.d_model, q), "W_K": (layout.d_model, k), "W_V": (layout.d_model, v),
+        "W_Kp": (SIDE**2, k), "W_Vp": (SIDE**2, v), "W_O": (layout.n_heads * layout.v_width, layout.d_model),
+    }  # fmt: skip
+    small = {"W_Vp": 0.1}  # counts reach 16: the values of patch and word are to be of one size
+    return {
+        name: (drawn(config.seed * 10 + at, *shape) * 1.6 / shape[0] ** 0.5 * small.get(name, 1.0)).round(decimals=2)
+        + 0.0  # turns -0.0 into 0.0
+        for at, (name, shape) in enumerate(shapes.items())
+    }
+
+
+def _vectors(words: tuple[str, ...], config: Config) -> Tensor:
+    width = config.layout.d_model
+    return torch.stack([word_vector(word, config.seed, width, "building").round(decimals=1) + 0.0 for word in words])
+
+
+def _check(config: Config) -> None:
+    for words in (config.words, config.text):
+        if not 1 <= len(words) <= MOST_WORDS:
+            raise Problem("Words in the sentence: {n}; this page takes 1 to {most}", n=len(words), most=MOST_WORDS)
+    if config.norms not in NORMS:
+        raise Problem("norms={norms} must be one of {allowed}", norms=config.norms, allowed=Several(NORMS))
+
+
+def program(result: Result) -> str:
+    """Source that computes the same with torch alone, and prints the output."""
+    config, layout = result.config, result.config.layout
+    shared = ", enable_gqa=True" if layout.heads_per_kv > 1 else ""
+    normed = {"both": (True, True), "text": (True, False), "none": (False, False)}[config.norms]
+    q, k, k_picture = (
+        f"norm({name})" if used else name
+        for name, used in (("x @ W_Q", normed[0]), ("text @ W_K", normed[0]), ("picture @ W_Kp", normed[1]))
+    )
+    lines = [
+        "import torch",
+        "import torch.nn.functional as F",
+        "",
+        *(f"{name} = torch.tensor({_literal(matrix)})" for name, matrix in result.weights.items()),
+        f"x = torch.tensor({_literal(result.vectors[0])})  # Q, M",
+        f"text = torch.tensor({_literal(result.vectors[1])})  # K, M",
+        f"pixels = torch.tensor({result.pixels.tolist()}).float()",
+        f"cut = pixels.unfold(0, {SIDE}, {SIDE}).unfold(1, {SIDE}, {SIDE})  # patches of {SIDE} x {SIDE}",
+        f"picture = cut.flatten(2).flatten(0, 1)  # P, {SIDE**2}",
+        "",
+        "def norm(rows):",
+        f"    return F.rms_norm(rows, rows.shape[-1:], eps={NORM_EPS:g})",
+        "",
+        "def heads(rows, n):  # (T, n*D) -> (1, n, T, D)",
+        "    return rows.unflatten(-1, (n, -1)).transpose(0, 1)[None]",
+        "",
+        f"q = heads({q}, {layout.n_heads})",
+        f"k, v = heads({k}, {layout.kv_heads}), heads(text @ W_V, {layout.kv_heads})",
+        f"k_picture, v_picture = heads({k_picture}, {layout.kv_heads}), heads(picture @ W_Vp, {layout.kv_heads})",
+        f"out = F.scaled_dot_product_attention(q, k, v{shared})",
+        f"out = out + {config.factor:g} * F.scaled_dot_product_attention(q, k_picture, v_picture{shared})",
+        "output = out[0].transpose(0, 1).flatten(1) @ W_O",
+        "print(output)",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _literal(values: np.ndarray) -> str:
+    """Nested lists with the shortest text of each float32."""
+    if values.ndim == 0:
+        return str(np.float32(values))
+    return "[" + ", ".join(_literal(each) for each in values) + "]"

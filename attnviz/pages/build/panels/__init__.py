@@ -1,0 +1,1 @@
+"""What the page build shows: widgets, results, figures and words."""

@@ -1,0 +1,141 @@
+"""The controls above the walk, which make the Config."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, cast
+
+import streamlit as st
+
+from attnviz.app import widgets
+from attnviz.app.cache import model_cache
+from attnviz.app.links import link_state
+from attnviz.base.message import Message, Problem
+from attnviz.base.words import _
+from attnviz.models.loading import availabilities
+from attnviz.pages.build import choices
+from attnviz.pages.build.maths import inputs
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The configuration, the trained rows its vectors come from, if any, and notices on text that was cut."""
+
+    config: inputs.Config
+    vectors: inputs.Rows | None
+    notices: tuple[Message, ...]
+
+
+def ask() -> Asked:
+    """Draw the controls and return the configuration that they describe."""
+    chosen: dict[str, Any] = {"edits": link_state.value(choices.EDITS)}
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="build-controls"):
+        sentences = st.container(key="build-sentences")  # takes what the others leave
+        with st.container(width="content"):  # two words of the reader's language, beside each other
+            kinds = {"self": _("self"), "cross": _("cross")}
+            cross = widgets.one_of(choices.KIND, _("Attention"), kinds) == "cross"
+        with st.container(width=96):
+            chosen["n_heads"] = int(
+                widgets.one_of(choices.HEADS, _("Query heads"), _numbers(choices.HEADS.ids), style="select")
+            )
+        with st.container(width=164):
+            chosen["mask"] = _mask(cross)
+        with st.container(width=150):
+            chosen["position"] = _position(cross)
+        with st.popover(_("More"), icon=":material/tune:"):
+            chosen |= _sizes(chosen["n_heads"], chosen["mask"]) | _switches()
+            source = widgets.one_of(choices.VECTORS, _("Word vectors"), _sources(), usual="random", style="select")
+            chosen["seed"] = widgets.slider(choices.SEED, _("Random seed"))
+    with sentences:
+        text, other = _sentences(cross)
+    if cross and not other.strip():
+        raise Problem(
+            "Cross-attention needs a second sentence, of 1 to {most} words, for keys and values", most=inputs.MOST_WORDS
+        )
+    return _asked(text, other if cross else "", source, chosen)
+
+
+def _sentences(cross: bool) -> tuple[str, str]:
+    text = widgets.text(
+        choices.SENTENCE,
+        _("Sentence (queries)") if cross else _("Sentence"),
+        help=_("Up to {most} words: each becomes one row of X.").format(most=inputs.MOST_WORDS),
+    )
+    return text, widgets.text(choices.OTHER, _("Sentence (keys and values)")) if cross else ""
+
+
+def _mask(cross: bool) -> inputs.MaskName:
+    masks = {"none": _("none"), "padding": _("last key is padding")}
+    if not cross:
+        masks = {"none": _("none"), "causal": _("causal"), "window": _("window"), "padding": _("last key is padding")}
+    return cast(inputs.MaskName, widgets.one_of(choices.MASK, _("Mask"), masks, style="select"))
+
+
+def _position(cross: bool) -> inputs.PositionChoice:
+    places = {"none": _("none"), "sinusoidal": _("sinusoidal")}
+    if not cross:
+        places |= {"rope": "RoPE", "alibi": "ALiBi"}
+    return cast(inputs.PositionChoice, widgets.one_of(choices.POSITION, _("Position"), places, style="select"))
+
+
+def _sizes(heads: int, mask: inputs.MaskName) -> dict[str, Any]:
+    """Draw the widths and counts that a first look does not need, and return them as fields of Config."""
+    divisors = {str(n): str(n) for n in range(heads, 0, -1) if heads % n == 0}
+    chosen: dict[str, Any] = {"n_kv_heads": int(widgets.one_of(choices.KV_HEADS, _("Key/value heads"), divisors))}
+    chosen["d_model"] = widgets.slider(choices.D_MODEL, _("Model width M"))
+    chosen["d_head"] = width = widgets.slider(choices.D_HEAD, _("Head width D"))
+    widths = _numbers(choices.D_VALUE.ids) | {"same": _("as D")}
+    value = widgets.one_of(choices.D_VALUE, _("Value width Dv"), widths, style="select")
+    chosen["d_value"] = width if value == "same" else int(value)
+    chosen["batch"] = widgets.slider(choices.BATCH, _("Sentences in the batch"))
+    if mask == "window":
+        chosen["window"] = widgets.slider(choices.WINDOW, _("Window, in keys"))
+    return chosen
+
+
+def _switches() -> dict[str, Any]:
+    """Draw the switches for optional steps and for dropout, and return them as fields of Config."""
+    chosen: dict[str, Any] = {
+        "packed": widgets.toggle(choices.PACKED, _("One packed projection")),
+        "bias": widgets.toggle(choices.BIAS, _("Bias in the projections")),
+        "qk_norm": widgets.toggle(choices.QK_NORM, _("Normalise Q and K")),
+        "scaled": widgets.toggle(choices.SCALED, _("Divide scores by √D")),
+    }
+    dropout = widgets.slider(choices.DROPOUT, _("Dropout"), step=0.1)
+    training = widgets.toggle(choices.TRAINING, _("Training mode"), help=_("Dropout acts only in training mode."))
+    return chosen | {"dropout": round(dropout, 2), "training": training}
+
+
+def _numbers(ids: tuple[str, ...]) -> dict[str, str]:
+    return {name: name for name in ids}
+
+
+def _sources() -> dict[str, str]:
+    """Id to words: random vectors, and the models on this machine whose embedding rows can be read."""
+    found = {"random": _("random, by seed")}
+    for state in availabilities():
+        if state.on_this_machine and state.entry.kind != "pictures":
+            found[state.entry.id] = _("rows of {name}").format(name=state.name)
+    return found
+
+
+def _asked(text: str, other: str, source: str, chosen: dict[str, Any]) -> Asked:
+    """The configuration for the typed sentences: words beyond the limit are cut, and each word gets its vector."""
+    sides = [tuple(side[: choices.LONGEST].split()) for side in (text, other)]
+    notices = [
+        Message("Of {n} words only the first {most} are used.", {"n": len(side), "most": inputs.MOST_WORDS})
+        for side in sides
+        if len(side) > inputs.MOST_WORDS
+    ]
+    words, others = (side[: inputs.MOST_WORDS] for side in sides)
+    vectors = None
+    if source != "random" and words:
+        vectors = inputs.rows(
+            model_cache.model(source),
+            text[: choices.LONGEST],
+            other[: choices.LONGEST],
+            chosen["d_model"],
+        )
+        words, others = vectors.words, vectors.other
+    given = vectors.rows if vectors else ()
+    return Asked(inputs.Config(words=words, other=others, rows=given, **chosen), vectors, tuple(notices))

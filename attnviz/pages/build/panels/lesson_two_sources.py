@@ -1,0 +1,171 @@
+"""What if there is a picture too: cross-attention over a text and a picture, whose results are summed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import cast
+
+import numpy as np
+import streamlit as st
+
+from attnviz.app import show, widgets
+from attnviz.app.cache.kept_charts import chart_of
+from attnviz.app.code_snippet import snippet
+from attnviz.app.text import plain, quoted
+from attnviz.base.words import _, sentences
+from attnviz.pages.build import choices
+from attnviz.pages.build.figures import building as figures
+from attnviz.pages.build.maths import attention_by_hand, inputs, two_sources
+from attnviz.pages.build.panels import place
+from attnviz.pages.build.panels.formulas import K, Q, V
+
+
+def panel(result: attention_by_hand.Result) -> None:
+    """Draw where a word looks in a text and in a picture, and what either brings."""
+    found = two_sources.run(_config(result))
+    config = found.config
+    words = config.words
+    st.markdown(
+        _(
+            "Queries come from the sentence. Keys and values come twice, each time through matrices of their own: from "
+            "{k} words, and from the {p} patches of a handwritten digit. There are **two** softmaxes: a word gives "
+            "100% to the words and 100% to the patches, and what both bring is added before W_O."
+        ).format(k=len(config.text), p=len(found.patches))
+    )
+    st.latex(_formula(found))
+    queries = {str(i): f"{i + 1} {plain(word)}" for i, word in enumerate(words)}
+    i = int(widgets.one_of(choices.LOOKER, _("Where does this word look?"), queries))
+    _looks(found, i, place.head(result))
+    left, right = st.columns([1.1, 1], gap="large")
+    with left:
+        _brought(found, i)
+    with right:
+        _norms(found)
+    snippet(two_sources.program(found), "b-two-sources")
+
+
+def _config(result: attention_by_hand.Result) -> two_sources.Config:
+    """Draw the controls; the layer has the sizes of the walk's."""
+    given = result.config
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        text = given.other
+        if not given.cross:
+            with st.container(width=230):
+                typed = widgets.text(choices.OTHER, _("Text (keys and values)"))
+            text = tuple(typed[: choices.LONGEST].split()[: inputs.MOST_WORDS])
+        digit = widgets.number(choices.DIGIT, _("Picture: the digit"), step=1, width=130)
+        names = {"both": _("q and both k"), "text": _("not the picture’s k"), "none": _("nothing")}
+        norms = widgets.one_of(choices.NORMS, _("What RMSNorm is applied to"), names)
+        factor = widgets.slider(choices.FACTOR, _("Factor of what the picture brings"), step=0.1, width=220)
+    return two_sources.Config(
+        given.words, text, given.layout, int(digit), cast(two_sources.Norms, norms), round(float(factor), 2), given.seed
+    )
+
+
+def _formula(found: two_sources.Result) -> str:
+    config = found.config
+
+    def side(mark: str, normed: bool) -> str:
+        q = rf"\hat{{{Q}}}" if config.norms != "none" else Q
+        k = rf"\hat{{{K}}}" if normed else K
+        return rf"\operatorname{{softmax}}\!\left(\tfrac{{{q}\,{k}_{{{mark}}}^\top}}{{\sqrt{{D}}}}\right){V}_{{{mark}}}"
+
+    text, picture = side(r"\text{text}", config.norms != "none"), side(r"\text{picture}", config.norms == "both")
+    times = "" if config.factor == 1 else rf"{config.factor:g}\,"
+    return rf"\Big({text} + {times}{picture}\Big)\,W_O,\quad D={config.layout.qk_width}"
+
+
+def _looks(found: two_sources.Result, i: int, head: int) -> None:
+    config = found.config
+    text, picture = found.on_text[:, i], found.on_picture[:, i]
+    word, patch = int(text[head].argmax()), int(picture[head].argmax())
+    side = round(len(found.patches) ** 0.5)
+    heads = np.repeat(np.arange(1, len(text) + 1), text.shape[1] + picture.shape[1])
+    names = [*config.text, *(f"row {at // side + 1}, column {at % side + 1}" for at in range(side * side))]
+    show.figure(
+        chart_of(figures.looks, text, picture, config.text, found.pixels),
+        name="text-and-picture",
+        key="b_two",
+        table={
+            "head": heads,
+            "source": (["text"] * text.shape[1] + ["picture"] * picture.shape[1]) * len(text),
+            "key": names * len(text),
+            "weight": np.concatenate([text, picture], 1).ravel(),
+        },
+        words=_(
+            "In head {h}, {word} gives {share} to {key}, and {light} to the patch in row {row}, column {column}: a "
+            "square’s area is the patch’s weight. Word vectors and weights: random (seed {seed}); the digit is a real "
+            "one."
+        ).format(
+            h=head + 1,
+            word=quoted(config.words[i]),
+            share=f"{text[head, word]:.0%}",
+            key=quoted(config.text[word]),
+            light=f"{picture[head, patch]:.0%}",
+            row=patch // side + 1,
+            column=patch % side + 1,
+            seed=config.seed,
+        ),
+    )
+
+
+def _brought(found: two_sources.Result, i: int) -> None:
+    lengths = [np.linalg.norm(each, axis=-1) for each in (found.from_text, found.from_picture, found.output)]
+    names = [_("the text"), _("the picture"), _("together")]
+    words = found.config.words
+    show.figure(
+        chart_of(figures.brought, list(zip(names, lengths, strict=True)), words),
+        name="text-and-picture-brought",
+        key="b_two_brought",
+        table={"word": list(words)} | {n: m.tolist() for n, m in zip(("text", "picture", "sum"), lengths, strict=True)},
+        words=_(
+            "To {word} the text brings a vector of length {text}, the picture one of {picture}; added they are {sum} "
+            "long, because they do not point the same way."
+        ).format(
+            word=quoted(words[i]),
+            text=f"{lengths[0][i]:.2f}",
+            picture=f"{lengths[1][i]:.2f}",
+            sum=f"{lengths[2][i]:.2f}",
+        ),
+    )
+
+
+def _norms(found: two_sources.Result) -> None:
+    """Why the picture's keys need a norm of their own, and that both ways to compute it agree."""
+    text, picture = found.key_lengths
+    told = {
+        "both": _("Every key is {text} long, whichever source it comes from and whatever it is made of."),
+        "text": _(
+            "The picture’s keys are {picture} long on average, the text’s {text}: its scores are as much larger, and "
+            "a word gives {top} to a single patch, on average, where with that norm it is {usual}."
+        ),
+        "none": _(
+            "Nothing is normalised: the picture’s keys, made of counts up to 16, are {picture} long on average, the "
+            "text’s {text}. A word gives {top} to a single patch, on average; with all norms {usual}."
+        ),
+    }[found.config.norms]
+    if found.without_ink and found.config.norms == "both":
+        said = _("Only the keys of the patches without ink are 0, with a norm or without: {count} of {of}.")
+        told = sentences(told, said)
+    st.markdown("**" + _("Why a norm for the picture’s keys, too?") + "**")
+    top, usual = (
+        float(each.on_picture.max(-1).mean()) for each in (found, two_sources.run(replace(found.config, norms="both")))
+    )
+    st.markdown(
+        told.format(
+            text=f"{text:.1f}",
+            picture=f"{picture:.1f}",
+            top=f"{top:.0%}",
+            usual=f"{usual:.0%}",
+            count=found.without_ink,
+            of=len(found.patches),
+        )
+    )
+    st.markdown(
+        sentences(
+            _("To leave out that one norm changes the output by up to {moved}.").format(moved=f"{found.moved:.2f}"),
+            _("The steps written out and torch’s fused kernels give the same output, to {difference}.").format(
+                difference=f"{found.fused_difference:.1g}"
+            ),
+        )
+    )

@@ -1,0 +1,93 @@
+"""Which sizes must agree: choose any, and compare PyTorch's error with that of attnviz."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from attnviz.app import widgets
+from attnviz.app.text import plain, spoken
+from attnviz.base.words import _
+from attnviz.pages.build import choices
+from attnviz.pages.build.maths import size_mismatches
+
+
+def panel() -> None:
+    """Draw the mistakes to choose from, the rules, and the two error messages."""
+    st.markdown(
+        _(
+            "Lengths are free; widths that meet in a product must agree. Make a mistake on purpose, or choose "
+            "the sizes yourself."
+        )
+    )
+    mistakes = {
+        "width": _("K wider than Q"),
+        "keys": _("more values than keys"),
+        "groups": _("6 heads on 4 K/V heads"),
+        "mask": _("mask of another length"),
+        "none": _("none"),
+        "own": _("my own sizes"),
+    }
+    mistake = widgets.one_of(choices.MISTAKE, _("Mistake"), mistakes)
+    sizes = _own() if mistake == "own" else size_mismatches.Sizes(**size_mismatches.MISTAKES[mistake])
+    result = size_mismatches.run(sizes)
+    left, right = st.columns([1, 1.1], gap="large")
+    with left:
+        for rule in result.rules:
+            st.markdown(_rule(rule))
+        st.code(result.attempt.code, language="python", wrap_lines=True)
+    with right:
+        _outcome(result)
+
+
+def _own() -> size_mismatches.Sizes:
+    """Draw a number box for every size of the call, and return the sizes."""
+    names = {
+        "n_heads": "H",
+        "n_kv_heads": "G",
+        "queries": "Q",
+        "keys": "K (keys)",
+        "values": "K (values)",
+        "q_width": "D (Q)",
+        "k_width": "D (K)",
+        "v_width": "Dv",
+        "mask_queries": "mask Q",
+        "mask_keys": "mask K",
+    }
+    chosen = {}
+    with st.container(horizontal=True):
+        for name, letter in names.items():
+            chosen[name] = widgets.number(choices.SIZES[name], letter, step=1, width=104)
+    return size_mismatches.Sizes(**chosen)
+
+
+def _rule(rule: size_mismatches.SizeRule) -> str:
+    sentences = {
+        "width": _("width of Q = width of K: {left} and {right}"),
+        "keys": _("as many values as keys: {left} and {right}"),
+        "groups": _("K/V heads divide query heads: {left} and {right}"),
+        "mask": _("mask as long as the keys: {left} and {right}"),
+        "lengths": _("queries and keys, **free**: {left} and {right}"),
+        "value_width": _("width of V and of Q, **free**: {left} and {right}"),
+    }
+    mark = "✅" if rule.must and rule.holds else "❌" if rule.must else "➖"
+    return f"{mark} " + sentences[rule.name].format(left=rule.left, right=rule.right)
+
+
+def _outcome(result: size_mismatches.Result) -> None:
+    attempt = result.attempt
+    if attempt.shape is not None and attempt.torch_error is None:
+        shape = " × ".join(map(str, attempt.shape))
+        st.success(_("Both work: the output is H × Q × Dv = {shape}.").format(shape=shape), icon="✅")
+        return
+    st.markdown(_("**PyTorch says**"))
+    st.code(attempt.torch_error or _("(no error)"), language=None, wrap_lines=True)
+    st.markdown(_("**attnviz says**"))
+    st.error(spoken(attempt.our_error) if attempt.our_error else _("(no error)"), icon="✋")
+    st.caption(
+        plain(
+            _(
+                "PyTorch's message speaks of tensors and dimensions; that of attnviz names the size that is "
+                "wrong, and what it may be."
+            )
+        )
+    )

@@ -1,0 +1,164 @@
+"""Edit weights by hand, and see what changes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import streamlit as st
+
+from attnviz.app import show, widgets
+from attnviz.app.cache.kept_charts import chart_of
+from attnviz.app.links import link_state
+from attnviz.app.text import plain, quoted
+from attnviz.base.words import _, clauses, ngettext
+from attnviz.figures.attention_figures import side_by_side
+from attnviz.pages.build import choices
+from attnviz.pages.build.maths import attention_by_hand, inputs
+from attnviz.pages.build.panels import place
+
+_EDITORS = "_build_editors"
+
+
+def panel(config: inputs.Config, result: attention_by_hand.Result) -> None:
+    """Draw the editor of one matrix, and attention before and after the edits."""
+    st.markdown(_("Type into a cell: the steps and the board above and the code below change at once."))
+    left, right = st.columns([1, 1.35], gap="large")
+    with left, st.container(key="b-weights"):
+        makes = {"W_Q": _("queries"), "W_K": _("keys"), "W_V": _("values"), "W_O": _("output")}
+        names = {name: f"{makes[name]} ${name}$" for name in inputs.MATRICES}  # a formula alone is not read out
+        name = widgets.one_of(choices.MATRIX, _("Matrix"), names)
+        _editor(config, name)
+        edits = _acting(config)
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.button(_("Undo all edits"), icon=":material/undo:", on_click=_reset, disabled=not edits)
+            st.caption(_listed(config, edits))
+    with right:
+        _consequence(config, result, edits)
+
+
+def _editor(config: inputs.Config, name: str) -> None:
+    """Draw a data editor whose table holds the edits known when it was opened; `_typed` merges the later ones."""
+    session = _session()
+    rows, cols = inputs.weights(config)[name].shape
+    key = f"b_edit_{name}_{rows}x{cols}_{config.seed}_{session.version}"
+    if key not in st.session_state:
+        session.bases[key] = session.edits
+    base = session.bases.setdefault(key, session.edits)
+    values = inputs.weights(replace(config, edits=base))[name].numpy().astype(float).round(4)
+    columns = [str(c + 1) for c in range(cols)]
+    table = [{name: str(r + 1)} | dict(zip(columns, row, strict=True)) for r, row in enumerate(values.tolist())]
+    number = st.column_config.NumberColumn(min_value=-99.0, max_value=99.0, step=0.01, format="%.2f", width=62)
+    st.data_editor(
+        table,
+        key=key,
+        column_config=dict.fromkeys(columns, number) | {name: st.column_config.TextColumn(width=44)},
+        disabled=[name],
+        hide_index=True,
+        on_change=_typed,
+        args=(key, name),
+        width="content",
+    )
+    st.caption(
+        _(
+            "Rows are the {rows} numbers that come in, columns the {cols} that go out. nn.Linear stores the "
+            "transpose: (out, in)."
+        ).format(rows=rows, cols=cols)
+    )
+
+
+@dataclass
+class _Session:
+    """The open editors: the edits that each started from, and the edits of all together.
+
+    `version` grows when the edits come from elsewhere (a link, an undo, Back): the editors then start anew.
+    """
+
+    edits: tuple[inputs.CellEdit, ...] = ()
+    version: int = 0
+    bases: dict[str, tuple[inputs.CellEdit, ...]] = field(default_factory=dict)
+
+
+def _session() -> _Session:
+    session: _Session = st.session_state.setdefault(_EDITORS, _Session())
+    edits = link_state.value(choices.EDITS)
+    if session.edits != edits:
+        session.edits, session.version, session.bases = edits, session.version + 1, {}
+    return session
+
+
+def _typed(key: str, name: str) -> None:
+    """Merge what was typed into an editor with the edits that it started from. A callback."""
+    session = _session()
+    merged = {(m, r, c): v for m, r, c, v in session.bases.get(key, ()) if m == name}
+    merged |= {(m, r, c): v for m, r, c, v in session.edits if m != name}
+    for row, cells in st.session_state[key]["edited_rows"].items():
+        for col, value in cells.items():
+            merged[name, int(row), int(col) - 1] = round(float(value or 0.0), 4)
+    session.edits = tuple((*at, value) for at, value in sorted(merged.items()))[: choices.MOST_EDITS]
+    link_state.put(choices.EDITS, session.edits)
+
+
+def _reset() -> None:
+    link_state.put(choices.EDITS, ())
+
+
+def _acting(config: inputs.Config) -> list[inputs.CellEdit]:
+    """The edits that lie inside the matrices of this configuration and change a number."""
+    plain_weights = inputs.weights(replace(config, edits=()))
+    found = []
+    for name, r, c, value in config.edits:
+        matrix = plain_weights[name]
+        if r < matrix.shape[0] and c < matrix.shape[1] and abs(float(matrix[r, c]) - value) > 1e-6:
+            found.append((name, r, c, value))
+    return found
+
+
+def _listed(config: inputs.Config, edits: list[inputs.CellEdit]) -> str:
+    if not edits:
+        return _("All weights are random (seed {seed}).").format(seed=config.seed)
+    before = inputs.weights(replace(config, edits=()))
+    said = [f"{n}[{r + 1}, {c + 1}]: {float(before[n][r, c]):.2f} → {v:.2f}" for n, r, c, v in edits[:6]]
+    more = [] if len(edits) <= 6 else ["…"]
+    return ngettext("{n} cell typed in by you: {list}", "{n} cells typed in by you: {list}", len(edits)).format(
+        n=len(edits), list=plain(clauses(said + more))
+    )
+
+
+def _consequence(config: inputs.Config, result: attention_by_hand.Result, edits: list[inputs.CellEdit]) -> None:
+    before = attention_by_hand.run(replace(config, edits=()))
+    b = place.sentence(result)
+    h = _moved_most(before, result, b) if edits else place.head(result)
+    was, now = (np.asarray(r.tensors["weights"][b, h]) for r in (before, result))
+    parts = [(_("random weights"), was), (_("yours"), now)] if edits else [(_("weights"), now)]
+    rows, cols = result.q_words[b], result.k_words[b]
+    title = _("Attention of head {h}").format(h=h + 1)
+    fig = chart_of(side_by_side, parts, rows, cols, title, repeat_rows=False)
+    table = {"query": [q for q in rows for _k in cols], "key": [k for _q in rows for k in cols]}
+    table |= {"before": was.ravel().tolist(), "after": now.ravel().tolist()}
+    words = _moved(before, result, b, h) if edits else _("Nothing is edited yet: try 9 in a cell of $W_Q$.")
+    show.figure(fig, name="edited-weights", key="b_edited", table=table, words=words)
+
+
+def _moved_most(before: attention_by_hand.Result, after: attention_by_hand.Result, b: int) -> int:
+    """The head whose weights the edits moved most."""
+    change = np.abs(after.tensors["weights"][b] - before.tensors["weights"][b])
+    return int(change.max((1, 2)).argmax())
+
+
+def _moved(before: attention_by_hand.Result, after: attention_by_hand.Result, b: int, h: int) -> str:
+    was, now = before.tensors["weights"][b, h], after.tensors["weights"][b, h]
+    i, j = np.unravel_index(int(np.abs(now - was).argmax()), now.shape)
+    output = f"{float(np.abs(after.tensors['output'] - before.tensors['output']).max()):.2f}"
+    if np.abs(now - was).max() < 1e-6:
+        return _(
+            "Who looks at whom is the same: $W_V$ and $W_O$ change only what is handed over. "
+            "The output moved by at most {output}."
+        ).format(output=output)
+    return _("{query} now gives {now} to {key}, before {was}; the output moved by at most {output}.").format(
+        query=quoted(after.q_words[b][i]),
+        key=quoted(after.k_words[b][j]),
+        now=f"{now[i, j]:.0%}",
+        was=f"{was[i, j]:.0%}",
+        output=output,
+    )

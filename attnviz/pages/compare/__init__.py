@@ -1,0 +1,1 @@
+"""The page compare: choices, maths, figures, panels."""

@@ -1,0 +1,1 @@
+"""What the page compare draws with: arrays in, a figure out."""

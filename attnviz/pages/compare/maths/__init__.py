@@ -1,0 +1,1 @@
+"""What the page compare computes: Config -> run(config) -> Result."""

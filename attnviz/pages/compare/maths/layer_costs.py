@@ -1,0 +1,187 @@
+"""The table everyone quotes (Vaswani et al. 2017, table 1): cost of a layer, steps that wait, and the longest path.
+
+Two ways of counting. "table" is the table's own: the leading term, constants left out. "built" is what torch's
+layers really do, in FLOPs (a multiplication and an addition are two): the projections around attention and the gates
+of a recurrence are in it, biases and activations are not. Divided by n d, either count is a sum of terms in n, d,
+k d and r, so that where two layers cost the same has an exact answer.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Literal
+
+import numpy as np
+
+from attnviz.base.limits import require_multiple, require_within
+
+Axis = Literal["n", "d", "k"]
+Counting = Literal["built", "table"]
+#: the ids of the layers; "dilated" is a convolution whose dilation grows k-fold with each layer
+KINDS = ("attention", "window", "linear", "rnn", "lstm", "gru", "conv", "dilated")
+RECURRENT = ("rnn", "lstm", "gru")
+LIMITS = {"n": (1, 1 << 20), "d": (1, 1 << 14), "k": (2, 256), "window": (2, 1 << 16), "heads": (1, 256)}
+_POINTS = 4  #: points of a curve for each doubling
+
+
+@dataclass(frozen=True)
+class Config:
+    n: int = 4096  #: tokens
+    d: int = 512  #: width of a token, in and out
+    k: int = 3  #: places that a convolution sees at once
+    window: int = 64  #: keys that a query of windowed attention sees
+    heads: int = 8
+    counting: Counting = "built"
+    axis: Axis = "n"  #: what the curves run over
+
+
+@dataclass(frozen=True)
+class Terms:
+    """Cost of a layer divided by n d: constant + n * N + d * D + kd * K D + window * R."""
+
+    constant: Fraction = Fraction(0)
+    n: Fraction = Fraction(0)
+    d: Fraction = Fraction(0)
+    kd: Fraction = Fraction(0)
+    window: Fraction = Fraction(0)
+
+    def at(self, config: Config) -> int:
+        """Operations of the layer, an exact integer wherever the heads divide the width."""
+        each = self.constant + self.n * config.n + self.d * config.d + self.kd * config.k * config.d
+        return int((each + self.window * config.window) * config.n * config.d)
+
+    def along(self, axis: Axis, config: Config) -> tuple[Fraction, Fraction]:
+        """(a, b): divided by n d, the cost is a + b x along the axis, everything else as in `config`."""
+        fixed = {"constant": self.constant, "n": self.n * config.n, "d": self.d * config.d}
+        fixed |= {"kd": self.kd * config.k * config.d, "window": self.window * config.window}
+        moves = {"n": {"n": self.n}, "d": {"d": self.d, "kd": self.kd * config.k}, "k": {"kd": self.kd * config.d}}
+        moving = moves[axis]
+        return sum((v for name, v in fixed.items() if name not in moving), Fraction(0)), sum(
+            moving.values(), Fraction(0)
+        )
+
+
+@dataclass(frozen=True)
+class CrossingPoint:
+    """Where a layer costs as much as attention. `at` None: nowhere on the positive axis, or everywhere."""
+
+    kind: str
+    at: Fraction | None
+    attention_is: Literal["cheaper", "dearer", "equal"]  #: before the crossing, or everywhere where there is none
+
+
+@dataclass(frozen=True)
+class Result:
+    config: Config
+    x: np.ndarray  #: values of the axis
+    cost: Mapping[str, np.ndarray]  #: by kind, over x
+    steps: Mapping[str, np.ndarray]  #: operations that must wait for each other
+    path: Mapping[str, np.ndarray]  #: layers or steps from the first input to the last output
+    here: Mapping[str, tuple[int, int, int]]  #: cost, steps and path at the config's own n, d and k
+    crossings: tuple[CrossingPoint, ...]
+
+
+def run(config: Config) -> Result:
+    check(config)
+    x = grid(config)
+    places = [moved(config, int(value)) for value in x]
+    kinds = kinds_of(config.counting)
+    table = {kind: terms(kind, config) for kind in kinds}
+    return Result(
+        config,
+        x,
+        {kind: np.array([float(table[kind].at(place)) for place in places]) for kind in kinds},
+        {kind: np.array([steps(kind, place.n) for place in places]) for kind in kinds},
+        {kind: np.array([path(kind, place) for place in places]) for kind in kinds},
+        {kind: (table[kind].at(config), steps(kind, config.n), path(kind, config)) for kind in kinds},
+        tuple(crossing(kind, config) for kind in kinds if kind not in ("attention", "dilated")),
+    )
+
+
+def moved(config: Config, value: int) -> Config:
+    """The config with another value on its axis."""
+    if config.axis == "n":
+        return replace(config, n=value)
+    return replace(config, d=value) if config.axis == "d" else replace(config, k=value)
+
+
+def kinds_of(counting: Counting) -> tuple[str, ...]:
+    """The layers of a table: the quoted one has one recurrence, because gates are constants."""
+    return KINDS if counting == "built" else tuple(kind for kind in KINDS if kind not in ("lstm", "gru"))
+
+
+def terms(kind: str, config: Config) -> Terms:
+    """The cost of a layer, term by term."""
+    one, per_head = Fraction(1), Fraction(1, config.heads)
+    if config.counting == "table":
+        return {
+            "attention": Terms(n=one),
+            "window": Terms(window=one),
+            "linear": Terms(d=per_head),
+            "rnn": Terms(d=one),
+            "conv": Terms(kd=one),
+            "dilated": Terms(kd=one),
+        }[kind]
+    return {  # 8: four projections of d x d; a recurrence multiplies by d x d twice for each gate
+        "attention": Terms(d=8 * one, n=4 * one),
+        "window": Terms(d=8 * one, window=4 * one),
+        "linear": Terms(d=8 + 4 * per_head, constant=2 * one),
+        "rnn": Terms(d=4 * one),
+        "lstm": Terms(d=16 * one),
+        "gru": Terms(d=12 * one),
+        "conv": Terms(kd=2 * one),
+        "dilated": Terms(kd=2 * one),
+    }[kind]
+
+
+def steps(kind: str, n: int) -> int:
+    """Operations of one layer that must wait for each other."""
+    return n if kind in RECURRENT else 1
+
+
+def path(kind: str, config: Config) -> int:
+    """Layers (of a recurrence: steps) that a signal passes from the first input to the last output.
+
+    Convolutions and windows look back only: k places, their own included.
+    """
+    n = config.n
+    if kind in RECURRENT:
+        return n
+    if kind in ("conv", "window"):
+        reach = (config.k if kind == "conv" else config.window) - 1
+        return max(1, -(-(n - 1) // reach))
+    if kind == "dilated":
+        layers, seen = 1, config.k
+        while seen < n:
+            layers, seen = layers + 1, seen * config.k
+        return layers
+    return 1
+
+
+def crossing(kind: str, config: Config) -> CrossingPoint:
+    """Where along the axis `kind` costs as much as attention, exactly."""
+    a, b = terms("attention", config).along(config.axis, config)
+    c, d = terms(kind, config).along(config.axis, config)
+    at = (c - a) / (b - d) if b != d else None
+    if at is not None and at <= 0:
+        at = None
+    before = at / 2 if at is not None else Fraction(1)
+    mine, other = a + b * before, c + d * before
+    return CrossingPoint(kind, at, "cheaper" if mine < other else "dearer" if mine > other else "equal")
+
+
+def grid(config: Config) -> np.ndarray:
+    """Whole numbers, a few for each doubling, and the config's own value."""
+    low, high = {"n": (2, 1 << 20), "d": (8, 1 << 13), "k": (2, 128)}[config.axis]
+    first, last = math.log2(low), math.log2(high)
+    even = {round(2 ** (first + i / _POINTS)) for i in range(round((last - first) * _POINTS) + 1)}
+    return np.array(sorted(even | {getattr(config, config.axis)}))
+
+
+def check(config: Config) -> None:
+    """Refuse sizes outside the limits, and heads that do not divide the width."""
+    require_within(config, LIMITS)
+    require_multiple("d", config.d, "heads", config.heads)

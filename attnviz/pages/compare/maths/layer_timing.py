@@ -1,0 +1,211 @@
+"""Time and memory of torch's own layers over the number of tokens, on this machine, and how fast they grow.
+
+Measurements are kept in `data/measured.json`, made by `python -m scripts.measure_layers`, with the machine they were
+made on. The owner of a server can measure anew; `measure` yields what it has so far.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from attnviz.base.limits import require_multiple
+from attnviz.base.message import Problem
+from attnviz.core.seeding import seeded
+from attnviz.pages.compare.maths import compared_layers, layer_costs
+from attnviz.pages.compare.maths.measured_on import MeasuredOn, this_machine
+
+KINDS = ("explicit", "fused", "linear", "lstm", "gru", "conv")
+LENGTHS = tuple(2**i for i in range(5, 14))
+WIDTHS = (64, 256)
+MOST_BYTES = 1 << 30  #: a layer whose attention weights would need more is left out
+ENOUGH = 0.15  #: seconds after which a layer has been repeated often enough
+FITTED_SPAN = 8  #: the exponent is fitted from the longest sequence down to this fraction of it
+
+
+@dataclass(frozen=True)
+class Config:
+    d: int = 64
+    heads: int = 4
+    k: int = 3
+    training: bool = False  #: forward and backward; else forward alone, without gradients
+    longest: int = LENGTHS[-1]
+    rounds: int = 5  #: the fastest of so many, fewer where they take long
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class LayerTiming:
+    kind: str
+    n: int
+    seconds: float  #: the fastest round
+    nbytes: int  #: most that was allocated at once during one round, inputs and parameters not counted
+
+
+@dataclass(frozen=True)
+class Result:
+    config: Config
+    machine: MeasuredOn
+    timings: tuple[LayerTiming, ...]
+    of: int  #: how many there will be
+
+    @property
+    def complete(self) -> bool:
+        return len(self.timings) == self.of
+
+    def curve(self, kind: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """n, seconds and bytes of one kind of layer."""
+        rows = sorted((t.n, t.seconds, t.nbytes) for t in self.timings if t.kind == kind)
+        n, seconds, nbytes = (np.array(part) for part in zip(*rows, strict=True)) if rows else (np.array([]),) * 3
+        return n, seconds, nbytes
+
+    def exponents(self, kind: str) -> tuple[float, float, float] | None:
+        """p in n^p for seconds, for bytes, and for the formula's FLOPs there; None below three lengths."""
+        n, seconds, nbytes = self.curve(kind)
+        late = n >= n.max(initial=0) / FITTED_SPAN
+        if late.sum() < 3:
+            return None
+        flops = np.array([flops_of(kind, int(each), self.config) for each in n[late]], dtype=float)
+        return exponent(n[late], seconds[late]), exponent(n[late], nbytes[late]), exponent(n[late], flops)
+
+    def times_as_long(self, one: str, other: str) -> tuple[np.ndarray, np.ndarray]:
+        """The lengths at which both were measured, and how many times as long as `other` `one` took there."""
+        n, mine, _ = self.curve(one)
+        m, theirs, _ = self.curve(other)
+        shared = np.intersect1d(n, m)
+        return shared, mine[np.isin(n, shared)] / theirs[np.isin(m, shared)]
+
+    def overtaken(self, one: str, other: str) -> float | None:
+        """The n from which `one` takes longer than `other`, interpolated; None where that does not happen."""
+        n, mine, _ = self.curve(one)
+        m, theirs, _ = self.curve(other)
+        shared = min(len(n), len(m))
+        gap = np.log(mine[:shared]) - np.log(theirs[:shared])
+        for i in range(shared - 1, 0, -1):
+            if gap[i] > 0 >= gap[i - 1]:
+                part = -gap[i - 1] / (gap[i] - gap[i - 1])
+                return float(np.exp(np.log(n[i - 1]) + part * (np.log(n[i]) - np.log(n[i - 1]))))
+        return None
+
+
+def exponent(n: np.ndarray, values: np.ndarray) -> float:
+    """p of the power law c n^p that fits best, by least squares of the logarithms."""
+    return float(np.polyfit(np.log(n), np.log(np.maximum(values, 1e-12)), 1)[0])
+
+
+def flops_of(kind: str, n: int, config: Config) -> int:
+    """FLOPs of a forward pass by formula; both ways of attention do the same."""
+    sizes = layer_costs.Config(n=n, d=config.d, k=config.k, heads=config.heads)
+    name = "attention" if kind in ("explicit", "fused") else kind
+    return layer_costs.terms(name, sizes).at(sizes)
+
+
+def run(config: Config) -> Result:
+    """Measure everything; see `measure`."""
+    return list(measure(config))[-1]
+
+
+def measure(config: Config) -> Iterator[Result]:
+    """Measure layer by layer, shortest sequences first; yields what is known so far."""
+    check(config)
+    places = [(kind, n) for n in LENGTHS if n <= config.longest for kind in KINDS if _fits(kind, n, config)]
+    found: list[LayerTiming] = []
+    with seeded(config.seed):
+        layers = {kind: compared_layers.layer(kind, config.d, heads=config.heads, k=config.k) for kind in KINDS}
+    for kind, n in places:
+        x = torch.randn(1, n, config.d, generator=torch.Generator().manual_seed(config.seed))
+        call = _call(layers[kind], x, config.training)
+        call()  # what is set up once does not count
+        found.append(LayerTiming(kind, n, _fastest(call, config.rounds), peak_bytes(call)))
+        yield Result(config, this_machine(), tuple(found), len(places))
+
+
+def _call(layer: nn.Module, x: Tensor, training: bool) -> Callable[[], Any]:
+    """One pass through the layer: with the backward pass of a sum, or without gradients."""
+
+    def forward() -> Tensor:
+        with torch.inference_mode():
+            out: Tensor = layer(x)
+            return out
+
+    def both() -> tuple[Tensor, ...]:
+        return torch.autograd.grad(layer(x).square().sum(), tuple(layer.parameters()))
+
+    return both if training else forward
+
+
+def _fastest(call: Callable[[], Any], rounds: int) -> float:
+    """Seconds of the fastest round, on the clock that `clock_name` names."""
+    clock = time.thread_time if torch.get_num_threads() == 1 else time.perf_counter
+    taken: list[float] = []
+    begun = time.perf_counter()
+    while len(taken) < rounds or (time.perf_counter() - begun < ENOUGH and len(taken) < 50 * rounds):
+        start = clock()
+        held = call()
+        taken.append(clock() - start)
+        del held
+        if time.perf_counter() - begun > 10 * ENOUGH and len(taken) >= 2:
+            break
+    return max(min(taken), 1e-7)
+
+
+def peak_bytes(call: Callable[[], Any]) -> int:
+    """Most bytes that `call` holds at once in tensors and work space, as torch's own profiler records them."""
+    gc.collect()
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], profile_memory=True) as profile:
+        call()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "trace.json"
+        profile.export_chrome_trace(str(path))
+        events = json.loads(path.read_text("utf-8"))["traceEvents"]
+    memory = sorted((event["ts"], event["args"]["Bytes"]) for event in events if event.get("name") == "[memory]")
+    held = np.cumsum([nbytes for _when, nbytes in memory])
+    return int(held.max(initial=0))
+
+
+def _fits(kind: str, n: int, config: Config) -> bool:
+    copies = 4 if config.training else 2
+    return kind != "explicit" or copies * config.heads * n * n * 4 <= MOST_BYTES
+
+
+def check(config: Config) -> None:
+    """Refuse heads that do not divide the width, and lengths too few for an exponent."""
+    require_multiple("d", config.d, "heads", config.heads)
+    if config.longest < LENGTHS[2]:
+        raise Problem(
+            "longest={longest} must be at least {least}: an exponent needs three lengths",
+            longest=config.longest,
+            least=LENGTHS[2],
+        )
+
+
+@cache
+def prepared() -> dict[tuple[int, bool], Result]:
+    """The measurements that come with the app, by width and by whether the backward pass is in them."""
+    text = (files("attnviz.pages.compare.maths") / "data" / "measured.json").read_text("utf-8")
+    results = [from_json(each) for each in json.loads(text)["results"]]
+    return {(result.config.d, result.config.training): result for result in results}
+
+
+def to_json(result: Result) -> dict[str, Any]:
+    """A result as plain data."""
+    rows = [[t.kind, t.n, float(f"{t.seconds:.4g}"), t.nbytes] for t in result.timings]
+    return {"config": asdict(result.config), "machine": asdict(result.machine), "timings": rows}
+
+
+def from_json(held: dict[str, Any], of: int | None = None) -> Result:
+    """The result that `to_json` wrote; `of`: how many timings there will be, where it is a partial one."""
+    rows = tuple(LayerTiming(*row) for row in held["timings"])
+    return Result(Config(**held["config"]), MeasuredOn(**held["machine"]), rows, len(rows) if of is None else of)

@@ -1,0 +1,186 @@
+"""Copy from far: the label stands first, noise follows, and the last token asks for it. Who learns to reach that far?
+
+All kinds of layer start from the same seed and see the same sequences, side by side. What they reach is measured
+before the first step, as they learn, and at the end: see `reach`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import deque
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from attnviz.base.limits import require_multiple, require_within
+from attnviz.core.seeding import seeded
+from attnviz.pages.compare.maths import reach
+
+LABELS = 8
+SEQUENCES = 32  #: sequences in a batch
+PROBES = 4  #: sequences whose gradients are averaged
+EVERY = 20  #: steps between two partial results
+LAST = 20  #: steps over which the end of a run is averaged
+LEARNED = 0.9  #: share of labels right from which a task counts as learned
+LIMITS = {"n": (4, 128), "d": (8, 64), "k": (2, 9), "layers": (1, 8), "steps": (0, 1000)}
+RATES = (1e-4, 0.1)
+
+
+@dataclass(frozen=True)
+class Config:
+    n: int = 32  #: tokens: the label, n - 2 of noise, and the question
+    d: int = 32
+    heads: int = 4
+    k: int = 3  #: kernel of the convolutions
+    layers: int = 4  #: convolutions on top of each other
+    remember: float = 0.0  #: added to the bias of the LSTM's forget gate at the start; 0 forgets half at every step
+    steps: int = 200
+    rate: float = 0.01  #: of Adam
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Reached:
+    """One kind of layer: what was measured at each step so far, and the gradient norm by position, then and now."""
+
+    loss: np.ndarray  #: (steps so far,), nats, before the step
+    accuracy: np.ndarray  #: (steps so far,), share of labels right
+    at_start: np.ndarray  #: (n,), the first input first
+    now: np.ndarray  #: (n,)
+
+    @property
+    def end_accuracy(self) -> float:
+        """Mean over the last steps; before the first step NaN."""
+        return float(self.accuracy[-LAST:].mean()) if len(self.accuracy) else float("nan")
+
+    def share_of_first(self, start: bool = False) -> float:
+        """The gradient at the first input over the mean of all: 1 where every input counts the same."""
+        norms = self.at_start if start else self.now
+        return float(norms[0] / norms.mean()) if norms.any() else 0.0
+
+    def learned_at(self) -> int | None:
+        """The first step from which LAST steps on average were right in LEARNED of the cases; None where none was."""
+        if len(self.accuracy) < LAST:
+            return None
+        means = np.convolve(self.accuracy, np.ones(LAST) / LAST, "valid")
+        return int(np.argmax(means >= LEARNED)) + 1 if (means >= LEARNED).any() else None
+
+
+@dataclass(frozen=True)
+class Result:
+    config: Config
+    done: int  #: steps so far
+    reached: Mapping[str, Reached]  #: by kind
+
+    @property
+    def complete(self) -> bool:
+        return self.done == self.config.steps
+
+
+def run(config: Config) -> Result:
+    """Train to the last step, and return the complete result."""
+    return deque(train(config), maxlen=1)[0]
+
+
+def train(config: Config) -> Iterator[Result]:
+    """Train all kinds side by side; yields what is known so far, first of all before any step."""
+    check(config)
+    runs = {kind: _Run(kind, config) for kind in reach.KINDS}
+    data = torch.Generator().manual_seed(10_000 + config.seed)
+    yield Result(config, 0, {kind: one.so_far() for kind, one in runs.items()})
+    for step in range(1, config.steps + 1):
+        tokens, labels = sequences(config.n, SEQUENCES, data)
+        for one in runs.values():
+            one.learn(tokens, labels)
+        if step % EVERY == 0 or step == config.steps:
+            yield Result(config, step, {kind: one.so_far() for kind, one in runs.items()})
+
+
+def sequences(n: int, count: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Tokens (count, n): a label, noise from the same labels, and the question LABELS; and the labels (count,)."""
+    tokens = torch.randint(0, LABELS, (count, n), generator=generator)
+    tokens[:, -1] = LABELS
+    return tokens, tokens[:, 0].clone()
+
+
+class _Run:
+    """One kind of layer as it learns."""
+
+    def __init__(self, kind: str, config: Config) -> None:
+        self.config = config
+        self.model = model(kind, config)
+        self.optimizer = torch.optim.Adam(self.model.parameters(), lr=config.rate)
+        self.history: list[tuple[float, float]] = []
+        self.probes, _labels = sequences(config.n, PROBES, torch.Generator().manual_seed(20_000 + config.seed))
+        self.at_start = self.influence()
+
+    def learn(self, tokens: Tensor, labels: Tensor) -> None:
+        logits = self.model(tokens)
+        loss = nn.functional.cross_entropy(logits, labels)
+        self.optimizer.zero_grad()
+        loss.backward()
+        self.optimizer.step()
+        self.history.append((loss.item(), (logits.argmax(-1) == labels).float().mean().item()))
+
+    def influence(self) -> np.ndarray:
+        """The gradient norm by position, averaged over the probes."""
+        with torch.no_grad():
+            embedded = self.model.embed(self.probes)
+        norms: np.ndarray = np.mean([reach.influence(self.model.last, x) for x in embedded], 0)
+        return norms
+
+    def so_far(self) -> Reached:
+        loss, accuracy = np.array(self.history, dtype=float).reshape(-1, 2).T
+        return Reached(loss, accuracy, self.at_start, self.influence())
+
+
+def model(kind: str, config: Config) -> reach.RecallModel:
+    """The untrained model of one kind. Embeddings and places are the same for all kinds of one seed."""
+    with seeded(config.seed):
+        made = reach.RecallModel(
+            kind, n=config.n, labels=LABELS, d=config.d, heads=config.heads, k=config.k, layers=config.layers
+        )
+    if kind == "lstm":
+        bias = made.get_parameter("layers.0.cell.bias_ih_l0")
+        with torch.no_grad():  # gates stand in the order input, forget, cell, output
+            bias[config.d : 2 * config.d] += config.remember
+    return made
+
+
+def layers_of(kind: str, config: Config) -> int:
+    """How many layers stand on top of each other."""
+    return {"conv": config.layers, "dilated": reach.layers_to_reach(config.n, config.k)}.get(kind, 1)
+
+
+def check(config: Config) -> None:
+    """Refuse sizes outside the limits, each in a sentence."""
+    require_within(config, {**LIMITS, "rate": RATES})
+    require_multiple("d", config.d, "heads", config.heads)
+
+
+@cache
+def prepared() -> Result:
+    """The complete result of the usual configuration, which comes with the app so that the page opens at once."""
+    text = (files("attnviz.pages.compare.maths") / "data" / "reach.json").read_text("utf-8")
+    return from_json(json.loads(text))
+
+
+def from_json(held: Mapping[str, Any]) -> Result:
+    """A result of what `to_json` made."""
+    reached = {kind: Reached(**{name: np.array(v) for name, v in one.items()}) for kind, one in held["reached"].items()}
+    return Result(Config(**held["config"]), held["done"], reached)
+
+
+def to_json(result: Result, digits: int = 17) -> dict[str, Any]:
+    """A result as plain data; 17 digits are all that a number has."""
+    reached = {
+        kind: {name: [float(f"{v:.{digits}g}") for v in values] for name, values in vars(one).items()}
+        for kind, one in result.reached.items()
+    }
+    return {"config": asdict(result.config), "done": result.done, "reached": reached}

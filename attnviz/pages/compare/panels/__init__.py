@@ -1,0 +1,1 @@
+"""What the page compare shows: widgets, results, figures and words."""

@@ -1,0 +1,299 @@
+"""Section 3: how far back the last output depends on the input, before training and after it, drawn as it learns."""
+
+from __future__ import annotations
+
+import time
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import numpy as np
+import streamlit as st
+
+from attnviz.app import show
+from attnviz.app.code_snippet import snippet
+from attnviz.app.guarding import guard
+from attnviz.app.text import with_minus
+from attnviz.app.widgets import number
+from attnviz.base.message import Problem
+from attnviz.base.words import _, listed, ngettext
+from attnviz.pages.compare import choices
+from attnviz.pages.compare.figures import curves as figures
+from attnviz.pages.compare.maths import compare_snippets, reach, reach_training, training_process
+from attnviz.pages.compare.panels import compare_results
+from attnviz.pages.compare.panels.compare_results import kind_names
+
+if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
+
+BETWEEN_PICTURES = 0.6  # seconds between two drawings while training runs
+PARTIAL = "c_reach_so_far"
+_AGAIN = "c_train_again"
+_WATCHED = "c_train_watched"  #: the configuration that this visitor trains once more, to watch it
+BOX = 118  #: pixels of a number box
+
+
+def panel() -> None:
+    st.markdown(
+        _(
+            "**The task.** The first of n tokens is one of {labels} labels, noise follows, and the last token asks for "
+            "the label. Every layer gets the same embeddings, learned places and sequences, and one linear layer on "
+            "its last output."
+        ).format(labels=reach_training.LABELS)
+    )
+    config = _controls()
+    with guard():
+        reach_training.check(config)
+        _run(config)
+        about = _(
+            "Paste this code into a notebook: it prints the gradient at the first token before and after training, "
+            "and how many labels are right."
+        )
+        snippet(compare_snippets.reach(config), "c-reach", about=about)
+
+
+def _controls() -> reach_training.Config:
+    labels = {"n": _("tokens n"), "k": _("kernel k"), "layers": _("convolutions"), "steps": _("steps")}
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        found = {name: number(choices.REACH_SIZES[name], label, step=1, width=BOX) for name, label in labels.items()}
+        remember = number(
+            choices.REMEMBER,
+            _("LSTM remembers"),
+            step=0.5,
+            width=BOX,
+            help=_(
+                "Added to the bias of the LSTM’s forget gate at the start. At 0 the gate stands at one half: after "
+                "n steps 2⁻ⁿ is left. At 4 it stands at 98%."
+            ),
+        )
+        rate = number(choices.RATE, _("learning rate"), step=0.001, width=BOX)
+        seed = number(choices.SEED, _("seed"), step=1, width=BOX)
+    return reach_training.Config(**found, remember=remember, rate=rate, seed=seed)
+
+
+def _run(config: reach_training.Config) -> None:
+    """Draw what has been trained of this configuration: all, part, or the gradients before the first step."""
+    result = compare_results.trained_reach().find(config)
+    partial = st.session_state.get(PARTIAL)
+    partial = partial if partial is not None and partial.config == config else None
+    button, drawn = st.empty(), st.empty()
+    if not config.steps:
+        _picture(compare_results.untrained(config))
+        return
+    if result is not None and (partial is None or partial.complete or st.session_state.get(_WATCHED) != config):
+        _known(config, result, button, drawn)
+        return
+    label = _("Start again") if partial else _("Train")
+    again = st.session_state.get(_AGAIN, False)  # pressed where a training had ended before its time
+    if button.button(label, type="primary", icon=":material/play_arrow:", key="c_train") or again:
+        try:
+            _live(config, button, drawn)
+        except Problem:
+            button.button(_("Start again"), type="primary", icon=":material/play_arrow:", key=_AGAIN)
+            raise
+        return
+    with drawn.container():
+        if partial is not None:
+            st.caption(_("Stopped at step {step} of {steps}.").format(step=partial.done, steps=config.steps))
+        _picture(partial or compare_results.untrained(config))
+
+
+def _known(
+    config: reach_training.Config, result: reach_training.Result, button: DeltaGenerator, drawn: DeltaGenerator
+) -> None:
+    """Draw what was trained before, and offer to watch it being trained once more."""
+    if button.button(_("Watch it train"), icon=":material/play_arrow:", key="c_train_watched_button"):
+        st.session_state[_WATCHED] = config
+        try:
+            _live(config, button, drawn)
+        except Problem:
+            st.session_state.pop(_WATCHED)
+            raise
+        return
+    with drawn.container():
+        _picture(result)
+
+
+def _live(config: reach_training.Config, button: DeltaGenerator, drawn: DeltaGenerator) -> None:
+    """Train and draw meanwhile. Pressing Stop reruns the page, which finds what was trained so far in the session."""
+    with button.container(horizontal=True, vertical_alignment="center"):
+        st.button(_("Stop"), icon=":material/stop:", key="c_stop")
+        bar = st.progress(0.0, _("Training begins…"))
+    with drawn.container():
+        _charts(compare_results.untrained(config), "c-live-0")
+    with compare_results.training_line().turn(lambda before: bar.progress(0.0, _wait(before))):
+        result = compare_results.trained_reach().find(config)  # by who was before in the line
+        if result is None or st.session_state.get(_WATCHED) == config:
+            result = _trained(config, bar, drawn)
+            compare_results.trained_reach().get(config, lambda: result)
+    st.session_state.pop(_WATCHED, None)
+    button.empty()
+    with drawn.container():
+        _picture(result)
+
+
+def _wait(before: int) -> str:
+    """What a visitor reads whose training is not yet begun."""
+    return ngettext(
+        "{n} training of another visitor is before yours, which begins by itself.",
+        "{n} trainings of other visitors are before yours, which begins by itself.",
+        before,
+    ).format(n=before)
+
+
+def _trained(config: reach_training.Config, bar: DeltaGenerator, drawn: DeltaGenerator) -> reach_training.Result:
+    """Train to the end, in another process: whoever opens a page meanwhile waits for nothing."""
+    last = 0.0
+    with closing(training_process.train(config)) as results:
+        for result in results:
+            st.session_state[PARTIAL] = result
+            said = _("step {step} of {steps}").format(step=result.done, steps=config.steps)
+            bar.progress(result.done / max(1, config.steps), said)
+            if result.done and not result.complete and time.monotonic() - last > BETWEEN_PICTURES:
+                last = time.monotonic()
+                with drawn.container():
+                    _charts(result, f"c-live-{result.done}")
+    return result
+
+
+def _charts(result: reach_training.Result, key: str) -> None:
+    """The two pictures that move while training runs, without export; their sentences are for those who hear them."""
+    now, right = st.columns(2, gap="medium")
+    begun = result.done > 0
+    with now:
+        show.chart(_distance(result, False), key=f"{key}-now", words=_said_of_distance(result, not begun))
+    with right:
+        show.chart(_accuracy(result), key=f"{key}-right", words=_said_of_learning(result) if begun else None)
+
+
+def _picture(result: reach_training.Result) -> None:
+    config = result.config
+    st.markdown(_verdict(result))
+    before, after = st.columns(2, gap="medium")
+    with before:
+        _gradient_picture(result, True)
+    if not result.done:
+        with after:
+            if config.steps:
+                st.info(_("Training takes a few seconds and is drawn as it runs."))
+            else:
+                st.info(_("Zero steps: nothing is trained, and the layers stay as they began."))
+        return
+    with after:
+        _gradient_picture(result, False)
+    show.figure(
+        _accuracy(result),
+        name=f"copy-from-far-n{config.n}",
+        key="c-reach-right",
+        table={"step": np.arange(1, result.done + 1)} | {k: v.accuracy for k, v in result.reached.items()},
+        words=_said_of_learning(result),
+    )
+
+
+def _gradient_picture(result: reach_training.Result, start: bool) -> None:
+    """How far each layer's last output reaches back, at the start of training or now."""
+    when = "before" if start else "after"
+    show.figure(
+        _distance(result, start),
+        name=f"reach-{when}-n{result.config.n}",
+        key=f"c-reach-{when}",
+        table=_gradients(result, start),
+        words=_said_of_distance(result, start),
+    )
+
+
+def _distance(result: reach_training.Result, start: bool) -> figures.Figure:
+    names = kind_names()
+    lines = [(k, names[k], each.at_start if start else each.now) for k, each in result.reached.items()]
+    after = ngettext(
+        "Gradient norm by distance, after {n} step", "Gradient norm by distance, after {n} steps", result.done
+    ).format(n=result.done)
+    return figures.by_distance(lines, _("Gradient norm by distance, before training") if start else after)
+
+
+def _accuracy(result: reach_training.Result) -> figures.Figure:
+    names = kind_names()
+    lines = [(k, names[k], each.accuracy) for k, each in result.reached.items()]
+    return figures.by_step(lines, result.config.steps, 1 / reach_training.LABELS, _("Labels right"), height=300)
+
+
+def _verdict(result: reach_training.Result) -> str:
+    """Who learned the task, in one sentence; before training, who could."""
+    names = kind_names()
+    if result.done < reach_training.LAST:
+        blind = [names[k] for k, each in result.reached.items() if each.at_start[0] == 0]
+        if not blind:
+            return _("Before training every layer’s last output depends on the first token, however little.")
+        return _("Before training the last output does not depend on the first token at all in: **{names}**.").format(
+            names=listed(blind)
+        )
+    learned = [names[k] for k, each in result.reached.items() if each.end_accuracy >= reach_training.LEARNED]
+    failed = [names[k] for k in result.reached if names[k] not in learned]
+    if not learned:
+        return _("After {steps} steps at distance {distance} nobody has learned to copy.").format(
+            steps=result.done, distance=result.config.n - 1
+        )
+    if not failed:
+        return _("After {steps} steps at distance {distance} every layer copies.").format(
+            steps=result.done, distance=result.config.n - 1
+        )
+    said = _(
+        "After {steps} steps **{learned}** copy from {distance} tokens back: {share:.0%} or more of the labels are "
+        "right. **{failed}**: fewer."
+    )
+    return said.format(
+        steps=result.done,
+        learned=listed(learned),
+        distance=result.config.n - 1,
+        share=reach_training.LEARNED,
+        failed=listed(failed),
+    )
+
+
+def _said_of_distance(result: reach_training.Result, start: bool) -> str:
+    """The gradient at the first token, for attention, the LSTM and the convolutions."""
+    norms = {k: (each.at_start if start else each.now) for k, each in result.reached.items()}
+    config = result.config
+    seen = min(config.n, 1 + config.layers * (config.k - 1))
+    if start:
+        said = ngettext(
+            "At distance {distance} the norm is **{attention:.2g}** for attention, **{lstm:.1g}** for the LSTM; "
+            "{layers} convolution of {k} sees {seen} tokens and nothing beyond.",
+            "At distance {distance} the norm is **{attention:.2g}** for attention, **{lstm:.1g}** for the LSTM; "
+            "{layers} convolutions of {k} see {seen} tokens and nothing beyond.",
+            config.layers,
+        )
+    else:
+        said = _(
+            "Now it is **{attention:.2g}** for attention and **{lstm:.1g}** for the LSTM at distance {distance}: "
+            "attention gives the first token **{share:.3g}** times the average. Training cannot move what the "
+            "convolutions do not see."
+        )
+    words = said.format(
+        distance=config.n - 1,
+        attention=norms["attention"][0],
+        lstm=norms["lstm"][0],
+        layers=config.layers,
+        k=config.k,
+        seen=seen,
+        share=result.reached["attention"].share_of_first(),
+    )
+    return with_minus(words)
+
+
+def _said_of_learning(result: reach_training.Result) -> str:
+    ends = [
+        _("{name} {accuracy:.0%}").format(name=kind_names()[kind], accuracy=each.end_accuracy)
+        for kind, each in result.reached.items()
+    ]
+    last = min(result.done, reach_training.LAST)
+    said = ngettext(
+        "At the last step: {ends}. Guessing gets {chance:.1%}, the dashed line.",
+        "Mean of the last {last} steps: {ends}. Guessing gets {chance:.1%}, the dashed line.",
+        last,
+    )
+    return said.format(last=last, ends=listed(ends), chance=1 / reach_training.LABELS)
+
+
+def _gradients(result: reach_training.Result, start: bool) -> dict[str, np.ndarray]:
+    norms = {k: (each.at_start if start else each.now)[::-1] for k, each in result.reached.items()}
+    return {"distance": np.arange(result.config.n), **{kind: norms[kind] for kind in reach.KINDS}}

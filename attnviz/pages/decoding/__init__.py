@@ -1,0 +1,1 @@
+"""The page decoding: choices, maths, figures, panels."""

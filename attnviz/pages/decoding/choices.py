@@ -1,0 +1,54 @@
+"""What a visitor can choose on the page about decoding with a cache."""
+
+from __future__ import annotations
+
+from attnviz.app.links.choices import PageChoices
+from attnviz.core.eviction import EVICTION_KINDS
+from attnviz.core.precision import PLAIN_BITS
+from attnviz.models.architecture import gpus
+from attnviz.pages.decoding.maths import cache_traps, growing_bytes, kept_positions, token_by_token
+
+PROMPT_EXAMPLE = "The capital of France is Paris. The capital of Italy is"
+TEXT_EXAMPLE = (
+    "The lighthouse keeper wrote down every ship that passed. On Monday there were four ships, on Tuesday there were "
+    "two, and on Wednesday a storm kept every ship away. On Thursday the keeper went down to the harbour and asked the "
+    "fishermen about the storm. They told him that four ships had been lost, and that the keeper of the other "
+    "lighthouse had seen it all. On Friday the keeper wrote down what the fishermen had told him, and lit the lamp "
+    "again."
+)
+
+PAGE = PageChoices("decoding")
+VIEW = PAGE.one_of("d_view", ("steps", "bytes", "numbers", "policies", "speed", "traps"))
+MODEL = PAGE.one_of("d_model")
+SEED = PAGE.whole("d_seed", 0, low=0, high=9999)
+
+# Step by step
+PROMPT = PAGE.text("d_prompt", PROMPT_EXAMPLE, longest=2000)
+STEPS = PAGE.whole("d_steps", 8, low=0, high=token_by_token.MOST_STEPS)
+TEMPERATURE = PAGE.real("d_t", 0.0, low=0.0, high=2.0)
+LAYER = PAGE.whole("d_layer", 17, low=0, high=9999)
+HEAD = PAGE.whole("d_head", 5, low=0, high=9999)
+#: the step that the player stands at, from 0; None: the last one
+AT = PAGE.whole_or_none("d_at", low=0, high=token_by_token.MOST_STEPS)
+
+# Bytes
+DTYPES = tuple(PLAIN_BITS)
+TOKENS = PAGE.whole("d_tokens", growing_bytes.Config.tokens, low=1, high=1 << 24)
+DTYPE = PAGE.one_of("d_dtype", DTYPES, growing_bytes.Config.dtype)
+#: the place on the film of growing caches; None: its end
+GROWN = PAGE.whole_or_none("d_grown", low=0, high=growing_bytes.POINTS)
+
+# Numbers, policies
+TEXT = PAGE.text("d_text", TEXT_EXAMPLE, longest=3000)
+POLICY = PAGE.one_of("d_policy", EVICTION_KINDS, "heavy")
+BUDGET = PAGE.one_of("d_budget", tuple(str(n) for n in sorted(kept_positions.BUDGETS)), "16")
+KEPT_LAYER = PAGE.whole("d_kept_layer", 0, low=0, high=9999)
+KEPT_GROUP = PAGE.whole("d_kept_head", 0, low=0, high=9999)
+
+# Speed
+HERE = "here"  #: id of the machine that the server runs on
+MACHINE = PAGE.one_of("d_machine", ("", HERE, *gpus()))
+
+# Traps
+SENTENCE = PAGE.sentence("d_sentence", "The cat sat on the mat because it was tired", longest=3000)
+TRAP = PAGE.one_of("d_trap", tuple(cache_traps.CACHE_TRAPS))

@@ -1,0 +1,1 @@
+"""What the page decoding draws with: arrays in, a figure out."""

@@ -1,0 +1,1 @@
+"""What the page decoding computes: Config -> run(config) -> Result."""

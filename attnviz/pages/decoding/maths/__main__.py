@@ -1,0 +1,27 @@
+"""Measure prefill and decode on this machine, for visitors to see: `python -m attnviz.pages.decoding.maths [model]`."""
+
+from __future__ import annotations
+
+import sys
+
+import torch
+
+from attnviz.models.loading import availabilities, load
+from attnviz.pages.decoding.maths import prefill_and_decode
+from attnviz.pages.decoding.maths.decoders import CORE, CoreDecoder, Decoder, ModelDecoder
+from attnviz.pages.decoding.maths.prefill_and_decode import measure
+
+
+def main(model: str | None) -> None:
+    """Measure one decoder, or all that are on this machine; a server uses one thread a visitor, and so does this."""
+    torch.set_num_threads(1)
+    here = [s.entry.id for s in availabilities() if s.on_this_machine and s.entry.kind == "decoder"]
+    for name in [model] if model else [*here, CORE]:
+        decoder: Decoder = CoreDecoder() if name == CORE else ModelDecoder(load(name))
+        *_partial, whole = measure(decoder)
+        prefill_and_decode.keep(name, whole)
+        print(f"{name}: {len(whole.points)} passes measured, kept in {prefill_and_decode.path_of(name)}")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:2] or (None,))

@@ -1,0 +1,156 @@
+"""Cache policies on real attention: which positions are kept, how the next-token distribution moves, what is saved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from attnviz.base.message import Message
+from attnviz.core.attention import attend
+from attnviz.core.eviction import EVICTION_KINDS, Eviction, EvictionKind, HeavyHitters, kept_by_position
+from attnviz.models.capture import AnswerLayer, RecordedLayer
+from attnviz.pages.decoding.maths.decoders import Decoder
+from attnviz.pages.decoding.maths.teacher_forcing import MovedPredictions, Reading, moved, read
+
+POLICIES: tuple[EvictionKind, ...] = tuple(kind for kind in EVICTION_KINDS if kind != "full")  #: that evict
+BUDGETS = (16, 64, 4, 32, 8, 128)  #: in the order in which they are computed
+
+
+@dataclass(frozen=True)
+class Config:
+    text: str
+    seed: int = 0  #: of the random policy
+
+
+@dataclass(frozen=True, eq=False)
+class Kept:
+    """One policy at one budget. `positions` (L, G or 1, rest, total): what each decoded token sees, by K/V head."""
+
+    policy: Eviction
+    moved: MovedPredictions
+    positions: np.ndarray
+    cache_bytes: int  #: of all layers, at the end of the text
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """The policies computed so far: first everything kept, then each budget with every policy that evicts."""
+
+    config: Config
+    labels: tuple[str, ...]
+    prompt: int
+    budgets: tuple[int, ...]
+    kept: tuple[Kept, ...]
+    full: MovedPredictions
+    full_bytes: int
+    notices: tuple[Message, ...]
+
+    @property
+    def total(self) -> int:
+        return len(self.labels)
+
+    @property
+    def wanted(self) -> int:
+        return 1 + len(self.budgets) * len(POLICIES)
+
+    @property
+    def done(self) -> bool:
+        return len(self.kept) == self.wanted
+
+    @property
+    def nbytes(self) -> int:
+        return sum(each.positions.nbytes + 64 * len(self.labels) for each in self.kept)
+
+    def of(self, kind: EvictionKind) -> tuple[Kept, ...]:
+        """One policy at all budgets so far."""
+        return tuple(each for each in self.kept if each.policy.kind == kind)
+
+    def at(self, kind: EvictionKind, budget: int) -> Kept | None:
+        """One policy at one budget; everything kept is the same at any. None while it is still to come."""
+        found = (each for each in self.of(kind) if kind == "full" or each.policy.budget == budget)
+        return next(found, None)
+
+
+def budgets_for(total: int) -> tuple[int, ...]:
+    """The budgets that are smaller than the text; with all of it kept, nothing moves."""
+    return tuple(n for n in BUDGETS if n < total)
+
+
+def run(decoder: Decoder, config: Config) -> Iterator[Result]:
+    """Yield after each policy and budget."""
+    reading = read(decoder, config.text)
+    budgets = budgets_for(reading.total)
+    position = sum(_bytes_per_position(layer) for layer in reading.layers)
+    wanted = [Eviction("full", reading.total), *(Eviction(kind, n, config.seed) for n in budgets for kind in POLICIES)]
+    unchanged = moved(reading, reading.logits)
+    kept: list[Kept] = []
+    for policy in wanted:
+        logits, positions = decode(reading, policy)
+        kept.append(Kept(policy, moved(reading, logits), positions, position * min(policy.budget, reading.total)))
+        yield Result(
+            config,
+            reading.labels,
+            reading.prompt,
+            budgets,
+            tuple(kept),
+            unchanged,
+            position * reading.total,
+            reading.notices,
+        )
+
+
+def decode(reading: Reading, policy: Eviction) -> tuple[Tensor, np.ndarray]:
+    """The rest of the text under a policy: logits (rest, V), and what was kept (L, G or 1, rest, total)."""
+    positions: list[np.ndarray] = []
+    logits, _layers = reading.rest(_answering(reading, policy, positions))
+    return logits, np.stack(positions)
+
+
+def _answering(reading: Reading, policy: Eviction, positions: list[np.ndarray]) -> AnswerLayer:
+    """Attention over what the policy keeps, layer after layer; what it keeps is added to `positions`."""
+    fixed = None if policy.looks else kept_by_position(policy, reading.prompt, reading.total)[None]
+
+    def answer(layer: RecordedLayer) -> Tensor:
+        kept = _heavy(reading, layer, policy.budget) if fixed is None else fixed.to(layer.device)
+        positions.append(kept.cpu().numpy())
+        return attend_to(layer, kept)
+
+    return answer
+
+
+def attend_to(layer: RecordedLayer, kept: Tensor) -> Tensor:
+    """(B, H, Q, Dv): the layer's attention, narrowed to `kept` (G or 1, Q, K)."""
+    per_kv = 1 if len(kept) == 1 else layer.n_heads // len(kept)
+    mask = layer.mask & kept.repeat_interleave(per_kv, 0)
+    return layer.stages_of(list(range(layer.n_heads)), mask).output
+
+
+def _heavy(reading: Reading, layer: RecordedLayer, budget: int) -> Tensor:
+    """(G, rest, total): what each decoded token sees, one after another, since each draws attention for the next."""
+    groups, total = layer.n_kv_heads, reading.total
+    weights = reading.layers[layer.index].weights()[0].sum(1)  # (H, prompt): drawn by each position of the prompt
+    hitters = HeavyHitters(budget, weights.unflatten(0, (groups, -1)).sum(1).cpu(), total)
+    assert layer.q is not None
+    assert layer.k is not None
+    assert layer.v is not None
+    rows = []
+    for row in range(total - reading.prompt):
+        kept = hitters.keep(reading.prompt + row)
+        mask = layer.mask[..., row : row + 1, :] & kept.repeat_interleave(layer.n_heads // groups, 0)[:, None]
+        bias = None if layer.bias is None else layer.bias[..., row : row + 1, :]
+        narrow = layer.q[:, :, row : row + 1].float(), layer.k.float(), layer.v[..., :0].float()
+        made = attend(*narrow, mask, layer.scale, bias, layer.softcap, layer.sinks)
+        hitters.draw(made.weights[0, :, 0].cpu())
+        rows.append(kept)
+    return torch.stack(rows, 1)
+
+
+def _bytes_per_position(layer: RecordedLayer) -> int:
+    """Bytes that one position takes in one layer's cache."""
+    assert layer.k is not None
+    assert layer.v is not None
+    return (layer.k.nbytes + layer.v.nbytes) // layer.k.shape[2]

@@ -1,0 +1,220 @@
+"""Prefill against decode: the FLOPs and bytes of each kind of pass, and the time that a machine takes for it."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal
+
+import torch
+
+from attnviz.base.message import Problem
+from attnviz.core.costs import pairs
+from attnviz.core.processor import processor_name
+from attnviz.core.roofline import DecodingStep, Machine, decode_step
+from attnviz.models.capture import RecordedLayer
+from attnviz.models.settings import current
+from attnviz.pages.decoding.maths.decoders import Decoder
+
+PassKind = Literal["prefill", "decode"]
+PROMPTS = (1, 4, 16, 64, 128)  #: tokens of a prompt, processed in one pass
+CONTEXTS = (16, 64, 128, 256)  #: tokens in the cache that one new token is decoded after
+#: the same for machines that are only worked out, where nothing has to be waited for
+FORMULA_PROMPTS, FORMULA_CONTEXTS = (1, 8, 64, 256, 1024), (16, 128, 1024)
+ROUNDS = 3
+WIDTH = 768  #: of the square matrices whose product gives the peak
+STREAM = 1 << 24  #: float32 numbers read to measure the bandwidth: 64 MiB, more than processors keep at hand
+
+
+@dataclass(frozen=True)
+class PassPoint:
+    """One kind of pass: `tokens` new ones at the end of `context`."""
+
+    kind: PassKind
+    tokens: int
+    context: int
+    flops: int
+    nbytes: int  #: weights, and keys and values that are read from the cache
+    seconds: float | None = None  #: measured; None where only the formula is known
+
+    @property
+    def intensity(self) -> float:
+        """FLOPs for each byte read."""
+        return self.flops / self.nbytes
+
+    def at_best(self, machine: Machine) -> DecodingStep:
+        """The shortest possible time: the slower of computing and reading."""
+        return decode_step(
+            machine, parameters=0, weight_bytes=self.nbytes, attention_flops=self.flops, cache_bytes=0, batch=1
+        )
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A machine's own numbers and the passes timed on it so far."""
+
+    machine: Machine
+    points: tuple[PassPoint, ...]
+    total: int  #: points there will be
+
+    @property
+    def done(self) -> bool:
+        return len(self.points) == self.total
+
+    @property
+    def nbytes(self) -> int:
+        return 200 * len(self.points)
+
+
+def by_formula(decoder: Decoder, number_bytes: int) -> tuple[PassPoint, ...]:
+    """All passes without running them, for a machine that keeps weights and cache at `number_bytes` a number."""
+    body, head = decoder.matrices()
+    probe = decoder.process(_ids(1))
+    heads = [
+        (layer.shape[1], layer.q.shape[-1] + layer.v.shape[-1], layer.n_kv_heads)
+        for layer in probe.layers
+        if layer.q is not None and layer.v is not None
+    ]
+
+    def point(kind: PassKind, new: int, context: int) -> PassPoint:
+        attention = sum(2 * h * new * context * width for h, width, _g in heads)
+        cached = (context - new) * sum(g * width for _h, width, g in heads)
+        return PassPoint(kind, new, context, 2 * (new * body + head) + attention, number_bytes * (body + head + cached))
+
+    return (
+        *(point("prefill", n, n) for n in FORMULA_PROMPTS),
+        *(point("decode", 1, n + 1) for n in FORMULA_CONTEXTS),
+    )
+
+
+def measure(decoder: Decoder) -> Iterator[Measured]:
+    """Time the machine, then every pass; float32, one after another, the best of several rounds."""
+    points: list[PassPoint] = []
+    prompts = [n for n in PROMPTS if n <= decoder.context]
+    contexts = [n for n in CONTEXTS if n < decoder.context]
+    machine = _machine()
+    weights = 4 * sum(decoder.matrices())
+    for tokens, context in [(n, 0) for n in prompts] + [(1, n) for n in contexts]:
+        cache = decoder.process(_ids(context)).cache if context else None
+        points.append(_timed(decoder, tokens, context, cache, weights))
+        yield Measured(machine, tuple(points), len(prompts) + len(contexts))
+
+
+def _timed(decoder: Decoder, tokens: int, context: int, cache: object, weights: int) -> PassPoint:
+    took = []
+    for _ in range(ROUNDS):
+        held = decoder.copied(cache) if context else None
+        began = time.perf_counter()
+        made = decoder.process(_ids(tokens), held)
+        took.append(time.perf_counter() - began)
+    read = 0
+    for layer in made.layers:
+        assert layer.k is not None
+        assert layer.v is not None
+        read += (layer.k.nbytes + layer.v.nbytes) * context // (context + tokens)
+    kind: PassKind = "decode" if context else "prefill"
+    flops = pass_flops(decoder, made.layers, tokens)
+    return PassPoint(kind, tokens, context + tokens, flops, weights + read, min(took))
+
+
+def _machine() -> Machine:
+    """The most FLOPs and bytes a second that torch reaches here, in float32 and with the threads it has."""
+    a = torch.randn(WIDTH, WIDTH, generator=torch.Generator().manual_seed(0))
+    peak = 2 * WIDTH**3 / _best(lambda: a @ a)
+    wide = torch.ones(1 << 12, STREAM >> 12)
+    one = torch.ones(STREAM >> 12)
+    bandwidth = 4 * STREAM / _best(lambda: wide @ one)
+    return Machine(int(peak), int(bandwidth), 1 << 30)
+
+
+def _best(run: object) -> float:
+    assert callable(run)
+    took = []
+    for _ in range(ROUNDS + 2):
+        began = time.perf_counter()
+        run()
+        took.append(time.perf_counter() - began)
+    return min(took)
+
+
+def _ids(count: int) -> tuple[int, ...]:
+    """Tokens to process: which ones changes no time."""
+    return tuple(32 + n % 90 for n in range(count))
+
+
+@dataclass(frozen=True)
+class Work:
+    """What one pass took."""
+
+    tokens: int  #: processed in this pass
+    flops: int
+    seconds: float
+
+
+def pass_flops(decoder: Decoder, layers: tuple[RecordedLayer, ...], new: int) -> int:
+    """FLOPs of one pass over `new` tokens: every matrix, and every (query, key) pair as torch's own counter has it.
+
+    The head's matrix is multiplied once, for the last token alone. Biases, norms and softmax are not counted.
+    """
+    body, head = decoder.matrices()
+    return 2 * (new * body + head) + sum(_attention(layer) for layer in layers)
+
+
+def _attention(layer: RecordedLayer) -> int:
+    _, heads, q_len, k_len = layer.shape
+    assert layer.q is not None
+    assert layer.v is not None
+    return 2 * heads * pairs(q_len, k_len) * (layer.q.shape[-1] + layer.v.shape[-1])
+
+
+FORMAT = 1
+
+
+@dataclass(frozen=True)
+class KeptMeasurement:
+    """What was measured, when, on which processor, with how many threads."""
+
+    measured: Measured
+    day: str
+    processor: str
+    threads: int
+
+
+def path_of(model: str) -> Path:
+    """Where the measurement of a model is kept, in the cache folder."""
+    safe = "".join(c if c.isalnum() or c in "-." else "-" for c in model)
+    return current().cache / "measurements" / f"decoding-{safe}.json"
+
+
+def keep(model: str, measured: Measured) -> KeptMeasurement:
+    """Write a measurement; the file is whole or not there at all."""
+    kept = KeptMeasurement(measured, datetime.now(UTC).date().isoformat(), processor_name(), torch.get_num_threads())
+    target = path_of(model)
+    fresh = target.with_suffix(".fresh")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        fresh.write_text(json.dumps({"format": FORMAT} | asdict(kept)), "utf-8")
+        fresh.replace(target)
+    except OSError as error:
+        raise Problem(
+            "The measurement could not be stored in the cache folder: {reason}", reason=error.strerror or error
+        ) from error
+    return kept
+
+
+def find(model: str) -> KeptMeasurement | None:
+    """The measurement of a model; None where none was made, or where its file is damaged."""
+    try:
+        held = json.loads(path_of(model).read_text("utf-8"))
+        if held["format"] != FORMAT:
+            return None
+        made = held["measured"]
+        points = tuple(PassPoint(**point) for point in made["points"])
+        measured = Measured(Machine(**made["machine"]), points, made["total"])
+        return KeptMeasurement(measured, str(held["day"]), str(held["processor"]), int(held["threads"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None

@@ -1,0 +1,177 @@
+"""A cache in int8, int4 and int2: what the rounding does to the logits, and the bytes that are really stored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from attnviz.base.message import Message, Problem
+from attnviz.core.attention import attend
+from attnviz.core.quantised import Quantised, dequantise, quantise
+from attnviz.models.capture import RecordedLayer
+from attnviz.pages.decoding.maths.decoders import Decoder
+from attnviz.pages.decoding.maths.teacher_forcing import MovedPredictions, Reading, moved, read
+
+GroupAxis = Literal["token", "channel"]
+#: (bits, which numbers of the keys share a scale); values always share along their token
+FORMATS: tuple[tuple[int, GroupAxis], ...] = ((8, "token"), (4, "token"), (4, "channel"), (2, "token"), (2, "channel"))
+MOST_SHARING = 64
+CHANNEL_TOKENS = 32  #: neighbouring tokens whose keys share a scale in one channel, once there are as many
+
+
+@dataclass(frozen=True)
+class Config:
+    text: str
+
+
+@dataclass(frozen=True, eq=False)
+class RoundedCache:
+    """One format: how far the logits moved, the bytes stored for the text, and the error of keys and values by layer.
+
+    Errors (L,) are the root mean square of the difference over that of the numbers themselves.
+    """
+
+    bits: int
+    axis: GroupAxis
+    group: int  #: numbers that share a scale
+    moved: MovedPredictions
+    nbytes: int
+    k_error: np.ndarray
+    v_error: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    config: Config
+    labels: tuple[str, ...]
+    prompt: int
+    formats: tuple[RoundedCache, ...]
+    full_bytes: int  #: as the model computes, at `number_bytes` a number
+    number_bytes: int
+    largest_logit: float
+    channel_spread: float  #: of a head's keys, averaged: the largest channel's root mean square over the median one's
+    notices: tuple[Message, ...]
+
+    @property
+    def done(self) -> bool:
+        return len(self.formats) == len(FORMATS)
+
+    @property
+    def nbytes(self) -> int:
+        return 4096 + 100 * len(self.labels)
+
+    @property
+    def half_bytes(self) -> int:
+        """The same cache at 16 bits."""
+        return self.full_bytes * 2 // self.number_bytes
+
+
+def run(decoder: Decoder, config: Config) -> Iterator[Result]:
+    """Yield after each format."""
+    reading = read(decoder, config.text)
+    held, numbers = _full(reading)
+    spread = float(np.mean([channel_spread(layer.k[0]) for layer in reading.layers if layer.k is not None]))
+    made: list[RoundedCache] = []
+    for bits, axis in FORMATS:
+        made.append(rounded(reading, bits, axis))
+        yield Result(
+            config,
+            reading.labels,
+            reading.prompt,
+            tuple(made),
+            held,
+            held // numbers,
+            float(reading.logits.abs().max()),
+            spread,
+            reading.notices,
+        )
+
+
+def rounded(reading: Reading, bits: int, axis: GroupAxis) -> RoundedCache:
+    """The rest of the text, each token attending to what the cache would hold as that token is written.
+
+    Its own key and value are as they are, those before it as they are stored; keys whose group along the channel is
+    not full yet are kept as they are too.
+    """
+    stored, errors, groups = list[int](), list[tuple[float, float]](), list[int]()
+
+    def answer(layer: RecordedLayer) -> Tensor:
+        assert layer.k is not None
+        assert layer.v is not None
+        k, v = stored_keys(layer.k[0], bits, axis), stored_values(layer.v[0], bits)
+        rough_k, rough_v = restored_keys(k, axis, layer.k[0]), dequantise(v)
+        waiting = layer.k.shape[2] % CHANNEL_TOKENS if axis == "channel" else 0
+        stored.append(k.nbytes + v.nbytes + 2 * waiting * layer.k.shape[1] * layer.k.shape[3])
+        errors.append((_error(rough_k, layer.k[0]), _error(rough_v, layer.v[0])))
+        groups.append(CHANNEL_TOKENS if axis == "channel" else layer.k.shape[3] // k.scale.shape[-2])
+        return _own_and_stored(layer, rough_k, rough_v, axis)
+
+    logits, _layers = reading.rest(answer)
+    k_error, v_error = (np.array(each) for each in zip(*errors, strict=True))
+    return RoundedCache(bits, axis, groups[0], moved(reading, logits), sum(stored), k_error, v_error)
+
+
+def _own_and_stored(layer: RecordedLayer, rough_k: Tensor, rough_v: Tensor, axis: GroupAxis) -> Tensor:
+    """Attention to what is stored before each query and to what is not stored yet: keys in three blocks, side by side.
+
+    Keys may still be exact where values are rounded already, so that each block has one kind of both.
+    """
+    assert layer.q is not None
+    assert layer.k is not None
+    assert layer.v is not None
+    if layer.bias is not None:
+        raise Problem("layer {index} adds a bias to its scores; its cache is not rounded here", index=layer.index)
+    new, total = layer.shape[2:]
+    query, key = torch.arange(total - new, total)[:, None], torch.arange(total)[None]
+    own = (key == query).to(layer.device)
+    full = query // CHANNEL_TOKENS * CHANNEL_TOKENS if axis == "channel" else query
+    rounded_key = (key < full).to(layer.device)
+    exact_k, exact_v = layer.k.float(), layer.v.float()
+    k = torch.cat([rough_k[None], exact_k, exact_k], 2)
+    v = torch.cat([rough_v[None], rough_v[None], exact_v], 2)
+    mask = torch.cat([layer.mask & seen for seen in (rounded_key, ~rounded_key & ~own, own)], -1)  # (..., Q, 3 K)
+    return attend(layer.q.float(), k, v, mask, layer.scale, None, layer.softcap, layer.sinks).output
+
+
+def stored_keys(k: Tensor, bits: int, axis: GroupAxis) -> Quantised:
+    """Keys (G, T, D) as stored: scales along each token's key, or along each channel of full groups of tokens."""
+    if axis == "token":
+        return stored_values(k, bits)
+    full = k.shape[1] // CHANNEL_TOKENS * CHANNEL_TOKENS
+    return quantise(k[:, :full].mT.contiguous(), bits, CHANNEL_TOKENS)
+
+
+def restored_keys(stored: Quantised, axis: GroupAxis, exact: Tensor) -> Tensor:
+    """The keys (G, T, D) again; those that wait for a full group are the exact ones."""
+    if axis == "token":
+        return dequantise(stored)
+    found = dequantise(stored).mT
+    return torch.cat([found, exact[:, found.shape[1] :].float()], 1)
+
+
+def stored_values(x: Tensor, bits: int) -> Quantised:
+    """(G, T, D) with scales along each token's vector; all of it shares one scale up to MOST_SHARING numbers."""
+    width = x.shape[-1]
+    return quantise(x, bits, next(n for n in range(min(width, MOST_SHARING), 0, -1) if width % n == 0))
+
+
+def channel_spread(k: Tensor) -> float:
+    """How much larger than the median the largest channel of keys (G, T, D) is, the mean over G heads."""
+    size = k.float().pow(2).mean(1).sqrt()  # (G, D)
+    return float((size.amax(-1) / size.median(-1).values).mean())
+
+
+def _error(rough: Tensor, exact: Tensor) -> float:
+    return float((rough - exact).pow(2).mean().sqrt() / exact.float().pow(2).mean().sqrt())
+
+
+def _full(reading: Reading) -> tuple[int, int]:
+    """Bytes of the whole text's cache as the model keeps it, and how many numbers these are."""
+    each = [(part.nbytes, part.numel()) for la in reading.layers for part in (la.k, la.v) if part is not None]
+    share = reading.total / reading.prompt
+    return round(sum(b for b, _n in each) * share), round(sum(n for _b, n in each) * share)

@@ -1,0 +1,1 @@
+"""What the page decoding shows: widgets, results, figures and words."""

@@ -1,0 +1,244 @@
+"""Section 1: a decoder writes, step by step, with its cache growing; beside it the same without a cache."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from attnviz.app import live_run, show, units, widgets
+from attnviz.app.cache.kept_charts import chart_of
+from attnviz.app.code_snippet import snippet
+from attnviz.app.links import link_state
+from attnviz.app.text import plain
+from attnviz.base.words import _, ngettext, sentences
+from attnviz.canvas import step_player
+from attnviz.figures import heatmap
+from attnviz.pages.decoding import choices
+from attnviz.pages.decoding.figures import charts as figures
+from attnviz.pages.decoding.maths import decoding_snippets, token_by_token
+from attnviz.pages.decoding.panels import decoder_form, played_steps
+
+BOX = 150  #: pixels of the box for the number of steps
+
+
+def prepare(name: str) -> None:
+    """Write the example that the page opens with, if it opens with this decoder: for the first visitor, as he comes."""
+    if name != next(iter(decoder_form.names())):
+        return
+    config = token_by_token.Config(choices.PROMPT_EXAMPLE, choices.STEPS.default)
+    decoder = decoder_form.decoder_of(name)
+    live_run.prepare("steps", (decoder_form.identity(name), config), lambda: token_by_token.run(decoder, config))
+
+
+def panel() -> None:
+    name, config, more = _ask()
+    decoder = decoder_form.decoder_of(name)
+    live = live_run.advance(
+        "steps",
+        (decoder_form.identity(name), config),
+        lambda: token_by_token.run(decoder, config),
+        lambda result: result.done,
+    )
+    result = live.result
+    if not config.steps:
+        st.info(_("Zero steps: the prompt is processed, and nothing is written."))
+    said = _("step {step} of {steps}").format(step=len(result.steps), steps=result.total_steps)
+    live_run.controls("steps", live, len(result.steps) / result.total_steps, said)
+    last, asked = len(result.steps) - 1, link_state.value(choices.AT)
+    at = last if asked is None else min(asked, last)
+    with more:
+        layer, head = _head(result)
+    with st.container(key="canvas-of-steps"):
+        _player(result, layer, head, at)
+    _about(result, decoder.name, decoder.weights_are, layer, head)
+    live_run.again(live)
+    _same(result)
+    _costs(result, at)
+    _layers(result, at)
+    about = _(
+        "Paste this code into a notebook: it writes these tokens again, and prints how many were processed and the "
+        "largest difference of a logit."
+    )
+    snippet(decoding_snippets.steps(name, config, result), "decoding-steps", about=about)
+
+
+def _ask() -> tuple[str, token_by_token.Config, DeltaGenerator]:
+    """What is asked for, and the menu of more: how many layers and heads there are is known once the decoder is."""
+    which, words = st.columns([1.2, 3], vertical_alignment="bottom")
+    with which:
+        name = decoder_form.choose()
+    with words, st.container(horizontal=True, vertical_alignment="bottom"):
+        text = widgets.text(choices.PROMPT, _("Prompt"))
+        steps = widgets.number(choices.STEPS, _("Steps"), step=1, width=BOX)
+        more = st.popover(_("More"), icon=":material/tune:")
+    with more:
+        temperature = widgets.number(
+            choices.TEMPERATURE, _("Temperature"), step=0.1, help=_("0 always takes the likeliest token.")
+        )
+        seed = widgets.number(choices.SEED, _("Seed of the draw"), step=1)
+    return name, token_by_token.Config(text, steps, temperature, seed if temperature else 0), more
+
+
+def _head(result: token_by_token.Result) -> tuple[int, int]:
+    """Draw the choice of the head on show, of those that this decoder has."""
+    layer = widgets.number(choices.LAYER, _("Layer, from 0"), step=1, high=len(result.layers) - 1)
+    heads = len(result.layers[layer].q)
+    return layer, widgets.number(choices.HEAD, _("Head, from 0"), step=1, high=heads - 1)
+
+
+def _player(result: token_by_token.Result, layer: int, head: int, at: int) -> None:
+    step_player.step_player(
+        "d_player",
+        result.labels,
+        len(result.prompt.labels),
+        played_steps.steps_of(result),
+        played_steps.film_of(result, layer, head),
+        at=at,
+        total=result.total_steps,
+        on_step=lambda step: link_state.put(choices.AT, None if step == result.total_steps - 1 else step),
+    )
+
+
+def _about(result: token_by_token.Result, name: str, weights_are: str, layer: int, head: int) -> None:
+    held = result.layers[layer]
+    heads, groups = len(held.q), len(held.k)
+    shown = _("Layer {layer}, head {head} of {heads}, which reads K/V head {shared} of {groups}.").format(
+        layer=layer, head=head, heads=heads, shared=held.kv_head_of(head), groups=groups
+    )
+    kinds = {
+        "trained": _("{name}: trained weights."),
+        "random": _("{name}: random weights (seed 0)."),
+        "unknown": _("{name}: weights of unknown origin."),
+    }
+    made = kinds[weights_are].format(name=plain(name))
+    rows = result.labels[: result.context]
+    show.under(
+        lambda: heatmap.matrix(held.weights[head], rows, rows, masked=held.weights[head] == 0),
+        name=f"decoding-layer{layer}-head{head}",
+        key="d_player_save",
+        words=sentences(made, shown, _said(result)),
+        caption=_("{model} on “{text}”").format(model=name, text=result.config.text),
+        table=lambda: {
+            "query": [row for row in rows for _key in rows],
+            "key": list(rows) * len(rows),
+            "weight": held.weights[head].ravel().tolist(),
+        },
+    )
+
+
+def _said(result: token_by_token.Result) -> str:
+    if not result.config.steps:
+        return ""
+    last, temperature = result.steps[-1], result.config.temperature
+    said = _("Tokens that the last step processed: **{one}** with the cache, **{all}** without.").format(
+        one=last.cached.tokens, all=last.anew.tokens
+    )
+    if last.same_choice:
+        said = sentences(said, _("Both find the same next token likeliest."))
+    else:
+        said = sentences(said, _("They do not find the same next token likeliest."))
+    if temperature not in (0.0, 1.0):
+        said = sentences(
+            said,
+            _("Probabilities are the model’s own; at temperature {temperature:g} the draw is made from others.").format(
+                temperature=temperature
+            ),
+        )
+    return said
+
+
+def _same(result: token_by_token.Result) -> None:
+    """The proof: the largest difference of any logit at any step, beside the largest logit."""
+    worst = max(result.steps, key=lambda step: step.difference)
+    gap, most, choice = st.columns(3)
+    gap.metric(_("Largest difference of a logit"), f"{worst.difference:.2g}")
+    most.metric(_("Largest logit at that step"), f"{worst.largest_logit:.1f}")
+    choice.metric(
+        _("Work saved"),
+        f"{1 - _total(result, 'cached') / _total(result, 'anew'):.0%}",
+        help=_("FLOPs of all steps with the cache, beside those without."),
+    )
+    if not worst.difference:
+        st.caption(_("The logits of both are the same in every digit."))
+        return
+    st.caption(
+        ngettext(
+            "Both compute the same sums in another order, so that rounding differs in the last digits of {bits}-bit "
+            "numbers, {share:.1g} of the largest logit; the likeliest token is the same at {same} of {steps} step.",
+            "Both compute the same sums in another order, so that rounding differs in the last digits of {bits}-bit "
+            "numbers, {share:.1g} of the largest logit; the likeliest token is the same at {same} of {steps} steps.",
+            len(result.steps),
+        ).format(
+            bits=8 * result.number_bytes,
+            share=worst.difference / worst.largest_logit,
+            same=result.same_choices,
+            steps=len(result.steps),
+        )
+    )
+
+
+def _total(result: token_by_token.Result, way: str) -> int:
+    return sum(getattr(step, way).flops for step in result.steps)
+
+
+def _costs(result: token_by_token.Result, at: int) -> None:
+    flops, clock = st.columns(2, gap="medium")
+    ways = [[getattr(step, way) for step in result.steps] for way in ("cached", "anew")]
+    with flops:
+        cached, anew = (list(accumulate(work.flops / 1e9 for work in way)) for way in ways)
+        show.figure(
+            chart_of(figures.so_far, cached, anew, _("GFLOP so far"), at),
+            name="decoding-flops",
+            key="d_flops",
+            words=_(
+                "By formula: **{with_}** with the cache, **{without}** without, **{times:.1f}** times as many."
+            ).format(
+                with_=units.flop(cached[-1] * 1e9), without=units.flop(anew[-1] * 1e9), times=anew[-1] / cached[-1]
+            ),
+            table={"step": list(range(1, len(cached) + 1)), "with a cache": cached, "without": anew},
+        )
+    with clock:
+        cached, anew = (list(accumulate(work.seconds * 1e3 for work in way)) for way in ways)
+        show.figure(
+            chart_of(figures.so_far, cached, anew, _("ms so far"), at),
+            name="decoding-time",
+            key="d_time",
+            words=_(
+                "By the clock of this server, once, while it also served others: **{with_}** and **{without}**, "
+                "**{times:.1f}** times as long."
+            ).format(
+                with_=units.duration(cached[-1] / 1e3),
+                without=units.duration(anew[-1] / 1e3),
+                times=anew[-1] / cached[-1],
+            ),
+            table={"step": list(range(1, len(cached) + 1)), "with a cache": cached, "without": anew},
+        )
+
+
+def _layers(result: token_by_token.Result, at: int) -> None:
+    step = result.steps[at]
+    keys, values = ([pair[n] for pair in step.layer_bytes] for n in (0, 1))
+    first = result.layers[0]
+    show.figure(
+        chart_of(figures.by_layer, keys, values),
+        name="decoding-cache-bytes",
+        key="d_layers",
+        words=_(
+            "After step {step}, tokens × K/V heads × numbers × bytes in layer 0: {tokens} × {groups} × ({k} + {v}) × "
+            "{size} = **{layer} B**. The whole cache ({layers} such) holds **{total}**, {token} for each token."
+        ).format(
+            step=at + 1,
+            tokens=step.context,
+            groups=len(first.k),
+            k=first.k.shape[2],
+            v=first.v.shape[2],
+            size=result.number_bytes,
+            layer=f"{keys[0] + values[0]:,}",
+            layers=len(keys),
+            total=units.both(step.cache_bytes),
+            token=units.binary(step.cache_bytes / step.context),
+        ),
+        table={"layer": list(range(len(keys))), "key bytes": keys, "value bytes": values},
+    )

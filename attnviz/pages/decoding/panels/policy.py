@@ -1,0 +1,188 @@
+"""Section 4: a cache that keeps only some positions; what that does to a real model's predictions."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from attnviz.app import live_run, show, units, widgets
+from attnviz.app.cache.kept_charts import chart_of
+from attnviz.app.code_snippet import snippet
+from attnviz.app.text import spoken
+from attnviz.base.words import _, listed, sentences
+from attnviz.core.eviction import EvictionKind
+from attnviz.figures.theme import SERIES
+from attnviz.pages.decoding import choices
+from attnviz.pages.decoding.figures import policies as figures
+from attnviz.pages.decoding.maths import decoding_snippets, kept_positions, prepared_policies
+from attnviz.pages.decoding.panels import decoder_form
+
+
+def policy_names() -> dict[EvictionKind, str]:
+    return {
+        "full": _("everything"),
+        "window": _("sliding window"),
+        "sinks": _("sinks and window"),
+        "heavy": _("heavy hitters"),
+        "random": _("random"),
+    }
+
+
+def panel() -> None:
+    name, text = decoder_form.choose_with_text()
+    seed = widgets.number(choices.SEED, _("Seed of the random policy"), step=1, width=200)
+    config = kept_positions.Config(text, seed)
+    live = _computed(name, config)
+    result = live.result
+    for notice in result.notices:
+        st.info(spoken(notice))
+    said = _("policy {n} of {all}").format(n=len(result.kept), all=result.wanted)
+    live_run.controls("policies", live, len(result.kept) / result.wanted, said)
+    policy, budget = _choose(result)
+    _curve(result, budget)
+    shown = _map(result, policy, budget)
+    live_run.again(live)
+    _table(result)
+    about = _("Paste this code into a notebook: it prints the numbers of the policy and the budget that are chosen.")
+    snippet(decoding_snippets.policy(name, text, result, policy, budget, shown), "decoding-policies", about=about)
+
+
+def _computed(name: str, config: kept_positions.Config) -> live_run.Live[kept_positions.Result]:
+    """The prepared result of the example, or what has been computed so far of any other."""
+    prepared = prepared_policies.find(name, config)
+    if prepared is not None:
+        st.caption(_("Computed beforehand with these weights; any other text is computed now."))
+        return live_run.Live(prepared, False, False)
+    decoder = decoder_form.decoder_of(name)
+    return live_run.advance(
+        "policies",
+        (decoder_form.identity(name), config),
+        lambda: kept_positions.run(decoder, config),
+        lambda result: result.done,
+    )
+
+
+def _choose(result: kept_positions.Result) -> tuple[EvictionKind, int]:
+    """Draw the choice of the policy and the budget on show."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        names = {str(kind): said for kind, said in policy_names().items()}
+        picked = widgets.one_of(choices.POLICY, _("Policy"), names)
+        budgets = {str(n): str(n) for n in sorted(result.budgets)}
+        budget = widgets.one_of(choices.BUDGET, _("Positions kept"), budgets)
+    kind = next(kind for kind in policy_names() if kind == picked)
+    return kind, int(budget)
+
+
+def _curve(result: kept_positions.Result, budget: int) -> None:
+    names = policy_names()
+    lines = {}
+    for kind, said in names.items():
+        held = sorted(result.of(kind), key=lambda kept: kept.policy.budget)
+        if held:
+            lines[said] = ([kept.policy.budget for kept in held], [float(kept.moved.kl.mean()) for kept in held])
+    del lines[names["full"]]  # its KL is 0, on no log axis
+    here = {kind: kept for kind in kept_positions.POLICIES if (kept := result.at(kind, budget)) is not None}
+    if not here:
+        return
+    moves = listed(f"{names[kind]} **{kept.moved.kl.mean():.2g}**" for kind, kept in here.items())
+    show.figure(
+        chart_of(figures.over_budget, lines, result.total, budget),
+        name="cache-policies",
+        key="d_policies",
+        words=_(
+            "The first {prompt} of {total} tokens are read with everything kept, then each next token under the "
+            "policy. With {budget} positions, {share:.0%} of the bytes, the next-token distribution moves on average "
+            "by (nats): {moves}. With everything kept by {zero:.1g}."
+        ).format(
+            zero=result.kept[0].moved.kl.mean(),
+            prompt=result.prompt,
+            total=result.total,
+            budget=budget,
+            share=budget / result.total,
+            moves=moves,
+        ),
+        table={
+            "policy": [kept.policy.kind for kept in result.kept],
+            "positions": [kept.policy.budget for kept in result.kept],
+            "bytes": [kept.cache_bytes for kept in result.kept],
+            "bytes with all kept": [result.full_bytes for _kept in result.kept],
+            "mean KL": [float(kept.moved.kl.mean()) for kept in result.kept],
+            "largest KL": [float(kept.moved.kl.max()) for kept in result.kept],
+            "same likeliest token": [float(kept.moved.same.mean()) for kept in result.kept],
+            "loss": [kept.moved.loss for kept in result.kept],
+        },
+    )
+
+
+def _map(result: kept_positions.Result, policy: EvictionKind, budget: int) -> tuple[int, int]:
+    """Draw what is kept; the layer and the K/V head that are on show."""
+    kept = result.at(policy, budget)
+    layer, group = 0, 0
+    if kept is None:
+        st.caption(_("This policy is still being computed."))
+        return layer, group
+    if len(kept.positions[0]) > 1:
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            last, last_group = (size - 1 for size in kept.positions.shape[:2])
+            layer = widgets.number(choices.KEPT_LAYER, _("Layer, from 0"), step=1, high=last, width=168)
+            group = widgets.number(choices.KEPT_GROUP, _("K/V head, from 0"), step=1, high=last_group, width=168)
+    positions = kept.positions[layer, group]
+    colour = SERIES[list(policy_names()).index(policy) - 1]
+    show.figure(
+        chart_of(figures.kept_map, positions, result.labels[result.prompt :], result.labels, colour),
+        name=f"kept-{policy}-{budget}",
+        key="d_kept",
+        words=sentences(_kept_words(result, kept, layer, group), _effect(result, kept)),
+        table={"token": list(result.labels[result.prompt :])}
+        | {f"sees {n}": positions[:, n].astype(int).tolist() for n in range(result.total)},
+    )
+    return layer, group
+
+
+def _kept_words(result: kept_positions.Result, kept: kept_positions.Kept, layer: int, group: int) -> str:
+    first = int(kept.positions[layer, group, :, 0].sum())
+    rows = result.total - result.prompt
+    if len(kept.positions[0]) > 1:
+        said = _(
+            "Rows are the tokens read under the policy, coloured what layer {layer}, K/V head {group} still holds for "
+            "them; grey is evicted. The first token is held in {first} of {rows} rows."
+        )
+    else:
+        said = _(
+            "Rows are the tokens read under the policy, coloured what every head still holds for them; grey is "
+            "evicted. The first token is held in {first} of {rows} rows."
+        )
+    return said.format(layer=layer, group=group, first=first, rows=rows)
+
+
+def _effect(result: kept_positions.Result, kept: kept_positions.Kept) -> str:
+    return _(
+        "**{saved}** of {full} are saved; the likeliest token stays in {same:.0%} of rows, and the loss on the text "
+        "goes from {before:.2f} to **{after:.2f}** nats."
+    ).format(
+        saved=units.binary(result.full_bytes - kept.cache_bytes),
+        full=units.binary(result.full_bytes),
+        same=kept.moved.same.mean(),
+        before=result.full.loss,
+        after=kept.moved.loss,
+    )
+
+
+def _table(result: kept_positions.Result) -> None:
+    names = policy_names()
+    with st.expander(_("All policies and budgets")):
+        st.dataframe(
+            [
+                {
+                    _("policy"): names[kept.policy.kind],
+                    _("positions"): kept.policy.budget,
+                    _("bytes"): units.binary(kept.cache_bytes),
+                    _("saved"): f"{1 - kept.cache_bytes / result.full_bytes:.0%}",
+                    _("mean KL, nats"): float(f"{kept.moved.kl.mean():.3g}"),
+                    _("largest KL, nats"): float(f"{kept.moved.kl.max():.3g}"),
+                    _("same likeliest token"): f"{kept.moved.same.mean():.0%}",
+                    _("loss, nats"): round(kept.moved.loss, 3),
+                }
+                for kept in sorted(result.kept, key=lambda kept: (kept.policy.budget, kept.policy.kind))
+            ],
+            hide_index=True,
+        )

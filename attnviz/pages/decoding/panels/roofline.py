@@ -1,0 +1,184 @@
+"""Section 5: why prefill is bound by computing and decode by reading, with the roofline of this machine or another."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import streamlit as st
+
+from attnviz.app import live_run, show, units, widgets
+from attnviz.app.cache.kept_charts import chart_of
+from attnviz.app.code_snippet import snippet
+from attnviz.app.text import plain
+from attnviz.base.words import _
+from attnviz.core.roofline import Machine
+from attnviz.models.architecture import gpus
+from attnviz.models.settings import current
+from attnviz.pages.decoding import choices
+from attnviz.pages.decoding.figures import charts as figures
+from attnviz.pages.decoding.maths import decoding_snippets, prefill_and_decode
+from attnviz.pages.decoding.panels import decoder_form
+
+KEY = "d_measuring"
+
+
+def panel() -> None:
+    which, where = st.columns(2, vertical_alignment="bottom")
+    with which:
+        name = decoder_form.choose()
+    measured = _measured(name)
+    names = {choices.HERE: _("this server, measured")} | {gpu: held.name for gpu, held in gpus().items()}
+    with where:
+        usual = choices.HERE if measured is not None else "a100-80gb"
+        chosen = widgets.one_of(choices.MACHINE, _("Machine"), names, style="select", usual=usual)
+    if chosen == choices.HERE and measured is None:
+        _nothing_measured()
+        return
+    if chosen == choices.HERE:
+        assert measured is not None
+        _here(measured)
+        machine, points = measured.machine, measured.points
+    else:
+        machine, points = gpus()[chosen].machine, _by_formula(name)
+        st.caption(
+            _("By formula at 16 bits, from the maker’s numbers: no pass was run on it. Source: {source}.").format(
+                source=plain(gpus()[chosen].source)
+            )
+        )
+    _picture(machine, points, chosen)
+    _table(machine, points)
+    about = _("Paste this code into a notebook: it prints the FLOPs a byte of each pass, and its time at best.")
+    snippet(decoding_snippets.roofline(machine, points), "decoding-speed", about=about)
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def formula_of(identity: tuple[str, str]) -> tuple[prefill_and_decode.PassPoint, ...]:
+    return prefill_and_decode.by_formula(decoder_form.decoder_of(identity[0]), 2)
+
+
+def _by_formula(name: str) -> tuple[prefill_and_decode.PassPoint, ...]:
+    return formula_of(decoder_form.identity(name))
+
+
+def _measured(name: str) -> prefill_and_decode.Measured | None:
+    """What was measured here; the button that measures is not drawn where strangers use the server."""
+    kept = prefill_and_decode.find(name)
+    if current().hosted:
+        return None if kept is None else kept.measured
+    label = _("Measure on this machine") if kept is None else _("Measure again")
+    if st.button(label, icon=":material/timer:", key="d_measure"):
+        st.session_state[KEY] = name
+    if st.session_state.get(KEY) == name:
+        live = live_run.advance(
+            "speed",
+            (decoder_form.identity(name), None if kept is None else kept.measured.points),
+            lambda: prefill_and_decode.measure(decoder_form.decoder_of(name)),
+            lambda found: found.done,
+        )
+        said = _("pass {n} of {all}").format(n=len(live.result.points), all=live.result.total)
+        live_run.controls("speed", live, len(live.result.points) / live.result.total, said)
+        live_run.again(live)
+        if live.stopped:
+            return None if kept is None else kept.measured
+        st.session_state.pop(KEY)
+        prefill_and_decode.keep(name, live.result)
+        st.rerun()  # the button above was drawn before there was a measurement
+    return None if kept is None else kept.measured
+
+
+def _nothing_measured() -> None:
+    if current().hosted:
+        st.info(_("The owner of this server has not measured it. Choose another machine above."))
+    else:
+        st.info(_("Nothing was measured on this machine yet. It takes some seconds."))
+
+
+def _here(measured: prefill_and_decode.Measured) -> None:
+    peak, bandwidth, ridge = st.columns(3)
+    machine = measured.machine
+    peak.metric(_("Peak, measured"), f"{machine.peak / 1e9:,.1f} GFLOP/s", help=_("A product of two square matrices."))
+    bandwidth.metric(
+        _("Bandwidth, measured"), f"{machine.bandwidth / 1e9:,.1f} GB/s", help=_("A matrix times one vector.")
+    )
+    ridge.metric(
+        _("Both are busy at"),
+        _("{n:.1f} FLOPs a byte").format(n=machine.peak / machine.bandwidth),
+        help=_("With fewer, reading takes longer than computing; with more, computing does."),
+    )
+
+
+def _picture(machine: Machine, points: tuple[prefill_and_decode.PassPoint, ...], where: str) -> None:
+    drawn = {}
+    for kind in ("prefill", "decode"):
+        mine = [point for point in points if point.kind == kind]
+        labels = _labels(kind, mine)
+        drawn[kind] = ([p.intensity for p in mine], [p.flops / _seconds(p, machine) for p in mine], labels)
+    show.figure(
+        chart_of(figures.roofline, machine.peak, machine.bandwidth, drawn),
+        name=f"roofline-{where}",
+        key="d_roofline",
+        words=_words(machine, points),
+        table={
+            "pass": [point.kind for point in points],
+            "new tokens": [point.tokens for point in points],
+            "context": [point.context for point in points],
+            "FLOPs": [point.flops for point in points],
+            "bytes": [point.nbytes for point in points],
+            "seconds": [_seconds(point, machine) for point in points],
+        },
+    )
+
+
+def _labels(kind: str, points: list[prefill_and_decode.PassPoint]) -> list[str]:
+    """The tokens of each prompt; decode's points lie close together, and share one name."""
+    if kind == "prefill":
+        return [str(point.tokens) for point in points]
+    contexts = [point.context - 1 for point in points]
+    return [f"{min(contexts)}…{max(contexts)}", *[""] * (len(points) - 1)]
+
+
+def _seconds(point: prefill_and_decode.PassPoint, machine: Machine) -> float:
+    """What was measured, or the shortest time possible."""
+    return point.seconds if point.seconds is not None else point.at_best(machine).seconds
+
+
+def _words(machine: Machine, points: tuple[prefill_and_decode.PassPoint, ...]) -> str:
+    prefill = max((p for p in points if p.kind == "prefill"), key=lambda p: p.tokens)
+    decode = min((p for p in points if p.kind == "decode"), key=lambda p: p.context)
+    limits = {"compute": _("computing"), "memory": _("reading")}
+    return _(
+        "A prompt of {tokens:,} tokens reads each weight once for all of them: **{high:,g}** FLOPs a byte, bound by "
+        "{first}, {each} a token. One decoded token reads just as many weights for itself: **{low:.2g}**, bound by "
+        "{second}, **{alone}**, {times:.1f} times as long. Above {ridge:.3g} FLOPs a byte this machine computes longer "
+        "than it reads."
+    ).format(
+        tokens=prefill.tokens,
+        high=float(f"{prefill.intensity:.3g}"),
+        low=decode.intensity,
+        first=limits[cast(str, prefill.at_best(machine).bound)],
+        second=limits[cast(str, decode.at_best(machine).bound)],
+        each=units.duration(_seconds(prefill, machine) / prefill.tokens),
+        alone=units.duration(_seconds(decode, machine)),
+        times=_seconds(decode, machine) * prefill.tokens / _seconds(prefill, machine),
+        ridge=machine.peak / machine.bandwidth,
+    )
+
+
+def _table(machine: Machine, points: tuple[prefill_and_decode.PassPoint, ...]) -> None:
+    kinds = {"prefill": _("prefill"), "decode": _("decode")}
+    limits = {"compute": _("computing"), "memory": _("reading")}
+    rows: list[dict[str, object]] = [
+        {
+            _("pass"): kinds[point.kind],
+            _("new tokens"): point.tokens,
+            _("in the cache before"): point.context - point.tokens,
+            _("work"): units.flop(point.flops),
+            _("read"): units.binary(point.nbytes),
+            _("FLOPs a byte"): float(f"{point.intensity:.3g}"),
+            _("at best"): units.duration(point.at_best(machine).seconds),
+            _("bound by"): limits[point.at_best(machine).bound],
+        }
+        | ({} if point.seconds is None else {_("measured"): units.duration(point.seconds)})
+        for point in points
+    ]
+    st.dataframe(rows, hide_index=True)

@@ -1,0 +1,1 @@
+"""The page explore: choices, maths, figures, panels."""

@@ -1,0 +1,174 @@
+"""What a visitor can choose on the explorer: sentence, model and head, how they are shown, and what is changed."""
+
+from __future__ import annotations
+
+import base64
+import re
+from typing import Any
+
+from attnviz.app.links.choices import LONGEST_ID, Choice, PageChoices
+from attnviz.models.catalogue import EXAMPLES
+from attnviz.pages.explore.maths import head_measures
+
+HeadPlace = tuple[int, int]  # layer, head
+
+START: HeadPlace = (13, 8)  # of SmolLM2: here "it" looks at what it stands for
+LAST = -1  # a pin on the last token: after appending text, nobody knows into how many tokens it will be cut
+OTHER_MODEL = "other"
+PANELS = ("place", "stages", "what_if", "next", "average", "beside")
+LONGEST_WINDOW = 64
+LARGEST_FACTOR = 64.0
+LONGEST_TOKEN = 1000  # characters of a token's label
+MOST_PLACES = 10_000  # of anything in a link: pins, hidden tokens, silenced heads
+
+
+def head_of(text: str) -> HeadPlace:
+    """ "13.8" is layer 13, head 8."""
+    match = re.fullmatch(r"([0-9]{1,4})\.([0-9]{1,4})", text)
+    if not match:
+        raise ValueError(text)
+    return int(match[1]), int(match[2])
+
+
+def name_of(head: HeadPlace) -> str:
+    """(13, 8) is written "13.8"."""
+    return f"{head[0]}.{head[1]}"
+
+
+def _position(value: Any, least: int = 0) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value < 1_000_000:
+        raise ValueError(value)
+    return value
+
+
+def _list(value: Any) -> list[Any]:
+    if not isinstance(value, list) or len(value) > MOST_PLACES:
+        raise ValueError(value)
+    return value
+
+
+def _pins(value: Any) -> dict[str, Any]:
+    """Pins on queries and keys, and the cell that was clicked: {"t": [["q", 3, "it"], ...], "c": [3, 1, "it", "The"]}.
+
+    Numbers are positions among the model's tokens, with the label of the token. Links of earlier versions have no
+    labels: there they count the rows and columns of the picture.
+    """
+    tokens = [_pin(pin) for pin in _list(value.get("t", []))]
+    cell = value.get("c")
+    if cell is None:
+        return {"t": tokens}
+    if len(_list(cell)) not in (2, 4):
+        raise ValueError(cell)
+    return {"t": tokens, "c": [*(_position(at) for at in cell[:2]), *(_label(label) for label in cell[2:])]}
+
+
+def _pin(value: Any) -> list[Any]:
+    if len(_list(value)) not in (2, 3) or value[0] not in ("q", "k"):
+        raise ValueError(value)
+    return [value[0], _position(value[1], LAST), *(_label(label) for label in value[2:])]
+
+
+def _label(value: Any) -> str:
+    if not isinstance(value, str) or len(value) > LONGEST_TOKEN:
+        raise ValueError(value)
+    return value
+
+
+def _scalars(value: Any) -> tuple[Any, ...]:
+    """Names or numbers; those that the page does not have are left out there, and the visitor is told."""
+    return tuple(item if isinstance(item, str | int) else str(item) for item in _list(value))
+
+
+def _pair(value: Any) -> list[Any]:
+    if len(_list(value)) != 2:
+        raise ValueError(value)
+    return list(value)
+
+
+def _bits(value: Any) -> str:
+    base64.b64decode(value, validate=True)
+    return str(value)
+
+
+def _stage(value: Any) -> tuple[int, int | None]:
+    query, key = _pair(value)
+    return _position(query), None if key is None else _position(key)
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(value)
+    return value[:100_000]
+
+
+PAGE = PageChoices("explore")
+SENTENCE = PAGE.sentence("text", EXAMPLES[0].text, longest=100_000)
+SECOND = PAGE.text("second", longest=100_000)
+PAIR = PAGE.flag_or_none("pair")  #: whether an encoder reads a second sentence; None: it does when one was typed
+MODEL = PAGE.one_of("model")
+HUB_ID = PAGE.text("hub_id", longest=1000)
+FRAME = PAGE.one_of("frame", ("usual", "none", "start", "chat"))
+STACK = PAGE.one_of("stack", ("", "encoder", "decoder", "cross"))
+AT: Choice[HeadPlace] = PAGE.other("at", START, head_of, name_of, (3, 1))
+ORDER = PAGE.one_of("by", ("place", *head_measures.MEASURES))
+
+# How a matrix is shown
+VALUES = PAGE.one_of("show", ("weights", "values"))
+UNITS = PAGE.one_of("units", ("pieces", "words"))
+SPECIAL = PAGE.one_of("special", ("shown", "hidden", "rest"))
+PART = PAGE.one_of("part", ("all", "first to second", "second to first", "first to first", "second to second"))
+COLOURS = PAGE.one_of("colours", ("one", "own"))
+CURVE = PAGE.one_of("curve", ("linear", "root"))
+
+# What is open below the picture
+OPEN = {name: PAGE.flag(f"open_{name}") for name in PANELS}
+
+# What if
+MASK = PAGE.one_of("mask", ("model", "none", "causal", "window", "painted"))
+WINDOW = PAGE.whole("window", 4, low=1, high=LONGEST_WINDOW)
+SCALE = PAGE.one_of("scale", ("model", "none", "inverse", "factor"))
+FACTOR = PAGE.real("factor", 1.0, low=0.0, high=LARGEST_FACTOR)  #: no scaling is 16 times the model's own at d_k 256
+WHERE = PAGE.one_of("where", ("head", "layer", "all"))
+AGAIN = PAGE.flag("again")
+#: what the large head shows of a change; links of versions that changed nothing there do not name it
+SEEN = PAGE.one_of("seen", ("before", "after", "difference"))
+
+# What comes next
+TEMPERATURE = PAGE.real("temperature", 1.0, low=0.0, high=3.0)
+TOP_K = PAGE.whole("topk", 50, low=1, high=50)
+WRITE = PAGE.whole("write", 10, low=1, high=50)  #: tokens that the model writes at once
+
+# Averages and rollout
+COMBINE = PAGE.one_of("combine", ("layer", "all", "chosen", "rollout"))
+MEAN_OF = PAGE.several("mean_of")
+ROLLOUT_TO = PAGE.whole_or_none("rollout_to", low=1, high=999)
+
+# Two side by side
+BESIDE = PAGE.one_of("beside", ("head", "sentence", "model"))
+OTHER_TEXT: Choice[Any] = PAGE.other("other_text", None, _text, str, "Another one")
+BESIDE_MODEL = PAGE.one_of("other_model")
+#: the head to show beside, as typed, one for each kind: another head, sentence or model
+BESIDE_HEAD = {kind: PAGE.text(f"beside_{kind}", longest=LONGEST_ID) for kind in ("head", "sentence", "model")}
+
+# What the canvases hold; positions are those of the model's tokens
+PINS: Choice[dict[str, Any] | None] = PAGE.on_canvas(
+    "pins", None, _pins, lambda pins: pins, {"t": [["q", 3]], "c": [3, 1]}, inside="c", short="pins"
+)
+PAINTED: Choice[str | None] = PAGE.on_canvas(
+    "painted", None, _bits, lambda bits: bits, "gA==", inside="c", short="mask"
+)
+#: heads of the layer on show whose lines are laid over those of the head on show
+OVER: Choice[tuple[int, ...]] = PAGE.on_canvas("over", (), _scalars, list, (1, 3), inside="c", short="over")
+HIDDEN: Choice[tuple[int, ...]] = PAGE.on_canvas("hide", (), _scalars, list, (1,), inside="c", short="hide")
+QUIET: Choice[tuple[str, ...]] = PAGE.on_canvas(
+    "quiet",
+    (),
+    _scalars,
+    list,
+    ("0.1",),
+    inside="c",
+    short="quiet",
+)
+STAGE: Choice[tuple[int, int | None] | None] = PAGE.on_canvas(
+    "stage", None, _stage, lambda stage: list(stage) if stage else None, (2, 1), inside="c", short="stage"
+)

@@ -1,0 +1,1 @@
+"""What the page explore draws with: arrays in, a figure out."""

@@ -1,0 +1,1 @@
+"""What the page explore computes: Config -> run(config) -> Result."""

@@ -1,0 +1,20 @@
+"""What the app knows of this page before it is opened."""
+
+from attnviz.app.page_entry import LOOK, Page
+from attnviz.base.words import N_
+
+PAGE = Page(
+    name="explore",
+    title=N_("Explore"),
+    heading=N_("Explore attention"),
+    about=N_(
+        "A trained model reads your sentence with many heads, each a pattern of its own of who looks at "
+        "whom. Every small square is one head; click one to see its weights, and change its mask or its "
+        "scale."
+    ),
+    icon=":material/search:",
+    group=LOOK,
+    question=N_("Where does each head of a real model look, and what changes when I change its mask or its scale?"),
+    terms=("token", "head", "layer", "weight", "causal_mask", "sink", "next_token"),
+    terms_below=True,
+)

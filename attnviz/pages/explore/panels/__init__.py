@@ -1,0 +1,1 @@
+"""What the page explore shows: widgets, results, figures and words."""

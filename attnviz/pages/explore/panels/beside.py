@@ -1,0 +1,163 @@
+"""The chosen head beside another head, the same head on another sentence, or another model's head."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from attnviz import canvas
+from attnviz.app import show, widgets
+from attnviz.app.cache import model_cache
+from attnviz.app.head_drawing import axes, long_table, telling_row
+from attnviz.app.text import spoken
+from attnviz.base.message import Problem
+from attnviz.base.words import _, clauses, ended, sentences
+from attnviz.figures.svg_head import HeadPicture
+from attnviz.models.catalogue import EXAMPLES
+from attnviz.models.loading import availabilities
+from attnviz.pages.explore import choices
+from attnviz.pages.explore.figures.stages import RowPicture
+from attnviz.pages.explore.maths.aligned_sentences import Aligned, aligned, in_both
+from attnviz.pages.explore.panels import explorer_state
+from attnviz.pages.explore.panels.shown_head import Shown
+from attnviz.runs import head_matrix
+from attnviz.runs.head_matrix import Matrix
+from attnviz.runs.model_run import ModelRun, Stack
+from attnviz.runs.what_if import said_of_difference
+
+
+def panel(shown: Shown) -> None:
+    """Draw the chosen head, the visitor's other choice, and where their tokens align the difference of the two."""
+    kinds = {"head": _("another head"), "sentence": _("another sentence"), "model": _("another model")}
+    kind = widgets.one_of(choices.BESIDE, _("Show beside it"), kinds)
+    run = _run(shown, kind)
+    stack = next((s for s in run.stacks if s.id == shown.stack.id), run.stacks[0])
+    layer, head = _place(shown, stack, kind)
+    other = head_matrix.head_matrix(stack, layer, head, shown.look)
+    same = shown.matrix.rows == other.rows and shown.matrix.cols == other.cols
+    if shown.look.values == "values":
+        top = max(canvas.Head(each.values, hidden=each.hidden).largest for each in (shown.matrix, other))
+        shown = replace(shown, options=replace(shown.options, top=top))
+    one = _name(shown.run, shown.layer, shown.head)
+    two = _name(run, layer, head)
+    if kind == "sentence":
+        one, two = (
+            _("{name}: “{text}”").format(name=n, text=r.request.text[:60]) for n, r in ((one, shown.run), (two, run))
+        )
+    both = aligned(shown.matrix, other)
+    columns = st.columns(2 if both is None else 3)
+    pictures = []
+    with columns[0]:
+        pictures.append(_draw("beside-a", one, shown.matrix, shown, "heads"))
+    with columns[1]:
+        pictures.append(_draw("beside-b", two, other, shown, "heads" if same else "beside"))
+    if both is None:
+        told = _(
+            "No difference is drawn: only {same} of these tokens stand in both, in one order, so most cells of one "
+            "picture have none in the other to be taken from. Change a word or two of the sentence to compare."
+        )
+        st.caption(told.format(same=in_both(shown.matrix.rows, other.rows)))
+    else:
+        name = _("Difference: the second minus the first")
+        with columns[2]:
+            pictures.append(_draw("beside-difference", name, both.difference, shown, "heads" if same else "difference"))
+    _under(shown, pictures, both, one, two)
+
+
+def _under(shown: Shown, pictures: list[HeadPicture], both: Aligned | None, one: str, two: str) -> None:
+    """What is to be seen in the pictures, and all of them as one file."""
+    said = None if both is None else spoken(said_of_difference(*both.common))
+    if both is not None and both.replaced + both.alone:
+        told = _(
+            "The difference is taken token by token. Tokens in another’s place: {replaced}. Tokens that only one "
+            "sentence has, whose rows and columns are left out of it: {alone}."
+        )
+        st.caption(told.format(replaced=both.replaced, alone=both.alone))
+    show.under(
+        lambda: RowPicture(pictures, _("Two side by side")),
+        name=f"beside-{shown.run.request.model}",
+        key="beside-out",
+        words=said,
+        caption=sentences(ended(clauses((one, two))), explorer_state.link()),
+        table=None if both is None else lambda: _table(both),
+        label=_("Export all"),
+        embeds=False,
+    )
+
+
+def _table(both: Aligned) -> dict[str, Any]:
+    """One row for each cell of the common axis, with both values and their difference."""
+    first, second, difference = (long_table(each) for each in (both.first, both.second, both.difference))
+    values = {"first": first["value"], "second": second["value"], "difference": difference["value"]}
+    return {name: column for name, column in first.items() if name != "value"} | values
+
+
+def _run(shown: Shown, kind: str) -> ModelRun:
+    request = shown.run.request
+    if kind == "sentence":
+        text = widgets.text_area(choices.OTHER_TEXT, _("The other sentence"), usual=_another(request.text))
+        return model_cache.model_run(replace(request, text=text))
+    if kind == "model":
+        names = {s.entry.id: s.name for s in availabilities() if s.entry.kind != "pictures" and s.on_this_machine}
+        names.pop(request.model, None)
+        if not names:
+            raise Problem("There is no second model on this machine")
+        return model_cache.model_run(
+            replace(request, model=widgets.one_of(choices.BESIDE_MODEL, _("The other model"), names, style="select"))
+        )
+    return shown.run
+
+
+def _another(text: str) -> str:
+    """A sentence to begin with that is not the visitor's: of the examples the one that shares most words with it."""
+    words = set(text.lower().split())
+    others = [example.text for example in EXAMPLES if example.text != text and not example.second]
+    return max(others, key=lambda other: len(words & set(other.lower().split())))
+
+
+def _place(shown: Shown, stack: Stack, kind: str) -> tuple[int, int]:
+    """The (layer, head) to show beside; until one is typed, the next head, or the same of another sentence or model."""
+    start = shown.layer, (shown.head + 1) % stack.layers[min(shown.layer, len(stack.layers) - 1)].n_heads
+    if kind != "head":
+        start = min(shown.layer, len(stack.layers) - 1), shown.head
+    usual = f"{start[0]}.{min(start[1], stack.layers[start[0]].n_heads - 1)}"
+    text = (
+        widgets.text(choices.BESIDE_HEAD[kind], _("Its head, as layer.head"), usual=usual, width=260).strip() or usual
+    )
+    try:
+        layer, head = choices.head_of(text)
+    except ValueError:
+        raise Problem("“{text}” is not a head: write layer.head, as in 3.0", text=text) from None
+    if not stack.has(layer, head):
+        raise Problem(
+            "There is no head {text}: layers go from 0 to {last}, heads from 0 to {most}",
+            text=text,
+            last=len(stack.layers) - 1,
+            most=stack.layers[min(layer, len(stack.layers) - 1)].n_heads - 1,
+        )
+    return layer, head
+
+
+def _name(run: ModelRun, layer: int, head: int) -> str:
+    return _("{model}, layer {layer}, head {head}").format(model=run.name, layer=layer, head=head)
+
+
+def _draw(key: str, name: str, matrix: Matrix, shown: Shown, group: str) -> HeadPicture:
+    """Draw one of them, with a sentence on its row; the same as a picture for a file."""
+    is_difference = key == "beside-difference"
+    kind: Any = "diff" if is_difference else shown.look.values
+    options = replace(shown.options, compact=True, unit="", segments_q=matrix.row_breaks, segments_k=matrix.col_breaks)
+    head = canvas.Head(matrix.values, name, matrix.hidden, kind)
+    pins = canvas.head_view(key, head, *axes(matrix), options=options, group=group)
+    if not is_difference:
+        st.markdown(spoken(matrix.said_of(_row(shown, matrix))))
+    return canvas.head_picture(head, *axes(matrix), options, pins)
+
+
+def _row(shown: Shown, matrix: Matrix) -> int:
+    """The row to spell out: the visitor's where this picture has the same rows, else one that tells most."""
+    if shown.pins and matrix.rows == shown.matrix.rows:
+        return min(shown.query, len(matrix.rows) - 1)
+    return telling_row(matrix)

@@ -1,0 +1,182 @@
+"""All heads at once, one head large, and a sentence and an export below it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, cast
+
+import streamlit as st
+
+from attnviz import canvas
+from attnviz.app import edited_head, show, widgets
+from attnviz.app.cache import model_cache
+from attnviz.app.head_drawing import axes, head_title, long_table, sentence_of, titles, unit_of
+from attnviz.app.text import plain, spoken
+from attnviz.base.words import _, listed, sentences
+from attnviz.figures.svg_head import HeadPicture
+from attnviz.figures.svg_lines import LinesPicture
+from attnviz.pages.explore import choices
+from attnviz.pages.explore.panels import (
+    edit_state,
+    head_captions,
+    heads_address,
+    overlay_state,
+    pinned,
+    request_form,
+    tiles_address,
+)
+from attnviz.pages.explore.panels import overview as overview_panel
+from attnviz.pages.explore.panels.head_captions import caption_of_shown, origin_of, weights_of
+from attnviz.pages.explore.panels.shown_head import Shown, drawn_head
+from attnviz.runs import head_matrix as experiment
+from attnviz.runs.head_matrix import Look, Matrix
+from attnviz.runs.model_run import ModelRun, Request, Stack, StackId
+from attnviz.runs.what_if import WhatIf
+
+
+def explore(run: ModelRun, below: Callable[[Shown], None]) -> None:
+    """Draw the overview on the left, the chosen head on the right, the panels `below`, and last the standouts.
+
+    Pictures go to the browser first, because measuring all heads takes longer than drawing them.
+    """
+    stack = _stack(run)
+    left, right = st.columns([1, 1.9], gap="medium")
+    with left:
+        layer, head = overview_panel.draw(run, stack)
+        standouts = st.container()
+        overview_panel.export(run, stack)
+    with right:
+        shown = _large(run, stack, layer, head)
+    below(shown)
+    with standouts:
+        overview_panel.standouts(run, stack)
+
+
+def _stack(run: ModelRun) -> Stack:
+    names = {"encoder": _("Encoder"), "decoder": _("Decoder"), "cross": _("Decoder looks at encoder")}
+    if len(run.stacks) == 1:
+        return run.stacks[0]
+    chosen = widgets.one_of(
+        choices.STACK, _("Attention"), {s.id: names[s.id] for s in run.stacks}, label_visibility="collapsed"
+    )
+    return run.stack(cast(StackId, chosen))
+
+
+def _large(run: ModelRun, stack: Stack, layer: int, head: int) -> Shown:
+    held, below = st.container(), st.container()
+    with below:
+        look, colours = _how_shown(run, stack)
+    change = edit_state.chosen(stack)
+    seen = edit_state.seen(stack, layer, change)
+    matrix = edited_head.matrix(run, stack, layer, head, look, change, seen)
+    options = canvas.Options(**colours, segments_q=matrix.row_breaks, segments_k=matrix.col_breaks, unit=unit_of(look))
+    drawn = _drawn(stack, layer, head, matrix, look)
+    with held:
+        pins = _pinned(run, stack, drawn, matrix, options, change, look)
+    shown = Shown(run, stack, layer, head, look, options, matrix, pins, change, seen)
+    with held:
+        _under(shown, drawn)
+    return shown
+
+
+def _pinned(
+    run: ModelRun,
+    stack: Stack,
+    drawn: canvas.Head,
+    matrix: Matrix,
+    options: canvas.Options,
+    change: WhatIf,
+    look: Look,
+) -> canvas.Pins:
+    """Draw the head with its controls; answer what is pinned."""
+    places = pinned.Places.of(stack, matrix)
+    every = heads_address.address(run, stack)
+    at = (drawn.layer or 0, drawn.head or 0)
+    return canvas.head_view(
+        "head",
+        drawn,
+        *axes(matrix),
+        options=options,
+        pins=pinned.pins(places),
+        group="heads",
+        on_pins=partial(pinned.keep, places),
+        others=_others(run.request, stack.id, look),
+        every=every,
+        edit=edit_state.on_canvas(change),
+        on_edit=edit_state.keep,
+        over=overlay_state.chosen(),
+        on_over=overlay_state.keep,
+        edited_tiles=None if every else tiles_address.address(run, stack, *at, change),
+    )
+
+
+def _how_shown(run: ModelRun, stack: Stack) -> tuple[Look, dict[str, Any]]:
+    """Draw where the weights are from, and the switches for how they are shown."""
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+        st.caption(
+            weights_of(run).format(model=plain(run.name)),
+            help=origin_of(run),
+            width="content",
+        )
+        with st.popover(_("Display"), icon=":material/palette:", type="tertiary"):
+            pair = stack.same_tokens and any(span.segment for span in stack.queries.spans)
+            return request_form.look(pair), request_form.colours()
+
+
+def _drawn(stack: Stack, layer: int, head: int, matrix: Matrix, look: Look) -> canvas.Head:
+    """A head for the canvas."""
+    return canvas.Head(
+        matrix.values,
+        head_title(stack, layer, head),
+        matrix.hidden,
+        look.values,
+        layer,
+        head,
+        edited_head.raw(stack, layer, head, look),
+        sentence_of(matrix),
+        titles(stack, layer),
+    )
+
+
+def _others(request: Request, stack_id: StackId, look: Look) -> Callable[[int, int], canvas.Head]:
+    """A function that computes any head of a run while the run is in memory; it holds the request, not the tensors."""
+
+    def compute(layer: int, head: int) -> canvas.Head:
+        stack = model_cache.remembered(request).stack(stack_id)
+        if not stack.has(layer, head):
+            raise LookupError((layer, head))
+        return _drawn(stack, layer, head, experiment.head_matrix(stack, layer, head, look), look)
+
+    return compute
+
+
+def _under(shown: Shown, drawn: canvas.Head) -> None:
+    matrix = shown.matrix
+    name = f"attention-{shown.run.request.model}-layer{shown.layer}-head{shown.head}"
+    more = matrix.said_before_w_o(min(shown.query, len(matrix.rows) - 1))
+    caption = caption_of_shown(shown)
+    live = head_captions.offers(
+        shown.run, shown.stack, drawn, axes(matrix), shown.options, shown.pins, shown.change, caption
+    )
+
+    def heatmap() -> HeadPicture:
+        return canvas.head_picture(drawn_head(shown), *axes(matrix), shown.options, shown.pins)
+
+    laid = overlay_state.laid_over(shown.stack, shown.layer, shown.head)
+    more_heads = _("Laid over it: heads {heads} of the same layer.").format(heads=listed(laid))
+
+    def threads() -> LinesPicture:
+        of = (shown.run, shown.stack, shown.layer, shown.look, shown.change, shown.seen)
+        others = overlay_state.matrices(laid, *of)
+        return canvas.lines_picture(drawn_head(shown), *axes(matrix), shown.options, shown.pins, others=others)
+
+    with show.line_under("head-out"):
+        if more:
+            st.markdown(spoken(more), width="stretch")
+        show.export_menu(heatmap, name, "head-out", lambda: long_table(matrix), caption, None, live, embeds=True)
+        told = sentences(more_heads, caption) if laid else caption
+        show.export_menu(threads, f"{name}-lines", "lines-out", None, told, _("Export lines"))
+    for note in matrix.notes:
+        st.caption(spoken(note))
+    edit_state.say_refusals(shown.stack)

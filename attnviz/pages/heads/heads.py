@@ -1,0 +1,117 @@
+"""Which head does what: all heads of a model over many sentences."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from attnviz.app import term_popover
+from attnviz.app.code_snippet import snippet
+from attnviz.app.guarding import guard
+from attnviz.app.links import link_state
+from attnviz.app.page_heading import page_heading
+from attnviz.base.words import _
+from attnviz.pages.heads import choices
+from attnviz.pages.heads.maths import head_kinds, head_survey
+from attnviz.pages.heads.page_entry import PAGE
+from attnviz.pages.heads.panels import example, head_controls, head_surveys, kinds, map
+from attnviz.pages.heads.panels.head_controls import HeadsRequest
+from attnviz.pages.heads.panels.head_surveys import ShownSurvey
+
+
+def page() -> None:
+    """Draw the page."""
+    page_heading(PAGE)
+    with guard():
+        draw()
+
+
+def draw() -> None:
+    """Everything below the heading."""
+    asked = head_controls.ask()
+    if asked is None:
+        return
+    bars = st.container()
+    with bars:
+        first = head_surveys.obtain("first", asked.model, asked.names[asked.model], asked.config)
+    of_second = asked.other is not None and link_state.value(choices.OF) == "second"
+    column = example.strongest(first.survey, asked.by) if of_second else _chosen(first, asked.by)
+    left, right = st.columns([1.3, 1], gap="medium")
+    with left:
+        map.heads_map(first, asked.by, None if of_second else column, "hd_map")
+    second = None
+    with right:
+        if asked.other is None:
+            map.plane(first, asked.by, column, "hd_plane")
+        else:
+            with guard():
+                second = _beside(asked, asked.other, of_second)
+    st.caption(map.said_of_source(first))
+    shown = first
+    if second is not None:
+        _compared(first, second, asked.by)
+        if of_second:
+            shown, column = second, _chosen(second, asked.by)
+        with st.columns([1.3, 1], gap="medium")[0]:
+            map.plane(shown, asked.by, column, "hd_plane")
+    _details(shown, asked, column)
+    head_surveys.go_on(first, *([second] if second is not None else []))
+
+
+def _details(shown: ShownSurvey, asked: HeadsRequest, column: int) -> None:
+    names, one = st.columns([1, 1.3], gap="medium")
+    with names:
+        kinds.panel(shown, "hd_kinds")
+        example.evidence(shown, column)
+        term_popover.terms("head", "induction", "sink", "nat")
+        on = shown.costs_on or link_state.value(choices.COSTS_ON)
+        snippet(
+            head_kinds.program(shown.model, shown.config, asked.by, on),
+            "heads",
+            _("The same in a notebook"),
+            _("Paste this code into a notebook: it finds these heads again."),
+        )
+    with one:
+        example.examples(shown, asked.by, column)
+
+
+def _beside(asked: HeadsRequest, other: str, of_second: bool) -> ShownSurvey:
+    shown = head_surveys.obtain("second", other, asked.names[other], asked.config)
+    at = link_state.value(choices.AT)
+    column = shown.survey.column(*at) if of_second and at is not None else None
+    map.heads_map(shown, asked.by, column, "hd_map_beside")
+    return shown
+
+
+def _compared(first: ShownSurvey, second: ShownSurvey, by: str) -> None:
+    """Both models' strongest heads, in one sentence."""
+    if by in head_survey.COSTS or not (first.has(by) and second.has(by)):
+        return
+    shares = [float((shown.survey.measures[by].mean >= 0.5).mean()) for shown in (first, second)]
+    st.markdown(
+        _(
+            "**{one:.0%}** of the heads of {a} and **{two:.0%}** of {b} have at least half of their weight on this "
+            "pattern."
+        ).format(one=shares[0], two=shares[1], a=first.name, b=second.name)
+    )
+
+
+def _chosen(shown: ShownSurvey, by: str) -> int:
+    """The head on show: the one that was asked for, or the strongest."""
+    asked = link_state.value(choices.AT)
+    usual = example.strongest(shown.survey, by)
+    if asked is None:
+        return usual
+    column = shown.survey.column(*asked)
+    if column is None:
+        instead = choices.name_of(shown.survey.places[usual])
+        st.caption(
+            _("{model} has no head {asked}; {shown}, the strongest, is shown.").format(
+                model=shown.name, asked=choices.name_of(asked), shown=instead
+            )
+        )
+        return usual
+    return column
+
+
+if __name__ == "__main__":  # Streamlit runs this file
+    page()

@@ -1,0 +1,172 @@
+"""What every head of a model does over many sentences, and what it costs to take it away: made in steps, and summed up.
+
+Six patterns are looked for; the costs are those of `removal_costs`, for models that predict the next token.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from torch import Tensor
+
+from attnviz.base.message import Problem
+from attnviz.models.catalogue import LoadedModel
+from attnviz.pages.heads.maths.sentence_sets import TextKind, sentences_of
+from attnviz.runs.heads.head_scores import HeadScores
+from attnviz.runs.heads.head_work import HERE, HeadWork
+
+__all__ = [
+    "COSTS",
+    "PATTERNS",
+    "Config",
+    "MeasureSummary",
+    "Survey",
+    "SurveySoFar",
+    "TextKind",
+    "check_costs",
+    "costs",
+    "patterns",
+]
+
+#: names of head_patterns.NAMED, in the order in which they are offered
+PATTERNS = ("induction", "previous_token", "duplicate_token", "first_token", "same_token", "next_token")
+COSTS = ("silenced", "mean", "direct")
+EXAMPLES_KEPT = 5  #: sentences of each head and pattern that are named
+SENTENCES, LENGTH = 64, 64
+
+
+@dataclass(frozen=True)
+class Config:
+    """The sentences, and on how many of them the costs are measured."""
+
+    text: TextKind = "books"
+    own: str = ""
+    count: int = SENTENCES
+    length: int = LENGTH
+    seed: int = 0  #: of random words
+
+    def sentences(self, loaded: LoadedModel) -> tuple[str, ...]:
+        return sentences_of(loaded, self.text, self.own, self.count, self.length, self.seed)
+
+
+@dataclass(frozen=True)
+class MeasureSummary:
+    """One pattern or cost of all N heads over the sentences; NaN where no sentence has a place for it."""
+
+    mean: np.ndarray  #: (N,)
+    stderr: np.ndarray  #: (N,) of that mean
+    stability: np.ndarray  #: (N,) share of sentences in which the head is among the ten that show it most
+    counts: np.ndarray  #: (N,) in how many sentences it can occur
+    best: np.ndarray  #: (N, E) the sentences that show it most, -1 where there are fewer
+    best_scores: np.ndarray  #: (N, E)
+
+    @classmethod
+    def of(cls, scores: HeadScores, name: str) -> MeasureSummary:
+        """From the scores of each sentence."""
+        each = scores.by_sentence[name]  # (S, N)
+        filled = np.where(np.isnan(each), -np.inf, each)
+        order = np.argsort(-filled, 0, kind="stable")[:EXAMPLES_KEPT].T  # (N, E)
+        values = np.take_along_axis(filled.T, order, 1)
+        told = np.isfinite(values)
+        counts = (~np.isnan(each)).sum(0)
+        best = np.where(told, order, -1)
+        return cls(
+            scores.mean[name],
+            scores.stderr[name],
+            scores.stability[name],
+            counts,
+            best,
+            np.where(told, values, np.nan),
+        )
+
+
+@dataclass(frozen=True)
+class Survey:
+    """All that was found so far."""
+
+    places: tuple[tuple[int, int], ...]  #: (layer, head) of each of the N heads
+    measures: Mapping[str, MeasureSummary]
+    sentences: tuple[str, ...]
+    about: Mapping[str, object] = field(default_factory=dict)  #: of a prepared one: when, with what, by which seed
+
+    def column(self, layer: int, head: int) -> int | None:
+        """The place of a head among the N; None where the model has no such head."""
+        return self.places.index((layer, head)) if (layer, head) in self.places else None
+
+    def grid(self, values: np.ndarray) -> np.ndarray:
+        """(layers, heads) from (N,); NaN where a layer has fewer heads."""
+        layers = sorted({layer for layer, _ in self.places})
+        made = np.full((len(layers), 1 + max(head for _, head in self.places)), np.nan)
+        for value, (layer, head) in zip(values, self.places, strict=True):
+            made[layers.index(layer), head] = value
+        return made
+
+    def with_measures_of(self, other: Survey) -> Survey:
+        """This one and the measures of another over the same heads, its sentences being the first of these."""
+        return Survey(self.places, {**self.measures, **other.measures}, self.sentences, self.about)
+
+
+@dataclass(frozen=True)
+class SurveySoFar:
+    """How far a run has come, and what it has found."""
+
+    scores: HeadScores | None
+    sentences: tuple[str, ...]
+    share: float
+
+    @property
+    def done(self) -> bool:
+        return self.share >= 1.0
+
+    @property
+    def nbytes(self) -> int:
+        held = () if self.scores is None else self.scores.by_sentence.values()
+        return sum(rows.nbytes for rows in held) + sum(map(len, self.sentences))
+
+    def survey(self) -> Survey | None:
+        """Summed up; None before the first sentence is done."""
+        if self.scores is None:
+            return None
+        made = {name: MeasureSummary.of(self.scores, name) for name in self.scores.by_sentence}
+        return Survey(self.scores.places, made, self.sentences)
+
+
+def patterns(loaded: LoadedModel, config: Config, by: HeadWork = HERE) -> Iterator[SurveySoFar]:
+    """Look for every pattern, one sentence after the other; `by` another than this process, some at a step."""
+    sentences = config.sentences(loaded)
+    names = [name for name in PATTERNS if loaded.entry.kind == "encoder" or name != "next_token"]
+    found: HeadScores | None = None
+    for scores in by.scan(loaded, sentences, names):
+        found = scores or found
+        if found is not None:  # before the first sentence there is nothing to draw
+            yield SurveySoFar(found, sentences, found.sentences / len(sentences))
+
+
+def costs(loaded: LoadedModel, config: Config, means_of: int = SENTENCES, by: HeadWork = HERE) -> Iterator[SurveySoFar]:
+    """Take each head away, in one sentence after the other; the means are those over the first `means_of`."""
+    check_costs(loaded)
+    sentences = config.sentences(loaded)
+    yield SurveySoFar(None, sentences, 0.0)
+    means: Mapping[str, Tensor] = {}
+    for ready in by.mean_steps(loaded, sentences[:means_of]):
+        if ready is None:
+            yield SurveySoFar(None, sentences, 0.0)
+        else:
+            means = ready
+    found: HeadScores | None = None
+    a_sentence, since = 2 * len(means), 0  # steps: so many are made of one here; elsewhere a step is a second
+    for scores in by.cost_steps(loaded, sentences, means):
+        found, since = (found, since + 1) if scores is None else (scores, 0)
+        done = 0 if found is None else found.sentences
+        yield SurveySoFar(found, sentences, (done + min(since / a_sentence, 0.99)) / len(sentences))
+
+
+def check_costs(loaded: LoadedModel) -> None:
+    """A Problem for a model that does not predict the next token."""
+    if loaded.entry.kind not in ("decoder", None):
+        raise Problem(
+            "{name} does not predict the next token, so no loss rises without a head: costs are measured on decoders",
+            name=loaded.name,
+        )

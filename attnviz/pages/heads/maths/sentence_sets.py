@@ -1,0 +1,86 @@
+"""The sentences that heads are looked at on: passages of novels, random words twice over, or a visitor's own text."""
+
+from __future__ import annotations
+
+import random
+import re
+from typing import Any, Literal
+
+from attnviz.base.message import Problem
+from attnviz.models.catalogue import LoadedModel
+from attnviz.models.tokens import encode
+from attnviz.runs.heads.batches import passages
+
+TextKind = Literal["books", "repeated", "own"]
+_WORD = re.compile(r"[a-z]{3,9}")
+ENOUGH_WORDS = 2000  #: to draw from
+
+
+def sentences_of(
+    loaded: LoadedModel, kind: TextKind, own: str = "", count: int = 64, length: int = 64, seed: int = 0
+) -> tuple[str, ...]:
+    """At most `count` sentences of at most `length` tokens each, with the tokens that the model puts around them."""
+    if loaded.tokenizer is None:
+        raise Problem("{name} looks at pictures, not at sentences", name=loaded.entry.name)
+    if kind == "books":
+        return tuple(beginning(loaded, passage, length) for passage in passages()[:count])
+    if kind == "repeated":
+        return repeated_words(loaded, count, length, seed)
+    return parts_of_text(loaded, own, count, length)
+
+
+def beginning(loaded: LoadedModel, text: str, length: int) -> str:
+    """The first `length` tokens of a text, those counted that the model puts around it."""
+    spans = encode(loaded, text).spans
+    around = sum(span.special for span in spans)
+    inside = [span for span in spans if not span.special]
+    if len(inside) + around <= length:
+        return text
+    kept = inside[: max(1, length - around)]
+    end = max(span.end for span in kept)
+    while kept and inside[len(kept) :] and inside[len(kept)].start < end:  # a character that was cut in two
+        kept = kept[:-1]
+        end = max((span.end for span in kept), default=0)
+    return text[: end or 1]
+
+
+def parts_of_text(loaded: LoadedModel, text: str, count: int, length: int) -> tuple[str, ...]:
+    """A visitor's own text: line by line, and long lines in parts."""
+    found: list[str] = []
+    for line in text.splitlines():
+        rest = line.strip()
+        while rest and len(found) < count:
+            part = beginning(loaded, rest, length)
+            rest = rest[len(part) :].strip()
+            found.append(part)
+    told = [part for part in found if sum(not span.special for span in encode(loaded, part).spans) > 1]
+    if not told:
+        raise Problem("The text is empty: give at least one line of two words")
+    return tuple(told)
+
+
+def repeated_words(loaded: LoadedModel, count: int, length: int, seed: int) -> tuple[str, ...]:
+    """Random words twice over, each word one token of this model, so that only what was read can tell what follows."""
+    words, draw = words_of_one_token(loaded), random.Random(seed)
+    around = len(encode(loaded, words[0])) - 1
+    half = (length - around) // 2
+    found: list[str] = []
+    while len(found) < count:
+        drawn = draw.sample(words, half)
+        text = " ".join([*drawn, *drawn])
+        if len(encode(loaded, text)) == 2 * half + around:
+            found.append(text)
+    return tuple(found)
+
+
+def words_of_one_token(loaded: LoadedModel) -> list[str]:
+    """Plain words that are one token where they stand after a space, and one at the beginning of a text too."""
+    tokenizer: Any = loaded.tokenizer
+    known = sorted(tokenizer.get_vocab().items(), key=lambda entry: entry[1])
+    pieces = [piece for piece, _ in known]
+    spaced = {piece[1:] for piece in pieces if piece[:1] in ("Ġ", "▁")}
+    plain = {piece for piece in pieces if _WORD.fullmatch(piece)}
+    words = sorted(spaced & plain if spaced else plain)
+    if len(words) < 100:
+        raise Problem("{name} has too few words that are one token: choose another text", name=loaded.name)
+    return random.Random(0).sample(words, min(len(words), ENOUGH_WORDS))

@@ -1,0 +1,1 @@
+"""What the page heads shows: widgets, results, figures and words."""

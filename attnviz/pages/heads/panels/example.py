@@ -1,0 +1,148 @@
+"""One head: what it is called, every measure of it, and the sentences in which the chosen measure is largest."""
+
+from __future__ import annotations
+
+import math
+
+import streamlit as st
+
+from attnviz import canvas
+from attnviz.app import head_drawing, late_widgets, show
+from attnviz.app.cache import model_cache
+from attnviz.app.guarding import guard
+from attnviz.app.links import link_state
+from attnviz.app.page_entry import file_of
+from attnviz.app.text import plain, spoken
+from attnviz.base.words import _, ended, listed, sentences
+from attnviz.pages.heads import choices
+from attnviz.pages.heads.maths import head_kinds, head_survey
+from attnviz.pages.heads.panels import measure_words
+from attnviz.pages.heads.panels.head_surveys import ShownSurvey
+from attnviz.runs import head_matrix
+from attnviz.runs.head_matrix import Look
+from attnviz.runs.heads import batches
+from attnviz.runs.model_run import Request
+
+
+def evidence(shown: ShownSurvey, column: int) -> None:
+    """What the head is called, and all that was measured of it."""
+    layer, head = shown.survey.places[column]
+    names = head_kinds.names_of(shown.survey, column)
+    called = listed(f"{spoken(head_kinds.KINDS[each.kind][0])} ({each.mean:.2f})" for each in names)
+    said = _("**{model}, layer {layer}, head {head}**: {called}")
+    st.markdown(said.format(model=plain(shown.name), layer=layer, head=head, called=called or _("no name fits")))
+    words, rows = measure_words.measures(), []
+    for name, measure in shown.survey.measures.items():
+        if not math.isnan(measure.mean[column]):
+            rows.append(
+                {
+                    _("measure"): words[name],
+                    _("mean"): f"{measure.mean[column]:.3f}",
+                    _("±"): "" if math.isnan(measure.stderr[column]) else f"{measure.stderr[column]:.3f}",
+                    _("in the first ten"): f"{measure.stability[column]:.0%}",
+                    _("sentences"): int(measure.counts[column]),
+                }
+            )
+    st.dataframe(rows, hide_index=True, key="hd_evidence", height=35 * (len(rows) + 1) + 3)
+
+
+@st.fragment
+def examples(shown: ShownSurvey, by: str, column: int) -> None:
+    """The sentences in which the head shows the measure most, one of them drawn as the explorer draws it."""
+    measure = shown.survey.measures.get(by)
+    best = [] if measure is None else [int(n) for n in measure.best[column] if n >= 0]
+    if measure is None or not best:
+        st.caption(_("No sentence here shows it."))
+        return
+    st.markdown(_("**Sentences where it is largest**: {measure}").format(measure=measure_words.measures()[by]))
+    values = measure.best_scores[column]
+    options = {str(n): f"{n}: {values[n - 1]:.2f}" for n in range(1, len(best) + 1)}
+    number = _picked(options)
+    text = shown.survey.sentences[best[number - 1]]
+    st.markdown(f"> {plain(text)}")
+    book = batches.book_of(text) if shown.config.text == "books" else None
+    if book is not None:
+        st.caption(
+            _("{author}, {title} ({year}), in the public domain.").format(
+                author=plain(book.author), title=plain(book.title), year=book.year
+            )
+        )
+    layer, head = shown.survey.places[column]
+    if st.button(
+        _("Open layer {layer}, head {head} on this sentence in the explorer").format(layer=layer, head=head),
+        icon=":material/arrow_forward:",
+        key="hd_explore",
+        type="primary",
+    ):
+        open_explorer(shown.model, text, (layer, head))
+    with guard():
+        _picture(shown, text, layer, head)
+
+
+def open_explorer(model: str, text: str, at: tuple[int, int]) -> None:
+    """Show one head of a model on a sentence, with nothing changed."""
+    link_state.keep_named(
+        "explore",
+        {
+            "model": model,
+            "text": text,
+            "second": "",
+            "pair": None,
+            "at": at,
+            "frame": "usual",
+            "pins": None,
+            "stage": None,
+            "painted": None,
+            "hide": (),
+            "quiet": (),
+        },
+    )
+    st.switch_page(file_of("explore"))
+
+
+def strongest(survey: head_survey.Survey, by: str) -> int:
+    """The head that shows a measure most; the first one where none was measured."""
+    measure = survey.measures.get(by)
+    if measure is None:
+        measure = next(iter(survey.measures.values()))
+    found = [-math.inf if math.isnan(value) else float(value) for value in measure.mean]
+    return found.index(max(found))
+
+
+def _picked(options: dict[str, str]) -> int:
+    """Which of the examples is on show."""
+    asked = min(link_state.value(choices.EXAMPLE), len(options))
+    key = "hd_example_pick"
+    late_widgets.set_before_drawn(key, str(asked))
+
+    def heard() -> None:
+        if not late_widgets.is_late(key):
+            link_state.put(choices.EXAMPLE, int(st.session_state[key] or 1))
+
+    picked = st.segmented_control(
+        _("Example"),
+        list(options),
+        format_func=options.__getitem__,
+        required=True,
+        key=key,
+        on_change=heard,
+        label_visibility="collapsed",
+    )
+    return int(picked or asked)
+
+
+def _picture(shown: ShownSurvey, text: str, layer: int, head: int) -> None:
+    run = model_cache.model_run(Request(shown.model, text))
+    stack = run.stacks[0]
+    matrix = head_matrix.head_matrix(stack, layer, head, Look())
+    title = _("{model}, layer {layer}, head {head}").format(model=run.name, layer=layer, head=head)
+    drawn = head_drawing.drawn_alone(matrix, title, None)
+    options = canvas.Options(lines=False)  # beside a table there is room for one picture
+    pins = canvas.head_view("hd_example_head", drawn, *head_drawing.axes(matrix), options=options, group="hd_example")
+    show.under(
+        lambda: canvas.head_picture(drawn, *head_drawing.axes(matrix), options, pins),
+        name=f"head-{shown.model}-layer{layer}-head{head}",
+        key="hd_example_out",
+        caption=sentences(ended(title), text),
+        table=lambda: head_drawing.long_table(matrix),
+    )

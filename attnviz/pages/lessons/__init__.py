@@ -1,0 +1,1 @@
+"""The page lessons: choices, maths, figures, panels."""

@@ -1,0 +1,92 @@
+"""What a visitor can choose in a lesson. Everything but lesson, sentence and notes is undone when a step is left."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+from attnviz import canvas
+from attnviz.app.links import link_state
+from attnviz.app.links.choices import Choice, PageChoices
+
+EXAMPLE = "The animal didn't cross the street because it was too tired."
+IDS = ("attention", "row", "scaling", "heads", "masks", "order", "cache", "model")
+OWN = "own"  #: the id of a lecturer's lesson
+MOST_STEPS = 30
+LARGEST_FILE = 40_000  #: characters of a lecturer's lesson
+FARTHEST = 512
+MASKS, SCALES, SEEN = (
+    ("model", "none", "causal", "window"),
+    ("model", "none", "inverse", "factor"),
+    ("after", "before", "difference"),
+)
+PLAIN_EDIT = canvas.HeadEdit()
+
+
+def _file(value: Any) -> str:
+    (text,) = value
+    if not isinstance(text, str) or len(text) > LARGEST_FILE:
+        raise ValueError(text)
+    return text
+
+
+def _file_written(text: str) -> list[str]:
+    return [text]
+
+
+def _edit(value: Any) -> canvas.HeadEdit:
+    mask, window, scale, factor, seen = value
+    if mask not in MASKS or scale not in SCALES or seen not in SEEN:
+        raise ValueError(value)
+    if not 1 <= int(window) <= FARTHEST or not 0 <= float(factor) <= 64:
+        raise ValueError(value)
+    return canvas.HeadEdit(mask, int(window), scale=scale, factor=float(factor), seen=seen)
+
+
+def _edit_written(edit: canvas.HeadEdit) -> list[Any]:
+    return [edit.mask, edit.window, edit.scale, edit.factor, edit.seen]
+
+
+def _bits(value: Any) -> str:
+    base64.b64decode(value, validate=True)
+    return str(value)
+
+
+def _place(value: Any) -> tuple[int, int, int]:
+    found = tuple(value)
+    if len(found) != 3 or any(isinstance(n, bool) or not isinstance(n, int) or not 0 <= n <= FARTHEST for n in found):
+        raise ValueError(value)
+    return found
+
+
+PAGE = PageChoices("lessons")
+LESSON = PAGE.one_of("lesson", (*IDS, OWN))
+STEP = PAGE.whole("step", 1, low=1, high=MOST_STEPS)
+SENTENCE = PAGE.sentence("l_text", EXAMPLE, longest=400)
+NOTES = PAGE.flag("l_notes")
+OWN_TEXT: Choice[str] = PAGE.on_canvas("l_own", "", _file, _file_written, 'title = "Mine"', inside="l_own")
+
+# Of one step:
+GUESS = PAGE.one_of("l_guess")
+WIDTH = PAGE.whole_or_none("l_width", low=1, high=4096)
+PLACE = PAGE.whole_or_none("l_at", low=0, high=FARTHEST)
+EDIT = PAGE.on_canvas("l_edit", PLAIN_EDIT, _edit, _edit_written, canvas.HeadEdit("none"), inside="l_hand", short="e")
+PAINTED: Choice[str] = PAGE.on_canvas("l_painted", "", _bits, str, "gA==", inside="l_hand", short="m")
+CELL = PAGE.on_canvas("l_cell", (0, -1, -1), lambda v: _cell(v), list, (1, 0, 2), inside="l_hand", short="c")
+PAIR = PAGE.on_canvas("l_pair", (0, 12, 4), _place, list, (1, 7, 3), inside="l_hand", short="p")
+
+#: what a step sets, and what is put back when it is left
+OF_A_STEP: tuple[Choice[Any], ...] = (GUESS, WIDTH, PLACE, EDIT, PAINTED, CELL, PAIR)
+
+
+def _cell(value: Any) -> tuple[int, int, int]:
+    """Part, row and column on a board; -1: none was chosen yet."""
+    found = tuple(value)
+    if len(found) != 3 or any(isinstance(n, bool) or not isinstance(n, int) or not -1 <= n <= FARTHEST for n in found):
+        raise ValueError(value)
+    return found
+
+
+def go_to(lesson: str, step: int) -> None:
+    """Open a step; what the last one set is undone. A callback."""
+    link_state.put_all({choice: choice.default for choice in OF_A_STEP} | {LESSON: lesson, STEP: step})

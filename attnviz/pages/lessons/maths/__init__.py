@@ -1,0 +1,1 @@
+"""What the page lessons computes: Config -> run(config) -> Result."""

@@ -1,0 +1,122 @@
+"""What a lesson speaks of: the sentence, as words with small random vectors and as a pass of a trained model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from attnviz.base.message import Problem
+from attnviz.base.word_boundaries import split
+from attnviz.models.catalogue import LoadedModel
+from attnviz.pages.build.maths import attention_by_hand, inputs
+from attnviz.pages.home.maths import landing
+from attnviz.runs import head_matrix, what_if
+from attnviz.runs.head_matrix import Look, Matrix
+from attnviz.runs.model_run import ModelRun, Stack
+from attnviz.runs.what_if import WhatIf
+
+MOST_WORDS = 6  #: words that are worked out by hand: more numbers do not fit on a screen
+WIDTH = 4  #: of the vectors by hand
+HEAD = landing.HEAD  #: layer and head of the trained model on show
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a step's sentences are filled with, the id of the right answer, and answers that depend on the sentence."""
+
+    values: Mapping[str, object]
+    right: str = ""
+    answers: tuple[tuple[str, str], ...] = ()  #: (id, token) where the answers are tokens of the sentence
+
+
+@dataclass(frozen=True)
+class Subject:
+    """The sentence; `run` is None where no trained model is on this machine."""
+
+    text: str
+    run: ModelRun | None = None
+    loaded: Callable[[], LoadedModel] | None = field(default=None, compare=False)
+
+    @property
+    def all_words(self) -> tuple[str, ...]:
+        found = tuple(split(self.text))
+        if not found:
+            raise Problem("The sentence is empty: type at least one word")
+        return found
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The words that are worked out by hand."""
+        return self.all_words[:MOST_WORDS]
+
+    @property
+    def stack(self) -> Stack | None:
+        return None if self.run is None else self.run.stacks[0]
+
+    def matrix(self, change: WhatIf | None = None) -> Matrix:
+        """The head on show: trained where a model is at hand, else of random vectors."""
+        change = change or WhatIf()
+        if self.stack is None:
+            return landing.run(landing.Config(self.text, change))
+        if change.changes_attention:
+            return what_if.instantly(self.stack, *HEAD, change, Look())
+        return head_matrix.head_matrix(self.stack, *HEAD, Look())
+
+    @property
+    def row(self) -> int:
+        """The row of the head on show that lessons speak of: the one with the largest, farthest weight.
+
+        The first token is left out as a key, because heads rest their attention there.
+        """
+        matrix = self.matrix()
+        seen = np.where(matrix.hidden, 0.0, matrix.values)
+        rows, cols = np.indices(seen.shape)
+        telling = seen * np.log1p(np.abs(rows - cols)) * (cols > 0)
+        return int(np.unravel_index(int(telling.argmax()), seen.shape)[0])
+
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        return self.matrix().rows
+
+    @property
+    def vectors(self) -> np.ndarray | None:
+        """(K, M): what the trained model makes of each token before its first layer; None without one."""
+        if self.run is None or self.loaded is None:
+            return None
+        table = self.loaded().model.get_input_embeddings().weight
+        return np.stack([table[id].detach().float().numpy() for id in self.run.source.ids])
+
+    def by_hand(
+        self, words: tuple[str, ...] | None = None, *, mask: inputs.MaskName = "none", heads: int = 1
+    ) -> attention_by_hand.Result:
+        """Attention over the words with small random vectors, every number at hand."""
+        width = WIDTH // heads
+        return attention_by_hand.run(
+            inputs.Config(
+                words or self.words,
+                d_model=WIDTH,
+                n_heads=heads,
+                n_kv_heads=heads,
+                d_head=width,
+                d_value=width,
+                mask=mask,
+            )
+        )
+
+
+FactsOf = Callable[[Subject], Facts]
+
+
+def written(values: np.ndarray) -> str:
+    """A vector as a person writes it."""
+    return "(" + ", ".join(f"{value:.1f}".replace("-", "−") for value in values) + ")"
+
+
+def nothing(_subject: Subject) -> Facts:
+    """A step whose sentences hold no number."""
+    return Facts({})
+
+
+__all__ = ["HEAD", "MOST_WORDS", "WIDTH", "Facts", "FactsOf", "Subject", "nothing", "written"]

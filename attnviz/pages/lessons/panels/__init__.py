@@ -1,0 +1,1 @@
+"""What the page lessons shows: widgets, results, figures and words."""

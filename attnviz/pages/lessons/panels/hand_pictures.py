@@ -1,0 +1,223 @@
+"""Pictures of the sentence with small random vectors: tokens, boards of numbers, a mask to paint, another order."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import streamlit as st
+
+from attnviz import canvas
+from attnviz.app import show
+from attnviz.app.cache.kept_charts import chart_of
+from attnviz.app.links import link_state
+from attnviz.app.text import plain
+from attnviz.base.packed import pack_bits, unpack_bits
+from attnviz.base.words import _
+from attnviz.canvas import rotation_circle, tensor_strip
+from attnviz.figures import heatmap
+from attnviz.pages.build.maths import boards, steps
+from attnviz.pages.build.panels import numbers
+from attnviz.pages.lessons import choices
+from attnviz.pages.lessons.maths import order_facts
+from attnviz.pages.lessons.maths.subject import Subject
+from attnviz.pages.lessons.panels import cost_pictures, trained_pictures
+from attnviz.pages.lessons.panels.lesson_form import PictureSettings
+from attnviz.pages.masks.maths import mask_lab, mask_rules
+from attnviz.pages.positions.maths import pair_rotation
+
+FIRST = 16  #: numbers of a vector that are written, where there is room
+MOST_ROWS = 14
+CIRCLE_LAST = 60  #: the farthest position on the circle
+
+
+def tokens(subject: Subject, set_to: PictureSettings, _key: str) -> None:
+    """The sentence cut into tokens, large; with their vectors, or with the one that a question is about."""
+    show = set_to.get("show", "pieces")
+    vectors = subject.vectors if show == "vectors" else None
+    if vectors is not None:
+        _vectors(subject.tokens, vectors)
+        return
+    asked = subject.row if show == "asked" else -1
+    matrix = subject.matrix()
+    hidden = np.zeros(len(matrix.rows), bool) if asked < 0 or matrix.hidden is None else matrix.hidden[asked]
+    pieces = [_piece(token, i == asked, bool(hidden[i])) for i, token in enumerate(matrix.rows)]
+    with st.container(key="l-tokens"):
+        st.markdown(" ".join(pieces))
+    if asked >= 0:
+        st.caption(_("Blue looks. Orange is what it may look at, itself included; what is hidden from it is plain."))
+
+
+def _piece(token: str, asked: bool, hidden: bool) -> str:
+    shown = plain(token.strip() or "␣")
+    if asked:
+        return f":blue-background[**{shown}**]"
+    return shown if hidden else f":orange-background[{shown}]"
+
+
+def _vectors(tokens: tuple[str, ...], vectors: np.ndarray) -> None:
+    """A row for each token: its place, and the first numbers of its vector.
+
+    Each number has a column of its own, and the style of all pages leaves out those that the window has no room for.
+    """
+    count, width = vectors.shape
+    numbers_of = [[f"{value:.3f}".replace("-", "−") for value in vector[:FIRST]] for vector in vectors]
+    rows = [
+        (str(i), f"**{plain(token.strip() or '␣')}**", *numbers_of[i], "…")
+        for i, token in enumerate(tokens[:MOST_ROWS])
+    ]
+    heads = (_("Place"), _("Token"), _("Its vector: {width} numbers").format(width=width), *[" "] * FIRST)
+    lines = [heads, ("---",) * len(heads), *rows]
+    with st.container(key="l-vectors"):
+        st.markdown("\n".join(f"| {' | '.join(line)} |" for line in lines))
+    if count > MOST_ROWS:
+        st.caption(_("and {n} more").format(n=count - MOST_ROWS))
+    st.caption(_("The trained model’s own vectors, before its first layer. Equal tokens begin with equal vectors."))
+
+
+def board(subject: Subject, set_to: PictureSettings, key: str) -> None:
+    """One operation of Build, with the last word's first number chosen."""
+    step = set_to.get("step", "scores")
+    result = subject.by_hand(mask=set_to.get("mask", "none"), heads=int(set_to.get("heads", "1")))  # type: ignore[arg-type]
+    shown = boards.boards(result, step)
+    part, row, col = link_state.value(choices.CELL)
+    part = min(part, len(shown) - 1)
+    rows, cols = shown[part].result.values.shape
+    row, col = (rows - 1 if row < 0 else min(row, rows - 1)), (0 if col < 0 else min(col, cols - 1))
+    size = steps.sizes(result)
+    label = _("Numbers of this step; arrow keys choose one")
+    parts = [({"q": "Q", "k": "K", "v": "V", "x": "X"}.get(one.part, one.part), one.result.role) for one in shown]
+    tensor_strip.board(
+        key,
+        step,
+        [numbers.board(one, size, label) for one in shown],
+        [tensor_strip.Tabs("part", _("Matrix"), parts, part)] if len(shown) > 1 else [],
+        tensor_strip.Pick(part, row, col),
+        on_pick=lambda pick: link_state.put(choices.CELL, (pick.part, pick.row, pick.col)),
+        on_tab=lambda _name, i: link_state.put(choices.CELL, (i, -1, -1)),
+    )
+    st.caption(
+        _("Vectors and weights: random with a seed, small enough to work out on paper. The first {n} words.").format(
+            n=len(subject.words)
+        )
+    )
+
+
+def mask(subject: Subject, set_to: PictureSettings, key: str) -> None:
+    """The mask to paint on, and the weights that it leaves."""
+    words = subject.words
+    rules = (mask_rules.Rule("causal"),) if set_to.get("mask") == "causal" else ()
+    start = mask_lab.run(mask_lab.Config(words, rules=rules))
+    wanted = _painted(len(words))
+    result = start
+    if wanted is not None:
+        result = mask_lab.run(mask_lab.Config(words, rules=rules, paint=mask_lab.painted(start.rules_alone, wanted)))
+    left, right = st.columns(2, gap="medium")
+    with left:
+        st.markdown("**" + _("Who may look at whom: click to change it") + "**")
+        canvas.mask_grid(key, result.mask, words, on_change=_paint, label=_("Who may look at whom"))
+    with right:
+        st.markdown("**" + _("What attention is left") + "**")
+        drawn = canvas.Head(result.after, hidden=~result.mask)
+        canvas.head_view(f"{key}-after", drawn, words, options=canvas.Options(compact=True))
+    st.caption(
+        _("Random vectors with a seed. Kept: {kept} of {all} scores.").format(kept=result.pairs, all=result.square)
+    )
+
+
+def _painted(n: int) -> np.ndarray | None:
+    try:
+        return unpack_bits(base64.b64decode(link_state.value(choices.PAINTED)), (n, n))
+    except ValueError:
+        return None  # painted on a longer or shorter sentence
+
+
+def _paint(grid: np.ndarray) -> None:
+    link_state.put(choices.PAINTED, base64.b64encode(pack_bits(grid)).decode())
+
+
+def order(subject: Subject, set_to: PictureSettings, key: str) -> None:
+    """The weights of the sentence as typed, and backwards, sorted back."""
+    kind, causal = set_to.get("kind", "none"), set_to.get("mask") == "causal"
+    result = order_facts.moved(subject, kind, causal)
+    words = result.config.words
+    hidden = ~np.tri(len(words), dtype=bool) if causal else None
+    places = result.order.argsort()
+    back = None if hidden is None else hidden[places][:, places]
+    shown = (
+        ("before", _("As typed"), result.before, hidden),
+        ("after", _("Read backwards, then sorted back"), result.after, back),
+    )
+    for column, (name, title, weights, masked) in zip(st.columns(2, gap="medium"), shown, strict=True):
+        with column:
+            st.markdown(f"**{title}**")
+            few = len(words) <= 8
+            fig = chart_of(heatmap.matrix, weights, words, words, masked=masked, height=340, numbers=few)
+            show.chart(fig, key=f"{key}-{name}", words=title)
+    difference = float(np.abs(result.before - result.after).max())
+    st.caption(
+        _("Random vectors with a seed. Largest difference between the two pictures: {difference:.2g}.").format(
+            difference=difference
+        )
+    )
+
+
+def circle(_subject: Subject, _set_to: PictureSettings, key: str) -> None:
+    """RoPE's rotation of one pair, to be turned by hand."""
+    pair, q_at, k_at = link_state.value(choices.PAIR)
+    q_at, k_at = min(q_at, CIRCLE_LAST), min(k_at, CIRCLE_LAST)
+    result = pair_rotation.run(pair_rotation.Config(pair=min(pair, 31), q_at=q_at, k_at=k_at))
+    rotation_circle.rotation_circle(
+        key,
+        result.turns,
+        result.q,
+        result.k,
+        at=rotation_circle.RotationPlace(result.config.pair, q_at, k_at),
+        last=CIRCLE_LAST,
+        on_pick=lambda place: link_state.put(choices.PAIR, (place.pair, place.q_at, place.k_at)),
+    )
+
+
+Draw = Callable[[Subject, Mapping[str, str], str], None]
+BOARDS = ("embed", "project", "scores", "scale", "mask", "softmax", "sum", "merge", "output", "residual")
+
+
+@dataclass(frozen=True)
+class LiveKind:
+    """How it is drawn, the settings that it takes with the values that each allows, and whether it shows the sentence.
+
+    `wide`: it is read at the width of the page only, below the words; `wide_on_page`: but when presented beside them,
+    because a screen has less height.
+    """
+
+    draw: Draw
+    allows: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    of_sentence: bool = True
+    wide: bool = False
+    wide_on_page: bool = False
+
+
+PICTURES: dict[str, LiveKind] = {
+    "tokens": LiveKind(tokens, {"show": ("pieces", "vectors", "asked")}),
+    "board": LiveKind(board, {"step": BOARDS, "mask": ("none", "causal"), "heads": ("1", "2")}),
+    "head": LiveKind(
+        trained_pictures.head,
+        {"mask": ("model", "none", "causal", "window"), "scale": ("model", "none", "inverse")},
+    ),
+    "heads": LiveKind(trained_pictures.heads, {"layer": tuple(str(n) for n in range(30))}),
+    "mask": LiveKind(mask, {"mask": ("none", "causal")}),
+    "bars": LiveKind(
+        cost_pictures.bars,
+        {"d_k": ("1", "4", "16", "64", "256", "512", "1024"), "also": ("inverse",)},
+        of_sentence=False,
+    ),
+    "curves": LiveKind(cost_pictures.curves, {"d_k": ("16", "64", "256", "512", "1024")}, of_sentence=False),
+    "order": LiveKind(order, {"kind": ("none", "sinusoidal", "rope-half", "alibi"), "mask": ("none", "causal")}),
+    "circle": LiveKind(circle, of_sentence=False),
+    "player": LiveKind(cost_pictures.player, {"decoder": ("core", "trained")}, wide_on_page=True),
+    "growth": LiveKind(cost_pictures.growth, of_sentence=False),
+    "sharing": LiveKind(cost_pictures.sharing, of_sentence=False, wide=True),
+    "next": LiveKind(trained_pictures.following),
+}

@@ -1,0 +1,132 @@
+"""Lesson 3: why scores are divided by the square root of d_k."""
+
+from attnviz.base.words import N_
+from attnviz.pages.lessons.maths import scaling_facts as facts
+from attnviz.pages.lessons.panels.lesson_form import Lesson, LessonPicture, LessonStep, Notes, Question
+
+LESSON = Lesson(
+    "scaling",
+    N_("Why divide by √d_k?"),
+    (
+        LessonStep(
+            N_("Longer vectors, larger scores"),
+            N_(
+                "A score adds up d_k products. Take q and k whose numbers are random, with mean 0 and variance 1, and "
+                "d_k = {d_k} of them."
+            ),
+            LessonPicture("bars", {"d_k": "64"}),
+            N_("Move the slider for d_k and watch the bars, raw and scaled."),
+            facts.spread,
+            Question(
+                N_("How large is such a score typically?"),
+                N_(
+                    "Measured on {pairs:,} pairs: {typical:.2f}. The variance of the sum is d_k = {d_k}, so its root, "
+                    "√{d_k} = {root:.0f}, is typical. Divided by it, {scaled:.2f}."
+                ),
+                {"one": N_("about 1"), "root": N_("about {root:.0f}"), "all": N_("about {d_k}")},
+            ),
+            notes=Notes(
+                N_("Signs differ, so most terms cancel: the sum grows like a random walk, with the root."),
+                N_("They answer {d_k}, as if all terms had one sign."),
+                4,
+            ),
+            terms=("score", "scaling"),
+            page="scaling",
+            seen={"s_section": "variance"},
+        ),
+        LessonStep(
+            N_("Large scores: one key takes all"),
+            N_(
+                "At d_k = {d_k} the largest of {n} weights is {raw:.0%} without scaling and {scaled:.0%} with it. "
+                "Differences of scores are factors of weights, so large scores leave one winner."
+            ),
+            LessonPicture("bars", {"d_k": "512"}),
+            N_("Find the d_k at which the largest raw weight passes one half."),
+            facts.saturated,
+            notes=Notes(
+                N_("This is called saturation. Nothing was learned here: the vectors are random."),
+                N_("They think the winner means something. It won by chance."),
+                4,
+            ),
+            terms=("saturation", "softmax"),
+            page="scaling",
+        ),
+        LessonStep(
+            N_("On a real head"),
+            N_(
+                "Now the head of lesson 1, on your sentence. It was trained with scaling, and this can be switched off."
+            ),
+            LessonPicture("head"),
+            N_("Predict, then switch the scale above the picture back and forth."),
+            facts.off,
+            Question(
+                N_("What happens to the row of “{token}” when scaling is off?"),
+                N_("Its weight on “{key}” goes from {before:.1%} to {after:.1%}."),
+                {
+                    "flatter": N_("its weights become more even"),
+                    "sharper": N_("fewer tokens get more of it"),
+                    "same": N_("nothing: its order stays"),
+                },
+            ),
+            LessonPicture("head", {"scale": "none"}),
+            Notes(
+                N_("The order of the weights stays: softmax never swaps two keys. Only their distance grows."),
+                N_("They mix up “the order stays” with “nothing changes”."),
+                4,
+            ),
+            ("scaling", "entropy"),
+            "home",
+            {"scaled": "false"},
+        ),
+        LessonStep(
+            N_("Why that hurts: no gradient"),
+            N_(
+                "Training changes scores a little and looks at what comes of it. Once you have predicted, a curve "
+                "shows how much of a change in the scores softmax lets through."
+            ),
+            LessonPicture("bars", {"d_k": "512"}),
+            N_("Predict, then compare the curves at large d_k."),
+            facts.gradient,
+            Question(
+                N_("Without scaling, at d_k = {d_k}: how much gets through, compared to with scaling?"),
+                N_(
+                    "The median is {raw:.1g} without and {scaled:.2f} with scaling: a row that is almost one-hot "
+                    "hardly answers to its scores."
+                ),
+                {"more": N_("more"), "same": N_("as much"), "less": N_("much less")},
+            ),
+            LessonPicture("curves", {"d_k": "512"}),
+            Notes(
+                N_("“Regions with tiny gradients”: this is the sentence from the paper, measured."),
+                N_("They think large weights mean large gradients. At 0 and at 1 softmax is flat."),
+                4,
+            ),
+            ("saturation", "softmax"),
+            "scaling",
+            {"s_section": "saturation"},
+        ),
+        LessonStep(
+            N_("Why the root, and not d_k?"),
+            N_("Why not be safe and divide by d_k itself? Then scores shrink as d_k grows."),
+            LessonPicture("bars", {"d_k": "512"}),
+            N_("Predict, then move d_k with the third row of bars on show."),
+            facts.too_much,
+            Question(
+                N_("Divided by d_k = {d_k}: what are the weights like?"),
+                N_(
+                    "The largest is {largest:.1%}, and even weights would be {even:.1%} each; divided by √d_k it is "
+                    "{scaled:.0%}. The root keeps the spread of scores at 1, whatever d_k is."
+                ),
+                {"even": N_("almost even"), "same": N_("as with √d_k"), "one": N_("one key has all")},
+            ),
+            LessonPicture("bars", {"d_k": "512", "also": "inverse"}),
+            Notes(
+                N_("Too large: one winner by chance. Too small: a plain mean. The root is in between for every d_k."),
+                "",
+                3,
+            ),
+            ("scaling", "temperature"),
+            "scaling",
+        ),
+    ),
+)

@@ -1,0 +1,1 @@
+"""The page masks: choices, maths, figures, panels."""

@@ -1,0 +1,85 @@
+"""What a visitor can choose on the mask page: the sentence, the rules, the paint, and what to look at closer."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+import numpy as np
+
+from attnviz.app.links.choices import Choice, PageChoices
+from attnviz.base.packed import pack_bits, unpack_bits
+from attnviz.pages.masks.maths import mask_lab, mask_programs, mask_rules, traps
+from attnviz.runs.word_vectors import LONGEST
+
+EXAMPLE = "The cat sat on the mat because it was tired"  # the same in every language, because a link must show the same
+MOST_RULES = 3
+OFF = "off"
+
+
+def _paint_read(value: Any) -> mask_lab.Painted:
+    size = int(value["n"])
+    if not 0 < size <= LONGEST:
+        raise ValueError(size)
+    on, off = (tuple(map(int, np.flatnonzero(_cells(value[name], size)))) for name in ("on", "off"))
+    return mask_lab.Painted(size, on, off)
+
+
+def _paint_write(value: mask_lab.Painted) -> dict[str, Any]:
+    """The paint as bits: {"n": words, "on": base64, "off": base64}."""
+    return {"n": value.size, "on": _bits(value.on, value.size), "off": _bits(value.off, value.size)}
+
+
+def _bits(flats: tuple[int, ...], size: int) -> str:
+    grid = np.zeros(size * size, bool)
+    grid[list(flats)] = True
+    return base64.b64encode(pack_bits(grid)).decode() if flats else ""
+
+
+def _cells(text: str, size: int) -> np.ndarray:
+    if not text:
+        return np.zeros((size, size), bool)
+    return unpack_bits(base64.b64decode(text, validate=True), (size, size))
+
+
+PAGE = PageChoices("masks")
+SENTENCE = PAGE.sentence("m_text", EXAMPLE, longest=3000)
+SEED = PAGE.whole("m_seed", 0, low=0, high=9999)
+RULES = tuple(
+    PAGE.one_of(
+        f"m_rule{place}",
+        tuple(mask_rules.KINDS) if place == 1 else (OFF, *mask_rules.KINDS),
+        "causal" if place == 1 else OFF,
+    )
+    for place in range(1, MOST_RULES + 1)
+)
+#: how the second and the third rule are joined to those before them
+JOINS = {place: PAGE.one_of(f"m_join{place}", ("and", "or")) for place in range(2, MOST_RULES + 1)}
+
+
+def _of_rule(place: int, kind: str, parameter: mask_rules.RuleParameter) -> Choice[Any]:
+    name = f"m{place}_{kind}_{parameter.name}"
+    if isinstance(parameter.default, bool):
+        return PAGE.flag(name, parameter.default)
+    if isinstance(parameter.default, int):
+        return PAGE.whole(name, parameter.default, parameter.least, parameter.most)
+    if parameter.options:
+        return PAGE.one_of(name, parameter.options, parameter.default)
+    return PAGE.text(name, parameter.default, longest=1000)
+
+
+#: (place, kind, parameter's name) -> its choice
+OF_RULE = {
+    (place, kind.id, parameter.name): _of_rule(place, kind.id, parameter)
+    for place in range(1, MOST_RULES + 1)
+    for kind in mask_rules.KINDS.values()
+    for parameter in kind.parameters
+}
+PAINT = PAGE.on_canvas(
+    "m_paint", mask_lab.Painted(), _paint_read, _paint_write, mask_lab.Painted(4, (1,), (8,)), inside="m_paint"
+)
+VIEW = PAGE.one_of("m_view", ("layers", "far", "traps", "training"))
+LAYERS = PAGE.whole("m_layers", 2, low=1, high=mask_lab.MOST_LAYERS)
+TRAP = PAGE.one_of("m_trap", tuple(traps.TRAPS))
+LEAK = PAGE.whole("m_leak", 1, low=1, high=4)
+PROGRAM = PAGE.one_of("m_code", tuple(str(way) for way in mask_programs.WAYS), "attn_mask")

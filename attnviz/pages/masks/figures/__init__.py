@@ -1,0 +1,1 @@
+"""What the page masks draws with: arrays in, a figure out."""

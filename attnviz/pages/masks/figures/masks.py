@@ -1,0 +1,198 @@
+"""Figures of the mask page: how far layers reach, a mask over thousands of words, and training under a leaking mask."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import plotly.graph_objects as go
+
+from attnviz.base.words import _
+from attnviz.figures import svg
+from attnviz.figures.heatmap import label, matrix
+from attnviz.figures.svg import Drawn, Ink, text_width
+from attnviz.figures.svg_grid import Grid
+from attnviz.figures.theme import ALTERNATIVE, MASKED, PRIMARY, RAW, SCALED, THEORY, WEIGHTS, Figure, layout, mixed
+
+
+def hops(layers: np.ndarray, words: Sequence[str], upto: int) -> Figure:
+    """Layers until a key has reached a query (T, T), -1 = never; cells that need more than `upto` layers are grey."""
+    shown = np.where((layers >= 0) & (layers <= upto), layers, -1)
+    few = len(words) <= 20
+    fig = matrix(
+        shown.astype(float),
+        words,
+        words,
+        kind="plain",
+        masked=shown < 0,
+        numbers=False,
+        value_title=_("layers"),
+        masked_name=_("not reached"),
+        row_title=_("queries"),
+        col_title=_("keys"),
+        height=430,
+    )
+    heat = fig.data[-1]
+    heat.update(
+        zmin=0,
+        zmax=max(upto, 1),
+        colorscale=[(at, colour) for (at, _dark), (_at, colour) in zip(WEIGHTS, reversed(WEIGHTS), strict=True)],
+        colorbar={"tickformat": "d", "nticks": min(upto + 1, 8), **heat.colorbar.to_plotly_json()},
+        hovertemplate="%{y} ← %{x}<br>" + _("after {n} layers").format(n="%{z}") + "<extra></extra>",
+    )
+    if not few:
+        step = -(-len(words) // 18)
+        thinned = {"tickvals": [*range(0, len(words), step)], "ticktext": [label(word) for word in words[::step]]}
+        fig.update_xaxes(**thinned)
+        fig.update_yaxes(**thinned)
+    else:
+        heat.update(texttemplate="%{z:d}", showscale=False)
+    return fig
+
+
+def reach(counts: np.ndarray, words: int, upto: int) -> Figure:
+    """How many words have reached the last word after 0, 1, 2... layers, and the mean over all words.
+
+    `counts` (layers + 1, T); the layer `upto` is marked.
+    """
+    x = np.arange(len(counts))
+    fig = go.Figure()
+    for values, name, colour in (
+        (counts[:, -1], _("the last word"), SCALED),
+        (counts.mean(1), _("mean over all words"), RAW),
+    ):
+        fig.add_trace(go.Scatter(x=x, y=values, name=name, mode="lines+markers", line={"color": colour, "width": 2.5}))
+    fig.add_vline(x=upto, line={"color": THEORY, "dash": "dot", "width": 1.5})
+    fig.add_hline(y=words, line={"color": THEORY, "dash": "dash", "width": 1})
+    fig.update_xaxes(title=_("layers"), dtick=1, zeroline=False)
+    fig.update_yaxes(title=_("words heard of"), range=[0, words * 1.08 + 0.2], zeroline=False)
+    fig.update_layout(hovermode="x unified")
+    return layout(fig, None, 430)
+
+
+def far(density: np.ndarray, length: int) -> Figure:
+    """A mask over `length` words in tiles: the share of each tile's pairs that is kept, 0 to 1."""
+    tiles = len(density)
+    shown = np.where(density > 0, density, np.nan)
+    fig = go.Figure()
+    fig.add_trace(
+        go.Heatmap(
+            z=np.where(density > 0, np.nan, 1.0),
+            colorscale=[(0, MASKED), (1, MASKED)],
+            zmin=0,
+            zmax=1,
+            opacity=0.3,
+            showscale=False,
+            hoverinfo="skip",
+        )
+    )
+    fig.add_trace(
+        go.Heatmap(
+            z=np.sqrt(shown),
+            customdata=density,
+            zmin=0,
+            zmax=1,
+            colorscale=WEIGHTS,
+            hoverongaps=False,
+            hovertemplate=_("{share} of this tile's pairs are kept").format(share="<b>%{customdata:.2%}</b>")
+            + "<extra></extra>",
+            colorbar={
+                "title": {"text": _("share kept"), "side": "right"},
+                "tickvals": [np.sqrt(v) for v in (0.01, 0.1, 0.25, 0.5, 1)],
+                "ticktext": ["1%", "10%", "25%", "50%", "100%"],
+                "thickness": 12,
+                "outlinewidth": 0,
+            },
+        )
+    )
+    places = np.linspace(0, tiles, 5)
+    ticks = {
+        "tickvals": places - 0.5,
+        "ticktext": [f"{int(v):,}" for v in places * length / tiles],
+        "showgrid": False,
+        "zeroline": False,
+    }
+    fig.update_xaxes(side="top", title=_("key position"), constrain="domain", **ticks)
+    fig.update_yaxes(autorange="reversed", title=_("query position"), scaleanchor="x", constrain="domain", **ticks)
+    return layout(fig, None, 460)
+
+
+def losses(
+    steps: np.ndarray, honest: np.ndarray, leaking: np.ndarray, without_leak: np.ndarray, guess: float, total: int
+) -> Figure:
+    """Training losses in nats per word over steps, and `guess`, the loss of guessing blindly."""
+    fig = go.Figure()
+    for values, name, colour, dash in (
+        (honest, _("mask right"), SCALED, "solid"),
+        (leaking, _("mask shifted"), RAW, "solid"),
+        (without_leak, _("mask shifted, asked without the leak"), ALTERNATIVE, "dot"),
+    ):
+        line = {"color": colour, "width": 2.5, "dash": dash}
+        fig.add_trace(go.Scatter(x=steps, y=values, name=name, mode="lines", line=line))
+    fig.add_hline(
+        y=guess,
+        line={"color": THEORY, "dash": "dash", "width": 1},
+        annotation={"text": _("guessing blindly: {nats}").format(nats=f"{guess:.2f}"), "xanchor": "right"},
+    )
+    top = max(2.5 * guess, 1.0)
+    fig.update_xaxes(title=_("training step"), range=[0, total], zeroline=False)
+    fig.update_yaxes(title=_("loss, nats per word"), range=[-0.05 * top, top], zeroline=False)
+    fig.update_layout(hovermode="x unified")
+    return layout(fig, None, 400)
+
+
+def places(weights: np.ndarray) -> Figure:
+    """Mean weights (T, T) between places 1 to T of a line."""
+    names = [label(str(n + 1)) for n in range(len(weights))]
+    return matrix(weights, names, names, masked=weights == 0, numbers=False, row_title=_("place"), height=340)
+
+
+@dataclass(frozen=True)
+class MaskPicture:
+    """`allowed` (Q, K) boolean, True where a query may look at a key."""
+
+    allowed: np.ndarray
+    rows: Sequence[str]
+    cols: Sequence[str]
+    title: str = ""
+
+    def drawn(self, ink: Ink, bar: bool = True) -> Drawn:
+        """The picture without title and caption; `bar` is its legend."""
+        allowed = np.asarray(self.allowed, bool)
+        grid = Grid.of(self.rows, self.cols, largest=34)
+        colour = mixed(PRIMARY[ink.dark], ink.ground, 0.18)
+        parts = [
+            svg.box(grid.left, grid.top, grid.w, grid.h, fill="url(#masked)"),
+            grid.cells(np.where(allowed, 0, -1).astype(np.int16), [colour]),
+        ]
+        if grid.cell >= 5:
+            parts.append(_mesh(grid, ink.ground))
+        parts += grid.labels(ink)
+        for row in np.flatnonzero(~allowed.any(1)).tolist():  # may look at nothing
+            parts.append(svg.box(grid.left - 4, grid.y(row) + 1, 3, max(1, grid.cell - 2), fill=ink.k))
+        width, height = grid.width, grid.height
+        if bar:
+            legend, end = _legend(grid.left, height + 8, colour)
+            parts, width, height = parts + legend, max(width, end + 8), height + 28
+        return Drawn(width, height, parts)
+
+
+def _mesh(grid: Grid, colour: str) -> str:
+    across = "".join(f"M0 {svg.number(row * grid.cell)}h{svg.number(grid.w)}" for row in range(len(grid.rows) + 1))
+    down = "".join(f"M{svg.number(col * grid.cell)} 0v{svg.number(grid.h)}" for col in range(len(grid.cols) + 1))
+    move = f"translate({svg.number(grid.left)} {svg.number(grid.top)})"
+    width = 1 if grid.cell >= 12 else 0.5
+    return f'<path transform="{move}" d="{across}{down}" fill="none" stroke="{colour}" stroke-width="{width}"/>'
+
+
+def _legend(x: float, y: float, colour: str) -> tuple[list[str], float]:
+    kept, hidden = _("may look"), _("may not look")
+    second = x + 20 + text_width(kept, 12) + 16
+    parts = [
+        svg.box(x, y, 14, 10, fill=colour),
+        svg.words(kept, x + 20, y + 5),
+        svg.box(second, y, 14, 10, fill="url(#masked)"),
+        svg.words(hidden, second + 20, y + 5),
+    ]
+    return parts, second + 20 + text_width(hidden, 12)

@@ -1,0 +1,1 @@
+"""What the page masks computes: Config -> run(config) -> Result."""

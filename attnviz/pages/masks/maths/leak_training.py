@@ -1,0 +1,181 @@
+"""What the causal mask does to training: T examples from one sentence, and a loss of zero when it is off by one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from attnviz.base.message import Problem
+from attnviz.core import masks
+from attnviz.core.attention import attend
+from attnviz.core.seeding import seeded
+
+WIDTH = 32
+MOST_WORDS = 32  #: different words that the small model learns, at most
+REPORT_EVERY = 5
+
+
+@dataclass(frozen=True)
+class Config:
+    """Training on words drawn by lot from the sentence, with replacement: nothing in them can be predicted.
+
+    `leak` is by how many places the wrong mask is off; `length` words a line, `batch` lines a step.
+    """
+
+    words: tuple[str, ...]
+    seed: int = 0
+    leak: int = 1
+    length: int = 12
+    batch: int = 32
+    steps: int = 150
+    learning_rate: float = 0.01
+
+
+@dataclass(frozen=True)
+class Result:
+    """Losses in nats per word at the steps that were reported, one model under each mask.
+
+    `guess` is the loss of guessing blindly, ln V: on random words no model without a leak beats it. `without_leak`
+    is the leaking model's loss under the right mask, as when it generates text. Weights are
+    (length, length), the mean over a batch.
+    """
+
+    steps: np.ndarray
+    honest: np.ndarray
+    leaking: np.ndarray
+    without_leak: np.ndarray
+    guess: float
+    honest_weights: np.ndarray
+    leaking_weights: np.ndarray
+    total_steps: int
+
+    @property
+    def done(self) -> bool:
+        return int(self.steps[-1]) >= self.total_steps
+
+
+@dataclass(frozen=True)
+class Examples:
+    """One sentence as training examples: what is read, what comes next, the loss of each (nats).
+
+    `together` comes from one pass under the causal mask over all words but the last, which nothing
+    follows; `apart` from a pass for each example. `pairs_together` and `pairs_apart` are the scores that
+    each way computes.
+    """
+
+    read: tuple[tuple[str, ...], ...]
+    following: tuple[str, ...]
+    together: np.ndarray
+    apart: np.ndarray
+    pairs_together: int
+    pairs_apart: int
+
+
+class TinyModel(nn.Module):
+    """A language model of one attention layer: words and their positions in, logits of the next word out."""
+
+    def __init__(self, vocabulary: int, length: int) -> None:
+        super().__init__()
+        self.word = nn.Embedding(vocabulary, WIDTH)
+        self.place = nn.Embedding(length, WIDTH)
+        self.qkv = nn.Linear(WIDTH, 3 * WIDTH)
+        self.out = nn.Linear(WIDTH, WIDTH)
+        self.head = nn.Linear(WIDTH, vocabulary)
+
+    def forward(self, tokens: Tensor, may_attend: Tensor) -> tuple[Tensor, Tensor]:
+        """tokens (B, T) -> logits (B, T, V) and weights (B, T, T)."""
+        x = self.word(tokens) + self.place.weight[: tokens.shape[1]]
+        q, k, v = self.qkv(x).unsqueeze(1).chunk(3, -1)  # (B, H=1, T, D)
+        stages = attend(q, k, v, mask=may_attend)
+        return self.head(x + self.out(stages.output[:, 0])), stages.weights[:, 0]
+
+
+def shifted_mask(length: int, leak: int) -> Tensor:
+    """Causal, off by `leak` places: key position <= query position + leak."""
+    return torch.ones(length, length, dtype=torch.bool).tril(leak)
+
+
+def next_word_loss(logits: Tensor, tokens: Tensor) -> Tensor:
+    """Mean loss in nats of each word but the first, predicted from the place before it."""
+    return F.cross_entropy(logits[:, :-1].flatten(0, 1), tokens[:, 1:].flatten())
+
+
+def vocabulary(words: tuple[str, ...]) -> tuple[str, ...]:
+    """The sentence's different words, in order, as many as the small model takes."""
+    different = tuple(dict.fromkeys(words))
+    if len(different) < 2:
+        raise Problem(
+            "There are {n} different words in the sentence; guessing the next one takes at least two.", n=len(different)
+        )
+    return different[:MOST_WORDS]
+
+
+def examples(words: tuple[str, ...], seed: int = 0) -> Examples:
+    """The T - 1 examples in a sentence of T words, their losses in one pass and one by one, for an untrained model."""
+    names = tuple(dict.fromkeys(words))
+    if len(words) < 2:
+        raise Problem("One word is no training example: there is no next word. Type at least two.")
+    model = _model(len(names), len(words), seed)
+    tokens = torch.tensor([[names.index(word) for word in words]])
+    length = len(words)
+    with torch.no_grad():
+        logits, _ = model(tokens[:, :-1], masks.causal(length - 1))
+        together = F.cross_entropy(logits[0], tokens[0, 1:], reduction="none")
+        apart = [
+            F.cross_entropy(model(tokens[:, :n], masks.everything(n))[0][0, -1], tokens[0, n]) for n in range(1, length)
+        ]
+    return Examples(
+        tuple(words[:n] for n in range(1, length)),
+        words[1:],
+        together.numpy(),
+        torch.stack(apart).numpy(),
+        (length - 1) ** 2,
+        sum(n**2 for n in range(1, length)),
+    )
+
+
+def train(config: Config) -> Iterator[Result]:
+    """Train two models from one start on the same lines, one mask right and one off by `leak`; results so far."""
+    names = vocabulary(config.words)
+    honest, leaking = (_model(len(names), config.length, config.seed) for _ in range(2))
+    right, wrong = masks.causal(config.length), shifted_mask(config.length, config.leak)
+    generator = torch.Generator().manual_seed(config.seed)
+    optimisers = [torch.optim.Adam(model.parameters(), lr=config.learning_rate) for model in (honest, leaking)]
+    log: list[tuple[int, float, float, float]] = []
+    for step in range(config.steps + 1):
+        lines = torch.randint(len(names), (config.batch, config.length), generator=generator)
+        seen = [_step(*pair, lines) for pair in zip((honest, leaking), optimisers, (right, wrong), strict=True)]
+        if step % REPORT_EVERY and step < config.steps:
+            continue
+        with torch.no_grad():
+            alone = next_word_loss(leaking(lines, right)[0], lines)
+        log.append((step, seen[0][0], seen[1][0], float(alone)))
+        yield _result(log, math.log(len(names)), seen[0][1], seen[1][1], config.steps)
+
+
+def _step(model: nn.Module, optimiser: torch.optim.Optimizer, mask: Tensor, lines: Tensor) -> tuple[float, np.ndarray]:
+    """One step of training; the loss before it, and the mean weights."""
+    logits, weights = model(lines, mask)
+    loss = next_word_loss(logits, lines)
+    optimiser.zero_grad()
+    loss.backward()
+    optimiser.step()
+    return loss.item(), weights.detach().mean(0).numpy()
+
+
+def _result(
+    log: list[tuple[int, float, float, float]], guess: float, honest: np.ndarray, leaking: np.ndarray, total: int
+) -> Result:
+    steps, right, wrong, alone = (np.array(column) for column in zip(*log, strict=True))
+    return Result(steps, right, wrong, alone, guess, honest, leaking, total)
+
+
+def _model(words: int, length: int, seed: int) -> TinyModel:
+    with seeded(seed):
+        return TinyModel(words, length)

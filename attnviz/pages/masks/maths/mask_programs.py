@@ -1,0 +1,223 @@
+"""A mask as programs: for SDPA, for FlexAttention, for transformers. Tests run the programs as they are shown.
+
+Each program starts from the same random vectors as the page and leaves its attention weights in a variable `weights`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+
+from attnviz.base.message import Message
+from attnviz.core import masks
+from attnviz.pages.masks.maths.mask_lab import Config
+from attnviz.pages.masks.maths.mask_rules import Rule, combined
+from attnviz.runs.word_vectors import WIDTH
+
+CELLS_LISTED = 12  #: at most so many painted cells are written one by one, more of them as a grid
+
+Way = Literal["is_causal", "attn_mask", "mask_mod", "transformers"]
+WAYS: tuple[Way, ...] = ("is_causal", "attn_mask", "mask_mod", "transformers")
+
+
+@dataclass(frozen=True)
+class Program:
+    """Python to copy, or None where this way cannot express the mask, and a sentence about it."""
+
+    code: str | None
+    remark: Message
+
+
+def program(way: Way, config: Config) -> Program:
+    """The mask of `config`, written in one of four ways."""
+    return {"is_causal": _is_causal, "attn_mask": _attn_mask, "mask_mod": _mask_mod, "transformers": _transformers}[
+        way
+    ](config)
+
+
+def tagged(rules: Sequence[Rule]) -> list[tuple[Rule, str]]:
+    """Each rule with the ending of its tensors' names: "" for the first of a kind, then "_2", "_3"."""
+    seen: Counter[str] = Counter()
+    out = []
+    for rule in rules:
+        seen[rule.kind] += 1
+        out.append((rule, "" if seen[rule.kind] == 1 else f"_{seen[rule.kind]}"))
+    return out
+
+
+def setup(rules: Sequence[Rule]) -> str:
+    """Source of the tensors that the conditions index; it uses the names `torch` and `T`."""
+    return "".join(f"{text}\n" for rule, tag in tagged(rules) if (text := rule.setup(tag)))
+
+
+def condition(rules: Sequence[Rule]) -> str:
+    """Source of all rules as one expression over q and k."""
+    if not rules:
+        return "(q >= 0) & (k >= 0)"
+    (first, tag), *others = tagged(rules)
+    text = first.condition(tag)
+    for rule, tag in others:
+        text = f"({text}) {'&' if rule.join == 'and' else '|'} ({rule.condition(tag)})"
+    return text
+
+
+def _vectors(config: Config) -> str:
+    return (
+        f"words = {list(config.words)!r}\n"
+        "T = len(words)\n\n\n"
+        "def draw(name, *shape):\n"
+        "    return torch.randn(shape, generator=torch.Generator().manual_seed(zlib.crc32(name.encode())))\n\n\n"
+        f'x = torch.stack([draw(f"{config.seed}/{{word}}", {WIDTH}) for word in words])\n'
+        f'w_q, w_k = (draw(f"{config.seed}/projection {{name}}", {WIDTH}, {WIDTH}) / {WIDTH} ** 0.5 for name in "qk")\n'
+        "queries, keys = (x @ w_q)[None, None], (x @ w_k)[None, None]  # (B, H, T, D)\n"
+        "values = torch.eye(T)[None, None]  # with the identity as values, the output is the weights\n"
+    )
+
+
+def _matrix(config: Config) -> str:
+    """Source that makes `mask` (T, T): the rules first, then the painted cells."""
+    code = (
+        f"{setup(config.rules)}"
+        "q, k = torch.arange(T)[:, None], torch.arange(T)\n"
+        f"mask = {condition(config.rules)}  # (T, T), True = may attend\n"
+    )
+    cells = config.paint.cells(len(config.words))
+    if not cells:
+        return code
+    if len(cells) <= CELLS_LISTED:
+        return code + f"for row, col, may_attend in {cells}:  # painted by hand\n    mask[row, col] = may_attend\n"
+    return (
+        f"{_grid('painted', config)}"
+        'mask = torch.tensor([[cell == "1" for cell in row] for row in painted])  # (T, T), True = may attend\n'
+    )
+
+
+def _grid(name: str, config: Config) -> str:
+    mask = config.paint.over(combined(config.rules, len(config.words)))
+    rows = "\n".join("".join("1" if cell else "0" for cell in row) for row in mask.tolist())
+    return f'{name} = """\n{rows}\n""".split()\n'
+
+
+def _is_causal(config: Config) -> Program:
+    length = len(config.words)
+    differ = int((config.paint.over(combined(config.rules, length)) ^ masks.causal(length)).sum())
+    if differ:
+        return Program(
+            None,
+            Message(
+                "is_causal means the causal mask and nothing else: this mask differs from it in {n} of {all} cells.",
+                {"n": differ, "all": length * length},
+            ),
+        )
+    code = (
+        f"import zlib\n\nimport torch\nimport torch.nn.functional as F\n\n{_vectors(config)}\n"
+        "weights = F.scaled_dot_product_attention(queries, keys, values, is_causal=True)[0, 0]\n"
+        "print(weights)\n"
+    )
+    return Program(code, Message("This mask is causal: a flag is enough, and the fused kernels skip half of the work."))
+
+
+def _attn_mask(config: Config) -> Program:
+    length = len(config.words)
+    code = (
+        f"import zlib\n\nimport torch\nimport torch.nn.functional as F\n\n{_vectors(config)}\n{_matrix(config)}\n"
+        "weights = F.scaled_dot_product_attention(queries, keys, values, attn_mask=mask)[0, 0]\n"
+        "print(weights)\n"
+    )
+    return Program(
+        code,
+        Message(
+            "Takes any mask; True means attend. It is stored as {cells:,} cells, once for all heads.",
+            {"cells": length * length},
+        ),
+    )
+
+
+def _mask_mod(config: Config) -> Program:
+    cells = config.paint.cells(len(config.words))
+    paint, said = "", condition(config.rules)
+    if cells:
+        paint = f"{_paint_tensor(cells)}\n"
+        said = f"torch.where(paint[q, k] < 0, {said}, paint[q, k] == 1)"
+    code = (
+        "import zlib\n\nimport torch\n"
+        "from torch.nn.attention.flex_attention import create_block_mask, flex_attention\n\n"
+        f"{_vectors(config)}\n{setup(config.rules)}{paint}\n\n"
+        "def mask_mod(b, h, q, k):\n"
+        f"    return {said}\n\n\n"
+        'block_mask = create_block_mask(mask_mod, B=None, H=None, Q_LEN=T, KV_LEN=T, device="cpu")\n'
+        "attention = flex_attention  # on a GPU: torch.compile(flex_attention)\n"
+        "weights = attention(queries, keys, values, block_mask=block_mask)[0, 0]\n"
+        "print(weights)\n"
+    )
+    remark = Message("A function of two positions: blocks of 128 x 128 in which nothing is kept are never computed.")
+    return Program(code, remark)
+
+
+def _paint_tensor(cells: list[tuple[int, int, bool]]) -> str:
+    if len(cells) <= CELLS_LISTED:
+        return (
+            "paint = torch.full((T, T), -1)  # -1: as the rules say\n"
+            f"for row, col, may_attend in {cells}:\n    paint[row, col] = may_attend\n"
+        )
+    on, off = ([(row, col) for row, col, value in cells if value is wanted] for wanted in (True, False))
+    return f"paint = torch.full((T, T), -1)  # -1: as the rules say\npaint[tuple(zip(*{on}))] = 1\n" * bool(
+        on
+    ) + f"paint[tuple(zip(*{off}))] = 0\n" * bool(off)
+
+
+_TINY = """\
+from transformers import AutoModel, LlamaConfig
+
+torch.manual_seed(0)
+config = LlamaConfig(
+    hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=2, vocab_size=64
+)
+model = AutoModel.from_config(config, attn_implementation="eager").eval()  # or any model of yours
+"""
+
+
+def _transformers(config: Config) -> Program:
+    length = len(config.words)
+    padding = two_dimensional(config)
+    head = f"import torch\n{_TINY}\nT = {length}\ninput_ids = torch.arange(T)[None] % 64\n"
+    if padding is not None:
+        real = [int(cell) for cell in padding.tolist()]
+        code = (
+            f"{head}attention_mask = torch.tensor([{real}])  # (B, T): 1 = a word, 0 = padding\n"
+            "position_ids = (attention_mask.cumsum(-1) - 1).clamp(min=0)\n"
+            f"{_CALL.format(extra=', position_ids=position_ids')}"
+        )
+        return Program(code, Message("The model adds its own causal mask: this one only marks which places are words."))
+    code = (
+        f"{head}{_matrix(config)}"
+        "lowest = torch.finfo(model.dtype).min\n"
+        "attention_mask = torch.zeros(1, 1, T, T).masked_fill(~mask, lowest)  # (B, 1, Q, K), taken as it is\n"
+        f"{_CALL.format(extra='')}"
+    )
+    return Program(
+        code,
+        Message(
+            "A mask of four dimensions replaces the model's own: its numbers are added to the scores, 0 = may attend."
+        ),
+    )
+
+
+_CALL = """\
+with torch.no_grad():
+    out = model(input_ids=input_ids, attention_mask=attention_mask{extra}, output_attentions=True)
+weights = out.attentions[0][0, 0]  # layer 0, head 0: (Q, K)
+print((weights > 0).int())
+"""
+
+
+def two_dimensional(config: Config) -> torch.Tensor | None:
+    """(T,) boolean, True where a place is a word, if the mask is only causal and padding; otherwise None."""
+    length = len(config.words)
+    mask = config.paint.over(combined(config.rules, length))
+    real = mask[-1]
+    return real if torch.equal(mask, masks.causal(length) & real) else None

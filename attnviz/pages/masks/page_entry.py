@@ -1,0 +1,20 @@
+"""What the app knows of this page before it is opened."""
+
+from attnviz.app.page_entry import CHART, UNDERSTAND, Page
+from attnviz.base.words import N_
+
+PAGE = Page(
+    name="masks",
+    title=N_("Masks"),
+    heading=N_("Who may look at whom"),
+    about=N_(
+        "A mask decides which tokens a token may look at: what is hidden gets no weight at all. A causal "
+        "mask hides what comes later, so that one sentence trains a model to predict every next token at "
+        "once."
+    ),
+    icon=":material/grid_on:",
+    group=UNDERSTAND,
+    question=N_("Who may look at whom, what does a mask leave of attention, and how do masks go wrong?"),
+    terms=("mask", "causal_mask", "padding", "window", "next_token"),
+    scripts=(CHART,),
+)

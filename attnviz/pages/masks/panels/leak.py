@@ -1,0 +1,156 @@
+"""What the causal mask is for: one sentence gives many training examples, and a mask off by one leaks the answer."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from attnviz.app import show, widgets
+from attnviz.base.words import _
+from attnviz.pages.masks import choices
+from attnviz.pages.masks.figures import masks as figures
+from attnviz.pages.masks.maths import leak_training
+
+KEPT = "m_trained"
+REDRAW_SECONDS = 0.25
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def examples(words: tuple[str, ...], seed: int) -> leak_training.Examples:
+    return leak_training.examples(words, seed)
+
+
+def panel(words: tuple[str, ...], seed: int) -> None:
+    """Draw the examples in the sentence, then two models trained on its words."""
+    _examples(examples(words, seed), seed)
+    st.divider()
+    _leak(words, seed)
+
+
+def _examples(found: leak_training.Examples, seed: int) -> None:
+    st.markdown(
+        "##### "
+        + _("One sentence of {t} words is {n} training examples").format(t=len(found.read) + 1, n=len(found.read))
+    )
+    table, explanation = st.columns([3, 2], gap="large")
+    with table:
+        st.dataframe(
+            {
+                _("reads"): [" ".join(read) for read in found.read],
+                _("must predict"): list(found.following),
+                _("loss, in one pass"): found.together,
+                _("loss, on its own"): found.apart,
+            },
+            hide_index=True,
+            height=min(38 + 35 * len(found.read), 388),
+        )
+    with explanation:
+        gap = float(abs(found.together - found.apart).max())
+        st.metric(_("Largest difference between the two losses"), f"{gap:.2g}")
+        st.markdown(
+            _(
+                "Under the causal mask a place cannot tell how the sentence goes on, so every place of one pass is an "
+                "example of its own: {together:,} scores. One pass for each example takes {apart:,}, {times:.1f} times "
+                "as many, for the same losses. (Random model, seed {seed}, untrained.)"
+            ).format(
+                together=found.pairs_together,
+                apart=found.pairs_apart,
+                times=found.pairs_apart / found.pairs_together,
+                seed=seed,
+            )
+        )
+
+
+def _leak(words: tuple[str, ...], seed: int) -> None:
+    st.markdown("##### " + _("A mask shifted by one: a loss of zero, and nothing learnt"))
+    st.markdown(
+        _(
+            "Two small models are trained on lines of words drawn by lot, with replacement, from {n} different words "
+            "of your sentence, so that the next one cannot be known. One mask lets a place see itself and what came "
+            "before; the other also lets it see the next word: the answer."
+        ).format(n=len(leak_training.vocabulary(words)))
+    )
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        leak = widgets.number(choices.LEAK, _("Places the mask is shifted by"), step=1, width=220)
+        start = st.button(_("Train both, live"), key="m-train", icon=":material/play_arrow:")
+    config = leak_training.Config(words, seed, leak=leak)
+    place = st.empty()
+    if start:
+        st.session_state[KEPT] = (config, _live(config, place))
+    kept = st.session_state.get(KEPT)
+    if kept is None or kept[0] != config:
+        leak_training.vocabulary(words)
+        place.caption(_("Takes about two seconds on this server."))
+        return
+    with place.container():
+        _done(kept[1])
+
+
+def _live(config: leak_training.Config, place: Any) -> leak_training.Result:
+    """Train, and redraw as often as a browser can follow."""
+    drawn = 0.0
+    for result in leak_training.train(config):
+        if time.monotonic() - drawn > REDRAW_SECONDS and not result.done:
+            with place.container():
+                show.chart(_curves(result), key=f"m-live-{result.steps[-1]}", words=_so_far(result))
+            drawn = time.monotonic()
+    return result
+
+
+def _curves(result: leak_training.Result) -> figures.Figure:
+    return figures.losses(
+        result.steps, result.honest, result.leaking, result.without_leak, result.guess, result.total_steps
+    )
+
+
+def _so_far(result: leak_training.Result) -> str:
+    """What those hear who do not see the curves grow."""
+    return _(
+        "Step {step} of {steps}: loss {honest:.2f} with the right mask, {leaking:.2f} with the shifted one."
+    ).format(step=result.steps[-1], steps=result.total_steps, honest=result.honest[-1], leaking=result.leaking[-1])
+
+
+def _done(result: leak_training.Result) -> None:
+    show.figure(
+        _curves(result),
+        name="leak-training",
+        key="m-losses",
+        table={
+            "step": result.steps,
+            "mask right": result.honest,
+            "mask shifted": result.leaking,
+            "mask shifted, without the leak": result.without_leak,
+        },
+        words=_(
+            "Under the shifted mask the model copies the answer and its loss falls to **{leaking:.6f}**. Without "
+            "the leak, as when it writes by itself, its loss is **{without:.1f}**: worse than guessing blindly "
+            "({guess:.2f}), where the honest model stays ({honest:.2f})."
+        ).format(
+            leaking=result.leaking[-1], without=result.without_leak[-1], guess=result.guess, honest=result.honest[-1]
+        ),
+    )
+    right, wrong = st.columns(2, gap="medium")
+    names = [str(n + 1) for n in range(len(result.honest_weights))]
+    for column, weights, title, name in (
+        (right, result.honest_weights, _("Learnt weights under the right mask"), "right"),
+        (wrong, result.leaking_weights, _("Learnt weights under the shifted mask"), "off"),
+    ):
+        with column:
+            st.markdown(f"**{title}**")
+            show.figure(
+                figures.places(weights),
+                name=f"learnt-weights-{name}",
+                key=f"m-learnt-{name}",
+                words=_looks(weights),
+                table={"place": names} | {f"to {n}": weights[:, i] for i, n in enumerate(names)},
+            )
+
+
+def _looks(weights: np.ndarray) -> str:
+    ahead = float(weights.diagonal(1).mean())
+    return _(
+        "On average a place gives {share} of its attention to the place right after it, where the answer stands."
+    ).format(share=f"{ahead:.0%}")

@@ -1,0 +1,180 @@
+"""The grid to paint on, and the weights before and after."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from attnviz import canvas
+from attnviz.app import show
+from attnviz.app.text import named_word
+from attnviz.base.words import _, listed, ngettext, sentences
+from attnviz.pages.masks.figures.masks import MaskPicture
+from attnviz.pages.masks.maths import mask_lab
+from attnviz.pages.masks.panels import rules_form
+
+GROUP = "m-weights"
+LONG = 32  #: words; a longer sentence gets a larger grid, and a square-root colour scale
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def computed(config: mask_lab.Config) -> mask_lab.Result:
+    """The mask and its weights, computed once for all visitors with the same choices."""
+    return mask_lab.run(config)
+
+
+def show_grid(config: mask_lab.Config) -> mask_lab.Result:
+    """Draw three squares side by side: the mask, attention without it, and attention with it."""
+    result = computed(config)
+    grid, before, after = _places(len(result.words))
+    with grid:
+        _heading(_("The mask: click or drag to change it"))
+        canvas.mask_grid(
+            "m-grid",
+            result.mask,
+            result.words,
+            on_change=partial(rules_form.repaint, result.rules_alone),
+            label=_("Who may look at whom"),
+        )
+        _paint_line(config.paint, result)
+    with before:
+        title = _("Attention with nothing hidden")
+        _heading(title)
+        _weights("m-before", result, config.seed, result.before, np.zeros_like(result.mask), _("before"), title)
+    with after:
+        title = _("Attention, mask off: nothing is hidden") if result.mask.all() else _("Attention under the mask")
+        _heading(title)
+        _weights("m-after", result, config.seed, result.after, ~result.mask, _("after"), title)
+    _numbers(result)
+    return result
+
+
+def _places(length: int) -> tuple[Any, Any, Any]:
+    """Three columns; for a long sentence a wide one, so that its cells can still be clicked, and a narrow one."""
+    if length <= LONG:
+        grid, before, after = st.columns(3, gap="medium")
+        return grid, before, after
+    grid, beside = st.columns([5, 3], gap="medium")
+    return grid, beside.container(), beside.container()
+
+
+def _heading(text: str) -> None:
+    st.markdown(f"**{text}**")  # untranslated: the caller translates
+
+
+def _paint_line(paint: mask_lab.Painted, result: mask_lab.Result) -> None:
+    show.under(
+        lambda: MaskPicture(result.mask, result.words, result.words, _("Who may look at whom")),
+        name="mask",
+        key="m-grid-save",
+        table=lambda: _long(result, mask=result.mask.astype(int)),
+        words=_kept(paint, result),
+    )
+    if paint:
+        st.button(
+            _("Remove the paint"),
+            key="m-unpaint",
+            icon=":material/ink_eraser:",
+            on_click=rules_form.unpaint,
+            type="tertiary",
+        )
+
+
+def _kept(paint: mask_lab.Painted, result: mask_lab.Result) -> str:
+    kept = _("The mask keeps **{share}** of the full square: {pairs} of {all} scores.").format(
+        share=f"{result.pairs / result.square:.0%}", pairs=f"{result.pairs:,}", all=f"{result.square:,}"
+    )
+    if not paint:
+        return kept
+    n = len(paint.cells(len(result.words)))
+    return sentences(kept, ngettext("{n} cell is painted.", "{n} cells are painted.", n).format(n=n))
+
+
+def _weights(
+    key: str, result: mask_lab.Result, seed: int, values: np.ndarray, hidden: np.ndarray, name: str, title: str
+) -> None:
+    options = canvas.Options(compact=True, root=len(result.words) > LONG, called=title)
+    head = canvas.Head(values, hidden=hidden)
+    pins = canvas.head_view(key, head, result.words, options=options, group=GROUP)
+    show.under(
+        lambda: canvas.head_picture(head, result.words, None, options, pins, title),
+        name=f"weights-{name}",
+        key=f"{key}-save",
+        table=lambda: _long(result, before=result.before, after=result.after, mask=result.mask.astype(int)),
+        words=_before_words(result, seed) if key == "m-before" else _after_words(result),
+    )
+
+
+def _before_words(result: mask_lab.Result, seed: int) -> str:
+    q, k = np.unravel_index(int(result.before.argmax()), result.before.shape)
+    return _("Random vectors (seed {seed}): {token} gives {share} to {key}.").format(
+        seed=seed,
+        token=named_word(result.words[q]),
+        share=f"{result.before[q, k]:.0%}",
+        key=named_word(result.words[k]),
+    )
+
+
+def _after_words(result: mask_lab.Result) -> str:
+    if result.mask.all():
+        return _("Nothing is hidden, so attention is the same with and without the mask.")
+    if not result.mask.any():
+        return _("No word may look at anything: every row is zero.")
+    lost = np.where(_curtailed(result), result.moved, -1)
+    row = int(lost.argmax())
+    if lost[row] < 0:
+        return _("Every word that may look at something may look at everything: its row is as before.")
+    left = int(result.mask[row].sum())
+    said = ngettext(
+        "{token} changes most: {share} of its attention was on words that are now hidden, and goes to the one "
+        "word that is left.",
+        "{token} changes most: {share} of its attention was on words that are now hidden, and goes to the {n} "
+        "words that are left.",
+        left,
+    )
+    if result.empty:
+        said = ngettext(
+            "Of the rows that are not empty, that of {token} changes most: {share} of its attention was on words that "
+            "are now hidden, and goes to the one word that is left.",
+            "Of the rows that are not empty, that of {token} changes most: {share} of its attention was on words that "
+            "are now hidden, and goes to the {n} words that are left.",
+            left,
+        )
+    return said.format(token=named_word(result.words[row]), share=f"{lost[row]:.0%}", n=left)
+
+
+def _curtailed(result: mask_lab.Result) -> np.ndarray:
+    """(T,) True for queries that may look at some words and not at others."""
+    kept = result.mask.sum(-1)
+    return np.logical_and(kept > 0, kept < len(result.words))
+
+
+def _numbers(result: mask_lab.Result) -> None:
+    if not result.empty:
+        return
+    named = [named_word(result.words[q]) for q in result.empty[:6]]
+    names = listed(named if len(result.empty) <= 6 else [*named, "…"])
+    st.warning(
+        ngettext(
+            "{names} may look at nothing. Its row is zero here; a plain softmax would make it NaN.",
+            "{names} may look at nothing. Their rows are zero here; a plain softmax would make them NaN.",
+            len(result.empty),
+        ).format(names=names),
+        icon="🕳️",
+    )
+
+
+def _long(result: mask_lab.Result, **matrices: np.ndarray) -> dict[str, list[object]]:
+    """One line per pair: positions, words, and the value in each matrix."""
+    n = len(result.words)
+    places = [(q, k) for q in range(n) for k in range(n)]
+    columns: dict[str, list[object]] = {
+        "query": [q for q, _k in places],
+        "key": [k for _q, k in places],
+        "query word": [result.words[q] for q, _k in places],
+        "key word": [result.words[k] for _q, k in places],
+    }
+    return columns | {name: [values[place].item() for place in places] for name, values in matrices.items()}

@@ -1,0 +1,1 @@
+"""The page pictures: choices, maths, figures, panels."""

@@ -1,0 +1,68 @@
+"""What a visitor can choose on the page about pictures. A visitor's own picture is in no link."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from attnviz.app.links.choices import PageChoices
+from attnviz.canvas import digit_pad
+from attnviz.models.pictures import SAMPLES
+from attnviz.pages.pictures.maths.patch_measures import PATCH_MEASURES
+from attnviz.pages.pictures.maths.picture_record import STAGES
+
+MOST_PATCHES = 4096
+MOST_NAMES = 8  #: descriptions that a picture is compared with
+HANDS = 30  #: handwritings of each digit to choose from
+
+PAGE = PageChoices("pictures")
+MODEL = PAGE.one_of("pic_model")
+OTHER_MODEL = "another"
+HUB_ID = PAGE.text("pic_hub", "", longest=200)
+SOURCE = PAGE.one_of("pic_from", ("digits", "draw", "photo", "own"))
+DIGITS = PAGE.text("pic_digits", "", longest=40)
+HAND = PAGE.whole("pic_hand", 0, low=0, high=HANDS - 1)
+PHOTO = PAGE.one_of("pic_photo", tuple(each.id for each in SAMPLES))
+ASKED = PAGE.text("pic_question", "What is in the picture?", longest=200)
+COMPARED = PAGE.text("pic_names", "a photo of a flower, a photo of a temple, a photo of a dog", longest=300)
+STACK = PAGE.one_of("pic_stack", ("words", *STAGES))
+DESCRIPTION = PAGE.one_of("pic_name", tuple(map(str, range(MOST_NAMES))))
+TEXT_LAYER = PAGE.whole("pic_text_layer", 0, low=0, high=999)
+TEXT_HEAD = PAGE.whole("pic_text_head", 0, low=0, high=999)
+ORDER = PAGE.one_of("pic_order", ("place", *PATCH_MEASURES))
+LAYER = PAGE.whole("pic_layer", 0, low=0, high=999)
+HEAD = PAGE.whole("pic_head", 0, low=0, high=999)
+SHOWS = PAGE.one_of("pic_shows", ("row", "mean", "rollout", "layers"))
+FACTOR = PAGE.real("pic_factor", 1.0, 0.0, 10.0)
+
+
+def _numbers(value: Any) -> tuple[int, ...]:
+    found = tuple(int(each) for each in value)
+    if len(found) > MOST_PATCHES or any(not 0 <= each <= MOST_PATCHES for each in found):
+        raise ValueError(value)
+    return found
+
+
+def _silenced(value: Any) -> tuple[tuple[str, int, int], ...]:
+    found = tuple((str(stack), int(layer), int(head)) for stack, layer, head in value)
+    if len(found) > MOST_PATCHES or any(stack not in ("words", *STAGES) for stack, _layer, _head in found):
+        raise ValueError(value)
+    return found
+
+
+def _drawings(value: Any) -> tuple[str, ...]:
+    found = digit_pad.read_drawings(value)
+    if found is None:
+        raise ValueError(value)
+    return found
+
+
+_EMPTY: tuple[int, ...] = ()
+PINS = PAGE.on_canvas("pic_pins", _EMPTY, _numbers, list, (3,), inside="pic_view", short="p")
+HIDDEN = PAGE.on_canvas("pic_hidden", _EMPTY, _numbers, list, (5, 6), inside="pic_view", short="h")
+_NONE: tuple[tuple[str, int, int], ...] = ()
+SILENCED = PAGE.on_canvas(
+    "pic_silenced", _NONE, _silenced, lambda heads: [list(each) for each in heads], (("picture", 0, 1),),
+    inside="pic_view", short="s",
+)  # fmt: skip
+_BLANK: tuple[str, ...] = ()
+DRAWINGS = PAGE.on_canvas("pic_drawings", _BLANK, _drawings, list, ("",), inside="pic_view", short="d")

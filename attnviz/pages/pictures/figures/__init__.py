@@ -1,0 +1,1 @@
+"""What the page pictures draws with: arrays in, a figure out."""

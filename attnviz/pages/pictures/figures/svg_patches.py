@@ -1,0 +1,87 @@
+"""A picture with a head's row over it as light, as the screen shows it: one picture, or several side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from attnviz.base.words import _
+from attnviz.figures import svg
+from attnviz.figures.svg import Drawn, Ink
+
+GLOW = np.array([255.0, 166.0, 20.0])  #: these four are the browser's, in src/patch_drawing.js
+FULL, LEFT, FLOOR = 0.8, 0.3, 14.0
+SIDE = 360.0
+GAP = 16.0
+SMALL = 64  #: pixels; a smaller picture is drawn with hard edges
+
+
+@dataclass(frozen=True)
+class LitRow:
+    """One row of weights over the patches, (rows * columns,), and the patch that looks, where it is one."""
+
+    name: str
+    weights: np.ndarray
+    at: int | None = None
+
+
+@dataclass(frozen=True)
+class PatchPicture:
+    """The picture (height, width, 3) of 8 bits, cut into `grid` rows and columns, once for each row of weights.
+
+    `top` is the weight that is full light; None = of each row its own largest. Brightness is the square root of the
+    weight. Patches that are `hidden` are covered.
+    """
+
+    pixels: np.ndarray
+    grid: tuple[int, int]
+    lit: Sequence[LitRow]
+    hidden: Sequence[int] = ()
+    top: float | None = None
+    title: str = ""
+    side: float = field(default=SIDE)
+
+    def drawn(self, ink: Ink, bar: bool = True) -> Drawn:
+        """The picture without title and caption; `bar` says what full light is."""
+        height, width = self.pixels.shape[:2]
+        times = self.side / max(height, width)
+        w, h = width * times, height * times
+        below = 22.0 + (18.0 if bar else 0.0)
+        parts: list[str] = []
+        for place, row in enumerate(self.lit):
+            parts += self._one(row, place * (w + GAP), w, h, ink, bar)
+        return Drawn(len(self.lit) * (w + GAP) - GAP, h + below, parts)
+
+    def _one(self, row: LitRow, x: float, w: float, h: float, ink: Ink, bar: bool) -> list[str]:
+        rows, columns = self.grid
+        cell_w, cell_h = w / columns, h / rows
+        top = self.top or float(row.weights.max(initial=0)) or 1.0
+        shares = np.sqrt(np.clip(row.weights / top, 0, 1))
+        parts = [svg.pixels(svg.rgb_png(self.lit_pixels(shares)), x, 0, w, h, smooth=self._is_photograph)]
+        for patch in self.hidden:
+            place = (x + patch % columns * cell_w, patch // columns * cell_h, cell_w, cell_h)
+            parts.append(svg.box(*place, fill="#8A8F98"))
+        if row.at is not None:
+            place = (x + row.at % columns * cell_w, row.at // columns * cell_h, cell_w, cell_h)
+            parts += [svg.box(*place, stroke="#FFFFFF", width=4), svg.box(*place, stroke=ink.q, width=2)]
+        parts.append(svg.words(svg.cut(row.name, w, 12), x, h + 14, size=12))
+        if bar:
+            said = _("Full light: {share}").format(share=f"{top:.1%}")
+            parts.append(svg.words(said, x, h + 31, size=11, opacity=0.8))
+        return parts
+
+    @property
+    def _is_photograph(self) -> bool:
+        return max(self.pixels.shape[:2]) > SMALL
+
+    def lit_pixels(self, shares: np.ndarray) -> np.ndarray:
+        """The picture in the dark with light added, (height, width, 3); `shares` (patches,) of full light."""
+        height, width = self.pixels.shape[:2]
+        rows, columns = self.grid
+        grey = self.pixels.astype(np.float64) @ np.array([0.299, 0.587, 0.114])
+        down, across = np.arange(height) * rows // height, np.arange(width) * columns // width
+        light = np.asarray(shares, np.float64).reshape(rows, columns)[down][:, across]
+        lit = (FLOOR + LEFT * grey)[..., None] + light[..., None] * FULL * GLOW
+        return np.clip(np.rint(lit), 0, 255).astype(np.uint8)

@@ -1,0 +1,168 @@
+"""One pass of a model over a picture: which token is which patch, what the model answers, and its attention."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from attnviz.base.message import Problem
+from attnviz.models.capture import Edit, Trace, capture, intervene
+from attnviz.models.catalogue import LoadedModel
+from attnviz.models.pictures import PreparedPicture, compares, grid_of, prepare, reads_words
+from attnviz.pages.pictures.maths.picture_edits import hiding, of_heads
+from attnviz.pages.pictures.maths.picture_record import (
+    MOST_WORDS,
+    HeadChange,
+    PatchStack,
+    PictureAnswer,
+    PictureRun,
+    seen_keys,
+)
+from attnviz.pages.pictures.maths.prompted_run import (
+    answer_of_names,
+    compared,
+    rerun_prompted,
+    run_compared,
+    run_prompted,
+)
+from attnviz.pages.pictures.maths.windowed_run import left_out, stages, unseen, windowed
+
+
+def run_picture(loaded: LoadedModel, pixels: np.ndarray, words: str = "") -> PictureRun:
+    """One pass over counts (height, width) or colours (height, width, 3); a Problem from a model of text.
+
+    `words` are what a model of pictures and words is asked, or descriptions to compare the picture with.
+    """
+    if reads_words(loaded.model):
+        return run_prompted(loaded, pixels, words)
+    if compares(loaded.model):
+        return run_compared(loaded, pixels, words)
+    if loaded.model.main_input_name != "pixel_values":
+        raise Problem("{name} takes text and no pictures", name=loaded.name)
+    prepared = prepare(loaded, pixels)
+    inputs: dict[str, Any] = {name: each.to(loaded.model.device) for name, each in prepared.inputs.items()}
+    written = None
+    if loaded.model.config.is_encoder_decoder:
+        written = write(loaded.model, inputs)
+        inputs = inputs | {"decoder_input_ids": written[:, :-1]}
+    trace = capture(loaded.model, logits="all", **inputs)
+    answer = answer_of(loaded.model, trace, written)
+    windows = windowed(loaded, trace, prepared)
+    stacks = stages(windows, prepared)
+    if not windows:
+        stacks = stacks_of(loaded.model, trace, prepared, words_of(loaded.model, written))
+    if not stacks:
+        raise Problem("{name} has no layer whose tokens are patches of the whole picture", name=loaded.name)
+    return PictureRun(
+        loaded.entry.id,
+        loaded.name,
+        prepared,
+        trace,
+        stacks,
+        answer,
+        loaded.weights_are,
+        written,
+        inputs,
+        windows,
+        left_out=left_out(windows),
+    )
+
+
+def rerun(loaded: LoadedModel, run: PictureRun, change: HeadChange) -> tuple[PictureAnswer, Trace]:
+    """The answer when patches are hidden in every layer, heads are silenced or a scale is changed, and that pass.
+
+    A model that writes is asked anew word by word: what it wrote before is not put into its mouth.
+    """
+    if run.prompt is not None:
+        return rerun_prompted(loaded, run, change)
+    edits = edits_of(run, change)
+    if not edits:
+        return run.answer, run.trace
+    model = loaded.model
+    if run.texts is not None:
+        trace, fits = compared(model, run.inputs, edits)
+        return answer_of_names(model, run.texts.names, fits), trace
+    inputs = {name: each for name, each in run.inputs.items() if name != "decoder_input_ids"}
+    if run.written is None:
+        trace = intervene(model, edits, logits="all", **inputs)
+        return answer_of(model, trace, None), trace
+    written = write(model, inputs, edits)
+    trace = intervene(model, edits, logits="all", **inputs, decoder_input_ids=written[:, :-1])
+    return answer_of(model, trace, written), trace
+
+
+def edits_of(run: PictureRun, change: HeadChange) -> list[Edit]:
+    """The change as `intervene` takes it."""
+    edits: list[Edit] = []
+    masks = unseen(run, change.hidden) if change.hidden else {}
+    if masks:
+        edits += hiding(run.windows, masks)
+    elif change.hidden:
+        for stack in run.stacks:
+            kind: Literal["self", "cross"] = "cross" if stack.id == "words" else "self"
+            seen = seen_keys(stack.grid, change.hidden)
+            towers = dict.fromkeys(layer.tower for layer in stack.layers)
+            edits += [Edit(mask=seen, kind=kind, tower=tower or None) for tower in towers]
+            masks |= dict.fromkeys((layer.place for layer in stack.layers), seen)
+    return edits + of_heads(run, change, masks)
+
+
+def stacks_of(model: Any, trace: Trace, prepared: PreparedPicture, words: tuple[str, ...]) -> tuple[PatchStack, ...]:
+    """Layers of patches that look at all patches, and layers of words that do."""
+    patches = [layer for layer in trace.layers if layer.kind == "self" and layer.stack == "encoder"]
+    if not patches:
+        return ()
+    tokens = patches[0].shape[3]
+    whole = tuple(layer for layer in patches if layer.shape[2] == layer.shape[3] == tokens and layer.shape[0] == 1)
+    grid = grid_of(model, *prepared.size, tokens)
+    found = [PatchStack("picture", whole, grid)] if whole else []
+    across = tuple(layer for layer in trace.layers if layer.kind == "cross" and layer.shape[3] == tokens)
+    if across:
+        found.append(PatchStack("words", across, grid, words))
+    return tuple(found)
+
+
+def write(model: Any, inputs: dict[str, Any], edits: Sequence[Edit] = ()) -> Tensor:
+    """What the decoder writes, always the likeliest word, from its start to its end, (1, T)."""
+    start, end = model.config.decoder_start_token_id, model.config.eos_token_id
+    written = torch.tensor([[start]], device=inputs["pixel_values"].device)
+    for _ in range(MOST_WORDS):
+        given = inputs | {"decoder_input_ids": written}
+        trace = intervene(model, edits, logits="all", **given) if edits else capture(model, logits="all", **given)
+        assert trace.logits is not None
+        word = trace.logits[:, -1].argmax(-1, keepdim=True)
+        written = torch.cat([written, word], 1)
+        if int(word) == end:
+            break
+    return written
+
+
+def words_of(model: Any, written: Tensor | None) -> tuple[str, ...]:
+    """The words of token ids, without the start."""
+    if written is None:
+        return ()
+    names = model.config.id2label
+    return tuple(str(names.get(int(each), int(each))) for each in written[0, 1:])
+
+
+def answer_of(model: Any, trace: Trace, written: Tensor | None) -> PictureAnswer:
+    """What the model says: the words it writes, the likeliest names, or a vector where it says nothing."""
+    logits = trace.logits
+    if logits is None:
+        return PictureAnswer()
+    if written is not None:
+        shares = logits[0].float().softmax(-1).gather(-1, written[0, 1:, None])[:, 0]
+        return PictureAnswer(words_of(model, written), tuple(shares.tolist()))
+    if logits.dim() != 2:
+        return PictureAnswer()
+    shares = logits[0].float().softmax(-1)
+    names = model.config.id2label
+    best = shares.topk(min(5, len(shares)))
+    others = tuple(
+        (str(names.get(at, at)), share) for at, share in zip(best.indices.tolist(), best.values.tolist(), strict=True)
+    )
+    return PictureAnswer((others[0][0],), (others[0][1],), others)

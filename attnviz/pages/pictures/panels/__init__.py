@@ -1,0 +1,1 @@
+"""What the page pictures shows: widgets, results, figures and words."""

@@ -1,0 +1,187 @@
+"""Which picture: held-out digits side by side, a drawing, a shipped photograph, or a visitor's own."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from base64 import b64decode, b64encode
+from dataclasses import replace
+
+import numpy as np
+import streamlit as st
+
+from attnviz.app import widgets
+from attnviz.app.guarding import show_problem
+from attnviz.app.links import link_state, saved_views
+from attnviz.app.mends.streamlit_adapter import upload_id
+from attnviz.app.text import plain, spoken
+from attnviz.base.message import Problem
+from attnviz.base.words import _
+from attnviz.canvas import digit_pad
+from attnviz.models.catalogue import LoadedModel
+from attnviz.models.pictures import (
+    SAMPLES,
+    compares,
+    composed,
+    counts_of_drawing,
+    held_out,
+    read_photo,
+    reads_words,
+    sample,
+)
+from attnviz.pages.pictures import choices
+from attnviz.pages.pictures.panels.picture_cache import ChosenPicture
+
+_PHOTO, _OPENED = "_own_picture", "_own_picture_opened"
+FORMAT = "attnviz picture 1"
+MOST_SAVED = 8  #: MB; 5 MB of a picture are 6.7 in a saved view
+
+
+def ask(loaded: LoadedModel) -> ChosenPicture | None:
+    """Draw the controls; answer the picture, and what is asked of it; None while there is none."""
+    picture = _picture(digits_of(loaded))
+    if picture is None or not (reads_words(loaded.model) or compares(loaded.model)):
+        return picture
+    if reads_words(loaded.model):
+        asked = widgets.text(choices.ASKED, _("Question"), help=_("The words that look at the picture."))
+    else:
+        help_ = _("The model says how well each fits the picture. Put a comma between them.")
+        asked = widgets.text(choices.COMPARED, _("Descriptions to compare it with"), help=help_)
+    return replace(picture, asked=asked.strip())
+
+
+def _picture(digits: int) -> ChosenPicture | None:
+    """The controls for a picture. `digits`: how many the model reads, 0: any."""
+    names = {
+        "digits": _("Digits"),
+        "draw": _("Draw"),
+        "photo": _("Photographs"),
+        "own": _("Your own"),
+    }
+    usual = "digits" if digits else "photo"
+    source = widgets.one_of(choices.SOURCE, _("Picture"), names, usual=None if digits else usual)
+    if source == "digits":
+        return _digits(digits or 3)
+    if source == "draw":
+        return _drawing(digits or 1)
+    return _photo() if source == "photo" else _own()
+
+
+def digits_of(loaded: LoadedModel) -> int:
+    """How many handwritten digits a model reads; 0 of a model that was made for photographs."""
+    if not loaded.entry.shipped:
+        return 0
+    return 3 if loaded.model.config.is_encoder_decoder else 1
+
+
+def usual_digits(digits: int) -> str:
+    """What is shown before anything is typed."""
+    return "4" if digits == 1 else "374"
+
+
+def _digits(most: int) -> ChosenPicture:
+    left, right = st.columns([1, 1])
+    with left:
+        typed = widgets.text(
+            choices.DIGITS,
+            _("Digit") if most == 1 else _("Two or three digits"),
+            usual=usual_digits(most),
+            help=_("Pictures from the fifth of the data set that the models have not learned from."),
+        )
+    with right:
+        hand = widgets.number(choices.HAND, _("Handwriting"))
+    wanted = typed.strip()[:most]
+    if not wanted.isascii() or not wanted.isdigit():
+        raise Problem("Type digits from 0 to 9, between 1 and {most} of them", most=most)
+    held = held_out()
+    places = [held.like(int(digit), int(hand) + at) for at, digit in enumerate(wanted)]
+    pixels = composed([held.pictures[place] for place in places])
+    return ChosenPicture(f"digits {' '.join(map(str, places))}", pixels)
+
+
+def _drawing(pads: int) -> ChosenPicture | None:
+    drawings = link_state.value(choices.DRAWINGS)
+    digit_pad.digit_pad("pad", pads, drawings, _keep_drawings)
+    bitmaps = [digit_pad.bitmap(each) for each in drawings[:pads]]
+    inked = [each for each in bitmaps if each is not None and each.any()]
+    if not inked:
+        one = _("Draw a digit above: the model reads it when you lift the pen.")
+        several = _("Draw two or three digits above, one in each field: the model reads them when you lift the pen.")
+        st.info(one if pads == 1 else several)
+        return None
+    counts = [counts_of_drawing(each) for each in inked]
+    name = hashlib.sha256(np.stack(counts).tobytes()).hexdigest()[:16]
+    return ChosenPicture(f"drawing {name}", composed(counts), own=True)
+
+
+def _keep_drawings(drawings: tuple[str, ...]) -> None:
+    link_state.put_all({choices.DRAWINGS: drawings, choices.HIDDEN: (), choices.PINS: ()})
+
+
+def _photo() -> ChosenPicture:
+    names = {each.id: _(each.name) for each in SAMPLES}
+    chosen = widgets.one_of(choices.PHOTO, _("Photograph"), names, label_visibility="collapsed")
+    shown = next(each for each in SAMPLES if each.id == chosen)
+    st.caption(
+        _("Photograph by {who}, {licence}, made smaller: {source}").format(
+            who=plain(shown.by), licence=shown.licence, source=shown.source
+        )
+    )
+    return ChosenPicture(f"photo {chosen}", sample(chosen).pixels)
+
+
+def _own() -> ChosenPicture | None:
+    file = st.file_uploader(
+        _("PNG, JPEG or WebP, at most 5 MB and 4,096 pixels a side; or a view that you saved here with its picture"),
+        type=["png", "jpg", "jpeg", "webp", "json"],
+        max_upload_size=MOST_SAVED,
+        key="pic-upload",
+    )
+    if file is not None and st.session_state.get(_OPENED) != upload_id(file):
+        try:
+            _take(file.getvalue(), file.name)
+            st.session_state[_OPENED] = upload_id(file)
+        except Problem as problem:  # the picture that was there before stays
+            show_problem(problem)
+    held = st.session_state.get(_PHOTO)
+    if held is None:
+        st.info(_("Your picture stays in this session's memory and goes with it. It is not kept and is in no link."))
+        return None
+    name, photo = held
+    for notice in photo.notices:
+        st.caption(spoken(notice))
+    st.caption(_("A link cannot hold your picture: save the view with it as a file, below the heads."))
+    return ChosenPicture(name, photo.pixels, own=True, file=photo.file)
+
+
+def _take(data: bytes, name: str) -> None:
+    """Make a file the picture on show; where it cannot be read, what was there before stays."""
+    if name.lower().endswith(".json"):
+        view, data = _saved(data, name)
+        photo = read_photo(data, name)
+        st.session_state[_PHOTO] = (f"own {hashlib.sha256(data).hexdigest()[:16]}", photo)
+        saved_views.open_view(view)
+        return
+    photo = read_photo(data, name)
+    st.session_state[_PHOTO] = (f"own {hashlib.sha256(data).hexdigest()[:16]}", photo)
+
+
+def _saved(data: bytes, name: str) -> tuple[str, bytes]:
+    try:
+        held = json.loads(data)
+        if held["format"] != FORMAT:
+            raise ValueError(held["format"])
+        return json.dumps(held["view"]), b64decode(held["picture"], validate=True)
+    except (ValueError, LookupError, TypeError, RecursionError) as error:
+        raise Problem("{name} is no view that was saved here with its picture", name=name[:80]) from error
+
+
+def view_now() -> str:
+    """The view as it is, as a saved view holds it."""
+    return saved_views.save()
+
+
+def view_with_picture(file: bytes, view: str) -> str:
+    """The view and its picture's file, as it came, in one file that this page opens again."""
+    held = {"format": FORMAT, "view": json.loads(view), "picture": b64encode(file).decode()}
+    return json.dumps(held)

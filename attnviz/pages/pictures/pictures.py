@@ -1,0 +1,38 @@
+"""Attention over pictures: where each patch looks, what a model says, and what it says when patches are hidden."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from attnviz.app.guarding import guard
+from attnviz.app.page_heading import page_heading
+from attnviz.models.catalogue import LoadedModel
+from attnviz.pages.pictures.page_entry import PAGE
+from attnviz.pages.pictures.panels import model_choice, picture_input
+from attnviz.pages.pictures.panels import picture as picture_panel
+from attnviz.pages.pictures.panels.picture_cache import ChosenPicture
+
+
+@st.fragment
+def view(loaded: LoadedModel, picture: ChosenPicture) -> None:
+    """Everything about one picture: a gesture in it reruns only this."""
+    with guard():
+        picture_panel.draw(loaded, picture)
+
+
+def page() -> None:
+    """Draw the page."""
+    page_heading(PAGE)
+    left, right = st.columns([1.4, 1], vertical_alignment="top")
+    loaded, picture = None, None
+    with right, guard():
+        loaded = model_choice.ask()
+    with left, st.container(key="pic-asked"), guard():
+        picture = None if loaded is None else picture_input.ask(loaded)
+    if loaded is not None and picture is not None:
+        with st.container(key="canvas-of-heads"):
+            view(loaded, picture)
+
+
+if __name__ == "__main__":  # Streamlit runs this file
+    page()

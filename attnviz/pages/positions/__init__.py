@@ -1,0 +1,1 @@
+"""The page positions: choices, maths, figures, panels."""

@@ -1,0 +1,1 @@
+"""What the page positions draws with: arrays in, a figure out."""

@@ -1,0 +1,1 @@
+"""What the page positions computes: Config -> run(config) -> Result."""

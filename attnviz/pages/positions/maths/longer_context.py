@@ -1,0 +1,127 @@
+"""Texts longer than trained: what each scaling of RoPE does to the wavelengths, and to scores over distance."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from attnviz.base.limits import require_within
+from attnviz.base.message import Problem, Several
+from attnviz.core.rope_scaling import NTK, DynamicNTK, Linear, Llama3, Scaling, YaRN, frequencies, length_factor
+
+METHODS = ("none", "linear", "ntk", "dynamic", "yarn", "llama3")
+POINTS = 160  #: of the curve over distance
+EACH = 32  #: distances, evenly spread, whose mean a point is
+
+
+@dataclass(frozen=True)
+class Config:
+    method: str = "yarn"
+    factor: float = 4.0
+    length: int = 4096  #: positions seen in training
+    width: int = 128  #: D
+    base: float = 10_000.0
+
+
+@dataclass(frozen=True)
+class ScaledPairs:
+    """One way of scaling, at `factor` times the trained length."""
+
+    wavelengths: np.ndarray  #: (D/2,) positions for one turn
+    new: int  #: pairs that reach angles which they never had in training
+    slowed: int  #: pairs whose angle between neighbouring positions shrank by more than 1%
+    neighbours: float  #: by how much the fastest pair's angle between neighbours shrank: 1 is not at all
+    length: float  #: factor by which q and k are longer
+
+
+@dataclass(frozen=True)
+class Result:
+    config: Config
+    methods: dict[str, ScaledPairs]
+    distance: np.ndarray  #: (points,) the middle of each stretch, from 0 to the target length
+    plain: np.ndarray  #: (points,) q.k of equal vectors of ones, over sqrt(D), as trained: the mean over the stretch
+    chosen: np.ndarray  #: the same with the chosen scaling
+
+    @property
+    def target(self) -> int:
+        return target(self.config)
+
+    @property
+    def unfinished(self) -> int:
+        """Pairs that do not complete a turn within the trained length: only these can meet new angles."""
+        return int((self.methods["none"].wavelengths > self.config.length).sum())
+
+
+def target(config: Config) -> int:
+    """The length in positions that the scaling is for."""
+    return round(config.factor * config.length)
+
+
+def scaling_of(method: str, config: Config) -> Scaling:
+    """The scaling with that id; the dynamic one while a text of the target length is read."""
+    made: dict[str, Scaling] = {
+        "none": None,
+        "linear": Linear(config.factor),
+        "ntk": NTK(config.factor),
+        "dynamic": DynamicNTK(config.factor, config.length, target(config)),
+        "yarn": YaRN(config.factor, config.length),
+        "llama3": Llama3(config.factor, config.length),
+    }
+    if method not in made:
+        raise Problem("{method} must be one of {allowed}", method=method, allowed=Several(METHODS))
+    return made[method]
+
+
+def run(config: Config) -> Result:
+    """Every way of scaling side by side, and the chosen one's scores over distance."""
+    _check(config)
+    plain = frequencies(config.width, config.base)
+    methods = {method: _scaled(config, method, plain) for method in METHODS}
+    distance = stretches(config)
+    chosen = frequencies(config.width, config.base, scaling_of(config.method, config))
+    longer = methods[config.method].length ** 2
+    return Result(
+        config,
+        methods,
+        distance.mean(-1).numpy(),
+        _over_distance(plain, distance, config.width).numpy(),
+        (_over_distance(chosen, distance, config.width) * longer).numpy(),
+    )
+
+
+def stretches(config: Config) -> Tensor:
+    """The distances from 0 to the target length in stretches, a sample of each: (points, each)."""
+    points = min(POINTS, target(config))
+    edges = torch.linspace(0, target(config), points + 1, dtype=torch.float64)
+    within = (torch.arange(EACH, dtype=torch.float64) + 0.5) / EACH
+    return (edges[:-1, None] + edges.diff()[:, None] * within).floor()
+
+
+def _scaled(config: Config, method: str, plain: Tensor) -> ScaledPairs:
+    scaling = scaling_of(method, config)
+    turns = frequencies(config.width, config.base, scaling)
+    seen = plain * config.length  # the largest angle in training
+    reached = turns * config.factor * config.length
+    new = (seen < 2 * math.pi) & (reached > seen * (1 + 1e-9))
+    ratio = turns / plain
+    return ScaledPairs(
+        (2 * math.pi / turns).numpy(),
+        int(new.sum()),
+        int((ratio < 0.99).sum()),
+        float(ratio[0]),
+        length_factor(scaling),
+    )
+
+
+def _over_distance(turns: Tensor, distance: Tensor, width: int) -> Tensor:
+    """q.k / sqrt(D) of a query and a key of ones, 2 cos(angle) a pair: the mean of each stretch, (points,)."""
+    return 2 * (distance[..., None] * turns).cos().sum(-1).mean(-1) / math.sqrt(width)
+
+
+def _check(config: Config) -> None:
+    limits = {"factor": (1, 128), "length": (2, 1_000_000), "width": (2, 1024), "base": (2, 1e9)}
+    require_within(config, limits)

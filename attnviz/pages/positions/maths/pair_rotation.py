@@ -1,0 +1,73 @@
+"""One pair of numbers of a query and of a key, turned by their positions: what the browser draws on a circle."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from attnviz.base.limits import require_between
+from attnviz.core.rope import RoPE
+from attnviz.core.rope_scaling import frequencies
+from attnviz.runs.word_vectors import drawn
+
+
+@dataclass(frozen=True)
+class Config:
+    width: int = 64  #: D
+    base: float = 10_000.0
+    pair: int = 0
+    q_at: int = 12  #: the query's position
+    k_at: int = 4  #: the key's position
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Result:
+    config: Config
+    turns: np.ndarray  #: (D/2,) radians per position
+    q: np.ndarray  #: (D/2, 2) the query's pairs before they are turned
+    k: np.ndarray  #: (D/2, 2)
+    angle: float  #: radians by which the chosen pair of the key is turned relative to the query's
+    q_turned: np.ndarray  #: (2,) the chosen pair, turned
+    k_turned: np.ndarray
+    product: float  #: what the chosen pair adds to q.k
+    score: float  #: q.k over all pairs
+    unturned: float  #: q.k over all pairs, before anything is turned
+
+    @property
+    def wavelength(self) -> float:
+        """Positions that the chosen pair takes for one turn."""
+        return 2 * math.pi / float(self.turns[self.config.pair])
+
+
+def run(config: Config) -> Result:
+    """A random query and a random key, turned."""
+    q, k = drawn(config.seed, 2, config.width).double()
+    return of(config, q, k)
+
+
+def of(config: Config, q: Tensor, k: Tensor) -> Result:
+    """This query and this key, pairs interleaved, turned by core's own rotation."""
+    turns = frequencies(config.width, config.base)
+    require_between("pair", config.pair, 0, len(turns) - 1)
+    rope = RoPE(base=config.base, pairing="interleaved")
+    q_turned, k_turned = (
+        rope.rotate(x[None, None], torch.tensor([at]))[0, 0] for x, at in ((q, config.q_at), (k, config.k_at))
+    )
+    here = slice(2 * config.pair, 2 * config.pair + 2)
+    return Result(
+        config,
+        turns.numpy(),
+        q.reshape(-1, 2).numpy(),
+        k.reshape(-1, 2).numpy(),
+        float(turns[config.pair]) * (config.k_at - config.q_at),
+        q_turned[here].numpy(),
+        k_turned[here].numpy(),
+        float(q_turned[here] @ k_turned[here]),
+        float(q_turned @ k_turned),
+        float(q @ k),
+    )

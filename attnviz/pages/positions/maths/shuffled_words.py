@@ -1,0 +1,133 @@
+"""Words in another order: without positions attention gives each word the output that it had."""
+
+from __future__ import annotations
+
+import math
+import zlib
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from attnviz.base.message import Problem, Several
+from attnviz.core import masks
+from attnviz.core.attention import Stages, attend
+from attnviz.core.positions import Position
+from attnviz.core.projections import join_heads, split_heads
+from attnviz.pages.positions.maths import position_kinds
+from attnviz.runs.word_vectors import drawn, word_vector
+
+WIDTH = 32  #: M
+HEADS = 4  #: H, each 8 wide
+LONGEST = 48  #: most words: with more, the cells of the two pictures are too small to compare
+ORDERS = ("reverse", "swap", "shuffle")
+
+
+@dataclass(frozen=True)
+class Config:
+    words: tuple[str, ...]
+    kind: str = "none"  #: of position_kinds
+    order: str = "reverse"
+    causal: bool = False
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Result:
+    config: Config
+    order: np.ndarray  #: (T,) which word of the sentence stands at each place of the other order
+    words: tuple[str, ...]  #: in the other order
+    before: np.ndarray  #: (T, T) weights of the first head
+    after: np.ndarray  #: the same words' weights in the other order, sorted back: row i is the same word as in `before`
+    moved: np.ndarray  #: (T,) largest change of each word's output, for each word of the sentence
+    largest: float  #: the largest number in any output
+    every: dict[str, tuple[float, float]]  #: of each kind: the largest change without a mask, and with a causal one
+
+    @property
+    def change(self) -> float:
+        """The largest change in any number of any word's output."""
+        return float(self.moved.max())
+
+    @property
+    def same(self) -> bool:
+        """Whether the outputs are the same but for rounding, in float64."""
+        return self.change < 1e-9
+
+
+def run(config: Config) -> Result:
+    """Attend over the words in both orders, with the same weights."""
+    _check(config)
+    order = ordering(config.order, len(config.words), config.seed)
+    x, projections = _inputs(config)
+    before, after, moved = _both(config.kind, config, x, projections, order, config.causal)
+    every = {
+        kind: (
+            float(_both(kind, config, x, projections, order, False)[2].max()),
+            float(_both(kind, config, x, projections, order, True)[2].max()),
+        )
+        for kind in position_kinds.KINDS
+    }
+    back = order.argsort()
+    return Result(
+        config,
+        order.numpy(),
+        tuple(config.words[i] for i in order.tolist()),
+        before.weights[0].numpy(),
+        after.weights[0][back][:, back].numpy(),
+        moved.numpy(),
+        float(before.output.abs().max()),
+        every,
+    )
+
+
+def ordering(name: str, n: int, seed: int) -> Tensor:
+    """(n,): the place in the sentence of the word that stands at each place of the other order."""
+    if name == "reverse":
+        return torch.arange(n).flip(0)
+    if name == "shuffle":
+        return torch.randperm(n, generator=torch.Generator().manual_seed(seed))
+    swapped = torch.arange(n)
+    if n > 1:
+        swapped[0], swapped[-1] = n - 1, 0
+    return swapped
+
+
+def _inputs(config: Config) -> tuple[Tensor, list[Tensor]]:
+    """x (T, M): equal words get equal vectors; and the projections of q, k, v, each (M, M)."""
+    x = torch.stack([word_vector(word, config.seed, WIDTH, "masks") for word in config.words]).double()
+    seeds = [zlib.crc32(f"{config.seed}/{name}".encode()) for name in "qkv"]
+    return x, [drawn(seed, WIDTH, WIDTH).double() / math.sqrt(WIDTH) for seed in seeds]
+
+
+def _both(
+    kind: str, config: Config, x: Tensor, projections: list[Tensor], order: Tensor, causal: bool
+) -> tuple[Stages, Stages, Tensor]:
+    """Stages in either order, and for each word the largest change in its output, (T,)."""
+    encoding = position_kinds.position(kind, WIDTH, HEADS, seed=config.seed)
+    before = _stages(x, encoding, projections, causal)
+    after = _stages(x[order], encoding, projections, causal)
+    difference = join_heads(after.output)[order.argsort()] - join_heads(before.output)
+    return before, after, difference.abs().amax(-1)
+
+
+def _stages(x: Tensor, encoding: Position, projections: list[Tensor], causal: bool) -> Stages:
+    """Attention of words x (T, M) that stand at positions 0 to T-1."""
+    n = len(x)
+    positions = torch.arange(n)
+    placed = encoding.add(x, positions)
+    q, k, v = (split_heads(placed @ w, HEADS) for w in projections)  # (H, T, D)
+    q, k = encoding.rotate(q, positions), encoding.rotate(k, positions)
+    mask = masks.causal(n, n) if causal else None
+    return attend(q, k, v, mask, bias=encoding.bias(positions, positions))
+
+
+def _check(config: Config) -> None:
+    if len(config.words) < 2:
+        raise Problem("One word has no order: type at least two.")
+    if len(config.words) > LONGEST:
+        raise Problem(
+            "The sentence has {n} words; this page takes at most {limit}.", n=len(config.words), limit=LONGEST
+        )
+    if config.order not in ORDERS:
+        raise Problem("{order} must be one of {allowed}", order=config.order, allowed=Several(ORDERS))

@@ -1,0 +1,1 @@
+"""What the page positions shows: widgets, results, figures and words."""

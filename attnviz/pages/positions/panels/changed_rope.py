@@ -1,0 +1,173 @@
+"""Section 6: a trained head whose rotation is taken out or given another base, by intervention."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import streamlit as st
+
+from attnviz.app import sentence_input, show, widgets
+from attnviz.app.cache import model_cache
+from attnviz.app.cache.kept_charts import chart_of
+from attnviz.app.links import link_state
+from attnviz.app.text import plain
+from attnviz.base.words import _, sentences
+from attnviz.engine.engine_protocol import Rerun
+from attnviz.figures import attention_figures, heatmap
+from attnviz.pages.positions import choices as positions_choices
+from attnviz.pages.positions.figures import head as figures
+from attnviz.pages.positions.panels import position_code, position_results
+from attnviz.runs import changed_rope as experiment
+from attnviz.runs.model_run import ModelRun, Stack
+
+LEAST_MOVED = 5e-4  #: of a row: what is less would read as 0.0%
+
+
+def panel() -> None:
+    run = sentence_input.sentence_run(
+        positions_choices.MODEL, positions_choices.SENTENCE, model_first=True, kinds=("decoder", None)
+    )
+    if run is None:
+        return
+    config = _controls(run.stacks[0])
+    rotary = model_cache.cached_rerun(run, Rerun("rotation"))
+    result: experiment.Result = model_cache.cached_rerun(
+        run, Rerun("changed_rope", (config, rotary)), ("changed_rope", config)
+    )
+    st.latex(_formula(result))
+    st.markdown(f"**{_verdict(run, result)}**")
+    _heatmaps(run, result)
+    left, right = st.columns(2, gap="medium")
+    with left:
+        _distance(result)
+    with right:
+        _next(run, result)
+    position_code.of_head(run, config)
+
+
+def chosen(stack: Stack) -> experiment.Config:
+    """The configuration from the current choices; layer and head are such as the model has."""
+    value = link_state.value
+    layer = min(value(positions_choices.LAYER), len(stack.layers) - 1)
+    head = min(value(positions_choices.HEAD), stack.layers[layer].n_heads - 1)
+    return experiment.Config(
+        layer, head, value(positions_choices.CHANGE), value(positions_choices.NEW_BASE), value(positions_choices.WHERE)
+    )
+
+
+def _controls(stack: Stack) -> experiment.Config:
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        layers = len(stack.layers)
+        widgets.number(positions_choices.LAYER, _("Layer, from 0"), step=1, high=layers - 1, width=140)
+        heads = stack.layers[min(link_state.value(positions_choices.LAYER), layers - 1)].n_heads
+        widgets.number(positions_choices.HEAD, _("Head, from 0"), step=1, high=heads - 1, width=140)
+        changes = {"removed": _("take RoPE out"), "base": _("another base")}
+        change = widgets.one_of(positions_choices.CHANGE, _("Change"), changes)
+        if change == "base":
+            widgets.number(positions_choices.NEW_BASE, _("New base"), step=1000.0, width=150)
+        widgets.one_of(positions_choices.WHERE, _("Where"), position_results.places())
+    return chosen(stack)
+
+
+def _formula(result: experiment.Result) -> str:
+    rotary = result.rotary
+    if result.config.change == "removed":
+        new = r"q_m\cdot k_n = q\cdot k"
+    else:
+        power = rf"{result.config.base:g}^{{-2i/{rotary.width}}}"
+        new = rf"q_m\cdot k_n = q^\top R_{{(n-m)\,\theta'}}\,k,\quad \theta_i' = {power}"
+    was = rf"q_m\cdot k_n = q^\top R_{{(n-m)\,\theta}}\,k,\quad \theta_i = {rotary.base:g}^{{-2i/{rotary.width}}}"
+    return rf"\begin{{gathered}}{was}\\ \longrightarrow\quad {new}\end{{gathered}}"
+
+
+def _verdict(run: ModelRun, result: experiment.Result) -> str:
+    config = result.config
+    most = int(result.row_moved.argmax())
+    said = _("Trained: {model}, layer {layer}, head {head}.").format(
+        model=plain(run.name), layer=config.layer, head=config.head
+    )
+    if result.row_moved[most] < LEAST_MOVED:
+        return sentences(said, _("No row changes by as much as 0.05% of its weight."))
+    said = sentences(
+        said,
+        _("{moved:.1%} of the head’s weight goes to other tokens, most in the row of “{token}”: {share:.1%}.").format(
+            moved=result.moved, token=plain(run.stacks[0].queries.labels[most]), share=result.row_moved[most]
+        ),
+    )
+    before, after = result.previous
+    if math.isnan(before):
+        return said
+    kept = _(
+        "On the token just before: {before:.1%} as trained, {after:.1%} changed; on the first: {first:.1%} and "
+        "{now:.1%}."
+    ).format(before=before, after=after, first=result.first[0], now=result.first[1])
+    return sentences(said, kept)
+
+
+def _heatmaps(run: ModelRun, result: experiment.Result) -> None:
+    stack, most = run.stacks[0], int(result.row_moved.argmax())
+    shown = (("before", _("As trained"), result.before), ("after", _("Changed"), result.after))
+    for column, (name, title, weights) in zip(st.columns(2, gap="medium"), shown, strict=True):
+        with column:
+            st.markdown(f"**{title}**")
+            fig = chart_of(
+                heatmap.matrix,
+                weights,
+                stack.queries.labels,
+                stack.keys.labels,
+                masked=~result.allowed,
+                height=400,
+                numbers=False,
+            )
+            words = _("“{query}” gives {share:.1%} to “{token}”.").format(
+                query=plain(stack.queries.labels[most]),
+                share=float(weights[most].max()),
+                token=plain(stack.keys.labels[int(weights[most].argmax())]),
+            )
+            show.figure(fig, name=f"rope-{name}", key=f"p_rope_{name}", words=words)
+
+
+def _distance(result: experiment.Result) -> None:
+    fig = chart_of(figures.over_distance, result.distance_before, result.distance_after)
+    before, after = result.distance_before, result.distance_after
+    most = int(np.abs(after - before).argmax())
+    words = _(
+        "Mean weight on the token so many back, over the queries that have one. It changes most {back} back, from "
+        "{was:.1%} to {now:.1%}; the token itself gets {own:.1%} and {own_now:.1%}."
+    ).format(back=most, was=before[most], now=after[most], own=before[0], own_now=after[0])
+    if len(before) > 1:
+        words = sentences(
+            words,
+            _("Only the last query can look {last} back, at the first token: the last bar is its alone.").format(
+                last=len(before) - 1
+            ),
+        )
+    table = {
+        "tokens_back": np.arange(len(result.distance_before)),
+        "as_trained": result.distance_before,
+        "changed": result.distance_after,
+    }
+    show.figure(fig, name="rope-distance", key="p_rope_distance", table=table, caption=words, words=words)
+
+
+def _next(run: ModelRun, result: experiment.Result) -> None:
+    if not result.tokens:
+        st.info(_("{model} was not trained to guess the next token.").format(model=plain(run.name)))
+        return
+    labels = [each.label for each in result.tokens]
+    before, after = [each.before for each in result.tokens], [each.after for each in result.tokens]
+    fig = chart_of(attention_figures.bars, labels, before, after, labels=(_("as trained"), _("changed")))
+    now = max(result.tokens, key=lambda each: each.after)
+    words = _(
+        "Next token: {moved:.1%} of the probability moves; the likeliest was “{was}” ({before:.1%}) and is “{now}” "
+        "({after:.1%})."
+    ).format(
+        moved=result.tokens_moved,
+        was=plain(result.tokens[0].label),
+        before=result.tokens[0].before,
+        now=plain(now.label),
+        after=now.after,
+    )
+    table = {"token": labels, "as_trained": before, "changed": after}
+    show.figure(fig, name="rope-next-token", key="p_rope_next", table=table, words=words)

@@ -1,0 +1,138 @@
+"""Section 1: words in another order, with and without positions."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from attnviz.app import show, widgets
+from attnviz.app.cache.kept_charts import chart_of
+from attnviz.app.links import link_state
+from attnviz.app.text import plain, quoted
+from attnviz.base.word_boundaries import split
+from attnviz.base.words import _, listed, ngettext
+from attnviz.figures import heatmap
+from attnviz.pages.positions import choices as positions_choices
+from attnviz.pages.positions.figures import order as figures
+from attnviz.pages.positions.maths import position_kinds, position_snippets, shuffled_words
+from attnviz.pages.positions.panels import position_code, position_results
+
+
+def panel() -> None:
+    config = _controls()
+    result = position_results.shuffled(config)
+    with st.container(key="p-order-said"):  # above the pictures, which need the height; on a phone below them
+        said, formula = st.columns([1.35, 1], gap="medium", vertical_alignment="center")
+    formula.latex(
+        r"\begin{gathered}\mathrm{out}(Px) = P\,\mathrm{out}(x)\ \ ?\\ "
+        rf"\max\left|\mathrm{{out}}(Px) - P\,\mathrm{{out}}(x)\right| = {tex_number(result.change)}\end{{gathered}}"
+    )
+    said.markdown(f"**{_verdict(result)}**")
+    with st.container(key="p-order-pictures"):
+        _matrices(result)
+    _every(result)
+    position_code.program(position_snippets.order(config), "order")
+
+
+def chosen() -> shuffled_words.Config:
+    """The configuration from the current choices."""
+    value = link_state.value
+    return shuffled_words.Config(
+        split(value(positions_choices.SENTENCE)),
+        value(positions_choices.KIND),
+        value(positions_choices.ORDER),
+        value(positions_choices.CAUSAL),
+        value(positions_choices.SEED),
+    )
+
+
+def _controls() -> shuffled_words.Config:
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        sentence = widgets.text(positions_choices.SENTENCE, _("Sentence"))
+        with st.popover(_("More"), icon=":material/tune:"):
+            seed = widgets.number(positions_choices.SEED, _("Vectors: random, seed"), step=1)
+    with st.container(horizontal=True, vertical_alignment="bottom", key="p-order-controls"):
+        kind = widgets.one_of(positions_choices.KIND, _("Positions"), position_results.kinds(), style="select")
+        causal = widgets.toggle(positions_choices.CAUSAL, _("Causal mask"))
+        order = widgets.one_of(positions_choices.ORDER, _("The same words"), position_results.orders())
+    return shuffled_words.Config(split(sentence), kind, order, causal, seed)
+
+
+def _verdict(result: shuffled_words.Result) -> str:
+    """Whether the order of the words reached the outputs."""
+    config = result.config
+    name = position_results.kinds()[config.kind]
+    if not result.same:
+        word = config.words[int(result.moved.argmax())]
+        return _(
+            "The order got in: the output of {word} changes by up to {change:.3g}, where outputs reach {largest:.3g}."
+        ).format(word=quoted(word), change=result.change, largest=result.largest)
+    if config.kind == "alibi":
+        return _(
+            "ALiBi without a mask knows how far apart two words are, not which comes first: backwards, all distances "
+            "are the same, and no output changes by more than {change:.2g}."
+        ).format(change=result.change)
+    return _(
+        "{name}: in the other order every word gets the output that it had, to within {change:.2g}, which is rounding. "
+        "To attention this sentence is a bag of words."
+    ).format(name=name[:1].upper() + name[1:], change=result.change)
+
+
+def _matrices(result: shuffled_words.Result) -> None:
+    words, config = result.config.words, result.config
+    mask = ~np.tri(len(words), dtype=bool) if config.causal else None
+    back = None if mask is None else mask[result.order.argsort()][:, result.order.argsort()]
+    difference = float(np.abs(result.before - result.after).max())
+    shown = (
+        ("before", _("As typed"), result.before, mask),
+        ("after", _("In the other order, sorted back"), result.after, back),
+    )
+    for column, (name, title, weights, hidden) in zip(st.columns(2, gap="medium"), shown, strict=True):
+        with column:
+            st.markdown(f"**{title}**")
+            fig = chart_of(heatmap.matrix, weights, words, words, masked=hidden, height=340, numbers=len(words) <= 8)
+            if name == "before":
+                q, k = np.unravel_index(int(weights.argmax()), weights.shape)
+                said = ngettext(
+                    "Head 1 of {heads}, random with seed {seed}, over {n} word: {query} looks most at {key}, "
+                    "with {share} of its weight.",
+                    "Head 1 of {heads}, random with seed {seed}, over {n} words: {query} looks most at {key}, "
+                    "with {share} of its weight.",
+                    len(words),
+                ).format(
+                    heads=shuffled_words.HEADS,
+                    seed=config.seed,
+                    n=len(words),
+                    query=quoted(words[q]),
+                    key=quoted(words[k]),
+                    share=f"{float(weights[q, k]):.0%}",
+                )
+            else:
+                said = _(
+                    "The order read: {order}. Each weight beside the one of the same two words: the largest difference "
+                    "is {difference:.2g}."
+                ).format(order=plain(" ".join(result.words)), difference=difference)
+            show.figure(fig, name=f"order-{name}", key=f"p_order_{name}", caption=None, words=said, called=title)
+
+
+def _every(result: shuffled_words.Result) -> None:
+    names = position_results.kinds()
+    free, causal = (np.array([result.every[kind][i] for kind in position_kinds.KINDS]) for i in (0, 1))
+    blind = listed(names[kind] for kind in position_kinds.KINDS if result.every[kind][0] < 1e-9) or _("none")
+    words = _(
+        "Blind to this change of order without a mask: {blind}. With a causal mask even attention without positions "
+        "sees it ({causal:.3g}): the mask is an order itself, a word sees those before it."
+    ).format(blind=blind, causal=result.every["none"][1])
+    if result.every["none"][1] < 1e-9:
+        words = _("Blind to this change of order without a mask: {blind}.").format(blind=blind)
+    fig = chart_of(figures.changes, [names[kind] for kind in position_kinds.KINDS], free, causal)
+    table = {"positions": position_kinds.KINDS, "no_mask": free, "causal_mask": causal}
+    show.figure(fig, name="order-every-kind", key="p_order_every", table=table, words=words)
+
+
+def tex_number(value: float) -> str:
+    """A number for a formula: 0.28, or a power of ten where it is very small."""
+    if value == 0 or abs(value) >= 1e-3:
+        return f"{value:.3g}"
+    digits, power = f"{value:.1e}".split("e")
+    return rf"{digits}\times 10^{{{int(power)}}}"

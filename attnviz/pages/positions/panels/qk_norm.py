@@ -1,0 +1,131 @@
+"""Section 7: queries and keys that grow, with and without RMSNorm, as in video transformers."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from attnviz.app import show, widgets
+from attnviz.app.cache.kept_charts import chart_of
+from attnviz.app.links import link_state
+from attnviz.base.words import _
+from attnviz.figures import heatmap
+from attnviz.pages.positions import choices as positions_choices
+from attnviz.pages.positions.figures import norm as figures
+from attnviz.pages.positions.maths import qk_norm_growth as experiment
+from attnviz.pages.positions.maths import rotation_snippets
+from attnviz.pages.positions.panels import position_code, position_results
+
+
+def panel() -> None:
+    frames, rows, columns = experiment.GRID
+    st.markdown(
+        _(
+            "Training lets the weights of queries and keys grow. Here {patches} random patches of a video ({frames} "
+            "frames of {rows} × {columns}) are projected by random W_q and W_k times a factor, normalised or not, "
+            "turned by RoPE over time, height and width, and compared, in {heads} heads."
+        ).format(patches=frames * rows * columns, frames=frames, rows=rows, columns=columns, heads=experiment.HEADS)
+    )
+    config = _controls()
+    result = position_results.norm(config)
+    st.latex(
+        r"\begin{gathered}\mathrm{RMSNorm}(q) = \frac{q}{\sqrt{\mathrm{mean}(q^2)}}\,\gamma\\ "
+        rf"\left|\tfrac{{q\cdot k}}{{\sqrt{{{config.d_head}}}}}\right| \le {result.bound:.4g}"
+        r"\quad(\gamma = 1)\end{gathered}"
+    )
+    st.markdown(f"**{_verdict(result)}**")
+    _matrices(result)
+    _curves(result)
+    position_code.program(rotation_snippets.norm(config), "norm")
+
+
+def chosen() -> experiment.Config:
+    """The configuration from the current choices."""
+    value = link_state.value
+    return experiment.Config(
+        value(positions_choices.NORM),
+        value(positions_choices.GROWTH),
+        value(positions_choices.NORM_WIDTH),
+        value(positions_choices.SEED),
+    )
+
+
+def _controls() -> experiment.Config:
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        widgets.one_of(
+            positions_choices.NORM,
+            _("RMSNorm of q and k"),
+            position_results.norms(),
+            help=_("Wan’s video transformer normalises over all heads together, Qwen3 and others over each head."),
+        )
+        widgets.number(positions_choices.GROWTH, _("W_q and W_k ×"), step=1.0, width=150)
+        widgets.number(positions_choices.NORM_WIDTH, _("Width of a head"), step=2, width=150)
+        widgets.number(positions_choices.SEED, _("Seed"), step=1, width=120)
+    return chosen()
+
+
+def _verdict(result: experiment.Result) -> str:
+    (raw, raw_spread), (normed, spread) = result.here
+    return _(
+        "At {growth:g} times the weights the largest logit is {raw:.4g} without the norm and {normed:.3g} with it; "
+        "rows are {raw_spread:.0%} and {spread:.0%} as spread as they could be."
+    ).format(growth=result.config.growth, raw=raw, normed=normed, raw_spread=raw_spread, spread=spread)
+
+
+def _matrices(result: experiment.Result) -> None:
+    frames, rows, columns = experiment.GRID
+    names = [f"{t}·{y}·{x}" for t in range(frames) for y in range(rows) for x in range(columns)]
+    shown = (("without", _("Without the norm")), ("with", _("With the norm")))
+    for column, (name, title), weights in zip(st.columns(2, gap="medium"), shown, result.weights, strict=True):
+        with column:
+            st.markdown(f"**{title}**")
+            fig = chart_of(
+                heatmap.matrix, weights, names, names, numbers=False, height=380, labels_that_fit=8, root=True
+            )
+            words = _(
+                "First head, patches as frame·row·column: a row’s largest weight is {largest:.0%} on average."
+            ).format(largest=float(weights.max(-1).mean()))
+            show.figure(fig, name=f"qk-norm-{name}", key=f"p_norm_{name}", caption=words, words=words)
+
+
+def _curves(result: experiment.Result) -> None:
+    growths, here = result.growths, result.config.growth
+    one, double = (float(np.interp(math.log(g), np.log(growths), result.without.logit)) for g in (1, 2))
+    drawn: tuple[tuple[str, str, dict[str, Any], str], ...] = (
+        (
+            "logit",
+            _("Largest logit"),
+            {"log_y": True, "bound": result.bound},
+            _("Without the norm logits grow with the square of the factor: {one:.3g} at 1, {double:.3g} at 2.").format(
+                one=one, double=double
+            ),
+        ),
+        (
+            "entropy",
+            _("Entropy, of the largest possible"),
+            {"share": True},
+            _(
+                "At 32 times the weights {raw:.1%} of the entropy is left without the norm, {normed:.1%} with it."
+            ).format(raw=result.without.entropy[-1], normed=result.normed.entropy[-1]),
+        ),
+        (
+            "gradient",
+            _("Norm of the softmax Jacobian"),
+            {},
+            _(
+                "What softmax lets through of a change in the scores: {raw:.3g} at 32 without the norm, {normed:.3g} "
+                "with it."
+            ).format(raw=result.without.gradient[-1], normed=result.normed.gradient[-1]),
+        ),
+    )
+    for column, (measure, title, more, words) in zip(st.columns(3, gap="small"), drawn, strict=True):
+        without, normed = getattr(result.without, measure), getattr(result.normed, measure)
+        with column:
+            fig = chart_of(figures.growth, growths, without, normed, title, here, **more)
+            table = {"factor": growths, "without": without, "with": normed}
+            show.figure(
+                fig, name=f"qk-norm-{measure}", key=f"p_norm_{measure}", table=table, caption=words, words=words
+            )

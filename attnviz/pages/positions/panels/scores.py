@@ -1,0 +1,222 @@
+"""Section 2: what position alone adds to the scores: position against position, and over the distance."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from attnviz.app import show, widgets
+from attnviz.app.cache.kept_charts import chart_of
+from attnviz.app.links import link_state
+from attnviz.app.text import spoken, with_minus
+from attnviz.base.words import _, sentences
+from attnviz.models.loading import availabilities
+from attnviz.pages.positions import choices as positions_choices
+from attnviz.pages.positions.figures import scores as figures
+from attnviz.pages.positions.maths import position_kinds, position_scores, position_snippets
+from attnviz.pages.positions.panels import position_code, position_results
+
+FORMULAS = {
+    "sinusoidal": r"x_m \mathrel{+}= \left(\sin\tfrac{m}{b^{2i/D}},\ \cos\tfrac{m}{b^{2i/D}}\right)",
+    "learned": r"x_m \mathrel{+}= E_m",
+    "rope-half": r"q_m\cdot k_n = \mathrm{Re}\sum_{i} q_i\,\overline{k_i}\;e^{\mathrm{i}(m-n)\,b^{-2i/D}}",
+    "rope-interleaved": r"q_m\cdot k_n = \mathrm{Re}\sum_{i} q_i\,\overline{k_i}\;e^{\mathrm{i}(m-n)\,b^{-2i/D}}",
+    "alibi": r"\mathrm{score}_{mn} \mathrel{-}= 2^{-8(h+1)/H}\,|m-n|",
+    "t5": r"\mathrm{score}_{mn} \mathrel{+}= B_{h,\;\mathrm{bucket}(n-m)}",
+}
+
+
+def panel() -> None:
+    config = _controls()
+    result = _result(config)
+    if result is None:
+        return
+    st.caption(position_results.about(config.kind))
+    st.latex(FORMULAS[config.kind])
+    st.markdown(f"**{_shift_words(result)}**")
+    left, right = st.columns(2, gap="medium")
+    with left:
+        _map(result)
+    with right:
+        _distance(result)
+    left, right = st.columns(2, gap="medium")
+    with left:
+        _encoding(result)
+    with right:
+        _waves(result)
+    position_code.program(position_snippets.scores(config, trained()), "scores")
+
+
+def chosen() -> position_scores.Config:
+    """The configuration from the current choices."""
+    value = link_state.value
+    heads = value(positions_choices.HEADS)
+    return position_scores.Config(
+        value(positions_choices.ENCODING),
+        value(positions_choices.WIDTH),
+        value(positions_choices.BASE),
+        value(positions_choices.COUNT),
+        value(positions_choices.CONTENT),
+        value(positions_choices.SHIFT),
+        heads,
+        min(value(positions_choices.HEAD_SHOWN), heads - 1),
+        value(positions_choices.BOTH_WAYS),
+        value(positions_choices.SEED),
+    )
+
+
+def trained() -> bool:
+    """Whether the learned vectors are those of a trained model."""
+    return (
+        link_state.value(positions_choices.ENCODING) == "learned"
+        and link_state.value(positions_choices.TABLE) == "trained"
+    )
+
+
+def _controls() -> position_scores.Config:
+    kinds = {kind: name for kind, name in position_results.kinds().items() if kind in position_scores.KINDS}
+    kind = widgets.one_of(positions_choices.ENCODING, _("Positions"), kinds)
+    biased = kind in position_kinds.BIASED
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        _box(positions_choices.COUNT, _("Positions shown"), 16)
+        _box(positions_choices.SHIFT, _("Shift all by"), 100)
+        if biased:
+            heads = _box(positions_choices.HEADS, _("Heads"), 1)
+            widgets.number(positions_choices.HEAD_SHOWN, _("Head, from 0"), step=1, high=heads - 1, width=150)
+        else:
+            _box(positions_choices.WIDTH, _("Width D"), 2)
+        if kind in ("sinusoidal", *position_kinds.ROTATED):
+            widgets.number(positions_choices.BASE, _("Base b"), step=1000.0, width=150)
+        if kind == "t5":
+            widgets.toggle(positions_choices.BOTH_WAYS, _("Later keys too"))
+        if kind == "learned":
+            tables = {"random": _("random, seed {seed}").format(seed=link_state.value(positions_choices.SEED))}
+            tables["trained"] = _("trained: MiniLM-L6")
+            widgets.one_of(positions_choices.TABLE, _("Table"), tables)
+        if kind in ("learned", "t5") or link_state.value(positions_choices.CONTENT) == "random":
+            _box(positions_choices.SEED, _("Seed"), 1)
+        if not biased:
+            contents = {"same": _("q = k"), "random": _("random q and k")}
+            if kind in position_kinds.ADDED:
+                contents = {"same": _("none: q = k"), "random": _("random W_q and W_k")}
+            widgets.one_of(
+                positions_choices.CONTENT, _("Projections") if kind in position_kinds.ADDED else _("Content"), contents
+            )
+    return chosen()
+
+
+def _box(choice: widgets.Choice[int], label: str, step: int) -> int:
+    return widgets.number(choice, label, step=step, width=150)
+
+
+def _result(config: position_scores.Config) -> position_scores.Result | None:
+    if not trained():
+        return position_results.scores(config)
+    if not any(s.entry.id == position_kinds.MODEL and s.on_this_machine for s in availabilities()):
+        st.info(_("No trained model is on this machine yet: the page “Explore” says how to get one."))
+        return None
+    from attnviz.app.cache import model_cache  # brings torch's models: only who asks for one waits for it
+
+    loaded = model_cache.model(position_kinds.MODEL)
+    return position_results.trained_scores(config, loaded.version, loaded)
+
+
+def _shift_words(result: position_scores.Result) -> str:
+    config = result.config
+    if result.shifted is None:
+        assert result.why_not is not None
+        return _("Shifting all positions by {shift:,} is not possible: {why}.").format(
+            shift=config.shift, why=spoken(result.why_not)
+        )
+    if result.shifted < 1e-6:
+        return _(
+            "Shift all positions by {shift:,}, and no score changes by more than {change:.2g}: only distances count."
+        ).format(shift=config.shift, change=result.shifted)
+    return _(
+        "Shift all positions by {shift:,}, and scores change by up to {change:.3g}: where a word stands counts, not "
+        "only how far it is."
+    ).format(shift=config.shift, change=result.shifted)
+
+
+def _map(result: position_scores.Result) -> None:
+    n = result.config.n
+    words = _("From {low:.3g} to {high:.3g} over {n} × {n} pairs of positions.").format(
+        low=result.scores.min() + 0.0, high=result.scores.max() + 0.0, n=n
+    )
+    if result.spread < 1e-6:
+        words = sentences(words, _("Along each diagonal all scores are equal."))
+    words = with_minus(words)
+    table = {"query": np.repeat(np.arange(n), n), "key": np.tile(np.arange(n), n), "score": result.scores.ravel()}
+    show.figure(
+        chart_of(figures.position_map, result.scores),
+        name=f"positions-{result.config.kind}",
+        key="p_map",
+        table=table,
+        caption=words,
+        words=words,
+    )
+
+
+def _distance(result: position_scores.Result) -> None:
+    config, far = result.config, result.config.n - 1
+    others = [] if result.heads is None else [(_("head {n}").format(n=i), row) for i, row in enumerate(result.heads)]
+    fig = chart_of(
+        figures.over_distance, result.distance, result.mean, result.low, result.high, others, stairs=config.kind == "t5"
+    )
+    words = _("Mean score {here:.3g} at distance 0, {one:.3g} one back, {last:.3g} at {far} back.").format(
+        here=result.at(0), one=result.at(-1), last=result.at(-far), far=far
+    )
+    if result.spread > 1e-6:
+        words = sentences(words, _("At one distance scores lie up to {spread:.3g} apart.").format(spread=result.spread))
+    words = with_minus(words)
+    table = {"distance": result.distance, "mean": result.mean, "lowest": result.low, "highest": result.high}
+    show.figure(fig, name=f"distance-{config.kind}", key="p_distance", table=table, caption=words, words=words)
+
+
+def _encoding(result: position_scores.Result) -> None:
+    if result.encoding is None:
+        return
+    config = result.config
+    words = {
+        "sinusoidal": _("What is added at each position: fast waves in the first dimensions, slow ones in the last."),
+        "learned": _("What is added at each position: a row of the table, {width} numbers.").format(
+            width=result.encoding.shape[1]
+        ),
+        "rope-half": _("A vector of ones, turned by each position: number i and number i + {half} are a pair.").format(
+            half=config.width // 2
+        ),
+        "rope-interleaved": _("A vector of ones, turned by each position: numbers 2i and 2i + 1 are a pair."),
+    }[config.kind]
+    fig = chart_of(figures.encoding, result.encoding)
+    table = {f"dimension_{i}": column for i, column in enumerate(result.encoding.T)}
+    show.figure(fig, name=f"encoding-{config.kind}", key="p_encoding_figure", table=table, caption=words, words=words)
+
+
+def _waves(result: position_scores.Result) -> None:
+    """The frequencies by dimension, or ALiBi's slopes by head."""
+    config = result.config
+    if result.slopes is not None:
+        words = _(
+            "Head {head} takes {slope:.4g} off its scores for each position of distance: {half:.3g} positions further "
+            "away, half the weight is left."
+        ).format(head=config.head, slope=result.slopes[config.head], half=np.log(2) / result.slopes[config.head])
+        fig = chart_of(figures.slopes, result.slopes, config.head)
+        table = {"head": np.arange(len(result.slopes)), "slope": result.slopes}
+        show.figure(fig, name="alibi-slopes", key="p_slopes", table=table, caption=words, words=words)
+        return
+    if result.wavelengths is None:
+        return
+    unfinished = int((result.wavelengths > config.n).sum())
+    words = _(
+        "The first pair turns once in {first:.3g} positions, the last in {last:,.0f}; {unfinished} of {pairs} pairs do "
+        "not complete a turn within {n} positions."
+    ).format(
+        first=result.wavelengths[0],
+        last=result.wavelengths[-1],
+        unfinished=unfinished,
+        pairs=len(result.wavelengths),
+        n=config.n,
+    )
+    table = {"pair": np.arange(len(result.wavelengths)), "wavelength": result.wavelengths}
+    fig = chart_of(figures.wavelengths, result.wavelengths, config.n)
+    show.figure(fig, name="wavelengths", key="p_waves", table=table, caption=words, words=words)

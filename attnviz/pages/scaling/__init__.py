@@ -1,0 +1,1 @@
+"""The page scaling: choices, maths, figures, panels."""

@@ -1,0 +1,1 @@
+"""What the page scaling draws with: arrays in, a figure out."""

@@ -1,0 +1,251 @@
+"""Rows of weights as bars on one scale: the picture that the canvas animates, as a figure to save."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from attnviz.base.words import _
+from attnviz.figures.theme import ALTERNATIVE, RAW, SCALED, SERIES, SIGNED, THEORY, V_GREEN, Figure, layout
+from attnviz.figures.title_lines import above, part_title
+
+GAP = 0.04  #: between two rows of bars, as a share of the width
+NUMBERED = 12  #: bars that have room for their numbers, so that one near 0 is seen to be there
+
+
+def rows_of_bars(rows: Sequence[tuple[str, str, np.ndarray]]) -> Figure:
+    """Each of `rows` (name, colour, weights (n,)) beside the others, from 0 to 1; dashed: even weights.
+
+    Made as plain data and checked by Plotly once: it is redrawn whenever a slider is released.
+    """
+    look = copy.deepcopy(_shared_look()) | {"annotations": [], "shapes": [_even(len(rows[0][2]))]}
+    look["yaxis"] |= {"range": [0, 1.02]}
+    traces = []
+    width = (1 - GAP * (len(rows) - 1)) / len(rows)
+    for i, (name, colour, weights) in enumerate(rows):
+        axis, left = str(i + 1) if i else "", i * (width + GAP)
+        look[f"xaxis{axis}"] = {"domain": [left, left + width], "title": {"text": _("key")}, "automargin": True}
+        title = {"text": part_title(name, len(rows), 14), "x": left + width / 2, "xref": "paper", "showarrow": False}
+        look["annotations"].append(title | {"y": 1, "yref": "paper", "yanchor": "bottom", "font": {"size": 14}})
+        keys = np.arange(1, len(weights) + 1)
+        marker = {"color": colour, "line": {"width": 0}}
+        trace: dict[str, Any] = {
+            "type": "bar",
+            "x": keys,
+            "y": weights,
+            "xaxis": f"x{axis}",
+            "yaxis": "y",
+            "marker": marker,
+        }
+        if len(weights) * len(rows) <= NUMBERED:
+            trace |= {"text": [f"{weight:.3f}" for weight in weights], "textposition": "outside", "cliponaxis": False}
+            trace["width"] = min(0.8, 0.1 * len(weights))
+            look[f"xaxis{axis}"]["dtick"] = 1
+            look["yaxis"]["range"] = [0, 1.12]
+        traces.append(trace | {"name": name})
+    fig = go.Figure(traces, look)
+    return fig.update_layout(margin={"t": above(fig, 36)})
+
+
+def _even(n: int) -> dict[str, Any]:
+    line = {"color": THEORY, "dash": "dash", "width": 1}
+    return {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": 1 / max(1, n), "y1": 1 / max(1, n), "line": line}
+
+
+@cache
+def _shared_look() -> dict[str, Any]:
+    fig = layout(go.Figure(), height=280)
+    fig.update_layout(showlegend=False, margin={"t": 36})
+    look: dict[str, Any] = fig.to_plotly_json()["layout"]
+    look.pop("template", None)  # the default one, which costs more to check than all the rest
+    return {"yaxis": {}} | look
+
+
+#: No entry of diag(p) - p pT is larger: p (1 - p) at p = 1/2.
+LARGEST = 0.25
+
+
+def jacobian(matrix: np.ndarray, keys: Sequence[int], title: str, full_range: bool = True) -> Figure:
+    """d weight (rows) / d logit (columns), `keys` numbered from 1; colours from -1/4 to 1/4, or to the largest."""
+    top = LARGEST if full_range else max(float(np.abs(matrix).max()), 1e-12)
+    few = len(keys) <= 16
+    gap = 1 if few else 0
+    fig = go.Figure(
+        go.Heatmap(
+            z=matrix.astype(np.float32),
+            colorscale=SIGNED,
+            zmin=-top,
+            zmax=top,
+            xgap=gap,
+            ygap=gap,
+            customdata=np.broadcast_to(np.array(keys), matrix.shape),
+            hovertemplate=_("weight of key %{y}, logit of key %{x}: %{z:.3g}") + "<extra></extra>",
+            colorbar={"thickness": 12, "len": 0.95, "outlinewidth": 0, "tickformat": ".2g", "nticks": 5},
+        )
+    )
+    step = max(1, len(keys) // 8)
+    at = list(range(0, len(keys), step))
+    axis = {"tickvals": at, "ticktext": [str(keys[i]) for i in at], "showgrid": False, "zeroline": False}
+    fig.update_xaxes(title_text=_("logit of key"), constrain="domain", **axis)
+    fig.update_yaxes(title_text=_("weight of key"), autorange="reversed", scaleanchor="x", constrain="domain", **axis)
+    return layout(fig, title, 380)
+
+
+def eigenvalues(spectra: Sequence[tuple[str, str, np.ndarray]]) -> Figure:
+    """Eigenvalues by rank for each (name, colour, values largest first), on a log axis; below 1e-12 they count as 0."""
+    fig = go.Figure()
+    for name, colour, values in spectra:
+        seen = np.where(values > 1e-12, values, np.nan)
+        fig.add_scatter(
+            x=np.arange(1, len(values) + 1),
+            y=seen,
+            mode="lines+markers",
+            line={"color": colour, "width": 2},
+            marker={"size": 7},
+            name=name,
+            hovertemplate=_("eigenvalue %{x}: %{y:.3g}") + f"<extra>{name}</extra>",
+        )
+    fig.update_xaxes(title_text=_("rank"), rangemode="tozero")
+    fig.update_yaxes(type="log", title_text=_("eigenvalue"), exponentformat="power", range=[-12.3, 0], dtick=2)
+    return layout(fig, height=300)
+
+
+def by_dimension(variances: np.ndarray) -> Figure:
+    """Variance of q_i k_i for each dimension i, largest first; dashed: 1, as for random vectors."""
+    order = np.argsort(variances)[::-1]
+    fig = go.Figure(
+        go.Bar(
+            x=np.arange(1, len(order) + 1),
+            y=variances[order],
+            customdata=order,
+            marker={"color": RAW, "line_width": 0},
+            hovertemplate=_("dimension %{customdata}: variance %{y:.4g}") + "<extra></extra>",
+        )
+    )
+    fig.add_hline(y=1, line={"color": THEORY, "dash": "dash", "width": 1.3})
+    fig.add_annotation(
+        x=len(order),
+        y=1,
+        text=_("random vectors: 1"),
+        showarrow=False,
+        xanchor="right",
+        yanchor="bottom",
+        yshift=5,
+        font={"size": 11, "color": THEORY},
+    )
+    fig.update_xaxes(title_text=_("dimensions, largest first"))
+    fig.update_yaxes(title_text=_("variance of q_i k_i"))
+    fig.update_layout(bargap=0.1)
+    return layout(fig, height=300)
+
+
+def entropy_over_scale(multiples: np.ndarray, shares: np.ndarray, marks: dict[str, tuple[float, float, str]]) -> Figure:
+    """Entropy share over multiples of the model's own scale; `marks`: name -> (multiple, share, colour)."""
+    fig = go.Figure()
+    fig.add_scatter(
+        x=multiples,
+        y=shares,
+        mode="lines",
+        line={"color": THEORY, "width": 2.5},
+        showlegend=False,
+        hovertemplate=_("%{x:.3g} times the model's scale: %{y:.1%}") + "<extra></extra>",
+    )
+    for name, (multiple, share, colour) in marks.items():
+        fig.add_scatter(
+            x=[multiple],
+            y=[share],
+            mode="markers",
+            marker={"color": colour, "size": 13},
+            name=name,
+            hovertemplate=f"%{{y:.1%}}<extra>{name}</extra>",
+        )
+    fig.update_xaxes(
+        type="log", title_text=_("scale, as a multiple of the model's own"), tickvals=[0.125, 0.5, 1, 2, 8, 32]
+    )
+    fig.update_yaxes(title_text=_("entropy, share of its most"), range=[-0.03, 1.05], tickformat=".0%")
+    return layout(fig, height=300)
+
+
+COLOURS = (RAW, SCALED, ALTERNATIVE)
+
+
+def overflow(shifts: np.ndarray, attempts: Sequence[tuple[str, np.ndarray, np.ndarray, float | None]]) -> Figure:
+    """The largest weight after adding a number to every score, for each (format, naive, stable, first that broke).
+
+    Softmax does not change when all scores move together: every line should be flat.
+    """
+    fig = go.Figure()
+    top = 1.0
+    for i, (name, naive, _stable, broken) in enumerate(attempts):
+        colour = SERIES[i]
+        fig.add_scatter(
+            x=shifts + 1,
+            y=np.where(np.isfinite(naive), naive, np.nan),
+            mode="lines",
+            line={"color": colour, "width": 2.5},
+            name=name,
+            customdata=shifts,
+            hovertemplate=_("scores + %{customdata:.4g}: %{y:.6f}") + f"<extra>{name}</extra>",
+        )
+        if broken is None:
+            continue
+        before = naive[shifts < broken]
+        end = float(before[-1]) if len(before) and np.isfinite(before[-1]) else top
+        fig.add_scatter(
+            x=[broken + 1],
+            y=[end],
+            mode="markers+text",
+            marker={"symbol": "x", "size": 11, "color": colour},
+            text=[f"+{broken:g}"],
+            # a mark far right has no room beside it
+            textposition=("top " if i % 2 else "bottom ") + ("left" if broken > 100 else "center"),
+            showlegend=False,
+            hovertemplate=_("breaks when {shift} is added").format(shift=f"{broken:g}") + f"<extra>{name}</extra>",
+        )
+    ticks = [0, 1, 3, 10, 30, 100, 300, 1000]
+    fig.update_xaxes(
+        type="log",
+        title_text=_("added to every score"),
+        tickvals=[t + 1 for t in ticks],
+        ticktext=[str(t) for t in ticks],
+        range=[-0.05, 3.05],
+    )
+    fig.update_yaxes(title_text=_("largest weight, naively"))
+    return layout(fig, height=320)
+
+
+def mixes(values: np.ndarray, by_weights: np.ndarray, by_scores: np.ndarray, shifted: np.ndarray) -> Figure:
+    """Values (n, 2) as points with their hull; where weights, raw scores, and raw scores + 1 carry the mix."""
+    fig = go.Figure()
+    fig.add_scatter(
+        x=values[:, 0],
+        y=values[:, 1],
+        mode="lines+markers" if len(values) <= 64 else "lines",
+        fill="toself" if len(values) > 2 else None,
+        fillcolor="rgba(0,158,115,0.12)",
+        marker={"color": V_GREEN, "size": 9},
+        line={"color": V_GREEN, "width": 1},
+        name=_("values, and all mixes of them"),
+        hovertemplate=_("value of key %{pointNumber}") + "<extra></extra>",
+    )
+    arrows = (
+        (by_weights, SCALED, "circle", _("mixed by softmax weights")),
+        (by_scores, RAW, "diamond", _("mixed by raw scores")),
+        (shifted, RAW, "diamond-open", _("by raw scores + 1")),
+    )
+    for end, colour, symbol, name in arrows:
+        fig.add_scatter(
+            x=[0, end[0]],
+            y=[0, end[1]],
+            mode="lines+markers",
+            line={"color": colour, "width": 1.5, "dash": "dot"},
+            marker={"color": colour, "size": [0, 13], "symbol": symbol, "line_width": 2},
+            name=name,
+            hovertemplate="(%{x:.3g}, %{y:.3g})" + f"<extra>{name}</extra>",
+        )
+    return layout(fig, height=360)

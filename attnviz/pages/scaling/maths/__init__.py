@@ -1,0 +1,1 @@
+"""What the page scaling computes: Config -> run(config) -> Result."""

@@ -1,0 +1,149 @@
+"""One query and n keys while d_k grows: the lesson in one picture.
+
+The same vectors are kept and cut off at each d_k, so that growing d_k adds coordinates to them
+and nothing else changes. attnviz.pages.scaling.maths.saturation measures many rows, of which this is the first.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Generator, Tensor
+
+from attnviz.base.limits import require_within
+from attnviz.core.attention import attend
+from attnviz.core.measures import effective_keys, entropy
+from attnviz.pages.scaling.maths.alternatives import check as check_alternative
+from attnviz.pages.scaling.maths.alternatives import stages
+
+LARGEST_D_K = 4096
+MOST_KEYS = 4096
+MOST_SETS = 16  #: sets of keys that are drawn, at most
+ROWS = 16  #: queries that look at each set of keys, at most
+KEY_NUMBERS = 2_100_000  #: components of keys drawn in all: fewer sets when there are more keys
+
+
+@dataclass(frozen=True)
+class Config:
+    d_k: int = 64
+    n_keys: int = 16
+    seed: int = 0
+    alternative: str = "temperature"
+    parameter: float = 2.0
+
+
+@dataclass(frozen=True)
+class WidthRow:
+    """The weights that one query gives to n keys, and measures of them."""
+
+    logits: np.ndarray  #: (n,) what goes into softmax
+    weights: np.ndarray  #: (n,) sum to 1, or less with a sink
+    largest: float  #: the largest weight
+    entropy: float  #: nats
+    effective: float  #: exp(entropy): how many evenly attended keys have this entropy
+
+
+@dataclass(frozen=True)
+class Result:
+    config: Config
+    raw: WidthRow
+    scaled: WidthRow
+    alternative: WidthRow
+
+
+@dataclass(frozen=True)
+class Film:
+    """What the browser needs to draw the row at any d_k of a grid without asking the server."""
+
+    d_k: np.ndarray  #: (grid,) whole numbers from 1 to LARGEST_D_K
+    scores: np.ndarray  #: (grid, n) raw q.k, float32
+    cosines: np.ndarray  #: (grid, n) cosine of the same q and k, float32
+
+
+@dataclass(frozen=True)
+class Vectors:
+    """S sets of n keys, and R queries for each set, D = LARGEST_D_K, standard normal."""
+
+    q: Tensor  #: (S, 1, R, D)
+    k: Tensor  #: (S, 1, n, D)
+    sent: Tensor  #: (S, 1, R, n): the gradient that arrives at each weight, standard normal too
+
+
+def draw(n_keys: int, seed: int) -> Vectors:
+    """The vectors of this seed, drawn set by set: queries, keys, `sent`. The row of bars shows the very first query."""
+    check(Config(n_keys=n_keys, seed=seed))
+    generator = torch.Generator().manual_seed(seed)
+    sets, rows = how_many(n_keys)
+    parts = [_one_set(n_keys, rows, generator) for _ in range(sets)]
+    q, k, sent = (torch.stack(each)[:, None] for each in zip(*parts, strict=True))
+    return Vectors(q, k, sent)
+
+
+def how_many(n_keys: int) -> tuple[int, int]:
+    """Sets of keys, and queries for each: fewer where there are more keys, so that drawing stays quick."""
+    return max(1, min(MOST_SETS, KEY_NUMBERS // (n_keys * LARGEST_D_K))), min(ROWS, max(4, 32_768 // n_keys))
+
+
+def _one_set(n_keys: int, rows: int, generator: Generator) -> tuple[Tensor, Tensor, Tensor]:
+    q = torch.randn(rows, LARGEST_D_K, generator=generator)
+    k = torch.randn(n_keys, LARGEST_D_K, generator=generator)
+    return q, k, torch.randn(rows, n_keys, generator=generator)
+
+
+def run(config: Config, vectors: Vectors | None = None) -> Result:
+    """Raw, scaled and the alternative at one d_k. `vectors`: from `draw`, to save time."""
+    check(config)
+    check_alternative(config.alternative, config.parameter)
+    q, k = _one_query(vectors or draw(config.n_keys, config.seed), config.d_k)
+    v = torch.zeros(1, config.n_keys, 1)
+    made = [stages(q, k, v, name, config.parameter) for name in ("raw", "sqrt", config.alternative)]
+    return Result(config, *(_row(each.scaled[0, 0], each.weights[0, 0]) for each in made))
+
+
+def _one_query(vectors: Vectors, d_k: int) -> tuple[Tensor, Tensor]:
+    """The first query (1, 1, d_k) and its keys (1, n, d_k)."""
+    return vectors.q[0, :, :1, :d_k], vectors.k[0, :, :, :d_k]
+
+
+def film(n_keys: int, seed: int, also: int = 1, vectors: Vectors | None = None) -> Film:
+    """Raw scores and cosines on a grid of d_k, coarser for more keys to bound its size; and at d_k = `also`."""
+    check(Config(n_keys=n_keys, seed=seed, d_k=also))
+    vectors = vectors or draw(n_keys, seed)
+    grid = sorted({*film_grid(n_keys), also})
+    v = torch.zeros(1, n_keys, 1)
+    q, k = _one_query(vectors, LARGEST_D_K)
+    cuts = zip([0, *grid], grid, strict=False)  # a dot product grows by its new coordinates
+    added = [attend(q[..., a:b], k[..., a:b], v, scale=None).scores[0, 0] for a, b in cuts]
+    scores = torch.stack(added).double().cumsum(0).float()  # (grid, n)
+    lengths = _lengths(q[0], grid) * _lengths(k[0], grid)  # (grid, n)
+    return Film(np.array(grid), scores.numpy(), (scores / lengths).numpy())
+
+
+def film_grid(n_keys: int) -> list[int]:
+    """Whole numbers from 1 to LARGEST_D_K, even on a log axis: 24 an octave for few keys, 2 for 4,096."""
+    octaves = LARGEST_D_K.bit_length() - 1
+    steps = int(np.clip(60_000 // (n_keys * octaves), 2, 24))
+    return sorted({round(2 ** (i / steps)) for i in range(octaves * steps + 1)})
+
+
+def check(config: Config) -> None:
+    """Raise a Problem that names what is out of range."""
+    require_within(config, {"d_k": (1, LARGEST_D_K), "n_keys": (1, MOST_KEYS)})
+
+
+def _row(logits: Tensor, weights: Tensor) -> WidthRow:
+    wide = weights.double()
+    return WidthRow(
+        logits.numpy(),
+        weights.numpy(),
+        float(wide.max()),
+        float(entropy(wide)),
+        float(effective_keys(wide)),
+    )
+
+
+def _lengths(x: Tensor, grid: list[int]) -> Tensor:
+    """Length of the rows of x (n, D) cut off at each d of the grid: (grid, n)."""
+    return x.square().cumsum(-1)[:, [d - 1 for d in grid]].sqrt().T

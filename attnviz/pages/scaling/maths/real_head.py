@@ -1,0 +1,105 @@
+"""A trained head with and without scaling: which dimensions hold its scores' variance, and entropy by scale."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from attnviz.base.limits import require_between
+from attnviz.base.message import Problem
+from attnviz.core.measures import entropy, entropy_share, over_rows
+from attnviz.models.capture import RecordedLayer
+
+#: The model's own scale is multiplied by each of these, to plot entropy over scale.
+MULTIPLES = tuple(2.0 ** (i / 2) for i in range(-8, 13))
+
+
+@dataclass(frozen=True)
+class Config:
+    layer: int = 0
+    head: int = 0
+    factor: float = 1.0  #: the visitor's own scale, as a multiple of the model's
+
+
+@dataclass(frozen=True)
+class Weights:
+    """The head's weights at one scale."""
+
+    scale: float  #: what q.kT was multiplied by
+    weights: np.ndarray  #: (Q, K)
+    entropy: float  #: nats, mean over rows that may attend to two keys or more
+    share: float  #: entropy over ln(keys that a row may see), mean over the same rows
+    variance: float  #: of the logits, over the pairs that may attend
+
+
+@dataclass(frozen=True)
+class Result:
+    config: Config
+    d_k: int
+    model_scale: float
+    allowed: np.ndarray  #: (Q, K) boolean
+    by_dimension: np.ndarray  #: (D,) variance of q_i k_i over the pairs that may attend
+    total: float  #: variance of the raw q.k over the same pairs; the sum above if dimensions were uncorrelated
+    mean: float  #: mean of the raw q.k over the same pairs
+    raw: Weights
+    model: Weights
+    chosen: Weights
+    multiples: np.ndarray  #: MULTIPLES
+    shares: np.ndarray  #: (multiples,) entropy share at each
+
+    def holding(self, share: float) -> int:
+        """The smallest number of dimensions that together hold this share of the sum of variances."""
+        running = np.sort(self.by_dimension)[::-1].cumsum()
+        return int(np.searchsorted(running, share * running[-1]) + 1) if running[-1] > 0 else 0
+
+
+def run(layer: RecordedLayer, config: Config) -> Result:
+    """Measure one head of a recorded layer, on its first sentence."""
+    if not layer.exact or layer.q is None or layer.k is None:
+        raise Problem("layer {index} gives its weights only; its scores cannot be measured", index=layer.index)
+    require_between("head", config.head, 0, layer.n_heads - 1)
+    allowed = layer.mask.expand(1, layer.n_heads, *layer.shape[2:])[0, config.head]
+    q = layer.q[0, config.head].double()  # (Q, D)
+    k = layer.k[0, config.head * layer.n_kv_heads // layer.n_heads].double()  # (K, D)
+    by_dimension, mean, total = _variances(q, k, allowed)
+    own = layer.scale_of(config.head)
+    at = {scale: _weights(layer, config.head, scale, allowed) for scale in {1.0, own, own * config.factor}}
+    shares = [_weights(layer, config.head, own * m, allowed).share for m in MULTIPLES]
+    return Result(
+        config,
+        q.shape[-1],
+        own,
+        allowed.numpy(),
+        by_dimension.numpy(),
+        total,
+        mean,
+        at[1.0],
+        at[own],
+        at[own * config.factor],
+        np.array(MULTIPLES),
+        np.array(shares),
+    )
+
+
+def _variances(q: Tensor, k: Tensor, allowed: Tensor) -> tuple[Tensor, float, float]:
+    """Variance of each q_i k_i (D,), then mean and variance of their sum, over the pairs in `allowed` (Q, K)."""
+    mask = allowed.double()
+    count = mask.sum().clamp_min(1)
+    first = ((mask @ k) * q).sum(0) / count  # (D,) mean of q_i k_i
+    second = ((mask @ k.square()) * q.square()).sum(0) / count
+    scores = (q @ k.mT)[allowed]
+    total = float(scores.var(correction=0)) if scores.numel() else math.nan
+    return (second - first.square()).clamp_min(0), float(first.sum()), total
+
+
+def _weights(layer: RecordedLayer, head: int, scale: float, allowed: Tensor) -> Weights:
+    made = layer.stages(head, scale=scale)
+    weights, logits = made.weights[0, 0], made.scaled[0, 0]
+    shares = entropy_share(weights, allowed)
+    spread = entropy(weights).masked_fill(shares.isnan(), torch.nan)
+    variance = float(logits[allowed].double().var(correction=0)) if allowed.any() else math.nan
+    return Weights(scale, weights.numpy(), float(over_rows(spread)), float(over_rows(shares)), variance)

@@ -1,0 +1,20 @@
+"""What the app knows of this page before it is opened."""
+
+from attnviz.app.page_entry import CHART, FORMULA, METRIC, UNDERSTAND, Page
+from attnviz.base.words import N_
+
+PAGE = Page(
+    name="scaling",
+    title=N_("Scaling"),
+    heading=N_("Why divide by √d_k?"),
+    about=N_(
+        "*“Large dot products push softmax into regions with tiny gradients.”* Seven short sections take "
+        "that sentence apart, word by word. Every number is computed now, from random vectors with a seed"
+        " or from a trained model."
+    ),
+    icon=":material/straighten:",
+    group=UNDERSTAND,
+    question=N_("Why are scores divided by √d_k, and what happens to softmax, gradients and training without it?"),
+    terms=("d_k", "scaling", "softmax", "saturation", "entropy", "nat"),
+    scripts=(METRIC, FORMULA, CHART),
+)

@@ -1,0 +1,1 @@
+"""What the page scaling shows: widgets, results, figures and words."""

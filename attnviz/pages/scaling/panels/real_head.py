@@ -1,0 +1,155 @@
+"""Section 6: scaling switched off and on for a real head, on its trained Q and K."""
+
+from __future__ import annotations
+
+import math
+
+import streamlit as st
+
+from attnviz.app import sentence_input, show
+from attnviz.app.cache import model_cache
+from attnviz.app.cache.kept_charts import chart_of
+from attnviz.app.show import formulas
+from attnviz.app.text import plain, spoken
+from attnviz.base.words import _, sentences
+from attnviz.figures import heatmap
+from attnviz.pages.scaling import choices
+from attnviz.pages.scaling.figures import bars as figures
+from attnviz.pages.scaling.maths import programs
+from attnviz.pages.scaling.maths import real_head as experiment
+from attnviz.pages.scaling.panels import scaling_form
+from attnviz.pages.scaling.panels.results import K, Q
+from attnviz.runs.head_matrix import Matrix
+from attnviz.runs.model_run import Stack
+from attnviz.runs.what_if import said_of_change
+
+
+def panel() -> str | None:
+    """Draw the section; the program that prints its numbers, where a few lines can."""
+    run = sentence_input.sentence_run(choices.MODEL, choices.SENTENCE, model_first=True)
+    if run is None:
+        return None
+    stack = run.stacks[0]
+    config = _head(stack)
+    result = model_cache.cached(run, ("scaling", config), lambda: experiment.run(stack.layers[config.layer], config))
+    _numbers(result, run.name)
+    if not math.isnan(result.model.share):
+        _pictures(result, stack)
+        _heatmaps(result, stack)
+    if run.target is not None or math.isnan(result.model.share):
+        return None
+    return programs.of_head(run.request.model, run.request.text, stack.layers[config.layer], config)
+
+
+def _head(stack: Stack) -> experiment.Config:
+    layers = len(stack.layers)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        layer = scaling_form.number(choices.LAYER, _("Layer, from 0"), 1, high=layers - 1)
+        heads = stack.layers[layer].n_heads
+        head = scaling_form.number(choices.HEAD, _("Head, from 0"), 1, high=heads - 1)
+        factor = scaling_form.number(choices.FACTOR, _("Scale × the model’s"), 0.5)
+        st.caption(_("{layers} layers of {heads} heads").format(layers=layers, heads=heads))
+    return experiment.Config(layer, head, factor)
+
+
+def _numbers(result: experiment.Result, name: str) -> None:
+    config = result.config
+    formulas(
+        rf"\mathrm{{Var}}({Q}\cdot {K}) = {result.total:.4g}\ \ (\text{{random: }}{result.d_k})",
+        rf"\text{{scale}} = {result.model_scale:.4g}\ \left(\tfrac{{1}}{{\sqrt{{{result.d_k}}}}} = "
+        rf"{1 / math.sqrt(result.d_k):.4g}\right)",
+        rf"\mathrm{{Var}}(\text{{logits}}) = {result.model.variance:.4g}",
+    )
+    if math.isnan(result.model.share):
+        st.markdown(
+            _("**Trained: {name}.** A single key leaves a query nothing to choose: type more words.").format(
+                name=plain(name)
+            )
+        )
+        return
+    st.markdown(
+        _(
+            "**Trained: {name}, layer {layer}, head {head}.** Its rows are {model:.0%} as spread as they could "
+            "be with the model's scale, {raw:.0%} without scaling, and {chosen:.0%} at {factor:g} times the "
+            "model's scale (entropy over the largest that the mask allows, mean over rows)."
+        ).format(
+            name=plain(name),
+            layer=config.layer,
+            head=config.head,
+            model=result.model.share,
+            raw=result.raw.share,
+            factor=config.factor,
+            chosen=result.chosen.share,
+        )
+    )
+
+
+def _pictures(result: experiment.Result, stack: Stack) -> None:
+    variances, scales = st.columns(2, gap="medium")
+    with variances:
+        fig = chart_of(figures.by_dimension, result.by_dimension)
+        half, total = result.holding(0.5), float(result.by_dimension.sum())
+        words = _variance_words(result.total, total).format(half=half, d_k=result.d_k, total=total, real=result.total)
+        table = {"dimension": range(result.d_k), "variance": result.by_dimension}
+        show.figure(fig, name="head-variance", key="s_head_variance", table=table, caption=words, words=words)
+    with scales:
+        own = result.model_scale
+        marks = {
+            _("raw"): (1 / own, result.raw.share, figures.COLOURS[0]),
+            _("the model's scale"): (1.0, result.model.share, figures.COLOURS[1]),
+            _("your scale"): (result.config.factor, result.chosen.share, figures.COLOURS[2]),
+        }
+        fig = chart_of(figures.entropy_over_scale, result.multiples, result.shares, marks)
+        words = _(
+            "Mean entropy is {model:.2f} nats at the model's scale and {raw:.2f} raw, where scores are "
+            "{times:.3g} times as large; one query sees up to {keys} keys."
+        ).format(
+            model=result.model.entropy, raw=result.raw.entropy, times=1 / own, keys=int(result.allowed.sum(1).max())
+        )
+        table = {"multiple": result.multiples, "entropy_share": result.shares}
+        show.figure(fig, name="head-entropy", key="s_head_entropy", table=table, caption=words, words=words)
+
+
+def _variance_words(real: float, parts: float) -> str:
+    """A template: q·k of independent dimensions would have the variance `parts`, the head's own has `real`."""
+    if real > 1.1 * parts:
+        return _(
+            "{half} of {d_k} dimensions hold half of the variance. The variances of the dimensions add up to "
+            "{total:.4g}, while q·k has {real:.4g}: the dimensions pull together."
+        )
+    if real < 0.9 * parts:
+        return _(
+            "{half} of {d_k} dimensions hold half of the variance. The variances of the dimensions add up to "
+            "{total:.4g}, while q·k has {real:.4g}: the dimensions cancel each other in part."
+        )
+    return _(
+        "{half} of {d_k} dimensions hold half of the variance. The variances of the dimensions add up to "
+        "{total:.4g}, and q·k has {real:.4g}, as if the dimensions were independent."
+    )
+
+
+def _heatmaps(result: experiment.Result, stack: Stack) -> None:
+    rows, cols = stack.queries.labels, stack.keys.labels
+    drawn = (
+        ("raw", _("Raw"), result.raw),
+        ("model", _("With the model's scale"), result.model),
+        ("chosen", _("With your scale"), result.chosen),
+    )
+    for column, (name, title, made) in zip(st.columns(3, gap="small"), drawn, strict=True):
+        with column:
+            st.markdown(f"**{title}**")
+            fig = chart_of(heatmap.matrix, made.weights, rows, cols, masked=~result.allowed, height=340, bar=False)
+            words = _("q·k × {scale:.4g}: logits have variance {variance:.3g}, entropy {entropy:.2f} nats.").format(
+                scale=made.scale, variance=made.variance, entropy=made.entropy
+            )
+            if name != "model":
+                words = sentences(
+                    words, spoken(said_of_change(_matrix(stack, result, result.model), _matrix(stack, result, made)))
+                )
+            show.figure(fig, name=f"head-{name}", key=f"s_head_{name}", caption=words, words=words)
+
+
+def _matrix(stack: Stack, result: experiment.Result, made: experiment.Weights) -> Matrix:
+    """The head at one scale with its tokens, to be compared."""
+    rows, cols = stack.queries.labels, stack.keys.labels
+    return Matrix(made.weights, ~result.allowed, rows, cols, tuple(range(len(rows))), tuple(range(len(cols))))

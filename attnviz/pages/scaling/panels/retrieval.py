@@ -1,0 +1,157 @@
+"""Section 4: does scaling matter for learning? A retrieval head is trained with and without it, drawn as it learns."""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import TYPE_CHECKING
+
+import numpy as np
+import streamlit as st
+
+from attnviz.app import show, widgets
+from attnviz.app.show import formulas
+from attnviz.app.text import spoken
+from attnviz.base.words import _, sentences
+from attnviz.figures.theme import Figure
+from attnviz.pages.scaling import choices
+from attnviz.pages.scaling.figures import variance as figures
+from attnviz.pages.scaling.maths import programs
+from attnviz.pages.scaling.maths import retrieval_training as experiment
+from attnviz.pages.scaling.panels import results, scaling_form
+from attnviz.pages.scaling.panels.results import K, Q, alternative_names, colour
+
+if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
+
+BETWEEN_PICTURES = 0.4  # seconds between two drawings while training runs
+
+
+def panel() -> str | None:
+    """Draw the section; the program that trains the same, once that was done here."""
+    st.markdown(
+        _(
+            "**The task.** In every sequence each of {n} names gets a new random label; asked for a name, one "
+            "attention head must give its label back. Queries, keys and values are learned from a random start "
+            "(seeded), side by side from the same start on the same data; only what happens to the scores "
+            "differs."
+        ).format(n=experiment.Config.names)
+    )
+    config = _controls()
+    formulas(
+        rf"\mathrm{{Var}}({Q}_i\cdot {K}_j) = {config.d_k}\ \text{{at the start}}",
+        rf"\tfrac{{1}}{{\sqrt{{d_k}}}} = {1 / math.sqrt(config.d_k):.4f}",
+    )
+    _run(config)
+    return programs.of_training(config) if config in results.trained() else None
+
+
+def _controls() -> experiment.Config:
+    d_k = scaling_form.width()
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        alternative, parameter = scaling_form.beside()
+        names = {"sgd": "SGD", "adam": "Adam"}  # untranslated: names
+        optimizer = widgets.one_of(choices.OPTIMIZER, _("Optimizer"), names, style="select")
+        rate = scaling_form.number(choices.RATE, _("Learning rate"), 0.1)
+        steps = scaling_form.number(choices.STEPS, _("Steps"), 100)
+        seeds = scaling_form.number(choices.SEEDS, _("Seeds"), 1)
+        seed = scaling_form.number(choices.SEED, _("First seed"), 1)
+    return experiment.Config(
+        d_k=d_k,
+        alternative=alternative,
+        parameter=parameter,
+        steps=steps,
+        seeds=seeds,
+        seed=seed,
+        optimizer=optimizer,
+        rate=rate,
+    )
+
+
+def _run(config: experiment.Config) -> None:
+    """Draw what has been trained of this configuration (all, part, or nothing), and the button to train it."""
+    kept = results.trained()
+    if config in kept:
+        _picture(kept.get(config, lambda: experiment.run(config)), "s_training")
+        return
+    partial = st.session_state.get("s_partial")
+    partial = partial if partial is not None and partial.config == config else None
+    first_visit = not st.session_state.get("s_training_seen")
+    st.session_state["s_training_seen"] = True
+    button, drawn = st.empty(), st.empty()
+    label = _("Start again") if partial else _("Train")
+    if button.button(label, type="primary", icon=":material/play_arrow:", key="s_train") or first_visit:
+        _live(config, button, drawn)
+        return
+    with drawn.container():
+        if partial is None:
+            st.info(
+                _("Training takes a few seconds and is drawn as it runs. Nothing about the result is fixed in advance.")
+            )
+        else:
+            st.caption(_("Stopped at step {step} of {steps}.").format(step=partial.done, steps=config.steps))
+            _picture(partial, "s_training")
+
+
+def _live(config: experiment.Config, button: DeltaGenerator, drawn: DeltaGenerator) -> None:
+    """Train and draw meanwhile. Pressing Stop reruns the page, which finds what was trained so far in the session."""
+    with button.container(horizontal=True, vertical_alignment="center"):
+        st.button(_("Stop"), icon=":material/stop:", key="s_stop")
+        bar = st.progress(0.0)
+    last = 0.0
+    for result in experiment.train(config):
+        st.session_state["s_partial"] = result
+        said = _("step {step} of {steps}").format(step=result.done, steps=config.steps)
+        bar.progress(result.done / config.steps, said)
+        if result.complete or time.monotonic() - last > BETWEEN_PICTURES:
+            last = time.monotonic()
+            if not result.complete:
+                with drawn:
+                    show.chart(_figure(result), key=f"s_live_{result.done}", words=said)
+    results.trained().get(config, lambda: result)
+    button.empty()
+    with drawn.container():
+        _picture(result, "s_training")
+
+
+def _figure(result: experiment.Result) -> Figure:
+    names = alternative_names()
+    runs = [(names[name], colour(name), vars(run)) for name, run in result.runs.items()]
+    config = result.config
+    return figures.measures(runs, config.steps, 1 / experiment.LABELS, math.log(config.names))
+
+
+def _picture(result: experiment.Result, key: str) -> None:
+    config = result.config
+    names = alternative_names()
+    st.markdown(f"**{spoken(result.verdict())}**")
+    ends = [
+        _("{name}: {accuracy:.1%} right, loss {loss:.3f}, entropy {entropy:.2f} nats.").format(
+            name=names[name],
+            accuracy=run.end("accuracy").mean(),
+            loss=run.end("loss").mean(),
+            entropy=run.end("entropy").mean(),
+        )
+        for name, run in result.runs.items()
+    ]
+    drawn = _("Lines are the mean of {seeds} seeds; bands run from the lowest seed to the highest.")
+    words = sentences(*ends, drawn.format(seeds=config.seeds), _first_gradient(result))
+    table: dict[str, object] = {"step": np.arange(1, result.done + 1)}
+    for name, run in result.runs.items():
+        for measure in experiment.MEASURES:
+            table[f"{name}_{measure}_mean"] = getattr(run, measure).mean(0)
+    show.figure(_figure(result), name=f"training-dk{config.d_k}", key=key, table=table, caption=words, words=words)
+
+
+def _first_gradient(result: experiment.Result) -> str:
+    """A sentence on the first step's gradient, which may be larger raw, against what textbooks suggest."""
+    raw, scaled = (float(result.runs[name].gradient[:, 0].mean()) for name in ("raw", "sqrt"))
+    if raw > 1.05 * scaled:
+        said = _(
+            "The first gradient is larger raw ({raw:.2g}) than scaled ({scaled:.2g}): on average saturation "
+            "does not shrink the gradient, it leaves it to the few rows that are torn between two keys "
+            "(section 2)."
+        )
+    else:
+        said = _("The gradient of the first step is {raw:.2g} raw and {scaled:.2g} scaled.")
+    return said.format(raw=raw, scaled=scaled)

@@ -1,0 +1,211 @@
+"""Section 7: softmax on typed scores: temperature, overflow, online softmax, and why to normalise at all."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import streamlit as st
+
+from attnviz.app import show, widgets
+from attnviz.app.cache.kept_charts import chart_of
+from attnviz.app.links import link_state
+from attnviz.app.show import formulas
+from attnviz.base.words import _, listed, sentences
+from attnviz.canvas import softmax_slider
+from attnviz.core.temperature import COLDEST
+from attnviz.figures.theme import SCALED
+from attnviz.pages.scaling import choices
+from attnviz.pages.scaling.figures import bars as figures
+from attnviz.pages.scaling.figures.bars import rows_of_bars
+from attnviz.pages.scaling.maths import programs
+from attnviz.pages.scaling.maths import softmax_numerics as experiment
+from attnviz.pages.scaling.panels import scaling_form
+
+SHOWN = 12
+
+
+def panel() -> str | None:
+    """Draw the section; the program that prints its numbers, for scores that fit into a few lines."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        text = widgets.text(choices.SCORES, _("Scores"), help=_("Numbers between commas or spaces, 1 to 4,096 of them"))
+        temperature = scaling_form.number(choices.TEMPERATURE, _("Temperature, T"), 0.1)
+    scores = experiment.parse(text)
+    _weights(scores, temperature)
+    if temperature != 1:
+        st.caption(_("Overflow and blocks, below, are shown for these scores as they are, at T = 1."))
+    _overflow(scores)
+    blocks, mixed = st.columns([1.25, 1], gap="large")
+    with blocks:
+        _online(scores)
+    with mixed:
+        _mixes(scores, temperature)
+    return programs.of_softmax(scores, temperature, link_state.value(choices.BLOCK))
+
+
+def _weights(scores: list[float], temperature: float) -> None:
+    p = experiment.weights(scores, temperature)
+    bars, numbers = st.columns([1.7, 1], gap="large", vertical_alignment="center")
+    with bars:
+        softmax_slider.softmax_slider(
+            "s_typed_bars",
+            np.array([1]),
+            np.array([scores]),
+            [softmax_slider.Panel("temperature", "softmax", "x / T", SCALED)],
+            at=1,
+            parameter=softmax_slider.SliderParameter("T", temperature, 0.0, 100.0),
+            about="typed",
+            on_pick=lambda pick: link_state.put(choices.TEMPERATURE, pick.parameter),
+        )
+    with numbers:
+        table = {"key": range(1, len(scores) + 1), _("score"): scores, _("weight"): [f"{w:.6f}" for w in p]}
+        st.dataframe(table, hide_index=True, height=min(36 * (len(scores) + 1) + 3, 260))
+    words = _temperature_words(p, temperature)
+    fig = rows_of_bars([("softmax", SCALED, p)])
+    numbers_table = {"key": range(1, len(scores) + 1), "score": scores, "weight": p}
+    show.under(fig, name="softmax", key="s_typed_picture", table=numbers_table, caption=words, words=words)
+    formulas(*_formula(scores, p, temperature))
+
+
+def _temperature_words(p: np.ndarray, temperature: float) -> str:
+    top = int(p.argmax())
+    n = len(p)
+    entropy = float(-(p[p > 0] * np.log(p[p > 0])).sum()) + 0.0
+    if temperature <= COLDEST:
+        return _(
+            "**Typed in by you.** At T = 0 all weight is on the largest score, key {key}; equal scores would share it."
+        ).format(key=top + 1)
+    return _(
+        "**Typed in by you.** At T = {temperature:g} key {key} gets {weight:.6f}; entropy {entropy:.4f} of at most "
+        "{most:.4f} nats."
+    ).format(temperature=temperature, key=top + 1, weight=p[top], entropy=abs(entropy), most=math.log(n))
+
+
+def _formula(scores: list[float], p: np.ndarray, temperature: float) -> tuple[str, ...]:
+    """What softmax is taken of, and what it gives."""
+    if temperature <= COLDEST:
+        return (r"\lim_{T\to 0}\ \mathrm{softmax}(x / T) = \text{one-hot at } \arg\max x",)
+    shown = min(len(scores), 4)
+    more = r",\ \ldots" if len(scores) > shown else ""
+    inside = ", ".join(f"{x:g}" for x in scores[:shown]) + more
+    result = ",\\ ".join(f"{w:.6f}" for w in p[:shown]) + more
+    over = "" if temperature == 1 else rf"\,/\,{temperature:g}"
+    return rf"\mathrm{{softmax}}\left([{inside}]{over}\right)", f"= [{result}]"
+
+
+def _overflow(scores: list[float]) -> None:
+    st.subheader(_("Naive, or with the maximum subtracted"), anchor=False)
+    made = experiment.attempts(scores)
+    st.dataframe(
+        {
+            _("format"): [one.dtype for one in made],
+            _("naive"): [_row(one.naive) for one in made],
+            _("max subtracted"): [_row(one.stable) for one in made],
+            _("error, naive"): [f"{one.naive_error:.2g}" for one in made],
+            _("error, max subtracted"): [f"{one.stable_error:.2g}" for one in made],
+            _("exp overflows beyond"): [f"{one.overflow_at:.2f}" for one in made],
+            _("naive breaks at"): [_shift(one.first_broken) for one in made],
+        },
+        hide_index=True,
+    )
+    formulas(
+        r"\frac{e^{x_i}}{\sum_j e^{x_j}} = \frac{e^{x_i - m}}{\sum_j e^{x_j - m}}", rf"m = \max_j x_j = {max(scores):g}"
+    )
+    fig = chart_of(
+        figures.overflow,
+        experiment.SHIFTS,
+        [(one.dtype, one.naive_top, one.stable_top, one.first_broken) for one in made],
+    )
+    words = _(
+        "exp overflows beyond {limit:.2f} in float16 and {wide:.2f} in float32: the naive way breaks in "
+        "float16 when {shift} is added to these scores, in float32 at {wide_shift}."
+    ).format(
+        limit=made[-1].overflow_at,
+        wide=made[1].overflow_at,
+        shift=_shift(made[-1].first_broken),
+        wide_shift=_shift(made[1].first_broken),
+    )
+    words = sentences(words, _stable_words(made))
+    table = {"shift": experiment.SHIFTS, **{f"{one.dtype}_naive": one.naive_top for one in made}}
+    show.figure(fig, name="softmax-overflow", key="s_overflow", table=table, caption=words, words=words)
+
+
+def _stable_words(made: list[experiment.FormatAttempt]) -> str:
+    """Whether the subtraction saves every format, which it cannot where a score itself is too large for one."""
+    broken = [one.dtype for one in made if not np.isfinite(one.stable).all()]
+    if not broken:
+        return _("With the maximum subtracted no exp overflows.")
+    return _("The maximum cannot help in {formats}: a score itself is too large for that format.").format(
+        formats=listed(broken)
+    )
+
+
+def _shift(broken: float | None) -> str:
+    return "—" if broken is None else f"+{broken:g}"
+
+
+def _row(weights: np.ndarray) -> str:
+    if not np.isfinite(weights).all():
+        return "NaN"
+    return ", ".join(f"{w:.6f}" for w in weights[:3]) + (" …" if len(weights) > 3 else "")
+
+
+def _online(scores: list[float]) -> None:
+    st.subheader(_("Block by block, as fused kernels do it"), anchor=False)
+    size = scaling_form.number(choices.BLOCK, _("Scores in a block"), 1)
+    values = experiment.arc(len(scores))
+    steps = list(experiment.online(scores, values, size))
+    first = steps[:SHOWN]
+    st.dataframe(
+        {
+            _("scores"): [
+                ", ".join(f"{x:g}" for x in step.scores[:4]) + (" …" if len(step.scores) > 4 else "") for step in first
+            ],
+            _("running max m"): [f"{step.maximum:g}" for step in first],
+            _("old × exp(old m − m)"): [f"{step.correction:.6g}" for step in first],
+            _("running sum l"): [f"{step.total:.6f}" for step in first],
+            _("running output"): [f"({step.output[0]:.5f}, {step.output[1]:.5f})" for step in first],
+        },
+        hide_index=True,
+    )
+    if len(steps) > SHOWN:
+        st.caption(_("The first {shown} of {all} blocks.").format(shown=SHOWN, all=len(steps)))
+    last = steps[-1]
+    result = last.output / last.total
+    direct = experiment.weights(scores) @ values
+    formulas(
+        rf"\frac{{o}}{{l}} = \frac{{({last.output[0]:.5f},\ {last.output[1]:.5f})}}{{{last.total:.6f}}}",
+        rf"= ({result[0]:.5f},\ {result[1]:.5f})",
+    )
+    if len(steps) == 1:
+        st.markdown(_("All scores are in one block: choose a smaller one to see the sums run."))
+        return
+    st.markdown(
+        _(
+            "After {blocks} blocks the result differs from softmax over all scores at once by {difference:.1g}: no "
+            "block ever saw the whole row."
+        ).format(blocks=len(steps), difference=float(np.abs(result - direct).max()))
+    )
+
+
+def _mixes(scores: list[float], temperature: float) -> None:
+    st.subheader(_("Why normalise at all"), anchor=False)
+    mixed = experiment.mixes(scores, temperature)
+    fig = chart_of(figures.mixes, mixed.values, mixed.by_weights, mixed.by_scores, mixed.by_scores_shifted)
+    far = float(np.linalg.norm(mixed.by_scores))
+    moved = float(np.linalg.norm(mixed.by_scores_shifted - mixed.by_scores))
+    words = _(
+        "The values lie at distance 1 from the centre. Mixed by softmax weights they give a point among them "
+        "({near:.2f} from the centre); mixed by raw scores they land {far:.3g} away. Adding 1 to every score "
+        "moves the raw mix by {moved:.2f} and the softmax mix by 0."
+    ).format(near=float(np.linalg.norm(mixed.by_weights)), far=far, moved=moved)
+    table = {"x": mixed.values[:, 0], "y": mixed.values[:, 1], "score": scores, "weight": mixed.weights}
+    show.figure(
+        fig,
+        name="softmax-mixes",
+        key="s_mixes",
+        table=table,
+        caption=words,
+        words=words,
+        called=_("Why normalise at all"),
+    )

@@ -1,0 +1,202 @@
+"""Section 1: dot products grow. The spread of q·k, raw and scaled, beside what theory predicts."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import streamlit as st
+
+from attnviz.app import show
+from attnviz.app.cache.kept_charts import chart_of
+from attnviz.base.words import _, sentences
+from attnviz.pages.scaling import choices
+from attnviz.pages.scaling.figures import variance as figures
+from attnviz.pages.scaling.maths import draws, programs, variance
+from attnviz.pages.scaling.panels import results, scaling_form
+from attnviz.pages.scaling.panels.results import K, Q
+
+
+def panel() -> str:
+    """Draw the section; the program that prints its numbers."""
+    config = _controls()
+    result = _result(config)
+    spread, numbers = st.columns([2.3, 1], gap="medium")
+    with spread:
+        _histograms(result)
+    with numbers:
+        _numbers(result)
+    _broken(result)
+    _growth(result)
+    return programs.of_variance(replace(config, pairs=result.pairs))
+
+
+def _controls() -> variance.Config:
+    d_k = scaling_form.width()
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        distribution, strength = scaling_form.distribution()
+        pairs = scaling_form.number(choices.PAIRS, _("Pairs of q and k"), 10_000)
+        seed = scaling_form.number(choices.SEED, _("Seed"), 1)
+    config = variance.Config(d_k, min(pairs, variance.most_pairs(d_k)), seed, distribution, strength)
+    if config.pairs < pairs:
+        st.caption(_("At d_k = {d_k} at most {most:,} pairs are drawn.").format(d_k=config.d_k, most=config.pairs))
+    return config
+
+
+def _result(config: variance.Config) -> variance.Result:
+    """The result over the pairs that can be drawn at once, or over all pairs after the visitor pressed the button."""
+    kept = results.all_pairs()
+    if config in kept:
+        return kept.get(config, lambda: variance.run(config))
+    result = results.variance_at_once(config)
+    if result.complete:
+        return result
+    place = st.empty()
+    with place.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(
+            _("So far {drawn:,} of {asked:,} pairs are drawn, so that the page answers without waiting.").format(
+                drawn=result.pairs, asked=config.pairs
+            ),
+            width="content",
+        )
+        more = st.button(_("Draw all {asked:,}").format(asked=config.pairs), key="s_draw_all")
+    if not more:
+        return result
+    bar = place.progress(0.0)
+    for result in variance.draw(config):
+        said = _("{drawn:,} of {asked:,} pairs").format(drawn=result.pairs, asked=config.pairs)
+        bar.progress(result.pairs / config.pairs, said)
+    place.empty()
+    return kept.get(config, lambda: result)
+
+
+def _histograms(result: variance.Result) -> None:
+    raw, scaled, d_k = result.raw, result.scaled, result.config.d_k
+    fig = chart_of(figures.histograms, (raw.counts, raw.edges), (scaled.counts, scaled.edges), d_k)
+    words = _(
+        "{pairs:,} random pairs at d_k = {d_k}: raw products scatter by {raw:.4g} (one standard deviation) around "
+        "{centre:.2g}; divided by √{d_k}, by {scaled:.4g} around {scaled_centre:.2g}. Both stand on one axis: raw "
+        "products lie √{d_k} = {times:.3g} times as far out."
+    ).format(
+        pairs=result.pairs,
+        d_k=d_k,
+        raw=math.sqrt(raw.variance),
+        centre=raw.mean,
+        scaled=math.sqrt(scaled.variance),
+        scaled_centre=scaled.mean,
+        times=math.sqrt(d_k),
+    )
+    words = sentences(words, _shape(result))
+    table = {
+        "raw_from": raw.edges[:-1],
+        "raw_to": raw.edges[1:],
+        "raw_density": raw.counts,
+        **({"scaled_density": scaled.counts} if len(scaled.counts) == len(raw.counts) else {}),
+    }
+    show.figure(fig, name=f"variance-dk{d_k}", key="s_histograms", table=table, caption=words, words=words)
+
+
+def _shape(result: variance.Result) -> str:
+    """A sentence on the shape where it is far from normal: the theory of this page predicts a variance only."""
+    each = result.moments.kurtosis
+    if each is None or abs(each / result.config.d_k) < 0.3:
+        return ""
+    return _(
+        "Their shape is not normal yet: the excess kurtosis of such a sum is {kurtosis:.2g}, that of a normal 0. It "
+        "shrinks like 1/d_k; only the variance is as predicted at every d_k."
+    ).format(kurtosis=each / result.config.d_k)
+
+
+def _numbers(result: variance.Result) -> None:
+    raw, scaled, d_k = result.raw, result.scaled, result.config.d_k
+    st.latex(
+        rf"\begin{{aligned}}\mathrm{{Var}}({Q}\cdot {K}) &= \sum_{{i=1}}^{{{d_k}}}\mathrm{{Var}}({Q}_i{K}_i) = {d_k}\\"
+        rf"\mathrm{{Var}}\left(\tfrac{{{Q}\cdot {K}}}{{\sqrt{{{d_k}}}}}\right) "
+        rf"&= \tfrac{{{d_k}}}{{{d_k}}} = 1\end{{aligned}}"
+    )
+    measured, divided = st.columns(2)
+    with measured:
+        st.metric(_("measured, raw"), number(raw.variance, d_k), help=_("1/n variance of q·k over all pairs"))
+        st.caption(_("± {error:.2g}; predicted: {d_k}").format(error=raw.variance_error, d_k=d_k))
+    with divided:
+        st.metric(_("measured, scaled"), number(scaled.variance, 1), help=_("1/n variance of q·k/√d_k"))
+        st.caption(_("± {error:.2g}; predicted: 1").format(error=scaled.variance_error))
+    st.markdown(_distance(result))
+
+
+def number(value: float, beside: float) -> str:
+    """A measured value with as many decimals as help to compare it: 63.867 beside 64, 0.9979 beside 1."""
+    if beside >= 1000:
+        return f"{value:,.1f}"
+    return f"{value:.3f}" if beside >= 10 else f"{value:.4f}"
+
+
+def _distance(result: variance.Result) -> str:
+    raw = result.raw
+    if not raw.variance_error:
+        return _("One pair has no spread: draw more.")
+    if abs(raw.off) <= 3:
+        return _("The raw variance is {off:.1f} sampling errors away from d_k: no more than chance explains.").format(
+            off=abs(raw.off)
+        )
+    return _("The raw variance is **{off:.0f} sampling errors** away from d_k: the prediction fails.").format(
+        off=abs(raw.off)
+    )
+
+
+def _broken(result: variance.Result) -> None:
+    """Draw how a broken assumption changes the prediction."""
+    config, raw, scaled = result.config, result.raw, result.scaled
+    if config.distribution == "heavy-tailed":
+        st.info(
+            _(
+                "The variance of a product exists and is 1, so the prediction holds. The fourth moment does not exist: "
+                "the sampling error above is itself unreliable, and one pair in a million can move the variance."
+            )
+        )
+    if config.distribution not in draws.BROKEN or not config.strength:
+        return
+    what = {
+        "correlated": _("q and k are correlated, r = {strength:g}: each product has mean r and variance 1 + r²."),
+        "shifted": _("Every component has mean m = {strength:g}: each product has mean m² and variance 1 + 2m²."),
+    }[config.distribution].format(strength=config.strength)
+    how = _(
+        "So q·k has mean {mean:.4g} and variance {variance:.4g} (measured {m_mean:.4g} and {m_variance:.4g}), "
+        "not 0 and {d_k}. Dividing by √d_k makes the variance {scaled:.4g} whatever d_k is, but leaves a mean of "
+        "{left:.4g} that grows like √d_k."
+    ).format(
+        mean=raw.exact_mean,
+        variance=raw.exact_variance,
+        m_mean=raw.mean,
+        m_variance=raw.variance,
+        d_k=config.d_k,
+        scaled=scaled.exact_variance,
+        left=scaled.exact_mean,
+    )
+    st.warning(sentences(what, how))
+
+
+def _growth(result: variance.Result) -> None:
+    config = result.config
+    grown = results.growth(config.seed, config.distribution, config.strength)
+    here = (config.d_k, result.raw.variance, result.scaled.variance)
+    fig = chart_of(
+        figures.growth,
+        grown.d_k,
+        (grown.raw, grown.raw_error),
+        (grown.scaled, grown.scaled_error),
+        grown.exact_raw,
+        here,
+    )
+    words = _(
+        "From d_k = 1 to 4,096 the raw variance grows from {first:.2g} to {last:,.0f}, the scaled one stays between "
+        "{low:.2f} and {high:.2f} ({pairs} pairs at each d_k, bars: two sampling errors)."
+    ).format(
+        first=grown.raw[0],
+        last=grown.raw[-1],
+        low=grown.scaled.min(),
+        high=grown.scaled.max(),
+        pairs=grown.pairs,
+    )
+    table = {"d_k": grown.d_k, "raw": grown.raw, "raw_error": grown.raw_error, "scaled": grown.scaled}
+    show.figure(fig, name="variance-over-dk", key="s_growth", table=table, caption=words, words=words)

@@ -1,0 +1,62 @@
+"""Why scores are divided by the square root of d_k: tried by hand, measured, and trained."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from attnviz.app import presenting
+from attnviz.app.code_snippet import snippet
+from attnviz.app.guarding import guard
+from attnviz.app.page_heading import page_heading
+from attnviz.base.words import _
+from attnviz.pages.scaling import choices
+from attnviz.pages.scaling.page_entry import PAGE
+from attnviz.pages.scaling.panels import alternatives as alternatives_panel
+from attnviz.pages.scaling.panels import gradient as gradient_panel
+from attnviz.pages.scaling.panels import real_head, retrieval
+from attnviz.pages.scaling.panels import saturation as saturation_panel
+from attnviz.pages.scaling.panels import softmax as softmax_panel
+from attnviz.pages.scaling.panels import variance as variance_panel
+
+
+def page() -> None:
+    """Draw the page."""
+    page_heading(PAGE)
+    chosen = presenting.section_of(choices.SECTION, titles(), _("Section"))
+    with guard():
+        section(chosen)
+
+
+SECTIONS: dict[str, Callable[[], str | None]] = {
+    "variance": variance_panel.panel,
+    "saturation": saturation_panel.panel,
+    "gradient": gradient_panel.panel,
+    "training": retrieval.panel,
+    "alternatives": alternatives_panel.panel,
+    "head": real_head.panel,
+    "softmax": softmax_panel.panel,
+}
+
+
+def titles() -> dict[str, str]:
+    """Id to title, numbered in the order of the page."""
+    return {
+        "variance": _("1 Dot products grow"),
+        "saturation": _("2 Softmax saturates"),
+        "gradient": _("3 Gradients vanish"),
+        "training": _("4 Training"),
+        "alternatives": _("5 Alternatives"),
+        "head": _("6 A real head"),
+        "softmax": _("7 Softmax itself"),
+    }
+
+
+def section(name: str) -> None:
+    """Draw a section and its program, if it has one."""
+    code = SECTIONS[name]()
+    if code is not None:
+        snippet(code, "scaling", _("This section in PyTorch"))
+
+
+if __name__ == "__main__":  # Streamlit runs this file
+    page()

@@ -1,0 +1,1 @@
+"""The page sharing: choices, maths, figures, panels."""

@@ -1,0 +1,1 @@
+"""What the page sharing draws with: arrays in, a figure out."""

@@ -1,0 +1,263 @@
+"""Which query heads share which K/V heads, and what sharing changes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from attnviz.base.words import _
+from attnviz.figures.heatmap import label
+from attnviz.figures.theme import (
+    FONT,
+    K_VERMILION,
+    MASKED,
+    Q_BLUE,
+    RAW,
+    SCALED,
+    V_GREEN,
+    WEIGHTS,
+    Figure,
+    layout,
+    with_alpha,
+)
+from attnviz.pages.sharing.figures.costs import binary_ticks
+
+
+def wiring(kv_of: Sequence[int], n_kv_heads: int) -> Figure:
+    """Blue boxes, one per query head, each wired to the vermilion key head and green value head it reads."""
+    fig = go.Figure(_wires(kv_of, n_kv_heads, 300))
+    fig.update_xaxes(visible=False, range=[-0.7, len(kv_of) - 0.3])
+    fig.update_yaxes(visible=False, range=[-0.3, 1.3])
+    layout(fig, height=150)
+    fig.update_layout(showlegend=False, margin={"t": 4, "b": 0})
+    return fig
+
+
+def wirings(kinds: Mapping[str, tuple[Sequence[int], int]]) -> Figure:
+    """Several wirings side by side, as (K/V head of each query head, number of K/V heads) by name."""
+    fig = make_subplots(rows=1, cols=len(kinds), subplot_titles=list(kinds), horizontal_spacing=0.04)
+    for column, (kv_of, n_kv_heads) in enumerate(kinds.values(), 1):
+        for trace in _wires(kv_of, n_kv_heads, 900 / len(kinds)):
+            fig.add_trace(trace, row=1, col=column)
+        fig.update_xaxes(range=[-0.7, len(kv_of) - 0.3], row=1, col=column)
+    fig.update_xaxes(visible=False)
+    fig.update_yaxes(visible=False, range=[-0.3, 1.3])
+    layout(fig, height=190)
+    fig.update_layout(showlegend=False, margin={"t": 28, "b": 0})
+    return fig
+
+
+def _wires(kv_of: Sequence[int], n_kv_heads: int, width: float) -> list[go.Scatter]:
+    """The wires and the boxes of one wiring, in boxes that `width` pixels have room for."""
+    heads = len(kv_of)
+    at = (np.arange(n_kv_heads) + 0.5) * heads / n_kv_heads - 0.5  # the middle of each group
+    size = float(np.clip(0.7 * width / max(heads, 2 * n_kv_heads), 4, 24))
+    half = min(max(0.24, 0.16 * heads / n_kv_heads), 0.42)
+    xs: list[float | None] = []
+    ys: list[float | None] = []
+    for head, kv in enumerate(kv_of):
+        xs += [head, float(at[kv]), None]
+        ys += [1, 0.06, None]
+    wires = go.Scatter(x=xs, y=ys, mode="lines", line={"color": MASKED, "width": 1.2}, hoverinfo="skip")
+    hover_q = [_("query head {head} reads K/V head {kv}").format(head=h, kv=kv) for h, kv in enumerate(kv_of)]
+    read = [_("K/V head {kv}, read by {n} query heads").format(kv=g, n=kv_of.count(g)) for g in range(n_kv_heads)]
+    return [
+        wires,
+        _boxes(np.arange(heads), 1, Q_BLUE, "Q", size, hover_q),
+        _boxes(at - half, 0, K_VERMILION, "K", size, read),
+        _boxes(at + half, 0, V_GREEN, "V", size, read),
+    ]
+
+
+def _boxes(x: np.ndarray, y: float, colour: str, letter: str, size: float, hover: Sequence[str]) -> go.Scatter:
+    return go.Scatter(
+        x=x,
+        y=np.full(len(x), y),
+        mode="markers+text" if size >= 14 else "markers",
+        marker={"symbol": "square", "size": size, "color": colour},
+        text=[letter] * len(x),
+        textfont={"color": "#FFFFFF", "size": size * 0.5},
+        hovertext=list(hover),
+        hovertemplate="%{hovertext}<extra></extra>",
+    )
+
+
+def groups(
+    before: np.ndarray, after: np.ndarray, heads: Sequence[int], tokens: Sequence[str], hidden: np.ndarray
+) -> Figure:
+    """Weights of some heads, (n, Q, K), as trained (above) and sharing one K/V head (below); one scale for all."""
+    n = len(heads)
+    across = n if n <= 9 else -(-n // 2)
+    bands = -(-n // across)
+    titles = [""] * (2 * bands * across)
+    for i, head in enumerate(heads):
+        titles[2 * (i // across) * across + i % across] = _("head {head}").format(head=head)
+    fig = make_subplots(
+        rows=2 * bands, cols=across, subplot_titles=titles, horizontal_spacing=0.01, vertical_spacing=0.05 / bands
+    )
+    for row, stack in enumerate((before, after), 1):
+        for i, weights in enumerate(stack):
+            shown = np.where(hidden, np.nan, weights).astype(np.float32)
+            fig.add_trace(_small(shown, [label(t) for t in tokens]), row=row + 2 * (i // across), col=1 + i % across)
+    fig.update_xaxes(visible=False, constrain="domain")
+    fig.update_yaxes(showticklabels=False, autorange="reversed", showgrid=False, zeroline=False, constrain="domain")
+    for row in range(2 * bands):
+        name = _("shared") if row % 2 else _("as trained")
+        fig.update_yaxes(title={"text": name, "font": {"size": 12}}, row=row + 1, col=1)
+    bar = {"title": {"text": _("weight"), "side": "right"}, "thickness": 10, "len": 0.9, "outlinewidth": 0}
+    fig.update_layout(coloraxis={"colorscale": WEIGHTS, "cmin": 0, "cmax": 1, "colorbar": bar})
+    layout(fig, height=bands * int(np.clip(2300 / max(across, 4), 270, 460)))
+    for i in range(2 * bands * across):  # square cells, with the mask's grey behind them only
+        fig.update_yaxes(scaleanchor=f"x{i + 1}" if i else "x", row=1 + i // across, col=1 + i % across)
+    fig.update_layout(margin={"t": 28}, plot_bgcolor=with_alpha(MASKED, 0.3))
+    fig.update_annotations(font_size=12)
+    return fig
+
+
+def pair(
+    before: np.ndarray, after: np.ndarray, head: int, tokens: Sequence[str], hidden: np.ndarray, side: int
+) -> Figure:
+    """One head's weights, (Q, K), as trained (above) and sharing its keys (below), `side` pixels wide.
+
+    One trace and one call: a page draws a dozen of these, and each further call costs milliseconds.
+    """
+    n = len(tokens)
+    shown = [np.where(hidden, np.nan, weights).astype(np.float32) for weights in (before, after)]
+    between = np.full((1, n), np.nan, np.float32)
+    names = np.array([label(t) for t in tokens], dtype=object)
+    trace = {
+        "type": "heatmap",
+        "z": np.concatenate([shown[0], between, shown[1]]),
+        "colorscale": WEIGHTS,
+        "zmin": 0,
+        "zmax": 1,
+        "showscale": False,
+        "text": np.concatenate([np.repeat(names[:, None], n, 1), np.full((1, n), ""), np.repeat(names[:, None], n, 1)]),
+        "customdata": np.broadcast_to(names, (2 * n + 1, n)),
+        "hovertemplate": "%{text} → %{customdata}<br><b>%{z:.4f}</b><extra></extra>",
+        "hoverongaps": False,
+    }
+    grey = with_alpha(MASKED, 0.3)
+    band = {"type": "rect", "xref": "x", "yref": "y", "line": {"width": 0}, "fillcolor": grey, "layer": "below"}
+    bands = [band | {"x0": -0.5, "x1": n - 0.5, "y0": top - 0.5, "y1": top + n - 0.5} for top in (0, n + 1)]
+    # an annotation: Streamlit's theme moves a title to the left edge of its chart
+    above = {"x": 0.5, "y": 1, "xref": "paper", "yref": "paper", "xanchor": "center", "yanchor": "bottom"}
+    name = above | {"text": _("head {head}").format(head=head), "font": {"size": 12}, "showarrow": False}
+    return go.Figure(
+        {
+            "data": [trace],
+            "layout": {
+                "annotations": [name],
+                "font": {"family": FONT, "size": 13},
+                "height": 2 * side + 18,
+                "margin": {"l": 0, "r": 0, "t": 20, "b": 0},
+                "paper_bgcolor": "rgba(0,0,0,0)",
+                "plot_bgcolor": "rgba(0,0,0,0)",
+                "xaxis": {"visible": False},
+                "yaxis": {"visible": False, "autorange": "reversed"},
+                "shapes": bands,
+            },
+        }
+    )
+
+
+def _small(weights: np.ndarray, tokens: Sequence[str]) -> go.Heatmap:
+    return go.Heatmap(
+        z=weights,
+        coloraxis="coloraxis",
+        customdata=np.broadcast_to(np.array(tokens, dtype=object), weights.shape),
+        text=np.broadcast_to(np.array(tokens, dtype=object)[:, None], weights.shape),
+        hovertemplate="%{text} → %{customdata}<br><b>%{z:.4f}</b><extra></extra>",
+        hoverongaps=False,
+    )
+
+
+def moved(weights: np.ndarray, outputs: np.ndarray, kv_of: Sequence[int]) -> Figure:
+    """For each query head the share of its attention that moved to other keys, and its output's relative change."""
+    names = [_("head {head}").format(head=h) for h in range(len(weights))]
+    fig = go.Figure()
+    fig.add_trace(go.Bar(x=names, y=weights, name=_("attention that moved"), marker_color=Q_BLUE))
+    fig.add_trace(go.Bar(x=names, y=outputs, name=_("change of output"), marker_color=V_GREEN))
+    for edge in (h for h in range(1, len(kv_of)) if kv_of[h] != kv_of[h - 1]):
+        fig.add_vline(x=edge - 0.5, line={"color": MASKED, "width": 1, "dash": "dot"})
+    fig.update_yaxes(tickformat=".0%", rangemode="tozero")
+    fig.update_traces(hovertemplate="%{x}: %{y:.1%}<extra>%{fullData.name}</extra>")
+    return layout(fig, height=250)
+
+
+def sweep(
+    kv_heads: Sequence[int],
+    change: Sequence[float],
+    cache: Sequence[int],
+    chosen: int,
+    names: Sequence[str] | None = None,
+) -> Figure:
+    """What sharing costs and what it saves: the change of the layer's output and its cache, by number of K/V heads."""
+    names = [str(g) for g in kv_heads] if names is None else list(names)
+    fig = make_subplots(specs=[[{"secondary_y": True}]])
+    saved = go.Bar(
+        x=names,
+        y=cache,
+        name=_("K/V bytes"),
+        marker_color=[with_alpha(K_VERMILION, 0.85 if g == chosen else 0.35) for g in kv_heads],
+        hovertemplate="%{x}: %{y:,} B<extra></extra>",
+    )
+    line = go.Scatter(
+        x=names,
+        y=change,
+        name=_("change of the layer's output"),
+        line={"color": V_GREEN, "width": 3},
+        mode="lines+markers",
+        hovertemplate="%{x}: %{y:.1%}<extra></extra>",
+    )
+    fig.add_trace(saved, secondary_y=False)
+    fig.add_trace(line, secondary_y=True)
+    fig.update_xaxes(type="category", title={"text": _("K/V heads"), "font": {"size": 12}})
+    most = max(max(change), 0.01) * 1.15
+    small = {"font": {"size": 12}}
+    fig.update_yaxes(
+        title={"text": _("bytes"), **small},
+        secondary_y=False,
+        range=[0, max(cache) * 1.15],
+        **binary_ticks(max(cache)),
+    )
+    fig.update_yaxes(
+        title={"text": _("change"), **small},
+        tickformat=".0%",
+        dtick=0.25 if most < 1.3 else 0.5,
+        secondary_y=True,
+        range=[0, most],
+        showgrid=False,
+    )
+    return layout(fig, height=270)
+
+
+def guesses(tokens: Sequence[str], before: Sequence[float], after: Sequence[float]) -> Figure:
+    """The next token's probabilities as trained and with shared keys and values."""
+    places = list(range(len(tokens)))
+    fig = go.Figure()
+    for values, name, colour in ((before, _("as trained"), SCALED), (after, _("shared"), RAW)):
+        fig.add_trace(
+            go.Bar(
+                y=places,
+                x=list(values),
+                name=name,
+                orientation="h",
+                marker_color=colour,
+                customdata=[label(t, 30) for t in tokens],
+                text=[f"{value:.1%}" for value in values],
+                textposition="outside",
+                cliponaxis=False,
+                hovertemplate="%{customdata}: %{x:.2%}<extra>" + name + "</extra>",
+            )
+        )
+    fig.update_yaxes(
+        tickmode="array", tickvals=places, ticktext=[label(t) for t in tokens], autorange="reversed", zeroline=False
+    )
+    most = max(*before, *after, 0.0) or 1.0
+    fig.update_xaxes(title_text=_("probability"), tickformat=".0%", range=[0, 1.15 * most])  # numbers beside the bars
+    fig.update_layout(bargap=0.25)
+    return layout(fig, height=max(220, 44 * len(tokens) + 70))

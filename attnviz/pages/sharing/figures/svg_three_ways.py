@@ -1,0 +1,156 @@
+"""MHA, GQA and MQA beside each other: which query head reads which K/V head, what is kept, and a head under each.
+
+On a page each column is a picture of its own, so that a phone can put them below each other; in a file they are one.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from attnviz.base.words import _, ended, sentences
+from attnviz.figures import svg
+from attnviz.figures.svg import Drawn, Ink
+from attnviz.figures.theme import FONT, K_VERMILION, MASKED, Q_BLUE, V_GREEN, WEIGHTS, ramp
+from attnviz.figures.title_lines import wrapped
+
+WIDE, BETWEEN, MAP = 320, 36, 130
+WIRES = 62  #: pixels from the query heads to the K/V heads
+LINE = 17
+LETTER = 7.2  #: pixels of a letter in words of 13 pixels, in a wide face
+
+#: The ink of a picture on the page, whatever its theme: words take the page's own colour.
+PAGE_INK = Ink("none", "#FFFFFF", "currentColor", "currentColor", False, Q_BLUE, K_VERMILION, V_GREEN)
+
+
+@dataclass(frozen=True)
+class SharingColumn:
+    """One way of sharing: `heads` query heads read `kv_heads` key/value heads."""
+
+    name: str
+    heads: int
+    kv_heads: int
+    facts: Sequence[str]  #: shapes and parameters, a line each
+    kept: str  #: the bytes of the cache, in words
+    share: float  #: of the cache of MHA, 0 to 1
+    weights: np.ndarray | None = None  #: (Q, K) of one head under this sharing, NaN where masked
+    said: str = ""  #: what became of that head
+
+    @property
+    def spoken(self) -> str:
+        """The column for those who cannot see it."""
+        parts = (self.name, _counted(self.heads, self.kv_heads), *self.facts, self.kept)
+        return sentences(*map(ended, parts), self.said)
+
+    def drawn(self, ink: Ink) -> Drawn:
+        """Title, wiring, facts, the cache as a bar, and the head below."""
+        parts = [
+            svg.words(self.name, 0, 10, size=18, weight=700),
+            svg.words(_counted(self.heads, self.kv_heads), 0, 33, size=13, opacity=0.85),
+            *_wires(self.heads, self.kv_heads, 48),
+        ]
+        y = 48.0 + WIRES + 34
+        for fact in self.facts:
+            for line in wrapped(fact, WIDE / LETTER):
+                parts.append(svg.words(line, 0, y, size=13))
+                y += LINE
+        y += 8
+        parts.append(svg.words(self.kept, 0, y + 4, size=17, weight=700))
+        parts.append(svg.box(0, y + 18, WIDE, 8, fill=MASKED, opacity=0.3, radius=4))
+        parts.append(svg.box(0, y + 18, max(3.0, WIDE * self.share), 8, fill=K_VERMILION, radius=4))
+        y += 38
+        if self.weights is not None:
+            parts.append(_map(self.weights, y))
+            for at, line in enumerate(wrapped(self.said, (WIDE - MAP - 14) / LETTER)):
+                parts.append(svg.words(line, MAP + 14, y + 10 + LINE * at, size=13))
+            y += MAP
+        return Drawn(WIDE, y + 2, parts)
+
+    def on_page(self) -> str:
+        """The column as a picture of its own, as wide as there is room, in the page's own colours."""
+        drawn = self.drawn(PAGE_INK)
+        view = f"0 0 {svg.number(drawn.width)} {svg.number(drawn.height)}"
+        look = f'role="img" aria-label="{html.escape(self.spoken)}" font-family="{html.escape(FONT)}"'
+        return (
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{view}" fill="currentColor" {look}>'
+            f"{''.join(drawn.parts)}</svg>"
+        )
+
+
+@dataclass(frozen=True)
+class ThreeWaysPicture:
+    """The columns side by side, for a slide."""
+
+    columns: Sequence[SharingColumn]
+    title: str = ""
+
+    def drawn(self, ink: Ink, bar: bool = True) -> Drawn:
+        """The picture without title and caption; `bar` is the scale of the weights."""
+        parts, tall = [], 0.0
+        for at, column in enumerate(self.columns):
+            drawn = column.drawn(ink)
+            x = at * (WIDE + BETWEEN)
+            parts.append(f'<g transform="translate({x} 0)">{"".join(drawn.parts)}</g>')
+            tall = max(tall, drawn.height)
+        if bar and any(column.weights is not None for column in self.columns):
+            parts += _scale(tall + 14)
+            tall += 24
+        return Drawn(len(self.columns) * (WIDE + BETWEEN) - BETWEEN, tall, parts)
+
+
+def _counted(heads: int, kv_heads: int) -> str:
+    if kv_heads == 1:
+        return _("{h} query heads on 1 K/V head").format(h=heads)
+    return _("{h} query heads on {g} K/V heads").format(h=heads, g=kv_heads)
+
+
+def _wires(heads: int, kv_heads: int, top: float) -> list[str]:
+    """Query heads above, K/V heads below, each query head wired to what it reads."""
+    step = WIDE / heads
+    size = min(18.0, step * 0.78)
+    beside = min(18.0, WIDE / kv_heads * 0.39)
+    bottom = top + WIRES
+    middle = [(kv + 0.5) * WIDE / kv_heads for kv in range(kv_heads)]
+    ends = [((head + 0.5) * step, middle[head * kv_heads // heads]) for head in range(heads)]
+    path = "".join(f"M{svg.number(x)} {svg.number(top + size)}L{svg.number(to)} {svg.number(bottom)}" for x, to in ends)
+    parts = [f'<path d="{path}" fill="none" stroke="{MASKED}" stroke-width="{svg.number(min(1.2, step / 4))}"/>']
+    for x, _to in ends:
+        parts += _head("Q", x - size / 2, top, size, Q_BLUE)
+    for x in middle:
+        parts += _head("K", x - beside, bottom, beside, K_VERMILION)
+        parts += _head("V", x, bottom, beside, V_GREEN)
+    return parts
+
+
+def _head(letter: str, x: float, y: float, size: float, colour: str) -> list[str]:
+    parts = [svg.box(x, y, size, size, fill=colour, radius=min(3.0, size / 5))]
+    if size >= 14:
+        parts.append(
+            svg.words(letter, x + size / 2, y + size / 2, size=11, fill="#FFFFFF", anchor="middle", weight=600)
+        )
+    return parts
+
+
+def _map(weights: np.ndarray, y: float) -> str:
+    """A head's weights from 0 to 1, one pixel a cell; what the mask hides is grey."""
+    codes = np.where(np.isnan(weights), 254, np.rint(np.clip(np.nan_to_num(weights), 0, 1) * 253)).astype(np.uint8)
+    palette = ramp(WEIGHTS)
+    colours = [*(palette[round(i * 255 / 253)] for i in range(254)), MASKED]
+    return svg.pixels(svg.indexed_png(codes, colours), 0, y, MAP, MAP)
+
+
+def _scale(y: float) -> list[str]:
+    """The bar of the weights."""
+    png = svg.indexed_png(np.arange(256, dtype=np.uint8)[None], ramp(WEIGHTS))
+    x, wide = svg.text_width(_("weight 0"), 12) + 8, 120
+    end = x + wide + 8
+    parts = [
+        svg.words(_("weight 0"), 0, y + 5, opacity=0.85),
+        svg.pixels(png, x, y, wide, 10, smooth=True),
+        svg.words("1", end, y + 5, opacity=0.85),
+    ]
+    grey = svg.box(end + 24, y, 14, 10, fill=MASKED)
+    return [*parts, grey, svg.words(_("masked"), end + 44, y + 5, opacity=0.85)]

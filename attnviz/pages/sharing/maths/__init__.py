@@ -1,0 +1,1 @@
+"""What the page sharing computes: Config -> run(config) -> Result."""

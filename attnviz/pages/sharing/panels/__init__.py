@@ -1,0 +1,1 @@
+"""What the page sharing shows: widgets, results, figures and words."""

@@ -1,0 +1,114 @@
+"""The choice of an architecture: a published model, the visitor's own shape, or a pasted config.json."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from attnviz.app.text import plain
+from attnviz.app.widgets import number, one_of, text_area
+from attnviz.base.message import Problem
+from attnviz.base.words import _, listed
+from attnviz.models.architecture import (
+    Architecture,
+    CustomShape,
+    ParameterCounts,
+    Preset,
+    Scheme,
+    all_presets,
+    config_from_text,
+    count_parameters,
+    find_preset,
+)
+from attnviz.pages.sharing import choices
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """An architecture, and the number of parameters of the whole model."""
+
+    arch: Architecture
+    counts: ParameterCounts
+    code: str  #: Python that makes the architecture
+    preset: Preset | None = None
+
+    @property
+    def total(self) -> int:
+        """Parameters of the whole model."""
+        return self.counts.total
+
+
+def choose() -> Chosen:
+    """Draw the controls and return the chosen architecture."""
+    ways = {"preset": _("a published model"), "own": _("your own shape"), "config": _("a config.json")}
+    which, what = st.columns([1.65, 2.2])
+    with which:
+        way = one_of(choices.WAY, _("What to count"), ways)
+    if way == "preset":
+        with what:
+            return _published()
+    return _own() if way == "own" else _pasted()
+
+
+def _published() -> Chosen:
+    names = {name: f"{name} · {preset.attention}" for name, preset in all_presets().items()}
+    name = one_of(choices.PRESET, _("Model"), names, style="select")
+    preset = find_preset(name)
+    return Chosen(Architecture.preset(name), preset.counts, f"Architecture.preset({name!r})", preset)
+
+
+def _own() -> Chosen:
+    scheme: Scheme = "latent" if one_of(choices.SCHEME, _("Scheme"), _schemes()) == "latent" else "heads"
+    asked: dict[str, Any] = {"scheme": scheme}
+    fields = {"n_layers": _("Layers"), "d_model": _("Model width M"), "n_heads": _("Query heads H")}
+    if scheme == "heads":
+        fields |= {"n_kv_heads": _("K/V heads G")}
+    fields |= {"d_head": _("Head width D"), "d_ff": _("FFN width"), "vocab": _("Vocabulary")}
+    if scheme == "latent":
+        fields |= {"kv_rank": _("Latent width"), "d_rope": _("Rotary width")}
+    for column, (name, label) in zip(st.columns(len(fields)), fields.items(), strict=True):
+        with column:
+            asked[name] = number(choices.SHAPE[name], label, step=1)
+    return _shaped(CustomShape(**asked))
+
+
+def _schemes() -> dict[str, str]:
+    return {"heads": _("heads: MHA, GQA or MQA"), "latent": _("latents: MLA")}
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _shaped(shape: CustomShape) -> Chosen:
+    return Chosen(shape.architecture(), shape.counts, f"{shape!r}.architecture()")
+
+
+def _pasted() -> Chosen:
+    text = text_area(choices.CONFIG, _("Contents of a config.json from the hub"), height=180)
+    chosen = _read(text)
+    if chosen.arch.measured:
+        st.info(
+            _("There is no rule for {family} here, so its numbers were measured on the meta device.").format(
+                family=plain(chosen.arch.model_type)
+            )
+        )
+    if chosen.arch.unread:
+        st.warning(
+            _(
+                "These fields are not understood and may change the numbers: {fields}. The view “Prove it” "
+                "measures what they do."
+            ).format(fields=listed(f"`{plain(field)}`" for field in chosen.arch.unread))
+        )
+    return chosen
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def _read(text: str) -> Chosen:
+    arch = Architecture.from_config(config_from_text(text))
+    try:
+        counts = ParameterCounts(0, 0, 0) if arch.config is None else count_parameters(arch.config, arch.layers)
+    except Exception as error:  # a model's own code can raise anything
+        raise Problem(
+            "The config can be read, but its model cannot be built: {reason}", reason=str(error).splitlines()[0]
+        ) from error
+    return Chosen(arch, counts, f"Architecture.from_config(config_from_text({text!r}))")

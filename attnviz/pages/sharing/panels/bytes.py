@@ -1,0 +1,129 @@
+"""Bytes of keys and values over context, batch and K/V heads, and layer by layer."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from attnviz.app import show
+from attnviz.app.cache.kept_charts import chart_of
+from attnviz.app.text import plain
+from attnviz.app.units import binary, both
+from attnviz.app.widgets import one_of
+from attnviz.base.words import _
+from attnviz.models.architecture import Architecture, has_heads, shared_otherwise
+from attnviz.pages.sharing import choices
+from attnviz.pages.sharing.figures import costs as figures
+from attnviz.pages.sharing.panels.variants import named, ways
+
+POWERS = [2**i for i in range(4, 21)]
+
+
+def held(arch: Architecture, context: int, batch: int) -> int:
+    """Bytes of the whole cache, ideal at 16 bits; an encoder beside the decoder reads what it reads for this text."""
+    return arch.kv_cache_bytes(context, batch, encoder_tokens=arch.encoder_tokens(context))
+
+
+def over(arch: Architecture, context: int, batch: int) -> None:
+    st.subheader(_("Bytes of keys and values"), anchor=False)
+    axes = {"context": _("over context"), "batch": _("over batch"), "heads": _("over K/V heads")}
+    axis = one_of(choices.AXIS, _("Over"), axes, label_visibility="collapsed")
+    if axis == "heads":
+        return over_heads(arch, context, batch)
+    if axis == "context":
+        x, title, here = POWERS, _("tokens of context"), context
+        lines = {name: [held(way, t, batch) for t in x] for name, way in ways(arch).items()}
+    else:
+        x, title, here = [2**i for i in range(13)], _("sequences"), batch
+        lines = {name: [held(way, context, b) for b in x] for name, way in ways(arch).items()}
+    if not any(any(line) for line in lines.values()):
+        st.info(_("An encoder reads everything at once: it keeps no cache."))
+        return None
+    name, values = next(iter(lines.items()))
+    budgets = {f"{gib} GiB": gib * 2**30 for gib in (24, 80)}
+    show.figure(
+        chart_of(figures.over, x, lines, title, _("bytes"), here=here, limits=budgets, said=binary, binary=True),
+        name=f"kv-bytes-{axis}-{arch.name}",
+        key="h-bytes",
+        words=_(
+            "Ideal, at 16 bits: {name} keeps {bytes} for your context and batch. At the right end of the "
+            "axis its cache reaches {top}."
+        ).format(name=plain(name), bytes=both(held(arch, context, batch)), top=binary(values[-1])),
+        table={title: x, **lines},
+    )
+    return None
+
+
+def over_heads(arch: Architecture, context: int, batch: int) -> None:
+    heads = [layer for layer in arch.layers if has_heads(layer) and layer.stack == "decoder"]
+    if not heads:
+        st.info(_("An encoder reads everything at once: it keeps no cache."))
+        return
+    counts = [g for g in range(1, heads[0].n_heads + 1) if all(layer.n_heads % g == 0 for layer in heads)]
+    values = [held(shared_otherwise(arch, g), context, batch) for g in counts]
+    own = None if heads[0].latent else heads[0].n_kv_heads
+    # what a head adds: beside its heads a model may keep a state that is there anyway
+    each = values[0] if len(counts) == 1 else (values[1] - values[0]) // (counts[1] - counts[0])
+    show.figure(
+        chart_of(
+            figures.bars,
+            [named(heads[0].n_heads, g) for g in counts],
+            values,
+            _("bytes"),
+            counts.index(own) if own in counts else None,
+            [binary(value) for value in values],
+        ),
+        name=f"kv-bytes-heads-{arch.name}",
+        key="h-over-heads",
+        words=_("Each K/V head costs {bytes} for this context and batch.").format(bytes=both(each)),
+        table={"K/V heads": counts, "bytes": values},
+    )
+
+
+def kind_names() -> dict[str, str]:
+    return {
+        "full": _("full attention"),
+        "window": _("sliding window"),
+        "chunk": _("chunks"),
+        "latent": _("latents (MLA)"),
+        "hybrid": _("attention and a state"),
+        "linear": _("a state of fixed size"),
+        "shared": _("another layer’s keys"),
+        "none": _("measured"),
+    }
+
+
+def layers(arch: Architecture, context: int, batch: int) -> None:
+    """Draw the bytes of each layer, for models whose layers are not all alike."""
+    rows = list(arch.bytes_by_layer(context, batch, encoder_tokens=arch.encoder_tokens(context)))
+    kinds = [layer.kind for layer, _held in rows]
+    if len(set(kinds)) < 2 and len({held for _layer, held in rows}) < 2:
+        return
+    st.subheader(_("Layer by layer"), anchor=False)
+    one_stack = len({(layer.stack, layer.role) for layer, _held in rows}) == 1
+    labels = [str(la.index) if one_stack else f"{la.stack} {la.role} {la.index}" for la, _held in rows]
+    held = [held for _layer, held in rows]
+    most = max(range(len(held)), key=held.__getitem__)
+    if one_stack:
+        said = _("{n} of {all} layers keep keys and values of their own; layer {layer} keeps most, {bytes}.")
+    else:
+        said = _(
+            "{n} of {all} attentions keep keys and values of their own, and a decoder layer has two of them; {layer} "
+            "keeps most, {bytes}."
+        )
+    show.figure(
+        chart_of(figures.strip, held, kinds, labels, kind_names()),
+        name=f"kv-bytes-by-layer-{arch.name}",
+        key="h-strip",
+        words=said.format(
+            n=sum(1 for layer, _held in rows if layer.cached), all=len(rows), layer=labels[most], bytes=both(held[most])
+        ),
+        table={
+            "layer": labels,
+            "kind": kinds,
+            "window": [layer.window for layer, _held in rows],
+            "query heads": [layer.n_heads for layer, _held in rows],
+            "K/V heads": [layer.n_kv_heads for layer, _held in rows],
+            "parameters": [layer.parameters.total for layer, _held in rows],
+            "bytes": held,
+        },
+    )

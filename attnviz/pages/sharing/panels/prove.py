@@ -1,0 +1,190 @@
+"""The view “Prove it”: the model built without memory and measured, and a real layer timed on this machine."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from attnviz.app.guarding import guard
+from attnviz.app.tables import columns, tabled
+from attnviz.app.text import plain, spoken
+from attnviz.app.units import both, duration
+from attnviz.app.widgets import number
+from attnviz.base.words import _, listed, sentences
+from attnviz.models.architecture import Architecture, Measurement, measure_on_meta
+from attnviz.pages.sharing import choices
+from attnviz.pages.sharing.maths import live_layers
+from attnviz.pages.sharing.panels import sharing_snippets
+from attnviz.pages.sharing.panels.architecture_form import Chosen, choose
+
+MOST_TOKENS = 1 << 17
+
+
+@st.fragment
+def panel() -> None:
+    with guard():
+        _panel()
+
+
+def _panel() -> None:
+    chosen = choose()
+    one, two, rest = st.columns([1, 1, 2], vertical_alignment="bottom")
+    with one:
+        tokens = number(choices.MEASURED_TOKENS, _("Tokens to run"), step=1)
+    with two:
+        batch = number(choices.BATCH, _("Batch"), step=1)
+    with rest:
+        pressed = st.button(_("Build it without memory and measure"), type="primary", icon=":material/science:")
+    st.caption(
+        _(
+            "The model’s own code from transformers, on torch’s meta device: tensors have shapes and no memory, so "
+            "that even 671 billion parameters can be built here. Its attention parameters are counted, a pass is run, "
+            "and the cache it leaves is measured layer by layer."
+        )
+    )
+    key = (chosen.arch, chosen.total, tokens, batch)
+    if pressed:
+        st.session_state["h_proof"] = key
+    if st.session_state.get("h_proof") == key:
+        _proof(chosen, tokens, batch)
+        if chosen.arch.config is not None:
+            sharing_snippets.proving(chosen, tokens, batch)
+    _live()
+
+
+@st.cache_resource(max_entries=32, show_spinner=False, hash_funcs={Architecture: hash})
+def _measured(arch: Architecture, total: int, tokens: int, batch: int) -> Measurement:
+    """Build and measure on the meta device, once for all visitors. `total` is part of the cache's key.
+
+    Architectures with the same attention compare equal, but their models may differ elsewhere.
+    """
+    caches = any(layer.cached or layer.fixed for layer in arch.layers)
+    return measure_on_meta(arch.config, tokens if caches else 0, batch, encoder_tokens=arch.encoder_tokens(tokens))
+
+
+def _proof(chosen: Chosen, tokens: int, batch: int) -> None:
+    arch = chosen.arch
+    if arch.config is None:
+        st.info(_("A shape of your own has no model class that could be built."))
+        return
+    with st.spinner(_("Building…")):
+        found = _measured(arch, chosen.total, tokens, batch)
+    if found.failure is not None:
+        st.warning(spoken(found.failure))
+    heard = arch.encoder_tokens(tokens)
+    formula = [held for _layer, held in arch.bytes_by_layer(tokens, batch, "bfloat16", "transformers", heard)]
+    pairs = [
+        (_("attention parameters"), arch.attention_parameters(), found.attention_parameters),
+        (_("parameters of the whole model"), chosen.total, found.total_parameters),
+    ]
+    if found.failure is None:
+        pairs.append((_("cache bytes, as transformers holds it"), sum(formula), found.cache_bytes))
+    rows = [
+        {
+            _("what"): name,
+            _("by formula"): f"{mine:,}",
+            _("measured"): f"{theirs:,}",
+            _("agree"): "✓" if mine == theirs else _("no: off by {n}").format(n=f"{mine - theirs:,}"),
+        }
+        for name, mine, theirs in pairs
+    ]
+    agree = all(mine == theirs for _name, mine, theirs in pairs)
+    said = (
+        _("Formula and measurement agree to the last parameter and byte.")
+        if agree
+        else _("Formula and measurement do not agree everywhere: see the table.")
+    )
+    (st.success if agree else st.error)(
+        sentences(said, _("Built and run in {time}.").format(time=duration(found.seconds))),
+        icon="✅" if agree else "✋",
+    )
+    st.table(columns(rows))
+    _by_layer(arch, found, formula)
+
+
+def _by_layer(arch: Architecture, found: Measurement, formula: list[int]) -> None:
+    """Draw a table of the measured cache of each layer beside the formula's bytes."""
+    mine = [(layer, held) for layer, held in zip(arch.layers, formula, strict=True) if layer.stack == "decoder"]
+    measured = arch.measured  # a measured architecture lists its attention modules first, and these keep no cache
+    ours: dict[tuple[str, int], int] = {
+        (layer.role, layer.index): held for layer, held in mine if not (measured and layer.parameters.total)
+    }
+    if not found.cache:
+        st.markdown(_("This model leaves no cache."))
+        return
+    rows = [
+        {
+            _("layer"): f"{cache.role} {cache.index}",
+            _("cache class"): cache.kind,
+            _("tensors"): listed(cache.shapes) or _("nothing"),
+            _("by formula"): ours.get((cache.role, cache.index)),
+            _("measured"): cache.nbytes,
+            _("memory behind it"): cache.storage,
+        }
+        for cache in found.cache
+    ]
+    viewed = sum(cache.storage for cache in found.cache) - found.cache_bytes
+    if viewed:
+        st.info(
+            _(
+                "After this one pass the windows are views: {more} more stay in memory behind them, until the next "
+                "token is written."
+            ).format(more=both(viewed))
+        )
+    with st.expander(_("Layer by layer")):
+        tabled(columns(rows), f"cache-of-{plain(arch.name)}", "h-proof-layers")
+
+
+def _live() -> None:
+    st.subheader(_("On this machine, now"), anchor=False)
+    st.markdown(
+        _(
+            "One attention layer of this app’s own core, random weights (seed 0), float32: its cache filled, then one "
+            "token decoded many times, the layouts in turn."
+        )
+    )
+    names = {
+        "d_model": _("Model width M"),
+        "n_heads": _("Query heads H"),
+        "n_kv_heads": _("K/V heads G"),
+        "tokens": _("Tokens in the cache"),
+    }
+    asked = {}
+    for column, (name, label) in zip(st.columns(4), names.items(), strict=True):
+        with column:
+            asked[name] = number(choices.LIVE[name], label, step=1)
+    width = max(1, asked["d_model"] // asked["n_heads"])
+    config = live_layers.Config(**asked, d_head=width)
+    if st.button(_("Fill the caches and decode"), icon=":material/timer:"):
+        with st.spinner(_("Measuring…")):
+            st.session_state["h_live"] = (config, live_layers.run(config))
+    kept = st.session_state.get("h_live")
+    if kept and kept[0] == config:
+        _rows(kept[1])
+
+
+def _rows(rows: tuple[live_layers.LiveLayerRow, ...]) -> None:
+    tabled(
+        columns(
+            [
+                {
+                    _("layout"): row.kind,
+                    _("K/V heads"): row.n_kv_heads,
+                    _("cache bytes, real"): row.cache_bytes,
+                    _("by formula"): row.formula_bytes,
+                    _("parameters, real"): row.parameters,
+                    _("parameters by formula"): row.formula_parameters,
+                    _("one token"): duration(row.seconds),
+                    _("times as fast as MHA"): round(row.ratio, 2),
+                }
+                for row in rows
+            ]
+        ),
+        "attention-on-this-machine",
+        "h-live-rows",
+    )
+    best = rows[-1]
+    st.markdown(
+        _("{kind} decodes **{ratio:.1f} times** as fast as MHA here, with {share:.1%} of its cache.").format(
+            kind=best.kind, ratio=best.ratio, share=best.cache_bytes / rows[0].cache_bytes
+        )
+    )

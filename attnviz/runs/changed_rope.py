@@ -1,0 +1,105 @@
+"""A trained head without its rotation, or with another base: what becomes of its weights and of the next token."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from torch import Tensor
+
+from attnviz.base.message import Problem
+from attnviz.core.measures import first_token_mass, over_rows, previous_token_mass, total_variation
+from attnviz.models.capture import Edit, Rotary, Trace, intervene, rotary_of
+from attnviz.models.catalogue import LoadedModel
+from attnviz.runs.model_run import ModelRun, Stack
+from attnviz.runs.predictions import ProbabilityChange, changes, slots
+
+
+@dataclass(frozen=True)
+class Config:
+    layer: int = 16
+    head: int = 0
+    change: str = "removed"  #: or "base"
+    base: float = 1000.0  #: the new one, for "base"
+    where: str = "head"  #: in this head, in all heads of its layer, or in every layer
+
+
+@dataclass(frozen=True)
+class Result:
+    config: Config
+    rotary: Rotary
+    allowed: np.ndarray  #: (Q, K) boolean
+    before: np.ndarray  #: (Q, K) weights of the chosen head
+    after: np.ndarray
+    distance_before: np.ndarray  #: (K,) mean weight on the key that many positions before the query
+    distance_after: np.ndarray
+    previous: tuple[float, float]  #: mean weight on the token just before, NaN for a single token
+    first: tuple[float, float]  #: mean weight on the first token
+    row_moved: np.ndarray  #: (Q,) the share of each row's weight that went to other keys
+    tokens: tuple[ProbabilityChange, ...]  #: the likeliest next tokens, before and after
+    tokens_moved: float  #: the share of the next token's probability that moved
+
+    @property
+    def moved(self) -> float:
+        """The share of the head's weight that went to other keys, mean over rows."""
+        return float(self.row_moved.mean())
+
+
+def rotation(loaded: LoadedModel) -> Rotary:
+    """How the model turns queries and keys; a Problem for one into which positions come in another way."""
+    return rotary_of(loaded.model)
+
+
+def run(run: ModelRun, loaded: LoadedModel, config: Config, rotary: Rotary | None = None) -> Result:
+    """Run the model again with the rotation changed; everything else stays as it was trained.
+
+    `rotary` is what `rotation` found, where it is known: finding it takes two short passes.
+    """
+    stack = run.stacks[0]
+    if not stack.has(config.layer, config.head):
+        raise Problem("layer {layer} has no head {head}", layer=config.layer, head=config.head)
+    rotary = rotary or rotation(loaded)
+    if stack.layers[config.layer].index not in rotary.layers:
+        raise Problem("layer {layer} does not rotate its queries and keys: choose another", layer=config.layer)
+    trace = intervene(
+        loaded.model, edit(stack, rotary, config), logits=loaded.predicts, **run.inputs_on(loaded.model.device)
+    )
+    layer, changed = stack.layers[config.layer], run.stacks_in(trace)[0].layers[config.layer]
+    before, after = (each.weights(config.head)[0, 0].float().cpu() for each in (layer, changed))
+    tokens, share = _next_token(run, loaded, trace)
+    return Result(
+        config,
+        rotary,
+        layer.mask.expand(1, layer.n_heads, *layer.shape[2:])[0, config.head].cpu().numpy(),
+        before.numpy(),
+        after.numpy(),
+        over_distance(before),
+        over_distance(after),
+        (float(over_rows(previous_token_mass(before))), float(over_rows(previous_token_mass(after)))),
+        (float(over_rows(first_token_mass(before))), float(over_rows(first_token_mass(after)))),
+        total_variation(before, after).numpy(),
+        tokens,
+        share,
+    )
+
+
+def edit(stack: Stack, rotary: Rotary, config: Config) -> Edit:
+    """The change as `intervene` takes it."""
+    layers = {stack.layers[config.layer].index} if config.where != "all" else rotary.layers
+    base = None if config.change == "removed" else config.base
+    return Edit(tuple(sorted(layers)), config.head if config.where == "head" else "all", change=rotary.changed(base))
+
+
+def over_distance(weights: Tensor) -> np.ndarray:
+    """Mean weight on the key `d` positions before the query, (K,), over the queries that have one."""
+    k_len = weights.shape[-1]
+    return np.array([float(weights.diagonal(-d).mean()) for d in range(k_len)])
+
+
+def _next_token(run: ModelRun, loaded: LoadedModel, trace: Trace) -> tuple[tuple[ProbabilityChange, ...], float]:
+    """The likeliest next tokens and the probability that moved; nothing for a model that predicts none."""
+    before, after = slots(run, loaded), slots(run, loaded, trace)
+    if not before:
+        return (), 0.0
+    found, share = changes(loaded, before[0], after[0])
+    return tuple(found), share

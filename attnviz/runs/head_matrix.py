@@ -1,0 +1,249 @@
+"""One matrix to draw large (a head, an average of heads, or rollout), in the form that the visitor chose."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate
+from typing import Literal
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from attnviz.base.message import Message, Problem
+from attnviz.core import rollout as core_rollout
+from attnviz.models.capture import MaskChoice, ScaleChoice
+from attnviz.models.tokens import MatrixAxis, matrix_axis, project
+from attnviz.runs.model_run import Stack
+
+Meaning = Literal["weights", "values", "mean", "estimate"]
+Part = Literal["all", "first to first", "first to second", "second to first", "second to second"]
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a matrix is shown."""
+
+    values: Literal["weights", "values"] = "weights"  #: "values": weight times the length of value @ W_O
+    units: Literal["pieces", "words"] = "pieces"
+    special: bool = True  #: whether special tokens are shown
+    renormalise: bool = False  #: rows sum to 1 again after special tokens are left out
+    part: Part = "all"  #: of two sentences: "first to second" keeps the first's rows, the second's columns
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """Values (Q, K) with the label and the position in the sentence of each row and column."""
+
+    values: np.ndarray  #: (Q, K) float32
+    hidden: np.ndarray  #: (Q, K) boolean, True where the mask hides
+    rows: tuple[str, ...]
+    cols: tuple[str, ...]
+    row_at: tuple[int, ...]  #: position of each row's first token
+    col_at: tuple[int, ...]
+    row_breaks: tuple[int, ...] = ()  #: rows where a second sentence begins
+    col_breaks: tuple[int, ...] = ()
+    notes: tuple[Message, ...] = ()  #: sentences about what was added up, averaged or left out
+    looks_at_itself: bool = True  #: whether rows and columns are the same tokens
+    row_tokens: tuple[tuple[int, ...], ...] = ()  #: positions of all tokens that each row stands for
+    col_tokens: tuple[tuple[int, ...], ...] = ()
+    before_w_o: np.ndarray | None = None  #: where `meaning` is "values": weight times length of the value before W_O
+    meaning: Meaning = "weights"  #: "values": weight times length; "mean": of several heads; "estimate": rollout
+
+    @property
+    def plain(self) -> np.ndarray:
+        """The values with NaN where hidden."""
+        return np.where(self.hidden, np.nan, self.values)
+
+    def minus(self, other: Matrix) -> Matrix:
+        """Difference to another matrix of the same sentence; hidden only where both are."""
+        values = np.where(self.hidden, 0, self.values) - np.where(other.hidden, 0, other.values)
+        return replace(self, values=values.astype(np.float32), hidden=self.hidden & other.hidden, before_w_o=None)
+
+    def said_before_w_o(self, row: int) -> Message | None:
+        """For the key that `said_of` names first, the length of the same product before the output projection."""
+        if self.before_w_o is None or self.hidden[row].all():
+            return None
+        key = int(np.where(self.hidden[row], 0.0, self.values[row]).argmax())
+        return Message(
+            "Before W_O, weight times value of “{key}” is {length:.2f} long.",
+            {"key": _named(self.cols, self.col_at, key), "length": float(self.before_w_o[row, key])},
+        )
+
+    def row_name(self, row: int) -> str:
+        """A row's label, followed by its position when the label occurs more than once."""
+        return _named(self.rows, self.row_at, row)
+
+    def col_name(self, col: int) -> str:
+        """A column's label, followed by its position when the label occurs more than once."""
+        return _named(self.cols, self.col_at, col)
+
+    def said_of(self, row: int, most: int = 3) -> Message:
+        """A sentence naming the `most` largest cells of a row; a token that occurs more than once gets its position."""
+        token = self.row_name(row)
+        if self.hidden[row].all():
+            return Message(MASKED_ROW.template, {"token": token})
+        seen = np.where(self.hidden[row], 0.0, self.values[row])
+        order = np.argsort(-seen, kind="stable")[:most]
+        worth = [int(key) for key in order if seen[key] >= (0.005 if self.meaning != "values" else 1e-9)]
+        if not worth:
+            return Message(FAINT_ROW.template, {"token": token})
+        params: dict[str, object] = {"token": token}
+        for place, key in enumerate(worth, 1):
+            params |= {f"key{place}": self.col_name(key), f"share{place}": float(seen[key])}
+        return Message(SAID[self.meaning][len(worth) - 1].template, params)
+
+
+MASKED_ROW = Message("“{token}” may attend to nothing: its whole row is masked.")
+FAINT_ROW = Message("“{token}” gives less than 0.5% to each token shown here.")
+
+#: meaning -> the sentences about a row, naming its largest cell, its two largest, its three largest
+SAID: dict[Meaning, tuple[Message, Message, Message]] = {
+    "weights": (
+        Message("“{token}” gives {share1:.0%} to “{key1}”."),
+        Message("“{token}” gives {share1:.0%} to “{key1}” and {share2:.0%} to “{key2}”."),
+        Message("“{token}” gives {share1:.0%} to “{key1}”, {share2:.0%} to “{key2}” and {share3:.0%} to “{key3}”."),
+    ),
+    "values": (
+        Message("“{token}” takes most from “{key1}”: weight times value, after W_O, is {share1:.2f} long."),
+        Message("“{token}” takes most from “{key1}” ({share1:.2f} long after W_O) and “{key2}” ({share2:.2f})."),
+        Message(
+            "“{token}” takes most from “{key1}” ({share1:.2f} long after W_O), “{key2}” ({share2:.2f}) "
+            "and “{key3}” ({share3:.2f})."
+        ),
+    ),
+    "mean": (
+        Message("On average “{token}” gives {share1:.0%} to “{key1}”."),
+        Message("On average “{token}” gives {share1:.0%} to “{key1}” and {share2:.0%} to “{key2}”."),
+        Message(
+            "On average “{token}” gives {share1:.0%} to “{key1}”, {share2:.0%} to “{key2}” "
+            "and {share3:.0%} to “{key3}”."
+        ),
+    ),
+    "estimate": (
+        Message("By this estimate {share1:.0%} of “{token}” comes from “{key1}”."),
+        Message("By this estimate {share1:.0%} of “{token}” comes from “{key1}” and {share2:.0%} from “{key2}”."),
+        Message(
+            "By this estimate {share1:.0%} of “{token}” comes from “{key1}”, {share2:.0%} from “{key2}” "
+            "and {share3:.0%} from “{key3}”."
+        ),
+    ),
+}
+
+
+def _named(labels: Sequence[str], at: Sequence[int], index: int) -> str:
+    """A token's label, followed by its position when the label occurs more than once."""
+    return labels[index] if labels.count(labels[index]) == 1 else f"{labels[index]} ({at[index]})"
+
+
+def head_matrix(
+    stack: Stack,
+    layer: int,
+    head: int,
+    look: Look | None = None,
+    mask: MaskChoice = "model",
+    scale: ScaleChoice = "model",
+) -> Matrix:
+    """One head under the model's or another mask and scale; `layer` and `head` count from 0 within the stack."""
+    look = look or Look()
+    chosen = stack.layers[layer]
+    weights = chosen.weights(head, mask, scale)[0, 0].float()
+    hidden = _hidden(stack, layer, head, mask)
+    if look.values == "weights":
+        return arranged(stack, weights, hidden, look)
+    found = arranged(stack, weights * chosen.value_norms()[0, head].float(), hidden, look)
+    if chosen.v is None:
+        return replace(found, meaning="values")
+    bare = chosen.v[0, head // (chosen.n_heads // chosen.n_kv_heads)].float().norm(dim=-1)
+    return replace(found, meaning="values", before_w_o=arranged(stack, weights * bare, hidden, look).values)
+
+
+def average(stack: Stack, heads: Sequence[tuple[int, int]], look: Look | None = None) -> Matrix:
+    """The mean over heads given as (layer, head): what they have in common, not what any of them does."""
+    by_layer: dict[int, list[int]] = {}
+    for layer, head in heads:
+        by_layer.setdefault(layer, []).append(head)
+    total = sum(stack.layers[layer].weights(chosen)[0].float().sum(0) for layer, chosen in by_layer.items())
+    assert isinstance(total, Tensor)
+    hidden = torch.stack([_hidden(stack, layer, chosen[0]) for layer, chosen in by_layer.items()]).all(0)
+    return replace(arranged(stack, total / len(heads), hidden, look or Look()), meaning="mean")
+
+
+def rolled_out(stack: Stack, look: Look | None = None, residual: float = 0.5, layers: int | None = None) -> Matrix:
+    """Attention rollout through the first `layers` layers (None: all); `residual` is the share that skips a layer."""
+    through = stack.layers[:layers]
+    means = torch.stack([layer.weights()[0].float().mean(0, keepdim=True) for layer in through])  # (L, 1, Q, K)
+    flowed = core_rollout.rollout(means, residual)[-1]
+    hidden = torch.stack([_hidden(stack, index, 0) for index in range(len(through))]).all(0)
+    return replace(arranged(stack, flowed, hidden, look or Look()), meaning="estimate")
+
+
+def axes(stack: Stack, look: Look) -> tuple[MatrixAxis, MatrixAxis]:
+    """Rows and columns as `look` says: tokens or words, with or without special tokens, of all or of one sentence."""
+    words = look.units == "words"
+    rows, cols = matrix_axis(stack.queries, words, look.special), matrix_axis(stack.keys, words, look.special)
+    if look.part != "all" and max(rows.segment, default=0) > 0:
+        looks, looked_at = look.part.split(" to ")
+        rows, cols = _only(rows, looks), _only(cols, looked_at)
+    if not len(rows) or not len(cols):
+        raise Problem("With special tokens hidden there is nothing left to show")
+    return rows, cols
+
+
+def telling_depth(stack: Stack, residual: float = 0.5) -> int:
+    """The most layers through which a rollout still says something: no single key is half of what all rows are made of.
+
+    Where tokens only look back, the share of the first token grows with every layer until nothing else is seen.
+    """
+    means = torch.stack([layer.weights()[0].float().mean(0, keepdim=True) for layer in stack.layers])
+    largest = core_rollout.rollout(means, residual).mean(-2).amax(-1)  # (L,) the largest mean share of a key
+    lost = (largest >= 0.5).nonzero()
+    return max(1, int(lost[0])) if len(lost) else len(stack.layers)
+
+
+def arranged(stack: Stack, values: Tensor, hidden: Tensor, look: Look) -> Matrix:
+    """The matrix with tokens merged into words and special tokens left out, as `look` says."""
+    rows, cols = axes(stack, look)
+    values, allowed = values.cpu(), (~hidden).float().cpu()
+    return Matrix(
+        project(values, rows, cols, look.renormalise).numpy().astype(np.float32),
+        (project(allowed, rows, cols) == 0).numpy(),
+        rows.labels,
+        cols.labels,
+        tuple(places[0] for places in rows.positions),
+        tuple(places[0] for places in cols.positions),
+        _breaks(rows),
+        _breaks(cols),
+        tuple(dict.fromkeys(rows.notes + cols.notes)),
+        stack.same_tokens and rows.positions == cols.positions,
+        rows.positions,
+        cols.positions,
+    )
+
+
+def _only(side: MatrixAxis, which: str) -> MatrixAxis:
+    """The part of an axis that belongs to the "first" or the "second" sentence."""
+    wanted = [i for i, segment in enumerate(side.segment) if (segment == 0) == (which == "first")]
+    return replace(
+        side,
+        labels=tuple(side.labels[i] for i in wanted),
+        positions=tuple(side.positions[i] for i in wanted),
+        special=tuple(side.special[i] for i in wanted),
+        segment=tuple(side.segment[i] for i in wanted),
+    )
+
+
+def _breaks(side: MatrixAxis) -> tuple[int, ...]:
+    """The indices at which the second and later segments begin."""
+    highest = accumulate(side.segment, max)
+    return tuple(i for i, (now, before) in enumerate(zip(side.segment[1:], highest, strict=False), 1) if now > before)
+
+
+def _hidden(stack: Stack, layer: int, head: int, mask: MaskChoice = "model") -> Tensor:
+    """(Q, K), True where this head may not look."""
+    chosen = stack.layers[layer]
+    _, heads, q_len, k_len = chosen.shape
+    if not chosen.exact:
+        return torch.zeros(q_len, k_len, dtype=torch.bool)
+    return ~chosen.mask_for(mask).expand(-1, heads, q_len, k_len)[0, head].cpu()

@@ -1,0 +1,220 @@
+"""The keys and values of a trained layer, shared by more query heads than it was trained for.
+
+As the GQA paper converts a model (arXiv 2305.13245, section 2.1): the key heads of a group become one, and
+so do the value heads. Averaging projected keys is averaging the rows of W_K: both are linear, and so is RoPE.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from attnviz.base.message import Problem, Several
+from attnviz.core.attention import Stages
+from attnviz.core.costs import kv_bytes, parameters
+from attnviz.core.heads import HeadLayout
+from attnviz.core.measures import total_variation
+from attnviz.models.capture import RecordedLayer, TensorChange, output_projection_of
+
+Method = Literal["mean", "first", "random"]
+
+
+@dataclass(frozen=True)
+class Config:
+    layer: int = 0
+    n_kv_heads: int = 1
+    method: Method = "mean"
+    seed: int = 0  #: for method "random"
+
+
+@dataclass(frozen=True)
+class Point:
+    """The layer with one number of key/value heads."""
+
+    n_kv_heads: int
+    moved: float  #: length of the change of the layer's output over the length of that output
+    cache_bytes: int  #: keys and values of this sentence, 16 bits a number
+    parameters: int  #: numbers in W_K and W_V
+
+
+@dataclass(frozen=True)
+class Result:
+    config: Config
+    n_heads: int
+    trained_kv_heads: int
+    d_model: int
+    d_head: int
+    d_value: int
+    kv_of: tuple[int, ...]  #: key/value head that each query head reads when shared
+    trained_kv_of: tuple[int, ...]  #: key/value head that each query head reads as trained
+    before: np.ndarray  #: (H, Q, K) weights as trained
+    after: np.ndarray  #: (H, Q, K) weights with keys and values shared
+    hidden: np.ndarray  #: (Q, K) boolean: cells that the mask hides
+    weights_moved: np.ndarray  #: (H,) half the L1 distance between rows, mean over rows: 0 equal, 1 nothing shared
+    outputs_moved: np.ndarray  #: (H,) change of each head's output, relative
+    k_shape: tuple[int, ...]  #: (G, K, D) of the shared keys
+    v_shape: tuple[int, ...]
+    sweep: tuple[Point, ...]  #: one point for each possible number of key/value heads, from MHA down to MQA
+
+    @property
+    def point(self) -> Point:
+        return self.at(self.config.n_kv_heads)
+
+    @property
+    def trained(self) -> Point:
+        return self.at(self.trained_kv_heads)
+
+    @property
+    def side_by_side(self) -> tuple[int, ...]:
+        """K/V heads of MHA, of one GQA (the chosen one, else the trained, else one between) and of MQA."""
+        counts = [point.n_kv_heads for point in self.sweep]
+        between = [g for g in counts if 1 < g < self.n_heads]
+        known = [g for g in (self.config.n_kv_heads, self.trained_kv_heads) if g in between]
+        middle = known[:1] or between[len(between) // 2 :][:1]
+        return tuple(dict.fromkeys((self.n_heads, *middle, 1)))
+
+    def kv_of_with(self, n_kv_heads: int) -> tuple[int, ...]:
+        """The K/V head that each query head reads where there are so many."""
+        return tuple(head * n_kv_heads // self.n_heads for head in range(self.n_heads))
+
+    def at(self, n_kv_heads: int) -> Point:
+        """The layer with so many K/V heads."""
+        return next(point for point in self.sweep if point.n_kv_heads == n_kv_heads)
+
+
+def choices(layer: RecordedLayer) -> list[int]:
+    """Numbers of key/value heads that the layer's own can be copied or pooled to, most first: from MHA to MQA."""
+    return _counts(layer.n_heads, layer.n_kv_heads)
+
+
+def _counts(heads: int, kv_heads: int) -> list[int]:
+    copied = [g for g in range(heads, kv_heads, -1) if heads % g == 0 and g % kv_heads == 0]
+    return copied + [g for g in range(kv_heads, 0, -1) if kv_heads % g == 0]
+
+
+def pooled(heads: Tensor, n_kv_heads: int, method: Method = "mean", seed: int = 0) -> Tensor:
+    """(..., G, K, D) -> (..., n_kv_heads, K, D): one head for each run of neighbours.
+
+    More heads than there are: each is copied for as many, so that every query head reads what it read before.
+    "mean" averages the run, "first" keeps its first head, "random" draws numbers of the same spread instead.
+    """
+    had = heads.shape[-3]
+    if n_kv_heads > had and n_kv_heads % had == 0:
+        return heads.repeat_interleave(n_kv_heads // had, -3)
+    if n_kv_heads < 1 or had % n_kv_heads:
+        raise Problem("{had} K/V heads cannot be pooled to {wanted}: it must divide them", had=had, wanted=n_kv_heads)
+    if n_kv_heads == had:
+        return heads
+    groups = heads.unflatten(-3, (n_kv_heads, had // n_kv_heads))
+    if method == "mean":
+        return groups.mean(-3)
+    if method == "first":
+        return groups[..., 0, :, :]
+    if method != "random":
+        raise Problem('method={method} must be "mean", "first" or "random"', method=repr(method))
+    drawn = torch.randn(groups[..., 0, :, :].shape, generator=torch.Generator().manual_seed(seed))
+    return drawn.to(heads) * heads.std()
+
+
+def change(config: Config) -> TensorChange:
+    """The same pooling as a function of (q, k, v), to run a whole model with."""
+
+    def share(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        wanted = max(g for g in _counts(q.shape[-3], k.shape[-3]) if g <= config.n_kv_heads)
+        return q, pooled(k, wanted, config.method, config.seed), pooled(v, wanted, config.method, config.seed + 1)
+
+    return share
+
+
+def complete(layer: RecordedLayer, model: nn.Module) -> RecordedLayer:
+    """The layer with its output projection, which traces kept in files leave out."""
+    if layer.w_o is not None or layer.v is None or not layer.name:
+        return layer
+    modules = dict(model.named_modules())
+    module, parent = modules.get(layer.name), modules.get(layer.name.rpartition(".")[0])
+    if module is None:
+        return layer
+    return replace(layer, w_o=output_projection_of(module, parent, layer.n_heads * layer.v.shape[-1]))
+
+
+def run(layer: RecordedLayer, config: Config) -> Result:
+    """Share one recorded layer's keys and values on its first sentence."""
+    if not layer.exact or layer.q is None or layer.k is None or layer.v is None:
+        raise Problem("layer {index} gives its weights only; its keys cannot be shared", index=layer.index)
+    if config.n_kv_heads not in choices(layer):
+        raise Problem(
+            "n_kv_heads={n_kv_heads} must be one of {choices}",
+            n_kv_heads=config.n_kv_heads,
+            choices=Several(choices(layer)),
+        )
+    before, after = _stages(layer, Config(layer.index, layer.n_kv_heads)), _stages(layer, config)
+    allowed = layer.mask.expand(1, layer.n_heads, *layer.shape[2:])[0]
+    width = layer.w_o.shape[0] if layer.w_o is not None else layer.n_heads * layer.v.shape[-1]
+    per, had = layer.n_heads // config.n_kv_heads, layer.n_heads // layer.n_kv_heads
+    return Result(
+        config,
+        layer.n_heads,
+        layer.n_kv_heads,
+        width,
+        layer.q.shape[-1],
+        layer.v.shape[-1],
+        tuple(h // per for h in range(layer.n_heads)),
+        tuple(h // had for h in range(layer.n_heads)),
+        _array(before.weights[0]),
+        _array(after.weights[0]),
+        ~allowed[0].cpu().numpy(),
+        _weights_moved(before.weights[0], after.weights[0], allowed),
+        _array(relative(before.output[0], after.output[0])),
+        (config.n_kv_heads, *layer.k.shape[2:]),
+        (config.n_kv_heads, *layer.v.shape[2:]),
+        tuple(_point(layer, before, g, config, width) for g in choices(layer)),
+    )
+
+
+def _stages(layer: RecordedLayer, config: Config) -> Stages:
+    """The layer's attention on pooled keys and values, (1, H, Q, K)."""
+    assert layer.q is not None
+    assert layer.k is not None
+    assert layer.v is not None
+    q, k, v = change(config)(layer.q[:1], layer.k[:1], layer.v[:1])
+    return replace(layer, q=q, k=k, v=v).stages_of(list(range(layer.n_heads)))
+
+
+def _point(layer: RecordedLayer, before: Stages, n_kv_heads: int, config: Config, width: int) -> Point:
+    assert layer.q is not None
+    assert layer.v is not None
+    after = _stages(layer, Config(layer.index, n_kv_heads, config.method, config.seed))
+    shape = HeadLayout(width, layer.n_heads, n_kv_heads, layer.q.shape[-1], layer.v.shape[-1])
+    count = parameters(shape)
+    return Point(
+        n_kv_heads,
+        float(relative(whole_output(layer, before), whole_output(layer, after))),
+        kv_bytes(shape, layer.shape[3]),
+        count.w_k + count.w_v,
+    )
+
+
+def whole_output(layer: RecordedLayer, stages: Stages) -> Tensor:
+    """What the layer adds to the first sentence, (Q, M); without an output projection its heads side by side."""
+    joined = stages.output[0].transpose(0, 1).flatten(1).float()
+    return joined @ layer.w_o.float().T if layer.w_o is not None else joined
+
+
+def relative(old: Tensor, new: Tensor) -> Tensor:
+    """Length of the change over the length of `old`, for matrices (..., Q, M)."""
+    length: Tensor = torch.linalg.vector_norm(new - old, dim=(-2, -1))
+    return length / torch.linalg.vector_norm(old, dim=(-2, -1)).clamp_min(1e-30)
+
+
+def _weights_moved(old: Tensor, new: Tensor, allowed: Tensor) -> np.ndarray:
+    """(H,): total variation distance, mean over the rows that may attend to two keys or more."""
+    chose = allowed.sum(-1) > 1  # (H, Q)
+    return _array((total_variation(old, new) * chose).sum(-1) / chose.sum(-1).clamp_min(1))
+
+
+def _array(tensor: Tensor) -> np.ndarray:
+    return tensor.detach().float().cpu().numpy()

@@ -1,0 +1,1 @@
+"""Measures of every head over many sentences."""

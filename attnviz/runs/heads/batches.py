@@ -1,0 +1,157 @@
+"""Sentences, files, token ids or a model's inputs, brought into the arguments of one pass after another."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from attnviz.base.message import Problem
+from attnviz.models.catalogue import LoadedModel
+from attnviz.models.tokens import encode
+
+Batch = str | Path | Tensor | np.ndarray | Sequence[str] | Sequence[int] | dict[str, Any]
+
+
+def module_of(model: nn.Module | LoadedModel) -> nn.Module:
+    """The torch model of a loaded one."""
+    return model.model if isinstance(model, LoadedModel) else model
+
+
+def inputs_of(
+    model: nn.Module | LoadedModel, batches: Iterable[Batch] | Batch, tokenizer: Any
+) -> Iterator[dict[str, Any]]:
+    """The arguments of one pass after another."""
+    for batch in _each(batches):
+        if isinstance(batch, dict):
+            yield _of_record(model, batch, tokenizer)
+        elif isinstance(batch, str):
+            yield _read(model, batch, tokenizer)
+        elif isinstance(batch, Path):
+            yield from (_read(model, line, tokenizer) for line in _lines(batch))
+        elif isinstance(batch, Tensor | np.ndarray):
+            ids = torch.as_tensor(batch)
+            yield {_name_of_ids(model): ids if ids.dim() > 1 else ids.unsqueeze(0)}
+        elif isinstance(batch, list | tuple) and batch and all(isinstance(each, int) for each in batch):
+            yield {_name_of_ids(model): torch.tensor([list(batch)])}
+        elif isinstance(batch, Iterable) and not isinstance(batch, bytes):
+            several: list[Any] = list(batch)
+            yield from inputs_of(model, several, tokenizer)
+        else:
+            raise Problem(
+                "{given} is no sentence: give a string, a file's path, token ids, or a model's inputs as a dictionary",
+                given=repr(batch)[:60],
+            )
+
+
+def _name_of_ids(model: nn.Module | LoadedModel) -> str:
+    """What the model's forward calls its token ids: input_ids, or the first argument of a model of one's own."""
+    asked = inspect.signature(module_of(model).forward).parameters.values()
+    named = [each.name for each in asked if each.kind is each.POSITIONAL_OR_KEYWORD]
+    open_ended = any(each.kind is each.VAR_KEYWORD for each in asked)
+    return "input_ids" if open_ended or not named or "input_ids" in named else named[0]
+
+
+def ids_in(inputs: dict[str, Any]) -> Tensor | None:
+    """The token ids (B, T) among a model's inputs: input_ids, or else the first that can be ids."""
+    named = [inputs["input_ids"]] if "input_ids" in inputs else list(inputs.values())
+    return next((each for each in named if isinstance(each, Tensor) and each.dim() == 2 and _whole(each)), None)
+
+
+def _whole(tensor: Tensor) -> bool:
+    return not tensor.is_floating_point() and tensor.dtype != torch.bool
+
+
+def parts_of(inputs: dict[str, Any], tokens: int) -> Iterator[dict[str, Any]]:
+    """A batch in parts of whole sentences with about `tokens` positions each, so that memory is bounded."""
+    ids = ids_in(inputs)
+    if ids is None:
+        yield inputs
+        return
+    count, length = ids.shape
+    step = max(1, tokens // max(1, length))
+    for start in range(0, count, step):
+        yield {
+            name: value[start : start + step]
+            if isinstance(value, Tensor) and value.dim() and value.shape[0] == count
+            else value
+            for name, value in inputs.items()
+        }
+
+
+def _each(batches: Iterable[Batch] | Batch) -> Iterable[Batch]:
+    if isinstance(batches, str | Path | dict | Tensor | np.ndarray):
+        return (batches,)
+    if isinstance(batches, list | tuple) and batches and all(isinstance(each, int) for each in batches):
+        return (list(batches),)
+    return batches  # type: ignore[return-value]
+
+
+def _lines(file: Path) -> list[str]:
+    """The lines of a text file that are not blank; a Problem where it cannot be read as one."""
+    try:
+        return [line for line in file.read_text("utf-8").splitlines() if line.strip()]
+    except OSError as error:
+        raise Problem("the file {file} cannot be read: {why}", file=str(file), why=error.strerror or "") from error
+    except UnicodeDecodeError as error:
+        raise Problem("the file {file} is not text in UTF-8", file=str(file)) from error
+
+
+def _of_record(model: nn.Module | LoadedModel, record: dict[str, Any], tokenizer: Any) -> dict[str, Any]:
+    """A model's inputs; or a row of a data set, which holds its sentence as "text" or its ids as a list."""
+    if any(isinstance(value, Tensor) for value in record.values()):
+        return dict(record)
+    if isinstance(record.get("text"), str):
+        return _read(model, record["text"], tokenizer)
+    if record.get("input_ids"):
+        return {_name_of_ids(model): torch.tensor([list(record["input_ids"])])}
+    raise Problem("a dictionary must hold a model's inputs as tensors, or a sentence as text")
+
+
+def _read(model: nn.Module | LoadedModel, text: str, tokenizer: Any) -> dict[str, Any]:
+    if isinstance(model, LoadedModel) and tokenizer is None:
+        return dict(encode(model, text).inputs)
+    if tokenizer is None:
+        raise Problem("a sentence needs a tokenizer: give tokenizer=, or token ids in its place")
+    return dict(tokenizer(text, return_tensors="pt"))
+
+
+FILE = "public_domain.json"
+
+
+@dataclass(frozen=True)
+class Book:
+    """Where passages are from."""
+
+    title: str
+    author: str
+    year: int
+    ebook: int  #: its number at Project Gutenberg
+    passages: tuple[str, ...]
+
+
+@lru_cache(maxsize=1)
+def books() -> tuple[Book, ...]:
+    """The eight novels."""
+    held = json.loads((files(__package__) / "data" / FILE).read_text("utf-8"))
+    return tuple(Book(**(book | {"passages": tuple(book["passages"])})) for book in held["books"])
+
+
+def passages() -> tuple[str, ...]:
+    """All passages: the first of every book, then the second of every book, and so on."""
+    return tuple(chain.from_iterable(zip(*(book.passages for book in books()), strict=True)))
+
+
+def book_of(passage: str) -> Book | None:
+    """The book that a passage, or the beginning of one, is from."""
+    return next((book for book in books() for whole in book.passages if whole.startswith(passage)), None)

@@ -1,0 +1,218 @@
+"""What each head is worth: how much the loss on a data set rises without it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import zipfile
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from attnviz.base.message import Problem
+from attnviz.models.capture import ResumedPass
+from attnviz.models.catalogue import LoadedModel
+from attnviz.runs.heads.batches import Batch, ids_in, inputs_of, module_of, parts_of
+from attnviz.runs.heads.head_scores import GrowingScores, HeadPositions, HeadScores
+
+TOKENS_AT_ONCE = 1024  #: so many positions go through the upper layers as one batch
+SENTENCES_TOKENS = 128  #: so many positions of sentences are finished, and kept, before the next ones are begun
+
+
+def head_costs(
+    model: nn.Module | LoadedModel,
+    batches: Iterable[Batch] | Batch,
+    means: Mapping[str, Tensor] | None = None,
+    tokenizer: Any = None,
+    keep: Path | str | None = None,
+) -> Iterator[HeadScores]:
+    """The costs so far after every batch: for each sentence and head, in nats per token,
+
+    - "silenced": how much the loss of the next token rises when the head hands on 0;
+    - "mean": how much it rises when its mean does so instead, with `means` as `mean_outputs` makes them;
+    - "direct": what the head itself adds to the logit of the right next token, above the average logit.
+
+    With `keep`, a file holds what is done, and a later run on the same model and batches goes on from there.
+    """
+    for found in cost_steps(model, batches, means, tokenizer, keep):
+        if found is not None:
+            yield found
+
+
+def cost_steps(
+    model: nn.Module | LoadedModel,
+    batches: Iterable[Batch] | Batch,
+    means: Mapping[str, Tensor] | None = None,
+    tokenizer: Any = None,
+    keep: Path | str | None = None,
+) -> Iterator[HeadScores | None]:
+    """The same in small steps, so that a caller can show progress and stop.
+
+    Yields None after each layer, the costs after each batch.
+    """
+    module = module_of(model)
+    kept, found = KeptCosts(keep, module, means), GrowingScores()
+    for inputs in inputs_of(model, batches, tokenizer):
+        for part in parts_of(inputs, SENTENCES_TOKENS):
+            here = kept.find(part)
+            if here is None:
+                here = yield from _of_batch(module, part, means)
+                kept.add(part, here)
+            found.add(*here)
+            yield found.so_far()
+    if found.empty:
+        raise Problem("there is no sentence to look at")
+
+
+def _of_batch(
+    model: nn.Module, inputs: dict[str, Any], means: Mapping[str, Tensor] | None
+) -> Generator[None, None, OfBatch]:
+    """Places, names, and what each head costs in each sentence, (B, N); None after each layer."""
+    started = ResumedPass(model, **inputs)
+    ids, real = targets(inputs)
+    assert started.trace.logits is not None
+    base = _loss(started.trace.logits, ids, real)
+    layers = started.trace.layers
+    places = tuple((number, head) for number, layer in enumerate(layers) for head in range(layer.n_heads))
+    names = tuple(layers[number].name for number, _ in places)
+    kinds: dict[str, Mapping[str, Tensor] | None] = {"silenced": None}
+    if means is not None:
+        kinds["mean"] = means
+    rises: dict[str, list[Tensor]] = {name: [] for name in kinds}
+    for number in range(len(layers)):
+        for name, given in kinds.items():
+            rises[name].append(costs_in_layer(started, number, base, ids, real, given))
+            yield None
+    found = {name: torch.cat(parts, 1) for name, parts in rises.items()}
+    found["direct"] = _direct(started, ids, real)
+    return places, names, {name: value.double().cpu().numpy() for name, value in found.items()}
+
+
+def costs_in_layer(
+    started: ResumedPass,
+    number: int,
+    base: Tensor,
+    ids: Tensor,
+    real: Tensor,
+    means: Mapping[str, Tensor] | None = None,
+) -> Tensor:
+    """How much the loss of each sentence rises above `base` (B,) without each head of one layer, (B, H)."""
+    layer, parts = started.trace.layers[number], []
+    mean = None if means is None else means[layer.name][:, 0]
+    for heads in _groups(layer.n_heads, ids.numel()):
+        logits = started.logits_with(number, heads, mean)  # (n, B, Q, V)
+        parts.append(torch.stack([_loss(each, ids, real) - base for each in logits], 1))
+    return torch.cat(parts, 1)
+
+
+def _groups(heads: int, tokens: int) -> list[list[int]]:
+    """The heads of a layer in equal parts of about TOKENS_AT_ONCE positions."""
+    count = min(heads, -(-heads * tokens // TOKENS_AT_ONCE))
+    return [part.tolist() for part in np.array_split(np.arange(heads), count)]
+
+
+def targets(inputs: dict[str, Any]) -> tuple[Tensor, Tensor]:
+    """Token ids (B, Q), and at which positions a next token is there to be guessed, (B, Q - 1)."""
+    ids = ids_in(inputs)
+    if ids is None or ids.shape[1] < 2:
+        raise Problem("the cost of a head is measured on the next token: give input_ids of two tokens at least")
+    mask = inputs.get("attention_mask")
+    real = torch.ones_like(ids) if not isinstance(mask, Tensor) else mask
+    return ids, (real[:, 1:] * real[:, :-1]).bool()
+
+
+def _loss(logits: Tensor, ids: Tensor, real: Tensor) -> Tensor:
+    """Mean loss of the next token in each sentence, (B,)."""
+    scores = logits[:, :-1].float()
+    right = scores.gather(-1, ids[:, 1:, None])[..., 0]
+    lost = torch.where(real, scores.logsumexp(-1) - right, 0.0)
+    return lost.sum(1) / real.sum(1).clamp_min(1)
+
+
+def _direct(started: ResumedPass, ids: Tensor, real: Tensor) -> Tensor:
+    """Mean over positions of what each head adds to the right logit, less the average logit: (B, N)."""
+    stream = started.trace.residual
+    assert stream is not None
+    assert stream.path is not None
+    rows = stream.path.unembedding.float()
+    wanted = rows[ids[:, 1:]] - rows.mean(0)  # (B, Q - 1, M)
+    direction = stream.path.towards(wanted)
+    parts = []
+    for layer in started.trace.layers:
+        assert layer.w_o is not None
+        through = (direction @ layer.w_o.float()).unflatten(-1, (layer.n_heads, -1))  # (B, Q - 1, H, Dv)
+        added = (layer.head_outputs()[:, :, :-1].transpose(1, 2) * through).sum(-1)  # (B, Q - 1, H)
+        added = torch.where(real[..., None], added, 0.0)
+        parts.append(added.sum(1) / real.sum(1, keepdim=True).clamp_min(1))
+    return torch.cat(parts, 1)
+
+
+OfBatch = tuple[HeadPositions, tuple[str, ...], dict[str, np.ndarray]]
+
+
+class KeptCosts:
+    """What the file holds of the same model, batch by batch; and what is added to it."""
+
+    def __init__(self, path: Path | str | None, model: nn.Module, means: Mapping[str, Tensor] | None) -> None:
+        self._path = None if path is None else Path(path)
+        self._key = "" if path is None else _fingerprint(model, means)
+        self._held = self._read()
+
+    def find(self, inputs: dict[str, Any]) -> OfBatch | None:
+        """The costs of these sentences, where they were measured before."""
+        return self._held.get(_key_of(inputs)) if self._held else None
+
+    def add(self, inputs: dict[str, Any], found: OfBatch) -> None:
+        """Keep the costs of these sentences, where there is a file to keep them in."""
+        if self._path is not None:
+            self._held[_key_of(inputs)] = found
+            self._write(self._path)
+
+    def _read(self) -> dict[str, OfBatch]:
+        if self._path is None or not self._path.exists():
+            return {}
+        try:
+            with np.load(self._path, allow_pickle=False) as file:
+                said = json.loads(str(file["said"]))
+                if said["key"] != self._key:
+                    return {}
+                places, names = tuple((layer, head) for layer, head in said["places"]), tuple(said["names"])
+                return {
+                    key: (places, names, {kind: file[f"{kind} {key}"] for kind in said["kinds"]})
+                    for key in said["done"]
+                }
+        except (OSError, ValueError, KeyError, zipfile.BadZipFile):
+            return {}  # half a file, or another's: what it would hold is computed again
+
+    def _write(self, path: Path) -> None:
+        places, names, costs = next(iter(self._held.values()))
+        said = {"key": self._key, "places": places, "names": names, "kinds": list(costs), "done": list(self._held)}
+        arrays = {f"{kind} {key}": value for key, (_, _, held) in self._held.items() for kind, value in held.items()}
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = path.with_name(f".{path.name}.{os.getpid()}.npz")
+        np.savez(temporary, said=np.array(json.dumps(said)), **arrays)  # type: ignore[arg-type]
+        temporary.replace(path)
+
+
+def _key_of(inputs: dict[str, Any]) -> str:
+    return _digest({name: value for name, value in inputs.items() if isinstance(value, Tensor)})
+
+
+def _fingerprint(model: nn.Module, means: Mapping[str, Tensor] | None) -> str:
+    """What tells one model from another, and one set of means: names, shapes and sums of all numbers."""
+    with torch.no_grad():
+        named = {name: value.sum(dtype=torch.float64) for name, value in model.state_dict().items()}
+    return _digest(named | {f"mean of {name}": value for name, value in (means or {}).items()})
+
+
+def _digest(tensors: Mapping[str, Tensor]) -> str:
+    made = hashlib.sha256()
+    for name in sorted(tensors):
+        value = tensors[name].detach().cpu().contiguous()
+        made.update(f"{name} {value.dtype} {tuple(value.shape)} ".encode() + value.numpy().tobytes())
+    return made.hexdigest()[:24]

@@ -1,0 +1,237 @@
+"""One pass of a model over a sentence: the tokens and the recorded attention, from which any head is computed."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+from torch import Tensor
+
+from attnviz.base.message import Message, Problem
+from attnviz.models.capture import RecordedLayer, Trace, capture
+from attnviz.models.catalogue import EXAMPLES, Example, LoadedModel, Source, WeightsAre, find
+from attnviz.models.loading import is_prepared, prepared_example
+from attnviz.models.settings import current
+from attnviz.models.tokens import Frame, Tokens, encode, encode_target, frames
+
+StackId = Literal["encoder", "decoder", "cross"]
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to run a model on. Equal requests give the same run."""
+
+    model: str
+    text: str
+    second: str = ""  #: the other sentence of a pair, or what an encoder-decoder's decoder has written
+    frame: Frame = "usual"
+    version: str = ""  #: of a model in a folder of one's own: which state of its files
+
+
+@dataclass(frozen=True, eq=False)
+class Stack:
+    """The layers of one kind (encoder, decoder or cross), with their query tokens and key tokens."""
+
+    id: StackId
+    layers: tuple[RecordedLayer, ...]
+    queries: Tokens
+    keys: Tokens
+
+    @property
+    def same_tokens(self) -> bool:
+        """Whether queries and keys are the same tokens: a sentence that looks at itself."""
+        return self.queries is self.keys
+
+    @cached_property
+    def key_ids(self) -> Tensor:
+        """(1, K) token ids of the keys."""
+        return torch.tensor([self.keys.ids])
+
+    def has(self, layer: int, head: int) -> bool:
+        """Whether this stack has this layer and this head in it, both counted from 0."""
+        return 0 <= layer < len(self.layers) and 0 <= head < self.layers[layer].n_heads
+
+
+@dataclass(frozen=True, eq=False)
+class ModelRun:
+    """One pass of one model over one sentence. It holds no model: what runs the model again takes it as an argument."""
+
+    request: Request
+    name: str  #: the model's name as a visitor reads it
+    trace: Trace
+    source: Tokens
+    target: Tokens | None = None  #: what the decoder of an encoder-decoder has written
+    origin: Source | None = None  #: where the weights came from; None: the trace was read from the disk
+    weights_are: WeightsAre = "trained"  #: of the catalogue's models, whose traces are kept, it is known
+    about_weights: tuple[Message, ...] = ()
+    rounded_to: int | None = None  #: bits of a number in the file that the weights came from, where that rounded them
+
+    @cached_property
+    def stacks(self) -> tuple[Stack, ...]:
+        """All stacks, in the order in which the model runs them."""
+        return self.stacks_in(self.trace)
+
+    def stacks_in(self, trace: Trace) -> tuple[Stack, ...]:
+        """The stacks of another pass over the same tokens."""
+        return stacks_of(trace, self.source, self.target)
+
+    def stack(self, name: StackId) -> Stack:
+        """The stack of that name; LookupError where this model has none."""
+        for stack in self.stacks:
+            if stack.id == name:
+                return stack
+        raise LookupError(name)
+
+    @property
+    def notices(self) -> tuple[Message, ...]:
+        """What a visitor should know: what was done to the weights, where the sentence was cut."""
+        return self.about_weights + self.source.notices + (self.target.notices if self.target else ())
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that this run holds in memory."""
+        return self.trace.nbytes
+
+    def inputs_on(self, device: torch.device) -> dict[str, Any]:
+        """The arguments of the model's forward pass on `device`, to run it again."""
+        return {name: tensor.to(device) for name, tensor in inputs_of(self.source, self.target).items()}
+
+
+def stacks_of(trace: Trace, source: Tokens, target: Tokens | None) -> tuple[Stack, ...]:
+    """The layers of a trace, grouped into encoder, decoder and cross-attention."""
+    decoder = target or source
+    wanted: list[tuple[StackId, Callable[[RecordedLayer], bool], Tokens, Tokens]] = [
+        ("encoder", lambda la: la.stack == "encoder", source, source),
+        ("decoder", lambda la: la.stack == "decoder" and la.kind == "self", decoder, decoder),
+        ("cross", lambda la: la.kind == "cross", decoder, source),
+    ]
+    found = ((name, tuple(filter(belongs, trace.layers)), q, k) for name, belongs, q, k in wanted)
+    return tuple(Stack(name, layers, q, k) for name, layers, q, k in found if layers)
+
+
+def run_model(request: Request, loaded: LoadedModel) -> ModelRun:
+    """One pass of the model over the sentence. Raises a Problem for a sentence that the model cannot take."""
+    if not request.text.strip():
+        raise Problem("The sentence is empty: type at least one word")
+    is_pair = loaded.model.config.is_encoder_decoder
+    second = request.second or None
+    frame = request.frame if request.frame in frames(loaded) else "usual"
+    if second is not None and not is_pair and frame in ("start", "chat"):
+        frame = "usual"
+    source = encode(loaded, request.text, None if is_pair else second, frame)
+    target = encode_target(loaded, request.second) if is_pair else None
+    inputs: dict[str, Any] = dict(inputs_of(source, target))
+    trace = find_reading(asdict(request))
+    if trace is None:
+        trace = capture(loaded.model, logits=loaded.predicts, **inputs)
+        keep_reading(asdict(request), trace)
+    return ModelRun(
+        request,
+        loaded.name,
+        trace,
+        source,
+        target,
+        loaded.source,
+        loaded.weights_are,
+        loaded.notices,
+        loaded.entry.bits_from(loaded.source),
+    )
+
+
+def has_kept_run(request: Request) -> bool:
+    """Whether `kept_run` will find this run on the disk. Looks at files only, and loads nothing."""
+    return _example(request) is not None and is_prepared(find(request.model), current())
+
+
+def kept_run(request: Request) -> ModelRun | None:
+    """The run of an example, from the trace that was kept when its model was prepared; needs no model in memory."""
+    example = _example(request)
+    kept = prepared_example(request.model, example.id) if example else None
+    if kept is None:
+        return None
+    entry = find(request.model)
+    name, bits = entry.name_from(kept.source), entry.bits_from(kept.source)
+    return ModelRun(request, name, kept.trace, kept.tokens, rounded_to=bits)
+
+
+def _example(request: Request) -> Example | None:
+    """The example with exactly this model and these sentences, if there is one."""
+    if request.frame != "usual":
+        return None
+    asked = (request.model, request.text, request.second)
+    return next((e for e in EXAMPLES if (e.model, e.text, e.second) == asked), None)
+
+
+def inputs_of(source: Tokens, target: Tokens | None) -> dict[str, Tensor]:
+    """The arguments of the model's forward pass."""
+    return source.inputs | ({} if target is None else {"decoder_input_ids": target.inputs["input_ids"]})
+
+
+LIMIT = 2 * 10**9  # bytes
+SUFFIX = ".safetensors"
+
+
+def find_reading(request: dict[str, Any]) -> Trace | None:
+    """The trace that another process wrote for exactly this request, all of its parts; None where there is none."""
+    path = _place(request)
+    if path is None or not path.exists():
+        return None
+    try:
+        trace = Trace.load(path)
+    except (Problem, OSError):  # removed or cut short meanwhile: the model is run instead
+        return None
+    with contextlib.suppress(OSError):
+        os.utime(path)  # used now: it goes last
+    return trace
+
+
+def keep_reading(request: dict[str, Any], trace: Trace) -> None:
+    """Write the trace for other processes. A full disk is no reason to fail: it is then not shared."""
+    path = _place(request)
+    if path is None or path.exists():
+        return
+    unfinished = path.with_name(f"{path.stem}.{os.getpid()}.part")
+    try:
+        trace.save(unfinished)
+        unfinished.chmod(0o600)
+        unfinished.replace(path)
+        _make_room(path.parent)
+    except (Problem, OSError):
+        unfinished.unlink(missing_ok=True)
+
+
+def _place(request: dict[str, Any]) -> Path | None:
+    """The file of a request, in a folder that is ours alone; None where nothing is shared."""
+    folder = current().readings
+    if folder is None:
+        return None
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if folder.stat().st_mode & 0o077:
+            return None  # others could read visitors' sentences there
+    except OSError:
+        return None
+    whole = json.dumps(request, sort_keys=True)
+    return folder / (hashlib.sha256(whole.encode("utf-8", "surrogatepass")).hexdigest() + SUFFIX)
+
+
+def _make_room(folder: Path) -> None:
+    files = []
+    for path in folder.glob(f"*{SUFFIX}"):
+        with contextlib.suppress(OSError):
+            known = path.stat()
+            files.append((known.st_mtime, known.st_size, path))
+    held = sum(size for _time, size, _path in files)
+    for _time, size, path in sorted(files)[:-1]:
+        if held <= LIMIT:
+            return
+        path.unlink(missing_ok=True)
+        held -= size

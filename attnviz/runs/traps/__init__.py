@@ -1,0 +1,1 @@
+"""Mistakes as traps: wrong and right code, and what both give."""

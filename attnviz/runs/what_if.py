@@ -1,0 +1,253 @@
+"""Another mask, another scale, a silenced head: what it does to the head at once, and to a new run of the model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from attnviz.base.message import Message
+from attnviz.base.packed import unpack_bits
+from attnviz.core import masks
+from attnviz.core.measures import total_variation
+from attnviz.models.capture import Edit, MaskChoice, NumberChoice, RecordedLayer, ScaleChoice, Trace, intervene
+from attnviz.models.catalogue import LoadedModel
+from attnviz.runs.head_matrix import Look, Matrix, head_matrix
+from attnviz.runs.model_run import ModelRun, Stack
+
+Where = Literal["head", "layer", "all"]
+
+
+@dataclass(frozen=True)
+class WhatIf:
+    """What is changed. The defaults change nothing."""
+
+    pattern: Literal["model", "none", "causal", "window", "painted"] = "model"
+    window: int = 4  #: tokens that a window sees, itself included
+    hidden: tuple[int, ...] = ()  #: key positions that no query may look at
+    painted: bytes = b""  #: np.packbits of a (Q, K) boolean, for pattern "painted"
+    scale: Literal["model", "none", "inverse", "factor"] = "model"  #: "inverse": 1/D
+    factor: float = 1.0  #: the model's own scale times this, for scale "factor"
+    where: Where = "head"
+    silenced: tuple[tuple[int, int], ...] = ()  #: (layer, head) in the stack
+
+    @property
+    def changes_attention(self) -> bool:
+        """Whether mask or scale differ from the model's."""
+        return self.pattern != "model" or bool(self.hidden) or self.scale not in ("model", "factor") or self.rescales
+
+    @property
+    def rescales(self) -> bool:
+        return self.scale == "factor" and self.factor != 1.0
+
+    @property
+    def changes(self) -> bool:
+        """Whether anything is changed, silenced heads included."""
+        return self.changes_attention or bool(self.silenced)
+
+
+def mask_of(what_if: WhatIf, layer: RecordedLayer) -> MaskChoice:
+    """The mask that this what-if puts on a layer; "model" when it leaves the layer's own."""
+    _, _, q_len, k_len = layer.shape
+    pattern: Tensor | None = None
+    if what_if.pattern == "none":
+        pattern = torch.ones(q_len, k_len, dtype=torch.bool)
+    elif what_if.pattern == "causal":
+        pattern = masks.causal(q_len, k_len)
+    elif what_if.pattern == "window":
+        pattern = masks.sliding_window(q_len, k_len, window=what_if.window)
+    elif what_if.pattern == "painted":
+        pattern = torch.from_numpy(unpacked(what_if.painted, q_len, k_len))
+    if not what_if.hidden:
+        return "model" if pattern is None else pattern
+    kept = torch.ones(k_len, dtype=torch.bool)
+    kept[[key for key in what_if.hidden if 0 <= key < k_len]] = False
+    if pattern is None:
+        return layer.mask & kept.to(layer.mask.device)
+    return pattern & kept
+
+
+def scale_of(what_if: WhatIf, layer: RecordedLayer) -> ScaleChoice:
+    """The number that q.kT is multiplied by, "model" where it is the model's own."""
+    if what_if.scale == "none":
+        return None
+    if what_if.scale == "inverse":
+        assert layer.q is not None
+        return 1.0 / layer.q.shape[-1]
+    return layer.scale * what_if.factor if what_if.rescales else "model"
+
+
+def instantly(stack: Stack, layer: int, head: int, what_if: WhatIf, look: Look | None = None) -> Matrix:
+    """The head itself under the new mask and scale, from the recorded Q and K: nothing is run again."""
+    chosen = stack.layers[layer]
+    return head_matrix(stack, layer, head, look, mask_of(what_if, chosen), scale_of(what_if, chosen))
+
+
+def changed_layers(
+    stack: Stack, layer: int, head: int, what_if: WhatIf
+) -> Iterator[tuple[int, list[int], np.ndarray, np.ndarray]]:
+    """The layers that the change reaches: place, heads, their weights (h, Q, K), and what the mask hides (h, Q, K).
+
+    From the recorded Q and K, one layer at a time; layers that give only their weights are left out.
+    """
+    for index in range(len(stack.layers)) if what_if.where == "all" else [layer]:
+        chosen = stack.layers[index]
+        if not chosen.exact:
+            continue
+        heads = [head] if what_if.where == "head" else list(range(chosen.n_heads))
+        mask = mask_of(what_if, chosen)
+        weights = chosen.weights(heads, mask, scale_of(what_if, chosen))[0].float()
+        _, _, q_len, k_len = chosen.shape
+        allowed = chosen.mask_for(mask).expand(-1, chosen.n_heads, q_len, k_len)[0, heads]
+        yield index, heads, weights.cpu().numpy(), ~allowed.cpu().numpy()
+
+
+def edits(stack: Stack, layer: int, head: int, what_if: WhatIf) -> list[Edit]:
+    """The what-if as the edits that `intervene` takes."""
+    found = []
+    chosen = range(len(stack.layers)) if what_if.where == "all" else [layer]
+    kind, side = stack.layers[0].kind, stack.layers[0].stack
+    if what_if.changes_attention:
+        for index in chosen:
+            here = stack.layers[index]
+            heads: NumberChoice = head if what_if.where == "head" else "all"
+            mask, scale = mask_of(what_if, here), scale_of(what_if, here)
+            found.append(Edit(here.index, heads, side, kind, mask=mask, scale=scale, tower=here.tower or None))
+    for index in sorted({place[0] for place in what_if.silenced}):
+        quiet = tuple(number for where, number in what_if.silenced if where == index)
+        here = stack.layers[index]
+        found.append(Edit(here.index, quiet, side, kind, silence=True, tower=here.tower or None))
+    return found
+
+
+def run_again(run: ModelRun, loaded: LoadedModel, stack: Stack, layer: int, head: int, what_if: WhatIf) -> Trace:
+    """Run the model again with the change made during the pass, so that it reaches later layers and the logits."""
+    chosen = edits(stack, layer, head, what_if)
+    return intervene(loaded.model, chosen, logits=loaded.predicts, **run.inputs_on(loaded.model.device))
+
+
+def moved(before: Stack, after: Stack) -> np.ndarray:
+    """(N,): for each head the share of its weight that moved to other keys, 0 to 1, mean over rows."""
+    parts = []
+    for old, new in zip(before.layers, after.layers, strict=True):
+        difference = total_variation(old.weights()[0].float(), new.weights()[0].float())  # (H, Q)
+        parts.append(difference.mean(-1))
+    return torch.cat(parts).cpu().numpy()
+
+
+@dataclass(frozen=True)
+class Movement:
+    """A head whose weights moved: its place in the stack, and how much."""
+
+    layer: int
+    head: int
+    share: float  #: of its weight that moved to other keys, 0 to 1, mean over rows
+
+
+def by_movement(before: Stack, after: Stack, least: float = 5e-4) -> list[Movement]:
+    """The heads whose weights moved by more than `least`, the most moved first."""
+    places = [(index, head) for index, layer in enumerate(before.layers) for head in range(layer.n_heads)]
+    shares = moved(before, after)
+    order = (int(i) for i in np.argsort(-shares, kind="stable") if shares[i] > least)
+    return [Movement(places[i][0], places[i][1], float(shares[i])) for i in order]
+
+
+def output_length(stack: Stack, layer: int, head: int) -> float:
+    """How long a head's output (weights times values, before W_O) is, mean over tokens: what silencing zeroes."""
+    output = stack.layers[layer].stages(head).output[0, 0]  # (Q, Dv)
+    return float(torch.linalg.vector_norm(output.float(), dim=-1).mean())
+
+
+def unpacked(bits: bytes, q_len: int, k_len: int) -> np.ndarray:
+    """The mask (Q, K) that was painted; all True when the bits are for another size."""
+    try:
+        return unpack_bits(bits, (q_len, k_len))
+    except ValueError:
+        return np.ones((q_len, k_len), bool)
+
+
+LEAST = 5e-4  #: of a weight, or of the largest value: what is less would read as no change
+
+
+@dataclass(frozen=True)
+class LargestChange:
+    """The row that changes most, the cell of it that changes most, and how much."""
+
+    row: int
+    col: int
+    before: float  #: of the cell; 0 where it is masked
+    after: float
+    moved: float  #: how much of the row was taken from some keys, or added to others: the larger of the two
+    empty: bool  #: whether the row may look at nothing afterwards, and could before
+
+
+def largest_change(before: Matrix, after: Matrix) -> LargestChange | None:
+    """The largest change between two matrices of the same rows and columns; None where nothing changes."""
+    old, new = (np.where(each.hidden, 0.0, np.nan_to_num(each.values)) for each in (before, after))
+    difference = (new - old).astype(np.float64)  # (Q, K)
+    if not difference.size:
+        return None
+    moved = np.maximum(difference.clip(0).sum(1), (-difference).clip(0).sum(1))  # (Q,)
+    unit = 1.0 if before.meaning != "values" else float(max(old.max(), new.max()))
+    row = int(moved.argmax())
+    if moved[row] < LEAST * unit or not moved[row]:
+        return None
+    col = int(np.abs(difference[row]).argmax())
+    empty = bool(after.hidden[row].all() and not before.hidden[row].all())
+    return LargestChange(row, col, float(old[row, col]), float(new[row, col]), float(moved[row]), empty)
+
+
+def said_of_change(before: Matrix, after: Matrix) -> Message:
+    """A sentence on how the second picture differs from the first, naming the row and the cell that change most."""
+    found = largest_change(before, after)
+    if found is None:
+        if before.meaning == "values":
+            return Message("No weight × value in this picture changes.")
+        return Message("No row of this picture changes by as much as 0.05% of its weight.")
+    token = before.row_name(found.row)
+    if found.empty:
+        return Message("“{token}” changes most: it may look at nothing any more.", {"token": token})
+    params: dict[str, object] = {
+        "token": token,
+        "key": before.col_name(found.col),
+        "moved": found.moved,
+        "before": found.before,
+        "after": found.after,
+    }
+    said = _SAID_OF_VALUES if before.meaning == "values" else _SAID_OF_WEIGHTS
+    return Message(said.template, params)
+
+
+def said_of_difference(left: Matrix, right: Matrix) -> Message:
+    """A sentence on where two heads differ most on the same tokens."""
+    found = largest_change(left, right)
+    if found is None:
+        return Message("The two pictures do not differ.")
+    params: dict[str, object] = {
+        "token": left.row_name(found.row),
+        "key": left.col_name(found.col),
+        "left": found.before,
+        "right": found.after,
+    }
+    said = _VALUES_DIFFER if left.meaning == "values" else _WEIGHTS_DIFFER
+    return Message(said.template, params)
+
+
+_SAID_OF_WEIGHTS = Message(
+    "“{token}” changes most: {moved:.1%} of its weight goes to other tokens, and “{key}” gets {after:.1%} "
+    "where it got {before:.1%}."
+)
+_SAID_OF_VALUES = Message(
+    "“{token}” changes most: weight times value of “{key}”, after W_O, is {after:.2f} long where it was {before:.2f}."
+)
+_WEIGHTS_DIFFER = Message(
+    "They differ most in “{token}”: it gives “{key}” {left:.1%} on the left and {right:.1%} on the right."
+)
+_VALUES_DIFFER = Message(
+    "They differ most in “{token}”: weight times value of “{key}”, after W_O, is {left:.2f} long on the left and "
+    "{right:.2f} on the right."
+)

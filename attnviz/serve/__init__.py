@@ -1,0 +1,1 @@
+"""What knows the pages: their table, the navigation, the server around them."""

@@ -1,0 +1,1 @@
+"""The file that Streamlit is started with, and its settings beside it."""

@@ -1,0 +1,1 @@
+"""A page without a browser: its figures as files."""

@@ -1,0 +1,104 @@
+"""The log of a hosted server: one JSON object a line, and never a word that a visitor typed.
+
+Our own messages are written by us and kept as they are. Of an error its type and the places in the code are kept, not
+its message, which may quote a sentence. Of what other libraries log, words that were put in are left out, and of a text
+that came ready-made whatever stands in quotation marks or behind the "?" of an address.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import sys
+import traceback
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final
+
+from attnviz.app.mends.streamlit_adapter import log_with
+
+OURS: Final = "attnviz"
+HIDDEN: Final = "…"
+LONGEST: Final = 300  #: characters of another library's message
+FRAMES: Final = 12  #: places of an error, the innermost ones
+_STANDARD: Final = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
+_QUOTED: Final = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`")
+_QUERY: Final = re.compile(r"\?\S+")
+
+
+class LogLines(logging.Formatter):
+    """Writes a record as one line of JSON."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        line: dict[str, Any] = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "event": _event(record),
+        }
+        line |= {name: value for name, value in vars(record).items() if name not in _STANDARD and _is_number(value)}
+        if record.exc_info and record.exc_info[0] is not None:
+            line["error"] = record.exc_info[0].__name__
+            line["at"] = _places(record.exc_info[2])
+        return json.dumps(line, ensure_ascii=False)
+
+
+def begin() -> None:
+    """Write lines from now on, whoever logs."""
+    lines = LogLines()
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(lines)
+    logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
+    logging.getLogger(OURS).setLevel(logging.INFO)
+    logging.getLogger("uvicorn.access").disabled = True  # each request's address, which holds a visitor's view
+    logging.captureWarnings(True)
+    log_with(lines)
+
+
+def without_words(text: str) -> str:
+    """The first line of a ready-made text, without what stands in quotation marks or behind the "?" of an address."""
+    first = text.partition("\n")[0]
+    return _QUERY.sub(f"?{HIDDEN}", _QUOTED.sub(HIDDEN, first))[:LONGEST]
+
+
+def _event(record: logging.LogRecord) -> str:
+    ours = record.name == OURS or record.name.startswith(f"{OURS}.")
+    if record.name == "py.warnings":
+        return _warning(record.getMessage())
+    if not record.args:
+        return str(record.msg) if ours else without_words(str(record.msg))
+    try:
+        return str(record.msg) % _kept(record.args, ours)
+    except (TypeError, ValueError):  # what was put in does not fit any more, as a word in the place of a number
+        return str(record.msg)
+
+
+def _kept(args: Any, words: bool) -> Any:
+    """What is put into a message, with errors by their type, and with words only where they are our own."""
+    if isinstance(args, Mapping):
+        return {name: _kept_one(value, words) for name, value in args.items()}
+    return tuple(_kept_one(value, words) for value in args)
+
+
+def _kept_one(value: object, words: bool) -> object:
+    if isinstance(value, BaseException):
+        return type(value).__name__
+    return value if words or _is_number(value) else HIDDEN
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float)
+
+
+def _warning(text: str) -> str:
+    """Which warning it is and where, of what Python's warnings hand to the log."""
+    found = re.match(r"(?P<path>.*?):(?P<line>\d+): (?P<kind>\w+):", text)
+    return f"{found['kind']} at {Path(found['path']).name}:{found['line']}" if found else "a warning"
+
+
+def _places(trace: TracebackType | None) -> list[str]:
+    frames: Iterable[traceback.FrameSummary] = traceback.extract_tb(trace)[-FRAMES:]
+    return [f"{Path(frame.filename).name}:{frame.lineno} {frame.name}" for frame in frames]

@@ -1,0 +1,45 @@
+"""The main script: page settings, language, navigation, and then the page that the visitor opened."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from attnviz.app import embedded_figure, language_choice, presenting
+from attnviz.app.links.link_state import follow, settle
+from attnviz.app.mends.streamlit_adapter import EMBEDDED_STYLE, MENU_WIDTH, PAGE_STYLE, say_what_is_gone
+from attnviz.app.widgets import say_refusals
+from attnviz.base.words import set_language_source, speaking
+from attnviz.canvas import remember_page
+from attnviz.serve import navigation
+
+set_language_source(language_choice.asked)
+
+# inside another page there is room for the view only; its visitors may still open the menu
+side: Any = "collapsed" if st.context.is_embedded else MENU_WIDTH
+st.set_page_config(page_title="attnviz", page_icon="👁️", layout="wide", initial_sidebar_state=side)
+
+st.logo(Path(__file__).with_name("logo.svg"), size="large")
+
+say_what_is_gone()
+st.html(PAGE_STYLE + EMBEDDED_STYLE if st.context.is_embedded else PAGE_STYLE)
+
+with speaking(language_choice.coming()):
+    page = st.navigation(navigation.pages(), position="hidden")
+remember_page(page.url_path)
+entered = follow(page.url_path or "home")
+navigation.menu()
+with st.sidebar:
+    language_choice.control()
+presenting.begin()
+embedded_figure.begin()
+say_refusals()
+page.run()
+if not page.url_path and not presenting.presenting():
+    navigation.cards()
+presenting.end()
+embedded_figure.end()
+if entered:
+    settle()

@@ -1,0 +1,27 @@
+"""The pages, one line each, in the order in which one learns. Importing this declares what can be chosen on each."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from attnviz.app.page_entry import Page
+
+NAMES = (
+    "home",
+    "lessons",
+    "build",
+    "scaling",
+    "heads",
+    "masks",
+    "positions",
+    "decoding",
+    "sharing",
+    "explore",
+    "pictures",
+    "compare",
+    "glossary",
+)
+
+PAGES: tuple[Page, ...] = tuple(import_module(f"attnviz.pages.{name}.page_entry").PAGE for name in NAMES)
+for page in PAGES:
+    import_module(page.choices)  # links are read by what the pages declare

@@ -1,0 +1,147 @@
+"""Metrics for the operator of the server: visitors, how long answers take, the queue, memory and caches.
+
+Numbers only, in Prometheus' text format at `/attnviz/metrics`: no sentence, no link, no address of a visitor. An
+answer is timed where it leaves the server, from the message that asks for a run to the one that ends it, so that
+every kind of run counts, those of fragments too.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterable
+
+from google.protobuf.message import DecodeError
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+from attnviz.app.cache import model_cache
+from attnviz.app.cache.kept_charts import CHARTS
+
+log = logging.getLogger("attnviz.answers")
+
+REGISTRY = CollectorRegistry()
+VISITORS = Gauge("attnviz_visitors", "Visitors who are connected now", registry=REGISTRY)
+OPENS = Counter("attnviz_opens", "Connections since the start", registry=REGISTRY)
+HEALTH = Counter("attnviz_health_requests", "Questions about health", registry=REGISTRY)
+ANSWERS = Histogram(
+    "attnviz_answer_seconds",
+    "From a visitor's message to the end of the run that answers it",
+    buckets=(0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30),
+    registry=REGISTRY,
+)
+FAILURES = Counter("attnviz_failed_runs", "Runs that ended with an error that no page caught", registry=REGISTRY)
+ProcessCollector(registry=REGISTRY)
+
+
+class CountErrors(logging.Handler):
+    """Counts what Streamlit logs when a run ended with an error that no page caught."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if record.exc_info:
+            FAILURES.inc()
+
+
+logging.getLogger("streamlit.error_util").addHandler(CountErrors())
+
+LONGEST_END = 400  # bytes; the message that ends a run is shorter, and longer ones are not read
+ENDS = (ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY)
+
+
+class Caches(Collector):
+    """The caches that visitors share, and the queue before the models, read when they are asked for."""
+
+    def collect(self) -> Iterable[Metric]:
+        here = model_cache.shared()
+        held = GaugeMetricFamily("attnviz_cache_bytes", "Bytes held", labels=["cache"])
+        limit = GaugeMetricFamily("attnviz_cache_limit_bytes", "Bytes that may be held", labels=["cache"])
+        asked = CounterMetricFamily("attnviz_cache_requests", "Requests", labels=["cache", "found"])
+        caches = {name: getattr(here, name) for name in ("models", "runs", "reruns", "results")}
+        for name, cache in (caches | {"charts": CHARTS}).items():
+            held.add_metric([name], cache.weight)
+            limit.add_metric([name], cache.limit)
+            asked.add_metric([name, "yes"], cache.hits)
+            asked.add_metric([name, "no"], cache.misses)
+        waiting = GaugeMetricFamily("attnviz_waiting_passes", "Passes that wait for a model", value=here.line.waiting)
+        return held, limit, asked, waiting
+
+
+REGISTRY.register(Caches())
+
+
+class Watching:
+    """ASGI middleware that counts connections and times answers on the web socket, and touches nothing."""
+
+    def __init__(self, app: ASGIApp, clock: Callable[[], float] = time.monotonic) -> None:
+        self.app = app
+        self.clock = clock
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "websocket":
+            await self.app(scope, receive, send)
+            return
+        asked: float | None = None
+
+        async def heard() -> Message:
+            nonlocal asked
+            message = await receive()
+            if message["type"] == "websocket.receive" and _asks_for_a_run(message.get("bytes")):
+                asked = self.clock()
+            return message
+
+        async def told(message: Message) -> None:
+            nonlocal asked
+            await send(message)
+            end = _end_of_run(message.get("bytes")) if message["type"] == "websocket.send" else None
+            if asked is None or end is None:
+                return
+            if end in ENDS:
+                taken = self.clock() - asked
+                ANSWERS.observe(taken)
+                log.info("answered", extra={"milliseconds": round(taken * 1000)})
+            if end != ForwardMsg.FINISHED_EARLY_FOR_RERUN:
+                asked = None
+
+        OPENS.inc()
+        VISITORS.inc()
+        log.info("a visitor came")
+        try:
+            await self.app(scope, heard, told)
+        finally:
+            VISITORS.dec()
+            log.info("a visitor left")
+
+
+def _asks_for_a_run(data: bytes | None) -> bool:
+    if not data:
+        return False
+    try:
+        return BackMsg.FromString(data).WhichOneof("type") == "rerun_script"
+    except DecodeError:  # not a message at all: Streamlit answers it
+        return False
+
+
+def _end_of_run(data: bytes | None) -> int | None:
+    """How a run ended, if this message says so."""
+    if not data or len(data) > LONGEST_END:
+        return None
+    message = ForwardMsg.FromString(data)
+    return message.script_finished if message.WhichOneof("type") == "script_finished" else None
+
+
+async def health(_request: Request) -> JSONResponse:
+    """That this process answers."""
+    HEALTH.inc()
+    return JSONResponse({"status": "ok"}, headers={"Cache-Control": "no-store"})
+
+
+def metrics(_request: Request) -> Response:
+    """The numbers as they are now."""
+    text = generate_latest(REGISTRY)
+    return Response(text, media_type="text/plain; version=0.0.4", headers={"Cache-Control": "no-store"})

@@ -1,9 +1,0 @@
-"""What Streamlit serves: its own app around the main script. `attnviz` runs this file, and so does the top folder's."""
-
-import streamlit as st
-
-from attnviz.ui.web import configuration, server
-
-configuration.adopt()
-
-app = st.App(server.MAIN, lifespan=server.lifespan, routes=server.ROUTES, middleware=server.MIDDLEWARE)

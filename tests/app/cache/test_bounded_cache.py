@@ -1,0 +1,168 @@
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from attnviz.app.cache.bounded_cache import BoundedCache
+from tests.waiting import until
+
+
+def test_a_value_that_is_requested_twice_is_made_once():
+    made = []
+    cache: BoundedCache[str] = BoundedCache(100, len)
+    for _ in range(2):
+        assert cache.get("a", lambda: made.append(1) or "x") == "x"
+    assert cache.begin("a", lambda: made.append(1) or "y").result() == "x"
+    assert made == [1]
+
+
+@pytest.mark.parametrize("use", ["get", "begin", "find"])
+def test_the_least_recently_used_leaves_first_when_the_limit_is_reached(use):
+    cache: BoundedCache[str] = BoundedCache(10, len)
+    cache.get("a", lambda: "xxxx")
+    cache.get("b", lambda: "xxxx")
+    assert {
+        "get": lambda: cache.get("a", lambda: "never made"),
+        "begin": lambda: cache.begin("a", lambda: "never made").result(),
+        "find": lambda: cache.find("a"),
+    }[use]() == "xxxx"
+    cache.get("c", lambda: "xxxx")
+    assert ("a" in cache, "b" in cache, "c" in cache) == (True, False, True)
+
+
+def test_checking_for_a_value_does_not_count_as_a_use():
+    cache: BoundedCache[str] = BoundedCache(10, len)
+    cache.get("a", lambda: "xxxx")
+    cache.get("b", lambda: "xxxx")
+    assert "a" in cache
+    cache.get("c", lambda: "xxxx")
+    assert ("a" in cache, "b" in cache) == (False, True)
+
+
+def test_the_newest_value_stays_however_heavy():
+    cache: BoundedCache[str] = BoundedCache(1, len)
+    cache.get("a", lambda: "xxxx")
+    assert "a" in cache
+    cache.get("b", lambda: "yyyy")
+    assert ("a" in cache, "b" in cache, len(cache)) == (False, True, 1)
+
+
+def test_a_value_is_weighed_once_and_other_keys_are_served_meanwhile():
+    weighed = []
+    cache: BoundedCache[str] = BoundedCache(100, len)
+
+    def slowly(value: str) -> int:
+        weighed.append(value)
+        assert "other" not in cache, "the cache answers while a value is weighed"
+        return len(value)
+
+    cache._weigh = slowly
+    for key in "abc":
+        cache.get(key, lambda key=key: key)
+    assert weighed == ["a", "b", "c"]
+
+
+def test_an_exception_is_raised_and_not_kept():
+    cache: BoundedCache[str] = BoundedCache(10, len)
+    with pytest.raises(ZeroDivisionError):
+        cache.get("a", lambda: str(1 / 0))
+    assert not cache._making, "nothing is left of the attempt"
+    assert cache.get("a", lambda: "fine") == "fine"
+
+
+def test_a_value_that_cannot_be_weighed_fails_like_one_that_cannot_be_made():
+    cache: BoundedCache[str] = BoundedCache(10, lambda value: 1 // len(value))
+    with pytest.raises(ZeroDivisionError):
+        cache.get("a", lambda: "")
+    assert cache.get("a", lambda: "fine") == "fine"
+
+
+class Making:
+    """A `make` that does not return before the test allows it, so that others come to wait for it."""
+
+    def __init__(self, ending):
+        self.began, self.may_end, self.calls, self.ending = threading.Event(), threading.Event(), [], ending
+
+    def __call__(self):
+        self.calls.append(1)
+        self.began.set()
+        assert self.may_end.wait(10)
+        return self.ending()
+
+
+def all_at_once(cache, make, visitors=8):
+    """Futures of visitors who all ask for "a" while the first of them makes it."""
+    with ThreadPoolExecutor(visitors) as pool:
+        first = pool.submit(cache.get, "a", make)
+        assert make.began.wait(10)
+        others = [pool.submit(cache.get, "a", make) for _ in range(visitors - 1)]
+        until(lambda: cache.hits == visitors - 1)  # they have met the one that is being made
+        make.may_end.set()
+        return [first, *others]
+
+
+def test_eight_threads_that_ask_at_once_wait_for_one_of_them():
+    make = Making(lambda: "x")
+    assert [future.result() for future in all_at_once(BoundedCache(100, len), make)] == ["x"] * 8
+    assert make.calls == [1]
+
+
+def test_one_failure_is_raised_to_all_who_waited_for_it():
+    make = Making(lambda: str(1 / 0))
+    errors = {type(future.exception()) for future in all_at_once(BoundedCache(100, len), make)}
+    assert errors == {ZeroDivisionError}
+    assert make.calls == [1], "eight visitors do not wait for eight failures in turn"
+
+
+def test_when_the_making_thread_is_stopped_another_makes_the_value():
+    class CalledAway(BaseException):
+        pass
+
+    endings = [CalledAway()]
+
+    def ending():
+        if endings:
+            raise endings.pop()
+        return "x"
+
+    make = Making(ending)
+    first, *others = all_at_once(BoundedCache(100, len), make)
+    assert isinstance(first.exception(), CalledAway)
+    assert [future.result() for future in others] == ["x"] * 7
+    assert make.calls == [1, 1]
+
+
+def test_a_value_begun_in_the_background_is_made_in_another_thread_and_shared():
+    make = Making(threading.get_ident)
+    cache: BoundedCache[int] = BoundedCache(100, lambda _: 1)
+    begun = cache.begin("a", make)
+    assert make.began.wait(10)
+    assert not begun.done()
+    make.may_end.set()
+    assert cache.get("a", make) == begun.result() != threading.get_ident()
+
+
+def test_other_keys_do_not_wait():
+    make = Making(lambda: "x")
+    cache: BoundedCache[str] = BoundedCache(100, len)
+    begun = cache.begin("a", make)
+    assert cache.get("b", lambda: "y") == "y"
+    make.may_end.set()
+    assert begun.result() == "x"
+
+
+def test_a_value_that_asks_for_itself_is_an_error_rather_than_a_wait_for_ever():
+    cache: BoundedCache[str] = BoundedCache(100, len)
+    with pytest.raises(RuntimeError, match="it would wait for itself"):
+        cache.get("a", lambda: cache.get("a", lambda: "x"))
+
+
+def test_on_evict_is_called_after_the_values_are_released_and_outside_the_lock():
+    was_inside = []
+    cache: BoundedCache[str] = BoundedCache(4, len, on_evict=lambda: was_inside.append("a" in cache))
+    cache.get("a", lambda: "xxxx")
+    assert was_inside == []
+    cache.get("b", lambda: "xxxx")
+    assert was_inside == [False]

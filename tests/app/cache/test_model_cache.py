@@ -1,0 +1,309 @@
+"""Many visitors, few at a time, small caches: everyone is served, with the same numbers as a single visitor."""
+
+from __future__ import annotations
+
+import gc
+import random
+import shutil
+import threading
+import time
+from contextlib import contextmanager
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import streamlit as st
+import torch
+from torch.testing import assert_close
+from transformers import GPT2Config, GPT2LMHeadModel
+
+from attnviz.app.cache import model_cache
+from attnviz.app.cache.bounded_cache import BoundedCache
+from attnviz.app.cache.waiting_line import WaitingLine
+from attnviz.base.message import Message, Problem
+from attnviz.engine import chosen_engine
+from attnviz.engine.engine_protocol import Rerun
+from attnviz.models.loading import load, version
+from attnviz.pages.explore.maths import head_measures
+from attnviz.pages.explore.panels import head as head_panel
+from attnviz.pages.explore.panels import overview
+from attnviz.pages.explore.panels import what_if as what_if_panel
+from attnviz.pages.sharing.panels import see
+from attnviz.runs import downstream, head_matrix, head_sharing, what_if
+from attnviz.runs.head_matrix import Look
+from attnviz.runs.head_sharing import Config as SharingConfig
+from attnviz.runs.model_run import Request, run_model
+from attnviz.runs.what_if import WhatIf
+from tests.models.tiny_tokenizers import byte_level
+from tests.waiting import until
+
+TEXTS = ("the cat sat", "don't you think the cat's hat is nice?")
+CHANGES = (WhatIf(pattern="none"), WhatIf(silenced=((0, 1),)))
+SHARED = (SharingConfig(0, 1), SharingConfig(1, 2))
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    """Folders of two tiny models that a visitor could have."""
+    found = []
+    for seed in (0, 1):
+        torch.manual_seed(seed)
+        folder = tmp_path_factory.mktemp(f"model{seed}")
+        ids = {"bos_token_id": 0, "eos_token_id": 0}
+        config = GPT2Config(vocab_size=320, n_positions=64, n_embd=32, n_layer=2, n_head=4, **ids)
+        GPT2LMHeadModel(config).save_pretrained(folder)
+        byte_level().save_pretrained(folder)
+        found.append(str(folder))
+    return found
+
+
+@pytest.fixture
+def shared(monkeypatch):
+    """Fresh caches, as in a process that has just started."""
+    fresh = model_cache.Shared()
+    monkeypatch.setattr(model_cache, "shared", lambda: fresh)
+    return fresh
+
+
+def finish(threads, seconds):
+    """Start all threads; returns the names of those that have not ended in time."""
+    for thread in threads:
+        thread.start()
+    end = time.monotonic() + seconds
+    for thread in threads:
+        thread.join(max(0.0, end - time.monotonic()))
+    return [thread.name for thread in threads if thread.is_alive()]
+
+
+def shown(run, layer=0, head=0):
+    return SimpleNamespace(run=run, stack=run.stacks[0], layer=layer, head=head)
+
+
+class Meeting(WaitingLine):
+    """Two at a time; the explorer's visitor waits to ask until both visitors of Share heads have their turns."""
+
+    def __init__(self):
+        super().__init__(2, 9)
+        self.explorer_asks, self.both_have = threading.Event(), threading.Semaphore(0)
+
+    @contextmanager
+    def turn(self, waiting):
+        if threading.current_thread().name == "explore":
+            self.explorer_asks.set()
+            for _ in range(2):
+                assert self.both_have.acquire(timeout=10)
+            with super().turn(waiting):
+                yield
+            return
+        assert self.explorer_asks.wait(10)
+        with super().turn(waiting):
+            self.both_have.release()
+            yield
+
+
+def test_two_visitors_of_share_heads_and_one_of_explore_do_not_wait_for_each_other(folders, shared):
+    run = model_cache.model_run(Request(folders[0], TEXTS[0]))
+    shared.line = Meeting()
+    jobs = {
+        "explore": lambda: what_if_panel._rerun(shown(run), CHANGES[0]),
+        "share 1": lambda: see._rerun(run, SHARED[0], "layer"),
+        "share 2": lambda: see._rerun(run, SHARED[1], "layer"),
+    }
+    threads = [threading.Thread(target=job, name=name, daemon=True) for name, job in jobs.items()]
+    assert finish(threads, 20) == []
+    assert len(shared.reruns) == 3
+
+
+def test_only_visitors_whose_result_is_being_computed_have_a_turn(folders, shared, monkeypatch):
+    run = model_cache.model_run(Request(folders[0], TEXTS[0]))
+    began, may_end = threading.Event(), threading.Event()
+
+    def make():
+        began.set()
+        assert may_end.wait(10)
+        return 7
+
+    same, other = Rerun("what_if", ("same",)), Rerun("what_if", ("other",))
+    monkeypatch.setattr(chosen_engine, "run_rerun", lambda _run, _loaded, change: 8 if change == other else make())
+    threads = [threading.Thread(target=model_cache.cached_rerun, args=(run, same), daemon=True) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    assert began.wait(10)
+    until(lambda: shared.reruns.hits == 5)  # the others have met the one that computes
+    assert shared.line.taken == 1, "six visitors want the same, it is the turn of one of them"
+    assert model_cache.cached_rerun(run, other) == 8
+    may_end.set()
+    for thread in threads:
+        thread.join(10)
+    assert shared.line.taken == 0
+
+
+def work(name, text):
+    """What both pages compute from a sentence, as (name, as the page computes it, as computed alone)."""
+    request, loaded = Request(name, text, version=version(name)), load(name)
+    alone = run_model(request, loaded)
+    stack = alone.stacks[0]
+
+    def run():
+        return model_cache.model_run(request)
+
+    yield lambda: run().trace.logits, alone.trace.logits
+    for change in CHANGES:
+        trace = what_if.run_again(alone, loaded, stack, 0, 0, change)
+        yield lambda change=change: what_if_panel._rerun(shown(run()), change).logits, trace.logits
+    for config in SHARED:
+        result = head_sharing.run(head_sharing.complete(stack.layers[config.layer], loaded.model), config)
+        yield lambda config=config: see._result(run(), config).after, result.after
+        guesses = downstream.run(alone, loaded, config).guesses
+        yield (lambda config=config: after_sharing(run(), config)), [guess.after for guess in guesses]
+    measured = head_measures.measured(stack).values["entropy"]
+    yield lambda: overview._measured(run(), run().stacks[0]).values["entropy"], measured
+    yield lambda: looked_up(request), head_matrix.head_matrix(stack, 1, 2).values
+
+
+def after_sharing(run, config):
+    return [guess.after for guess in see._rerun(run, config, "layer").guesses]
+
+
+def looked_up(request):
+    """A head as the browser gets it: from a run that is still in memory, or else as the page computes it."""
+    try:
+        return head_panel._others(request, "decoder", Look())(1, 2).values
+    except LookupError:
+        return head_matrix.head_matrix(model_cache.model_run(request).stacks[0], 1, 2).values
+
+
+def test_a_run_that_lies_on_the_disk_is_not_asked_of_another_machine(folders, shared, monkeypatch):
+    request = Request(folders[0], TEXTS[0])
+    kept = model_cache.model_run(request)  # its model is in memory now
+    shared.runs = BoundedCache(model_cache.limit("runs"), lambda _: 1)
+    expected = []
+    shared.engine = SimpleNamespace(
+        loads_here=False, expect=expected.append, run=lambda _: pytest.fail("another machine is asked")
+    )
+    monkeypatch.setattr(model_cache, "kept_run", lambda _: kept)
+    assert model_cache.model_run(request) is kept
+    assert expected == [folders[0]], "it will be wanted for the next sentence"
+
+
+def test_an_engine_elsewhere_bounds_its_own_line(monkeypatch):
+    monkeypatch.setenv("ATTNVIZ_ENGINE", "ray://local?replicas=1-3&queue=5")
+    assert chosen_engine.passes_at_once() == (6, 5)
+    monkeypatch.setenv("ATTNVIZ_ENGINE", "nonsense")
+    assert chosen_engine.passes_at_once() == (chosen_engine.HERE_AT_ONCE, chosen_engine.HERE_WAITING)
+
+
+@pytest.mark.slow
+def test_many_visitors_of_both_pages_all_finish_and_see_what_a_single_visitor_sees(folders, shared, monkeypatch):
+    jobs = [job for name in folders for text in TEXTS for job in work(name, text)]
+    one_run = model_cache.model_run(Request(folders[0], TEXTS[1])).nbytes
+    shared.models = BoundedCache(1, lambda _: 1)  # so little memory that each of the two models evicts the other
+    shared.runs = BoundedCache(2 * one_run, lambda run: run.nbytes)
+    shared.reruns = BoundedCache(3, lambda _: 1)
+    shared.results = BoundedCache(6, lambda _: 1)
+    loads, wrong, done = [], [], []
+    real_load = model_cache.load
+    monkeypatch.setattr(model_cache, "load", lambda name, progress: loads.append(name) or real_load(name, progress))
+
+    def visit(seed):
+        chosen = random.Random(seed).choices(range(len(jobs)), k=40)
+        for number in chosen:
+            job, expected = jobs[number]
+            try:
+                np.testing.assert_allclose(np.asarray(job()), np.asarray(expected), atol=1e-5)
+            except BaseException as error:
+                wrong.append((number, error))
+            done.append(number)
+
+    threads = [threading.Thread(target=visit, args=(seed,), name=f"visitor {seed}", daemon=True) for seed in range(16)]
+    assert finish(threads, 100) == []
+    assert wrong == []
+    assert len(done) == 16 * 40
+    assert len(loads) > 2, "models were evicted while they were in use"
+    assert shared.line.taken == 0
+    assert not any(cache._making for cache in (shared.models, shared.runs, shared.reruns, shared.results))
+
+
+def test_a_run_holds_no_model_so_that_an_evicted_one_leaves_memory(folders, shared):
+    import weakref
+
+    run = model_cache.model_run(Request(folders[0], TEXTS[0]))
+    gone = weakref.ref(model_cache.model(folders[0]).model)
+    shared.models.limit = 1
+    model_cache.model(folders[1])
+    gc.collect()
+    assert gone() is None
+    assert run.stacks[0].layers[1].weights(0).shape[1] == 1
+
+
+class Left(BaseException):
+    """The kind of exception by which Streamlit ends the run of a visitor who has clicked elsewhere."""
+
+
+def test_a_visitor_who_leaves_does_not_stop_the_loading(folders, shared, monkeypatch):
+    said, may_load = [], threading.Event()
+
+    def slow(name, progress):
+        progress(0.5, Message("Halfway"))
+        assert may_load.wait(10)
+        return load(name)
+
+    def leave(share, words):
+        said.append((share, words))
+        if share:
+            raise Left
+
+    monkeypatch.setattr(model_cache, "load", slow)
+    monkeypatch.setattr(st, "empty", lambda: SimpleNamespace(progress=leave, empty=lambda: said.append("empty")))
+    with pytest.raises(Left):
+        model_cache.model(folders[0])
+    assert set(said[:-2]) <= {(0.0, "Loading the model…")}
+    assert said[-2:] == [(0.5, "Halfway"), "empty"]
+    may_load.set()
+    loading = model_cache.load_in_background(folders[0])
+    assert loading.result(10) is model_cache.model(folders[0])
+    assert not shared.steps
+
+
+def test_an_error_of_loading_in_the_background_surfaces_at_the_next_request(folders, shared, monkeypatch):
+    broken = [True]
+
+    def breaking(name, progress):
+        if broken.pop() if broken else False:
+            raise Problem("The disk is full")
+        return load(name)
+
+    monkeypatch.setattr(model_cache, "load", breaking)
+    assert isinstance(model_cache.load_in_background(folders[0]).exception(10), Problem)
+    assert model_cache.model(folders[0]).entry.layers == 2, "the next request tries again"
+    broken.append(True)
+    with pytest.raises(Problem, match="The disk is full"):
+        model_cache.model(folders[1])
+
+
+def test_a_loaded_model_is_frozen_for_the_garbage_collector(folders, shared):
+    gc.unfreeze()
+    model_cache.preload(folders[0])
+    assert gc.get_freeze_count() > 1000
+
+
+def test_a_checkpoint_that_was_overwritten_is_read_anew_and_the_run_before_it_stays_as_it_was(
+    folders, shared, tmp_path
+):
+    mine = tmp_path / "mine"
+    shutil.copytree(folders[0], mine)
+    request = Request(str(mine), TEXTS[0])
+    before = model_cache.model_run(request)
+    logits = before.trace.logits.clone()
+    assert model_cache.model_run(request) is before
+    (mine / "model.safetensors").write_bytes((Path(folders[1]) / "model.safetensors").read_bytes())
+    after = model_cache.model_run(request)
+    assert_close(after.trace.logits, run_model(request, load(folders[1])).trace.logits, atol=0, rtol=0)
+    assert_close(before.trace.logits, logits, atol=0, rtol=0)
+    assert not torch.equal(after.trace.logits, logits)
+    assert model_cache.model_of(before) is not model_cache.model_of(after)
+    shared.models = BoundedCache(1, lambda _: 1)
+    with pytest.raises(Problem, match="The files of mine were overwritten meanwhile"):
+        model_cache.model_of(before)
+    assert model_cache.model_of(after).version == after.request.version

@@ -1,0 +1,97 @@
+"""Who waits, who is let in, and that whoever leaves makes room."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from attnviz.app.cache.waiting_line import WaitingLine
+from attnviz.base.message import Problem
+
+
+class Visitor:
+    """A thread in the line: it works until it is told to end, and keeps what it was told while it waited."""
+
+    def __init__(self, line, leaves=False):
+        self.told, self.waits, self.works, self.may_end = [], threading.Event(), threading.Event(), threading.Event()
+        self.leaves = leaves
+        self.thread = threading.Thread(target=self.come, args=(line,), daemon=True)
+        self.thread.start()
+
+    def come(self, line):
+        try:
+            with line.turn(self.hears):
+                self.works.set()
+                self.may_end.wait(10)
+        except KeyboardInterrupt:
+            return
+
+    def hears(self, before):
+        self.told.append(before)
+        self.waits.set()
+        if self.leaves and self.may_end.is_set():
+            raise KeyboardInterrupt  # as Streamlit ends a run: no Exception
+
+    def end(self):
+        self.may_end.set()
+        self.thread.join(10)
+
+
+def test_turns_come_in_order_and_each_hears_how_many_are_before():
+    line = WaitingLine(1, 3)
+    first = Visitor(line)
+    assert first.works.wait(10)
+    second = Visitor(line)
+    assert second.waits.wait(10)
+    third = Visitor(line)
+    assert third.waits.wait(10)
+    assert not second.works.is_set()
+    assert (second.told[0], third.told[0]) == (1, 2)
+    assert (line.taken, line.waiting) == (1, 2)
+    first.end()
+    assert second.works.wait(10)
+    assert not third.works.is_set()
+    second.end()
+    assert third.works.wait(10)
+    assert third.told == sorted(third.told, reverse=True)
+    third.end()
+    assert first.told == []
+    assert (line.taken, line.waiting) == (0, 0)
+
+
+def test_as_many_work_as_may():
+    line = WaitingLine(2, 1)
+    two = [Visitor(line), Visitor(line)]
+    assert all(visitor.works.wait(10) for visitor in two)
+    third = Visitor(line)
+    assert third.waits.wait(10)
+    two[1].end()
+    assert third.works.wait(10)
+    two[0].end()
+    third.end()
+
+
+def test_who_leaves_while_waiting_makes_room():
+    line = WaitingLine(1, 1)
+    first = Visitor(line)
+    assert first.works.wait(10)
+    gone = Visitor(line, leaves=True)
+    assert gone.waits.wait(10)
+    gone.end()
+    assert not gone.works.is_set()
+    third = Visitor(line)
+    assert third.waits.wait(10)
+    first.end()
+    assert third.works.wait(10)
+    third.end()
+
+
+def test_a_line_that_is_full_says_so_and_one_that_failed_lets_the_next_in():
+    line = WaitingLine(1, 0)
+    with line.turn(lambda _before: None), pytest.raises(Problem, match="0 visitors are waiting"), line.turn(print):
+        pass
+    with pytest.raises(ZeroDivisionError), line.turn(print):
+        raise ZeroDivisionError
+    with line.turn(print):
+        pass

@@ -1,0 +1,274 @@
+"""Choices are declared once; widgets, links, coming back, saved views and answers to nonsense follow from that."""
+
+from __future__ import annotations
+
+import json
+from html import unescape
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from attnviz.app.links import link_pack, link_state
+from attnviz.app.links.choices import PageChoices
+from attnviz.app.mends import streamlit_adapter
+from attnviz.base.message import Problem
+
+
+def script() -> None:
+    import streamlit as st
+
+    from attnviz.app import widgets
+    from attnviz.app.links import link_state, saved_views
+    from attnviz.app.links.choices import PageChoices
+
+    one, two = PageChoices("t_one"), PageChoices("t_two")
+    sentence = one.sentence("t_text", "the cat", longest=20)
+    kind = one.one_of("t_kind", ("a", "b", "c"))
+    layer = one.one_of("t_layer")
+    width = one.whole("t_width", 64, low=1, high=4096)
+    rate = one.real("t_rate", 0.5, low=0.0, high=2.0)
+    on = one.flag("t_on")
+    some = one.several("t_some")
+    pins = one.on_canvas("t_pins", (), lambda raw: tuple(map(int, raw)), list, (1, 2), inside="t_c", short="p")
+    spot = one.on_canvas("t_spot", 0, int, int, 7, inside="t_c", short="s")
+    other_sentence = two.sentence("t_text2", "le chat", longest=2000)
+    page = st.session_state.get("page", "t_one")
+    if link_state.follow(page):
+        link_state.settle()
+    if page == "t_one":
+        st.session_state["shown"] = {
+            "text": widgets.text(sentence, "text"),
+            "kind": widgets.one_of(kind, "kind", {"a": "A", "b": "B", "c": "C"}, style="select"),
+            "layer": widgets.one_of(layer, "layer", {"0": "0", "1": "1"}, usual="1", style="select"),
+            "width": widgets.number(width, "width"),
+            "rate": widgets.slider(rate, "rate"),
+            "on": widgets.toggle(on, "on"),
+            "some": widgets.several(some, "some", {"x": "X", "y": "Y"}, usual=["x"]),
+            "pins": link_state.value(pins),
+            "spot": link_state.value(spot),
+        }
+        if st.button("pin", key="pin", on_click=lambda: link_state.put_all({pins: (3, 4), spot: 2})):
+            pass
+        st.button("widen", key="widen", on_click=lambda: link_state.put(width, 128))
+    else:
+        st.session_state["shown"] = {"text": widgets.text(other_sentence, "text")}
+    st.session_state["view"] = saved_views.save()
+    if "open" in st.session_state:
+        saved_views.open_view(st.session_state.pop("open"))
+
+
+DEFAULTS = {
+    "text": "the cat", "kind": "a", "layer": "1", "width": 64, "rate": 0.5, "on": False, "some": ("x",),
+    "pins": (), "spot": 0,
+}  # fmt: skip
+
+
+def opened(**link: str) -> Any:
+    app = AppTest.from_function(script, default_timeout=120)
+    for name, text in link.items():
+        app.query_params[name] = text
+    return app.run()
+
+
+def shown(app: Any) -> dict[str, Any]:
+    assert not app.exception
+    return dict(app.session_state["shown"])
+
+
+def link_of(app: Any) -> dict[str, str]:
+    return {name: held[0] if isinstance(held, list) else held for name, held in app.query_params.items()}
+
+
+def changed() -> Any:
+    app = opened()
+    app.text_input(key="t_text").set_value("a dog").run()
+    app.selectbox(key="t_kind").set_value("c").run()
+    app.selectbox(key="t_layer").set_value("0").run()
+    app.number_input(key="t_width").set_value(128).run()
+    app.slider(key="t_rate").set_value(1.25).run()
+    app.toggle(key="t_on").set_value(True).run()
+    app.multiselect(key="t_some").set_value(["y"]).run()
+    app.button(key="pin").click().run()
+    return app
+
+
+CHANGED = {
+    "text": "a dog", "kind": "c", "layer": "0", "width": 128, "rate": 1.25, "on": True, "some": ("y",), "pins": (3, 4),
+    "spot": 2,
+}  # fmt: skip
+
+
+def test_the_link_is_empty_while_nothing_is_chosen() -> None:
+    app = opened()
+    assert shown(app) == DEFAULTS
+    assert link_of(app) == {}
+
+
+def test_a_link_whose_canvas_part_is_empty_says_that_nothing_is_on_the_canvas() -> None:
+    app = opened(t_c="", t_kind="b")
+    assert shown(app) == DEFAULTS | {"kind": "b"}
+    assert not app.session_state[link_state._REFUSED]
+
+
+def test_changes_by_widgets_and_canvases_are_shown_and_written_into_the_link() -> None:
+    app = changed()
+    assert shown(app) == CHANGED
+    link = link_of(app)
+    assert link_pack.unpack(link.pop("t_c")) == {"p": [3, 4], "s": 2}
+    assert link == {
+        "t_text": "a dog", "t_kind": "c", "t_layer": "0", "t_width": "128", "t_rate": "1.25", "t_on": "true",
+        "t_some": "y",
+    }  # fmt: skip
+
+
+def widened() -> Any:
+    """A button that is no widget of the width has set it from 64 to 128."""
+    app = opened()
+    app.button(key="widen").click().run()
+    assert shown(app)["width"] == 128
+    return app
+
+
+def test_a_gesture_made_before_the_browser_heard_of_a_value_does_not_undo_it() -> None:
+    app = widened()
+    app.number_input(key="t_width").set_value(64)  # which the browser still shows, and sends with every gesture
+    app.selectbox(key="t_kind").set_value("c").run()
+    assert shown(app) == DEFAULTS | {"width": 128, "kind": "c"}
+    assert link_of(app) == {"t_width": "128", "t_kind": "c"}
+    app.number_input(key="t_width").set_value(64)  # a browser that is slower still
+    app.toggle(key="t_on").set_value(True).run()
+    assert shown(app) == DEFAULTS | {"width": 128, "kind": "c", "on": True}
+
+
+def test_neither_does_one_whose_address_is_behind() -> None:
+    app = widened()
+    app.query_params.clear()
+    app.number_input(key="t_width").set_value(64).run()
+    assert shown(app)["width"] == 128
+
+
+def test_a_visitor_can_go_back_to_the_value_before() -> None:
+    app = widened()
+    assert shown(app.number_input(key="t_width").set_value(64).run()) == DEFAULTS
+
+
+def test_a_browser_that_has_heard_of_a_value_is_believed() -> None:
+    app = widened()
+    app.toggle(key="t_on").set_value(True).run()  # it sends 128 along
+    app.number_input(key="t_width").set_value(64)
+    app.selectbox(key="t_kind").set_value("c").run()
+    assert shown(app) == DEFAULTS | {"kind": "c", "on": True}
+
+
+def test_a_link_opens_the_same_in_a_new_session() -> None:
+    assert shown(opened(**link_of(changed()))) == CHANGED
+
+
+def test_a_saved_view_opens_the_same_in_a_new_session() -> None:
+    app = opened()
+    app.session_state["open"] = changed().session_state["view"]
+    app.run()
+    app.run()
+    assert shown(app) == CHANGED
+
+
+def test_choices_are_unchanged_when_the_visitor_comes_back_by_the_menu() -> None:
+    app = changed()
+    before = link_of(app)
+    app.session_state["page"] = "t_two"
+    app.query_params.clear()
+    app.run()
+    assert shown(app) == {"text": "a dog"}, "the sentence travels"
+    assert link_of(app) == {"t_text2": "a dog"}
+    app.session_state["page"] = "t_one"
+    app.query_params.clear()
+    app.run()
+    assert shown(app) == CHANGED
+    assert link_of(app) == before
+
+
+def test_after_back_the_link_is_the_whole_truth(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = changed()
+    monkeypatch.setattr(streamlit_adapter, "by_history", lambda: True)
+    app.query_params.clear()
+    app.query_params["t_width"] = "7"
+    app.run()
+    assert shown(app) == DEFAULTS | {"width": 7}
+
+
+def test_a_link_that_comes_late_with_a_gesture_is_not_believed_and_put_right() -> None:
+    app = changed()
+    before = link_of(app)
+    app.query_params.clear()
+    app.query_params["t_width"] = "7"
+    app.run()
+    assert shown(app) == CHANGED
+    assert link_of(app) == before
+
+
+def test_going_back_to_the_default_takes_the_choice_out_of_the_link() -> None:
+    app = changed()
+    app.selectbox(key="t_kind").set_value("a").run()
+    app.selectbox(key="t_layer").set_value("1").run()
+    assert not {"t_kind", "t_layer"} & set(link_of(app))
+
+
+@pytest.mark.parametrize(
+    "name, text",
+    [
+        ("t_width", "inf"), ("t_width", "1e999"), ("t_width", "1" * 5000), ("t_width", "0"), ("t_width", "4097"),
+        ("t_width", "1.5"), ("t_rate", "nan"), ("t_rate", "inf"), ("t_rate", "3"), ("t_rate", "x"), ("t_kind", "z"),
+        ("t_layer", "9"), ("t_on", "maybe"), ("t_some", "x,nobody"), ("t_text", "n" * 21), ("t_c", "!!"),
+        ("t_c", link_pack.pack([[[[]]]])), ("t_c", link_pack.pack({"p": 3, "s": 1e999})),
+        ("t_c", link_pack.pack({"p": ["a"], "s": {}})),
+    ],
+)  # fmt: skip
+def test_nonsense_in_a_link_gets_a_sentence_and_the_rest_of_the_link_is_used(name: str, text: str) -> None:
+    app = opened(**{name: text, "t_kind" if name != "t_kind" else "t_on": "b" if name != "t_kind" else "true"})
+    now = shown(app)
+    assert now["kind"] == "b" if name != "t_kind" else now["on"] is True
+    usual = DEFAULTS | {"text": "n" * 20} if name == "t_text" else DEFAULTS
+    assert {key: now[key] for key in now if key not in ("kind", "on")} == {
+        key: usual[key] for key in now if key not in ("kind", "on")
+    }
+    if name != "t_c":
+        assert len(app.caption) == 1
+        asked = "21 characters" if name == "t_text" else text.split(",")[-1][:10]
+        assert asked in unescape(app.caption[0].value)
+
+
+NO_VIEWS = [
+    "", "[]", "{", "null", '{"format": "x"}', "[" * 100_000, '{"format": "attnviz-view-2"}', "x" * 1_000_001,
+    json.dumps({"format": "attnviz-view-2", "page": "nowhere", "choices": {}}),
+    json.dumps({"format": "attnviz-view-1", "link": 3, "canvas": {}}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", NO_VIEWS, ids=range(len(NO_VIEWS)))
+def test_a_file_that_is_not_a_saved_view_is_refused_with_a_sentence(text: str) -> None:
+    from attnviz.app.links.saved_views import open_view
+
+    with pytest.raises(Problem, match="saved view"):
+        open_view(text)
+
+
+def test_a_name_is_declared_once() -> None:
+    page = PageChoices("t_twice")
+    page.flag("t_same")
+    with pytest.raises(ValueError, match="t_same"):
+        page.flag("t_same")
+
+
+def test_a_text_too_long_for_a_link_is_left_out_of_it_and_stands_in_the_saved_view() -> None:
+    """16 KB is what the server takes of an address; one Chinese character is nine in it."""
+    app = opened()
+    app.session_state["page"] = "t_two"
+    app.query_params.clear()
+    app.run()
+    app.text_input(key="t_text2").set_value("猫" * 150).run()
+    assert link_of(app) == {"t_text2": "猫" * 150}
+    app.text_input(key="t_text2").set_value("猫" * 700).run()
+    assert shown(app) == {"text": "猫" * 700}
+    assert link_of(app) == {}
+    assert "猫" * 700 in app.session_state["view"]

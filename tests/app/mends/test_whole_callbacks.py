@@ -1,0 +1,89 @@
+"""A callback is not ended half-way by a gesture that arrives while it runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from streamlit.runtime.scriptrunner.script_runner import ScriptRunner
+from streamlit.runtime.state.session_state import SessionState
+from streamlit.testing.v1 import AppTest
+
+from attnviz.app.mends import whole_callbacks
+
+
+def script() -> None:
+    import streamlit as st
+    from streamlit.runtime.scriptrunner import RerunData, get_script_run_ctx
+
+    def pressed() -> None:
+        run = get_script_run_ctx()
+        assert run is not None
+        assert run.script_requests is not None
+        st.session_state["taken"] = 1
+        run.script_requests.request_rerun(RerunData())  # the next gesture
+        st.session_state["walked"] = 1
+
+    st.button("walk", key="walk", on_click=pressed)
+
+
+def pressed() -> Any:
+    app = AppTest.from_function(script, default_timeout=60).run()
+    return app.button(key="walk").click().run()
+
+
+@pytest.fixture
+def unmended(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Streamlit's own, also where another test of this process has begun the app."""
+    for owner, name in ((SessionState, whole_callbacks.CALLS), (ScriptRunner, whole_callbacks.LOOKS)):
+        now = getattr(owner, name)
+        monkeypatch.setattr(owner, name, getattr(now, "__wrapped__", now))
+
+
+@pytest.fixture
+def mended(unmended: None) -> None:
+    whole_callbacks.mend_callbacks()
+    whole_callbacks.mend_callbacks()
+
+
+@pytest.mark.usefixtures("unmended")
+def test_streamlit_alone_ends_a_callback_half_way() -> None:
+    """As long as this passes the mend is needed; the day it fails, take the mend out."""
+    app = pressed()
+    assert app.session_state["taken"] == 1
+    assert "walked" not in app.session_state
+
+
+@pytest.mark.usefixtures("mended")
+def test_a_callback_is_run_to_its_end_and_the_next_gesture_is_answered() -> None:
+    app = pressed()
+    assert app.session_state["taken"] == app.session_state["walked"] == 1
+    assert not app.exception
+
+
+@pytest.mark.usefixtures("unmended")
+def test_newer_gestures_are_looked_for_again_after_a_callback_that_failed(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[Any] = []
+
+    def failing(_state: Any) -> None:
+        looking()
+        raise ZeroDivisionError
+
+    def looking() -> None:
+        getattr(ScriptRunner, whole_callbacks.LOOKS)("a runner")
+
+    monkeypatch.setattr(SessionState, whole_callbacks.CALLS, failing)
+    monkeypatch.setattr(ScriptRunner, whole_callbacks.LOOKS, looked.append)
+    whole_callbacks.mend_callbacks()
+    with pytest.raises(ZeroDivisionError):
+        getattr(SessionState(), whole_callbacks.CALLS)()
+    assert not looked
+    looking()
+    assert looked == ["a runner"]
+
+
+def test_the_app_mends_it() -> None:
+    import attnviz.serve.server  # noqa: F401  # importing it is what mends
+
+    assert getattr(SessionState, whole_callbacks.CALLS).__module__ == whole_callbacks.__name__
+    assert whole_callbacks.has_what_it_needs()

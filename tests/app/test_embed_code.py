@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+from html.parser import HTMLParser
+
+import pytest
+
+from attnviz.app.links import page_address
+from attnviz.app.share_menu import embed_code, who_may_embed
+
+PUBLIC = "https://attention.example/explore"
+
+
+def frame(code: str) -> dict[str, str | None]:
+    found: list[dict[str, str | None]] = []
+
+    class Frames(HTMLParser):
+        def handle_starttag(self, tag, attrs):
+            assert tag == "iframe"
+            found.append(dict(attrs))
+
+    Frames().feed(code)
+    assert len(found) == 1
+    return found[0]
+
+
+@pytest.mark.parametrize(
+    "address, source",
+    [
+        (PUBLIC, f"{PUBLIC}?embed=true"),
+        (f"{PUBLIC}?text=a%26b&at=3.1", f"{PUBLIC}?text=a%26b&at=3.1&embed=true"),
+        (f'{PUBLIC}?text="><script>', f'{PUBLIC}?text="><script>&embed=true'),
+    ],
+)
+def test_the_code_is_one_frame_with_the_view_and_without_the_bar(address, source):
+    made = frame(embed_code(address, 'A "title" <b>'))
+    assert made["src"] == source
+    assert made["title"] == 'A "title" <b>'
+
+
+def test_who_may_embed_is_said_as_the_server_is_set(monkeypatch):
+    monkeypatch.setenv("ATTNVIZ_EMBED", "anywhere")
+    assert who_may_embed(PUBLIC, True) is None
+    monkeypatch.setenv("ATTNVIZ_EMBED", "https://blog.example")
+    assert "https://blog.example" in str(who_may_embed(PUBLIC, True))
+    monkeypatch.delenv("ATTNVIZ_EMBED")
+    assert "ATTNVIZ_EMBED" in str(who_may_embed(PUBLIC, True))
+    assert "localhost" in str(who_may_embed("http://localhost:8501/explore", False))
+
+
+@pytest.mark.parametrize(
+    "address, leaves",
+    [
+        ("http://localhost:8501/explore?at=1.1", False),
+        ("http://127.0.0.1:8501/", False),
+        ("http://[::1]:8501/", False),
+        ("http://192.168.1.20:8501/", False),
+        ("http://classroom:8501/", False),
+        ("http://printer.local/", False),
+        ("https://attention.example/explore", True),
+        ("http://8.8.8.8/", True),
+    ],
+)
+def test_an_address_of_this_machine_or_network_stays_out_of_captions(monkeypatch, address, leaves):
+    monkeypatch.setattr(page_address, "address", lambda longest: address)
+    assert page_address.public_address() == (address if leaves else None)

@@ -1,0 +1,141 @@
+"""A long computation in steps: whether it waits for its turn, and what follows an error."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from attnviz.app import live_run
+from attnviz.app.cache import model_cache
+from attnviz.base.message import Problem
+from tests.waiting import until
+
+
+@pytest.fixture
+def line(monkeypatch):
+    """Of a process in which one visitor is at work."""
+    fresh = model_cache.Shared()
+    monkeypatch.setattr(model_cache, "shared", lambda: fresh)
+    monkeypatch.setattr(live_run.st, "session_state", {})
+    live_run.finished.clear()
+    yield fresh.line
+    live_run.finished.clear()
+
+
+@pytest.mark.parametrize("elsewhere, taken", [(False, 1), (True, 0)])
+def test_a_step_waits_for_its_turn_unless_other_processes_compute_it(line, elsewhere, taken):
+    seen = []
+
+    def steps():
+        seen.append(line.taken)
+        yield np.zeros(1)
+
+    live = live_run.advance("section", "key", steps, lambda _result: True, elsewhere=elsewhere)
+    assert not live.running
+    assert seen == [taken]
+    assert line.taken == 0
+
+
+def test_after_an_error_the_next_run_of_the_page_begins_anew(line):
+    lost = [True]
+
+    def steps():
+        if lost.pop() if lost else False:
+            raise Problem("The connection was lost")
+        yield np.ones(1)
+
+    with pytest.raises(Problem, match="lost"):
+        live_run.advance("section", "key", steps, lambda _result: True)
+    assert live_run.advance("section", "key", steps, lambda _result: True).result == 1
+
+
+def test_who_waits_goes_before_the_next_part_of_a_long_computation(line, monkeypatch):
+    monkeypatch.setattr(live_run, "FIRST_AFTER", 60.0)
+    one_place, order = model_cache.WaitingLine(1, 9), []
+    monkeypatch.setattr(model_cache.shared(), "line", one_place)
+
+    def other():
+        with one_place.turn(lambda _before: None):
+            order.append("another visitor")
+
+    waiting = threading.Thread(target=other, daemon=True)
+
+    def parts():
+        waiting.start()
+        until(lambda: one_place.waiting == 1)
+        for number in range(1, 4):
+            order.append(number)
+            yield np.int64(number)
+
+    assert live_run.advance("section", "key", parts, lambda number: number == 3).result == 3
+    waiting.join(45)
+    assert order == [1, "another visitor", 2, 3]
+    assert (one_place.taken, one_place.waiting) == (0, 0)
+
+
+def test_two_long_computations_leave_a_place_to_who_typed_a_sentence(line, monkeypatch):
+    monkeypatch.setattr(live_run, "FIRST_AFTER", 0.0)
+    may_end, at_once = threading.Event(), []
+    long_line = model_cache.shared().long_line
+
+    def parts():
+        at_once.append(line.taken)
+        assert may_end.wait(45)
+        yield np.int64(1)
+
+    def visit(section):
+        live_run.advance(section, "key", parts, lambda number: number == 1)
+
+    both = [threading.Thread(target=visit, args=(section,), daemon=True) for section in ("one", "another")]
+    for each in both:
+        each.start()
+    until(lambda: long_line.waiting == 1 and at_once)
+    with line.turn(lambda _before: None):  # at once, while both are at work or wait
+        assert (line.taken, line.waiting) == (2, 0)
+    may_end.set()
+    for each in both:
+        each.join(45)
+    assert at_once == [1, 1]
+    assert (line.taken, long_line.taken) == (0, 0)
+
+
+def test_the_first_part_that_takes_long_is_drawn_before_more_is_computed(line, monkeypatch):
+    monkeypatch.setattr(live_run, "FIRST_AFTER", 0.0)
+    monkeypatch.setattr(live_run, "AT_A_TIME", 60.0)
+
+    def come_so_far():
+        live = live_run.advance("section", "key", lambda: map(np.int64, (1, 2, 3)), lambda number: number == 3)
+        return int(live.result), live.running
+
+    assert come_so_far() == (1, True)
+    assert come_so_far() == (3, False)
+
+
+def test_what_was_prepared_is_found_by_the_first_visitor(line):
+    live_run.prepare("section", "key", lambda: map(np.int64, (1, 2, 3)))
+    assert (line.taken, model_cache.shared().long_line.taken) == (0, 0)
+
+    def never():
+        raise AssertionError("computed again")
+
+    live = live_run.advance("section", "key", never, lambda number: number == 3)
+    assert (int(live.result), live.running) == (3, False)
+
+
+@pytest.mark.parametrize("running, stopped", [(True, False), (False, True), (False, False)])
+def test_what_is_drawn_below_the_bar_keeps_its_place_when_the_bar_goes(running, stopped):
+    def page(running, stopped):
+        import streamlit as st
+
+        from attnviz.app import live_run
+
+        live_run.controls("section", live_run.Live(None, running, stopped), 0.5, "half of it")
+        st.text("the picture")
+
+    app = AppTest.from_function(page, kwargs={"running": running, "stopped": stopped}).run()
+    assert not app.exception
+    assert len(app.button) == (running or stopped)
+    assert app.main.children[1].value == "the picture"

@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+import csv
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from attnviz.app.exports import slug, to_csv
+from attnviz.figures.export import prepared, standalone_html
+from attnviz.figures.heatmap import matrix
+
+
+def test_columns_become_csv_that_reads_back():
+    text = to_csv({"token": ["a,b", 'say "x"', "猫"], "weight": [0.1, 0.25, 1e-9]})
+    rows = list(csv.DictReader(io.StringIO(text)))
+    assert [row["token"] for row in rows] == ["a,b", 'say "x"', "猫"]
+    assert [float(row["weight"]) for row in rows] == [0.1, 0.25, 1e-9]
+
+
+def test_a_cell_that_a_spreadsheet_would_run_is_disarmed():
+    assert "'=1+1" in to_csv({"token": ["=1+1"]})
+
+
+def test_a_data_frame_becomes_csv():
+    assert to_csv(pd.DataFrame({"a": [1]})) == "a\n1\n"
+
+
+def test_a_file_name_is_made_of_letters_digits_and_hyphens():
+    assert slug("a/b: <c>.. d") == "a-b-c-d"
+    assert slug("///") == "figure"
+
+
+def test_a_transparent_figure_has_no_paper():
+    assert prepared(matrix(np.eye(2), "ab", "ab"), background="transparent").layout.paper_bgcolor == "rgba(0,0,0,0)"
+
+
+def test_the_html_file_holds_everything_it_needs():
+    page = standalone_html(prepared(matrix(np.eye(2), ["a", "b"], ["a", "b"])), "x <y>", "said <b>")
+    assert "<title>x &lt;y&gt;</title>" in page
+    assert "<figcaption>said &lt;b&gt;</figcaption>" in page
+    assert len(page) > 3_000_000, "plotly.js is inside"
+    assert 'src="http' not in page
+
+
+def drawn(words: str, caption: str | None) -> None:
+    import plotly.graph_objects as go
+    import streamlit as st
+
+    from attnviz.app import exports, show
+
+    st.session_state["gathering"] = exports.Gathering("a-chart")
+    exports.gather(st.session_state, st.session_state["gathering"])
+    show.figure(go.Figure(go.Bar(y=[1])), name="a-chart", key="a", words=words, caption=caption)
+
+
+@pytest.mark.parametrize(
+    "words, caption, said",
+    [
+        ("The cache holds **3** bytes.", None, "The cache holds 3 bytes."),
+        ("The cache holds **3** bytes.", "Its own", "Its own"),
+        ("It is $\\frac{1}{2}$.", None, ""),
+    ],
+)
+def test_a_chart_without_a_caption_of_its_own_leaves_with_the_sentence_under_it(
+    words: str, caption: str | None, said: str
+) -> None:
+    app = AppTest.from_function(drawn, kwargs={"words": words, "caption": caption}).run()
+    assert not app.exception
+    assert app.session_state["gathering"].found.caption == said
+
+
+def untitled(axes: bool, called: str) -> None:
+    import plotly.graph_objects as go
+    import streamlit as st
+
+    from attnviz.app import exports, show
+    from attnviz.app.page_entry import LOOK, Page
+    from attnviz.app.page_heading import page_heading
+
+    st.session_state["gathering"] = exports.Gathering("a-chart")
+    exports.gather(st.session_state, st.session_state["gathering"])
+    entry = Page("x", "X", "Why divide", ":material/key:", LOOK, "Why?")
+    page_heading(entry)
+    fig = go.Figure(go.Bar(y=[1]))
+    if axes:
+        fig.update_layout(xaxis_title="d_k", yaxis_title="variance")
+    show.figure(fig, name="a-chart", key="a", called=called)
+
+
+@pytest.mark.parametrize(
+    "axes, called, title",
+    [(True, "", "variance against d_k"), (False, "", "Why divide"), (True, "How it grows", "How it grows")],
+)
+def test_no_chart_leaves_without_a_title(axes: bool, called: str, title: str) -> None:
+    app = AppTest.from_function(untitled, kwargs={"axes": axes, "called": called}).run()
+    assert not app.exception
+    assert app.session_state["gathering"].found.title == title

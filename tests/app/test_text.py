@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import html
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attnviz.app.text import plain, quoted, spoken, unmarked, with_minus
+from attnviz.base.message import Message
+
+NASTY = [
+    "<img src=x onerror=alert(1)>",
+    "$x$ **y**",
+    "`code`",
+    "[a](b)",
+    ":red[x]",
+    "# title",
+    "1. a",
+    "\\",
+    "a_b_c",
+    "~~x~~",
+]
+
+
+@pytest.mark.parametrize("text", NASTY)
+def test_no_character_that_markdown_reads_is_left(text):
+    made = plain(text)
+    assert not re.search(r"[<>*_`$\[\]\\#~]", re.sub(r"&#\d+;", "", made))
+
+
+@given(st.text(alphabet=st.characters(exclude_characters="\r\n\t"), max_size=60))
+def test_a_browser_reads_back_exactly_what_was_typed(text):
+    assert html.unescape(plain(text)) == text
+
+
+def test_new_lines_and_tabs_are_visible():
+    assert plain("a\nb\tc") == "a ↵ b ⇥ c"
+
+
+def test_a_token_of_spaces_is_visible():
+    assert quoted("  ") == "*␣*"
+
+
+def test_values_in_a_message_are_shown_as_typed():
+    said = spoken(Message("{token} gives {share:.0%}", {"token": "**x**", "share": 0.5}))
+    assert "**" not in said
+    assert said.endswith("gives 50%")
+
+
+@pytest.mark.parametrize(
+    "markdown, text",
+    [
+        ("The mask keeps **55%** of *it*: 1,000 scores.", "The mask keeps 55% of it: 1,000 scores."),
+        (r"$q \cdot k$ grows like $\sqrt{d_k}$, so $\frac{1}{2}$", "q · k grows like √d_k, so 1/2"),
+        ("see [the paper](https://arxiv.org/abs/1706.03762), `softmax`", "see the paper, softmax"),
+        ("2 * 3 * 4 and snake_case_name", "2 * 3 * 4 and snake_case_name"),
+    ],
+)
+def test_a_caption_loses_its_markdown_and_nothing_else(markdown, text):
+    assert unmarked(markdown) == text
+
+
+@given(st.text(st.characters(exclude_categories=["Cs", "Cc", "Zl", "Zp"]), max_size=40))
+def test_what_a_visitor_typed_stays_as_typed_in_a_caption(typed):
+    assert unmarked(f"**“{plain(typed)}”** gives 61%") == f"“{typed}” gives 61%"
+
+
+def test_a_token_from_the_right_leaves_the_numbers_of_its_sentence_where_they_belong():
+    said = spoken(Message("“{token}” gives {share:.0%} to “{key}”", {"token": "س (3)", "share": 0.31, "key": "mat"}))
+    assert said.startswith("“\u2068س ")
+    assert "\u2069” gives 31% to “mat”" in said
+    assert quoted("قط") == "*\u2068قط\u2069*"
+    assert quoted("mat") == "*mat*"
+
+
+def test_numbers_below_zero_have_a_minus_and_words_keep_their_hyphen():
+    assert (
+        with_minus("From -3.5 to 8, 5e-07 at most, half-split, 2026-11")
+        == "From −3.5 to 8, 5e−07 at most, half-split, 2026-11"
+    )

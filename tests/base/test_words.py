@@ -1,0 +1,276 @@
+"""Every sentence a visitor reads is marked for translation, and the check that says so can fail."""
+
+from __future__ import annotations
+
+import ast
+import gettext
+from pathlib import Path
+
+import pytest
+
+from attnviz.app.text import spoken
+from attnviz.base import words
+from attnviz.base.message import Message, Problem, Several
+from scripts import glue
+from scripts import words as script
+from tests.tracked import tracked
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'st.title("Hello there")',
+        'st.button(f"Run {n} times")',
+        'st.slider("x", help="What it does")',
+        'fig.update_xaxes(title="Head number")',
+        'st.markdown("One" if a else _("Two"))',
+        'st.tabs(["First tab", _("Second")])',
+        'go.Bar(name="Every head")',
+        'choice(_("Which"), {"a": _("One"), "b": "Two of them"}, "key")',
+    ],
+)
+def test_a_sentence_that_was_missed_is_found(tmp_path: Path, line: str):
+    file = tmp_path / "page.py"
+    file.write_text(line)
+    assert len(script.missed(file)) == 1
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'st.title(_("Hello there"))',
+        'st.markdown(_("{n} heads").format(n=3))',
+        'st.text_input("x", key="Some key")',
+        'log.warning("Not for visitors")',
+        'st.caption("Fixed name")  # untranslated: a name',
+    ],
+)
+def test_what_is_marked_or_is_no_sentence_is_left_alone(tmp_path: Path, line: str):
+    file = tmp_path / "page.py"
+    file.write_text(line)
+    assert script.missed(file) == []
+
+
+@pytest.fixture
+def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A small app of one file, and its template."""
+    folder = tmp_path / "attnviz"
+    folder.mkdir()
+    monkeypatch.setattr(script, "ROOT", tmp_path)
+    monkeypatch.setattr(script, "POT", tmp_path / "attnviz.pot")
+    return folder / "page.py"
+
+
+ALL_KINDS = """
+class Odd(Problem): ...
+class Odder(Odd): ...
+say(_("a title")); ROWS = [N_("a row")]
+raise Problem("a problem {n}", n=1)
+raise Odd("an odd problem")
+raise Odder("an odder problem")
+Message("a message"); words.Message("far away")
+ngettext("{n} head", "{n} heads", n)
+_("one line "
+  "and the next")
+"""
+SENTENCES = {
+    "a title", "a row", "a problem {n}", "an odd problem", "an odder problem", "a message", "far away",
+    "{n} head", "{n} heads", "one line and the next",
+}  # fmt: skip
+
+
+def test_the_template_for_translators_holds_every_kind_of_sentence(app: Path):
+    app.write_text(ALL_KINDS)
+    script.collect()
+    assert script.template() == SENTENCES
+    assert script.not_in_template([app]) == []
+
+
+@pytest.mark.parametrize("sentence", sorted(SENTENCES))
+def test_a_sentence_that_the_template_lacks_is_found(app: Path, monkeypatch: pytest.MonkeyPatch, sentence: str):
+    app.write_text(ALL_KINDS)
+    monkeypatch.setattr(script, "template", lambda: SENTENCES - {sentence})
+    assert [line.rpartition("template: ")[2] for line in script.not_in_template([app])] == [sentence]
+
+
+@pytest.mark.parametrize(
+    "line", ['_(f"{n} heads")', '_("heads" if many else f"{one} head")', 'Message(template=f"{n}")']
+)
+def test_a_sentence_glued_together_before_it_is_looked_up_is_found(app: Path, line: str):
+    app.write_text(line)
+    script.collect()
+    assert len(script.not_in_template([app])) == 1
+
+
+def test_the_apps_own_template_is_made_from_the_code_and_kept_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(script, "POT", tmp_path / "attnviz.pot")
+    script.collect()
+    assert {
+        "Explore attention",
+        "n_heads={n_heads} must be a multiple of n_kv_heads={n_kv_heads}",
+        "layer type {name} is not supported",
+        "Move with the arrow keys; Enter shows the chosen head large.",  # of a canvas
+    } <= script.template()
+    assert [name for name in tracked("attnviz") if name.endswith(".pot")] == []
+
+
+def written(folder: Path, where: str, text: str) -> Path:
+    """A file of a package, with this text."""
+    file = folder / where
+    file.parent.mkdir(parents=True)
+    file.write_text(text)
+    return file
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'st.caption(", ".join(names))',
+        'said += " " + _("Another sentence.")',
+        'words = said + "."',
+        'caption = f"{title}. {text}"',
+        'return _("One.") + " " + _("Two.")',
+        '_("Of these: {which}").format(which="; ".join(odd))',
+        'named = " and ".join(names)',
+    ],
+)
+def test_words_glued_together_on_a_page_are_found(tmp_path: Path, line: str):
+    assert len(glue.glued(written(tmp_path, "attnviz/app/page.py", line), {"Message"})) == 1
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "listed(names)",
+        'sentences(_("One."), _("Two."))',
+        '"".join(parts)',
+        '"\\n".join(lines)',
+        'at = f"{layer}.{head}"',
+        'took = f"{seconds:.1f} ms"',
+        "shape = f'({q}, {k})'",
+        'path + ".svg"',
+    ],
+)
+def test_what_glues_no_words_is_left_alone(tmp_path: Path, line: str):
+    assert glue.glued(written(tmp_path, "attnviz/app/page.py", line), {"Message"}) == []
+
+
+def test_elsewhere_only_the_values_of_a_message_are_looked_at(tmp_path: Path):
+    text = 'code = ", ".join(arguments)\nraise Problem("one of {known}", known=", ".join(KINDS))\n'
+    file = written(tmp_path, "attnviz/core/kinds.py", text)
+    (line,) = glue.glued(file, {"Problem"})
+    assert ":2: glued in code: ', '.join(KINDS)" in line
+
+
+def test_a_file_may_hold_as_many_places_as_it_is_allowed_and_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(glue, "ALLOWED", {"attnviz/app/page.py": (1, "numbers")})
+    file = written(tmp_path, "attnviz/app/page.py", 'one = ", ".join(numbers)\n')
+    assert glue.glued(file, set()) == []
+    file.write_text('one = ", ".join(numbers)\ntwo = ", ".join(names)\n')
+    assert len(glue.glued(file, set())) == 2
+
+
+@pytest.mark.parametrize("place", sorted(glue.ALLOWED))
+def test_a_file_is_allowed_no_more_places_than_it_has(place: str, monkeypatch: pytest.MonkeyPatch):
+    number, why = glue.ALLOWED[place]
+    monkeypatch.setattr(glue, "ALLOWED", {})
+    assert len(glue.glued(script.ROOT / place, {"Message", "Problem"})) == number
+    assert why
+
+
+def test_a_message_is_translated_into_the_language_of_the_visitor(monkeypatch: pytest.MonkeyPatch):
+    class German(gettext.NullTranslations):
+        def gettext(self, message: str) -> str:
+            return {"{n} heads": "{n} Köpfe"}.get(message, message)
+
+    monkeypatch.setattr(
+        words, "_translations", lambda language: German() if language == "de" else words.gettext.NullTranslations()
+    )
+    monkeypatch.setattr(words, "_language", lambda: "de")
+    assert words.say(Message("{n} heads", {"n": 3})) == "3 Köpfe"
+    monkeypatch.setattr(words, "_language", lambda: None)
+    assert words.say(Message("{n} heads", {"n": 3})) == "3 heads"
+
+
+@pytest.fixture
+def chinese(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A language that separates things, parts and sentences in its own way."""
+    known = {
+        "{first}, {next}": "{first}、{next}", "{first}; {next}": "{first}；{next}", "{first} {next}": "{first}{next}",
+        "{said}.": "{said}。", "one of {known}": "须为{known}之一", "wider": "更宽", "{n} heads": "{n} 个头",
+    }  # fmt: skip
+
+    class Chinese(gettext.NullTranslations):
+        def gettext(self, message: str) -> str:
+            return known.get(message, message)
+
+    monkeypatch.setattr(words, "_translations", lambda language: Chinese())
+
+
+LISTING = Message("one of {known}", {"known": Several(("a", 8, Message("wider"), Message("{n} heads", {"n": 2})))})
+
+
+def test_several_things_are_listed_as_in_english_without_another_language():
+    assert str(LISTING) == words.say(LISTING) == "one of a, 8, wider, 2 heads"
+    assert str(Problem("one of {known}", known=Several(["a"]))) == "one of a"
+    assert str(Several(())) == ""
+
+
+@pytest.mark.usefixtures("chinese")
+def test_several_things_of_a_message_are_separated_and_said_as_the_visitors_language_does():
+    assert words.say(LISTING) == "须为a、8、更宽、2 个头之一"
+
+
+@pytest.mark.usefixtures("chinese")
+def test_on_a_page_each_thing_of_a_list_is_shown_as_typed():
+    assert spoken(Message("one of {known}", {"known": Several(("a*b", Message("wider")))})) == "须为a&#42;b、更宽之一"
+
+
+@pytest.mark.usefixtures("chinese")
+def test_lists_parts_and_sentences_are_joined_as_the_visitors_language_does():
+    assert words.listed(["{a}", 2, "c"]) == "{a}、2、c"
+    assert words.clauses(["一：1", "二：2"]) == "一：1；二：2"
+    assert words.sentences("一。", "", "二。") == "一。二。"
+    assert words.ended("一") == "一。"
+
+
+def test_in_english_they_are_joined_by_comma_semicolon_and_space():
+    assert words.listed(str(n) for n in range(3)) == "0, 1, 2"
+    assert words.clauses(["a: 1", "b: 2"]) == "a: 1; b: 2"
+    assert words.sentences("One.", "", "Two.") == "One. Two."
+    assert words.sentences("", "") == words.listed([]) == ""
+    assert words.ended("One") == "One."
+
+
+def test_a_language_that_is_not_there_falls_back_to_english(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(words, "_language", lambda: "xx-YY")
+    assert words._("Explore attention") == "Explore attention"
+    assert words.ngettext("{n} head", "{n} heads", 2) == "{n} heads"
+
+
+def test_a_problem_is_a_value_error_with_its_values_apart():
+    problem = Problem("n={n} must be positive", n=-1)
+    assert isinstance(problem, ValueError)
+    assert str(problem) == "n=-1 must be positive"
+    assert problem.message == Message("n={n} must be positive", {"n": -1})
+
+
+def test_the_sentence_of_a_message_stands_where_it_is_made():
+    """A sentence that comes by a variable, as it stands, is found by nobody who collects sentences."""
+    package = Path(words.__file__).parent
+    unseen = []
+    for path in sorted(package.rglob("*.py")):
+        nodes = list(ast.walk(ast.parse(path.read_text("utf-8"))))
+        plain = {
+            target.id
+            for node in nodes
+            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) and " " in str(node.value.value)
+            for target in node.targets
+            if isinstance(target, ast.Name)
+        }
+        for node in nodes:
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("Message", "Problem") and node.args:
+                first = node.args[0]
+                if isinstance(first, ast.Name) and first.id in plain:
+                    unseen.append(f"{path.relative_to(package)}:{node.lineno}")
+    assert unseen == []

@@ -1,0 +1,179 @@
+"""Every tensor against a reference written from the formula, and every cell's arithmetic against the cell."""
+
+import math
+import random
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from attnviz.base.message import Problem
+from attnviz.pages.build.maths.attention_by_hand import AXES, run
+from attnviz.pages.build.maths.boards import boards
+from attnviz.pages.build.maths.cells import Cell
+from attnviz.pages.build.maths.inputs import Config, weights
+from attnviz.pages.build.maths.steps import sizes, steps
+
+WORDS = ("the", "cat", "sat", "down", "the")
+PLAIN = Config(words=WORDS)
+
+
+@st.composite
+def configs(draw: st.DrawFn) -> Config:
+    n_kv_heads = draw(st.integers(1, 2))
+    cross = draw(st.booleans())
+    return Config(
+        words=WORDS[: draw(st.integers(1, 5))],
+        other=("un", "chat", "noir")[: draw(st.integers(1, 3))] if cross else (),
+        d_model=draw(st.sampled_from([2, 4, 6])),
+        n_heads=n_kv_heads * draw(st.integers(1, 2)),
+        n_kv_heads=n_kv_heads,
+        d_head=draw(st.sampled_from([2, 4])),
+        d_value=draw(st.integers(1, 4)),
+        batch=draw(st.integers(1, 2)),
+        packed=draw(st.booleans()),
+        bias=draw(st.booleans()),
+        position=draw(st.sampled_from(["none", "sinusoidal"] if cross else ["none", "sinusoidal", "rope", "alibi"])),
+        qk_norm=draw(st.booleans()),
+        mask=draw(st.sampled_from(["none", "padding"] if cross else ["none", "causal", "window", "padding"])),
+        scaled=draw(st.booleans()),
+        dropout=draw(st.sampled_from([0.0, 0.4])),
+        training=draw(st.booleans()),
+        seed=draw(st.integers(0, 5)),
+    )
+
+
+def evaluated(cell: Cell) -> float:
+    """The value of a cell's arithmetic as it is written on the page."""
+    signs = {"×": "*", "÷": "/", "−": "-", "−∞": "-inf", "√(": "sqrt("}
+    text = " ".join(signs.get(str(w), str(w)) if kind == "op" else f"({w!r})" for kind, w in cell.tokens)
+    return float(eval(text, {"sqrt": math.sqrt, "exp": math.exp, "cos": math.cos, "sin": math.sin, "inf": math.inf}))
+
+
+@settings(max_examples=25, deadline=None)
+@given(configs())
+def test_the_arithmetic_written_for_every_cell_of_every_step_gives_that_cell(config: Config) -> None:
+    result = run(config)
+    for step in steps(config):
+        for board in boards(result, step.id, batch=config.batch - 1, head=config.n_heads - 1):
+            values = board.result.values
+            assert values.shape == (len(board.result.rows), len(board.result.cols))
+            for r, c in np.ndindex(values.shape):
+                assert evaluated(board.cell(r, c)) == pytest.approx(values[r, c], abs=2e-4), (step.id, r, c)
+
+
+@settings(max_examples=25, deadline=None)
+@given(configs())
+def test_numbers_in_the_arithmetic_are_those_of_the_lit_cells(config: Config) -> None:
+    result = run(config)
+    draw = random.Random(0)
+    for step in steps(config):
+        for board in boards(result, step.id):
+            rows, cols = board.result.values.shape
+            cell = board.cell(draw.randrange(rows), draw.randrange(cols))
+            for kind, number in cell.tokens:
+                if kind in ("op", "n") or not cell.areas:
+                    continue
+                lit = [board.sheets[a.sheet].values[slice(*a.rows), slice(*a.cols)] for a in cell.areas]
+                lit = [values for values, a in zip(lit, cell.areas, strict=True) if a.sheet == int(kind)]
+                assert any(np.isclose(values, number).any() for values in lit)
+
+
+@settings(max_examples=25, deadline=None)
+@given(configs())
+def test_the_steps_end_where_the_module_of_the_core_ends(config: Config) -> None:
+    difference = run(config).difference
+    if config.dropout > 0 and config.training:
+        assert difference is None
+    else:
+        assert difference < 1e-4
+
+
+def test_a_random_pass_equals_attention_written_in_numpy() -> None:
+    config = replace(PLAIN, n_heads=4, n_kv_heads=2, d_head=2, d_value=3, d_model=6, bias=True, mask="causal")
+    result = run(config)
+    x, w = result.tensors["E"][0], result.weights
+    q, k, v = (x @ w[f"W_{n}"] + w[f"b_{n}"] for n in "QKV")
+    heads = []
+    for h in range(4):
+        g = h // 2
+        scores = q[:, 2 * h : 2 * h + 2] @ k[:, 2 * g : 2 * g + 2].T / math.sqrt(2)
+        scores = np.where(np.tri(len(WORDS), dtype=bool), scores, -np.inf)
+        share = np.exp(scores) / np.exp(scores).sum(1, keepdims=True)
+        np.testing.assert_allclose(result.tensors["weights"][0, h], share, atol=1e-5)
+        heads.append(share @ v[:, 3 * g : 3 * g + 3])
+    output = np.concatenate(heads, 1) @ w["W_O"] + w["b_O"]
+    np.testing.assert_allclose(result.tensors["output"][0], output, atol=1e-4)
+
+
+def test_every_tensor_has_the_shape_that_its_letters_say() -> None:
+    for config in (
+        replace(PLAIN, batch=2, packed=True, qk_norm=True, position="rope", mask="window", dropout=0.5, d_value=3),
+        replace(PLAIN, other=("un", "chat"), position="sinusoidal", packed=True, n_kv_heads=1),
+        replace(PLAIN, position="alibi"),
+    ):
+        result = run(config)
+        size = sizes(result)
+        for name, values in result.tensors.items():
+            axes = AXES[name]
+            if name == "packed" and not config.cross:
+                axes = ("B", "Q", "C")
+            assert values.shape == tuple(size[letter] for letter in axes), name
+
+
+def test_one_word_has_one_vector_wherever_it_stands() -> None:
+    x = run(PLAIN).tensors["E"][0]
+    np.testing.assert_array_equal(x[0], x[4])
+    assert not np.array_equal(run(replace(PLAIN, position="sinusoidal")).tensors["X"][0][0], x[0])
+
+
+def test_given_rows_are_used_as_they_are() -> None:
+    rows = tuple((float(i), 0.5, -1.0, 2.0) for i in range(len(WORDS)))
+    np.testing.assert_array_equal(run(replace(PLAIN, rows=rows)).tensors["E"][0], rows)
+
+
+def test_an_edited_weight_is_used_and_changes_the_output() -> None:
+    edited = replace(PLAIN, edits=(("W_Q", 1, 2, 9.5),))
+    assert float(weights(edited)["W_Q"][1, 2]) == 9.5
+    assert not np.allclose(run(edited).tensors["output"], run(PLAIN).tensors["output"])
+
+
+def test_an_edit_outside_the_matrix_waits_until_it_fits() -> None:
+    far = replace(PLAIN, edits=(("W_Q", 7, 7, 1.0),))
+    np.testing.assert_array_equal(run(far).tensors["output"], run(PLAIN).tensors["output"])
+
+
+def test_packed_and_separate_projections_give_the_same_numbers() -> None:
+    together = run(replace(PLAIN, packed=True, bias=True))
+    apart = run(replace(PLAIN, packed=False, bias=True))
+    np.testing.assert_array_equal(together.tensors["output"], apart.tensors["output"])
+
+
+def test_dropout_acts_in_training_alone_and_keeps_the_mean() -> None:
+    idle = run(replace(PLAIN, dropout=0.5))
+    np.testing.assert_array_equal(idle.tensors["dropped"], idle.tensors["weights"])
+    busy = run(replace(PLAIN, dropout=0.5, training=True))
+    kept = busy.tensors["kept"]
+    assert not kept.all()
+    np.testing.assert_allclose(busy.tensors["dropped"][kept], 2 * busy.tensors["weights"][kept], rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "wrong, sentence",
+    [
+        ({"n_heads": 3, "n_kv_heads": 2}, "n_heads=3 must be a multiple of n_kv_heads=2"),
+        ({"position": "rope", "d_head": 3}, "d_head=3 must be even"),
+        ({"position": "sinusoidal", "d_model": 5}, "d_model=5 must be even"),
+        ({"position": "rope", "other": ("a",)}, "RoPE compares places in one sentence"),
+        ({"mask": "causal", "other": ("a",)}, "mask=causal"),
+        ({"words": ()}, "Words in the sentence: 0;"),
+        ({"words": ("w",) * 11}, "Words in the sentence: 11;"),
+        ({"rows": ((1.0,),)}, "1 vectors for 5 words"),
+        ({"dropout": 1.0}, "dropout=1.0"),
+    ],
+)
+def test_what_cannot_be_built_is_refused_naming_its_value(wrong: dict[str, object], sentence: str) -> None:
+    with pytest.raises(Problem, match=sentence):
+        run(replace(PLAIN, **wrong))

@@ -1,0 +1,107 @@
+"""The code on the page is run, for many configurations, and must print the page's numbers."""
+
+import contextlib
+import io
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from attnviz.base.message import Problem
+from attnviz.pages.build.maths import generated_code
+from attnviz.pages.build.maths.attention_by_hand import Result, run
+from attnviz.pages.build.maths.inputs import Config
+
+
+def some_configs(n: int) -> list[Result]:
+    draw, found = random.Random(7), []
+    while len(found) < n:
+        h, d = draw.choice([1, 2, 3, 4]), draw.choice([2, 3, 4])
+        config = Config(
+            words=("a", "b", "c", "a", "d")[: draw.randint(1, 5)],
+            other=draw.choice([(), (), ("x", "y", "z")]),
+            d_model=draw.choice([4, 6, h * d, h * d]),
+            n_heads=h,
+            n_kv_heads=draw.choice([h, h, 1]),
+            d_head=d,
+            d_value=draw.choice([d, d, d, 5]),
+            batch=draw.choice([1, 2]),
+            packed=draw.random() < 0.5,
+            bias=draw.random() < 0.5,
+            position=draw.choice(["none", "none", "sinusoidal", "rope", "alibi"]),
+            qk_norm=draw.random() < 0.3,
+            mask=draw.choice(["none", "causal", "window", "padding"]),
+            scaled=draw.random() < 0.8,
+            dropout=draw.choice([0, 0, 0.3]),
+            training=draw.random() < 0.5,
+            seed=draw.randint(0, 9),
+            edits=(("W_K", 0, 0, 1.25),),
+        )
+        with contextlib.suppress(Problem):
+            found.append(run(config))
+    return found
+
+
+RESULTS = some_configs(120)
+
+
+def executed(code: str, names: dict[str, Any] | None = None) -> dict[str, Any]:
+    names = dict(names or {})
+    with contextlib.redirect_stdout(io.StringIO()):
+        exec(code, names)
+    return names
+
+
+def test_the_module_gives_the_numbers_of_the_page() -> None:
+    for result in RESULTS:
+        names = executed(generated_code.program(result))
+        for name, tensor in (("output", "normed"), ("weights", "weights")):
+            got = names[name].detach().numpy()
+            np.testing.assert_allclose(got, result.tensors[tensor], atol=5e-5, err_msg=str(result.config))
+
+
+def test_the_call_of_scaled_dot_product_attention_gives_them_too() -> None:
+    for result in RESULTS:
+        if result.config.dropout and result.config.training:
+            continue  # this call draws other random numbers, so its dropout differs
+        names = executed(generated_code.program(result))
+        names = executed(generated_code.scaled_dot_product(result.config), names)
+        with torch.no_grad():
+            got = names["layer"].norm(names["x"] + names["out"]).numpy()
+        np.testing.assert_allclose(got, result.tensors["normed"], atol=5e-5, err_msg=str(result.config))
+
+
+def test_multihead_attention_gives_them_or_a_reason_is_given() -> None:
+    ran = 0
+    for result in RESULTS:
+        code = generated_code.multihead(result.config)
+        assert (code is None) == bool(generated_code.multihead_refusals(result.config))
+        if code is None:
+            continue
+        ran += 1
+        names = executed(code, executed(generated_code.program(result)))
+        with torch.no_grad():
+            got = names["layer"].norm(names["x"] + names["out"]).numpy()
+        np.testing.assert_allclose(got, result.tensors["normed"], atol=5e-5, err_msg=str(result.config))
+    assert ran >= 10
+
+
+@pytest.mark.parametrize(
+    "change, reason",
+    [
+        ({"n_kv_heads": 1}, "here they share 1"),
+        ({"d_head": 4}, "2 heads of 4 do not make 4"),
+        ({"d_value": 3}, "here they are 3 and 2"),
+        ({"position": "rope"}, "no place to rotate"),
+        ({"qk_norm": True}, "no place to normalise"),
+        ({"scaled": False}, "always divides"),
+    ],
+)
+def test_each_reason_names_what_stands_in_the_way(change: dict[str, Any], reason: str) -> None:
+    assert any(reason in str(why) for why in generated_code.multihead_refusals(Config(**change)))
+
+
+def test_the_module_is_about_forty_lines() -> None:
+    assert max(len(generated_code.module(r.config).splitlines()) for r in RESULTS) <= 45

@@ -1,0 +1,126 @@
+"""The building page's lessons: attention or a fixed matrix, why softmax, why several heads, which sizes must agree."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from attnviz.base.message import Problem
+from attnviz.pages.build.maths import many_heads, mixing_matrix, normalisers, size_mismatches
+
+random = np.random.default_rng(0)
+
+
+def rows(*shape: int) -> tuple[tuple[float, ...], ...]:
+    return tuple(map(tuple, random.normal(size=shape).tolist()))
+
+
+MIXING = mixing_matrix.Config(rows(4, 4), rows(4, 3), rows(4, 3), rows(4, 4), (2, 0, 3, 1))
+
+
+def test_attention_follows_a_permutation_and_a_matrix_learned_by_heart_does_not() -> None:
+    cases = {case.name: case for case in mixing_matrix.run(MIXING).cases}
+    assert cases["permuted"].equivariant == pytest.approx(0, abs=1e-12)
+    assert cases["same"].memorised == pytest.approx(0, abs=1e-9)
+    assert cases["permuted"].memorised > 0.05
+    assert cases["other"].memorised > 0.05
+
+
+def test_the_matrix_learned_on_many_sentences_is_the_better_one_on_another_sentence() -> None:
+    cases = {case.name: case for case in mixing_matrix.run(MIXING).cases}
+    assert 0 < cases["other"].learned < cases["other"].memorised
+
+
+@pytest.mark.parametrize("name, words", [("longer", 5), ("shorter", 3)])
+def test_another_length_fits_attention_and_not_the_matrix(name: str, words: int) -> None:
+    case = next(c for c in mixing_matrix.run(MIXING).cases if c.name == name)
+    assert case.weights.shape == (words, words)
+    assert case.memorised is None
+    with pytest.raises(RuntimeError) as torchs_own:
+        torch.zeros(4, 4) @ torch.zeros(words, 4)
+    assert case.error == str(torchs_own.value)
+
+
+def test_the_matrix_grows_with_the_square_of_the_length_and_attention_does_not() -> None:
+    result = mixing_matrix.run(MIXING)
+    assert set(result.attention_parameters) == {4 * 3 + 4 * 3 + 4 * 4}
+    assert [m - 16 for m in result.matrix_parameters] == [n * n for n in result.lengths]
+
+
+def test_an_order_that_leaves_a_word_out_is_refused() -> None:
+    with pytest.raises(Problem, match="must name each of the 4 places once"):
+        mixing_matrix.run(replace(MIXING, order=(0, 0, 1, 2)))
+
+
+def test_only_softmax_has_rows_of_one_a_gradient_and_no_growth() -> None:
+    result = normalisers.run(np.array([1.2, -0.4, 0.3, 0.9]), random.normal(size=(4, 3)))
+    good = {
+        name
+        for name, m in result.measures.items()
+        if abs(m.row_sum - 1) < 1e-9 and m.gradient > 0 and m.smallest >= 0 and np.ptp(m.growth) < 1e-9
+    }
+    assert good == {"softmax"}
+    assert result.measures["argmax"].gradient == 0
+    assert result.measures["softmax"].shift == pytest.approx(0, abs=1e-12)
+
+
+def test_sums_without_a_divisor_grow_with_the_number_of_keys() -> None:
+    result = normalisers.run(np.array([1.2, -0.4, 0.3]), random.normal(size=(3, 2)))
+    for name in ("plain", "sigmoid", "relu"):
+        growth = result.measures[name].growth
+        np.testing.assert_allclose(growth, growth[0] * np.array(result.copies))
+
+
+def test_the_gradient_is_that_of_finite_differences() -> None:
+    scores, values = np.array([1.2, -0.4, 0.3]), random.normal(size=(3, 2))
+    jacobian = []
+    for i in range(3):
+        step = np.eye(3)[i] * 1e-6
+        up, down = (normalisers.run(scores + s, values).measures["softmax"].output for s in (step, -step))
+        jacobian.append((up - down) / 2e-6)
+    assert normalisers.run(scores, values).measures["softmax"].gradient == pytest.approx(
+        np.linalg.norm(jacobian), rel=1e-5
+    )
+
+
+@pytest.mark.parametrize("n_heads", [2, 3, 4])
+def test_one_head_loses_what_several_heads_keep(n_heads: int) -> None:
+    result = many_heads.run(many_heads.Config(d_model=12, n_heads=n_heads, share=1 / n_heads))
+    assert result.blur_heads.max() < 1e-6
+    assert result.blur_one.mean() == pytest.approx(1 - 1 / n_heads, abs=0.03)
+
+
+def test_no_mixture_of_the_single_head_escapes_the_blur() -> None:
+    result = many_heads.run(many_heads.Config())
+    np.testing.assert_allclose(result.blur_by_share.sum(1), 1, atol=0.05)
+    assert result.blur_by_share[0, 0] > 0.9
+    assert result.blur_by_share[-1, 0] < 0.01
+
+
+def test_the_weights_of_each_head_point_where_it_should_look() -> None:
+    result = many_heads.run(many_heads.Config())
+    np.testing.assert_array_equal(result.heads[0].argmax(1), [5, 0, 1, 2, 3, 4])
+    np.testing.assert_array_equal(result.heads[1].argmax(1), [1, 2, 3, 4, 5, 0])
+
+
+@pytest.mark.parametrize("mistake", list(size_mismatches.MISTAKES))
+def test_what_is_refused_here_is_refused_by_torch_and_by_the_code_shown(mistake: str) -> None:
+    sizes = replace(size_mismatches.Sizes(), **size_mismatches.MISTAKES[mistake])
+    result = size_mismatches.run(sizes)
+    fine = all(rule.holds for rule in result.rules if rule.must)
+    assert fine == (mistake == "none")
+    assert (result.attempt.torch_error is None) == fine
+    assert (result.attempt.our_error is None) == fine
+    if fine:
+        exec(result.attempt.code, {"print": lambda shape: None})
+    else:
+        with pytest.raises(RuntimeError):
+            exec(result.attempt.code, {})
+
+
+def test_lengths_and_the_width_of_the_values_are_free() -> None:
+    result = size_mismatches.run(
+        size_mismatches.Sizes(queries=7, keys=2, values=2, v_width=9, mask_queries=7, mask_keys=2)
+    )
+    assert result.attempt.shape == (2, 7, 9)

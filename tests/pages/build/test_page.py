@@ -1,0 +1,341 @@
+"""The building page, driven through the app: every step, lesson and form of code, edits and links."""
+
+import contextlib
+import io
+import random
+import re
+from typing import Any
+from urllib.parse import parse_qsl
+
+import numpy as np
+import pytest
+import torch
+from streamlit.testing.v1 import AppTest
+
+from attnviz.app.links import link_pack
+from attnviz.canvas.shared.packing import unblob
+from attnviz.pages.build.maths.attention_by_hand import run
+from attnviz.pages.build.maths.inputs import Config
+from tests.pages.conftest import canvases_on, open_page, with_code
+
+
+def opened(**link: str) -> AppTest:
+    """Open the page from a link with these parameters."""
+    return open_page("build", **link)
+
+
+def headers(app: AppTest) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The headers that the strip and the board were sent."""
+    blobs = [element.proto.bytes for element in canvases_on(app)][:2]
+    return unblob(blobs[0])[0], unblob(blobs[1])[0]
+
+
+def healthy(app: AppTest) -> bool:
+    return not app.exception and not app.error
+
+
+def number(text: str) -> float:
+    return float(text.replace("−", "-").replace("∞", "inf"))
+
+
+EVERYTHING = {
+    "b_qknorm": "true",
+    "b_mask": "causal",
+    "b_dropout": "0.3",
+    "b_train": "true",
+    "b_packed": "true",
+    "b_bias": "true",
+    "b_batch": "2",
+}
+PLACES = {"rotate": "rope", "bias": "alibi"}
+STEPS = [
+    "embed",
+    "position",
+    "project",
+    "split",
+    "qk_norm",
+    "rotate",
+    "scores",
+    "scale",
+    "bias",
+    "mask",
+    "softmax",
+    "dropout",
+    "sum",
+    "merge",
+    "output",
+    "residual",
+    "norm",
+]
+
+
+def test_it_opens_at_its_first_step() -> None:
+    app = opened()
+    assert healthy(app)
+    assert headers(app)[1]["step"] == "embed"
+
+
+def test_a_change_on_the_first_step_stays_there_and_its_link_opens_there() -> None:
+    app = opened()
+    app.selectbox(key="b_h").set_value("4").run()
+    assert headers(app)[1]["step"] == "embed"
+    assert app.query_params["b_step"] in ("embed", ["embed"])
+    again = opened(b_h="4", b_step="embed")
+    assert headers(again)[1]["step"] == "embed"
+
+
+def test_a_link_from_before_that_names_no_step_still_means_the_scores() -> None:
+    assert headers(opened(b_h="4"))[1]["step"] == "scores"
+    assert headers(opened(b_text="nothing but a sentence"))[1]["step"] == "scores"
+
+
+def test_a_sentence_typed_on_another_page_opens_at_the_first_step_and_its_link_says_so() -> None:
+    app = open_page()
+    app.text_input(key="sentence").set_value("typed at the start").run()
+    link = next(one.proto for one in app.get("page_link") if one.proto.page == "build")
+    assert dict(parse_qsl(link.query_string)) == {"b_text": "typed at the start", "b_step": "embed"}
+    assert headers(open_page("build", **dict(parse_qsl(link.query_string))))[1]["step"] == "embed"
+
+
+def test_a_link_that_is_put_back_to_the_defaults_stays_at_its_step() -> None:
+    app = opened(b_h="4")
+    app.selectbox(key="b_h").set_value("2").run()
+    assert headers(app)[1]["step"] == "scores"
+    assert app.query_params["b_step"] in ("scores", ["scores"])
+
+
+def test_the_scores_are_computed() -> None:
+    app = opened(b_step="scores")
+    strip, board = headers(app)
+    assert [step["id"] for step in strip["steps"]][:3] == ["embed", "project", "split"]
+    scores = run(Config()).tensors["scores"][0, 0]
+    shown = [[number(text) for text in row] for row in board["boards"][0]["sheets"][-1]["text"]]
+    np.testing.assert_allclose(shown, scores, atol=0.006)
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_every_step_can_be_opened_by_its_link(step: str) -> None:
+    app = opened(b_step=step, b_pos=PLACES.get(step, "sinusoidal"), **EVERYTHING)
+    assert healthy(app)
+    strip, board = headers(app)
+    assert strip["current"] == board["step"] == step
+    assert app.latex
+    for shown in board["boards"]:
+        result = shown["sheets"][-1]
+        assert len(shown["cells"]) == len(result["rows"]) == len(result["text"])
+
+
+def test_the_sum_written_for_random_cells_is_that_of_the_numbers_lit() -> None:
+    draw = random.Random(3)
+    for step in ("project", "scores", "sum", "output"):
+        board = headers(opened(b_step=step, b_mask="causal"))[1]["boards"][0]
+        rows, cols = len(board["cells"]), len(board["cells"][0])
+        for _ in range(6):
+            r, c = draw.randrange(rows), draw.randrange(cols)
+            cell = board["cells"][r][c]
+            terms = " ".join(t[1:] for t in cell["t"]).replace("×", "*").replace("−", "-")
+            assert eval(terms) == pytest.approx(number(cell["v"] or cell["t"][0][1:]), abs=5e-3)
+            assert number(board["sheets"][-1]["text"][r][c]) == pytest.approx(eval(terms), abs=1.1e-2)
+            lit = {area[0] for area in cell["a"]}
+            assert lit == {0, 1}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("question", ["weights", "sizes", "qkv", "softmax", "heads", "picture"])
+@pytest.mark.parametrize("more", [{}, {"b_kind": "cross", "b_h": "4", "b_g": "2"}])
+def test_every_question_has_an_answer(question: str, more: dict[str, str]) -> None:
+    app = opened(b_ask=question, **more)
+    assert not app.exception
+    assert [e.value for e in app.error] == (["q is 4 wide and k is 5 wide; they must be equal"] * (question == "sizes"))
+
+
+def test_a_picture_beside_the_text_is_chosen_by_the_link_and_its_program_prints_the_page_s_numbers() -> None:
+    app = opened(b_ask="picture", b_digit="8", b_norms="text", b_factor="2", b_other="un deux", b_looker="2")
+    assert healthy(app)
+    said = " ".join(each.value for each in app.markdown)
+    assert "from the 16 patches" in said
+    code = next(block.value for block in with_code(app).code if "k_picture" in block.value)
+    names: dict[str, Any] = {}
+    with contextlib.redirect_stdout(io.StringIO()):
+        exec(code, names)
+    lengths = re.search(
+        r"text brings a vector of length ([\d.]+), the picture one of ([\d.]+).*they are ([\d.]+)", said
+    )
+    assert lengths is not None
+    assert float(lengths[3]) == pytest.approx(float(names["output"][2].norm()), abs=0.006)
+
+
+def test_a_text_without_words_is_a_sentence_and_no_crash() -> None:
+    app = opened(b_ask="picture", b_other=" ")
+    assert [e.value for e in app.error] == ["Words in the sentence&#58; 0; this page takes 1 to 10"]
+
+
+@pytest.mark.parametrize("mistake", ["width", "keys", "groups", "mask"])
+def test_a_mistake_shows_torchs_error_beside_ours(mistake: str) -> None:
+    app = opened(b_ask="sizes", b_wrong=mistake)
+    assert len(app.error) == 1
+    call = next(block.value for block in app.code if "torch.randn" in block.value)
+    said = [block.value for block in app.code]
+    with pytest.raises(RuntimeError) as refusal:
+        exec(call, {})
+    assert str(refusal.value) in said
+
+
+def test_the_code_shown_gives_the_numbers_shown() -> None:
+    for link in (
+        {},
+        {"b_kind": "cross", "b_packed": "true"},
+        {"b_pos": "rope", "b_mask": "window", "b_qknorm": "true"},
+    ):
+        app = opened(b_step="softmax", **link)
+        names: dict[str, Any] = {}
+        with contextlib.redirect_stdout(io.StringIO()):
+            exec(with_code(app).code[-1].value, names)
+        shown = headers(app)[1]["boards"][0]["sheets"][-1]["text"]
+        weights = names["weights"][0, 0].detach().numpy()
+        np.testing.assert_allclose([[number(t) for t in row] for row in shown], weights, atol=0.006)
+
+
+def test_torchs_own_calls_run_after_the_module() -> None:
+    module = with_code(opened()).code[-1].value
+    expected = torch.tensor(run(Config()).tensors["normed"])
+    for which in ("sdpa", "mha"):
+        names: dict[str, Any] = {}
+        with contextlib.redirect_stdout(io.StringIO()):
+            exec(module + "\n" + with_code(opened(b_code=which)).code[-1].value, names)
+        with torch.no_grad():
+            torch.testing.assert_close(names["layer"].norm(names["x"] + names["out"]), expected, atol=1e-4, rtol=1e-4)
+
+
+def test_the_page_says_why_multihead_attention_cannot_express_a_configuration() -> None:
+    app = with_code(opened(b_code="mha", b_h="4", b_g="2", b_pos="rope"))
+    said = " ".join(m.value for m in app.markdown)
+    assert "here they share 2" in said
+    assert "no place to rotate" in said
+
+
+def test_an_edit_in_the_link_is_used_everywhere() -> None:
+    edits = [["W_Q", 0, 0, 5.0], ["W_V", 1, 1, -2.0]]
+    app = opened(b_step="project", b_at=link_pack.pack({"e": edits}))
+    assert healthy(app)
+    board = headers(app)[1]["boards"]
+    assert board[0]["sheets"][1]["text"][0][0] == "5.0"
+    assert board[2]["sheets"][1]["text"][1][1] == "−2.0"
+    assert any("typed in by you" in c.value for c in app.caption)
+    assert "5.0" in with_code(app).code[-1].value
+
+
+def test_the_chosen_cell_head_and_sentence_come_from_the_link() -> None:
+    place = link_pack.pack({"r": 2, "c": 1, "h": 1, "s": 1})
+    _strip, board = headers(opened(b_step="softmax", b_batch="2", b_at=place))
+    assert (board["row"], board["col"]) == (2, 1)
+    config = Config(batch=2)
+    shown = [[number(t) for t in row] for row in board["boards"][0]["sheets"][-1]["text"]]
+    np.testing.assert_allclose(shown, run(config).tensors["weights"][1, 1], atol=0.006)
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        "garbage",
+        link_pack.pack({"e": [["W_Q", 0]]}),
+        link_pack.pack({"h": -1}),
+        link_pack.pack([1, 2]),
+        link_pack.pack({"e": [["__class__", 0, 0, 1]]}),
+        link_pack.pack({"e": [["W_Q", 0, 0, float("nan")]]}),
+    ],
+)
+def test_a_damaged_link_gets_a_sentence_and_the_page_goes_on(broken: str) -> None:
+    app = opened(b_at=broken)
+    assert not app.exception
+    assert len(app.warning) == 1
+    assert len(canvases_on(app)) >= 2
+
+
+def test_a_link_to_a_place_outside_the_board_shows_the_nearest_one() -> None:
+    app = opened(b_at=link_pack.pack({"r": 99, "c": 99, "h": 99, "s": 99, "p": 99}), b_step="nowhere")
+    assert healthy(app)
+    assert headers(app)[1]["step"] == "scores"
+
+
+@pytest.mark.parametrize(
+    "text, said",
+    [
+        ("", "Words in the sentence"),
+        (" ".join("abcdefghijkl"), None),
+        ("<b>x</b> **y** $z$ [a](b) 猫 🙂 مرحبا", None),
+        ("x", None),
+    ],
+)
+def test_any_sentence_is_used_or_refused_with_a_sentence(text: str, said: str | None) -> None:
+    app = opened(b_text=text, b_ask="qkv" if text == "" else "weights")
+    assert not app.exception
+    assert bool(app.error) == bool(said)
+    for m in app.markdown:
+        assert "<b>" not in m.value
+
+
+def test_seven_controls_stand_above_the_strip() -> None:
+    app = opened()
+    outside = [w for w in (*app.text_input, *app.selectbox, *app.get("button_group")) if str(w.key) in FIRST]
+    assert len(outside) == len(FIRST)
+
+
+FIRST = {"b_text", "b_kind", "b_h", "b_mask", "b_pos"}
+
+
+def test_rows_of_a_trained_model_are_used_where_it_is_on_the_machine(minilm: Any) -> None:
+    app = opened(b_vectors=minilm.entry.id, b_step="embed")
+    assert healthy(app)
+    assert any("trained" in m.value for m in app.markdown)
+
+
+def test_edits_are_kept_during_a_visit_to_another_page() -> None:
+    app = opened(b_step="project", b_at=link_pack.pack({"e": [["W_Q", 0, 0, 5.0]]}))
+    app.switch_page("../pages/masks/masks.py")
+    app.query_params.clear()
+    app.run()
+    app.switch_page("../pages/build/build.py")
+    app.run()
+    assert healthy(app)
+    assert link_pack.unpack(app.query_params["b_at"])["e"] == [["W_Q", 0, 0, 5.0]]
+    assert any("typed in by you" in c.value for c in app.caption)
+
+
+def test_the_sentence_is_kept_when_switching_to_cross_attention() -> None:
+    app = opened(b_step="scores")
+    app.text_input(key="b_text").set_value("one two three").run()
+    app.get("button_group")[0].set_value("cross").run()
+    assert healthy(app)
+    assert app.text_input(key="b_text").value == "one two three"
+    assert headers(app)[1]["boards"][0]["sheets"][-1]["rows"] == ["one", "two", "three"]
+    assert headers(app)[1]["boards"][0]["sheets"][-1]["cols"] == ["le", "chat", "noir"]
+
+
+def test_cross_attention_without_a_second_sentence_is_refused_with_a_sentence() -> None:
+    app = opened(b_kind="cross", b_other=" ")
+    assert not app.exception
+    assert "needs a second sentence" in app.error[0].value
+
+
+@pytest.mark.parametrize("link", [{}, {"b_mask": "causal"}, {"b_scale": "false", "b_seed": "5"}])
+def test_the_softmax_step_shows_who_is_looked_at_most_in_all(link):
+    """By torch's own scaled_dot_product_attention, on values that count: the output is then the column's share."""
+    link = {"b_vectors": "random"} | link
+    app = opened(b_step="softmax", **link)
+    assert healthy(app)
+    assert app.get("plotly_chart")
+    config = Config(mask=link.get("b_mask", "none"), scaled="b_scale" not in link, seed=int(link.get("b_seed", "4")))
+    result = run(config)
+    q, k = (torch.tensor(result.tensors[name])[0, 0] for name in ("Q", "K"))
+    n = len(result.q_words[0])
+    weights = torch.nn.functional.scaled_dot_product_attention(
+        q[None], k[None], torch.eye(n, dtype=q.dtype)[None], is_causal=config.mask == "causal",
+        scale=None if config.scaled else 1.0,
+    )[0]  # fmt: skip
+    cols = weights.sum(0)
+    most = result.k_words[0][int(cols.argmax())]
+    words = " ".join(m.value for m in app.markdown)
+    assert f"*{most}* gets {cols.max():.2f}, most of all" in words
+    assert f"gets {cols.min():.2f}, least" in words
+    assert "most of all" not in " ".join(m.value for m in opened(b_step="scale", **link).markdown)

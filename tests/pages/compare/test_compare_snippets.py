@@ -1,0 +1,88 @@
+"""The programs that the page shows, run in the state shown: they print the page's own numbers."""
+
+import contextlib
+import io
+
+import pytest
+
+from attnviz.pages.compare.maths import (
+    compare_snippets,
+    heads_as_kernel,
+    layer_costs,
+    layer_timing,
+    reach,
+    reach_training,
+    shared_parameters,
+)
+
+
+def run(code):
+    found = {}
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        exec(code, found)
+    return found, printed.getvalue()
+
+
+@pytest.mark.parametrize(
+    "config",
+    [layer_costs.Config(), layer_costs.Config(n=40, d=96, k=7, heads=3), layer_costs.Config(n=20, d=8, heads=2)],
+)
+def test_the_first_counts_what_the_page_counts(config):
+    found, printed = run(compare_snippets.costs(config))
+    here = layer_costs.run(config).here
+    assert found["flops"] == {kind: here[kind][0] for kind in found["flops"]}
+    crossings = {each.kind: each.at for each in layer_costs.run(config).crossings}
+    assert f"an LSTM at n = {crossings['lstm']} and as a GRU at n = {crossings['gru']}" in printed
+
+
+def test_as_quoted_it_prints_the_leading_terms():
+    config = layer_costs.Config(n=70, d=64, k=5, counting="table")
+    found, printed = run(compare_snippets.costs(config))
+    result = layer_costs.run(config)
+    assert found["operations"] == {kind: result.here[kind][0] for kind in found["operations"]}
+    crossings = {each.kind: each.at for each in result.crossings}
+    assert f"a recurrence at n = {crossings['rnn']} and as a convolution at n = {crossings['conv']}" in printed
+
+
+@pytest.mark.parametrize("training", [False, True])
+def test_the_second_measures_the_same_layers(training):
+    found, printed = run(compare_snippets.timing(layer_timing.Config(d=16, heads=2, longest=256, training=training)))
+    assert set(found["took"]) == set(layer_timing.KINDS)
+    assert found["lengths"] == [32, 64, 128, 256]
+    assert all(seconds > 0 for times in found["took"].values() for seconds in times)
+    for kind in layer_timing.KINDS:
+        assert kind in printed
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        reach_training.Config(n=12, steps=25, layers=2, k=2, seed=3, remember=2.0, rate=0.005),
+        reach_training.Config(n=9, steps=0),
+    ],
+)
+def test_the_third_trains_to_the_pages_numbers(config):
+    found, _printed = run(compare_snippets.reach(config))
+    result = reach_training.run(config)
+    for kind in reach.KINDS:
+        reached = result.reached[kind]
+        assert found["before"][kind] == pytest.approx(reached.at_start[0], rel=1e-4, abs=1e-12), kind
+        assert found["after"][kind] == pytest.approx(reached.now[0], rel=1e-2, abs=1e-12), kind
+        assert found["right"][kind] == pytest.approx(reached.end_accuracy, nan_ok=True, abs=1e-6), kind
+
+
+@pytest.mark.slow
+def test_the_third_as_the_page_opens_ends_where_the_prepared_result_ends():
+    found, _printed = run(compare_snippets.reach(reach_training.Config()))
+    for kind, reached in reach_training.prepared().reached.items():
+        assert found["right"][kind] == pytest.approx(reached.end_accuracy, abs=0.1), kind
+
+
+def test_the_fourth_counts_parameters_and_what_heads_miss():
+    sizes, kernel = layer_costs.Config(n=50, d=32, k=4, heads=4), heads_as_kernel.Config(k=6)
+    found, _printed = run(compare_snippets.shared(sizes, kernel))
+    assert found["parameters"] == {kind: shared_parameters.parameters(kind, sizes) for kind in found["parameters"]}
+    assert set(found["parameters"]) == {"attention", "lstm", "gru", "conv", "dense"}
+    result = heads_as_kernel.run(kernel)
+    assert found["missed"] == pytest.approx(result.best, abs=1e-9)
+    assert found["average"] == pytest.approx(result.average)

@@ -1,0 +1,148 @@
+"""Formulas against torch's FLOP counter, crossings against the costs around them, paths against reachability."""
+
+from dataclasses import replace
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from attnviz.base.message import Problem
+from attnviz.pages.compare.maths import compared_layers, counted_costs, layer_costs
+from attnviz.pages.compare.maths.layer_costs import Config
+
+SIZES = [
+    Config(),
+    Config(n=1, d=8, k=2, window=2, heads=1),
+    Config(n=37, d=96, k=5, window=7, heads=4),
+    Config(n=300, d=24, k=16, window=64, heads=24),
+]
+
+
+@pytest.mark.parametrize("config", SIZES)
+def test_every_formula_is_what_torch_counts(config):
+    rows = counted_costs.run(config)
+    assert [row.kind for row in rows] == list(layer_costs.KINDS)
+    assert all(row.agrees for row in rows), [row for row in rows if not row.agrees]
+    assert all(row.counted_flops > 0 and row.counted_parameters > 0 for row in rows)
+
+
+def test_a_recurrence_costs_the_same_at_every_step():
+    short, long = (counted_costs.run(Config(n=n, d=16, heads=2)) for n in (8, 32))
+    for one, other in zip(short, long, strict=True):
+        if one.kind in layer_costs.RECURRENT:
+            assert other.counted_flops == 4 * one.counted_flops
+
+
+def test_the_table_as_quoted_is_the_papers():
+    config = Config(n=70, d=512, k=3, window=16, heads=8, counting="table")
+    cost = {kind: numbers[0] for kind, numbers in layer_costs.run(config).here.items()}
+    assert cost["attention"] == 70**2 * 512
+    assert cost["rnn"] == 70 * 512**2
+    assert cost["conv"] == 3 * 70 * 512**2
+    assert cost["window"] == 16 * 70 * 512
+    assert cost["linear"] == 70 * 512 * 64
+
+
+def test_attention_is_the_cheaper_one_where_the_sequence_is_shorter_than_the_width_as_the_paper_says():
+    for d in (64, 512, 1024):
+        crossings = {each.kind: each for each in layer_costs.run(Config(d=d, counting="table")).crossings}
+        assert (crossings["rnn"].at, crossings["rnn"].attention_is) == (d, "cheaper")
+
+
+@pytest.mark.parametrize("counting, axis", list(product(["built", "table"], ["n", "d", "k"])))
+@pytest.mark.parametrize("base", [Config(n=3000, d=640, k=9, heads=8), Config(n=100, d=512, k=2, heads=1)])
+def test_costs_are_equal_at_a_crossing_and_change_sides_around_it(counting, axis, base):
+    config = replace(base, counting=counting, axis=axis)
+    for found in layer_costs.run(config).crossings:
+        mine, other = (layer_costs.terms(kind, config) for kind in ("attention", found.kind))
+        if found.at is None:
+            sides = {_side(mine, other, config, Fraction(x)) for x in (1, 7, 1000, 10**6)}
+            assert sides == {{"cheaper": -1, "dearer": 1, "equal": 0}[found.attention_is]}
+            continue
+        assert _side(mine, other, config, found.at) == 0
+        before, after = (_side(mine, other, config, found.at * factor) for factor in (Fraction(1, 3), 3))
+        assert (before, after) == ((-1, 1) if found.attention_is == "cheaper" else (1, -1))
+
+
+def _side(mine, other, config, x):
+    """The sign of attention's cost minus the other's at x, from the terms themselves and exactly."""
+    at = {"n": Fraction(config.n), "d": Fraction(config.d), "k": Fraction(config.k), config.axis: x}
+
+    def cost(t):
+        return t.constant + t.n * at["n"] + t.d * at["d"] + t.kd * at["k"] * at["d"] + t.window * config.window
+
+    gap = cost(mine) - cost(other)
+    return (gap > 0) - (gap < 0)
+
+
+def test_known_crossings_of_layers_as_built():
+    found = {each.kind: each.at for each in layer_costs.run(Config(d=512, window=64)).crossings}
+    assert found["lstm"] == 2 * 512
+    assert found["gru"] == 512
+    assert found["window"] == 64
+    assert found["rnn"] is None
+
+
+def test_curves_pass_through_the_numbers_at_the_chosen_sizes():
+    for axis in ("n", "d", "k"):
+        config = Config(n=777, d=776, k=11, heads=8, axis=axis)
+        result = layer_costs.run(config)
+        at = int(np.flatnonzero(result.x == getattr(config, axis))[0])
+        for kind, (cost, steps, path) in result.here.items():
+            assert result.cost[kind][at] == cost
+            assert (result.steps[kind][at], result.path[kind][at]) == (steps, path)
+
+
+def depends_on_the_first(layers: nn.Sequential, n: int, d: int = 2) -> bool:
+    x = torch.randn(1, n, d, dtype=torch.float64, requires_grad=True)
+    (gradient,) = torch.autograd.grad(layers(x)[0, -1].sum(), x)
+    return bool(gradient[0, 0].any())
+
+
+@pytest.mark.parametrize("n, k", [(2, 2), (9, 3), (10, 3), (11, 3), (28, 3), (17, 5), (20, 2)])
+def test_so_many_layers_connect_both_ends_and_one_fewer_does_not(n, k):
+    torch.manual_seed(0)
+    stacks = {
+        "conv": lambda i: compared_layers.CausalConvolution(2, k),
+        "dilated": lambda i: compared_layers.CausalConvolution(2, k, k**i),
+        "window": lambda i: compared_layers.WindowAttention(2, 1, k),
+    }
+    for kind, make in stacks.items():
+        deep = layer_costs.path(kind, Config(n=n, k=k, window=k))
+        layers = nn.Sequential(*(make(i) for i in range(deep))).double()
+        assert depends_on_the_first(layers, n), kind
+        assert deep == 1 or not depends_on_the_first(layers[: deep - 1], n), kind
+    assert layer_costs.path("attention", Config(n=n)) == 1
+    assert layer_costs.path("lstm", Config(n=n)) == n
+
+
+def test_windowed_attention_is_attention_under_a_window_mask():
+    from attnviz.core.attention import attend
+    from attnviz.core.masks import sliding_window
+
+    torch.manual_seed(0)
+    layer = compared_layers.WindowAttention(8, 2, 4).double()
+    x = torch.randn(1, 11, 8, dtype=torch.float64)
+    q, k, v = (part.unflatten(-1, (2, 4)).transpose(1, 2) for part in layer.packed(x).chunk(3, -1))
+    # the layer lets the zeros before the first token take part: compare where the window is full
+    expected = layer.out(attend(q, k, v, mask=sliding_window(11, 11, 4)).output.transpose(1, 2).flatten(2))
+    assert torch.allclose(layer(x)[:, 3:], expected[:, 3:], atol=1e-12)
+
+
+def test_fused_and_explicit_attention_give_the_same_numbers():
+    torch.manual_seed(0)
+    explicit, fused = compared_layers.ExplicitAttention(16, 4), compared_layers.FusedAttention(16, 4)
+    fused.load_state_dict(explicit.state_dict())
+    x = torch.randn(2, 9, 16)
+    assert torch.allclose(explicit(x), fused(x), atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "wrong, said", [({"n": 0}, "n=0 must lie between"), ({"d": 513}, "d=513 must be a multiple of heads=8")]
+)
+def test_sizes_that_make_no_sense_are_refused_in_a_sentence(wrong, said):
+    with pytest.raises(Problem, match=said):
+        layer_costs.run(Config(**wrong))

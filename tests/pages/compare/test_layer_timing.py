@@ -1,0 +1,108 @@
+"""Measurements: the memory against sizes that are known, exponents against power laws, and what is shipped."""
+
+import numpy as np
+import pytest
+import torch
+
+from attnviz.base.message import Problem
+from attnviz.pages.compare.maths import compared_layers, layer_timing
+from attnviz.pages.compare.maths.layer_timing import Config, LayerTiming, Result
+from attnviz.pages.compare.maths.measured_on import this_machine
+
+pytestmark = pytest.mark.slow  # in `make check-all`
+
+
+@pytest.fixture(scope="module")
+def measured():
+    return list(layer_timing.measure(Config(d=16, heads=2, longest=128, rounds=1)))
+
+
+def test_partial_results_grow_one_by_one_and_the_last_is_complete(measured):
+    assert [len(result.timings) for result in measured] == list(range(1, len(measured) + 1))
+    assert [result.complete for result in measured] == [False] * (len(measured) - 1) + [True]
+    assert {(t.kind, t.n) for t in measured[-1].timings} == {(k, n) for k in layer_timing.KINDS for n in (32, 64, 128)}
+    assert all(t.seconds > 0 and t.nbytes > 0 for t in measured[-1].timings)
+
+
+def test_the_peak_of_allocations_is_what_is_known_to_be_allocated():
+    one, two = torch.zeros(1000), torch.zeros(1000)
+    assert layer_timing.peak_bytes(lambda: one + two) == 4000
+    assert layer_timing.peak_bytes(lambda: (one + two) * one) == 8000
+    assert layer_timing.peak_bytes(lambda: [(one + two).sum() for _ in range(5)]) < 4000 + 5 * 64 + 1
+
+
+def test_attention_whose_weights_are_built_holds_them_and_fused_attention_does_not():
+    n, heads, x = 512, 4, torch.randn(1, 512, 32)
+    explicit, fused = compared_layers.ExplicitAttention(32, heads), compared_layers.FusedAttention(32, heads)
+    with torch.inference_mode():
+        weights = heads * n * n * 4
+        assert weights <= layer_timing.peak_bytes(lambda: explicit(x)) < 3 * weights
+        assert layer_timing.peak_bytes(lambda: fused(x)) < weights / 4
+
+
+def test_in_eval_without_gradients_torchs_fast_path_builds_the_weights_as_the_page_says():
+    n, heads, x = 512, 4, torch.randn(1, 512, 32)
+    fused = compared_layers.FusedAttention(32, heads).eval()
+    with torch.inference_mode():
+        assert layer_timing.peak_bytes(lambda: fused(x)) >= heads * n * n * 4
+
+
+@pytest.mark.parametrize("p", [0.5, 1.0, 2.0])
+def test_the_exponent_of_a_power_law_is_found(p):
+    n = np.array([32, 64, 128, 256])
+    assert layer_timing.exponent(n, 3e-6 * n**p) == pytest.approx(p)
+
+
+def test_exponents_leave_out_what_is_shorter_than_an_eighth_of_the_longest():
+    rows = tuple(LayerTiming("lstm", n, (1e-3 if n < 512 else n * 1e-6), n) for n in layer_timing.LENGTHS)
+    seconds, nbytes, flops = Result(Config(), this_machine(), rows, len(rows)).exponents("lstm")
+    assert (seconds, nbytes, flops) == (pytest.approx(1), pytest.approx(1), pytest.approx(1))
+
+
+def test_one_layer_overtakes_another_between_the_lengths_where_it_does():
+    lengths = (32, 64, 128, 256)
+    rows = tuple(LayerTiming("fused", n, n**2 * 1e-9, 1) for n in lengths)
+    rows += tuple(LayerTiming("lstm", n, 100 * n * 1e-9, 1) for n in lengths)
+    result = Result(Config(), this_machine(), rows, len(rows))
+    assert result.overtaken("fused", "lstm") == pytest.approx(100)
+    assert result.overtaken("lstm", "fused") is None
+
+
+def test_the_shipped_measurements_are_whole_and_say_where_they_were_made():
+    shipped = layer_timing.prepared()
+    assert set(shipped) == {(d, training) for d in layer_timing.WIDTHS for training in (False, True)}
+    for result in shipped.values():
+        assert result.machine.cores >= 1
+        said = str(result.machine.words)
+        assert f"torch {result.machine.torch}, threads: 1, float32, processor time" in said
+        assert result.machine.processor in said
+        assert {t.kind for t in result.timings} == set(layer_timing.KINDS)
+        explicit, fused = result.exponents("explicit"), result.exponents("fused")
+        assert explicit[1] == pytest.approx(2, abs=0.15), "its memory grows with the square"
+        assert fused[1] == pytest.approx(1, abs=0.2), "and fused attention's with the length"
+        for kind in ("linear", "lstm", "gru", "conv"):
+            assert result.exponents(kind)[0] == pytest.approx(1, abs=0.3), kind
+        assert layer_timing.from_json(layer_timing.to_json(result)) == result
+
+
+def test_the_gru_is_slower_than_the_lstm_as_the_page_says():
+    for result in layer_timing.prepared().values():
+        assert result.curve("gru")[1][-1] > result.curve("lstm")[1][-1]
+
+
+def test_an_lstm_is_one_call_and_a_gru_many():
+    from torch.profiler import ProfilerActivity, profile
+
+    def operations(kind):
+        layer, x = compared_layers.layer(kind, 16), torch.randn(1, 40, 16)
+        with torch.inference_mode(), profile(activities=[ProfilerActivity.CPU]) as seen:
+            layer(x)
+        return sum(event.count for event in seen.key_averages())
+
+    assert operations("gru") > 40
+    assert operations("lstm") < operations("gru") / 3
+
+
+def test_a_length_without_three_points_is_refused():
+    with pytest.raises(Problem, match="an exponent needs three lengths"):
+        next(layer_timing.measure(Config(longest=64)))

@@ -1,0 +1,362 @@
+"""The comparison page as a visitor uses it: every section, links, extreme values, training, and what a host forbids."""
+
+from __future__ import annotations
+
+import contextlib
+import html
+import io
+from dataclasses import replace
+
+import pytest
+
+from attnviz.pages.compare import compare as compare_sections
+from attnviz.pages.compare.maths import (
+    layer_costs,
+    layer_timing,
+    reach_training,
+    shared_parameters,
+    timing_process,
+    training_process,
+)
+from attnviz.pages.compare.panels import compare_results
+from attnviz.pages.compare.panels import measured as measured_panel
+from attnviz.pages.compare.panels import reach as reach_panel
+from attnviz.pages.compare.panels.compare_results import measured_here, one_at_a_time, trained_reach, training_line
+from tests.pages.conftest import with_code
+
+SECTIONS = list(compare_sections.SECTIONS)
+SHORT = {"c_section": "reach", "c_reach_n": "8", "c_reach_steps": "20", "c_reach_layers": "2"}
+CONFIG = reach_training.Config(n=8, steps=20, layers=2)
+
+
+def said(page):
+    kinds = (page.markdown, page.caption, page.info, page.warning, page.error, page.success)
+    return " ".join(str(part.value) for kind in kinds for part in kind)
+
+
+def figures(page):
+    return len(page.get("plotly_chart"))
+
+
+def printed(page):
+    """What the page's own program prints, run as it stands there."""
+    (code,) = [
+        block.value for block in with_code(page).code if "import torch" in block.value or "operations" in block.value
+    ]
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        exec(code, {})
+    return out.getvalue()
+
+
+@pytest.fixture(autouse=True)
+def nothing_kept():
+    measured_here.clear()
+    trained_reach.clear()
+
+
+@pytest.mark.parametrize("section, pictures", [("table", 3), ("measured", 2), ("reach", 3), ("shared", 3)])
+def test_every_section_opens_with_its_pictures_sentences_and_program(visit, section, pictures):
+    page = visit("compare", c_section=section)
+    assert not page.exception
+    assert not page.error
+    assert figures(page) == pictures
+    assert len(with_code(page).code) == 1
+
+
+def test_the_table_says_where_attention_and_the_others_cost_the_same(visit):
+    page = visit("compare")
+    assert "At n = 4,096, d = 512 self-attention takes **42.95 GFLOP**" in said(page)
+    assert "LSTM at n = 1,024, GRU at n = 512" in said(page)
+    assert "dilated convolutions **8**" in said(page)
+    table = page.dataframe[0].value
+    assert list(table["waits"]) == [1, 1, 1, 4096, 4096, 4096, 1, 1]
+    assert all("yes" in cell for cell in table["torch counts the same"])
+    assert "agree on all 8 layers" in said(page)
+
+
+def test_as_quoted_the_crossing_is_at_the_width(visit):
+    page = visit("compare", c_count="table", c_d="640")
+    assert "plain recurrence at n = 640" in said(page)
+    assert "torch counts the same" not in page.dataframe[0].value
+    assert "a recurrence at n = 640" in printed(page)
+
+
+@pytest.mark.parametrize("axis, words", [("d", "at d = "), ("k", "at k = ")])
+def test_curves_run_over_width_and_kernel_too(visit, axis, words):
+    page = visit("compare", c_axis=axis)
+    assert not page.error
+    assert words in said(page)
+
+
+def test_the_program_of_the_table_prints_the_pages_numbers(visit):
+    page = visit("compare", c_n="100", c_d="64")
+    here = layer_costs.run(layer_costs.Config(n=100, d=64)).here
+    out = printed(page)
+    for kind in ("attention", "lstm", "gru", "conv", "rnn"):
+        assert f"{here[kind][0]:,} FLOPs" in out
+
+
+@pytest.mark.parametrize(
+    "link, words",
+    [
+        ({"c_n": "0"}, "it must be a whole number from 1 to 1,048,576. “4096” is shown instead"),
+        ({"c_d": "513"}, "d=513 must be a multiple of heads=8"),
+        ({"c_section": "shared", "c_heads": "7"}, "d=512 must be a multiple of heads=7"),
+        ({"c_section": "<b>"}, "“table” is shown instead"),
+        ({"c_section": "reach", "c_reach_n": "1000"}, "it must be a whole number from 4 to 128"),
+        ({"c_section": "reach", "c_rate": "nan"}, "it must be a number from 0.0001 to 0.1"),
+        ({"c_section": "measured", "c_width": "65"}, "“64” is shown instead"),
+    ],
+)
+def test_nonsense_in_a_link_is_answered_in_a_sentence(visit, link, words):
+    page = visit("compare", **link)
+    assert not page.exception
+    assert words in html.unescape(said(page))
+    assert "<b>" not in said(page)
+
+
+EXTREMES = [
+    {"c_n": "1", "c_d": "8", "c_heads": "8", "c_k": "2", "c_window": "2"},
+    {"c_n": "1048576", "c_d": "16384", "c_heads": "256", "c_k": "256", "c_window": "65536"},
+    {"c_section": "shared", "c_n": "1", "c_d": "1", "c_heads": "1", "c_k": "2", "c_places": "3", "c_kernel": "2"},
+    {"c_section": "shared", "c_n": "1048576", "c_places": "48", "c_kernel": "32"},
+    {"c_section": "reach", "c_reach_n": "4", "c_reach_steps": "0", "c_reach_layers": "1", "c_reach_k": "2"},
+    {"c_section": "reach", "c_reach_n": "128", "c_reach_layers": "8", "c_reach_k": "9", "c_remember": "10"},
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("link", EXTREMES)
+def test_the_ends_of_every_range_work(visit, link):
+    page = visit("compare", **link)
+    assert not page.exception
+    assert not page.error
+
+
+def test_the_prepared_measurements_are_on_show_and_name_their_machine(visit):
+    page = visit("compare", c_section="measured", c_pass="training", c_width="256")
+    shown = layer_timing.prepared()[256, True]
+    assert f"{shown.machine.processor}, cores: {shown.machine.cores}; torch" in said(page)
+    time, memory, _flops = shown.exponents("explicit")
+    table = page.dataframe[0].value
+    assert table["time grows as"][0] == f"n^{time:.2f}"
+    assert table["memory grows as"][0] == f"n^{memory:.2f}"
+    assert "GRU" in said(page)
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    """Make a measurement take a fraction of a second."""
+    monkeypatch.setattr(layer_timing, "ENOUGH", 0.0)
+    monkeypatch.setattr(layer_timing, "LENGTHS", (32, 64, 128))
+    monkeypatch.setattr(timing_process, "measure", layer_timing.measure)
+
+
+def test_the_owner_measures_by_a_button_and_finds_the_result_again(visit, quick):
+    page = visit("compare", c_section="measured", c_where="here", c_longest="256")
+    assert "Nothing of this configuration has been measured" in said(page)
+    assert figures(page) == 0
+    page.button(key="c_measure").click().run()
+    assert not page.error
+    assert figures(page) == 2
+    assert "Measured on" in said(page)
+    again = visit("compare", c_section="measured", c_where="here", c_longest="256")
+    assert figures(again) == 2
+    assert again.button(key="c_measure").label == "Measure again"
+
+
+def test_a_measurement_that_was_stopped_keeps_what_it_has(visit, quick):
+    page = visit("compare", c_section="measured", c_where="here", c_longest="256")
+    made = layer_timing.measure(layer_timing.Config(longest=256))
+    for _ in range(8):
+        partial = next(made)
+    page.session_state["c_measured_so_far"] = partial
+    page.run()
+    assert "Stopped after 8 of 18 measurements." in said(page)
+    assert figures(page) == 2
+    assert not page.error
+
+
+def test_two_visitors_do_not_measure_at_once(visit, quick):
+    page = visit("compare", c_section="measured", c_where="here", c_longest="256")
+    with one_at_a_time():
+        page.button(key="c_measure").click().run()
+    assert "Another visitor is measuring" in said(page)
+    assert figures(page) == 0
+    page.button(key="c_measure").click().run()
+    assert figures(page) == 2
+
+
+def test_on_a_hosted_server_visitors_cannot_measure(visit, monkeypatch):
+    monkeypatch.setenv("ATTNVIZ_HOSTED", "1")
+    page = visit("compare", c_section="measured", c_where="here")
+    assert "visitors cannot start it" in said(page)
+    assert "c_measure" not in [button.key for button in page.button]
+    assert with_code(page).code
+    page.segmented_control(key="c_where").set_value("prepared").run()
+    assert figures(page) == 2
+
+
+def test_the_reach_opens_trained_without_training(visit, monkeypatch):
+    def never(*_arguments):
+        raise AssertionError("trained although a result is prepared")
+
+    monkeypatch.setattr(reach_training, "train", never)
+    page = visit("compare", c_section="reach")
+    assert not page.error
+    assert "copy from 31 tokens back" in said(page)
+    ends = {kind: reached.end_accuracy for kind, reached in reach_training.prepared().reached.items()}
+    assert f"LSTM {ends['lstm']:.0%}" in said(page)
+
+
+def test_another_configuration_shows_gradients_at_once_and_trains_by_a_button(visit):
+    page = visit("compare", **SHORT)
+    assert figures(page) == 1
+    assert "does not depend on the first token at all in: **convolution**" in said(page)
+    page.button(key="c_train").click().run()
+    assert not page.error
+    assert figures(page) == 3
+    result = reach_training.run(CONFIG)
+    assert f"self-attention {result.reached['attention'].end_accuracy:.0%}" in said(page)
+    assert "c_stop" not in [button.key for button in page.button]
+
+
+def test_a_second_training_waits_for_the_first_and_finds_what_it_made(visit, monkeypatch):
+    """The first one is this test, in the line; the visitor's begins when it has left."""
+    waited = []
+    real = reach_panel._wait
+
+    def said_to_the_second(before):
+        waited.append(real(before))
+        if len(waited) == 2:
+            trained_reach().get(CONFIG, lambda: reach_training.run(CONFIG))
+            first.__exit__(None, None, None)
+        return waited[-1]
+
+    monkeypatch.setattr(reach_panel, "_wait", said_to_the_second)
+    monkeypatch.setattr(training_process, "train", lambda _config: pytest.fail("trained what was there"))
+    monkeypatch.setattr(compare_results.os, "cpu_count", lambda: 2)
+    training_line.clear()
+    page = visit("compare", **SHORT)
+    first = training_line().turn(print)
+    first.__enter__()
+    page.button(key="c_train").click().run()
+    assert not page.error
+    assert figures(page) == 3
+    assert waited == ["1 training of another visitor is before yours, which begins by itself."] * 2
+
+
+def test_when_too_many_wait_the_page_says_so(visit, monkeypatch):
+    monkeypatch.setattr(compare_results.os, "cpu_count", lambda: 1)
+    monkeypatch.setattr(compare_results, "TRAININGS_WAITING", 0)
+    training_line.clear()
+    page = visit("compare", **SHORT)
+    with training_line().turn(print):
+        page.button(key="c_train").click().run()
+    training_line.clear()
+    assert "0 visitors are waiting here already" in said(page)
+    assert not page.exception
+
+
+def test_a_training_that_was_stopped_keeps_its_curves(visit):
+    page = visit("compare", **SHORT | {"c_reach_steps": "40"})
+    made = reach_training.train(reach_training.Config(n=8, steps=40, layers=2))
+    next(made)
+    page.session_state["c_reach_so_far"] = next(made)
+    page.run()
+    assert "Stopped at step 20 of 40." in said(page)
+    assert page.button(key="c_train").label == "Start again"
+    assert figures(page) == 3
+
+
+def test_what_is_trained_already_can_be_watched_once_more(visit, monkeypatch):
+    result = reach_training.run(CONFIG)
+    trained_reach().get(CONFIG, lambda: result)
+    trained = []
+    monkeypatch.setattr(
+        training_process, "train", lambda config: trained.append(config) or reach_training.train(config)
+    )
+    page = visit("compare", **SHORT)
+    assert figures(page) == 3
+    assert trained == []
+    page.button(key="c_train_watched_button").click().run()
+    assert not page.error
+    assert trained == [CONFIG]
+    assert figures(page) == 3
+    page.run()
+    assert page.button(key="c_train_watched_button").label == "Watch it train"
+
+
+def test_watching_that_was_stopped_shows_what_it_came_to(visit):
+    config = replace(CONFIG, steps=40)
+    trained_reach().get(config, lambda: reach_training.run(config))
+    made = reach_training.train(config)
+    next(made)
+    halfway = next(made)
+    assert not halfway.complete
+    page = visit("compare", **SHORT | {"c_reach_steps": "40"})
+    page.session_state["c_reach_so_far"], page.session_state["c_train_watched"] = halfway, config
+    page.run()
+    assert "Stopped at step 20 of 40." in said(page)
+    assert page.button(key="c_train").label == "Start again"
+
+
+def test_zero_steps_are_answered_by_a_sentence_and_no_button(visit):
+    page = visit("compare", **SHORT | {"c_reach_steps": "0"})
+    assert "Zero steps: nothing is trained" in said(page)
+    assert "c_train" not in [button.key for button in page.button]
+    assert figures(page) == 1
+
+
+def test_the_button_leads_to_the_lesson_on_heads(visit):
+    page = visit("compare", c_section="shared")
+    page.button(key="c_to_build").click().run()
+    assert not page.exception
+    assert page.segmented_control(key="b_ask").value == "heads"
+
+
+def test_what_the_visitor_changes_goes_into_the_link(visit):
+    page = visit("compare")
+    page.number_input(key="c_n").set_value(2048).run()
+    page.segmented_control(key="c_axis").set_value("k").run()
+    assert page.query_params["c_n"] == "2048"
+    assert page.query_params["c_axis"] == "k"
+    page.number_input(key="c_n").set_value(4096).run()
+    assert "c_n" not in page.query_params
+
+
+@pytest.mark.parametrize(
+    "fused, said_of_it",
+    [
+        ((1, 2, 8), "faster than the LSTM up to about **91** tokens"),
+        ((1, 1, 1), "Up to 128 tokens fused attention is never slower than the LSTM."),
+        ((9, 9, 9), "From 32 to 128 tokens fused attention is slower than the LSTM at every length."),
+        ((9, 2, 2), "faster than the LSTM at 2 of 3 lengths."),
+        ((9, 2, 8), "faster than the LSTM at 1 of 3 lengths."),
+    ],
+)
+def test_fused_attention_and_the_lstm_are_compared_as_they_were_measured(fused, said_of_it):
+    lengths = (32, 64, 128)
+    timings = [
+        layer_timing.LayerTiming(kind, n, float(seconds), 1)
+        for kind, column in (("fused", fused), ("explicit", (1, 2, 4)), ("lstm", (4, 4, 4)))
+        for n, seconds in zip(lengths, column, strict=True)
+    ]
+    result = layer_timing.Result(layer_timing.Config(longest=256), "", tuple(timings), 9)
+    assert said_of_it in measured_panel._said_of_time(result)
+
+
+def test_memory_is_compared_at_a_length_at_which_both_were_measured():
+    timing, config = layer_timing.LayerTiming, layer_timing.Config(longest=256)
+    built = (timing("explicit", 32, 1.0, 7 << 20), timing("explicit", 64, 1.0, 9 << 20))
+    stopped = layer_timing.Result(config, "", (*built, timing("fused", 32, 1.0, 3 << 20)), 9)
+    assert "At 32 tokens the built weights need **7 MiB**, fused attention **3 MiB**" in (
+        measured_panel._said_of_memory(stopped)
+    )
+    assert measured_panel._said_of_memory(layer_timing.Result(config, "", built, 9)) == ""
+
+
+def test_a_count_of_parameters_is_said_in_trillions_where_it_has_so_many(visit):
+    dense = shared_parameters.parameters("dense", layer_costs.Config())
+    assert dense > 1e12
+    assert f"{dense / 1e12:.4g} trillion" in said(visit("compare", c_section="shared"))

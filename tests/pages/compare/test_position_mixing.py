@@ -1,0 +1,117 @@
+"""What is shared: matrices against torch's Jacobian, heads against a kernel by least squares, parameters by count."""
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from attnviz.base.message import Problem
+from attnviz.core.seeding import seeded
+from attnviz.pages.compare.maths import compared_layers, heads_as_kernel, position_mixing, shared_parameters
+from attnviz.pages.compare.maths.layer_costs import Config as Sizes
+from attnviz.pages.compare.maths.position_mixing import Config
+
+
+@pytest.mark.parametrize("kind", position_mixing.KINDS)
+def test_a_matrix_is_the_norms_of_torchs_own_jacobian(kind):
+    with seeded(0):
+        layer = compared_layers.layer(kind, 6, heads=2, k=3)
+    x = torch.randn(5, 6, generator=torch.Generator().manual_seed(1))
+    jacobian = torch.autograd.functional.jacobian(lambda one: layer(one.unsqueeze(0))[0], x)  # (n, d, n, d)
+    expected = jacobian.square().sum((1, 3)).sqrt().numpy()
+    assert position_mixing.matrix(layer, x) == pytest.approx(expected, rel=1e-4, abs=1e-7)
+
+
+def test_a_convolution_treats_every_place_and_every_input_alike_and_attention_neither():
+    mixing = position_mixing.run(Config()).mixing
+    assert mixing["conv"].moved == pytest.approx(0, abs=1e-6)
+    assert mixing["conv"].uneven == pytest.approx(0, abs=1e-6)
+    assert mixing["attention"].moved > 0.3
+    assert mixing["attention"].uneven > 0.3
+    assert 0 < mixing["lstm"].moved < mixing["attention"].moved
+
+
+def test_recurrences_and_convolutions_look_back_only():
+    mixing = position_mixing.run(Config(n=9)).mixing
+    for kind in ("lstm", "conv"):
+        assert not np.triu(mixing[kind].first, 1).any(), kind
+    assert np.triu(mixing["attention"].first, 1).any()
+    assert (np.diag(mixing["conv"].first, -2) > 0).all()
+    assert not np.tril(mixing["conv"].first, -3).any(), "a kernel of 3 sees two tokens before its own"
+
+
+def test_uneven_is_nothing_for_equal_diagonals_and_all_for_opposite_ones():
+    even = np.array([[1.0, 2, 3], [4, 1, 2], [5, 4, 1]])
+    assert position_mixing.uneven(even) == 0
+    assert position_mixing.uneven(np.diag([1.0, -1.0])) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("k, d", [(2, 3), (5, 16), (7, 1)])
+def test_no_choice_of_weights_does_better_than_the_best(k, d):
+    config = heads_as_kernel.Config(k=k, d=d, seed=2)
+    result = heads_as_kernel.run(config)
+    table = heads_as_kernel.kernel(config).flatten(1).numpy()
+    rng = np.random.default_rng(0)
+    for heads, best, pointing in zip(result.heads, result.best, result.pointing, strict=True):
+        assert best <= pointing + 1e-12
+        for _ in range(20):  # any weights, and the best matrices for them by least squares
+            weights = rng.normal(size=(k, heads))
+            left = table - weights @ np.linalg.lstsq(weights, table, rcond=None)[0]
+            assert np.linalg.norm(left) / np.linalg.norm(table) >= best - 1e-9
+    assert result.best[-1] == pytest.approx(0, abs=1e-12)
+    assert result.pointing[-1] == 0
+
+
+def test_the_errors_of_pointing_and_of_the_average_are_those_of_least_squares():
+    config = heads_as_kernel.Config(k=4, d=6)
+    result = heads_as_kernel.run(config)
+    table = heads_as_kernel.kernel(config).flatten(1).numpy()
+
+    def missed(weights):
+        left = table - weights @ np.linalg.lstsq(weights, table, rcond=None)[0]
+        return np.linalg.norm(left) / np.linalg.norm(table)
+
+    assert result.average == pytest.approx(missed(np.full((4, 1), 0.25)))
+    singles = [missed(np.eye(4)[:, [i]]) for i in range(4)]
+    assert result.pointing[0] == pytest.approx(min(singles))
+
+
+def test_k_heads_that_look_at_one_place_each_are_the_convolution():
+    """With real tensors: one-hot weights and the kernel's matrices give what conv1d gives."""
+    config = heads_as_kernel.Config(k=3, d=4)
+    kernel = heads_as_kernel.kernel(config)  # (k, d, d), out by in
+    x = torch.randn(10, 4, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    convolved = nn.functional.conv1d(x.T.unsqueeze(0), kernel.permute(1, 2, 0))[0].T  # (8, d)
+    heads = torch.zeros(3, 8, 10, dtype=torch.float64)  # weights (H, Q, K)
+    for h in range(3):
+        heads[h, torch.arange(8), torch.arange(8) + h] = 1
+    assert torch.allclose(sum(heads[h] @ x @ kernel[h].T for h in range(3)), convolved)
+
+
+def test_parameters_by_formula_are_those_of_torchs_modules():
+    sizes = Sizes(n=6, d=8, k=5, heads=2)
+    n, d = 6, 8
+    modules = {
+        "attention": nn.MultiheadAttention(d, 2),
+        "lstm": nn.LSTM(d, d),
+        "gru": nn.GRU(d, d),
+        "rnn": nn.RNN(d, d),
+        "conv": nn.Conv1d(d, d, 5),
+        "dense": nn.Linear(n * d, n * d),
+        "mixer": nn.Linear(n, n),
+        "positions": nn.ModuleList([nn.MultiheadAttention(d, 2), nn.Embedding(n, d)]),
+    }
+    for kind, module in modules.items():
+        assert shared_parameters.parameters(kind, sizes) == sum(p.numel() for p in module.parameters()), kind
+
+
+def test_only_what_is_not_shared_grows_with_the_sequence():
+    result = shared_parameters.run(Sizes())
+    growing = {kind for kind, y in result.parameters.items() if y[-1] > y[0]}
+    assert growing == set(shared_parameters.UNSHARED)
+
+
+@pytest.mark.parametrize("wrong", [{"n": 2}, {"n": 49}])
+def test_too_many_places_are_refused(wrong):
+    with pytest.raises(Problem, match="must lie between"):
+        position_mixing.run(Config(**wrong))

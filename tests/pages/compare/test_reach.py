@@ -1,0 +1,111 @@
+"""Gradients by distance against the full Jacobian, and the copying task as it is trained."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from attnviz.base.message import Problem
+from attnviz.pages.compare.maths import reach, reach_training
+from attnviz.pages.compare.maths.reach_training import Config
+
+SMALL = Config(n=8, d=8, heads=2, layers=2, steps=25)
+
+
+@pytest.mark.parametrize("kind", reach.KINDS)
+def test_the_influence_is_the_norm_of_torchs_own_jacobian(kind):
+    model = reach_training.model(kind, SMALL)
+    x = torch.randn(8, 8, generator=torch.Generator().manual_seed(3))
+    jacobian = torch.autograd.functional.jacobian(lambda one: model.last(one.unsqueeze(0))[0], x)  # (d, n, d)
+    expected = jacobian.square().sum((0, 2)).sqrt().numpy()
+    assert reach.influence(model.last, x) == pytest.approx(expected, rel=1e-4, abs=1e-9)
+
+
+def test_a_convolution_depends_on_nothing_beyond_what_it_sees():
+    result = next(reach_training.train(Config(n=32, k=3, layers=4, steps=1)))
+    norms = result.reached["conv"].at_start[::-1]  # by distance
+    assert (norms[: 1 + 4 * 2] > 0).all()
+    assert not norms[1 + 4 * 2 :].any()
+    assert (result.reached["dilated"].at_start > 0).all()
+
+
+def test_an_lstm_that_forgets_half_a_step_forgets_about_half_a_step():
+    norms = next(reach_training.train(Config(n=64, steps=1))).reached["lstm"].at_start[::-1]
+    each = (norms[60] / norms[20]) ** (1 / 40)
+    assert 0.4 < each < 0.8
+    keeps = next(reach_training.train(Config(n=64, steps=1, remember=4.0))).reached["lstm"].at_start[::-1]
+    assert (keeps[60] / keeps[20]) ** (1 / 40) > 0.9
+
+
+def test_the_label_stands_first_and_the_question_last():
+    tokens, labels = reach_training.sequences(10, 50, torch.Generator().manual_seed(0))
+    assert torch.equal(tokens[:, 0], labels)
+    assert (tokens[:, -1] == reach_training.LABELS).all()
+    assert tokens[:, :-1].max() < reach_training.LABELS
+    assert len(labels.unique()) == reach_training.LABELS
+
+
+def test_training_is_the_same_for_the_same_seed_and_partial_results_are_its_beginning():
+    results = list(reach_training.train(SMALL))
+    assert [result.done for result in results] == [0, 20, 25]
+    assert results[-1].complete
+    again = reach_training.run(SMALL)
+    for kind in reach.KINDS:
+        one, other = results[-1].reached[kind], again.reached[kind]
+        assert np.array_equal(one.loss, other.loss)
+        assert np.array_equal(one.now, other.now)
+        assert np.array_equal(results[1].reached[kind].loss, one.loss[:20])
+        assert np.array_equal(results[0].reached[kind].at_start, one.at_start)
+    elsewhere = reach_training.run(replace(SMALL, seed=1))
+    assert not np.array_equal(elsewhere.reached["attention"].loss, again.reached["attention"].loss)
+
+
+def test_what_each_kind_sees_decides_whether_it_learns():
+    result = reach_training.run(Config(n=8, d=16, steps=150, layers=2, k=3))
+    assert result.reached["attention"].end_accuracy > 0.95
+    assert result.reached["dilated"].end_accuracy > 0.95
+    assert result.reached["conv"].end_accuracy < 0.35, "two convolutions of 3 see 5 tokens of 8"
+    assert result.reached["attention"].learned_at() is not None
+    assert result.reached["conv"].learned_at() is None
+    wide = reach_training.run(Config(n=5, d=16, steps=150, layers=2, k=3))
+    assert wide.reached["conv"].end_accuracy > 0.9, "and all 5 of 5"
+
+
+def test_the_loss_before_training_is_that_of_guessing():
+    result = reach_training.run(replace(SMALL, steps=1))
+    for kind, reached in result.reached.items():
+        assert reached.loss[0] == pytest.approx(np.log(reach_training.LABELS), abs=0.5), kind
+
+
+def test_what_is_shipped_is_what_the_first_steps_give():
+    shipped = reach_training.prepared()
+    assert shipped.config == Config()
+    assert shipped.complete
+    made = reach_training.train(Config())
+    next(made)
+    first = next(made)
+    for kind, reached in shipped.reached.items():
+        assert first.reached[kind].at_start == pytest.approx(reached.at_start, rel=1e-2, abs=1e-12), kind
+        assert first.reached[kind].loss[:5] == pytest.approx(reached.loss[:5], abs=1e-2), kind
+
+
+@pytest.mark.slow
+def test_what_is_shipped_is_what_training_gives():
+    made, shipped = reach_training.run(Config()), reach_training.prepared()
+    for kind, reached in shipped.reached.items():
+        assert made.reached[kind].end_accuracy == pytest.approx(reached.end_accuracy, abs=0.1), kind
+
+
+@pytest.mark.parametrize("wrong", [{"n": 3}, {"n": 129}, {"steps": 1001}, {"k": 1}, {"layers": 0}, {"rate": 0.0}])
+def test_sizes_outside_the_limits_are_refused_in_a_sentence(wrong):
+    (name,) = wrong
+    with pytest.raises(Problem, match=f"{name}=.* must lie between"):
+        next(reach_training.train(Config(**wrong)))
+
+
+def test_no_steps_at_all_give_the_gradients_at_the_start():
+    results = list(reach_training.train(replace(SMALL, steps=0)))
+    assert len(results) == 1
+    assert results[0].complete
+    assert np.isnan(results[0].reached["lstm"].end_accuracy)

@@ -1,0 +1,51 @@
+"""Training in another process: the same curves as here, and an end to it when nobody listens any more."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from attnviz.base.message import Problem
+from attnviz.pages.compare.maths import reach_training, training_process
+from attnviz.pages.compare.maths.reach_training import Config
+
+SMALL = Config(n=6, steps=40, layers=2)
+
+
+def test_it_trains_to_the_same_numbers_as_here(children):
+    there, here = list(training_process.train(SMALL)), list(reach_training.train(SMALL))
+    assert [result.done for result in there] == [0, 20, 40] == [result.done for result in here]
+    assert there[-1].complete
+    assert there[-1].config == SMALL
+    for kind, one in here[-1].reached.items():
+        for name, values in vars(one).items():
+            np.testing.assert_allclose(getattr(there[-1].reached[kind], name), values, rtol=1e-4, atol=1e-6)
+    assert children[0].poll() == 0
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="priorities are read from /proc")
+def test_it_comes_after_everybody_else_and_ends_when_nobody_listens(children):
+    results = training_process.train(Config(n=6, steps=1000, layers=2))
+    next(results)
+    assert os.getpriority(os.PRIO_PROCESS, children[0].pid) - os.getpriority(os.PRIO_PROCESS, 0) >= min(
+        training_process.NICE, 19 - os.getpriority(os.PRIO_PROCESS, 0)
+    )
+    results.close()
+    assert children[0].poll() is not None
+
+
+def test_what_makes_no_sense_starts_no_process(children):
+    with pytest.raises(Problem, match="n=3 must lie between 4 and 128"):
+        next(training_process.train(Config(n=3)))
+    assert not children
+
+
+def test_a_result_comes_back_from_its_plain_data():
+    *_partial, result = reach_training.train(SMALL)
+    again = reach_training.from_json(reach_training.to_json(result))
+    assert (again.config, again.done) == (result.config, result.done)
+    for kind, one in result.reached.items():
+        for name, values in vars(one).items():
+            np.testing.assert_array_equal(getattr(again.reached[kind], name), values)

@@ -1,0 +1,61 @@
+"""Small decoders of several families, with a tokenizer, as the app holds a loaded model."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from transformers import Gemma2Config, Gemma2ForCausalLM, GPT2Config, GPT2LMHeadModel, MistralConfig, MistralForCausalLM
+
+from attnviz.models.capture import adopt
+from attnviz.models.catalogue import Entry, LoadedModel
+from attnviz.pages.decoding.maths.decoders import CoreDecoder, ModelDecoder
+from tests.models.conftest import smollm2
+from tests.models.tiny import llama
+from tests.models.tiny_tokenizers import byte_level
+
+__all__ = ["smollm2"]
+
+SHAPE = {
+    "hidden_size": 32,
+    "intermediate_size": 32,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "initializer_range": 0.3,
+}
+
+
+def made(family: str, vocab: int):
+    torch.manual_seed(0)
+    if family == "llama":
+        return llama(vocab_size=vocab)
+    if family == "gpt2":
+        return GPT2LMHeadModel(
+            GPT2Config(vocab_size=vocab, n_embd=32, n_layer=2, n_head=4, initializer_range=0.3)
+        ).eval()
+    if family == "mistral":  # its window is shorter than the texts of the tests
+        return MistralForCausalLM(MistralConfig(**SHAPE, vocab_size=vocab, sliding_window=6)).eval()
+    window = 64 if family == "gemma2-wide" else 6
+    config = Gemma2Config(**SHAPE, vocab_size=vocab, head_dim=8, sliding_window=window, attn_logit_softcapping=20.0)
+    return Gemma2ForCausalLM(config).eval()
+
+
+def of_family(family: str) -> CoreDecoder | ModelDecoder:
+    """A decoder by name: "core", or a family of transformers."""
+    if family == "core":
+        return CoreDecoder(0)
+    tokenizer = byte_level()
+    model = made(family, len(tokenizer))
+    adopt(model)
+    return ModelDecoder(LoadedModel(model, tokenizer, Entry("tiny", "Tiny", None, "decoder"), "folder", "random"))
+
+
+@pytest.fixture(params=["core", "llama", "gpt2", "mistral", "gemma2"])
+def decoder(request):
+    return of_family(request.param)
+
+
+@pytest.fixture(params=["core", "llama", "gpt2"])
+def without_window(request):
+    """Decoders whose every layer keeps all tokens."""
+    return of_family(request.param)

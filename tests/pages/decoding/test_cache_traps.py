@@ -1,0 +1,58 @@
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+
+from attnviz.base.message import Problem
+from attnviz.core.rope import rotate
+from attnviz.pages.decoding.maths import cache_traps
+from attnviz.pages.decoding.maths.cache_traps import unshifted_positions, wrong_dimension
+from attnviz.runs.word_vectors import WIDTH, sentence
+
+WORDS = ("The", "cat", "sat", "on", "the", "mat", "because", "it", "was", "tired")
+
+
+@pytest.mark.parametrize("trap", cache_traps.CACHE_TRAPS)
+def test_wrong_and_right_differ_in_the_example(trap):
+    found = cache_traps.run(trap, sentence(WORDS))
+    assert found.largest > 0.1
+    assert np.allclose(found.right.values.sum(-1), 1, atol=1e-5)
+    assert found.facts
+
+
+@pytest.mark.parametrize("trap", cache_traps.CACHE_TRAPS)
+@pytest.mark.parametrize("n", [1, 2, 3, 60])
+def test_every_length_is_answered(trap, n):
+    found = cache_traps.run(trap, sentence(tuple(f"w{i}" for i in range(n))))
+    assert np.isfinite(found.largest)
+
+
+@pytest.mark.parametrize("trap", ["top_left", "unshifted_positions", "wrong_dimension"])
+def test_the_right_side_is_a_part_of_one_full_pass(trap):
+    s = sentence(WORDS)
+    q, k = s.q, s.k
+    if trap == "unshifted_positions":
+        angles = torch.arange(len(s))[:, None] / 100.0 ** (torch.arange(0, WIDTH, 2) / WIDTH)
+        q, k = (rotate(t, angles, "interleaved") for t in (q, k))
+    whole = F.scaled_dot_product_attention(q[None], k[None], torch.eye(len(s))[None], is_causal=True)[0]
+    right = torch.from_numpy(cache_traps.run(trap, s).right.values)
+    assert torch.allclose(right, whole[-len(right) :, -right.shape[1] :], atol=1e-5)
+
+
+def test_positions_are_wrong_only_towards_the_cache():
+    new, cached = torch.zeros(3, WIDTH), torch.zeros(7, WIDTH)
+    assert unshifted_positions.wrong(new, cached).tolist() == [0, 1, 2]
+    assert unshifted_positions.right(new, cached).tolist() == [7, 8, 9]
+
+
+def test_the_wrong_dimension_makes_heads_and_raises_one_word_at_a_time():
+    chunk = torch.zeros(1, 4, WIDTH)
+    assert wrong_dimension.wrong(chunk, chunk).shape == (2, 4, WIDTH)
+    assert wrong_dimension.right(chunk, chunk).shape == (1, 8, WIDTH)
+    with pytest.raises(RuntimeError, match="Sizes of tensors must match"):
+        wrong_dimension.wrong(chunk, chunk[:, :1])
+
+
+def test_an_unknown_trap_is_refused():
+    with pytest.raises(Problem, match="There is no trap 'x'"):
+        cache_traps.run("x", sentence(WORDS))

@@ -1,0 +1,146 @@
+import numpy as np
+import pytest
+import torch
+
+from attnviz.base.message import Problem
+from attnviz.core.eviction import EVICTION_KINDS, Eviction, kept_by_position
+from attnviz.models.capture import Edit, intervene
+from attnviz.pages.decoding.maths import kept_positions, teacher_forcing
+from tests.pages.decoding.conftest import of_family
+
+TEXT = "the cat sat on the mat, don't you think the cat's hat is nice?"
+BUDGETS = [1, 5, 12]
+FAMILIES = ["llama", "gpt2", "gemma2-wide"]
+
+
+@pytest.fixture(scope="module", params=FAMILIES)
+def reading(request):
+    return teacher_forcing.read(of_family(request.param), TEXT)
+
+
+def on_the_full_pass(reading, kept):
+    """Logits (rest, V) of one pass over the whole text, each layer's mask narrowed to what was kept."""
+    edits = []
+    heads = reading.layers[0].n_heads
+    for layer, positions in enumerate(torch.from_numpy(kept)):  # (G or 1, rest, total)
+        prompt = torch.ones(reading.prompt, reading.total, dtype=torch.bool).tril()
+        window = _pattern(reading, layer)
+        narrow = positions.repeat_interleave(heads // len(positions) if len(positions) > 1 else 1, 0)
+        mask = torch.cat([prompt.expand(len(narrow), -1, -1), narrow], 1) & window
+        edits.append(Edit(layers=layer, mask=mask.expand(heads, -1, -1)))
+    ids = torch.tensor([reading.ids])
+    return intervene(reading.decoder.loaded.model, edits, logits="all", input_ids=ids).logits[0, reading.prompt :]
+
+
+def _pattern(reading, layer):
+    """The model's own pattern over the whole text."""
+    whole = reading.decoder.process(reading.ids, keep=False)
+    return whole.layers[layer].mask[0, 0]
+
+
+@pytest.mark.parametrize("kind", EVICTION_KINDS)
+@pytest.mark.parametrize("budget", BUDGETS)
+def test_a_policy_is_a_mask_on_the_full_pass(reading, kind, budget):
+    logits, kept = kept_positions.decode(reading, Eviction(kind, budget, 3))
+    expected = on_the_full_pass(reading, kept)
+    assert torch.allclose(logits, expected, atol=2e-3, rtol=1e-3)
+
+
+def evicted_for_real(reading, kept):
+    """One token a pass, keys and values really removed from transformers' cache before each."""
+    model = reading.decoder.loaded.model
+    cache, held = reading.decoder.copied(reading.cache), None
+    logits = []
+    for row, position in enumerate(range(reading.prompt, reading.total)):
+        before = torch.from_numpy(kept[:, :, row, :position])  # (L, G or 1, position): what stays of the past
+        places = [list(range(reading.prompt))] * len(cache.layers) if held is None else held
+        held = []
+        for layer, stays, was in zip(cache.layers, before, places, strict=True):
+            mine = [n for n, place in enumerate(was) if bool(stays[0, place])]
+            held.append([was[n] for n in mine] + [position])
+            layer.keys, layer.values = layer.keys[:, :, mine], layer.values[:, :, mine]
+        with torch.no_grad():
+            where = torch.tensor([[position]])
+            made = model(torch.tensor([[reading.ids[position]]]), past_key_values=cache, position_ids=where)
+        logits.append(made.logits[0, -1])
+    return torch.stack(logits)
+
+
+@pytest.mark.parametrize("family", ["llama", "gpt2"])
+@pytest.mark.parametrize("kind", ["window", "sinks", "random"])
+def test_a_policy_is_what_really_evicting_gives_token_by_token(family, kind):
+    reading = teacher_forcing.read(of_family(family), TEXT)
+    logits, kept = kept_positions.decode(reading, Eviction(kind, 6, 1))
+    assert torch.allclose(logits, evicted_for_real(reading, kept), atol=2e-3, rtol=1e-3)
+
+
+def test_heavy_hitters_really_evicted_where_there_is_one_kv_head():
+    from attnviz.models.capture import adopt
+    from attnviz.models.catalogue import Entry, LoadedModel
+    from attnviz.pages.decoding.maths.decoders import ModelDecoder
+    from tests.models.tiny import llama
+    from tests.models.tiny_tokenizers import byte_level
+
+    tokenizer = byte_level()
+    model = llama(vocab_size=len(tokenizer), num_key_value_heads=1)
+    adopt(model)
+    decoder = ModelDecoder(LoadedModel(model, tokenizer, Entry("tiny", "Tiny", None, "decoder"), "folder", "random"))
+    reading = teacher_forcing.read(decoder, TEXT)
+    logits, kept = kept_positions.decode(reading, Eviction("heavy", 6))
+    assert not np.array_equal(kept[0], kept[1]), "layers keep positions of their own"
+    assert torch.allclose(logits, evicted_for_real(reading, kept), atol=2e-3, rtol=1e-3)
+
+
+@pytest.mark.parametrize("family", ["core", *FAMILIES])
+def test_with_room_for_all_nothing_moves_and_kl_is_that_of_torch(family):
+    reading = teacher_forcing.read(of_family(family), TEXT)
+    for kind in EVICTION_KINDS:
+        logits, _kept = kept_positions.decode(reading, Eviction(kind, reading.total))
+        assert teacher_forcing.moved(reading, logits).kl.max() < 1e-6
+    logits, _kept = kept_positions.decode(reading, Eviction("window", 2))
+    full, changed = (each.double().log_softmax(-1) for each in (reading.logits, logits))
+    theirs = torch.nn.functional.kl_div(changed, full, log_target=True, reduction="none").sum(-1)
+    found = teacher_forcing.moved(reading, logits)
+    assert np.allclose(found.kl, theirs.numpy(), atol=1e-9)
+    follows = torch.tensor(reading.ids[reading.prompt + 1 :])
+    assert found.loss == pytest.approx(float(torch.nn.functional.cross_entropy(logits[:-1].double(), follows)))
+
+
+def test_results_come_policy_by_policy_and_bytes_follow_the_budget():
+    decoder = of_family("core")
+    found = list(kept_positions.run(decoder, kept_positions.Config(TEXT, 2)))
+    whole = found[-1]
+    assert [len(result.kept) for result in found] == list(range(1, whole.wanted + 1))
+    assert whole.done
+    assert not found[0].done
+    assert whole.full_bytes == decoder.cache_bytes(whole.total)
+    for kept in whole.kept:
+        assert kept.cache_bytes == decoder.cache_bytes(min(kept.policy.budget, whole.total))
+        seen = kept.positions.sum(-1)
+        assert seen.max() == min(kept.policy.budget, whole.total)
+    again = list(kept_positions.run(decoder, kept_positions.Config(TEXT, 2)))[-1]
+    assert [kept.moved.loss for kept in again.kept] == [kept.moved.loss for kept in whole.kept]
+
+
+def test_positions_without_weights_are_the_core_s_own():
+    reading = teacher_forcing.read(of_family("core"), TEXT)
+    policy = Eviction("sinks", 9)
+    _logits, kept = kept_positions.decode(reading, policy)
+    assert np.array_equal(kept[0, 0], kept_by_position(policy, reading.prompt, reading.total).numpy())
+
+
+@pytest.mark.parametrize("text, words", [("", "The prompt is empty"), ("one", "this takes at least 8: type more")])
+def test_too_little_text_is_answered_in_a_sentence(text, words):
+    with pytest.raises(Problem, match=words):
+        teacher_forcing.read(of_family("core"), text)
+
+
+def test_a_long_text_is_cut_and_says_so():
+    reading = teacher_forcing.read(of_family("core"), "a" * 400)
+    assert reading.total == teacher_forcing.LONGEST
+    assert "first 256 tokens of the text are read, of 400" in str(reading.notices[0])
+
+
+def test_a_layer_with_a_window_of_its_own_is_refused_in_a_sentence():
+    with pytest.raises(Problem, match="Layer 0 of Tiny keeps a window of 6 tokens by itself"):
+        teacher_forcing.read(of_family("mistral"), TEXT)

@@ -1,0 +1,237 @@
+"""The page about decoding as a visitor uses it: every section, links, nonsense, stopping, a server for strangers."""
+
+from html import unescape
+
+import pytest
+
+from attnviz.app import live_run
+from attnviz.canvas.shared.packing import unblob
+from attnviz.pages.decoding.maths import kept_positions, token_by_token
+from attnviz.pages.decoding.panels import decoder_form
+from attnviz.pages.decoding.panels import player as player_panel
+from attnviz.serve.headless.page_run import app_link, run_page
+from tests.models.conftest import smollm2
+from tests.pages.conftest import with_code
+from tests.pages.scaling.test_page import said
+
+__all__ = ["smollm2"]
+
+CORE = {"d_model": "core"}
+VIEWS = ["steps", "bytes", "numbers", "policies", "speed", "traps"]
+
+
+@pytest.fixture(autouse=True)
+def nothing_finished():
+    live_run.finished.clear()
+
+
+def player(page):
+    """Header and payload of the player."""
+    played = (each.proto for each in page.get("bidi_component") if each.proto.component_name.endswith("step_player"))
+    return unblob(next(played).bytes)
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_every_section_computes_and_says_what_to_see(visit, view):
+    page = visit("decoding", d_view=view, d_text="the cat sat on the mat", **CORE)
+    assert not page.exception
+    assert not page.error
+    assert page.get("plotly_chart") or page.get("bidi_component")
+    assert with_code(page).code
+
+
+def test_the_player_is_sent_every_step_at_once(visit):
+    page = visit("decoding", d_prompt="hello", d_steps="4", **CORE)
+    header, payload = player(page)
+    assert header["total"] == len(header["steps"]) == 4
+    assert header["labels"][:5] == list("hello")
+    assert len(header["labels"]) == 5 + 4
+    assert [step["tokens"] for step in header["steps"]] == [[5, 5], [1, 6], [1, 7], [1, 8]]
+    rows, (d, dv) = header["rows"], header["widths"]
+    assert rows == 8
+    assert len(payload) == 4 * (2 * rows * d + 2 * rows * dv + rows * rows)
+    assert header["at"] == 3
+    assert page.metric[0].label == "Largest difference of a logit"
+    assert float(page.metric[0].value) < 1e-4
+
+
+def test_what_is_said_of_the_two_ways_is_what_was_computed(visit):
+    *_partial, run = token_by_token.run(decoder_form.core_decoder(0), token_by_token.Config("hello", 4, 1.5, 2))
+    page = visit("decoding", d_prompt="hello", d_steps="4", d_t="1.5", d_seed="2", **CORE)
+    assert run.steps[-1].same_choice
+    assert "step processed: **1** with the cache, **8** without. Both find the same next token likeliest." in said(page)
+    assert "Probabilities are the model’s own; at temperature 1.5 the draw is made from others." in said(page)
+    assert f"of 32-bit numbers, {run.largest_difference / _logit_there(run):.0e} of the largest logit" in said(page)
+    once = visit("decoding", d_prompt="hello", d_steps="1", **CORE)
+    assert "The logits of both are the same in every digit." in said(once)
+    assert "at temperature" not in said(once)
+
+
+def _logit_there(run):
+    return next(step.largest_logit for step in run.steps if step.difference == run.largest_difference)
+
+
+def test_a_command_gets_the_figure_of_the_whole_run(monkeypatch):
+    monkeypatch.setattr(live_run, "AT_A_TIME", 0)
+    monkeypatch.setattr(live_run, "FIRST_AFTER", 0)
+    answer = run_page(app_link("decoding?d_model=core&d_prompt=hello&d_steps=4"), "d_player_save")
+    assert len(answer.figure.table["weight"]) == (5 + 4 - 1) ** 2
+
+
+def test_the_link_holds_the_step_the_head_and_the_run(visit):
+    page = visit(
+        "decoding", d_prompt="hello", d_steps="5", d_at="2", d_layer="1", d_head="3", d_t="1.2", d_seed="7", **CORE
+    )
+    header, _payload = player(page)
+    assert header["at"] == 2
+    assert "Layer 1, head 3 of 4, which reads K/V head 1 of 2." in said(page)
+    assert "After step 3" in said(page)
+    other = visit("decoding", d_prompt="hello", d_steps="5", d_t="1.2", d_seed="8", **CORE)
+    assert player(other)[0]["labels"] != header["labels"]
+
+
+def test_what_the_visitor_changes_goes_into_the_link(visit):
+    page = visit("decoding", **CORE)
+    page.number_input(key="d_steps").set_value(3).run()
+    assert page.query_params["d_steps"] in ("3", ["3"])
+    assert player(page)[0]["total"] == 3
+
+
+def test_layers_and_heads_beyond_the_model_show_its_last(visit):
+    page = visit("decoding", d_layer="999", d_head="999", d_steps="2", **CORE)
+    assert "Layer 3, head 3 of 4" in said(page)
+    answers = unescape(said(page))
+    assert "The link asks for d_layer = “999”; here it goes up to 3, which is shown instead." in answers
+    assert "The link asks for d_head = “999”; here it goes up to 3, which is shown instead." in answers
+
+
+@pytest.mark.parametrize("view, names", [("steps", ("d_layer", "d_head")), ("policies", ("d_kept_layer",))])
+def test_the_boxes_for_a_layer_and_a_head_show_and_allow_what_there_is(visit, view, names):
+    page = visit("decoding", d_view=view, d_steps="2", d_text="the cat sat on the mat", **CORE)
+    for name in names:
+        box = page.number_input(key=name)
+        assert box.max == 3
+        assert 0 <= box.value <= 3
+    assert "The link asks" not in said(page)  # nobody chose the usual head, which only a larger model has
+
+
+@pytest.mark.parametrize(
+    "link, words",
+    [
+        ({"d_prompt": " "}, "The prompt is empty: type at least one word"),
+        ({"d_prompt": "x" * 400}, "The prompt has 400 tokens and 8 are to be written"),
+        ({"d_steps": "0"}, "Zero steps: the prompt is processed, and nothing is written"),
+        ({"d_steps": "-1"}, "it must be a whole number from 0 to 48"),
+        ({"d_steps": "<b>"}, "it must be a whole number from 0 to 48"),
+        ({"d_view": "nowhere"}, "“steps” is shown instead"),
+        ({"d_view": "policies", "d_text": ""}, "The prompt is empty"),
+        ({"d_view": "policies", "d_text": "short"}, "this takes at least 8: type more"),
+        ({"d_view": "numbers", "d_text": "y" * 300}, "first 256 tokens of the text are read, of 300"),
+        ({"d_view": "traps", "d_sentence": " "}, "There is no word in the sentence"),
+    ],
+)
+def test_nonsense_is_answered_in_a_sentence(visit, link, words):
+    page = visit("decoding", **(CORE | link))
+    assert not page.exception
+    shown = said(page).replace("&#58;", ":").replace("&#46;", ".").replace("&#45;", "-")
+    assert words in shown
+    assert "<b>" not in shown
+
+
+def test_a_prompt_never_becomes_markup(visit):
+    page = visit("decoding", d_prompt="<b>**x**</b> $y$", d_steps="2", **CORE)
+    assert not page.exception
+    assert "<b>" not in said(page)
+
+
+def test_bytes_show_llamas_numbers(visit):
+    page = visit("decoding", d_view="bytes", **CORE)
+    assert "**Llama-3.1-8B** adds **128 KiB** a token" in said(page)
+    assert "At 8,192 tokens: MHA 4 GiB, GQA 1 GiB, MQA 128 MiB, MLA 288 MiB." in said(page)
+    half = visit("decoding", d_view="bytes", d_grown="64", **CORE)
+    assert "At 4,096 tokens: MHA 2 GiB" in said(half)
+
+
+def test_a_run_is_drawn_as_it_comes_and_can_be_stopped(visit, monkeypatch):
+    monkeypatch.setattr(live_run, "AT_A_TIME", 0.0)
+    monkeypatch.setattr(live_run, "FIRST_AFTER", 0.0)
+    runs = []
+    real = token_by_token.run
+
+    def counted(*arguments):
+        for result in real(*arguments):
+            runs.append(len(result.steps))
+            if len(result.steps) == 3:
+                held = live_run.st.session_state["_live_runs"]["steps"][1]
+                held.stopped = True  # as the button does
+            yield result
+
+    monkeypatch.setattr(token_by_token, "run", counted)
+    page = visit("decoding", d_prompt="hello", d_steps="6", **CORE)
+    assert runs == [1, 2, 3]
+    assert player(page)[0]["total"] == 6
+    assert len(player(page)[0]["steps"]) == 3
+    page.button(key="live_go_steps").click().run()
+    assert runs == [1, 2, 3, 4, 5, 6]
+    assert len(player(page)[0]["steps"]) == 6
+
+
+def test_a_finished_run_is_shared_by_all_visitors(visit, monkeypatch):
+    visit("decoding", d_view="policies", d_text="the cat sat on the mat", **CORE)
+
+    def never(*_arguments):
+        raise AssertionError("computed again")
+
+    monkeypatch.setattr(kept_positions, "run", never)
+    page = visit("decoding", d_view="policies", d_text="the cat sat on the mat", **CORE)
+    assert not page.error
+
+
+def test_the_example_is_there_before_the_first_visitor(visit, monkeypatch):
+    monkeypatch.setattr(decoder_form, "names", lambda: {"core": "core"})
+    player_panel.prepare("another")  # the page does not open with it
+    player_panel.prepare("core")
+
+    def never(*_arguments):
+        raise AssertionError("computed again")
+
+    monkeypatch.setattr(token_by_token, "run", never)
+    page = visit("decoding", **CORE)
+    assert not page.exception
+    assert len(player(page)[0]["steps"]) == 8
+
+
+def test_strangers_see_what_the_owner_measured_and_cannot_measure(visit, monkeypatch, tmp_path):
+    from attnviz.pages.decoding.maths import __main__, prefill_and_decode
+
+    monkeypatch.setenv("ATTNVIZ_CACHE", str(tmp_path))
+    monkeypatch.setenv("ATTNVIZ_HOSTED", "1")
+    monkeypatch.setattr(prefill_and_decode, "ROUNDS", 1)
+    page = visit("decoding", d_view="speed", **CORE)
+    assert not [button for button in page.button if button.key == "d_measure"]
+    assert "By formula at 16 bits" in said(page)
+    asked = visit("decoding", d_view="speed", d_machine="here", **CORE)
+    assert "The owner of this server has not measured it" in said(asked)
+    __main__.main("core")
+    measured = visit("decoding", d_view="speed", **CORE)
+    assert [metric.label for metric in measured.metric][:2] == ["Peak, measured", "Bandwidth, measured"]
+    assert not [button for button in measured.button if button.key == "d_measure"]
+
+
+def test_the_owner_measures_by_a_button(visit, monkeypatch, tmp_path):
+    from attnviz.pages.decoding.maths import prefill_and_decode
+
+    monkeypatch.setenv("ATTNVIZ_CACHE", str(tmp_path))
+    monkeypatch.setattr(prefill_and_decode, "ROUNDS", 1)
+    page = visit("decoding", d_view="speed", **CORE)
+    page.button(key="d_measure").click().run()
+    assert not page.exception
+    assert page.metric[0].label == "Peak, measured"
+    assert page.button(key="d_measure").label == "Measure again"
+
+
+def test_a_trained_model_writes(visit, smollm2):
+    page = visit("decoding", d_model="smollm2-135m", d_steps="2")
+    assert not page.exception
+    assert "Rome" in player(page)[0]["labels"]
+    assert "SmolLM2 135M Instruct &#40;4&#45;bit&#41;: trained weights." in said(page)  # as Markdown has it

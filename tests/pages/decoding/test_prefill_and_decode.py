@@ -1,0 +1,88 @@
+import json
+
+import pytest
+
+from attnviz.core.roofline import Machine, decode_step
+from attnviz.pages.decoding.maths import __main__, prefill_and_decode
+from attnviz.pages.decoding.maths.prefill_and_decode import by_formula, measure
+from tests.pages.decoding.conftest import of_family
+
+A100 = Machine(312 * 10**12, 2039 * 10**9, 80 << 30)
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("ATTNVIZ_CACHE", str(tmp_path))
+    return tmp_path
+
+
+@pytest.mark.parametrize("family", ["core", "llama"])
+def test_the_formula_is_what_the_measured_passes_count(family, monkeypatch):
+    decoder = of_family(family)
+    monkeypatch.setattr(prefill_and_decode, "FORMULA_PROMPTS", prefill_and_decode.PROMPTS)
+    monkeypatch.setattr(prefill_and_decode, "FORMULA_CONTEXTS", prefill_and_decode.CONTEXTS)
+    monkeypatch.setattr(prefill_and_decode, "ROUNDS", 1)
+    *_partial, whole = measure(decoder)
+    assert whole.done
+    formula = by_formula(decoder, 4)
+    assert [(p.kind, p.tokens, p.context) for p in whole.points] == [(p.kind, p.tokens, p.context) for p in formula]
+    assert [p.flops for p in whole.points] == [p.flops for p in formula]
+    assert [p.nbytes for p in whole.points] == [p.nbytes for p in formula]
+    assert all(p.seconds > 0 for p in whole.points)
+
+
+def test_the_best_time_of_a_decoded_token_is_that_of_the_core_s_roofline():
+    decoder = of_family("core")
+    body, head = decoder.matrices()
+    point = next(p for p in by_formula(decoder, 2) if p.kind == "decode")
+    attention = point.flops - 2 * (body + head)
+    cached = point.nbytes - 2 * (body + head)
+    theirs = decode_step(
+        A100,
+        parameters=body + head,
+        weight_bytes=2 * (body + head),
+        attention_flops=attention,
+        cache_bytes=cached,
+        batch=1,
+    )
+    assert point.at_best(A100).seconds == pytest.approx(theirs.seconds)
+    assert point.at_best(A100).bound == "memory"
+
+
+def test_on_a_big_machine_long_prompts_compute_and_decoded_tokens_read():
+    points = by_formula(of_family("core"), 2)
+    bounds = {(p.kind, p.tokens): p.at_best(A100).bound for p in points}
+    assert bounds["prefill", 1024] == "compute"
+    assert bounds["prefill", 1] == "memory"
+    assert {p.at_best(A100).bound for p in points if p.kind == "decode"} == {"memory"}
+
+
+def test_a_measurement_is_kept_and_found_again(cache, monkeypatch):
+    monkeypatch.setattr(prefill_and_decode, "ROUNDS", 1)
+    assert prefill_and_decode.find("core") is None
+    *_partial, whole = measure(of_family("core"))
+    kept = prefill_and_decode.keep("core", whole)
+    assert prefill_and_decode.find("core") == kept
+    assert kept.processor
+    assert prefill_and_decode.find("another") is None
+
+
+@pytest.mark.parametrize("damage", ["", "{", "[]", '{"format": 0}', '{"format": 1, "measured": 3}'])
+def test_a_damaged_file_is_no_measurement(cache, damage):
+    path = prefill_and_decode.path_of("core")
+    path.parent.mkdir(parents=True)
+    path.write_text(damage)
+    assert prefill_and_decode.find("core") is None
+
+
+def test_a_name_from_outside_stays_in_the_folder(cache):
+    assert prefill_and_decode.path_of("../../etc/x").parent == cache / "measurements"
+
+
+def test_the_owner_measures_by_one_command(cache, monkeypatch, capsys):
+    monkeypatch.setattr(prefill_and_decode, "ROUNDS", 1)
+    monkeypatch.setattr(prefill_and_decode, "PROMPTS", (1, 4))
+    monkeypatch.setattr(prefill_and_decode, "CONTEXTS", (16,))
+    __main__.main("core")
+    assert "core: 3 passes measured" in capsys.readouterr().out
+    assert json.loads(prefill_and_decode.path_of("core").read_text())["measured"]["total"] == 3

@@ -1,0 +1,84 @@
+import numpy as np
+import pytest
+import torch
+
+from attnviz.core.precision import stored_bytes
+from attnviz.core.quantised import dequantise, quantise
+from attnviz.pages.decoding.maths import quantised_cache, teacher_forcing
+from attnviz.pages.decoding.maths.quantised_cache import CHANNEL_TOKENS, Config
+from tests.pages.decoding.conftest import of_family
+
+TEXT = "the cat sat on the mat, don't you think the cat's hat is nice? one two three, and so on" * 2
+
+
+def rounded_for_real(reading, bits, axis):
+    """One token a pass through transformers' cache, whose tensors are rounded once they are to be stored."""
+    model, cache, logits = reading.decoder.loaded.model, reading.decoder.copied(reading.cache), []
+    exact = [(layer.keys.clone(), layer.values.clone()) for layer in cache.layers]
+    for position in range(reading.prompt, reading.total):
+        for layer, (k, v) in zip(cache.layers, exact, strict=True):
+            layer.keys, layer.values = _keys(k[0], bits, axis)[None], _rough(v[0], bits)[None]
+        with torch.no_grad():
+            made = model(torch.tensor([[reading.ids[position]]]), past_key_values=cache)
+        logits.append(made.logits[0, -1])
+        exact = [
+            (torch.cat([k, layer.keys[:, :, -1:]], 2), torch.cat([v, layer.values[:, :, -1:]], 2))
+            for (k, v), layer in zip(exact, cache.layers, strict=True)
+        ]
+    return torch.stack(logits)
+
+
+def _rough(x, bits):
+    return dequantise(quantise(x, bits, x.shape[-1]))
+
+
+def _keys(k, bits, axis):
+    if axis == "token":
+        return _rough(k, bits)
+    full = k.shape[1] // CHANNEL_TOKENS * CHANNEL_TOKENS
+    groups = [_rough(part.mT.contiguous(), bits).mT for part in k[:, :full].split(CHANNEL_TOKENS, 1) if part.numel()]
+    return torch.cat([*groups, k[:, full:]], 1)
+
+
+@pytest.mark.parametrize("family", ["llama", "gpt2"])
+@pytest.mark.parametrize("bits, axis", quantised_cache.FORMATS)
+def test_the_error_is_that_of_a_cache_that_is_really_rounded_token_by_token(family, bits, axis):
+    reading = teacher_forcing.read(of_family(family), TEXT)
+    found = quantised_cache.rounded(reading, bits, axis)
+    real = teacher_forcing.moved(reading, rounded_for_real(reading, bits, axis))
+    assert np.allclose(found.moved.largest, real.largest, atol=5e-3, rtol=5e-3)
+    assert np.allclose(found.moved.kl, real.kl, atol=1e-3, rtol=1e-2)
+
+
+def test_fewer_bits_move_more_and_take_less():
+    *_partial, found = quantised_cache.run(of_family("llama"), Config(TEXT))
+    assert found.done
+    by_token = [made for made in found.formats if made.axis == "token"]
+    assert [made.bits for made in by_token] == [8, 4, 2]
+    assert by_token[0].moved.kl.mean() < by_token[1].moved.kl.mean() < by_token[2].moved.kl.mean()
+    assert by_token[0].nbytes > by_token[1].nbytes > by_token[2].nbytes
+    assert (by_token[0].k_error < by_token[1].k_error).all()
+
+
+def test_the_largest_channel_is_told_from_the_median_one():
+    keys = torch.randn(2, 500, 9, generator=torch.Generator().manual_seed(0)).sign()
+    keys[0, :, 4] *= 7
+    keys[1, :, 0] *= 3
+    assert quantised_cache.channel_spread(keys) == pytest.approx((7 + 3) / 2)
+    *_partial, found = quantised_cache.run(of_family("llama"), Config(TEXT))
+    layers = teacher_forcing.read(of_family("llama"), TEXT).layers
+    sizes = [np.sqrt((layer.k[0, head].numpy() ** 2).mean(0)) for layer in layers for head in range(layer.n_kv_heads)]
+    lower_median = [np.sort(size)[(len(size) - 1) // 2] for size in sizes]
+    expected = np.mean([size.max() / middle for size, middle in zip(sizes, lower_median, strict=True)])
+    assert found.channel_spread == pytest.approx(float(expected), rel=1e-5)
+
+
+def test_bytes_are_those_of_the_formula():
+    decoder = of_family("core")
+    *_partial, found = quantised_cache.run(decoder, Config(TEXT))
+    numbers = found.full_bytes // found.number_bytes
+    assert found.full_bytes == decoder.cache_bytes(len(found.labels))
+    assert found.half_bytes == stored_bytes(numbers, "bfloat16")
+    for made in found.formats:
+        if made.axis == "token":
+            assert made.nbytes == stored_bytes(numbers, f"int{made.bits}", made.group)

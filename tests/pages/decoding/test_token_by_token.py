@@ -1,0 +1,142 @@
+import numpy as np
+import pytest
+import torch
+from torch.utils.flop_counter import FlopCounterMode
+
+from attnviz.base.message import Problem
+from attnviz.models.architecture import Architecture
+from attnviz.models.capture import capture, generate
+from attnviz.pages.decoding.maths import token_by_token
+from attnviz.pages.decoding.maths.prefill_and_decode import pass_flops
+from attnviz.pages.decoding.maths.token_by_token import Config
+
+TEXT = "hello, the cache"
+
+
+def last(decoder, config):
+    *_partial, whole = token_by_token.run(decoder, config)
+    return whole
+
+
+def test_with_a_cache_and_without_the_logits_are_the_same(decoder):
+    found = last(decoder, Config(TEXT, 6))
+    assert found.done
+    assert found.same_choices == 6
+    scale = max(step.largest_logit for step in found.steps)
+    assert found.largest_difference < 1e-4 * max(scale, 1)
+    prompt = len(found.prompt.ids)
+    assert [step.cached.tokens for step in found.steps] == [prompt, 1, 1, 1, 1, 1]
+    assert [step.anew.tokens for step in found.steps] == [prompt + n for n in range(6)]
+    assert len(found.labels) == prompt + 6
+
+
+def test_tokens_are_those_that_the_app_s_own_generation_writes(decoder):
+    if not hasattr(decoder, "loaded"):
+        return
+    found = last(decoder, Config(TEXT, 5))
+    ids = torch.tensor([found.prompt.ids])
+    expected = [step.token for step in generate(decoder.loaded.model, 5, input_ids=ids)]
+    assert [step.token for step in found.steps] == expected
+
+
+def test_rows_of_attention_and_the_output_are_those_of_one_full_pass(decoder):
+    found = last(decoder, Config(TEXT, 4))
+    ids = (*found.prompt.ids, *(step.token for step in found.steps[:-1]))
+    whole = decoder.process(ids, keep=False)
+    for mine, theirs in zip(found.layers, whole.layers, strict=True):
+        assert np.abs(mine.weights - theirs.weights()[0].numpy()).max() < 1e-4
+        assert np.abs(mine.k - theirs.k[0].numpy()).max() < 1e-4
+        every = list(range(theirs.n_heads))
+        output = theirs.stages_of(every).output[0].numpy()
+        assert np.abs(np.stack([mine.output(head) for head in every]) - output).max() < 1e-3
+
+
+def test_partial_results_grow_and_the_last_one_is_complete(without_window):
+    found = list(token_by_token.run(without_window, Config(TEXT, 3)))
+    assert [len(result.steps) for result in found] == [1, 2, 3]
+    assert [result.done for result in found] == [False, False, True]
+    assert [result.layers[0].weights.shape[1] for result in found] == [found[0].context + n for n in range(3)]
+
+
+def test_bytes_in_the_cache_are_those_of_the_architecture_layer_by_layer(decoder):
+    found = last(decoder, Config(TEXT, 4))
+    if not hasattr(decoder, "loaded"):
+        assert found.steps[-1].cache_bytes == decoder.cache_bytes(found.context)
+        return
+    arch = Architecture.from_config(decoder.loaded.model.config)
+    for step in found.steps[1:]:  # the first pass returns whole prompts; windows are cut as the next token comes
+        expected = [held for _layer, held in arch.bytes_by_layer(step.context, dtype="float32")]
+        if arch.layers[0].window is None and arch.layers[-1].window is None:
+            assert [sum(pair) for pair in step.layer_bytes] == expected
+        else:
+            assert all(sum(pair) >= held for pair, held in zip(step.layer_bytes, expected, strict=True))
+
+
+@pytest.mark.parametrize("new, before", [(1, 0), (9, 0), (1, 7), (4, 5)])
+def test_flops_are_those_that_torch_counts(without_window, new, before):
+    """Against a pass whose attention is two matrix products, which is what torch's counter sees."""
+    ids = without_window.read(TEXT).ids
+    cache = without_window.process(ids[:before]).cache if before else None
+    if hasattr(without_window, "loaded"):
+        plain = without_window.loaded.model
+        implementation = plain.config._attn_implementation
+        plain.set_attn_implementation("eager")
+        with FlopCounterMode(display=False) as counter, torch.no_grad():
+            given = torch.tensor([ids[before : before + new]])
+            plain(given, past_key_values=without_window.copied(cache) if cache else None, logits_to_keep=1)
+        plain.set_attn_implementation(implementation)
+        counted = counter.get_total_flops()
+    else:
+        with FlopCounterMode(display=False) as counter:
+            without_window.process(ids[before : before + new], without_window.copied(cache) if cache else None)
+        _body, head = without_window.matrices()
+        counted = counter.get_total_flops() - 2 * (new - 1) * head  # the core's head is applied to every token
+    made = without_window.process(ids[before : before + new], cache)
+    assert pass_flops(without_window, made.layers, new) == counted
+
+
+def test_the_same_seed_draws_the_same_tokens_and_another_one_others(without_window):
+    one, again, other = (last(without_window, Config(TEXT, 8, 1.5, seed)) for seed in (1, 1, 2))
+    assert one.labels == again.labels
+    assert one.labels != other.labels
+
+
+def test_the_chosen_token_is_among_the_alternatives(without_window):
+    for step in last(without_window, Config(TEXT, 8, 2.0, 5)).steps:
+        (chosen,) = [each for each in step.alternatives if each.chosen]
+        assert chosen.probability > 0
+        assert len(step.alternatives) == token_by_token.ALTERNATIVES
+
+
+def test_zero_steps_process_the_prompt_and_choose_nothing(without_window):
+    found = last(without_window, Config(TEXT, 0))
+    assert len(found.steps) == 1
+    assert found.steps[0].token is None
+    assert not any(each.chosen for each in found.steps[0].alternatives)
+    assert found.labels == found.prompt.labels
+
+
+@pytest.mark.parametrize("text", ["", "   ", "\n"])
+def test_an_empty_prompt_is_refused_in_a_sentence(without_window, text):
+    with pytest.raises(Problem, match="The prompt is empty: type at least one word"):
+        last(without_window, Config(text, 3))
+
+
+def test_a_prompt_past_the_context_is_refused_with_its_numbers(without_window):
+    with pytest.raises(Problem, match=r"The prompt has .*\d+ tokens and 4 are to be written; .* takes \d+ in all"):
+        last(without_window, Config("hello " * 900, 4))
+
+
+@pytest.mark.parametrize("text", ["🦊 <b>x</b>", "日本語の文", "שלום", "$x^2$ **a**"])
+def test_any_text_is_read(without_window, text):
+    assert last(without_window, Config(text, 2)).done
+
+
+def test_smollm2_goes_on_with_the_capitals(smollm2):
+    from attnviz.pages.decoding.choices import PROMPT_EXAMPLE
+    from attnviz.pages.decoding.maths.decoders import ModelDecoder
+
+    found = last(ModelDecoder(smollm2), Config(PROMPT_EXAMPLE, 4))
+    assert found.labels[-4:] == ("Rome", ".", "The", "capital")
+    assert capture(smollm2.model, input_ids=torch.tensor([found.prompt.ids])).logits.argmax() == found.steps[0].token
+    assert found.largest_difference < 1e-3

@@ -1,0 +1,20 @@
+"""Sentences run through the trained models, and an empty memory of what visitors share."""
+
+from __future__ import annotations
+
+import pytest
+import streamlit as st
+
+from attnviz.app.cache import model_cache
+from tests.runs.conftest import decoded, minilm, paired, smollm2
+
+__all__ = ["decoded", "minilm", "paired", "smollm2"]
+
+
+@pytest.fixture
+def memory(monkeypatch):
+    """What visitors share, empty, and a session without anything in it."""
+    monkeypatch.setattr(st, "session_state", {})
+    fresh = model_cache.Shared()
+    monkeypatch.setattr(model_cache, "_SHARED", fresh)
+    return fresh

@@ -1,0 +1,76 @@
+"""Two sentences on one axis: each number of the difference against the two that it comes from, found by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from attnviz.pages.explore.maths.aligned_sentences import aligned, pairs_of
+from attnviz.runs.head_matrix import Matrix
+from attnviz.runs.what_if import said_of_difference
+
+
+def matrix(words: str, seed: int) -> Matrix:
+    """A causal head of random weights over these tokens."""
+    tokens = tuple(words.split())
+    n = len(tokens)
+    hidden = np.triu(np.ones((n, n), bool), 1)
+    weights = np.where(hidden, 0, np.random.default_rng(seed).random((n, n))).astype(np.float32)
+    return Matrix(weights / weights.sum(1, keepdims=True), hidden, tokens, tokens, tuple(range(n)), tuple(range(n)))
+
+
+def test_one_replaced_token_leaves_every_cell_a_difference():
+    first, second = matrix("the animal crossed the street", 0), matrix("the animal crossed the road", 1)
+    both = aligned(first, second)
+    assert both is not None
+    assert both.difference.rows == ("the", "animal", "crossed", "the", "street / road")
+    assert (both.replaced, both.alone) == (1, 0)
+    assert np.array_equal(both.difference.hidden, first.hidden)
+    wanted = np.where(first.hidden, 0, second.values - first.values)
+    assert np.allclose(np.where(both.difference.hidden, 0, both.difference.values), wanted, atol=1e-7)
+
+
+def test_a_token_that_only_one_sentence_has_is_left_out_of_the_difference():
+    first, second = matrix("the cat sat down", 0), matrix("the black cat sat down today", 1)
+    both = aligned(first, second)
+    assert both is not None
+    assert both.difference.rows == ("the", "– / black", "cat", "sat", "down", "– / today")
+    assert (both.replaced, both.alone) == (0, 2)
+    mine, other = {"the": 0, "cat": 1, "sat": 2, "down": 3}, {"the": 0, "cat": 2, "sat": 3, "down": 4}
+    for r, row in enumerate(both.difference.rows):
+        for c, col in enumerate(both.difference.cols):
+            if row in mine and col in mine and c <= r:
+                wanted = second.values[other[row], other[col]] - first.values[mine[row], mine[col]]
+                assert not both.difference.hidden[r, c]
+                assert abs(both.difference.values[r, c] - wanted) < 1e-7
+            else:
+                assert both.difference.hidden[r, c], (row, col)
+    left, right = both.common
+    said = said_of_difference(left, right)
+    top, at = np.unravel_index(np.abs(np.where(both.difference.hidden, 0, both.difference.values)).argmax(), (6, 6))
+    assert said.params["token"] in mine
+    assert both.difference.rows[top] in mine
+    assert both.difference.cols[at] in mine
+
+
+def test_the_two_pictures_keep_their_own_numbers_on_the_common_axis():
+    first, second = matrix("a b c", 2), matrix("b c d", 3)
+    both = aligned(first, second)
+    assert both is not None
+    for each, whole in ((both.first, first), (both.second, second)):
+        seen = each.values[~each.hidden]
+        assert sorted(seen.tolist()) == sorted(whole.values[~whole.hidden].tolist())
+
+
+def test_sentences_without_a_common_token_are_not_laid_on_each_other():
+    assert aligned(matrix("one two", 0), matrix("three four five", 1)) is None
+    assert aligned(matrix("one two", 0), matrix("three four", 1)) is None
+
+
+def test_as_many_other_tokens_stand_in_each_others_place_and_else_none_does():
+    assert pairs_of(["a", "b", "c"], ["a", "x", "c"]) == [(0, 0), (1, 1), (2, 2)]
+    assert pairs_of(["a", "b", "c"], ["a", "x", "y", "c"]) == [(0, 0), (1, None), (None, 1), (None, 2), (2, 3)]
+
+
+def test_a_difference_needs_half_of_the_tokens_in_one_order():
+    assert aligned(matrix("the cat sat .", 0), matrix("dogs bark loudly .", 1)) is None
+    assert aligned(matrix("the cat sat .", 0), matrix("a cat runs .", 1)) is not None

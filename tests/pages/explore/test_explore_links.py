@@ -1,0 +1,149 @@
+"""A link restores what it holds, its nonsense is named in a sentence, and a panel that fails stops no other."""
+
+from __future__ import annotations
+
+import base64
+import html
+
+import numpy as np
+import pytest
+
+from attnviz.app.links import link_pack
+from tests.pages.explore.test_page import said
+
+OPEN = {f"open_{panel}": "true" for panel in ("stages", "what_if", "next", "average", "beside")}
+
+
+def canvas_of(page):
+    held = page.query_params.get("c")
+    return link_pack.unpack(held[0] if isinstance(held, list) else held)
+
+
+def test_a_link_restores_hidden_tokens_silenced_heads_and_the_stages(visit):
+    held = link_pack.pack({"hide": [1], "quiet": ["13.8", "0.2"], "stage": [8, 6]})
+    page = visit("explore", c=held, **OPEN)
+    assert not page.exception
+    assert not page.error
+    assert "No token may look at: animal (1)." in html.unescape(said(page))
+    assert page.multiselect(key="quiet").value == ["0.2", "13.8"]
+    assert (page.selectbox(key="stage_query").value, page.selectbox(key="stage_key").value) == (8, 6)
+    assert "to “street”" in said(page)
+
+
+def test_choosing_in_the_stages_or_a_head_beside_writes_the_link(visit):
+    page = visit("explore", open_stages="true", open_beside="true")
+    page.selectbox(key="stage_query").set_value(5).run()
+    assert canvas_of(page)["stage"] == [5, None]
+    page.selectbox(key="stage_key").set_value(2).run()
+    assert canvas_of(page)["stage"] == [5, 2]
+    page.text_input(key="beside_head").set_value("3.1").run()
+    assert page.query_params["beside_head"] in ("3.1", ["3.1"])
+    again = visit("explore", open_beside="true", beside_head="3.1")
+    assert again.text_input(key="beside_head").value == "3.1"
+
+
+def test_the_heads_of_a_mean_and_the_reach_of_rollout_are_in_the_link(visit):
+    page = visit("explore", open_average="true", combine="chosen", mean_of="3.1,4.2,99.9")
+    assert page.multiselect(key="mean_of").value == ["3.1", "4.2"]
+    page.multiselect(key="mean_of").set_value(["3.1"]).run()
+    assert page.query_params["mean_of"] in ("3.1", ["3.1"])
+    assert "On average “" in said(page)
+    rolled = visit("explore", open_average="true", combine="rollout", rollout_to="2")
+    assert "By this estimate" in said(rolled)
+
+
+def test_nonsense_on_the_canvas_is_left_out_with_a_sentence(visit):
+    wrong = {"hide": [1, 999, "x", None], "quiet": ["0.0", "99.9", 7], "stage": [3, 400], "mask": "!!"}
+    pins = {"t": [["q", 500], ["k", 1], ["z", 1], 5], "c": [1, 900]}
+    page = visit("explore", c=link_pack.pack(wrong | {"pins": pins}), mask="painted", **OPEN)
+    assert not page.exception
+    assert not page.error
+    assert "Left out of hide, because it does not exist here: 999, x, None" in said(page)
+
+
+@pytest.mark.parametrize("held", [{"hide": "x", "quiet": 3, "pins": [1], "stage": "a"}, [1, 2], "text", 5])
+def test_a_canvas_of_the_wrong_kind_changes_nothing(visit, held):
+    page = visit("explore", c=link_pack.pack(held), mask="painted", **OPEN)
+    assert not page.exception
+    assert not page.error
+    assert "“it” gives 75% to “animal”" in said(page)
+
+
+def test_a_mask_painted_for_another_sentence_gives_way_to_the_models_own_and_says_so(visit):
+    bits = base64.b64encode(np.packbits(np.zeros((4, 4), bool)).tobytes()).decode()
+    page = visit("explore", c=link_pack.pack({"mask": bits}), mask="painted", open_what_if="true")
+    assert not page.error
+    assert "was for other tokens" in said(page)
+
+
+def test_a_mask_that_hides_every_key_is_explained(visit):
+    bits = base64.b64encode(np.packbits(np.zeros((13, 13), bool)).tobytes()).decode()
+    page = visit("explore", c=link_pack.pack({"mask": bits}), mask="painted", open_what_if="true", again="true")
+    assert not page.exception
+    assert not page.error
+    assert "may attend to nothing" in said(page)
+
+
+def test_an_error_in_one_panel_is_one_sentence_there_and_the_other_panels_work(visit):
+    page = visit("explore", beside_head="99.9", **OPEN)
+    assert not page.exception
+    assert len(page.error) == 1
+    assert "There is no head" in page.error[0].value
+    assert "The arithmetic of one cell" in said(page)
+
+
+@pytest.mark.parametrize("text", ["x", "😀", "قطة على السجادة", "a\tb\nc\n", "<img src=x onerror=1> $x$ **y**"])
+def test_every_panel_takes_any_text(visit, text):
+    page = visit("explore", text=text, mask="none", **OPEN)
+    assert not page.exception
+    assert not page.error
+    assert page.text_area(key="text").value == text
+    assert "The arithmetic of one cell" in said(page)
+    assert "<img" not in said(page)
+
+
+@pytest.mark.parametrize("part", ["all", "second to first"])
+def test_words_values_and_hidden_special_tokens_go_together_in_every_panel(visit, part):
+    look = {"units": "words", "show": "values", "special": "rest", "part": part}
+    page = visit("explore", model="minilm-l6", second="He likes music.", mask="causal", **look, **OPEN)
+    assert not page.exception
+    assert not page.error
+    assert "takes most from" in said(page)
+    assert "%" not in " ".join(m.value for m in page.markdown if "takes most" in m.value)
+
+
+def test_a_head_of_one_model_is_another_head_or_a_sentence_in_the_next(visit):
+    page = visit("explore", at="29.8", c=link_pack.pack({"quiet": ["29.8"], "hide": [12]}), **OPEN)
+    page.selectbox(key="model").set_value("minilm-l6").run()
+    assert not page.exception
+    assert not page.error
+    assert "There is no layer 29 head 8" in said(page).replace("&#46;", ".")
+    assert "because it does not exist here: 29.8" in said(page).replace("&#46;", ".")
+
+
+def test_an_appended_token_is_pinned_wherever_it_ends(visit):
+    page = visit("explore", open_next="true", units="words")
+    next(b for b in page.button if (b.key or "").startswith("append-")).click().run()
+    assert not page.exception
+    assert canvas_of(page)["pins"] == {"t": [["q", -1]]}
+
+
+def test_a_sentence_of_one_token_is_told_to_be_longer(visit):
+    assert "A single token can only look at itself" in said(visit("explore", text="x"))
+
+
+def test_a_name_that_no_choice_of_the_page_has_is_said_and_what_sites_add_to_links_is_not(visit):
+    page = visit("glossary", layer="999", h_at="999.1", utm_source="a", fbclid="b", embed="true")
+    assert not page.exception
+    [warning] = page.warning
+    assert html.unescape(warning.value) == (
+        "Left out of the link, because this page has nothing of this name: “layer”, “h_at”."
+    )
+    assert not visit("glossary", present="1", theme="dark", lang="en", utm_source="a", ref="b", embed="true").warning
+
+
+def test_a_name_of_a_link_that_means_nothing_is_shown_as_typed(visit):
+    page = visit("glossary", **{"**x**": "1", "<b>$a$</b>": "2"})
+    [warning] = page.warning
+    assert "**x**" not in warning.value
+    assert "<b>" not in warning.value

@@ -1,0 +1,163 @@
+"""Models from a folder that the visitor names: tiny random ones of families that the catalogue does not have."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+
+import pytest
+from transformers import (
+    BertConfig,
+    BertForMaskedLM,
+    GPTNeoConfig,
+    GPTNeoForCausalLM,
+    MarianConfig,
+    MarianMTModel,
+)
+
+from tests.models.tiny_tokenizers import marian, word_piece
+from tests.pages.conftest import canvases_on, with_code
+from tests.pages.explore.test_page import said
+
+
+def agreed(visit, **link):
+    """The explorer as a link opens it, after the visitor said that the folder may be loaded."""
+    return visit("explore", **link).button(key="agree").click().run()
+
+
+@pytest.fixture
+def translator(tmp_path):
+    tokenizer = marian(tmp_path)
+    size = len(tokenizer)
+    width = {"d_model": 32, "encoder_ffn_dim": 32, "decoder_ffn_dim": 32, "max_position_embeddings": 64}
+    heads = {"encoder_attention_heads": 4, "decoder_attention_heads": 4, "encoder_layers": 2, "decoder_layers": 2}
+    start = {"pad_token_id": size - 1, "decoder_start_token_id": size - 1}
+    folder = tmp_path / "translator"
+    MarianMTModel(MarianConfig(vocab_size=size, **width, **heads, **start)).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return str(folder)
+
+
+@pytest.fixture
+def masked(tmp_path):
+    tokenizer = word_piece()
+    tokenizer.add_special_tokens({"mask_token": "[MASK]"})
+    width = {"hidden_size": 32, "num_attention_heads": 4, "num_hidden_layers": 2, "intermediate_size": 32}
+    folder = tmp_path / "masked"
+    BertForMaskedLM(BertConfig(vocab_size=len(tokenizer), **width)).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return str(folder)
+
+
+def test_an_encoder_decoder_has_its_three_kinds_of_attention(visit, translator):
+    page = agreed(visit, model="other", hub_id=translator, text="the cat sat")
+    assert not page.exception
+    assert not page.error
+    page.text_input(key="second").set_value("one two").run()
+    for stack in ("encoder", "decoder", "cross"):
+        page.segmented_control(key="stack").set_value(stack).run()
+        assert not page.exception
+        assert not page.error
+        assert len(canvases_on(page)) == 2
+
+
+@pytest.mark.parametrize("stack", ["encoder", "decoder"])
+@pytest.mark.parametrize(
+    "link",
+    [
+        {"mask": "window", "window": "2"},
+        {"mask": "window", "window": "3", "again": "true", "where": "layer"},
+        {"scale": "factor", "factor": "4.0", "again": "true", "where": "all"},
+    ],
+    ids=["at once", "again in a layer", "again everywhere"],
+)
+def test_the_code_of_a_what_if_on_an_encoder_decoder_prints_what_is_on_screen(visit, translator, stack, link):
+    page = agreed(
+        visit, model="other", hub_id=translator, text="the cat sat", second="one two", stack=stack, at="1.2",
+        open_what_if="true", **link,
+    )  # fmt: skip
+    code = next(block.value for block in with_code(page).code if "before[" in block.value)
+    assert "encode_target" in code
+    found = {}
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        exec(code, found)
+    row = int(re.search(r"before\[(\d+)\]", code)[1])
+    old, new = (found[name][row].detach().numpy().astype(float) for name in ("before", "after"))
+    moved = max((new - old).clip(0).sum(), (old - new).clip(0).sum())
+    assert moved > 0.001
+    assert f"changes most: {moved:.1%} of its weight" in said(page)
+    lines = printed.getvalue().splitlines()[: len(old)]
+    assert [line.split()[-1] for line in lines] == [f"{value:.4f}" for value in new]
+
+
+def test_an_encoder_decoder_says_what_its_decoder_would_write(visit, translator):
+    page = agreed(visit, model="other", hub_id=translator, text="the cat sat", open_next="true")
+    assert not page.error
+    assert "comes next with" in said(page)
+
+
+def test_a_masked_language_model_guesses_what_the_mask_hides(visit, masked):
+    page = agreed(visit, model="other", hub_id=masked, text="the [MASK] sat", open_next="true", open_what_if="true")
+    assert not page.exception
+    assert not page.error
+    assert "the model would write" in said(page)
+
+
+def test_without_a_mask_token_the_page_says_how_to_write_one(visit, masked):
+    page = agreed(visit, model="other", hub_id=masked, text="the cat sat", open_next="true")
+    assert any("Write &#91;MASK&#93;" in i.value for i in page.info)
+
+
+@pytest.mark.parametrize(
+    "name, sentence",
+    [
+        ("", "Name a model"),
+        ("no/such-model-anywhere", "no/such"),
+        ("../../no-such-folder", "There is no folder"),
+        ("a b", "not the name"),
+    ],
+)
+def test_a_model_that_cannot_be_loaded_is_explained_and_the_text_stays(visit, monkeypatch, name, sentence):
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    page = visit("explore", model="other", hub_id=name, text="Keep me")
+    assert not page.exception
+    assert sentence in page.error[0].value.replace("&#46;", ".").replace("&#45;", "-")
+    assert page.text_area(key="text").value == "Keep me"
+
+
+@pytest.fixture
+def weights_only(tmp_path):
+    """A model of a family whose attention weights are all that can be read."""
+    tokenizer = word_piece()
+    folder = tmp_path / "weights-only"
+    config = GPTNeoConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=32,
+        num_layers=2,
+        num_heads=4,
+        attention_types=[[["global", "local"], 1]],
+        max_position_embeddings=64,
+    )
+    GPTNeoForCausalLM(config).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return str(folder)
+
+
+def test_a_model_that_gives_only_its_weights_shows_them_and_says_what_cannot_be_changed(visit, weights_only):
+    panels = {f"open_{panel}": "true" for panel in ("stages", "what_if", "next", "average", "beside")}
+    page = agreed(visit, model="other", hub_id=weights_only, text="the cat sat", **panels)
+    assert not page.exception
+    assert len(canvases_on(page)) >= 2
+    assert "gives" in said(page)
+    sentence = " ".join(e.value for e in page.error)
+    assert "its mask and scale cannot be changed" in sentence
+    assert len(page.error) == 2, "the stages and the what-if, and nothing else"
+
+
+def test_values_that_a_model_does_not_give_are_refused_in_a_sentence(visit, weights_only):
+    page = agreed(visit, model="other", hub_id=weights_only, text="the cat sat", show="values")
+    assert not page.exception
+    assert len(page.error) == 1
+    assert page.text_area(key="text").value == "the cat sat"
+    assert canvases_on(page), "the overview stays"

@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from attnviz.pages.explore.maths.head_stages import stages
+
+
+@pytest.mark.parametrize("cell", [(13, 8, 8, 1), (0, 0, 12, 0), (29, 5, 3, 3)])
+def test_the_arithmetic_of_a_cell_is_what_a_person_would_compute(decoded, cell):
+    layer, head, query, key = cell
+    result = stages(decoded.stacks[0], layer, head, query)
+    told = result.cell(key)
+    assert told.score == pytest.approx(float(result.q @ result.k[key]), rel=1e-4, abs=1e-4)
+    assert told.scaled == pytest.approx(told.score / math.sqrt(64), rel=1e-5, abs=1e-5)
+    seen = [float(result.q @ result.k[j]) / 8 for j in range(query + 1)]
+    total = sum(math.exp(s - max(seen)) for s in seen)
+    assert told.others == pytest.approx(total, rel=1e-3)
+    assert told.weight == pytest.approx(math.exp(told.scaled - max(seen)) / total, rel=1e-3)
+
+
+def test_what_lies_ahead_is_hidden_and_weighs_nothing(decoded):
+    told = stages(decoded.stacks[0], 4, 4, 2).cell(7)
+    assert told.hidden
+    assert told.weight == 0
+
+
+def test_the_weighted_values_add_up_to_the_output(decoded):
+    result = stages(decoded.stacks[0], 10, 3, 9)
+    np.testing.assert_allclose(result.weighted.sum(0), result.output, atol=1e-5)
+
+
+def test_heads_of_a_group_read_the_same_keys(decoded):
+    first, second, other = (stages(decoded.stacks[0], 7, head, 5) for head in (0, 2, 3))
+    assert first.kv_head == second.kv_head == 0
+    assert other.kv_head == 1
+    np.testing.assert_array_equal(first.k, second.k)
+    assert not np.array_equal(first.k, other.k)
+
+
+def test_another_scale_is_the_factor_of_the_arithmetic(decoded):
+    result = stages(decoded.stacks[0], 7, 0, 5, scale=None)
+    assert result.factor == 1.0
+    np.testing.assert_allclose(result.scores, result.scaled, atol=1e-5)
+
+
+def test_lengths_after_the_output_projection_stand_beside_those_before(decoded, smollm2):
+    result = stages(decoded.stacks[0], 10, 3, 9)
+    w_o = dict(smollm2.model.named_modules())["model.layers.10.self_attn.o_proj"].weight.detach().float().numpy()
+    after = np.linalg.norm(result.weighted @ w_o[:, 3 * 64 : 4 * 64].T, axis=1)
+    np.testing.assert_allclose(result.added, after, rtol=1e-3, atol=1e-5)

@@ -1,0 +1,103 @@
+"""Every parameter stands in one part: sums against numel, and parts against formulas from the config."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from transformers import (
+    AlbertConfig,
+    AlbertModel,
+    BertConfig,
+    BertForMaskedLM,
+    GPT2Config,
+    GPT2LMHeadModel,
+    MixtralConfig,
+    MixtralForCausalLM,
+    T5Config,
+    T5ForConditionalGeneration,
+)
+
+from attnviz.models.capture import capture
+from attnviz.pages.explore.maths import model_parts
+from attnviz.runs.model_run import Request, Stack, run_model, stacks_of
+from tests.models.conftest import smollm2
+
+__all__ = ["smollm2"]
+
+
+def stacks(model: Any, **more: Any) -> tuple[Stack, ...]:
+    """The stacks of a tiny model; tokens play no part here."""
+    ids = torch.arange(5)[None]
+    tokens: Any = object()
+    return stacks_of(capture(model.eval(), input_ids=ids, **more), tokens, tokens if more else None)
+
+
+def whole(parts: model_parts.ModelParts) -> int:
+    named = (parts.embedding, parts.after, parts.head, parts.elsewhere)
+    return sum(part.parameters for part in named) + sum(block.parameters for block in parts.blocks)
+
+
+def test_smollm2_is_what_its_config_says(smollm2: Any) -> None:
+    run = run_model(Request("smollm2-135m", "The cat sat."), smollm2)
+    parts = model_parts.run(smollm2.model, run.stacks[0])
+    m, h, g, d, f, v, layers = 576, 9, 3, 64, 1536, 49152, 30
+    assert parts.total == sum(p.numel() for p in smollm2.model.parameters()) == whole(parts)
+    assert parts.embedding.parameters == v * m
+    assert len(parts.blocks) == layers
+    for block in parts.blocks:
+        assert block.attention.parameters == 2 * m * h * d + 2 * m * g * d
+        assert block.mlp.parameters == 3 * m * f
+        assert block.norms.parameters == 2 * m
+    assert dict(parts.blocks[13].attention.matrices) == {
+        "q_proj": (576, 576),
+        "k_proj": (192, 576),
+        "v_proj": (192, 576),
+        "o_proj": (576, 576),
+    }
+    assert parts.after.parameters == m
+    assert (parts.tied, parts.predicts, parts.head.parameters) == (True, True, 0)
+    assert parts.block_of(29, 30) == 29
+    assert parts.width == m
+
+
+SMALL: dict[str, Any] = {"vocab_size": 60, "hidden_size": 16, "num_hidden_layers": 3, "num_attention_heads": 2}
+FAMILIES = {
+    "gpt2": lambda: GPT2LMHeadModel(GPT2Config(vocab_size=60, n_embd=16, n_layer=3, n_head=2, n_positions=32)),
+    "bert": lambda: BertForMaskedLM(BertConfig(**SMALL, intermediate_size=24, max_position_embeddings=32)),
+    "albert": lambda: AlbertModel(AlbertConfig(**SMALL, intermediate_size=24, embedding_size=8)),
+    "mixtral": lambda: MixtralForCausalLM(
+        MixtralConfig(**SMALL, intermediate_size=24, num_local_experts=3, num_key_value_heads=1)
+    ),
+}
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_all_families_add_up_and_no_block_lacks_a_part(family: str) -> None:
+    model = FAMILIES[family]()
+    (stack,) = stacks(model)
+    parts = model_parts.run(model, stack)
+    assert whole(parts) == parts.total == sum(p.numel() for p in model.parameters())
+    assert len(parts.blocks) == (1 if family == "albert" else 3)
+    assert [parts.block_of(layer, len(stack.layers)) for layer in range(3)] == (
+        [0, 0, 0] if family == "albert" else [0, 1, 2]
+    )
+    for block in parts.blocks:
+        assert block.attention.parameters
+        assert block.mlp.parameters
+        assert block.norms.parameters
+    assert parts.elsewhere.parameters == 0
+    assert parts.predicts == (family != "albert")
+
+
+def test_an_encoder_decoder_has_two_stacks_and_each_counts_the_other_elsewhere() -> None:
+    config = T5Config(vocab_size=60, d_model=16, d_kv=8, d_ff=24, num_layers=2, num_decoder_layers=3, num_heads=2)
+    model = T5ForConditionalGeneration(config)
+    found = {s.id: model_parts.run(model, s) for s in stacks(model, decoder_input_ids=torch.arange(4)[None])}
+    assert set(found) == {"encoder", "decoder", "cross"}
+    assert [len(found[name].blocks) for name in ("encoder", "decoder", "cross")] == [2, 3, 3]
+    for parts in found.values():
+        assert whole(parts) == parts.total == sum(p.numel() for p in model.parameters())
+    own = sum(block.parameters for block in found["encoder"].blocks)
+    assert found["decoder"].elsewhere.parameters == own

@@ -1,0 +1,297 @@
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import re
+
+import pytest
+
+from attnviz.app.text import plain
+from tests.models.conftest import smollm2
+from tests.pages.conftest import canvases_on, said_below_heads, with_code
+
+__all__ = ["smollm2"]
+
+
+def said(page):
+    kinds = (page.markdown, page.caption, page.info, page.warning)
+    return " ".join([*(element.value for kind in kinds for element in kind), said_below_heads(page)])
+
+
+def head_of(page):
+    """(layer, head) that the large picture shows, read from what its canvas was sent."""
+    blob = next(b for b in canvases_on(page) if b.proto.component_name.endswith("attnviz.head")).proto.bytes
+    header = json.loads(blob[4 : 4 + int.from_bytes(blob[:4], "little")])
+    return tuple(header["tile"])
+
+
+@pytest.fixture(scope="module")
+def opened():
+    """One visit, shared by the tests that change nothing."""
+    from tests.pages.conftest import open_page
+
+    return open_page("explore")
+
+
+def test_a_sentence_a_model_and_its_attention_are_there_from_the_start(opened):
+    assert not opened.exception
+    assert not opened.error
+    assert opened.text_area(key="text").value.startswith("The animal")
+    assert len(canvases_on(opened)) == 2, "the overview and one head"
+    assert "gives" in said(opened)
+
+
+def test_the_weights_are_named_as_what_they_are(opened):
+    """SmolLM2's are the Instruct model's, from a 4-bit file; another test reads that in the file."""
+    caption = next(each for each in opened.caption if "weights of" in each.value)
+    assert "Trained weights of SmolLM2 135M Instruct &#40;4&#45;bit&#41;." in caption.value
+    assert "rounded to 4 bits" in caption.help
+    assert opened.selectbox(key="model").options[0] == "SmolLM2 135M Instruct (4-bit)"
+
+
+def test_a_visitor_sees_at_most_seven_controls_at_first(opened):
+    plain = [opened.text_area, opened.selectbox, opened.text_input, opened.slider, opened.toggle, opened.multiselect]
+    inside = {"hub_id", "specials", "pair", "frame", "show", "units", "special", "colours", "curve"}
+    visible = [w for kind in plain for w in kind if w.key not in inside]
+    assert 1 <= len(visible) <= 7
+
+
+def test_heads_that_stand_out_are_named_with_their_number(opened):
+    assert any("looks at the previous token" in b.label for b in opened.button)
+
+
+def test_choosing_a_standout_shows_that_head_and_writes_it_into_the_link(visit):
+    page = visit("explore")
+    button = next(b for b in page.button if "previous token" in b.label)
+    button.click().run()
+    assert not page.exception
+    layer, head = head_of(page)
+    assert f"Layer {layer} head {head}" in button.label
+    assert page.query_params["at"] in (f"{layer}.{head}", [f"{layer}.{head}"])
+
+
+def test_a_link_opens_the_head_it_names(visit):
+    page = visit("explore", at="3.1", text="A short one")
+    assert head_of(page) == (3, 1)
+    assert page.text_area(key="text").value == "A short one"
+
+
+@pytest.mark.parametrize(
+    "link, sentence",
+    [
+        ({"at": "99.0"}, "There is no layer 99"),
+        ({"at": "<b>"}, "does not exist here"),
+        ({"by": "nonsense"}, "it must be one of: place"),
+        ({"c": "1garbage"}, "cannot be read"),
+        ({"model": "no-such-model"}, "does not exist here"),
+    ],
+)
+def test_a_link_to_something_that_does_not_exist_says_so_and_the_rest_is_shown(visit, link, sentence):
+    page = visit("explore", **link)
+    assert not page.exception
+    assert sentence in said(page) + " ".join(e.value for e in page.error)
+    assert len(canvases_on(page)) >= 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "text", ["", "  \n ", "😀", "猫坐在垫子上。", "قطة على السجادة", "x", "<script>alert(1)</script> $x$ **y**"]
+)
+def test_any_text_is_shown_or_refused_in_a_sentence(visit, text):
+    page = visit("explore")
+    page.text_area(key="text").set_value(text).run()
+    assert not page.exception
+    if text.strip():
+        assert not page.error
+        assert len(canvases_on(page)) == 2
+    else:
+        assert "empty" in page.error[0].value
+    assert not any("<script>" in m.value for m in page.markdown)
+
+
+def test_a_very_long_text_is_cut_and_the_page_says_where(visit):
+    page = visit("explore")
+    page.selectbox(key="model").set_value("minilm-l6").run()
+    page.text_area(key="text").set_value("cat " * 25_000).run()
+    assert not page.exception
+    assert any("Cut at" in i.value for i in page.info)
+
+
+@pytest.mark.parametrize(
+    "panel, words",
+    [
+        ("stages", "how “it” comes to give 0.750 to “animal”"),
+        ("what_if", "what changes is shown here at once"),
+        ("next", "comes next with"),
+        ("average", "On average “"),
+        ("beside", "They differ most in “"),
+    ],
+)
+def test_each_panel_opens_and_computes(visit, opened, panel, words):
+    page = visit("explore", **{f"open_{panel}": "true"})
+    assert not page.exception
+    assert not page.error
+    assert words in said(page)
+    assert words not in said(opened)
+
+
+def test_what_if_shows_before_after_and_difference(visit):
+    page = visit("explore", open_what_if="true", mask="none")
+    assert len(canvases_on(page)) == 5
+    assert "Before:" in said(page)
+    assert "After:" in said(page)
+
+
+def test_silencing_a_head_shows_what_follows(visit):
+    page = visit("explore", open_what_if="true")
+    page.multiselect[0].set_value(["0.0", "1.2"]).run()
+    assert not page.exception
+    assert "of the probability moved to other tokens" in said(page)
+
+
+def test_an_appended_token_becomes_part_of_the_sentence(visit):
+    page = visit("explore", open_next="true")
+    before = page.text_area(key="text").value
+    button = next(b for b in page.button if (b.key or "").startswith("append-"))
+    button.click().run()
+    assert not page.exception
+    assert page.text_area(key="text").value.startswith(before)
+    assert len(page.text_area(key="text").value) > len(before)
+
+
+def test_an_encoder_takes_a_second_sentence(visit):
+    page = visit("explore", model="minilm-l6", second="He likes music.")
+    assert not page.exception
+    assert page.text_input(key="second").value == "He likes music."
+    assert not page.error
+
+
+def test_the_page_is_unchanged_when_the_visitor_comes_back(visit):
+    page = visit("explore", at="3.1", by="entropy")
+    page.switch_page("../pages/home/home.py").run()
+    page.query_params.clear()
+    page.switch_page("../pages/explore/explore.py").run()
+    assert not page.exception
+    assert head_of(page) == (3, 1)
+    assert page.selectbox(key="by").value == "entropy"
+
+
+def test_a_length_after_w_o_stands_beside_the_one_before(visit):
+    """At layer 13, head 8, “it” gives 0.750 to “animal”: both lengths of that product are said, each with its name."""
+    page = visit("explore", open_stages="true", show="values")
+    said = " ".join([*(m.value for m in page.markdown), said_below_heads(page)])
+    assert "“animal” (9.72 long after W_O)" in said
+    assert "Before W_O, weight times value of “animal” is 2.79 long." in said
+    assert "After W_O, the projection that follows, it is 9.72 long." in said
+
+
+def test_the_caption_of_a_what_if_names_the_row_that_changes_most_and_not_the_one_of_the_page(visit, smollm2):
+    from attnviz.runs.head_matrix import head_matrix
+    from attnviz.runs.model_run import Request, run_model
+    from attnviz.runs.what_if import WhatIf, instantly
+
+    page = visit("explore", open_what_if="true", mask="window", window="3")
+    stack = run_model(Request("smollm2-135m", page.text_area(key="text").value), smollm2).stacks[0]
+    p = head_matrix(stack, 13, 8).values
+    q = instantly(stack, 13, 8, WhatIf(pattern="window", window=3)).values
+    lost = (p - q).clip(0).sum(1)
+    row = int(lost.argmax())
+    assert f"“{plain(stack.queries.labels[row])}” changes most: {lost[row]:.1%}" in said(page)
+    assert f"After: “{plain(stack.queries.labels[row])}” gives" in said(page)
+
+
+def test_a_silenced_head_is_said_to_keep_its_weights_and_the_head_that_changes_most_is_drawn(visit):
+    page = visit("explore", open_what_if="true")
+    page.multiselect[0].set_value(["13.8"]).run()
+    words = said(page)
+    assert "its own weights cannot change" in words
+    assert "Drawn is the head that changes most" in words
+    assert "changes most:" in words.split("Drawn is")[1]
+    assert "No row of this picture" not in words
+
+
+def test_ordering_by_induction_without_a_repeated_token_says_so_and_dims_nothing(visit):
+    page = visit("explore", text="The cat sat down.", by="induction")
+    assert "No token of this sentence comes twice" in said(page)
+    tiles = next(b for b in canvases_on(page) if b.proto.component_name.endswith("attnviz.overview"))
+    blob = tiles.proto.bytes
+    header = json.loads(blob[4 : 4 + int.from_bytes(blob[:4], "little")])
+    assert header["dim"] is False
+    twice = visit("explore", text="The cat sat. The cat sat.", by="induction")
+    assert "No token of this sentence" not in said(twice)
+
+
+def test_under_the_chat_template_no_token_is_appended_and_the_page_says_why(visit):
+    page = visit("explore", open_next="true", frame="chat")
+    assert not [b for b in page.button if (b.key or "").startswith("append-")]
+    assert "would be put into your turn" in said(page)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "link",
+    [
+        {"mask": "window", "window": "3"},
+        {"mask": "none", "scale": "inverse", "where": "layer", "again": "true"},
+        {"scale": "factor", "factor": "3.0", "where": "all", "again": "true", "at": "7.2"},
+        {"hide": [1, 3], "quiet": ["5.1", "13.8"]},
+        {"painted": True, "at": "2.0"},
+    ],
+    ids=["window", "none again", "factor everywhere", "hidden and silenced", "painted"],
+)
+def test_the_code_of_a_what_if_prints_what_is_on_screen(visit, link):
+    import base64
+
+    import numpy as np
+
+    from attnviz.app.links import link_pack
+
+    canvas = {key: link.pop(key) for key in ("hide", "quiet") if key in link}
+    if link.pop("painted", False):
+        mask = np.tril(np.random.default_rng(0).random((13, 13)) < 0.6) | np.eye(13, dtype=bool)
+        canvas["mask"] = base64.b64encode(np.packbits(mask).tobytes()).decode()
+        link["mask"] = "painted"
+    if canvas:
+        link["c"] = link_pack.pack(canvas)
+    page = visit("explore", open_what_if="true", **link)
+    code = next(block.value for block in with_code(page).code if "before[" in block.value)
+    found = {}
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        exec(code, found)
+    words = said(page)
+    row = int(re.search(r"before\[(\d+)\]", code)[1])
+    old, new = (found[name][row].numpy().astype(float) for name in ("before", "after"))
+    moved = max((new - old).clip(0).sum(), (old - new).clip(0).sum())
+    assert f"changes most: {moved:.1%} of its weight" in words
+    col = int(np.abs(new - old).argmax())
+    assert f"gets {new[col]:.1%} where it got {old[col]:.1%}" in words
+    if "shift" in found:
+        assert f"{found['shift']:.1%} of the probability moved" in words
+    assert len(printed.getvalue().splitlines()) >= len(old)
+
+
+@pytest.mark.parametrize("link, root", [({}, False), ({"curve": "root"}, True)])
+def test_the_small_pictures_and_the_large_one_have_the_same_colour_steps(visit, link, root):
+    page = visit("explore", **link)
+    headers = {}
+    for canvas in canvases_on(page):
+        blob = canvas.proto.bytes
+        headers[canvas.proto.component_name] = json.loads(blob[4 : 4 + int.from_bytes(blob[:4], "little")])
+    small = next(header for name, header in headers.items() if name.endswith("overview"))
+    large = next(header for name, header in headers.items() if name.endswith("head"))
+    assert small["scale"]["root"] is root
+    assert large["scale"]["root"] is root
+
+
+def test_of_a_sentence_that_was_read_before_the_picture_is_sent_first(visit, monkeypatch):
+    from attnviz.pages.explore.panels import head as head_panel
+    from attnviz.pages.explore.panels import request_form
+
+    order = []
+    monkeypatch.setattr(request_form, "_fill", lambda _examples: order.append("examples"))
+    monkeypatch.setattr(head_panel, "explore", lambda _run, _below: order.append("picture"))
+    page = visit("explore", text="Nobody has read this sentence before.")
+    assert order == ["examples", "picture"], "a model that takes its time keeps nobody from the examples"
+    page.run()
+    assert order[2:] == ["picture", "examples"]

@@ -1,0 +1,86 @@
+"""Pins stay on their words when tokens are joined or hidden, the sentence is edited, or another model reads it."""
+
+from __future__ import annotations
+
+import pytest
+
+from attnviz import canvas
+from attnviz.app.links import link_state
+from attnviz.pages.explore import choices
+from attnviz.pages.explore.panels import pinned
+from attnviz.runs.head_matrix import Look, head_matrix
+from tests.models.conftest import minilm
+from tests.pages.explore.conftest import paired
+
+__all__ = ["minilm", "paired"]
+
+
+@pytest.fixture
+def held(monkeypatch):
+    """What is kept of the choices, in place of a session."""
+    kept = {choices.PINS: None}
+    monkeypatch.setattr(link_state, "value", kept.__getitem__)
+    monkeypatch.setattr(link_state, "put_all", kept.update)
+    return kept
+
+
+def places(run, **look):
+    stack = run.stacks[0]
+    matrix = head_matrix(stack, 0, 0, Look(**look))
+    return pinned.Places.of(stack, matrix), matrix
+
+
+def labels_of(pins, matrix):
+    return [(matrix.rows if pin.axis == "q" else matrix.cols)[pin.index] for pin in pins.tokens]
+
+
+@pytest.mark.parametrize("look", [{"special": False}, {"units": "words"}, {"units": "words", "special": False}])
+def test_a_pin_stays_on_its_word_when_tokens_are_joined_or_hidden(paired, held, look):
+    here, matrix = places(paired)
+    row, col = matrix.rows.index("guitar"), matrix.cols.index("daily")
+    pinned.keep(here, canvas.Pins((canvas.Pin("q", row), canvas.Pin("k", col)), (row, col)))
+    there, other = places(paired, **look)
+    found = pinned.pins(there)
+    assert labels_of(found, other) == ["guitar", "daily"]
+    assert (other.rows[found.cell[0]], other.cols[found.cell[1]]) == ("guitar", "daily")
+    assert pinned.pins(here) == canvas.Pins((canvas.Pin("q", row), canvas.Pin("k", col)), (row, col)), "and back"
+
+
+def test_a_pin_on_a_piece_holds_the_whole_word_and_one_on_a_part_of_two_sentences_goes_with_it(paired, held):
+    here, matrix = places(paired)
+    piece = next(i for i, label in enumerate(matrix.rows) if label.startswith("##") or label == "token")
+    pinned.keep(here, canvas.Pins((canvas.Pin("q", piece),)))
+    words, joined = places(paired, units="words")
+    assert labels_of(pinned.pins(words), joined) == ["tokenizers"]
+    second, _ = places(paired, part="first to first")
+    assert pinned.pins(second).tokens == (), "the word is not in this picture, and no other takes its place"
+
+
+def test_a_hidden_special_token_is_not_replaced_by_a_neighbour(paired, held):
+    here, matrix = places(paired)
+    pinned.keep(here, canvas.Pins((canvas.Pin("q", 0),)))
+    assert matrix.rows[0] == "[CLS]"
+    assert pinned.pins(places(paired, special=False)[0]).tokens == ()
+
+
+def test_a_pin_follows_its_word_into_an_edited_sentence(held):
+    old = pinned.Places(((0,), (1,), (2,)), ((0,), (1,), (2,)), ("The", "cat", "sat"), ("The", "cat", "sat"))
+    new = ("Once", "the", "old", "cat", "sat")
+    after = pinned.Places(tuple((i,) for i in range(5)), tuple((i,) for i in range(5)), new, new)
+    pinned.keep(old, canvas.Pins((canvas.Pin("q", 1), canvas.Pin("k", 0)), (2, 1)))
+    found = pinned.pins(after)
+    assert found.tokens == (canvas.Pin("q", 3),), "cat is pinned, The is gone"
+    assert found.cell == (4, 3)
+
+
+def test_a_link_of_an_earlier_version_counts_the_rows_of_the_picture(paired, held):
+    held[choices.PINS] = choices.PINS.read({"t": [["q", 2], ["k", 999]], "c": [3, 1]})
+    assert pinned.pins(places(paired)[0]) == canvas.Pins((canvas.Pin("q", 2),), (3, 1))
+
+
+@pytest.mark.parametrize(
+    "bad", [{"t": [["q"]]}, {"t": [["x", 1]]}, {"t": [["q", 1, 5]]}, {"t": [], "c": [1]}, {"t": [["q", 1, "x" * 2000]]}]
+)
+def test_nonsense_in_a_link_is_refused(bad):
+    with pytest.raises((ValueError, TypeError)):
+        choices.PINS.read(bad)

@@ -1,0 +1,68 @@
+"""The small pictures of a long sentence under a change: against weights of each head, and from memory only."""
+
+from __future__ import annotations
+
+import zlib
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+
+from attnviz.app.cache import model_cache
+from attnviz.canvas.head import sentence_heads
+from attnviz.canvas.shared import packing
+from attnviz.pages.explore.panels import tiles_address
+from attnviz.runs.model_run import Request, Stack, run_model
+from attnviz.runs.what_if import WhatIf
+from tests.models.conftest import minilm
+
+__all__ = ["minilm"]
+
+LONG = "The cat sat on the mat and the dog ran in the park. " * 6
+
+
+def expected(stack: Stack, layer: int, head: int, **change: Any) -> np.ndarray:
+    """The tile of one head, block by block, from its weights."""
+    weights = stack.layers[layer].weights(head, **change)[0, 0].float().numpy()
+    parts = list(pairwise(i * len(weights) // 32 for i in range(33)))
+    blocks = [[weights[a:b, c:d].max() for c, d in parts] for a, b in parts]
+    found: np.ndarray = np.rint(np.sqrt(np.array(blocks)) * 254)
+    return found
+
+
+@pytest.mark.parametrize("where, reached", [("head", {(3, 5)}), ("layer", {(3, h) for h in range(12)}), ("all", None)])
+def test_tiles_are_under_the_change_where_it_reaches(memory, minilm, where, reached):
+    request = Request("minilm-l6", LONG)
+    run = memory.runs.get(request, lambda: run_model(request, minilm))
+    stack = run.stacks[0]
+    assert len(stack.queries) > 64
+    change = WhatIf(scale="none", where=where)
+    address = tiles_address.address(run, stack, 3, 5, change)
+    assert address is not None
+    found = sentence_heads.answer(address.rsplit("/", 1)[1])
+    assert found is not None
+    codes = np.frombuffer(zlib.decompress(found), np.uint8).reshape(72, 32, 32)
+    for number in range(72):
+        layer, head = divmod(number, 12)
+        changed = reached is None or (layer, head) in reached
+        wanted = expected(stack, layer, head, **({"scale": None} if changed else {}))
+        assert np.abs(codes[number].astype(int) - wanted).max() <= 1, (layer, head)
+    memory.runs = model_cache.Shared().runs
+    assert sentence_heads.answer(address.rsplit("/", 1)[1]) is None, "what is gone from memory is not made again"
+
+
+def test_what_a_mask_hides_is_masked_in_the_tile(memory, minilm):
+    run = run_model(Request("minilm-l6", LONG), minilm)
+    stack = run.stacks[0]
+    codes = tiles_address.tiles(stack, (0, 0), WhatIf(pattern="causal", where="all"))
+    above = np.triu(np.ones((32, 32), bool), 1)
+    tiles = np.frombuffer(codes, np.uint8).reshape(72, 32, 32)
+    assert (tiles[:, above] == packing.MASKED_8).all()
+    assert (tiles[:, ~above] != packing.MASKED_8).all()
+
+
+def test_nothing_is_offered_where_nothing_changes(memory, minilm):
+    run = run_model(Request("minilm-l6", LONG), minilm)
+    assert tiles_address.address(run, run.stacks[0], 0, 0, WhatIf()) is None
+    assert tiles_address.address(run, run.stacks[0], 0, 0, WhatIf(silenced=((0, 1),))) is None

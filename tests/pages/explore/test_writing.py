@@ -1,0 +1,98 @@
+"""What comes next writes, and what a visitor begins with when asking for more, through the page."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from attnviz.models.catalogue import EXAMPLES
+from attnviz.pages.explore.panels import writing
+from tests.pages.explore.test_page import head_of, said
+
+START = "The cat sat on the"
+
+
+class Loaded:
+    """Dice that always fall on the likeliest token."""
+
+    def choices(self, found, shares):
+        return [max(zip(found, shares, strict=True), key=lambda pair: pair[1])[0]]
+
+
+@pytest.fixture
+def likeliest(monkeypatch):
+    monkeypatch.setattr(writing, "_draw", Loaded())
+
+
+def text_of(page):
+    return page.text_area(key="text").value
+
+
+def test_the_model_writes_takes_back_and_the_link_holds_what_is_there(visit, likeliest):
+    page = visit("explore", text=START, open_next="true", write="3")
+    page.button(key="begin-writing").click().run(timeout=120)
+    assert not page.exception
+    written = text_of(page)
+    assert written.startswith(START)
+    assert len(written) > len(START) + 3
+    assert page.query_params["text"] in (written, [written])
+    page.button(key="undo").click().run(timeout=60)
+    two = text_of(page)
+    assert written.startswith(two)
+    assert START < two < written
+    for _token in range(2):
+        page.button(key="undo").click().run(timeout=60)
+    assert text_of(page) == START
+    assert page.button(key="undo").disabled
+
+
+def test_a_token_drawn_alone_is_one_that_top_k_allows(visit):
+    page = visit("explore", text=START, open_next="true", topk="1")
+    page.button(key="draw-one").click().run(timeout=60)
+    drawn = text_of(page)
+    again = visit("explore", text=START, open_next="true", temperature="0")
+    again.button(key="draw-one").click().run(timeout=60)
+    assert text_of(again) == drawn, "one token is left possible either way: the likeliest"
+
+
+def test_what_a_visitor_types_cannot_be_taken_back_by_undo(visit, likeliest):
+    page = visit("explore", text=START, open_next="true")
+    page.button(key="draw-one").click().run(timeout=60)
+    page.text_area(key="text").set_value("Something else").run(timeout=60)
+    assert page.button(key="undo").disabled
+
+
+def test_writing_ends_where_no_more_tokens_can_be_read(visit, likeliest, monkeypatch):
+    monkeypatch.setenv("ATTNVIZ_TOKEN_LIMIT", "7")
+    page = visit("explore", text=START, open_next="true", write="50")
+    page.button(key="begin-writing").click().run(timeout=120)
+    assert not page.exception
+    assert any("at most 7" in error.value for error in page.error)
+    assert page.button(key="begin-writing")
+
+
+def test_another_sentence_begins_with_another_sentence(visit):
+    page = visit("explore", open_beside="true", beside="sentence")
+    other = page.text_area(key="other_text").value
+    assert other == "The animal didn't cross the street because it was too wide."
+    assert other != text_of(page)
+
+
+def test_the_first_example_keeps_the_model_that_is_chosen(visit):
+    page = visit("explore", model="minilm-l6", text="Something", at="2.3")
+    page.button(key="example-0").click().run(timeout=60)
+    assert page.selectbox(key="model").value == "minilm-l6"
+    assert text_of(page) == EXAMPLES[0].text
+    assert head_of(page) == (2, 3)
+    page.button(key="example-4").click().run(timeout=60)
+    assert page.selectbox(key="model").value == "smollm2-135m"
+
+
+def test_rollout_opens_at_a_depth_at_which_the_first_token_is_not_everything(visit):
+    page = visit("explore", open_average="true", combine="rollout")
+    depth = page.slider(key="rollout_to").value
+    assert 1 <= depth < 30
+    shares = [float(share) for share in re.findall(r"estimate (\d+)% of", said(page))]
+    assert shares
+    assert max(shares) < 90

@@ -1,0 +1,56 @@
+"""The glossary as a visitor uses it, and a term that explains itself elsewhere."""
+
+from __future__ import annotations
+
+from streamlit.testing.v1 import AppTest
+
+from attnviz.app.glossary_terms import TERMS
+
+
+def said(page):
+    return " ".join(str(part.value) for kind in (page.markdown, page.info, page.caption) for part in kind)
+
+
+def test_all_terms_are_there_with_a_button_each(visit):
+    page = visit("glossary")
+    assert not page.exception
+    assert {button.key for button in page.button if button.key.startswith("see-")} == {f"see-{id}" for id in TERMS}
+    assert "Llama-3.1-8B keeps 128 KiB for each token" in said(page)
+    assert "become 9%, 24% and 67%" in said(page)
+
+
+def test_looking_for_a_word_leaves_those_that_speak_of_it(visit):
+    page = visit("glossary", w_find="CACHE")
+    keys = {button.key for button in page.button if button.key.startswith("see-")}
+    assert "see-kv_cache" in keys
+    assert "see-prefill" in keys
+    assert "see-softmax" not in keys
+
+
+def test_a_word_that_nobody_uses_and_markup_are_answered_in_a_sentence(visit):
+    page = visit("glossary", w_find="<b>zebra</b>")
+    assert not page.exception
+    assert "None of the" in said(page)
+    assert "<b>" not in said(page)
+
+
+def test_see_it_opens_the_page_at_the_place_that_shows_it(visit):
+    page = visit("glossary")
+    page.button(key="see-multi_head").click().run()
+    assert not page.exception
+    assert page.segmented_control(key="b_ask").value == "heads"
+
+
+def script() -> None:
+    from attnviz.app import term_popover
+    from attnviz.serve import page_table  # noqa: F401
+
+    term_popover.terms("softmax", "kv_cache")
+
+
+def test_a_term_explains_itself_on_any_page():
+    app = AppTest.from_function(script, default_timeout=60).run()
+    assert not app.exception
+    shown = [part.value for part in app.markdown]
+    assert any(text.startswith("Turns scores into weights") for text in shown)
+    assert [button.key for button in app.button] == ["see-softmax", "see-kv_cache"]

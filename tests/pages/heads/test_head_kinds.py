@@ -1,0 +1,43 @@
+"""What heads are called, and how two measures of them go together."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from attnviz.pages.heads.maths import head_kinds, head_survey
+
+PLACES = ((0, 0), (0, 1), (1, 0), (1, 1))
+
+
+def summary(mean: list[float]) -> head_survey.MeasureSummary:
+    values, none = np.array(mean), np.zeros((4, 5))
+    return head_survey.MeasureSummary(values, values / 10, values, np.full(4, 7), none - 1, none)
+
+
+SURVEY = head_survey.Survey(
+    PLACES,
+    {"induction": summary([0.1, 0.9, 0.5, np.nan]), "first_token": summary([0.95, 0.6, 0.2, 0.49])},
+    (),
+)
+
+
+def test_a_head_is_named_from_half_of_its_weight_on_and_may_have_two_names() -> None:
+    found = [(each.kind, each.column, each.mean) for each in head_kinds.named(SURVEY)]
+    assert found == [("induction", 1, 0.9), ("induction", 2, 0.5), ("first_token", 0, 0.95), ("first_token", 1, 0.6)]
+    assert [each.kind for each in head_kinds.names_of(SURVEY, 1)] == ["induction", "first_token"]
+    assert head_kinds.names_of(SURVEY, 3) == []
+    assert [head_kinds.count_of(SURVEY, kind) for kind in SURVEY.measures] == [2, 2]
+    assert [each.column for each in head_kinds.named(SURVEY, most=1)] == [1, 0]
+
+
+def test_the_rank_correlation_is_spearmans() -> None:
+    draw = np.random.default_rng(0)
+    a = draw.integers(0, 6, 40).astype(float)  # ties
+    b = a + draw.normal(size=40)
+    a[3] = b[7] = np.nan
+    expected = stats.spearmanr(a, b, nan_policy="omit").statistic
+    assert head_kinds.rank_correlation(a, b) == pytest.approx(expected, abs=1e-12)
+    assert np.isnan(head_kinds.rank_correlation(np.ones(9), b[:9]))
+    assert np.isnan(head_kinds.rank_correlation(a[:2], b[:2]))

@@ -1,0 +1,57 @@
+"""A survey sums up what scan and costs find, and knows the sentences that show it most."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from attnviz.base.message import Problem
+from attnviz.models.loading import load
+from attnviz.pages.heads.maths import head_survey
+from attnviz.runs.heads.head_scores import HeadScores
+
+PLACES = ((0, 0), (0, 1), (1, 0))
+
+
+def scores(each: np.ndarray) -> HeadScores:
+    return HeadScores(PLACES, ("a", "a", "b"), {"x": each}, len(each))
+
+
+def test_the_examples_of_a_head_are_its_highest_sentences_and_none_without_a_score() -> None:
+    draw = np.random.default_rng(0)
+    each = draw.random((9, 3))
+    each[:, 1] = np.nan
+    each[2:, 2] = np.nan
+    found = head_survey.MeasureSummary.of(scores(each), "x")
+    assert found.best[0].tolist() == sorted(range(9), key=lambda n: -each[n, 0])[:5]
+    np.testing.assert_array_equal(found.best_scores[0], np.sort(each[:, 0])[::-1][:5])
+    assert (found.best[1] == -1).all()
+    assert np.isnan(found.mean[1])
+    assert sorted(found.best[2][:2].tolist()) == [0, 1]
+    assert (found.best[2][2:] == -1).all()
+    assert found.counts.tolist() == [9, 0, 2]
+
+
+def test_the_map_has_a_place_for_every_head() -> None:
+    survey = head_survey.Survey(PLACES, {}, ())
+    made = survey.grid(np.array([1.0, 2.0, 3.0]))
+    np.testing.assert_array_equal(made, [[1.0, 2.0], [3.0, np.nan]])
+    assert survey.column(1, 0) == 2
+    assert survey.column(1, 1) is None
+
+
+def test_patterns_are_scanned_sentence_by_sentence() -> None:
+    loaded = load("minilm-l6")
+    config = head_survey.Config("own", "the cat and the dog and the cat\na bird saw it and a bird saw it", 5, 20)
+    steps = list(head_survey.patterns(loaded, config))
+    assert [step.share for step in steps] == [0.5, 1.0]
+    assert [step.done for step in steps] == [False, True]
+    survey = steps[-1].survey()
+    assert survey is not None
+    assert set(survey.measures) == set(head_survey.PATTERNS)
+    assert survey.sentences == tuple(config.own.splitlines())
+
+
+def test_the_cost_of_heads_that_predict_nothing_is_refused() -> None:
+    with pytest.raises(Problem, match="does not predict the next token"):
+        next(head_survey.costs(load("minilm-l6"), head_survey.Config()))

@@ -1,0 +1,110 @@
+"""What the page shows first is what these weights give on these sentences: the beginning is computed again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from attnviz.models.loading import load
+from attnviz.pages.heads.maths import head_survey, prepared_surveys
+
+PAIRS = [(model, text) for model in ("smollm2-135m", "minilm-l6") for text in ("books", "repeated")]
+AGAIN = 2  # sentences
+
+
+@pytest.mark.parametrize("model, text", PAIRS)
+def test_a_prepared_survey_has_the_scores_of_its_first_sentences(model: str, text: head_survey.TextKind) -> None:
+    config = head_survey.Config(text)
+    survey = prepared_surveys.find(model, config)
+    assert survey is not None
+    loaded = load(model)
+    assert survey.sentences == config.sentences(loaded)
+    short = head_survey.Config("own", "\n".join(survey.sentences[:AGAIN]))
+    *_, last = head_survey.patterns(loaded, short)
+    assert last.sentences == survey.sentences[:AGAIN]
+    assert last.scores is not None
+    for name, each in last.scores.by_sentence.items():
+        held = survey.measures[name]
+        for sentence in range(AGAIN):
+            heads, places = np.nonzero(held.best == sentence)
+            np.testing.assert_allclose(
+                held.best_scores[heads, places], each[sentence, heads], atol=1e-3, err_msg=f"{name} {sentence}"
+            )
+
+
+@pytest.mark.parametrize("model, text", PAIRS)
+def test_a_prepared_survey_says_how_it_was_made(model: str, text: head_survey.TextKind) -> None:
+    survey = prepared_surveys.find(model, head_survey.Config(text))
+    assert survey is not None
+    assert {"weights", "seed", "made", "torch", "transformers", "model"} <= set(survey.about)
+    assert len(survey.sentences) == 64
+
+
+def test_other_weights_other_sentences_and_ones_own_text_have_no_prepared_survey(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert prepared_surveys.find("gpt2", head_survey.Config()) is None
+    assert prepared_surveys.find("smollm2-135m", head_survey.Config(count=8)) is None
+    assert prepared_surveys.find("smollm2-135m", head_survey.Config("repeated", seed=1)) is None
+    assert prepared_surveys.find("../../secret", head_survey.Config()) is None
+    monkeypatch.setattr(prepared_surveys, "weights_of", lambda model: "other weights")
+    assert prepared_surveys.find("smollm2-135m", head_survey.Config()) is None
+
+
+@pytest.mark.slow
+def test_the_prepared_cost_is_that_of_the_first_sentence_in_its_last_layers() -> None:
+    """One sentence whole would take two minutes: its silenced heads of the last three layers are cheap."""
+    from attnviz.models.capture import ResumedPass
+    from attnviz.models.tokens import encode
+    from attnviz.runs.heads.removal_costs import _loss, costs_in_layer, targets
+
+    survey = prepared_surveys.find("smollm2-135m", head_survey.Config())
+    assert survey is not None
+    held, loaded = survey.measures["silenced"], load("smollm2-135m")
+    inputs = encode(loaded, survey.sentences[0]).inputs
+    started = ResumedPass(loaded.model, **inputs)
+    ids, real = targets(inputs)
+    assert started.trace.logits is not None
+    base = _loss(started.trace.logits, ids, real)
+    for layer in (27, 28, 29):
+        rises = costs_in_layer(started, layer, base, ids, real)[0].numpy()
+        for head, rise in enumerate(rises):
+            column = survey.column(layer, head)
+            assert column is not None
+            if 0 in held.best[column]:
+                place = held.best[column].tolist().index(0)
+                assert held.best_scores[column, place] == pytest.approx(rise, abs=2e-3)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("text, layer, head", [("books", 1, 3), ("repeated", 16, 0)])
+def test_a_prepared_cost_is_the_rise_of_transformers_own_loss_with_the_head_s_slice_zeroed(
+    text: head_survey.TextKind, layer: int, head: int
+) -> None:
+    """By a hook of torch before the output projection, over every sentence that the mean rests on."""
+    survey = prepared_surveys.find("smollm2-135m", head_survey.Config(text))
+    assert survey is not None
+    held, column, loaded = survey.measures["silenced"], survey.column(layer, head), load("smollm2-135m")
+    inner: Any = loaded.model
+    count = int(held.counts[column])
+
+    def silence(module: Any, given: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+        parts = given[0].unflatten(-1, (inner.config.num_attention_heads, -1)).clone()
+        parts[:, :, head] = 0
+        return (parts.flatten(-2),)
+
+    rises = []
+    for sentence in survey.sentences[:count]:
+        ids = loaded.tokenizer(sentence, return_tensors="pt").input_ids
+        with torch.no_grad():
+            before = inner(ids, labels=ids).loss
+            hook = inner.model.layers[layer].self_attn.o_proj.register_forward_pre_hook(silence)
+            rises.append(float(inner(ids, labels=ids).loss - before))
+            hook.remove()
+    assert count >= 9
+    assert held.mean[column] == pytest.approx(np.mean(rises), rel=2e-3)
+    assert held.stderr[column] == pytest.approx(np.std(rises, ddof=1) / count**0.5, rel=2e-3)

@@ -1,0 +1,129 @@
+from __future__ import annotations
+
+import base64
+import re
+
+import pytest
+
+from attnviz.app.exports import Gathering, gather
+from attnviz.app.links import link_pack
+from attnviz.app.page_entry import PAGES_DIR
+from attnviz.pages.home import choices
+from attnviz.serve.page_table import PAGES
+from tests.pages.conftest import said_below_heads
+
+
+def test_the_first_screen_has_a_computed_picture_and_says_what_it_shows(visit):
+    page = visit()
+    assert not page.exception
+    assert page.get("bidi_component"), "the picture"
+    said = said_below_heads(page)
+    assert "“it” gives 75% to “animal”" in said
+    head = next(one.proto.bytes for one in page.get("bidi_component") if one.proto.bytes)
+    assert b"Trained: SmolLM2 135M Instruct (4-bit), layer" in head
+
+
+def test_every_page_that_exists_has_a_card_and_every_card_a_page(visit):
+    names = {row.name for row in PAGES}
+    assert names == {path.parent.name for path in PAGES_DIR.glob("*/page_entry.py")}
+    links = [link.proto.page for link in visit().main.get("page_link")]
+    order = [row.name for row in PAGES if not row.is_home]
+    assert links == order, "in the order of the menu"
+    learned = ["lessons", "build", "scaling", "heads", "masks", "positions", "decoding", "sharing", "explore"]
+    assert order[: len(learned)] == learned
+
+
+def test_a_row_of_the_head_stands_above_it_as_a_mixture(visit):
+    drawn = next(one.proto.json for one in visit().get("bidi_component") if "svg" in one.proto.json)
+    assert "mixture: " in drawn
+    assert "animal 75%" in drawn
+
+
+def test_mask_scale_and_sentence_change_the_numbers(visit):
+    own = said_below_heads(visit())
+    assert said_below_heads(visit(causal="false")) != own
+    assert said_below_heads(visit(scaled="false")) != own
+    cold = said_below_heads(visit(start_scale="factor", start_factor="0.0"))
+    assert "“it” gives 11% to" in cold, "nine keys share alike"
+    page = visit()
+    page.text_input(key="sentence").set_value("A cat sat").run()
+    assert not page.exception
+    said = said_below_heads(page)
+    looking, *seen = re.findall(r"“(\w+)”", said)
+    assert seen
+    assert {looking, *seen} <= {"A", "cat", "sat"}
+    assert "animal" not in said
+
+
+def test_before_the_change_is_what_the_model_does(visit):
+    changed = {"causal": "false", "start_scale": "inverse"}
+    assert said_below_heads(visit(**changed)) != said_below_heads(visit())
+    assert said_below_heads(visit(**changed, start_seen="before")) == said_below_heads(visit())
+
+
+PAINTED_ROW = base64.b64encode(bytes([255] * 22)).decode()  #: 13 tokens by 13, every pair painted
+CHANGES = [
+    ({"causal": "false"}, "Mask: none, every token may look at every token. Scores times 0.125. Changed in this head"),
+    ({"start_mask": "window", "start_window": "3"}, "Mask: a window of 3 tokens. Scores times 0.125."),
+    ({"start_scale": "factor", "start_factor": "4.0"}, "Mask: the model's own. Scores times 0.125 × 4."),
+    ({"scaled": "false"}, "Mask: the model's own. Scores times 1."),
+    ({"start": link_pack.pack({"hide": [1]})}, "No token may look at: animal (1)."),
+    ({"start_mask": "painted", "start": link_pack.pack({"mask": PAINTED_ROW})}, "Mask: painted by hand."),
+]
+
+
+def captions(page) -> list[str]:
+    gathering = Gathering(None)
+    gather(page.session_state, gathering)
+    page.run()
+    assert not page.exception
+    assert len(gathering.offers) == 2
+    return [offer.caption for offer in gathering.offers]
+
+
+@pytest.mark.parametrize("changed, said", CHANGES)
+def test_an_exported_picture_says_what_is_changed(visit, changed, said):
+    assert all(caption.startswith("Trained: ") and said in caption for caption in captions(visit(**changed)))
+    less = captions(visit(**changed, start_seen="difference"))
+    assert all("After the change minus before it. " in caption and said in caption for caption in less)
+
+
+@pytest.mark.parametrize("changed", [{}, {"causal": "false", "start_seen": "before"}])
+def test_an_exported_picture_says_nothing_of_a_change_that_is_not_seen(visit, changed):
+    assert all("Mask" not in caption for caption in captions(visit(**changed)))
+
+
+@pytest.mark.parametrize("text", ["", "   "])
+def test_an_empty_sentence_is_explained_and_the_cards_stay(visit, text):
+    page = visit()
+    page.text_input(key="sentence").set_value(text).run()
+    assert not page.exception
+    assert "empty" in page.error[0].value
+    assert page.get("page_link")
+
+
+def test_markup_in_the_sentence_is_never_markup(visit):
+    page = visit()
+    page.text_input(key="sentence").set_value("<img src=x onerror=alert(1)> $x$ **y**").run()
+    assert not page.exception
+    assert not any("<img" in m.value or "**y**" in m.value for m in page.markdown)
+
+
+def test_a_chinese_reader_is_offered_the_sentence_in_chinese_and_told_how_well_it_is_read(visit):
+    page = visit(lang="zh")
+    page.button(key="start-other-script").click().run()
+    assert not page.exception
+    assert page.text_input(key="sentence").value == choices.CHINESE
+    assert "15 characters are 29 tokens, 24 of which" in page.caption[0].value
+    assert "in English is 13 tokens and 49 nats" in page.caption[0].value
+    assert "“它 1/2” gives" in said_below_heads(page)
+    page.button(key="start-other-script").click().run()
+    assert page.text_input(key="sentence").value == choices.EXAMPLE
+    assert not any("bytes of a character" in each.value for each in page.caption)
+
+
+def test_an_english_reader_of_a_chinese_sentence_is_told_so_and_offered_no_button(visit):
+    page = visit(sentence="北京")
+    assert "2 characters are 4 tokens, 4 of which" in page.caption[0].value
+    assert "in English" not in page.caption[0].value.partition("mostly from English")[2]
+    assert "start-other-script" not in [button.key for button in page.button]

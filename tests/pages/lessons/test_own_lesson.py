@@ -1,0 +1,103 @@
+"""A lecturer's lesson as a text file: it comes back as it was written, and every mistake names its line."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from attnviz.base.message import Problem
+from attnviz.pages.lessons.panels import all_lessons, own_lesson
+from attnviz.pages.lessons.panels.hand_pictures import PICTURES
+from attnviz.serve import page_table  # noqa: F401
+
+GOOD = """title = "Mine"
+
+[[step]]
+title = "One row"
+idea = "“{token}” has {n} weights."
+facts = "mixture_facts.row_sum"
+picture = "head"
+set = { mask = "causal" }
+question = "Which?"
+answers = ["this", "that"]
+right = 2
+minutes = 4
+"""
+
+
+def test_a_small_file_is_a_lesson():
+    lesson = own_lesson.read(GOOD)
+    (step,) = lesson.steps
+    assert (lesson.title, step.title, step.picture.kind, dict(step.picture.set_to)) == (
+        "Mine", "One row", "head", {"mask": "causal"},
+    )  # fmt: skip
+    assert step.question is not None
+    assert (step.question.answers["2"], step.question.right) == ("that", "2")
+
+
+def test_a_file_says_its_sentence_and_where_a_step_goes_on():
+    lesson = own_lesson.read(
+        GOOD.replace("\n[[step]]", 'sentence = "Cats sleep."\n\n[[step]]')
+        + 'link = "https://attention.example.org/demo/scaling?s_dk=16&s_section=gradient"\n'
+    )
+    assert lesson.sentence == "Cats sleep."
+    assert (lesson.steps[0].page, dict(lesson.steps[0].seen)) == ("scaling", {"s_dk": "16", "s_section": "gradient"})
+    assert own_lesson.read(own_lesson.written(lesson, lesson.sentence)) == lesson
+    start = own_lesson.read(GOOD + 'link = "/"\n').steps[0]
+    assert (start.page, dict(start.seen)) == ("home", {})
+
+
+@pytest.mark.parametrize("lesson", all_lessons.LESSONS.values(), ids=lambda lesson: lesson.id)
+def test_the_apps_own_lessons_survive_the_way_through_a_file(lesson):
+    back = own_lesson.read(own_lesson.written(lesson))
+    for mine, theirs in zip(lesson.steps, back.steps, strict=True):
+        for name in ("title", "idea", "do", "facts", "notes", "terms", "question", "picture", "after", "page", "seen"):
+            if name == "question" and mine.question and mine.question.right:
+                assert list(theirs.question.answers.values()) == list(mine.question.answers.values())
+                answers = dict(zip(theirs.question.answers, mine.question.answers, strict=True))
+                assert answers[theirs.question.right] == mine.question.right
+            else:
+                assert getattr(theirs, name) == getattr(mine, name), (mine.title, name)
+
+
+@pytest.mark.parametrize(
+    "old, new, line, says",
+    [
+        ('picture = "head"', 'picture = "hed"', 7, "must be one of: tokens, board, head"),
+        ('mask = "causal"', 'mask = "cusal"', 8, "must be one of: model, none, causal, window"),
+        ('mask = "causal"', 'colour = "red"', 8, "allowed: mask, scale"),
+        ("right = 2", "right = 3", 11, "1 to 2"),
+        ("minutes = 4", "minutes = 400", 12, "0 to 120"),
+        ("minutes = 4", "minuets = 4", 12, "allowed: title, idea"),
+        ("mixture_facts.row_sum", "mixture_facts.run", 6, "mixture_facts.row_sum"),
+        ("{token}", "{token.__class__}", 5, "the name of a fact"),
+        ("{token}", "{token", 5, "for braces write {{ and }}"),
+        ('title = "One row"', "", 3, "title is missing in step 1"),
+        ('title = "Mine"', 'titel = "Mine"', 1, "title, sentence, [[step]]"),
+        ("[[step]]", "sentence = 3\n[[step]]", 3, "a text in quotes, up to 400 characters"),
+        ("minutes = 4", 'link = "bild?b_step=softmax"', 12, "“bild” is no page; pages are: build, compare"),
+        ("minutes = 4", 'link = "build?b_stap=softmax"', 12, "“b_stap” is no parameter of build; it has: b_text"),
+        ("minutes = 4", 'link = "build?b_batch=many"', 12, "“many” makes no sense as b_batch of build"),
+        ("minutes = 4", 'link = "masks?m_paint=x"', 12, "Line 12: link: "),
+    ],
+)
+def test_a_mistake_names_its_line_and_what_is_allowed(old, new, line, says):
+    with pytest.raises(Problem) as raised:
+        own_lesson.read(GOOD.replace(old, new))
+    assert str(raised.value).startswith(f"Line {line}: ")
+    assert says in str(raised.value)
+
+
+def test_a_file_that_is_not_toml_says_where():
+    with pytest.raises(Problem, match="line 7"):
+        own_lesson.read(GOOD.replace('picture = "head"', 'picture = "head'))
+
+
+def test_a_saved_lesson_says_at_its_top_what_its_lines_are():
+    text = own_lesson.written(all_lessons.LESSONS["masks"])
+    told = [line for line in text.splitlines() if line.startswith("#")]
+    assert text.startswith("\n".join(told) + "\n\ntitle = ")
+    words = set(re.findall(r"\w+", " ".join(told)))
+    assert set(own_lesson.KEYS) - {"ids"} <= words
+    assert set(PICTURES) <= words

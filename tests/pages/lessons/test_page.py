@@ -1,0 +1,185 @@
+"""The lessons as a visitor walks them: every step with several sentences, questions, links, arrows' buttons, files."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+
+import pytest
+import torch
+
+from attnviz.app.glossary_terms import TERMS
+from attnviz.app.links import link_pack
+from attnviz.app.links.choices import choices_of
+from attnviz.app.text import plain
+from attnviz.models.loading import load
+from attnviz.pages.lessons import choices as lesson_choices
+from attnviz.pages.lessons.panels import all_lessons
+from attnviz.serve import page_table  # noqa: F401
+
+LESSONS = all_lessons.LESSONS
+SENTENCES = (None, "Time flies", "两只鸟看见了它 & <b>x</b> $y$ {z}")
+
+
+def said(page):
+    kinds = (page.markdown, page.info, page.caption, page.success, page.subheader)
+    return " ".join(str(part.value) for kind in kinds for part in kind)
+
+
+def errors(page):
+    return [str(part.value) for part in page.error]
+
+
+def answer(page, id):
+    return page.button(key=f"l-answer-{id}").click().run()
+
+
+def test_there_are_eight_lessons_of_four_to_seven_steps_in_the_order_of_the_links():
+    assert tuple(LESSONS) == lesson_choices.IDS
+    assert len(LESSONS) == 8
+    assert {len(lesson.steps) for lesson in LESSONS.values()} <= {4, 5, 6, 7}
+
+
+def test_terms_and_ways_on_exist():
+    for lesson in LESSONS.values():
+        for step in lesson.steps:
+            assert set(step.terms) <= set(TERMS)
+            known = {choice.name: choice for choice in choices_of(step.page)}
+            for name, text in step.seen.items():
+                known[name].read(text)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lesson", LESSONS)
+@pytest.mark.parametrize("sentence", SENTENCES)
+def test_every_step_can_be_read_and_answered(visit, lesson, sentence):
+    link = {} if sentence is None else {"l_text": sentence}
+    page = visit("lessons", lesson=lesson, l_notes="true", **link)
+    steps = LESSONS[lesson].steps
+    for number, step in enumerate(steps, 1):
+        assert not page.exception
+        assert errors(page) == [], step.title
+        assert page.subheader[0].value == step.title
+        assert f"Step {number} of {len(steps)}" in [bar.proto.text for bar in page.get("progress")]
+        assert "For the teacher" in said(page)
+        if step.question is not None:
+            offered = [button.key for button in page.button if button.key.startswith("l-answer-")]
+            assert len(offered) >= 2 or sentence is not None
+            page.button(key=offered[0]).click().run()
+            assert not page.exception
+            assert errors(page) == [], step.title
+            assert "You predicted: " in said(page) + " ".join(str(part.value) for part in page.success)
+            assert "Computed: —" not in said(page)
+        if number < len(steps):
+            page.button(key="l-next").click().run()
+
+
+def test_the_prediction_stands_beside_the_truth_and_is_gone_once_the_step_is_left(visit):
+    page = answer(visit("lessons", lesson="scaling", step="3"), "flatter")
+    assert "You predicted: its weights become more even" in said(page)
+    assert "Computed: fewer tokens get more of it" in said(page)
+    page.button(key="l-next").click().run()
+    page.button(key="l-previous").click().run()
+    assert "You predicted" not in said(page)
+    assert page.button(key="l-answer-sharper")
+
+
+def test_what_a_step_sets_is_undone_when_it_is_left(visit):
+    page = visit("lessons", lesson="scaling", step="1", l_width="256")
+    assert page.session_state["_chosen"]["l_width"] == 256
+    page.button(key="l-next").click().run()
+    assert "l_width" not in page.session_state["_chosen"]
+
+
+def test_words_and_numbers_follow_the_sentence(visit):
+    page = visit("lessons", lesson="attention", step="1", l_text="Two birds")
+    assert "2 tokens, from “Two” to “birds”" in said(page)
+    page.text_input(key="l_text").set_value("Two birds saw it").run()
+    assert "4 tokens, from “Two” to “it”" in said(page)
+
+
+def test_next_goes_on_to_the_next_lesson_and_previous_back(visit):
+    last = len(LESSONS["attention"].steps)
+    page = visit("lessons", lesson="attention", step=str(last))
+    page.button(key="l-next").click().run()
+    assert page.subheader[0].value == LESSONS["row"].steps[0].title
+    page.button(key="l-previous").click().run()
+    assert page.subheader[0].value == LESSONS["attention"].steps[-1].title
+    assert page.button(key="l-previous").disabled is False
+    assert visit("lessons").button(key="l-previous").disabled
+
+
+def test_the_published_numbers_of_the_cache_are_said(visit):
+    page = answer(visit("lessons", lesson="cache", step="4"), "half")
+    assert "MHA 4,096 MiB, GQA 1,024 MiB, MQA 128 MiB" in said(page)
+    assert "Computed: one quarter" in said(page)
+    for size in ("4 GiB", "1 GiB", "128 MiB"):
+        assert size in said(page)
+
+
+def test_an_empty_sentence_is_answered_in_a_sentence(visit):
+    page = visit("lessons", l_text=" ")
+    assert not page.exception
+    assert "type at least one word" in " ".join(errors(page))
+
+
+OWN = """title = "Mine"
+
+[[step]]
+title = "Two ways"
+idea = "Look at {n} tokens."
+facts = "mixture_facts.tokens"
+picture = "tokens"
+question = "Which is it?"
+answers = ["this", "that"]
+right = 2
+truth = "That one."
+link = "scaling?s_dk=16&s_section=gradient"
+"""
+
+
+def test_a_lecturers_lesson_comes_with_its_link_asks_and_leads_on(visit):
+    page = visit("lessons", lesson="own", l_text="Two birds", l_own=link_pack.pack([OWN]))
+    assert page.subheader[0].value == "Two ways"
+    assert "Look at 2 tokens" in said(page)
+    assert "That one." not in unescape(said(page))
+    answer(page, "1")
+    assert "You predicted: this" in said(page)
+    assert "Lecturer’s answer: that" in unescape(said(page))
+    assert "Computed:" not in said(page)
+    assert "That one." in unescape(said(page))
+    page.button(key="l-further").click().run()
+    assert not page.exception
+    assert {page.session_state["_chosen"][name] for name in ("s_dk", "s_section")} == {16, "gradient"}
+
+
+def test_a_lecturers_lesson_with_a_mistake_says_its_line_and_the_page_goes_on(visit):
+    wrong = OWN.replace("s_dk=16", "s_dk=wide")
+    page = visit("lessons", lesson="own", l_own=link_pack.pack([wrong]))
+    assert "Line 12: link: “wide” makes no sense as s_dk of scaling" in unescape(" ".join(errors(page)))
+    assert page.subheader[0].value == LESSONS["attention"].steps[0].title
+
+
+def test_what_the_lessons_are_is_said_where_one_begins_and_later_steps_have_its_room(visit):
+    assert "Eight lessons of a few steps each" in said(visit("lessons"))
+    assert "Eight lessons of a few steps each" not in said(visit("lessons", lesson="row", step="2"))
+
+
+def test_the_vectors_shown_are_those_that_the_model_begins_with(visit):
+    loaded = load("smollm2-135m")
+    assert loaded.tokenizer is not None
+    inputs = loaded.tokenizer("Two birds saw it", return_tensors="pt")
+    with torch.no_grad():
+        first = loaded.model(**inputs, output_hidden_states=True).hidden_states[0][0]
+    page = visit("lessons", lesson="attention", step="1", l_text="Two birds saw it")
+    table = next(part.value for part in page.markdown if "Its vector: 576 numbers" in str(part.value))
+    shown = [[float(n) for n in re.findall(r"-?\d+\.\d{3}", line.replace("−", "-"))] for line in table.splitlines()[2:]]
+    assert shown == [[round(float(n), 3) for n in row[:16]] for row in first]
+
+
+def test_a_question_marks_the_token_that_it_is_about_and_what_is_hidden_from_it(visit):
+    page = visit("lessons", lesson="attention", step="2")
+    asked = next(str(part.value) for part in page.markdown if "-background[" in str(part.value))
+    assert ":blue-background[**it**]" in asked
+    assert asked.count(":orange-background[") == 8
+    assert asked.endswith(f"was too tired {plain('.')}")

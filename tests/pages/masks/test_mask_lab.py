@@ -1,0 +1,93 @@
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from attnviz.base.message import Problem
+from attnviz.base.word_boundaries import split
+from attnviz.pages.masks.maths import mask_lab
+from attnviz.pages.masks.maths.mask_lab import Config, Painted, painted
+from attnviz.pages.masks.maths.mask_rules import KINDS, Rule
+from attnviz.runs.word_vectors import sentence
+
+WORDS = split("the cat sat on the mat because it was tired")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_rows_after_masking_are_the_allowed_weights_before_renormalised(kind):
+    result = mask_lab.run(Config(WORDS, seed=1, rules=(Rule.of(kind),)))
+    kept = np.where(result.mask, result.before, 0)
+    sums = kept.sum(-1, keepdims=True)
+    expected = np.divide(kept, sums, out=np.zeros_like(kept), where=sums > 0)
+    np.testing.assert_allclose(result.after, expected, atol=1e-6)
+    assert (result.after[~result.mask] == 0).all()
+
+
+def test_weights_before_are_written_out_by_hand():
+    s = sentence(WORDS, 4)
+    result = mask_lab.run(Config(WORDS, seed=4))
+    dots = [sum(float(a * b) for a, b in zip(s.q[3], key, strict=True)) / math.sqrt(16) for key in s.k]
+    exps = [math.exp(dot) for dot in dots]
+    np.testing.assert_allclose(result.before[3], [e / sum(exps) for e in exps], rtol=1e-4)
+    np.testing.assert_allclose(result.after[3, :4], [e / sum(exps[:4]) for e in exps[:4]], rtol=1e-4)
+
+
+def test_painted_cells_lie_on_top_of_the_rules_and_a_row_with_nothing_left_is_zero():
+    plain = mask_lab.run(Config(WORDS))
+    wanted = plain.mask.copy()
+    wanted[0, 0], wanted[0, 9], wanted[5, :] = False, True, False
+    paint = painted(plain.rules_alone, wanted)
+    result = mask_lab.run(Config(WORDS, paint=paint))
+    assert (result.mask == wanted).all()
+    assert len(paint) == 2 + 6
+    assert result.empty == (5,)
+    assert (result.after[5] == 0).all()
+    assert not np.isnan(result.after).any()
+    assert result.pairs == 55 - 1 + 1 - 6
+
+
+def test_paint_outlives_a_shorter_sentence_and_another_rule():
+    paint = Painted(10, on=(0 * 10 + 2, 9 * 10 + 9), off=(11,))
+    assert paint.cells(4) == [(0, 2, True), (1, 1, False)]
+    result = mask_lab.run(Config(WORDS[:4], rules=(Rule.of("none"),), paint=paint))
+    assert result.mask.sum() == 15
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_hops_are_the_smallest_power_of_mask_and_residual_that_reaches(kind):
+    mask = Rule.of(kind).matrix(20)
+    hops = mask_lab.hops(mask)
+    step = (mask | torch.eye(20, dtype=torch.bool)).double()
+    for layers in range(5):
+        reached = torch.linalg.matrix_power(step, layers) > 0
+        assert torch.equal((hops >= 0) & (hops <= layers), reached)
+
+
+def test_a_window_of_four_reaches_three_words_further_with_every_layer():
+    result = mask_lab.run(Config(tuple("abcdefghijklmnop"), rules=(Rule.of("window", window=4),)))
+    assert [int(result.reached(n)[-1]) for n in range(6)] == [1, 4, 7, 10, 13, 16]
+
+
+def test_equal_words_get_equal_vectors_and_a_seed_changes_them():
+    s = sentence(("a", "b", "a"), 0)
+    assert torch.equal(s.x[0], s.x[2])
+    assert torch.equal(s.x[1], sentence(("b",), 0).x[0])
+    assert not torch.equal(s.x, sentence(("a", "b", "a"), 1).x)
+
+
+def test_scores_of_random_words_have_the_spread_that_scaling_promises():
+    s = sentence(tuple(f"word{i}" for i in range(128)), 0)
+    assert 0.8 < float(s.scores.std()) < 1.2
+
+
+def test_chinese_is_split_by_character_and_the_rest_by_spaces():
+    assert split("我爱 attention 吗") == ("我", "爱", "attention", "吗")
+    assert split("x我y") == ("x", "我", "y")
+
+
+def test_no_words_and_too_many_are_refused():
+    with pytest.raises(Problem, match="no word in the sentence"):
+        sentence(())
+    with pytest.raises(Problem, match="has 129 words; this page takes at most 128"):
+        sentence(("w",) * 129)

@@ -1,0 +1,102 @@
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as some
+
+from attnviz.base.message import Problem
+from attnviz.core import masks
+from attnviz.pages.masks.maths import far_view
+from attnviz.pages.masks.maths.mask_programs import condition, setup
+from attnviz.pages.masks.maths.mask_rules import KINDS, Rule, combined, cut, document_lengths
+
+
+@some.composite
+def rules(draw):
+    kind = KINDS[draw(some.sampled_from(sorted(KINDS)))]
+    values = {}
+    for p in kind.parameters:
+        if isinstance(p.default, bool):
+            values[p.name] = draw(some.booleans())
+        elif isinstance(p.default, int):
+            values[p.name] = draw(some.integers(p.least, min(p.most, 9)))
+        elif p.options:
+            values[p.name] = draw(some.sampled_from(p.options))
+        else:
+            values[p.name] = ", ".join(map(str, draw(some.lists(some.integers(1, 9), min_size=1, max_size=4))))
+    return Rule.of(kind.id, draw(some.sampled_from(["and", "or"])), **values)
+
+
+def from_shown_text(chosen, length):
+    names = {"torch": torch, "T": length}
+    exec(setup(chosen), names)
+    names |= {"q": torch.arange(length)[:, None], "k": torch.arange(length)}
+    return eval(condition(chosen), names).expand(length, length)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_condition_that_is_shown_is_the_mask_of_the_core(kind):
+    chosen = (Rule.of(kind),)
+    for length in (1, 2, 7, 30):
+        assert torch.equal(from_shown_text(chosen, length), combined(chosen, length))
+
+
+@settings(max_examples=25, deadline=None)
+@given(some.lists(rules(), max_size=3), some.integers(1, 24))
+def test_any_rules_joined_as_text_are_the_same_rules_joined_as_matrices(chosen, length):
+    assert torch.equal(from_shown_text(chosen, length), combined(chosen, length))
+
+
+@settings(max_examples=25, deadline=None)
+@given(some.lists(rules(), max_size=3))
+def test_strips_count_what_the_whole_matrix_holds(chosen):
+    far = far_view.run(chosen, length=256, tile=32)
+    whole = combined(chosen, 256)
+    assert far.pairs == int(whole.sum())
+    assert torch.equal(torch.tensor(far.density), whole.view(8, 32, 8, 32).float().mean((1, 3)))
+    blocks = whole.view(2, 128, 2, 128).sum((1, 3))
+    assert far.blocks == (
+        int((blocks == 0).sum()),
+        int(((blocks > 0) & (blocks < 128**2)).sum()),
+        int((blocks == 128**2).sum()),
+    )
+
+
+def test_and_narrows_and_or_widens_in_reading_order():
+    window, documents = Rule.of("window", window=3), Rule.of("documents", "and", lengths="4")
+    first = combined((window, documents), 8)
+    assert torch.equal(first, masks.sliding_window(8, 8, 3) & masks.documents(8, 8, [4, 4]))
+    last = combined((window, documents, Rule.of("causal", "or")), 8)
+    assert torch.equal(last, masks.causal(8))
+
+
+def test_four_thousand_words_are_counted_without_looking_at_pairs():
+    far = far_view.run((Rule.of("causal"),))
+    assert far.pairs == 4096 * 4097 // 2
+    assert far.blocks == (32 * 31 // 2, 32, 32 * 31 // 2)
+    assert not far.by_lot
+
+
+def test_keys_drawn_by_lot_are_counted_strip_by_strip():
+    far = far_view.run((Rule.of("random", keys=5, seed=3), Rule.of("window", "or", window=2)), length=256, tile=32)
+    assert far.by_lot
+    assert far.pairs == int(combined((Rule.of("random", keys=5, seed=3), Rule.of("window", "or", window=2)), 256).sum())
+
+
+def test_document_lengths_repeat_until_the_words_are_used_up():
+    assert cut(document_lengths("4, 3"), 9) == [4, 3, 2]
+    assert cut(document_lengths("20"), 9) == [9]
+
+
+@pytest.mark.parametrize("text", ["", "0", "-1", "two", "1.5", "4;3"])
+def test_invalid_document_lengths_are_named(text):
+    with pytest.raises(Problem, match="must be whole numbers"):
+        Rule.of("documents", lengths=text)
+
+
+def test_values_out_of_bounds_and_unknown_masks_are_named():
+    with pytest.raises(Problem, match="window=0 must lie between 1 and 64"):
+        Rule.of("window", window=0)
+    with pytest.raises(Problem, match="There is no mask 'diagonal'"):
+        Rule.of("diagonal")
+    with pytest.raises(Problem, match="side='up' must be one of right, left"):
+        Rule.of("padding", side="up")

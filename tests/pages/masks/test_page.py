@@ -1,0 +1,312 @@
+"""The mask page as a visitor uses it: every preset, painted links, traps, code that runs, bad input."""
+
+import contextlib
+import io
+import math
+import random
+import warnings
+import zlib
+
+import numpy as np
+import pytest
+import torch
+
+from attnviz.app.links import link_pack
+from attnviz.base.packed import unpack_bits
+from attnviz.canvas.shared import packing
+from attnviz.pages.masks.choices import PAINT
+from attnviz.pages.masks.maths import traps
+from attnviz.pages.masks.maths.mask_lab import Painted
+from attnviz.pages.masks.maths.mask_rules import KINDS, Rule, combined
+from attnviz.pages.masks.panels import layers as layers_panel
+from attnviz.runs.word_vectors import sentence
+from tests.pages.conftest import with_code
+
+WORDS = ["The", "cat", "sat", "on", "the", "mat", "because", "it", "was", "tired"]
+
+
+def canvases(app):
+    """(header, payload) of every canvas on the page, in order."""
+    blobs = [packing.unblob(part.proto.bytes) for part in app.get("bidi_component") if part.proto.bytes]
+    return [(header, zlib.decompress(payload)) for header, payload in blobs]
+
+
+def grid(app):
+    header, payload = next(found for found in canvases(app) if "locked" in found[0])
+    rows, cols = header["shape"]
+    return unpack_bits(payload[: -(-rows * cols // 8)], (rows, cols))
+
+
+def weights(app, number):
+    header, payload = [found for found in canvases(app) if "signed" in found[0]][number]
+    half = len(payload) // 2
+    high, low = np.frombuffer(payload[:half], np.uint8), np.frombuffer(payload[half:], np.uint8)
+    codes = (high.astype(np.uint16) << 8 | low).reshape(header["shape"])
+    return packing.decode16(codes, header["top"], header["signed"])
+
+
+def before(app):
+    return weights(app, 0)
+
+
+def after(app):
+    return weights(app, 1)
+
+
+def spoken(app):
+    return " ".join(
+        str(part.value) for kind in ("markdown", "caption", "warning", "error") for part in getattr(app, kind)
+    )
+
+
+def executed(code):
+    names = {}
+    with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        exec(code, names)
+    return names["weights"].detach().numpy()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_preset_is_on_the_grid_and_in_the_weights(visit, kind):
+    app = visit("masks", m_rule1=kind)
+    assert not app.exception
+    assert not app.error
+    expected = combined((Rule.of(kind),), len(WORDS)).numpy()
+    assert (grid(app) == expected).all()
+    assert (np.isfinite(after(app)) == expected).all()
+    kept = np.where(expected, before(app), 0)
+    sums = kept.sum(-1, keepdims=True)
+    renormalised = np.divide(kept, sums, out=np.zeros_like(kept), where=sums > 0)
+    np.testing.assert_allclose(np.nan_to_num(after(app)), renormalised, atol=2e-3)
+
+
+def test_random_cells_of_the_weights_are_recomputed_by_hand(visit):
+    app = visit("masks", m_rule1="window", m_seed="7")
+    drawn, mask = after(app), grid(app)
+
+    def draw(name, *shape):
+        return torch.randn(shape, generator=torch.Generator().manual_seed(zlib.crc32(name.encode()))).tolist()
+
+    w_q, w_k = (draw(f"7/projection {name}", 16, 16) for name in "qk")
+
+    def projected(word, matrix):
+        x = draw(f"7/{word}", 16)
+        return [sum(x[i] * matrix[i][j] for i in range(16)) / 4 for j in range(16)]
+
+    for q in random.Random(3).sample(range(len(WORDS)), 4):
+        query = projected(WORDS[q], w_q)
+        scores = [sum(a * b for a, b in zip(query, projected(word, w_k), strict=True)) / 4 for word in WORDS]
+        exps = [math.exp(score) if mask[q, k] else 0 for k, score in enumerate(scores)]
+        np.testing.assert_allclose(np.nan_to_num(drawn[q]), np.array(exps) / sum(exps), atol=1e-4)
+
+
+def test_rules_are_joined_by_and_and_or(visit):
+    app = visit("masks", m_rule1="window", m1_window_window="3", m_rule2="documents", m_rule3="blocks", m_join3="or")
+    rules = (Rule.of("window", window=3), Rule.of("documents"), Rule.of("blocks", "or"))
+    assert (grid(app) == combined(rules, len(WORDS)).numpy()).all()
+    app.selectbox(key="m_rule2").select("off").run()
+    assert (grid(app) == combined(rules[:1], len(WORDS)).numpy()).all()
+
+
+def test_a_heading_says_that_the_mask_is_off(visit):
+    app = visit("masks", m_rule1="none")
+    assert grid(app).all()
+    assert "Attention, mask off: nothing is hidden" in spoken(app)
+    assert "Attention, mask off: nothing is hidden" not in spoken(visit("masks"))
+
+
+def test_parameters_change_the_mask(visit):
+    app = visit("masks", m_rule1="window")
+    app.number_input(key="m1_window_window").set_value(2).run()
+    app.toggle(key="m1_window_both_sides").set_value(True).run()
+    assert (grid(app) == combined((Rule.of("window", window=2, both_sides=True),), len(WORDS)).numpy()).all()
+
+
+def test_paint_in_the_link_lies_on_top_of_the_rules(visit):
+    paint = Painted(10, on=(9,), off=(0, 33))
+    app = visit("masks", m_paint=link_pack.pack(PAINT.write(paint)))
+    expected = combined((Rule.of("causal"),), 10).numpy()
+    expected[0, 9], expected[0, 0], expected[3, 3] = True, False, False
+    assert (grid(app) == expected).all()
+    assert "3 cells are painted" in spoken(app)
+    app.button(key="m-unpaint").click().run()
+    assert grid(app).sum() == 55
+    assert "m_paint" not in app.query_params
+
+
+def test_any_paint_on_the_largest_grid_fits_into_a_link():
+    cells = np.random.default_rng(0).integers(0, 3, 128 * 128)
+    paint = Painted(128, tuple(np.flatnonzero(cells == 1).tolist()), tuple(np.flatnonzero(cells == 2).tolist()))
+    assert PAINT.read(link_pack.unpack(link_pack.pack(PAINT.write(paint)))) == paint
+
+
+@pytest.mark.parametrize("text", ["nonsense", link_pack.pack({"n": 4000, "on": "", "off": ""}), link_pack.pack([1])])
+def test_a_damaged_link_gets_a_sentence_and_only_the_rules_are_shown(visit, text):
+    app = visit("masks", m_paint=text)
+    assert not app.exception
+    assert "cannot be read" in spoken(app).replace("&#", "")
+    assert grid(app).sum() == 55
+
+
+def test_a_word_that_may_look_at_nothing_is_named(visit):
+    app = visit("masks", m_rule1="causal", m_rule2="padding", m2_padding_side="left")
+    assert "may look at nothing" in spoken(app)
+    assert "*The*, *cat*" in spoken(app)
+
+
+@pytest.mark.parametrize("way", ["attn_mask", "is_causal", "mask_mod"])
+def test_the_code_on_the_page_prints_the_weights_on_the_page(visit, way):
+    app = with_code(visit("masks", m_code=way))
+    np.testing.assert_allclose(executed(app.code[-1].value), np.nan_to_num(after(app)), atol=2e-5)
+
+
+def test_the_transformers_code_on_the_page_looks_where_the_grid_lets_it(visit):
+    app = with_code(visit("masks", m_code="transformers", m_rule1="window"))
+    assert ((executed(app.code[-1].value) > 0) == grid(app)).all()
+
+
+def test_rows_that_the_transformers_code_cannot_keep_empty_are_counted(visit):
+    app = with_code(visit("masks", m_code="transformers", m_rule2="padding", m2_padding_side="left"))
+    looked = executed(app.code[-1].value) > 0
+    wrong = (looked != grid(app)).any(-1)
+    assert f"and nowhere else, but for {wrong.sum()} rows with nothing left to look at. They are all ones" in spoken(
+        app
+    )
+    assert looked[wrong].all()
+    assert not grid(app)[wrong].any()
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        {},
+        {"m_seed": "7", "m_rule1": "window", "m1_window_window": "1"},
+        {"m_rule1": "documents"},
+        {"m_rule2": "padding", "m2_padding_side": "left"},
+    ],
+    ids=["causal", "own word only", "documents", "empty rows"],
+)
+def test_the_word_that_is_said_to_change_most_has_most_of_its_weight_hidden(visit, rules):
+    app = visit("masks", **rules)
+    mask, free = grid(app), before(app)
+    hidden = np.where(mask, 0, free).sum(-1) * mask.any(-1)
+    row = int(hidden.argmax())
+    assert f"*{WORDS[row]}* changes most: {hidden[row]:.0%} of its attention" in spoken(app)
+    assert ("the one word that is left" if mask[row].sum() == 1 else f"goes to the {mask[row].sum()} words") in spoken(
+        app
+    )
+    assert ("Of the rows that are not empty" in spoken(app)) == (not mask.any(-1).all())
+
+
+def test_rows_that_lose_nothing_are_not_said_to(visit):
+    whole_row = Painted(10, off=tuple(range(30, 40)))
+    app = visit("masks", m_rule1="none", m_paint=link_pack.pack(PAINT.write(whole_row)))
+    assert not grid(app)[3].any()
+    assert "Every word that may look at something may look at everything" in spoken(app)
+
+
+def test_a_mask_that_no_flag_can_express_is_explained(visit):
+    app = with_code(visit("masks", m_code="is_causal", m_rule1="window"))
+    assert "differs from it in 21 of 100 cells" in spoken(app)
+    assert not app.code
+
+
+def test_every_trap_opens_with_its_code_and_its_pictures(visit):
+    app = visit("masks", m_view="traps")
+    for trap in traps.TRAPS.values():
+        app.selectbox(key="m_trap").select(trap.id).run()
+        assert not app.exception
+        assert not app.error
+        assert [part.value for part in app.code][:2] == [trap.wrong_code.strip(), trap.right_code.strip()]
+        outcome = traps.run(trap.id, sentence(tuple(WORDS), 0))
+        assert (f"RuntimeError: {outcome.error}" in [part.value for part in app.code]) == bool(outcome.error)
+        if outcome.wrong is None:
+            assert app.metric[0].value == "none: the wrong code raises"
+        else:
+            assert app.metric[0].value == f"{outcome.largest:.3f}"
+        right = weights(app, 2 if outcome.wrong is None else 3)
+        np.testing.assert_allclose(
+            np.nan_to_num(right), np.where(np.isfinite(right), outcome.right.values, 0), atol=1e-4
+        )
+
+
+def test_four_thousand_words_show_their_exact_count(visit):
+    app = visit("masks", m_view="far", m_rule1="causal")
+    assert [metric.value for metric in app.metric] == [f"{4096 * 4097 // 2:,}", "50.01%", "528 of 1024"]
+
+
+def test_more_layers_let_the_last_word_hear_of_more_words(visit):
+    app = visit("masks", m_rule1="window", m1_window_window="3")
+    assert (
+        "After 2 layers *tired* has heard of 5 of 10 words. With 5 layers it is 10, and more layers add nothing."
+        in spoken(app)
+    )
+    app.slider(key="m_layers").set_value(5).run()
+    assert "After 5 layers *tired* has heard of 10 of 10 words. More layers can add nothing." in spoken(app)
+
+
+def test_training_runs_live_and_says_what_the_leak_did(visit):
+    app = visit("masks", m_view="training")
+    assert "One sentence of 10 words is 9 training examples" in spoken(app)
+    assert f"{9 * 9} scores. One pass for each example takes {sum(n * n for n in range(1, 10))}," in spoken(app)
+    assert f"drawn by lot, with replacement, from {len(set(WORDS))} different words" in spoken(app)
+    app.button(key="m-train").click().run()
+    assert not app.exception
+    assert "the model copies the answer" in spoken(app)
+
+
+def test_a_hundred_words_and_one_word_are_both_accepted(visit):
+    app = visit("masks", m_text=" ".join(f"w{n}" for n in range(100)))
+    assert not app.exception
+    assert grid(app).shape == (100, 100)
+    for view in ("layers", "far", "traps", "training"):
+        app = visit("masks", m_text="alone", m_view=view)
+        assert not app.exception
+        assert grid(app).tolist() == [[True]]
+    assert "One word is no training example" in spoken(app).replace("&#46;", ".")
+
+
+@pytest.mark.parametrize(
+    "text, said",
+    [("   ", "There is no word in the sentence"), ("w " * 129, "The sentence has 129 words")],
+    ids=["none", "too many"],
+)
+def test_a_sentence_with_no_or_too_many_words_is_refused_with_a_sentence(visit, text, said):
+    app = visit("masks")
+    app.text_input(key="m_text").set_value(text).run()
+    assert not app.exception
+    assert said in spoken(app)
+    assert app.text_input(key="m_text").value == text
+
+
+def test_markup_in_the_sentence_reaches_the_page_as_text(visit):
+    app = visit("masks", m_text="<b>bold</b> **star** $x^2$ [a](b) `tick`", m_rule1="window", m1_window_window="1")
+    assert not app.exception
+    header, _payload = canvases(app)[0]
+    assert header["q"][0] == "<b>bold</b>"
+    assert "<b>" not in spoken(app)
+    assert "$x^2$" not in spoken(app)
+
+
+def test_a_wrong_document_length_is_named_and_the_page_goes_on(visit):
+    app = visit("masks", m_rule1="documents")
+    app.text_input(key="m1_documents_lengths").set_value("two").run()
+    assert not app.exception
+    assert "must be whole numbers" in spoken(app)
+    assert app.selectbox(key="m_rule1").value == "documents"
+
+
+@pytest.mark.parametrize(
+    "heard, layers, sentence",
+    [
+        ([1, 3, 3, 3], 2, "It hears of no others, however many layers follow."),
+        ([1, 3, 5, 5], 1, "With 2 layers it is 5, and more layers add nothing."),
+        ([1, 5, 9, 9], 2, "More layers can add nothing."),
+        ([1, 3, 5, 7], 1, "After 3 layers it is 7, and still growing."),
+        ([1, 5, 7, 9], 1, "With 3 layers it is 9, and more layers add nothing."),
+    ],
+)
+def test_what_more_layers_add_is_claimed_only_for_layers_that_were_computed(heard, layers, sentence):
+    assert layers_panel._what_follows(np.array(heard), layers, 9) == sentence

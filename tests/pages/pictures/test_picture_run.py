@@ -1,0 +1,266 @@
+"""The two models of ours, hidden patches, silenced heads and smallest sets, against transformers' own passes."""
+
+import ast
+
+import numpy as np
+import pytest
+import torch
+from torch.testing import assert_close
+
+from attnviz.models.loading import load
+from attnviz.models.pictures import PatchGrid, composed, held_out, sample
+from attnviz.pages.pictures.maths.changed_weights import weights_under
+from attnviz.pages.pictures.maths.patch_measures import (
+    distances,
+    head_maps,
+    mean_of_layers,
+    received,
+    rolled_out,
+    sinks,
+)
+from attnviz.pages.pictures.maths.picture_program import changed_program, program
+from attnviz.pages.pictures.maths.picture_record import HeadChange
+from attnviz.pages.pictures.maths.picture_run import rerun, run_picture
+from attnviz.pages.pictures.maths.smallest_patches import smallest_set, taken_away
+from tests.models.tiny import eager
+
+
+@pytest.fixture(scope="module")
+def vit():
+    return load("digit-vit")
+
+
+@pytest.fixture(scope="module")
+def reader():
+    return load("digit-reader")
+
+
+def pixels_of(pictures):
+    return torch.from_numpy(pictures.astype(np.float32))[:, None] / 8 - 1
+
+
+def digits(*wanted):
+    held = held_out()
+    return composed([held.pictures[held.like(digit)] for digit in wanted])
+
+
+@torch.no_grad()
+def test_the_vit_tells_at_least_96_of_100_digits_that_it_has_not_learned_from(vit):
+    held = held_out()
+    said = vit.model(pixel_values=pixels_of(held.pictures)).logits.argmax(-1).numpy()
+    assert (said == held.said).mean() >= 0.96
+
+
+@torch.no_grad()
+def test_the_reader_writes_at_least_95_of_100_pairs_and_triples_without_a_fault(reader):
+    held, draw = held_out(), np.random.default_rng(7)
+    for count in (2, 3):
+        chosen = draw.integers(0, len(held.said), (400, count))
+        rows = np.stack([composed(list(held.pictures[each])) for each in chosen])
+        given = torch.full((400, 1), reader.model.config.decoder_start_token_id)
+        for _ in range(count + 1):
+            logits = reader.model(pixel_values=pixels_of(rows), decoder_input_ids=given).logits[:, -1]
+            given = torch.cat([given, logits.argmax(-1, keepdim=True)], 1)
+        wanted = np.concatenate([held.said[chosen] + 3, np.full((400, 1), reader.model.config.eos_token_id)], 1)
+        assert (given[:, 1:].numpy() == wanted).all(1).mean() >= 0.95
+
+
+def test_weights_of_patches_are_those_of_the_eager_path(vit):
+    run = run_picture(vit, digits(4))
+    for layer, weights in zip(run.trace.layers, eager(vit.model, **run.inputs).attentions, strict=True):
+        assert_close(layer.weights(), weights, atol=1e-5, rtol=0)
+
+
+def test_cross_attention_of_words_is_that_of_the_eager_path(reader):
+    run = run_picture(reader, digits(3, 7, 4))
+    assert run.answer.words == ("three", "seven", "four", "<end>")
+    found = eager(reader.model, **run.inputs)
+    across = run.stack("words")
+    assert len(across.layers) == len(found.cross_attentions) == 2
+    for layer, weights in zip(across.layers, found.cross_attentions, strict=True):
+        assert_close(layer.weights(), weights, atol=1e-5, rtol=0)
+
+
+def test_cross_attention_moves_from_digit_to_digit(reader):
+    """The middle of what all heads of a layer look at goes to the right with every word, in some layer at least."""
+    moves = []
+    for wanted in ((3, 7, 4), (1, 5, 8), (9, 2, 6), (0, 3, 1)):
+        run = run_picture(reader, digits(*wanted))
+        stack = run.stack("words")
+        column = np.arange(stack.grid.patches) % stack.grid.columns
+        for layer in stack.layers:
+            seen = layer.weights()[0].mean(0)[:3, stack.grid.first :].numpy()
+            middle = (seen * column).sum(-1) / seen.sum(-1)
+            moves.append(np.diff(middle).min())
+    assert max(moves[::2]) > 1.5 or max(moves[1::2]) > 1.5
+    assert min(max(moves[i : i + 2]) for i in range(0, len(moves), 2)) > 0
+
+
+def test_hidden_patches_are_hidden_in_every_layer(vit):
+    """Against the same model computed by hand without those keys."""
+    run, hidden = run_picture(vit, digits(8)), (9, 10, 17, 18, 33)
+    answer, trace = rerun(vit, run, HeadChange(hidden=hidden))
+    for layer in trace.layers:
+        weights = layer.weights()[0]
+        assert float(weights[..., [1 + patch for patch in hidden]].abs().max()) == 0
+        assert_close(weights.sum(-1), torch.ones(weights.shape[:2]))
+    assert_close(torch.tensor(answer.share), independent(vit.model, run, hidden).max(), atol=1e-5, rtol=0)
+
+
+@torch.no_grad()
+def independent(model, run, hidden):
+    """The ViT by hand, layer by layer, with the hidden keys left out."""
+    x = model.vit.embeddings(run.inputs["pixel_values"])[0]
+    seen = [token for token in range(len(x)) if token - 1 not in hidden]
+    for layer in model.vit.layers:
+        held, normed = layer.attention, layer.layernorm_before(x)
+        projected = (held.q_proj(normed), held.k_proj(normed), held.v_proj(normed))
+        q, k, v = (each.unflatten(-1, (4, 16)).transpose(0, 1) for each in projected)
+        weights = (q @ k[:, seen].mT / 4).softmax(-1)
+        x = x + held.o_proj((weights @ v[:, seen]).transpose(0, 1).flatten(1))
+        x = x + layer.mlp(layer.layernorm_after(x))
+    return model.classifier(model.vit.layernorm(x)[0]).softmax(-1)
+
+
+def test_a_smallest_set_loses_the_answer_with_any_patch_that_is_taken_away(vit):
+    run = run_picture(vit, digits(8))
+    *_parts, found = smallest_set(vit, run)
+    assert found.done
+    assert 0 < len(found.kept) < 64
+    assert rerun(vit, run, HeadChange(hidden=found.hidden))[0].said == run.answer.said
+    for patch in found.kept:
+        fewer = tuple(sorted({*found.hidden, patch}))
+        assert rerun(vit, run, HeadChange(hidden=fewer))[0].said != run.answer.said
+    assert found.said == run.answer.said
+
+
+@pytest.mark.parametrize("wanted", [{3}, {0, 9, 17}, set(range(5, 20, 2)), set()])
+def test_what_is_needed_is_what_is_left(wanted):
+    left = (tuple(range(20)), *taken_away(range(20), lambda kept: wanted <= set(kept)))[-1]
+    assert set(left) == wanted
+
+
+def test_a_silenced_head_hands_on_nothing_and_a_scale_is_that_head_s_own(vit):
+    run = run_picture(vit, digits(5))
+    _answer, trace = rerun(vit, run, HeadChange(silenced=(("picture", 2, 1),)))
+    assert trace.layers[2].silenced == frozenset({1})
+    _answer, scaled = rerun(vit, run, HeadChange(factor=3.0, head=("picture", 0, 2)))
+    layer = run.trace.layers[0]
+    expected = (layer.q[0, 2] @ layer.k[0, 2].mT * layer.scale * 3).softmax(-1)
+    assert_close(scaled.layers[0].weights(2)[0, 0], expected, atol=1e-5, rtol=0)
+    assert_close(scaled.layers[0].weights(1), layer.weights(1))
+
+
+def test_a_reader_is_asked_anew_when_something_is_hidden(reader):
+    run = run_picture(reader, digits(3, 7, 4))
+    columns = run.stacks[0].grid.columns
+    right = tuple(patch for patch in range(run.stacks[0].grid.patches) if patch % columns >= columns // 3)
+    answer, _trace = rerun(reader, run, HeadChange(hidden=right))
+    assert answer.words[:3] != ("three", "seven", "four")
+    assert answer.words[0] == "three"
+
+
+def test_measures_of_heads_are_those_of_their_definitions(vit):
+    run = run_picture(vit, digits(2))
+    stack, maps = run.stacks[0], head_maps(run.stacks[0])
+    weights = run.trace.layers[1].weights(3)[0, 0].double().numpy()
+    rows = weights[1:]
+    apart = np.array([[np.hypot(a // 8 - b // 8, a % 8 - b % 8) for b in range(64)] for a in range(64)])
+    np.testing.assert_allclose(distances(stack.grid), apart)
+    patches = rows[:, 1:] / rows[:, 1:].sum(-1, keepdims=True)
+    assert maps.distance[7] == pytest.approx((patches * apart).sum(-1).mean(), rel=1e-4)
+    assert maps.on_class[7] == pytest.approx(rows[:, 0].mean(), rel=1e-4)
+    entropy = -(rows * np.log(np.maximum(rows, 1e-30))).sum(-1).mean() / np.log(65)
+    assert maps.entropy[7] == pytest.approx(entropy, rel=1e-3)
+    np.testing.assert_allclose(maps.mean[7], rows.mean(0), rtol=1e-4, atol=1e-7)
+    np.testing.assert_allclose(maps.usual[7], weights[0], rtol=1e-4, atol=1e-7)
+
+
+def test_rollout_is_the_product_of_the_layers(vit):
+    run = run_picture(vit, digits(2))
+    so_far = np.eye(65)
+    for number, layer in enumerate(run.trace.layers):
+        so_far = (0.5 * layer.weights()[0].mean(0).double().numpy() + 0.5 * np.eye(65)) @ so_far
+        np.testing.assert_allclose(rolled_out(run.stacks[0])[number], so_far, atol=1e-5)
+
+
+def test_the_mean_of_layers_is_over_all_heads_of_the_eager_path_s_layers(vit):
+    run = run_picture(vit, digits(2))
+    weights = torch.cat(eager(vit.model, **run.inputs).attentions)  # layers, heads, queries, keys
+    np.testing.assert_allclose(mean_of_layers(run.stacks[0]), weights.flatten(0, 1).mean(0), atol=1e-5)
+    np.testing.assert_allclose(received(run.stacks[0], 2), weights[2].mean((0, 1)), atol=1e-5)
+
+
+def test_hidden_patches_and_a_scale_are_followed_through_the_layers(vit):
+    """Beside a softmax by hand over the recorded queries and keys, without the hidden keys."""
+    run, hidden, (layer, head) = run_picture(vit, digits(2)), (0, 9, 27, 63), (2, 1)
+    change = HeadChange(hidden, factor=2.5, head=("picture", layer, head))
+    expected = []
+    for at, each in enumerate(run.trace.layers):
+        scores = (each.q[0] @ each.k[0].mT).double() * each.scale
+        scores[head] *= 2.5 if at == layer else 1.0
+        scores[..., [1 + patch for patch in hidden]] = -torch.inf
+        expected.append(scores.softmax(-1))
+    for at, weights in enumerate(expected):
+        assert_close(weights_under(run.stacks[0], at, change), weights.float(), atol=1e-5, rtol=0)
+    mean = torch.cat(expected).mean(0).numpy()
+    np.testing.assert_allclose(mean_of_layers(run.stacks[0], change), mean, atol=1e-5)
+    so_far = np.eye(65)
+    for number, weights in enumerate(expected):
+        so_far = (0.5 * weights.mean(0).numpy() + 0.5 * np.eye(65)) @ so_far
+        np.testing.assert_allclose(rolled_out(run.stacks[0], change)[number], so_far, atol=1e-5)
+    maps = head_maps(run.stacks[0], change)
+    np.testing.assert_allclose(maps.usual[9], expected[layer][head, 0], atol=1e-5)
+    np.testing.assert_allclose(maps.mean[9], expected[layer][head, 1:].mean(0), atol=1e-5)
+
+
+def test_patches_that_are_given_five_times_as_much_as_the_median_one_are_outliers(vit):
+    run = run_picture(vit, digits(2))
+    for layer in range(4):
+        shares = run.trace.layers[layer].weights()[0].mean((0, 1))[1:].numpy()
+        ranked = np.sort(shares)
+        median = (ranked[31] + ranked[32]) / 2
+        assert sinks(run.stacks[0], layer) == tuple(at for at in range(64) if shares[at] > 5 * median)
+
+
+def test_a_photograph_is_said_to_be_outside_what_the_model_knows(vit):
+    run = run_picture(vit, sample("flower").pixels)
+    assert "outside what it knows" in str(run.prepared.notices[0])
+    assert run.prepared.size == (8, 8)
+
+
+def test_tokens_are_named():
+    grid = PatchGrid(2, 3)
+    assert str(grid.name(4)) == "row 2, column 2"
+    assert grid.at(6) is None
+
+
+@pytest.mark.parametrize("model, wanted", [("digit-vit", (6,)), ("digit-reader", (3, 7, 4))])
+def test_the_program_prints_the_answer_and_the_row(model, wanted, capsys):
+    loaded = load(model)
+    run = run_picture(loaded, digits(*wanted))
+    for stack in run.stacks:
+        exec(program(run, stack.id, 1, 2, 1), {})
+        told, row = capsys.readouterr().out.strip().splitlines()
+        assert told.startswith(run.answer.said)
+        expected = stack.layers[1].weights(2)[0, 0, 1].tolist()
+        assert [float(each) for each in ast.literal_eval(row)] == pytest.approx(expected, abs=1e-4)
+
+
+@pytest.mark.parametrize("model, wanted", [("digit-vit", (6,)), ("digit-reader", (3, 7, 4))])
+def test_the_program_of_a_change_prints_both_answers_and_the_changed_row(model, wanted, capsys):
+    loaded = load(model)
+    run = run_picture(loaded, digits(*wanted))
+    for stack in run.stacks:
+        hidden = (1, 2, 10, 11, 12, 20)
+        change = HeadChange(hidden, ((stack.id, 0, 1),), 2.5, (stack.id, 1, 2))
+        exec(changed_program(run, stack.id, 1, change), {})
+        told, before, row = capsys.readouterr().out.strip().splitlines()
+        answer = rerun(loaded, run, change)[0]
+        assert told == f"with the change: {answer.said} {answer.share:.4f}"
+        assert before == f"without: {run.answer.said} {run.answer.share:.4f}"
+        layer = stack.layers[1]
+        scores = layer.q[0, 2, 1].float() @ layer.k[0, 2 * layer.n_kv_heads // layer.n_heads].float().T
+        scores[[stack.grid.first + patch for patch in hidden]] = -torch.inf
+        expected = (scores * layer.scale * 2.5).softmax(-1)
+        assert [float(each) for each in ast.literal_eval(row)] == pytest.approx(expected.tolist(), abs=1e-4)

@@ -1,0 +1,178 @@
+"""Swin: windows put together over the whole picture, against the eager path's windows one by one."""
+
+import numpy as np
+import pytest
+import torch
+from torch.testing import assert_close
+from transformers import SwinConfig, SwinForImageClassification, Swinv2Config, Swinv2ForImageClassification
+
+from attnviz.base.message import Problem
+from attnviz.models.catalogue import Entry, LoadedModel
+from attnviz.models.pictures import PatchGrid, Windows
+from attnviz.pages.pictures.maths.patch_measures import head_maps
+from attnviz.pages.pictures.maths.picture_record import HeadChange
+from attnviz.pages.pictures.maths.picture_run import rerun, run_picture
+from attnviz.pages.pictures.maths.windowed_run import coarser, finer
+from tests.models.tiny import eager
+
+
+def tiny(image=32, window=4):
+    torch.manual_seed(0)
+    sizes = {"embed_dim": 8, "depths": [2, 2], "num_heads": [2, 4], "window_size": window, "patch_size": 4}
+    model = SwinForImageClassification(SwinConfig(image_size=image, **sizes)).eval()
+    with torch.no_grad():  # weights as large as trained ones, biases of positions among them
+        for parameter in model.parameters():
+            parameter.normal_(0, 0.4)
+    return LoadedModel(model, None, Entry(id="swin", name="Swin", hub=None), "folder")
+
+
+def picture():
+    return np.random.default_rng(0).integers(0, 256, (40, 40, 3), np.uint8)
+
+
+def window_of(row, column, size, side, shift):
+    """The window of a patch and its place inside it, counted on its own: patches are moved up and left by the shift."""
+    moved = (row - shift) % size, (column - shift) % size
+    across = size // side
+    return moved[0] // side * across + moved[1] // side, moved[0] % side * side + moved[1] % side
+
+
+@pytest.mark.parametrize("stage, layer, size, shift", [(0, 0, 8, 0), (0, 1, 8, 2), (1, 0, 4, 0), (1, 1, 4, 0)])
+def test_each_pair_of_patches_has_the_weight_that_the_eager_path_gives_it_in_their_window(stage, layer, size, shift):
+    loaded = tiny()
+    run = run_picture(loaded, picture())
+    stack = run.stacks[stage]
+    assert (stack.grid.rows, stack.grid.columns) == (size, size)
+    assert stack.windows[layer] == (4, shift)
+    shown = stack.layers[layer].weights()[0]
+    assert stack.layers[layer].exact
+    kept = []
+    attention = loaded.model.swin.encoder.layers[stage].blocks[layer].attention
+    hook = attention.register_forward_hook(lambda module, given, out: kept.append(out[1]))
+    eager(loaded.model, **run.inputs)
+    hook.remove()
+    expected = torch.zeros_like(shown)
+    for query in range(size * size):
+        for key in range(size * size):
+            window, row = window_of(*divmod(query, size), size, 4, shift)
+            other, column = window_of(*divmod(key, size), size, 4, shift)
+            if window == other:
+                expected[:, query, key] = kept[0][window, :, row, column]
+    assert_close(shown, expected, atol=1e-5, rtol=0)
+    assert_close(shown.sum(-1), torch.ones_like(shown.sum(-1)), atol=1e-5, rtol=0)
+
+
+def test_windows_that_reach_beyond_the_picture_give_weights_only():
+    loaded = tiny(image=40, window=4)
+    stack = run_picture(loaded, picture()).stacks[0]
+    assert stack.grid.patches == 100
+    assert not stack.layers[0].exact
+    assert float(stack.layers[0].weights().sum(-1).min()) < 0.999  # what lies beyond takes the rest
+    assert np.isfinite(head_maps(stack).entropy).all()
+
+
+@torch.no_grad()
+def test_hidden_patches_are_looked_at_in_no_window_and_the_answer_changes():
+    loaded = tiny()
+    run = run_picture(loaded, picture())
+    hidden = tuple(range(16))  # the two upper rows: four whole patches of the second stage
+    answer, trace = rerun(loaded, run, HeadChange(hidden=hidden))
+    assert answer.share != pytest.approx(run.answer.share, abs=1e-6)
+    for layer, windows in run.windows.items():
+        weights = next(each for each in trace.layers if each.place == layer.place).weights()
+        places, size = windows.places(), windows.rows
+        here = set(hidden) if size == 8 else {0, 1, 2, 3}
+        for window, inside in enumerate(places.tolist()):
+            gone = [at for at, patch in enumerate(inside) if patch in here]
+            if gone:
+                assert float(weights[window, :, :, gone].max()) == 0
+
+
+def test_the_row_that_stands_for_a_head_is_the_middle_patch_s():
+    stack = run_picture(tiny(), picture()).stacks[0]
+    assert stack.usual == 4 * 8 + 4
+    maps = head_maps(stack)
+    np.testing.assert_allclose(maps.usual[3], stack.layers[1].weights(1)[0, 0, 36].numpy(), atol=1e-6)
+
+
+def test_a_silenced_head_of_the_second_stage_is_that_stage_s():
+    loaded = tiny()
+    run = run_picture(loaded, picture())
+    _answer, trace = rerun(loaded, run, HeadChange(silenced=(("stage2", 1, 3),)))
+    assert [(layer.index, sorted(layer.silenced)) for layer in trace.layers if layer.silenced] == [(3, [3])]
+
+
+def test_patches_of_one_grid_are_found_in_another():
+    fine, coarse = PatchGrid(4, 4), PatchGrid(2, 2)
+    assert finer((1,), fine, coarse) == (2, 3, 6, 7)
+    assert coarser((2, 3, 6, 7, 8), fine, coarse) == (1,)
+    assert coarser((2, 3), fine, fine) == (2, 3)
+
+
+def test_a_shifted_window_takes_patches_from_both_edges():
+    places = Windows(0, 4, 4, 2, 1).places()
+    assert places.tolist() == [[5, 6, 9, 10], [7, 4, 11, 8], [13, 14, 1, 2], [15, 12, 3, 0]]
+    assert Windows(0, 3, 3, 2, 0).places()[1].tolist() == [2, -1, 5, -1]
+
+
+@torch.no_grad()
+def test_a_stage_of_more_patches_than_are_shown_is_named_and_still_hides_what_is_hidden():
+    loaded = tiny(image=144)
+    run = run_picture(loaded, picture())
+    assert [(stack.id, stack.grid.rows) for stack in run.stacks] == [("stage2", 18)]
+    (said,) = run.left_out
+    assert said in run.notices
+    assert str(said).startswith(
+        "Stage 1 of 36 × 36 patches is left out: every head of it has 1,679,616 weights, and stages of up to 1,024 "
+    )
+    _answer, trace = rerun(loaded, run, HeadChange(hidden=(0,)))
+    first = next(each for each in trace.layers if run.windows[run.trace.layers[0]].stage == 0)
+    weights, gone = first.weights()[0], [0, 1, 4, 5]  # the first window of 4 x 4 patches, the first of stage 2 over it
+    assert float(weights[..., gone].max()) == 0
+    assert float(weights[..., 2].min()) > 0
+
+
+def test_few_patches_leave_nothing_out():
+    assert run_picture(tiny(), picture()).left_out == ()
+
+
+def swin_v2():
+    torch.manual_seed(0)
+    sizes = {"embed_dim": 16, "depths": [2, 2], "num_heads": [2, 4], "window_size": 4, "patch_size": 4}
+    model = Swinv2ForImageClassification(Swinv2Config(image_size=32, **sizes)).eval()
+    return LoadedModel(model, None, Entry(id="swin2", name="Swin v2", hub=None), "folder")
+
+
+def test_swin_v2_s_windows_have_the_weights_of_its_own_softmax(monkeypatch):
+    loaded, kept = swin_v2(), []
+    softmax = torch.nn.functional.softmax
+    monkeypatch.setattr(
+        torch.nn.functional, "softmax", lambda scores, **how: kept.append(softmax(scores, **how)) or kept[-1]
+    )
+    run = run_picture(loaded, picture())
+    monkeypatch.undo()
+    assert [(stack.id, stack.grid.rows, stack.windows) for stack in run.stacks] == [
+        ("picture", 8, ((4, 0), (4, 2))),
+        ("stage2", 4, ((4, 0), (4, 0))),
+    ]
+    layers = [layer for stack in run.stacks for layer in stack.layers]
+    assert len(kept) == len(layers) == 4
+    for own, layer, size, shift in zip(kept, layers, (8, 8, 4, 4), (0, 2, 0, 0), strict=True):
+        shown = layer.weights()[0]
+        assert_close(shown.sum(-1), torch.ones_like(shown.sum(-1)), atol=1e-5, rtol=0)
+        for query in range(size * size):
+            for key in range(size * size):
+                window, row = window_of(*divmod(query, size), size, 4, shift)
+                other, column = window_of(*divmod(key, size), size, 4, shift)
+                expected = own[window, :, row, column] if window == other else torch.zeros(len(shown))
+                assert_close(shown[:, query, key], expected, atol=1e-6, rtol=0)
+
+
+def test_swin_v2_is_said_to_be_shown_and_not_to_be_changed():
+    loaded = swin_v2()
+    run = run_picture(loaded, picture())
+    assert not run.can_change
+    assert "its weights can be looked at, and nothing in it can be hidden" in str(run.notices[-1])
+    with pytest.raises(Problem, match="it can be shown but not changed"):
+        rerun(loaded, run, HeadChange(hidden=(0,)))
+    assert run_picture(tiny(), picture()).can_change

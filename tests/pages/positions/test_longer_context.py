@@ -1,0 +1,113 @@
+"""Scaled wavelengths against transformers' own functions; which pairs meet new angles, counted by hand."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from transformers import LlamaConfig
+from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
+
+from attnviz.base.message import Problem
+from attnviz.pages.positions.maths.longer_context import METHODS, Config, run, target
+
+ORIGINAL: dict[str, Any] = {"original_max_position_embeddings": 4096}
+#: our ids -> transformers' rope_type, and what it needs besides the factor
+THEIRS: dict[str, tuple[str, dict[str, Any]]] = {
+    "linear": ("linear", {}),
+    "dynamic": ("dynamic", {}),
+    "yarn": ("yarn", ORIGINAL),
+    "llama3": ("llama3", ORIGINAL | {"low_freq_factor": 1.0, "high_freq_factor": 4.0}),
+}
+
+
+@pytest.mark.parametrize("method", THEIRS)
+@pytest.mark.parametrize("factor", [1.0, 4.0, 9.5])
+def test_wavelengths_are_those_of_transformers(method, factor):
+    kind, more = THEIRS[method]
+    config = LlamaConfig(
+        hidden_size=256,
+        num_attention_heads=2,
+        max_position_embeddings=4096,
+        rope_parameters={"rope_type": kind, "rope_theta": 10_000.0, "factor": factor, **more},
+    )
+    turns, length = ROPE_INIT_FUNCTIONS[kind](config, None, seq_len=round(4096 * factor))
+    ours = run(Config(method, factor, width=128)).methods[method]
+    assert ours.wavelengths == pytest.approx(2 * math.pi / turns.numpy(), rel=1e-4)
+    assert ours.length == pytest.approx(length)
+
+
+@pytest.mark.parametrize("factor", [2.0, 4.0, 9.5])
+def test_ntk_is_what_transformers_does_to_a_text_so_many_times_as_long(factor):
+    """transformers has no such type; its "dynamic" with factor 1 scales by length over trained length."""
+    config = LlamaConfig(
+        hidden_size=256,
+        num_attention_heads=2,
+        max_position_embeddings=4096,
+        rope_parameters={"rope_type": "dynamic", "rope_theta": 10_000.0, "factor": 1.0},
+    )
+    turns, _length = ROPE_INIT_FUNCTIONS["dynamic"](config, None, seq_len=round(4096 * factor))
+    ours = run(Config("ntk", factor, width=128)).methods["ntk"]
+    assert ours.wavelengths == pytest.approx(2 * math.pi / turns.numpy(), rel=1e-4)
+
+
+def test_unscaled_exactly_the_unfinished_pairs_meet_new_angles():
+    result = run(Config("none", 4.0, 4096, 128))
+    by_hand = sum(2 * math.pi * 10_000 ** (2 * i / 128) > 4096 for i in range(64))
+    assert result.unfinished == by_hand == result.methods["none"].new > 0
+
+
+def test_linear_scaling_meets_none_but_crowds_neighbours():
+    made = run(Config(factor=4.0)).methods
+    assert (made["linear"].new, made["linear"].slowed, made["linear"].neighbours) == (0, 64, 0.25)
+    assert made["ntk"].neighbours == 1
+    assert 0 < made["ntk"].new < made["none"].new, "pairs between the ends are slowed too little"
+    assert (made["yarn"].new, made["yarn"].neighbours) == (0, 1)
+    assert made["yarn"].slowed < made["ntk"].slowed
+
+
+def test_a_text_as_long_as_trained_changes_nothing():
+    result = run(Config(factor=1.0))
+    for method in METHODS:
+        assert result.methods[method].wavelengths == pytest.approx(result.methods["none"].wavelengths)
+        assert result.methods[method].new == 0
+    assert result.chosen == pytest.approx(result.plain)
+
+
+def test_the_curve_is_the_mean_of_cosines_over_each_stretch():
+    config = Config("linear", 2.0, 50, 8, 100.0)
+    result = run(config)
+    assert target(config) == result.target == 100
+    assert len(result.distance) == 100
+    turns = 100.0 ** (-np.arange(0, 8, 2) / 8)
+    for point in (0, 1, 60, 99):
+        assert result.distance[point] == point
+        assert result.plain[point] == pytest.approx(2 * np.cos(point * turns).sum() / math.sqrt(8))
+        assert result.chosen[point] == pytest.approx(2 * np.cos(point * turns / 2).sum() / math.sqrt(8))
+
+
+def test_yarn_makes_scores_grow_by_its_length_squared():
+    result = run(Config("yarn", 4.0, 4096, 64))
+    assert result.methods["yarn"].length == pytest.approx(0.1 * math.log(4) + 1)
+    assert result.chosen[0] > result.plain[0]
+
+
+@pytest.mark.parametrize(
+    "config, sentence",
+    [
+        (Config(factor=0.5), "factor=0.5 must lie between 1 and 128"),
+        (Config(width=7), "the rotated width 7 must be even"),
+        (Config(base=1.0), "base=1.0 must lie between 2"),
+        (Config("cubic"), "cubic must be one of none, linear"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_in_a_sentence(config, sentence):
+    with pytest.raises(Problem, match=sentence):
+        run(config)
+
+
+@pytest.mark.parametrize("width", [2, 4, 1024])
+def test_every_width_and_length_that_is_allowed_works(width):
+    for length in (2, 1_000_000):
+        result = run(Config("yarn", 128.0, length, width, 1e9))
+        assert np.isfinite(result.chosen).all()

@@ -1,0 +1,255 @@
+"""The positions page as a visitor uses it: every section, links, bad sentences, and no warning in the log."""
+
+import logging
+
+import pytest
+
+from attnviz.app.cache import model_cache
+from attnviz.canvas.shared.packing import unblob
+from attnviz.pages.positions.maths import longer_context, pair_rotation, position_scores, shuffled_words, video_axes
+from attnviz.pages.positions.positions import SECTIONS
+from tests.models.conftest import smollm2
+from tests.pages.conftest import canvases_on, with_code
+
+__all__ = ["smollm2"]
+
+NEEDS_NO_MODEL = [name for name in SECTIONS if name != "head"]
+FIGURES = {"order": 3, "scores": 4, "circle": 0, "longer": 2, "video": 4, "norm": 5}
+
+
+def said(page):
+    kinds = (page.markdown, page.caption, page.info, page.warning, page.error)
+    return " ".join(str(part.value) for kind in kinds for part in kind)
+
+
+def figures(page):
+    return len(page.get("plotly_chart"))
+
+
+def circle(page):
+    return unblob(canvases_on(page)[0].proto.bytes)[0]
+
+
+def test_the_page_opens_with_words_that_nobody_ordered(visit):
+    page = visit("positions")
+    assert not page.exception
+    assert not page.error
+    assert figures(page) == 3
+    assert "this sentence is a bag of words" in said(page)
+
+
+@pytest.mark.parametrize("section", NEEDS_NO_MODEL)
+def test_every_section_computes_says_what_to_see_and_ends_with_a_program(visit, section):
+    page = visit("positions", p_section=section)
+    assert not page.exception
+    assert not page.error
+    assert figures(page) == FIGURES[section]
+    assert page.latex
+    assert len(with_code(page).code) == (2 if section == "video" else 1)
+
+
+def test_only_the_chosen_section_computes(visit, monkeypatch, caplog):
+    def never(*_args, **_kwargs):
+        raise AssertionError("a section that nobody chose was computed")
+
+    for lesson in (position_scores, pair_rotation, longer_context, video_axes):
+        monkeypatch.setattr(lesson, "run", never)
+    page = visit("positions")
+    assert not page.exception
+    assert not page.error
+    chosen = visit("positions", p_section="video", p_base="4321")  # a base that no other test has computed
+    assert "a section that nobody chose was computed" in chosen.error[0].value
+    caplog.clear()
+
+
+def test_the_link_sets_every_number_and_choice(visit):
+    link = {"p_text": "a b c d", "p_kind": "rope-half", "p_order": "reverse", "p_causal": "true", "p_seed": "5"}
+    page = visit("positions", **link)
+    result = shuffled_words.run(shuffled_words.Config(tuple("abcd"), "rope-half", "reverse", True, 5))
+    assert f"changes by up to {result.change:.3g}, where outputs reach {result.largest:.3g}" in said(page)
+    page = visit("positions", p_section="scores", p_encoding="alibi", p_heads="4", p_shown="3", p_n="20", p_shift="77")
+    assert "Head 3 takes 0.003906 off its scores" in said(page)
+    assert "177 positions further away, half the weight is left" in said(page)
+    assert " to 0 over 20 × 20 pairs" in said(page), "a 0 has no sign"
+    assert "Shift all positions by 77, and no score changes" in said(page)
+    page = visit("positions", p_section="longer", p_method="linear", p_factor="8", p_trained="1000")
+    assert "Within 8,000 positions no pair reaches an angle" in said(page)
+    page = visit("positions", p_section="longer", p_factor="1")
+    assert "Within 4,096 positions no pair reaches an angle that it did not have in training, and none turns" in (
+        said(page)
+    )
+    assert "Beyond the trained length" not in said(page)
+
+
+def test_the_circle_is_sent_every_pair_and_where_it_stands(visit):
+    page = visit("positions", p_section="circle", p_pair="2", p_q="30", p_k="31", p_width="16", p_seed="3")
+    expected = pair_rotation.run(pair_rotation.Config(16, 10_000.0, 2, 30, 31, 3))
+    header = circle(page)
+    assert header["at"] == {"pair": 2, "q_at": 30, "k_at": 31}
+    assert header["turns"] == pytest.approx(expected.turns.tolist())
+    assert header["q"][2] == pytest.approx(expected.q[2].tolist())
+    assert f"this pair’s part of q·k is {expected.product:.4g};".replace("-", "−") in said(page)
+
+
+def test_a_pair_that_the_head_lacks_becomes_its_last(visit):
+    page = visit("positions", p_section="circle", p_pair="40", p_width="16")
+    assert circle(page)["at"]["pair"] == 7
+    assert not page.error
+
+
+def test_what_the_visitor_changes_goes_into_the_link(visit):
+    page = visit("positions")
+    page.selectbox(key="p_kind").select("alibi").run()
+    assert page.query_params["p_kind"] == ["alibi"] or page.query_params["p_kind"] == "alibi"
+    page.segmented_control(key="p_order").set_value("reverse").run()
+    assert "ALiBi without a mask knows how far apart two words are" in said(page)
+    page.selectbox(key="p_kind").select("none").run()
+    assert "p_kind" not in page.query_params
+
+
+@pytest.mark.parametrize(
+    "text, words",
+    [
+        (" ", "One word has no order: type at least two"),
+        ("alone", "One word has no order: type at least two"),
+        ("word " * 49, "The sentence has 49 words; this page takes at most 48"),
+        ("x" * 5000, "One word has no order"),
+    ],
+)
+def test_a_bad_sentence_gets_a_sentence_and_the_section_can_still_be_changed(visit, text, words):
+    page = visit("positions", p_text=text)
+    assert not page.exception
+    assert words in said(page).replace("&#58;", ":").replace("&#46;", ".")
+    page.segmented_control(key="p_section").set_value("circle").run()
+    assert not page.error
+    assert circle(page)["turns"]
+
+
+@pytest.mark.parametrize("text", ["我们 昨天 去了 北京", "שלום לך עולם", "🙂 🙃 🙂", "<b>bold</b> $x^2$ **no**"])
+def test_any_writing_is_shown_as_typed(visit, text):
+    page = visit("positions", p_text=text, p_kind="learned")
+    assert not page.exception
+    assert not page.error
+    assert figures(page) == 3
+    assert "<b>" not in said(page)
+    assert "**no**" not in said(page).replace("**The order", "")
+
+
+@pytest.mark.parametrize(
+    "link, words",
+    [
+        ({"p_section": "nowhere"}, "“order” is shown instead"),
+        ({"p_section": "scores", "p_n": "1000"}, "it must be a whole number from 2 to 256"),
+        ({"p_section": "scores", "p_encoding": "none"}, "“rope&#45;half” is shown instead"),
+        ({"p_section": "longer", "p_factor": "nan"}, "it must be a number from 1 to 128. “4” is shown instead"),
+        ({"p_kind": "<b>"}, "“none” is shown instead"),
+    ],
+)
+def test_nonsense_in_a_link_is_answered_in_a_sentence(visit, link, words):
+    page = visit("positions", **link)
+    assert not page.exception
+    assert words in said(page)
+    assert "<b>" not in said(page)
+
+
+@pytest.mark.parametrize(
+    "link, words",
+    [
+        ({"p_section": "scores", "p_width": "63"}, "the rotated width 63 must be even"),
+        ({"p_section": "circle", "p_width": "63"}, "the rotated width 63 must be even"),
+        ({"p_section": "video", "p_split": "own", "p_own_time": "60"}, "60 + 21 + 21 = 102 numbers"),
+        ({"p_section": "video", "p_dhead": "7"}, "must be even and at least 2"),
+        ({"p_section": "norm", "p_normwidth": "33"}, "must be even, from 6 to 256"),
+    ],
+)
+def test_numbers_that_make_no_sense_together_get_a_sentence(visit, link, words):
+    page = visit("positions", **link)
+    assert not page.exception
+    plain = said(page)
+    for sign, code in {"+": "&#43;", "=": "&#61;", "_": "&#95;", ",": ","}.items():
+        plain = plain.replace(code, sign)
+    assert words in plain
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", position_scores.KINDS)
+@pytest.mark.parametrize("content", ["same", "random"])
+def test_every_encoding_has_its_pictures(visit, kind, content):
+    page = visit("positions", p_section="scores", p_encoding=kind, p_content=content, p_n="24", p_shift="3")
+    assert not page.exception
+    assert not page.error
+    expected = {"alibi": 3, "t5": 2, "learned": 3}.get(kind, 4)
+    assert figures(page) == expected
+
+
+def test_a_table_that_ends_is_said_to_end(visit):
+    page = visit("positions", p_section="scores", p_encoding="learned", p_shift="1000")
+    assert "position 1063 has no learned vector: the table ends at 511" in said(page)
+
+
+def test_a_trained_table_is_shown_where_there_is_one(visit, minilm):
+    page = visit("positions", p_section="scores", p_encoding="learned", p_table="trained", p_shift="100")
+    assert not page.exception
+    assert not page.error
+    assert "a row of the table, 384 numbers" in said(page)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("split", video_axes.SPLITS)
+def test_every_split_of_a_head_has_its_pictures(visit, split):
+    page = visit("positions", p_section="video", p_split=split)
+    assert not page.error
+    assert figures(page) == 4
+    left = video_axes.run(video_axes.Config(split)).left
+    assert (f"{left} of 64 numbers" in said(page)) == bool(left)
+
+
+def test_a_real_head_without_rope(visit, smollm2):
+    page = visit("positions", p_section="head", p_text="The cat sat on the mat")
+    assert not page.exception
+    assert not page.error
+    assert figures(page) == 4
+    assert ", layer 16, head 0. " in said(page)
+    assert "Next token:" in said(page)
+    page.segmented_control(key="p_change").set_value("base").run()
+    page.segmented_control(key="p_where").set_value("all").run()
+    assert not page.error
+    assert "rotary.changed(1000.0)" in with_code(page).code[0].value
+    assert "rotary.layers" in with_code(page).code[0].value
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("text", ["   ", "word " * 3000])
+def test_an_empty_and_a_very_long_sentence_in_front_of_the_model(visit, smollm2, text):
+    page = visit("positions", p_section="head", p_text=text)
+    assert not page.exception
+    assert "The sentence is empty" in said(page) or "Trained: SmolLM2" in said(page)
+
+
+def test_without_a_model_the_section_says_where_to_get_one(visit, monkeypatch):
+    from attnviz.app import sentence_input
+
+    monkeypatch.setattr(sentence_input, "availabilities", list)
+    page = visit("positions", p_section="head")
+    assert not page.exception
+    assert "No trained model is on this machine yet" in said(page)
+
+
+def test_moving_a_number_runs_no_model_twice(visit, smollm2, monkeypatch):
+    visit("positions", p_section="head", p_text="The cat sat on the mat")
+
+    def never(*_args, **_kwargs):
+        raise AssertionError("the model was run again for the same question")
+
+    monkeypatch.setattr("attnviz.runs.changed_rope.intervene", never)
+    page = visit("positions", p_section="head", p_text="The cat sat on the mat")
+    assert not page.error
+    assert model_cache.shared().reruns
+
+
+def test_no_warning_reaches_the_log(visit, caplog):
+    with caplog.at_level(logging.WARNING):
+        for section in NEEDS_NO_MODEL:
+            visit("positions", p_section=section)
+    told = [r.getMessage() for r in caplog.records if r.name.startswith(("streamlit", "attnviz"))]
+    assert [message for message in told if "missing ScriptRunContext" not in message] == []

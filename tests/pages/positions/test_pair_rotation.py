@@ -1,0 +1,35 @@
+"""A rotated pair is a product of complex numbers."""
+
+import cmath
+
+import pytest
+
+from attnviz.base.message import Problem
+from attnviz.pages.positions.maths.pair_rotation import Config, run
+
+
+@pytest.mark.parametrize("config", [Config(), Config(8, 30.0, 3, 7, 400, 5), Config(2, 10_000.0, 0, 0, 0)])
+def test_turning_a_pair_is_multiplying_by_a_complex_number(config):
+    result = run(config)
+    theta = config.base ** (-2 * config.pair / config.width)
+    assert result.turns[config.pair] == pytest.approx(theta)
+    q, k = (complex(*x[config.pair]) for x in (result.q, result.k))
+    q_m, k_n = q * cmath.exp(1j * theta * config.q_at), k * cmath.exp(1j * theta * config.k_at)
+    assert complex(*result.q_turned) == pytest.approx(q_m)
+    assert complex(*result.k_turned) == pytest.approx(k_n)
+    assert result.product == pytest.approx((q_m * k_n.conjugate()).real, abs=1e-12)
+    assert result.angle == pytest.approx(theta * (config.k_at - config.q_at))
+    assert result.wavelength == pytest.approx(2 * cmath.pi / theta)
+
+
+def test_only_the_distance_counts_and_lengths_stay():
+    here, there = run(Config(q_at=12, k_at=4)), run(Config(q_at=308, k_at=300))
+    assert there.score == pytest.approx(here.score)
+    assert there.product == pytest.approx(here.product)
+    assert run(Config(q_at=12, k_at=5)).score != pytest.approx(here.score)
+    assert run(Config(q_at=9, k_at=9)).score == pytest.approx(here.unturned)
+
+
+def test_a_pair_that_the_head_lacks_is_refused():
+    with pytest.raises(Problem, match="pair=32 must lie between 0 and 31"):
+        run(Config(pair=32))

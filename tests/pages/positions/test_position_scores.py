@@ -1,0 +1,126 @@
+"""Scores from positions alone, against complex numbers, BLOOM's and T5's own code, and by hand."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from transformers.models.bloom.modeling_bloom import build_alibi_tensor
+from transformers.models.t5.modeling_t5 import T5Attention
+
+from attnviz.base.message import Problem
+from attnviz.pages.positions.maths import position_kinds, position_scores
+from attnviz.pages.positions.maths.position_scores import Config, run
+from attnviz.runs.word_vectors import drawn
+from tests.models.conftest import minilm, smollm2
+
+__all__ = ["minilm", "smollm2"]
+
+
+@pytest.mark.parametrize("content", ["same", "random"])
+@pytest.mark.parametrize("pairing", ["half", "interleaved"])
+def test_rope_scores_are_products_of_complex_numbers(content, pairing):
+    n, d, base = 20, 12, 50.0
+    q, k = (np.ones(d), np.ones(d)) if content == "same" else drawn(4, 2, d).double().numpy()
+    pairs = [x.reshape(-1, 2) if pairing == "interleaved" else x.reshape(2, -1).T for x in (q, k)]
+    q, k = (p[:, 0] + 1j * p[:, 1] for p in pairs)
+    theta = base ** (-np.arange(0, d, 2) / d)
+    at = np.arange(n)
+    turned = np.exp(1j * np.subtract.outer(at, at)[..., None] * theta)  # e^{i (m - n) theta}
+    expected = (q * k.conj() * turned).real.sum(-1) / math.sqrt(d)
+    result = run(Config(f"rope-{pairing}", d, base, n, content, seed=4))
+    assert result.scores == pytest.approx(expected, abs=1e-12)
+    assert result.spread < 1e-12
+    assert result.shifted < 1e-11
+
+
+def test_the_two_pairings_give_equal_vectors_the_same_scores_by_other_numbers():
+    one, other = (run(Config(kind, 16, n=10)) for kind in position_kinds.ROTATED)
+    assert one.scores == pytest.approx(other.scores, abs=1e-12)
+    assert np.abs(one.encoding - other.encoding).max() > 1
+    assert np.sort(one.encoding, -1) == pytest.approx(np.sort(other.encoding, -1))
+
+
+def test_sinusoids_compare_by_distance_until_they_are_projected():
+    plain = run(Config("sinusoidal", 32, n=16))
+    by_hand = sum(math.cos(3 * 10_000.0 ** (-2 * i / 32)) for i in range(16)) / math.sqrt(32)
+    assert plain.at(3) == pytest.approx(by_hand)
+    assert plain.shifted < 1e-12
+    projected = run(Config("sinusoidal", 32, n=16, content="random"))
+    assert projected.shifted > 0.1
+    assert projected.spread > 0.1
+
+
+def test_a_learned_table_ends():
+    result = run(Config("learned", 8, n=12, shift=500))
+    assert result.shifted > 0.1
+    beyond = run(Config("learned", 8, n=12, shift=501))
+    assert beyond.shifted is None
+    assert str(beyond.why_not) == "position 512 has no learned vector: the table ends at 511"
+
+
+def test_alibi_is_bloom_s_up_to_what_softmax_ignores():
+    n, heads = 9, 6
+    theirs = build_alibi_tensor(torch.ones(1, n), heads, torch.float64).reshape(heads, n).numpy()
+    for head in range(heads):
+        result = run(Config("alibi", n=n, heads=heads, head=head))
+        # BLOOM adds slope * key position, which differs from -slope * distance by one number for each query
+        for query in range(n):
+            row = result.scores[query, : query + 1] - theirs[head, : query + 1]
+            assert row == pytest.approx(row[0], abs=1e-6)
+        assert result.heads[head] == pytest.approx(-result.slopes[head] * np.abs(result.distance), abs=1e-12)
+
+
+@pytest.mark.parametrize("both_ways", [True, False])
+def test_t5_scores_are_the_table_at_t5_s_own_buckets(both_ways):
+    n, heads = 200, 4
+    result = run(Config("t5", n=n, heads=heads, head=1, bidirectional=both_ways, seed=2))
+    relative = torch.arange(n)[None, :] - torch.arange(n)[:, None]
+    bucket = T5Attention._relative_position_bucket(relative, both_ways, 32, 128)
+    assert result.scores == pytest.approx(drawn(2, 32, heads)[bucket][..., 1].numpy(), abs=1e-7)
+    assert (result.spread, result.shifted) == (0, 0)
+
+
+def test_the_curve_is_the_mean_of_each_diagonal():
+    result = run(Config("learned", 8, n=7))
+    for d in range(-6, 7):
+        assert result.at(d) == pytest.approx(np.diagonal(result.scores, d).mean())
+    at = list(result.distance).index(2)
+    assert result.high[at] == pytest.approx(np.diagonal(result.scores, 2).max())
+    assert result.low[at] == pytest.approx(np.diagonal(result.scores, 2).min())
+
+
+def test_a_trained_table_knows_which_positions_are_near(minilm):
+    table = position_kinds.table(minilm)
+    assert table.shape == (512, 384)
+    trained, random = run(Config("learned", n=64), table), run(Config("learned", n=64))
+    nearer = [(result.at(-1) - result.at(-60)) / result.at(0) for result in (trained, random)]
+    assert nearer[0] > 0.25
+    assert abs(nearer[1]) < 0.1
+    assert trained.encoding == pytest.approx(table[:64])
+
+
+def test_a_model_without_learned_positions_says_so(smollm2):
+    with pytest.raises(Problem, match=r"SmolLM2 135M.* has no learned positions"):
+        position_kinds.table(smollm2)
+
+
+@pytest.mark.parametrize(
+    "config, sentence",
+    [
+        (Config(width=5), "the rotated width 5 must be even"),
+        (Config("sinusoidal", width=5), "width=5 must be even"),
+        (Config(n=1), "n=1 must lie between 2 and 256"),
+        (Config("alibi", heads=4, head=4), "head=4 must lie between 0 and 3"),
+        (Config("none"), "none must be one of sinusoidal, learned"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_in_a_sentence(config, sentence):
+    with pytest.raises(Problem, match=sentence):
+        run(config)
+
+
+def test_every_kind_is_the_same_again_with_the_same_seed():
+    for kind in position_scores.KINDS:
+        one, other = (run(Config(kind, n=10, content="random", seed=6)).scores for _ in range(2))
+        assert np.array_equal(one, other)

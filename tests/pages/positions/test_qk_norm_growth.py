@@ -1,0 +1,83 @@
+"""Normalised queries and keys against torch's RMSNorm, and what the norm promises."""
+
+import numpy as np
+import pytest
+import torch
+
+from attnviz.base.message import Problem
+from attnviz.core.rope import AxialRoPE, grid_positions
+from attnviz.pages.positions.maths import qk_norm_growth
+from attnviz.pages.positions.maths.qk_norm_growth import GRID, GROWTHS, HEADS, NORMS, Config, run
+
+
+@pytest.mark.parametrize("norm", NORMS)
+def test_weights_are_those_of_torchs_own_norm_and_softmax(norm):
+    config = Config(norm, 4.0, 12, 3)
+    result = run(config)
+    x, w_q, w_k = qk_norm_growth._drawn(config)
+    whole = torch.nn.RMSNorm(HEADS * 12 if norm == "full" else 12, eps=1e-6, dtype=torch.float64)
+    rope, grid = AxialRoPE(), grid_positions(*GRID)
+
+    def heads(y, normed):
+        if normed and norm == "full":
+            y = whole(y)
+        y = y.unflatten(-1, (HEADS, 12)).transpose(0, 1)
+        return rope.rotate(whole(y) if normed and norm == "head" else y, grid)
+
+    for place, normed in enumerate((False, True)):
+        q, k = heads(4 * x @ w_q, normed), heads(4 * x @ w_k, normed)
+        logits = q @ k.mT / 12**0.5
+        theirs = torch.nn.functional.scaled_dot_product_attention(
+            q, k, torch.eye(len(x)).double().expand(HEADS, -1, -1)
+        )
+        assert theirs[0].detach().numpy() == pytest.approx(result.weights[place], abs=1e-9)
+        assert float(logits.detach().abs().max()) == pytest.approx(result.here[place][0], rel=1e-9)
+
+
+def test_without_the_norm_logits_grow_with_the_square_and_rows_collapse():
+    result = run(Config())
+    assert result.without.logit == pytest.approx(result.without.logit[0] * (np.array(GROWTHS) / GROWTHS[0]) ** 2)
+    assert result.without.entropy[0] > 0.95
+    assert result.without.entropy[-1] < 0.02
+    assert result.without.gradient[-1] < 0.1 * result.without.gradient.max()
+
+
+@pytest.mark.parametrize("norm", NORMS)
+def test_with_the_norm_growth_changes_nothing_and_no_logit_passes_the_bound(norm):
+    for seed in range(3):
+        result = run(Config(norm, seed=seed))
+        for curve in vars(result.normed).values():
+            assert curve == pytest.approx(curve[-1], rel=1e-4)
+        assert result.normed.logit.max() <= result.bound
+        assert result.without.logit.max() > result.bound
+
+
+def test_the_bound_is_reached_by_a_query_equal_to_its_key():
+    q = torch.nn.functional.rms_norm(torch.randn(32, dtype=torch.float64), (32,))
+    assert float(q @ q) / 32**0.5 == pytest.approx(run(Config("head", d_head=32)).bound, rel=1e-6)
+
+
+@pytest.mark.parametrize("p", [(0.2, 0.3, 0.5), (1.0, 0.0, 0.0)])
+def test_the_jacobian_is_softmaxs_own(p):
+    row = torch.tensor(p, dtype=torch.float64)
+    expected = torch.autograd.functional.jacobian(lambda z: z.softmax(-1), row.log().clamp_min(-700))
+    assert qk_norm_growth._jacobian(row[None]) == pytest.approx(float(expected.norm()), abs=1e-9)
+
+
+def test_equal_configurations_give_equal_numbers():
+    one, other = run(Config(seed=8)), run(Config(seed=8))
+    assert np.array_equal(one.weights[0], other.weights[0])
+    assert not np.array_equal(one.weights[0], run(Config(seed=9)).weights[0])
+
+
+@pytest.mark.parametrize(
+    "config, sentence",
+    [
+        (Config("layer"), "layer must be one of head, full"),
+        (Config(d_head=7), "d_head=7 must be even, from 6 to 256"),
+        (Config(growth=0.0), "growth=0.0 must lie between"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_in_a_sentence(config, sentence):
+    with pytest.raises(Problem, match=sentence):
+        run(config)

@@ -1,0 +1,85 @@
+"""Words in another order: what stays and what changes, against torch's own attention module."""
+
+import numpy as np
+import pytest
+import torch
+
+from attnviz.base.message import Problem
+from attnviz.pages.positions.maths import position_kinds, shuffled_words
+from attnviz.pages.positions.maths.shuffled_words import Config, run
+
+WORDS = ("one", "two", "three", "one", "five")
+
+
+def test_without_positions_the_outputs_permute_with_the_words():
+    for order in shuffled_words.ORDERS:
+        result = run(Config(WORDS, order=order, seed=3))
+        assert result.same
+        assert result.change < 1e-14
+        assert result.before == pytest.approx(result.after, abs=1e-14)
+        assert result.largest > 0.1, "the outputs are not just all zero"
+
+
+@pytest.mark.parametrize("kind", [kind for kind in position_kinds.KINDS if kind != "none"])
+def test_with_positions_they_do_not(kind):
+    result = run(Config(WORDS, kind, "shuffle", seed=1))
+    assert not result.same
+    assert result.change > 0.01
+    assert np.abs(result.before - result.after).max() > 0.001
+
+
+def test_alibi_without_a_mask_cannot_tell_a_sentence_from_its_reverse():
+    assert run(Config(WORDS, "alibi", "reverse")).same
+    assert not run(Config(WORDS, "alibi", "reverse", causal=True)).same
+    assert not run(Config(WORDS, "t5", "reverse")).same, "its buckets tell before from after"
+
+
+def test_a_causal_mask_lets_the_order_in_by_itself():
+    result = run(Config(WORDS, causal=True))
+    assert not result.same
+    assert result.every["none"][0] < 1e-14 < 0.01 < result.every["none"][1]
+
+
+def test_the_attention_is_torchs_own():
+    result = run(Config(WORDS, seed=5))
+    x, (w_q, w_k, w_v) = shuffled_words._inputs(result.config)
+    theirs = torch.nn.MultiheadAttention(32, 4, bias=False, batch_first=True, dtype=torch.float64)
+    with torch.no_grad():
+        theirs.in_proj_weight.copy_(torch.cat([w_q.T, w_k.T, w_v.T]))
+        theirs.out_proj.weight.copy_(torch.eye(32))
+        output, weights = theirs(x[None], x[None], x[None], average_attn_weights=False)
+    assert weights[0, 0].numpy() == pytest.approx(result.before, abs=1e-12)
+    assert float(output.abs().max()) == pytest.approx(result.largest, abs=1e-12)
+
+
+def test_equal_words_get_equal_outputs_and_changes():
+    result = run(Config(WORDS, order="swap"))
+    assert result.before[0] == pytest.approx(result.before[3])
+    assert result.words == ("five", "two", "three", "one", "one")
+
+
+def test_the_same_seed_gives_the_same_numbers():
+    one, other = run(Config(WORDS, "learned", "shuffle", seed=9)), run(Config(WORDS, "learned", "shuffle", seed=9))
+    assert np.array_equal(one.before, other.before)
+    assert one.every == other.every
+    assert one.change != run(Config(WORDS, "learned", "shuffle", seed=10)).change
+
+
+@pytest.mark.parametrize(
+    "words, sentence",
+    [
+        ((), "One word has no order"),
+        (("alone",), "One word has no order"),
+        (("w",) * 49, "has 49 words; .* at most 48"),
+    ],
+)
+def test_too_few_and_too_many_words_get_a_sentence(words, sentence):
+    with pytest.raises(Problem, match=sentence):
+        run(Config(words))
+
+
+def test_an_unknown_kind_or_order_is_refused():
+    with pytest.raises(Problem, match="sideways must be one of reverse, swap"):
+        run(Config(WORDS, order="sideways"))
+    with pytest.raises(Problem, match="clock must be one of none, sinusoidal"):
+        run(Config(WORDS, "clock"))

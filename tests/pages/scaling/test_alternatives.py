@@ -1,0 +1,100 @@
+"""Each way of scaling against its formula, and against the way that it equals at some value of its parameter."""
+
+import math
+
+import pytest
+import torch
+from torch.testing import assert_close
+
+from attnviz.base.message import Problem
+from attnviz.core.attention import attend
+from attnviz.pages.scaling.maths.alternatives import ALTERNATIVES, CHOICES, check, stages
+
+D, N = 32, 9
+
+
+@pytest.fixture
+def qkv():
+    g = torch.Generator().manual_seed(3)
+    return [
+        torch.randn(2, length, width, generator=g, dtype=torch.float64) for length, width in ((5, D), (N, D), (N, 4))
+    ]
+
+
+def by_formula(name, q, k, p):
+    dot = q @ k.mT
+    scaled = dot / math.sqrt(D)
+    logits = {
+        "raw": dot,
+        "sqrt": scaled,
+        "temperature": scaled / p,
+        "inverse": p * dot / D,
+        "qk-norm": p * dot / (q.norm(dim=-1)[..., :, None] * k.norm(dim=-1)[..., None, :]),
+        "softcap": p * torch.tanh(scaled / p),
+        "log-n": scaled * math.log(N) / math.log(p),
+    }
+    if name == "sink":
+        e = scaled.exp()
+        return e / (e.sum(-1, keepdim=True) + math.exp(p))
+    return logits[name].softmax(-1)
+
+
+@pytest.mark.parametrize("name", ALTERNATIVES)
+@pytest.mark.parametrize("p", [2.0, 5.0])
+def test_weights_follow_the_formula(qkv, name, p):
+    q, k, v = qkv
+    made = stages(q, k, v, name, p)
+    assert_close(made.weights, by_formula(name, q, k, p))
+    assert_close(made.output, by_formula(name, q, k, p) @ v)
+
+
+@pytest.mark.parametrize(
+    "name, p",
+    [
+        ("temperature", 1.0),
+        ("inverse", math.sqrt(D)),
+        ("softcap", 1e6),
+        ("log-n", float(N)),
+        ("sink", -1e3),
+    ],
+)
+def test_each_alternative_becomes_plain_scaling_somewhere(qkv, name, p):
+    q, k, v = qkv
+    assert_close(stages(q, k, v, name, p).weights, attend(q, k, v).weights, atol=1e-6, rtol=1e-5)
+
+
+def test_temperature_0_is_the_limit_of_small_temperatures_and_ties_share(qkv):
+    q, k, v = qkv
+    assert_close(stages(q, k, v, "temperature", 0.0).weights, stages(q, k, v, "temperature", 1e-4).weights)
+    k = k.clone()
+    k[:, 1] = k[:, 0] = 100 * q[:, 0]
+    assert_close(stages(q[:, :1], k, v, "temperature", 0.0).weights[..., :2], torch.full((2, 1, 2), 0.5).double())
+
+
+@pytest.mark.parametrize("name", CHOICES)
+def test_extreme_parameters_give_finite_weights(qkv, name):
+    q, k, v = qkv
+    for p in (ALTERNATIVES[name].low, ALTERNATIVES[name].high):
+        for keys in (1, N):
+            assert stages(q, k[:, :keys], v[:, :keys], name, p).weights.isfinite().all()
+
+
+def test_a_learned_scale_gets_a_gradient(qkv):
+    q, k, v = qkv
+    g = torch.tensor(3.0, dtype=torch.float64, requires_grad=True)
+    stages(q, k, v, "qk-norm", g).output.square().sum().backward()
+    assert g.grad is not None
+    assert g.grad.abs() > 0
+
+
+@pytest.mark.parametrize(
+    "name, p, sentence",
+    [
+        ("cube", 1.0, "alternative=cube must be one of raw, sqrt"),
+        ("softcap", 0.0, "softcap: c=0.0 must lie between 0.1 and 100.0"),
+        ("temperature", -1.0, "temperature: T=-1.0 must lie between 0.0 and 100.0"),
+    ],
+)
+def test_unknown_alternatives_and_parameters_out_of_range_are_named(name, p, sentence):
+    with pytest.raises(Problem, match=sentence):
+        check(name, p)

@@ -1,0 +1,243 @@
+"""The scaling page as a visitor uses it: every section, links, extreme values, and no warning in the log."""
+
+import logging
+
+import numpy as np
+import pytest
+
+from attnviz.canvas.shared.packing import unblob
+from attnviz.pages.scaling.maths import growing_width, retrieval_training, saturation, variance
+from attnviz.pages.scaling.panels import results, retrieval
+from attnviz.pages.scaling.scaling import SECTIONS
+from tests.pages.conftest import canvases_on, with_code
+
+NEEDS_NO_MODEL = [name for name in SECTIONS if name != "head"]
+
+
+def said(page):
+    kinds = (page.markdown, page.caption, page.info, page.warning, page.error)
+    return " ".join(str(part.value) for kind in kinds for part in kind)
+
+
+def canvas(page):
+    """Header and payload of the bars."""
+    return unblob(canvases_on(page)[0].proto.bytes)
+
+
+def figures(page):
+    return len(page.get("plotly_chart"))
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    """Make training take only a few steps."""
+    monkeypatch.setattr(retrieval, "BETWEEN_PICTURES", 0.0)
+    results.trained.clear()
+    return {"s_section": "training", "s_steps": "20", "s_seeds": "2"}
+
+
+def test_the_page_opens_with_its_numbers_and_their_picture(visit):
+    page = visit("scaling")
+    assert not page.exception
+    assert not page.error
+    assert [metric.value for metric in page.metric] == ["63.867", "0.9979"]
+    assert figures(page) == 2
+    assert "100,000 random pairs at d_k = 64" in said(page)
+
+
+@pytest.mark.parametrize("section", NEEDS_NO_MODEL)
+def test_every_section_computes_and_says_what_to_see(visit, quick, section):
+    page = visit("scaling", **(quick | {"s_section": section}))
+    assert not page.exception
+    assert not page.error
+    assert figures(page) >= 1
+    assert page.latex
+    assert with_code(page).code
+
+
+def test_only_the_chosen_section_computes(visit, monkeypatch, caplog):
+    def never(*_args, **_kwargs):
+        raise AssertionError("a section that nobody chose was computed")
+
+    monkeypatch.setattr(saturation, "run", never)
+    monkeypatch.setattr(retrieval_training, "train", never)
+    page = visit("scaling")
+    assert not page.exception
+    assert not page.error
+    chosen = visit("scaling", s_section="saturation", s_seed="4321")  # a seed that no other test has computed
+    assert "a section that nobody chose was computed" in chosen.error[0].value
+    caplog.clear()
+
+
+def test_the_link_sets_every_number_and_choice(visit):
+    page = visit(
+        "scaling", s_section="saturation", s_dk="100", s_keys="9", s_seed="4", s_alternative="softcap", s_softcap="3"
+    )
+    expected = growing_width.run(growing_width.Config(100, 9, 4, "softcap", 3.0))
+    assert f"{expected.raw.largest:.1%}" in said(page)
+    header, payload = canvas(page)
+    assert (header["at"], header["n"], header["parameter"]["value"]) == (100, 9, 3.0)
+    scores = np.frombuffer(payload, "<f4").reshape(len(header["d_k"]), 9)
+    assert scores[header["d_k"].index(100)] == pytest.approx(expected.raw.logits, abs=1e-4)
+
+
+def test_what_the_visitor_changes_goes_into_the_link(visit):
+    page = visit("scaling")
+    page.number_input(key="s_dk").set_value(128).run()
+    page.selectbox(key="s_components").select("uniform").run()
+    assert page.query_params["s_dk"] == "128"
+    assert page.query_params["s_components"] == "uniform"
+    page.number_input(key="s_dk").set_value(64).run()
+    assert "s_dk" not in page.query_params
+
+
+def test_the_slider_and_the_box_hold_one_number(visit):
+    page = visit("scaling")
+    page.select_slider(key="s_dk_slider").set_value(256).run()
+    assert page.number_input(key="s_dk").value == 256
+    page.number_input(key="s_dk").set_value(100).run()
+    assert page.select_slider(key="s_dk_slider").value == 100
+    assert "at d_k = 100" in said(page)
+
+
+def test_numbers_stay_when_the_section_changes(visit):
+    page = visit("scaling", s_dk="256")
+    page.segmented_control(key="s_section").set_value("saturation").run()
+    assert "At d_k = 256" in said(page)
+    page.segmented_control(key="s_section").set_value("softmax").run()
+    page.segmented_control(key="s_section").set_value("gradient").run()
+    assert page.number_input(key="s_dk").value == 256
+
+
+@pytest.mark.parametrize(
+    "link, words",
+    [
+        ({"s_dk": "0"}, "it must be a whole number from 1 to 4,096. “64” is shown instead"),
+        ({"s_dk": "<b>"}, "it must be a whole number from 1 to 4,096"),
+        ({"s_section": "nowhere"}, "“variance” is shown instead"),
+        ({"s_section": "softmax", "s_T": "nan"}, "it must be a number from 0 to 1,000,000. “1” is shown instead"),
+        ({"s_components": "cauchy"}, "“normal” is shown instead"),
+    ],
+)
+def test_nonsense_in_a_link_is_answered_in_a_sentence(visit, link, words):
+    page = visit("scaling", **link)
+    assert not page.exception
+    assert words in said(page)
+    assert "<b>" not in said(page)
+
+
+def test_a_broken_assumption_says_how_the_prediction_fails(visit):
+    page = visit("scaling", s_components="correlated", s_correlation="0.5")
+    assert "the prediction fails" in said(page)
+    assert "mean 32 and variance 80" in said(page)
+    page = visit("scaling", s_components="shifted", s_mean="0")
+    assert "fails" not in said(page)
+
+
+def test_a_button_draws_the_pairs_that_would_take_too_long_at_first(visit):
+    results.all_pairs.clear()
+    page = visit("scaling", s_dk="4096", s_pairs="2000")
+    assert "1,562 of 2,000 pairs" in said(page)
+    page.button(key="s_draw_all").click().run()
+    assert "2,000 random pairs" in said(page)
+    assert "1,562" not in said(page)
+
+
+def test_training_draws_itself_and_ends_with_a_verdict(visit, quick):
+    page = visit("scaling", **quick)
+    config = retrieval_training.Config(steps=20, seeds=2)
+    assert str(retrieval_training.run(config).verdict())[:30] in said(page)
+    assert "Stop" not in [button.label for button in page.button]
+
+
+def test_a_training_that_was_stopped_keeps_its_curves(visit, quick):
+    page = visit("scaling", **quick)
+    partial = next(
+        retrieval_training.train(
+            retrieval_training.Config(steps=20, seeds=2, d_k=65, alternative="sqrt", parameter=1.0)
+        )
+    )
+    page.session_state["s_partial"] = partial
+    page.number_input(key="s_dk").set_value(65).run()
+    assert "Stopped at step 10 of 20." in said(page)
+    assert page.button(key="s_train").label == "Start again"
+
+
+def test_at_d_k_1_the_page_says_that_scaling_makes_no_difference(visit, quick):
+    page = visit("scaling", s_dk="1", **quick)
+    assert "makes no difference" in said(page)
+
+
+def test_typed_scores_and_their_mistakes(visit):
+    page = visit("scaling", s_section="softmax")
+    assert "0.998704" in said(page)
+    page.text_input(key="s_scores").set_value("1, two").run()
+    assert "is not a number" in said(page)
+    page.text_input(key="s_scores").set_value("1, 1").run()
+    assert not page.error
+    assert "0.500000" in said(page)
+
+
+EXTREMES = [
+    {"s_dk": "1", "s_pairs": "1"},
+    {"s_dk": "4096", "s_components": "heavy-tailed"},
+    *(
+        {"s_section": section, "s_dk": d_k, "s_keys": keys}
+        for section in ("saturation", "gradient", "alternatives")
+        for d_k, keys in (("1", "1"), ("4096", "1"), ("1", "4096"))
+    ),
+    {"s_section": "saturation", "s_temperature": "0"},
+    {"s_section": "saturation", "s_temperature": "100"},
+    {"s_section": "softmax", "s_T": "0"},
+    {"s_section": "softmax", "s_T": "1000000"},
+    {"s_section": "softmax", "s_scores": "5"},
+    {"s_section": "softmax", "s_scores": "1e9 -1e9"},
+    {"s_section": "softmax", "s_scores": " ".join(str(i % 7) for i in range(4096))},
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("link", EXTREMES)
+def test_extremes_are_drawn_without_a_warning_in_the_log(visit, link, caplog, recwarn):
+    with caplog.at_level(logging.WARNING):
+        page = visit("scaling", **link)
+    assert not page.exception
+    assert not page.error
+    ours = [r.getMessage() for r in caplog.records if "missing ScriptRunContext" not in r.getMessage()]
+    assert not ours
+    assert not [str(w.message) for w in recwarn.list if "attnviz" in w.filename or "numpy" in str(w.category)]
+
+
+def test_a_second_visitor_with_the_same_question_waits_for_nothing(visit, monkeypatch, caplog):
+    visit("scaling", s_seed="77")
+
+    def never(*_args, **_kwargs):
+        raise AssertionError("computed twice")
+
+    monkeypatch.setattr(variance, "first", never)
+    monkeypatch.setattr(variance, "growth", never)
+    page = visit("scaling", s_seed="77")
+    assert not page.error
+    assert not page.exception
+    page.number_input(key="s_seed").set_value(7878).run()
+    assert "computed twice" in page.error[0].value, "nobody asked this before"
+    caplog.clear()
+
+
+def test_a_real_head_is_measured(visit, minilm):
+    page = visit("scaling", s_section="head", s_model="minilm-l6", s_layer="2", s_head="5")
+    assert not page.exception
+    assert not page.error
+    assert "layer 2, head 5" in said(page)
+    assert figures(page) == 5
+
+
+@pytest.mark.parametrize("text", ["", "x", "<b>*a*</b> $x$ 猫 🐈"])
+def test_any_sentence_for_a_real_head_is_answered(visit, minilm, text):
+    page = visit("scaling", s_section="head", s_model="minilm-l6", s_text=text)
+    assert not page.exception
+    if text:
+        assert figures(page) == 5
+    else:
+        assert "empty" in said(page)
+    assert "nan" not in said(page)

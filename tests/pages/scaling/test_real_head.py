@@ -1,0 +1,81 @@
+"""A recorded head's scores, measured: against the plain formula, on a tiny layer made by hand."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from attnviz.base.message import Message, Problem
+from attnviz.core.attention import attend
+from attnviz.models.capture.recorded_layer import RecordedLayer
+from attnviz.pages.scaling.maths import real_head
+from attnviz.pages.scaling.maths.real_head import Config
+
+T, D = 7, 8
+
+
+def layer(causal=True, **more):
+    g = torch.Generator().manual_seed(0)
+    q, k, v = (torch.randn(1, heads, T, D, generator=g) for heads in (4, 2, 2))
+    return RecordedLayer("decoder", "self", 0, "made.by.hand", D**-0.5, q, k, v, causal=causal, **more)
+
+
+@pytest.mark.parametrize("causal", [True, False])
+@pytest.mark.parametrize("head", [0, 3])
+def test_variances_are_those_of_the_products_over_the_pairs_that_may_attend(causal, head):
+    made = layer(causal)
+    result = real_head.run(made, Config(0, head))
+    q, k = made.q[0, head].double(), made.k[0, head // 2].double()
+    pairs = [(i, j) for i in range(T) for j in range(T) if not causal or j <= i]
+    products = torch.stack([q[i] * k[j] for i, j in pairs])
+    assert result.by_dimension == pytest.approx(products.var(0, correction=0).numpy())
+    assert result.total == pytest.approx(products.sum(1).var(correction=0).item())
+    assert result.mean == pytest.approx(products.sum(1).mean().item())
+
+
+def test_the_models_own_weights_are_attends_and_scaling_spreads_them():
+    made = layer()
+    result = real_head.run(made, Config(0, 1, factor=0.5))
+    truth = attend(made.q, made.k, made.v, mask=made.mask).weights[0, 1]
+    assert result.model.weights == pytest.approx(truth.numpy(), abs=1e-6)
+    assert result.raw.share < result.model.share < result.chosen.share
+    assert result.raw.variance == pytest.approx(result.model.variance * D, rel=1e-5)
+    assert result.chosen.scale == pytest.approx(D**-0.5 / 2)
+
+
+def test_entropy_over_the_scale_falls_from_even_to_one_hot():
+    result = real_head.run(layer(), Config())
+    assert (np.diff(result.shares) <= 1e-6).all()
+    assert result.shares[0] > 0.98
+    at = list(result.multiples).index(1.0)
+    assert result.shares[at] == pytest.approx(result.model.share)
+
+
+def test_how_few_dimensions_hold_half():
+    result = real_head.run(layer(), Config())
+    largest = np.sort(result.by_dimension)[::-1]
+    n = result.holding(0.5)
+    assert largest[:n].sum() >= largest.sum() / 2 > largest[: n - 1].sum()
+
+
+def test_a_scale_of_0_is_even_attention():
+    assert real_head.run(layer(), Config(factor=0.0)).chosen.share == pytest.approx(1)
+
+
+def test_one_token_has_no_choice_and_no_spread():
+    made = layer()
+    one = RecordedLayer(
+        "decoder", "self", 0, "one", 1.0, made.q[:, :, :1], made.k[:, :, :1], made.v[:, :, :1], causal=True
+    )
+    result = real_head.run(one, Config())
+    assert math.isnan(result.model.share)
+    assert result.total == 0
+
+
+def test_a_missing_head_and_a_layer_with_weights_only_are_refused():
+    with pytest.raises(Problem, match="head=4 must lie between 0 and 3"):
+        real_head.run(layer(), Config(head=4))
+    only = RecordedLayer("encoder", "self", 2, "x", 1.0, reported=torch.ones(1, 1, 2, 2) / 2, why=Message("eager only"))
+    with pytest.raises(Problem, match="layer 2 gives its weights only"):
+        real_head.run(only, Config())

@@ -1,0 +1,96 @@
+"""The retrieval head: it learns, every run repeats, and the verdict says so where scaling makes no difference."""
+
+import numpy as np
+import pytest
+import torch
+
+from attnviz.base.message import Problem
+from attnviz.pages.scaling.maths import retrieval_training as experiment
+from attnviz.pages.scaling.maths.retrieval_training import Config
+
+QUICK = Config(d_k=16, names=6, steps=25, seeds=2)
+
+
+def test_scaled_learns_what_raw_cannot_at_a_large_d_k():
+    result = experiment.run(Config(d_k=256, steps=120, seeds=2))
+    assert result.runs["sqrt"].end("accuracy").mean() > 0.75
+    assert result.runs["raw"].end("accuracy").mean() < 0.4
+    assert "scaling helps" in str(result.verdict())
+
+
+def test_at_d_k_1_both_are_the_same_run_and_the_verdict_says_no_difference():
+    result = experiment.run(Config(d_k=1, steps=20, seeds=2))
+    for measure in experiment.MEASURES:
+        assert np.array_equal(getattr(result.runs["raw"], measure), getattr(result.runs["sqrt"], measure))
+    assert "makes no difference" in str(result.verdict())
+
+
+def test_partial_results_grow_to_the_complete_one_the_same_on_every_run():
+    first, second = list(experiment.train(QUICK)), list(experiment.train(QUICK))
+    assert [part.done for part in first] == [10, 20, 25]
+    assert [part.complete for part in first] == [False, False, True]
+    for one, other in zip(first, second, strict=True):
+        for name in one.runs:
+            assert np.array_equal(one.runs[name].loss, other.runs[name].loss)
+    assert np.array_equal(first[0].runs["raw"].loss, first[-1].runs["raw"].loss[:, :10])
+    assert first[-1].runs["raw"].loss.shape == (2, 25)
+
+
+def test_seeds_do_not_touch_each_other():
+    together = experiment.run(Config(d_k=8, steps=12, seeds=3, seed=5)).runs["sqrt"]
+    for s in range(3):
+        alone = experiment.run(Config(d_k=8, steps=12, seeds=1, seed=5 + s)).runs["sqrt"]
+        assert alone.loss[0] == pytest.approx(together.loss[s], rel=1e-4)
+
+
+def test_the_first_gradient_is_the_one_of_a_head_written_out_without_tricks():
+    config = Config(d_k=12, names=4, steps=1, seeds=1, seed=3)
+    run = experiment.run(config).runs["sqrt"]
+    g = torch.Generator().manual_seed(3)
+    q, k = torch.randn(4, 12, generator=g).requires_grad_(), torch.randn(4, 12, generator=g).requires_grad_()
+    values, out = torch.randn(8, 16, generator=g), torch.randn(16, 8, generator=g) / 4
+    labels = torch.randint(0, 8, (32, 4), generator=torch.Generator().manual_seed(10_003))
+    losses = []
+    for sequence in labels:
+        mixed = (q @ k.T / 12**0.5).softmax(-1) @ values[sequence]
+        losses.append(torch.nn.functional.cross_entropy(mixed @ out, sequence))
+    loss = torch.stack(losses).mean()
+    loss.backward()
+    assert run.loss[0, 0] == pytest.approx(loss.item(), rel=1e-5)
+    assert run.gradient[0, 0] == pytest.approx((q.grad.norm() ** 2 + k.grad.norm() ** 2).sqrt().item(), rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    "alternative, parameter", [("qk-norm", 5.0), ("softcap", 2.0), ("sink", 0.0), ("temperature", 0.0)]
+)
+@pytest.mark.parametrize("optimizer", ["sgd", "adam"])
+def test_every_way_trains_without_a_value_that_is_not_finite(alternative, parameter, optimizer):
+    config = Config(8, alternative, parameter, names=4, steps=10, seeds=2, optimizer=optimizer, rate=0.05)
+    run = experiment.run(config).runs[alternative]
+    assert all(np.isfinite(part).all() for part in vars(run).values())
+
+
+def test_where_scaling_hurts_the_verdict_says_that():
+    result = experiment.run(QUICK)
+    swapped = experiment.Result(QUICK, 25, {"raw": _run(0.9), "sqrt": _run(0.3)})
+    assert "hurts" in str(swapped.verdict())
+    assert "hurts" not in str(experiment.Result(QUICK, 25, {"raw": _run(0.3), "sqrt": _run(0.9)}).verdict())
+    assert result.complete
+
+
+def _run(accuracy):
+    flat = np.full((2, 25), accuracy)
+    return experiment.TrainingRun(flat, flat, flat, flat)
+
+
+@pytest.mark.parametrize(
+    "config, sentence",
+    [
+        (Config(steps=0), "steps=0 must lie between 1 and 2000"),
+        (Config(rate=99.0), "rate=99.0 must lie between 0.0001 and 10"),
+        (Config(optimizer="lion"), 'optimizer=lion must be "sgd" or "adam"'),
+    ],
+)
+def test_what_is_out_of_range_is_named(config, sentence):
+    with pytest.raises(Problem, match=sentence):
+        experiment.run(config)

@@ -1,0 +1,159 @@
+"""Saturation over d_k: against autograd, limits from theory, and scipy."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from scipy import stats
+
+from attnviz.base.message import Problem
+from attnviz.core.attention import attend
+from attnviz.pages.scaling.maths import alternatives, growing_width, saturation
+from attnviz.pages.scaling.maths.saturation import Config, limits, run
+
+
+@pytest.fixture(scope="module")
+def raw():
+    return run(Config(alternative="raw"))
+
+
+@pytest.fixture(scope="module")
+def scaled():
+    return run(Config())
+
+
+def test_raw_rows_saturate_and_scaled_rows_stay(raw, scaled):
+    assert raw.bands["largest"].middle[0] == pytest.approx(scaled.bands["largest"].middle[0])  # d_k = 1
+    assert raw.bands["largest"].middle[-1] > 0.999
+    assert scaled.bands["largest"].middle[-1] < 0.4
+    assert raw.bands["certain"].middle[-1] > 0.8
+    assert scaled.bands["certain"].high[-1] < 0.02
+    assert raw.bands["jacobian"].middle[-1] < 1e-3
+
+
+def test_the_median_raw_gradient_vanishes_while_its_mean_does_not(raw):
+    assert raw.bands["to_q"].middle[-1] < 1e-3
+    assert raw.bands["to_q"].mean[-1] > 0.3
+
+
+@pytest.mark.parametrize("name", alternatives.ALTERNATIVES)
+def test_gradients_by_hand_are_those_of_autograd(name):
+    parameter = {"temperature": 1.5, "sink": 0.3}.get(name, 3.0)
+    vectors = growing_width.draw(6, seed=4)
+    q, k = (x[:2, :, :3, :20].double() if x is vectors.q else x[:2, ..., :20].double() for x in (vectors.q, vectors.k))
+    sent = vectors.sent[:2, :, :3].double()
+    v = torch.zeros(*k.shape[:-1], 1, dtype=torch.float64)
+    made = alternatives.stages(q, k, v, name, parameter)
+    to_q, to_k = saturation.gradient_norms(made, q, k, sent, name, parameter)
+    for s in range(2):
+        for r in range(3):
+            one_q, one_k = q[s, :, r : r + 1].clone().requires_grad_(), k[s].clone().requires_grad_()
+            weights = alternatives.stages(one_q, one_k, v[s], name, parameter).weights
+            (weights * sent[s, :, r : r + 1]).sum().backward()
+            assert to_q[s, 0, r].item() == pytest.approx(one_q.grad.norm().item(), rel=1e-6, abs=1e-9)
+            assert to_k[s, 0, r].item() == pytest.approx(one_k.grad.norm().item(), rel=1e-6, abs=1e-9)
+
+
+def test_the_norm_without_the_matrix_is_the_norm_of_the_matrix():
+    p = torch.randn(7, 5, dtype=torch.float64).softmax(-1)
+    matrices = torch.diag_embed(p) - p[..., :, None] * p[..., None, :]
+    torch.testing.assert_close(saturation.jacobian_norm(p), matrices.norm(dim=(-2, -1)))
+
+
+@pytest.mark.parametrize("n", [1, 2, 16, 500])
+def test_even_and_one_hot_weights_have_the_measures_of_the_limits(n):
+    known = limits(n)
+    even, one_hot = torch.full((n,), 1 / n, dtype=torch.float64), torch.eye(n)[0].double()
+    for weights, expected in ((even, known.uniform), (one_hot, known.one_hot)):
+        assert weights.max().item() == pytest.approx(expected["largest"])
+        assert stats.entropy(weights) == pytest.approx(expected["entropy"], abs=1e-12)
+        assert saturation.jacobian_norm(weights).item() == pytest.approx(expected["jacobian"], abs=1e-9)
+
+
+@pytest.mark.parametrize("n, exact", [(1, 0.0), (2, 1 / math.sqrt(math.pi)), (3, 1.5 / math.sqrt(math.pi))])
+def test_the_largest_of_a_few_normals_has_its_closed_form(n, exact):
+    assert saturation.largest_of_normals(n) == pytest.approx(exact, abs=1e-9)
+
+
+@pytest.mark.parametrize("n", [16, 4096])
+def test_the_largest_of_many_normals_is_what_scipy_integrates_and_nears_its_growth(n):
+    quantiles = (np.arange(200_000) + 0.5) / 200_000
+    by_quantiles = stats.norm.ppf(quantiles ** (1 / n)).mean()
+    assert saturation.largest_of_normals(n) == pytest.approx(by_quantiles, abs=1e-3)
+    assert saturation.largest_of_normals(n) < math.sqrt(2 * math.log(n))
+
+
+def test_the_largest_logit_follows_extreme_value_growth(raw):
+    expected = limits(16).largest_score * np.sqrt(raw.d_k)
+    wide = raw.d_k >= 16  # where q.k is nearly normal
+    assert np.allclose(raw.bands["score"].mean[wide], expected[wide], rtol=0.12)
+
+
+def test_entropy_nears_ln_n_minus_half_the_variance_for_many_keys():
+    spread = run(Config(n_keys=4096)).bands["entropy"].mean[-1]
+    assert spread == pytest.approx(limits(4096).entropy(np.array(1.0)), abs=0.1)
+
+
+def test_one_key_gets_everything_and_sends_nothing_back():
+    bands = run(Config(n_keys=1, alternative="raw")).bands
+    assert (bands["largest"].middle == 1).all()
+    assert (bands["entropy"].middle == 0).all()
+    assert (bands["to_q"].high == 0).all()
+
+
+@pytest.mark.parametrize("name", alternatives.CHOICES)
+@pytest.mark.parametrize("n_keys", [1, 5])
+def test_every_measure_is_finite_at_the_ends_of_every_parameter(name, n_keys):
+    one = alternatives.ALTERNATIVES[name]
+    for parameter in (one.low, one.high):
+        for band in run(Config(n_keys, 0, name, parameter)).bands.values():
+            assert all(np.isfinite(part).all() for part in vars(band).values())
+            assert (band.low <= band.high + 1e-12).all()
+
+
+def test_the_row_of_bars_is_attend_of_the_first_query():
+    config = growing_width.Config(d_k=100, n_keys=12, seed=9)
+    result = growing_width.run(config)
+    vectors = growing_width.draw(12, 9)
+    q, k = vectors.q[0, :, :1, :100], vectors.k[0, :, :, :100]
+    made = attend(q, k, torch.zeros(1, 12, 1))
+    assert np.array_equal(result.scaled.weights, made.weights[0, 0].numpy())
+    assert result.raw.logits == pytest.approx(made.scores[0, 0].numpy())
+    assert result.scaled.entropy == pytest.approx(stats.entropy(made.weights[0, 0].double()), rel=1e-5)
+
+
+def test_the_film_holds_the_scores_of_every_d_k_on_its_grid():
+    film = growing_width.film(6, seed=2, also=777)
+    assert 777 in film.d_k
+    assert (film.d_k[0], film.d_k[-1]) == (1, 4096)
+    at = list(film.d_k).index(777)
+    assert film.scores[at] == pytest.approx(growing_width.run(growing_width.Config(777, 6, 2)).raw.logits)
+    cosines = growing_width.run(growing_width.Config(777, 6, 2, "qk-norm", 1.0)).alternative.logits
+    assert film.cosines[at] == pytest.approx(cosines, abs=1e-5)
+
+
+@pytest.mark.parametrize("n_keys", [1, 16, 300, 4096])
+def test_what_the_browser_is_sent_stays_small(n_keys):
+    assert 4 * n_keys * len(growing_width.film_grid(n_keys)) <= 400_000
+
+
+def test_results_are_the_same_on_every_run():
+    for make in (
+        lambda: run(Config(n_keys=7, seed=3, alternative="raw")).bands["to_k"].mean,
+        lambda: growing_width.film(7, 3).scores,
+    ):
+        assert np.array_equal(make(), make())
+
+
+@pytest.mark.parametrize(
+    "config, sentence",
+    [
+        (Config(n_keys=0), "n_keys=0 must lie between 1 and 4096"),
+        (Config(n_keys=5000), "n_keys=5000 must lie between 1 and 4096"),
+        (Config(alternative="x"), "alternative=x must be one of"),
+    ],
+)
+def test_what_is_out_of_range_is_named(config, sentence):
+    with pytest.raises(Problem, match=sentence):
+        run(config)

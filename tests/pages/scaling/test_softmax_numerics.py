@@ -1,0 +1,128 @@
+"""Softmax on typed scores: against torch and scipy, its limits, its overflow, and block by block."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.special import softmax
+
+from attnviz.base.message import Problem
+from attnviz.pages.scaling.maths import softmax_numerics as experiment
+
+FIRST = [2.3, 9.1, 0.5]
+scores = st.lists(st.floats(-1e3, 1e3), min_size=1, max_size=40)
+
+
+def test_the_first_scores_to_six_digits():
+    assert [f"{w:.6f}" for w in experiment.weights(FIRST)] == ["0.001112", "0.998704", "0.000184"]
+
+
+@settings(max_examples=25, deadline=None)
+@given(scores, st.floats(0.01, 1e6))
+def test_weights_are_those_of_scipy_at_any_temperature(x, temperature):
+    assert experiment.weights(x, temperature) == pytest.approx(softmax(np.array(x) / temperature), abs=1e-12)
+
+
+def test_temperature_0_is_one_hot_with_ties_shared_and_a_very_large_one_is_even():
+    assert experiment.weights([1, 3, 3, 2], 0.0).tolist() == [0, 0.5, 0.5, 0]
+    assert experiment.weights(FIRST, 1e300) == pytest.approx(1 / 3)
+    assert experiment.weights(FIRST, math.inf) == pytest.approx(1 / 3)
+    assert experiment.weights([7.0], 0.0).tolist() == [1.0]
+    assert experiment.weights([1e9, -1e9], 1e-8).tolist() == [1.0, 0.0]
+
+
+@settings(max_examples=25, deadline=None)
+@given(scores, st.integers(1, 50))
+def test_block_by_block_is_equal_to_all_at_once(x, size):
+    values = np.random.default_rng(0).normal(size=(len(x), 3))
+    *_, last = experiment.online(x, values, size)
+    assert last.output / last.total == pytest.approx(softmax(x) @ values, abs=1e-12)
+    assert last.maximum == max(x)
+    assert last.total == pytest.approx(np.exp(np.array(x) - max(x)).sum())
+
+
+def test_a_new_maximum_shrinks_what_was_summed_before():
+    first, second = experiment.online([0.0, 1.0, 3.0], np.eye(3), 2)
+    assert (first.maximum, second.maximum) == (1.0, 3.0)
+    assert (first.correction, second.correction) == (0.0, pytest.approx(math.exp(-2)))
+    assert second.total == pytest.approx(1 + (1 + math.exp(-1)) * math.exp(-2))
+
+
+def test_overflow_begins_where_each_format_ends():
+    found = {one.dtype: one for one in experiment.attempts(FIRST)}
+    for name, limit in {"float64": 709.78, "float32": 88.72, "bfloat16": 88.72, "float16": 11.09}.items():
+        assert found[name].overflow_at == pytest.approx(limit, abs=0.01)
+        assert np.isfinite(found[name].stable_top).all()
+    assert found["float32"].first_broken == pytest.approx(88.72 - 9.1, abs=0.02)
+    assert found["float64"].first_broken == pytest.approx(709.78 - 9.1, abs=0.02)
+    assert found["float16"].first_broken < 2.01
+    assert np.isnan(found["float16"].naive_top[-1])
+
+
+def test_scores_that_already_overflow_break_at_once_and_only_naively():
+    half = experiment.attempts([20.0, 19.0])[-1]
+    assert half.first_broken == 0.0
+    assert np.isnan(half.naive).any()
+    assert half.stable.sum() == pytest.approx(1, abs=1e-3)
+    assert math.isnan(half.naive_error)
+
+
+def test_formats_lose_digits_in_order():
+    errors = [one.stable_error for one in experiment.attempts([0.1, 0.7, 1.3, -0.4])]
+    assert errors[0] < 1e-15 < errors[1] < 1e-6 < errors[3] < errors[2] < 1e-2
+
+
+def test_a_softmax_mix_stays_among_its_values_and_ignores_a_shift_that_raw_scores_follow():
+    mixed = experiment.mixes(FIRST)
+    assert np.linalg.norm(mixed.by_weights) <= 1
+    assert np.linalg.norm(mixed.by_scores) > 5
+    assert mixed.by_scores_shifted - mixed.by_scores == pytest.approx(mixed.values.sum(0))
+    assert experiment.mixes([x + 1 for x in FIRST]).by_weights == pytest.approx(mixed.by_weights)
+
+
+@pytest.mark.parametrize(
+    "text, expected",
+    [
+        ("[2.3, 9.1, 0.5]", FIRST),
+        ("2.3 9.1\t0.5", FIRST),
+        ("2.3; 9.1\n0.5,", FIRST),
+        ("（1， 2、−3）", [1.0, 2.0, -3.0]),
+        ("1e-3", [0.001]),
+    ],
+)
+def test_scores_are_read_as_people_write_them(text, expected):
+    assert experiment.parse(text.replace("（", "(").replace("）", ")")) == expected
+
+
+@pytest.mark.parametrize(
+    "text, sentence",
+    [
+        ("", "0 scores; between 1 and 4096 are needed"),
+        ("1, two", "'two' is not a number"),
+        ("nan", "'nan' is too large"),
+        ("1e99", "'1e99' is too large"),
+        (" ".join(["1"] * 5000), "5000 scores; between 1 and 4096 are needed"),
+    ],
+)
+def test_words_that_are_not_scores_are_named(text, sentence):
+    with pytest.raises(Problem, match=sentence):
+        experiment.parse(text)
+
+
+def test_a_negative_temperature_and_an_empty_block_are_refused():
+    with pytest.raises(Problem, match="temperature=-1 must be at least 0"):
+        experiment.weights(FIRST, -1)
+    with pytest.raises(Problem, match="block=0 must be at least 1"):
+        next(experiment.online(FIRST, np.eye(3), 0))
+
+
+def test_the_widest_scores_make_no_warning(recwarn):
+    for x in ([1e9, -1e9], [0.0], [5.0] * 4096):
+        experiment.attempts(x)
+        experiment.mixes(x, 0.0)
+        list(experiment.online(x, experiment.arc(len(x)), 512))
+    assert not recwarn.list
+    assert torch.get_default_dtype() == torch.float32

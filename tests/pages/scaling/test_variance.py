@@ -1,0 +1,103 @@
+"""The variance of q.k: the numbers that the page promises, theory, and distributions that break its assumptions."""
+
+import math
+
+import numpy as np
+import pytest
+
+from attnviz.base.message import Problem
+from attnviz.pages.scaling.maths import draws, variance
+from attnviz.pages.scaling.maths.variance import Config
+
+
+def test_seed_0_at_d_k_64_gives_the_numbers_that_are_promised():
+    result = variance.run(Config(d_k=64, pairs=100_000, seed=0))
+    assert f"{result.raw.variance:.3f}" == "63.867"
+    assert f"{result.scaled.variance:.4f}" == "0.9979"
+
+
+@pytest.mark.parametrize("distribution", [d for d in draws.DISTRIBUTIONS if d not in draws.BROKEN])
+@pytest.mark.parametrize("d_k", [1, 3, 64, 500])
+def test_the_variance_is_d_k_and_scaled_1_within_sampling_error(distribution, d_k):
+    result = variance.run(Config(d_k, pairs=12_000, seed=5, distribution=distribution))
+    if distribution == "rademacher" and d_k == 1:
+        assert result.raw.variance == pytest.approx(1, abs=1e-3)
+        return
+    if distribution != "heavy-tailed":  # the estimate of its sampling error is unreliable
+        assert abs(result.raw.off) < 4
+        assert abs(result.scaled.off) < 4
+    assert result.scaled.variance == pytest.approx(result.raw.variance / d_k)
+    assert result.raw.textbook == d_k
+
+
+@pytest.mark.parametrize(
+    "distribution, strength", [("normal", 0.0), ("uniform", 0.0), ("correlated", 0.4), ("shifted", 0.8)]
+)
+def test_the_sampling_error_is_the_one_that_the_fourth_moment_predicts(distribution, strength):
+    d_k, pairs = 8, 60_000
+    raw = variance.run(Config(d_k, pairs, 1, distribution, strength)).raw
+    kurtosis = draws.moments(distribution, strength).kurtosis / d_k
+    assert raw.variance_error == pytest.approx(raw.exact_variance * math.sqrt((2 + kurtosis) / pairs), rel=0.15)
+
+
+@pytest.mark.parametrize("distribution, strength", [("correlated", 0.5), ("shifted", -0.7)])
+def test_where_an_assumption_is_broken_the_textbook_fails_and_the_closed_form_holds(distribution, strength):
+    result = variance.run(Config(64, 40_000, 0, distribution, strength))
+    assert abs(result.raw.off) > 10
+    assert abs(result.raw.variance - result.raw.exact_variance) < 4 * result.raw.variance_error
+    assert abs(result.raw.mean - result.raw.exact_mean) < 4 * result.raw.mean_error
+    assert result.scaled.exact_mean == pytest.approx(result.raw.exact_mean / 8)
+
+
+def test_blocks_give_first_answers_and_then_all_pairs_the_same_on_every_run():
+    config = Config(d_k=4096, pairs=3_500, seed=2)
+    partial = list(variance.draw(config))
+    assert [r.pairs for r in partial] == [1562, 3124, 3500]
+    assert not partial[0].complete
+    assert partial[-1].complete
+    assert variance.first(config).raw.variance == partial[0].raw.variance
+    assert variance.run(config).raw.variance == partial[-1].raw.variance
+
+
+@pytest.mark.parametrize("distribution", draws.DISTRIBUTIONS)
+@pytest.mark.parametrize("d_k", [1, 7, 4096])
+def test_histograms_hold_every_pair_that_is_not_counted_outside(distribution, d_k):
+    strength = 0.5 if distribution in draws.BROKEN else 0.0
+    result = variance.first(Config(d_k, 2_000, 0, distribution, strength))
+    for spread in (result.raw, result.scaled):
+        held = (spread.counts * np.diff(spread.edges)).sum() * result.pairs
+        assert held + spread.outside == pytest.approx(result.pairs)
+        assert (spread.counts.size, spread.edges.size) == (len(spread.edges) - 1, len(spread.counts) + 1)
+
+
+def test_sums_of_signs_fall_into_bins_of_whole_steps_so_that_no_bin_inside_is_empty_by_construction():
+    counts = variance.run(Config(64, 100_000, 0, "rademacher")).raw.counts
+    middle = counts[len(counts) // 2 - 5 : len(counts) // 2 + 6]
+    assert (middle > 0).all()
+
+
+def test_the_variance_grows_in_proportion_to_d_k():
+    grown = variance.growth(seed=1)
+    assert (np.abs(grown.raw - grown.d_k) < 5 * grown.raw_error).all()
+    assert np.allclose(grown.scaled * grown.d_k, grown.raw)
+    slope = np.polyfit(np.log(grown.d_k), np.log(grown.raw), 1)[0]
+    assert slope == pytest.approx(1, abs=0.05)
+
+
+def test_one_pair_is_a_result_without_spread():
+    result = variance.run(Config(pairs=1))
+    assert (result.raw.variance, result.raw.variance_error, result.raw.off) == (0, 0, 0)
+
+
+@pytest.mark.parametrize(
+    "config, sentence",
+    [
+        (Config(d_k=0), "d_k=0 must lie between 1 and 4096"),
+        (Config(d_k=5000), "d_k=5000 must lie between 1 and 4096"),
+        (Config(pairs=0), "pairs=0 must lie between 1 and 1000000"),
+        (Config(d_k=4096, pairs=300_000), "pairs=300000 must lie between 1 and 200195"),
+    ],
+)
+def test_what_is_out_of_range_is_named(config, sentence):
+    with pytest.raises(Problem, match=sentence):
+        variance.run(config)

@@ -1,0 +1,339 @@
+"""The sharing page as a visitor uses it: every view, every model, pasted configs, bad shapes, snippets that run."""
+
+import contextlib
+import inspect
+import io
+import json
+import re
+from dataclasses import replace
+
+import pytest
+
+from attnviz.app import tables, units
+from attnviz.models.architecture.architecture import Architecture
+from attnviz.models.architecture.presets import all_presets
+from attnviz.pages.sharing.figures import costs as sharing_costs
+from attnviz.pages.sharing.panels import sharing_programs
+from tests.pages.conftest import with_code
+
+MINILM = {"h_lm": "minilm-l6"}
+
+
+def spoken(app):
+    parts = ("markdown", "caption", "warning", "error", "success", "info", "subheader")
+    return " ".join(str(part.value) for kind in parts for part in getattr(app, kind))
+
+
+def healthy(app):
+    assert not app.exception
+    assert not app.error, [error.value for error in app.error]
+    return app
+
+
+def metrics(app):
+    return {metric.label: metric.value for metric in app.metric}
+
+
+def printed(snippet):
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said):
+        exec(compile(snippet, "snippet", "exec"), {})
+    return said.getvalue()
+
+
+def test_the_page_opens_with_a_trained_layer_shared(visit):
+    app = healthy(visit("sharing"))
+    columns = [one.proto.json for one in app.get("bidi_component") if "svg" in one.proto.json]
+    assert len(columns) == 3
+    assert [bytes_ in column for bytes_, column in zip(("4 GiB", "1 GiB", "128 MiB"), columns, strict=True)] == [
+        True
+    ] * 3
+    assert all("<image" in column for column in columns), "a head under each"
+    assert "9 query heads on 1 K/V head; K/V heads as trained: 3" in spoken(app)
+    assert "is the likeliest next token" in spoken(app)
+    assert len(app.get("plotly_chart")) >= 12  # charts: the wiring, nine heads, the sweep, the next token
+
+
+def test_the_columns_follow_model_length_and_batch(visit):
+    app = healthy(visit("sharing", h_columns="llama-2-7b", h_context="1024", h_batch="2"))
+    columns = [json.loads(one.proto.json)["svg"] for one in app.get("bidi_component") if "svg" in one.proto.json]
+    assert "cache: 1 GiB" in columns[0]
+    assert "2 × 32 × 1,024 × 128" in columns[0]
+
+
+def test_a_prime_number_of_heads_has_nothing_between(visit):
+    app = healthy(visit("sharing", h_columns="falcon-7b"))
+    assert sum("svg" in one.proto.json for one in app.get("bidi_component")) == 2
+
+
+def test_an_encoder_is_shared_from_twelve_heads_to_one(visit):
+    app = healthy(visit("sharing", **MINILM, h_kept="3", h_layer="2"))
+    assert "12 query heads on 3 K/V heads; as trained: 12" in spoken(app)
+    assert "predicts no next token" in spoken(app)
+
+
+def test_the_see_snippet_prints_what_the_page_shows(visit):
+    app = healthy(visit("sharing", **MINILM, h_kept="4", h_text="A short sentence."))
+    said = printed(with_code(app).code[0].value)
+    group = [
+        float(each) for each in said.split("[")[1].split("]")[0].split(",")[:3]
+    ]  # heads that share the first K/V head
+    most = max(range(3), key=group.__getitem__)
+    assert f"head {most} changes most: {group[most]:.0%}" in spoken(app)
+    assert "K/V bytes at 16 bits: 3072" in said  # 6 tokens, 4 heads of 32, K and V
+
+
+@pytest.mark.parametrize("text", ["word", "🙂 <b>$x$</b> **bold**", "x " * 300])
+def test_any_sentence_is_shared(visit, minilm, text):
+    app = healthy(visit("sharing", **MINILM, h_text=text))
+    assert app.get("plotly_chart")
+    assert f"| 12 × {len(minilm.tokenizer(text).input_ids)} × 32 |" in spoken(app)
+
+
+def test_an_empty_sentence_is_answered_with_a_sentence(visit):
+    app = visit("sharing", **MINILM, h_text="")
+    assert not app.exception
+    assert "The sentence is empty" in app.error[0].value
+
+
+def test_a_layer_that_the_model_does_not_have_is_named(visit):
+    app = visit("sharing", **MINILM, h_layer="99")
+    assert not app.exception
+    assert "99" in spoken(app)
+
+
+def test_three_numbers_are_shown_and_named(visit):
+    app = healthy(visit("sharing", h_view="count", h_model="gemma-3-27b", h_context="8192"))
+    found = metrics(app)
+    assert found["Ideal cache"] == "1.031 GiB"
+    assert found["transformers holds"] == "1.031 GiB"
+    assert found["A paged server allocates"] == "1.844 GiB"
+    assert "1,107,296,256 B" in spoken(app)
+    assert "1,106,870,272 B" in spoken(app)
+    assert "Layer by layer" in spoken(app)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["bert-base", "t5-small", "deepseek-v2", "qwen3-next-80b-a3b", "gpt-neo-1.3b"])
+@pytest.mark.parametrize("view", ["count", "size"])
+def test_models_of_every_kind_are_counted_and_sized(visit, name, view):
+    healthy_or_full = visit("sharing", h_view=view, h_model=name)
+    assert not healthy_or_full.exception
+    assert all("need" in error.value for error in healthy_or_full.error)  # too large for the machine: a valid answer
+
+
+@pytest.mark.parametrize("axis", ["batch", "heads"])
+def test_bytes_are_drawn_over_other_axes_too(visit, axis):
+    assert healthy(visit("sharing", h_view="count", h_axis=axis)).get("plotly_chart")
+
+
+@pytest.mark.parametrize("name", ["gemma-3-27b", "qwen3-next-80b-a3b", "deepseek-v3", "t5-small", "gpt-neo-1.3b"])
+def test_the_counting_program_prints_the_architectures_numbers(name):
+    arch = Architecture.preset(name)
+    said = printed(sharing_programs.of_count(arch, 8192, 3))
+    assert f"attention parameters: {arch.attention_parameters()}\n" in said
+    for convention in ("ideal", "transformers", "paged"):
+        expected = arch.kv_cache_bytes(8192, 3, "bfloat16", convention, arch.encoder_tokens(8192))
+        assert f"{convention} cache bytes: {expected}\n" in said
+
+
+def test_the_visitors_own_shape_lives_in_the_link(visit):
+    link = {"h_from": "own", "h_n_layers": "2", "h_d_model": "512", "h_n_heads": "8", "h_n_kv_heads": "2"}
+    app = healthy(visit("sharing", h_view="count", **link, h_d_head="64"))
+    assert metrics(app)["Attention parameters"] == "1.311 million"
+
+
+def test_an_impossible_shape_is_refused_in_one_sentence(visit):
+    app = visit("sharing", h_view="count", h_from="own", h_n_heads="6")
+    assert not app.exception
+    assert "n&#95;heads&#61;6 must be a multiple of n&#95;kv&#95;heads&#61;8" in app.error[0].value
+
+
+def test_a_pasted_config_is_counted_and_what_is_not_understood_is_named(visit):
+    config = {
+        "model_type": "llama",
+        "hidden_size": 64,
+        "num_attention_heads": 4,
+        "num_hidden_layers": 2,
+        "kv_tricks": 3,
+    }
+    app = healthy(visit("sharing", h_view="count", h_from="config", h_config=json.dumps(config)))
+    assert "kv&#95;tricks" in app.warning[0].value
+    app = visit("sharing", h_view="count", h_from="config", h_config="{")
+    assert "this is not JSON" in app.error[0].value
+    assert not app.exception
+
+
+def test_a_model_that_fits_and_one_that_does_not_are_told_apart(visit):
+    app = healthy(visit("sharing", h_view="size", h_model="llama-3.1-8b", h_gpu="a100-80gb"))
+    assert "It fits" in app.success[0].value
+    assert metrics(app)["Context where no batch helps"] == "769 tokens"
+    app = visit("sharing", h_view="size", h_model="llama-3.1-405b")
+    assert "The weights alone need 756 GiB" in app.error[0].value
+
+
+def test_a_typed_machine_and_a_quantised_cache(visit):
+    link = {"h_gpu": "typed", "h_gib": "24", "h_cache": "int4", "h_weights": "q4_0", "h_as": "paged"}
+    app = healthy(visit("sharing", h_view="size", **link))
+    assert "24 GiB" in app.success[0].value
+
+
+def test_the_page_says_what_transformers_does_with_a_quantised_cache(visit):
+    link = {"h_view": "size", "h_as": "transformers"}
+    assert "up to 128 recent tokens at 16 bits" in spoken(healthy(visit("sharing", **link, h_cache="int4")))
+    assert "keeps no q4_0 cache" in spoken(healthy(visit("sharing", **link, h_cache="q4_0")))
+
+
+def test_the_proof_shows_formula_and_measurement_side_by_side(visit):
+    app = healthy(visit("sharing", h_view="prove", h_model="smollm2-135m", h_tokens="64"))
+    app = healthy(next(b for b in app.button if "without memory" in b.label).click().run())
+    assert "agree to the last parameter and byte" in app.success[0].value
+
+
+def test_a_mismatch_is_shown_and_not_hidden(visit, monkeypatch):
+    from attnviz.pages.sharing.panels import prove as prove_panel
+
+    right = inspect.unwrap(prove_panel._measured)
+
+    def wrong(*given):
+        found = right(*given)
+        return replace(found, modules=found.modules[1:])
+
+    monkeypatch.setattr(prove_panel, "_measured", wrong)
+    app = visit("sharing", h_view="prove", h_model="gpt2", h_tokens="8")
+    app = next(b for b in app.button if "without memory" in b.label).click().run()
+    assert "do not agree everywhere" in app.error[0].value
+
+
+def test_a_layer_of_the_core_is_filled_and_timed(visit):
+    app = visit("sharing", h_view="prove", h_live_d_model="64", h_live_n_heads="8", h_live_tokens="64")
+    app = healthy(next(b for b in app.button if "Fill" in b.label).click().run())
+    assert "as fast as MHA here" in spoken(app)
+
+
+def test_latents_are_shown_as_two_machines(visit):
+    app = healthy(visit("sharing", h_view="latent", h_context="4096"))
+    assert "**91 times**" in spoken(app)
+    assert "**0.47 times**" in spoken(app)
+
+
+def test_published_numbers_are_judged(visit):
+    app = healthy(visit("sharing", h_view="published"))
+    for words in ("82.24%", "7.344 times", "126 GiB", "with 8 it loses 0.1"):
+        assert words in spoken(app)
+
+
+def test_decimal_and_binary_units_are_never_mixed_up():
+    assert units.decimal(516_096) == "516.1 kB"
+    assert units.binary(800 * 1024) == "800 KiB"
+    assert units.both(1 << 30) == "1.074 GB = 1 GiB"
+    assert units.decimal(999) == "999 B"
+    assert units.duration(0.0084) == "8.4 ms"
+
+
+def test_tables_can_be_downloaded_as_markdown():
+    assert tables.markdown({"a|b": [1, None], "c": ["x|y", "z"]}).splitlines()[2] == "| 1 | x\\|y |"
+
+
+def test_every_preset_can_be_counted():
+    for name in all_presets():
+        assert printed(sharing_programs.of_count(Architecture.preset(name), 100, 1))
+
+
+def test_an_encoder_is_given_no_speed_and_no_context(visit):
+    app = healthy(visit("sharing", h_view="size", h_model="bert-base"))
+    assert "writes no tokens" in spoken(app)
+    assert not metrics(app)
+    assert "tokens a second" not in spoken(app)
+
+
+def test_an_encoder_decoders_cache_is_the_same_in_every_place(visit):
+    """T5-small: 6 decoder layers, each with its own keys and the encoder's, 8 heads of 64."""
+    each = 8192 * 6 * 2 * 8 * 64 * 2
+    for axis in ("context", "batch", "heads"):
+        app = healthy(visit("sharing", h_view="count", h_model="t5-small", h_axis=axis))
+        assert metrics(app)["Ideal cache"] == "192 MiB" == units.binary(2 * each)
+        assert axis == "heads" or f"keeps {units.both(2 * each)} for" in spoken(app)
+        assert "keeps no cache" not in spoken(app)
+    assert f"Each K/V head costs {units.both(2 * each // 8)} for" in spoken(app)
+    assert "12 of 18 attentions keep" in spoken(app)
+
+
+def test_speech_is_always_heard_at_1500_positions(visit):
+    """Whisper tiny: 4 decoder layers of 6 heads of 64; 8,192 tokens of its own and 1,500 positions of the encoder's."""
+    app = healthy(visit("sharing", h_view="count", h_model="whisper-tiny"))
+    assert f"{(8192 + 1500) * 4 * 2 * 6 * 64 * 2:,} B" in spoken(app)
+    assert "always reads 1,500 positions" in spoken(app)
+    app = healthy(visit("sharing", h_view="size", h_model="whisper-tiny"))
+    assert f"cache {units.both((8192 + 1500) * 4 * 2 * 6 * 64 * 2)}" in spoken(app)
+
+
+def test_the_next_token_is_as_likely_here_as_on_explore(visit):
+    text = "The animal was too tired."
+    here = re.search(
+        r"As trained, “(.+?)” is the likeliest next token, with ([\d.]+%)", spoken(visit("sharing", h_text=text))
+    )
+    there = spoken(healthy(visit("explore", model="smollm2-135m", text=text, open_next="true")))
+    assert here
+    assert f"“{here[1]}” comes next with a probability of {here[2]}" in there
+    assert "among the 50 likeliest tokens alone" in there
+
+
+def wirings(app):
+    """The kind over each wiring, and how many key heads are drawn in it."""
+    titles = [part.value for part in app.markdown if re.match(r"\*\*(MHA|GQA|MQA) \d+\*\*", part.value)]
+    drawn = [json.loads(part.proto.spec) for part in app.get("plotly_chart") if "h-wiring" in part.proto.id]
+    return list(zip(titles, [len(fig["data"][2]["hovertext"]) for fig in drawn], strict=True))
+
+
+def test_mha_gqa_and_mqa_stand_side_by_side_on_a_trained_model(visit):
+    app = healthy(visit("sharing", h_kept="9", h_text="A short sentence."))
+    assert wirings(app) == [("**MHA 9**, compared below", 9), ("**GQA 3**, trained", 3), ("**MQA 1**", 1)]
+    words = spoken(app)
+    assert "Not in the weights: each trained K/V head stands here 3 times" in words
+    assert "the function is the same and the cache 3 times as large" in words
+    assert "As in the weights: each K/V head is read by 3 query heads." in words
+    assert "each K/V head is the mean of 3 trained ones, as the GQA paper pools them" in words
+    assert "**MHA**: 9 query heads on 9 K/V heads; as trained: 3" in words
+    assert "changes by 0%" in words
+    options = next(group for group in app.get("button_group") if group.key == "h_kept").options
+    assert options == ["MHA 9", "GQA 3 (trained)", "MQA 1"]
+    printed(with_code(app).code[0].value)
+
+
+def test_a_model_trained_with_every_head_its_own_shows_the_gqa_that_is_chosen(visit):
+    app = healthy(visit("sharing", **MINILM, h_kept="3", h_by="first"))
+    assert wirings(app) == [("**MHA 12**, trained", 12), ("**GQA 3**, compared below", 3), ("**MQA 1**", 1)]
+    assert "is the first of 4 trained ones" in spoken(app)
+    app = healthy(visit("sharing", **MINILM, h_kept="1", h_by="random"))
+    assert [kind for kind, _heads in wirings(app)][0::2] == ["**MHA 12**, trained", "**MQA 1**, compared below"]
+    assert "drawn at random (seed 0) in the place of 12 trained ones" in spoken(app)
+
+
+def test_no_cache_is_promised_of_an_encoder(visit):
+    app = healthy(visit("sharing", **MINILM, h_kept="1"))
+    assert "an encoder keeps no cache" in spoken(app)
+    assert "of its cache" not in spoken(app)
+
+
+def test_bytes_over_kv_heads_are_named_and_read_as_bytes():
+    fig = sharing_costs.bars(["MHA 2", "MQA 1"], [3 << 29, 3 << 28], "bytes", 0, ["1.5 GiB", "768 MiB"])
+    assert list(fig.data[0].text) == ["1.5 GiB", "768 MiB"]
+    axis = fig.layout.xaxis
+    assert [value / (1 << 30) for value in axis.tickvals] == [float(text.split()[0]) for text in axis.ticktext]
+    assert all(text.endswith(" GiB") for text in axis.ticktext)
+    parts = {"w_q": [400_000_000], "w_k": [100_000_000]}
+    axis = sharing_costs.stacked(["one"], parts, {"w_q": "Q", "w_k": "K"}).layout.xaxis
+    assert list(axis.ticktext) == [f"{value / 1e6:,g}" for value in axis.tickvals]
+    assert axis.title.text == "parameters, in millions"
+
+
+def test_a_head_costs_what_it_adds_where_a_state_is_kept_as_well(visit):
+    """Qwen3-Next: 12 of its 48 layers have heads, 256 wide; the others keep a state that no head changes."""
+    app = healthy(visit("sharing", h_view="count", h_model="qwen3-next-80b-a3b", h_axis="heads"))
+    assert f"Each K/V head costs {units.both(8192 * 12 * 2 * 256 * 2)} for" in spoken(app)
+
+
+def test_an_encoder_alone_has_no_bytes_over_its_heads(visit):
+    app = healthy(visit("sharing", h_view="count", h_model="bert-base", h_axis="heads"))
+    assert "it keeps no cache" in spoken(app)

@@ -1,0 +1,89 @@
+import numpy as np
+import pytest
+
+from attnviz.app import units
+from attnviz.figures.theme import K_VERMILION, MASKED, Q_BLUE, V_GREEN
+from attnviz.pages.sharing.figures import costs
+from attnviz.pages.sharing.figures import sharing as sharing_figures
+
+
+@pytest.mark.parametrize("heads, kv_heads", [(1, 1), (9, 3), (12, 1), (64, 8)])
+def test_every_query_head_is_wired_to_the_middle_of_its_group(heads, kv_heads):
+    kv_of = [h * kv_heads // heads for h in range(heads)]
+    wires, q, k, v = sharing_figures.wiring(kv_of, kv_heads).data
+    assert (q.marker.color, k.marker.color, v.marker.color) == (Q_BLUE, K_VERMILION, V_GREEN)
+    assert (len(q.x), len(k.x), len(v.x)) == (heads, kv_heads, kv_heads)
+    ends = wires.x[1::3]
+    for head, end in enumerate(ends):
+        group = [h for h in range(heads) if kv_of[h] == kv_of[head]]
+        assert end == pytest.approx(np.mean(group))
+
+
+def test_three_wirings_stand_side_by_side_under_their_names():
+    kinds = {f"{name} {g}": ([h * g // 9 for h in range(9)], g) for name, g in (("MHA", 9), ("GQA", 3), ("MQA", 1))}
+    fig = sharing_figures.wirings(kinds)
+    assert [note.text for note in fig.layout.annotations] == ["MHA 9", "GQA 3", "MQA 1"]
+    keys = [trace for trace in fig.data if trace.marker.color == K_VERMILION]
+    assert [len(trace.x) for trace in keys] == [9, 3, 1]
+    assert [trace.xaxis for trace in keys] == ["x", "x2", "x3"]
+
+
+def test_heads_of_a_group_share_one_scale_and_what_the_mask_hides_is_not_zero():
+    weights = np.full((3, 4, 4), 0.25)
+    hidden = ~np.tri(4, dtype=bool)
+    fig = sharing_figures.groups(weights, weights, [0, 1, 2], list("abca"), hidden)
+    assert len(fig.data) == 6
+    assert all(trace.coloraxis == "coloraxis" for trace in fig.data)
+    assert (fig.layout.coloraxis.cmin, fig.layout.coloraxis.cmax) == (0, 1)
+    assert np.isnan(np.asarray(fig.data[0].z)[0, 1])
+
+
+def test_twelve_heads_stand_in_two_bands():
+    weights = np.full((12, 2, 2), 0.5)
+    fig = sharing_figures.groups(weights, weights, list(range(12)), list("ab"), np.zeros((2, 2), bool))
+    assert len(fig.data) == 24
+    assert "head 11" in [note.text for note in fig.layout.annotations]
+
+
+def test_tokens_that_look_like_markup_stay_text():
+    weights = np.full((1, 1, 1), 1.0)
+    fig = sharing_figures.groups(weights, weights, [0], ["<b>x</b>"], np.zeros((1, 1), bool))
+    assert fig.data[0].text[0][0] == "&lt;b&gt;x&lt;/b&gt;"
+    shown = sharing_figures.guesses(["<s>"], [0.5], [0.1])
+    assert shown.layout.yaxis.ticktext == ("&lt;s&gt;",)
+
+
+def test_the_same_token_twice_stays_two_bars():
+    fig = sharing_figures.guesses(["a", "a"], [0.5, 0.1], [0.2, 0.3])
+    assert list(fig.data[0].y) == [0, 1]
+
+
+def test_every_bar_of_the_next_token_says_its_share_and_has_room_for_it():
+    fig = sharing_figures.guesses(["a", "b"], [0.27, 0.1], [0.02, 0.3])
+    assert [list(bars.text) for bars in fig.data] == [["27.0%", "10.0%"], ["2.0%", "30.0%"]]
+    assert fig.layout.xaxis.range[1] > 0.3
+    assert fig.layout.xaxis.title.text
+
+
+def test_memory_is_drawn_in_gib_up_to_what_the_machine_has():
+    fig = costs.memory(1 << 30, 2 << 30, 8 << 30)
+    assert [bar.x[0] for bar in fig.data] == [1, 2, 5]
+    assert fig.data[2].marker.color == MASKED
+
+
+def test_layers_of_a_kind_share_a_colour_and_keep_their_places():
+    fig = costs.strip([1, 8, 1], ["window", "full", "window"], list("abc"), {"window": "w", "full": "f"})
+    assert [list(bar.x) for bar in fig.data] == [[0, 2], [1]]
+
+
+def test_bytes_are_labelled_in_binary_units():
+    fig = costs.over(
+        [1, 1024], {"a": [2**20, 2**30]}, "tokens", "bytes", said=units.binary, binary=True, limits={"80 GiB": 80e9}
+    )
+    assert "1 GiB" in fig.layout.yaxis.ticktext
+    assert list(fig.data[0].customdata) == ["1 MiB", "1 GiB"], "read out as bytes, never as 1.074e+09"
+    assert fig.data[1].text[0] == "80 GiB"
+    fig = costs.strip([3 << 20, 1 << 20], ["full", "window"], list("ab"), {"window": "w", "full": "f"})
+    assert all(text.endswith(" MiB") for text in fig.layout.yaxis.ticktext)
+    fig = sharing_figures.sweep([9, 3, 1], [0.0, 0.0, 0.7], [30 << 10, 10 << 10, 3 << 10], 1)
+    assert all(text.endswith(" KiB") for text in fig.layout.yaxis.ticktext)

@@ -1,0 +1,92 @@
+"""The picture of MHA, GQA and MQA, read back from its SVG and from a formula by another hand."""
+
+from __future__ import annotations
+
+import base64
+import io
+import re
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from attnviz.figures.picture import Picture, to_svg
+from attnviz.figures.theme import K_VERMILION, Q_BLUE, WEIGHTS
+from attnviz.models.architecture import Architecture
+from attnviz.pages.home.figures.svg_mixture import MixturePicture
+from attnviz.pages.sharing.figures.svg_three_ways import WIDE, SharingColumn, ThreeWaysPicture
+from attnviz.pages.sharing.panels import three_ways
+from tests.figures.test_svg import interpolated
+
+SVG = "{http://www.w3.org/2000/svg}"
+LLAMA = Architecture.preset("llama-3.1-8b")
+
+
+def boxes(root: ElementTree.Element, colour: str) -> list[ElementTree.Element]:
+    return [box for box in root.iter(f"{SVG}rect") if box.get("fill") == colour]
+
+
+def test_llama_at_8192_keeps_4_gib_1_gib_and_128_mib():
+    shown = three_ways.columns_of(LLAMA, 8192)
+    assert [column.kept for column in shown] == ["cache: 4 GiB", "cache: 1 GiB", "cache: 128 MiB"]
+    assert [column.kv_heads for column in shown] == [32, 8, 1]
+    assert [column.share for column in shown] == [1, 1 / 4, 1 / 32]
+
+
+@pytest.mark.parametrize(
+    "name, tokens, batch", [("smollm2-135m", 2048, 1), ("llama-2-7b", 4096, 3), ("falcon-7b", 100, 1)]
+)
+def test_bytes_and_parameters_are_what_two_lines_of_arithmetic_give(name, tokens, batch):
+    arch = Architecture.preset(name)
+    layer = arch.layers[0]
+    for column in three_ways.columns_of(arch, tokens, batch):
+        numbers = 2 * len(arch.layers) * batch * column.kv_heads * tokens * layer.d_head
+        mha = 2 * len(arch.layers) * batch * layer.n_heads * tokens * layer.d_head
+        assert column.share == pytest.approx(numbers / mha)
+        unit = {"KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
+        number, name_of_unit = column.kept.removeprefix("cache: ").split()
+        assert float(number.replace(",", "")) * unit[name_of_unit] == pytest.approx(2 * numbers, rel=1e-3)
+
+
+def test_every_query_head_is_wired_to_the_head_that_it_reads():
+    column = SharingColumn("GQA", 8, 2, (), "cache: 1 B", 0.25)
+    root = ElementTree.fromstring(column.on_page())
+    assert len(boxes(root, Q_BLUE)) == 8
+    heads, bar = boxes(root, K_VERMILION)[:-1], boxes(root, K_VERMILION)[-1]
+    assert len(heads) == 2
+    assert float(bar.get("width")) == WIDE / 4
+    wires = re.findall(r"M([\d.]+) [\d.]+L([\d.]+)", next(root.iter(f"{SVG}path")).get("d"))
+    assert [float(x) for x, _to in wires] == [(h + 0.5) * WIDE / 8 for h in range(8)]
+    assert [float(to) for _x, to in wires] == [WIDE / 4] * 4 + [3 * WIDE / 4] * 4
+
+
+def test_a_slide_has_all_columns_within_1280_by_720_with_the_weights_in_colour():
+    weights = np.array([[1, np.nan], [0.25, 0.75]])
+    head = {kind: three_ways.SharedHead(weights, "said") for kind in ("MHA", "GQA", "MQA")}
+    picture = ThreeWaysPicture(three_ways.columns_of(LLAMA, 8192, 1, head), "MHA, GQA and MQA")
+    assert isinstance(picture, Picture)
+    root = ElementTree.fromstring(to_svg(picture, title=picture.title, caption="a caption"))
+    assert float(root.get("width")) <= 1280
+    assert float(root.get("height")) <= 720
+    pictures = list(root.iter(f"{SVG}image"))
+    assert len(pictures) == 4, "three heads and the scale"
+    drawn = Image.open(io.BytesIO(base64.b64decode(pictures[0].get("href").split(",")[1]))).convert("RGB")
+    expected = interpolated(WEIGHTS, np.array([1.0, 0.25, 0.75]))
+    found = np.array(drawn, float)[[0, 1, 1], [0, 0, 1]]
+    np.testing.assert_allclose(found, expected, atol=3)
+
+
+def test_a_mixture_draws_the_largest_weights_in_order_and_sums_to_one():
+    weights = np.array([0.05, 0.4, 0.1, 0.2, 0.02, 0.2, 0.03])
+    picture = MixturePicture("it", list("abcdefg"), weights)
+    assert [name for name, _weight in picture.parts()] == ["b", "c", "d", "f", "others"]
+    assert sum(weight for _name, weight in picture.parts()) == pytest.approx(1)
+    root = ElementTree.fromstring(picture.svg())
+    widths = [float(path.get("stroke-width")) for path in root.iter(f"{SVG}path")]
+    np.testing.assert_allclose(widths, 16 * np.array([0.4, 0.1, 0.2, 0.2, 0.1]), atol=0.01)
+
+
+def test_a_token_that_looks_like_markup_stays_text():
+    root = ElementTree.fromstring(MixturePicture('<b>"', ['<b>"', "&"], np.array([0.5, 0.5])).svg())
+    assert '<b>"' in "".join(root.itertext())

@@ -1,0 +1,30 @@
+"""Each page's maths, and the notebook's face, are imported where neither Streamlit nor Plotly can be."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+PROGRAM = """
+import pkgutil, sys
+from importlib import import_module
+
+sys.modules["streamlit"] = sys.modules["plotly"] = None  # any import of them raises
+import attnviz.notebook, attnviz.pages, attnviz.runs
+
+found = ["attnviz.notebook"]
+for package in (attnviz.pages, attnviz.runs):
+    for module in pkgutil.walk_packages(package.__path__, package.__name__ + ".", onerror=lambda name: None):
+        parts = module.name.split(".")
+        if "maths" in parts or parts[1] == "runs":
+            if not module.name.endswith("__main__"):
+                import_module(module.name)
+                found.append(module.name)
+print(len(found))
+"""
+
+
+def test_maths_need_neither_streamlit_nor_plotly() -> None:
+    ran = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr[-3000:]
+    assert int(ran.stdout) > 100

@@ -1,0 +1,95 @@
+"""What a head costs, against a loop of hooks and torch's own cross entropy."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from attnviz.base.message import Problem
+from attnviz.models.capture import capture
+from attnviz.runs.heads.head_scores import mean_outputs
+from attnviz.runs.heads.removal_costs import head_costs
+from tests.models.tiny import llama, padded, tokens
+
+BATCHES = [{"input_ids": tokens(2, 9, seed=seed), "attention_mask": padded("right", 2, 9)} for seed in range(2)]
+
+
+def loss(model: nn.Module, inputs: dict[str, Tensor]) -> Tensor:
+    with torch.no_grad():
+        logits = model(**inputs).logits
+    targets = inputs["input_ids"].masked_fill(inputs["attention_mask"] == 0, -100)[:, 1:]
+    rows = zip(logits[:, :-1], targets, strict=True)
+    return torch.stack([F.cross_entropy(scores, wanted, ignore_index=-100) for scores, wanted in rows])
+
+
+def by_hooks(model: nn.Module, inputs: dict[str, Tensor], means: dict[str, Tensor] | None) -> np.ndarray:
+    """One whole pass for each head, (B, N)."""
+    base, rises = loss(model, inputs), []
+    for number, block in enumerate(model.model.layers):
+        for head in range(6):
+
+            def change(module: nn.Module, given: tuple[Tensor], n: int = number, h: int = head) -> tuple[Tensor]:
+                made = given[0].clone()
+                mean = 0.0 if means is None else means[f"model.layers.{n}.self_attn"][h, 0]
+                made[..., 8 * h : 8 * h + 8] = mean
+                return (made,)
+
+            hook = block.self_attn.o_proj.register_forward_pre_hook(change)
+            rises.append(loss(model, inputs) - base)
+            hook.remove()
+    return torch.stack(rises, 1).numpy()
+
+
+def test_the_costs_are_those_of_one_whole_pass_for_each_head() -> None:
+    model = llama(num_hidden_layers=3)
+    means = mean_outputs(model, BATCHES)
+    *_, last = head_costs(model, BATCHES, means)
+    assert last.sentences == 4
+    for name, given in (("silenced", None), ("mean", means)):
+        expected = np.concatenate([by_hooks(model, inputs, given) for inputs in BATCHES])
+        np.testing.assert_allclose(last.by_sentence[name], expected, atol=2e-5)
+        assert np.abs(expected).max() > 0.05
+
+
+def test_the_direct_part_is_what_the_attribution_of_each_position_says() -> None:
+    model, inputs = llama(), {"input_ids": tokens(2, 6)}
+    *_, last = head_costs(model, [inputs])
+    trace = capture(model, **inputs, residual=True)
+    expected = []
+    for position in range(5):
+        right = trace.logit_attribution(inputs["input_ids"][:, position + 1], position=position).heads
+        every = torch.stack([trace.logit_attribution(token, position=position).heads for token in range(100)])
+        expected.append((right - every.mean(0)).flatten(1))
+    np.testing.assert_allclose(last.by_sentence["direct"], torch.stack(expected).mean(0), atol=1e-4)
+
+
+def test_a_stopped_run_goes_on_from_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model, file = llama(), tmp_path / "costs.npz"
+    whole = list(head_costs(model, BATCHES))[-1]
+    first = next(iter(head_costs(model, BATCHES, keep=file)))
+    assert first.sentences == 2
+    ran: list[int] = []
+    module = sys.modules["attnviz.runs.heads.removal_costs"]
+
+    before = module._of_batch
+    monkeypatch.setattr(module, "_of_batch", lambda *given: ran.append(1) or before(*given))
+    again = list(head_costs(model, BATCHES, keep=file))
+    assert len(ran) == 1
+    np.testing.assert_array_equal(again[-1].by_sentence["silenced"], whole.by_sentence["silenced"])
+    list(head_costs(llama(seed=1), BATCHES, keep=file))
+    assert len(ran) == 3, "another model's costs were taken for this one's"
+    file.write_bytes(b"half")
+    assert next(iter(head_costs(model, BATCHES, keep=file))).sentences == 2
+
+
+def test_no_sentence_and_no_next_token_are_refused() -> None:
+    with pytest.raises(Problem, match="there is no sentence"):
+        list(head_costs(llama(), []))
+    with pytest.raises(Problem, match="two tokens at least"):
+        list(head_costs(llama(), [tokens(1, 1)]))

@@ -1,0 +1,154 @@
+"""Heads found over many sentences: planted ones are found, and scores are those of formulas written once more here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from attnviz.base.message import Problem
+from attnviz.models.capture import capture
+from attnviz.runs.heads.head_scores import HeadScores
+from attnviz.runs.heads.scan import scan
+from tests.models.tiny import llama
+
+HEADS, SIZE = 4, 64
+PREVIOUS, FIRST, COPIES = (0, 1), (1, 3), (1, 0)  # where the planted model looks so
+
+
+class Planted(nn.Module):
+    """Two layers whose heads attend to places that are written into them; all others attend evenly."""
+
+    def forward(self, input_ids: Tensor) -> Tensor:
+        length = input_ids.shape[1]
+        same = input_ids.unsqueeze(-1) == input_ids.unsqueeze(-2)  # (B, T, T)
+        here = torch.arange(length)
+        target = {
+            PREVIOUS: (here[:, None] - 1 == here).expand_as(same),
+            FIRST: (here == 0).expand_as(same),
+            COPIES: same.tril(-1),
+        }
+        values = torch.zeros(len(input_ids), HEADS, length, 1)
+        for layer in range(2):
+            scores = torch.zeros(len(input_ids), HEADS, length, length)
+            for (at, head), wanted in target.items():
+                if at == layer:
+                    scores[:, head] = 30.0 * wanted
+            eye = torch.eye(length).expand_as(scores)
+            values = F.scaled_dot_product_attention(scores, eye, values, is_causal=True, scale=1.0)
+        return values
+
+
+def sentences(count: int, seed: int = 0) -> list[Tensor]:
+    draw = torch.Generator().manual_seed(seed)
+    return [torch.randint(0, 9, (int(torch.randint(8, 20, (), generator=draw)),), generator=draw) for _ in range(count)]
+
+
+def last(*args: object, **kwargs: object) -> HeadScores:
+    """The scores of a scan that went to its end."""
+    return list(scan(*args, **kwargs))[-1]  # type: ignore[arg-type]
+
+
+def test_planted_heads_are_found_with_nothing_else_near_them() -> None:
+    table = last(Planted(), sentences(6), ("previous_token", "first_token", "duplicate_token"))
+    for pattern, place in (("previous_token", PREVIOUS), ("first_token", FIRST), ("duplicate_token", COPIES)):
+        best, second = table.top(2, pattern)
+        assert (best.layer, best.head) == place
+        assert best.mean > 0.99
+        assert best.stderr < 1e-6
+        assert best.stability == 1.0
+        assert best.sentences == 6
+        assert second.mean < 0.6
+    assert table.grid("previous_token").shape == (2, HEADS)
+
+
+def test_a_score_is_the_mean_over_sentences_of_the_mean_over_rows_with_a_target() -> None:
+    """Written out a second time, cell by cell."""
+    model, texts = llama(), [torch.randint(0, 50, (length,)) for length in (7, 11, 9)]
+    table = last(model, texts, ("induction",))
+    each = []
+    for ids in texts:
+        weights = capture(model, input_ids=ids[None]).layers[1].weights()[0, 2]
+        rows = []
+        for q in range(len(ids)):
+            keys = [k + 1 for k in range(q) if ids[k] == ids[q]]
+            if keys:
+                rows.append(sum(weights[q, k].item() for k in keys))
+        if rows:
+            each.append(sum(rows) / len(rows))
+    column = table.places.index((1, 2))
+    if each:
+        assert table.mean["induction"][column] == pytest.approx(np.mean(each), abs=1e-6)
+    else:
+        assert np.isnan(table.mean["induction"][column])
+
+
+def test_over_all_rows_it_is_the_share_of_all_attention_as_others_define_it() -> None:
+    """The sum of pattern * attention over the sum of attention: a product over the whole matrix."""
+    model, ids = llama(), torch.randint(0, 6, (1, 14))
+    table = last(model, ids, ("previous_token",), rows="all")
+    pattern = torch.eye(14).roll(-1, 1).tril()  # column q-1 of row q
+    for column, (layer, head) in enumerate(table.places):
+        weights = capture(model, input_ids=ids).layers[layer].weights(head)[0, 0]
+        wanted = (pattern * weights).sum() / weights.sum()
+        assert table.mean["previous_token"][column] == pytest.approx(wanted.item(), abs=1e-6)
+
+
+def test_a_pattern_of_ones_own_is_a_function_of_the_ids() -> None:
+    def two_before(ids: Tensor) -> Tensor:
+        here = torch.arange(len(ids))
+        return here[:, None] - 2 == here
+
+    table = last(Planted(), sentences(3), (two_before, "previous_token"))
+    assert set(table.mean) == {"two_before", "previous_token"}
+
+
+def test_a_pattern_of_the_wrong_shape_is_refused_by_its_name() -> None:
+    def three_cells(ids: Tensor) -> Tensor:
+        return torch.zeros(3, 3)
+
+    with pytest.raises(Problem, match=r"three_cells returned .* of shape \(3, 3\)"):
+        last(Planted(), sentences(1), (three_cells,))
+
+
+def test_padding_changes_no_score() -> None:
+    model = llama()
+    short, long = torch.randint(1, 50, (1, 6)), torch.randint(1, 50, (1, 9))
+    batch = torch.zeros(2, 9, dtype=torch.long)
+    mask = torch.zeros(2, 9, dtype=torch.long)
+    batch[0, 3:], mask[0, 3:] = short, 1
+    batch[1], mask[1] = long, 1
+    together = last(model, [{"input_ids": batch, "attention_mask": mask}], ("previous_token", "first_token"))
+    apart = last(model, [short, long], ("previous_token", "first_token"))
+    for name in together.by_sentence:
+        np.testing.assert_allclose(together.by_sentence[name], apart.by_sentence[name], atol=1e-5)
+
+
+def test_what_is_done_is_kept_when_it_is_stopped(tmp_path: Path) -> None:
+    running = scan(Planted(), sentences(5), ("first_token",))
+    next(running)
+    second = next(running)
+    running.close()  # type: ignore[attr-defined]
+    assert second.sentences == 2
+    assert second.by_sentence["first_token"].shape == (2, 2 * HEADS)
+
+
+@pytest.mark.parametrize(
+    "given, said",
+    [
+        ({"patterns": ("previous",)}, "pattern=previous is not known; known are: previous_token"),
+        ({"patterns": ()}, "patterns is empty"),
+        ({"patterns": ("induction", "induction")}, "two patterns are called induction"),
+        ({"batches": []}, "no sentence"),
+        ({"batches": "a sentence"}, "needs a tokenizer"),
+        ({"rows": "some"}, "rows='some' must be"),
+    ],
+)
+def test_bad_input_is_a_sentence(given: dict[str, object], said: str) -> None:
+    asked = {"batches": sentences(1), "patterns": ("induction",)} | given
+    with pytest.raises(Problem, match=said):
+        last(Planted(), **asked)

@@ -1,0 +1,135 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from attnviz.pages.explore.maths.head_measures import measured
+from attnviz.runs.head_matrix import Look, average, head_matrix, rolled_out, telling_depth
+
+
+@pytest.fixture(scope="module")
+def eager(decoded, smollm2):
+    """The weights that transformers itself reports, from its own eager path."""
+    model = smollm2.model
+    before = model.config._attn_implementation
+    model.set_attn_implementation("eager")
+    with torch.no_grad():
+        out = model(**decoded.source.inputs, output_attentions=True)
+    model.set_attn_implementation(before)
+    return out.attentions
+
+
+@pytest.mark.parametrize("place", [(0, 0), (13, 8), (29, 4)])
+def test_a_head_is_what_transformers_computes(decoded, eager, place):
+    layer, head = place
+    matrix = head_matrix(decoded.stacks[0], layer, head)
+    np.testing.assert_allclose(np.where(matrix.hidden, 0, matrix.values), eager[layer][0, head].numpy(), atol=1e-5)
+    assert matrix.hidden[0, 1]
+    assert not matrix.hidden[-1].any()
+
+
+def test_words_are_sums_over_keys_and_means_over_queries(paired):
+    stack = paired.stacks[0]
+    pieces = head_matrix(stack, 2, 3)
+    words = head_matrix(stack, 2, 3, Look(units="words"))
+    assert "tokenizers" in words.rows
+    assert len(words.rows) < len(pieces.rows)
+    np.testing.assert_allclose(words.values.sum(1), 1, atol=1e-5)
+    at = [span.position for span in stack.queries.spans if span.text in ("token", "izer", "izers", "s")]
+    assert len(at) > 1
+    expected = pieces.values[:, at].sum(1)[at].mean()
+    spot = words.rows.index("tokenizers")
+    assert words.values[spot, words.cols.index("tokenizers")] == pytest.approx(expected, abs=1e-6)
+
+
+def test_rows_without_special_tokens_sum_to_less_or_are_renormalised(paired):
+    stack = paired.stacks[0]
+    less = head_matrix(stack, 0, 0, Look(special=False))
+    again = head_matrix(stack, 0, 0, Look(special=False, renormalise=True))
+    assert "[CLS]" not in less.rows
+    assert (less.values.sum(1) < 1).all()
+    np.testing.assert_allclose(again.values.sum(1), 1, atol=1e-5)
+
+
+def test_the_second_sentence_begins_where_a_line_is_drawn(paired):
+    matrix = head_matrix(paired.stacks[0], 0, 0)
+    assert len(matrix.row_breaks) == 1
+    assert matrix.rows[matrix.row_breaks[0]].lower() == "he"
+
+
+def test_value_weighting_is_weight_times_what_the_value_adds(decoded, smollm2):
+    stack = decoded.stacks[0]
+    plain = head_matrix(stack, 5, 2)
+    valued = head_matrix(stack, 5, 2, Look(values="values"))
+    layer = stack.layers[5]
+    w_o = dict(smollm2.model.named_modules())["model.layers.5.self_attn.o_proj"].weight
+    added = layer.v[0, 0].float() @ w_o[:, 2 * 64 : 3 * 64].T.float()
+    lengths = torch.linalg.vector_norm(added, dim=-1).detach().numpy()
+    np.testing.assert_allclose(valued.values[-1], plain.values[-1] * lengths, rtol=1e-3, atol=1e-5)
+    before = torch.linalg.vector_norm(layer.v[0, 0].float(), dim=-1).numpy()
+    np.testing.assert_allclose(valued.before_w_o[-1], plain.values[-1] * before, rtol=1e-4, atol=1e-5)
+    last, most = len(plain.rows) - 1, int(valued.values[-1].argmax())
+    assert f"{plain.values[-1, most] * lengths[most]:.2f} long after W_O" in str(valued.said_of(last))
+    assert f"Before W_O, weight times value of “{valued.cols[most]}” is " in str(valued.said_before_w_o(last))
+    assert f"is {plain.values[-1, most] * before[most]:.2f} long" in str(valued.said_before_w_o(last))
+    assert plain.said_before_w_o(last) is None
+
+
+def test_an_average_of_one_head_is_that_head_and_of_all_their_mean(decoded):
+    stack = decoded.stacks[0]
+    np.testing.assert_allclose(average(stack, [(3, 1)]).values, head_matrix(stack, 3, 1).values, atol=1e-6)
+    everyone = [(la, he) for la in range(30) for he in range(9)]
+    mean = np.mean([layer.weights()[0].float().numpy().mean(0) for layer in stack.layers], axis=0)
+    np.testing.assert_allclose(average(stack, everyone).values, mean, atol=1e-5)
+
+
+def test_rollout_rows_sum_to_one_and_never_look_ahead(decoded):
+    matrix = rolled_out(decoded.stacks[0])
+    np.testing.assert_allclose(matrix.values.sum(1), 1, atol=1e-4)
+    assert np.abs(np.triu(matrix.values, 1)).max() < 1e-6
+
+
+def test_rollout_opens_at_the_last_depth_at_which_no_token_is_half_of_everything(decoded, eager):
+    n = eager[0].shape[-1]
+    flowed, largest = np.eye(n), []
+    for weights in eager:
+        flowed = (weights[0].double().numpy().mean(0) / 2 + np.eye(n) / 2) @ flowed
+        largest.append(flowed.mean(0).max())
+    depth = telling_depth(decoded.stacks[0])
+    assert 1 < depth < len(eager)
+    assert largest[depth - 1] < 0.5 <= largest[depth]
+
+
+def test_the_sentence_about_a_row_has_its_own_numbers(decoded):
+    matrix = head_matrix(decoded.stacks[0], 13, 8)
+    row = matrix.rows.index("it")
+    sentence = str(matrix.said_of(row))
+    assert sentence.startswith("“it” gives 75% to “animal”")
+
+
+def test_measures_follow_their_definitions(decoded):
+    found = measured(decoded.stacks[0])
+    assert found.places[13 * 9 + 8] == (13, 8)
+    weights = head_matrix(decoded.stacks[0], 13, 8).values.astype(np.float64)
+    assert found.values["first_token"][13 * 9 + 8] == pytest.approx(weights[:, 0].mean(), abs=1e-5)
+    assert found.values["previous_token"][13 * 9 + 8] == pytest.approx(np.diag(weights, -1).mean(), abs=1e-5)
+
+
+def test_the_heads_that_stand_out_have_the_largest_measures(decoded):
+    found = list(measured(decoded.stacks[0]).standouts())
+    assert found
+    for message, (layer, head) in found:
+        assert message.params["value"] >= 0.5
+        assert f"Layer {layer} head {head}" in str(message)
+
+
+def test_one_sentence_looking_at_the_other_is_a_part_of_the_whole(paired):
+    stack = paired.stacks[0]
+    whole, part = head_matrix(stack, 3, 2), head_matrix(stack, 3, 2, Look(part="first to second"))
+    (split,) = whole.row_breaks
+    np.testing.assert_allclose(part.values, whole.values[:split, split:], atol=1e-6)
+    assert part.rows == whole.rows[:split]
+    assert part.cols == whole.cols[split:]
+    assert whole.looks_at_itself
+    assert not part.looks_at_itself

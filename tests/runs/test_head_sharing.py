@@ -1,0 +1,149 @@
+"""Keys and values shared after training, against a model whose weight matrices were averaged."""
+
+import numpy as np
+import pytest
+import torch
+from transformers import GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausalLM
+
+from attnviz.base.message import Problem
+from attnviz.models.capture.intervention import Edit, intervene
+from attnviz.models.capture.run import capture
+from attnviz.runs import head_sharing
+from attnviz.runs.head_sharing import Config, pooled, run
+
+
+@pytest.fixture(scope="module")
+def llama():
+    torch.manual_seed(0)
+    config = LlamaConfig(
+        vocab_size=64, hidden_size=48, intermediate_size=32, num_hidden_layers=2, num_attention_heads=6,
+        num_key_value_heads=6, head_dim=8, initializer_range=0.3,
+    )  # fmt: skip
+    return LlamaForCausalLM(config).eval()
+
+
+IDS = torch.arange(7)[None]
+
+
+def converted(model, layer, kv_heads):
+    """The same model with W_K and W_V of one layer averaged over each group, repeated for its heads."""
+    other = LlamaForCausalLM(model.config).eval()
+    other.load_state_dict(model.state_dict())
+    attention = other.model.layers[layer].self_attn
+    for projection in (attention.k_proj, attention.v_proj):
+        weight = projection.weight.data.unflatten(0, (kv_heads, 6 // kv_heads, 8))  # (G, H/G, D, M)
+        projection.weight.data = weight.mean(1, keepdim=True).expand_as(weight).reshape(48, 48)
+    return other
+
+
+@pytest.mark.parametrize("kv_heads", [1, 2, 3, 6])
+def test_pooling_recorded_keys_equals_averaging_the_rows_of_the_matrices(llama, kv_heads):
+    layer = capture(llama, input_ids=IDS).layers[1]
+    expected = capture(converted(llama, 1, kv_heads), input_ids=IDS).layers[1]
+    found = run(layer, Config(1, kv_heads))
+    np.testing.assert_allclose(found.before, layer.weights()[0].detach().numpy(), atol=1e-5)
+    np.testing.assert_allclose(found.after, expected.weights()[0].detach().numpy(), atol=1e-5)
+    assert found.point.n_kv_heads == kv_heads
+
+
+@pytest.mark.parametrize("kv_heads", [1, 2])
+def test_the_whole_model_with_pooled_keys_equals_the_converted_model(llama, kv_heads):
+    edit = Edit(layers=0, change=head_sharing.change(Config(0, kv_heads)))
+    found = intervene(llama, edit, input_ids=IDS).logits
+    expected = capture(converted(llama, 0, kv_heads), input_ids=IDS).logits
+    torch.testing.assert_close(found, expected, atol=1e-4, rtol=1e-4)
+
+
+def test_the_layers_change_is_measured_behind_its_output_projection(llama):
+    layer = head_sharing.complete(capture(llama, input_ids=IDS).layers[1], llama)
+    found = run(layer, Config(1, 2))
+    w_o = llama.model.layers[1].self_attn.o_proj.weight
+
+    def output(weights, kv_heads):
+        v = pooled(layer.v, kv_heads).repeat_interleave(6 // kv_heads, 1)
+        return (torch.from_numpy(weights) @ v[0]).transpose(0, 1).flatten(1) @ w_o.T
+
+    old, new = output(found.before, 6), output(found.after, 2)
+    assert found.point.moved == pytest.approx(((new - old).norm() / old.norm()).item(), rel=1e-4)
+
+
+def test_as_trained_nothing_moves(llama):
+    found = run(capture(llama, input_ids=IDS).layers[0], Config(0, 6))
+    assert found.point.moved == 0
+    assert not found.weights_moved.any()
+    assert not found.outputs_moved.any()
+
+
+def test_savings_are_counted_exactly(llama):
+    found = run(capture(llama, input_ids=IDS).layers[0], Config(0, 2))
+    assert [point.n_kv_heads for point in found.sweep] == [6, 3, 2, 1]
+    assert found.point.cache_bytes == 2 * (2 * 7 * 8) * 2
+    assert found.point.parameters == 2 * 48 * 2 * 8
+    assert found.kv_of == (0, 0, 0, 1, 1, 1)
+    assert found.trained_kv_of == (0, 1, 2, 3, 4, 5)
+
+
+def test_a_grouped_layer_is_pooled_further():
+    torch.manual_seed(0)
+    config = LlamaConfig(
+        vocab_size=64, hidden_size=48, intermediate_size=32, num_hidden_layers=1, num_attention_heads=6,
+        num_key_value_heads=2, head_dim=8,
+    )  # fmt: skip
+    model = LlamaForCausalLM(config).eval()
+    layer = capture(model, input_ids=IDS).layers[0]
+    assert head_sharing.choices(layer) == [6, 2, 1]
+    assert run(layer, Config(0, 1)).kv_of == (0,) * 6
+
+
+def test_a_grouped_layer_is_the_same_as_mha_with_each_head_copied():
+    """Against transformers: a model whose config says MHA, and whose W_K and W_V repeat the rows of the grouped one."""
+    torch.manual_seed(0)
+    sizes = {
+        "vocab_size": 64, "hidden_size": 48, "intermediate_size": 32, "num_hidden_layers": 2,
+        "num_attention_heads": 6, "head_dim": 8,
+    }  # fmt: skip
+    grouped = LlamaForCausalLM(LlamaConfig(**sizes, num_key_value_heads=2)).eval()
+    full = LlamaForCausalLM(LlamaConfig(**sizes, num_key_value_heads=6)).eval()
+    weights = grouped.state_dict()
+    for name in [name for name in weights if "k_proj" in name or "v_proj" in name]:
+        weights[name] = weights[name].unflatten(0, (2, 8)).repeat_interleave(3, 0).flatten(0, 1)
+    full.load_state_dict(weights)
+    layer, copied = (capture(model, input_ids=IDS).layers[0] for model in (grouped, full))
+    found, config = run(layer, Config(0, 6)), Config(0, 6)
+    assert [point.n_kv_heads for point in found.sweep] == [6, 2, 1]
+    np.testing.assert_allclose(found.after, copied.weights()[0].numpy(), atol=1e-6)
+    assert found.point.moved < 1e-6
+    assert found.point.cache_bytes == 3 * found.trained.cache_bytes
+    again = intervene(grouped, Edit(layers="all", change=head_sharing.change(config)), input_ids=IDS)
+    np.testing.assert_allclose(again.logits.numpy(), full(IDS).logits.detach().numpy()[:, -1], atol=1e-5)
+
+
+def test_ways_to_make_one_head_of_a_group():
+    heads = torch.arange(4.0).reshape(1, 4, 1, 1)
+    assert pooled(heads, 2).flatten().tolist() == [0.5, 2.5]
+    assert pooled(heads, 2, "first").flatten().tolist() == [0, 2]
+    assert torch.equal(pooled(heads, 2, "random", 3), pooled(heads, 2, "random", 3))
+    assert not torch.equal(pooled(heads, 2, "random", 3), pooled(heads, 2, "random", 4))
+    assert pooled(heads, 4) is heads
+
+
+def test_weights_that_moved_lie_between_nothing_and_everything(llama):
+    for method in ("mean", "first", "random"):
+        found = run(capture(llama, input_ids=IDS).layers[0], Config(0, 1, method))
+        assert ((found.weights_moved >= 0) & (found.weights_moved <= 1)).all()
+
+
+def test_a_layer_whose_projection_was_left_out_finds_it_in_the_model():
+    torch.manual_seed(0)
+    model = GPT2LMHeadModel(GPT2Config(vocab_size=64, n_embd=24, n_layer=1, n_head=3)).eval()
+    layer = capture(model, input_ids=IDS).layers[0]
+    assert layer.w_o is None
+    matrix = model.transformer.h[0].attn.c_proj.weight.T  # GPT-2 keeps it the other way round
+    torch.testing.assert_close(head_sharing.complete(layer, model).w_o, matrix)
+
+
+def test_numbers_of_heads_that_do_not_divide_are_refused_in_words(llama):
+    with pytest.raises(Problem, match="n_kv_heads=4 must be one of 6, 3, 2, 1"):
+        run(capture(llama, input_ids=IDS).layers[0], Config(0, 4))
+    with pytest.raises(Problem, match="6 K/V heads cannot be pooled to 5"):
+        pooled(torch.zeros(1, 6, 1, 1), 5)

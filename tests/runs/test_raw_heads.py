@@ -1,0 +1,133 @@
+"""Heads before their softmax: enough to compute what the model computes, and what it costs to send them."""
+
+from __future__ import annotations
+
+import base64
+import zlib
+
+import numpy as np
+import pytest
+import torch
+from transformers import GptOssConfig, GptOssForCausalLM, T5Config, T5ForConditionalGeneration
+
+from attnviz.base import raw_scores
+from attnviz.core.attention import attend
+from attnviz.models.capture import capture
+from attnviz.runs.model_run import Request, Stack, run_model
+from attnviz.runs.raw_heads import RawHead, raw_head, raw_heads
+from tests.models import tiny
+
+
+def stack_of(layers) -> Stack:
+    return Stack("decoder", tuple(layers), None, None)  # type: ignore[arg-type]
+
+
+def weights(head: RawHead, mask: np.ndarray | None = None, factor: float = 1.0) -> np.ndarray:
+    """What a RawHead gives, by the definition in its words: scale, bias, cap, mask, sink, softmax."""
+    if not head.exact:
+        return head.scores
+    scaled = head.scores.astype(np.float64) * head.scale * factor
+    if head.bias is not None:
+        scaled = scaled + head.bias
+    if head.softcap is not None:
+        scaled = head.softcap * np.tanh(scaled / head.softcap)
+    allowed = head.mask if mask is None else mask
+    if head.padding is not None:
+        allowed = allowed & head.padding
+    powers = np.where(allowed, np.exp(scaled - scaled.max(-1, keepdims=True)), 0)
+    sink = 0 if head.sink is None else np.exp(head.sink - scaled.max(-1))
+    total = powers.sum(-1) + sink
+    return powers / np.where(total > 0, total, 1)[:, None]
+
+
+def same_as_the_model(stack: Stack) -> None:
+    heads = iter(raw_heads(stack))
+    for layer in stack.layers:
+        for own in layer.weights()[0].float().numpy():
+            np.testing.assert_allclose(weights(next(heads)), own, atol=2e-6)
+    assert next(heads, None) is None
+
+
+def test_all_heads_of_a_trained_model_are_what_it_computes(decoded, paired):
+    same_as_the_model(decoded.stacks[0])
+    same_as_the_model(paired.stacks[0])
+
+
+@torch.no_grad()
+def test_padding_stays_out_and_the_hidden_scores_are_there():
+    ids = tiny.tokens()
+    trace = capture(tiny.llama(), input_ids=ids, attention_mask=tiny.padded("left"))
+    stack = stack_of(trace.layers)
+    same_as_the_model(stack)
+    head, layer = raw_head(stack, 1, 4), trace.layers[1]
+    assert head.padding is not None
+    assert not head.padding.all()
+    open_mask = np.ones_like(head.mask)
+    np.testing.assert_allclose(weights(head, open_mask, 2.0), layer.weights(4, None, 2 * layer.scale)[0, 0], atol=2e-6)
+    np.testing.assert_allclose(head.q @ head.k.T, head.scores, atol=1e-5)
+
+
+@torch.no_grad()
+def test_position_bias_and_sinks_come_along():
+    torch.manual_seed(3)
+    t5 = T5ForConditionalGeneration(
+        T5Config(vocab_size=60, d_model=32, d_kv=8, d_ff=32, num_layers=2, num_heads=4, decoder_start_token_id=0)
+    ).eval()
+    given = {"input_ids": torch.tensor([[5, 9, 7, 5, 1]]), "decoder_input_ids": torch.tensor([[0, 4, 8]])}
+    encoder = [layer for layer in capture(t5, **given).layers if layer.stack == "encoder"]
+    same_as_the_model(stack_of(encoder))
+    assert raw_heads(stack_of(encoder))[0].bias is not None
+    torch.manual_seed(4)
+    config = GptOssConfig(
+        vocab_size=60, hidden_size=32, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2, head_dim=8,
+        intermediate_size=16, num_local_experts=2, num_experts_per_tok=1, sliding_window=3,
+    )  # fmt: skip
+    oss = GptOssForCausalLM(config).eval()
+    for layer in oss.model.layers:
+        torch.nn.init.normal_(layer.self_attn.sinks)
+    sunk = stack_of(capture(oss, input_ids=tiny.tokens(1) % 60).layers)
+    same_as_the_model(sunk)
+    assert len({head.sink for head in raw_heads(sunk)}) == 8
+
+
+def test_a_layer_that_gives_only_weights_is_told_apart(decoded):
+    layer = decoded.stacks[0].layers[3]
+    reported = type(layer)("decoder", "self", 3, "x", layer.scale, reported=layer.weights(), allowed=layer.mask)
+    head = raw_head(stack_of([reported]), 0, 5)
+    assert not head.exact
+    np.testing.assert_array_equal(head.scores, layer.weights(5)[0, 0].float().numpy())
+
+
+def words(count: int) -> str:
+    plain = "the cat sat on a mat and then it went home because they were too tired to walk in rain " * 9
+    return " ".join(plain.split()[:count])
+
+
+@pytest.mark.parametrize("count, most, in_text", [(20, 240_000, 310_000), (64, 2_500_000, None)])
+def test_all_heads_fit_what_they_may_cost(smollm2, count, most, in_text):
+    stack = run_model(Request("smollm2-135m", words(count)), smollm2).stacks[0]
+    assert len(stack.queries) == count
+    heads = raw_heads(stack)
+    header, payload = raw_scores.pack(heads)
+    packed = zlib.compress(payload, 1)
+    assert len(packed) < most
+    if in_text is not None:
+        assert len(base64.b64encode(packed)) < in_text
+    off = raw_scores.decoded(header, payload)
+    for head, read in zip(heads, off, strict=True):
+        again = RawHead(read, head.mask, head.scale, head.width)
+        for mask in (head.mask, np.ones_like(head.mask), np.eye(count, dtype=bool) | (np.arange(count) > 0)):
+            assert np.abs(weights(again, mask) - weights(head, mask)).max() < 2e-4
+            assert np.abs(weights(again, mask, 10) - weights(head, mask, 10)).max() < 2e-3
+
+
+def test_the_definition_above_is_attends_own():
+    torch.manual_seed(0)
+    q, k = torch.randn(2, 5, 4), torch.randn(2, 6, 4)
+    mask, bias, sinks = torch.rand(2, 5, 6) < 0.7, torch.randn(2, 5, 6), torch.randn(2)
+    made = attend(q, k, k, mask, 0.7, bias, 5.0, sinks)
+    for i in range(2):
+        head = RawHead(
+            made.scores[i].numpy(), mask[i].numpy(), 0.7, 4, True, None, bias[i].numpy(), 5.0, float(sinks[i])
+        )
+        np.testing.assert_allclose(weights(head), made.weights[i].numpy(), atol=1e-6)

@@ -1,0 +1,56 @@
+"""How well a model reads a sentence, against the loss that transformers computes itself and the text of each token."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from attnviz.models.catalogue import EXAMPLES
+from attnviz.pages.home import choices
+from attnviz.runs import predictions
+from attnviz.runs.model_run import Request, run_model
+from tests.models.conftest import smollm2
+
+__all__ = ["smollm2"]
+SENTENCES = [choices.EXAMPLE, choices.CHINESE, next(e.text for e in EXAMPLES if e.id == "chinese"), "注"]
+
+
+@pytest.mark.parametrize("text", SENTENCES)
+def test_tokens_parts_and_nats_are_those_of_transformers_and_the_tokenizer(smollm2, text):
+    found = predictions.run(run_model(Request("smollm2-135m", text), smollm2), smollm2)
+    ids = smollm2.tokenizer(text, return_tensors="pt").input_ids
+    with torch.no_grad():
+        loss = smollm2.model(input_ids=ids, labels=ids).loss
+    assert found.nats == pytest.approx(float(loss) * (ids.shape[1] - 1), rel=1e-4)
+    assert (found.characters, found.tokens) == (len(text), ids.shape[1])
+    assert found.parts == sum("\ufffd" in smollm2.tokenizer.decode([token]) for token in ids[0].tolist())
+
+
+def test_a_single_token_surprises_by_nothing(smollm2):
+    found = predictions.run(run_model(Request("smollm2-135m", "a"), smollm2), smollm2)
+    assert (found.tokens, found.nats) == (1, 0)
+
+
+def test_the_same_sentence_takes_more_in_chinese_and_its_pronoun_stands_where_start_pins_it(smollm2):
+    english, chinese = (
+        predictions.run(run_model(Request("smollm2-135m", text), smollm2), smollm2) for text in SENTENCES[:2]
+    )
+    assert chinese.tokens > 2 * english.tokens
+    assert chinese.nats > 1.4 * english.nats
+    assert english.parts == 0
+    from attnviz.pages.home.home import PRONOUN
+
+    for text, label in zip(SENTENCES[:2], ("it", "它 1/2"), strict=True):
+        assert run_model(Request("smollm2-135m", text), smollm2).source.labels[PRONOUN[text]] == label
+
+
+def test_in_the_chinese_example_of_the_explorer_most_characters_are_split(smollm2):
+    spans = run_model(Request("smollm2-135m", SENTENCES[2]), smollm2).source.spans
+    split = {span.label.split()[0] for span in spans if span.part}
+    assert len(split) > len(set(SENTENCES[2])) / 2
+    assert all(span.label.split()[1][0] in "123" for span in spans if span.part)
+
+
+@pytest.mark.parametrize("text, chinese", [("注意力", True), ("a 注", True), ("attention", False), ("，", False)])
+def test_a_chinese_character_makes_a_sentence_chinese(text, chinese):
+    assert predictions.is_chinese(text) is chinese

@@ -1,0 +1,141 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attnviz.base.packed import pack_bits
+from attnviz.runs import what_if
+from attnviz.runs.head_matrix import head_matrix
+from attnviz.runs.predictions import changes, slots, token_choices
+from attnviz.runs.what_if import WhatIf
+
+
+@given(st.integers(1, 9), st.integers(1, 9), st.integers(0, 2**32))
+def test_a_painted_mask_comes_back_from_its_bits(q_len, k_len, seed):
+    mask = np.random.default_rng(seed).random((q_len, k_len)) < 0.5
+    np.testing.assert_array_equal(what_if.unpacked(pack_bits(mask), q_len, k_len), mask)
+
+
+def test_bits_of_another_size_hide_nothing():
+    assert what_if.unpacked(b"\x00" * 9, 3, 3).all()
+
+
+def test_a_what_if_that_changes_nothing_changes_nothing(decoded, smollm2):
+    stack = decoded.stacks[0]
+    assert not WhatIf().changes
+    same = what_if.instantly(stack, 13, 8, WhatIf())
+    np.testing.assert_array_equal(same.values, head_matrix(stack, 13, 8).values)
+    trace = what_if.run_again(decoded, smollm2, stack, 13, 8, WhatIf(pattern="causal"))
+    torch.testing.assert_close(trace.logits, decoded.trace.logits, atol=1e-4, rtol=1e-4)
+
+
+def test_without_a_mask_every_token_is_seen_and_rows_still_sum_to_one(decoded):
+    free = what_if.instantly(decoded.stacks[0], 13, 8, WhatIf(pattern="none"))
+    assert not free.hidden.any()
+    np.testing.assert_allclose(free.values.sum(1), 1, atol=1e-5)
+
+
+def test_a_hidden_token_gets_nothing_and_the_others_keep_their_proportions(decoded):
+    stack = decoded.stacks[0]
+    before, after = head_matrix(stack, 13, 8), what_if.instantly(stack, 13, 8, WhatIf(hidden=(1,)))
+    assert (after.values[:, 1] == 0).all()
+    kept = np.delete(before.values[8, :9], 1)
+    np.testing.assert_allclose(np.delete(after.values[8, :9], 1), kept / kept.sum(), atol=1e-5)
+
+
+def test_scales_do_what_they_say(decoded):
+    stack = decoded.stacks[0]
+    layer = stack.layers[2]
+    assert what_if.scale_of(WhatIf(scale="none"), layer) is None
+    assert what_if.scale_of(WhatIf(scale="inverse"), layer) == pytest.approx(1 / 64)
+    assert what_if.scale_of(WhatIf(scale="factor", factor=2), layer) == pytest.approx(2 / 8)
+    flat = what_if.instantly(stack, 2, 0, WhatIf(scale="factor", factor=0.0))
+    np.testing.assert_allclose(flat.values[5, :6], 1 / 6, atol=1e-6)
+
+
+def test_the_re_run_shows_the_instant_result_in_the_head_itself(decoded, smollm2):
+    stack = decoded.stacks[0]
+    change = WhatIf(pattern="window", window=3)
+    trace = what_if.run_again(decoded, smollm2, stack, 5, 2, change)
+    after = next(s for s in decoded.stacks_in(trace) if s.id == "decoder")
+    instant = what_if.instantly(stack, 5, 2, change)
+    np.testing.assert_allclose(head_matrix(after, 5, 2).values, instant.values, atol=1e-5)
+    moved = what_if.moved(stack, after).reshape(30, 9)
+    assert moved[:5].max() < 1e-5, "nothing before the changed layer moves"
+    assert moved[5, 2] > 0.01
+    assert moved[6:].max() > 1e-4, "later layers follow"
+
+
+def test_silencing_heads_moves_the_next_token(decoded, smollm2):
+    stack = decoded.stacks[0]
+    silenced = tuple((layer, head) for layer in (0, 1) for head in range(9))
+    trace = what_if.run_again(decoded, smollm2, stack, 0, 0, WhatIf(silenced=silenced))
+    (before,), (after,) = slots(decoded, smollm2), slots(decoded, smollm2, trace)
+    found, share = changes(smollm2, before, after)
+    assert 0.05 < share <= 1
+    assert found[0].before >= found[-1].before
+
+
+def test_a_causal_mask_on_an_encoder_never_looks_ahead(paired):
+    after = what_if.instantly(paired.stacks[0], 1, 1, WhatIf(pattern="causal"))
+    assert after.hidden[0, 1]
+    assert np.triu(np.where(after.hidden, 0, after.values), 1).max() == 0
+
+
+def test_the_likeliest_tokens_come_first_and_sum_to_at_most_one(decoded, smollm2):
+    (slot,) = slots(decoded, smollm2)
+    found = token_choices(smollm2, slot, 10)
+    shares = [choice.probability for choice in found]
+    assert shares == sorted(shares, reverse=True)
+    assert sum(shares) <= 1
+    best = decoded.trace.logits[0].softmax(-1).max()
+    assert shares[0] == pytest.approx(float(best), rel=1e-5)
+
+
+def test_an_encoder_without_a_language_head_guesses_nothing(paired, minilm):
+    assert slots(paired, minilm) == []
+
+
+def test_the_next_tokens_share_is_of_the_whole_softmax_whatever_top_k_and_temperature_do(decoded, smollm2):
+    (slot,) = slots(decoded, smollm2)
+    whole = decoded.trace.logits[0].double().exp()
+    for temperature, top_k in ((1.0, 50), (0.5, 5), (0.0, 3)):
+        for choice in token_choices(smollm2, slot, 10, temperature, top_k):
+            assert choice.probability == pytest.approx(float(whole[choice.token] / whole.sum()), rel=1e-4)
+    best = token_choices(smollm2, slot, 10, 1.0, 3)
+    assert sum(choice.drawn for choice in best) == pytest.approx(1, rel=1e-5)
+    kept = sum(choice.probability for choice in best)
+    assert [c.drawn for c in best] == pytest.approx([c.probability / kept for c in best], rel=1e-4)
+
+
+def test_a_silenced_heads_output_is_as_long_as_what_the_model_hands_to_its_output_projection(decoded, smollm2):
+    """Measured by a hook on the model's own o_proj, whose input is all heads' outputs side by side."""
+    handed = []
+    layer = smollm2.model.model.layers[13].self_attn
+    hook = layer.o_proj.register_forward_pre_hook(lambda _module, given: handed.append(given[0][0]))
+    try:
+        with torch.no_grad():
+            smollm2.model(**decoded.inputs_on(smollm2.model.device))
+            what_if.run_again(decoded, smollm2, decoded.stacks[0], 13, 8, WhatIf(silenced=((13, 8),)))
+    finally:
+        hook.remove()
+    as_trained, silenced = (each[:, 8 * 64 : 9 * 64].norm(dim=-1).mean().item() for each in (handed[0], handed[-1]))
+    assert what_if.output_length(decoded.stacks[0], 13, 8) == pytest.approx(as_trained, rel=1e-4)
+    assert silenced == 0
+
+
+def test_silencing_a_head_changes_its_own_picture_by_nothing_and_a_later_head_most(decoded, smollm2):
+    stack = decoded.stacks[0]
+    trace = what_if.run_again(decoded, smollm2, stack, 13, 8, WhatIf(silenced=((13, 8),)))
+    after = next(s for s in decoded.stacks_in(trace) if s.id == "decoder")
+    np.testing.assert_array_equal(head_matrix(after, 13, 8).values, head_matrix(stack, 13, 8).values)
+    found = what_if.by_movement(stack, after)
+    assert found
+    assert all(one.layer > 13 for one in found), "nothing before it, and nothing beside it"
+    most = found[0]
+    p, q = (head_matrix(each, most.layer, most.head).values for each in (stack, after))
+    assert most.share == pytest.approx(np.abs(p - q).sum(1).mean() / 2, rel=1e-3)
+    assert most.share == max(one.share for one in found)

@@ -1,0 +1,114 @@
+"""Every choice of every page, when changed, survives a link, a file, and leaving and returning to its page."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from attnviz.serve.page_table import NAMES as PAGES
+
+
+def script() -> None:
+    """A page without widgets, as a script: it follows the link, and does what the test has put in the session."""
+    import streamlit as st
+
+    from attnviz.app.links import choices, link_state, saved_views
+    from attnviz.serve import page_table  # noqa: F401
+
+    page = st.session_state["test_page"]
+    if link_state.follow(page):
+        link_state.settle()
+    mine = choices.choices_of(page)
+    if st.session_state.pop("test_change", False):
+        link_state.put_all({choice: choice.example for choice in mine})
+    if "test_view" in st.session_state:
+        st.session_state["test_opened"] = saved_views.open_view(st.session_state.pop("test_view"))
+    st.session_state["test_values"] = {choice.name: link_state.value(choice) for choice in mine}
+    st.session_state["test_saved"] = saved_views.save()
+    st.session_state["test_refused"] = dict(st.session_state.get("_refused", {}))
+
+
+def session(page: str, link: dict[str, str] | None = None, **state: Any) -> Any:
+    app = AppTest.from_function(script, default_timeout=120)
+    app.session_state["test_page"] = page
+    for name, text in (link or {}).items():
+        app.query_params[name] = text
+    for name, value in state.items():
+        app.session_state[name] = value
+    app.run()
+    assert not app.exception
+    return app
+
+
+def link_of(app: Any) -> dict[str, str]:
+    return {name: held[-1] if isinstance(held, list) else held for name, held in app.query_params.items()}
+
+
+def expected(page: str) -> dict[str, Any]:
+    from attnviz.app.links.choices import choices_of
+
+    return {choice.name: choice.example for choice in choices_of(page)}
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_choice_changed_is_the_same_by_link_by_file_and_on_return(page: str) -> None:
+    changed = session(page, test_change=True)
+    wanted = expected(page)
+    assert changed.session_state["test_values"] == wanted, "chosen"
+
+    by_link = session(page, link_of(changed))
+    assert by_link.session_state["test_values"] == wanted, "by link"
+    assert not by_link.session_state["test_refused"]
+
+    by_file = session(page, test_view=changed.session_state["test_saved"])
+    assert by_file.session_state["test_opened"] == page
+    assert by_file.session_state["test_values"] == wanted, "by file"
+    assert link_of(by_file) == link_of(changed)
+
+    elsewhere = next(name for name in PAGES if name != page)
+    changed.session_state["test_page"] = elsewhere
+    changed.query_params.clear()
+    changed.run()
+    changed.session_state["test_page"] = page
+    changed.query_params.clear()
+    changed.run()
+    assert changed.session_state["test_values"] == wanted, "on return"
+    assert link_of(changed) == link_of(by_link)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_with_all_defaults_has_an_empty_link(page: str) -> None:
+    assert link_of(session(page)) == {}
+
+
+def test_every_page_declares_what_its_links_hold_and_no_two_pages_share_a_name() -> None:
+    from attnviz.app.links.choices import EVERY_PAGE, choices_of, parameters_of
+    from attnviz.app.presenting import PAGE
+
+    of_all = {choice.name for choice in PAGE}
+    assert of_all
+    assert choices_of(EVERY_PAGE)
+    seen: dict[str, str] = {}
+    for page in PAGES:
+        names = parameters_of(page)
+        assert set(names) > of_all, page
+        for name in set(names) - of_all:
+            assert seen.setdefault(name, page) == page
+
+
+def test_every_example_can_be_written_and_read_and_is_not_the_default() -> None:
+    import json
+
+    from attnviz.app.links.choices import choices_of
+
+    for page in PAGES:
+        for choice in choices_of(page):
+            assert choice.example != choice.default, choice.name
+            held = choice.write(choice.example)
+            if choice.inside:
+                held = json.loads(json.dumps(held))
+            else:
+                assert isinstance(held, str), choice.name
+            assert choice.read(held) == choice.example, choice.name

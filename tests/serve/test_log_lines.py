@@ -1,0 +1,130 @@
+"""The log of a hosted server: every line is JSON, and none holds a word that a visitor typed."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import pytest
+
+from attnviz.serve.log_lines import LogLines, without_words
+from benchmarks.load.visitor import Visitor
+from tests.browser.conftest import ROOT, Server
+
+SENTENCE = "my secret sentence"
+
+
+def line(name: str, message: object, *args: object, **more: object) -> dict[str, object]:
+    """What is written of one record; that its sentence is not is asserted here, for all tests."""
+    record = logging.LogRecord(name, logging.WARNING, "some.py", 1, message, args or None, None)
+    vars(record).update(more)
+    written = LogLines().format(record)
+    assert "\n" not in written
+    assert SENTENCE not in written
+    return json.loads(written)
+
+
+def raised(message: str) -> BaseException:
+    try:
+        raise KeyError(message)
+    except KeyError as error:
+        return error
+
+
+def test_our_own_words_and_numbers_are_kept():
+    told = line("attnviz.class", "the process on port %d is gone: %s", 8501, "replaced", milliseconds=12)
+    assert told["event"] == "the process on port 8501 is gone: replaced"
+    assert (told["level"], told["logger"], told["milliseconds"]) == ("warning", "attnviz.class", 12)
+
+
+def test_of_an_error_only_its_kind_and_place_are_kept():
+    error = raised(SENTENCE)
+    told = line("attnviz", "a panel failed", exc_info=(type(error), error, error.__traceback__))
+    assert told["event"] == "a panel failed"
+    assert told["error"] == "KeyError"
+    assert told["at"] == [f"{Path(__file__).name}:{error.__traceback__.tb_lineno} raised"]
+    assert line("attnviz", "no answer: %s", error)["event"] == "no answer: KeyError"
+
+
+@pytest.mark.parametrize("name", ["streamlit.runtime", "uvicorn.error", "transformers", "attnvizard"])
+def test_of_others_words_that_were_put_in_are_left_out(name):
+    assert line(name, "read %s in %d ms", SENTENCE, 3)["event"] == "read … in 3 ms"
+    assert line(name, "%(text)s has %(count)d words", {"text": SENTENCE, "count": 3})["event"] == "… has 3 words"
+    assert line(name, "%d words", SENTENCE)["event"] == "%d words", "a word where a number belongs"
+    assert line(name, f'GET "/explore?text={SENTENCE}" failed')["event"] == "GET … failed"
+    assert line(name, f"'{SENTENCE}' is too long\n{SENTENCE}")["event"] == "… is too long"
+
+
+def test_an_address_loses_what_stands_behind_its_question_mark():
+    assert without_words("opened /explore?text=my%20secret&at=1.2 now") == "opened /explore?… now"
+
+
+def test_of_a_warning_its_kind_and_place_are_kept():
+    text = warnings.formatwarning(SENTENCE, UserWarning, "/somewhere/reader.py", 7)
+    assert line("py.warnings", "%s", text)["event"] == "UserWarning at reader.py:7"
+
+
+def test_whoever_logs_in_a_process_that_has_begun_writes_lines():
+    """Loggers of Streamlit's that were made before and after, ours, Python's warnings, and those of anybody else."""
+    program = f"""
+import logging, warnings
+from streamlit.logger import get_logger
+before = get_logger("streamlit.before")
+from attnviz.serve import log_lines
+log_lines.begin()
+before.error("read %s", "{SENTENCE}")
+get_logger("streamlit.after").error("read %s", "{SENTENCE}")
+logging.getLogger("anybody").error("read %s", "{SENTENCE}")
+logging.getLogger("attnviz.answers").info("answered", extra={{"milliseconds": 3}})
+warnings.warn("{SENTENCE}")
+"""
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT, check=True)
+    assert SENTENCE not in ended.stdout + ended.stderr
+    told = [json.loads(each) for each in ended.stderr.splitlines()]
+    assert [each["logger"] for each in told] == [
+        "streamlit.before",
+        "streamlit.after",
+        "anybody",
+        "attnviz.answers",
+        "py.warnings",
+    ]
+
+
+@pytest.mark.slow
+def test_a_hosted_server_says_nothing_of_what_its_visitors_type(tmp_path, monkeypatch):
+    """A sentence in the link and in the field of every page, links that make no sense, and a connection broken off."""
+    monkeypatch.setenv("ATTNVIZ_HOSTED", "1")
+    pages = [path.stem for path in sorted((ROOT / "pages").glob("*.py"))]
+    marker = "zanzibarquokka"
+
+    typed: list[str] = []
+
+    async def visits(url: str) -> None:
+        for page in pages:
+            visitor = Visitor(url)
+            await visitor.fetch([f"/{page}?text={marker}"])
+            await visitor.enter(page, f"text={marker}&at={marker}&lang={marker}&layer={marker}")
+            fields = [each for each in visitor.controls.values() if each.kind in ("text_area", "text_input")]
+            for field in fields[:1]:
+                await visitor.use(field, string_value=f"{marker} {marker}")
+                typed.append(page)
+            visitor.socket.transport.abort()
+
+    server = Server(ROOT / "app.py", tmp_path / "log.txt")
+    try:
+        asyncio.run(visits(server.url))
+    finally:
+        server.stop()
+    assert {"home", "explore", "masks", "sharing"} <= set(typed)
+    lines = server.log.read_text("utf-8").splitlines()
+    told = [json.loads(each) for each in lines if each.startswith("{")]
+    assert sum(each["event"] == "answered" for each in told) >= len(pages)
+    assert sum(each["event"] == "a visitor came" for each in told) == len(pages)
+    assert marker not in "\n".join(lines)
+    assert "uvicorn.access" not in {each["logger"] for each in told}, "no line for each request"
+    assert [each for each in lines if each and not each.startswith("{")] == [], "every line is JSON"

@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+from collections import Counter
+
+from attnviz.base.words import speaking
+from attnviz.serve import navigation, page_table
+from tests.pages.conftest import open_page
+
+
+def test_the_menu_and_the_cards_pack_every_pages_link_once_a_run(monkeypatch):
+    packed, pack = Counter(), navigation.link_parameters
+
+    def counting(page):
+        packed[page] += 1
+        return pack(page)
+
+    monkeypatch.setattr(navigation, "link_parameters", counting)
+    page = open_page("home", sentence="A short one")
+    assert not page.exception
+    assert packed == {row.name: 1 for row in page_table.PAGES}
+    page.text_input(key="sentence").set_value("Another one").run()
+    assert set(packed.values()) == {2}
+
+
+def test_both_hold_the_sentence_that_was_typed_just_now():
+    page = open_page("home")
+    page.text_input(key="sentence").set_value("Another one").run()
+    links = [link.proto.query_string for link in page.get("page_link") if link.proto.page.endswith("build")]
+    assert len(links) == 2
+    assert links[0] == links[1]
+    assert "Another" in links[0]
+
+
+def test_pages_are_made_once_a_language_and_every_run_has_its_own(monkeypatch):
+    made, runs = [], []
+
+    class Page:
+        def __init__(self, file, **said):
+            made.append(said["title"])
+            self.title, self.can_be_called = said["title"], False
+
+    monkeypatch.setattr(navigation.st, "Page", Page)
+    navigation._made.cache_clear()
+    try:
+        for language in ("en", "zh", "en"):
+            with speaking(language):
+                runs.append([page for group in navigation.pages().values() for page in group])
+    finally:
+        navigation._made.cache_clear()
+    assert len(made) == 2 * len(page_table.PAGES)
+    assert [page.title for page in runs[0]] == [page.title for page in runs[2]] != [page.title for page in runs[1]]
+    runs[0][3].can_be_called = True  # as st.navigation marks the page of a run
+    assert not any(page.can_be_called for page in runs[2])

@@ -1,0 +1,156 @@
+"""What the metrics say: who is connected, how long answers took, and never what a visitor typed."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.routing import Route, WebSocketRoute
+from starlette.testclient import TestClient
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+from attnviz.app.cache import model_cache
+from attnviz.app.cache.waiting_line import WaitingLine
+from attnviz.serve.watching import Watching, metrics
+from tests.waiting import until
+
+SENTENCE = "my secret sentence"
+
+
+def asked(kind: str = "rerun_script") -> bytes:
+    message = BackMsg()
+    if kind == "rerun_script":
+        message.rerun_script.query_string = f"text={SENTENCE}"
+    else:
+        message.app_heartbeat = True
+    return message.SerializeToString()
+
+
+def ended(status: int) -> bytes:
+    return ForwardMsg(script_finished=status, hash="h").SerializeToString()
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def client(clock):
+    async def run(socket):
+        """Each text of the test is told what to send, and how much time passes before it."""
+        await socket.accept()
+        async for _message in socket.iter_bytes():
+            answer, seconds = script.pop(0)
+            clock.now += seconds
+            await socket.send_bytes(answer)
+
+    script: list[tuple[bytes, float]] = []
+    routes = [WebSocketRoute("/stream", run), Route("/metrics", metrics)]
+    made: Any = TestClient(Starlette(routes=routes, middleware=[Middleware(Watching, clock=clock)]))
+    made.script = script
+    return made
+
+
+def read(client) -> dict[str, float]:
+    """Every value by its name and labels."""
+    text = client.get("/metrics").text
+    assert SENTENCE not in text
+    return {
+        sample.name + "".join(f",{value}" for value in sample.labels.values()): sample.value
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+    }
+
+
+def turn(client, socket, message: bytes, answer: bytes, seconds: float) -> None:
+    client.script.append((answer, seconds))
+    socket.send_bytes(message)
+    socket.receive_bytes()
+
+
+def test_visitors_come_and_go(client):
+    before = read(client)
+    with client.websocket_connect("/stream") as first, client.websocket_connect("/stream"):
+        turn(client, first, asked(), ended(ForwardMsg.FINISHED_SUCCESSFULLY), 0)
+        assert read(client)["attnviz_visitors"] == before["attnviz_visitors"] + 2
+    after = read(client)
+    assert after["attnviz_visitors"] == before["attnviz_visitors"]
+    assert after["attnviz_opens_total"] == before["attnviz_opens_total"] + 2
+
+
+@pytest.mark.parametrize("status", [ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY])
+def test_an_answer_is_timed_from_the_message_that_asks_to_the_one_that_ends_it(client, status):
+    before = read(client)
+    with client.websocket_connect("/stream") as socket:
+        turn(client, socket, asked(), ForwardMsg(session_status_changed={}).SerializeToString(), 0.5)
+        turn(client, socket, asked("heartbeat"), ended(status), 1.0)
+        turn(client, socket, asked("heartbeat"), ended(status), 9.0)
+        taken = read(client)
+    assert taken["attnviz_answer_seconds_count"] == before["attnviz_answer_seconds_count"] + 1, "asked once"
+    assert taken["attnviz_answer_seconds_sum"] - before["attnviz_answer_seconds_sum"] == pytest.approx(1.5)
+
+
+def test_a_run_that_another_replaced_is_no_answer(client):
+    before = read(client)
+    with client.websocket_connect("/stream") as socket:
+        turn(client, socket, asked(), ended(ForwardMsg.FINISHED_EARLY_FOR_RERUN), 1.0)
+        assert read(client)["attnviz_answer_seconds_count"] == before["attnviz_answer_seconds_count"]
+        turn(client, socket, asked(), ended(ForwardMsg.FINISHED_SUCCESSFULLY), 2.0)
+        taken = read(client)
+    assert taken["attnviz_answer_seconds_sum"] - before["attnviz_answer_seconds_sum"] == pytest.approx(2.0)
+
+
+def test_nonsense_on_the_socket_is_left_to_streamlit(client):
+    with client.websocket_connect("/stream") as socket:
+        turn(client, socket, b"\xff\xff\xff", ended(ForwardMsg.FINISHED_SUCCESSFULLY), 0)
+
+
+def test_the_caches_say_what_they_hold_and_how_often_it_was_there(client, monkeypatch):
+    shared = model_cache.Shared()
+    monkeypatch.setattr(model_cache, "_SHARED", shared)
+    for _ in range(3):
+        shared.results.get("key", lambda: b"12345678")
+    found = read(client)
+    assert found["attnviz_cache_requests_total,results,yes"] == 2
+    assert found["attnviz_cache_requests_total,results,no"] == 1
+    assert found["attnviz_cache_bytes,results"] == shared.results.weight > 0
+    assert found["attnviz_cache_limit_bytes,results"] == model_cache.limit("results")
+
+
+def test_the_metrics_say_how_many_passes_wait(client, monkeypatch):
+    shared = model_cache.Shared()
+    shared.line = WaitingLine(0, 9)
+    monkeypatch.setattr(model_cache, "_SHARED", shared)
+    gone = threading.Event()
+
+    def wait(_before):
+        if gone.is_set():
+            raise KeyboardInterrupt
+
+    def come():
+        with suppress(KeyboardInterrupt), shared.line.turn(wait):
+            pytest.fail("there is no place")
+
+    visitors = [threading.Thread(target=come, daemon=True) for _ in range(3)]
+    for each in visitors:
+        each.start()
+    until(lambda: shared.line.waiting == 3)
+    assert read(client)["attnviz_waiting_passes"] == 3
+    gone.set()
+    for each in visitors:
+        each.join(10)
+    assert read(client)["attnviz_waiting_passes"] == 0
