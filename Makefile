@@ -85,6 +85,7 @@ words: install-dev
 
 NODE := $(BIN)/node
 SCRIPTS := attnviz/canvas attnviz/serve scripts tests/js eslint.config.js
+STYLES := attnviz/app attnviz/pages
 
 node_modules/.installed: package.json package-lock.json | install-dev
 	$(BIN)/npm ci --silent --ignore-scripts
@@ -96,13 +97,13 @@ js: node_modules/.installed js-test
 	$(NODE) node_modules/typescript/bin/tsc --project .
 	$(NODE) node_modules/typescript/bin/tsc --project tests/js
 	$(NODE) node_modules/eslint/bin/eslint.js --max-warnings 0 $(SCRIPTS)
-	$(NODE) node_modules/prettier/bin/prettier.cjs --log-level warn --check $(SCRIPTS)
+	$(NODE) node_modules/prettier/bin/prettier.cjs --log-level warn --check $(SCRIPTS) $(STYLES)
 
 js-test: node_modules/.installed
 	$(NODE) --test tests/js/*.test.js
 
 js-build: node_modules/.installed
-	$(NODE) node_modules/prettier/bin/prettier.cjs --log-level warn --write $(SCRIPTS)
+	$(NODE) node_modules/prettier/bin/prettier.cjs --log-level warn --write $(SCRIPTS) $(STYLES)
 	$(NODE) scripts/bundle.mjs
 
 # Two test processes, for machines with two cores. Browser tests run afterwards, because each needs several processes;

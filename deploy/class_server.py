@@ -14,7 +14,6 @@ enter and that is removed at the end. Needs nginx, and nothing else that `make r
 from __future__ import annotations
 
 import argparse
-import gzip
 import logging
 import os
 import secrets
@@ -34,16 +33,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-import streamlit
-
-from attnviz.serve import log_lines
-from attnviz.serve.charts_script import as_sent
+from attnviz.serve import compressed_files, log_lines
 
 log = logging.getLogger("attnviz.class")
 
 ROOT = Path(__file__).parents[1]
 TEMPLATE = Path(__file__).with_name("nginx.conf.template")
-STATIC = Path(streamlit.__file__).parent / "static" / "static"
 MIME_TYPES = ("/etc/nginx/mime.types", "/usr/local/etc/nginx/mime.types", "/opt/homebrew/etc/nginx/mime.types")
 LOOK = 2.0  # seconds between two looks at every process
 PATIENCE = 10.0  # seconds for an answer about health
@@ -218,12 +213,10 @@ class ClassServer:
     def _copy_static(self) -> None:
         """Streamlit's own files, each beside itself compressed, for nginx to send."""
         there = self.folder / "static"
-        shutil.copytree(STATIC, there)
-        for path in list(there.rglob("*")):
-            if path.suffix in (".js", ".css", ".svg", ".json"):
-                sent = as_sent(path.name, path.read_bytes())
-                path.write_bytes(sent)
-                path.with_name(path.name + ".gz").write_bytes(gzip.compress(sent, 6, mtime=0))
+        shutil.copytree(compressed_files.STATIC, there)
+        compressed = compressed_files.prepare()
+        if compressed is not None:
+            shutil.copytree(compressed, there, dirs_exist_ok=True)
 
 
 def _relay(complaints: IO[bytes]) -> None:

@@ -6,6 +6,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.app import presenting
+from attnviz.app.fragment import fragment
 from attnviz.base.words import _
 
 
@@ -20,7 +21,7 @@ def snippet(code: str, key: str, title: str | None = None, about: str | None = N
         _snippet(code, key, title, about)
 
 
-@st.fragment
+@fragment
 def _snippet(code: str, key: str, title: str | None, about: str | None) -> None:
     box = program_box(key, title)
     if box is None:

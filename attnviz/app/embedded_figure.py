@@ -1,7 +1,7 @@
 """One figure of a page inside another page: with `embed=true&figure=KEY` the rest of the page is not shown.
 
-The page runs as always, so that the figure answers as it does in the app. A style hides all but the figure: what draws
-it, and the line under it with its sentence and its menu.
+The page runs as always, so that the figure answers as it does in the app. A style, which the server puts into the page,
+hides all but the figure: what draws it, and the line under it with its sentence and its menu.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import streamlit as st
 
 from attnviz.app.guarding import show_problem
 from attnviz.app.links import page_address
-from attnviz.app.presenting import FIGURE, NO_MENU, PRESENT, figure_alone
+from attnviz.app.presenting import FIGURE, PRESENT, figure_alone
 from attnviz.app.share_menu import copy_buttons, embed_code
 from attnviz.base.message import Message, Problem, Several
 from attnviz.base.words import _
@@ -23,28 +23,27 @@ _KEY = re.compile(r"[A-Za-z0-9_-]{1,80}")  #: what a style sheet takes as it is
 _BACK = "embedded-figure-back"
 
 
-def _style(key: str) -> str:
+def style(key: str) -> str:
     """What leaves of the page only the figure, a refusal that may be why there is none, and the way to the whole page.
 
-    What draws a figure stands right before the box of the line under it.
+    Empty for what is no key. What draws a figure stands right before the box of the line under it.
     """
+    if not _KEY.fullmatch(key):
+        return ""
     under = f".st-key-{key}-under"
     kept = f":is({under}, .st-key-{_BACK}, [data-testid=stAlertContainer])"
     drawing = f":has(+ [data-testid=stLayoutWrapper] > {under})"
-    return f"""<style>
-.stMainBlockContainer {{ padding: 0.75rem !important }}
-{NO_MENU}
+    return f"""
+html[data-embedded]:root .stMainBlockContainer {{ padding: 0.75rem }}
+html:root :is([data-testid=stSidebar], [data-testid=stHeader], [data-testid=stExpandSidebarButton]) {{ display: none }}
 .stMainBlockContainer :is([data-testid=stElementContainer], [data-testid=stLayoutWrapper], [data-testid=stColumn])\
 :not(:has({kept})):not({kept} *):not({drawing}):not({drawing} *) {{ display: none }}
-</style>"""
+"""
 
 
 def begin() -> None:
-    """Before the page is drawn: leave room for the figure alone, if one is asked for."""
+    """Before the page is drawn: no figure of it stands yet."""
     st.session_state[_DRAWN] = set()
-    key = figure_alone()
-    if key and _KEY.fullmatch(key):
-        st.html(_style(key))
 
 
 def drawn(key: str) -> None:

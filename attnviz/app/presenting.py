@@ -19,35 +19,11 @@ from attnviz.canvas import presenter as canvas
 
 PAGE = PageChoices(EVERY_PAGE)
 PRESENT = PAGE.one_of("present", ("0", "1"))
-THEME = PAGE.one_of("theme", canvas.THEMES)
+THEME = PAGE.one_of("theme", ("system", "light", "dark"))  #: for serve/before_streamlit.js
 FIGURE = PAGE.one_of("figure")  #: the one figure that another page shows of this one: see embedded_figure
 
 KEY = "presenter"
 _DRAWN, _MOUNTED, _HEADING = "_presenting_drawn", "_presenter_mounted", "_presented_heading"
-
-NO_MENU = """[data-testid=stSidebar], [data-testid=stHeader], [data-testid=stExpandSidebarButton] {
-  display: none !important
-}"""
-
-#: The bar covers the window's lower edge; a picture gets what is left above it.
-STYLE = (
-    f"<style>{NO_MENU}"
-    + """
-html { font-size: clamp(17px, 1.4vw, 27px) !important }
-.stMainBlockContainer { padding: 0.5rem 1.25rem 2.8rem; max-width: none }
-.stMain::before { box-shadow: none !important }
-[class*="st-key-picture-of-"] { height: calc(100dvh - 4.5rem) !important; min-height: 20rem; flex: none }
-.stElementContainer:has(> .stHtml), [data-testid=stLayoutWrapper]:has(> .st-key-page-heading) { display: none }
-.st-key-presenter-place {
-  position: fixed !important; pointer-events: auto; inset: auto 0 0 0; z-index: 1000;
-  max-width: none !important; width: auto !important;
-}
-.stBidiComponent:not(.st-key-presenter *) { zoom: 1.1 }
-@media (min-width: 1400px) { .stBidiComponent:not(.st-key-presenter *) { zoom: 1.25 } }
-@media (min-width: 1800px) { .stBidiComponent:not(.st-key-presenter *) { zoom: 1.6 } }
-</style>"""
-)
-
 
 Go = Callable[[int], None]
 
@@ -75,10 +51,8 @@ def presenting() -> bool:
 
 
 def begin() -> None:
-    """Put the page into the mode that the link asks for; before it is drawn."""
+    """Note the mode that the link asks for, before the page is drawn. `presenting.css` is how it looks."""
     st.session_state[_DRAWN], st.session_state[_MOUNTED] = presenting(), False
-    if presenting():
-        st.html(STYLE)
 
 
 def presenter(walk: Walk | None = None) -> None:
@@ -90,7 +64,7 @@ def presenter(walk: Walk | None = None) -> None:
     with st.container(key=f"{KEY}-place"):
         canvas.presenter(
             KEY,
-            canvas.Presented(presenting(), link_state.value(THEME), link_state.current_page(), **shown),
+            canvas.Presented(presenting(), link_state.current_page(), **shown),
             on_walk=walk.go if walk else _nowhere,
             on_mode=_set,
         )
@@ -163,5 +137,5 @@ def _nowhere(_by: int) -> None:
     """A page without steps."""
 
 
-def _set(present: bool, theme: str) -> None:
-    link_state.put_all({PRESENT: "1" if present else "0", THEME: theme})
+def _set(present: bool) -> None:
+    link_state.put(PRESENT, "1" if present else "0")

@@ -8,6 +8,7 @@ from urllib.parse import urlencode, urlsplit, urlunsplit
 
 import streamlit as st
 
+from attnviz.app.fragment import fragment
 from attnviz.app.guarding import show_problem
 from attnviz.app.links import link_state, page_address, saved_views
 from attnviz.app.mends.streamlit_adapter import upload_id
@@ -22,7 +23,7 @@ from attnviz.models import settings
 _OPENED = "_view_opened"  #: id of the last file that was opened: a rerun must not open the same upload again
 
 
-@st.fragment
+@fragment
 def share_menu() -> None:
     """The link, a file to save, and a file to open; the same on every page.
 

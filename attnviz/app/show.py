@@ -12,6 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 from attnviz.app import embedded_figure, presenting
 from attnviz.app.cache.kept_charts import with_room
 from attnviz.app.exports import ExportOffer, Later, LiveFile, MadeFigure, Table, gathered, to_csv
+from attnviz.app.fragment import fragment
 from attnviz.app.text import unmarked
 from attnviz.base.words import _
 from attnviz.canvas import app_root, component
@@ -126,7 +127,7 @@ def under(
         export_menu(fig, name, key, table, caption, label, live, embeds, called or presenting.heading())
 
 
-@st.fragment
+@fragment
 def export_menu(
     fig: Figure | Picture | Later,
     name: str,

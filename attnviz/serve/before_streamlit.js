@@ -1,95 +1,36 @@
-// Runs before Streamlit's own script. What is here cannot wait for it.
+// Runs before Streamlit's own script: what the link says of the page's looks is there from the first pixel.
 
-// Where the link asks for light or dark, that stands in for what the browser prefers. Streamlit follows the browser's
-// preference, and looks again after printing.
 (() => {
-  const PREFERRED = "prefers-color-scheme";
-  let asked = new URLSearchParams(globalThis.location.search).get("theme");
-  if (asked === "dark" || asked === "light") document.documentElement.dataset.theme = asked;
-  const real = globalThis.matchMedia.bind(globalThis);
+  const asked = new URLSearchParams(globalThis.location.search);
+  const looks = document.documentElement.dataset;
+  if (asked.get("present") === "1") looks.present = "";
+  if (asked.get("embed") === "true") looks.embedded = "";
 
-  globalThis.matchMedia = (query) => {
-    const list = real(query);
-    if (!query.includes(PREFERRED)) return list;
-    Object.defineProperty(list, "matches", {
-      get: () => (asked === "dark" || asked === "light" ? query.includes(asked) : real(query).matches),
-    });
-    return list;
-  };
-  globalThis.addEventListener("attnviz-theme", (event) => {
-    asked = event instanceof CustomEvent ? event.detail : null;
-    globalThis.dispatchEvent(new Event("afterprint"));
-  });
+  // Streamlit reads the theme that a visitor chose in its own menu from the browser's storage, by the page's path. A link
+  // that asks for light or dark writes it there, and the next link without a theme takes it away again.
+  const THEMES = { light: "Light", dark: "Dark" };
+  const theme = asked.get("theme");
+  const [chosen, ours] = ["stActiveTheme", "attnvizTheme"].map((name) => `${name}-${globalThis.location.pathname}-v2`);
+  try {
+    if (theme === "light" || theme === "dark") {
+      looks.theme = theme;
+      localStorage.setItem(chosen, JSON.stringify(THEMES[theme]));
+      localStorage.setItem(ours, theme);
+    } else if (localStorage.getItem(ours)) {
+      localStorage.removeItem(chosen);
+      localStorage.removeItem(ours);
+    }
+  } catch {
+    // a browser without storage follows the system
+  }
 })();
 
-// Where the server stands and how it is set: Streamlit connects at once where it is told, and asks meanwhile. This
-// script came from there. Where it did not come, Streamlit looks for its server as it always does.
+// The script of charts is large, and is read ahead: at once where the page begins with a chart, else when it has long come
+// to rest, so that a page turned to by the menu has its charts soon.
 (() => {
   const own = document.currentScript;
-  if (!(own instanceof HTMLScriptElement) || !own.dataset.settings || "__streamlit" in globalThis) return;
-  const root = new URL("..", own.src).href;
-  const told = { BACKEND_BASE_URL: root, HOST_CONFIG: JSON.parse(own.dataset.settings) };
-  Object.assign(globalThis, { __streamlit: told });
-})();
-
-// A style, or words, that stand in until Streamlit has put something in the page go as that comes, before it is painted. Said
-// in the style itself, by `html:not(:has(...))`, it would be asked again for the whole page at whatever is put in:
-// 2.5 ms for each of the hundreds of words that Plotly measures for a chart.
-(() => {
-  const look = () => {
-    const standing = document.querySelectorAll("[data-until]");
-    for (const one of standing) {
-      if (one instanceof HTMLElement && document.querySelector(one.dataset.until ?? "html")) one.remove();
-    }
-    if (standing.length === 0 && document.readyState !== "loading") watch.disconnect();
-  };
-  const watch = new MutationObserver(look);
-  watch.observe(document, { childList: true, subtree: true });
-})();
-
-// The scripts of a page's charts and tables are read while the page waits for the server. Streamlit would read them
-// when the first of them is to be drawn: Plotly's takes 0.2 s, for which everything else on the page waits.
-document.addEventListener("DOMContentLoaded", () => {
-  for (const link of document.querySelectorAll("link[data-begin]")) {
-    if (link instanceof HTMLLinkElement) requestIdleCallback(() => void import(link.href).catch(() => {}));
-  }
-});
-
-// Charts that come at once are drawn one after the other, the highest on the page first, and each is painted before the
-// next is begun. Plotly would draw all of them, and nobody would see the first before the last stands. `kept_files.py`
-// has each of them ask for its turn. What has stood once is drawn again at once: where that waited as well, charts were
-// drawn without end after the window had changed its size.
-(() => {
-  /** @type {{ place: Element | null, begin: () => void }[]} */
-  const waiting = [];
-  /** @type {WeakSet<Element>} */
-  const drawn = new WeakSet();
-  let busy = false;
-
-  /** @param {{ place: Element | null }} one */
-  const height = ({ place }) => place?.getBoundingClientRect().top ?? 0;
-  /** @param {() => void} then */
-  const painted = (then) => {
-    if (document.hidden) setTimeout(then);
-    else requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(then)));
-  };
-  const next = () => {
-    waiting.sort((one, other) => height(one) - height(other));
-    const first = waiting.shift();
-    busy = first !== undefined;
-    if (first?.place) drawn.add(first.place);
-    first?.begin();
-    if (first) painted(next);
-  };
-
-  /** @param {Element | null} place */
-  const turn = (place) =>
-    place !== null &&
-    !drawn.has(place) &&
-    new Promise((resolve) => {
-      waiting.push({ place, begin: () => resolve(undefined) });
-      if (!busy) queueMicrotask(next);
-      busy = true;
-    });
-  Object.assign(globalThis, { attnvizChartsTurn: turn });
+  if (!(own instanceof HTMLScriptElement) || !own.dataset.charts) return;
+  const { charts, after } = own.dataset;
+  const read = () => requestIdleCallback(() => void import(new URL(charts, document.baseURI).href).catch(() => {}));
+  document.addEventListener("DOMContentLoaded", () => setTimeout(read, Number(after)));
 })();

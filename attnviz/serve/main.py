@@ -9,7 +9,7 @@ import streamlit as st
 
 from attnviz.app import embedded_figure, language_choice, presenting
 from attnviz.app.links.link_state import follow, settle
-from attnviz.app.mends.streamlit_adapter import EMBEDDED_STYLE, MENU_WIDTH, PAGE_STYLE, say_what_is_gone
+from attnviz.app.mends.reliances import log_what_is_gone
 from attnviz.app.widgets import say_refusals
 from attnviz.base.words import set_language_source, speaking
 from attnviz.canvas import remember_page
@@ -17,14 +17,15 @@ from attnviz.serve import navigation
 
 set_language_source(language_choice.asked)
 
+MENU_WIDTH = 220  #: pixels of the menu beside a page, where there is room for both
+
 # inside another page there is room for the view only; its visitors may still open the menu
 side: Any = "collapsed" if st.context.is_embedded else MENU_WIDTH
 st.set_page_config(page_title="attnviz", page_icon="👁️", layout="wide", initial_sidebar_state=side)
 
 st.logo(Path(__file__).with_name("logo.svg"), size="large")
 
-say_what_is_gone()
-st.html(PAGE_STYLE + EMBEDDED_STYLE if st.context.is_embedded else PAGE_STYLE)
+log_what_is_gone()
 
 with speaking(language_choice.coming()):
     page = st.navigation(navigation.pages(), position="hidden")

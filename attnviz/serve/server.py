@@ -20,15 +20,11 @@ from starlette.responses import FileResponse, Response
 from starlette.routing import Route
 
 from attnviz.app import show
-from attnviz.app.mends.fragment_places import remember_places
-from attnviz.app.mends.nested_fragments import mend_nested_fragments
-from attnviz.app.mends.theme_message import keep_theme_message
 from attnviz.app.mends.whole_callbacks import mend_callbacks
 from attnviz.canvas.head import ahead, sentence_heads
 from attnviz.figures.export import PLOTLY_JS
-from attnviz.serve import kept_files, link_preview, log_lines, preloading
+from attnviz.serve import compressed_files, index_page, link_preview, log_lines
 from attnviz.serve.address import announcement
-from attnviz.serve.kept_files import KeptFiles
 from attnviz.serve.page_table import PAGES
 from attnviz.serve.security_headers import SecurityHeaders
 from attnviz.serve.watching import Watching, health, metrics
@@ -66,7 +62,7 @@ def warm() -> None:
         model_cache.shared().engine.expect(landing.MODEL)  # on Ray this connects; here the model is loaded
     chart = attnviz.figures.heatmap.matrix(np.eye(2), ["a", "b"], ["a", "b"])
     chart.to_json()  # Plotly reads the rules of its parts as it first draws and tells them
-    kept_files.prepare()
+    compressed_files.prepare()
     gc.collect()
     gc.freeze()
     if ready:
@@ -134,21 +130,18 @@ def routes(base_path: str = "") -> list[Route]:
         Route(f"{root}/{ahead.PREFIX}/{{token}}/{{layer:int}}.{{head:int}}", head),
         Route(f"{root}/{sentence_heads.PREFIX}/{{token}}", heads),
         Route(f"{root}/{show.PLOTLY_ROUTE}", plotly_js),
-        Route(f"{root}/{preloading.EARLY_ROUTE}", before_streamlit),
+        Route(f"{root}/{index_page.EARLY_ROUTE}", before_streamlit),
         Route(f"{root}/{link_preview.ROUTE}", preview),
         Route(f"{root}/attnviz/health", health),
         Route(f"{root}/attnviz/metrics", metrics),
     ]
 
 
-mend_nested_fragments()
 mend_callbacks()
-keep_theme_message()
-remember_places()
 ROUTES = routes(st.get_option("server.baseUrlPath"))
 MIDDLEWARE = [
     Middleware(Watching),
     Middleware(SecurityHeaders),
-    Middleware(preloading.Preloading, base_path=st.get_option("server.baseUrlPath")),
-    Middleware(KeptFiles, base_path=st.get_option("server.baseUrlPath")),
+    Middleware(index_page.IndexPage, base_path=st.get_option("server.baseUrlPath")),
+    Middleware(compressed_files.CompressedFiles, base_path=st.get_option("server.baseUrlPath")),
 ]

@@ -37,8 +37,8 @@ def severe(page):
 
 
 def darken(page):
-    """The same page in dark, as the switch of the presentation makes it: without loading it again."""
-    page.evaluate("dispatchEvent(new CustomEvent('attnviz-theme', {detail: 'dark'}))")
+    """The same page in dark, as the system asks for it: without loading it again."""
+    page.emulate_media(color_scheme="dark")
 
 
 @pytest.mark.parametrize("view", list(views()))

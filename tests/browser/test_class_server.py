@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from deploy.class_server import STATIC, ClassServer, free_port
+from attnviz.serve.compressed_files import STATIC
+from deploy.class_server import ClassServer, free_port
 from tests.browser.conftest import answered, until
 
 NGINX = shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin:/usr/local/sbin")

@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from attnviz.app.page_entry import CHART
+from attnviz.app.page_entry import CHART, Page
 from attnviz.serve.page_table import PAGES
-from attnviz.serve.preloading import further_of
 from tests.browser.conftest import answered
 
 Open = Callable[..., Any]
@@ -41,19 +40,19 @@ def stays(page: Any) -> None:
     assert sum(value for value, *_keys in shifts) < LARGEST_SHIFT, shifts
 
 
-@pytest.mark.parametrize("name", [row.name for row in PAGES])
+@pytest.mark.parametrize("entry", PAGES, ids=lambda entry: entry.name)
 def test_no_page_begins_with_the_highlighter_and_those_with_charts_begin_with_plotly(
-    server_url: str, new_page: Open, name: str
+    server_url: str, new_page: Open, entry: Page
 ) -> None:
     page = new_page(stranger=True)
     scripts = fetched(page)
     page.add_init_script(WATCH_SHIFTS)
-    page.goto(f"{server_url}/{'' if name == 'home' else name}")
+    page.goto(f"{server_url}/{'' if entry.is_home else entry.name}")
     page.get_by_test_id("stMain").get_by_role("heading").first.wait_for(timeout=90_000)
     answered(page)
     page.wait_for_load_state("networkidle")
     assert scripts
-    if CHART in further_of(name):
+    if CHART in entry.scripts:
         assert [script for script in scripts if script.startswith(CHART)]
     assert not [script for script in scripts if script.startswith(HIGHLIGHTER)]
     stays(page)

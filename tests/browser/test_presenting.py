@@ -68,6 +68,9 @@ def test_a_lesson_is_presented_by_a_key_walked_and_left(server_url, new_page):
     expect(page.locator("h3")).to_have_text(steps[2].title)
     page.locator(BAR).get_by_role("button", name="Dark").click()
     expect(page).to_have_url(re.compile("theme=dark"))
+    expect(page.locator("h3")).to_have_text(steps[2].title)  # the view is opened again, in the same place
+    expect(page.locator(BAR)).to_be_visible()
+    listening(page)
     assert page.evaluate(BACKGROUND) == DARK
     page.keyboard.press("Escape")
     expect(page.locator(BAR)).to_be_hidden()

@@ -12,10 +12,10 @@ from starlette.responses import HTMLResponse
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from attnviz.app.mends.streamlit_adapter import FRONTEND
+from attnviz.app.mends.reliances import FRONTEND
 from attnviz.serve import link_preview, server
+from attnviz.serve.index_page import IndexPage
 from attnviz.serve.page_table import PAGES
-from attnviz.serve.preloading import Preloading
 
 PAGE = (FRONTEND / "index.html").read_text("utf-8")
 
@@ -44,7 +44,7 @@ class Read(HTMLParser):
 
 def served(page=PAGE, base=""):
     routes = [Route("/{place:path}", lambda _request: HTMLResponse(page))]
-    app = Starlette(routes=[*server.routes(base), *routes], middleware=[Middleware(Preloading, base_path=base)])
+    app = Starlette(routes=[*server.routes(base), *routes], middleware=[Middleware(IndexPage, base_path=base)])
     return TestClient(app, base_url="http://class.example:8501")
 
 

@@ -1,8 +1,9 @@
 """A gesture's callback runs to its end, also where the next gesture has arrived by then.
 
-Streamlit 1.67 looks for a newer gesture whenever a script asks the session or sends something, and ends what runs. It
-does so in callbacks too: of four quick presses of a key one had been counted as taken and was never walked, and a value
-was set that never reached the link. A callback is short; the newer gesture is answered right after it.
+Seen in Streamlit 1.67: it looks for a newer gesture whenever a script asks the session or sends something, and ends
+what runs, callbacks too. Of four quick presses of a key one had been counted as taken and was never walked, and a value
+was set that never reached the link. Words for a report: "rerun request interrupts on_change callback, session state is
+left half updated". A callback is short; the newer gesture is answered right after it.
 """
 
 from __future__ import annotations
@@ -11,16 +12,18 @@ import inspect
 import threading
 from typing import Any
 
-from streamlit.runtime.scriptrunner.script_runner import ScriptRunner
-from streamlit.runtime.state.session_state import SessionState
-
 CALLS = "_call_callbacks"
 LOOKS = "_maybe_handle_execution_control_request"
 _THREAD = threading.local()
 
 
 def mend_callbacks() -> None:
-    """Let no callback of this process be ended half-way; a second call changes nothing."""
+    """Let no callback of this process be ended half-way, where that can be done; a second call changes nothing."""
+    if not has_what_it_needs():
+        return
+    from streamlit.runtime.scriptrunner.script_runner import ScriptRunner
+    from streamlit.runtime.state.session_state import SessionState
+
     calls, looks = getattr(SessionState, CALLS), getattr(ScriptRunner, LOOKS)
     if getattr(calls, "__module__", "") == __name__:
         return
@@ -45,5 +48,10 @@ def mend_callbacks() -> None:
 
 def has_what_it_needs() -> bool:
     """Whether Streamlit still runs its callbacks in one method, and looks for newer gestures in another."""
+    try:
+        from streamlit.runtime.scriptrunner.script_runner import ScriptRunner
+        from streamlit.runtime.state.session_state import SessionState
+    except ImportError:
+        return False
     asked = f"self.{LOOKS}" in inspect.getsource(ScriptRunner.__init__)
     return asked and callable(getattr(SessionState, CALLS, None)) and callable(getattr(ScriptRunner, LOOKS, None))

@@ -9,11 +9,8 @@ from typing import Any
 import streamlit as st
 
 from attnviz.base.words import _, tongue
-from attnviz.canvas.presenter.streamlits_words import own_words
 from attnviz.canvas.shared.blobs import mapping
 from attnviz.canvas.shared.registration import answering, component
-
-THEMES = ("system", "light", "dark")
 
 
 @dataclass(frozen=True)
@@ -21,7 +18,6 @@ class Presented:
     """What the bar shows: the name of the step or section, its place, and whether one comes before and after it."""
 
     present: bool
-    theme: str
     page: str = ""
     title: str = ""
     place: str = ""
@@ -30,10 +26,8 @@ class Presented:
     walks: bool = False  #: arrow keys walk the page outside of the presentation mode, too
 
 
-def presenter(
-    key: str, shown: Presented, *, on_walk: Callable[[int], None], on_mode: Callable[[bool, str], None]
-) -> None:
-    """Mount it. `on_walk` hears by how many steps, `on_mode` whether it presents and the theme; both are callbacks.
+def presenter(key: str, shown: Presented, *, on_walk: Callable[[int], None], on_mode: Callable[[bool], None]) -> None:
+    """Mount it. `on_walk` gets by how many steps to go, `on_mode` whether it presents; both are callbacks.
 
     The browser tells how many steps were asked for since it began, and the session keeps how many were taken: presses
     that arrive together, or while a page is being drawn, all count.
@@ -43,17 +37,17 @@ def presenter(
 
     def heard() -> None:
         now = mapping(mapping(st.session_state.get(key)).get("stood"))
-        total, present, theme = now.get("total"), now.get("present"), now.get("theme")
-        if not isinstance(total, int) or not isinstance(present, bool) or theme not in THEMES:
+        total, present = now.get("total"), now.get("present")
+        if not isinstance(total, int) or not isinstance(present, bool):
             return
         by = total - st.session_state.get(taken, 0)
         st.session_state[taken] = total
-        on_mode(present, str(theme))
+        on_mode(present)
         if by:
             on_walk(by)
 
     data: dict[str, Any] = asdict(shown) | answering(told.get("seq"))
-    data |= {"total": st.session_state.get(taken, 0), "words": _words(), "language": tongue(), "own": own_words()}
+    data |= {"total": st.session_state.get(taken, 0), "words": _words(), "language": tongue()}
     component("presenter")(key=key, data=data, on_stood_change=heard)
 
 

@@ -6,7 +6,6 @@ import { addButton, el } from "../shared/dom.js";
 import { scrolling } from "../shared/motion.js";
 import { apart, gestureOf, stopAfter } from "./presenter_keys.js";
 import { Sequence } from "../shared/sequence.js";
-import { StreamlitsWords } from "./streamlits_words.js";
 
 /** @import { Gesture } from "./presenter_keys.js" */
 /** @import { Component, Presented } from "../shared/types.js" */
@@ -53,8 +52,6 @@ function nothingYet() {
   return {
     total: 0,
     gestures: new Sequence(),
-    /** @type {string | null} */
-    theme: null,
     present: false,
     here: "",
     step: "",
@@ -62,7 +59,6 @@ function nothingYet() {
     waiting: [],
     /** @type {Presenter | null} the one that answers keys */
     current: null,
-    own: new StreamlitsWords(),
   };
 }
 
@@ -88,12 +84,10 @@ class Presenter {
     const { data } = component;
     this.component = component;
     document.documentElement.lang = data.language; // for screen readers, and for the shapes of Chinese characters
-    kept.own.speak(data.own);
     const behind = kept.gestures.isBehind(`${data.session} ${data.page}`, data.ack);
     if (!behind) {
       kept.total = data.total;
       kept.present = data.present;
-      this.wear(data.theme);
     }
     this.draw();
     this.root.dataset.ready = "true";
@@ -162,6 +156,7 @@ class Presenter {
   draw() {
     const { words, title, place, before, after } = this.given;
     this.root.hidden = !kept.present;
+    document.documentElement.toggleAttribute("data-present", kept.present); // presenting.css
     const focused = this.root.getRootNode();
     const held = focused instanceof ShadowRoot ? focused.activeElement?.getAttribute("data-does") : null;
     const bar = el("div", "pr-bar", null, { role: "toolbar", "aria-label": words.bar });
@@ -240,24 +235,15 @@ class Presenter {
     return getComputedStyle(this.root).colorScheme.includes("dark");
   }
 
+  /** Opens the view again in the other theme: Streamlit asks for it once, as it begins (serve/before_streamlit.js). */
   turn() {
-    const now = this.isDark() ? "light" : "dark";
-    this.wear(now);
-    this.tell();
-  }
-
-  /** @param {string} theme */
-  wear(theme) {
-    if (kept.theme === theme) return;
-    const told = kept.theme !== null || theme !== "system";
-    kept.theme = theme;
-    // serve/before_streamlit.js, which came with the page, hears this
-    if (told) globalThis.dispatchEvent(new CustomEvent("attnviz-theme", { detail: theme }));
-    requestAnimationFrame(() => requestAnimationFrame(() => this.component && this.draw()));
+    const view = new URL(globalThis.location.href);
+    view.searchParams.set("theme", this.isDark() ? "light" : "dark");
+    globalThis.location.replace(view);
   }
 
   tell() {
-    const stood = { seq: kept.gestures.next(), total: kept.total, present: kept.present, theme: kept.theme };
+    const stood = { seq: kept.gestures.next(), total: kept.total, present: kept.present };
     this.component?.setStateValue("stood", stood);
   }
 

@@ -440,7 +440,6 @@ export type LiveHeader = {
 export type Presented = Answer & {
   total: number;
   present: boolean;
-  theme: "system" | "light" | "dark";
   language: string;
   page: string;
   title: string;
@@ -450,7 +449,6 @@ export type Presented = Answer & {
   walks: boolean;
   words: Words;
   /** what Streamlit says in English -> the visitor's language; empty where that is English */
-  own: Record<string, string>;
 };
 
 /** A part of a model: its name, lines about it, its share of the parameters (null: it has none) and that in words. */

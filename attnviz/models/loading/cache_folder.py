@@ -110,8 +110,8 @@ def _manifest(folder: Path) -> dict[str, tuple[int, str]]:
 
 def _write_manifest(folder: Path) -> None:
     files = {
-        path.name: {"size": path.stat().st_size, "sha256": sha256(path)}
-        for path in sorted(folder.iterdir())
+        path.relative_to(folder).as_posix(): {"size": path.stat().st_size, "sha256": sha256(path)}
+        for path in sorted(folder.rglob("*"))
         if path.is_file()
     }
     (folder / MANIFEST).write_text(json.dumps({"files": files}, indent=1), "utf-8")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from attnviz.app.fragment import fragment
 from attnviz.app.guarding import guard
 from attnviz.app.page_heading import page_heading
 from attnviz.app.text import spoken
@@ -25,7 +26,7 @@ from attnviz.pages.build.panels import sizes as sizes_panel
 from attnviz.pages.build.panels import weights as weights_panel
 
 
-@st.fragment
+@fragment
 def pipeline(result: attention_by_hand.Result, vectors: inputs.Rows | None) -> None:
     """Draw the walk; choosing a step or a number reruns only this fragment."""
     with guard(), st.container(key="canvas-of-walk"):

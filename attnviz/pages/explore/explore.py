@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from attnviz.app.cache import model_cache
+from attnviz.app.fragment import fragment
 from attnviz.app.guarding import guard
 from attnviz.app.page_heading import page_heading
 from attnviz.app.text import spoken
@@ -13,7 +14,7 @@ from attnviz.pages.explore.panels import head as head_panel
 from attnviz.pages.explore.panels import panels, request_form
 
 
-@st.fragment
+@fragment
 def picture(request: request_form.Request) -> None:
     """Draw the heads and every panel about them.
 

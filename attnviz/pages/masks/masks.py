@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from attnviz.app import presenting, widgets
+from attnviz.app.fragment import fragment
 from attnviz.app.guarding import guard
 from attnviz.app.links import link_state
 from attnviz.app.page_heading import page_heading
@@ -28,7 +29,7 @@ def ask() -> tuple[tuple[str, ...], int]:
     return rules_form.words(sentence), seed
 
 
-@st.fragment
+@fragment
 def lab(words: tuple[str, ...], seed: int) -> None:
     """Draw everything below the sentence; painting a cell reruns only this fragment."""
     with guard():

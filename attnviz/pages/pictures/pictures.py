@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from attnviz.app.fragment import fragment
 from attnviz.app.guarding import guard
 from attnviz.app.page_heading import page_heading
 from attnviz.models.catalogue import LoadedModel
@@ -13,7 +14,7 @@ from attnviz.pages.pictures.panels import picture as picture_panel
 from attnviz.pages.pictures.panels.picture_cache import ChosenPicture
 
 
-@st.fragment
+@fragment
 def view(loaded: LoadedModel, picture: ChosenPicture) -> None:
     """Everything about one picture: a gesture in it reruns only this."""
     with guard():

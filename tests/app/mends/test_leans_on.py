@@ -5,15 +5,17 @@ from operator import attrgetter
 
 import pytest
 import streamlit as st
-from streamlit import errors
+from streamlit import config, errors
+from streamlit import logger as streamlit_logger
 from streamlit.proto import BidiComponent_pb2, Block_pb2, Empty_pb2, PlotlyChart_pb2, TextInput_pb2
-from streamlit.runtime import app_session
-from streamlit.runtime.app_session import AppSession
+from streamlit.runtime.scriptrunner_utils import script_run_context
+from streamlit.runtime.state.safe_session_state import SafeSessionState
+from streamlit.runtime.state.session_state import SessionState
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 from streamlit.testing.v1 import AppTest
 
-from attnviz.app.mends import fragment_places, streamlit_adapter
-from attnviz.app.mends.streamlit_adapter import RELIANCES, in_frontend
+from attnviz.app.mends import reliances
+from attnviz.app.mends.reliances import RELIANCES, STYLED, WORDS, in_frontend
 from attnviz.base.reliance import Reliance, gone
 
 
@@ -101,56 +103,37 @@ class OtherContext:
 
 
 def without_id(self, record, file_urls):
-    self.name = record.name
+    self.name, self.size = record.name, 0
 
 
 TAKEN_AWAY = {
     "errors.Error above all its errors": lambda m, folder: m.setattr(errors, "StreamlitAPIException", OtherError),
     "UploadedFile.file_id": lambda m, folder: m.setattr(UploadedFile, "__init__", without_id),
     "ScriptRunContext.is_history_navigation": lambda m, folder: m.setattr(
-        streamlit_adapter.script_run_context, "ScriptRunContext", OtherContext
+        script_run_context, "ScriptRunContext", OtherContext
     ),
     "ScriptRunContext.page_script_hash": lambda m, folder: m.setattr(
-        streamlit_adapter.script_run_context, "ScriptRunContext", OtherContext
+        script_run_context, "ScriptRunContext", OtherContext
     ),
     "SessionState._new_widget_state and SessionState._widget_changed(id)": lambda m, folder: m.delattr(
-        streamlit_adapter.SessionState, "_widget_changed"
+        SessionState, "_widget_changed"
     ),
     "config.is_manually_set and config.set_option(key, value, where)": lambda m, folder: m.delattr(
-        streamlit_adapter.config, "is_manually_set"
+        config, "is_manually_set"
     ),
-    "AppSession._clear_queue, its queue and its fragments": lambda m, folder: m.delattr(AppSession, "_clear_queue"),
     "SessionState._call_callbacks and ScriptRunner._maybe_handle_execution_control_request": lambda m, folder: (
-        m.delattr(streamlit_adapter.SessionState, "_call_callbacks")
-    ),
-    "app_session._populate_theme_msg(msg, section)": lambda m, folder: m.delattr(app_session, "_populate_theme_msg"),
-    "fragment.deepcopy, and what a container and a cursor hold": lambda m, folder: m.delattr(
-        fragment_places.fragment, "deepcopy"
+        m.delattr(SessionState, "_call_callbacks")
     ),
     "SafeSessionState, which may end a run at each look into it": lambda m, folder: m.setattr(
-        streamlit_adapter.SafeSessionState, "__getitem__", lambda _self, _key: None
+        SafeSessionState, "__getitem__", lambda _self, _key: None
     ),
     "logger.get_logger and logger.update_formatter, which ask logger.setup_formatter": lambda m, folder: m.setattr(
-        streamlit_adapter.streamlit_logger, "get_logger", lambda name: name
+        streamlit_logger, "get_logger", lambda name: name
     ),
     "App(lifespan=, middleware=, routes=)": lambda m, folder: m.setattr(st, "App", OtherApp),
-    "the class .stMainBlockContainer in its frontend": lambda m, folder: frontend_without(m, folder),
-    "the class .katex-display in its frontend": lambda m, folder: frontend_without(m, folder),
-    "data-testid=InputInstructions in its frontend": lambda m, folder: frontend_without(m, folder),
-    "a look at the preferred theme after printing, in its frontend": lambda m, folder: frontend_without(m, folder),
-    "the place where a chart's drawing begins, in its frontend": lambda m, folder: frontend_without(m, folder),
-    "a script of Plotly that was tried with a quarter of its parts": lambda m, folder: m.setattr(
-        streamlit_adapter, "PLOTLYS_TRIED", frozenset()
-    ),
-    "what it is told of its server before it connects, in its frontend": lambda m, folder: frontend_without(m, folder),
-    "the attribute data-variant in its frontend": lambda m, folder: frontend_without(m, folder),
     **{
-        f"the class {name} in its frontend": lambda m, folder: frontend_without(m, folder)
-        for name in ("stHtml", "stMain", "stSidebar")
-    },
-    **{
-        f"data-testid={name} in its frontend": lambda m, folder: frontend_without(m, folder)
-        for name, _user, _purpose in streamlit_adapter.STYLED
+        f"{what} in its frontend": lambda m, folder: frontend_without(m, folder)
+        for what in (*(word[0] for word in WORDS), *(f"data-testid={styled[0]}" for styled in STYLED))
     },
 }
 
@@ -159,7 +142,7 @@ def frontend_without(monkeypatch, folder):
     """A frontend whose class names are others."""
     (folder / "index.js").write_text('const main = "mainBlock"', "utf-8")
     (folder / "index.css").write_text(".formula { display: block }", "utf-8")
-    monkeypatch.setattr(streamlit_adapter, "FRONTEND", folder)
+    monkeypatch.setattr(reliances, "FRONTEND", folder)
 
 
 def test_each_check_of_the_app_is_tried():
@@ -186,8 +169,8 @@ def test_what_only_tests_lean_on_is_named_too(what, monkeypatch, tmp_path):
 def test_the_server_s_log_says_what_is_gone(monkeypatch, tmp_path, caplog):
     frontend_without(monkeypatch, tmp_path)
     with caplog.at_level(logging.ERROR, "attnviz"):
-        streamlit_adapter._log_what_is_gone()
-    assert "no longer has the class .stMainBlockContainer in its frontend: used by attnviz/serve/main.py" in caplog.text
+        reliances._log_what_is_gone()
+    assert "no longer has the class .stMainBlockContainer in its frontend: used by attnviz/app/app.css" in caplog.text
 
 
 def stopping():

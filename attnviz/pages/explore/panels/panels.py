@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import streamlit as st
-
 from attnviz.app import widgets
 from attnviz.app.code_snippet import snippet
 from attnviz.app.guarding import guard
@@ -41,8 +39,7 @@ def below(shown: Shown) -> None:
         box = widgets.expander(choices.OPEN[name], title, icon=icon)
         if box.open:
             with box:
-                draw = _drawn if name in ("what_if", "place") else _opened
-                draw(panel, shown)
+                _drawn(panel, shown)
     layer = shown.stack.layers[shown.layer]
     extras = (layer.softcap, layer.sinks, layer.bias)
     if shown.stack.same_tokens and layer.exact and all(extra is None for extra in extras):
@@ -50,15 +47,9 @@ def below(shown: Shown) -> None:
 
 
 def _drawn(panel: Callable[[Shown], None], shown: Shown) -> None:
-    """Run a panel whose controls change the picture above too. An error must be shown in here, not outside."""
+    """Draw a panel. Its error must be shown in here, not outside."""
     with guard():
         panel(shown)
-
-
-@st.fragment
-def _opened(panel: Callable[[Shown], None], shown: Shown) -> None:
-    """Run a panel as a fragment, so that its controls rerun it alone."""
-    _drawn(panel, shown)
 
 
 def code(shown: Shown) -> None:

@@ -9,6 +9,7 @@ import streamlit as st
 from attnviz import canvas
 from attnviz.app import head_drawing, late_widgets, show
 from attnviz.app.cache import model_cache
+from attnviz.app.fragment import fragment
 from attnviz.app.guarding import guard
 from attnviz.app.links import link_state
 from attnviz.app.page_entry import file_of
@@ -46,7 +47,7 @@ def evidence(shown: ShownSurvey, column: int) -> None:
     st.dataframe(rows, hide_index=True, key="hd_evidence", height=35 * (len(rows) + 1) + 3)
 
 
-@st.fragment
+@fragment
 def examples(shown: ShownSurvey, by: str, column: int) -> None:
     """The sentences in which the head shows the measure most, one of them drawn as the explorer draws it."""
     measure = shown.survey.measures.get(by)

@@ -8,6 +8,7 @@ import streamlit as st
 
 from attnviz.app import show
 from attnviz.app.cache.kept_charts import chart_of
+from attnviz.app.fragment import fragment
 from attnviz.app.guarding import guard
 from attnviz.app.tables import ColumnTable, columns, tabled
 from attnviz.app.text import plain
@@ -23,7 +24,7 @@ from attnviz.pages.sharing.panels.architecture_form import Chosen, choose
 from attnviz.pages.sharing.panels.variants import Bill, bills, part_titles
 
 
-@st.fragment
+@fragment
 def panel() -> None:
     with guard():
         _panel()

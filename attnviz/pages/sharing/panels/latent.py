@@ -6,6 +6,7 @@ import streamlit as st
 
 from attnviz.app import show
 from attnviz.app.cache.kept_charts import chart_of
+from attnviz.app.fragment import fragment
 from attnviz.app.guarding import guard
 from attnviz.app.tables import columns, tabled
 from attnviz.app.text import plain
@@ -22,7 +23,7 @@ from attnviz.pages.sharing.panels import sharing_snippets
 CONTEXTS = [2**i for i in range(4, 18)]
 
 
-@st.fragment
+@fragment
 def panel() -> None:
     with guard():
         _panel()

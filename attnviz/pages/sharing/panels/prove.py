@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from attnviz.app.fragment import fragment
 from attnviz.app.guarding import guard
 from attnviz.app.tables import columns, tabled
 from attnviz.app.text import plain, spoken
@@ -19,7 +20,7 @@ from attnviz.pages.sharing.panels.architecture_form import Chosen, choose
 MOST_TOKENS = 1 << 17
 
 
-@st.fragment
+@fragment
 def panel() -> None:
     with guard():
         _panel()

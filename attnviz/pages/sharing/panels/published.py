@@ -6,6 +6,7 @@ from typing import Any
 
 import streamlit as st
 
+from attnviz.app.fragment import fragment
 from attnviz.app.guarding import guard
 from attnviz.app.tables import columns, tabled
 from attnviz.app.text import plain, spoken
@@ -14,7 +15,7 @@ from attnviz.models.architecture import Claim, claims
 from attnviz.pages.sharing.panels import quality, sharing_snippets
 
 
-@st.fragment
+@fragment
 def panel() -> None:
     with guard():
         _panel()

@@ -9,6 +9,7 @@ import streamlit as st
 from attnviz.app import sentence_input, show, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.cache.kept_charts import chart_of
+from attnviz.app.fragment import fragment
 from attnviz.app.guarding import guard
 from attnviz.app.text import plain
 from attnviz.app.units import both
@@ -36,7 +37,7 @@ def panel() -> None:
     _fragment(run)
 
 
-@st.fragment
+@fragment
 def _fragment(run: ModelRun) -> None:
     with guard():
         _shared(run)

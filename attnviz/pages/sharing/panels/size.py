@@ -9,6 +9,7 @@ import streamlit as st
 
 from attnviz.app import show
 from attnviz.app.cache.kept_charts import chart_of
+from attnviz.app.fragment import fragment
 from attnviz.app.guarding import guard
 from attnviz.app.units import binary, both, duration
 from attnviz.app.widgets import number, one_of, toggle
@@ -36,7 +37,7 @@ RECENT = 128  #: most recent tokens that a quantised cache of transformers keeps
 BATCHES = [2**i for i in range(13)]
 
 
-@st.fragment
+@fragment
 def panel() -> None:
     with guard():
         _panel()

@@ -1,0 +1,118 @@
+"""What is added to Streamlit's page, and that nothing else is touched."""
+
+from __future__ import annotations
+
+import gzip
+import re
+
+import pytest
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
+from starlette.testclient import TestClient
+
+from attnviz.app.mends.reliances import FRONTEND
+from attnviz.app.page_entry import CHART
+from attnviz.serve.index_page import EARLY_ROUTE, WIDGETS, IndexPage, style_sheet
+from attnviz.serve.page_table import PAGES
+
+PAGE = (FRONTEND / "index.html").read_bytes()
+SCRIPTS = FRONTEND / "static" / "js"
+OTHER = "<html><head></head>no scripts</html>"
+
+
+async def in_parts(_request):
+    return StreamingResponse((PAGE[at : at + 1000] for at in range(0, len(PAGE), 1000)), media_type="text/html")
+
+
+async def packed(_request):
+    return Response(b"not really packed static/js/ </head>", media_type="text/html", headers={"content-encoding": "br"})
+
+
+async def zipped(_request):
+    return Response(gzip.compress(PAGE), media_type="text/html", headers={"content-encoding": "gzip", "etag": "old"})
+
+
+@pytest.fixture
+def client():
+    routes = [
+        Route("/", lambda _request: HTMLResponse(PAGE)),
+        Route("/whole", lambda _request: HTMLResponse(PAGE)),
+        Route("/compare", lambda _request: HTMLResponse(PAGE)),
+        Route("/parts", in_parts),
+        Route("/packed", packed),
+        Route("/zipped", zipped),
+        Route("/other", lambda _request: HTMLResponse(OTHER)),
+        Route("/gone", lambda _request: HTMLResponse(PAGE, status_code=404)),
+        Route("/data", lambda _request: JSONResponse({"static/js/": "</head>"})),
+    ]
+    return TestClient(Starlette(routes=routes, middleware=[Middleware(IndexPage)]))
+
+
+def named(page: str) -> list[str]:
+    """The scripts that the head of a page names."""
+    return re.findall(r'(?:href|src)="\./static/js/([\w.-]+\.js)"', page.split("</head>")[0])
+
+
+def test_every_widget_that_a_page_names_has_its_script_in_this_streamlit():
+    wanted = {*WIDGETS, *(name for page in PAGES for name in page.scripts)}
+    assert {name for name in wanted if not list(SCRIPTS.glob(f"{name}.*.js"))} == set()
+
+
+def test_a_page_names_the_scripts_of_what_it_has_besides_and_no_other_page_does(client):
+    home, compare = named(client.get("/").text), named(client.get("/compare").text)
+    assert len(compare) == len(set(compare))
+    assert [name for name in home if name.startswith(f"{CHART}.")] == []
+    assert [name for name in compare if name.startswith(f"{CHART}.")] != []
+    assert {name for name in (*home, *compare) if not (SCRIPTS / name).exists()} == set()
+    assert all(any(name.startswith(f"{widget}.") for name in home) for widget in WIDGETS)
+
+
+def test_a_page_that_comes_in_parts_is_changed_as_a_whole_one(client):
+    assert client.get("/parts").content == client.get("/whole").content
+    answer = client.get("/")
+    assert int(answer.headers["content-length"]) == len(answer.content)
+
+
+@pytest.mark.parametrize("path, body", [("/other", OTHER.encode()), ("/data", b'{"static/js/":"</head>"}')])
+def test_other_answers_stay_as_they_are(client, path, body):
+    assert client.get(path).content == body
+
+
+def test_an_error_and_a_packed_page_stay_as_they_are(client):
+    assert client.get("/gone").content == PAGE
+    with client.stream("GET", "/packed", headers={"accept-encoding": "br"}) as answer:
+        assert b"".join(answer.iter_raw()) == b"not really packed static/js/ </head>"
+    assert client.head("/").headers["content-length"] == str(len(PAGE))
+
+
+def test_our_script_comes_before_streamlit_s_own_also_where_the_page_is_compressed(client):
+    page = client.get("/whole").text
+    assert page.index(EARLY_ROUTE) < page.index("static/js/")
+    zipped = client.get("/zipped")
+    assert zipped.text == page
+    assert "etag" not in zipped.headers
+
+
+@pytest.mark.parametrize("query", ["%ff", "x=%ff&embed=true", "%00", "&&==", "%", "a=" + "b" * 9000])
+def test_no_query_keeps_the_page_from_being_sent(client, query):
+    assert client.get(f"/?{query}").status_code == 200
+
+
+def test_the_style_of_the_app_and_of_each_page_comes_with_the_page(client):
+    head = client.get("/").text.split("</head>")[0]
+    assert f"<style>{style_sheet()}</style>" in head
+    for words in (".stMainBlockContainer", "html[data-present]:root", ".st-key-l-vectors", ".st-key-h-top"):
+        assert words in head
+
+
+@pytest.mark.parametrize(
+    "figure, shown", [("s_growth", True), ("a b", False), ("x</style><script>", False), ("", False)]
+)
+def test_a_figure_alone_inside_another_page_hides_the_rest_from_the_beginning(client, figure, shown):
+    asked = {"embed": "true", "figure": figure}
+    page = client.get("/whole", params=asked).text
+    assert (f".st-key-{figure}-under" in page) is shown
+    assert page.count("<script>") == PAGE.decode().count("<script>")
+    assert "-under)" not in client.get("/whole", params={"figure": figure}).text, "only inside another page"
