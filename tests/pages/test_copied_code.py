@@ -27,7 +27,7 @@ from attnviz.pages.masks.maths.mask_rules import Rule
 from attnviz.pages.pictures.maths import picture_program
 from attnviz.pages.pictures.maths.picture_record import HeadChange
 from attnviz.pages.pictures.maths.picture_run import run_picture
-from attnviz.pages.positions.maths import position_snippets, rotation_snippets, video_attention
+from attnviz.pages.positions.maths import position_snippets, video_attention
 from attnviz.pages.scaling.maths import (
     alternatives,
     draws,
@@ -141,15 +141,15 @@ def of_positions():
     made = [position_snippets.order(config) for config in positions.ORDERS]
     made += [position_snippets.scores(config, trained) for config in positions.SCORES for trained in (False, True)]
     for program, configs in (
-        (rotation_snippets.circle, positions.PAIRS),
-        (rotation_snippets.longer, positions.LONGER),
-        (rotation_snippets.video, positions.VIDEOS),
-        (rotation_snippets.norm, positions.NORMS),
+        (position_snippets.circle, positions.PAIRS),
+        (position_snippets.longer, positions.LONGER),
+        (position_snippets.video, positions.VIDEOS),
+        (position_snippets.norm, positions.NORMS),
     ):
         made += [program(config) for config in configs]
     changes = product(("removed", "base"), ("head", "layer", "all"))
     heads = [changed_rope.Config(change=change, where=where) for change, where in changes]
-    return made + [rotation_snippets.head("smollm2-135m", 'a "cat"', config) for config in heads]
+    return made + [position_snippets.head("smollm2-135m", 'a "cat"', config) for config in heads]
 
 
 def of_what_if():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from attnviz.app.code_snippet import snippet
 from attnviz.base.words import _
-from attnviz.pages.positions.maths import rotation_snippets as programs
+from attnviz.pages.positions.maths import position_snippets as programs
 from attnviz.runs import changed_rope
 from attnviz.runs.model_run import ModelRun
 

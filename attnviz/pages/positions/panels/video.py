@@ -11,7 +11,7 @@ from attnviz.app.links import link_state
 from attnviz.base.words import _, clauses, ended, ngettext, sentences
 from attnviz.pages.positions import choices as positions_choices
 from attnviz.pages.positions.figures import video as figures
-from attnviz.pages.positions.maths import rotation_snippets, video_axes
+from attnviz.pages.positions.maths import position_snippets, video_axes
 from attnviz.pages.positions.panels import position_code, position_results, video_attention
 
 
@@ -26,7 +26,7 @@ def panel() -> None:
     with right:
         _waves(result)
     _frames(result)
-    position_code.program(rotation_snippets.video(config), "video")
+    position_code.program(position_snippets.video(config), "video")
     video_attention.panel()
 
 
