@@ -39,6 +39,7 @@ from attnviz.pages.scaling.maths import (
 )
 from attnviz.pages.sharing.panels import sharing_programs, sharing_snippets
 from attnviz.runs import changed_rope
+from attnviz.runs.traps import IMPORTS
 from attnviz.runs.what_if import WhatIf
 from tests.pages.build.test_generated_code import RESULTS
 from tests.pages.positions import test_snippets as positions
@@ -75,7 +76,7 @@ def of_walk():
 
 def of_traps():
     every = traps.TRAPS | cache_traps.CACHE_TRAPS
-    return [traps.IMPORTS, *(code for trap in every.values() for code in (trap.wrong_code, trap.right_code))]
+    return [IMPORTS, *(code for trap in every.values() for code in (trap.wrong_code, trap.right_code))]
 
 
 def of_cache_traps():

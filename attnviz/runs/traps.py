@@ -1,4 +1,4 @@
-"""The parts of a trap: wrong code, right code, and what the difference does to one sentence."""
+"""Mistakes as traps: wrong and right code, and what both give. One of them is shown on two pages."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from attnviz.base.message import Message
@@ -103,3 +105,55 @@ def error_of(code: Callable[..., Any], *arguments: Any) -> str:
     except RuntimeError as error:
         return str(error)
     return ""
+
+
+# is_causal when there are fewer queries than keys.
+def wrong_top_left(new_q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    return F.scaled_dot_product_attention(new_q, k, v, is_causal=True)  # first query, first key
+
+
+def right_top_left(new_q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    q_len, k_len = new_q.shape[-2], k.shape[-2]
+    may_attend = torch.ones(q_len, k_len, dtype=torch.bool).tril(k_len - q_len)  # last query, last key
+    return F.scaled_dot_product_attention(new_q, k, v, attn_mask=may_attend)
+
+
+def run_top_left(s: Sentence) -> Outcome:
+    length = len(s)
+    new = max(1, length // 3)  # the words that came after the cache was filled
+    values = torch.eye(length)  # with the identity as values, the output is the weights
+    bad, good = wrong_top_left(s.q[-new:], s.k, values), right_top_left(s.q[-new:], s.k, values)
+    aligned = torch.ones(new, length, dtype=torch.bool).tril(length - new)
+    return Outcome(
+        picture(bad, s.words[-new:], s.words, allowed=torch.ones(new, length, dtype=torch.bool).tril()),
+        picture(good, s.words[-new:], s.words, allowed=aligned),
+        largest_gap(bad, good),
+        (
+            Message(
+                "{n} new words on a cache of {cached}: the newest, {word}, sees {seen} of {k} words instead of all, "
+                "and not itself.",
+                {
+                    "n": new,
+                    "cached": length - new,
+                    "word": s.words[-1],
+                    "seen": int((bad[-1] > 0).sum()),
+                    "k": length,
+                },
+            )
+            if new < length
+            else Message("With one word there are as many queries as keys, and both alignments are the same."),
+        ),
+    )
+
+
+TOP_LEFT = Trap(
+    "top_left",
+    Message("is_causal with a cache"),
+    Message(
+        "When decoding with a cache there are fewer queries than keys. PyTorch's is_causal lines up the first query "
+        "with the first key; what is meant is the last query with the last key."
+    ),
+    (wrong_top_left,),
+    (right_top_left,),
+    run_top_left,
+)
