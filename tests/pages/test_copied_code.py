@@ -37,7 +37,7 @@ from attnviz.pages.scaling.maths import (
     retrieval_training,
     variance,
 )
-from attnviz.pages.sharing.panels import sharing_programs, sharing_snippets
+from attnviz.pages.sharing.panels import sharing_programs
 from attnviz.runs import changed_rope
 from attnviz.runs.traps import IMPORTS
 from attnviz.runs.what_if import WhatIf
@@ -91,7 +91,7 @@ def of_sharing():
     reading = SimpleNamespace(request=SimpleNamespace(model="smollm2-135m", text='a "cat"'))
     configs = [SimpleNamespace(method=m, layer=1, n_kv_heads=3, seed=0) for m in ("mean", "first", "random")]
     made = [
-        sharing_snippets.sharing_code(reading, SimpleNamespace(config=c, trained_kv_heads=3), scope, predicts)
+        sharing_programs.sharing_code(reading, SimpleNamespace(config=c, trained_kv_heads=3), scope, predicts)
         for c, scope, predicts in product(configs, ("layer", "all"), (True, False))
     ]
     hows = [Deployment(100), Deployment(100, cache_dtype="q4_0"), Deployment(100, convention="transformers")]
@@ -100,11 +100,10 @@ def of_sharing():
     text = json.dumps({"model_type": "llama"})
     sources[f"Architecture.from_config(config_from_text({text!r}))"] = Architecture.from_config(config_from_text(text))
     counts, machine = ParameterCounts(9, 9, 9), Machine(9, 9, 9)
-    for code, arch in sources.items():
-        made += [sharing_programs.of_size(code, arch, counts, how, machine) for how in hows]
-        made += [sharing_programs.of_count(arch, 100, 2), sharing_programs.of_proof(code, 9, 10, 1)]
-    latent = Architecture.preset("deepseek-v3").layers[0].latent
-    made += [sharing_programs.of_latents("deepseek-v3", latent, 61, 100), sharing_programs.of_published()]
+    for code in sources:
+        made += [sharing_programs.of_size(code, counts, how, machine) for how in hows]
+        made += [sharing_programs.of_count(code, 100, 2), sharing_programs.of_proof(code, 9, 10, 1)]
+    made += [sharing_programs.of_latents("deepseek-v3", 100), sharing_programs.of_published()]
     return [*made, sharing_programs.of_encoder(counts, hows[0], machine)]
 
 
@@ -256,7 +255,7 @@ SHOWN = {
     "pages/positions/panels/position_code.py": of_positions,
     "pages/explore/panels/what_if_code.py": of_what_if,
     "pages/scaling/scaling.py": of_scaling,
-    "pages/sharing/panels/sharing_snippets.py": of_sharing,
+    "pages/sharing/panels/sharing_programs.py": of_sharing,
 }
 
 

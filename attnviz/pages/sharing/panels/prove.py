@@ -13,7 +13,7 @@ from attnviz.base.words import _, listed, sentences
 from attnviz.models.architecture import Architecture, Measurement, measure_on_meta
 from attnviz.pages.sharing import choices
 from attnviz.pages.sharing.maths import live_layers
-from attnviz.pages.sharing.panels import sharing_snippets
+from attnviz.pages.sharing.panels import sharing_programs
 from attnviz.pages.sharing.panels.architecture_form import Chosen, choose
 
 MOST_TOKENS = 1 << 17
@@ -47,7 +47,7 @@ def _panel() -> None:
     if st.session_state.get("h_proof") == key:
         _proof(chosen, tokens, batch)
         if chosen.arch.config is not None:
-            sharing_snippets.proving(chosen, tokens, batch)
+            sharing_programs.proving(chosen, tokens, batch)
     _live()
 
 

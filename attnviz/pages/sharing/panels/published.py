@@ -11,7 +11,7 @@ from attnviz.app.tables import columns, tabled
 from attnviz.app.text import plain, spoken
 from attnviz.base.words import _, say
 from attnviz.models.architecture import Claim, claims
-from attnviz.pages.sharing.panels import quality, sharing_snippets
+from attnviz.pages.sharing.panels import quality, sharing_programs
 
 
 @st.fragment
@@ -23,7 +23,7 @@ def panel() -> None:
 def _panel() -> None:
     _claims()
     quality.panel()
-    sharing_snippets.published()
+    sharing_programs.published()
 
 
 @st.cache_resource(max_entries=1, show_spinner=False)

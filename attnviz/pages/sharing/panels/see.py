@@ -17,7 +17,7 @@ from attnviz.engine.engine_protocol import Rerun
 from attnviz.models.capture import RecordedLayer
 from attnviz.pages.sharing import choices as sharing_choices
 from attnviz.pages.sharing.figures import sharing as figures
-from attnviz.pages.sharing.panels import one_picture, sharing_snippets, wiring
+from attnviz.pages.sharing.panels import one_picture, sharing_programs, wiring
 from attnviz.pages.sharing.panels.variants import named
 from attnviz.runs import downstream, head_sharing
 from attnviz.runs.head_sharing import Config, Method, Result
@@ -61,7 +61,7 @@ def _shared(run: ModelRun) -> None:
         found = _downstream(run, config)
     with st.expander(_("Head by head")):
         _heads(result)
-    sharing_snippets.sharing(run, result, found)
+    sharing_programs.sharing(run, result, found)
 
 
 def _result(run: ModelRun, config: Config) -> Result:

@@ -29,7 +29,7 @@ from attnviz.models.architecture import (
 )
 from attnviz.pages.sharing import choices
 from attnviz.pages.sharing.figures import costs as figures
-from attnviz.pages.sharing.panels import sharing_snippets
+from attnviz.pages.sharing.panels import sharing_programs
 from attnviz.pages.sharing.panels.architecture_form import Chosen, choose
 
 RECENT = 128  #: most recent tokens that a quantised cache of transformers keeps at 16 bits
@@ -48,14 +48,14 @@ def _panel() -> None:
     _about_the_format(chosen.arch, how)
     if not chosen.arch.decodes:
         _encoder(chosen, how, machine)
-        sharing_snippets.sizing(chosen, how, machine)
+        sharing_programs.sizing(chosen, how, machine)
         return
     found = sized(chosen.arch, chosen.counts, how, machine)
     _verdict(found, machine, chosen.arch.max_context)
     _memory(found.weight_bytes, found.cache_bytes, machine)
     _three(chosen, how, machine)
     _roofline(chosen, how, machine, found)
-    sharing_snippets.sizing(chosen, how, machine)
+    sharing_programs.sizing(chosen, how, machine)
 
 
 @st.cache_resource(max_entries=256, show_spinner=False, hash_funcs={Architecture: hash})
