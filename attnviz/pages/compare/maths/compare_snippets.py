@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from attnviz.pages.compare.maths import counted_costs, heads_as_kernel, layer_costs, layer_timing, reach_training
+from attnviz.pages.compare.maths import heads_as_kernel, layer_costs, layer_timing, reach_training, shared_parameters
 
 _QUOTED = """\
 n, d, k, r, heads = {n}, {d}, {k}, {window}, {heads}
@@ -98,7 +98,7 @@ def costs(config: layer_costs.Config) -> str:
     sizes = {"n": config.n, "d": config.d, "k": config.k, "heads": config.heads, "window": config.window}
     if config.counting == "table":
         return _QUOTED.format(**sizes)
-    return _COUNTED.format(**sizes, steps=counted_costs.MOST_STEPS)
+    return _COUNTED.format(**sizes, steps=shared_parameters.MOST_STEPS)
 
 
 def timing(config: layer_timing.Config) -> str:

@@ -17,8 +17,8 @@ from attnviz.engine.engine_protocol import Rerun
 from attnviz.models.capture import RecordedLayer
 from attnviz.pages.sharing import choices as sharing_choices
 from attnviz.pages.sharing.figures import sharing as figures
-from attnviz.pages.sharing.panels import one_picture, sharing_programs, wiring
-from attnviz.pages.sharing.panels.variants import named
+from attnviz.pages.sharing.panels import one_picture, sharing_programs
+from attnviz.pages.sharing.panels.bytes import named
 from attnviz.runs import downstream, head_sharing
 from attnviz.runs.head_sharing import Config, Method, Result
 from attnviz.runs.model_run import ModelRun
@@ -50,7 +50,7 @@ def _shared(run: ModelRun) -> None:
     result = _result(run, config)
     with top:
         one_picture.picture(run, lambda one: _result(run, one), config)
-    wiring.wirings(run, result)
+    one_picture.wirings(run, result)
     _group(run, result)
     left, right = st.columns(2, gap="large")
     with left:

@@ -22,7 +22,6 @@ from attnviz.models.architecture import (
     Architecture,
     Convention,
     Deployment,
-    ParameterCounts,
     Size,
     gpus,
     size_deployment,
@@ -58,9 +57,7 @@ def _panel() -> None:
     sharing_programs.sizing(chosen, how, machine)
 
 
-@st.cache_resource(max_entries=256, show_spinner=False, hash_funcs={Architecture: hash})
-def sized(arch: Architecture, counts: ParameterCounts, how: Deployment, machine: Machine) -> Size:
-    return size_deployment(arch, counts, how, machine)
+sized = st.cache_resource(size_deployment, max_entries=256, show_spinner=False, hash_funcs={Architecture: hash})
 
 
 def _how(arch: Architecture) -> Deployment:
