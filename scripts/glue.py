@@ -23,7 +23,7 @@ ALLOWED = {
     "attnviz/command/command_line.py": (1, "options as they were typed"),
     "attnviz/pages/compare/figures.py": (1, "a name in front of a point's read-out"),
     "attnviz/pages/decoding/figures.py": (2, "a letter and a format in a legend"),
-    "attnviz/models/loading/packaged.py": (2, "a command"),
+    "attnviz/models/loading/locate.py": (2, "a command"),
     "attnviz/pages/build/panels/lesson_qkv.py": (1, "the visitor's words"),
     "attnviz/pages/build/panels/walk.py": (2, "a shape"),
     "attnviz/pages/decoding/panels/decoding_traps.py": (1, "a number in front of a title"),

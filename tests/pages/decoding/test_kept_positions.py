@@ -3,7 +3,7 @@ import pytest
 import torch
 
 from attnviz.base.message import Problem
-from attnviz.core.eviction import EVICTION_KINDS, Eviction, kept_by_position
+from attnviz.core.cache import EVICTION_KINDS, Eviction, kept_by_position
 from attnviz.models.capture import Edit, intervene
 from attnviz.pages.decoding.maths import decoders, kept_positions
 from tests.pages.decoding.conftest import of_family

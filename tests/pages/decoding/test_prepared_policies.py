@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from attnviz.core.eviction import Eviction
+from attnviz.core.cache import Eviction
 from attnviz.pages.decoding.choices import TEXT_EXAMPLE
 from attnviz.pages.decoding.maths import decoders, kept_positions
 from attnviz.pages.decoding.maths.decoders import ModelDecoder

@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 import torch
 
-from attnviz.core.precision import stored_bytes
-from attnviz.core.quantised import dequantise, quantise
+from attnviz.core.precision import dequantise, quantise, stored_bytes
 from attnviz.pages.decoding.maths import decoders, quantised_cache
 from attnviz.pages.decoding.maths.quantised_cache import CHANNEL_TOKENS, Config
 from tests.pages.decoding.conftest import of_family

@@ -24,7 +24,7 @@ from torch import Tensor, nn
 
 from attnviz.base.limits import require_multiple
 from attnviz.base.message import Message, Problem
-from attnviz.core.processor import processor_name
+from attnviz.core.roofline import processor_name
 from attnviz.core.seeding import seeded
 from attnviz.pages.compare.maths import compared_layers, layer_costs
 

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from attnviz.base.message import Message
 from attnviz.core.attention import attend
-from attnviz.core.eviction import EVICTION_KINDS, Eviction, EvictionKind, HeavyHitters, kept_by_position
+from attnviz.core.cache import EVICTION_KINDS, Eviction, EvictionKind, HeavyHitters, kept_by_position
 from attnviz.models.capture import AnswerLayer, RecordedLayer
 from attnviz.models.catalogue import CATALOGUE
 from attnviz.pages.decoding.maths.decoders import Decoder, MovedPredictions, Reading, moved, read

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from attnviz.base.message import Message, Problem
 from attnviz.core.attention import attend
-from attnviz.core.quantised import Quantised, dequantise, quantise
+from attnviz.core.precision import Quantised, dequantise, quantise
 from attnviz.models.capture import RecordedLayer
 from attnviz.pages.decoding.maths.decoders import Decoder, MovedPredictions, Reading, moved, read
 

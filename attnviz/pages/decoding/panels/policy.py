@@ -9,7 +9,7 @@ from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.code_snippet import snippet
 from attnviz.app.text import spoken
 from attnviz.base.words import _, listed, sentences
-from attnviz.core.eviction import EvictionKind
+from attnviz.core.cache import EvictionKind
 from attnviz.figures.theme import SERIES
 from attnviz.pages.decoding import choices, figures
 from attnviz.pages.decoding.maths import decoding_snippets, kept_positions

@@ -20,7 +20,7 @@ from attnviz.base.message import Problem
 from attnviz.models.catalogue import CATALOGUE, LoadedModel
 from attnviz.pages.heads.maths.sentence_sets import TextKind, sentences_of
 from attnviz.runs.heads.head_scores import HeadScores
-from attnviz.runs.heads.head_work import HERE, HeadWork
+from attnviz.runs.heads.removal_costs import HERE, HeadWork
 
 __all__ = [
     "COSTS",

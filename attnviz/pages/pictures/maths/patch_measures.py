@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from attnviz.core import measures, rollout
+from attnviz.core import measures
 from attnviz.models.pictures import PatchGrid
 from attnviz.pages.pictures.maths.picture_record import HeadChange, PatchStack, seen_keys
 
@@ -92,7 +92,7 @@ def distances(grid: PatchGrid) -> np.ndarray:
 def rolled_out(stack: PatchStack, change: HeadChange = UNCHANGED) -> np.ndarray:
     """(L, T, T): the share of each token in each after every layer (Abnar and Zuidema 2020)."""
     weights = torch.stack([weights_under(stack, at, change).mean(0) for at in range(len(stack.layers))])
-    rolled: np.ndarray = rollout.rollout(weights[:, None]).numpy()
+    rolled: np.ndarray = measures.rollout(weights[:, None]).numpy()
     return rolled
 
 

@@ -157,7 +157,7 @@ def longer(config: longer_context.Config) -> str:
     return f"""\
 import math
 
-from attnviz.core.rope_scaling import NTK, DynamicNTK, Linear, Llama3, YaRN, frequencies
+from attnviz.core.rope import NTK, DynamicNTK, Linear, Llama3, YaRN, frequencies
 
 D, base, L, s = {config.width}, {config.base!r}, {config.length}, {config.factor!r}
 target = round(s * L)

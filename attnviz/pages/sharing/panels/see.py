@@ -19,7 +19,7 @@ from attnviz.pages.sharing import choices as sharing_choices
 from attnviz.pages.sharing.figures import sharing as figures
 from attnviz.pages.sharing.panels import one_picture, sharing_programs
 from attnviz.pages.sharing.panels.bytes import named
-from attnviz.runs import downstream, head_sharing
+from attnviz.runs import head_sharing
 from attnviz.runs.head_sharing import Config, Method, Result
 from attnviz.runs.model_run import ModelRun
 
@@ -72,8 +72,8 @@ def _result(run: ModelRun, config: Config) -> Result:
     )
 
 
-def _rerun(run: ModelRun, config: Config, scope: downstream.Scope) -> downstream.Result:
-    found: downstream.Result = model_cache.cached_rerun(run, Rerun("sharing", (config, scope)))
+def _rerun(run: ModelRun, config: Config, scope: head_sharing.Scope) -> head_sharing.Downstream:
+    found: head_sharing.Downstream = model_cache.cached_rerun(run, Rerun("sharing", (config, scope)))
     return found
 
 
@@ -240,10 +240,10 @@ def _saved(result: Result, encoder: bool) -> str:
     )
 
 
-def _downstream(run: ModelRun, config: Config) -> downstream.Result:
+def _downstream(run: ModelRun, config: Config) -> head_sharing.Downstream:
     scopes = {"layer": _("share in this layer"), "all": _("share in every layer")}
     scope = cast(
-        downstream.Scope, widgets.one_of(sharing_choices.SCOPE, _("Where"), scopes, label_visibility="collapsed")
+        head_sharing.Scope, widgets.one_of(sharing_choices.SCOPE, _("Where"), scopes, label_visibility="collapsed")
     )
     found = _rerun(run, config, scope)
     if not found.guesses:

@@ -7,7 +7,7 @@ from attnviz.base.words import _
 from attnviz.core.roofline import Machine
 from attnviz.models.architecture import CONVENTIONS, Architecture, Deployment, ParameterCounts
 from attnviz.pages.sharing.panels.architecture_form import Chosen
-from attnviz.runs import downstream
+from attnviz.runs import head_sharing
 from attnviz.runs.head_sharing import Result
 from attnviz.runs.model_run import ModelRun
 
@@ -151,7 +151,7 @@ def _as_sorted(name: str) -> tuple[bool, str]:
     return name[0].islower(), name
 
 
-def sharing(run: ModelRun, result: Result, found: downstream.Result) -> None:
+def sharing(run: ModelRun, result: Result, found: head_sharing.Downstream) -> None:
     """Draw the code that pools the recorded keys and values, attends again, and runs the model with them."""
     if found.guesses:
         about = _(
@@ -199,7 +199,7 @@ def published() -> None:
     snippet(of_published(), "h-published", about=about)
 
 
-def sharing_code(run: ModelRun, result: Result, scope: downstream.Scope, predicts: bool) -> str:
+def sharing_code(run: ModelRun, result: Result, scope: head_sharing.Scope, predicts: bool) -> str:
     """The code for `sharing`; `predicts` says whether the model predicts a next token."""
     config = result.config
     pool = {
