@@ -21,9 +21,9 @@ BETWEEN = re.compile(r"[,;.:] ")  #: between two values of an f-string; a space 
 #: how many places of a file may join so, and why: code and data, and numbers, names and signs as all languages write
 ALLOWED = {
     "attnviz/command/command_line.py": (1, "options as they were typed"),
-    "attnviz/pages/compare/figures/curves.py": (1, "a name in front of a point's read-out"),
-    "attnviz/pages/decoding/figures/charts.py": (2, "a letter and a format in a legend"),
-    "attnviz/models/loading/packaged.py": (2, "a command"),
+    "attnviz/pages/compare/figures.py": (1, "a name in front of a point's read-out"),
+    "attnviz/pages/decoding/figures.py": (2, "a letter and a format in a legend"),
+    "attnviz/models/loading/locate.py": (2, "a command"),
     "attnviz/pages/build/panels/lesson_qkv.py": (1, "the visitor's words"),
     "attnviz/pages/build/panels/walk.py": (2, "a shape"),
     "attnviz/pages/decoding/panels/decoding_traps.py": (1, "a number in front of a title"),
@@ -33,7 +33,7 @@ ALLOWED = {
     "attnviz/pages/lessons/panels/hand_pictures.py": (1, "tokens"),
     "attnviz/pages/lessons/panels/own_lesson.py": (4, "TOML"),
     "attnviz/pages/masks/panels/leak.py": (1, "the visitor's words"),
-    "attnviz/pages/masks/panels/traps.py": (1, "a number in front of a title"),
+    "attnviz/pages/masks/panels/views.py": (1, "a number in front of a title"),
     "attnviz/pages/pictures/panels/picture_input.py": (1, "a key"),
     "attnviz/pages/pictures/panels/picture_answer.py": (1, "what a model wrote"),
     "attnviz/pages/positions/panels/order.py": (1, "the visitor's words"),

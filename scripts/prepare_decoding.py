@@ -6,7 +6,7 @@ from pathlib import Path
 
 from attnviz.models.loading import load
 from attnviz.pages.decoding import choices
-from attnviz.pages.decoding.maths import decoders, kept_positions, prepared_policies
+from attnviz.pages.decoding.maths import decoders, kept_positions
 
 MODEL = "smollm2-135m"
 FOLDER = Path(__file__).parents[1] / "attnviz/pages/decoding/maths/data"
@@ -17,8 +17,8 @@ def main() -> None:
     config = kept_positions.Config(choices.TEXT_EXAMPLE)
     *_partial, whole = kept_positions.run(decoders.ModelDecoder(load(MODEL)), config)
     FOLDER.mkdir(exist_ok=True)
-    data = prepared_policies.packed(MODEL, whole)
-    (FOLDER / prepared_policies.FILE).write_bytes(data)
+    data = kept_positions.packed(MODEL, whole)
+    (FOLDER / kept_positions.FILE).write_bytes(data)
     print(f"{len(whole.kept)} policies, {len(data) // 1024} KiB")
 
 

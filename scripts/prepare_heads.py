@@ -18,7 +18,7 @@ import transformers
 
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.loading import load
-from attnviz.pages.heads.maths import head_survey, prepared_surveys
+from attnviz.pages.heads.maths import head_survey
 from attnviz.runs.heads.head_scores import mean_outputs
 from attnviz.runs.heads.removal_costs import head_costs
 
@@ -40,8 +40,8 @@ def main() -> None:
         for text in given.texts:
             config = head_survey.Config(text)
             survey = surveyed(loaded, config, given.cost_sentences, given.keep)
-            data = prepared_surveys.packed(survey, about(model, config))
-            (FOLDER / prepared_surveys.file_of(model, text)).write_bytes(data)
+            data = head_survey.packed(survey, about(model, config))
+            (FOLDER / head_survey.file_of(model, text)).write_bytes(data)
             print(f"{model}, {text}: {', '.join(survey.measures)}, {len(data) // 1024} KiB")
 
 
@@ -67,7 +67,7 @@ def about(model: str, config: head_survey.Config) -> dict[str, object]:
     """What a reader must know to make it again."""
     return {
         "model": model,
-        "weights": prepared_surveys.weights_of(model),
+        "weights": head_survey.weights_of(model),
         "seed": config.seed,
         "length": config.length,
         "made": datetime.now(UTC).date().isoformat(),

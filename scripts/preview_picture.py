@@ -12,8 +12,7 @@ import numpy as np
 from attnviz.base.rasterised import png
 from attnviz.figures.theme import MASKED, PRIMARY, WEIGHTS
 from attnviz.models.loading import load
-from attnviz.pages.home import choices
-from attnviz.pages.home.maths import landing
+from attnviz.pages.home import choices, maths
 from attnviz.runs import head_matrix
 from attnviz.runs.head_matrix import Look, Matrix
 from attnviz.runs.model_run import Request, run_model
@@ -25,10 +24,8 @@ LEFT, TOP, SIDE = 640, 62, 500  #: the square of cells, in pixels
 
 
 def main() -> None:
-    run = run_model(Request(landing.MODEL, choices.EXAMPLE), load(landing.MODEL))
-    link_preview.PICTURE.write_bytes(
-        png(drawn(head_matrix.head_matrix(run.stacks[0], *landing.HEAD, Look())), scale=1.0)
-    )
+    run = run_model(Request(maths.MODEL, choices.EXAMPLE), load(maths.MODEL))
+    link_preview.PICTURE.write_bytes(png(drawn(head_matrix.head_matrix(run.stacks[0], *maths.HEAD, Look())), scale=1.0))
     print(f"{link_preview.PICTURE.name}: {link_preview.PICTURE.stat().st_size // 1024} KB")
 
 

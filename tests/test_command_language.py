@@ -16,7 +16,7 @@ import attnviz as av
 from attnviz.base import words
 from attnviz.base.message import Problem
 from attnviz.base.words import _
-from attnviz.command import command_language
+from attnviz.command import command_line
 
 ROOT = Path(__file__).parents[1]
 CHINESE = re.compile(r"[\u4e00-\u9fff]")
@@ -44,23 +44,23 @@ def as_before() -> Iterator[None]:
     ],
 )
 def test_the_environment_is_read_as_other_programs_read_it(environment: dict[str, str], language: str | None):
-    assert command_language.of_environment(environment) == language
+    assert command_line.of_environment(environment) == language
 
 
 @pytest.mark.parametrize("given", [["--lang", "zh", "figure", "-h"], ["figure", "--lang=zh", "-h"]])
 def test_the_option_counts_wherever_it_stands_and_is_taken_out(given: list[str]):
-    assert command_language.begin(given) == ["figure", "-h"]
+    assert command_line.begin(given) == ["figure", "-h"]
     assert words.tongue() == "zh"
 
 
 def test_a_language_that_is_not_here_is_refused_with_those_that_are():
     with pytest.raises(Problem, match="There is no language tlh; there are: en, zh"):
-        command_language.begin(["--lang", "tlh"])
+        command_line.begin(["--lang", "tlh"])
 
 
 def said(*arguments: str, **environment: str) -> str:
     """What `attnviz` prints in a process of its own."""
-    env = {name: held for name, held in os.environ.items() if name not in command_language.VARIABLES}
+    env = {name: held for name, held in os.environ.items() if name not in command_line.VARIABLES}
     env |= {"PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8", "COLUMNS": "100"} | environment
     done = subprocess.run(
         [sys.executable, "-m", "attnviz", *arguments],

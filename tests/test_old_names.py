@@ -12,7 +12,7 @@ import pytest
     [
         ("scaling.variance", "attnviz.pages.scaling.maths.variance"),
         ("building.attention_by_hand", "attnviz.pages.build.maths.attention_by_hand"),
-        ("masks.traps.fill", "attnviz.pages.masks.maths.traps.fill"),
+        ("masks.traps.fill", "attnviz.pages.masks.maths.traps.fills"),
         ("explorer.model_run", "attnviz.runs.model_run"),
         ("heads.scan", "attnviz.runs.heads.scan"),
         ("word_vectors", "attnviz.runs.word_vectors"),

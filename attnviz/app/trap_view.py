@@ -10,7 +10,7 @@ from attnviz.app.code_snippet import program_box
 from attnviz.app.text import named_word, spoken, spoken_value
 from attnviz.base.message import Message
 from attnviz.base.words import _, say
-from attnviz.runs.traps.trap import IMPORTS, Outcome, Trap, TrapMatrix
+from attnviz.runs.traps import IMPORTS, Outcome, Trap, TrapMatrix
 
 LONG = 32  #: words; a longer sentence gets a square-root colour scale
 

@@ -12,11 +12,11 @@ from attnviz.base.message import Problem
 from attnviz.core.attention import Scale, Stages, attend
 from attnviz.core.cache import KVCache
 from attnviz.core.costs import QKNorm
-from attnviz.core.fused import fused
 from attnviz.core.heads import HeadLayout
 from attnviz.core.normalisation import qk_norms
 from attnviz.core.positions import Position
 from attnviz.core.projections import PackedQKV, SeparateQKV, join_heads, split_heads
+from attnviz.core.variants import fused
 
 #: A boolean tensor that broadcasts to (..., H, Q, K), or a function of (q_len, k_len) such as `masks.causal`.
 Mask = Tensor | Callable[[int, int], Tensor] | None

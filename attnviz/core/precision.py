@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
+
+import torch
+from torch import Tensor
 
 from attnviz.base.message import Problem, Several
 
@@ -33,3 +37,59 @@ def bits(dtype: str, group: int = 64) -> Fraction:
 def stored_bytes(elements: int, dtype: str = "bfloat16", group: int = 64) -> int:
     """Bytes that `elements` numbers take, rounded up."""
     return -(-elements * bits(dtype, group) // 8)
+
+
+WIDTHS = (8, 4, 2)
+
+
+@dataclass(frozen=True, eq=False)
+class Quantised:
+    """What is stored: codes packed into bytes, and a scale and a lowest value for each group of neighbours."""
+
+    codes: Tensor  #: uint8 (..., groups, group * bits / 8)
+    scale: Tensor  #: float16 (..., groups, 1)
+    lowest: Tensor  #: float16 (..., groups, 1)
+    bits: int
+    shape: tuple[int, ...]
+
+    @property
+    def nbytes(self) -> int:
+        return self.codes.nbytes + self.scale.nbytes + self.lowest.nbytes
+
+
+def quantise(x: Tensor, bits: int, group: int) -> Quantised:
+    """Round each group of `group` neighbours on the last axis to 2^bits evenly spaced values from lowest to highest."""
+    if bits not in WIDTHS:
+        raise Problem("bits={bits} is not one of {known}", bits=bits, known=Several(WIDTHS))
+    if group < 1 or x.shape[-1] % group or group * bits % 8:
+        raise Problem(
+            "group={group} must divide {width} numbers and fill whole bytes at {bits} bits",
+            group=group,
+            width=x.shape[-1],
+            bits=bits,
+        )
+    parts = x.float().reshape(*x.shape[:-1], x.shape[-1] // group, group)  # (..., groups, group)
+    lowest, highest = parts.amin(-1, keepdim=True), parts.amax(-1, keepdim=True)
+    lowest = lowest.half()
+    scale = ((highest - lowest.float()) / (2**bits - 1)).half()
+    steps = torch.where(scale > 0, (parts - lowest.float()) / scale.float().clamp_min(1e-12), 0.0)
+    codes = steps.round().clamp(0, 2**bits - 1).to(torch.uint8)
+    return Quantised(_packed(codes, bits), scale, lowest, bits, tuple(x.shape))
+
+
+def dequantise(stored: Quantised) -> Tensor:
+    """The numbers again, float32, as far as the codes tell."""
+    codes = _unpacked(stored.codes, stored.bits).float()
+    return (codes * stored.scale.float() + stored.lowest.float()).reshape(stored.shape)
+
+
+def _packed(codes: Tensor, bits: int) -> Tensor:
+    """Several codes in a byte, the first in its lowest bits."""
+    each = 8 // bits
+    parts = codes.reshape(*codes.shape[:-1], codes.shape[-1] // each, each)
+    return sum((parts[..., n] << (bits * n) for n in range(each)), torch.zeros_like(parts[..., 0]))
+
+
+def _unpacked(packed: Tensor, bits: int) -> Tensor:
+    each = 8 // bits
+    return torch.stack([(packed >> (bits * n)) & (2**bits - 1) for n in range(each)], -1).flatten(-2)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import platform
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 from typing import Literal
 
 from attnviz.base.message import Problem
@@ -61,3 +63,16 @@ def context_no_batch_fills(
     """
     per_token = Fraction(bytes_per_context, machine.bandwidth) - Fraction(flops_per_context, machine.peak)
     return Fraction(2 * parameters, machine.peak) / per_token if per_token > 0 else None
+
+
+ABOUT = Path("/proc/cpuinfo")  #: where Linux tells it
+
+
+def processor_name() -> str:
+    """The processor's name; its architecture where nothing tells more."""
+    try:
+        lines = ABOUT.read_text("utf-8").splitlines()
+    except OSError:
+        return platform.processor() or platform.machine()
+    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(names, platform.processor() or platform.machine())

@@ -9,12 +9,11 @@ from functools import cache
 from typing import Any, Final
 
 from attnviz.base.message import Problem
-from attnviz.engine.engine_protocol import Engine, Rerun
-from attnviz.engine.reruns import run_rerun
+from attnviz.engine.engine_protocol import Engine, Rerun, run_rerun
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.engine_address import EngineAddress
 from attnviz.models.settings import current
-from attnviz.runs.heads.head_work import HeadsHere
+from attnviz.runs.heads.removal_costs import HeadsHere
 from attnviz.runs.model_run import ModelRun, Request, run_model
 
 Turn = Callable[[], AbstractContextManager[Any]]

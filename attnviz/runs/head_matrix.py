@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from attnviz.base.message import Message, Problem
-from attnviz.core import rollout as core_rollout
+from attnviz.core import measures as core_rollout
 from attnviz.models.capture import MaskChoice, ScaleChoice
 from attnviz.models.tokens import MatrixAxis, matrix_axis, project
 from attnviz.runs.model_run import Stack

@@ -18,7 +18,10 @@ from attnviz.core.attention import Stages
 from attnviz.core.costs import kv_bytes, parameters
 from attnviz.core.heads import HeadLayout
 from attnviz.core.measures import total_variation
-from attnviz.models.capture import RecordedLayer, TensorChange, output_projection_of
+from attnviz.models.capture import Edit, Logits, RecordedLayer, TensorChange, Trace, intervene, output_projection_of
+from attnviz.models.catalogue import LoadedModel
+from attnviz.runs.model_run import ModelRun
+from attnviz.runs.predictions import ProbabilityChange, likeliest
 
 Method = Literal["mean", "first", "random"]
 
@@ -218,3 +221,46 @@ def _weights_moved(old: Tensor, new: Tensor, allowed: Tensor) -> np.ndarray:
 
 def _array(tensor: Tensor) -> np.ndarray:
     return tensor.detach().float().cpu().numpy()
+
+
+Scope = Literal["layer", "all"]
+SHOWN = 6
+
+
+@dataclass(frozen=True)
+class Downstream:
+    """`guesses`, in order of probability as trained, is empty for a model that predicts no tokens."""
+
+    scope: Scope
+    guesses: tuple[ProbabilityChange, ...]
+    divergence: float | None  #: KL(before || after) of the next token's distributions, nats; it is directed
+    last_moved: float  #: length of the change of the last layer's attention output, relative to that output
+
+
+def downstream(before: ModelRun, loaded: LoadedModel, config: Config, scope: Scope = "layer") -> Downstream:
+    """Run the model again with `config`'s sharing in one layer or in all."""
+    edit = Edit(layers=config.layer if scope == "layer" else "all", change=change(config))
+    logits: Logits = "last" if before.trace.logits is not None else None
+    after = intervene(loaded.model, edit, logits=logits, **before.inputs_on(loaded.model.device))
+    moved = _last_moved(*(_last_layer(trace, loaded) for trace in (before.trace, after)))
+    if before.trace.logits is None or after.logits is None or loaded.entry.kind == "encoder":
+        return Downstream(scope, (), None, moved)
+    old, new = (_distribution(trace.logits) for trace in (before.trace, after))
+    guesses = tuple(likeliest(loaded, before.trace.logits[0], after.logits[0], SHOWN, n_after=2))
+    divergence = float((old * (old.clamp_min(1e-30).log() - new.clamp_min(1e-30).log())).sum())
+    return Downstream(scope, guesses, divergence, moved)
+
+
+def _distribution(logits: Tensor | None) -> Tensor:
+    assert logits is not None
+    return logits[0].double().softmax(-1)
+
+
+def _last_layer(trace: Trace, loaded: LoadedModel) -> RecordedLayer:
+    layer = [found for found in trace.layers if found.kind == "self"][-1]
+    return complete(layer, loaded.model)
+
+
+def _last_moved(before: RecordedLayer, after: RecordedLayer) -> float:
+    old, new = (whole_output(layer, layer.stages_of(list(range(layer.n_heads)))) for layer in (before, after))
+    return float(relative(old, new))

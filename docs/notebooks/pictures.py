@@ -14,7 +14,7 @@ from transformers import ViTForImageClassification
 import attnviz as av
 from attnviz.figures.picture import to_svg
 from attnviz.models.pictures import held_out, prepare
-from attnviz.pages.pictures.figures.svg_patches import LitRow, PatchPicture
+from attnviz.pages.pictures.figures import LitRow, PatchPicture
 
 loaded = av.load("digit-vit")
 digits = held_out()  # the fifth of the data set that the model has not learned from

@@ -13,7 +13,7 @@ import pytest
 
 from attnviz.canvas.shared import packing
 from attnviz.core.attention import attend
-from attnviz.core.rope_scaling import frequencies
+from attnviz.core.rope import frequencies
 from attnviz.models.tokens import project
 from attnviz.pages.positions.maths import pair_rotation
 from attnviz.pages.scaling.maths import alternatives

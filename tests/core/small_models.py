@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from attnviz.core import masks
-from attnviz.core.blocks import Block, FeedForward, RMSNorm
+from attnviz.core.decoder import Block, FeedForward, RMSNorm
 from attnviz.core.heads import HeadLayout
 from attnviz.core.modules import Attention, KVCache
 from attnviz.core.positions import Sinusoidal

@@ -10,7 +10,7 @@ from torch import nn
 
 from attnviz.base.message import Problem
 from attnviz.core import masks
-from attnviz.core.blocks import Block, FeedForward, RMSNorm
+from attnviz.core.decoder import Block, FeedForward, RMSNorm
 from attnviz.core.heads import HeadLayout
 from attnviz.core.modules import Attention
 from tests.core.small_models import Decoder, Encoder

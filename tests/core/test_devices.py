@@ -10,12 +10,11 @@ import torch
 
 from attnviz.core import masks
 from attnviz.core.attention import attend
-from attnviz.core.blocks import Block, FeedForward
+from attnviz.core.decoder import Block, FeedForward
 from attnviz.core.heads import HeadLayout
 from attnviz.core.modules import Attention, KVCache
 from attnviz.core.positions import ALiBi, Position, Sinusoidal, T5Bias
-from attnviz.core.rope import AxialRoPE, RoPE, grid_positions
-from attnviz.core.rope_scaling import YaRN
+from attnviz.core.rope import AxialRoPE, RoPE, YaRN, grid_positions
 
 DEVICES = ["meta", *(["cuda"] if torch.cuda.is_available() else [])]
 on_each_device = pytest.mark.parametrize("device", DEVICES)

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from attnviz.base.message import Problem
 from attnviz.core import masks
-from attnviz.core.eviction import EVICTION_KINDS, SINKS, Eviction, HeavyHitters, kept_by_position
+from attnviz.core.cache import EVICTION_KINDS, SINKS, Eviction, HeavyHitters, kept_by_position
 
 PROMPT, TOTAL = 7, 20
 FIXED = [kind for kind in EVICTION_KINDS if kind != "heavy"]

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from attnviz.core.linear_attention import linear_attention, linear_attention_weights
+from attnviz.core.variants import linear_attention, linear_attention_weights
 
 
 @pytest.fixture

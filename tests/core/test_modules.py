@@ -17,8 +17,7 @@ from attnviz.core.heads import HeadLayout
 from attnviz.core.modules import Attention, KVCache
 from attnviz.core.positions import ALiBi, Position, Sinusoidal, T5Bias
 from attnviz.core.projections import PackedQKV, SeparateQKV
-from attnviz.core.rope import AxialRoPE, RoPE, grid_positions
-from attnviz.core.rope_scaling import Linear, YaRN
+from attnviz.core.rope import AxialRoPE, Linear, RoPE, YaRN, grid_positions
 
 F64 = torch.float64
 POSITIONS = {

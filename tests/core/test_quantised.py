@@ -5,7 +5,7 @@ import torch
 
 from attnviz.base.message import Problem
 from attnviz.core.precision import bits as bits_of
-from attnviz.core.quantised import dequantise, quantise
+from attnviz.core.precision import dequantise, quantise
 
 
 def numbers(*shape, seed=0):

@@ -5,7 +5,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attnviz.core.rollout import layer_mix, rollout
+from attnviz.core.measures import layer_mix, rollout
 
 
 def random_weights(layers, heads, length, seed):

@@ -14,8 +14,20 @@ from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding
 from transformers.models.llama.modeling_llama import apply_rotary_pos_emb as halves_by_transformers
 
 from attnviz.base.message import Problem
-from attnviz.core.rope import AxialRoPE, RoPE, axis_widths, grid_positions, rotate
-from attnviz.core.rope_scaling import DynamicNTK, Linear, Llama3, Scaling, YaRN, frequencies, length_factor
+from attnviz.core.rope import (
+    AxialRoPE,
+    DynamicNTK,
+    Linear,
+    Llama3,
+    RoPE,
+    Scaling,
+    YaRN,
+    axis_widths,
+    frequencies,
+    grid_positions,
+    length_factor,
+    rotate,
+)
 
 SCALINGS: list[tuple[Scaling, dict[str, Any]]] = [
     (None, {"rope_type": "default"}),

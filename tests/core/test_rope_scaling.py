@@ -11,7 +11,7 @@ from transformers import LlamaConfig
 from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 
 from attnviz.base.message import Problem
-from attnviz.core.rope_scaling import NTK, DynamicNTK, Linear, Llama3, YaRN, frequencies, length_factor
+from attnviz.core.rope import NTK, DynamicNTK, Linear, Llama3, YaRN, frequencies, length_factor
 
 LENGTHS = (4096, 4097, 6000, 16384, 40_000)
 

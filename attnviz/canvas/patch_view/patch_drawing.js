@@ -1,5 +1,5 @@
 // A picture with a row of weights over it as light: dark where nobody looks, glowing where somebody does. Python's side,
-// for files, is attnviz/figures/svg_patches.py.
+// for files, is attnviz/pages/pictures/figures.py.
 
 import { bordersAt, patchAt } from "./patch_geometry.js";
 import { contextOf, sized } from "../shared/surface.js";

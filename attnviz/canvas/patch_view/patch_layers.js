@@ -13,7 +13,7 @@ export function meanOfRows(rows, length) {
 
 /**
  * A layer as one matrix with the residual stream, which has the same share as attention: rows of the mean of its heads,
- * each half kept where it is, and then scaled to sum to 1. Python's side is `layer_mix` in attnviz/core/rollout.py.
+ * each half kept where it is, and then scaled to sum to 1. Python's side is `layer_mix` in attnviz/core/measures.py.
  * @param {readonly Float32Array[]} mean one row for each token
  */
 export function mixed(mean) {

@@ -13,7 +13,7 @@ from attnviz.base.words import _
 from attnviz.canvas.shared.blobs import mapping
 from attnviz.canvas.shared.packing import blob, fingerprint
 from attnviz.canvas.shared.registration import answering, component
-from attnviz.core.temperature import COLDEST
+from attnviz.core.variants import COLDEST
 from attnviz.live import canvas_wording
 
 

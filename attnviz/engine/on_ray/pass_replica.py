@@ -11,8 +11,7 @@ from typing import Any
 from ray import serve
 
 from attnviz.base.message import Message, Problem
-from attnviz.engine.engine_protocol import Rerun
-from attnviz.engine.reruns import run_rerun
+from attnviz.engine.engine_protocol import Rerun, run_rerun
 from attnviz.models.capture import Trace
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.loading import load

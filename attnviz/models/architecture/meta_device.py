@@ -9,7 +9,10 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
 from transformers.configuration_utils import PretrainedConfig
+from transformers.masking_utils import AttentionMaskInterface
+from transformers.modeling_utils import AttentionInterface
 from transformers.models.auto.modeling_auto import (
     MODEL_FOR_CAUSAL_LM_MAPPING,
     MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING,
@@ -19,8 +22,8 @@ from transformers.models.auto.modeling_auto import (
 )
 
 from attnviz.base.message import Message
-from attnviz.models.architecture.meta_attention import SHAPES_ONLY, NoPadding
 
+SHAPES_ONLY = "attnviz_shapes_only"
 #: Class names of softmax attention modules; T5's LayerSelfAttention is the block around the attention module.
 _ATTENTION = re.compile(r"(?<!Layer)(?<!LayerSelf)(?<!LayerCross)(Attention|Attn)$")
 _NOT_SOFTMAX = re.compile(r"(Linear|Delta|Lightning|LayerSelf|LayerCross|LayerLocal|LayerTransientGlobal)\w*Attention$")
@@ -192,3 +195,33 @@ def _tensors(layer: Any) -> list[tuple[str, Tensor]]:
         many = value.items() if isinstance(value, dict) else [("", value)]
         found += [(f"{name}{i}", t) for i, t in many if isinstance(t, Tensor) and t.numel()]
     return found
+
+
+# imported from its module: the names of the transformers package are incomplete while another thread imports it
+
+
+_ANSWERS = {Tensor.item: 1, Tensor.__bool__: True, Tensor.__int__: 1, Tensor.__contains__: False}
+
+
+class NoPadding(TorchFunctionMode):
+    """Lets models test the values of their padding mask on the meta device, where tensors have no values.
+
+    Such tests are answered as if there were no padding.
+    """
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if args and isinstance(args[0], Tensor) and args[0].is_meta and func in _ANSWERS:
+            return _ANSWERS[func]
+        return func(*args, **(kwargs or {}))
+
+
+def _shapes_only(
+    module: nn.Module, query: Tensor, key: Tensor, value: Tensor, *args: Any, **kwargs: Any
+) -> tuple[Tensor, None]:
+    """Attention that computes nothing and returns an output of the right shape, (B, Q, H, Dv)."""
+    batch, heads, q_len, _ = query.shape
+    return query.new_empty(batch, q_len, heads, value.shape[-1]), None
+
+
+AttentionInterface.register(SHAPES_ONLY, _shapes_only)
+AttentionMaskInterface.register(SHAPES_ONLY, lambda *args, **kwargs: None)

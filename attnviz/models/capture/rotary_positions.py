@@ -9,8 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from attnviz.base.message import Problem
-from attnviz.core.rope import Pairing, rotate
-from attnviz.core.rope_scaling import frequencies
+from attnviz.core.rope import Pairing, frequencies, rotate
 from attnviz.models.capture.edit import TensorChange
 from attnviz.models.capture.recorded_layer import RecordedLayer
 from attnviz.models.capture.run import capture

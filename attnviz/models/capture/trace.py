@@ -14,7 +14,7 @@ from torch import Tensor
 from attnviz.base.extras import needed_for
 from attnviz.base.message import Message, Problem, Several
 from attnviz.base.words import N_
-from attnviz.core import rollout as core_rollout
+from attnviz.core import measures as core_rollout
 from attnviz.models.capture.next_token import LogitAttribution, attribute
 from attnviz.models.capture.recorded_layer import AttentionKind, RecordedLayer, StackName
 from attnviz.models.capture.residual import Residual

@@ -5,8 +5,15 @@ from attnviz.models.loading.folder_version import version
 from attnviz.models.loading.gguf import Progress
 from attnviz.models.loading.hub_download import bytes_on_hub
 from attnviz.models.loading.load_model import load
-from attnviz.models.loading.locate import Availability, availabilities, availability, bytes_on_disk
-from attnviz.models.loading.packaged import fetch, packaged, packaged_models_missing
+from attnviz.models.loading.locate import (
+    Availability,
+    availabilities,
+    availability,
+    bytes_on_disk,
+    fetch,
+    packaged,
+    packaged_models_missing,
+)
 
 __all__ = [
     "Availability",

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from attnviz.base.message import Problem, Several
 from attnviz.models import config_limits
-from attnviz.models.catalogue import Entry
-from attnviz.models.loading.reasons import first_line
+from attnviz.models.catalogue import Entry, WeightsAre
 
 MOST_LAYERS: Final = 1024  #: every layer is built, if only on the meta device, before its size is known
 _NAMED: Final = 3  #: weights that a sentence names
@@ -51,3 +50,27 @@ def no_model(entry: Entry, error: Exception) -> Problem:
 
 def first_few(names: Sequence[str]) -> Several:
     return Several((*names[:_NAMED], *(["…"] if len(names) > _NAMED else [])))
+
+
+def first_line(error: Exception) -> str:
+    """The first line of an error, or its kind where it says nothing."""
+    return (str(error).strip() or type(error).__name__).splitlines()[0][:200]
+
+
+if TYPE_CHECKING:
+    from torch import nn
+
+
+def weights_are(model: nn.Module) -> WeightsAre:
+    """ "unknown" where no norm has factors to look at."""
+    factors = [
+        weight
+        for module in model.modules()
+        if "norm" in type(module).__name__.lower()
+        for name, weight in module.named_parameters(recurse=False)
+        if name == "weight" and weight.numel() > 1
+    ]
+    if not factors:
+        return "unknown"
+    as_they_start = all(bool((each == each.flatten()[0]).all()) for each in factors)
+    return "random" if as_they_start else "trained"

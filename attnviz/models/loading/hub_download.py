@@ -11,9 +11,9 @@ from typing import Any, Final
 from attnviz.base.message import Message, Problem
 from attnviz.models.catalogue import Entry
 from attnviz.models.loading import cache_folder, hardware, open_folder, timm_folder
+from attnviz.models.loading.folder_refusals import first_line
 from attnviz.models.loading.gguf import Progress
 from attnviz.models.loading.locate import hub_cache
-from attnviz.models.loading.reasons import first_line
 from attnviz.models.settings import Settings
 
 _WANTED: Final = ["*.safetensors", "*.safetensors.index.json", "*.json", "*.txt", "*.model", "*.spm", "*.jinja"]

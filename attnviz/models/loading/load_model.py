@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, Final
 from attnviz.base.message import Message, Problem
 from attnviz.models.catalogue import Entry, LoadedModel, ModelKind, find
 from attnviz.models.loading import cache_folder, hub_download, lora_adapter, open_folder
+from attnviz.models.loading.folder_refusals import weights_are
 from attnviz.models.loading.folder_version import version_now
 from attnviz.models.loading.gguf import Progress, convert
 from attnviz.models.loading.locate import Availability, availability_of, has_weights, kept_folder, wheel_path
 from attnviz.models.loading.open_folder import Opened
-from attnviz.models.loading.training_signs import weights_are
 from attnviz.models.settings import Settings, current
 
 if TYPE_CHECKING:

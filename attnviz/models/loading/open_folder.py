@@ -15,8 +15,8 @@ from attnviz.base.message import Message, Problem
 from attnviz.models import config_limits
 from attnviz.models.catalogue import Entry
 from attnviz.models.loading import folder_refusals, hardware, timm_folder, weight_files
+from attnviz.models.loading.folder_refusals import first_line
 from attnviz.models.loading.locate import has_weights
-from attnviz.models.loading.reasons import first_line
 from attnviz.models.settings import Settings
 
 #: modules named "attention" that mix positions without queries, keys and softmax

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from attnviz.base.message import Problem
 from attnviz.models.catalogue import Entry
 from attnviz.models.loading import folder_refusals
-from attnviz.models.loading.reasons import first_line
+from attnviz.models.loading.folder_refusals import first_line
 
 if TYPE_CHECKING:
     from attnviz.models.loading.timm_pictures import TimmPictures

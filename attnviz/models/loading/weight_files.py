@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from attnviz.base.message import Message, Problem, Several
 from attnviz.models.catalogue import Entry
-from attnviz.models.loading.reasons import first_line
+from attnviz.models.loading.folder_refusals import first_line
 
 INDEX: Final = "model.safetensors.index.json"
 _COMPILED: Final = "_orig_mod."  #: torch.compile's; of the whole model or of any part, so anywhere in a name

@@ -2,7 +2,7 @@
 
 from attnviz.models.pictures.digit_pictures import Digits, card, composed, counts_of_drawing, held_out
 from attnviz.models.pictures.patch_grid import PatchGrid, grid_of, merged, pixels_of_patches, vision_order
-from attnviz.models.pictures.photo import Photo, read_photo
+from attnviz.models.pictures.photo import SAMPLES, Photo, Sample, read_photo, sample
 from attnviz.models.pictures.prepare import COUNTS, PreparedPicture, looks, prepare
 from attnviz.models.pictures.prompted import (
     PromptedPicture,
@@ -16,7 +16,6 @@ from attnviz.models.pictures.prompted import (
     special_names,
     token_names,
 )
-from attnviz.models.pictures.samples import SAMPLES, Sample, sample
 from attnviz.models.pictures.windows import Windows, looks_in_windows, of_all_patches, seen_in_windows, windows_of
 
 __all__ = [

@@ -5,12 +5,14 @@ from __future__ import annotations
 import io
 import warnings
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 import numpy as np
 from PIL import Image, ImageOps, UnidentifiedImageError
 
 from attnviz.base.message import Message, Problem
+from attnviz.base.words import N_
 
 FORMATS: Final = ("PNG", "JPEG", "WEBP")
 MOST_BYTES: Final = 5 * 2**20
@@ -126,3 +128,30 @@ def _flat(image: Image.Image) -> Image.Image:
     layered = image.convert("RGBA")
     ground = Image.new("RGBA", layered.size, "white")
     return Image.alpha_composite(ground, layered).convert("RGB")
+
+
+FOLDER: Final = Path(__file__).parents[1] / "shipped" / "photographs"
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A photograph, who took it, and under which licence."""
+
+    id: str
+    name: str
+    by: str
+    source: str
+    licence: str = "CC BY 2.0"
+
+
+SAMPLES: Final = (
+    Sample("flower", N_("A flower"), "vultilion", "https://www.flickr.com/photos/vultilion/6056698931/"),
+    Sample("temple", N_("A temple"), "danielbuechele", "https://www.flickr.com/photos/danielbuechele/6061409035/"),
+)
+
+
+def sample(name: str) -> Photo:
+    """The photograph of this id; LookupError where there is none."""
+    if name not in {each.id for each in SAMPLES}:
+        raise LookupError(name)
+    return read_photo((FOLDER / f"{name}.jpg").read_bytes(), name)

@@ -2,8 +2,7 @@
 
 from attnviz.models.tokens.encoding import Frame, Tokens, encode, encode_target, frames
 from attnviz.models.tokens.matrix_axes import MatrixAxis, matrix_axis, project
-from attnviz.models.tokens.token_spans import TokenSpan
-from attnviz.models.tokens.token_text import token_label
+from attnviz.models.tokens.token_spans import TokenSpan, token_label
 
 __all__ = [
     "Frame",

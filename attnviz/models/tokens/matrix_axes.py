@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from attnviz.base.message import Message
-from attnviz.models.tokens import token_text
+from attnviz.models.tokens import token_spans
 from attnviz.models.tokens.encoding import Tokens
 
 if TYPE_CHECKING:
@@ -102,4 +102,4 @@ def _label(tokens: Tokens, group: tuple[int, ...]) -> str:
     if len(spans) == 1:
         return spans[0].label
     spelled = "".join(p.text for p in spans if p.part is None or p.part[0] == 1)
-    return token_text.token_label(spelled)
+    return token_spans.token_label(spelled)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from functools import lru_cache
+from typing import Any, Final
 
 from attnviz.base import word_boundaries
-from attnviz.models.tokens import token_text
 
 
 @dataclass(frozen=True)
@@ -47,7 +50,7 @@ def spans_of(
     tokenizer: Any, texts: tuple[str, ...], raws: list[RawToken], cut: frozenset[int]
 ) -> tuple[TokenSpan, ...]:
     """The tokens in order, with labels, spans, words and parts of characters; segments in `cut` were cut off early."""
-    spell = token_text.speller(tokenizer)
+    spell = speller(tokenizer)
     spelled = [spell(raw.piece) for raw in raws]
     raws = [_without_phantom_space(raw, text, texts) for raw, text in zip(raws, spelled, strict=True)]
     parts = _parts(raws, spelled)
@@ -58,7 +61,7 @@ def spans_of(
         here = texts[raw.segment][raw.start : raw.end]
         part = parts[i]
         text = here if part else spelled[i].decode("utf-8", "replace")
-        shown = token_text.part_label(here, part) if part else token_text.token_label(text)
+        shown = part_label(here, part) if part else token_label(text)
         made.append(TokenSpan(i, raw.id, shown, text, *spans[i], words[i], raw.special, raw.segment, part))
     return tuple(made)
 
@@ -140,3 +143,88 @@ def _key(raw: RawToken, text: str, numbers: list[int], position: int) -> object:
     if word is not None:
         return word
     return None if text[raw.start : raw.end] in ("", " ") else ("space", position)
+
+
+#: visible symbols for white space
+_SEEN: Final = {" ": "␣", "\t": "⇥", "\n": "⏎", "\r": "␍", "\u00a0": "⍽", "\u3000": "□"}
+_BYTE: Final = re.compile(r"<0x([0-9A-Fa-f]{2})>")
+_METASPACE: Final = "▁"
+_A_UMLAUT: Final = "Ã¤"  # the two bytes of ä as byte-level vocabularies write them
+
+
+def speller(tokenizer: Any) -> Callable[[str], bytes]:
+    """A function that turns an entry of the vocabulary into the bytes of text that it stands for."""
+    added = {str(token) for token in tokenizer.get_added_vocab()}
+    byte_level = _joined(tokenizer, [_A_UMLAUT]) == "ä" or _splits_into_bytes(tokenizer)
+    word_piece = _joined(tokenizer, ["a", "##b"]) == "ab"
+    suffix = "</w>" if _joined(tokenizer, ["a</w>", "b</w>"]).strip() == "a b" else ""
+
+    def spell(piece: str) -> bytes:
+        if piece in added and not _BYTE.fullmatch(piece):
+            return piece.encode("utf-8", "replace")
+        if byte_level:
+            return _from_byte_letters(piece)
+        if one := _BYTE.fullmatch(piece):
+            return bytes([int(one[1], 16)])
+        if word_piece and piece.startswith("##") and len(piece) > 2:
+            piece = piece[2:]
+        if suffix and piece.endswith(suffix):
+            piece = piece[: -len(suffix)]
+        return piece.replace(_METASPACE, " ").encode("utf-8", "replace")
+
+    return spell
+
+
+def token_label(spelled: str) -> str:
+    """A token's text as an axis label: without outer spaces, with invisible characters shown, never empty."""
+    bare = spelled if spelled.isspace() else spelled.strip(" ")
+    return "".join(_visible(c, alone=i == 0) for i, c in enumerate(bare)) or "∅"
+
+
+def part_label(characters: str, part: tuple[int, int]) -> str:
+    """The label of a token with only some bytes of a character: the character, then the part, such as 1/3."""
+    return f"{token_label(characters)} {part[0]}/{part[1]}"
+
+
+def _visible(character: str, alone: bool) -> str:
+    if character in _SEEN:
+        return _SEEN[character]
+    kind = unicodedata.category(character)
+    if kind in ("Cc", "Cf", "Co", "Cn", "Cs", "Zl", "Zp", "Zs") and (alone or kind != "Cf" or _bends_text(character)):
+        return f"U+{ord(character):04X}"
+    return "◌" + character if alone and kind.startswith("M") else character
+
+
+def _bends_text(character: str) -> bool:
+    """Whether the character changes the writing direction, which would also affect neighbouring labels."""
+    return unicodedata.bidirectional(character) in ("LRE", "RLE", "PDF", "LRO", "RLO", "LRI", "RLI", "FSI", "PDI")
+
+
+def _joined(tokenizer: Any, pieces: list[str]) -> str:
+    """A fast tokenizer's decoder and pre-tokenizer as JSON; empty for tokenizers written in Python."""
+    try:
+        return str(tokenizer.convert_tokens_to_string(pieces))
+    except Exception:  # tokenizers in Python look pieces up in tables of their own
+        return ""
+
+
+def _splits_into_bytes(tokenizer: Any) -> bool:
+    """Whether a fast tokenizer writes bytes as letters before it splits: some do whose decoder does not say so."""
+    before = tokenizer.backend_tokenizer.pre_tokenizer if getattr(tokenizer, "is_fast", False) else None
+    return before is not None and any(_A_UMLAUT in piece for piece, _ in before.pre_tokenize_str("ä"))
+
+
+def _from_byte_letters(piece: str) -> bytes:
+    table = _byte_letters()
+    if all(letter in table for letter in piece):
+        return bytes(table[letter] for letter in piece)
+    return piece.encode("utf-8", "replace")
+
+
+@lru_cache(maxsize=1)
+def _byte_letters() -> dict[str, int]:
+    """The byte for each letter of byte-level vocabularies: printable bytes are themselves, others start at U+0100."""
+    prints = [*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)]
+    table = {chr(byte): byte for byte in prints}
+    others = (byte for byte in range(256) if byte not in prints)
+    return table | {chr(256 + n): byte for n, byte in enumerate(others)}

@@ -7,8 +7,7 @@ import unicodedata
 from typing import Any, Final
 
 from attnviz.base.message import Problem
-from attnviz.models.tokens.token_spans import RawToken
-from attnviz.models.tokens.token_text import speller
+from attnviz.models.tokens.token_spans import RawToken, speller
 
 _switching: Final = threading.Lock()  # a translator's tokenizer changes its state while it tokenizes a target
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from attnviz.app.links.choices import PageChoices
-from attnviz.core.eviction import EVICTION_KINDS
+from attnviz.core.cache import EVICTION_KINDS
 from attnviz.core.precision import PLAIN_BITS
 from attnviz.models.architecture import gpus
 from attnviz.pages.decoding.maths import cache_traps, growing_bytes, kept_positions, token_by_token

@@ -8,7 +8,7 @@ from attnviz.app.page_heading import page_heading
 from attnviz.base.words import _
 from attnviz.pages.decoding import choices
 from attnviz.pages.decoding.page_entry import PAGE
-from attnviz.pages.decoding.panels import decoding_traps, growth, played_steps, player, policy, quantised, roofline
+from attnviz.pages.decoding.panels import decoder_form, decoding_traps, growth, player, policy, quantised, roofline
 
 
 def page() -> None:
@@ -24,7 +24,7 @@ def page() -> None:
     }
     names = {name: label for name, (label, _panel) in views.items()}
     view = presenting.section_of(choices.VIEW, names, _("View"), walked=False)
-    presenting.presenter(played_steps.walk(names))
+    presenting.presenter(decoder_form.walk(names))
     with guard():
         views[view][1]()
 

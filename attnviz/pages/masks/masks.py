@@ -13,10 +13,10 @@ from attnviz.base.words import _
 from attnviz.pages.masks import choices
 from attnviz.pages.masks.maths import mask_lab
 from attnviz.pages.masks.page_entry import PAGE
-from attnviz.pages.masks.panels import far as far_panel
-from attnviz.pages.masks.panels import layers as layers_panel
-from attnviz.pages.masks.panels import leak, mask_code, rules_form, workbench
-from attnviz.pages.masks.panels import traps as traps_panel
+from attnviz.pages.masks.panels import leak, mask_code, workbench
+from attnviz.pages.masks.panels import views as far_panel
+from attnviz.pages.masks.panels import views as layers_panel
+from attnviz.pages.masks.panels import views as traps_panel
 
 
 def ask() -> tuple[tuple[str, ...], int]:
@@ -26,14 +26,14 @@ def ask() -> tuple[tuple[str, ...], int]:
         sentence = widgets.text(choices.SENTENCE, _("Your sentence"))
     with number:
         seed = widgets.number(choices.SEED, _("Vectors: random, seed"), step=1)
-    return rules_form.words(sentence), seed
+    return workbench.words(sentence), seed
 
 
 @fragment
 def lab(words: tuple[str, ...], seed: int) -> None:
     """Draw everything below the sentence; painting a cell reruns only this fragment."""
     with guard():
-        config = mask_lab.Config(words, seed, rules_form.strip(), link_state.value(choices.PAINT))
+        config = mask_lab.Config(words, seed, workbench.strip(), link_state.value(choices.PAINT))
         with st.container(key="canvas-of-mask"):
             result = workbench.show_grid(config)
         views = {
@@ -45,11 +45,11 @@ def lab(words: tuple[str, ...], seed: int) -> None:
         with st.container(key="section-begins"), guard():
             view = presenting.section_of(choices.VIEW, views, _("Look closer"))
             if view == "layers":
-                layers_panel.panel(result)
+                layers_panel.layers_panel(result)
             elif view == "far":
-                far_panel.panel(config)
+                far_panel.far_panel(config)
             elif view == "traps":
-                traps_panel.panel(words, seed)
+                traps_panel.traps_panel(words, seed)
             else:
                 leak.panel(words, seed)
         if presenting.presenting():

@@ -9,8 +9,8 @@ from attnviz.app.guarding import guard
 from attnviz.app.page_heading import page_heading
 from attnviz.models.catalogue import LoadedModel
 from attnviz.pages.pictures.page_entry import PAGE
-from attnviz.pages.pictures.panels import model_choice, picture_input
 from attnviz.pages.pictures.panels import picture as picture_panel
+from attnviz.pages.pictures.panels import picture_input
 from attnviz.pages.pictures.panels.picture_cache import ChosenPicture
 
 
@@ -27,7 +27,7 @@ def page() -> None:
     left, right = st.columns([1.4, 1], vertical_alignment="top")
     loaded, picture = None, None
     with right, guard():
-        loaded = model_choice.ask()
+        loaded = picture_input.ask_model()
     with left, st.container(key="pic-asked"), guard():
         picture = None if loaded is None else picture_input.ask(loaded)
     if loaded is not None and picture is not None:

@@ -8,7 +8,7 @@ from attnviz.app.links.choices import PageChoices
 from attnviz.core.precision import DTYPES
 from attnviz.models.architecture import CONVENTIONS, CustomShape, all_presets, gpus
 from attnviz.models.catalogue import EXAMPLES
-from attnviz.pages.sharing.maths import live_layers
+from attnviz.pages.sharing import maths
 from attnviz.runs.head_sharing import Method
 
 TYPED = "typed"  #: id of the machine whose numbers the visitor types
@@ -64,7 +64,7 @@ GIGABYTES_PER_SECOND = PAGE.whole("h_gbs", 2039, low=1, high=1 << 20)
 TERAFLOPS = PAGE.whole("h_tflops", 312, low=1, high=1 << 20)
 #: the layer that is really built and timed, by field of live_layers.Config
 LIVE = {
-    name: PAGE.whole(f"h_live_{name}", getattr(live_layers.Config, name), low=1, high=1 << 20)
+    name: PAGE.whole(f"h_live_{name}", getattr(maths.Config, name), low=1, high=1 << 20)
     for name in ("d_model", "n_heads", "n_kv_heads", "tokens")
 }
 

@@ -6,9 +6,9 @@ import hashlib
 import json
 import os
 import zipfile
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, Protocol
 
 import numpy as np
 import torch
@@ -18,7 +18,8 @@ from attnviz.base.message import Problem
 from attnviz.models.capture import ResumedPass
 from attnviz.models.catalogue import LoadedModel
 from attnviz.runs.heads.batches import Batch, ids_in, inputs_of, module_of, parts_of
-from attnviz.runs.heads.head_scores import GrowingScores, HeadPositions, HeadScores
+from attnviz.runs.heads.head_scores import GrowingScores, HeadPositions, HeadScores, mean_outputs
+from attnviz.runs.heads.scan import scan
 
 TOKENS_AT_ONCE = 1024  #: so many positions go through the upper layers as one batch
 SENTENCES_TOKENS = 128  #: so many positions of sentences are finished, and kept, before the next ones are begun
@@ -216,3 +217,39 @@ def _digest(tensors: Mapping[str, Tensor]) -> str:
         value = tensors[name].detach().cpu().contiguous()
         made.update(f"{name} {value.dtype} {tuple(value.shape)} ".encode() + value.numpy().tobytes())
     return made.hexdigest()[:24]
+
+
+class HeadWork(Protocol):
+    """`scan`, `cost_steps` and `mean_outputs` in steps, for a list of sentences: the same numbers whoever does it."""
+
+    def scan(
+        self, loaded: LoadedModel, sentences: Sequence[str], patterns: Sequence[str]
+    ) -> Iterator[HeadScores | None]:
+        """The scores of all heads so far, after some sentences and at the end after all of them; None for a step on the
+        way there."""
+
+    def mean_steps(self, loaded: LoadedModel, sentences: Sequence[str]) -> Iterator[dict[str, Tensor] | None]:
+        """What each head hands on on average over these sentences, once and last; None for a step on the way there."""
+
+    def cost_steps(
+        self, loaded: LoadedModel, sentences: Sequence[str], means: Mapping[str, Tensor] | None = None
+    ) -> Iterator[HeadScores | None]:
+        """The costs of all heads so far, after some sentences; None for a step on the way there."""
+
+
+class HeadsHere:
+    """This process: a `HeadWork` by the model that it is given."""
+
+    def scan(self, loaded: LoadedModel, sentences: Sequence[str], patterns: Sequence[str]) -> Iterator[HeadScores]:
+        return scan(loaded, list(sentences), patterns)
+
+    def mean_steps(self, loaded: LoadedModel, sentences: Sequence[str]) -> Iterator[dict[str, Tensor]]:
+        yield mean_outputs(loaded, list(sentences))
+
+    def cost_steps(
+        self, loaded: LoadedModel, sentences: Sequence[str], means: Mapping[str, Tensor] | None = None
+    ) -> Iterator[HeadScores | None]:
+        return cost_steps(loaded, list(sentences), means)
+
+
+HERE: Final = HeadsHere()

@@ -30,7 +30,7 @@ from attnviz.pages.explore.panels import head as head_panel
 from attnviz.pages.explore.panels import overview
 from attnviz.pages.explore.panels import what_if as what_if_panel
 from attnviz.pages.sharing.panels import see
-from attnviz.runs import downstream, head_matrix, head_sharing, what_if
+from attnviz.runs import head_matrix, head_sharing, what_if
 from attnviz.runs.head_matrix import Look
 from attnviz.runs.head_sharing import Config as SharingConfig
 from attnviz.runs.model_run import Request, run_model
@@ -155,7 +155,7 @@ def work(name, text):
     for config in SHARED:
         result = head_sharing.run(head_sharing.complete(stack.layers[config.layer], loaded.model), config)
         yield lambda config=config: see._result(run(), config).after, result.after
-        guesses = downstream.run(alone, loaded, config).guesses
+        guesses = head_sharing.downstream(alone, loaded, config).guesses
         yield (lambda config=config: after_sharing(run(), config)), [guess.after for guess in guesses]
     measured = head_measures.measured(stack).values["entropy"]
     yield lambda: overview._measured(run(), run().stacks[0]).values["entropy"], measured

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from attnviz.base.message import Problem
 from attnviz.models.tokens import encoding as module
 from attnviz.models.tokens.encoding import encode, encode_target, frames
-from attnviz.models.tokens.token_text import speller
+from attnviz.models.tokens.token_spans import speller
 from tests.models.tiny_tokenizers import byte_level, llama_like, loaded, marian, unigram, word_piece
 
 MAKES = {"byte-level": byte_level, "WordPiece": word_piece, "Unigram": unigram, "Llama": llama_like}

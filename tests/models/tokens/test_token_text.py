@@ -4,7 +4,7 @@ import pytest
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
-from attnviz.models.tokens.token_text import speller
+from attnviz.models.tokens.token_spans import speller
 
 BYTE_LEVEL, WORD_PIECE, SUFFIXED, PLAIN = "byte level", "word piece", "suffixed", "plain"
 #: what "Ã¤", "##b" and "c</w>" spell in each

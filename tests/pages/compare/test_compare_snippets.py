@@ -10,7 +10,6 @@ from attnviz.pages.compare.maths import (
     heads_as_kernel,
     layer_costs,
     layer_timing,
-    reach,
     reach_training,
     shared_parameters,
 )
@@ -47,11 +46,15 @@ def test_as_quoted_it_prints_the_leading_terms():
 @pytest.mark.parametrize("training", [False, True])
 def test_the_second_measures_the_same_layers(training):
     found, printed = run(compare_snippets.timing(layer_timing.Config(d=16, heads=2, longest=256, training=training)))
-    assert set(found["took"]) == set(layer_timing.KINDS)
-    assert found["lengths"] == [32, 64, 128, 256]
-    assert all(seconds > 0 for times in found["took"].values() for seconds in times)
+    result = found["result"]
+    assert (result.config.training, result.complete) == (training, True)
     for kind in layer_timing.KINDS:
-        assert kind in printed
+        n, seconds, _ = result.curve(kind)
+        assert n.tolist() == [32, 64, 128, 256]
+        assert (seconds > 0).all()
+        assert (
+            f"{kind:10} {seconds[-1] * 1e3:9.3f} ms at n = 256, grows as n^{result.exponents(kind)[0]:.2f}" in printed
+        )
 
 
 @pytest.mark.parametrize(
@@ -62,20 +65,10 @@ def test_the_second_measures_the_same_layers(training):
     ],
 )
 def test_the_third_trains_to_the_pages_numbers(config):
-    found, _printed = run(compare_snippets.reach(config))
-    result = reach_training.run(config)
-    for kind in reach.KINDS:
-        reached = result.reached[kind]
-        assert found["before"][kind] == pytest.approx(reached.at_start[0], rel=1e-4, abs=1e-12), kind
-        assert found["after"][kind] == pytest.approx(reached.now[0], rel=1e-2, abs=1e-12), kind
-        assert found["right"][kind] == pytest.approx(reached.end_accuracy, nan_ok=True, abs=1e-6), kind
-
-
-@pytest.mark.slow
-def test_the_third_as_the_page_opens_ends_where_the_prepared_result_ends():
-    found, _printed = run(compare_snippets.reach(reach_training.Config()))
-    for kind, reached in reach_training.prepared().reached.items():
-        assert found["right"][kind] == pytest.approx(reached.end_accuracy, abs=0.1), kind
+    _found, printed = run(compare_snippets.reach(config))
+    for kind, reached in reach_training.run(config).reached.items():
+        assert f"{kind:10} gradient at the first token {reached.at_start[0]:.3g}, then {reached.now[0]:.3g}" in printed
+        assert f"{kind:10} {reached.end_accuracy:.1%} right" in printed
 
 
 def test_the_fourth_counts_parameters_and_what_heads_miss():

@@ -6,8 +6,7 @@ import torch
 
 from attnviz.base.message import Problem
 from attnviz.pages.compare.maths import compared_layers, layer_timing
-from attnviz.pages.compare.maths.layer_timing import Config, LayerTiming, Result
-from attnviz.pages.compare.maths.measured_on import this_machine
+from attnviz.pages.compare.maths.layer_timing import Config, LayerTiming, Result, this_machine
 
 pytestmark = pytest.mark.slow  # in `make check-all`
 

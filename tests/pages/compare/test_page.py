@@ -13,10 +13,9 @@ from attnviz.pages.compare import compare as compare_sections
 from attnviz.pages.compare.maths import (
     layer_costs,
     layer_timing,
+    own_process,
     reach_training,
     shared_parameters,
-    timing_process,
-    training_process,
 )
 from attnviz.pages.compare.panels import compare_results
 from attnviz.pages.compare.panels import measured as measured_panel
@@ -149,7 +148,7 @@ def quick(monkeypatch):
     """Make a measurement take a fraction of a second."""
     monkeypatch.setattr(layer_timing, "ENOUGH", 0.0)
     monkeypatch.setattr(layer_timing, "LENGTHS", (32, 64, 128))
-    monkeypatch.setattr(timing_process, "measure", layer_timing.measure)
+    monkeypatch.setattr(own_process, "measure", layer_timing.measure)
 
 
 def test_the_owner_measures_by_a_button_and_finds_the_result_again(visit, quick):
@@ -234,7 +233,7 @@ def test_a_second_training_waits_for_the_first_and_finds_what_it_made(visit, mon
         return waited[-1]
 
     monkeypatch.setattr(reach_panel, "_wait", said_to_the_second)
-    monkeypatch.setattr(training_process, "train", lambda _config: pytest.fail("trained what was there"))
+    monkeypatch.setattr(own_process, "train", lambda _config: pytest.fail("trained what was there"))
     monkeypatch.setattr(compare_results.os, "cpu_count", lambda: 2)
     training_line.clear()
     page = visit("compare", **SHORT)
@@ -273,9 +272,7 @@ def test_what_is_trained_already_can_be_watched_once_more(visit, monkeypatch):
     result = reach_training.run(CONFIG)
     trained_reach().get(CONFIG, lambda: result)
     trained = []
-    monkeypatch.setattr(
-        training_process, "train", lambda config: trained.append(config) or reach_training.train(config)
-    )
+    monkeypatch.setattr(own_process, "train", lambda config: trained.append(config) or reach_training.train(config))
     page = visit("compare", **SHORT)
     assert figures(page) == 3
     assert trained == []

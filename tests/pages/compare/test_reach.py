@@ -7,19 +7,19 @@ import pytest
 import torch
 
 from attnviz.base.message import Problem
-from attnviz.pages.compare.maths import reach, reach_training
+from attnviz.pages.compare.maths import reach_training
 from attnviz.pages.compare.maths.reach_training import Config
 
 SMALL = Config(n=8, d=8, heads=2, layers=2, steps=25)
 
 
-@pytest.mark.parametrize("kind", reach.KINDS)
+@pytest.mark.parametrize("kind", reach_training.KINDS)
 def test_the_influence_is_the_norm_of_torchs_own_jacobian(kind):
     model = reach_training.model(kind, SMALL)
     x = torch.randn(8, 8, generator=torch.Generator().manual_seed(3))
     jacobian = torch.autograd.functional.jacobian(lambda one: model.last(one.unsqueeze(0))[0], x)  # (d, n, d)
     expected = jacobian.square().sum((0, 2)).sqrt().numpy()
-    assert reach.influence(model.last, x) == pytest.approx(expected, rel=1e-4, abs=1e-9)
+    assert reach_training.influence(model.last, x) == pytest.approx(expected, rel=1e-4, abs=1e-9)
 
 
 def test_a_convolution_depends_on_nothing_beyond_what_it_sees():
@@ -51,7 +51,7 @@ def test_training_is_the_same_for_the_same_seed_and_partial_results_are_its_begi
     assert [result.done for result in results] == [0, 20, 25]
     assert results[-1].complete
     again = reach_training.run(SMALL)
-    for kind in reach.KINDS:
+    for kind in reach_training.KINDS:
         one, other = results[-1].reached[kind], again.reached[kind]
         assert np.array_equal(one.loss, other.loss)
         assert np.array_equal(one.now, other.now)

@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 from attnviz.base.message import Problem
-from attnviz.pages.compare.maths import reach_training, training_process
+from attnviz.pages.compare.maths import own_process, reach_training
 from attnviz.pages.compare.maths.reach_training import Config
 
 SMALL = Config(n=6, steps=40, layers=2)
 
 
 def test_it_trains_to_the_same_numbers_as_here(children):
-    there, here = list(training_process.train(SMALL)), list(reach_training.train(SMALL))
+    there, here = list(own_process.train(SMALL)), list(reach_training.train(SMALL))
     assert [result.done for result in there] == [0, 20, 40] == [result.done for result in here]
     assert there[-1].complete
     assert there[-1].config == SMALL
@@ -27,10 +27,10 @@ def test_it_trains_to_the_same_numbers_as_here(children):
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="priorities are read from /proc")
 def test_it_comes_after_everybody_else_and_ends_when_nobody_listens(children):
-    results = training_process.train(Config(n=6, steps=1000, layers=2))
+    results = own_process.train(Config(n=6, steps=1000, layers=2))
     next(results)
     assert os.getpriority(os.PRIO_PROCESS, children[0].pid) - os.getpriority(os.PRIO_PROCESS, 0) >= min(
-        training_process.NICE, 19 - os.getpriority(os.PRIO_PROCESS, 0)
+        own_process.NICE, 19 - os.getpriority(os.PRIO_PROCESS, 0)
     )
     results.close()
     assert children[0].poll() is not None
@@ -38,7 +38,7 @@ def test_it_comes_after_everybody_else_and_ends_when_nobody_listens(children):
 
 def test_what_makes_no_sense_starts_no_process(children):
     with pytest.raises(Problem, match="n=3 must lie between 4 and 128"):
-        next(training_process.train(Config(n=3)))
+        next(own_process.train(Config(n=3)))
     assert not children
 
 

@@ -6,7 +6,6 @@ import torch.nn.functional as F
 from attnviz.base.message import Problem
 from attnviz.core.rope import rotate
 from attnviz.pages.decoding.maths import cache_traps
-from attnviz.pages.decoding.maths.cache_traps import unshifted_positions, wrong_dimension
 from attnviz.runs.word_vectors import WIDTH, sentence
 
 WORDS = ("The", "cat", "sat", "on", "the", "mat", "because", "it", "was", "tired")
@@ -41,16 +40,16 @@ def test_the_right_side_is_a_part_of_one_full_pass(trap):
 
 def test_positions_are_wrong_only_towards_the_cache():
     new, cached = torch.zeros(3, WIDTH), torch.zeros(7, WIDTH)
-    assert unshifted_positions.wrong(new, cached).tolist() == [0, 1, 2]
-    assert unshifted_positions.right(new, cached).tolist() == [7, 8, 9]
+    assert cache_traps.wrong_unshifted_positions(new, cached).tolist() == [0, 1, 2]
+    assert cache_traps.right_unshifted_positions(new, cached).tolist() == [7, 8, 9]
 
 
 def test_the_wrong_dimension_makes_heads_and_raises_one_word_at_a_time():
     chunk = torch.zeros(1, 4, WIDTH)
-    assert wrong_dimension.wrong(chunk, chunk).shape == (2, 4, WIDTH)
-    assert wrong_dimension.right(chunk, chunk).shape == (1, 8, WIDTH)
+    assert cache_traps.wrong_dimension(chunk, chunk).shape == (2, 4, WIDTH)
+    assert cache_traps.right_dimension(chunk, chunk).shape == (1, 8, WIDTH)
     with pytest.raises(RuntimeError, match="Sizes of tensors must match"):
-        wrong_dimension.wrong(chunk, chunk[:, :1])
+        cache_traps.wrong_dimension(chunk, chunk[:, :1])
 
 
 def test_an_unknown_trap_is_refused():

@@ -3,9 +3,9 @@ import pytest
 import torch
 
 from attnviz.base.message import Problem
-from attnviz.core.eviction import EVICTION_KINDS, Eviction, kept_by_position
+from attnviz.core.cache import EVICTION_KINDS, Eviction, kept_by_position
 from attnviz.models.capture import Edit, intervene
-from attnviz.pages.decoding.maths import kept_positions, teacher_forcing
+from attnviz.pages.decoding.maths import decoders, kept_positions
 from tests.pages.decoding.conftest import of_family
 
 TEXT = "the cat sat on the mat, don't you think the cat's hat is nice?"
@@ -15,7 +15,7 @@ FAMILIES = ["llama", "gpt2", "gemma2-wide"]
 
 @pytest.fixture(scope="module", params=FAMILIES)
 def reading(request):
-    return teacher_forcing.read(of_family(request.param), TEXT)
+    return decoders.read(of_family(request.param), TEXT)
 
 
 def on_the_full_pass(reading, kept):
@@ -69,7 +69,7 @@ def evicted_for_real(reading, kept):
 @pytest.mark.parametrize("family", ["llama", "gpt2"])
 @pytest.mark.parametrize("kind", ["window", "sinks", "random"])
 def test_a_policy_is_what_really_evicting_gives_token_by_token(family, kind):
-    reading = teacher_forcing.read(of_family(family), TEXT)
+    reading = decoders.read(of_family(family), TEXT)
     logits, kept = kept_positions.decode(reading, Eviction(kind, 6, 1))
     assert torch.allclose(logits, evicted_for_real(reading, kept), atol=2e-3, rtol=1e-3)
 
@@ -85,7 +85,7 @@ def test_heavy_hitters_really_evicted_where_there_is_one_kv_head():
     model = llama(vocab_size=len(tokenizer), num_key_value_heads=1)
     adopt(model)
     decoder = ModelDecoder(LoadedModel(model, tokenizer, Entry("tiny", "Tiny", None, "decoder"), "folder", "random"))
-    reading = teacher_forcing.read(decoder, TEXT)
+    reading = decoders.read(decoder, TEXT)
     logits, kept = kept_positions.decode(reading, Eviction("heavy", 6))
     assert not np.array_equal(kept[0], kept[1]), "layers keep positions of their own"
     assert torch.allclose(logits, evicted_for_real(reading, kept), atol=2e-3, rtol=1e-3)
@@ -93,14 +93,14 @@ def test_heavy_hitters_really_evicted_where_there_is_one_kv_head():
 
 @pytest.mark.parametrize("family", ["core", *FAMILIES])
 def test_with_room_for_all_nothing_moves_and_kl_is_that_of_torch(family):
-    reading = teacher_forcing.read(of_family(family), TEXT)
+    reading = decoders.read(of_family(family), TEXT)
     for kind in EVICTION_KINDS:
         logits, _kept = kept_positions.decode(reading, Eviction(kind, reading.total))
-        assert teacher_forcing.moved(reading, logits).kl.max() < 1e-6
+        assert decoders.moved(reading, logits).kl.max() < 1e-6
     logits, _kept = kept_positions.decode(reading, Eviction("window", 2))
     full, changed = (each.double().log_softmax(-1) for each in (reading.logits, logits))
     theirs = torch.nn.functional.kl_div(changed, full, log_target=True, reduction="none").sum(-1)
-    found = teacher_forcing.moved(reading, logits)
+    found = decoders.moved(reading, logits)
     assert np.allclose(found.kl, theirs.numpy(), atol=1e-9)
     follows = torch.tensor(reading.ids[reading.prompt + 1 :])
     assert found.loss == pytest.approx(float(torch.nn.functional.cross_entropy(logits[:-1].double(), follows)))
@@ -123,7 +123,7 @@ def test_results_come_policy_by_policy_and_bytes_follow_the_budget():
 
 
 def test_positions_without_weights_are_the_core_s_own():
-    reading = teacher_forcing.read(of_family("core"), TEXT)
+    reading = decoders.read(of_family("core"), TEXT)
     policy = Eviction("sinks", 9)
     _logits, kept = kept_positions.decode(reading, policy)
     assert np.array_equal(kept[0, 0], kept_by_position(policy, reading.prompt, reading.total).numpy())
@@ -132,15 +132,15 @@ def test_positions_without_weights_are_the_core_s_own():
 @pytest.mark.parametrize("text, words", [("", "The prompt is empty"), ("one", "this takes at least 8: type more")])
 def test_too_little_text_is_answered_in_a_sentence(text, words):
     with pytest.raises(Problem, match=words):
-        teacher_forcing.read(of_family("core"), text)
+        decoders.read(of_family("core"), text)
 
 
 def test_a_long_text_is_cut_and_says_so():
-    reading = teacher_forcing.read(of_family("core"), "a" * 400)
-    assert reading.total == teacher_forcing.LONGEST
+    reading = decoders.read(of_family("core"), "a" * 400)
+    assert reading.total == decoders.LONGEST
     assert "first 256 tokens of the text are read, of 400" in str(reading.notices[0])
 
 
 def test_a_layer_with_a_window_of_its_own_is_refused_in_a_sentence():
     with pytest.raises(Problem, match="Layer 0 of Tiny keeps a window of 6 tokens by itself"):
-        teacher_forcing.read(of_family("mistral"), TEXT)
+        decoders.read(of_family("mistral"), TEXT)

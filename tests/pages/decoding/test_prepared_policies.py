@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from attnviz.core.eviction import Eviction
+from attnviz.core.cache import Eviction
 from attnviz.pages.decoding.choices import TEXT_EXAMPLE
-from attnviz.pages.decoding.maths import kept_positions, prepared_policies, teacher_forcing
+from attnviz.pages.decoding.maths import decoders, kept_positions
 from attnviz.pages.decoding.maths.decoders import ModelDecoder
 from attnviz.pages.decoding.maths.kept_positions import Config
 
@@ -11,21 +11,21 @@ MODEL = "smollm2-135m"
 
 
 def test_it_holds_for_these_weights_this_text_and_this_seed_only():
-    found = prepared_policies.find(MODEL, Config(TEXT_EXAMPLE))
+    found = kept_positions.find(MODEL, Config(TEXT_EXAMPLE))
     assert found is not None
     assert found.done
-    assert prepared_policies.find(MODEL, Config(TEXT_EXAMPLE + "!")) is None
-    assert prepared_policies.find(MODEL, Config(TEXT_EXAMPLE, 1)) is None
-    assert prepared_policies.find("core", Config(TEXT_EXAMPLE)) is None
+    assert kept_positions.find(MODEL, Config(TEXT_EXAMPLE + "!")) is None
+    assert kept_positions.find(MODEL, Config(TEXT_EXAMPLE, 1)) is None
+    assert kept_positions.find("core", Config(TEXT_EXAMPLE)) is None
 
 
 @pytest.mark.parametrize("kind, budget", [("full", 92), ("heavy", 16), ("random", 8), ("sinks", 32), ("window", 4)])
 def test_computed_again_it_is_the_same(smollm2, kind, budget):
-    prepared = prepared_policies.find(MODEL, Config(TEXT_EXAMPLE))
-    reading = teacher_forcing.read(ModelDecoder(smollm2), TEXT_EXAMPLE)
+    prepared = kept_positions.find(MODEL, Config(TEXT_EXAMPLE))
+    reading = decoders.read(ModelDecoder(smollm2), TEXT_EXAMPLE)
     assert reading.labels == prepared.labels
     logits, positions = kept_positions.decode(reading, Eviction(kind, budget))
-    moved, held = teacher_forcing.moved(reading, logits), prepared.at(kind, budget)
+    moved, held = decoders.moved(reading, logits), prepared.at(kind, budget)
     assert np.allclose(moved.kl, held.moved.kl, atol=1e-2, rtol=1e-2)
     assert moved.loss == pytest.approx(held.moved.loss, abs=1e-2)
     assert (positions == held.positions).mean() > 0.999
@@ -36,11 +36,11 @@ def test_what_is_packed_is_found_again(smollm2, monkeypatch):
     import io
     import json
 
-    found = prepared_policies.find(MODEL, Config(TEXT_EXAMPLE))
-    with np.load(io.BytesIO(prepared_policies.packed(MODEL, found))) as arrays:
+    found = kept_positions.find(MODEL, Config(TEXT_EXAMPLE))
+    with np.load(io.BytesIO(kept_positions.packed(MODEL, found))) as arrays:
         again = dict(arrays)
     header = json.loads(again.pop("header").tobytes())
-    monkeypatch.setattr(prepared_policies, "_held", lambda: (header, again))
-    other = prepared_policies.find(MODEL, Config(TEXT_EXAMPLE))
+    monkeypatch.setattr(kept_positions, "_held", lambda: (header, again))
+    other = kept_positions.find(MODEL, Config(TEXT_EXAMPLE))
     assert [kept.moved.loss for kept in other.kept] == [kept.moved.loss for kept in found.kept]
     assert all((a.positions == b.positions).all() for a, b in zip(other.kept, found.kept, strict=True))

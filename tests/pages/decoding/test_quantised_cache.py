@@ -2,9 +2,8 @@ import numpy as np
 import pytest
 import torch
 
-from attnviz.core.precision import stored_bytes
-from attnviz.core.quantised import dequantise, quantise
-from attnviz.pages.decoding.maths import quantised_cache, teacher_forcing
+from attnviz.core.precision import dequantise, quantise, stored_bytes
+from attnviz.pages.decoding.maths import decoders, quantised_cache
 from attnviz.pages.decoding.maths.quantised_cache import CHANNEL_TOKENS, Config
 from tests.pages.decoding.conftest import of_family
 
@@ -43,9 +42,9 @@ def _keys(k, bits, axis):
 @pytest.mark.parametrize("family", ["llama", "gpt2"])
 @pytest.mark.parametrize("bits, axis", quantised_cache.FORMATS)
 def test_the_error_is_that_of_a_cache_that_is_really_rounded_token_by_token(family, bits, axis):
-    reading = teacher_forcing.read(of_family(family), TEXT)
+    reading = decoders.read(of_family(family), TEXT)
     found = quantised_cache.rounded(reading, bits, axis)
-    real = teacher_forcing.moved(reading, rounded_for_real(reading, bits, axis))
+    real = decoders.moved(reading, rounded_for_real(reading, bits, axis))
     assert np.allclose(found.moved.largest, real.largest, atol=5e-3, rtol=5e-3)
     assert np.allclose(found.moved.kl, real.kl, atol=1e-3, rtol=1e-2)
 
@@ -66,7 +65,7 @@ def test_the_largest_channel_is_told_from_the_median_one():
     keys[1, :, 0] *= 3
     assert quantised_cache.channel_spread(keys) == pytest.approx((7 + 3) / 2)
     *_partial, found = quantised_cache.run(of_family("llama"), Config(TEXT))
-    layers = teacher_forcing.read(of_family("llama"), TEXT).layers
+    layers = decoders.read(of_family("llama"), TEXT).layers
     sizes = [np.sqrt((layer.k[0, head].numpy() ** 2).mean(0)) for layer in layers for head in range(layer.n_kv_heads)]
     lower_median = [np.sort(size)[(len(size) - 1) // 2] for size in sizes]
     expected = np.mean([size.max() / middle for size, middle in zip(sizes, lower_median, strict=True)])

@@ -1,6 +1,6 @@
 import numpy as np
 
-from attnviz.pages.heads.figures.head_points import LETTER, LINE, POINT, SMALLEST_PLOT, against, pickable_map
+from attnviz.pages.heads.figures import LETTER, LINE, POINT, SMALLEST_PLOT, against, pickable_map
 
 PLACES = [(3, 0), (3, 1), (7, 0)]  # the layers between have no heads, as in a hybrid model
 

@@ -14,7 +14,7 @@ import pytest
 
 from attnviz.app import live_run
 from attnviz.pages.heads import choices
-from attnviz.pages.heads.maths import head_kinds, head_survey, prepared_surveys
+from attnviz.pages.heads.maths import head_kinds, head_survey
 from attnviz.pages.heads.panels import head_controls, map
 
 MINI = {"hd_model": "minilm-l6"}
@@ -50,7 +50,7 @@ def test_the_first_picture_is_the_prepared_one_and_needs_no_model(visit, monkeyp
     page = visit("heads")
     assert not page.exception
     assert not page.error
-    survey = prepared_surveys.find("smollm2-135m", PREPARED)
+    survey = head_survey.find("smollm2-135m", PREPARED)
     layer, head = strongest(survey, "induction")
     held = survey.measures["induction"]
     column = survey.column(layer, head)
@@ -66,7 +66,7 @@ def test_the_first_picture_is_the_prepared_one_and_needs_no_model(visit, monkeyp
 def test_the_table_names_heads_with_their_evidence(visit):
     page = visit("heads", hd_text="books", **MINI)
     table = page.dataframe[0].value
-    named = head_kinds.named(prepared_surveys.find("minilm-l6", head_survey.Config("books")))
+    named = head_kinds.named(head_survey.find("minilm-l6", head_survey.Config("books")))
     told = [[float(part) for part in text.split(" ± ")] for text in table["weight"]]
     for (mean, error), each in zip(told, named, strict=True):
         assert mean == pytest.approx(each.mean, abs=0.005)
@@ -77,7 +77,7 @@ def test_the_table_names_heads_with_their_evidence(visit):
 
 def test_an_example_is_its_sentence_with_its_source_and_its_picture(visit):
     page = visit("heads", hd_text="books", hd_by="previous_token", hd_example="2", **MINI)
-    survey = prepared_surveys.find("minilm-l6", head_survey.Config("books"))
+    survey = head_survey.find("minilm-l6", head_survey.Config("books"))
     column = survey.column(*strongest(survey, "previous_token"))
     text = survey.sentences[survey.measures["previous_token"].best[column, 1]]
     assert text[:40] in said(page)
@@ -89,7 +89,7 @@ def test_the_explorer_opens_at_the_head_with_the_sentence(visit):
     page = visit("heads", hd_by="previous_token", hd_at="3.2", **MINI)
     page.button(key="hd_explore").click().run()
     assert not page.exception
-    survey = prepared_surveys.find("minilm-l6", PREPARED)
+    survey = head_survey.find("minilm-l6", PREPARED)
     text = survey.sentences[survey.measures["previous_token"].best[survey.column(3, 2), 0]]
     chosen = page.session_state["_chosen"]
     assert chosen["at"] == (3, 2)
@@ -203,7 +203,7 @@ def test_a_host_lets_nobody_measure_costs_and_reads_fewer_sentences(visit, monke
     page = visit("heads", hd_text="own", hd_own="\n".join([OWN] * 20), hd_count="64", **MINI)
     assert page.number_input(key="hd_count").max == 16
     config = head_survey.Config("repeated", count=16, seed=5)
-    assert prepared_surveys.find("smollm2-135m", config) is None
+    assert head_survey.find("smollm2-135m", config) is None
     from attnviz.pages.heads.panels import head_surveys
 
     shown = types.SimpleNamespace(decoder=True, has=lambda name: False, live=(), model="x", config=config)
@@ -214,7 +214,7 @@ def test_a_host_lets_nobody_measure_costs_and_reads_fewer_sentences(visit, monke
 
 
 def test_a_picked_point_chooses_its_head(monkeypatch):
-    survey = prepared_surveys.find("minilm-l6", PREPARED)
+    survey = head_survey.find("minilm-l6", PREPARED)
     put: list[dict[Any, Any]] = []
     monkeypatch.setattr(map.link_state, "put_all", put.append)
     shown = types.SimpleNamespace(survey=survey, section="second")
@@ -242,7 +242,7 @@ def test_the_program_prints_the_scores_of_the_page(config):
 
 
 def test_the_table_for_a_spreadsheet_has_every_head_and_measure():
-    survey = prepared_surveys.find("minilm-l6", PREPARED)
+    survey = head_survey.find("minilm-l6", PREPARED)
     table = map.table_of(survey)
     assert len(table["layer"]) == 72
     assert table["induction mean"][5] == float(f"{survey.measures['induction'].mean[5]:.5g}")

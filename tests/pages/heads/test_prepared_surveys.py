@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from attnviz.models.loading import load
-from attnviz.pages.heads.maths import head_survey, prepared_surveys
+from attnviz.pages.heads.maths import head_survey
 
 PAIRS = [(model, text) for model in ("smollm2-135m", "minilm-l6") for text in ("books", "repeated")]
 AGAIN = 2  # sentences
@@ -19,7 +19,7 @@ AGAIN = 2  # sentences
 @pytest.mark.parametrize("model, text", PAIRS)
 def test_a_prepared_survey_has_the_scores_of_its_first_sentences(model: str, text: head_survey.TextKind) -> None:
     config = head_survey.Config(text)
-    survey = prepared_surveys.find(model, config)
+    survey = head_survey.find(model, config)
     assert survey is not None
     loaded = load(model)
     assert survey.sentences == config.sentences(loaded)
@@ -38,7 +38,7 @@ def test_a_prepared_survey_has_the_scores_of_its_first_sentences(model: str, tex
 
 @pytest.mark.parametrize("model, text", PAIRS)
 def test_a_prepared_survey_says_how_it_was_made(model: str, text: head_survey.TextKind) -> None:
-    survey = prepared_surveys.find(model, head_survey.Config(text))
+    survey = head_survey.find(model, head_survey.Config(text))
     assert survey is not None
     assert {"weights", "seed", "made", "torch", "transformers", "model"} <= set(survey.about)
     assert len(survey.sentences) == 64
@@ -47,12 +47,12 @@ def test_a_prepared_survey_says_how_it_was_made(model: str, text: head_survey.Te
 def test_other_weights_other_sentences_and_ones_own_text_have_no_prepared_survey(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert prepared_surveys.find("gpt2", head_survey.Config()) is None
-    assert prepared_surveys.find("smollm2-135m", head_survey.Config(count=8)) is None
-    assert prepared_surveys.find("smollm2-135m", head_survey.Config("repeated", seed=1)) is None
-    assert prepared_surveys.find("../../secret", head_survey.Config()) is None
-    monkeypatch.setattr(prepared_surveys, "weights_of", lambda model: "other weights")
-    assert prepared_surveys.find("smollm2-135m", head_survey.Config()) is None
+    assert head_survey.find("gpt2", head_survey.Config()) is None
+    assert head_survey.find("smollm2-135m", head_survey.Config(count=8)) is None
+    assert head_survey.find("smollm2-135m", head_survey.Config("repeated", seed=1)) is None
+    assert head_survey.find("../../secret", head_survey.Config()) is None
+    monkeypatch.setattr(head_survey, "weights_of", lambda model: "other weights")
+    assert head_survey.find("smollm2-135m", head_survey.Config()) is None
 
 
 @pytest.mark.slow
@@ -62,7 +62,7 @@ def test_the_prepared_cost_is_that_of_the_first_sentence_in_its_last_layers() ->
     from attnviz.models.tokens import encode
     from attnviz.runs.heads.removal_costs import _loss, costs_in_layer, targets
 
-    survey = prepared_surveys.find("smollm2-135m", head_survey.Config())
+    survey = head_survey.find("smollm2-135m", head_survey.Config())
     assert survey is not None
     held, loaded = survey.measures["silenced"], load("smollm2-135m")
     inputs = encode(loaded, survey.sentences[0]).inputs
@@ -86,7 +86,7 @@ def test_a_prepared_cost_is_the_rise_of_transformers_own_loss_with_the_head_s_sl
     text: head_survey.TextKind, layer: int, head: int
 ) -> None:
     """By a hook of torch before the output projection, over every sentence that the mean rests on."""
-    survey = prepared_surveys.find("smollm2-135m", head_survey.Config(text))
+    survey = head_survey.find("smollm2-135m", head_survey.Config(text))
     assert survey is not None
     held, column, loaded = survey.measures["silenced"], survey.column(layer, head), load("smollm2-135m")
     inner: Any = loaded.model

@@ -18,7 +18,7 @@ from attnviz.pages.masks.choices import PAINT
 from attnviz.pages.masks.maths import traps
 from attnviz.pages.masks.maths.mask_lab import Painted
 from attnviz.pages.masks.maths.mask_rules import KINDS, Rule, combined
-from attnviz.pages.masks.panels import layers as layers_panel
+from attnviz.pages.masks.panels import views as layers_panel
 from attnviz.runs.word_vectors import sentence
 from tests.pages.conftest import with_code
 

@@ -9,7 +9,6 @@ from torch.testing import assert_close
 
 from attnviz.models.loading import load
 from attnviz.models.pictures import PatchGrid, composed, held_out, sample
-from attnviz.pages.pictures.maths.changed_weights import weights_under
 from attnviz.pages.pictures.maths.patch_measures import (
     distances,
     head_maps,
@@ -17,6 +16,7 @@ from attnviz.pages.pictures.maths.patch_measures import (
     received,
     rolled_out,
     sinks,
+    weights_under,
 )
 from attnviz.pages.pictures.maths.picture_program import changed_program, program
 from attnviz.pages.pictures.maths.picture_record import HeadChange

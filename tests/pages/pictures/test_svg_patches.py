@@ -10,7 +10,7 @@ from PIL import Image
 
 from attnviz.figures import svg
 from attnviz.figures.picture import to_svg
-from attnviz.pages.pictures.figures.svg_patches import LitRow, PatchPicture
+from attnviz.pages.pictures.figures import LitRow, PatchPicture
 
 
 def picture(**more):

@@ -3,15 +3,15 @@
 import numpy as np
 import pytest
 
-from attnviz.pages.positions.figures import circle as positions_circle
-from attnviz.pages.positions.figures import head as positions_head
-from attnviz.pages.positions.figures import longer, norm, order, video
+from attnviz.pages.positions.figures import rotation, scores, video
+from attnviz.pages.positions.figures import rotation as positions_circle
+from attnviz.pages.positions.figures import rotation as positions_head
 from attnviz.pages.positions.figures import scores as positions_scores
 
 
 def test_an_exact_zero_is_drawn_at_the_edge_of_the_log_axis_and_hovered_as_zero():
-    fig = order.changes(["none", "RoPE"], np.array([0.0, 0.5]), np.array([1e-16, 2.0]))
-    assert list(fig.data[0].x) == [order.FLOOR, 0.5]
+    fig = scores.changes(["none", "RoPE"], np.array([0.0, 0.5]), np.array([1e-16, 2.0]))
+    assert list(fig.data[0].x) == [scores.FLOOR, 0.5]
     assert list(fig.data[0].customdata) == [0.0, 0.5]
     assert fig.data[1].name == "causal mask"
 
@@ -36,13 +36,13 @@ def test_the_chosen_head_and_the_chosen_scaling_stand_out():
     bars = positions_scores.slopes(np.array([0.5, 0.25, 0.125]), 1).data[0]
     assert bars.marker.color[1] != bars.marker.color[0] == bars.marker.color[2]
     lines = {"none": np.array([6.0, 60.0]), "YaRN": np.array([6.0, 240.0])}
-    fig = longer.wavelengths(lines, "YaRN", 50, 200)
+    fig = rotation.wavelengths(lines, "YaRN", 50, 200)
     assert [trace.line.dash for trace in fig.data] == ["dot", "solid"]
     assert {a.text for a in fig.layout.annotations} == {"trained on 50", "wanted: 200"}
 
 
 def test_lengths_that_were_not_trained_are_shaded():
-    fig = longer.over_distance(np.array([0.0, 50, 100]), np.ones(3), np.zeros(3), "linear", 40)
+    fig = rotation.over_distance(np.array([0.0, 50, 100]), np.ones(3), np.zeros(3), "linear", 40)
     shade = fig.layout.shapes[0]
     assert (shade.x0, shade.x1) == (40, 100)
 
@@ -68,13 +68,13 @@ def test_frames_are_those_around_the_querys_and_relative_to_its_score(frames, sh
 
 
 def test_before_and_after_stand_side_by_side():
-    fig = positions_head.over_distance(np.array([0.1, 0.7]), np.array([0.4, 0.2]))
+    fig = positions_head.tokens_back(np.array([0.1, 0.7]), np.array([0.4, 0.2]))
     assert [list(bars.y) for bars in fig.data] == [[0.1, 0.7], [0.4, 0.2]]
 
 
 def test_the_bound_is_a_line():
     factors = np.array([1.0, 2.0])
-    fig = norm.growth(factors, factors**2, np.ones(2), "Largest logit", 2.0, log_y=True, bound=5.0)
+    fig = rotation.growth(factors, factors**2, np.ones(2), "Largest logit", 2.0, log_y=True, bound=5.0)
     assert 5.0 in [shape.y0 for shape in fig.layout.shapes]
     assert fig.layout.yaxis.type == "log"
 

@@ -13,7 +13,6 @@ from attnviz.pages.positions.maths import (
     position_scores,
     position_snippets,
     qk_norm_growth,
-    rotation_snippets,
     shuffled_words,
     video_axes,
 )
@@ -87,7 +86,7 @@ def test_the_program_reads_a_trained_table_where_the_page_does(minilm):
 
 @pytest.mark.parametrize("config", PAIRS)
 def test_the_program_of_the_third_section_multiplies_complex_numbers(config):
-    found, printed = run(rotation_snippets.circle(config))
+    found, printed = run(position_snippets.circle(config))
     result = pair_rotation.run(config)
     assert (found["product"], found["score"]) == pytest.approx((result.product, result.score), rel=1e-9)
     assert f"part of q.k: {result.product:.4g}; all pairs: {result.score:.4g}, and {result.unturned:.4g}" in printed
@@ -96,7 +95,7 @@ def test_the_program_of_the_third_section_multiplies_complex_numbers(config):
 
 @pytest.mark.parametrize("config", LONGER)
 def test_the_program_of_the_fourth_section_prints_every_wavelength(config):
-    found, printed = run(rotation_snippets.longer(config))
+    found, printed = run(position_snippets.longer(config))
     result = longer_context.run(config)
     assert list(found["wavelengths"]) == list(result.methods)
     for method, made in result.methods.items():
@@ -107,7 +106,7 @@ def test_the_program_of_the_fourth_section_prints_every_wavelength(config):
 
 @pytest.mark.parametrize("config", VIDEOS, ids=lambda c: c.split)
 def test_the_program_of_the_fifth_section_prints_its_scores(config):
-    found, _ = run(rotation_snippets.video(config))
+    found, _ = run(position_snippets.video(config))
     result = video_axes.run(config)
     assert (tuple(found["rotated"]), found["left"]) == (result.rotated, result.left)
     assert found["scores"].numpy() == pytest.approx(result.scores, rel=1e-9)
@@ -124,7 +123,7 @@ def test_the_program_of_the_fifth_section_prints_its_scores(config):
 )
 def test_the_program_of_the_sixth_section_prints_the_last_tokens_weights(smollm2, config):
     text = 'A "cat" sat.'
-    found, printed = run(rotation_snippets.head("smollm2-135m", text, config))
+    found, printed = run(position_snippets.head("smollm2-135m", text, config))
     result = changed_rope.run(run_model(Request("smollm2-135m", text), smollm2), smollm2, config)
     assert found["weights"][0].numpy() == pytest.approx(result.before, abs=1e-6)
     assert found["weights"][1].numpy() == pytest.approx(result.after, abs=1e-5)
@@ -139,7 +138,7 @@ def test_the_program_of_the_sixth_section_prints_the_last_tokens_weights(smollm2
 
 @pytest.mark.parametrize("config", NORMS)
 def test_the_program_of_the_seventh_section_prints_logits_and_entropies(config):
-    found, _ = run(rotation_snippets.norm(config))
+    found, _ = run(position_snippets.norm(config))
     result = qk_norm_growth.run(config)
     for mine, theirs in zip(found["found"], result.here, strict=True):
         assert mine == pytest.approx(theirs, rel=1e-6)

@@ -1,7 +1,7 @@
 import pytest
 
 from attnviz.base.message import Problem
-from attnviz.pages.sharing.maths.live_layers import Config, run
+from attnviz.pages.sharing.maths import Config, run
 
 
 def test_every_layout_holds_the_bytes_and_parameters_the_formulas_say():

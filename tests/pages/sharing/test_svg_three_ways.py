@@ -14,9 +14,9 @@ from PIL import Image
 from attnviz.figures.picture import Picture, to_svg
 from attnviz.figures.theme import K_VERMILION, Q_BLUE, WEIGHTS
 from attnviz.models.architecture import Architecture
-from attnviz.pages.home.figures.svg_mixture import MixturePicture
+from attnviz.pages.home.figures import MixturePicture
 from attnviz.pages.sharing.figures.svg_three_ways import WIDE, SharingColumn, ThreeWaysPicture
-from attnviz.pages.sharing.panels import three_ways
+from attnviz.pages.sharing.panels import one_picture
 from tests.figures.test_svg import interpolated
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -28,7 +28,7 @@ def boxes(root: ElementTree.Element, colour: str) -> list[ElementTree.Element]:
 
 
 def test_llama_at_8192_keeps_4_gib_1_gib_and_128_mib():
-    shown = three_ways.columns_of(LLAMA, 8192)
+    shown = one_picture.columns_of(LLAMA, 8192)
     assert [column.kept for column in shown] == ["cache: 4 GiB", "cache: 1 GiB", "cache: 128 MiB"]
     assert [column.kv_heads for column in shown] == [32, 8, 1]
     assert [column.share for column in shown] == [1, 1 / 4, 1 / 32]
@@ -40,7 +40,7 @@ def test_llama_at_8192_keeps_4_gib_1_gib_and_128_mib():
 def test_bytes_and_parameters_are_what_two_lines_of_arithmetic_give(name, tokens, batch):
     arch = Architecture.preset(name)
     layer = arch.layers[0]
-    for column in three_ways.columns_of(arch, tokens, batch):
+    for column in one_picture.columns_of(arch, tokens, batch):
         numbers = 2 * len(arch.layers) * batch * column.kv_heads * tokens * layer.d_head
         mha = 2 * len(arch.layers) * batch * layer.n_heads * tokens * layer.d_head
         assert column.share == pytest.approx(numbers / mha)
@@ -63,8 +63,8 @@ def test_every_query_head_is_wired_to_the_head_that_it_reads():
 
 def test_a_slide_has_all_columns_within_1280_by_720_with_the_weights_in_colour():
     weights = np.array([[1, np.nan], [0.25, 0.75]])
-    head = {kind: three_ways.SharedHead(weights, "said") for kind in ("MHA", "GQA", "MQA")}
-    picture = ThreeWaysPicture(three_ways.columns_of(LLAMA, 8192, 1, head), "MHA, GQA and MQA")
+    head = {kind: one_picture.SharedHead(weights, "said") for kind in ("MHA", "GQA", "MQA")}
+    picture = ThreeWaysPicture(one_picture.columns_of(LLAMA, 8192, 1, head), "MHA, GQA and MQA")
     assert isinstance(picture, Picture)
     root = ElementTree.fromstring(to_svg(picture, title=picture.title, caption="a caption"))
     assert float(root.get("width")) <= 1280

@@ -14,12 +14,12 @@ from attnviz.figures.heatmap import label
 from attnviz.pages.build import choices
 from attnviz.pages.build.figures import building as figures
 from attnviz.pages.build.maths import attention_by_hand, mixing_matrix
-from attnviz.pages.build.panels import place
+from attnviz.pages.build.panels import config_form
 
 
 def panel(result: attention_by_hand.Result) -> None:
     """Draw attention against a matrix that was learned for one sentence length."""
-    head, words = place.head(result), result.q_words[0]
+    head, words = config_form.head(result), result.q_words[0]
     st.markdown(
         _(
             "A fixed matrix **A** can mix words too: out = A V. Here least squares makes it copy head {h} "

@@ -12,12 +12,12 @@ from attnviz.base.words import _
 from attnviz.pages.build import choices
 from attnviz.pages.build.figures import building as figures
 from attnviz.pages.build.maths import attention_by_hand, normalisers
-from attnviz.pages.build.panels import place
+from attnviz.pages.build.panels import config_form
 
 
 def panel(result: attention_by_hand.Result) -> None:
     """Draw the scores of one query through six ways to make weights."""
-    head, b = place.head(result), place.sentence(result)
+    head, b = config_form.head(result), config_form.sentence(result)
     words = result.q_words[b]
     rows = result.tensors["biased" if "biased" in result.tensors else "scaled"][b, head]
     queries = {str(i): f"{i + 1} {plain(w)}" for i, w in enumerate(words)}

@@ -16,7 +16,7 @@ from attnviz.base.words import _, sentences
 from attnviz.pages.build import choices
 from attnviz.pages.build.figures import building as figures
 from attnviz.pages.build.maths import attention_by_hand, inputs, two_sources
-from attnviz.pages.build.panels import place
+from attnviz.pages.build.panels import config_form
 from attnviz.pages.build.panels.formulas import K, Q, V
 
 
@@ -35,7 +35,7 @@ def panel(result: attention_by_hand.Result) -> None:
     st.latex(_formula(found))
     queries = {str(i): f"{i + 1} {plain(word)}" for i, word in enumerate(words)}
     i = int(widgets.one_of(choices.LOOKER, _("Where does this word look?"), queries))
-    _looks(found, i, place.head(result))
+    _looks(found, i, config_form.head(result))
     left, right = st.columns([1.1, 1], gap="large")
     with left:
         _brought(found, i)

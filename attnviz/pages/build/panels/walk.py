@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import numpy as np
 import streamlit as st
 
 from attnviz.app import presenting, show, widgets
+from attnviz.app.cache.kept_charts import chart_of
 from attnviz.base.words import _
 from attnviz.canvas import tensor_strip as canvas
 from attnviz.pages.build import choices
+from attnviz.pages.build.figures import building as figures
 from attnviz.pages.build.figures.svg_board import BoardPicture
 from attnviz.pages.build.maths import attention_by_hand, boards, cells, generated_code, inputs, steps
-from attnviz.pages.build.panels import board_wording, looked_at, numbers, place
+from attnviz.pages.build.panels import board_wording, config_form, numbers
+from attnviz.pages.build.panels.board_wording import Seen
+from attnviz.pages.build.panels.config_form import Place
 from attnviz.pages.build.panels.formulas import formula
-from attnviz.pages.build.panels.place import Place
 
 PARTS = {"x": "X", "y": "Y", "q": "Q", "k": "K", "v": "V", "qkv": "QKV", "kv": "KV"}
 PER_HEAD = ("split", "qk_norm", "rotate", "scores", "scale", "bias", "mask", "softmax", "dropout", "sum")
@@ -21,11 +25,11 @@ PER_HEAD = ("split", "qk_norm", "rotate", "scores", "scale", "bias", "mask", "so
 def panel(result: attention_by_hand.Result, vectors: inputs.Rows | None) -> None:
     """Draw the whole pipeline, from the strip of steps to the sum that makes the chosen number."""
     stops = steps.steps(result.config)
-    here = place.read()
-    step = next(s for s in stops if s.id == place.step(tuple(s.id for s in stops)))
-    head, sentence = place.head(result), place.sentence(result)
+    here = config_form.read()
+    step = next(s for s in stops if s.id == config_form.step(tuple(s.id for s in stops)))
+    head, sentence = config_form.head(result), config_form.sentence(result)
     presenting.presenter(_walk(tuple(s.id for s in stops)))
-    canvas.strip(place.STRIP, _chips(result, stops, sentence, head), step.id, place.walk_to)
+    canvas.strip(config_form.STRIP, _chips(result, stops, sentence, head), step.id, config_form.walk_to)
     seen = board_wording.Seen(result, head, sentence, vectors)
     shown = boards.boards(result, step.id, sentence, head)
     part = min(here.part, len(shown) - 1)
@@ -35,7 +39,7 @@ def panel(result: attention_by_hand.Result, vectors: inputs.Rows | None) -> None
     made = _board(step, result, shown, at)
     _under(step, shown[part], seen, numbers.picture(made[part], at.row, at.col, board_wording.name(step.id)))
     if step.id == "softmax":
-        looked_at.panel(seen)
+        looked_at(seen)
     _written(step, result, shown[part])
 
 
@@ -43,10 +47,10 @@ def _walk(ids: tuple[str, ...]) -> presenting.Walk:
     """The steps, for next and previous of a presentation."""
 
     def at() -> int:
-        return ids.index(place.step(ids))
+        return ids.index(config_form.step(ids))
 
     def go(by: int) -> None:
-        place.walk_to(ids[min(max(at() + by, 0), len(ids) - 1)])
+        config_form.walk_to(ids[min(max(at() + by, 0), len(ids) - 1)])
 
     here = at()
     last = len(ids) - 1
@@ -122,8 +126,8 @@ def _board(
         made,
         _tabs(step, result, shown, at),
         canvas.Pick(at.part, at.row, at.col),
-        on_pick=lambda pick: place.change(part=pick.part, row=pick.row, col=pick.col),
-        on_tab=lambda name, i: place.change(**{name: i}),
+        on_pick=lambda pick: config_form.change(part=pick.part, row=pick.row, col=pick.col),
+        on_tab=lambda name, i: config_form.change(**{name: i}),
     )
     return made
 
@@ -154,3 +158,44 @@ def _under(step: steps.WalkStep, board: cells.Board, seen: board_wording.Seen, p
 
     words = board_wording.origin(seen)
     show.under(picture, name=f"build-{step.id}", key="build_step", table=table, words=words, caption=words)
+
+
+def looked_at(seen: Seen) -> None:
+    """Draw the sums of rows and columns of the head on show."""
+    weights = seen.cut("weights").astype(np.float64)  # (Q, K)
+    rows, cols = weights.sum(1), weights.sum(0)
+    result, place = seen.result, seen.sentence
+    show.figure(
+        chart_of(figures.sums, rows, cols, result.q_words[place], result.k_words[place]),
+        name="build-sums",
+        key="build_sums",
+        words=_words(seen, cols),
+        table={"key": list(result.k_words[place]), "column sum": cols.tolist()},
+    )
+
+
+def _words(seen: Seen, cols: np.ndarray) -> str:
+    """A sentence that names who gets most and least of what all queries give together."""
+    most, least = int(cols.argmax()), int(cols.argmin())
+    if np.ptp(cols) < 0.005:
+        return _("Every row sums to 1, and here every column does to {sum:.2f} too: nobody is looked at more.").format(
+            sum=cols[most]
+        )
+    said = _(
+        "A row sums to 1, a column need not: of the {given:.0f} that all rows of head {h} give together, {most} gets "
+        "{top:.2f}, most of all, and {least} gets {low:.2f}, least."
+    )
+    if seen.result.config.mask == "causal":
+        said = _(
+            "A row sums to 1, a column need not: of the {given:.0f} that all rows of head {h} give together, {most} "
+            "gets {top:.2f}, most of all, and {least} gets {low:.2f}, least. Under a causal mask more words may look "
+            "at an early word than at a late one."
+        )
+    return said.format(
+        given=cols.sum(),
+        h=seen.head + 1,
+        most=seen.key(most),
+        top=cols[most],
+        least=seen.key(least),
+        low=cols[least],
+    )

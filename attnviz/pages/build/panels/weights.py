@@ -15,7 +15,7 @@ from attnviz.base.words import _, clauses, ngettext
 from attnviz.figures.attention_figures import side_by_side
 from attnviz.pages.build import choices
 from attnviz.pages.build.maths import attention_by_hand, inputs
-from attnviz.pages.build.panels import place
+from attnviz.pages.build.panels import config_form
 
 _EDITORS = "_build_editors"
 
@@ -127,8 +127,8 @@ def _listed(config: inputs.Config, edits: list[inputs.CellEdit]) -> str:
 
 def _consequence(config: inputs.Config, result: attention_by_hand.Result, edits: list[inputs.CellEdit]) -> None:
     before = attention_by_hand.run(replace(config, edits=()))
-    b = place.sentence(result)
-    h = _moved_most(before, result, b) if edits else place.head(result)
+    b = config_form.sentence(result)
+    h = _moved_most(before, result, b) if edits else config_form.head(result)
     was, now = (np.asarray(r.tensors["weights"][b, h]) for r in (before, result))
     parts = [(_("random weights"), was), (_("yours"), now)] if edits else [(_("weights"), now)]
     rows, cols = result.q_words[b], result.k_words[b]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from torch import Tensor, nn
 from torch.nn import functional
 
-from attnviz.core.linear_attention import linear_attention
+from attnviz.core.variants import linear_attention
 
 
 class ExplicitAttention(nn.Module):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 import json
+import os
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -22,10 +23,10 @@ import torch
 from torch import Tensor, nn
 
 from attnviz.base.limits import require_multiple
-from attnviz.base.message import Problem
+from attnviz.base.message import Message, Problem
+from attnviz.core.roofline import processor_name
 from attnviz.core.seeding import seeded
 from attnviz.pages.compare.maths import compared_layers, layer_costs
-from attnviz.pages.compare.maths.measured_on import MeasuredOn, this_machine
 
 KINDS = ("explicit", "fused", "linear", "lstm", "gru", "conv")
 LENGTHS = tuple(2**i for i in range(5, 14))
@@ -209,3 +210,27 @@ def from_json(held: dict[str, Any], of: int | None = None) -> Result:
     """The result that `to_json` wrote; `of`: how many timings there will be, where it is a partial one."""
     rows = tuple(LayerTiming(*row) for row in held["timings"])
     return Result(Config(**held["config"]), MeasuredOn(**held["machine"]), rows, len(rows) if of is None else of)
+
+
+@dataclass(frozen=True)
+class MeasuredOn:
+    """The processor, its cores, torch, and the threads that torch used: with one, what is told is processor time."""
+
+    processor: str
+    cores: int
+    torch: str
+    threads: int
+
+    @property
+    def words(self) -> Message:
+        """All of it in one line, with the clock."""
+        clock = Message("processor time") if self.threads == 1 else Message("wall time")
+        return Message(
+            "{processor}, cores: {cores}; torch {torch}, threads: {threads}, float32, {clock}",
+            {name: getattr(self, name) for name in ("processor", "cores", "torch", "threads")} | {"clock": clock},
+        )
+
+
+def this_machine() -> MeasuredOn:
+    """The one that this runs on."""
+    return MeasuredOn(processor_name(), os.cpu_count() or 1, torch.__version__, torch.get_num_threads())

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from functools import cache
 from importlib.resources import files
@@ -17,10 +17,11 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from attnviz.base.limits import require_multiple, require_within
 from attnviz.core.seeding import seeded
-from attnviz.pages.compare.maths import reach
+from attnviz.pages.compare.maths import compared_layers
 
 LABELS = 8
 SEQUENCES = 32  #: sequences in a batch
@@ -91,7 +92,7 @@ def run(config: Config) -> Result:
 def train(config: Config) -> Iterator[Result]:
     """Train all kinds side by side; yields what is known so far, first of all before any step."""
     check(config)
-    runs = {kind: _Run(kind, config) for kind in reach.KINDS}
+    runs = {kind: _Run(kind, config) for kind in KINDS}
     data = torch.Generator().manual_seed(10_000 + config.seed)
     yield Result(config, 0, {kind: one.so_far() for kind, one in runs.items()})
     for step in range(1, config.steps + 1):
@@ -132,7 +133,7 @@ class _Run:
         """The gradient norm by position, averaged over the probes."""
         with torch.no_grad():
             embedded = self.model.embed(self.probes)
-        norms: np.ndarray = np.mean([reach.influence(self.model.last, x) for x in embedded], 0)
+        norms: np.ndarray = np.mean([influence(self.model.last, x) for x in embedded], 0)
         return norms
 
     def so_far(self) -> Reached:
@@ -140,10 +141,10 @@ class _Run:
         return Reached(loss, accuracy, self.at_start, self.influence())
 
 
-def model(kind: str, config: Config) -> reach.RecallModel:
+def model(kind: str, config: Config) -> RecallModel:
     """The untrained model of one kind. Embeddings and places are the same for all kinds of one seed."""
     with seeded(config.seed):
-        made = reach.RecallModel(
+        made = RecallModel(
             kind, n=config.n, labels=LABELS, d=config.d, heads=config.heads, k=config.k, layers=config.layers
         )
     if kind == "lstm":
@@ -155,7 +156,7 @@ def model(kind: str, config: Config) -> reach.RecallModel:
 
 def layers_of(kind: str, config: Config) -> int:
     """How many layers stand on top of each other."""
-    return {"conv": config.layers, "dilated": reach.layers_to_reach(config.n, config.k)}.get(kind, 1)
+    return {"conv": config.layers, "dilated": layers_to_reach(config.n, config.k)}.get(kind, 1)
 
 
 def check(config: Config) -> None:
@@ -184,3 +185,59 @@ def to_json(result: Result, digits: int = 17) -> dict[str, Any]:
         for kind, one in result.reached.items()
     }
     return {"config": asdict(result.config), "done": result.done, "reached": reached}
+
+
+KINDS = ("attention", "linear", "lstm", "gru", "conv", "dilated")
+
+
+class RecallModel(nn.Module):
+    """Tokens and places as learned vectors, one kind of layer, and the last output as a label's logits.
+
+    Attention needs the learned place of a token, or it could not tell the first from the others; all get it.
+    Convolutions are stacked, ReLU between: `layers` of them, or for "dilated" as many as reach the first token.
+    """
+
+    def __init__(self, kind: str, *, n: int, labels: int, d: int, heads: int, k: int, layers: int) -> None:
+        super().__init__()
+        self.tokens, self.places = nn.Embedding(labels + 1, d), nn.Parameter(0.02 * torch.randn(n, d))
+        made: list[nn.Module] = []
+        if kind == "conv":
+            made = [compared_layers.CausalConvolution(d, k) for _ in range(layers)]
+        elif kind == "dilated":
+            made = [compared_layers.CausalConvolution(d, k, k**i) for i in range(layers_to_reach(n, k))]
+        else:
+            made = [compared_layers.layer("fused" if kind == "attention" else kind, d, heads=heads)]
+        self.layers = nn.ModuleList(made)
+        self.out = nn.Linear(d, labels)
+
+    def embed(self, tokens: Tensor) -> Tensor:
+        """(B, n) -> (B, n, d)"""
+        vectors: Tensor = self.tokens(tokens) + self.places
+        return vectors
+
+    def last(self, x: Tensor) -> Tensor:
+        """The last position's output, (B, n, d) -> (B, d)."""
+        for i, layer in enumerate(self.layers):
+            x = layer(functional.relu(x) if i else x)
+        return x[:, -1]
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        logits: Tensor = self.out(self.last(self.embed(tokens)))
+        return logits
+
+
+def layers_to_reach(n: int, k: int) -> int:
+    """Layers with dilations 1, k, k^2, ... after which the last output sees n places."""
+    layers, seen = 1, k
+    while seen < n:
+        layers, seen = layers + 1, seen * k
+    return layers
+
+
+def influence(last: Callable[[Tensor], Tensor], x: Tensor) -> np.ndarray:
+    """Norm of d last(x) / d x[j] for every position j of one sequence x (n, d): (n,), the last position last."""
+    width = last(x.unsqueeze(0)).shape[-1]
+    copies = x.detach().expand(width, *x.shape).clone().requires_grad_()
+    (gradient,) = torch.autograd.grad(last(copies).diagonal().sum(), copies)  # copy i: gradient of output number i
+    norms: np.ndarray = gradient.square().sum((0, 2)).sqrt().numpy()
+    return norms

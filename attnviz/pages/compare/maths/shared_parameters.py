@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
+import torch
+from torch.utils.flop_counter import FlopCounterMode
 
-from attnviz.pages.compare.maths import layer_costs
-from attnviz.pages.compare.maths.layer_costs import Config
+from attnviz.pages.compare.maths import compared_layers, layer_costs
+from attnviz.pages.compare.maths.layer_costs import KINDS, RECURRENT, Config
 
 #: layers that share nothing, or not everything, for comparison
 UNSHARED = ("dense", "mixer", "positions")
@@ -53,3 +55,47 @@ def parameters(kind: str, config: Config) -> int:
         "mixer": n * n + n,
         "positions": attention + n * d,
     }[kind]
+
+
+#: a recurrence is walked through step by step, in Python when torch counts, so it is counted over fewer tokens
+MOST_STEPS = 32
+
+
+@dataclass(frozen=True)
+class CountedLayer:
+    """One layer, by formula and counted. Of a recurrence `tokens` are counted: it costs the same for each."""
+
+    kind: str
+    tokens: int
+    formula_flops: int
+    counted_flops: int
+    formula_parameters: int
+    counted_parameters: int
+
+    @property
+    def agrees(self) -> bool:
+        return (self.formula_flops, self.formula_parameters) == (self.counted_flops, self.counted_parameters)
+
+
+def counted(config: Config) -> tuple[CountedLayer, ...]:
+    """Every layer on torch's meta device, which knows shapes and computes nothing."""
+    layer_costs.check(config)
+    return tuple(_counted(kind, replace(config, counting="built")) for kind in KINDS)
+
+
+def _counted(kind: str, config: Config) -> CountedLayer:
+    tokens = min(config.n, MOST_STEPS) if kind in RECURRENT else config.n
+    short = replace(config, n=tokens)
+    with torch.device("meta"):
+        layer = compared_layers.layer(kind, config.d, heads=config.heads, k=config.k, window=config.window)
+        x = torch.empty(1, tokens, config.d)
+    with FlopCounterMode(display=False) as counter, torch.no_grad():
+        layer(x)
+    return CountedLayer(
+        kind,
+        tokens,
+        layer_costs.terms(kind, short).at(short),
+        int(counter.get_total_flops()),
+        parameters(kind, config),
+        sum(p.numel() for p in layer.parameters()),
+    )

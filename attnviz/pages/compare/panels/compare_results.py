@@ -11,7 +11,6 @@ from attnviz.app.cache.bounded_cache import BoundedCache
 from attnviz.app.cache.waiting_line import WaitingLine
 from attnviz.base.words import _
 from attnviz.pages.compare.maths import (
-    counted_costs,
     heads_as_kernel,
     layer_costs,
     layer_timing,
@@ -22,30 +21,11 @@ from attnviz.pages.compare.maths import (
 
 TRAININGS_WAITING = 6
 
-
-@st.cache_resource(max_entries=128, show_spinner=False)
-def costs(config: layer_costs.Config) -> layer_costs.Result:
-    return layer_costs.run(config)
-
-
-@st.cache_resource(max_entries=128, show_spinner=False)
-def counted(config: layer_costs.Config) -> tuple[counted_costs.CountedLayer, ...]:
-    return counted_costs.run(config)
-
-
-@st.cache_resource(max_entries=64, show_spinner=False)
-def parameters(config: layer_costs.Config) -> shared_parameters.Result:
-    return shared_parameters.run(config)
-
-
-@st.cache_resource(max_entries=32, show_spinner=False)
-def mixing(config: position_mixing.Config) -> position_mixing.Result:
-    return position_mixing.run(config)
-
-
-@st.cache_resource(max_entries=64, show_spinner=False)
-def kernel(config: heads_as_kernel.Config) -> heads_as_kernel.Result:
-    return heads_as_kernel.run(config)
+costs = st.cache_resource(layer_costs.run, max_entries=128, show_spinner=False)
+counted = st.cache_resource(shared_parameters.counted, max_entries=128, show_spinner=False)
+parameters = st.cache_resource(shared_parameters.run, max_entries=64, show_spinner=False)
+mixing = st.cache_resource(position_mixing.run, max_entries=32, show_spinner=False)
+kernel = st.cache_resource(heads_as_kernel.run, max_entries=64, show_spinner=False)
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)

@@ -14,9 +14,8 @@ from attnviz.app.code_snippet import snippet
 from attnviz.app.guarding import guard
 from attnviz.app.widgets import number, one_of
 from attnviz.base.words import _, listed, ngettext
-from attnviz.pages.compare import choices
-from attnviz.pages.compare.figures import curves as figures
-from attnviz.pages.compare.figures.curves import KindCurve
+from attnviz.pages.compare import choices, figures
+from attnviz.pages.compare.figures import KindCurve
 from attnviz.pages.compare.maths import compare_snippets, layer_costs
 from attnviz.pages.compare.panels import compare_results
 from attnviz.pages.compare.panels.compare_results import ORDERS, kind_names

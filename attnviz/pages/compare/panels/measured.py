@@ -17,9 +17,9 @@ from attnviz.app.widgets import one_of
 from attnviz.base.words import _, sentences
 from attnviz.models.settings import current
 from attnviz.pages.compare import choices as compare_choices
-from attnviz.pages.compare.figures import curves as figures
-from attnviz.pages.compare.figures.curves import KindCurve
-from attnviz.pages.compare.maths import compare_snippets, layer_costs, layer_timing, timing_process
+from attnviz.pages.compare import figures
+from attnviz.pages.compare.figures import KindCurve
+from attnviz.pages.compare.maths import compare_snippets, layer_costs, layer_timing, own_process
 from attnviz.pages.compare.panels import compare_results
 from attnviz.pages.compare.panels.compare_results import kind_names
 
@@ -98,7 +98,7 @@ def _live(config: layer_timing.Config) -> layer_timing.Result | None:
         with at.container(horizontal=True, vertical_alignment="center"):
             st.button(_("Stop"), icon=":material/stop:", key="c_measure_stop")
             bar: DeltaGenerator = st.progress(0.0)
-        with closing(timing_process.measure(config)) as results:
+        with closing(own_process.measure(config)) as results:
             for result in results:
                 st.session_state[PARTIAL] = result
                 last = result.timings[-1]

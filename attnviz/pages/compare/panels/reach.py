@@ -16,9 +16,8 @@ from attnviz.app.text import with_minus
 from attnviz.app.widgets import number
 from attnviz.base.message import Problem
 from attnviz.base.words import _, listed, ngettext
-from attnviz.pages.compare import choices
-from attnviz.pages.compare.figures import curves as figures
-from attnviz.pages.compare.maths import compare_snippets, reach, reach_training, training_process
+from attnviz.pages.compare import choices, figures
+from attnviz.pages.compare.maths import compare_snippets, own_process, reach_training
 from attnviz.pages.compare.panels import compare_results
 from attnviz.pages.compare.panels.compare_results import kind_names
 
@@ -143,7 +142,7 @@ def _wait(before: int) -> str:
 def _trained(config: reach_training.Config, bar: DeltaGenerator, drawn: DeltaGenerator) -> reach_training.Result:
     """Train to the end, in another process: whoever opens a page meanwhile waits for nothing."""
     last = 0.0
-    with closing(training_process.train(config)) as results:
+    with closing(own_process.train(config)) as results:
         for result in results:
             st.session_state[PARTIAL] = result
             said = _("step {step} of {steps}").format(step=result.done, steps=config.steps)
@@ -296,4 +295,4 @@ def _said_of_learning(result: reach_training.Result) -> str:
 
 def _gradients(result: reach_training.Result, start: bool) -> dict[str, np.ndarray]:
     norms = {k: (each.at_start if start else each.now)[::-1] for k, each in result.reached.items()}
-    return {"distance": np.arange(result.config.n), **{kind: norms[kind] for kind in reach.KINDS}}
+    return {"distance": np.arange(result.config.n), **{kind: norms[kind] for kind in reach_training.KINDS}}

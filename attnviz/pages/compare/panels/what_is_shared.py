@@ -13,9 +13,9 @@ from attnviz.app.page_entry import file_of
 from attnviz.app.widgets import number
 from attnviz.base.words import _
 from attnviz.pages.compare import choices as compare_choices
-from attnviz.pages.compare.figures import curves as compare_curves
-from attnviz.pages.compare.figures import curves as compare_mixing
-from attnviz.pages.compare.figures.curves import KindCurve
+from attnviz.pages.compare import figures as compare_curves
+from attnviz.pages.compare import figures as compare_mixing
+from attnviz.pages.compare.figures import KindCurve
 from attnviz.pages.compare.maths import (
     compare_snippets,
     heads_as_kernel,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attnviz.core.eviction import EvictionKind
+from attnviz.core.cache import EvictionKind
 from attnviz.core.precision import PLAIN_BITS
 from attnviz.core.roofline import Machine
 from attnviz.pages.decoding.maths import growing_bytes, kept_positions, quantised_cache, token_by_token
@@ -59,7 +59,7 @@ def policy(
     layer, group = shown
     return f"""\
 {_decoder(model)}
-from attnviz.core.eviction import Eviction
+from attnviz.core.cache import Eviction
 from attnviz.pages.decoding.maths import kept_positions, teacher_forcing
 
 reading = teacher_forcing.read(decoder, {text!r})

@@ -14,8 +14,7 @@ import torch
 
 from attnviz.base.message import Problem
 from attnviz.core.costs import pairs
-from attnviz.core.processor import processor_name
-from attnviz.core.roofline import DecodingStep, Machine, decode_step
+from attnviz.core.roofline import DecodingStep, Machine, decode_step, processor_name
 from attnviz.models.capture import RecordedLayer
 from attnviz.models.settings import current
 from attnviz.pages.decoding.maths.decoders import Decoder

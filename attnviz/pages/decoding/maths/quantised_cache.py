@@ -12,10 +12,9 @@ from torch import Tensor
 
 from attnviz.base.message import Message, Problem
 from attnviz.core.attention import attend
-from attnviz.core.quantised import Quantised, dequantise, quantise
+from attnviz.core.precision import Quantised, dequantise, quantise
 from attnviz.models.capture import RecordedLayer
-from attnviz.pages.decoding.maths.decoders import Decoder
-from attnviz.pages.decoding.maths.teacher_forcing import MovedPredictions, Reading, moved, read
+from attnviz.pages.decoding.maths.decoders import Decoder, MovedPredictions, Reading, moved, read
 
 GroupAxis = Literal["token", "channel"]
 #: (bits, which numbers of the keys share a scale); values always share along their token

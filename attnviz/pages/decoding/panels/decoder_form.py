@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import streamlit as st
 
-from attnviz.app import widgets
+from attnviz.app import presenting, widgets
 from attnviz.app.cache import model_cache
+from attnviz.app.links import link_state
 from attnviz.base.words import _
+from attnviz.canvas import step_player
 from attnviz.models.architecture import Architecture, CustomShape
 from attnviz.models.loading import availabilities, version
 from attnviz.pages.decoding import choices
-from attnviz.pages.decoding.maths import decoders
+from attnviz.pages.decoding.maths import decoders, token_by_token
 
 
 def names() -> dict[str, str]:
@@ -45,9 +49,7 @@ def decoder_of(name: str) -> decoders.Decoder:
     return decoders.ModelDecoder(model_cache.model(name))
 
 
-@st.cache_resource(max_entries=4, show_spinner=False)
-def core_decoder(seed: int) -> decoders.CoreDecoder:
-    return decoders.CoreDecoder(seed)
+core_decoder = st.cache_resource(decoders.CoreDecoder, max_entries=4, show_spinner=False)
 
 
 def architecture_of(name: str) -> Architecture:
@@ -65,3 +67,61 @@ def architecture_of(name: str) -> Architecture:
 def identity(name: str) -> tuple[str, str]:
     """What a decoder is known by in caches: its id, and the state of its files."""
     return name, "" if name == decoders.CORE else version(name)
+
+
+def steps_of(result: token_by_token.Result) -> list[step_player.PlayedStep]:
+    """What each step processed, cost and could have written."""
+    return [
+        step_player.PlayedStep(
+            step.context,
+            (step.cached.tokens, step.anew.tokens),
+            (step.cached.flops, step.anew.flops),
+            (step.cached.seconds, step.anew.seconds),
+            step.difference,
+            tuple(map(sum, step.layer_bytes)),
+            [(each.label, each.probability, each.chosen) for each in step.alternatives],
+        )
+        for step in result.steps
+    ]
+
+
+def film_of(result: token_by_token.Result, layer: int, head: int) -> step_player.HeadFilm:
+    """Queries, output and weights of a query head, with the keys and values that it reads."""
+    held = result.layers[layer]
+    shared = held.kv_head_of(head)
+    return step_player.HeadFilm(held.q[head], held.k[shared], held.v[shared], held.output(head), held.weights[head])
+
+
+def walk(views: Mapping[str, str]) -> presenting.Walk:
+    """The walk, with the views' names."""
+    sections = presenting.through(choices.VIEW, views)
+    if link_state.value(choices.VIEW) != "steps":
+        return presenting.Walk(sections.title, sections.place, True, sections.after, _go(sections))
+    at = _at()
+    place = _("Step {number} of {count}").format(number=at + 1, count=max(1, link_state.value(choices.STEPS)))
+    return presenting.Walk(sections.title, place, at > 0, sections.after, _go(sections))
+
+
+def _at() -> int:
+    """The step on show, from 0; while none is chosen, the last."""
+    last = max(0, link_state.value(choices.STEPS) - 1)
+    asked = link_state.value(choices.AT)
+    return last if asked is None else min(asked, last)
+
+
+def _go(sections: presenting.Walk) -> presenting.Go:
+    def go(by: int) -> None:
+        for _each in range(abs(by)):
+            _one(1 if by > 0 else -1, sections)
+
+    return go
+
+
+def _one(by: int, sections: presenting.Walk) -> None:
+    """One step on: among the decoder's while there are any on this side, else to the next view."""
+    last = max(0, link_state.value(choices.STEPS) - 1)
+    step = _at() + by
+    if link_state.value(choices.VIEW) != "steps" or step > last:
+        sections.go(by)
+    elif step >= 0:
+        link_state.put(choices.AT, None if step == last else step)

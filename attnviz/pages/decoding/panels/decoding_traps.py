@@ -11,7 +11,7 @@ from attnviz.base.word_boundaries import split
 from attnviz.base.words import _, say
 from attnviz.pages.decoding import choices
 from attnviz.pages.decoding.maths import cache_traps
-from attnviz.runs.traps.trap import Outcome
+from attnviz.runs.traps import Outcome
 from attnviz.runs.word_vectors import LONGEST, sentence
 
 

@@ -12,15 +12,11 @@ from attnviz.base.words import _, listed, ngettext
 from attnviz.canvas import cache_growth
 from attnviz.figures.theme import SERIES
 from attnviz.models.architecture import Architecture
-from attnviz.pages.decoding import choices
-from attnviz.pages.decoding.figures import charts as figures
+from attnviz.pages.decoding import choices, figures
 from attnviz.pages.decoding.maths import decoding_snippets, growing_bytes
 from attnviz.pages.decoding.panels import decoder_form
 
-
-@st.cache_resource(max_entries=32, show_spinner=False, hash_funcs={Architecture: hash})
-def grown(arch: Architecture, config: growing_bytes.Config) -> growing_bytes.Result:
-    return growing_bytes.run(arch, config)
+grown = st.cache_resource(growing_bytes.run, max_entries=32, show_spinner=False, hash_funcs={Architecture: hash})
 
 
 def panel() -> None:

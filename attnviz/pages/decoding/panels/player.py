@@ -15,10 +15,9 @@ from attnviz.app.text import plain
 from attnviz.base.words import _, ngettext, sentences
 from attnviz.canvas import step_player
 from attnviz.figures import heatmap
-from attnviz.pages.decoding import choices
-from attnviz.pages.decoding.figures import charts as figures
+from attnviz.pages.decoding import choices, figures
 from attnviz.pages.decoding.maths import decoding_snippets, token_by_token
-from attnviz.pages.decoding.panels import decoder_form, played_steps
+from attnviz.pages.decoding.panels import decoder_form
 
 BOX = 150  #: pixels of the box for the number of steps
 
@@ -93,8 +92,8 @@ def _player(result: token_by_token.Result, layer: int, head: int, at: int) -> No
         "d_player",
         result.labels,
         len(result.prompt.labels),
-        played_steps.steps_of(result),
-        played_steps.film_of(result, layer, head),
+        decoder_form.steps_of(result),
+        decoder_form.film_of(result, layer, head),
         at=at,
         total=result.total_steps,
         on_step=lambda step: link_state.put(choices.AT, None if step == result.total_steps - 1 else step),

@@ -9,11 +9,10 @@ from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.code_snippet import snippet
 from attnviz.app.text import spoken
 from attnviz.base.words import _, listed, sentences
-from attnviz.core.eviction import EvictionKind
+from attnviz.core.cache import EvictionKind
 from attnviz.figures.theme import SERIES
-from attnviz.pages.decoding import choices
-from attnviz.pages.decoding.figures import policies as figures
-from attnviz.pages.decoding.maths import decoding_snippets, kept_positions, prepared_policies
+from attnviz.pages.decoding import choices, figures
+from attnviz.pages.decoding.maths import decoding_snippets, kept_positions
 from attnviz.pages.decoding.panels import decoder_form
 
 
@@ -48,7 +47,7 @@ def panel() -> None:
 
 def _computed(name: str, config: kept_positions.Config) -> live_run.Live[kept_positions.Result]:
     """The prepared result of the example, or what has been computed so far of any other."""
-    prepared = prepared_policies.find(name, config)
+    prepared = kept_positions.find(name, config)
     if prepared is not None:
         st.caption(_("Computed beforehand with these weights; any other text is computed now."))
         return live_run.Live(prepared, False, False)

@@ -9,7 +9,7 @@ from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.code_snippet import snippet
 from attnviz.app.text import spoken
 from attnviz.base.words import _, sentences
-from attnviz.pages.decoding.figures import charts as figures
+from attnviz.pages.decoding import figures
 from attnviz.pages.decoding.maths import decoding_snippets, quantised_cache
 from attnviz.pages.decoding.panels import decoder_form
 

@@ -14,8 +14,7 @@ from attnviz.base.words import _
 from attnviz.core.roofline import Machine
 from attnviz.models.architecture import gpus
 from attnviz.models.settings import current
-from attnviz.pages.decoding import choices
-from attnviz.pages.decoding.figures import charts as figures
+from attnviz.pages.decoding import choices, figures
 from attnviz.pages.decoding.maths import decoding_snippets, prefill_and_decode
 from attnviz.pages.decoding.panels import decoder_form
 

@@ -17,7 +17,7 @@ from attnviz.app.text import plain, spoken
 from attnviz.base.words import _, ended, listed, sentences
 from attnviz.pages.heads import choices
 from attnviz.pages.heads.maths import head_kinds, head_survey
-from attnviz.pages.heads.panels import measure_words
+from attnviz.pages.heads.panels import head_controls
 from attnviz.pages.heads.panels.head_surveys import ShownSurvey
 from attnviz.runs import head_matrix
 from attnviz.runs.head_matrix import Look
@@ -32,7 +32,7 @@ def evidence(shown: ShownSurvey, column: int) -> None:
     called = listed(f"{spoken(head_kinds.KINDS[each.kind][0])} ({each.mean:.2f})" for each in names)
     said = _("**{model}, layer {layer}, head {head}**: {called}")
     st.markdown(said.format(model=plain(shown.name), layer=layer, head=head, called=called or _("no name fits")))
-    words, rows = measure_words.measures(), []
+    words, rows = head_controls.measures(), []
     for name, measure in shown.survey.measures.items():
         if not math.isnan(measure.mean[column]):
             rows.append(
@@ -55,7 +55,7 @@ def examples(shown: ShownSurvey, by: str, column: int) -> None:
     if measure is None or not best:
         st.caption(_("No sentence here shows it."))
         return
-    st.markdown(_("**Sentences where it is largest**: {measure}").format(measure=measure_words.measures()[by]))
+    st.markdown(_("**Sentences where it is largest**: {measure}").format(measure=head_controls.measures()[by]))
     values = measure.best_scores[column]
     options = {str(n): f"{n}: {values[n - 1]:.2f}" for n in range(1, len(best) + 1)}
     number = _picked(options)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import streamlit as st
@@ -16,7 +17,7 @@ from attnviz.base.words import _
 from attnviz.models.loading import availabilities
 from attnviz.pages.heads import choices
 from attnviz.pages.heads.maths import head_survey
-from attnviz.pages.heads.panels import head_surveys, measure_words
+from attnviz.pages.heads.panels import head_surveys
 
 NOBODY = "none"  #: no model beside
 _TAKEN = "_own_text_taken"  #: id of the last file that was opened: a rerun must not take the same upload again
@@ -48,7 +49,7 @@ def ask() -> HeadsRequest | None:
     with model_at:
         model = one_of(choices.MODEL, _("Model"), names, style="select")
     with text_at:
-        kind = one_of(choices.TEXT, _("Read"), measure_words.texts(), style="select")
+        kind = one_of(choices.TEXT, _("Read"), texts(), style="select")
     decoder = next(s for s in here if s.entry.id == model).entry.kind == "decoder"
     with by_at:
         by = one_of(choices.BY, _("Colour the heads by"), offered(decoder), style="select")
@@ -66,7 +67,7 @@ def ask() -> HeadsRequest | None:
 def offered(decoder: bool) -> dict[str, str]:
     """Measures of a kind of model: an encoder has no next token to lose, a decoder cannot look ahead."""
     left_out = ("next_token",) if decoder else head_survey.COSTS
-    return {name: said for name, said in measure_words.measures().items() if name not in left_out}
+    return {name: said for name, said in measures().items() if name not in left_out}
 
 
 def _config(kind: str) -> head_survey.Config | None:
@@ -126,3 +127,52 @@ def _take(data: bytes) -> None:
             )
         )
     link_state.put(choices.OWN, text[: choices.LONGEST_TEXT])
+
+
+MOST_DIGITS = 5
+
+
+def measures() -> dict[str, str]:
+    """Pattern or cost -> its name."""
+    return {
+        "induction": _("induction"),
+        "previous_token": _("previous token"),
+        "duplicate_token": _("earlier copies"),
+        "first_token": _("first token"),
+        "same_token": _("the token itself"),
+        "next_token": _("next token"),
+        "silenced": _("cost of silencing it"),
+        "mean": _("cost of its mean in its place"),
+        "direct": _("what it adds to the right token"),
+    }
+
+
+def explained() -> dict[str, str]:
+    """Pattern or cost -> what its number is."""
+    return {
+        "induction": _("Weight on what followed an earlier copy of the token, over the rows where there is one."),
+        "previous_token": _("Weight on the token just before."),
+        "duplicate_token": _("Weight on earlier copies of the token, over the rows where there is one."),
+        "first_token": _("Weight on the first token, which often only takes what a head has no use for."),
+        "same_token": _("Weight on the token itself."),
+        "next_token": _("Weight on the token just after, which only an encoder can see."),
+        "silenced": _("How much the loss of the next token rises, in nats, when the head's output is set to 0."),
+        "mean": _("How much the loss of the next token rises, in nats, when the head's output is set to its mean."),
+        "direct": _("What the head itself adds to the logit of the right next token, above the average logit."),
+    }
+
+
+def with_error(mean: float, stderr: float, digits: int, *, signed: bool = False) -> str:
+    """A mean with its standard error, to so many digits that the error is not 0; a single sentence has none."""
+    if 0 < stderr < 0.5 * 10**-digits:
+        digits = min(math.ceil(-math.log10(2 * stderr)), MOST_DIGITS)
+    number = f"{mean:{'+' if signed else ''}.{digits}f}"
+    return number if math.isnan(stderr) else f"{number} ± {stderr:.{digits}f}"
+
+
+def texts() -> dict[str, str]:
+    return {
+        "repeated": _("random words, twice"),
+        "books": _("passages of novels"),
+        "own": _("your own text"),
+    }

@@ -13,7 +13,7 @@ from attnviz.base.words import _
 from attnviz.models.loading import availability, version
 from attnviz.models.settings import current
 from attnviz.pages.heads import choices
-from attnviz.pages.heads.maths import head_survey, prepared_surveys
+from attnviz.pages.heads.maths import head_survey
 
 HOSTED_SENTENCES = 16  #: of a run of one's own, where strangers share the server
 _ASKED = "_costs_asked_for"
@@ -43,7 +43,7 @@ class ShownSurvey:
 def obtain(section: str, model: str, name: str, config: head_survey.Config) -> ShownSurvey:
     """The survey of a model, with the bar of what is still being made drawn here; a Problem where it cannot be made."""
     decoder = availability(model).entry.kind == "decoder"
-    prepared = prepared_surveys.find(model, config)
+    prepared = head_survey.find(model, config)
     if prepared is not None and (prepared.measures.keys() & set(head_survey.COSTS) or not decoder):
         return ShownSurvey(model, name, config, prepared, decoder, section=section)
     runs: list[live_run.Live[head_survey.SurveySoFar]] = []

@@ -12,13 +12,12 @@ from attnviz.app import show
 from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.links import link_state
 from attnviz.app.links.choices import Choice
-from attnviz.app.text import plain
+from attnviz.app.text import plain, spoken
 from attnviz.app.widgets import one_of
 from attnviz.base.words import _, listed, sentences
-from attnviz.pages.heads import choices
-from attnviz.pages.heads.figures import head_points
+from attnviz.pages.heads import choices, figures
 from attnviz.pages.heads.maths import head_kinds, head_survey
-from attnviz.pages.heads.panels import head_controls, measure_words
+from attnviz.pages.heads.panels import head_controls
 from attnviz.pages.heads.panels.head_surveys import ShownSurvey, offer_costs
 
 NAMED_POINTS = 4
@@ -26,7 +25,7 @@ NAMED_POINTS = 4
 
 def heads_map(shown: ShownSurvey, by: str, chosen: int | None, key: str) -> None:
     """Every head of one model, coloured by one measure."""
-    words = measure_words.measures()
+    words = head_controls.measures()
     if not shown.has(by):
         st.markdown(f"**{plain(shown.name)}**")
         if shown.decoder:
@@ -38,7 +37,7 @@ def heads_map(shown: ShownSurvey, by: str, chosen: int | None, key: str) -> None
     measure = shown.survey.measures[by]
     show.figure(
         chart_of(
-            head_points.pickable_map,
+            figures.pickable_map,
             measure.mean,
             shown.survey.places,
             measure.stderr,
@@ -57,7 +56,7 @@ def heads_map(shown: ShownSurvey, by: str, chosen: int | None, key: str) -> None
 
 def plane(shown: ShownSurvey, by: str, chosen: int | None, key: str) -> None:
     """One point a head: the measure of the map across, another one up."""
-    words = measure_words.measures()
+    words = head_controls.measures()
     offered = {name: said for name, said in head_controls.offered(shown.decoder).items() if name != by}
     against = one_of(choices.AGAINST, _("against"), offered, style="select")
     if not shown.has(by) or not shown.has(against):
@@ -67,7 +66,7 @@ def plane(shown: ShownSurvey, by: str, chosen: int | None, key: str) -> None:
     x, y = shown.survey.measures[by].mean, shown.survey.measures[against].mean
     show.figure(
         chart_of(
-            head_points.against,
+            figures.against,
             x,
             y,
             shown.survey.places,
@@ -137,7 +136,7 @@ def _said_of_map(shown: ShownSurvey, by: str) -> str:
     values = {
         "layer": layer,
         "head": head,
-        "mean": measure_words.with_error(measure.mean[best], measure.stderr[best], 3 if by in head_survey.COSTS else 2),
+        "mean": head_controls.with_error(measure.mean[best], measure.stderr[best], 3 if by in head_survey.COSTS else 2),
         "evidence": _evidence(int(measure.counts[best])),
         "stability": measure.stability[best],
         "all": len(places),
@@ -171,3 +170,57 @@ def _said_of_plane(shown: ShownSurvey, by: str, against: str) -> str:
         "One point a head, as layer.head: highest **{names}**. The ranks of both measures correlate by {rank:.2f}."
     )
     return said.format(names=names, rank=rank)
+
+
+ROW = 35  #: pixels of a table's row
+
+
+def panel(shown: ShownSurvey, key: str) -> None:
+    """A table of named heads."""
+    found = head_kinds.named(shown.survey)
+    st.markdown(_("**Heads with a name**"))
+    if not found:
+        st.caption(_("No head gives half of its weight to one of these patterns, on average over the sentences."))
+        return
+    columns = [each.column for each in found]
+
+    def picked() -> None:
+        rows = st.session_state[key]["selection"]["rows"]
+        if rows and rows[0] < len(columns):
+            pick(shown, columns[rows[0]])
+
+    st.dataframe(
+        [_row(shown, each) for each in found],
+        hide_index=True,
+        key=key,
+        on_select=picked,
+        selection_mode="single-row",
+        height=ROW * (min(len(found), 11) + 1) + 3,
+    )
+    st.caption(
+        _(
+            "A head is named after a pattern that has half of its weight, averaged over the rows that the pattern "
+            "fits: {counts}. At most five of a kind are listed; a row shows its head."
+        ).format(counts=_counts(shown))
+    )
+
+
+def _row(shown: ShownSurvey, each: head_kinds.NamedHead) -> dict[str, Any]:
+    row: dict[str, Any] = {
+        _("called"): spoken(head_kinds.KINDS[each.kind][0]),
+        _("head"): choices.name_of(shown.survey.places[each.column]),
+        _("weight"): head_controls.with_error(each.mean, each.stderr, 2),
+        _("in the first ten"): f"{each.stability:.0%}",
+        _("sentences"): each.sentences,
+    }
+    if shown.has("silenced"):
+        cost = shown.survey.measures["silenced"]
+        mean, error = cost.mean[each.column], cost.stderr[each.column]
+        row[_("cost, nats")] = head_controls.with_error(mean, error, 3, signed=True)
+    return row
+
+
+def _counts(shown: ShownSurvey) -> str:
+    kinds = [kind for kind in head_kinds.KINDS if kind in shown.survey.measures]
+    named = [(kind, head_kinds.count_of(shown.survey, kind)) for kind in kinds]
+    return listed(f"{spoken(head_kinds.KINDS[kind][0])} {count}" for kind, count in named if count)

@@ -13,16 +13,16 @@ from attnviz.canvas import cache_growth, softmax_slider, step_player
 from attnviz.figures.theme import SERIES
 from attnviz.models.architecture import Architecture
 from attnviz.pages.decoding.maths import decoders, growing_bytes, token_by_token
-from attnviz.pages.decoding.panels import decoder_form, played_steps
-from attnviz.pages.home.maths import landing
+from attnviz.pages.decoding.panels import decoder_form
+from attnviz.pages.home import maths
 from attnviz.pages.lessons import choices
-from attnviz.pages.lessons.maths import cache_facts
+from attnviz.pages.lessons.maths import model_facts
 from attnviz.pages.lessons.maths.subject import HEAD, Subject
 from attnviz.pages.lessons.panels.lesson_form import PictureSettings
 from attnviz.pages.scaling.maths import growing_width
 from attnviz.pages.scaling.panels import curves as scaling_curves
 from attnviz.pages.scaling.panels import results
-from attnviz.pages.sharing.panels import three_ways
+from attnviz.pages.sharing.panels import one_picture
 
 WRITTEN = 8  #: tokens that the decoder writes in the lesson
 PROMPT = 10  #: bytes of the sentence that the small decoder reads
@@ -63,7 +63,7 @@ def player(subject: Subject, set_to: PictureSettings, key: str) -> None:
     A sentence of more tokens than a film has rows for, or no trained model: then the small one of the core.
     """
     trained = set_to.get("decoder") == "trained" and subject.run is not None and len(subject.tokens) <= ROWS
-    name, text, steps = (landing.MODEL, subject.text, GOES_ON) if trained else (CORE, subject.text[:PROMPT], WRITTEN)
+    name, text, steps = (maths.MODEL, subject.text, GOES_ON) if trained else (CORE, subject.text[:PROMPT], WRITTEN)
     result = _written(decoder_form.identity(name), text, steps)
     layer, head = HEAD if trained else (0, 0)
     last = len(result.steps) - 1
@@ -82,8 +82,8 @@ def player(subject: Subject, set_to: PictureSettings, key: str) -> None:
         key,
         result.labels,
         len(result.prompt.labels),
-        played_steps.steps_of(result),
-        played_steps.film_of(result, layer, head),
+        decoder_form.steps_of(result),
+        decoder_form.film_of(result, layer, head),
         at=0 if asked is None else min(asked, last),
         total=result.total_steps,
         on_step=lambda step: link_state.put(choices.PLACE, step or None),
@@ -127,9 +127,9 @@ def _heads(scheme: growing_bytes.GrowingScheme) -> str:
 
 @st.cache_resource(max_entries=2, show_spinner=False)
 def _grown() -> growing_bytes.Result:
-    return growing_bytes.run(decoder_form.architecture_of(decoders.CORE), growing_bytes.Config(cache_facts.TOKENS))
+    return growing_bytes.run(decoder_form.architecture_of(decoders.CORE), growing_bytes.Config(model_facts.TOKENS))
 
 
 def sharing(_subject: Subject, _set_to: PictureSettings, key: str) -> None:
     """MHA, GQA and MQA of Llama-3.1-8B side by side."""
-    three_ways.columns(Architecture.preset(cache_facts.MODEL), cache_facts.TOKENS, key=key)
+    one_picture.columns(Architecture.preset(model_facts.MODEL), model_facts.TOKENS, key=key)

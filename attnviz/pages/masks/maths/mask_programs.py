@@ -16,7 +16,6 @@ from attnviz.base.message import Message
 from attnviz.core import masks
 from attnviz.pages.masks.maths.mask_lab import Config
 from attnviz.pages.masks.maths.mask_rules import Rule, combined
-from attnviz.runs.word_vectors import WIDTH
 
 CELLS_LISTED = 12  #: at most so many painted cells are written one by one, more of them as a grid
 
@@ -65,15 +64,14 @@ def condition(rules: Sequence[Rule]) -> str:
     return text
 
 
+_SENTENCE = "from attnviz.runs.word_vectors import sentence\n\n"
+
+
 def _vectors(config: Config) -> str:
     return (
-        f"words = {list(config.words)!r}\n"
-        "T = len(words)\n\n\n"
-        "def draw(name, *shape):\n"
-        "    return torch.randn(shape, generator=torch.Generator().manual_seed(zlib.crc32(name.encode())))\n\n\n"
-        f'x = torch.stack([draw(f"{config.seed}/{{word}}", {WIDTH}) for word in words])\n'
-        f'w_q, w_k = (draw(f"{config.seed}/projection {{name}}", {WIDTH}, {WIDTH}) / {WIDTH} ** 0.5 for name in "qk")\n'
-        "queries, keys = (x @ w_q)[None, None], (x @ w_k)[None, None]  # (B, H, T, D)\n"
+        f"words = {config.words!r}\n"
+        f"T, s = len(words), sentence(words, seed={config.seed})  # a random vector for each word\n"
+        "queries, keys = s.q[None, None], s.k[None, None]  # (B, H, T, D)\n"
         "values = torch.eye(T)[None, None]  # with the identity as values, the output is the weights\n"
     )
 
@@ -114,7 +112,7 @@ def _is_causal(config: Config) -> Program:
             ),
         )
     code = (
-        f"import zlib\n\nimport torch\nimport torch.nn.functional as F\n\n{_vectors(config)}\n"
+        f"import torch\nimport torch.nn.functional as F\n{_SENTENCE}{_vectors(config)}\n"
         "weights = F.scaled_dot_product_attention(queries, keys, values, is_causal=True)[0, 0]\n"
         "print(weights)\n"
     )
@@ -124,7 +122,7 @@ def _is_causal(config: Config) -> Program:
 def _attn_mask(config: Config) -> Program:
     length = len(config.words)
     code = (
-        f"import zlib\n\nimport torch\nimport torch.nn.functional as F\n\n{_vectors(config)}\n{_matrix(config)}\n"
+        f"import torch\nimport torch.nn.functional as F\n{_SENTENCE}{_vectors(config)}\n{_matrix(config)}\n"
         "weights = F.scaled_dot_product_attention(queries, keys, values, attn_mask=mask)[0, 0]\n"
         "print(weights)\n"
     )
@@ -144,9 +142,9 @@ def _mask_mod(config: Config) -> Program:
         paint = f"{_paint_tensor(cells)}\n"
         said = f"torch.where(paint[q, k] < 0, {said}, paint[q, k] == 1)"
     code = (
-        "import zlib\n\nimport torch\n"
-        "from torch.nn.attention.flex_attention import create_block_mask, flex_attention\n\n"
-        f"{_vectors(config)}\n{setup(config.rules)}{paint}\n\n"
+        "import torch\n"
+        "from torch.nn.attention.flex_attention import create_block_mask, flex_attention\n"
+        f"{_SENTENCE}{_vectors(config)}\n{setup(config.rules)}{paint}\n\n"
         "def mask_mod(b, h, q, k):\n"
         f"    return {said}\n\n\n"
         'block_mask = create_block_mask(mask_mod, B=None, H=None, Q_LEN=T, KV_LEN=T, device="cpu")\n'

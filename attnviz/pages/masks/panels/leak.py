@@ -10,8 +10,7 @@ import streamlit as st
 
 from attnviz.app import show, widgets
 from attnviz.base.words import _
-from attnviz.pages.masks import choices
-from attnviz.pages.masks.figures import masks as figures
+from attnviz.pages.masks import choices, figures
 from attnviz.pages.masks.maths import leak_training
 
 KEPT = "m_trained"

@@ -3,19 +3,38 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from attnviz.core import measures, rollout
+from attnviz.core import measures
 from attnviz.models.pictures import PatchGrid
-from attnviz.pages.pictures.maths.changed_weights import UNCHANGED, weights_under
-from attnviz.pages.pictures.maths.picture_record import HeadChange, PatchStack
+from attnviz.pages.pictures.maths.picture_record import HeadChange, PatchStack, seen_keys
 
 PatchMeasure = Literal["distance", "entropy", "class"]
 PATCH_MEASURES: tuple[PatchMeasure, ...] = ("distance", "entropy", "class")
+UNCHANGED = HeadChange()
+
+
+def weights_under(stack: PatchStack, at: int, change: HeadChange = UNCHANGED) -> Tensor:
+    """(H, Q, K): what each head of a layer gives to each token under a change.
+
+    `change.hidden` counts patches of this stack's own grid. A layer that gives its weights only is left as it is.
+    """
+    layer = stack.layers[at]
+    mask: Any = "model"
+    if change.hidden and layer.exact:
+        mask = layer.mask & seen_keys(stack.grid, change.hidden).to(layer.device)
+    weights = layer.weights(mask=mask)[0].float()
+    of, changed, head = change.head
+    if change.factor != 1.0 and layer.exact and (of, changed) == (stack.id, at):
+        scaled = layer.weights(head, mask=mask, scale=layer.scale_of(head) * change.factor)[0, 0].float()
+        weights = weights.index_copy(0, weights.new_tensor([head]).long(), scaled[None])
+    return weights
+
+
 OUTLIER = 5.0  #: times what the median patch is given, from which on a patch counts as an outlier
 
 
@@ -73,7 +92,7 @@ def distances(grid: PatchGrid) -> np.ndarray:
 def rolled_out(stack: PatchStack, change: HeadChange = UNCHANGED) -> np.ndarray:
     """(L, T, T): the share of each token in each after every layer (Abnar and Zuidema 2020)."""
     weights = torch.stack([weights_under(stack, at, change).mean(0) for at in range(len(stack.layers))])
-    rolled: np.ndarray = rollout.rollout(weights[:, None]).numpy()
+    rolled: np.ndarray = measures.rollout(weights[:, None]).numpy()
     return rolled
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -12,7 +12,7 @@ from torch import Tensor
 
 from attnviz.base.message import Message
 from attnviz.base.words import N_
-from attnviz.models.capture import RecordedLayer, Trace
+from attnviz.models.capture import Edit, LayerPlace, RecordedLayer, Trace
 from attnviz.models.catalogue import WeightsAre
 from attnviz.models.pictures import PatchGrid, PreparedPicture, PromptedPicture, Windows
 
@@ -139,3 +139,37 @@ def seen_keys(grid: PatchGrid, hidden: Sequence[int]) -> Tensor:
     seen = torch.ones(1, grid.tokens, dtype=torch.bool)
     seen[0, [grid.first + patch for patch in hidden if 0 <= patch < grid.patches]] = False
     return seen
+
+
+Masks = Mapping[LayerPlace, Tensor]  #: what may be seen in a layer once patches are hidden
+
+
+def hiding(layers: Iterable[RecordedLayer], masks: Masks) -> list[Edit]:
+    """The masks of these layers."""
+    return [
+        Edit(layers=layer.index, tower=layer.tower or None, mask=masks[layer.place])
+        for layer in layers
+        if layer.place in masks
+    ]
+
+
+def of_heads(run: PictureRun, change: HeadChange, masks: Masks) -> list[Edit]:
+    """Heads that hand on nothing, and the scale of one, under the masks that stand in their layers."""
+    edits = []
+    for name, layer, head in change.silenced:
+        found = run.stack(name).layers[layer]
+        edits.append(Edit(layers=found.index, heads=head, kind=found.kind, tower=found.tower or None, silence=True))
+    if change.factor != 1.0:
+        name, layer, head = change.head
+        found = run.stack(name).layers[layer]
+        edits.append(
+            Edit(
+                layers=found.index,
+                heads=head,
+                kind=found.kind,
+                tower=found.tower or None,
+                mask=masks.get(found.place, "model"),
+                factor=change.factor,
+            )
+        )
+    return edits

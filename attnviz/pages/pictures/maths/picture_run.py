@@ -13,13 +13,14 @@ from attnviz.base.message import Problem
 from attnviz.models.capture import Edit, Trace, capture, intervene
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.pictures import PreparedPicture, compares, grid_of, prepare, reads_words
-from attnviz.pages.pictures.maths.picture_edits import hiding, of_heads
 from attnviz.pages.pictures.maths.picture_record import (
     MOST_WORDS,
     HeadChange,
     PatchStack,
     PictureAnswer,
     PictureRun,
+    hiding,
+    of_heads,
     seen_keys,
 )
 from attnviz.pages.pictures.maths.prompted_run import (

@@ -27,13 +27,14 @@ from attnviz.models.pictures import (
     special_names,
     token_names,
 )
-from attnviz.pages.pictures.maths.picture_edits import hiding, of_heads
 from attnviz.pages.pictures.maths.picture_record import (
     HeadChange,
     PatchStack,
     PictureAnswer,
     PictureRun,
     TextTower,
+    hiding,
+    of_heads,
     seen_keys,
 )
 

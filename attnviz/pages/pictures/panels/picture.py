@@ -20,15 +20,7 @@ from attnviz.pages.pictures import choices
 from attnviz.pages.pictures.maths.picture_program import changed_program, program
 from attnviz.pages.pictures.maths.picture_record import STAGES, HeadChange, PatchStack, PictureRun, PictureStack
 from attnviz.pages.pictures.maths.windowed_run import coarser, finer
-from attnviz.pages.pictures.panels import (
-    picture_answer,
-    picture_cache,
-    picture_export,
-    picture_facts,
-    picture_scene,
-    smallest,
-    text_tower,
-)
+from attnviz.pages.pictures.panels import picture_answer, picture_cache, picture_export, picture_scene, smallest
 from attnviz.pages.pictures.panels.picture_cache import ChosenPicture
 
 
@@ -51,9 +43,9 @@ def draw(loaded: LoadedModel, picture: ChosenPicture) -> None:
     document = packing.fingerprint(*picture.about, run.model, loaded.version, stack.id)
     canvas.patch_view("patches", document, scene, chosen, partial(_keep, run.stacks[0].grid, stack))
     picture_export.under(loaded, picture, run, stack, scene, chosen, change)
-    picture_facts.draw(loaded, picture, stack, scene, chosen.layer)
+    picture_answer.draw_facts(loaded, picture, stack, scene, chosen.layer)
     if run.texts is not None:
-        text_tower.draw(run.texts)
+        picture_answer.draw_text_tower(run.texts)
     smallest.draw(loaded, picture, run)
     if told := card(loaded.entry.id):
         st.caption(spoken(told))

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from functools import partial
+
+import numpy as np
 import streamlit as st
 
+from attnviz.app import show, widgets
 from attnviz.app.guarding import show_problem
-from attnviz.app.text import plain
+from attnviz.app.text import plain, quoted
 from attnviz.base.message import Problem
-from attnviz.base.words import _, listed
+from attnviz.base.words import _, listed, say
+from attnviz.canvas import PatchScene
+from attnviz.figures.attention_figures import side_by_side
 from attnviz.models.catalogue import LoadedModel
-from attnviz.pages.pictures.maths.picture_record import HeadChange, PictureAnswer, PictureRun
+from attnviz.pages.pictures import choices
+from attnviz.pages.pictures.maths.patch_measures import head_maps, received
+from attnviz.pages.pictures.maths.picture_record import HeadChange, PatchStack, PictureAnswer, PictureRun, TextTower
 from attnviz.pages.pictures.maths.picture_run import rerun
 from attnviz.pages.pictures.panels import picture_cache
 from attnviz.pages.pictures.panels.picture_cache import ChosenPicture
@@ -89,3 +98,85 @@ def _share(answer: PictureAnswer) -> str:
 
 def _others(answer: PictureAnswer) -> str:
     return listed(f"{plain(word)} {share:.1%}" for word, share in answer.others[1:3])
+
+
+MOST_NAMED = 6  #: outliers that a sentence names, those that are given most
+
+
+def draw_facts(loaded: LoadedModel, picture: ChosenPicture, stack: PatchStack, scene: PatchScene, layer: int) -> None:
+    """One sentence about all heads, one about tokens that are no patches, one about outliers."""
+    st.markdown(_about_heads(loaded, picture, stack, scene))
+    shares = picture_cache.of_run(loaded, picture, ("received", stack.id, layer), partial(received, stack, layer))
+    first = stack.grid.first
+    if first and not stack.words:
+        said = _("Tokens that are no patches are given, in layer {layer} on average: {tokens}.")
+        st.caption(said.format(layer=layer, tokens=_given(stack, shares, range(first))))
+    if scene.sinks:
+        st.caption(_outliers(stack, shares, scene.sinks, layer))
+
+
+def _about_heads(loaded: LoadedModel, picture: ChosenPicture, stack: PatchStack, scene: PatchScene) -> str:
+    maps = picture_cache.of_run(loaded, picture, ("maps", stack.id), partial(head_maps, stack))
+    names = [f"{layer}.{head}" for layer, count in enumerate(scene.heads) for head in range(count)]
+    if stack.words:
+        narrow = int(maps.entropy.argmin())
+        said = _("Head {head} decides most clearly where to look: it spreads over {share:.0%} of what it could.")
+        return said.format(head=names[narrow], share=maps.entropy[narrow])
+    near, far = int(maps.distance.argmin()), int(maps.distance.argmax())
+    said = _("Head {near} looks nearest, {least:.1f} pixels on average, head {far} farthest, {most:.1f}.")
+    return said.format(near=names[near], least=maps.distance[near], far=names[far], most=maps.distance[far])
+
+
+def _outliers(stack: PatchStack, shares: np.ndarray, patches: tuple[int, ...], layer: int) -> str:
+    if len(patches) > MOST_NAMED:
+        said = _(
+            "Outliers in layer {layer}, with an orange corner: {count} patches, most of all {patches}. Each is given "
+            "more than five times what the median patch is given."
+        )
+    else:
+        said = _(
+            "Outliers in layer {layer}, with an orange corner: {patches}. Each is given more than five times what the "
+            "median patch is given."
+        )
+    tokens = [stack.grid.first + patch for patch in patches]
+    most = sorted(tokens, key=lambda token: -shares[token])[:MOST_NAMED]
+    return said.format(layer=layer, count=len(patches), patches=_given(stack, shares, most))
+
+
+def _given(stack: PatchStack, shares: np.ndarray, tokens: Iterable[int]) -> str:
+    """Tokens by name, each with the share that it is given."""
+    told = _("{token} ({share})")
+    return listed(told.format(token=say(stack.grid.name(at)), share=f"{shares[at]:.1%}") for at in tokens)
+
+
+MOST_TOKENS = 24  #: shown of a description; SigLIP fills each up to 64
+
+
+def draw_text_tower(tower: TextTower) -> None:
+    """Draw one head of the tower that reads the descriptions."""
+    st.subheader(_("The tower that reads"), anchor=False)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        names = {str(at): plain(name) for at, name in enumerate(tower.names)}
+        which = int(widgets.one_of(choices.DESCRIPTION, _("Description"), names, style="select"))
+        layers = len(tower.layers)
+        layer = int(widgets.number(choices.TEXT_LAYER, _("Layer"), step=1, high=layers - 1, width=120))
+        heads = tower.layers[layer].n_heads
+        head = int(widgets.number(choices.TEXT_HEAD, _("Head"), step=1, high=heads - 1, width=120))
+    words = tower.tokens[which][:MOST_TOKENS]
+    whole = tower.layers[layer].weights(head)[which, 0].float().cpu().numpy()
+    weights = whole[: len(words), : len(words)]
+    row, column = np.unravel_index(int(np.where(np.eye(len(words)) > 0, -1, weights).argmax()), weights.shape)
+    at = [(q, k) for q in range(len(words)) for k in range(len(words))]
+    show.figure(
+        side_by_side([(_("Layer {layer}, head {head}").format(layer=layer, head=head), weights)], words, words),
+        name=f"text-tower-layer{layer}-head{head}",
+        key="pic_text_tower",
+        table={
+            "query": [words[q] for q, _k in at],
+            "key": [words[k] for _q, k in at],
+            "weight": [f"{weights[q, k]:.6g}" for q, k in at],
+        },
+        words=_("Beside itself, {query} looks most at {key} ({share}) of all pairs in this head.").format(
+            query=quoted(words[int(row)]), key=quoted(words[int(column)]), share=f"{weights[row, column]:.0%}"
+        ),
+    )

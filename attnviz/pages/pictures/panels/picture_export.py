@@ -14,9 +14,8 @@ from attnviz.app.links import page_address
 from attnviz.base.words import _, language, say, sentences, speaking
 from attnviz.live import patch_page
 from attnviz.models.catalogue import LoadedModel
-from attnviz.pages.pictures.figures.svg_patches import LitRow, PatchPicture
-from attnviz.pages.pictures.maths.changed_weights import weights_under
-from attnviz.pages.pictures.maths.patch_measures import head_maps
+from attnviz.pages.pictures.figures import LitRow, PatchPicture
+from attnviz.pages.pictures.maths.patch_measures import head_maps, weights_under
 from attnviz.pages.pictures.maths.picture_record import HeadChange, PatchStack, PictureRun
 from attnviz.pages.pictures.panels import picture_answer, picture_cache, picture_input, picture_scene
 from attnviz.pages.pictures.panels.picture_cache import ChosenPicture

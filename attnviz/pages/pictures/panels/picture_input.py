@@ -10,7 +10,8 @@ from dataclasses import replace
 import numpy as np
 import streamlit as st
 
-from attnviz.app import widgets
+from attnviz.app import consent, widgets
+from attnviz.app.cache import model_cache
 from attnviz.app.guarding import show_problem
 from attnviz.app.links import link_state, saved_views
 from attnviz.app.mends.streamlit_adapter import upload_id
@@ -19,6 +20,7 @@ from attnviz.base.message import Problem
 from attnviz.base.words import _
 from attnviz.canvas import digit_pad
 from attnviz.models.catalogue import LoadedModel
+from attnviz.models.loading import availabilities
 from attnviz.models.pictures import (
     SAMPLES,
     compares,
@@ -29,6 +31,7 @@ from attnviz.models.pictures import (
     reads_words,
     sample,
 )
+from attnviz.models.settings import current
 from attnviz.pages.pictures import choices
 from attnviz.pages.pictures.panels.picture_cache import ChosenPicture
 
@@ -185,3 +188,24 @@ def view_with_picture(file: bytes, view: str) -> str:
     """The view and its picture's file, as it came, in one file that this page opens again."""
     held = {"format": FORMAT, "view": json.loads(view), "picture": b64encode(file).decode()}
     return json.dumps(held)
+
+
+def ask_model() -> LoadedModel | None:
+    """Draw the choice; answer the model, or None while the visitor has not agreed to load it."""
+    states = {found.entry.id: found for found in availabilities() if found.entry.kind == "pictures"}
+    order = sorted(states, key=lambda name: (not states[name].on_this_machine, not states[name].entry.shipped))
+    options = {}
+    for name in order:
+        entry = states[name].entry
+        here = _("{name} (download {size} MB)").format(name=entry.name, size=entry.download_mb)
+        options[name] = states[name].name if states[name].on_this_machine else here
+    if not current().hosted:
+        options[choices.OTHER_MODEL] = _("another model…")
+    chosen = widgets.one_of(choices.MODEL, _("Model"), options, usual="digit-vit", style="select")
+    if chosen in states:
+        st.caption(_(states[chosen].entry.shows))
+        return model_cache.model(chosen)
+    typed = widgets.text(choices.HUB_ID, _("Hub id or folder"), placeholder="owner/name").strip()
+    if not typed:
+        raise Problem("Name a model: owner/name as on the hub, or a folder on this machine")
+    return model_cache.model(typed) if consent.given(typed) else None

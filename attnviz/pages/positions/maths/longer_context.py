@@ -11,7 +11,7 @@ from torch import Tensor
 
 from attnviz.base.limits import require_within
 from attnviz.base.message import Problem, Several
-from attnviz.core.rope_scaling import NTK, DynamicNTK, Linear, Llama3, Scaling, YaRN, frequencies, length_factor
+from attnviz.core.rope import NTK, DynamicNTK, Linear, Llama3, Scaling, YaRN, frequencies, length_factor
 
 METHODS = ("none", "linear", "ntk", "dynamic", "yarn", "llama3")
 POINTS = 160  #: of the curve over distance

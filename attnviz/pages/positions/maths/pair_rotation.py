@@ -10,8 +10,7 @@ import torch
 from torch import Tensor
 
 from attnviz.base.limits import require_between
-from attnviz.core.rope import RoPE
-from attnviz.core.rope_scaling import frequencies
+from attnviz.core.rope import RoPE, frequencies
 from attnviz.runs.word_vectors import drawn
 
 

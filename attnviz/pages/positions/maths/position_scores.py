@@ -12,8 +12,7 @@ from torch import Tensor
 from attnviz.base.limits import require_within
 from attnviz.base.message import Message, Problem, Several
 from attnviz.core.positions import Learned, alibi_slopes, sinusoidal
-from attnviz.core.rope import RoPE
-from attnviz.core.rope_scaling import frequencies
+from attnviz.core.rope import RoPE, frequencies
 from attnviz.pages.positions.maths import position_kinds
 from attnviz.runs.word_vectors import drawn
 

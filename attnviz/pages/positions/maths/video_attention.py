@@ -130,42 +130,17 @@ def _check(config: Config) -> None:
 
 
 def program(config: Config) -> str:
-    """Source that prints what the query's patch gives to every patch, with torch alone."""
-    cut = patches(moving(config.digit)).tolist()
-    norm = f"F.rms_norm(t, t.shape[-1:], eps={NORM_EPS:g})" if config.normed else "t"
-    lines = [
-        "import torch",
-        "import torch.nn.functional as F",
-        "",
-        f"x = torch.tensor({cut}).float()  # the pixels of {len(cut)} patches, frame by frame",
-        f"generator = torch.Generator().manual_seed({config.seed})",
-        f"W = torch.randn({HEADS * D_HEAD}, {SIDE**2}, generator=generator) / {SIDE**2} ** 0.5  # makes q and k",
-        f"q = (x @ W.T).unflatten(-1, ({HEADS}, {D_HEAD})).transpose(0, 1)  # H, P, D",
-        "",
-        "def norm(t):",
-        f"    return {norm}",
-        "",
-    ]
-    if config.turned:
-        lines += [
-            f"grid = torch.cartesian_prod(*(torch.arange(n) for n in ({FRAMES}, {ROWS}, {COLUMNS})))",
-            f"side = {D_HEAD} // 6 * 2  # numbers of a head for height and for width; the rest is for time",
-            "angles = torch.cat([",
-            "    grid[:, i, None] * 10_000.0 ** -(torch.arange(0, w, 2) / w)",
-            f"    for i, w in enumerate(({D_HEAD} - 2 * side, side, side))",
-            "], -1)  # P, D/2",
-            "",
-            "def turn(t):",
-            "    a, b = t.unflatten(-1, (-1, 2)).unbind(-1)",
-            "    cos, sin = angles.cos(), angles.sin()",
-            "    return torch.stack([a * cos - b * sin, b * cos + a * sin], -1).flatten(-2)",
-            "",
-            "q = turn(norm(q))",
-        ]
-    else:
-        lines.append("q = norm(q)")
-    lines += [
-        f"weights = (q @ q.mT / {D_HEAD} ** 0.5).softmax(-1)  # q and k are the same here",
-        f"print(weights[{config.head}, {config.query}].reshape({FRAMES}, {ROWS}, {COLUMNS}))",
-    ]
-    return "\n".join(lines) + "\n"
+    """Source that prints what the query's patch gives to every patch, (frames, rows, columns)."""
+    return f"""\
+import torch
+from attnviz.core.rope import grid_positions
+from attnviz.pages.positions.maths import video_attention as video
+
+config = video.{config!r}
+x = torch.from_numpy(video.patches(video.moving(config.digit))).float()  # the pixels of each patch, frame by frame
+layer = video.module(config)  # one random matrix makes q and k
+with torch.no_grad():
+    (stages,) = layer.stages(x, positions=grid_positions({FRAMES}, {ROWS}, {COLUMNS}))
+weights = stages.weights  # H, P, P
+print(weights[config.head, config.query].reshape({FRAMES}, {ROWS}, {COLUMNS}))
+"""

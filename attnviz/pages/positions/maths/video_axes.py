@@ -11,8 +11,7 @@ from torch import Tensor
 
 from attnviz.base.limits import require_between
 from attnviz.base.message import Problem, Several
-from attnviz.core.rope import AxialRoPE, RoPE, axis_widths, grid_positions
-from attnviz.core.rope_scaling import frequencies
+from attnviz.core.rope import AxialRoPE, RoPE, axis_widths, frequencies, grid_positions
 
 SPLITS = ("rest", "quarter", "thirds", "own", "flat")
 AXES = ("time", "height", "width")

@@ -16,8 +16,8 @@ from attnviz.base.words import _, sentences
 from attnviz.engine.engine_protocol import Rerun
 from attnviz.figures import attention_figures, heatmap
 from attnviz.pages.positions import choices as positions_choices
-from attnviz.pages.positions.figures import head as figures
-from attnviz.pages.positions.panels import position_code, position_results
+from attnviz.pages.positions.figures import rotation as figures
+from attnviz.pages.positions.panels import position_results
 from attnviz.runs import changed_rope as experiment
 from attnviz.runs.model_run import ModelRun, Stack
 
@@ -43,7 +43,7 @@ def panel() -> None:
         _distance(result)
     with right:
         _next(run, result)
-    position_code.of_head(run, config)
+    position_results.of_head(run, config)
 
 
 def chosen(stack: Stack) -> experiment.Config:
@@ -129,7 +129,7 @@ def _heatmaps(run: ModelRun, result: experiment.Result) -> None:
 
 
 def _distance(result: experiment.Result) -> None:
-    fig = chart_of(figures.over_distance, result.distance_before, result.distance_after)
+    fig = chart_of(figures.tokens_back, result.distance_before, result.distance_after)
     before, after = result.distance_before, result.distance_after
     most = int(np.abs(after - before).argmax())
     words = _(

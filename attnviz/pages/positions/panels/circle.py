@@ -12,9 +12,9 @@ from attnviz.base.words import _
 from attnviz.canvas import rotation_circle
 from attnviz.figures.theme import Figure
 from attnviz.pages.positions import choices as positions_choices
-from attnviz.pages.positions.figures import circle as figures
-from attnviz.pages.positions.maths import pair_rotation, rotation_snippets
-from attnviz.pages.positions.panels import position_code, position_results
+from attnviz.pages.positions.figures import rotation as figures
+from attnviz.pages.positions.maths import pair_rotation, position_snippets
+from attnviz.pages.positions.panels import position_results
 
 
 def panel() -> None:
@@ -52,7 +52,7 @@ def panel() -> None:
         caption=words,
         words=words,
     )
-    position_code.program(rotation_snippets.circle(config), "circle")
+    position_results.program(position_snippets.circle(config), "circle")
 
 
 def chosen() -> pair_rotation.Config:

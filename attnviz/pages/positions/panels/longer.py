@@ -11,9 +11,9 @@ from attnviz.app.links import link_state
 from attnviz.app.text import with_minus
 from attnviz.base.words import _, sentences
 from attnviz.pages.positions import choices as positions_choices
-from attnviz.pages.positions.figures import longer as figures
-from attnviz.pages.positions.maths import longer_context, rotation_snippets
-from attnviz.pages.positions.panels import position_code, position_results
+from attnviz.pages.positions.figures import rotation as figures
+from attnviz.pages.positions.maths import longer_context, position_snippets
+from attnviz.pages.positions.panels import position_results
 
 FORMULAS = {
     "none": r"\theta_i = b^{-2i/D}",
@@ -35,7 +35,7 @@ def panel() -> None:
     _waves(result)
     _distance(result)
     _table(result)
-    position_code.program(rotation_snippets.longer(config), "longer")
+    position_results.program(position_snippets.longer(config), "longer")
 
 
 def chosen() -> longer_context.Config:

@@ -13,9 +13,9 @@ from attnviz.base.word_boundaries import split
 from attnviz.base.words import _, listed, ngettext
 from attnviz.figures import heatmap
 from attnviz.pages.positions import choices as positions_choices
-from attnviz.pages.positions.figures import order as figures
+from attnviz.pages.positions.figures import scores as figures
 from attnviz.pages.positions.maths import position_kinds, position_snippets, shuffled_words
-from attnviz.pages.positions.panels import position_code, position_results
+from attnviz.pages.positions.panels import position_results
 
 
 def panel() -> None:
@@ -31,7 +31,7 @@ def panel() -> None:
     with st.container(key="p-order-pictures"):
         _matrices(result)
     _every(result)
-    position_code.program(position_snippets.order(config), "order")
+    position_results.program(position_snippets.order(config), "order")
 
 
 def chosen() -> shuffled_words.Config:

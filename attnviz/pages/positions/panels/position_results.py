@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from attnviz.app.code_snippet import snippet
 from attnviz.base.words import _
 from attnviz.models.catalogue import LoadedModel
 from attnviz.pages.positions.maths import (
@@ -16,16 +17,12 @@ from attnviz.pages.positions.maths import (
     video_attention,
     video_axes,
 )
+from attnviz.pages.positions.maths import position_snippets as programs
+from attnviz.runs import changed_rope
+from attnviz.runs.model_run import ModelRun
 
-
-@st.cache_resource(max_entries=64, show_spinner=False)
-def shuffled(config: shuffled_words.Config) -> shuffled_words.Result:
-    return shuffled_words.run(config)
-
-
-@st.cache_resource(max_entries=64, show_spinner=False)
-def scores(config: position_scores.Config) -> position_scores.Result:
-    return position_scores.run(config)
+shuffled = st.cache_resource(shuffled_words.run, max_entries=64, show_spinner=False)
+scores = st.cache_resource(position_scores.run, max_entries=64, show_spinner=False)
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)
@@ -34,29 +31,11 @@ def trained_scores(config: position_scores.Config, version: str, _loaded: Loaded
     return position_scores.run(config, position_kinds.table(_loaded))
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
-def rotation(config: pair_rotation.Config) -> pair_rotation.Result:
-    return pair_rotation.run(config)
-
-
-@st.cache_resource(max_entries=64, show_spinner=False)
-def longer(config: longer_context.Config) -> longer_context.Result:
-    return longer_context.run(config)
-
-
-@st.cache_resource(max_entries=64, show_spinner=False)
-def video(config: video_axes.Config) -> video_axes.Result:
-    return video_axes.run(config)
-
-
-@st.cache_resource(max_entries=64, show_spinner=False)
-def video_attention_of(config: video_attention.Config) -> video_attention.Result:
-    return video_attention.run(config)
-
-
-@st.cache_resource(max_entries=32, show_spinner=False)
-def norm(config: qk_norm_growth.Config) -> qk_norm_growth.Result:
-    return qk_norm_growth.run(config)
+rotation = st.cache_resource(pair_rotation.run, max_entries=64, show_spinner=False)
+longer = st.cache_resource(longer_context.run, max_entries=64, show_spinner=False)
+video = st.cache_resource(video_axes.run, max_entries=64, show_spinner=False)
+video_attention_of = st.cache_resource(video_attention.run, max_entries=64, show_spinner=False)
+norm = st.cache_resource(qk_norm_growth.run, max_entries=32, show_spinner=False)
 
 
 def kinds() -> dict[str, str]:
@@ -129,3 +108,28 @@ def places() -> dict[str, str]:
 
 def norms() -> dict[str, str]:
     return {"full": _("over all heads together"), "head": _("over each head")}
+
+
+def program(code: str, section: str) -> None:
+    """Draw the program of a section, and say which of its numbers it prints."""
+    abouts = {
+        "order": _("Paste this code into a notebook: it prints the largest change of an output."),
+        "scores": _("Paste this code into a notebook: it prints mean scores by distance, and what a shift changes."),
+        "longer": _("Paste this code into a notebook: it prints wavelengths and new angles under every scaling."),
+        "video": _(
+            "Paste this code into a notebook: it prints the split of the head, and scores of the query’s frame."
+        ),
+        "head": _(
+            "Paste this code into a notebook: it prints how much weight moves, the row that changes most, and what "
+            "comes next."
+        ),
+        "norm": _("Paste this code into a notebook: it prints the largest logits and the entropies at this factor."),
+    }
+    snippet(code, f"p-{section}", about=abouts.get(section))
+
+
+def of_head(run: ModelRun, config: changed_rope.Config) -> None:
+    """Draw the program of the section on a trained head, whose layers the model counts in its own way."""
+    layer = run.stacks[0].layers[config.layer].index
+    place = changed_rope.Config(layer, config.head, config.change, config.base, config.where)
+    program(programs.head(run.request.model, run.request.text, place), "head")

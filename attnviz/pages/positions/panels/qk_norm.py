@@ -14,10 +14,10 @@ from attnviz.app.links import link_state
 from attnviz.base.words import _
 from attnviz.figures import heatmap
 from attnviz.pages.positions import choices as positions_choices
-from attnviz.pages.positions.figures import norm as figures
+from attnviz.pages.positions.figures import rotation as figures
+from attnviz.pages.positions.maths import position_snippets
 from attnviz.pages.positions.maths import qk_norm_growth as experiment
-from attnviz.pages.positions.maths import rotation_snippets
-from attnviz.pages.positions.panels import position_code, position_results
+from attnviz.pages.positions.panels import position_results
 
 
 def panel() -> None:
@@ -39,7 +39,7 @@ def panel() -> None:
     st.markdown(f"**{_verdict(result)}**")
     _matrices(result)
     _curves(result)
-    position_code.program(rotation_snippets.norm(config), "norm")
+    position_results.program(position_snippets.norm(config), "norm")
 
 
 def chosen() -> experiment.Config:

@@ -14,7 +14,7 @@ from attnviz.models.loading import availabilities
 from attnviz.pages.positions import choices as positions_choices
 from attnviz.pages.positions.figures import scores as figures
 from attnviz.pages.positions.maths import position_kinds, position_scores, position_snippets
-from attnviz.pages.positions.panels import position_code, position_results
+from attnviz.pages.positions.panels import position_results
 
 FORMULAS = {
     "sinusoidal": r"x_m \mathrel{+}= \left(\sin\tfrac{m}{b^{2i/D}},\ \cos\tfrac{m}{b^{2i/D}}\right)",
@@ -44,7 +44,7 @@ def panel() -> None:
         _encoding(result)
     with right:
         _waves(result)
-    position_code.program(position_snippets.scores(config, trained()), "scores")
+    position_results.program(position_snippets.scores(config, trained()), "scores")
 
 
 def chosen() -> position_scores.Config:

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from attnviz.base.message import Problem, Several
 from attnviz.core.attention import Stages, attend
-from attnviz.core.temperature import attend_at
+from attnviz.core.variants import attend_at
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from attnviz.core.attention import Stages
 from attnviz.core.measures import effective_keys, entropy
-from attnviz.core.temperature import COLDEST
+from attnviz.core.variants import COLDEST
 from attnviz.pages.scaling.maths import alternatives, growing_width
 
 GRID = tuple(2**i for i in range(13))

@@ -25,22 +25,11 @@ from attnviz.pages.scaling.maths import (
     variance,
 )
 
-
-@st.cache_resource(max_entries=64, show_spinner=False)
-def variance_at_once(config: variance.Config) -> variance.Result:
-    """The variance over as many pairs as can be drawn without making the visitor wait."""
-    return variance.first(config)
-
-
-@st.cache_resource(max_entries=32, show_spinner=False)
-def growth(seed: int, distribution: str, strength: float) -> variance.Growth:
-    return variance.growth(seed, distribution, strength)
-
-
-@st.cache_resource(max_entries=3, show_spinner=False)
-def vectors(n_keys: int, seed: int) -> growing_width.Vectors:
-    """The random queries and keys: up to 70 MB each, so only a few are kept."""
-    return growing_width.draw(n_keys, seed)
+#: The variance over as many pairs as can be drawn without making the visitor wait.
+variance_at_once = st.cache_resource(variance.first, max_entries=64, show_spinner=False)
+growth = st.cache_resource(variance.growth, max_entries=32, show_spinner=False)
+#: The random queries and keys: up to 70 MB each, so only a few are kept.
+vectors = st.cache_resource(growing_width.draw, max_entries=3, show_spinner=False)
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)
@@ -61,9 +50,7 @@ def curves(config: saturation.Config) -> saturation.Result:
     return saturation.run(config, vectors(config.n_keys, config.seed))
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
-def lengths(config: length.Config) -> length.Result:
-    return length.run(config)
+lengths = st.cache_resource(length.run, max_entries=64, show_spinner=False)
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)

@@ -13,7 +13,7 @@ from attnviz.app.links import link_state
 from attnviz.app.show import formulas
 from attnviz.base.words import _, listed, sentences
 from attnviz.canvas import softmax_slider
-from attnviz.core.temperature import COLDEST
+from attnviz.core.variants import COLDEST
 from attnviz.figures.theme import SCALED
 from attnviz.pages.scaling import choices
 from attnviz.pages.scaling.figures import bars as figures

@@ -19,9 +19,9 @@ from attnviz.models.architecture import CONVENTIONS, Architecture, all_presets
 from attnviz.pages.sharing import choices
 from attnviz.pages.sharing.figures import costs as figures
 from attnviz.pages.sharing.panels import bytes as bytes_panel
-from attnviz.pages.sharing.panels import quality, sharing_snippets
+from attnviz.pages.sharing.panels import published, sharing_programs
 from attnviz.pages.sharing.panels.architecture_form import Chosen, choose
-from attnviz.pages.sharing.panels.variants import Bill, bills, part_titles
+from attnviz.pages.sharing.panels.bytes import Bill, bills, part_titles
 
 
 @fragment
@@ -45,9 +45,9 @@ def _panel() -> None:
     bytes_panel.over(chosen.arch, context, batch)
     bytes_panel.layers(chosen.arch, context, batch)
     _table(found)
-    quality.panel()
+    published.quality_panel()
     _everyone(context)
-    sharing_snippets.counting(chosen.arch, context, batch)
+    sharing_programs.counting(chosen, context, batch)
 
 
 def _source(chosen: Chosen) -> None:

@@ -18,7 +18,7 @@ from attnviz.core.latent import LatentForm, LatentLayout, latent_elements, laten
 from attnviz.models.architecture import Architecture, all_presets
 from attnviz.pages.sharing import choices
 from attnviz.pages.sharing.figures import costs as figures
-from attnviz.pages.sharing.panels import sharing_snippets
+from attnviz.pages.sharing.panels import sharing_programs
 
 CONTEXTS = [2**i for i in range(4, 18)]
 
@@ -53,7 +53,7 @@ def _panel() -> None:
     _machines(arch, latent, context)
     _over_context(arch, latent, context)
     _baselines(arch, latent, context)
-    sharing_snippets.latents(arch, latent, context)
+    sharing_programs.latents(arch, context)
 
 
 def machine_names() -> dict[LatentForm, str]:

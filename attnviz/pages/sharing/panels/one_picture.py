@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import streamlit as st
 
 from attnviz.app import show
+from attnviz.app.cache.kept_charts import chart_of
+from attnviz.app.units import binary, both, many
 from attnviz.app.widgets import number, one_of, two_in_a_row
 from attnviz.base.message import Problem
-from attnviz.base.words import _, sentences
-from attnviz.models.architecture import Architecture, all_presets, has_heads
+from attnviz.base.words import _, ngettext, sentences
+from attnviz.canvas import component
+from attnviz.models.architecture import Architecture, all_presets, has_heads, shared_otherwise
 from attnviz.pages.sharing import choices
+from attnviz.pages.sharing.figures import sharing as figures
 from attnviz.pages.sharing.figures.svg_three_ways import SharingColumn, ThreeWaysPicture
-from attnviz.pages.sharing.panels import three_ways
-from attnviz.pages.sharing.panels.three_ways import SharedHead
-from attnviz.pages.sharing.panels.variants import kind_of, named
+from attnviz.pages.sharing.panels.bytes import kind_of, named
 from attnviz.runs.head_sharing import Config, Result
 from attnviz.runs.model_run import ModelRun
 
@@ -50,8 +52,8 @@ def picture(run: ModelRun | None, result_of: Callable[[Config], Result] | None, 
     if run is not None and config is not None and result_of is not None:
         with sizes[3]:
             heads = _heads(run, config, result_of)
-    shown = three_ways.columns_of(Architecture.preset(name), tokens, batch, heads)
-    three_ways.draw(shown, "h-three")
+    shown = columns_of(Architecture.preset(name), tokens, batch, heads)
+    draw(shown, "h-three")
     said = _("{model}, {tokens} tokens, batch {batch}, 16-bit numbers.").format(
         model=name, tokens=f"{tokens:,}", batch=batch
     )
@@ -123,3 +125,149 @@ def _table(shown: list[SharingColumn]) -> dict[str, list[Any]]:
         "cache": [column.kept for column in shown],
         "share of MHA's cache": [column.share for column in shown],
     }
+
+
+@dataclass(frozen=True)
+class SharedHead:
+    """What one head of a trained layer becomes when its layer shares keys and values in one of the ways."""
+
+    weights: np.ndarray  #: (Q, K), NaN where masked
+    said: str
+
+
+def columns(arch: Architecture, tokens: int, batch: int = 1, key: str = "h-three") -> None:
+    """Draw one model as MHA, as GQA and as MQA, with what each keeps for so many tokens."""
+    draw(columns_of(arch, tokens, batch), key)
+
+
+def draw(shown: list[SharingColumn], key: str) -> None:
+    """The columns beside each other; on a phone below each other. Next and previous of a presentation stop here."""
+    with st.container(key=f"canvas-of-{key}"):
+        for at, (column, one) in enumerate(zip(st.columns(len(shown), gap="small"), shown, strict=True)):
+            with column, st.container(border=True, height="stretch"):
+                component("picture")(key=f"{key}-{at}", data={"svg": one.on_page()})
+
+
+def columns_of(
+    arch: Architecture, tokens: int, batch: int = 1, heads: dict[str, SharedHead] | None = None
+) -> list[SharingColumn]:
+    """A column for each way; `heads` is the trained head under each, by the name of the way."""
+    layer = next(each for each in arch.layers if has_heads(each))
+    own = layer.n_kv_heads
+    ways = {g: shared_otherwise(arch, g) for g in counts(arch)}
+    most = ways[layer.n_heads].kv_cache_bytes(tokens, batch)
+    shown = []
+    for g, way in ways.items():
+        kind = kind_of(layer.n_heads, g)
+        kept = way.kv_cache_bytes(tokens, batch)
+        shape = " × ".join(f"{n:,}" for n in (*([batch] if batch > 1 else []), g, tokens, layer.d_head))
+        column = SharingColumn(
+            _("{kind}, as trained").format(kind=kind) if g == own else kind,
+            layer.n_heads,
+            g,
+            (
+                _("K and V: {shape} each, in {layers} layers").format(shape=shape, layers=_layers(arch)),
+                _("attention’s parameters: {n}").format(n=many(way.attention_parameters())),
+            ),
+            _("cache: {bytes}").format(bytes=binary(kept)),
+            kept / most,
+        )
+        head = (heads or {}).get(kind)
+        shown.append(column if head is None else replace(column, weights=head.weights, said=head.said))
+    return shown
+
+
+def counts(arch: Architecture) -> tuple[int, ...]:
+    """Numbers of K/V heads of MHA, of one GQA (the model's own, else the smallest there is), and of MQA."""
+    layers = [each for each in arch.layers if has_heads(each)]
+    heads, own = layers[0].n_heads, layers[0].n_kv_heads
+    between = [g for g in range(2, heads) if all(layer.n_heads % g == 0 for layer in layers)]
+    shared = [own] if own in between else [8] if 8 in between else between[:1]
+    return tuple(dict.fromkeys((heads, *shared, 1)))
+
+
+def _layers(arch: Architecture) -> int:
+    """How many layers keep keys and values of their own."""
+    return sum(has_heads(layer) for layer in arch.layers)
+
+
+def wirings(run: ModelRun, result: Result) -> None:
+    """Draw the wirings, what each of them is, and a table of what they cost."""
+    shown = result.side_by_side
+    for column, g in zip(st.columns(len(shown), gap="small"), shown, strict=True):
+        with column, st.container(border=True, gap="xxsmall", height="stretch"):
+            st.markdown(_title(result, g))
+            drawn = chart_of(figures.wiring, result.kv_of_with(g), g)
+            show.chart(drawn, key=f"h-wiring-{g}", words=_title(result, g))
+            st.caption(_what(result, g))
+    chosen = result.config.n_kv_heads
+    show.under(
+        lambda: figures.wirings({named(result.n_heads, g): (result.kv_of_with(g), g) for g in shown}),
+        name=f"wiring-{result.n_heads}-{chosen}",
+        key="h-wiring",
+        words=ngettext(
+            "**{kind}**: {h} query heads on {g} K/V head; K/V heads as trained: {t}.",
+            "**{kind}**: {h} query heads on {g} K/V heads; as trained: {t}.",
+            chosen,
+        ).format(kind=kind_of(result.n_heads, chosen), h=result.n_heads, g=chosen, t=result.trained_kv_heads),
+        caption=_("{model}, layer {layer}").format(model=run.name, layer=result.config.layer),
+        table={"query head": range(result.n_heads)}
+        | {f"K/V head of {named(result.n_heads, g)}": result.kv_of_with(g) for g in shown},
+    )
+    st.markdown(_wiring_table(result, shown))
+
+
+def _title(result: Result, g: int) -> str:
+    name = named(result.n_heads, g)
+    if g == result.config.n_kv_heads == result.trained_kv_heads:
+        return _("**{kind}**, trained, and chosen here").format(kind=name)
+    if g == result.trained_kv_heads:
+        return _("**{kind}**, trained").format(kind=name)
+    return (_("**{kind}**, compared below") if g == result.config.n_kv_heads else "**{kind}**").format(kind=name)
+
+
+def _what(result: Result, g: int) -> str:
+    """What the K/V heads of this wiring are made of, since the weights hold those of one wiring only."""
+    trained, heads = result.trained_kv_heads, result.n_heads
+    if g == trained:
+        return ngettext(
+            "As in the weights: each K/V head is read by {n} query head.",
+            "As in the weights: each K/V head is read by {n} query heads.",
+            heads // g,
+        ).format(n=heads // g)
+    if g > trained:
+        return _(
+            "Not in the weights: each trained K/V head stands here {times} times. Every query head reads what it read "
+            "before, so the function is the same and the cache {times} times as large."
+        ).format(times=g // trained)
+    said = {
+        "mean": _(
+            "Not in the weights: each K/V head is the mean of {n} trained ones, as the GQA paper pools them; nothing "
+            "was trained afterwards."
+        ),
+        "first": _(
+            "Not in the weights: each K/V head is the first of {n} trained ones; nothing was trained afterwards."
+        ),
+        "random": _(
+            "Not in the weights: each K/V head is drawn at random (seed {seed}) in the place of {n} trained ones."
+        ),
+    }[result.config.method]
+    return said.format(n=trained // g, seed=result.config.seed)
+
+
+def _wiring_table(result: Result, shown: tuple[int, ...]) -> str:
+    points = [result.at(g) for g in shown]
+    rows = (
+        (_("this layer"), *(named(result.n_heads, g) for g in shown)),
+        (":--", *("--:" for _g in shown)),
+        (_("K shape (G, K, D)"), *(_shape(g, result.k_shape) for g in shown)),
+        (_("V shape"), *(_shape(g, result.v_shape) for g in shown)),
+        (_("numbers in $W_K$ and $W_V$"), *(f"{point.parameters:,}" for point in points)),
+        (_("K/V of this sentence, 16 bit"), *(both(point.cache_bytes) for point in points)),
+        (_("change of the layer’s output"), *(f"{point.moved:.0%}" for point in points)),
+    )
+    return "\n".join("| " + " | ".join(row) + " |" for row in rows)
+
+
+def _shape(kv_heads: int, shape: tuple[int, ...]) -> str:
+    return " × ".join(str(n) for n in (kv_heads, *shape[1:]))

@@ -12,9 +12,8 @@ from attnviz.app.units import both, duration
 from attnviz.app.widgets import number
 from attnviz.base.words import _, listed, sentences
 from attnviz.models.architecture import Architecture, Measurement, measure_on_meta
-from attnviz.pages.sharing import choices
-from attnviz.pages.sharing.maths import live_layers
-from attnviz.pages.sharing.panels import sharing_snippets
+from attnviz.pages.sharing import choices, maths
+from attnviz.pages.sharing.panels import sharing_programs
 from attnviz.pages.sharing.panels.architecture_form import Chosen, choose
 
 MOST_TOKENS = 1 << 17
@@ -48,7 +47,7 @@ def _panel() -> None:
     if st.session_state.get("h_proof") == key:
         _proof(chosen, tokens, batch)
         if chosen.arch.config is not None:
-            sharing_snippets.proving(chosen, tokens, batch)
+            sharing_programs.proving(chosen, tokens, batch)
     _live()
 
 
@@ -154,16 +153,16 @@ def _live() -> None:
         with column:
             asked[name] = number(choices.LIVE[name], label, step=1)
     width = max(1, asked["d_model"] // asked["n_heads"])
-    config = live_layers.Config(**asked, d_head=width)
+    config = maths.Config(**asked, d_head=width)
     if st.button(_("Fill the caches and decode"), icon=":material/timer:"):
         with st.spinner(_("Measuring…")):
-            st.session_state["h_live"] = (config, live_layers.run(config))
+            st.session_state["h_live"] = (config, maths.run(config))
     kept = st.session_state.get("h_live")
     if kept and kept[0] == config:
         _rows(kept[1])
 
 
-def _rows(rows: tuple[live_layers.LiveLayerRow, ...]) -> None:
+def _rows(rows: tuple[maths.LiveLayerRow, ...]) -> None:
     tabled(
         columns(
             [

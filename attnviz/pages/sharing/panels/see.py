@@ -18,9 +18,9 @@ from attnviz.engine.engine_protocol import Rerun
 from attnviz.models.capture import RecordedLayer
 from attnviz.pages.sharing import choices as sharing_choices
 from attnviz.pages.sharing.figures import sharing as figures
-from attnviz.pages.sharing.panels import one_picture, sharing_snippets, wiring
-from attnviz.pages.sharing.panels.variants import named
-from attnviz.runs import downstream, head_sharing
+from attnviz.pages.sharing.panels import one_picture, sharing_programs
+from attnviz.pages.sharing.panels.bytes import named
+from attnviz.runs import head_sharing
 from attnviz.runs.head_sharing import Config, Method, Result
 from attnviz.runs.model_run import ModelRun
 
@@ -51,7 +51,7 @@ def _shared(run: ModelRun) -> None:
     result = _result(run, config)
     with top:
         one_picture.picture(run, lambda one: _result(run, one), config)
-    wiring.wirings(run, result)
+    one_picture.wirings(run, result)
     _group(run, result)
     left, right = st.columns(2, gap="large")
     with left:
@@ -62,7 +62,7 @@ def _shared(run: ModelRun) -> None:
         found = _downstream(run, config)
     with st.expander(_("Head by head")):
         _heads(result)
-    sharing_snippets.sharing(run, result, found)
+    sharing_programs.sharing(run, result, found)
 
 
 def _result(run: ModelRun, config: Config) -> Result:
@@ -73,8 +73,8 @@ def _result(run: ModelRun, config: Config) -> Result:
     )
 
 
-def _rerun(run: ModelRun, config: Config, scope: downstream.Scope) -> downstream.Result:
-    found: downstream.Result = model_cache.cached_rerun(run, Rerun("sharing", (config, scope)))
+def _rerun(run: ModelRun, config: Config, scope: head_sharing.Scope) -> head_sharing.Downstream:
+    found: head_sharing.Downstream = model_cache.cached_rerun(run, Rerun("sharing", (config, scope)))
     return found
 
 
@@ -241,10 +241,10 @@ def _saved(result: Result, encoder: bool) -> str:
     )
 
 
-def _downstream(run: ModelRun, config: Config) -> downstream.Result:
+def _downstream(run: ModelRun, config: Config) -> head_sharing.Downstream:
     scopes = {"layer": _("share in this layer"), "all": _("share in every layer")}
     scope = cast(
-        downstream.Scope, widgets.one_of(sharing_choices.SCOPE, _("Where"), scopes, label_visibility="collapsed")
+        head_sharing.Scope, widgets.one_of(sharing_choices.SCOPE, _("Where"), scopes, label_visibility="collapsed")
     )
     found = _rerun(run, config, scope)
     if not found.guesses:

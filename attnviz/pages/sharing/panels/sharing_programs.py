@@ -1,53 +1,33 @@
-"""The programs of the views that count: each prints the numbers of its view in the state that it is in."""
+"""The page's numbers again, as programs: each prints the numbers of its view in the state that it is in."""
 
 from __future__ import annotations
 
-from collections import Counter
-
-from attnviz.core.latent import LatentLayout
+from attnviz.app.code_snippet import snippet
+from attnviz.base.words import _
 from attnviz.core.roofline import Machine
-from attnviz.models.architecture import CONVENTIONS, Architecture, Deployment, Paged, ParameterCounts
+from attnviz.models.architecture import CONVENTIONS, Architecture, Deployment, ParameterCounts
+from attnviz.pages.sharing.panels.architecture_form import Chosen
+from attnviz.runs import head_sharing
+from attnviz.runs.head_sharing import Result
+from attnviz.runs.model_run import ModelRun
 
 
-def of_count(arch: Architecture, context: int, batch: int) -> str:
-    """Attention parameters, and the cache by all three conventions, in 16 bits."""
-    counts: Counter[tuple[int, int, int, tuple[tuple[int, int], ...]]] = Counter()
-    for layer in arch.layers:
-        length = arch.encoder_tokens(context) if layer.role == "cross" else context
-        kept = []
-        for convention in CONVENTIONS:
-            each = layer.cached if layer.held is None or convention != "transformers" else layer.held
-            kept.append((each, layer.tokens_kept(length, convention, Paged())))
-        counts[layer.parameters.total, layer.fixed, layer.fixed_float32, tuple(kept)] += 1
-    rows = "\n".join(
-        f"    ({n}, {total}, {fixed}, {fixed32}, {dict(zip(CONVENTIONS, kept, strict=True))}),"
-        for (total, fixed, fixed32, kept), n in counts.items()
-    )
+def of_count(made: str, context: int, batch: int) -> str:
+    """Attention parameters, and the cache by all three conventions, in 16 bits; `made` is code that makes it."""
     return f"""\
-import torch
+{_imports(made)}
 
-# {arch.name}: how many layers are alike, attention parameters of one, numbers that it keeps whatever the length
-# (16 bit, 32 bit), and by each convention: numbers a token leaves in its cache, tokens kept of {context:,}
-layers = [
-{rows}
-]
-
-
-def nbytes(numbers, dtype):
-    return torch.empty(numbers, dtype=dtype, device="meta").nbytes
-
-
-print("attention parameters:", sum(n * count for n, count, *_ in layers))
+arch = {made}
+tokens, batch = {context}, {batch}
+heard = arch.encoder_tokens(tokens)
+print("attention parameters:", arch.attention_parameters())
 for convention in {CONVENTIONS}:
-    cache = {batch} * sum(
-        n * (nbytes(kept[convention][0] * kept[convention][1] + fixed, torch.bfloat16) + nbytes(fixed32, torch.float32))
-        for n, _, fixed, fixed32, kept in layers
-    )
+    cache = arch.kv_cache_bytes(tokens, batch, convention=convention, encoder_tokens=heard)
     print(f"{{convention}} cache bytes:", cache)
 """
 
 
-def of_size(made: str, arch: Architecture, counts: ParameterCounts, how: Deployment, machine: Machine) -> str:
+def of_size(made: str, counts: ParameterCounts, how: Deployment, machine: Machine) -> str:
     """What a deployment needs, how far it goes, and how fast a step can be; `made` is code that makes `arch`."""
     read = counts.active if how.batch == 1 else counts.read
     return f"""\
@@ -119,36 +99,32 @@ if found.failure is None:
 """
 
 
-def of_latents(name: str, latent: LatentLayout, layers: int, context: int) -> str:
-    """The forms of MLA and what they are compared with, from the widths alone."""
+def of_latents(name: str, context: int) -> str:
+    """The forms of MLA and what they are compared with."""
     return f"""\
-# {name}: layers, model width, heads, widths of the query latent, of the latent, of its rotary key, of a head
-layers, d_model, heads, q_rank = {layers}, {latent.d_model}, {latent.n_heads}, {latent.q_rank}
-rank, rope, nope, value = {latent.kv_rank}, {latent.d_rope}, {latent.d_nope}, {latent.d_value}
-context = {context}
+from attnviz.core.costs import pairs
+from attnviz.core.latent import latent_elements, latent_flops, latent_intensity
+from attnviz.models.architecture import Architecture
 
-q_width = heads * (nope + rope)
-w_q = d_model * q_width if q_rank is None else q_rank * (d_model + q_width)
-up = rank * heads * (nope + value)  # makes keys and values of all heads from a latent
-others = w_q + d_model * (rank + rope) + heads * value * d_model
-numbers = {{"expanded": heads * (nope + rope + value), "re-expanded": rank + rope, "absorbed": rank + rope}}
-pair = {{"expanded": nope + rope + value, "re-expanded": nope + rope + value, "absorbed": rank + rope + rank}}
+arch, context = Architecture.preset({name!r}), {context}
+latent = arch.layers[0].latent  # its widths
 
 
 def flop(form, new):  # of `new` tokens at the end of the context, in one layer
-    times = context if form == "re-expanded" else new
-    return 2 * new * others + 2 * times * up + 2 * heads * new * context * pair[form]
+    return latent_flops(latent, new, context, pairs(new, context), form).total
 
 
-for form in numbers:
-    print(f"{{form}}: {{numbers[form]}} numbers a token, FLOP a byte {{heads * pair[form] / numbers[form]:.1f}}")
+numbers = {{form: latent_elements(latent, form) for form in ("expanded", "re-expanded", "absorbed")}}
+for form, each in numbers.items():
+    print(f"{{form}}: {{each}} numbers a token, FLOP a byte {{float(latent_intensity(latent, form)):.1f}}")
     print(f"    prefill {{flop(form, context)}}, one token {{flop(form, 1)}}")
 print("expanding again at every step:", flop("re-expanded", 1) / flop("absorbed", 1))
 print("expanded prefill:", flop("expanded", context) / flop("absorbed", context))
-for against in (2 * heads * nope, numbers["expanded"], 2 * 8 * nope, 2 * nope):
+heads, wide = latent.n_heads, latent.d_nope
+for against in (2 * heads * wide, numbers["expanded"], 2 * 8 * wide, 2 * wide):  # MHA, its own K and V, GQA, MQA
     kept = numbers["absorbed"] / against
     print(f"against {{against}} numbers: MLA keeps {{kept:.1%}}, {{1 / kept:.2f}} times smaller")
-print("cache bytes:", 2 * layers * context * numbers["absorbed"])
+print("cache bytes:", arch.kv_cache_bytes(context))
 """
 
 
@@ -173,3 +149,115 @@ def _imports(made: str, *more: str) -> str:
 def _as_sorted(name: str) -> tuple[bool, str]:
     """Classes before functions, as import sorters have it."""
     return name[0].islower(), name
+
+
+def sharing(run: ModelRun, result: Result, found: head_sharing.Downstream) -> None:
+    """Draw the code that pools the recorded keys and values, attends again, and runs the model with them."""
+    if found.guesses:
+        about = _(
+            "Paste this code into a notebook: it prints how much of each head’s attention goes elsewhere, the bytes of "
+            "K and V, the change of the layer’s output, and what comes next."
+        )
+    else:
+        about = _(
+            "Paste this code into a notebook: it prints how much of each head’s attention goes elsewhere, the bytes of "
+            "K and V, and the change of this layer’s output and of the last one’s."
+        )
+    snippet(sharing_code(run, result, found.scope, bool(found.guesses)), "h-see", about=about)
+
+
+def counting(chosen: Chosen, context: int, batch: int) -> None:
+    """Draw the code that counts parameters and cache bytes."""
+    about = _("Paste this code into a notebook: it prints the attention parameters and the three sizes of the cache.")
+    snippet(of_count(chosen.code, context, batch), "h-count", about=about)
+
+
+def sizing(chosen: Chosen, how: Deployment, machine: Machine) -> None:
+    """Draw the code that works out what fits and how fast it can be."""
+    code = (
+        of_size(chosen.code, chosen.counts, how, machine)
+        if chosen.arch.decodes
+        else of_encoder(chosen.counts, how, machine)
+    )
+    snippet(code, "h-size")
+
+
+def proving(chosen: Chosen, tokens: int, batch: int) -> None:
+    """Draw the code that builds the model without memory; what is timed here has other numbers every time."""
+    about = _("Paste this code into a notebook: it prints the numbers by formula and as measured.")
+    snippet(of_proof(chosen.code, chosen.total, tokens, batch), "h-prove", about=about)
+
+
+def latents(arch: Architecture, context: int) -> None:
+    """Draw the code that works out the forms of MLA."""
+    snippet(of_latents(arch.name, context), "h-latent")
+
+
+def published() -> None:
+    """Draw the code that works out what others print."""
+    about = _("Paste this code into a notebook: it prints the table of published numbers.")
+    snippet(of_published(), "h-published", about=about)
+
+
+def sharing_code(run: ModelRun, result: Result, scope: head_sharing.Scope, predicts: bool) -> str:
+    """The code for `sharing`; `predicts` says whether the model predicts a next token."""
+    config = result.config
+    pool = {
+        "mean": "t.unflatten(1, (G, -1)).mean(2)",
+        "first": "t.unflatten(1, (G, -1))[:, :, 0]",
+        "random": "torch.randn(1, G, *t.shape[2:], generator=torch.Generator().manual_seed(seed)) * t.std()",
+    }[config.method]
+    if config.n_kv_heads > result.trained_kv_heads:
+        pool = "t.repeat_interleave(G // t.shape[1], 1)"
+    return f"""\
+import attnviz as av
+import torch
+from attnviz.models.capture import output_projection_of
+from attnviz.models.tokens import encode
+
+loaded = av.load({run.request.model!r})
+tokens = encode(loaded, {run.request.text!r})
+before = av.capture(loaded.model, **tokens.inputs)
+layer = before.layers[{config.layer}]
+G = {config.n_kv_heads}  # K/V heads; the layer was trained with {result.trained_kv_heads}
+
+
+def pooled(t, seed):
+    return t if G == t.shape[1] else {pool}
+
+
+def share(q, k, v):
+    return q, pooled(k, {config.seed}), pooled(v, {config.seed + 1})
+
+
+def output(of, weights, v):  # what a layer adds to the sentence, (1, Q, M)
+    modules = dict(loaded.model.named_modules())
+    module, around = modules[of.name], modules[of.name.rpartition(".")[0]]
+    w_o = output_projection_of(module, around, of.n_heads * v.shape[-1])
+    return (weights @ v.repeat_interleave(of.n_heads // v.shape[1], 1)).transpose(1, 2).flatten(2) @ w_o.float().T
+
+
+q, k, v = share(layer.q, layer.k, layer.v)
+old, new = layer.weights(), av.attend(q, k, v, layer.mask, scale=layer.scale).weights  # (B, H, Q, K)
+moved = (new - old).abs().sum(-1) / 2  # how much of each row went elsewhere
+chose = (layer.mask.sum(-1) > 1).expand_as(moved)  # rows that had two keys or more
+print([round(m, 4) for m in ((moved * chose).sum(-1) / chose.sum(-1))[0].tolist()])
+print("K/V bytes at 16 bits:", (k.numel() + v.numel()) * 2)
+old, new = output(layer, old, layer.v), output(layer, new, v)
+print("change of the layer's output:", ((new - old).norm() / old.norm()).item())
+
+edit = av.Edit(layers={config.layer if scope == "layer" else "all"!r}, change=share)
+after = av.intervene(loaded.model, edit, **tokens.inputs)
+{_GUESS if predicts else _LAST}"""
+
+
+_GUESS = """\
+old, new = (trace.logits[0].double().softmax(-1) for trace in (before, after))
+for name, chances in (("trained", old), ("shared", new)):
+    print(f"likeliest next token, {name}: {loaded.tokenizer.decode(chances.argmax())!r} {chances.max():.4f}")
+print("KL(trained|shared) in nats:", (old * (old / new).log()).sum().item())
+"""
+_LAST = """\
+old, new = (output(last, last.weights(), last.v) for last in (before.layers[-1], after.layers[-1]))
+print("change of the last layer's output:", ((new - old).norm() / old.norm()).item())
+"""

@@ -23,14 +23,13 @@ from attnviz.models.architecture import (
     Architecture,
     Convention,
     Deployment,
-    ParameterCounts,
     Size,
     gpus,
     size_deployment,
 )
 from attnviz.pages.sharing import choices
 from attnviz.pages.sharing.figures import costs as figures
-from attnviz.pages.sharing.panels import sharing_snippets
+from attnviz.pages.sharing.panels import sharing_programs
 from attnviz.pages.sharing.panels.architecture_form import Chosen, choose
 
 RECENT = 128  #: most recent tokens that a quantised cache of transformers keeps at 16 bits
@@ -49,19 +48,17 @@ def _panel() -> None:
     _about_the_format(chosen.arch, how)
     if not chosen.arch.decodes:
         _encoder(chosen, how, machine)
-        sharing_snippets.sizing(chosen, how, machine)
+        sharing_programs.sizing(chosen, how, machine)
         return
     found = sized(chosen.arch, chosen.counts, how, machine)
     _verdict(found, machine, chosen.arch.max_context)
     _memory(found.weight_bytes, found.cache_bytes, machine)
     _three(chosen, how, machine)
     _roofline(chosen, how, machine, found)
-    sharing_snippets.sizing(chosen, how, machine)
+    sharing_programs.sizing(chosen, how, machine)
 
 
-@st.cache_resource(max_entries=256, show_spinner=False, hash_funcs={Architecture: hash})
-def sized(arch: Architecture, counts: ParameterCounts, how: Deployment, machine: Machine) -> Size:
-    return size_deployment(arch, counts, how, machine)
+sized = st.cache_resource(size_deployment, max_entries=256, show_spinner=False, hash_funcs={Architecture: hash})
 
 
 def _how(arch: Architecture) -> Deployment:

@@ -14,18 +14,8 @@ from attnviz.base.word_boundaries import split
 from attnviz.core import masks
 from attnviz.core.attention import attend
 from attnviz.pages.masks.maths import traps
-from attnviz.pages.masks.maths.traps import (
-    expanded_heads,
-    fill,
-    floor_division,
-    integer_positions,
-    left_padding,
-    meaning,
-    odd_axes,
-    query_heads_of_keys,
-    query_length,
-    unused_projections,
-)
+from attnviz.pages.masks.maths.traps import fills, heads, layers, meanings, places
+from attnviz.runs.traps import IMPORTS
 from attnviz.runs.word_vectors import sentence
 
 README = Path(__file__).parents[4] / "README.md"
@@ -81,7 +71,7 @@ def test_sentences_of_any_length_are_taken(trap, words):
 def pasted(code):
     """The namespace of a notebook into which imports and code were pasted."""
     names = {}
-    exec("from __future__ import annotations\n" + traps.IMPORTS + code, names)
+    exec("from __future__ import annotations\n" + IMPORTS + code, names)
     return names
 
 
@@ -113,16 +103,16 @@ def test_an_empty_row_is_uniform_with_a_billion_nan_with_infinity_and_zero_with_
 
 
 def test_zeros_of_the_right_fill_are_those_of_attend():
-    mask = fill.mask_with_an_empty_row(len(SENTENCE))
+    mask = fills.mask_with_an_empty_row(len(SENTENCE))
     np.testing.assert_allclose(traps.run("fill", SENTENCE).right.values, reference(mask), atol=1e-6)
 
 
 def test_multihead_attention_hides_where_sdpa_attends():
     mask = masks.causal(len(SENTENCE))
     with torch.no_grad():
-        mha = meaning.module(SENTENCE)
-        hidden, _ = meaning.wrong(mha, SENTENCE.x, mask, mask[-1])
-        sdpa = meaning.same_with_sdpa(mha, SENTENCE.x, mask)
+        mha = meanings.module(SENTENCE)
+        hidden, _ = meanings.wrong_meaning(mha, SENTENCE.x, mask, mask[-1])
+        sdpa = meanings.same_with_sdpa(mha, SENTENCE.x, mask)
     assert hidden[-1].isnan().all()
     assert (hidden[:-1][mask[:-1]] == 0).all()
     np.testing.assert_allclose(sdpa.numpy(), reference(mask), atol=1e-6)
@@ -141,23 +131,23 @@ def test_the_newest_word_sees_as_many_keys_as_there_are_new_words():
 
 
 def test_shifted_positions_make_padding_invisible_and_rope_never_needed_them():
-    alone = left_padding._absolute_weights(SENTENCE, SENTENCE.x, torch.arange(10), torch.ones(10))
+    alone = meanings._absolute_weights(SENTENCE, SENTENCE.x, torch.arange(10), torch.ones(10))
     np.testing.assert_allclose(traps.run("left_padding", SENTENCE).right.values, alone.numpy(), atol=1e-6)
     x = torch.randn(6, 16)
-    near = left_padding.rotated(x, torch.arange(6)) @ left_padding.rotated(x, torch.arange(6)).T
-    far = left_padding.rotated(x, torch.arange(6) + 9) @ left_padding.rotated(x, torch.arange(6) + 9).T
+    near = meanings.rotated(x, torch.arange(6)) @ meanings.rotated(x, torch.arange(6)).T
+    far = meanings.rotated(x, torch.arange(6) + 9) @ meanings.rotated(x, torch.arange(6) + 9).T
     torch.testing.assert_close(near, far, atol=1e-4, rtol=1e-4)
 
 
 def test_a_double_slash_leaves_whole_numbers_and_no_gradient():
-    assert "floor_divide" in floor_division.error_in_training(SENTENCE.q, SENTENCE.k)
+    assert "floor_divide" in layers.error_in_training(SENTENCE.q, SENTENCE.k)
 
 
 def test_unused_projections_pass_the_shape_test_and_fail_the_gradient_test():
-    for kind, dead in ((unused_projections.Wrong, 3), (unused_projections.Right, 0)):
-        module = unused_projections.with_weights_of(SENTENCE, kind)
-        assert unused_projections.shapes_are_right(module, SENTENCE.x)
-        assert unused_projections.without_gradient(module, SENTENCE.x) == (dead, 3)
+    for kind, dead in ((layers.WrongUnusedProjections, 3), (layers.RightUnusedProjections, 0)):
+        module = layers.with_weights_of(SENTENCE, kind)
+        assert layers.shapes_are_right(module, SENTENCE.x)
+        assert layers.without_gradient(module, SENTENCE.x) == (dead, 3)
 
 
 def test_slices_of_the_first_head_are_right_and_of_the_others_overlap():
@@ -195,13 +185,13 @@ def head_by_head(q, k, n_heads, kv_heads):
 
 
 def test_sinusoids_as_integers_are_zero_and_the_right_ones_are_sines_and_cosines():
-    cut = integer_positions.wrong(torch.arange(10), 16)
+    cut = places.wrong_integer_positions(torch.arange(10), 16)
     assert cut.dtype == torch.int64
     assert cut.nonzero().tolist() == [[0, column] for column in range(8, 16)]  # cos(0) = 1
     expected = [
         [f(place / 10_000 ** (2 * pair / 16)) for f in (math.sin, math.cos) for pair in range(8)] for place in range(10)
     ]
-    kept = integer_positions.right(torch.arange(10), 16).numpy()
+    kept = places.right_integer_positions(torch.arange(10), 16).numpy()
     np.testing.assert_allclose(kept, expected, atol=1e-5)
     x = SENTENCE.x.numpy() + np.array(expected)
     q, k = x @ SENTENCE.w_q.numpy(), x @ SENTENCE.w_k.numpy()
@@ -214,8 +204,8 @@ def test_sinusoids_as_integers_are_zero_and_the_right_ones_are_sines_and_cosines
 def test_thirty_two_tokens_get_256_keys_and_an_output_of_the_right_shape():
     words = sentence(tuple(map(str, range(32))))
     w_k, w_v = words.w_k[:, :2], words.w_v[:, :2]
-    bad_output, bad = query_heads_of_keys.wrong(words.x, words.w_q, words.w_k, words.w_v, 8)
-    good_output, good = query_heads_of_keys.right(words.x, words.w_q, w_k, w_v, 8)
+    bad_output, bad = heads.wrong_query_heads_of_keys(words.x, words.w_q, words.w_k, words.w_v, 8)
+    good_output, good = heads.right_query_heads_of_keys(words.x, words.w_q, w_k, w_v, 8)
     assert bad_output.shape == good_output.shape == (32, 16)
     assert (bad.shape[-1], good.shape[-1]) == (256, 32)
     expected = head_by_head(words.q.numpy(), (words.x @ w_k).numpy(), 8, 1)
@@ -232,15 +222,15 @@ def test_keys_for_each_query_head_are_told_by_their_number_and_refused_by_a_writ
 
 
 def test_expand_fails_for_groups_and_repeat_gives_heads_the_keys_of_others():
-    q, k = expanded_heads.heads(SENTENCE.q, 4), expanded_heads.heads(SENTENCE.k[:, :8], 2)
+    q, k = heads.heads(SENTENCE.q, 4), heads.heads(SENTENCE.k[:, :8], 2)
     expected = head_by_head(SENTENCE.q.numpy(), SENTENCE.k[:, :8].numpy(), 4, 2)
-    np.testing.assert_allclose(expanded_heads.right(q, k).numpy(), expected, atol=1e-5)
+    np.testing.assert_allclose(heads.right_expanded_heads(q, k).numpy(), expected, atol=1e-5)
     with pytest.raises(RuntimeError) as refused:
-        expanded_heads.wrong(q, k)
+        heads.wrong_expanded_heads(q, k)
     outcome = traps.run("expanded_heads", SENTENCE)
     assert outcome.error == str(refused.value)
     assert "must match the existing size (2)" in outcome.error
-    swapped = np.abs(expanded_heads.quick_cure(q, k).numpy() - expected).max((1, 2)) > 1e-4
+    swapped = np.abs(heads.quick_cure(q, k).numpy() - expected).max((1, 2)) > 1e-4
     assert swapped.tolist() == [False, True, True, False]
     assert outcome.facts[1].params["swapped"] == 2
     assert outcome.facts[1].params["head"] in (1, 2)
@@ -252,14 +242,14 @@ def test_keys_cut_with_the_queries_length_raise_as_soon_as_lengths_differ():
     assert (outcome.facts[0].params["given"], outcome.facts[0].params["wanted"]) == (160, 48)
     expected = head_by_head(SENTENCE.q[-3:].numpy(), SENTENCE.k.numpy(), 4, 4)
     np.testing.assert_allclose(outcome.right.values, expected[0], atol=1e-5)
-    whole = query_length.wrong(SENTENCE.x, SENTENCE.x, SENTENCE.w_q, SENTENCE.w_k, 4)
+    whole = heads.wrong_query_length(SENTENCE.x, SENTENCE.x, SENTENCE.w_q, SENTENCE.w_k, 4)
     np.testing.assert_allclose(whole.numpy(), head_by_head(SENTENCE.q.numpy(), SENTENCE.k.numpy(), 4, 4), atol=1e-5)
 
 
-def turned_as_complex_numbers(x, places):
+def turned_as_complex_numbers(x, at):
     """RoPE over three axes with 12, 10 and 10 pairs, each pair a complex number."""
     out, start = [], 0
-    for pairs, place in zip((12, 10, 10), places.T, strict=True):
+    for pairs, place in zip((12, 10, 10), at.T, strict=True):
         part = x[:, start : start + 2 * pairs]
         rates = np.array([100.0 ** (-n / pairs) for n in range(pairs)])
         turned = (part[:, :pairs] + 1j * part[:, pairs:]) * np.exp(1j * place[:, None] * rates)
@@ -271,20 +261,20 @@ def turned_as_complex_numbers(x, places):
 def test_three_axes_turn_31_of_32_pairs_until_pairs_are_divided():
     torch_generator = torch.Generator().manual_seed(0)
     x = torch.randn(5, 64, generator=torch_generator)
-    places = torch.tensor([[3, 1, 2]]).repeat(5, 1)
-    still = (odd_axes.wrong(x, places) == x).all(0)
+    at = torch.tensor([[3, 1, 2]]).repeat(5, 1)
+    still = (places.wrong_odd_axes(x, at) == x).all(0)
     assert still.nonzero().flatten().tolist() == [42, 63]  # the last of each share of 21
-    assert not (odd_axes.right(x, places) == x).all(0).any()
-    expected = turned_as_complex_numbers(x.double().numpy(), places.numpy())
-    np.testing.assert_allclose(odd_axes.right(x, places).numpy(), expected, atol=1e-5)
+    assert not (places.right_odd_axes(x, at) == x).all(0).any()
+    expected = turned_as_complex_numbers(x.double().numpy(), at.numpy())
+    np.testing.assert_allclose(places.right_odd_axes(x, at).numpy(), expected, atol=1e-5)
     told = traps.run("odd_axes", SENTENCE).facts[0].params
     assert (told["turned"], told["pairs"], told["all"]) == (31, 32, 32)
 
 
 def test_the_weights_under_three_axes_are_those_of_complex_numbers():
-    q, k = (vector.double().numpy() for vector in odd_axes.vectors(SENTENCE))
-    places = np.array([(n // 9, n // 3 % 3, n % 3) for n in range(len(SENTENCE))])
-    scores = turned_as_complex_numbers(q, places) @ turned_as_complex_numbers(k, places).T / 8
+    q, k = (vector.double().numpy() for vector in places.vectors(SENTENCE))
+    at = np.array([(n // 9, n // 3 % 3, n % 3) for n in range(len(SENTENCE))])
+    scores = turned_as_complex_numbers(q, at) @ turned_as_complex_numbers(k, at).T / 8
     np.testing.assert_allclose(traps.run("odd_axes", SENTENCE).right.values, softmax(scores), atol=1e-4)
 
 

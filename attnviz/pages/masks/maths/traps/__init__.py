@@ -1,54 +1,33 @@
-"""Mistakes around masks that shape tests seldom find: one file each, wrong and right code, and what both give."""
+"""Mistakes around masks that shape tests seldom find: wrong and right code of each, and what both give."""
 
 from __future__ import annotations
 
 from attnviz.base.message import Problem, Several
-from attnviz.pages.masks.maths.traps import (
-    before_scaling,
-    cropped_mask,
-    dropout_in_eval,
-    expanded_heads,
-    fill,
-    floor_division,
-    head_slices,
-    ignored_mask,
-    integer_positions,
-    left_padding,
-    linear_weight,
-    meaning,
-    odd_axes,
-    query_heads_of_keys,
-    query_length,
-    softmax_first,
-    unused_projections,
-)
-from attnviz.runs.traps import top_left
-from attnviz.runs.traps.trap import IMPORTS, Outcome, Trap, TrapMatrix, error_of, largest_gap, picture, source
+from attnviz.pages.masks.maths.traps import fills, heads, layers, meanings, places
+from attnviz.runs.traps import TOP_LEFT, Outcome, Trap
 from attnviz.runs.word_vectors import Sentence
 
-__all__ = ["IMPORTS", "TRAPS", "Outcome", "Trap", "TrapMatrix", "error_of", "largest_gap", "picture", "run", "source"]
-
 TRAPS: dict[str, Trap] = {
-    module.TRAP.id: module.TRAP
-    for module in (
-        fill,
-        meaning,
-        before_scaling,
-        softmax_first,
-        top_left,
-        left_padding,
-        floor_division,
-        unused_projections,
-        ignored_mask,
-        head_slices,
-        linear_weight,
-        dropout_in_eval,
-        integer_positions,
-        query_heads_of_keys,
-        expanded_heads,
-        query_length,
-        odd_axes,
-        cropped_mask,
+    trap.id: trap
+    for trap in (
+        fills.FILL,
+        meanings.MEANING,
+        fills.BEFORE_SCALING,
+        fills.SOFTMAX_FIRST,
+        TOP_LEFT,
+        meanings.LEFT_PADDING,
+        layers.FLOOR_DIVISION,
+        layers.UNUSED_PROJECTIONS,
+        meanings.IGNORED_MASK,
+        heads.HEAD_SLICES,
+        layers.LINEAR_WEIGHT,
+        layers.DROPOUT_IN_EVAL,
+        places.INTEGER_POSITIONS,
+        heads.QUERY_HEADS_OF_KEYS,
+        heads.EXPANDED_HEADS,
+        heads.QUERY_LENGTH,
+        places.ODD_AXES,
+        meanings.CROPPED_MASK,
     )
 }
 

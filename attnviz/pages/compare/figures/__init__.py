@@ -1,1 +1,0 @@
-"""What the page compare draws with: arrays in, a figure out."""

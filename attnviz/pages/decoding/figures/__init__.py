@@ -1,1 +1,0 @@
-"""What the page decoding draws with: arrays in, a figure out."""

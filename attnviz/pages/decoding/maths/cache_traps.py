@@ -1,0 +1,231 @@
+"""Mistakes with a cache: wrong and right code, and what both give in the visitor's own sentence."""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from attnviz.base.message import Message, Problem, Several
+from attnviz.runs.traps import TOP_LEFT, Outcome, Trap, error_of, largest_gap, picture, source
+from attnviz.runs.word_vectors import WIDTH, Sentence
+
+
+# New tokens after a cache, their positions counted from 0 again.
+def wrong_unshifted_positions(new: Tensor, cached: Tensor) -> Tensor:
+    return torch.arange(len(new))  # as if the prompt were not there
+
+
+def right_unshifted_positions(new: Tensor, cached: Tensor) -> Tensor:
+    return torch.arange(len(new)) + len(cached)  # they go on where the cache ends
+
+
+def rotated(x: Tensor, positions: Tensor) -> Tensor:
+    """RoPE on queries or keys, (T, D): pairs of coordinates turned by their position."""
+    angle = positions[:, None] / 100.0 ** (torch.arange(0, WIDTH, 2) / WIDTH)
+    even, odd = x[:, 0::2], x[:, 1::2]
+    turned = (even * angle.cos() - odd * angle.sin(), even * angle.sin() + odd * angle.cos())
+    return torch.stack(turned, -1).flatten(1)
+
+
+def rotated_weights(q: Tensor, k: Tensor, cached: Tensor, positions: Tensor) -> Tensor:
+    """Weights (new, T) of the new tokens over the cache, which is rotated already, and themselves."""
+    keys = torch.cat([cached, rotated(k, positions)])
+    scores = rotated(q, positions) @ keys.T / WIDTH**0.5
+    hidden = torch.ones(len(q), len(keys), dtype=torch.bool).triu(len(cached) + 1)
+    return scores.masked_fill(hidden, -torch.inf).softmax(-1)
+
+
+def run_unshifted_positions(s: Sentence) -> Outcome:
+    new = max(1, len(s) // 3)
+    cached = rotated(s.k[:-new], torch.arange(len(s) - new))
+    bad, good = (
+        rotated_weights(s.q[-new:], s.k[-new:], cached, way(s.k[-new:], cached))
+        for way in (wrong_unshifted_positions, right_unshifted_positions)
+    )
+    whole = rotated_weights(s.q, s.k, s.k[:0], torch.arange(len(s)))[-new:]
+    allowed = torch.ones(new, len(s), dtype=torch.bool).tril(len(s) - new)
+    own = slice(len(s) - new, None)
+    same = largest_gap(
+        bad[:, own] / bad[:, own].sum(-1, keepdim=True), good[:, own] / good[:, own].sum(-1, keepdim=True)
+    )
+    return Outcome(
+        picture(bad, s.words[-new:], s.words, allowed=allowed),
+        picture(good, s.words[-new:], s.words, allowed=allowed),
+        largest_gap(bad, good),
+        (
+            Message(
+                "{n} new words on a cache of {cached}. {word}, at position {right}, is rotated as if it stood at "
+                "{wrong}: a weight is off by up to {gap:.3f}. With shifted positions the weights are {exact:.1e} away "
+                "from those of one pass over the whole sentence.",
+                {
+                    "n": new,
+                    "cached": len(s) - new,
+                    "word": s.words[-1],
+                    "right": len(s) - 1,
+                    "wrong": new - 1,
+                    "gap": largest_gap(bad, good),
+                    "exact": largest_gap(good, whole),
+                },
+            ),
+            Message(
+                "Among themselves the new words keep their distances, and share out their weight as they should: "
+                "{same:.1e} apart. Only their distance to the cache is wrong, so that no first step, no test on a "
+                "prompt alone and no shape shows it.",
+                {"same": same},
+            ),
+        )
+        if new < len(s)
+        else (Message("With one word there is no cache yet, and both count from 0."),),
+    )
+
+
+UNSHIFTED_POSITIONS = Trap(
+    "unshifted_positions",
+    Message("A cache, positions not shifted"),
+    Message(
+        "Keys are rotated before they are cached. New tokens must go on counting where the cache ends; counted from 0 "
+        "again, they stand among the first words of the prompt."
+    ),
+    (wrong_unshifted_positions,),
+    (right_unshifted_positions,),
+    run_unshifted_positions,
+)
+
+
+# New keys and values appended along the heads, not along the tokens.
+def wrong_dimension(cached: Tensor, new: Tensor) -> Tensor:
+    """Keys or values (heads, tokens, width)."""
+    return torch.cat([cached, new], dim=0)  # more heads, not more tokens
+
+
+def right_dimension(cached: Tensor, new: Tensor) -> Tensor:
+    """The same."""
+    return torch.cat([cached, new], dim=-2)
+
+
+def run_dimension(s: Sentence) -> Outcome:
+    half = len(s) // 2
+    if not half:
+        alone = torch.ones(1, 1)
+        return Outcome(
+            picture(alone, s.words),
+            picture(alone, s.words),
+            0.0,
+            (Message("With one word there is no cache yet."),),
+        )
+    words = s.words[-2 * half :]  # the first half is cached, the second comes as a chunk of the same length
+    q, k = s.q[-half:][None], s.k[-2 * half :][None]
+    allowed = torch.ones(half, 2 * half, dtype=torch.bool).tril(half)
+    good = weights(q, right_dimension(k[:, :half], k[:, half:]), allowed)[0]
+    both = weights(
+        q, wrong_dimension(k[:, :half], k[:, half:]), allowed[:, half:]
+    )  # (2, half, half): one head became two
+    bad = torch.cat([torch.zeros(half, half), both[1]], -1)
+    error = error_of(wrong_dimension, k[:, : 2 * half - 1], k[:, -1:])
+    return Outcome(
+        picture(
+            bad,
+            words[-half:],
+            words,
+            allowed=torch.cat([torch.zeros(half, half, dtype=torch.bool), allowed[:, half:]], 1),
+        ),
+        picture(good, words[-half:], words, allowed=allowed),
+        largest_gap(bad, good),
+        (
+            Message(
+                "A chunk of {n} words on a cache of {n}: nothing raises. One head of {all} keys has become two of {n}, "
+                "and q is broadcast over both: the second one, drawn, has forgotten the cache.",
+                {"n": half, "all": 2 * half},
+            ),
+            Message(
+                "What it forgets draws {share:.0%} of {word}'s weight on the right side.",
+                {"share": float(good[-1, :half].sum()), "word": words[-1]},
+            ),
+            Message("One word at a time it does raise, as soon as the cache holds two: {error}", {"error": error})
+            if error
+            else Message("One word on a cache of one passes as well: {n} keys in all.", {"n": 2}),
+        ),
+    )
+
+
+def weights(q: Tensor, k: Tensor, allowed: Tensor) -> Tensor:
+    """With the identity as values, the output is the weights."""
+    values = torch.eye(k.shape[-2]).expand(len(k), -1, -1)
+    return F.scaled_dot_product_attention(q.expand(len(k), -1, -1), k, values, attn_mask=allowed)
+
+
+WRONG_DIMENSION = Trap(
+    "wrong_dimension",
+    Message("Keys appended in the wrong dimension"),
+    Message(
+        "The tokens' axis of keys and values is the second from the end. With dim=0, or dim=1 where there is a batch "
+        "axis too, the new keys become new heads: a chunk as long as the cache passes, and q broadcasts."
+    ),
+    (wrong_dimension,),
+    (right_dimension,),
+    run_dimension,
+)
+
+
+#: the first one is a trap of masks as much as of caches
+CACHE_TRAPS: dict[str, Trap] = {trap.id: trap for trap in (TOP_LEFT, UNSHIFTED_POSITIONS, WRONG_DIMENSION)}
+
+
+def run(trap: str, sentence: Sentence) -> Outcome:
+    """Both pieces of code of one trap, on one sentence."""
+    if trap not in CACHE_TRAPS:
+        raise Problem("There is no trap {trap}; choose one of {known}.", trap=repr(trap), known=Several(CACHE_TRAPS))
+    return CACHE_TRAPS[trap].run(sentence)
+
+
+def program(trap: Trap, words: tuple[str, ...], seed: int) -> str | None:
+    """Both pieces of code on the page's own vectors; prints the largest difference of a weight.
+
+    None where the sentence is too short for the mistake.
+    """
+    if trap is WRONG_DIMENSION and len(words) < 2:
+        return None
+    helpers, compared = _COMPARED[trap.id]
+    parts = [_VECTORS.format(words=words, seed=seed), source(helpers), trap.wrong_code, trap.right_code]
+    code = "\n\n".join(part.rstrip() + "\n" for part in parts if part.strip())
+    return f'{code}\n\n{compared}print(f"largest difference of a weight: {{(bad - good).abs().max():.3f}}")\n'
+
+
+_VECTORS = """\
+import torch
+import torch.nn.functional as F
+from attnviz.runs.word_vectors import WIDTH, sentence
+from torch import Tensor
+
+words = {words!r}
+s = sentence(words, seed={seed})  # a random vector for each word
+q, k = s.q, s.k  # (T, D)
+"""
+_TOP_LEFT = """\
+n = max(1, len(words) // 3)  # new words; the others are in the cache
+values = torch.eye(len(words))  # with the identity as values, the output is the weights
+bad, good = (way(q[-n:], k, values) for way in (wrong_top_left, right_top_left))
+"""
+_UNSHIFTED = """\
+n = max(1, len(words) // 3)  # new words; the others are in the cache
+new, cached = k[-n:], rotated(k[:-n], torch.arange(len(words) - n))
+ways = (wrong_unshifted_positions, right_unshifted_positions)
+bad, good = (rotated_weights(q[-n:], new, cached, way(new, cached)) for way in ways)
+"""
+_DIMENSION = """\
+n = len(words) // 2  # words in the cache, and as many new ones
+new_q, cached, new = q[-n:], k[None, -2 * n : -n], k[None, -n:]  # one head
+wrong, right = (way(cached, new) for way in (wrong_dimension, right_dimension))
+print("keys (heads, tokens, width):", tuple(wrong.shape), tuple(right.shape))
+allowed = torch.ones(n, 2 * n, dtype=torch.bool).tril(n)
+good = weights(new_q[None], right, allowed)[0]
+second = weights(new_q[None], wrong, allowed[:, n:])[1]  # the head that was not there
+bad = torch.cat([torch.zeros(n, n), second], -1)
+"""
+#: trap -> what both sides call, and the lines that make `bad` and `good`
+_COMPARED = {
+    "top_left": ((), _TOP_LEFT),
+    "unshifted_positions": ((rotated, rotated_weights), _UNSHIFTED),
+    "wrong_dimension": ((weights,), _DIMENSION),
+}

@@ -1,1 +1,0 @@
-"""What the page heads draws with: arrays in, a figure out."""

@@ -1,1 +1,0 @@
-"""What the page home draws with: arrays in, a figure out."""

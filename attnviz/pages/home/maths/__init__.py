@@ -1,1 +1,0 @@
-"""What the page home computes: Config -> run(config) -> Result."""

@@ -1,1 +1,0 @@
-"""What the page masks draws with: arrays in, a figure out."""

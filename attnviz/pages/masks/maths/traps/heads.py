@@ -1,0 +1,298 @@
+"""Mistakes in cutting queries, keys and values into heads."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from attnviz.base.message import Message
+from attnviz.runs.traps import Outcome, Trap, error_of, largest_gap, picture
+from attnviz.runs.word_vectors import WIDTH, Sentence
+
+HEADS = 4
+
+
+# Slicing out heads: i:(i+1)*d instead of i*d:(i+1)*d.
+def wrong_head_slices(q: Tensor, k: Tensor, n_heads: int) -> list[Tensor]:
+    d = q.shape[-1] // n_heads
+    weights = []
+    for i in range(n_heads):
+        qi, ki = q[:, i : (i + 1) * d], k[:, i : (i + 1) * d]  # starts at i, not at i * d
+        weights.append((qi @ ki.T / math.sqrt(d)).softmax(-1))
+    return weights
+
+
+def right_head_slices(q: Tensor, k: Tensor, n_heads: int) -> list[Tensor]:
+    d = q.shape[-1] // n_heads
+    weights = []
+    for i in range(n_heads):
+        qi, ki = q[:, i * d : (i + 1) * d], k[:, i * d : (i + 1) * d]
+        weights.append((qi @ ki.T / math.sqrt(d)).softmax(-1))
+    return weights
+
+
+def run_head_slices(s: Sentence) -> Outcome:
+    bad, good = torch.stack(wrong_head_slices(s.q, s.k, HEADS)), torch.stack(right_head_slices(s.q, s.k, HEADS))
+    d = WIDTH // HEADS
+    heads = (
+        Message("head"),
+        Message("coordinates, wrong"),
+        Message("coordinates, right"),
+        Message("largest difference"),
+    )
+    rows = [
+        (
+            str(i),
+            f"{i}:{(i + 1) * d}  ({(i + 1) * d - i})",
+            f"{i * d}:{(i + 1) * d}  ({d})",
+            f"{largest_gap(bad[i], good[i]):.3f}",
+        )
+        for i in range(HEADS)
+    ]
+    return Outcome(
+        picture(bad[-1], s.words),
+        picture(good[-1], s.words),
+        largest_gap(bad, good),
+        (
+            Message(
+                "Head 0 is right, so a look at one head finds nothing. Head {last} (drawn) reads {wide} coordinates "
+                "instead of {d}, {shared} of them those of the heads before it.",
+                {"last": HEADS - 1, "wide": WIDTH - HEADS + 1, "d": d, "shared": WIDTH - HEADS + 1 - d},
+            ),
+        ),
+        (heads, *rows),
+    )
+
+
+HEAD_SLICES = Trap(
+    "head_slices",
+    Message("Head slices that overlap"),
+    Message(
+        "i:(i+1)*d starts one coordinate further for each head instead of d. Queries and keys are wrong alike, so the "
+        "scores have the right shape, and the heads share most of what they read."
+    ),
+    (wrong_head_slices,),
+    (right_head_slices,),
+    run_head_slices,
+)
+
+
+# One head of keys and values, viewed from a projection that is as wide as that of all queries.
+def wrong_query_heads_of_keys(x: Tensor, w_q: Tensor, w_k: Tensor, w_v: Tensor, n_heads: int) -> tuple[Tensor, Tensor]:
+    """Multi-query attention, (T, M) -> output (T, M) and weights (H, T, keys)."""
+    d = x.shape[-1] // n_heads
+    q = (x @ w_q).view(-1, n_heads, d).transpose(0, 1)  # (H, T, D)
+    k = (x @ w_k).view(1, -1, d)  # w_k is as wide as w_q: (1, T * H, D), and -1 takes what comes
+    v = (x @ w_v).view(1, -1, d)
+    weights = (q @ k.mT / math.sqrt(d)).softmax(-1)
+    return (weights @ v).transpose(0, 1).reshape(x.shape), weights
+
+
+def right_query_heads_of_keys(x: Tensor, w_q: Tensor, w_k: Tensor, w_v: Tensor, n_heads: int) -> tuple[Tensor, Tensor]:
+    """The same; `w_k` and `w_v` are (M, D), one head wide."""
+    d = x.shape[-1] // n_heads
+    q = (x @ w_q).view(len(x), n_heads, d).transpose(0, 1)  # (H, T, D)
+    k = (x @ w_k).view(1, len(x), d)  # a length that is written out is checked
+    v = (x @ w_v).view(1, len(x), d)
+    weights = (q @ k.mT / math.sqrt(d)).softmax(-1)
+    return (weights @ v).transpose(0, 1).reshape(x.shape), weights
+
+
+def run_query_heads_of_keys(s: Sentence) -> Outcome:
+    d, length = WIDTH // HEADS, len(s)
+    bad_output, bad = wrong_query_heads_of_keys(s.x, s.w_q, s.w_k, s.w_v, HEADS)
+    good_output, good = right_query_heads_of_keys(s.x, s.w_q, s.w_k[:, :d], s.w_v[:, :d], HEADS)
+    of_words = bad.unflatten(-1, (length, -1)).sum(-1)  # (H, T, T): a word's pieces together
+    return Outcome(
+        picture(of_words[0], s.words),
+        picture(good[0], s.words),
+        largest_gap(of_words, good),
+        (
+            Message(
+                "Words: {words}. Keys: {keys}, for each word's vector of {width} is cut into {pieces} keys of {d}, and "
+                "each query chooses among all of them. (Drawn, for head 0: what a word's keys get together.)",
+                {"words": length, "keys": bad.shape[-1], "width": WIDTH, "pieces": bad.shape[-1] // length, "d": d},
+            ),
+            Message(
+                "The output has shape {wrong} in one and {right} in the other: only the weights, {weights} in place "
+                "of {expected}, tell.",
+                {
+                    "wrong": tuple(bad_output.shape),
+                    "right": tuple(good_output.shape),
+                    "weights": tuple(bad.shape),
+                    "expected": tuple(good.shape),
+                },
+            ),
+            Message(
+                "With the length written out, PyTorch refuses the wide matrices: {error}",
+                {"error": error_of(right_query_heads_of_keys, s.x, s.w_q, s.w_k, s.w_v, HEADS)},
+            ),
+        ),
+    )
+
+
+QUERY_HEADS_OF_KEYS = Trap(
+    "query_heads_of_keys",
+    Message("MQA with a key for each query head"),
+    Message(
+        "Multi-query attention has one head of keys and values, so their projections are one head wide. Where they are "
+        "left as wide as the queries', a view with -1 makes T x H keys of T words, and the sum over keys hides it."
+    ),
+    (wrong_query_heads_of_keys,),
+    (right_query_heads_of_keys,),
+    run_query_heads_of_keys,
+)
+
+
+HEADS, KV_HEADS = 4, 2
+HEAD_WIDTH = WIDTH // HEADS
+
+
+# K/V heads that are to serve groups of query heads: expand refuses, and repeat pairs them wrongly.
+def wrong_expanded_heads(q: Tensor, k: Tensor) -> Tensor:
+    """q (H, T, D), k (G, T, D) -> weights (H, T, T)."""
+    k = k.expand(q.shape[0], -1, -1)  # expand makes many of one, not four of two
+    return (q @ k.mT / math.sqrt(q.shape[-1])).softmax(-1)
+
+
+def quick_cure(q: Tensor, k: Tensor) -> Tensor:
+    """Runs, and gives neighbouring query heads different K/V heads."""
+    k = k.repeat(q.shape[0] // k.shape[0], 1, 1)  # K/V heads 0 1 0 1
+    return (q @ k.mT / math.sqrt(q.shape[-1])).softmax(-1)
+
+
+def right_expanded_heads(q: Tensor, k: Tensor) -> Tensor:
+    """The same; one K/V head serves neighbouring query heads."""
+    k = k.repeat_interleave(q.shape[0] // k.shape[0], dim=0)  # K/V heads 0 0 1 1
+    return (q @ k.mT / math.sqrt(q.shape[-1])).softmax(-1)
+
+
+def run_expanded_heads(s: Sentence) -> Outcome:
+    q, k = heads(s.q, HEADS), heads(s.k[:, : KV_HEADS * HEAD_WIDTH], KV_HEADS)
+    cured, good = quick_cure(q, k), right_expanded_heads(q, k)
+    gaps = [largest_gap(cured[head], good[head]) for head in range(HEADS)]
+    most = max(range(HEADS), key=gaps.__getitem__)
+    one = k[:1]
+    return Outcome(
+        picture(cured[most], s.words),
+        picture(good[most], s.words),
+        largest_gap(cured, good),
+        (
+            Message(
+                "expand works with one K/V head (MQA: {mqa:.3f} from the right code) and with as many as query heads "
+                "(MHA: {mha:.3f}), so tests of these two pass. {kv} K/V heads for {heads} query heads raise.",
+                {
+                    "mqa": largest_gap(wrong_expanded_heads(q, one), right_expanded_heads(q, one)),
+                    "mha": largest_gap(wrong_expanded_heads(q, q), right_expanded_heads(q, q)),
+                    "kv": KV_HEADS,
+                    "heads": HEADS,
+                },
+            ),
+            Message(
+                "repeat raises nothing, and hands {swapped} of {heads} query heads the K/V head of another group. "
+                "(Drawn: repeat in head {head}, which is off most, by {gap:.3f}.)",
+                {
+                    "swapped": _swapped(),
+                    "heads": HEADS,
+                    "head": most,
+                    "gap": gaps[most],
+                },
+            ),
+        ),
+        error=error_of(wrong_expanded_heads, q, k),
+    )
+
+
+def heads(x: Tensor, n_heads: int) -> Tensor:
+    """(T, H * D) as (H, T, D)."""
+    return x.unflatten(-1, (n_heads, -1)).transpose(0, 1)
+
+
+def _swapped() -> int:
+    """How many query heads repeat gives a K/V head that is not theirs."""
+    groups = torch.arange(KV_HEADS)
+    return int((groups.repeat(HEADS // KV_HEADS) != groups.repeat_interleave(HEADS // KV_HEADS)).sum())
+
+
+EXPANDED_HEADS = Trap(
+    "expanded_heads",
+    Message("expand, or repeat, for groups of heads"),
+    Message(
+        "In grouped-query attention a few K/V heads serve groups of query heads. expand only stretches a dimension of "
+        "size 1, so it fails here; repeat, the cure that comes to mind, repeats the list of heads and not each head."
+    ),
+    (wrong_expanded_heads, quick_cure),
+    (right_expanded_heads,),
+    run_expanded_heads,
+)
+
+
+# Keys and values viewed with the length of the queries.
+def wrong_query_length(x_q: Tensor, x_kv: Tensor, w_q: Tensor, w_k: Tensor, n_heads: int) -> Tensor:
+    """x_q (Q, M), x_kv (K, M) -> weights (H, Q, K)."""
+    length, width = x_q.shape
+    d = width // n_heads
+    q = (x_q @ w_q).view(length, n_heads, d).transpose(0, 1)
+    k = (x_kv @ w_k).view(length, n_heads, d).transpose(0, 1)  # the queries' length
+    return (q @ k.mT / math.sqrt(d)).softmax(-1)
+
+
+def right_query_length(x_q: Tensor, x_kv: Tensor, w_q: Tensor, w_k: Tensor, n_heads: int) -> Tensor:
+    """The same."""
+    d = x_q.shape[-1] // n_heads
+    q = (x_q @ w_q).view(len(x_q), n_heads, d).transpose(0, 1)
+    k = (x_kv @ w_k).view(len(x_kv), n_heads, d).transpose(0, 1)  # their own length
+    return (q @ k.mT / math.sqrt(d)).softmax(-1)
+
+
+def run_query_length(s: Sentence) -> Outcome:
+    asking = max(1, len(s) // 3)  # the last words ask the whole sentence, as a decoder asks an encoder or a cache
+    words, arguments = s.words[-asking:], (s.x[-asking:], s.x, s.w_q, s.w_k, HEADS)
+    good = right_query_length(*arguments)
+    alone = largest_gap(
+        wrong_query_length(s.x, s.x, s.w_q, s.w_k, HEADS), right_query_length(s.x, s.x, s.w_q, s.w_k, HEADS)
+    )
+    error = error_of(wrong_query_length, *arguments)
+    bad = None if error else wrong_query_length(*arguments)
+    return Outcome(
+        None if bad is None else picture(bad[0], words, s.words),
+        picture(good[0], words, s.words),
+        None if bad is None else largest_gap(bad, good),
+        (
+            Message(
+                "Queries: {q}. Keys: {k}. view is asked to lay out {given} numbers as {q} x {heads} x {d}, which takes "
+                "{wanted}. (Drawn: head 0.)",
+                {
+                    "q": asking,
+                    "k": len(s),
+                    "heads": HEADS,
+                    "d": WIDTH // HEADS,
+                    "wanted": asking * WIDTH,
+                    "given": (s.x @ s.w_k).numel(),
+                },
+            )
+            if asking < len(s)
+            else Message("With one word there are as many queries as keys, and both are the same."),
+            Message(
+                "In self-attention both lengths are one: over the whole sentence the two pieces of code are "
+                "{gap:.3f} apart, so it works until the first cross-attention or the first cache.",
+                {"gap": alone},
+            ),
+        ),
+        error=error,
+    )
+
+
+QUERY_LENGTH = Trap(
+    "query_length",
+    Message("Keys viewed with the queries' length"),
+    Message(
+        "One variable for the length, taken from x, and used to cut q, k and v into heads. Keys and values have a "
+        "length of their own as soon as they come from another sequence or from a cache."
+    ),
+    (wrong_query_length,),
+    (right_query_length,),
+    run_query_length,
+)

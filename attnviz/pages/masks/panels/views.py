@@ -1,0 +1,226 @@
+"""What to look at closer under the mask: thousands of words, several layers, and mistakes as traps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from attnviz.app import show, trap_view, widgets
+from attnviz.app.cache.kept_charts import chart_of
+from attnviz.app.text import named_word
+from attnviz.base.words import _, ngettext, say, sentences
+from attnviz.pages.masks import choices, figures
+from attnviz.pages.masks.maths import far_view, mask_lab, mask_rules, traps
+from attnviz.runs.word_vectors import sentence
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def computed_far(rules: tuple[mask_rules.Rule, ...]) -> far_view.Far:
+    return far_view.run(rules)
+
+
+def far_panel(config: mask_lab.Config) -> None:
+    """Draw the mask in tiles on the left and what it costs on the right."""
+    far = computed_far(config.rules)
+    picture, numbers = st.columns([3, 2], gap="large")
+    with picture:
+        show.figure(
+            chart_of(figures.far, far.density, far.length),
+            name="mask-at-4096",
+            key="m-far",
+            table=_far_table(far),
+            words=_(
+                "Each dot is a tile of {tile} x {tile} pairs; brightness is the share that is kept, on a root scale so "
+                "that a thin band shows."
+            ).format(tile=far_view.TILE),
+        )
+    with numbers:
+        _numbers(far)
+        if config.paint:
+            st.info(_("Painted cells belong to your sentence, so only the rules are drawn here."), icon="🖌️")
+
+
+def _numbers(far: far_view.Far) -> None:
+    empty, partial, full = far.blocks
+    blocks = empty + partial + full
+    st.metric(
+        _("Pairs kept"),
+        f"{far.pairs:,}",
+        help=_("Counted exactly: every pair was checked, {rows} rows at a time.").format(rows=far_view.TILE)
+        if far.by_lot
+        else _("Counted exactly, from where each word’s stretch of keys begins and ends."),
+    )
+    st.metric(_("Share of the full square"), f"{far.pairs / far.square:.2%}")
+    st.metric(_("Blocks that FlexAttention computes"), _("{some} of {all}").format(some=partial + full, all=blocks))
+    st.markdown(
+        _(
+            "FlexAttention works in blocks of {side} x {side}: {empty} hold no pair and are skipped, {full} are kept "
+            "whole, {partial} are computed and masked: {work} of the full work for {share} of the pairs."
+        ).format(
+            side=far_view.FLEX_BLOCK,
+            empty=empty,
+            full=full,
+            partial=partial,
+            work=f"{(partial + full) / blocks:.1%}",
+            share=f"{far.pairs / far.square:.1%}",
+        )
+    )
+    st.markdown(
+        sentences(
+            _(
+                "The whole matrix was never built: it would take {matrix:.1f} MB as booleans, or {floats:.1f} MB "
+                "as float32 for each sequence."
+            ).format(matrix=far.matrix_bytes / 1e6, floats=4 * far.matrix_bytes / 1e6),
+            _held(far),
+        )
+    )
+
+
+def _held(far: far_view.Far) -> str:
+    """A sentence on what was in memory in place of the matrix."""
+    if far.by_lot:
+        return _(
+            "This mask draws its keys at random, so it was built one strip of {rows} rows at a time: {strip:.2f} MB."
+        ).format(rows=far_view.TILE, strip=far_view.TILE * far.length / 1e6)
+    tiles = far.length // far_view.TILE
+    return _(
+        "Instead, {tiles} numbers were counted for each word, one for each column of tiles: {counts:.2f} "
+        "million in all."
+    ).format(tiles=tiles, counts=tiles * far.length / 1e6)
+
+
+def _far_table(far: far_view.Far) -> dict[str, list[object]]:
+    n = len(far.density)
+    return {
+        "first query": [q * far_view.TILE for q in range(n) for _k in range(n)],
+        "first key": [k * far_view.TILE for _q in range(n) for k in range(n)],
+        "share kept": far.density.ravel().tolist(),
+    }
+
+
+def layers_panel(result: mask_lab.Result) -> None:
+    """Draw the number of layers to choose, the layer after which each key reaches each query, and how reach grows."""
+    st.markdown(
+        _(
+            "After one layer a word has heard of the words that it may look at; after the next, also of the "
+            "words that *they* had heard of. The residual stream keeps what was there before. The pictures "
+            "show what can arrive, whatever the weights are."
+        )
+    )
+    layers = widgets.slider(choices.LAYERS, _("Layers"), width=420)
+    counts = np.stack([result.reached(n) for n in range(mask_lab.MOST_LAYERS + 1)])
+    left, right = st.columns(2, gap="medium")
+    with left:
+        show.figure(
+            chart_of(figures.hops, result.hops, result.words, layers),
+            name=f"layers-needed-{layers}",
+            key="m-hops",
+            table=_layers_table(result),
+            words=_hops_words(result.hops, layers),
+        )
+    with right:
+        show.figure(
+            chart_of(figures.reach, counts, len(result.words), layers),
+            name="receptive-field",
+            key="m-reach",
+            table={"layers": list(range(mask_lab.MOST_LAYERS + 1)), "last word": counts[:, -1], "mean": counts.mean(1)},
+            words=_reach_words(result, counts, layers),
+        )
+
+
+def _hops_words(hops: np.ndarray, layers: int) -> str:
+    """What the numbers are, and which of the grey cells more layers would fill; -1 is never within MOST_LAYERS."""
+    growing = int(hops.max()) == mask_lab.MOST_LAYERS  # else the last layer reached nothing new, nor would another
+    never, later = bool((hops < 0).any()), bool((hops > layers).any())
+    if never and growing:
+        return _(
+            "Each number is the layer after which the key has reached the query; grey cells need more layers, some "
+            "more than {n} if they are reached at all."
+        ).format(n=mask_lab.MOST_LAYERS)
+    if never and later:
+        return _(
+            "Each number is the layer after which the key has reached the query. Of the grey cells some need more "
+            "layers, and some are never reached."
+        )
+    if later:
+        return _("Each number is the layer after which the key has reached the query; grey cells need more layers.")
+    if never:
+        return _(
+            "Each number is the layer after which the key has reached the query; grey cells are never reached, "
+            "however many layers follow."
+        )
+    return _("Each number is the layer after which the key has reached the query.")
+
+
+def _reach_words(result: mask_lab.Result, counts: np.ndarray, layers: int) -> str:
+    last = named_word(result.words[-1])
+    first = ngettext(
+        "After {n} layer {token} has heard of {heard} of {all} words.",
+        "After {n} layers {token} has heard of {heard} of {all} words.",
+        layers,
+    ).format(n=layers, token=last, heard=int(counts[layers, -1]), all=len(result.words))
+    return sentences(first, _what_follows(counts[:, -1], layers, len(result.words)))
+
+
+def _what_follows(heard: np.ndarray, layers: int, words: int) -> str:
+    """A sentence on what more layers would add; `heard` counts the words heard of after 0, 1, 2... layers."""
+    final, most = int(heard[-1]), len(heard) - 1
+    needed = int((heard < final).sum())
+    if layers >= needed and final == words:
+        return _("More layers can add nothing.")
+    if needed == most and final < words:
+        return _("After {n} layers it is {heard}, and still growing.").format(n=most, heard=final)
+    if layers >= needed:
+        return _("It hears of no others, however many layers follow.")
+    return ngettext(
+        "With {n} layer it is {heard}, and more layers add nothing.",
+        "With {n} layers it is {heard}, and more layers add nothing.",
+        needed,
+    ).format(n=needed, heard=final)
+
+
+def _layers_table(result: mask_lab.Result) -> dict[str, list[Any]]:
+    n = len(result.words)
+    return {
+        "query": [q for q in range(n) for _k in range(n)],
+        "key": list(range(n)) * n,
+        "query word": [word for word in result.words for _k in range(n)],
+        "key word": list(result.words) * n,
+        "layers (-1 never)": result.hops.ravel().tolist(),
+    }
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def computed_trap(trap: str, words: tuple[str, ...], seed: int) -> traps.Outcome:
+    return traps.run(trap, sentence(words, seed))
+
+
+def traps_panel(words: tuple[str, ...], seed: int) -> None:
+    """Draw one trap, computed live on the sentence above."""
+    titles = {trap.id: f"{number}. {say(trap.title)}" for number, trap in enumerate(traps.TRAPS.values(), start=1)}
+    picked, measured = st.columns([2, 3], gap="medium")
+    with picked:
+        trap = traps.TRAPS[widgets.one_of(choices.TRAP, _("Trap"), titles, style="select")]
+    outcome = computed_trap(trap.id, words, seed)
+    with measured:
+        trap_view.largest_difference(outcome)
+    trap_view.draw(trap, outcome, "m-trap")
+    _all(words, seed)
+    trap_view.imports("masks-imports")
+
+
+def _all(words: tuple[str, ...], seed: int) -> None:
+    """Draw a table of all traps and the error that each makes in this sentence."""
+    with st.expander(_("All traps, in your sentence")):
+        difference = _("largest difference of a weight")
+        st.dataframe(
+            {
+                _("trap"): [say(trap.title) for trap in traps.TRAPS.values()],
+                difference: [computed_trap(name, words, seed).largest for name in traps.TRAPS],
+            },
+            column_config={difference: st.column_config.ProgressColumn(min_value=0, max_value=1, format="%.3f")},
+            hide_index=True,
+            height="content",
+        )

@@ -1,1 +1,0 @@
-"""What the page pictures draws with: arrays in, a figure out."""

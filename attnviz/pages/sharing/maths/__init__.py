@@ -1,1 +1,0 @@
-"""What the page sharing computes: Config -> run(config) -> Result."""

@@ -1,1 +1,0 @@
-"""Mistakes as traps: wrong and right code, and what both give."""
