@@ -47,7 +47,7 @@ def main() -> None:
         torch.testing.assert_close(found, expected - base[:, None], atol=1e-4, rtol=1e-3)
         ours, theirs = ours + spent, theirs + whole
     ours += once * len(given.layers) / depth
-    print(f"{given.sentences} x {given.tokens} tokens, layers {given.layers}, {heads} heads each, on {machine('cpu')}")
+    print(f"{given.sentences} x {given.tokens} tokens, layers {given.layers}, {heads} heads each, on {machine()}")
     count = heads * len(given.layers)
     print(f"one pass a head: {theirs / count:.2f} s   resumed: {ours / count:.2f} s   ratio {theirs / ours:.2f}")
 

@@ -14,7 +14,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import os
 import tempfile
 import time
 import urllib.request
@@ -103,7 +102,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--only", default="", help="a word of the pages, links or names to measure")
     asked = parser.parse_args()
-    print(machine(), f"load {os.getloadavg()[0]:.1f}", sep="; ", flush=True)
+    print(machine(), flush=True)
     works = [work for work in LONGEST if asked.only in f"{work.page} {work.query} {work.what}"]
     head = ["page", "what one visitor starts", "takes", "event loop held", "threads held", "slowest answer",
             "longest turn", "200 ms"]  # fmt: skip
@@ -118,7 +117,7 @@ def main() -> None:
         finally:
             server.stop()
     print("\n" + table(head, rows))
-    print(f"load at the end {os.getloadavg()[0]:.1f}")
+    print(f"at the end: {machine()}")
 
 
 if __name__ == "__main__":
