@@ -41,8 +41,9 @@ def is_words(text: str) -> bool:
 def unmarked(node: ast.AST) -> list[ast.Constant]:
     """String constants inside `node` that are not marked for translation."""
     if isinstance(node, ast.Call):
-        is_format = isinstance(node.func, ast.Attribute) and node.func.attr == "format"
-        return unmarked(node.func.value) if is_format else []
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "format":
+            return unmarked(node.func.value)
+        return []
     if isinstance(node, ast.Constant):
         return [node] if isinstance(node.value, str) and is_words(node.value) else []
     if isinstance(node, ast.JoinedStr):
