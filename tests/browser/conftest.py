@@ -59,10 +59,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 class Server:
-    """One `streamlit run` of a script, on a port of its own."""
+    """One `streamlit run` of a script, on a port of its own; `packages` come before those that are installed."""
 
     def __init__(
-        self, script: Path, log: Path, python: Path | str = sys.executable, base_path: str = "", cwd: Path = ROOT
+        self,
+        script: Path,
+        log: Path,
+        python: Path | str = sys.executable,
+        base_path: str = "",
+        cwd: Path = ROOT,
+        packages: Path | None = None,
     ) -> None:
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
@@ -74,7 +80,7 @@ class Server:
         if base_path:
             options += ["--server.baseUrlPath", base_path]
         if cwd == ROOT:
-            env |= {"PYTHONPATH": str(ROOT)}
+            env |= {"PYTHONPATH": os.pathsep.join(map(str, filter(None, (packages, ROOT))))}
         else:  # where our own configuration does not reach
             options += ["--server.address", "127.0.0.1", "--server.headless", "true"]
             options += ["--server.fileWatcherType", "none", "--browser.gatherUsageStats", "false"]
