@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.browser.conftest import answered, widest
+from tests.browser.conftest import answered
 
 Open = Callable[..., Any]
 
@@ -54,14 +54,3 @@ def test_measuring_can_be_stopped_and_keeps_what_it_has(open_compare: Open) -> N
     page.get_by_role("button", name="Stop").click()
     page.get_by_text(re.compile(r"Stopped after [1-9]\d* of \d+ measurements")).wait_for()
     page.get_by_role("button", name="Measure on this server").wait_for()
-
-
-@pytest.mark.parametrize("section", ["table", "measured", "reach", "shared"])
-def test_nothing_is_wider_than_a_phone_in_the_dark(open_compare: Open, section: str) -> None:
-    page = open_compare(f"?c_section={section}", width=390, height=844, dark=True)
-    page.locator(".js-plotly-plot .main-svg").first.wait_for()
-    assert widest(page) <= 390
-    for plot in page.locator(".js-plotly-plot").all():
-        box = plot.bounding_box()
-        assert box["x"] >= 0
-        assert box["x"] + box["width"] <= 391

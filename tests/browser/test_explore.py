@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.canvas_places import cell_on, tile_on
-from tests.browser.conftest import answered, until, widest
+from tests.browser.conftest import answered, until
 from tests.browser.saving import saved_in
 from tests.browser.slow_line import Line
 
@@ -288,13 +288,6 @@ def test_the_lines_leave_as_they_are_drawn(explore: Open, tmp_path: Path) -> Non
     assert "linearGradient" in svg, "from Q's colour to K's"
     assert re.search(r"M[\d.]+ [\d.]+C", svg), "curves"
     assert "127.0.0.1" not in svg
-
-
-@pytest.mark.parametrize("dark", [False, True])
-def test_a_phone_shows_the_page_without_sideways_scrolling(explore: Open, dark: bool) -> None:
-    page = explore(width=390, height=844, dark=dark)
-    assert widest(page) <= 390
-    assert page.get_by_test_id("heatmap").first.bounding_box()["width"] <= 390
 
 
 def test_a_thousand_tokens_can_be_zoomed(explore: Open) -> None:
