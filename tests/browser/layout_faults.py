@@ -7,7 +7,7 @@ from typing import Any
 from tests.browser.conftest import widest
 
 _FAULTS = """(quiet) => {
-    const shown = [], cut = [], out = [];
+    const shown = [], cut = [], out = [], formulas = [];
     const rects = (text) => {
         const range = document.createRange();
         range.selectNodeContents(text);
@@ -32,7 +32,7 @@ _FAULTS = """(quiet) => {
     const whole = (node) => {
         const {left, right, width} = node.getBoundingClientRect();
         if (node.matches(".katex-display") && node.scrollWidth > node.clientWidth + 1)
-            cut.push(node.innerText.trim().slice(0, 80));
+            formulas.push(node.innerText.replace(/\\s+/g, "").slice(0, 80));
         const beyond = width && (left < -1 || right > innerWidth + 1);
         if (beyond && node.matches(".js-plotly-plot, canvas") && !scrolled(node))
             out.push(`${node.className || node.tagName} ends at ${Math.round(right)}`);
@@ -76,7 +76,7 @@ _FAULTS = """(quiet) => {
         }
     });
     const lines = (kind, found) => [...new Set(found)].map((text) => `${kind}: ${text}`);
-    return [...lines("out", out), ...lines("cut", cut), ...lines("over", over)];
+    return [...lines("out", out), ...lines("formula", formulas), ...lines("cut", cut), ...lines("over", over)];
 }"""
 #: What lies over others on purpose, is read out alone, or scrolls inside itself.
 _QUIET = ".av-sr, script, style, .katex, [data-testid=stDataFrame], [class*=st-key-presenter-place], pre, .sr-only, "

@@ -20,6 +20,8 @@ from tests.browser.layout_faults import layout_faults
 
 pytestmark = pytest.mark.xdist_group("longer")
 SIZES = ({"width": 1280, "height": 720}, {"width": 390, "height": 844})
+#: views with a formula that is longer than a phone is wide, and is scrolled in its place
+SCROLLED = {"build?b_ask=picture"}
 PAGES = sorted({page_of(view) for view in views()})
 
 
@@ -49,6 +51,8 @@ def test_no_view_of_a_page_is_broken_by_longer_words(longer_url: str, window: An
                 window.set_viewport_size(size)
                 window.evaluate(STILL, GROUND["light"])
             for fault in layout_faults(window):
+                if fault.startswith("formula") and view in SCROLLED:
+                    continue
                 faults.setdefault(fault, f"{view} at {size['width']}")
         sizes.reverse()  # the next view opens at the size that the window has now
     assert faults == {}
@@ -73,4 +77,4 @@ def test_a_page_that_is_too_wide_cuts_something_or_lays_words_over_others_is_fou
         "<span style='position:absolute;top:90px;left:9px'>one</span>"
         "<span style='position:absolute;top:92px;left:12px'>other</span></div>"
     )
-    assert [fault.split(":")[0] for fault in layout_faults(page)] == ["wide", "out", "cut", "cut", "over"]
+    assert [fault.split(":")[0] for fault in layout_faults(page)] == ["wide", "out", "formula", "cut", "over"]
