@@ -8,23 +8,12 @@ from typing import Any
 
 import pytest
 
-from tests.browser.conftest import answered
+from tests.browser.conftest import answered, opens
 
 Open = Callable[..., Any]
 
 
-@pytest.fixture
-def open_compare(server_url: str, new_page: Open) -> Open:
-    """`open_compare("?c_section=reach")`: the page, drawn to its end."""
-
-    def opened(query: str = "", **options: Any) -> Any:
-        page = new_page(**options)
-        page.goto(f"{server_url}/compare{query}")
-        page.locator("[class*=st-key-snippet-c]").wait_for(timeout=120_000)
-        answered(page)
-        return page
-
-    return opened
+open_compare = opens("compare", "[class*=st-key-snippet-c]")
 
 
 @pytest.mark.every_commit

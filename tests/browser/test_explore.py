@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.canvas_places import cell_on, tile_on
-from tests.browser.conftest import answered, until
+from tests.browser.conftest import answered, opens, until
 from tests.browser.saving import saved_in
 from tests.browser.slow_line import Line
 
@@ -21,19 +21,7 @@ HEAD = "attnviz-head-painted"
 LONG_TOKEN = 65 * "="
 
 
-@pytest.fixture
-def explore(server_url: str, new_page: Open) -> Open:
-    """`explore("?at=3.1")`: the explorer with its first head drawn."""
-
-    def opened(query: str = "", **options: Any) -> Any:
-        page = new_page(**options)
-        page.goto(f"{server_url}/explore{query}")
-        page.get_by_test_id("heatmap").first.wait_for(timeout=60_000)
-        answered(page)
-        expect(page.get_by_test_id("overview")).to_have_attribute("data-tiles", re.compile(r"\d"))
-        return page
-
-    return opened
+explore = opens("explore", "[data-testid=heatmap]", "[data-testid=overview][data-tiles*='[']")
 
 
 def title(page: Any) -> str:

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tests.browser.conftest import answered
+from tests.browser.conftest import answered, opens
 from tests.browser.every_view import GROUND, STILL
 from tests.browser.layout_faults import layout_faults
 from tests.browser.saving import saved
@@ -25,19 +25,7 @@ PLACE = """(plot, [layer, head]) => {
 }"""
 
 
-@pytest.fixture
-def open_heads(server_url: str, new_page: Open) -> Open:
-    """`open_heads("?hd_text=books")`: the page, drawn to its end."""
-
-    def opened(query: str = "", **options: Any) -> Any:
-        page = new_page(**options)
-        page.goto(f"{server_url}/heads{query}")
-        page.locator(f"{PLOT} .main-svg").first.wait_for(timeout=120_000)
-        page.locator(".st-key-hd_explore button").wait_for(timeout=120_000)
-        answered(page)
-        return page
-
-    return opened
+open_heads = opens("heads", f"{PLOT} .main-svg", ".st-key-hd_explore button")
 
 
 @pytest.mark.every_commit

@@ -17,7 +17,7 @@ from attnviz.models.loading import load
 from attnviz.models.pictures import composed, held_out
 from attnviz.pages.pictures.maths.picture_run import run_picture
 from tests.browser import saving
-from tests.browser.conftest import answered, until
+from tests.browser.conftest import answered, opens, until
 from tests.browser.every_view import opened
 from tests.browser.layout_faults import layout_faults
 from tests.models.pictures.test_photo import picture, png_that_claims, saved
@@ -25,19 +25,7 @@ from tests.models.pictures.test_photo import picture, png_that_claims, saved
 Open = Callable[..., Any]
 
 
-@pytest.fixture
-def open_pictures(server_url: str, new_page: Open) -> Open:
-    """`open_pictures("?pic_model=digit-reader")`: the page with its picture drawn."""
-
-    def open_it(query: str = "", **options: Any) -> Any:
-        page = new_page(**options)
-        page.goto(f"{server_url}/pictures{query}")
-        page.get_by_test_id("picture").wait_for(timeout=60_000)
-        page.get_by_test_id("read").get_by_text("patches").first.wait_for(timeout=60_000)
-        answered(page)
-        return page
-
-    return open_it
+open_pictures = opens("pictures", "[data-testid=picture]", "[data-testid=read] >> text=patches")
 
 
 def centre_of(page: Any, row: int, column: int, rows: int = 8, columns: int = 8) -> tuple[float, float]:

@@ -9,23 +9,13 @@ from typing import Any
 import pytest
 
 from attnviz.pages.positions.maths import pair_rotation
-from tests.browser.conftest import answered, until
+from tests.browser.conftest import answered, opens, until
 from tests.browser.saving import saved
 
 Open = Callable[..., Any]
 
 
-@pytest.fixture
-def open_positions(server_url: str, new_page: Open) -> Open:
-    """`open_positions("?p_section=circle")`: the page, drawn up to its program."""
-
-    def opened(query: str = "", **options: Any) -> Any:
-        page = new_page(**options)
-        page.goto(f"{server_url}/positions{query}")
-        page.get_by_text("The same in PyTorch").wait_for(timeout=60_000)
-        return page
-
-    return opened
+open_positions = opens("positions", "text=The same in PyTorch")
 
 
 def facts(page: Any) -> list[str]:

@@ -11,22 +11,12 @@ import pytest
 from attnviz.pages.scaling.maths import growing_width
 from attnviz.pages.scaling.maths.alternatives import ALTERNATIVES, CHOICES
 from attnviz.pages.scaling.panels.results import alternative_names
-from tests.browser.conftest import answered
+from tests.browser.conftest import answered, opens
 
 Open = Callable[..., Any]
 
 
-@pytest.fixture
-def open_scaling(server_url: str, new_page: Open) -> Open:
-    """`open_scaling("?s_section=saturation")`: the page, drawn up to its snippet."""
-
-    def opened(query: str = "", **options: Any) -> Any:
-        page = new_page(**options)
-        page.goto(f"{server_url}/scaling{query}")
-        page.get_by_text("This section in PyTorch").wait_for(timeout=60_000)
-        return page
-
-    return opened
+open_scaling = opens("scaling", "text=This section in PyTorch")
 
 
 def facts(page: Any) -> list[str]:

@@ -7,23 +7,12 @@ from typing import Any
 
 import pytest
 
-from tests.browser.conftest import answered
+from tests.browser.conftest import opens
 
 Open = Callable[..., Any]
 
 
-@pytest.fixture
-def open_sharing(server_url: str, new_page: Open) -> Open:
-    """`open_sharing("?h_view=size")`: the page, drawn to its end."""
-
-    def opened(query: str = "", **options: Any) -> Any:
-        page = new_page(**options)
-        page.goto(f"{server_url}/sharing{query}")
-        page.get_by_role("heading", level=1).wait_for(timeout=120_000)
-        answered(page)
-        return page
-
-    return opened
+open_sharing = opens("sharing", "h1")
 
 
 @pytest.mark.every_commit
