@@ -80,7 +80,7 @@ imports: install-dev
 	$(BIN)/lint-imports
 
 words: install-dev
-	$(BIN)/python -m scripts.words --check
+	$(BIN)/python -m scripts.words
 	$(BIN)/python -m scripts.languages
 
 NODE := $(BIN)/node

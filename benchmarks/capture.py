@@ -1,11 +1,10 @@
 """Time and peak extra memory of capture against a plain pass, the eager path and bertviz, as ratios.
 
     python -m benchmarks.capture                                    # SmolLM2's trained weights, or random ones
-    python -m benchmarks.capture --shape llama-8b --device cuda --dtype bfloat16 --lengths 8192
     python -m benchmarks.capture --startup                          # import, first load, second load
 
-None of the four computes logits. Times are measured in turns within one process, on a CPU as CPU time of one
-thread; peak memory is measured in a separate process for each.
+None of the four computes logits. Times are measured in turns within one process, as CPU time of one thread;
+peak memory is measured in a separate process for each.
 """
 
 from __future__ import annotations
@@ -24,24 +23,15 @@ from attnviz.canvas.shared import packing
 from attnviz.models.capture import capture, sweep, yardstick
 from benchmarks.measuring import machine, peak_extra_bytes, ratio, rounds, seconds
 
-SHAPES: dict[str, dict[str, Any]] = {
-    "smollm2": {
-        "vocab_size": 49152,
-        "hidden_size": 576,
-        "intermediate_size": 1536,
-        "num_hidden_layers": 30,
-        "num_attention_heads": 9,
-        "num_key_value_heads": 3,
-    },
-    "llama-8b": {
-        "vocab_size": 128256,
-        "hidden_size": 4096,
-        "intermediate_size": 14336,
-        "num_hidden_layers": 32,
-        "num_attention_heads": 32,
-        "num_key_value_heads": 8,
-    },
-}
+SHAPE = {
+    "vocab_size": 49152,
+    "hidden_size": 576,
+    "intermediate_size": 1536,
+    "num_hidden_layers": 30,
+    "num_attention_heads": 9,
+    "num_key_value_heads": 3,
+    "max_position_embeddings": 8192,
+}  #: of SmolLM2-135M
 
 
 def main() -> None:
@@ -54,20 +44,17 @@ def main() -> None:
     elif given.only:
         print(memory_of(given.only, given))
     else:
-        print(f"{given.shape}, {given.dtype}, on {machine(given.device)}\n")
+        print(f"SmolLM2-135M, float32, on {machine()}\n")
         print("| tokens | way | median time | x plain | peak extra memory | x ours |\n|---|---|---|---|---|---|")
         for length in given.lengths:
             print("\n".join(rows(length, given)), flush=True)
         print()
         for length in given.lengths:
-            print(on_demand(length, given), flush=True)
+            print(on_demand(length), flush=True)
 
 
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--shape", choices=SHAPES, default="smollm2")
-    parser.add_argument("--device", default="cpu")
-    parser.add_argument("--dtype", default="float32")
     parser.add_argument("--lengths", type=int, nargs="+", default=[64, 512, 2048])
     parser.add_argument("--rounds", type=int, default=7)
     # at 2,048 tokens and 270 heads, bertviz's lists of Python floats would need about 40 GB
@@ -79,15 +66,15 @@ def arguments() -> argparse.Namespace:
 
 def rows(length: int, given: argparse.Namespace) -> list[str]:
     """The table's rows for `length` tokens: the time and memory of each way, and both as ratios."""
-    every = ways(load(given), length, given)
+    every = ways(load(), length)
     calls = {name: every[name] for name in ("plain", "ours", "eager")}
-    taken = rounds(calls, max(3, given.rounds * 512 // max(length, 512)), given.device)
+    taken = rounds(calls, max(3, given.rounds * 512 // max(length, 512)))
     plain = taken["plain"]
     if length <= given.bertviz_up_to:
-        taken["bertviz"] = [seconds(every["bertviz"], given.device)]
+        taken["bertviz"] = [seconds(every["bertviz"])]
     lines = []
     del calls, every
-    peaks = {name: peak(name, length, given) for name in taken}
+    peaks = {name: peak(name, length) for name in taken}
     for name, times in taken.items():
         against = ratio(times, plain) if len(times) == len(plain) else median(times) / median(plain)
         share = peaks[name] / peaks["ours"]
@@ -96,9 +83,9 @@ def rows(length: int, given: argparse.Namespace) -> list[str]:
     return lines
 
 
-def ways(model: LlamaModel, length: int, given: argparse.Namespace) -> dict[str, Callable[[], object]]:
+def ways(model: LlamaModel, length: int) -> dict[str, Callable[[], object]]:
     """The four ways to compute the same attention, each as a function without arguments."""
-    ids = torch.randint(10, 40_000, (1, length), generator=torch.Generator().manual_seed(0)).to(given.device)
+    ids = torch.randint(10, 40_000, (1, length), generator=torch.Generator().manual_seed(0))
 
     def plain() -> object:
         with torch.no_grad():
@@ -118,48 +105,41 @@ def ways(model: LlamaModel, length: int, given: argparse.Namespace) -> dict[str,
     def bertviz() -> object:
         from bertviz import model_view
 
-        attentions = [layer.float().cpu() for layer in reported().attentions]
-        return model_view(attentions, [str(n) for n in range(length)], html_action="return")
+        return model_view(reported().attentions, [str(n) for n in range(length)], html_action="return")
 
     return {"plain": plain, "ours": ours, "eager": reported, "bertviz": bertviz}
 
 
-def load(given: argparse.Namespace) -> LlamaModel:
+def load() -> LlamaModel:
     """The model without its output layer: with SmolLM2's trained weights if available, else random ones."""
-    if given.shape == "smollm2":
-        try:
-            from attnviz.models.loading import load as load_named
+    try:
+        from attnviz.models.loading import load as load_named
 
-            model = load_named("smollm2-135m").model.model
-            model.set_attn_implementation("sdpa")
-            return model.to(given.device, getattr(torch, given.dtype))
-        except ValueError:
-            print("SmolLM2 is not available: using random weights of its shape", file=sys.stderr)
-    with torch.device(given.device):
-        torch.set_default_dtype(getattr(torch, given.dtype))
-        model = LlamaModel(LlamaConfig(**SHAPES[given.shape], max_position_embeddings=131072))
-        torch.set_default_dtype(torch.float32)
-    return model.eval()
+        model: LlamaModel = load_named("smollm2-135m").model.model
+        model.set_attn_implementation("sdpa")
+        return model
+    except ValueError:
+        print("SmolLM2 is not available: using random weights of its shape", file=sys.stderr)
+    return LlamaModel(LlamaConfig(**SHAPE)).eval()
 
 
-def peak(name: str, length: int, given: argparse.Namespace) -> int:
+def peak(name: str, length: int) -> int:
     """Peak extra memory of one way in bytes, measured in a fresh process."""
-    told = ["--shape", given.shape, "--device", given.device, "--dtype", given.dtype, "--lengths", str(length)]
-    command = [sys.executable, "-m", "benchmarks.capture", "--only", name, *told]
+    command = [sys.executable, "-m", "benchmarks.capture", "--only", name, "--lengths", str(length)]
     return int(subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()[-1])
 
 
 def memory_of(name: str, given: argparse.Namespace) -> int:
     """Peak extra memory of one way in bytes, after a warm-up, so that torch's one-time allocations are not counted."""
-    model = load(given)
-    ways(model, 16, given)[name]()
-    return peak_extra_bytes(ways(model, given.lengths[0], given)[name], given.device)
+    model = load()
+    ways(model, 16)[name]()
+    return peak_extra_bytes(ways(model, given.lengths[0])[name])
 
 
-def on_demand(length: int, given: argparse.Namespace) -> str:
+def on_demand(length: int) -> str:
     """Times of what a recorded trace can compute without running the model again, as one line."""
-    model = load(given)
-    ids = torch.randint(10, 40_000, (1, length), generator=torch.Generator().manual_seed(0)).to(given.device)
+    model = load()
+    ids = torch.randint(10, 40_000, (1, length), generator=torch.Generator().manual_seed(0))
     trace = capture(model, input_ids=ids, logits=None)
     layer = trace.layers[len(trace.layers) // 2]
 
@@ -170,9 +150,9 @@ def on_demand(length: int, given: argparse.Namespace) -> str:
             packing.thumbnail_codes(sweep(layer, yardstick(layer, ids)).largest.cpu().numpy()) for layer in trace.layers
         ],
     }
-    taken = rounds(calls, 3, given.device)
-    said = ", ".join(f"{name} {median(times) * 1000:,.1f} ms" for name, times in taken.items())
-    return f"{length:,} tokens: trace {trace.nbytes / 2**20:,.0f} MiB; {said}"
+    taken = rounds(calls, 3)
+    spent = ", ".join(f"{name} {median(times) * 1000:,.1f} ms" for name, times in taken.items())
+    return f"{length:,} tokens: trace {trace.nbytes / 2**20:,.0f} MiB; {spent}"
 
 
 if __name__ == "__main__":

@@ -7,14 +7,14 @@ import collections
 import json
 import math
 import random
-import statistics
-import time
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+from tests.browser.conftest import CHROMIUM, QUIET
 
 # painted: the second animation frame after a drawing, when the page leaves its mark; sent, got: messages on the web
 # socket. All in milliseconds of the browser's own clock; start is when the last click or key came in.
@@ -115,6 +115,16 @@ def worked(trace: list[dict[str, Any]]) -> list[float]:
         spent[bisect.bisect_left(ends, end)] += taken
     moved = {bisect.bisect_left(ends, event["ts"]) for event in edits if event["pid"] == pid}
     return [spent[number] / 1000 for number in sorted(moved) if number < len(ends)]
+
+
+@contextmanager
+def chromium(playwright: Any) -> Iterator[Any]:
+    """A fresh browser, so that one page's leftovers do not slow down the next."""
+    browser = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
+    try:
+        yield browser
+    finally:
+        browser.close()
 
 
 def click(page: Any, at: tuple[float, float], times: int = 1) -> None:
@@ -292,177 +302,3 @@ def carried(frame: bytes) -> str:
     except Exception:  # other messages than Streamlit's carry no component
         return ""
     return str(message.delta.new_element.bidi_component.component_name)
-
-
-# When something of a page can first be read (its title, which comes with the page), when Streamlit has put its heading
-# there, and when its first picture and everything after its script has finished are painted. A picture is a chart in
-# which something is plotted, or a canvas or drawing of ours; what is smaller is an icon.
-FIRST = """
-window.first = {};
-new PerformanceObserver((list) => {
-  for (const { name, startTime } of list.getEntries())
-    if (name === 'first-contentful-paint') first.title ??= startTime;
-}).observe({ type: 'paint', buffered: true });
-const roots = [];  // of components: to walk the page for them in every frame would slow down what is measured
-const attach = Element.prototype.attachShadow;
-Element.prototype.attachShadow = function (how) {
-  const root = attach.call(this, how);
-  roots.push(root);
-  return root;
-};
-const big = (node) => {
-  const box = node.getBoundingClientRect();
-  return box.width >= 120 && box.height >= 40;
-};
-const pictured = () => {
-  for (const chart of document.querySelectorAll('[data-testid=stPlotlyChart] .main-svg'))
-    if (chart.querySelector('.cartesianlayer :is(path, image, text)') && big(chart)) return true;
-  for (const root of roots)
-    for (const drawn of root.querySelectorAll('canvas, svg'))
-      if (root.host.closest('[data-testid=stMain]') && big(drawn)) return true;
-  return false;
-};
-const look = () => {
-  const app = document.querySelector('[data-testid=stApp]');
-  const after = (name) => requestAnimationFrame(() => { first[name] ??= performance.now(); });
-  if (!first.words && document.querySelector('[data-testid=stMain] h1, [data-testid=stMain] h2')) after('words');
-  if (!first.picture && pictured()) after('picture');
-  if (!first.all && first.words && app?.dataset.testScriptState === 'notRunning') after('all');
-  if (!first.all || !first.picture) requestAnimationFrame(look);
-};
-requestAnimationFrame(look);
-"""
-UNASKED = 2  #: seconds in which a page opens and is not asked how far it is: each question takes processor time from it
-PICTURE_WAIT = 3_000  #: milliseconds after the whole page at which a page counts as one without a picture
-
-
-def first_paint(browser: Any, url: str, times: int = 3) -> dict[str, float]:
-    """Milliseconds from navigation to what can be read first, the heading, a picture and the page, with an empty cache.
-
-    Medians; a page that shows no picture has none.
-    """
-    taken: dict[str, list[float]] = {"title": [], "words": [], "picture": [], "all": []}
-    for _ in range(times):
-        for name, value in one_paint(browser, url).items():
-            taken[name].append(value)
-    return {name: statistics.median(values) for name, values in taken.items() if len(values) == times}
-
-
-def one_paint(browser: Any, url: str) -> dict[str, float]:
-    """The same, once, in a tab of which Playwright does not know.
-
-    A debugger that follows a page, as Playwright's does, has Chromium read a script again for each error in it that is
-    caught: where Plotly's script begins, those are 0.4 s of processor time that no visitor has.
-    """
-    with Unwatched(browser) as tab:
-        tab.visit(url)
-        tab.until("window.first?.all", 60_000)
-        tab.until("window.first.picture", PICTURE_WAIT)
-        found: dict[str, float] = tab.evaluate("window.first")
-    return found
-
-
-# The same clock, from a click on the menu: what stands when it is clicked is the page before.
-TURN = """
-(() => {
-  const start = performance.now();
-  document.querySelector('[data-testid=stSidebar] a[href*="NAME"]').click();
-  window.turned = null;
-  const look = () => {
-    if (location.pathname.endsWith('/NAME') && pictured()) requestAnimationFrame(() => {
-      window.turned = performance.now() - start;
-    });
-    else requestAnimationFrame(look);
-  };
-  requestAnimationFrame(look);
-})()
-"""
-WORDS_ALONE = "glossary"  #: a page without any picture
-
-
-def turned_to(browser: Any, url: str, name: str) -> float | None:
-    """Milliseconds from a click on the menu of a page of words until the first picture of page `name`, if it has one.
-
-    In a browser that has opened nothing else, and in a tab that is not followed, as in `one_paint`.
-    """
-    if name == WORDS_ALONE:
-        return None
-    with Unwatched(browser) as tab:
-        tab.visit(f"{url}/{WORDS_ALONE}")
-        tab.until("window.first?.all", 60_000)
-        time.sleep(1)  # a visitor reads
-        tab.evaluate(TURN.replace("NAME", name))
-        time.sleep(UNASKED)
-        tab.until("window.turned", 2 * PICTURE_WAIT)
-        found: float | None = tab.evaluate("window.turned")
-    return found
-
-
-class Unwatched:
-    """A tab with an empty cache, to which commands are sent one by one and of which no event is asked for."""
-
-    def __init__(self, browser: Any) -> None:
-        self.cdp = browser.new_browser_cdp_session()
-        self.answers: dict[int, dict[str, Any]] = {}
-        self.cdp.on("Target.receivedMessageFromTarget", self._take)
-
-    def __enter__(self) -> Unwatched:
-        self.context = self.cdp.send("Target.createBrowserContext")["browserContextId"]
-        made = self.cdp.send("Target.createTarget", {"url": "about:blank", "browserContextId": self.context})
-        attached = self.cdp.send("Target.attachToTarget", {"targetId": made["targetId"], "flatten": False})
-        self.session = attached["sessionId"]
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.cdp.send("Target.disposeBrowserContext", {"browserContextId": self.context})
-        self.cdp.detach()
-
-    def visit(self, url: str) -> None:
-        """Open an address in this tab, whose window has come to rest, and ask it nothing while it opens."""
-        self.send("Emulation.setDeviceMetricsOverride", width=1440, height=900, deviceScaleFactor=1, mobile=False)
-        self.send("Page.enable")
-        self.send("Page.addScriptToEvaluateOnNewDocument", source=FIRST)
-        time.sleep(WINDOW_READY)
-        self.send("Page.navigate", url=url)
-        time.sleep(UNASKED)
-
-    def send(self, method: str, **params: Any) -> dict[str, Any]:
-        """Send a command and wait for its answer."""
-        number = len(self.answers) + 1
-        message = json.dumps({"id": number, "method": method, "params": params})
-        self.cdp.send("Target.sendMessageToTarget", {"sessionId": self.session, "message": message})
-        while number not in self.answers:
-            self.cdp.send("Browser.getVersion")  # Playwright hears of answers while it waits for one
-        return self.answers[number]
-
-    def evaluate(self, expression: str) -> Any:
-        """The value of an expression in the page."""
-        answer = self.send("Runtime.evaluate", expression=expression, returnByValue=True)
-        return answer.get("result", {}).get("result", {}).get("value")
-
-    def until(self, expression: str, patience: int) -> None:
-        """Wait until an expression is true in the page, for at most `patience` milliseconds."""
-        end = time.monotonic() + patience / 1000
-        while not self.evaluate(expression) and time.monotonic() < end:
-            time.sleep(0.1)
-
-    def _take(self, event: dict[str, Any]) -> None:
-        answer = json.loads(event["message"])
-        if event["sessionId"] == self.session and "id" in answer:
-            self.answers[answer["id"]] = answer
-
-
-def memory(pid: int, field: str) -> int:
-    """Memory of a process in bytes, as the kernel reports it: VmRSS is the current value, VmHWM the peak."""
-    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
-        if line.startswith(field + ":"):
-            return int(line.split()[1]) * 1024
-    raise RuntimeError(f"the kernel does not report {field}")
-
-
-def risen(pid: int, act: Callable[[], object]) -> int:
-    """Bytes by which a process's memory rises at its peak while `act` runs."""
-    Path(f"/proc/{pid}/clear_refs").write_text("5")  # reset the recorded peak
-    before = memory(pid, "VmRSS")
-    act()
-    return memory(pid, "VmHWM") - before

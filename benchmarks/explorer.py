@@ -2,7 +2,7 @@
 
 python -m benchmarks.explorer            all of it, in about five minutes
 python -m benchmarks.explorer --picks 5  quicker and rougher
-python -m benchmarks.explorer --alone --no-pages --lengths 200    one length of the explorer, and nothing else
+python -m benchmarks.explorer --alone --lengths 200    one length of the explorer, and nothing else
 
 Bytes are what reaches the browser once the page is warm: messages on the web socket and fetches.
 Times are the browser's: from the key or the click to the second animation frame after the drawing.
@@ -13,12 +13,10 @@ pages would fetch.
 from __future__ import annotations
 
 import argparse
-import os
 import random
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,18 +30,16 @@ from attnviz.models.loading import load
 from attnviz.models.tokens import encode
 from attnviz.pages.explore.maths import head_measures
 from attnviz.runs.model_run import ModelRun, Request, run_model
-from attnviz.serve import page_table
 from benchmarks import budgets, rival
-from benchmarks.driving import OVERVIEW, Dragged, Tab, first_paint, floor, memory, risen
-from benchmarks.measuring import machine
+from benchmarks.driving import OVERVIEW, Dragged, Tab, chromium, floor
+from benchmarks.measuring import machine, memory, risen
 from benchmarks.tables import median, ms, size, table, times
-from tests.browser.conftest import CHROMIUM, QUIET, ROOT, Server
+from tests.browser.conftest import ROOT, Server
 
 MODEL = "smollm2-135m"
 LENGTHS = (20, 200, 1024)
 HEADS = 270
 LAYER = 13  # the layer to give bertviz when all layers would be too much for it
-BARE = "a heading alone, without this app"
 UNREAD = 5  # new sentences of a length
 AGAIN = 6  # how often to request a sentence that was computed before
 WORDS = """
@@ -168,16 +164,6 @@ def theirs(browser_of: Any, run: ModelRun, tokens: int, picks: int, folder: Path
     return found
 
 
-@contextmanager
-def chromium(playwright: Any) -> Iterator[Any]:
-    """A fresh browser, so that one page's leftovers do not slow down the next."""
-    browser = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
-    try:
-        yield browser
-    finally:
-        browser.close()
-
-
 def report_ours(found: list[Ours]) -> str:
     head = [
         "tokens", "sent for a new sentence", "of which the overview", "new sentence painted", "of which the pass",
@@ -220,7 +206,6 @@ def met(
     mine: dict[int, Ours],
     others: dict[int, dict[str, rival.Shown]],
     empty: float,
-    pages: dict[str, dict[str, float]],
     rise: float | None,
 ) -> list[budgets.Row]:
     """What was to be reached, and what was, beside what an empty page reads on the same clock in the same run."""
@@ -251,12 +236,6 @@ def met(
         rows.append(budgets.at_most(what, mine[1024].measures, 3000, ms))
     if rise is not None:
         rows.append(budgets.at_most("memory for 1,024 tokens, above the loaded model", rise, 1e9, size))
-    for name, seen in pages.items():
-        if name != BARE:
-            rows.append(budgets.at_most(f"first paint of {name}, warm server", seen["title"], 1000, ms))
-    for name, seen in pages.items():
-        if name != BARE:
-            rows.append(budgets.at_most(f"all of {name} but its pictures, warm server", seen["all"], 1000, ms))
     return rows
 
 
@@ -265,26 +244,25 @@ def main() -> None:
     parser.add_argument("--picks", type=int, default=11, help="how many heads to click at each length")
     parser.add_argument("--lengths", type=int, nargs="+", default=LENGTHS, help="lengths of the sentences in tokens")
     parser.add_argument("--alone", action="store_true", help="without bertviz")
-    parser.add_argument("--no-pages", action="store_true", help="without the first paint of every page")
     asked = parser.parse_args()
     torch.set_num_threads(1)
     loaded = load(MODEL)
-    print(machine(), f"load {os.getloadavg()[0]:.1f}", sep="; ", flush=True)
+    print(machine(), flush=True)
     with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
         folder = Path(name)
         with chromium(playwright) as browser:
             empty = median(floor(browser, clicks(20, asked.picks)))
         print(f"floor: two animation frames after a click on an empty page, {empty:.1f} ms", flush=True)
-        mine, pages, rise = app(playwright, loaded, asked.lengths, asked.picks, folder, not asked.no_pages)
+        mine, rise = app(playwright, loaded, asked.lengths, asked.picks, folder)
         others = {} if asked.alone else beside(playwright, loaded, mine, asked.picks, folder)
-        print("\n" + budgets.report(met(mine, others, empty, pages, rise)))
-    print(f"load at the end {os.getloadavg()[0]:.1f}")
+        print("\n" + budgets.report(met(mine, others, empty, rise)))
+    print(f"at the end: {machine()}")
 
 
 def app(
-    playwright: Any, loaded: LoadedModel, lengths: list[int], picks: int, folder: Path, with_pages: bool = True
-) -> tuple[dict[int, Ours], dict[str, dict[str, float]], float | None]:
-    """Measure and print the app's own numbers: pages, server memory and the explorer at each length."""
+    playwright: Any, loaded: LoadedModel, lengths: list[int], picks: int, folder: Path
+) -> tuple[dict[int, Ours], float | None]:
+    """Measure and print the app's own numbers: server memory and the explorer at each length."""
     server = Server(ROOT / "app.py", folder / "log.txt")
     rise: float | None = None
     try:
@@ -300,34 +278,9 @@ def app(
             found = {tokens: ours(tab, loaded, tokens, clicks(tokens, picks)) for tokens in lengths}
             tab.close()
             print("\n" + report_ours(list(found.values())), flush=True)
-            if not with_pages:
-                return found, {}, rise
-            pages = {BARE: bare(browser, folder)}
-            for row in page_table.PAGES:
-                url = server.url if row.is_home else f"{server.url}/{row.name}"
-                first_paint(browser, url, 1)  # warm
-                pages[row.name] = first_paint(browser, url)
-            parts = {"title": "title", "words": "heading", "picture": "first picture", "all": "all of it"}
-            head = ["page, warm server, empty browser cache", *parts.values()]
-            rows = [
-                [name, *(ms(seen[part]) if part in seen else "none" for part in parts)] for name, seen in pages.items()
-            ]
-            print("\n" + table(head, rows), flush=True)
     finally:
         server.stop()
-    return found, pages, rise
-
-
-def bare(browser: Any, folder: Path) -> dict[str, float]:
-    """First paint of a Streamlit script of one heading, on a server of its own: below that no page can come."""
-    script = folder / "bare.py"
-    script.write_text('import streamlit as st\nst.title("Attention")\n')
-    server = Server(script, folder / "bare.txt")
-    try:
-        first_paint(browser, server.url, 1)  # warm
-        return first_paint(browser, server.url)
-    finally:
-        server.stop()
+    return found, rise
 
 
 def beside(

@@ -20,8 +20,8 @@ from playwright.sync_api import sync_playwright
 
 from attnviz.app.page_entry import Page
 from attnviz.serve import page_table
-from benchmarks.driving import one_paint, turned_to
-from benchmarks.explorer import chromium
+from benchmarks.driving import chromium
+from benchmarks.first_paint import one_paint, turned_to
 from benchmarks.measuring import machine
 from benchmarks.tables import median, ms, table
 from tests.browser.conftest import ROOT, Server
@@ -67,6 +67,18 @@ def measured(browser: Any, urls: dict[str, str], row: Page, times: int) -> Taken
     return taken
 
 
+def bare(browser: Any, folder: Path, times: int) -> list[str]:
+    """The row of a Streamlit script of one heading, on a server of its own: below that no page can come."""
+    script = folder / "bare.py"
+    script.write_text('import streamlit as st\nst.title("Attention")\n')
+    server = Server(script, folder / "bare.txt")
+    try:
+        seen = [one_paint(browser, server.url) for _ in range(times + 1)][1:]
+    finally:
+        server.stop()
+    return ["a heading alone, without this app", *cells(seen), f"{os.getloadavg()[0]:.1f}"]
+
+
 def cells(seen: list[dict[str, float]]) -> list[str]:
     """The medians of what was seen each time; a page without a picture has none."""
     return [ms(median(each[part] for each in seen)) if all(part in each for each in seen) else "" for part in PARTS]
@@ -80,14 +92,14 @@ def main() -> None:
     asked = parser.parse_args()
     checkouts = {"before": asked.beside.resolve()} if asked.beside else {}
     checkouts["now" if checkouts else ""] = ROOT
-    print(machine(), f"load {os.getloadavg()[0]:.1f}", sep="; ", flush=True)
+    print(machine(), flush=True)
     servers: dict[str, Server] = {}
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright, chromium(playwright) as browser:
         try:
             for side, checkout in checkouts.items():
                 servers[side] = served(checkout, Path(folder) / f"{side}.txt")
             urls = {side: server.url for side, server in servers.items()}
-            rows = []
+            rows = [bare(browser, Path(folder), asked.times)]
             for row in (row for row in page_table.PAGES if row.name in asked.pages):
                 for side, seen in measured(browser, urls, row, asked.times).items():
                     rows.append([f"{row.name} {side}".strip(), *cells(seen), f"{os.getloadavg()[0]:.1f}"])

@@ -28,7 +28,7 @@ from attnviz.models.catalogue import LoadedModel
 from attnviz.models.loading import load
 from attnviz.models.tokens import encode
 from benchmarks.tables import size, table
-from tests.browser.conftest import CHROMIUM
+from tests.browser.conftest import CHROMIUM, QUIET
 
 MODEL = "minilm-l6"
 SENTENCE = "The animal didn't cross the street because it was too tired."
@@ -173,7 +173,7 @@ def pictures() -> list[dict[str, str]]:
     """A row for each tool."""
     rows = []
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
         for tool in PICTURES:
             if not installed(tool):
                 print(f"{tool.package} is not installed: left out", file=sys.stderr)

@@ -8,7 +8,6 @@ its small map at once; its time is until its own numbers are drawn, which are se
 
 from __future__ import annotations
 
-import statistics
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -17,8 +16,10 @@ import torch
 from playwright.sync_api import sync_playwright
 from transformers import ViTConfig, ViTModel
 
+from benchmarks.driving import chromium
 from benchmarks.measuring import machine
-from tests.browser.conftest import CHROMIUM, QUIET, ROOT, Server
+from benchmarks.tables import late, median
+from tests.browser.conftest import ROOT, Server
 
 PATCHES = 14  #: along a side
 PICKS = 60
@@ -65,7 +66,7 @@ def chosen(page: Any, received: list[int]) -> tuple[float, float]:
         page.wait_for_timeout(SETTLED)
         times.append(page.evaluate("performance.getEntriesByName('av-patches', 'mark')[0].startTime - window.began"))
         sizes.append(sum(received))
-    return statistics.median(sizes), statistics.median(times)
+    return median(sizes), median(times)
 
 
 def pointed(page: Any) -> list[float]:
@@ -91,8 +92,7 @@ def main() -> None:
         vit_b(folder)
         server = Server(ROOT / "app.py", Path(held) / "log.txt")
         try:
-            with sync_playwright() as playwright:
-                browser = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
+            with sync_playwright() as playwright, chromium(playwright) as browser:
                 page = browser.new_context(viewport={"width": 1440, "height": 900}, bypass_csp=True).new_page()
                 received: list[int] = []
                 page.on(
@@ -103,15 +103,11 @@ def main() -> None:
                 size, paint = opened(page, f"{server.url}/pictures{query}", received)
                 head_size, head_time = chosen(page, received)
                 times = pointed(page)
-                browser.close()
         finally:
             server.stop()
     print(f"another picture, 144 heads: {size / 1024:.0f} KiB, {paint:.0f} ms to the paint, the model's pass included")
     print(f"a head chosen: {head_size / 1024:.0f} KiB, {head_time:.0f} ms until its numbers are drawn, at the median")
-    largest = sorted(times)[int(0.95 * len(times))]
-    print(
-        f"a patch pointed at: {statistics.median(times):.1f} ms at the median, {largest:.1f} ms at the 95th percentile"
-    )
+    print(f"a patch pointed at: {median(times):.1f} ms at the median, {late(times):.1f} ms at the 95th percentile")
 
 
 if __name__ == "__main__":

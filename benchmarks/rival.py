@@ -11,12 +11,13 @@ import tarfile
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Literal
 
+import psutil
 from torch import Tensor
 
 from benchmarks.driving import WINDOW_READY, click
@@ -188,21 +189,9 @@ def _watched() -> Iterator[list[str]]:
 
 def renderers() -> list[tuple[int, int]]:
     """(pid, resident bytes) of the browser's renderer processes that were started by this process."""
-    parents: dict[int, int] = {}
-    for folder in Path("/proc").iterdir():
-        if folder.name.isdigit():
-            try:
-                parents[int(folder.name)] = int((folder / "stat").read_text().rsplit(")", 1)[1].split()[1])
-            except OSError:
-                continue
-    found = []
-    for pid in parents:
-        above = pid
-        while above in parents and above != os.getpid():
-            above = parents[above]
-        try:
-            if above == os.getpid() and b"--type=renderer" in Path(f"/proc/{pid}/cmdline").read_bytes():
-                found.append((pid, int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")))
-        except OSError:
-            continue
-    return found
+    sizes = []
+    for process in psutil.Process().children(recursive=True):
+        with suppress(psutil.Error):  # it has ended meanwhile
+            if "--type=renderer" in process.cmdline():
+                sizes.append((process.pid, process.memory_info().rss))
+    return sizes

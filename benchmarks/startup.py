@@ -57,6 +57,6 @@ def report() -> str:
 
 
 def _run(code: str, environment: dict[str, str]) -> float:
-    told = os.environ | environment
-    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, env=told)
+    command, env = [sys.executable, "-c", code], os.environ | environment
+    done = subprocess.run(command, check=True, capture_output=True, text=True, env=env)
     return float(done.stdout.split()[-1])

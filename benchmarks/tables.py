@@ -10,11 +10,6 @@ def median(values: Iterable[float]) -> float:
     return statistics.median(values)
 
 
-def quick(values: Iterable[float]) -> float:
-    """The first quartile, which estimates the time on a busy machine in a quiet moment."""
-    return statistics.quantiles(values, n=4, method="inclusive")[0]
-
-
 def late(values: Iterable[float]) -> float:
     """The 95th percentile."""
     return statistics.quantiles(values, n=20, method="inclusive")[-1]

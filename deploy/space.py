@@ -17,7 +17,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 DOCKERFILE = ROOT / "deploy" / "Dockerfile"
-UNWANTED = shutil.ignore_patterns("__pycache__", "*.egg-info", "*.pot", "secrets.toml")
+UNWANTED = shutil.ignore_patterns("__pycache__", "*.egg-info", "secrets.toml")
 
 SETTINGS = """---
 title: attnviz

@@ -13,7 +13,8 @@ from nbconvert import HTMLExporter
 from playwright.sync_api import sync_playwright
 
 from scripts import notebooks
-from scripts.screenshots import FLAGS, IMAGES, chromium
+from scripts.screenshots import IMAGES
+from tests.browser.conftest import CHROMIUM, QUIET
 
 NAME = "notebook.png"
 CELLS = """# %%
@@ -44,7 +45,7 @@ def main() -> None:
 def take(saved: Path) -> None:
     """The page from its first cell to the end of its picture."""
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
         context = browser.new_context(viewport={"width": 1180, "height": 960}, offline=True)
         opened = context.new_page()
         opened.goto(saved.as_uri(), wait_until="domcontentloaded")

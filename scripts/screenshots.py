@@ -6,21 +6,16 @@ that are named.
 
 from __future__ import annotations
 
-import os
-import shutil
-import socket
-import subprocess
 import sys
-import time
-import urllib.request
+import tempfile
 from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import sync_playwright
 
-ROOT = Path(__file__).parents[1]
+from tests.browser.conftest import CHROMIUM, QUIET, ROOT, Server, answered
+
 IMAGES = ROOT / "docs" / "images"
-FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync"]
 
 #: file -> (where, dark?, width, height, a text that is there once the page has drawn)
 SHOTS = {
@@ -44,41 +39,23 @@ SHOTS = {
 
 
 def main(*names: str) -> None:
-    """Take every screenshot whose page exists, or those of these names."""
+    """Take every screenshot, or those of these names."""
     unknown = set(names) - set(SHOTS)
     if unknown:
         raise SystemExit(f"no such picture: {', '.join(sorted(unknown))}; there are {', '.join(SHOTS)}")
-    IMAGES.mkdir(parents=True, exist_ok=True)
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
-    server = subprocess.Popen(command, cwd=ROOT, env=os.environ | {"OMP_NUM_THREADS": "1"})
-    try:
-        wait_for(f"http://127.0.0.1:{port}/_stcore/health")
-        with sync_playwright() as playwright:
-            browser = playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
-            for name, shot in SHOTS.items():
-                if names and name not in names:
-                    continue
-                take(browser, f"http://127.0.0.1:{port}", name, *shot)
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        server = Server(ROOT / "app.py", Path(folder) / "log.txt")
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
+        try:
+            for name in names or SHOTS:
+                take(browser, server.url, name, *SHOTS[name])
+        finally:
             browser.close()
-    finally:
-        server.terminate()
-        server.wait()
-
-
-def chromium() -> str:
-    """Where the browser is."""
-    return shutil.which("chromium") or os.environ["ATTNVIZ_CHROMIUM"]
+            server.stop()
 
 
 def take(browser: Any, root: str, name: str, where: str, dark: bool, width: int, height: int, text: str | None) -> None:
     """Take one screenshot once the page has finished running."""
-    page_file = ROOT / "pages" / f"{where.split('?')[0].strip('/') or 'home'}.py"
-    if not page_file.exists():
-        print(f"{name}: no such page, left out")
-        return
     context = browser.new_context(
         bypass_csp=True, viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light"
     )
@@ -87,22 +64,11 @@ def take(browser: Any, root: str, name: str, where: str, dark: bool, width: int,
     if text:
         page.get_by_text(text).first.wait_for(timeout=60_000)
     page.wait_for_timeout(1500)
-    page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for(timeout=60_000)
+    answered(page)
     page.wait_for_timeout(1500)
     page.screenshot(path=IMAGES / name)
     context.close()
     print(f"{name}: {(IMAGES / name).stat().st_size // 1024} KB")
-
-
-def wait_for(address: str) -> None:
-    """Wait until the server answers."""
-    for _ in range(300):
-        try:
-            if urllib.request.urlopen(address, timeout=1).status == 200:
-                return
-        except OSError:
-            time.sleep(0.2)
-    raise RuntimeError(f"nothing answers at {address}")
 
 
 if __name__ == "__main__":

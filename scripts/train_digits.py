@@ -4,7 +4,8 @@
 side by side and writes words, `pictures` writes the held-out digits and the photographs that the app shows.
 
 Seed, split and every setting are fixed, and it runs in one thread, so that a second run gives the same weights on the
-same machine. Needs scikit-learn, for its digits.
+same machine. Needs scikit-learn, for its digits. The models' cards, the README.md in each folder, say the figures too:
+a test compares them with figures.json.
 """
 
 from __future__ import annotations
@@ -28,8 +29,6 @@ from transformers import (
     ViTConfig,
     ViTForImageClassification,
 )
-
-from scripts.digit_cards import write_card
 
 FOLDER: Final = Path(__file__).parents[1] / "attnviz" / "models" / "shipped"
 WORDS: Final = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
@@ -266,19 +265,14 @@ def ship(model: Any, name: str, figures: dict[str, Any]) -> None:
         folder / "model.safetensors",
         {"format": "pt"},
     )
-    (folder / "figures.json").write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
-    write_card(folder, figures)
+    write_figures(name, figures)
     for file in folder.iterdir():
         file.chmod(0o644)
-    print(json.dumps(figures))
 
 
-def add_figure(name: str, figure: str, value: float) -> None:
-    """One more figure of a model that was shipped before, and its card anew."""
-    folder = FOLDER / name
-    figures = json.loads((folder / "figures.json").read_text("utf-8")) | {figure: value}
-    (folder / "figures.json").write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
-    write_card(folder, figures)
+def write_figures(name: str, figures: dict[str, Any]) -> None:
+    """Write and print how well a model does."""
+    (FOLDER / name / "figures.json").write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
     print(json.dumps(figures))
 
 
@@ -302,7 +296,8 @@ def main() -> None:
         ship(model, "digit-vit", {"held_out_fifth": held_out, "seed": SEED, "processor_seconds": seconds})
     elif wanted == "last":
         _model, last = train_vit(last_ones())
-        add_figure("digit-vit", "last_360", last)
+        figures = json.loads((FOLDER / "digit-vit" / "figures.json").read_text("utf-8"))
+        write_figures("digit-vit", figures | {"last_360": last})
     elif wanted == "reader":
         model, exact = train_reader()
         figures = {"exact": exact, "rows": ROWS, "seed": SEED, "processor_seconds": round(time.process_time() - began)}

@@ -33,12 +33,6 @@ def tests_in(tmp_path):
     return looked_at
 
 
-def test_what_passes_is_run_once(tests_in):
-    status, runs = tests_in("def test_a(): pass\n")
-    assert status == 0
-    assert len(runs) == 1
-
-
 def test_what_fails_beside_others_and_passes_alone_is_named_and_forgiven(tests_in, capsys):
     source = """
 from pathlib import Path
@@ -92,14 +86,3 @@ def test_many_failures_are_no_accident(tests_in):
     status, runs = tests_in(source)
     assert status == 1
     assert len(runs) == 1
-
-
-def test_a_run_that_is_cut_short_is_not_looked_at_again(tests_in):
-    status, runs = tests_in("def test_a(): raise KeyboardInterrupt\n")
-    assert status == 2
-    assert len(runs) == 1
-
-
-def test_a_file_that_cannot_be_read_has_failed(tests_in):
-    status, _ = tests_in("def test_a( :\n")
-    assert status not in (0, 5)

@@ -23,5 +23,5 @@ def tracked(*folders: str) -> list[str]:
 def _there(folders: tuple[str, ...]) -> list[str]:
     """Every file but what running the code and collecting its sentences leave behind."""
     files = (path for folder in folders for path in (ROOT / folder, *(ROOT / folder).rglob("*")) if path.is_file())
-    kept = (path for path in files if path.parent.name != "__pycache__" and path.suffix != ".pot")
+    kept = (path for path in files if path.parent.name != "__pycache__")
     return sorted(path.relative_to(ROOT).as_posix() for path in kept)

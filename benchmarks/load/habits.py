@@ -21,7 +21,6 @@ LAYERS, HEADS = 30, 9  # of the model that Explore opens with
 #: of 100 answers, how many are of each kind
 SHARES = {"choose a head": 40, "mask or scale": 30, "the class's sentence": 10, "another page": 10, "a control": 10}
 OWN = 0.1  # the share of visitors who type sentences of their own
-WITH_OWN = ", his own sentence"  # ends the names of what such a visitor does on other pages, where his sentence follows
 
 Action = Callable[["Habit"], Awaitable[float]]
 
@@ -35,7 +34,7 @@ class Habit:
     own: bool = False  #: one of those who type sentences of their own
     page: str = EXPLORE
     doing: str = "opens"
-    told: int = 0  #: how often a canvas told something: each message has a number
+    messages: int = 0  #: how many a canvas has sent: each has a number
 
     async def act(self) -> tuple[str, float]:
         """One thing that he does: its kind, and the seconds until it is answered."""
@@ -48,14 +47,14 @@ class Habit:
         return kind, await ACTIONS[kind](self)
 
     def next_number(self) -> int:
-        self.told += 1
-        return self.told
+        self.messages += 1
+        return self.messages
 
     def control(self, key: str) -> Control:
-        found = self.visitor.find(key)
-        if found is None:
+        control = self.visitor.find(key)
+        if control is None:
             raise LookupError(f"{self.page or 'home'} has no control {key!r}: {sorted(self.visitor.controls)}")
-        return found
+        return control
 
 
 async def choose_head(habit: Habit) -> float:

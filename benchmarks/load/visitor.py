@@ -23,7 +23,7 @@ from benchmarks.load.fetching import fetch_all
 
 MADE = "/attnviz/"  # what is fetched only once the page has been run
 HEADS = f"/{sentence_heads.PREFIX}/"
-LONGEST = 60.0  # seconds that a visitor waits for an answer, if not told otherwise; then it counts as an error
+LONGEST = 60.0  # seconds that a visitor waits for an answer; then it counts as an error
 DONE = (ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY)
 
 
@@ -57,7 +57,6 @@ class Visitor:
     query: str = ""  #: what stands in the page's address, which the page itself changes
     socket: Any = None
     bytes_got: int = 0
-    patience: float = LONGEST
 
     async def open(self, page: str, query: str, files: list[str]) -> float:
         """Open a page with a cold cache: its files, then the page itself. Seconds until it is complete."""
@@ -109,8 +108,6 @@ class Visitor:
                 setattr(state, name, content)
         self.states[control.proto.id] = state
         await self.run(fragment=control.fragment)
-        if "trigger_value" in value:
-            del self.states[control.proto.id]
         return time.perf_counter() - start
 
     async def tell(self, control: Control, name: str, value: dict[str, Any]) -> float:
@@ -141,17 +138,9 @@ class Visitor:
         state.widget_states.widgets.extend(self.states.values())
         await self.socket.send(asked.SerializeToString())
         try:
-            await asyncio.wait_for(self._take(), self.patience)
+            await asyncio.wait_for(self._take(), LONGEST)
         except TimeoutError as late:
-            raise Unanswered(f"no answer within {self.patience:.0f} s") from late
-
-    async def rest(self, quiet: float = 1.0) -> None:
-        """Take in what still comes of runs that the page asked for by itself, until nothing has ended for a while."""
-        while True:
-            try:
-                await asyncio.wait_for(self._take(), quiet)
-            except TimeoutError:
-                return
+            raise Unanswered(f"no answer within {LONGEST:.0f} s") from late
 
     async def _take(self) -> None:
         while True:

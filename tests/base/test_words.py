@@ -11,9 +11,8 @@ import pytest
 from attnviz.app.text import spoken
 from attnviz.base import words
 from attnviz.base.message import Message, Problem, Several
-from scripts import glue
 from scripts import words as script
-from tests.tracked import tracked
+from tests.app_words import texts
 
 
 @pytest.mark.parametrize(
@@ -51,16 +50,6 @@ def test_what_is_marked_or_is_no_sentence_is_left_alone(tmp_path: Path, line: st
     assert script.missed(file) == []
 
 
-@pytest.fixture
-def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A small app of one file, and its template."""
-    folder = tmp_path / "attnviz"
-    folder.mkdir()
-    monkeypatch.setattr(script, "ROOT", tmp_path)
-    monkeypatch.setattr(script, "POT", tmp_path / "attnviz.pot")
-    return folder / "page.py"
-
-
 ALL_KINDS = """
 class Odd(Problem): ...
 class Odder(Odd): ...
@@ -79,103 +68,38 @@ SENTENCES = {
 }  # fmt: skip
 
 
-def test_the_template_for_translators_holds_every_kind_of_sentence(app: Path):
-    app.write_text(ALL_KINDS)
-    script.collect()
-    assert script.template() == SENTENCES
-    assert script.not_in_template([app]) == []
+@pytest.fixture
+def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A small app of one file."""
+    folder = tmp_path / "attnviz"
+    folder.mkdir()
+    monkeypatch.setattr(script, "ROOT", tmp_path)
+    return folder / "page.py"
 
 
-@pytest.mark.parametrize("sentence", sorted(SENTENCES))
-def test_a_sentence_that_the_template_lacks_is_found(app: Path, monkeypatch: pytest.MonkeyPatch, sentence: str):
+def test_every_kind_of_sentence_is_collected(app: Path):
     app.write_text(ALL_KINDS)
-    monkeypatch.setattr(script, "template", lambda: SENTENCES - {sentence})
-    assert [line.rpartition("template: ")[2] for line in script.not_in_template([app])] == [sentence]
+    ids = (each.id if isinstance(each.id, tuple) else (each.id,) for each in script.collected() if each.id)
+    assert {text for each in ids for text in each} == SENTENCES
+    assert script.not_collected(app, script.MARKS | {"Odd", "Odder"}) == []
 
 
 @pytest.mark.parametrize(
-    "line", ['_(f"{n} heads")', '_("heads" if many else f"{one} head")', 'Message(template=f"{n}")']
+    "line",
+    ['_(f"{n} heads")', '_("heads" if many else f"{one} head")', '_("Many heads" + more)', 'Message(template=f"{n}")'],
 )
-def test_a_sentence_glued_together_before_it_is_looked_up_is_found(app: Path, line: str):
+def test_a_sentence_put_together_before_it_is_looked_up_is_found(app: Path, line: str):
     app.write_text(line)
-    script.collect()
-    assert len(script.not_in_template([app])) == 1
+    assert len(script.not_collected(app, script.MARKS)) == 1
 
 
-def test_the_apps_own_template_is_made_from_the_code_and_kept_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(script, "POT", tmp_path / "attnviz.pot")
-    script.collect()
+def test_sentences_of_the_app_itself_are_collected():
     assert {
         "Explore attention",
         "n_heads={n_heads} must be a multiple of n_kv_heads={n_kv_heads}",
         "layer type {name} is not supported",
         "Move with the arrow keys; Enter shows the chosen head large.",  # of a canvas
-    } <= script.template()
-    assert [name for name in tracked("attnviz") if name.endswith(".pot")] == []
-
-
-def written(folder: Path, where: str, text: str) -> Path:
-    """A file of a package, with this text."""
-    file = folder / where
-    file.parent.mkdir(parents=True)
-    file.write_text(text)
-    return file
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        'st.caption(", ".join(names))',
-        'said += " " + _("Another sentence.")',
-        'words = said + "."',
-        'caption = f"{title}. {text}"',
-        'return _("One.") + " " + _("Two.")',
-        '_("Of these: {which}").format(which="; ".join(odd))',
-        'named = " and ".join(names)',
-    ],
-)
-def test_words_glued_together_on_a_page_are_found(tmp_path: Path, line: str):
-    assert len(glue.glued(written(tmp_path, "attnviz/app/page.py", line), {"Message"})) == 1
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "listed(names)",
-        'sentences(_("One."), _("Two."))',
-        '"".join(parts)',
-        '"\\n".join(lines)',
-        'at = f"{layer}.{head}"',
-        'took = f"{seconds:.1f} ms"',
-        "shape = f'({q}, {k})'",
-        'path + ".svg"',
-    ],
-)
-def test_what_glues_no_words_is_left_alone(tmp_path: Path, line: str):
-    assert glue.glued(written(tmp_path, "attnviz/app/page.py", line), {"Message"}) == []
-
-
-def test_elsewhere_only_the_values_of_a_message_are_looked_at(tmp_path: Path):
-    text = 'code = ", ".join(arguments)\nraise Problem("one of {known}", known=", ".join(KINDS))\n'
-    file = written(tmp_path, "attnviz/core/kinds.py", text)
-    (line,) = glue.glued(file, {"Problem"})
-    assert ":2: glued in code: ', '.join(KINDS)" in line
-
-
-def test_a_file_may_hold_as_many_places_as_it_is_allowed_and_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(glue, "ALLOWED", {"attnviz/app/page.py": (1, "numbers")})
-    file = written(tmp_path, "attnviz/app/page.py", 'one = ", ".join(numbers)\n')
-    assert glue.glued(file, set()) == []
-    file.write_text('one = ", ".join(numbers)\ntwo = ", ".join(names)\n')
-    assert len(glue.glued(file, set())) == 2
-
-
-@pytest.mark.parametrize("place", sorted(glue.ALLOWED))
-def test_a_file_is_allowed_no_more_places_than_it_has(place: str, monkeypatch: pytest.MonkeyPatch):
-    number, why = glue.ALLOWED[place]
-    monkeypatch.setattr(glue, "ALLOWED", {})
-    assert len(glue.glued(script.ROOT / place, {"Message", "Problem"})) == number
-    assert why
+    } <= texts()
 
 
 def test_a_message_is_translated_into_the_language_of_the_visitor(monkeypatch: pytest.MonkeyPatch):

@@ -7,7 +7,7 @@ import pytest
 from benchmarks import budgets, rival
 from benchmarks.driving import carried, worked
 from benchmarks.explorer import exactly, words
-from benchmarks.tables import ms, quick, size, table, times
+from benchmarks.tables import ms, size, table, times
 
 
 def test_texts_have_exactly_the_tokens_asked_for_even_where_a_word_takes_two():
@@ -26,7 +26,6 @@ def test_a_length_that_no_text_has_is_refused():
 def test_sizes_and_ratios_are_short():
     assert [size(n) for n in (900, 94_500, 3_000_000, 1.1e9)] == ["1 KB", "94 KB", "3.0 MB", "1.1 GB"]
     assert [times(2.0, 3.0), times(1.0, 1828.0), times(1.0, None)] == ["1.5x", "1,828x", ""]
-    assert quick([1.0, 2.0, 3.0, 4.0, 5.0]) == 2.0
     assert table(["a", "b"], [["1", "2"]]) == "| a | b |\n| --- | ---: |\n| 1 | 2 |"
 
 

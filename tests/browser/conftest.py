@@ -24,7 +24,7 @@ import pytest
 
 from tests.waiting import until  # for conditions that Playwright cannot wait for
 
-__all__ = ["PATIENCE", "ROOT", "Server", "Watched", "answered", "listening", "until", "widest", "windows"]
+__all__ = ["PATIENCE", "ROOT", "Server", "Watched", "answered", "listening", "opens", "until", "widest", "windows"]
 
 ROOT = Path(__file__).parents[2]
 CHROMIUM = os.environ.get("ATTNVIZ_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
@@ -59,10 +59,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 class Server:
-    """One `streamlit run` of a script, on a port of its own."""
+    """One `streamlit run` of a script, on a port of its own; `packages` come before those that are installed."""
 
     def __init__(
-        self, script: Path, log: Path, python: Path | str = sys.executable, base_path: str = "", cwd: Path = ROOT
+        self,
+        script: Path,
+        log: Path,
+        python: Path | str = sys.executable,
+        base_path: str = "",
+        cwd: Path = ROOT,
+        packages: Path | None = None,
     ) -> None:
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
@@ -74,7 +80,7 @@ class Server:
         if base_path:
             options += ["--server.baseUrlPath", base_path]
         if cwd == ROOT:
-            env |= {"PYTHONPATH": str(ROOT)}
+            env |= {"PYTHONPATH": os.pathsep.join(map(str, filter(None, (packages, ROOT))))}
         else:  # where our own configuration does not reach
             options += ["--server.address", "127.0.0.1", "--server.headless", "true"]
             options += ["--server.fileWatcherType", "none", "--browser.gatherUsageStats", "false"]
@@ -285,6 +291,27 @@ def new_page(browser: Any) -> Iterator[Callable[..., Any]]:
     """`new_page(width=, height=, dark=)`: a page for one test, of a visitor whom the app has not seen."""
     with windows(browser) as make:
         yield make
+
+
+def opens(name: str, *drawn: str) -> Any:
+    """A fixture for the page of this name: `open_it("?m_seed=1", dark=True)` opens it and gives it as it is drawn.
+
+    It is when each selector in `drawn` is there and no script runs.
+    """
+
+    @pytest.fixture
+    def open_it(server_url: str, new_page: Callable[..., Any]) -> Callable[..., Any]:
+        def opened(query: str = "", **options: Any) -> Any:
+            page = new_page(**options)
+            page.goto(f"{server_url}/{name}{query}")
+            for selector in drawn:
+                page.locator(selector).first.wait_for(timeout=120_000)
+            answered(page)
+            return page
+
+        return opened
+
+    return open_it
 
 
 @pytest.fixture

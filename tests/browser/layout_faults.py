@@ -1,4 +1,4 @@
-"""What is wrong with where words stand on a page: wider than the window, cut off, or one over the other."""
+"""What is wrong with where things stand on a page: wider than the window, cut off, or one over the other."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 from tests.browser.conftest import widest
 
 _FAULTS = """(quiet) => {
-    const shown = [], cut = [];
+    const shown = [], cut = [], out = [], formulas = [];
     const rects = (text) => {
         const range = document.createRange();
         range.selectNodeContents(text);
@@ -24,6 +24,19 @@ _FAULTS = """(quiet) => {
         }
         return null;
     };
+    const scrolled = (node) => {
+        for (let box = up(node); box && box.dataset?.testid !== "stMain"; box = up(box))
+            if (["auto", "scroll"].includes(getComputedStyle(box).overflowX)) return true;
+        return false;
+    };
+    const whole = (node) => {
+        const {left, right, width} = node.getBoundingClientRect();
+        if (node.matches(".katex-display") && node.scrollWidth > node.clientWidth + 1)
+            formulas.push(node.innerText.replace(/\\s+/g, "").slice(0, 80));
+        const beyond = width && (left < -1 || right > innerWidth + 1);
+        if (beyond && node.matches(".js-plotly-plot, canvas") && !scrolled(node))
+            out.push(`${node.className || node.tagName} ends at ${Math.round(right)}`);
+    };
     const look = (node) => {
         if (node.nodeType === Node.TEXT_NODE) {
             if (!node.data.trim()) return;
@@ -36,6 +49,7 @@ _FAULTS = """(quiet) => {
         }
         if (node.nodeType === Node.ELEMENT_NODE) {
             if (node.matches(quiet) || !node.checkVisibility({visibilityProperty: true, opacityProperty: true})) return;
+            whole(node);
             if (node.shadowRoot) look(node.shadowRoot);
         }
         node.childNodes.forEach(look);
@@ -61,7 +75,8 @@ _FAULTS = """(quiet) => {
             if (wide > 3 && one.box !== other.box) over.add(`${one.text} | ${other.text}`);
         }
     });
-    return [...new Set(cut.map((text) => `cut: ${text}`)), ...[...over].map((text) => `over: ${text}`)];
+    const lines = (kind, found) => [...new Set(found)].map((text) => `${kind}: ${text}`);
+    return [...lines("out", out), ...lines("formula", formulas), ...lines("cut", cut), ...lines("over", over)];
 }"""
 #: What lies over others on purpose, is read out alone, or scrolls inside itself.
 _QUIET = ".av-sr, script, style, .katex, [data-testid=stDataFrame], [class*=st-key-presenter-place], pre, .sr-only, "

@@ -8,23 +8,12 @@ from typing import Any
 
 import pytest
 
-from tests.browser.conftest import answered, widest
+from tests.browser.conftest import answered, opens
 
 Open = Callable[..., Any]
 
 
-@pytest.fixture
-def open_compare(server_url: str, new_page: Open) -> Open:
-    """`open_compare("?c_section=reach")`: the page, drawn to its end."""
-
-    def opened(query: str = "", **options: Any) -> Any:
-        page = new_page(**options)
-        page.goto(f"{server_url}/compare{query}")
-        page.locator("[class*=st-key-snippet-c]").wait_for(timeout=120_000)
-        answered(page)
-        return page
-
-    return opened
+open_compare = opens("compare", "[class*=st-key-snippet-c]")
 
 
 @pytest.mark.every_commit
@@ -54,14 +43,3 @@ def test_measuring_can_be_stopped_and_keeps_what_it_has(open_compare: Open) -> N
     page.get_by_role("button", name="Stop").click()
     page.get_by_text(re.compile(r"Stopped after [1-9]\d* of \d+ measurements")).wait_for()
     page.get_by_role("button", name="Measure on this server").wait_for()
-
-
-@pytest.mark.parametrize("section", ["table", "measured", "reach", "shared"])
-def test_nothing_is_wider_than_a_phone_in_the_dark(open_compare: Open, section: str) -> None:
-    page = open_compare(f"?c_section={section}", width=390, height=844, dark=True)
-    page.locator(".js-plotly-plot .main-svg").first.wait_for()
-    assert widest(page) <= 390
-    for plot in page.locator(".js-plotly-plot").all():
-        box = plot.bounding_box()
-        assert box["x"] >= 0
-        assert box["x"] + box["width"] <= 391

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.browser.conftest import answered, until, widest
+from tests.browser.conftest import answered, until
 
 LINK = "/decoding?d_model=core&d_prompt=hello+cache&d_steps=6"
 
@@ -81,14 +81,3 @@ def test_caches_grow_in_the_browser_and_the_link_follows_on_release(page, server
     page.get_by_role("button", name="Play").click()
     until(lambda: "8,192 tokens" in page.locator(".cg-said").inner_text(), 30)
     page.wait_for_url(lambda url: "d_grown" not in url, timeout=60_000)
-
-
-@pytest.mark.parametrize("width, height", [(390, 844), (1280, 720)])
-@pytest.mark.parametrize("dark", [False, True])
-def test_the_player_fits_its_page(new_page, server_url, width, height, dark):
-    page = new_page(width, height, dark)
-    opened(page, server_url)
-    assert widest(page) <= width
-    box = page.locator(".sp-canvas").bounding_box()
-    assert box["x"] >= 0
-    assert box["x"] + box["width"] <= width + 1

@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.canvas_places import cell_on, tile_on
-from tests.browser.conftest import answered, until, widest
+from tests.browser.conftest import answered, opens, until
 from tests.browser.saving import saved_in
 from tests.browser.slow_line import Line
 
@@ -21,19 +21,7 @@ HEAD = "attnviz-head-painted"
 LONG_TOKEN = 65 * "="
 
 
-@pytest.fixture
-def explore(server_url: str, new_page: Open) -> Open:
-    """`explore("?at=3.1")`: the explorer with its first head drawn."""
-
-    def opened(query: str = "", **options: Any) -> Any:
-        page = new_page(**options)
-        page.goto(f"{server_url}/explore{query}")
-        page.get_by_test_id("heatmap").first.wait_for(timeout=60_000)
-        answered(page)
-        expect(page.get_by_test_id("overview")).to_have_attribute("data-tiles", re.compile(r"\d"))
-        return page
-
-    return opened
+explore = opens("explore", "[data-testid=heatmap]", "[data-testid=overview][data-tiles*='[']")
 
 
 def title(page: Any) -> str:
@@ -288,13 +276,6 @@ def test_the_lines_leave_as_they_are_drawn(explore: Open, tmp_path: Path) -> Non
     assert "linearGradient" in svg, "from Q's colour to K's"
     assert re.search(r"M[\d.]+ [\d.]+C", svg), "curves"
     assert "127.0.0.1" not in svg
-
-
-@pytest.mark.parametrize("dark", [False, True])
-def test_a_phone_shows_the_page_without_sideways_scrolling(explore: Open, dark: bool) -> None:
-    page = explore(width=390, height=844, dark=dark)
-    assert widest(page) <= 390
-    assert page.get_by_test_id("heatmap").first.bounding_box()["width"] <= 390
 
 
 def test_a_thousand_tokens_can_be_zoomed(explore: Open) -> None:

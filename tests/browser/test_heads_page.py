@@ -11,7 +11,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tests.browser.conftest import answered, widest
+from tests.browser.conftest import answered, opens
+from tests.browser.every_view import GROUND, STILL
+from tests.browser.layout_faults import layout_faults
 from tests.browser.saving import saved
 
 Open = Callable[..., Any]
@@ -23,19 +25,7 @@ PLACE = """(plot, [layer, head]) => {
 }"""
 
 
-@pytest.fixture
-def open_heads(server_url: str, new_page: Open) -> Open:
-    """`open_heads("?hd_text=books")`: the page, drawn to its end."""
-
-    def opened(query: str = "", **options: Any) -> Any:
-        page = new_page(**options)
-        page.goto(f"{server_url}/heads{query}")
-        page.locator(f"{PLOT} .main-svg").first.wait_for(timeout=120_000)
-        page.locator(".st-key-hd_explore button").wait_for(timeout=120_000)
-        answered(page)
-        return page
-
-    return opened
+open_heads = opens("heads", f"{PLOT} .main-svg", ".st-key-hd_explore button")
 
 
 @pytest.mark.every_commit
@@ -73,12 +63,9 @@ def test_the_map_is_saved_as_a_picture_and_as_numbers(open_heads: Open, tmp_path
     assert (tmp_path / "saved.png").read_bytes()[:4] == b"\x89PNG"
 
 
-@pytest.mark.parametrize("size", [(390, 844), (1280, 720)])
-def test_nothing_runs_off_the_screen_in_the_dark(open_heads: Open, size: tuple[int, int]) -> None:
-    width, height = size
-    page = open_heads("?hd_other=minilm-l6", width=width, height=height, dark=True)
-    assert widest(page) <= width
-    for plot in page.locator(".js-plotly-plot").all():
-        box = plot.bounding_box()
-        assert box["x"] >= 0
-        assert box["x"] + box["width"] <= width + 1
+def test_two_models_beside_each_other_stay_on_the_screen(open_heads: Open) -> None:
+    page = open_heads("?hd_other=minilm-l6", dark=True)
+    for width, height in ((1280, 720), (390, 844)):
+        page.set_viewport_size({"width": width, "height": height})
+        page.evaluate(STILL, GROUND["dark"])
+        assert layout_faults(page) == []

@@ -472,8 +472,8 @@ NONSENSE = ["1e999", "9" * 2000, "1eNrrZ", link_pack.pack([[[[{"t": [["q"]]}]]]]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page_name", list(TITLES))
-def test_forty_parameters_of_nonsense_leave_every_page_alive(tab: Open, server_log: Path, page_name: str) -> None:
+@pytest.mark.parametrize("page_name", ["Explore", "Scaling"])  # of every page without a browser: test_random_links.py
+def test_forty_parameters_of_nonsense_leave_a_page_alive(tab: Open, server_log: Path, page_name: str) -> None:
     name = next(row.name for row in PAGES if row.title == page_name)
     # No sentence: any text is one. Nor a model's id, which may be a folder's name.
     free = {choice.inside or choice.name for choice in choices_of(name) if choice.kind == "text"}
@@ -486,26 +486,6 @@ def test_forty_parameters_of_nonsense_leave_every_page_alive(tab: Open, server_l
     until(lambda: page.get_by_text(re.compile("link asks for|cannot be read|does not exist here|Not here")).count())
     go(page, "Masks" if page_name != "Masks" else "Build")
     assert "Traceback" not in server_log.read_text()[before:]
-
-
-ODD = "<b>x</b> **y** $z$ 中文 🙂"
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("page_name", list(SPEAKING))
-def test_odd_characters_stand_as_typed_on_every_page_that_takes_a_sentence(tab: Open, page_name: str) -> None:
-    path, _label, parameter, _example = SPEAKING[page_name]
-    page = tab(path)
-    of_sentence(page, page_name).fill(ODD)
-    of_sentence(page, page_name).press("Control+Enter" if page_name == "Explore" else "Enter")
-    in_link(page, **{parameter: ODD})
-    answered(page)
-    assert of_sentence(page, page_name).input_value() == ODD
-    main = page.get_by_test_id("stMain")
-    assert main.locator("b", has_text=re.compile("^x$")).count() == 0
-    assert main.locator("strong", has_text=re.compile("^y$")).count() == 0
-    assert main.locator(".katex", has_text=re.compile("^z")).count() == 0
-    assert page.get_by_text("This panel failed").count() == 0
 
 
 @pytest.mark.slow

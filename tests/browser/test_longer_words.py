@@ -1,4 +1,7 @@
-"""A language whose words are 40% longer breaks no page, at a projector's width and on a phone."""
+"""No view of a page is too wide, cut or laid over itself, at a projector's width and on a phone, in longer words.
+
+They are those of a language whose words are 40% longer: what fits them fits English.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +20,8 @@ from tests.browser.layout_faults import layout_faults
 
 pytestmark = pytest.mark.xdist_group("longer")
 SIZES = ({"width": 1280, "height": 720}, {"width": 390, "height": 844})
+#: views with a formula that is longer than a phone is wide, and is scrolled in its place
+SCROLLED = {"build?b_ask=picture"}
 PAGES = sorted({page_of(view) for view in views()})
 
 
@@ -46,6 +51,8 @@ def test_no_view_of_a_page_is_broken_by_longer_words(longer_url: str, window: An
                 window.set_viewport_size(size)
                 window.evaluate(STILL, GROUND["light"])
             for fault in layout_faults(window):
+                if fault.startswith("formula") and view in SCROLLED:
+                    continue
                 faults.setdefault(fault, f"{view} at {size['width']}")
         sizes.reverse()  # the next view opens at the size that the window has now
     assert faults == {}
@@ -60,12 +67,14 @@ def test_the_words_are_longer_and_nothing_else_is_changed():
         assert longer_words.KEPT.findall(longer_words.longer(each.id)) == longer_words.KEPT.findall(each.id)
 
 
-def test_a_page_that_is_too_wide_cuts_a_word_or_lays_one_over_another_is_found(new_page: Any):
+def test_a_page_that_is_too_wide_cuts_something_or_lays_words_over_others_is_found(new_page: Any):
     page = new_page(**SIZES[1])
     page.set_content(
         "<div data-testid=stMain style='overflow:auto;position:relative'><div style='width:900px'>wide</div>"
+        "<div style='overflow:hidden'><canvas width=700></canvas></div><p class=katex-display "
+        "style='width:30px;overflow:auto'>a_formula_that_is_long</p>"
         "<p style='overflow:hidden;width:40px;white-space:nowrap'>too long for it</p>"
         "<span style='position:absolute;top:90px;left:9px'>one</span>"
         "<span style='position:absolute;top:92px;left:12px'>other</span></div>"
     )
-    assert [fault.split(":")[0] for fault in layout_faults(page)] == ["wide", "cut", "over"]
+    assert [fault.split(":")[0] for fault in layout_faults(page)] == ["wide", "out", "formula", "cut", "over"]

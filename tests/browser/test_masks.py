@@ -8,24 +8,13 @@ from typing import Any
 import pytest
 
 from tests.browser.canvas_places import cell_on
-from tests.browser.conftest import widest
+from tests.browser.conftest import opens, widest
 from tests.browser.saving import saved
 
 Open = Callable[..., Any]
 
 
-@pytest.fixture
-def open_masks(server_url: str, new_page: Open) -> Open:
-    """`open_masks("?m_rule1=window")`: the page, its grid drawn."""
-
-    def opened(query: str = "", **options: Any) -> Any:
-        page = new_page(**options)
-        page.goto(f"{server_url}/masks{query}")
-        page.get_by_test_id("mask").wait_for()
-        page.get_by_text("The same in PyTorch").wait_for()
-        return page
-
-    return opened
+open_masks = opens("masks", "[data-testid=mask]", "text=The same in PyTorch")
 
 
 def cell(page: Any, q: int, k: int, n: int = 10) -> tuple[float, float]:

@@ -15,7 +15,7 @@ from attnviz.live import LiveView, page
 from attnviz.models.catalogue import EXAMPLES
 from attnviz.runs.model_run import Request, run_model
 from attnviz.runs.raw_heads import raw_heads
-from tests.browser.conftest import answered, until
+from tests.browser.conftest import answered, opens, until
 from tests.models.conftest import smollm2
 
 __all__ = ["smollm2"]
@@ -30,16 +30,7 @@ def stack(smollm2: Any) -> Any:
     return run_model(Request("smollm2-135m", EXAMPLES[0].text), smollm2).stacks[0]
 
 
-@pytest.fixture
-def explore(server_url: str, new_page: Open) -> Open:
-    def opened(query: str = "", **options: Any) -> Any:
-        page = new_page(**options)
-        page.goto(f"{server_url}/explore{query}")
-        page.get_by_test_id("squares").first.wait_for(timeout=90_000)
-        answered(page)
-        return page
-
-    return opened
+explore = opens("explore", "[data-testid=squares]")
 
 
 def weights_of(stack: Any, head: int, **change: Any) -> np.ndarray:

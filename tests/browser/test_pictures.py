@@ -17,25 +17,15 @@ from attnviz.models.loading import load
 from attnviz.models.pictures import composed, held_out
 from attnviz.pages.pictures.maths.picture_run import run_picture
 from tests.browser import saving
-from tests.browser.conftest import answered, until, widest
+from tests.browser.conftest import answered, opens, until
+from tests.browser.every_view import opened
+from tests.browser.layout_faults import layout_faults
 from tests.models.pictures.test_photo import picture, png_that_claims, saved
 
 Open = Callable[..., Any]
 
 
-@pytest.fixture
-def open_pictures(server_url: str, new_page: Open) -> Open:
-    """`open_pictures("?pic_model=digit-reader")`: the page with its picture drawn."""
-
-    def opened(query: str = "", **options: Any) -> Any:
-        page = new_page(**options)
-        page.goto(f"{server_url}/pictures{query}")
-        page.get_by_test_id("picture").wait_for(timeout=60_000)
-        page.get_by_test_id("read").get_by_text("patches").first.wait_for(timeout=60_000)
-        answered(page)
-        return page
-
-    return opened
+open_pictures = opens("pictures", "[data-testid=picture]", "[data-testid=read] >> text=patches")
 
 
 def centre_of(page: Any, row: int, column: int, rows: int = 8, columns: int = 8) -> tuple[float, float]:
@@ -260,14 +250,8 @@ def test_the_light_over_the_picture_is_saved_as_svg_and_png(open_pictures: Open)
     assert amber > 0.01  # the light, and so the picture, is in it
 
 
-@pytest.mark.parametrize("query", ["", "?pic_model=digit-reader&pic_digits=374", "?pic_from=photo", "?pic_from=draw"])
-def test_nothing_is_wider_than_a_phone(new_page: Open, server_url: str, query: str) -> None:
+def test_a_reader_s_words_stay_on_a_phone(new_page: Open, server_url: str) -> None:
     page = new_page(width=390, height=844, has_touch=True)
-    page.goto(f"{server_url}/pictures{query}")
-    page.get_by_test_id("pad" if "draw" in query else "picture").first.wait_for(timeout=60_000)
-    answered(page)
-    assert widest(page) <= 390
-    if "draw" not in query:
-        box = page.get_by_test_id("picture").bounding_box()
-        assert box["x"] >= 0
-        assert box["x"] + box["width"] <= 390
+    opened(page, server_url, "pictures?pic_model=digit-reader&pic_digits=374")
+    page.get_by_test_id("picture").first.wait_for(timeout=60_000)
+    assert layout_faults(page) == []

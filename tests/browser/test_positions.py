@@ -9,23 +9,13 @@ from typing import Any
 import pytest
 
 from attnviz.pages.positions.maths import pair_rotation
-from tests.browser.conftest import answered, until, widest
+from tests.browser.conftest import answered, opens, until
 from tests.browser.saving import saved
 
 Open = Callable[..., Any]
 
 
-@pytest.fixture
-def open_positions(server_url: str, new_page: Open) -> Open:
-    """`open_positions("?p_section=circle")`: the page, drawn up to its program."""
-
-    def opened(query: str = "", **options: Any) -> Any:
-        page = new_page(**options)
-        page.goto(f"{server_url}/positions{query}")
-        page.get_by_text("The same in PyTorch").wait_for(timeout=60_000)
-        return page
-
-    return opened
+open_positions = opens("positions", "text=The same in PyTorch")
 
 
 def facts(page: Any) -> list[str]:
@@ -112,21 +102,6 @@ def test_the_slider_is_moved_by_the_keyboard(open_positions: Open) -> None:
     page.keyboard.press("ArrowRight")
     page.wait_for_url("**p_k=5*")
     until(lambda: page.locator(".rc-value").all_inner_texts() == ["4", "12", "5"])
-
-
-def test_on_a_phone_and_in_the_dark_nothing_is_wider_than_the_screen(open_positions: Open) -> None:
-    page = open_positions(width=390, height=844, dark=True)
-    for name, section in (
-        ("scores", "2 Encodings"),
-        ("circle", "3 One pair turns"),
-        ("longer", "4 Longer than trained"),
-        ("video", "5 Video"),
-        ("norm", "7 Normalised q and k"),
-    ):
-        page.get_by_role("radio", name=section).or_(page.get_by_role("button", name=section)).click()
-        page.wait_for_url(f"**p_section={name}*")
-        answered(page)
-        assert widest(page) <= 390, section
 
 
 def test_the_circle_is_saved_as_a_picture_and_as_numbers(open_positions: Open) -> None:

@@ -11,22 +11,12 @@ import pytest
 from attnviz.pages.scaling.maths import growing_width
 from attnviz.pages.scaling.maths.alternatives import ALTERNATIVES, CHOICES
 from attnviz.pages.scaling.panels.results import alternative_names
-from tests.browser.conftest import answered, widest
+from tests.browser.conftest import answered, opens
 
 Open = Callable[..., Any]
 
 
-@pytest.fixture
-def open_scaling(server_url: str, new_page: Open) -> Open:
-    """`open_scaling("?s_section=saturation")`: the page, drawn up to its snippet."""
-
-    def opened(query: str = "", **options: Any) -> Any:
-        page = new_page(**options)
-        page.goto(f"{server_url}/scaling{query}")
-        page.get_by_text("This section in PyTorch").wait_for(timeout=60_000)
-        return page
-
-    return opened
+open_scaling = opens("scaling", "text=This section in PyTorch")
 
 
 def facts(page: Any) -> list[str]:
@@ -124,17 +114,3 @@ def test_a_stopped_training_keeps_its_curves(new_page: Open, server_url: str) ->
     page.get_by_role("button", name="Stop").click()
     page.get_by_text(re.compile(r"Stopped at step \d+ of 2000")).wait_for()
     page.get_by_role("button", name="Start again").wait_for()
-
-
-def test_on_a_phone_nothing_is_wider_than_the_screen(open_scaling: Open) -> None:
-    page = open_scaling(width=390, height=844, dark=True)
-    for name, section in (
-        ("saturation", "2 Softmax saturates"),
-        ("gradient", "3 Gradients vanish"),
-        ("alternatives", "5 Alternatives"),
-        ("softmax", "7 Softmax itself"),
-    ):
-        page.get_by_role("radio", name=section).or_(page.get_by_role("button", name=section)).click()
-        page.wait_for_url(f"**s_section={name}*")
-        answered(page)
-        assert widest(page) <= 390, section

@@ -7,23 +7,12 @@ from typing import Any
 
 import pytest
 
-from tests.browser.conftest import answered, widest
+from tests.browser.conftest import opens
 
 Open = Callable[..., Any]
 
 
-@pytest.fixture
-def open_sharing(server_url: str, new_page: Open) -> Open:
-    """`open_sharing("?h_view=size")`: the page, drawn to its end."""
-
-    def opened(query: str = "", **options: Any) -> Any:
-        page = new_page(**options)
-        page.goto(f"{server_url}/sharing{query}")
-        page.get_by_role("heading", level=1).wait_for(timeout=120_000)
-        answered(page)
-        return page
-
-    return opened
+open_sharing = opens("sharing", "h1")
 
 
 @pytest.mark.every_commit
@@ -41,9 +30,3 @@ def test_a_model_is_proved_by_a_button(open_sharing: Open) -> None:
     page = open_sharing("?h_view=prove&h_model=smollm2-135m&h_tokens=64")
     page.get_by_role("button", name="Build it without memory").click()
     page.get_by_text("agree to the last parameter and byte").wait_for(timeout=120_000)
-
-
-def test_a_deep_link_to_a_size_is_readable_on_a_phone(open_sharing: Open) -> None:
-    page = open_sharing("?h_view=size&h_model=llama-3.1-8b&h_gpu=h100", width=390, height=844)
-    page.get_by_text("It fits").wait_for()
-    assert widest(page) <= 390

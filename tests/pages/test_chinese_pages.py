@@ -20,6 +20,7 @@ from attnviz.models.catalogue import CATALOGUE, EXAMPLES
 from attnviz.pages.lessons.panels.all_lessons import LESSONS
 from attnviz.serve.page_table import PAGES
 from scripts import languages
+from scripts.translation_faults import HALF_WIDTH
 from tests.app_words import collected
 from tests.pages.conftest import open_page
 
@@ -107,7 +108,7 @@ def everything_on(page: Any) -> Iterator[str]:
 
 
 def english_on(page: Any) -> list[str]:
-    """What stands on the page in English and is not quoted."""
+    """What stands on the page in English and is not quoted, or is joined by an English comma or full stop."""
     found = []
     for text in everything_on(page):
         rest = text
@@ -116,7 +117,7 @@ def english_on(page: Any) -> list[str]:
         rest = QUIET.sub(" ", html.unescape(rest))
         for quoted in QUOTED:
             rest = rest.replace(quoted, "")
-        if ENGLISH.search(rest):
+        if ENGLISH.search(rest) or HALF_WIDTH.search(rest):
             found.append(text[:200])
     return found
 

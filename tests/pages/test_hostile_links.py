@@ -65,7 +65,7 @@ def test_numbers_without_end_are_refused_in_sentences_and_the_usual_ones_shown(v
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page, section", SECTIONS)
-@pytest.mark.parametrize("text", ["<b>x</b>", "", "$\\frac{1}{0}$ **x** `y` [a](javascript:1)", "\U0001f600" * 3])
+@pytest.mark.parametrize("text", ["", "<b>x</b> $\\frac{1}{0}$ **x** `y` [a](javascript:1) \U0001f600"])
 def test_no_text_of_a_visitor_becomes_markup_or_ends_a_page(visit, page, section, text):
     texts = {choice.name: text for choice in choices(page, "text", "id", "several", "flag")}
     shown = opened(visit, page, section, texts | {"p_model": "none"})

@@ -1,9 +1,13 @@
 """Digits: drawings prepared as the data set's own pictures were, and pictures side by side."""
 
+import json
+import re
+
 import numpy as np
 import pytest
 
 from attnviz.base.message import Problem
+from attnviz.models.pictures import digit_pictures
 from attnviz.models.pictures.digit_pictures import composed, counts_of_drawing, held_out
 
 
@@ -68,3 +72,12 @@ def test_the_held_out_pictures_are_a_stratified_fifth_of_scikit_learn_s_digits()
 def test_a_digit_that_does_not_exist_is_refused(digit):
     with pytest.raises(Problem, match=f"digit={digit} must lie between 0 and 9"):
         held_out().like(digit)
+
+
+@pytest.mark.parametrize("model", ["digit-vit", "digit-reader"])
+def test_a_models_card_says_what_training_wrote(model: str) -> None:
+    text = (digit_pictures.FOLDER / model / "README.md").read_text("utf-8")
+    figures = json.loads((digit_pictures.FOLDER / model / "figures.json").read_text("utf-8"))
+    shares = figures.get("exact") or {name: figures[name] for name in ("held_out_fifth", "last_360")}
+    assert [f"{share:.1%}" for share in shares.values()] == re.findall(r"\d+\.\d%", text)
+    assert f"seed {figures['seed']}, one thread, {figures['processor_seconds']} seconds" in " ".join(text.split())

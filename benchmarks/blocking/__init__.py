@@ -1,1 +1,0 @@
-"""How long what one visitor starts can hold up another: `python -m benchmarks.blocking`."""

@@ -1,0 +1,155 @@
+"""When a page can be read and its first picture stands, in a tab that no debugger follows. Milliseconds."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+
+from benchmarks.driving import WINDOW_READY
+
+# When something of a page can first be read (its title, which comes with the page), when Streamlit has put its heading
+# there, and when its first picture and everything after its script has finished are painted. A picture is a chart in
+# which something is plotted, or a canvas or drawing of ours; what is smaller is an icon.
+FIRST = """
+window.first = {};
+new PerformanceObserver((list) => {
+  for (const { name, startTime } of list.getEntries())
+    if (name === 'first-contentful-paint') first.title ??= startTime;
+}).observe({ type: 'paint', buffered: true });
+const roots = [];  // of components: to walk the page for them in every frame would slow down what is measured
+const attach = Element.prototype.attachShadow;
+Element.prototype.attachShadow = function (how) {
+  const root = attach.call(this, how);
+  roots.push(root);
+  return root;
+};
+const big = (node) => {
+  const box = node.getBoundingClientRect();
+  return box.width >= 120 && box.height >= 40;
+};
+const pictured = () => {
+  for (const chart of document.querySelectorAll('[data-testid=stPlotlyChart] .main-svg'))
+    if (chart.querySelector('.cartesianlayer :is(path, image, text)') && big(chart)) return true;
+  for (const root of roots)
+    for (const drawn of root.querySelectorAll('canvas, svg'))
+      if (root.host.closest('[data-testid=stMain]') && big(drawn)) return true;
+  return false;
+};
+const look = () => {
+  const app = document.querySelector('[data-testid=stApp]');
+  const after = (name) => requestAnimationFrame(() => { first[name] ??= performance.now(); });
+  if (!first.words && document.querySelector('[data-testid=stMain] h1, [data-testid=stMain] h2')) after('words');
+  if (!first.picture && pictured()) after('picture');
+  if (!first.all && first.words && app?.dataset.testScriptState === 'notRunning') after('all');
+  if (!first.all || !first.picture) requestAnimationFrame(look);
+};
+requestAnimationFrame(look);
+"""
+UNASKED = 2  #: seconds in which a page opens and is not asked how far it is: each question takes processor time from it
+PICTURE_WAIT = 3_000  #: milliseconds after the whole page at which a page counts as one without a picture
+
+
+def one_paint(browser: Any, url: str) -> dict[str, float]:
+    """Milliseconds from navigation to what can be read first, the heading, a picture and the page, with an empty cache.
+
+    A page that shows no picture has none. Playwright does not know of the tab: a debugger that follows a page, as
+    Playwright's does, has Chromium read a script again for each error in it that is caught, which where Plotly's script
+    begins is 0.4 s of processor time that no visitor has.
+    """
+    with Unwatched(browser) as tab:
+        tab.visit(url)
+        tab.until("window.first?.all", 60_000)
+        tab.until("window.first.picture", PICTURE_WAIT)
+        seen: dict[str, float] = tab.evaluate("window.first")
+    return seen
+
+
+# The same clock, from a click on the menu: what stands when it is clicked is the page before.
+TURN = """
+(() => {
+  const start = performance.now();
+  document.querySelector('[data-testid=stSidebar] a[href*="NAME"]').click();
+  window.turned = null;
+  const look = () => {
+    if (location.pathname.endsWith('/NAME') && pictured()) requestAnimationFrame(() => {
+      window.turned = performance.now() - start;
+    });
+    else requestAnimationFrame(look);
+  };
+  requestAnimationFrame(look);
+})()
+"""
+WORDS_ALONE = "glossary"  #: a page without any picture
+
+
+def turned_to(browser: Any, url: str, name: str) -> float | None:
+    """Milliseconds from a click on the menu of a page of words until the first picture of page `name`, if it has one.
+
+    In a browser that has opened nothing else, and in a tab that is not followed, as in `one_paint`.
+    """
+    if name == WORDS_ALONE:
+        return None
+    with Unwatched(browser) as tab:
+        tab.visit(f"{url}/{WORDS_ALONE}")
+        tab.until("window.first?.all", 60_000)
+        time.sleep(1)  # a visitor reads
+        tab.evaluate(TURN.replace("NAME", name))
+        time.sleep(UNASKED)
+        tab.until("window.turned", 2 * PICTURE_WAIT)
+        turned: float | None = tab.evaluate("window.turned")
+    return turned
+
+
+class Unwatched:
+    """A tab with an empty cache, to which commands are sent one by one and of which no event is asked for."""
+
+    def __init__(self, browser: Any) -> None:
+        self.cdp = browser.new_browser_cdp_session()
+        self.answers: dict[int, dict[str, Any]] = {}
+        self.cdp.on("Target.receivedMessageFromTarget", self._take)
+
+    def __enter__(self) -> Unwatched:
+        self.context = self.cdp.send("Target.createBrowserContext")["browserContextId"]
+        made = self.cdp.send("Target.createTarget", {"url": "about:blank", "browserContextId": self.context})
+        attached = self.cdp.send("Target.attachToTarget", {"targetId": made["targetId"], "flatten": False})
+        self.session = attached["sessionId"]
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.cdp.send("Target.disposeBrowserContext", {"browserContextId": self.context})
+        self.cdp.detach()
+
+    def visit(self, url: str) -> None:
+        """Open an address in this tab, whose window has come to rest, and ask it nothing while it opens."""
+        self.send("Emulation.setDeviceMetricsOverride", width=1440, height=900, deviceScaleFactor=1, mobile=False)
+        self.send("Page.enable")
+        self.send("Page.addScriptToEvaluateOnNewDocument", source=FIRST)
+        time.sleep(WINDOW_READY)
+        self.send("Page.navigate", url=url)
+        time.sleep(UNASKED)
+
+    def send(self, method: str, **params: Any) -> dict[str, Any]:
+        """Send a command and wait for its answer."""
+        number = len(self.answers) + 1
+        message = json.dumps({"id": number, "method": method, "params": params})
+        self.cdp.send("Target.sendMessageToTarget", {"sessionId": self.session, "message": message})
+        while number not in self.answers:
+            self.cdp.send("Browser.getVersion")  # Playwright hears of answers while it waits for one
+        return self.answers[number]
+
+    def evaluate(self, expression: str) -> Any:
+        """The value of an expression in the page."""
+        answer = self.send("Runtime.evaluate", expression=expression, returnByValue=True)
+        return answer.get("result", {}).get("result", {}).get("value")
+
+    def until(self, expression: str, patience: int) -> None:
+        """Wait until an expression is true in the page, for at most `patience` milliseconds."""
+        end = time.monotonic() + patience / 1000
+        while not self.evaluate(expression) and time.monotonic() < end:
+            time.sleep(0.1)
+
+    def _take(self, event: dict[str, Any]) -> None:
+        answer = json.loads(event["message"])
+        if event["sessionId"] == self.session and "id" in answer:
+            self.answers[answer["id"]] = answer
