@@ -65,6 +65,7 @@ def context_no_batch_fills(
     return Fraction(2 * parameters, machine.peak) / per_token if per_token > 0 else None
 
 
+# What this machine's processor is called: it stands beside everything that was measured here.
 ABOUT = Path("/proc/cpuinfo")  #: where Linux tells it
 
 

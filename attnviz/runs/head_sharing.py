@@ -223,6 +223,7 @@ def _array(tensor: Tensor) -> np.ndarray:
     return tensor.detach().float().cpu().numpy()
 
 
+# What shared keys and values change in the whole model: the next token, before and after.
 Scope = Literal["layer", "all"]
 SHOWN = 6
 

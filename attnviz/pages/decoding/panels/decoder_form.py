@@ -69,6 +69,7 @@ def identity(name: str) -> tuple[str, str]:
     return name, "" if name == decoders.CORE else version(name)
 
 
+# A run token by token as the step player takes it: each step, and the tensors of one head.
 def steps_of(result: token_by_token.Result) -> list[step_player.PlayedStep]:
     """What each step processed, cost and could have written."""
     return [

@@ -129,6 +129,7 @@ def _take(data: bytes) -> None:
     link_state.put(choices.OWN, text[: choices.LONGEST_TEXT])
 
 
+# What patterns, costs and texts are called on the page.
 MOST_DIGITS = 5
 
 

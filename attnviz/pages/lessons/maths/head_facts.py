@@ -16,6 +16,7 @@ from attnviz.runs import head_matrix
 from attnviz.runs.head_matrix import Look
 
 MODEL_WIDTH, EIGHT = 512, 8
+# Lesson 4, why several heads.
 FEW = 3  #: favourites that are called few
 
 
@@ -80,6 +81,7 @@ def joined(subject: Subject) -> Facts:
     return Facts({"difference": difference, "heads": 2}, "added" if difference < 1e-5 else "other")
 
 
+# Lesson 5, masks: who may look at whom, and why one sentence is many training examples.
 def square(subject: Subject) -> Facts:
     n = len(subject.words)
     return Facts({"n": n, "all": n * n, "first": subject.words[0], "last": subject.words[-1]})
@@ -127,6 +129,7 @@ def too_late(subject: Subject) -> Facts:
     return Facts({"word": subject.words[0], "left": float(left[0]), "proper": float(before[0])}, right)
 
 
+# Lesson 6, how order gets in.
 STEP = 5  #: positions that query and key move on together
 NEAR, FAR = 1, 5
 

@@ -70,6 +70,7 @@ def loop(subject: Subject) -> Facts:
 
 
 MODEL, NAME = "llama-3.1-8b", "Llama-3.1-8B"
+# Lesson 7, what is kept while a model writes, and what MHA, GQA and MQA cost.
 TOKENS = 8192
 WRITTEN = 16
 MIB = 2**20

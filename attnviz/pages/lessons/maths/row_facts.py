@@ -97,6 +97,7 @@ def by_torch(subject: Subject) -> Facts:
 NEW_WORD, OTHER_NEW_WORD = "moon", "sun"
 
 
+# Lesson 1, what attention is: a token's new vector is a weighted mixture of others.
 def tokens(subject: Subject) -> Facts:
     labels = subject.tokens
     repeated = len(labels) - len(set(labels))
@@ -164,6 +165,7 @@ def swapped(subject: Subject) -> Facts:
 USUAL, WIDE = 64, 512
 
 
+# Lesson 3, why scores are divided by the square root of d_k.
 def spread(_subject: Subject) -> Facts:
     """How large a dot product of random q and k typically is: the root of its measured variance."""
     measured = variance.first(variance.Config(d_k=USUAL))

@@ -183,6 +183,7 @@ def _long(result: mask_lab.Result, **matrices: np.ndarray) -> dict[str, list[obj
     return columns | {name: [values[place].item() for place in places] for name, values in matrices.items()}
 
 
+# The strip of up to three rules, each with its parameters.
 def strip() -> tuple[mask_rules.Rule, ...]:
     """Draw the rules in one row and their parameters below; return the rules in order."""
     chosen: list[tuple[str, mask_rules.Join]] = []

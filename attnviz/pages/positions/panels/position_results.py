@@ -110,6 +110,7 @@ def norms() -> dict[str, str]:
     return {"full": _("over all heads together"), "head": _("over each head")}
 
 
+# The end of each section: its numbers again, as a program.
 def program(code: str, section: str) -> None:
     """Draw the program of a section, and say which of its numbers it prints."""
     abouts = {

@@ -131,6 +131,7 @@ def layers(arch: Architecture, context: int, batch: int) -> None:
     )
 
 
+# One architecture with its heads shared as MHA, GQA, MQA and MLA, and what each variant costs.
 @dataclass(frozen=True)
 class Bill:
     """What one way of sharing costs, in FLOPs and bytes of the whole model's attention."""
