@@ -68,13 +68,6 @@ def linear_attention(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     return mixed
 
 
-def linear_attention_weights(q: Tensor, k: Tensor) -> Tensor:
-    """The weights that `linear_attention` never builds, for looking at: (..., Q, K), rows sum to 1."""
-    products = positive_features(q) @ positive_features(k).mT
-    weights: Tensor = products / products.sum(-1, keepdim=True)
-    return weights
-
-
 # Attention at a temperature, down to 0, where the largest score gets all the weight.
 #: Temperatures up to this one are treated as 0. The same number is sent to the browser.
 COLDEST = 1e-6

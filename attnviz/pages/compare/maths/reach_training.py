@@ -28,7 +28,6 @@ SEQUENCES = 32  #: sequences in a batch
 PROBES = 4  #: sequences whose gradients are averaged
 EVERY = 20  #: steps between two partial results
 LAST = 20  #: steps over which the end of a run is averaged
-LEARNED = 0.9  #: share of labels right from which a task counts as learned
 LIMITS = {"n": (4, 128), "d": (8, 64), "k": (2, 9), "layers": (1, 8), "steps": (0, 1000)}
 RATES = (1e-4, 0.1)
 
@@ -64,13 +63,6 @@ class Reached:
         """The gradient at the first input over the mean of all: 1 where every input counts the same."""
         norms = self.at_start if start else self.now
         return float(norms[0] / norms.mean()) if norms.any() else 0.0
-
-    def learned_at(self) -> int | None:
-        """The first step from which LAST steps on average were right in LEARNED of the cases; None where none was."""
-        if len(self.accuracy) < LAST:
-            return None
-        means = np.convolve(self.accuracy, np.ones(LAST) / LAST, "valid")
-        return int(np.argmax(means >= LEARNED)) + 1 if (means >= LEARNED).any() else None
 
 
 @dataclass(frozen=True)
