@@ -17,7 +17,7 @@ from attnviz.app.text import plain, spoken
 from attnviz.base.message import Message, Problem, Several
 from attnviz.base.words import _
 from attnviz.models.loading import availability
-from attnviz.pages.home import maths
+from attnviz.pages.home import maths as landing
 from attnviz.pages.lessons import choices
 from attnviz.pages.lessons.maths.subject import Facts, Subject
 from attnviz.pages.lessons.panels import all_lessons
@@ -187,9 +187,9 @@ def subject() -> Subject:
     text = link_state.value(choices.SENTENCE)
     if not text.strip():
         raise Problem("The sentence is empty: type at least one word")
-    if not availability(maths.MODEL).on_this_machine:
+    if not availability(landing.MODEL).on_this_machine:
         return Subject(text)
-    run = model_cache.model_run(Request(maths.MODEL, text))
+    run = model_cache.model_run(Request(landing.MODEL, text))
     for notice in run.notices:
         st.info(spoken(notice))
     return Subject(text, run, lambda: model_cache.model_of(run))
