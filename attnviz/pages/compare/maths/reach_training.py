@@ -28,6 +28,7 @@ SEQUENCES = 32  #: sequences in a batch
 PROBES = 4  #: sequences whose gradients are averaged
 EVERY = 20  #: steps between two partial results
 LAST = 20  #: steps over which the end of a run is averaged
+LEARNED = 0.9  #: share of labels right from which a task counts as learned
 LIMITS = {"n": (4, 128), "d": (8, 64), "k": (2, 9), "layers": (1, 8), "steps": (0, 1000)}
 RATES = (1e-4, 0.1)
 

@@ -49,7 +49,7 @@ def decoder_of(name: str) -> decoders.Decoder:
     return decoders.ModelDecoder(model_cache.model(name))
 
 
-core_decoder = st.cache_resource(decoders.CoreDecoder, max_entries=4, show_spinner=False)
+core_decoder = st.cache_resource(max_entries=4, show_spinner=False)(decoders.CoreDecoder)
 
 
 def architecture_of(name: str) -> Architecture:

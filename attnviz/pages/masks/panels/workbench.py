@@ -26,7 +26,7 @@ LONG = 32  #: words; a longer sentence gets a larger grid, and a square-root col
 
 
 #: The mask and its weights, computed once for all visitors with the same choices.
-computed = st.cache_resource(mask_lab.run, max_entries=64, show_spinner=False)
+computed = st.cache_resource(max_entries=64, show_spinner=False)(mask_lab.run)
 
 
 def show_grid(config: mask_lab.Config) -> mask_lab.Result:
