@@ -12,10 +12,13 @@ import pytest
     [
         ("scaling.variance", "attnviz.pages.scaling.maths.variance"),
         ("building.attention_by_hand", "attnviz.pages.build.maths.attention_by_hand"),
-        ("masks.traps.fill", "attnviz.pages.masks.maths.traps.fills"),
         ("explorer.model_run", "attnviz.runs.model_run"),
         ("heads.scan", "attnviz.runs.heads.scan"),
         ("word_vectors", "attnviz.runs.word_vectors"),
+        ("masks.traps.fill", "attnviz.pages.masks.maths.traps.fills"),
+        ("masks.traps.trap", "attnviz.runs.traps"),
+        ("sharing.live_layers", "attnviz.pages.sharing.maths"),
+        ("sharing.downstream", "attnviz.runs.head_sharing"),
     ],
 )
 def test_a_module_under_its_old_name_is_the_module(old: str, new: str) -> None:

@@ -88,6 +88,9 @@ def _told(run: Callable[[], int]) -> int:
     return 1
 
 
+# The language of the command line: that of --lang, else of the environment, as other programs read it.
+#
+# A served app is not concerned: each visitor's browser says its own.
 OPTION = "--lang"
 #: where a language is looked for, the first that is set counts
 VARIABLES = ("LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG")

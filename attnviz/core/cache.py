@@ -135,6 +135,10 @@ class KVCache:
             )
 
 
+# Which positions a cache keeps when it may hold only so many: full, window, sinks and window, heavy hitters, random.
+#
+# At each decoding step the newest token enters and, where the budget is spent, another one is evicted for good; the
+# newest always stays. A budget counts the newest token, so that attention never sees more keys than the budget.
 EvictionKind = Literal["full", "window", "sinks", "heavy", "random"]
 EVICTION_KINDS: tuple[EvictionKind, ...] = get_args(EvictionKind)
 SINKS = 4  #: first tokens that "sinks" keeps, as StreamingLLM does

@@ -8,11 +8,10 @@ biases, norms, softmax and rotations are not counted.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from fractions import Fraction
 from typing import Literal
 
 from attnviz.core.heads import HeadLayout
-from attnviz.core.precision import bits, stored_bytes
+from attnviz.core.precision import stored_bytes
 
 QKNorm = Literal["head", "head-layernorm", "full", "full-layernorm"]
 Kernel = Literal["eager", "fused"]
@@ -128,11 +127,6 @@ def prefill_flops(layout: HeadLayout, tokens: int, *, causal: bool = False, wind
 def decode_flops(layout: HeadLayout, context: int, *, window: int | None = None) -> Flops:
     """FLOPs of one decoded token that sees T = `context` keys, itself included: 2*P + 4*T*H*D, T at most `window`."""
     return flops(layout, 1, pairs(1, context, causal=True, window=window))
-
-
-def decode_intensity(layout: HeadLayout, dtype: str = "bfloat16") -> Fraction:
-    """Exact FLOPs of decoding attention per byte of keys and values read: H/G at 16 bits, for any context."""
-    return Fraction(2 * layout.n_heads, layout.kv_heads) / (bits(dtype) / 8)
 
 
 @dataclass(frozen=True)

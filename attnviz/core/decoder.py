@@ -69,6 +69,7 @@ def _fused(source: KeyValueSource) -> Tensor:
     return fused(source.q, source.k, source.v, source.mask, source.scale, source.bias)
 
 
+# The parts around attention in a transformer: RMSNorm, the position-wise FFN, the pre- or post-norm block.
 __all__ = ["Block", "FeedForward", "RMSNorm"]
 
 Activation = Literal["relu", "gelu", "gelu_tanh", "silu"]

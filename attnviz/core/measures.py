@@ -165,6 +165,7 @@ def keys_allowed(weights: Tensor, mask: Tensor | None) -> Tensor:
     return mask.sum(-1).expand(weights.shape[:-1]) if mask.shape[-1] > 1 else mask.expand_as(weights).sum(-1)
 
 
+# Attention through all layers at once: rollout (Abnar & Zuidema 2020, arXiv 2005.00928).
 Heads = Literal["mean", "max", "min"]
 
 

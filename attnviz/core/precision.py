@@ -39,6 +39,7 @@ def stored_bytes(elements: int, dtype: str = "bfloat16", group: int = 64) -> int
     return -(-elements * bits(dtype, group) // 8)
 
 
+# Numbers stored in few bits: groups that share one scale and one zero point, both kept at 16 bits.
 WIDTHS = (8, 4, 2)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import platform
 from dataclasses import dataclass
-from fractions import Fraction
 from pathlib import Path
 from typing import Literal
 
@@ -53,18 +52,7 @@ def decode_step(
     return DecodingStep(compute, (weight_bytes + batch * cache_bytes) / machine.bandwidth)
 
 
-def context_no_batch_fills(
-    machine: Machine, *, parameters: int, flops_per_context: int, bytes_per_context: int
-) -> Fraction | None:
-    """Context in tokens from which no batch, however large, makes decoding compute-bound; None if there is none.
-
-    From there on, each further sequence adds more reading time than computing time. It is the T with
-    (2*N + flops_per_context*T)/peak = bytes_per_context*T/bandwidth, for caches that grow with every token.
-    """
-    per_token = Fraction(bytes_per_context, machine.bandwidth) - Fraction(flops_per_context, machine.peak)
-    return Fraction(2 * parameters, machine.peak) / per_token if per_token > 0 else None
-
-
+# What this machine's processor is called: it stands beside everything that was measured here.
 ABOUT = Path("/proc/cpuinfo")  #: where Linux tells it
 
 

@@ -104,6 +104,7 @@ class AxialRoPE(RoPE):
         return torch.cat(parts, dim=-1)
 
 
+# How fast the pairs of rotary positions turn, and how that is scaled for texts longer than trained.
 @dataclass(frozen=True)
 class Linear:
     """Divides all angles by `factor`, which compresses positions into the length seen in training."""

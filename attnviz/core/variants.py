@@ -12,6 +12,7 @@ from torch.nn.functional import scaled_dot_product_attention
 from attnviz.core.attention import Scale, Stages, attend, scale_factor
 
 
+# Attention through torch's fused kernels: the same output as `attend`, no intermediates kept.
 def fused(
     q: Tensor,
     k: Tensor,
@@ -46,6 +47,10 @@ def fused(
     return output.masked_fill(~allowed.any(-1, keepdim=True), 0.0)
 
 
+# Attention without the softmax: keys and values are summed once, so that n tokens cost n steps and not n x n.
+#
+# With a positive feature map f in place of exp, (f(Q) f(K)^T) V = f(Q) (f(K)^T V), and the product on the right is
+# only D x Dv large, however long the sequence is (Katharopoulos et al. 2020, "Transformers are RNNs").
 def positive_features(x: Tensor) -> Tensor:
     """elu(x) + 1, the feature map of the paper: always above 0, so that weights are positive."""
     return functional.elu(x) + 1
@@ -63,13 +68,7 @@ def linear_attention(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     return mixed
 
 
-def linear_attention_weights(q: Tensor, k: Tensor) -> Tensor:
-    """The weights that `linear_attention` never builds, for looking at: (..., Q, K), rows sum to 1."""
-    products = positive_features(q) @ positive_features(k).mT
-    weights: Tensor = products / products.sum(-1, keepdim=True)
-    return weights
-
-
+# Attention at a temperature, down to 0, where the largest score gets all the weight.
 #: Temperatures up to this one are treated as 0. The same number is sent to the browser.
 COLDEST = 1e-6
 

@@ -44,6 +44,7 @@ class Engine(HeadWork, Protocol):
         """The same sentence once more with something changed; what the lesson answers."""
 
 
+# The lessons that run a model again with something changed, by their names.
 def run_rerun(run: ModelRun, loaded: LoadedModel, change: Rerun) -> Any:
     """Run the model again, as the lesson does it."""
     return _LESSONS[change.lesson](run, loaded, *change.told)

@@ -19,11 +19,51 @@ from typing import Any
 PACKAGE = Path(__file__).parents[1]
 FOLDERS = {"building": "build", "explorer": "explore"}  #: those whose page has another name
 
+#: modules that were joined to another one since
+JOINED = {
+    "building.sheets": "attnviz.pages.build.maths.boards",
+    "compare.measured_on": "attnviz.pages.compare.maths.layer_timing",
+    "compare.timing_process": "attnviz.pages.compare.maths.own_process",
+    "compare.training_process": "attnviz.pages.compare.maths.own_process",
+    "compare.reach": "attnviz.pages.compare.maths.reach_training",
+    "compare.counted_costs": "attnviz.pages.compare.maths.shared_parameters",
+    "decoding.cache_traps.unshifted_positions": "attnviz.pages.decoding.maths.cache_traps",
+    "decoding.cache_traps.wrong_dimension": "attnviz.pages.decoding.maths.cache_traps",
+    "decoding.teacher_forcing": "attnviz.pages.decoding.maths.decoders",
+    "decoding.prepared_policies": "attnviz.pages.decoding.maths.kept_positions",
+    "heads.prepared_surveys": "attnviz.pages.heads.maths.head_survey",
+    "home.landing": "attnviz.pages.home.maths",
+    "masks.traps.before_scaling": "attnviz.pages.masks.maths.traps.fills",
+    "masks.traps.fill": "attnviz.pages.masks.maths.traps.fills",
+    "masks.traps.softmax_first": "attnviz.pages.masks.maths.traps.fills",
+    "masks.traps.expanded_heads": "attnviz.pages.masks.maths.traps.heads",
+    "masks.traps.head_slices": "attnviz.pages.masks.maths.traps.heads",
+    "masks.traps.query_heads_of_keys": "attnviz.pages.masks.maths.traps.heads",
+    "masks.traps.query_length": "attnviz.pages.masks.maths.traps.heads",
+    "masks.traps.dropout_in_eval": "attnviz.pages.masks.maths.traps.layers",
+    "masks.traps.floor_division": "attnviz.pages.masks.maths.traps.layers",
+    "masks.traps.linear_weight": "attnviz.pages.masks.maths.traps.layers",
+    "masks.traps.unused_projections": "attnviz.pages.masks.maths.traps.layers",
+    "masks.traps.cropped_mask": "attnviz.pages.masks.maths.traps.meanings",
+    "masks.traps.ignored_mask": "attnviz.pages.masks.maths.traps.meanings",
+    "masks.traps.left_padding": "attnviz.pages.masks.maths.traps.meanings",
+    "masks.traps.meaning": "attnviz.pages.masks.maths.traps.meanings",
+    "masks.traps.integer_positions": "attnviz.pages.masks.maths.traps.places",
+    "masks.traps.odd_axes": "attnviz.pages.masks.maths.traps.places",
+    "pictures.changed_weights": "attnviz.pages.pictures.maths.patch_measures",
+    "pictures.picture_edits": "attnviz.pages.pictures.maths.picture_record",
+    "sharing.live_layers": "attnviz.pages.sharing.maths",
+    "sharing.downstream": "attnviz.runs.head_sharing",
+    "heads.head_work": "attnviz.runs.heads.removal_costs",
+    "masks.traps.top_left": "attnviz.runs.traps",
+    "masks.traps.trap": "attnviz.runs.traps",
+}
+
 
 def new_places(page: str) -> Iterator[str]:
     """The modules in which something of a page's old folder may lie now."""
     for folder in (f"pages/{FOLDERS.get(page, page)}/maths", "runs"):
-        for file in sorted((PACKAGE / folder).rglob("*.py")):
+        for file in (*sorted((PACKAGE / folder).rglob("*.py")), *(PACKAGE / folder).parent.glob("maths.py")):
             yield ".".join(("attnviz", *file.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(".__init__")
 
 
@@ -34,8 +74,10 @@ class _Moved:
         old = name.removeprefix(f"{__name__}.").split(".")
         if old[0] == name.split(".")[0]:
             return None
-        places = [place for place in new_places(old[0]) if place.endswith("." + ".".join(old[1:] or old))]
-        if len(old) == 1 and (PACKAGE / "pages" / FOLDERS.get(old[0], old[0]) / "maths").is_dir():
+        joined = JOINED.get(".".join(old))
+        ending = "." + ".".join(old[1:] or old)
+        places = [joined] if joined else [place for place in new_places(old[0]) if place.endswith(ending)]
+        if len(old) == 1 and any((PACKAGE / "pages" / FOLDERS.get(old[0], old[0])).glob("maths*")):
             return spec_from_loader(name, self, is_package=True)  # type: ignore[arg-type]
         return spec_from_loader(name, self, origin=places[0], is_package=True) if places else None  # type: ignore[arg-type]
 

@@ -53,7 +53,6 @@ class Result:
     d_head: int
     d_value: int
     kv_of: tuple[int, ...]  #: key/value head that each query head reads when shared
-    trained_kv_of: tuple[int, ...]  #: key/value head that each query head reads as trained
     before: np.ndarray  #: (H, Q, K) weights as trained
     after: np.ndarray  #: (H, Q, K) weights with keys and values shared
     hidden: np.ndarray  #: (Q, K) boolean: cells that the mask hides
@@ -157,7 +156,7 @@ def run(layer: RecordedLayer, config: Config) -> Result:
     before, after = _stages(layer, Config(layer.index, layer.n_kv_heads)), _stages(layer, config)
     allowed = layer.mask.expand(1, layer.n_heads, *layer.shape[2:])[0]
     width = layer.w_o.shape[0] if layer.w_o is not None else layer.n_heads * layer.v.shape[-1]
-    per, had = layer.n_heads // config.n_kv_heads, layer.n_heads // layer.n_kv_heads
+    per = layer.n_heads // config.n_kv_heads
     return Result(
         config,
         layer.n_heads,
@@ -166,7 +165,6 @@ def run(layer: RecordedLayer, config: Config) -> Result:
         layer.q.shape[-1],
         layer.v.shape[-1],
         tuple(h // per for h in range(layer.n_heads)),
-        tuple(h // had for h in range(layer.n_heads)),
         _array(before.weights[0]),
         _array(after.weights[0]),
         ~allowed[0].cpu().numpy(),
@@ -223,6 +221,7 @@ def _array(tensor: Tensor) -> np.ndarray:
     return tensor.detach().float().cpu().numpy()
 
 
+# What shared keys and values change in the whole model: the next token, before and after.
 Scope = Literal["layer", "all"]
 SHOWN = 6
 

@@ -51,22 +51,22 @@ def warm() -> None:
     from attnviz.core.attention import attend
     from attnviz.models.loading import availability
     from attnviz.pages.decoding.panels import player
-    from attnviz.pages.home import maths
+    from attnviz.pages.home import maths as landing
 
     torch.set_num_threads(1)  # visitors share the machine: measured, one thread each serves twenty best
     x = torch.zeros(1, 2, 4)
     attend(x, x, x)
-    ready = availability(maths.MODEL).ready
+    ready = availability(landing.MODEL).ready
     if ready:
-        model_cache.preload(maths.MODEL)
-        model_cache.shared().engine.expect(maths.MODEL)  # on Ray this connects; here the model is loaded
+        model_cache.preload(landing.MODEL)
+        model_cache.shared().engine.expect(landing.MODEL)  # on Ray this connects; here the model is loaded
     chart = attnviz.figures.heatmap.matrix(np.eye(2), ["a", "b"], ["a", "b"])
     chart.to_json()  # Plotly reads the rules of its parts as it first draws and tells them
     compressed_files.prepare()
     gc.collect()
     gc.freeze()
     if ready:
-        player.prepare(maths.MODEL)
+        player.prepare(landing.MODEL)
 
 
 @asynccontextmanager

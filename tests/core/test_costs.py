@@ -122,7 +122,6 @@ def test_sharing_keys_divides_the_cache_and_not_the_score_flops():
 @pytest.mark.parametrize("kv_heads", [1, 8, 32])
 def test_decode_intensity_is_query_heads_per_kv_head_at_16_bits(kv_heads):
     layout = replace(LLAMA_8B, n_kv_heads=kv_heads)
-    assert costs.decode_intensity(layout) == Fraction(32, kv_heads)
     work = costs.decode_flops(layout, 777)
     assert Fraction(work.scores + work.values, costs.kv_bytes(layout, 777)) == Fraction(32, kv_heads)
 

@@ -9,7 +9,7 @@ from torch.testing import assert_close
 
 from attnviz.base.word_boundaries import split
 from attnviz.pages.build.maths import inputs
-from attnviz.pages.home import maths
+from attnviz.pages.home import maths as landing
 from attnviz.runs.word_vectors import sentence, word_vector
 
 BEFORE = json.loads((Path(__file__).parent / "data" / "word_vectors.json").read_text())
@@ -28,7 +28,7 @@ def test_a_word_keeps_the_vector_it_had_on_each_page(name):
 
 
 def test_the_picture_of_the_start_page_keeps_its_numbers():
-    matrix = maths.run(maths.Config("the Cat sat the", seed=3))
+    matrix = landing.run(landing.Config("the Cat sat the", seed=3))
     close(torch.tensor(matrix.values), BEFORE["start matrix"])
 
 

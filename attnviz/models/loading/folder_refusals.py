@@ -52,6 +52,7 @@ def first_few(names: Sequence[str]) -> Several:
     return Several((*names[:_NAMED], *(["…"] if len(names) > _NAMED else [])))
 
 
+# What another library says went wrong, short enough for the end of a sentence.
 def first_line(error: Exception) -> str:
     """The first line of an error, or its kind where it says nothing."""
     return (str(error).strip() or type(error).__name__).splitlines()[0][:200]
@@ -61,6 +62,10 @@ if TYPE_CHECKING:
     from torch import nn
 
 
+# Whether weights were ever trained, seen from the weights alone.
+#
+# Every norm starts with all its factors alike, and the first step of training makes them differ. A model
+# whose norms are all as they start has random weights, wherever its files came from.
 def weights_are(model: nn.Module) -> WeightsAre:
     """ "unknown" where no norm has factors to look at."""
     factors = [

@@ -163,6 +163,7 @@ def _absent_note(entry: Entry) -> Message:
     return Message("Not on this machine, and the hub is switched off here")
 
 
+# The trained models that come as packages of their own: which are missing, and how they are fetched.
 def packaged() -> list[Entry]:
     """The models of the catalogue that exist as packages."""
     return [entry for entry in CATALOGUE if entry.wheel is not None]

@@ -130,6 +130,7 @@ def _flat(image: Image.Image) -> Image.Image:
     return Image.alpha_composite(ground, layered).convert("RGB")
 
 
+# Two photographs that come with attnviz: scikit-learn's sample pictures, made smaller.
 FOLDER: Final = Path(__file__).parents[1] / "shipped" / "photographs"
 
 

@@ -145,6 +145,7 @@ def _key(raw: RawToken, text: str, numbers: list[int], position: int) -> object:
     return None if text[raw.start : raw.end] in ("", " ") else ("space", position)
 
 
+# The text that a token spells: vocabulary markers (Ġ, ##, ▁, </w>, <0xE4>) are turned back into bytes.
 #: visible symbols for white space
 _SEEN: Final = {" ": "␣", "\t": "⇥", "\n": "⏎", "\r": "␍", "\u00a0": "⍽", "\u3000": "□"}
 _BYTE: Final = re.compile(r"<0x([0-9A-Fa-f]{2})>")

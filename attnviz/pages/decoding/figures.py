@@ -15,6 +15,7 @@ from attnviz.figures.theme import K_VERMILION, MASKED, RAW, SCALED, SERIES, THEO
 from attnviz.figures.title_lines import in_lines
 
 
+# Bytes of a cache over the number of tokens, one line for each way of sharing.
 def growth(tokens: Sequence[int], lines: Mapping[str, Sequence[int]], at: int) -> Figure:
     """Bytes over tokens, both linear; `at` is the chosen place in `tokens`."""
     fig = go.Figure()
@@ -85,6 +86,7 @@ def roofline(
     return layout(fig, height=380)
 
 
+# Cache policies: how far predictions move over the budget, and which positions are kept.
 FLOOR = 1e-8
 
 

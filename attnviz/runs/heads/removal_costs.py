@@ -219,6 +219,7 @@ def _digest(tensors: Mapping[str, Tensor]) -> str:
     return made.hexdigest()[:24]
 
 
+# What is asked of whoever looks at heads over many sentences: this process, or others that share the work.
 class HeadWork(Protocol):
     """`scan`, `cost_steps` and `mean_outputs` in steps, for a list of sentences: the same numbers whoever does it."""
 

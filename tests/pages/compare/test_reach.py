@@ -66,8 +66,6 @@ def test_what_each_kind_sees_decides_whether_it_learns():
     assert result.reached["attention"].end_accuracy > 0.95
     assert result.reached["dilated"].end_accuracy > 0.95
     assert result.reached["conv"].end_accuracy < 0.35, "two convolutions of 3 see 5 tokens of 8"
-    assert result.reached["attention"].learned_at() is not None
-    assert result.reached["conv"].learned_at() is None
     wide = reach_training.run(Config(n=5, d=16, steps=150, layers=2, k=3))
     assert wide.reached["conv"].end_accuracy > 0.9, "and all 5 of 5"
 

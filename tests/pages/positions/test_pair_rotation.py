@@ -19,7 +19,6 @@ def test_turning_a_pair_is_multiplying_by_a_complex_number(config):
     assert complex(*result.k_turned) == pytest.approx(k_n)
     assert result.product == pytest.approx((q_m * k_n.conjugate()).real, abs=1e-12)
     assert result.angle == pytest.approx(theta * (config.k_at - config.q_at))
-    assert result.wavelength == pytest.approx(2 * cmath.pi / theta)
 
 
 def test_only_the_distance_counts_and_lengths_stay():

@@ -130,7 +130,7 @@ def test_bytes_are_drawn_over_other_axes_too(visit, axis):
 @pytest.mark.parametrize("name", ["gemma-3-27b", "qwen3-next-80b-a3b", "deepseek-v3", "t5-small", "gpt-neo-1.3b"])
 def test_the_counting_program_prints_the_architectures_numbers(name):
     arch = Architecture.preset(name)
-    said = printed(sharing_programs.of_count(arch, 8192, 3))
+    said = printed(sharing_programs.of_count(f"Architecture.preset({name!r})", 8192, 3))
     assert f"attention parameters: {arch.attention_parameters()}\n" in said
     for convention in ("ideal", "transformers", "paged"):
         expected = arch.kv_cache_bytes(8192, 3, "bfloat16", convention, arch.encoder_tokens(8192))
@@ -237,7 +237,7 @@ def test_tables_can_be_downloaded_as_markdown():
 
 def test_every_preset_can_be_counted():
     for name in all_presets():
-        assert printed(sharing_programs.of_count(Architecture.preset(name), 100, 1))
+        assert printed(sharing_programs.of_count(f"Architecture.preset({name!r})", 100, 1))
 
 
 def test_an_encoder_is_given_no_speed_and_no_context(visit):

@@ -184,6 +184,7 @@ _BOARDS: dict[str, Callable[[View], tuple[Board, ...]]] = {
 }
 
 
+# Sheets cut from tensors: the matrix that belongs to one sentence of the batch and one head.
 SYMBOLS = {
     "E": "E", "E_kv": "E", "P": "P", "P_kv": "P", "X": "X", "Y": "Y", "packed": "QKV",
     "Q": "Q", "K": "K", "V": "V", "Q_flat": "Q", "K_flat": "K", "V_flat": "V", "Q_norm": "Q", "K_norm": "K",

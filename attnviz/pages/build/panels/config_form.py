@@ -141,6 +141,7 @@ def _asked(text: str, other: str, source: str, chosen: dict[str, Any]) -> Asked:
     return Asked(inputs.Config(words=words, other=others, rows=given, **chosen), vectors, tuple(notices))
 
 
+# The visitor's place on the walk: the step, the chosen number, the head and the sentence on show.
 STRIP = "build_strip"
 
 

@@ -22,6 +22,7 @@ PARTS = {"x": "X", "y": "Y", "q": "Q", "k": "K", "v": "V", "qkv": "QKV", "kv": "
 PER_HEAD = ("split", "qk_norm", "rotate", "scores", "scale", "bias", "mask", "softmax", "dropout", "sum")
 
 
+# Who is looked at most in all: the columns of the weights do not sum to 1, as the rows do.
 def panel(result: attention_by_hand.Result, vectors: inputs.Rows | None) -> None:
     """Draw the whole pipeline, from the strip of steps to the sum that makes the chosen number."""
     stops = steps.steps(result.config)

@@ -212,6 +212,7 @@ def from_json(held: dict[str, Any], of: int | None = None) -> Result:
     return Result(Config(**held["config"]), MeasuredOn(**held["machine"]), rows, len(rows) if of is None else of)
 
 
+# The machine that something was measured on, as its own record tells it.
 @dataclass(frozen=True)
 class MeasuredOn:
     """The processor, its cores, torch, and the threads that torch used: with one, what is told is processor time."""

@@ -57,6 +57,7 @@ def parameters(kind: str, config: Config) -> int:
     }[kind]
 
 
+# The layers built without memory, and what torch counts while they run: FLOPs and parameters.
 #: a recurrence is walked through step by step, in Python when torch counts, so it is counted over fewer tokens
 MOST_STEPS = 32
 

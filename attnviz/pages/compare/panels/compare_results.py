@@ -21,11 +21,11 @@ from attnviz.pages.compare.maths import (
 
 TRAININGS_WAITING = 6
 
-costs = st.cache_resource(layer_costs.run, max_entries=128, show_spinner=False)
-counted = st.cache_resource(shared_parameters.counted, max_entries=128, show_spinner=False)
-parameters = st.cache_resource(shared_parameters.run, max_entries=64, show_spinner=False)
-mixing = st.cache_resource(position_mixing.run, max_entries=32, show_spinner=False)
-kernel = st.cache_resource(heads_as_kernel.run, max_entries=64, show_spinner=False)
+costs = st.cache_resource(max_entries=128, show_spinner=False)(layer_costs.run)
+counted = st.cache_resource(max_entries=128, show_spinner=False)(shared_parameters.counted)
+parameters = st.cache_resource(max_entries=64, show_spinner=False)(shared_parameters.run)
+mixing = st.cache_resource(max_entries=32, show_spinner=False)(position_mixing.run)
+kernel = st.cache_resource(max_entries=64, show_spinner=False)(heads_as_kernel.run)
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)

@@ -189,6 +189,10 @@ def _recorded(index: int, source: KeyValueSource) -> RecordedLayer:
     return RecordedLayer("decoder", "self", index, f"blocks.{index}", scale, source.q, source.k, source.v, allowed=mask)
 
 
+# A text read by a decoder: the first part at once, the rest as if it were written, with the cache changed.
+#
+# All tokens of the rest are processed in one pass, each under the cache that it would find: the same logits as one pass
+# a token, in a fraction of the time. What is changed is an `AnswerLayer`.
 LONGEST = 256  #: tokens of the text that are read
 LEAST = 8
 

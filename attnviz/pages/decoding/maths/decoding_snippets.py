@@ -60,11 +60,11 @@ def policy(
     return f"""\
 {_decoder(model)}
 from attnviz.core.cache import Eviction
-from attnviz.pages.decoding.maths import kept_positions, teacher_forcing
+from attnviz.pages.decoding.maths import kept_positions
 
-reading = teacher_forcing.read(decoder, {text!r})
+reading = decoders.read(decoder, {text!r})
 logits, kept = kept_positions.decode(reading, Eviction({kind!r}, {budget}, seed={result.config.seed}))
-moved = teacher_forcing.moved(reading, logits)
+moved = decoders.moved(reading, logits)
 print(f"KL {{moved.kl.mean():.4f}} nats, loss {{moved.loss:.4f}}")
 print(f"the likeliest token stays in {{moved.same.mean():.0%}} of rows")
 positions = kept[{layer}, {group}]  # of this layer and K/V head: (tokens read under the policy, all tokens)
@@ -78,9 +78,9 @@ def quantised(model: str, text: str, result: quantised_cache.Result) -> str:
     formats = ", ".join(f"({made.bits}, {made.axis!r})" for made in result.formats)
     return f"""\
 {_decoder(model)}
-from attnviz.pages.decoding.maths import quantised_cache, teacher_forcing
+from attnviz.pages.decoding.maths import quantised_cache
 
-reading = teacher_forcing.read(decoder, {text!r})
+reading = decoders.read(decoder, {text!r})
 for bits, axis in ({formats},):
     made = quantised_cache.rounded(reading, bits, axis)
     print(f"int{{bits}} by {{axis}}: {{made.nbytes}} bytes, largest difference {{made.moved.largest.max():.4f}}")

@@ -161,6 +161,10 @@ def _bytes_per_position(layer: RecordedLayer) -> int:
     return (layer.k.nbytes + layer.v.nbytes) // layer.k.shape[2]
 
 
+# The policies' result for the page's own example, computed beforehand: some 20 passes that nobody has to wait for.
+#
+# `python -m scripts.prepare_decoding` writes it; it holds for exactly these weights, this text and this seed, and
+# tests/pages/decoding/test_prepared_policies.py computes it again.
 FORMAT = 1
 FILE = "prepared_policies.npz"
 

@@ -49,7 +49,7 @@ def decoder_of(name: str) -> decoders.Decoder:
     return decoders.ModelDecoder(model_cache.model(name))
 
 
-core_decoder = st.cache_resource(decoders.CoreDecoder, max_entries=4, show_spinner=False)
+core_decoder = st.cache_resource(max_entries=4, show_spinner=False)(decoders.CoreDecoder)
 
 
 def architecture_of(name: str) -> Architecture:
@@ -69,6 +69,7 @@ def identity(name: str) -> tuple[str, str]:
     return name, "" if name == decoders.CORE else version(name)
 
 
+# A run token by token as the step player takes it: each step, and the tensors of one head.
 def steps_of(result: token_by_token.Result) -> list[step_player.PlayedStep]:
     """What each step processed, cost and could have written."""
     return [

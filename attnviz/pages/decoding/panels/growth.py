@@ -16,7 +16,7 @@ from attnviz.pages.decoding import choices, figures
 from attnviz.pages.decoding.maths import decoding_snippets, growing_bytes
 from attnviz.pages.decoding.panels import decoder_form
 
-grown = st.cache_resource(growing_bytes.run, max_entries=32, show_spinner=False, hash_funcs={Architecture: hash})
+grown = st.cache_resource(max_entries=32, show_spinner=False, hash_funcs={Architecture: hash})(growing_bytes.run)
 
 
 def panel() -> None:

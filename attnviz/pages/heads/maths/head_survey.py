@@ -177,6 +177,10 @@ def check_costs(loaded: LoadedModel) -> None:
         )
 
 
+# Surveys of the packaged models, computed beforehand: the first picture of the page needs no model.
+#
+# `python -m scripts.prepare_heads` writes them. Each holds for exactly these weights, these sentences and this seed;
+# tests/pages/heads/test_prepared_surveys.py computes the beginning of each again.
 FORMAT = 1
 _FIELDS = ("mean", "stderr", "stability", "counts", "best", "best_scores")
 

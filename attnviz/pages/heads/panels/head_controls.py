@@ -129,6 +129,7 @@ def _take(data: bytes) -> None:
     link_state.put(choices.OWN, text[: choices.LONGEST_TEXT])
 
 
+# What patterns, costs and texts are called on the page.
 MOST_DIGITS = 5
 
 
@@ -144,21 +145,6 @@ def measures() -> dict[str, str]:
         "silenced": _("cost of silencing it"),
         "mean": _("cost of its mean in its place"),
         "direct": _("what it adds to the right token"),
-    }
-
-
-def explained() -> dict[str, str]:
-    """Pattern or cost -> what its number is."""
-    return {
-        "induction": _("Weight on what followed an earlier copy of the token, over the rows where there is one."),
-        "previous_token": _("Weight on the token just before."),
-        "duplicate_token": _("Weight on earlier copies of the token, over the rows where there is one."),
-        "first_token": _("Weight on the first token, which often only takes what a head has no use for."),
-        "same_token": _("Weight on the token itself."),
-        "next_token": _("Weight on the token just after, which only an encoder can see."),
-        "silenced": _("How much the loss of the next token rises, in nats, when the head's output is set to 0."),
-        "mean": _("How much the loss of the next token rises, in nats, when the head's output is set to its mean."),
-        "direct": _("What the head itself adds to the logit of the right next token, above the average logit."),
     }
 
 

@@ -172,6 +172,7 @@ def _said_of_plane(shown: ShownSurvey, by: str, against: str) -> str:
     return said.format(names=names, rank=rank)
 
 
+# The heads that have a name, with the evidence for it; a row chooses its head.
 ROW = 35  #: pixels of a table's row
 
 

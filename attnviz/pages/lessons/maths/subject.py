@@ -11,7 +11,7 @@ from attnviz.base.message import Problem
 from attnviz.base.word_boundaries import split
 from attnviz.models.catalogue import LoadedModel
 from attnviz.pages.build.maths import attention_by_hand, inputs
-from attnviz.pages.home import maths
+from attnviz.pages.home import maths as landing
 from attnviz.runs import head_matrix, what_if
 from attnviz.runs.head_matrix import Look, Matrix
 from attnviz.runs.model_run import ModelRun, Stack
@@ -19,7 +19,7 @@ from attnviz.runs.what_if import WhatIf
 
 MOST_WORDS = 6  #: words that are worked out by hand: more numbers do not fit on a screen
 WIDTH = 4  #: of the vectors by hand
-HEAD = maths.HEAD  #: layer and head of the trained model on show
+HEAD = landing.HEAD  #: layer and head of the trained model on show
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Subject:
         """The head on show: trained where a model is at hand, else of random vectors."""
         change = change or WhatIf()
         if self.stack is None:
-            return maths.run(maths.Config(self.text, change))
+            return landing.run(landing.Config(self.text, change))
         if change.changes_attention:
             return what_if.instantly(self.stack, *HEAD, change, Look())
         return head_matrix.head_matrix(self.stack, *HEAD, Look())

@@ -14,9 +14,9 @@ from attnviz.figures.theme import SERIES
 from attnviz.models.architecture import Architecture
 from attnviz.pages.decoding.maths import decoders, growing_bytes, token_by_token
 from attnviz.pages.decoding.panels import decoder_form
-from attnviz.pages.home import maths
+from attnviz.pages.home import maths as landing
 from attnviz.pages.lessons import choices
-from attnviz.pages.lessons.maths import model_facts
+from attnviz.pages.lessons.maths import cache_facts
 from attnviz.pages.lessons.maths.subject import HEAD, Subject
 from attnviz.pages.lessons.panels.lesson_form import PictureSettings
 from attnviz.pages.scaling.maths import growing_width
@@ -63,7 +63,7 @@ def player(subject: Subject, set_to: PictureSettings, key: str) -> None:
     A sentence of more tokens than a film has rows for, or no trained model: then the small one of the core.
     """
     trained = set_to.get("decoder") == "trained" and subject.run is not None and len(subject.tokens) <= ROWS
-    name, text, steps = (maths.MODEL, subject.text, GOES_ON) if trained else (CORE, subject.text[:PROMPT], WRITTEN)
+    name, text, steps = (landing.MODEL, subject.text, GOES_ON) if trained else (CORE, subject.text[:PROMPT], WRITTEN)
     result = _written(decoder_form.identity(name), text, steps)
     layer, head = HEAD if trained else (0, 0)
     last = len(result.steps) - 1
@@ -127,9 +127,9 @@ def _heads(scheme: growing_bytes.GrowingScheme) -> str:
 
 @st.cache_resource(max_entries=2, show_spinner=False)
 def _grown() -> growing_bytes.Result:
-    return growing_bytes.run(decoder_form.architecture_of(decoders.CORE), growing_bytes.Config(model_facts.TOKENS))
+    return growing_bytes.run(decoder_form.architecture_of(decoders.CORE), growing_bytes.Config(cache_facts.TOKENS))
 
 
 def sharing(_subject: Subject, _set_to: PictureSettings, key: str) -> None:
     """MHA, GQA and MQA of Llama-3.1-8B side by side."""
-    one_picture.columns(Architecture.preset(model_facts.MODEL), model_facts.TOKENS, key=key)
+    one_picture.columns(Architecture.preset(cache_facts.MODEL), cache_facts.TOKENS, key=key)

@@ -21,7 +21,7 @@ from attnviz.figures import heatmap
 from attnviz.pages.build.maths import boards, steps
 from attnviz.pages.build.panels import numbers
 from attnviz.pages.lessons import choices
-from attnviz.pages.lessons.maths import head_facts
+from attnviz.pages.lessons.maths import order_facts
 from attnviz.pages.lessons.maths.subject import Subject
 from attnviz.pages.lessons.panels import cost_pictures, trained_pictures
 from attnviz.pages.lessons.panels.lesson_form import PictureSettings
@@ -141,7 +141,7 @@ def _paint(grid: np.ndarray) -> None:
 def order(subject: Subject, set_to: PictureSettings, key: str) -> None:
     """The weights of the sentence as typed, and backwards, sorted back."""
     kind, causal = set_to.get("kind", "none"), set_to.get("mask") == "causal"
-    result = head_facts.moved(subject, kind, causal)
+    result = order_facts.moved(subject, kind, causal)
     words = result.config.words
     hidden = ~np.tri(len(words), dtype=bool) if causal else None
     places = result.order.argsort()

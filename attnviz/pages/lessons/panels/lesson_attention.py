@@ -1,7 +1,7 @@
 """Lesson 1: what attention is."""
 
 from attnviz.base.words import N_
-from attnviz.pages.lessons.maths import row_facts as facts
+from attnviz.pages.lessons.maths import mixture_facts as facts
 from attnviz.pages.lessons.panels.lesson_form import Lesson, LessonPicture, LessonStep, Notes, Question
 
 LESSON = Lesson(

@@ -1,7 +1,7 @@
 """Lesson 7: what is kept while generating, and what MHA, GQA and MQA cost."""
 
 from attnviz.base.words import N_
-from attnviz.pages.lessons.maths import model_facts as facts
+from attnviz.pages.lessons.maths import cache_facts as facts
 from attnviz.pages.lessons.panels.lesson_form import Lesson, LessonPicture, LessonStep, Notes, Question
 
 LESSON = Lesson(

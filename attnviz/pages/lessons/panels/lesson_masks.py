@@ -1,7 +1,7 @@
 """Lesson 5: masks, and why a causal one."""
 
 from attnviz.base.words import N_
-from attnviz.pages.lessons.maths import head_facts as facts
+from attnviz.pages.lessons.maths import mask_facts as facts
 from attnviz.pages.lessons.panels.lesson_form import Lesson, LessonPicture, LessonStep, Notes, Question
 
 LESSON = Lesson(

@@ -17,7 +17,7 @@ from attnviz.app.text import plain, spoken
 from attnviz.base.message import Message, Problem, Several
 from attnviz.base.words import _
 from attnviz.models.loading import availability
-from attnviz.pages.home import maths
+from attnviz.pages.home import maths as landing
 from attnviz.pages.lessons import choices
 from attnviz.pages.lessons.maths.subject import Facts, Subject
 from attnviz.pages.lessons.panels import all_lessons
@@ -26,12 +26,10 @@ from attnviz.pages.lessons.panels.hand_pictures import PICTURES
 from attnviz.pages.lessons.panels.lesson_form import Lesson, LessonPicture, LessonStep, Question
 from attnviz.runs.model_run import Request
 
-PICTURE_KEY = "l-pic-"
-
 
 def panel() -> None:
     """Draw the whole page below its title."""
-    lesson = chosen_lesson()
+    lesson = all_lessons.chosen_lesson()
     number = min(link_state.value(choices.STEP), len(lesson.steps))
     _top(lesson, number)
     with guard():
@@ -46,24 +44,13 @@ def begins() -> bool:
     return link_state.value(choices.LESSON) == choices.IDS[0] and link_state.value(choices.STEP) == 1
 
 
-def chosen_lesson(*, quiet: bool = False) -> Lesson:
-    """The lesson of the link: one of the app's, or the lecturer's own where the link or a file brought one."""
-    asked = link_state.value(choices.LESSON)
-    if asked == choices.OWN:
-        own = own_panel.opened(quiet=quiet)
-        if own is not None:
-            return own
-        asked = choices.IDS[0]
-    return all_lessons.LESSONS[asked]
-
-
 def _top(lesson: Lesson, number: int) -> None:
     """Draw the lesson's name, the steps, previous and next, the sentence and the switch for notes."""
     count = len(lesson.steps)
-    before, after = _before(lesson, number), _after(lesson, number)
+    before, after = all_lessons.before(lesson, number), all_lessons.after(lesson, number)
     place = _("Step {number} of {count}").format(number=number, count=count)
     presenting.presenter(
-        presenting.Walk(_title(lesson), place, before is not None, after is not None, _walk, always=True)
+        presenting.Walk(_title(lesson), place, before is not None, after is not None, all_lessons.walk, always=True)
     )
     if presenting.presenting():
         return
@@ -77,7 +64,7 @@ def _top(lesson: Lesson, number: int) -> None:
 
 
 def _walk_buttons(lesson: Lesson, number: int, where: str = "") -> None:
-    before, after = _before(lesson, number), _after(lesson, number)
+    before, after = all_lessons.before(lesson, number), all_lessons.after(lesson, number)
     walks = ((-1, before, _("Previous"), "l-previous", "back"), (1, after, _("Next"), "l-next", "forward"))
     for by, there, label, key, way in walks:
         st.button(
@@ -86,7 +73,7 @@ def _walk_buttons(lesson: Lesson, number: int, where: str = "") -> None:
             icon=f":material/arrow_{way}:",
             type="primary" if by > 0 else "secondary",
             disabled=there is None,
-            on_click=_walk,
+            on_click=all_lessons.walk,
             args=(by,),
         )
 
@@ -126,7 +113,7 @@ def _contents(shown: Lesson) -> None:
             ),
             key=f"l-open-{lesson.id}",
             type="primary" if lesson.id == shown.id else "tertiary",
-            on_click=_open,
+            on_click=all_lessons.open_step,
             args=(lesson.id, 1),
         )
     st.caption(_("Steps of this lesson"))
@@ -137,49 +124,11 @@ def _contents(shown: Lesson) -> None:
                 key=f"l-step-{i}",
                 type="tertiary",
                 help=plain(step.title) if shown.own else _(step.title),
-                on_click=_open,
+                on_click=all_lessons.open_step,
                 args=(shown.id, i),
             )
     st.caption(_("Arrow keys walk, too."))
     own_panel.files(shown)
-
-
-def _before(lesson: Lesson, number: int) -> tuple[str, int] | None:
-    if number > 1:
-        return lesson.id, number - 1
-    if lesson.own or lesson.id == choices.IDS[0]:
-        return None
-    earlier = all_lessons.LESSONS[choices.IDS[choices.IDS.index(lesson.id) - 1]]
-    return earlier.id, len(earlier.steps)
-
-
-def _after(lesson: Lesson, number: int) -> tuple[str, int] | None:
-    if number < len(lesson.steps):
-        return lesson.id, number + 1
-    if lesson.own or lesson.id == choices.IDS[-1]:
-        return None
-    return choices.IDS[choices.IDS.index(lesson.id) + 1], 1
-
-
-def _walk(by: int) -> None:
-    """Go on by so many steps from the one that is open by now. A callback.
-
-    A press while the last one is still being drawn finds the buttons of the step before it: so they name no step.
-    """
-    for _each in range(abs(by)):
-        lesson = chosen_lesson(quiet=True)
-        number = min(link_state.value(choices.STEP), len(lesson.steps))
-        there = _after(lesson, number) if by > 0 else _before(lesson, number)
-        if there is None:
-            return
-        _open(*there)
-
-
-def _open(lesson: str, number: int) -> None:
-    """Open a step, and forget what pictures of the last one kept. A callback."""
-    for key in [str(key) for key in st.session_state if str(key).startswith(PICTURE_KEY)]:
-        del st.session_state[key]
-    choices.go_to(lesson, number)
 
 
 def subject() -> Subject:
@@ -187,9 +136,9 @@ def subject() -> Subject:
     text = link_state.value(choices.SENTENCE)
     if not text.strip():
         raise Problem("The sentence is empty: type at least one word")
-    if not availability(maths.MODEL).on_this_machine:
+    if not availability(landing.MODEL).on_this_machine:
         return Subject(text)
-    run = model_cache.model_run(Request(maths.MODEL, text))
+    run = model_cache.model_run(Request(landing.MODEL, text))
     for notice in run.notices:
         st.info(spoken(notice))
     return Subject(text, run, lambda: model_cache.model_of(run))
@@ -260,7 +209,9 @@ def _step(lesson: Lesson, number: int) -> None:
         if not presenting.presenting():  # nothing but the step, and nothing that leads away from it
             _further(step)
     with st.container() if below else right, guard():
-        draw_picture(picture, about, f"{PICTURE_KEY}{lesson.id}-{number}-{'after' if answered else 'before'}")
+        draw_picture(
+            picture, about, f"{all_lessons.PICTURE_KEY}{lesson.id}-{number}-{'after' if answered else 'before'}"
+        )
     if link_state.value(choices.NOTES) and not presenting.presenting():  # they are not for the class
         _notes(lesson, step, facts)
 

@@ -1,7 +1,7 @@
 """Lesson 3: why scores are divided by the square root of d_k."""
 
 from attnviz.base.words import N_
-from attnviz.pages.lessons.maths import row_facts as facts
+from attnviz.pages.lessons.maths import scaling_facts as facts
 from attnviz.pages.lessons.panels.lesson_form import Lesson, LessonPicture, LessonStep, Notes, Question
 
 LESSON = Lesson(

@@ -1,7 +1,7 @@
 """Lesson 4: why several heads."""
 
 from attnviz.base.words import N_
-from attnviz.pages.lessons.maths import head_facts as facts
+from attnviz.pages.lessons.maths import heads_facts as facts
 from attnviz.pages.lessons.panels.lesson_form import Lesson, LessonPicture, LessonStep, Notes, Question
 
 LESSON = Lesson(

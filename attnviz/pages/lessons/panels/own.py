@@ -15,6 +15,7 @@ from attnviz.base.words import _
 from attnviz.pages.lessons import choices
 from attnviz.pages.lessons.panels import own_lesson
 from attnviz.pages.lessons.panels.lesson_form import Lesson
+from attnviz.pages.lessons.panels.written_lesson import written
 
 _OPENED = "_lesson_opened"
 
@@ -41,11 +42,7 @@ def opened(*, quiet: bool = False) -> Lesson | None:
 def files(shown: Lesson) -> None:
     """Save the lesson on show as a text file to change, and open such a file."""
     st.caption(_("Your own lesson is a small text file: save this one, change it, open it again, hand it on."))
-    text = (
-        link_state.value(choices.OWN_TEXT)
-        if shown.own
-        else own_lesson.written(shown, link_state.value(choices.SENTENCE))
-    )
+    text = link_state.value(choices.OWN_TEXT) if shown.own else written(shown, link_state.value(choices.SENTENCE))
     st.download_button(
         _("Save this lesson as a file"),
         data=text,

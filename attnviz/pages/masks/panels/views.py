@@ -21,6 +21,7 @@ def computed_far(rules: tuple[mask_rules.Rule, ...]) -> far_view.Far:
     return far_view.run(rules)
 
 
+# The mask rules applied to 4,096 words, without building the matrix.
 def far_panel(config: mask_lab.Config) -> None:
     """Draw the mask in tiles on the left and what it costs on the right."""
     far = computed_far(config.rules)
@@ -100,6 +101,7 @@ def _far_table(far: far_view.Far) -> dict[str, list[object]]:
     }
 
 
+# How far information from a word can travel in n layers.
 def layers_panel(result: mask_lab.Result) -> None:
     """Draw the number of layers to choose, the layer after which each key reaches each query, and how reach grows."""
     st.markdown(
@@ -197,6 +199,7 @@ def computed_trap(trap: str, words: tuple[str, ...], seed: int) -> traps.Outcome
     return traps.run(trap, sentence(words, seed))
 
 
+# Mistakes that mostly leave all shapes right: wrong code, right code, and the difference in this sentence.
 def traps_panel(words: tuple[str, ...], seed: int) -> None:
     """Draw one trap, computed live on the sentence above."""
     titles = {trap.id: f"{number}. {say(trap.title)}" for number, trap in enumerate(traps.TRAPS.values(), start=1)}

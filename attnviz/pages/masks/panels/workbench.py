@@ -26,7 +26,7 @@ LONG = 32  #: words; a longer sentence gets a larger grid, and a square-root col
 
 
 #: The mask and its weights, computed once for all visitors with the same choices.
-computed = st.cache_resource(mask_lab.run, max_entries=64, show_spinner=False)
+computed = st.cache_resource(max_entries=64, show_spinner=False)(mask_lab.run)
 
 
 def show_grid(config: mask_lab.Config) -> mask_lab.Result:
@@ -183,6 +183,7 @@ def _long(result: mask_lab.Result, **matrices: np.ndarray) -> dict[str, list[obj
     return columns | {name: [values[place].item() for place in places] for name, values in matrices.items()}
 
 
+# The strip of up to three rules, each with its parameters.
 def strip() -> tuple[mask_rules.Rule, ...]:
     """Draw the rules in one row and their parameters below; return the rules in order."""
     chosen: list[tuple[str, mask_rules.Join]] = []

@@ -15,6 +15,7 @@ from attnviz.pages.pictures.maths.picture_record import HeadChange, PatchStack, 
 
 PatchMeasure = Literal["distance", "entropy", "class"]
 PATCH_MEASURES: tuple[PatchMeasure, ...] = ("distance", "entropy", "class")
+# A layer's weights with patches hidden and one head's scale changed, from the queries and keys that were recorded.
 UNCHANGED = HeadChange()
 
 

@@ -141,6 +141,7 @@ def seen_keys(grid: PatchGrid, hidden: Sequence[int]) -> Tensor:
     return seen
 
 
+# What a visitor changes in a pass over a picture, as `intervene` takes it.
 Masks = Mapping[LayerPlace, Tensor]  #: what may be seen in a layer once patches are hidden
 
 

@@ -100,6 +100,7 @@ def _others(answer: PictureAnswer) -> str:
     return listed(f"{plain(word)} {share:.1%}" for word, share in answer.others[1:3])
 
 
+# Sentences with this picture's own numbers: how far its heads look, which tokens are given most.
 MOST_NAMED = 6  #: outliers that a sentence names, those that are given most
 
 
@@ -149,6 +150,7 @@ def _given(stack: PatchStack, shares: np.ndarray, tokens: Iterable[int]) -> str:
     return listed(told.format(token=say(stack.grid.name(at)), share=f"{shares[at]:.1%}") for at in tokens)
 
 
+# The other tower of a model that compares pictures with descriptions: which word of one looks at which.
 MOST_TOKENS = 24  #: shown of a description; SigLIP fills each up to 64
 
 

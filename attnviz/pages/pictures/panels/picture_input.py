@@ -40,6 +40,7 @@ FORMAT = "attnviz picture 1"
 MOST_SAVED = 8  #: MB; 5 MB of a picture are 6.7 in a saved view
 
 
+# Which model reads the picture: ours, those of the catalogue, or any other of the hub's or in a folder.
 def ask(loaded: LoadedModel) -> ChosenPicture | None:
     """Draw the controls; answer the picture, and what is asked of it; None while there is none."""
     picture = _picture(digits_of(loaded))

@@ -12,6 +12,7 @@ from attnviz.figures.theme import K_VERMILION, MASKED, Q_BLUE, RAW, SCALED, SERI
 from attnviz.figures.title_lines import below
 
 
+# One pair of a query and of a key on its circle: the picture that the browser turns, as a figure to save.
 def pair(q: np.ndarray, k: np.ndarray, q_turned: np.ndarray, k_turned: np.ndarray, title: str) -> Figure:
     """Arrows (2,) before (dotted) and after they are turned, each on the circle that it stays on."""
     fig = go.Figure()
@@ -41,6 +42,7 @@ def pair(q: np.ndarray, k: np.ndarray, q_turned: np.ndarray, k_turned: np.ndarra
     return layout(fig, title, height=420)
 
 
+# Texts longer than trained: wavelengths under each scaling, and scores over distance.
 def wavelengths(lines: Mapping[str, np.ndarray], chosen: str, trained: int, wanted: int) -> Figure:
     """Positions that each pair takes for one turn, for every scaling by its name; the chosen one stands out."""
     fig = go.Figure()
@@ -64,6 +66,7 @@ def wavelengths(lines: Mapping[str, np.ndarray], chosen: str, trained: int, want
     return layout(fig, height=400).update_layout(legend=below())
 
 
+# How far back a head looks, before and after its rotation was changed.
 def over_distance(distance: np.ndarray, plain: np.ndarray, chosen: np.ndarray, name: str, trained: int) -> Figure:
     """q.k / sqrt(D) over distance as trained and with the chosen scaling; beyond the trained length it is shaded."""
     fig = go.Figure()
@@ -82,6 +85,7 @@ def over_distance(distance: np.ndarray, plain: np.ndarray, chosen: np.ndarray, n
     return layout(fig, height=400)
 
 
+# Attention with and without normalised queries and keys, as the projections grow.
 def growth(
     factors: np.ndarray,
     without: np.ndarray,

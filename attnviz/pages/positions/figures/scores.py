@@ -127,6 +127,7 @@ def slopes(values: np.ndarray, head: int) -> Figure:
     return layout(fig, height=330)
 
 
+# How much the outputs change when words change places, for every way in which positions come in.
 FLOOR = 1e-17  #: drawn in place of an exact 0 on the log axis
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,11 +35,6 @@ class Result:
     product: float  #: what the chosen pair adds to q.k
     score: float  #: q.k over all pairs
     unturned: float  #: q.k over all pairs, before anything is turned
-
-    @property
-    def wavelength(self) -> float:
-        """Positions that the chosen pair takes for one turn."""
-        return 2 * math.pi / float(self.turns[self.config.pair])
 
 
 def run(config: Config) -> Result:

@@ -21,8 +21,8 @@ from attnviz.pages.positions.maths import position_snippets as programs
 from attnviz.runs import changed_rope
 from attnviz.runs.model_run import ModelRun
 
-shuffled = st.cache_resource(shuffled_words.run, max_entries=64, show_spinner=False)
-scores = st.cache_resource(position_scores.run, max_entries=64, show_spinner=False)
+shuffled = st.cache_resource(max_entries=64, show_spinner=False)(shuffled_words.run)
+scores = st.cache_resource(max_entries=64, show_spinner=False)(position_scores.run)
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)
@@ -31,11 +31,11 @@ def trained_scores(config: position_scores.Config, version: str, _loaded: Loaded
     return position_scores.run(config, position_kinds.table(_loaded))
 
 
-rotation = st.cache_resource(pair_rotation.run, max_entries=64, show_spinner=False)
-longer = st.cache_resource(longer_context.run, max_entries=64, show_spinner=False)
-video = st.cache_resource(video_axes.run, max_entries=64, show_spinner=False)
-video_attention_of = st.cache_resource(video_attention.run, max_entries=64, show_spinner=False)
-norm = st.cache_resource(qk_norm_growth.run, max_entries=32, show_spinner=False)
+rotation = st.cache_resource(max_entries=64, show_spinner=False)(pair_rotation.run)
+longer = st.cache_resource(max_entries=64, show_spinner=False)(longer_context.run)
+video = st.cache_resource(max_entries=64, show_spinner=False)(video_axes.run)
+video_attention_of = st.cache_resource(max_entries=64, show_spinner=False)(video_attention.run)
+norm = st.cache_resource(max_entries=32, show_spinner=False)(qk_norm_growth.run)
 
 
 def kinds() -> dict[str, str]:
@@ -110,6 +110,7 @@ def norms() -> dict[str, str]:
     return {"full": _("over all heads together"), "head": _("over each head")}
 
 
+# The end of each section: its numbers again, as a program.
 def program(code: str, section: str) -> None:
     """Draw the program of a section, and say which of its numbers it prints."""
     abouts = {

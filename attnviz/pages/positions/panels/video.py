@@ -172,6 +172,7 @@ def _waves(result: video_axes.Result) -> None:
     )
 
 
+# Self-attention over a small video's patches, drawn where they lie: what q and k's norm and the rotations do.
 def attention_panel() -> None:
     """Draw the controls, the frames and the program."""
     st.subheader(_("The same on a video that holds something"), anchor=False)

@@ -26,10 +26,10 @@ from attnviz.pages.scaling.maths import (
 )
 
 #: The variance over as many pairs as can be drawn without making the visitor wait.
-variance_at_once = st.cache_resource(variance.first, max_entries=64, show_spinner=False)
-growth = st.cache_resource(variance.growth, max_entries=32, show_spinner=False)
+variance_at_once = st.cache_resource(max_entries=64, show_spinner=False)(variance.first)
+growth = st.cache_resource(max_entries=32, show_spinner=False)(variance.growth)
 #: The random queries and keys: up to 70 MB each, so only a few are kept.
-vectors = st.cache_resource(growing_width.draw, max_entries=3, show_spinner=False)
+vectors = st.cache_resource(max_entries=3, show_spinner=False)(growing_width.draw)
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)
@@ -50,7 +50,7 @@ def curves(config: saturation.Config) -> saturation.Result:
     return saturation.run(config, vectors(config.n_keys, config.seed))
 
 
-lengths = st.cache_resource(length.run, max_entries=64, show_spinner=False)
+lengths = st.cache_resource(max_entries=64, show_spinner=False)(length.run)
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)

@@ -71,6 +71,7 @@ def _curves(row: growing_width.Result) -> None:
             curves.draw(found, curves.MORE)
 
 
+# Section 3: the gradient vanishes. The softmax Jacobian of section 2's row, raw and scaled.
 def gradient_panel() -> str:
     """Draw the section; the program that prints its numbers."""
     d_k = scaling_form.width()

@@ -11,11 +11,12 @@ from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.text import plain
 from attnviz.app.units import binary, both
 from attnviz.app.widgets import one_of
-from attnviz.base.words import _
+from attnviz.base.words import _, ngettext
 from attnviz.core.costs import Activations, activations
 from attnviz.models.architecture import Architecture, as_latent, has_heads, shared_otherwise
 from attnviz.pages.sharing import choices
 from attnviz.pages.sharing.figures import costs as figures
+from attnviz.runs.head_sharing import Result
 
 POWERS = [2**i for i in range(4, 21)]
 
@@ -131,6 +132,7 @@ def layers(arch: Architecture, context: int, batch: int) -> None:
     )
 
 
+# One architecture with its heads shared as MHA, GQA, MQA and MLA, and what each variant costs.
 @dataclass(frozen=True)
 class Bill:
     """What one way of sharing costs, in FLOPs and bytes of the whole model's attention."""
@@ -222,3 +224,39 @@ def part_titles() -> dict[str, str]:
         "w_down": _("down to latents"),
         "rest": _("biases, norms, sinks"),
     }
+
+
+def saved(result: Result, encoder: bool) -> str:
+    """What the chosen number of K/V heads does to the layer; an encoder has keys and values, and keeps none."""
+    point, g = result.point, result.config.n_kv_heads
+    if g > result.trained_kv_heads:
+        said = _(
+            "With {g} K/V heads, each trained one copied {times} times, keys and values take {times} times the bytes "
+            "({bytes} for this sentence) and the layer’s output changes by {moved:.0%}: every query head reads what it "
+            "read before."
+        )
+    elif encoder:
+        said = ngettext(
+            "With {g} K/V head the keys and values of this sentence take {kept:.0%} of the bytes they took ({bytes}) "
+            "while the layer runs, for an encoder keeps no cache; its output changes by {moved:.0%} of its length, "
+            "before any further training.",
+            "With {g} K/V heads the keys and values of this sentence take {kept:.0%} of the bytes they took ({bytes}) "
+            "while the layer runs, for an encoder keeps no cache; its output changes by {moved:.0%} of its length, "
+            "before any further training.",
+            g,
+        )
+    else:
+        said = ngettext(
+            "With {g} K/V head the layer keeps {kept:.0%} of its cache ({bytes} for this sentence) and its output "
+            "changes by {moved:.0%} of its length, before any further training.",
+            "With {g} K/V heads the layer keeps {kept:.0%} of its cache ({bytes} for this sentence) and its output "
+            "changes by {moved:.0%} of its length, before any further training.",
+            g,
+        )
+    return said.format(
+        g=g,
+        times=g // result.trained_kv_heads,
+        kept=point.cache_bytes / result.trained.cache_bytes,
+        bytes=both(point.cache_bytes),
+        moved=point.moved,
+    )

@@ -127,6 +127,7 @@ def _table(shown: list[SharingColumn]) -> dict[str, list[Any]]:
     }
 
 
+# MHA, GQA and MQA side by side: query heads over K/V heads, shapes, parameters, the bytes of a cache, one head.
 @dataclass(frozen=True)
 class SharedHead:
     """What one head of a trained layer becomes when its layer shares keys and values in one of the ways."""
@@ -191,6 +192,7 @@ def _layers(arch: Architecture) -> int:
     return sum(has_heads(layer) for layer in arch.layers)
 
 
+# MHA, GQA and MQA side by side on one trained layer: how each is wired, what it is made of, what it costs.
 def wirings(run: ModelRun, result: Result) -> None:
     """Draw the wirings, what each of them is, and a table of what they cost."""
     shown = result.side_by_side

@@ -30,7 +30,7 @@ def _panel() -> None:
     sharing_programs.published()
 
 
-_found = st.cache_resource(claims, max_entries=1, show_spinner=False)
+_found = st.cache_resource(max_entries=1, show_spinner=False)(claims)
 
 
 def _claims() -> None:

@@ -12,14 +12,13 @@ from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.fragment import fragment
 from attnviz.app.guarding import guard
 from attnviz.app.text import plain
-from attnviz.app.units import both
-from attnviz.base.words import _, ngettext, sentences
+from attnviz.base.words import _, sentences
 from attnviz.engine.engine_protocol import Rerun
 from attnviz.models.capture import RecordedLayer
 from attnviz.pages.sharing import choices as sharing_choices
 from attnviz.pages.sharing.figures import sharing as figures
 from attnviz.pages.sharing.panels import one_picture, sharing_programs
-from attnviz.pages.sharing.panels.bytes import named
+from attnviz.pages.sharing.panels.bytes import named, saved
 from attnviz.runs import head_sharing
 from attnviz.runs.head_sharing import Config, Method, Result
 from attnviz.runs.model_run import ModelRun
@@ -195,49 +194,13 @@ def _sweep(result: Result, encoder: bool) -> None:
         ),
         name=f"sharing-sweep-layer-{result.config.layer}",
         key="h-sweep",
-        words=_saved(result, encoder),
+        words=saved(result, encoder),
         table={
             "K/V heads": counts,
             "change of output": [p.moved for p in result.sweep],
             "K/V bytes": [p.cache_bytes for p in result.sweep],
             "parameters of W_K and W_V": [p.parameters for p in result.sweep],
         },
-    )
-
-
-def _saved(result: Result, encoder: bool) -> str:
-    """What the chosen number of K/V heads does to the layer; an encoder has keys and values, and keeps none."""
-    point, g = result.point, result.config.n_kv_heads
-    if g > result.trained_kv_heads:
-        said = _(
-            "With {g} K/V heads, each trained one copied {times} times, keys and values take {times} times the bytes "
-            "({bytes} for this sentence) and the layer’s output changes by {moved:.0%}: every query head reads what it "
-            "read before."
-        )
-    elif encoder:
-        said = ngettext(
-            "With {g} K/V head the keys and values of this sentence take {kept:.0%} of the bytes they took ({bytes}) "
-            "while the layer runs, for an encoder keeps no cache; its output changes by {moved:.0%} of its length, "
-            "before any further training.",
-            "With {g} K/V heads the keys and values of this sentence take {kept:.0%} of the bytes they took ({bytes}) "
-            "while the layer runs, for an encoder keeps no cache; its output changes by {moved:.0%} of its length, "
-            "before any further training.",
-            g,
-        )
-    else:
-        said = ngettext(
-            "With {g} K/V head the layer keeps {kept:.0%} of its cache ({bytes} for this sentence) and its output "
-            "changes by {moved:.0%} of its length, before any further training.",
-            "With {g} K/V heads the layer keeps {kept:.0%} of its cache ({bytes} for this sentence) and its output "
-            "changes by {moved:.0%} of its length, before any further training.",
-            g,
-        )
-    return said.format(
-        g=g,
-        times=g // result.trained_kv_heads,
-        kept=point.cache_bytes / result.trained.cache_bytes,
-        bytes=both(point.cache_bytes),
-        moved=point.moved,
     )
 
 

@@ -58,7 +58,7 @@ def _panel() -> None:
     sharing_programs.sizing(chosen, how, machine)
 
 
-sized = st.cache_resource(size_deployment, max_entries=256, show_spinner=False, hash_funcs={Architecture: hash})
+sized = st.cache_resource(max_entries=256, show_spinner=False, hash_funcs={Architecture: hash})(size_deployment)
 
 
 def _how(arch: Architecture) -> Deployment:
