@@ -227,7 +227,6 @@ def _step(loss: Tensor, model: nn.Module, learn: Any, plan: Any) -> None:
 def held_out_file() -> None:
     """Write the pictures that neither model learned from: what the app shows."""
     _kept, _said, held, asked = split()
-    FOLDER.mkdir(exist_ok=True)
     np.savez_compressed(
         FOLDER / "held_out_digits.npz", pictures=held.numpy().astype(np.uint8), said=asked.numpy().astype(np.uint8)
     )
