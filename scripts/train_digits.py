@@ -77,24 +77,25 @@ def moved(pictures: Tensor, draw: torch.Generator) -> Tensor:
     return (shifted + noise).clamp(0, 16)
 
 
+def vit(**more: Any) -> ViTConfig:
+    """What both models' encoders share, and `more`."""
+    return ViTConfig(
+        hidden_size=64,
+        num_attention_heads=4,
+        intermediate_size=128,
+        num_channels=1,
+        hidden_dropout_prob=0.0,
+        initializer_range=0.1,
+        **more,
+    )
+
+
 def train_vit(data: tuple[Tensor, Tensor, Tensor, Tensor], epochs: int = 40) -> tuple[Any, float]:
     """The model, and its accuracy on the held-out pictures."""
     torch.manual_seed(SEED)
     pictures, said, held, asked = data
-    config = ViTConfig(
-        hidden_size=64,
-        num_hidden_layers=4,
-        num_attention_heads=4,
-        intermediate_size=128,
-        image_size=8,
-        patch_size=1,
-        num_channels=1,
-        hidden_dropout_prob=0.0,
-        initializer_range=0.1,
-        attention_probs_dropout_prob=0.0,
-        id2label=dict(enumerate(WORDS)),
-        label2id={word: i for i, word in enumerate(WORDS)},
-    )
+    names = {"id2label": dict(enumerate(WORDS)), "label2id": {word: i for i, word in enumerate(WORDS)}}
+    config = vit(num_hidden_layers=4, image_size=8, patch_size=1, attention_probs_dropout_prob=0.0, **names)
     model = ViTForImageClassification(config)
     draw = torch.Generator().manual_seed(SEED)
     steps = epochs * (len(pictures) // 64 + 1)
@@ -151,17 +152,7 @@ def train_reader(steps: int = 2400, batch: int = 64) -> tuple[Any, dict[str, flo
     """
     torch.manual_seed(SEED)
     pictures, said, held, asked = split()
-    encoder = ViTConfig(
-        hidden_size=64,
-        num_hidden_layers=3,
-        num_attention_heads=4,
-        intermediate_size=128,
-        image_size=(8, 8 * MOST),
-        patch_size=2,
-        num_channels=1,
-        hidden_dropout_prob=0.0,
-        initializer_range=0.1,
-    )
+    encoder = vit(num_hidden_layers=3, image_size=(8, 8 * MOST), patch_size=2)
     decoder = BertConfig(
         vocab_size=len(VOCABULARY),
         hidden_size=64,
@@ -236,7 +227,6 @@ def _step(loss: Tensor, model: nn.Module, learn: Any, plan: Any) -> None:
 def held_out_file() -> None:
     """Write the pictures that neither model learned from: what the app shows."""
     _kept, _said, held, asked = split()
-    FOLDER.mkdir(exist_ok=True)
     np.savez_compressed(
         FOLDER / "held_out_digits.npz", pictures=held.numpy().astype(np.uint8), said=asked.numpy().astype(np.uint8)
     )

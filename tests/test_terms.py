@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
 
 import pytest
 
@@ -104,21 +104,22 @@ def table() -> dict[str, Term]:
 
 
 TERMS = table()
+#: each sentence, what the catalogue makes of it, and its words in small letters, without code
 SENTENCES = [
-    (english if isinstance(english, str) else english[-1], form)
-    for english, form in ((each.id, forms_of(each)[0]) for each in languages.read(LOCALE_DIR / "zh.po"))
+    (english, form, CODE.sub(" ", english).lower())
+    for ids, form in ((each.id, forms_of(each)[0]) for each in languages.read(LOCALE_DIR / "zh.po"))
+    for english in ([ids] if isinstance(ids, str) else ids[-1:])
     if english and form
 ]
 
 
-def with_term(term: str) -> Iterator[tuple[str, str]]:
+@cache
+def with_term(term: str) -> tuple[tuple[str, str], ...]:
     """The sentences that have this term as a word, and what the catalogue makes of them."""
-    word = re.compile(rf"(?<![\w-]){re.escape(term)}(?:s|es)?(?![\w-])", re.I)
+    word = re.compile(rf"(?<![\w-]){re.escape(term)}(?:s|es)?(?![\w-])")
     if TERMS[term].a_page:
-        word = re.compile(rf"^{re.escape(term)}$|“{re.escape(term)}”", re.I)
-    for english, chinese in SENTENCES:
-        if word.search(CODE.sub(" ", english)):
-            yield english, chinese
+        word = re.compile(rf"^{re.escape(term)}$|“{re.escape(term)}”")
+    return tuple((english, chinese) for english, chinese, words in SENTENCES if term in words and word.search(words))
 
 
 def excused(english: str) -> bool:

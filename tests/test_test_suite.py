@@ -24,6 +24,7 @@ def suite(pytester: pytest.Pytester) -> pytest.Pytester:
     return pytester
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options, tests", [((), 2), (("--ignore=tests/build",), 1), (("-k", "far"), 1)])
 def test_every_file_that_is_asked_for_is_collected(suite: pytest.Pytester, options: tuple[str, ...], tests: int):
     suite.runpytest_inprocess(*options).assert_outcomes(passed=tests, deselected=int("-k" in options))
@@ -37,6 +38,7 @@ def test_a_folder_that_pytest_passes_over_fails(suite: pytest.Pytester, options:
     run.stdout.fnmatch_lines("no test was collected from */tests/build/test_far.py*")
 
 
+@pytest.mark.slow
 def test_a_test_file_without_tests_fails(suite: pytest.Pytester):
     (suite.path / "tests" / "test_misspelt.py").write_text(TEST.replace("test", "tset"))
     run = suite.runpytest_inprocess()
@@ -44,6 +46,7 @@ def test_a_test_file_without_tests_fails(suite: pytest.Pytester):
     run.stdout.fnmatch_lines("no test was collected from */tests/test_misspelt.py*")
 
 
+@pytest.mark.slow
 def test_an_import_that_fails_is_named_and_not_hidden(suite: pytest.Pytester):
     (suite.path / "tests" / "test_near.py").write_text("import nothing_of_that_name\n")
     suite.runpytest_inprocess().stdout.fnmatch_lines("*No module named 'nothing_of_that_name'*")

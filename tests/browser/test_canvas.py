@@ -64,7 +64,6 @@ def zoom(page: Any) -> float:
     return float(page.get_by_test_id("heatmap").first.get_attribute("data-zoom").split(",")[0])
 
 
-@pytest.mark.every_commit
 def test_clicking_a_tile_shows_that_head_and_tells_python(open_app: Callable[..., Any]) -> None:
     page = open_app()
     assert page.get_by_test_id("overview").get_attribute("data-selected") == "1,1"
@@ -102,7 +101,6 @@ def test_arrow_keys_move_over_the_tiles_and_enter_picks(open_app: Callable[..., 
     page.get_by_text("picked 2,3").wait_for()
 
 
-@pytest.mark.every_commit
 def test_pointing_at_a_cell_reads_its_value_to_four_digits(open_app: Callable[..., Any]) -> None:
     page = open_app()
     page.mouse.move(*cell(page, 7, 5))
@@ -123,7 +121,6 @@ def test_a_token_lit_in_one_place_is_lit_in_all(open_app: Callable[..., Any]) ->
     expect(readout(page)).to_have_text(re.compile(r"^the \(5\) is looked at most by"))
 
 
-@pytest.mark.every_commit
 def test_several_pins_reach_python_and_escape_lets_go(open_app: Callable[..., Any]) -> None:
     page = open_app()
     page.mouse.click(*cell(page, 9, 4))
@@ -249,7 +246,6 @@ def test_before_after_and_difference_light_and_pin_together(open_app: Callable[.
     page.get_by_text("pins q7").wait_for()
 
 
-@pytest.mark.every_commit
 def test_a_drag_paints_like_its_first_cell_and_undo_reverts_it(open_app: Callable[..., Any]) -> None:
     page = open_app("?what=mask")
     page.get_by_text("kept 105 of 196").wait_for()

@@ -169,7 +169,6 @@ def test_what_if_in_a_link_is_computed_again(explore: Open) -> None:
     assert page.get_by_text("Difference").first.is_visible()
 
 
-@pytest.mark.every_commit
 def test_a_likely_token_is_appended_shown_and_pinned(explore: Open) -> None:
     page = explore("?open_next=true")
     area, chips = page.get_by_label("Sentence", exact=True), page.locator(".av-chips").first.get_by_role("option")

