@@ -27,7 +27,7 @@ ALLOWED = {
     "attnviz/pages/build/panels/lesson_qkv.py": (1, "the visitor's words"),
     "attnviz/pages/build/panels/walk.py": (2, "a shape"),
     "attnviz/pages/decoding/panels/decoding_traps.py": (1, "a number in front of a title"),
-    "attnviz/pages/explore/panels/copied_run.py": (1, "Python"),
+    "attnviz/pages/explore/panels/programs.py": (1, "Python"),
     "attnviz/pages/explore/panels/stages.py": (1, "LaTeX"),
     "attnviz/pages/heads/panels/example.py": (1, "a number and its value"),
     "attnviz/pages/lessons/panels/hand_pictures.py": (1, "tokens"),

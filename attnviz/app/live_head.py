@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from attnviz import canvas
 from attnviz.app import show
 from attnviz.app.links import page_address
+from attnviz.base.head_edit import HeadEdit
 from attnviz.base.words import _, language, speaking
 from attnviz.live import page
 
 
 def alone(
-    head: canvas.Head, tokens: Sequence[str], pins: canvas.Pins, edit: canvas.HeadEdit, title: str
+    head: canvas.Head, tokens: Sequence[str], pins: canvas.Pins, edit: HeadEdit, title: str
 ) -> list[show.LiveFile]:
     """The same for a picture of one head that stands alone; nothing where it came without its scores."""
     if head.raw is None:

@@ -45,7 +45,6 @@ from attnviz.canvas.shared.blobs import document
 from attnviz.canvas.shared.kinds import (
     AskedText,
     Head,
-    HeadEdit,
     Options,
     Overview,
     Pin,
@@ -60,7 +59,6 @@ from attnviz.figures.svg_strip import StripBlock, StripPart, StripWay
 __all__ = [
     "AskedText",
     "Head",
-    "HeadEdit",
     "Options",
     "Overview",
     "PatchChoices",

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
+from attnviz.base.head_edit import HeadEdit
 from attnviz.engine.engine_protocol import Rerun, RerunId
 from attnviz.models.capture import Trace
 from attnviz.models.catalogue import LoadedModel
 from attnviz.runs import changed_rope, downstream, predictions, what_if
 from attnviz.runs.model_run import ModelRun, StackId
-from attnviz.runs.what_if import WhatIf
 
 
 def run_rerun(run: ModelRun, loaded: LoadedModel, change: Rerun) -> Any:
@@ -18,7 +18,7 @@ def run_rerun(run: ModelRun, loaded: LoadedModel, change: Rerun) -> Any:
     return _LESSONS[change.lesson](run, loaded, *change.told)
 
 
-def _what_if(run: ModelRun, loaded: LoadedModel, stack: StackId, layer: int, head: int, changed: WhatIf) -> Trace:
+def _what_if(run: ModelRun, loaded: LoadedModel, stack: StackId, layer: int, head: int, changed: HeadEdit) -> Trace:
     return what_if.run_again(run, loaded, run.stack(stack), layer, head, changed)
 
 

@@ -12,6 +12,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from attnviz.base.head_edit import HeadEdit
 from attnviz.core.roofline import Machine
 from attnviz.models.architecture import Architecture, CustomShape, Deployment, ParameterCounts, config_from_text
 from attnviz.models.loading import load
@@ -19,7 +20,7 @@ from attnviz.models.pictures import composed, held_out
 from attnviz.pages.build.maths import generated_code, size_mismatches, two_sources
 from attnviz.pages.compare.maths import compare_snippets, heads_as_kernel, layer_costs, layer_timing, reach_training
 from attnviz.pages.decoding.maths import cache_traps, decoders, decoding_snippets, growing_bytes, token_by_token
-from attnviz.pages.explore.panels import panels, what_if_code
+from attnviz.pages.explore.panels import programs as explore_programs
 from attnviz.pages.heads.maths import head_kinds, head_survey
 from attnviz.pages.masks.maths import mask_programs, traps
 from attnviz.pages.masks.maths.mask_lab import Config, Painted
@@ -39,7 +40,6 @@ from attnviz.pages.scaling.maths import (
 )
 from attnviz.pages.sharing.panels import sharing_programs, sharing_snippets
 from attnviz.runs import changed_rope
-from attnviz.runs.what_if import WhatIf
 from tests.pages.build.test_generated_code import RESULTS
 from tests.pages.positions import test_snippets as positions
 
@@ -124,7 +124,7 @@ def of_explorer():
         )
         for second, frame, target in product((None, "a mat"), ("usual", "none"), (None, object()))
     ]
-    return [panels.code_of(each) for each in shown]
+    return [explore_programs.head_code(each) for each in shown]
 
 
 def of_pictures():
@@ -154,16 +154,16 @@ def of_positions():
 
 def of_what_if():
     changes = [
-        WhatIf(pattern="window", hidden=(1,), scale="factor", factor=2.0),
-        WhatIf(pattern="painted", painted=b"abc", scale="none", where="all"),
-        WhatIf(silenced=((0, 1), (1, 2)), scale="inverse", where="layer"),
+        HeadEdit(mask="window", hidden=(1,), scale="factor", factor=2.0),
+        HeadEdit(mask="painted", painted=b"abc", scale="none", where="all"),
+        HeadEdit(silenced=((0, 1), (1, 2)), scale="inverse", where="layer"),
     ]
     stack = SimpleNamespace(keys=SimpleNamespace(labels=("a", "cat")), id="decoder")
     request = SimpleNamespace(model="smollm2-135m", text="a cat", second="")
     run = SimpleNamespace(request=request, source=SimpleNamespace(frame="usual"), target=None)
     shown = SimpleNamespace(run=run, stack=stack, layer=1, head=2)
     asked = product(changes, (True, False), (True, False))
-    return [what_if_code.code_of(shown, (1, 2), change, 1, again, guesses) for change, again, guesses in asked]
+    return [explore_programs.what_if_code(shown, (1, 2), change, 1, again, guesses) for change, again, guesses in asked]
 
 
 def of_scaling():
@@ -246,14 +246,13 @@ SHOWN = {
     "pages/decoding/panels/policy.py": of_policies,
     "pages/decoding/panels/quantised.py": of_rounding,
     "pages/decoding/panels/roofline.py": of_roofline,
-    "pages/explore/panels/panels.py": of_explorer,
+    "pages/explore/panels/programs.py": lambda: of_explorer() + of_what_if(),
     "pages/heads/heads.py": of_heads,
     "pages/masks/panels/mask_code.py": of_masks,
     "app/trap_view.py": of_traps,
     "pages/pictures/panels/picture.py": of_pictures,
     "pages/positions/panels/video_attention.py": lambda: [video_attention.program(video_attention.Config())],
     "pages/positions/panels/position_code.py": of_positions,
-    "pages/explore/panels/what_if_code.py": of_what_if,
     "pages/scaling/scaling.py": of_scaling,
     "pages/sharing/panels/sharing_snippets.py": of_sharing,
 }

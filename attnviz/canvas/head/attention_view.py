@@ -12,6 +12,7 @@ from typing import Any
 
 import streamlit as st
 
+from attnviz.base.head_edit import HeadEdit
 from attnviz.canvas.head import ahead
 from attnviz.canvas.shared.blobs import (
     count,
@@ -20,11 +21,10 @@ from attnviz.canvas.shared.blobs import (
     mapping,
     overview_blob,
     pins_name,
-    read_edit,
     read_over,
     read_pins,
 )
-from attnviz.canvas.shared.kinds import AskedText, Head, HeadEdit, Options, Overview, Pins, Selection
+from attnviz.canvas.shared.kinds import AskedText, Head, Options, Overview, Pins, Selection
 from attnviz.canvas.shared.registration import answering, component
 
 
@@ -109,7 +109,7 @@ def head_view(
 
     def edited() -> None:
         st.session_state[f"{group}_edit"] = kept = mapping(mapping(st.session_state.get(key)).get("edit"))
-        found = read_edit(kept)
+        found = HeadEdit.from_json(kept)
         if found is not None and on_edit is not None:
             on_edit(found)
 

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from attnviz.base.head_edit import HeadEdit
 from attnviz.base.raw_scores import RawHead
-from attnviz.canvas.shared.blobs import plain_arrangement, plain_edit, plain_sentence
-from attnviz.canvas.shared.kinds import Head, HeadEdit, Options, Pins
+from attnviz.canvas.shared.blobs import plain_arrangement, plain_sentence
+from attnviz.canvas.shared.kinds import Head, Options, Pins
 from attnviz.figures.svg_head import HeadPicture
 from attnviz.figures.svg_lines import LinesPicture
 from attnviz.live import LiveView, canvas_wording
@@ -108,7 +109,7 @@ def live_view(
         link,
         [(pin.axis, pin.index) for pin in pins.tokens],
         pins.cell,
-        plain_edit(edit),
+        edit,
         plain_sentence(shown),
         (options.segments_q, options.segments_k or (options.segments_q if axes[1] is None else ())),
         options.full_range,

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from attnviz.base import raw_scores
+from attnviz.base.head_edit import HeadEdit
 from attnviz.base.words import tongue
 from attnviz.canvas.shared import packing
-from attnviz.canvas.shared.kinds import AskedText, Head, HeadEdit, Options, Overview, Pin, Pins, Raw
+from attnviz.canvas.shared.kinds import AskedText, Head, Options, Overview, Pin, Pins, Raw
 from attnviz.figures.theme import MOST_HEADS
 from attnviz.live import canvas_wording
 
@@ -101,7 +100,7 @@ def head_blob(
         "editedTiles": edited_tiles,
         "raw": raw,
         "coarse": raw is not None and raw["scores"]["bits"] == 16,
-        "edit": None if edit is None else plain_edit(edit),
+        "edit": None if edit is None else edit.to_json(),
         "editName": "" if edit is None else edit_name(edit),
         "over": None if over is None else list(over),
         "colours": canvas_wording.colours(),
@@ -176,20 +175,6 @@ def plain_sentence(head: Head) -> dict[str, Any] | None:
     return {"templates": list(told.templates), "row": told.row, "places": [list(rows), list(cols)], "least": told.least}
 
 
-def plain_edit(edit: HeadEdit) -> dict[str, Any]:
-    """An edit as JSON, under the names that the browser has."""
-    return {
-        "mask": edit.mask,
-        "window": edit.window,
-        "hidden": list(edit.hidden),
-        "painted": base64.b64encode(edit.painted).decode(),
-        "scale": edit.scale,
-        "factor": edit.factor,
-        "where": edit.where,
-        "seen": edit.seen,
-    }
-
-
 def read_over(kept: dict[str, Any]) -> tuple[int, ...] | None:
     """The heads laid over the one on show, as the browser reported them; None where they make no sense."""
     heads = kept.get("heads")
@@ -200,29 +185,7 @@ def read_over(kept: dict[str, Any]) -> tuple[int, ...] | None:
 
 def edit_name(edit: HeadEdit) -> str:
     """A short name of an edit: the browser takes over one whose name it has not heard."""
-    return packing.fingerprint(plain_edit(edit))
-
-
-def read_edit(kept: dict[str, Any]) -> HeadEdit | None:
-    """An edit as the browser reported it; None where it makes no sense."""
-    ids = {
-        "mask": ("model", "none", "causal", "window", "painted"),
-        "scale": ("model", "none", "inverse", "factor"),
-        "where": ("head", "layer", "all"),
-        "seen": ("before", "after", "difference"),
-    }
-    window, factor, hidden = kept.get("window"), kept.get("factor"), kept.get("hidden")
-    if any(kept.get(name) not in allowed for name, allowed in ids.items()):
-        return None
-    if not isinstance(window, int) or not isinstance(factor, int | float) or not isinstance(hidden, list):
-        return None
-    try:
-        painted = base64.b64decode(kept.get("painted") or "", validate=True)
-    except (binascii.Error, TypeError):
-        return None
-    keys = tuple(sorted({key for key in hidden if isinstance(key, int) and key >= 0}))
-    chosen = {name: str(kept[name]) for name in ids}
-    return HeadEdit(window=max(1, window), hidden=keys, painted=painted, factor=max(0.0, float(factor)), **chosen)
+    return packing.fingerprint(edit.to_json())
 
 
 def _plain_pins(pins: Pins) -> dict[str, Any]:

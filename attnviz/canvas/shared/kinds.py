@@ -108,20 +108,6 @@ class Overview:
 
 
 @dataclass(frozen=True)
-class HeadEdit:
-    """What a visitor changes of a head, in the browser while a hand moves. The defaults change nothing."""
-
-    mask: str = "model"  #: "model", "none", "causal", "window" or "painted"
-    window: int = 4  #: tokens that a window sees, itself included
-    hidden: tuple[int, ...] = ()  #: keys that no query may look at, by position
-    painted: bytes = b""  #: bits of a (Q, K) mask, for mask "painted"
-    scale: str = "model"  #: "model", "none", "inverse" (1/D) or "factor"
-    factor: float = 1.0  #: the model's own scale times this, for scale "factor"
-    where: str = "head"  #: "head", "layer" or "all"
-    seen: str = "after"  #: what is on show: "before", "after" or "difference"
-
-
-@dataclass(frozen=True)
 class Raw:
     """A head before its softmax, and how its weights become the matrix on show: the browser computes that itself.
 

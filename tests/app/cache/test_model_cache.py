@@ -21,6 +21,7 @@ from transformers import GPT2Config, GPT2LMHeadModel
 from attnviz.app.cache import model_cache
 from attnviz.app.cache.bounded_cache import BoundedCache
 from attnviz.app.cache.waiting_line import WaitingLine
+from attnviz.base.head_edit import HeadEdit
 from attnviz.base.message import Message, Problem
 from attnviz.engine import chosen_engine
 from attnviz.engine.engine_protocol import Rerun
@@ -34,12 +35,11 @@ from attnviz.runs import downstream, head_matrix, head_sharing, what_if
 from attnviz.runs.head_matrix import Look
 from attnviz.runs.head_sharing import Config as SharingConfig
 from attnviz.runs.model_run import Request, run_model
-from attnviz.runs.what_if import WhatIf
 from tests.models.tiny_tokenizers import byte_level
 from tests.waiting import until
 
 TEXTS = ("the cat sat", "don't you think the cat's hat is nice?")
-CHANGES = (WhatIf(pattern="none"), WhatIf(silenced=((0, 1),)))
+CHANGES = (HeadEdit(mask="none"), HeadEdit(silenced=((0, 1),)))
 SHARED = (SharingConfig(0, 1), SharingConfig(1, 2))
 
 

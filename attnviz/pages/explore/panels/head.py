@@ -13,26 +13,19 @@ from attnviz.app import edited_head, show, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.head_drawing import axes, head_title, long_table, sentence_of, titles, unit_of
 from attnviz.app.text import plain, spoken
+from attnviz.base.head_edit import HeadEdit
 from attnviz.base.words import _, listed, sentences
 from attnviz.figures.svg_head import HeadPicture
 from attnviz.figures.svg_lines import LinesPicture
+from attnviz.figures.theme import overlaid
 from attnviz.pages.explore import choices
-from attnviz.pages.explore.panels import (
-    edit_state,
-    head_captions,
-    heads_address,
-    overlay_state,
-    pinned,
-    request_form,
-    tiles_address,
-)
+from attnviz.pages.explore.panels import addresses, explorer_state, head_captions, pinned, request_form
 from attnviz.pages.explore.panels import overview as overview_panel
 from attnviz.pages.explore.panels.head_captions import caption_of_shown, origin_of, weights_of
 from attnviz.pages.explore.panels.shown_head import Shown, drawn_head
 from attnviz.runs import head_matrix as experiment
 from attnviz.runs.head_matrix import Look, Matrix
 from attnviz.runs.model_run import ModelRun, Request, Stack, StackId
-from attnviz.runs.what_if import WhatIf
 
 
 def explore(run: ModelRun, below: Callable[[Shown], None]) -> None:
@@ -67,14 +60,13 @@ def _large(run: ModelRun, stack: Stack, layer: int, head: int) -> Shown:
     held, below = st.container(), st.container()
     with below:
         look, colours = _how_shown(run, stack)
-    change = edit_state.chosen(stack)
-    seen = edit_state.seen(stack, layer, change)
-    matrix = edited_head.matrix(run, stack, layer, head, look, change, seen)
+    edit = explorer_state.edit(stack, layer)
+    matrix = edited_head.matrix(run, stack, layer, head, look, edit)
     options = canvas.Options(**colours, segments_q=matrix.row_breaks, segments_k=matrix.col_breaks, unit=unit_of(look))
     drawn = _drawn(stack, layer, head, matrix, look)
     with held:
-        pins = _pinned(run, stack, drawn, matrix, options, change, look)
-    shown = Shown(run, stack, layer, head, look, options, matrix, pins, change, seen)
+        pins = _pinned(run, stack, drawn, matrix, options, edit, look)
+    shown = Shown(run, stack, layer, head, look, options, matrix, pins, edit)
     with held:
         _under(shown, drawn)
     return shown
@@ -86,12 +78,12 @@ def _pinned(
     drawn: canvas.Head,
     matrix: Matrix,
     options: canvas.Options,
-    change: WhatIf,
+    edit: HeadEdit,
     look: Look,
 ) -> canvas.Pins:
     """Draw the head with its controls; answer what is pinned."""
     places = pinned.Places.of(stack, matrix)
-    every = heads_address.address(run, stack)
+    every = addresses.of_heads(run, stack)
     at = (drawn.layer or 0, drawn.head or 0)
     return canvas.head_view(
         "head",
@@ -103,11 +95,11 @@ def _pinned(
         on_pins=partial(pinned.keep, places),
         others=_others(run.request, stack.id, look),
         every=every,
-        edit=edit_state.on_canvas(change),
-        on_edit=edit_state.keep,
-        over=overlay_state.chosen(),
-        on_over=overlay_state.keep,
-        edited_tiles=None if every else tiles_address.address(run, stack, *at, change),
+        edit=explorer_state.edit_on_canvas(edit),
+        on_edit=explorer_state.keep_edit,
+        over=explorer_state.over(),
+        on_over=explorer_state.keep_over,
+        edited_tiles=None if every else addresses.of_tiles(run, stack, *at, edit),
     )
 
 
@@ -157,18 +149,25 @@ def _under(shown: Shown, drawn: canvas.Head) -> None:
     more = matrix.said_before_w_o(min(shown.query, len(matrix.rows) - 1))
     caption = caption_of_shown(shown)
     live = head_captions.offers(
-        shown.run, shown.stack, drawn, axes(matrix), shown.options, shown.pins, shown.change, caption
+        shown.run,
+        shown.stack,
+        drawn,
+        axes(matrix),
+        shown.options,
+        shown.pins,
+        explorer_state.edit_on_canvas(shown.edit),
+        caption,
     )
 
     def heatmap() -> HeadPicture:
         return canvas.head_picture(drawn_head(shown), *axes(matrix), shown.options, shown.pins)
 
-    laid = overlay_state.laid_over(shown.stack, shown.layer, shown.head)
+    laid = overlaid(explorer_state.over(), shown.head, shown.stack.layers[shown.layer].n_heads)[1:]
     more_heads = _("Laid over it: heads {heads} of the same layer.").format(heads=listed(laid))
 
     def threads() -> LinesPicture:
-        of = (shown.run, shown.stack, shown.layer, shown.look, shown.change, shown.seen)
-        others = overlay_state.matrices(laid, *of)
+        of = (shown.run, shown.stack, shown.layer, shown.look, shown.edit)
+        others = explorer_state.matrices_over(laid, *of)
         return canvas.lines_picture(drawn_head(shown), *axes(matrix), shown.options, shown.pins, others=others)
 
     with show.line_under("head-out"):
@@ -179,4 +178,4 @@ def _under(shown: Shown, drawn: canvas.Head) -> None:
         show.export_menu(threads, f"{name}-lines", "lines-out", None, told, _("Export lines"))
     for note in matrix.notes:
         st.caption(spoken(note))
-    edit_state.say_refusals(shown.stack)
+    explorer_state.say_refusals(shown.stack)

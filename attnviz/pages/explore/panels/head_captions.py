@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from attnviz import canvas
-from attnviz.app import edit_wording, show
+from attnviz.app import edited_head, show
 from attnviz.app.cache import model_cache
 from attnviz.app.head_drawing import unit_of
+from attnviz.base.head_edit import HeadEdit
 from attnviz.base.raw_scores import RawHead
 from attnviz.base.words import _, ended, language, say, sentences, speaking
 from attnviz.live import page
-from attnviz.pages.explore.panels import edit_state, explorer_state, overlay_state
+from attnviz.pages.explore.panels import explorer_state
 from attnviz.pages.explore.panels.shown_head import Shown
 from attnviz.runs.model_run import ModelRun, Stack
 from attnviz.runs.raw_heads import raw_head, raw_heads
-from attnviz.runs.what_if import WhatIf
 
 
 def weights_of(run: ModelRun) -> str:
@@ -50,10 +50,10 @@ def origin_of(run: ModelRun) -> str:
 
 def caption_of_shown(shown: Shown) -> str:
     """The caption of the head as it is on show, which says what is changed if that is seen."""
-    if shown.seen == "before":
+    if shown.edit.seen == "before":
         return caption_of(shown)
-    told = caption_of(shown, *edit_wording.said_of(shown.stack, shown.layer, shown.change))
-    return told if shown.seen == "after" else sentences(_("After the change minus before it."), told)
+    told = caption_of(shown, *edited_head.in_words(shown.edit, shown.stack, shown.layer))
+    return told if shown.edit.seen == "after" else sentences(_("After the change minus before it."), told)
 
 
 def caption_of(shown: Shown, mask: str | None = None, scale: str | None = None, more: str = "") -> str:
@@ -98,7 +98,7 @@ def offers(
     axes: tuple[Sequence[str], Sequence[str] | None],
     options: canvas.Options,
     pins: canvas.Pins,
-    change: WhatIf,
+    edit: HeadEdit,
     note: str,
 ) -> list[show.LiveFile]:
     """What the export menu offers. All that a visitor sees now is taken down here: a download runs in no session.
@@ -110,8 +110,8 @@ def offers(
     kv_counts = [each.n_kv_heads for each in stack.layers]
     tokens = (stack.queries.labels, None if stack.same_tokens else stack.keys.labels)
     title = _("{model} on “{text}”").format(model=run.name, text=run.request.text[:120])
-    edit, link, spoken = edit_state.on_canvas(change), explorer_state.link() or None, language()
-    request, name, over = run.request, stack.id, overlay_state.chosen()
+    link, spoken = explorer_state.link() or None, language()
+    request, name, over = run.request, stack.id, explorer_state.over()
 
     def made(heads: MakeHeads, counts: Sequence[int], kv_counts: Sequence[int]) -> str:
         found = heads(model_cache.remembered(request).stack(name))

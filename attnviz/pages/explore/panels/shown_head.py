@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 from attnviz import canvas
 from attnviz.app.head_drawing import head_title, telling_row
+from attnviz.base.head_edit import HeadEdit
 from attnviz.runs.head_matrix import Look, Matrix
 from attnviz.runs.model_run import ModelRun, Stack
-from attnviz.runs.what_if import WhatIf
 
 
 @dataclass(frozen=True)
@@ -22,10 +22,9 @@ class Shown:
     head: int
     look: Look
     options: canvas.Options
-    matrix: Matrix  #: as it is on show: under the change where that is seen
+    matrix: Matrix  #: as it is on show: under the edit where that is seen
     pins: canvas.Pins
-    change: WhatIf = field(default_factory=WhatIf)  #: of mask and scale
-    seen: str = "before"  #: "before": the model's own mask and scale, "after": the change, or the "difference"
+    edit: HeadEdit  #: of mask and scale, and what of it is on show
 
     @cached_property
     def query(self) -> int:
@@ -39,5 +38,5 @@ class Shown:
 def drawn_head(shown: Shown) -> canvas.Head:
     """What is on show, as numbers: the head under the visitor's mask and scale, or the difference that they make."""
     title = head_title(shown.stack, shown.layer, shown.head)
-    kind = "diff" if shown.seen == "difference" else shown.look.values
+    kind = "diff" if shown.edit.seen == "difference" else shown.look.values
     return canvas.Head(shown.matrix.values, title, shown.matrix.hidden, kind, shown.layer, shown.head)

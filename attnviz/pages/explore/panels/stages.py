@@ -37,7 +37,7 @@ def panel(shown: Shown) -> None:
         key=QUERY,
         on_change=lambda: _heard(QUERY, lambda asked: (asked, None)),
     )
-    mask, scale = edited_head.mask_and_scale(shown.stack, shown.layer, shown.change, shown.seen)
+    mask, scale = edited_head.mask_and_scale(shown.stack, shown.layer, shown.edit)
     result = stages(shown.stack, shown.layer, shown.head, query, mask, scale)
     late_widgets.set_before_drawn(KEY, start_k if start_k is not None else int(result.weights.argmax()))
     key = right.selectbox(

@@ -14,6 +14,7 @@ from attnviz.app import show
 from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.links import link_state
 from attnviz.app.text import plain
+from attnviz.base.head_edit import SCALES
 from attnviz.base.packed import pack_bits, unpack_bits
 from attnviz.base.words import _
 from attnviz.canvas import rotation_circle, tensor_strip
@@ -204,7 +205,7 @@ PICTURES: dict[str, LiveKind] = {
     "board": LiveKind(board, {"step": BOARDS, "mask": ("none", "causal"), "heads": ("1", "2")}),
     "head": LiveKind(
         trained_pictures.head,
-        {"mask": ("model", "none", "causal", "window"), "scale": ("model", "none", "inverse")},
+        {"mask": choices.MASKS, "scale": tuple(scale for scale in SCALES if scale != "factor")},
     ),
     "heads": LiveKind(trained_pictures.heads, {"layer": tuple(str(n) for n in range(30))}),
     "mask": LiveKind(mask, {"mask": ("none", "causal")}),
