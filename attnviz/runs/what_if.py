@@ -21,7 +21,7 @@ from attnviz.runs.model_run import ModelRun, Stack
 
 
 @dataclass(frozen=True)
-class Pattern:
+class MaskPattern:
     """A mask (Q, K) that stands in place of the model's own: what computes it, and that as Python over n tokens."""
 
     make: Callable[[HeadEdit, int, int], Tensor]
@@ -30,13 +30,15 @@ class Pattern:
 
 #: for each mask of `head_edit.MASKS` but the model's own
 PATTERNS = {
-    "none": Pattern(lambda _, n_q, n_k: torch.ones(n_q, n_k, dtype=torch.bool), "torch.ones(n, n, dtype=torch.bool)"),
-    "causal": Pattern(lambda _, n_q, n_k: masks.causal(n_q, n_k), "masks.causal(n, n)"),
-    "window": Pattern(
+    "none": MaskPattern(
+        lambda _, n_q, n_k: torch.ones(n_q, n_k, dtype=torch.bool), "torch.ones(n, n, dtype=torch.bool)"
+    ),
+    "causal": MaskPattern(lambda _, n_q, n_k: masks.causal(n_q, n_k), "masks.causal(n, n)"),
+    "window": MaskPattern(
         lambda edit, n_q, n_k: masks.sliding_window(n_q, n_k, window=edit.window),
         "masks.sliding_window(n, n, window={window})",
     ),
-    "painted": Pattern(
+    "painted": MaskPattern(
         lambda edit, n_q, n_k: torch.from_numpy(unpacked(edit.painted, n_q, n_k)),
         "bits.flatten()[: n * n].reshape(n, n).bool()",
     ),
