@@ -10,8 +10,8 @@ import streamlit as st
 
 from attnviz.base.words import _, tongue
 from attnviz.canvas.presenter.streamlits_words import own_words
-from attnviz.canvas.shared.blobs import mapping
-from attnviz.canvas.shared.registration import answering, component
+from attnviz.canvas.shared.gestures import answering, reported
+from attnviz.canvas.shared.registration import component
 
 THEMES = ("system", "light", "dark")
 
@@ -39,10 +39,10 @@ def presenter(
     that arrive together, or while a page is being drawn, all count.
     """
     taken = f"_{key}_taken"
-    told = mapping(mapping(st.session_state.get(key)).get("stood"))
+    told = reported(key, "stood")
 
     def heard() -> None:
-        now = mapping(mapping(st.session_state.get(key)).get("stood"))
+        now = reported(key, "stood")
         total, present, theme = now.get("total"), now.get("present"), now.get("theme")
         if not isinstance(total, int) or not isinstance(present, bool) or theme not in THEMES:
             return

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from attnviz.base import raw_scores
-from attnviz.base.head_edit import HeadEdit
 from attnviz.base.words import tongue
 from attnviz.canvas.shared import packing
-from attnviz.canvas.shared.kinds import AskedText, Head, Options, Overview, Pin, Pins, Raw
+from attnviz.canvas.shared.gestures import count
+from attnviz.canvas.shared.kinds import AskedText, Head, HeadScene, Options, Overview, Pin, Pins, Raw
 from attnviz.figures.theme import MOST_HEADS
 from attnviz.live import canvas_wording
 
@@ -54,26 +54,15 @@ def overview_blob(
 
 
 def head_blob(
-    group: str,
-    head: Head,
-    tokens_q: Sequence[str],
-    tokens_k: Sequence[str] | None,
-    options: Options,
-    pins: Pins | None,
-    echo: dict[str, Any],
-    ahead: str | None = None,
-    every: str | None = None,
-    edit: HeadEdit | None = None,
-    over: Sequence[int] | None = None,
-    edited_tiles: str | None = None,
-    coarse: bool = False,
+    head: Head, scene: HeadScene, echo: dict[str, Any], ahead: str | None = None, coarse: bool = False
 ) -> bytes:
     """A head with all that it takes to draw it; `echo` says who answers, and what it has heard of.
 
-    `ahead` is the address under which the browser may fetch other heads by itself, `every` that of all at once. With an
-    `edit` the view has controls of mask and scale; with `over`, heads of its layer whose lines are laid over its own,
-    it has the squares that choose them. A `coarse` head has 16 bits a score where that is less than its exact form.
+    `ahead` is the address under which the browser may fetch other heads by itself. A `coarse` head has 16 bits a score
+    where that is less than its exact form.
     """
+    tokens_q, tokens_k, options = scene.tokens_q, scene.tokens_k, scene.options
+    pins, edit, over = scene.pins, scene.edit, scene.over
     values = np.asarray(head.values)
     _check_fits(values, tokens_q, tokens_k)
     fixed = head.kind in ("weights", "diff")
@@ -81,7 +70,7 @@ def head_blob(
     shown_top = options.top or (1.0 if fixed and options.full_range else head.largest) or 1.0
     raw, payload = (None, _coded(head, code_top)) if head.raw is None else _raw(head.raw, coarse)
     header: dict[str, Any] = {
-        "group": group,
+        "group": scene.group,
         "doc": document(tokens_q, tokens_k),
         "data": packing.fingerprint(payload, values.shape),
         "shape": list(values.shape),
@@ -96,12 +85,12 @@ def head_blob(
         "pins": None if pins is None else _plain_pins(pins),
         "start": pins_name(pins),
         "ahead": ahead,
-        "every": every,
-        "editedTiles": edited_tiles,
+        "every": scene.every,
+        "editedTiles": scene.edited_tiles,
         "raw": raw,
         "coarse": raw is not None and raw["scores"]["bits"] == 16,
         "edit": None if edit is None else edit.to_json(),
-        "editName": "" if edit is None else edit_name(edit),
+        "editName": "" if edit is None else packing.fingerprint(edit.to_json()),
         "over": None if over is None else list(over),
         "colours": canvas_wording.colours(),
         "words": canvas_wording.head() | ({} if edit is None else canvas_wording.edit()),
@@ -183,11 +172,6 @@ def read_over(kept: dict[str, Any]) -> tuple[int, ...] | None:
     return tuple(dict.fromkeys(heads))[:MOST_HEADS]
 
 
-def edit_name(edit: HeadEdit) -> str:
-    """A short name of an edit: the browser takes over one whose name it has not heard."""
-    return packing.fingerprint(edit.to_json())
-
-
 def _plain_pins(pins: Pins) -> dict[str, Any]:
     return {"tokens": [[p.axis, p.index] for p in pins.tokens], "cell": None if pins.cell is None else list(pins.cell)}
 
@@ -213,13 +197,3 @@ def _pairs(value: Any) -> list[Any]:
 
 def _within(value: Any, n: int) -> bool:
     return isinstance(value, int) and 0 <= value < n
-
-
-def mapping(value: Any) -> dict[str, Any]:
-    """What a component reported, as a dict, empty where it reported nothing."""
-    return dict(value) if hasattr(value, "keys") else {}
-
-
-def count(value: Any) -> int | None:
-    """A number from 0 that a component reported, None where it is not one."""
-    return value if isinstance(value, int) and value >= 0 else None

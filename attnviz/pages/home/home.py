@@ -62,23 +62,24 @@ def first_look(mixed: Any = None) -> None:
         with mixed:
             _mixture(matrix, len(matrix.rows) - 1 if pronoun is None else pronoun)
     start = None if pronoun is None else canvas.Pins((canvas.Pin("q", pronoun),))
+    scene = canvas.HeadScene(matrix.rows, pins=start, edit=edit, on_edit=choices.keep)
     with st.container(key="canvas-of-home"):
-        pins = canvas.head_view("home", head, matrix.rows, pins=start, edit=edit, on_edit=choices.keep)
+        pins = canvas.head_view("home", head, scene)
     caption = _said_of(head, matrix.cols, edit)
     drawn = canvas.Head(matrix.values, head.title, matrix.hidden, "diff" if edit.seen == "difference" else "weights")
     with show.line_under("home-out"):
         show.export_menu(
-            lambda: canvas.head_picture(drawn, matrix.rows, pins=pins, title=text),
+            lambda: canvas.head_picture(drawn, scene, pins, text),
             "attention-first-look",
             "home-out",
             lambda: head_drawing.long_table(matrix),
             caption,
             None,
-            live_head.alone(head, matrix.rows, pins, edit, text),
+            live_head.alone(head, scene, pins, text),
             embeds=True,
         )
         show.export_menu(
-            lambda: canvas.lines_picture(drawn, matrix.rows, pins=pins, title=text),
+            lambda: canvas.lines_picture(drawn, scene, pins, text),
             "attention-first-look-lines",
             "home-lines",
             None,

@@ -63,43 +63,41 @@ def _large(run: ModelRun, stack: Stack, layer: int, head: int) -> Shown:
     edit = explorer_state.edit(stack, layer)
     matrix = edited_head.matrix(run, stack, layer, head, look, edit)
     options = canvas.Options(**colours, segments_q=matrix.row_breaks, segments_k=matrix.col_breaks, unit=unit_of(look))
+    scene = _scene(run, stack, (layer, head), matrix, options, edit, look)
     drawn = _drawn(stack, layer, head, matrix, look)
     with held:
-        pins = _pinned(run, stack, drawn, matrix, options, edit, look)
-    shown = Shown(run, stack, layer, head, look, options, matrix, pins, edit)
+        pins = canvas.head_view("head", drawn, scene)
+    shown = Shown(run, stack, layer, head, look, scene, matrix, pins, edit)
     with held:
         _under(shown, drawn)
     return shown
 
 
-def _pinned(
+def _scene(
     run: ModelRun,
     stack: Stack,
-    drawn: canvas.Head,
+    at: tuple[int, int],
     matrix: Matrix,
     options: canvas.Options,
     edit: HeadEdit,
     look: Look,
-) -> canvas.Pins:
-    """Draw the head with its controls; answer what is pinned."""
+) -> canvas.HeadScene:
+    """The head's tokens, what is pinned and changed, and where the browser fetches other heads."""
     places = pinned.Places.of(stack, matrix)
     every = addresses.of_heads(run, stack)
-    at = (drawn.layer or 0, drawn.head or 0)
-    return canvas.head_view(
-        "head",
-        drawn,
+    return canvas.HeadScene(
         *axes(matrix),
         options=options,
-        pins=pinned.pins(places),
         group="heads",
-        on_pins=partial(pinned.keep, places),
+        pins=pinned.pins(places),
+        edit=explorer_state.edit_on_canvas(edit),
+        over=explorer_state.over(),
         others=_others(run.request, stack.id, look),
         every=every,
-        edit=explorer_state.edit_on_canvas(edit),
-        on_edit=explorer_state.keep_edit,
-        over=explorer_state.over(),
-        on_over=explorer_state.keep_over,
         edited_tiles=None if every else addresses.of_tiles(run, stack, *at, edit),
+        on_pins=partial(pinned.keep, places),
+        on_edit=explorer_state.keep_edit,
+        on_over=explorer_state.keep_over,
     )
 
 
@@ -148,27 +146,17 @@ def _under(shown: Shown, drawn: canvas.Head) -> None:
     name = f"attention-{shown.run.request.model}-layer{shown.layer}-head{shown.head}"
     more = matrix.said_before_w_o(min(shown.query, len(matrix.rows) - 1))
     caption = caption_of_shown(shown)
-    live = head_captions.offers(
-        shown.run,
-        shown.stack,
-        drawn,
-        axes(matrix),
-        shown.options,
-        shown.pins,
-        explorer_state.edit_on_canvas(shown.edit),
-        caption,
-    )
+    live = head_captions.offers(shown, drawn, caption)
 
     def heatmap() -> HeadPicture:
-        return canvas.head_picture(drawn_head(shown), *axes(matrix), shown.options, shown.pins)
+        return canvas.head_picture(drawn_head(shown), shown.scene, shown.pins)
 
     laid = overlaid(explorer_state.over(), shown.head, shown.stack.layers[shown.layer].n_heads)[1:]
     more_heads = _("Laid over it: heads {heads} of the same layer.").format(heads=listed(laid))
 
     def threads() -> LinesPicture:
-        of = (shown.run, shown.stack, shown.layer, shown.look, shown.edit)
-        others = explorer_state.matrices_over(laid, *of)
-        return canvas.lines_picture(drawn_head(shown), *axes(matrix), shown.options, shown.pins, others=others)
+        others = explorer_state.matrices_over(laid, shown.run, shown.stack, shown.layer, shown.look, shown.edit)
+        return canvas.lines_picture(drawn_head(shown), shown.scene, shown.pins, others=others)
 
     with show.line_under("head-out"):
         if more:

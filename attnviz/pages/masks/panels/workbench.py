@@ -98,9 +98,10 @@ def _weights(
 ) -> None:
     options = canvas.Options(compact=True, root=len(result.words) > LONG, called=title)
     head = canvas.Head(values, hidden=hidden)
-    pins = canvas.head_view(key, head, result.words, options=options, group=GROUP)
+    scene = canvas.HeadScene(result.words, options=options, group=GROUP)
+    pins = canvas.head_view(key, head, scene)
     show.under(
-        lambda: canvas.head_picture(head, result.words, None, options, pins, title),
+        lambda: canvas.head_picture(head, scene, pins, title),
         name=f"weights-{name}",
         key=f"{key}-save",
         table=lambda: _long(result, before=result.before, after=result.after, mask=result.mask.astype(int)),
