@@ -23,7 +23,7 @@ follow the theme, work with mouse, touch and keyboard, and show tokens as typed.
             canvas.head_view(name, head, canvas.HeadScene(tokens, options=canvas.Options(compact=True), group="x"))
 
     # 3. A mask to paint on: boolean (Q, K), True = may attend.
-    canvas.mask_grid("m", mask, tokens, on_change=keep_mask)
+    mask_grid("m", mask, tokens, on_change=keep_mask)
 
 Two sequences (cross-attention): pass `tokens_k` as well. Value-weighted: Head(kind="values"). Two
 sentences in one: Options(segments_q=(7,)). A view's key is a component key: it must not change from
@@ -35,9 +35,7 @@ them None. The JavaScript is in src/, bundled into bundles/ by `make js-build`.
 
 from attnviz.canvas.head.attention_view import head_view, overview_grid
 from attnviz.canvas.head.pictures import LiveHeads, head_picture, lines_picture, live_view
-from attnviz.canvas.mask import mask_grid
 from attnviz.canvas.model_strip import model_strip, strip_picture
-from attnviz.canvas.patch_view import PatchChoices, PatchRows, PatchScene, live_scene, patch_view
 from attnviz.canvas.shared.blobs import document
 from attnviz.canvas.shared.kinds import (
     AskedText,
@@ -60,9 +58,6 @@ __all__ = [
     "LiveHeads",
     "Options",
     "Overview",
-    "PatchChoices",
-    "PatchRows",
-    "PatchScene",
     "Pin",
     "Pins",
     "Raw",
@@ -70,29 +65,16 @@ __all__ = [
     "StripBlock",
     "StripPart",
     "StripWay",
-    "ahead",
     "app_root",
-    "cache_growth",
     "component",
-    "digit_pad",
     "document",
     "head_picture",
     "head_view",
     "lines_picture",
-    "live_scene",
     "live_view",
-    "mask_grid",
     "model_strip",
     "overview_grid",
-    "packing",
-    "patch_view",
-    "presenter",
     "remember_page",
-    "rotation_circle",
-    "sentence_heads",
     "served_by_address",
-    "softmax_slider",
-    "step_player",
     "strip_picture",
-    "tensor_strip",
 ]

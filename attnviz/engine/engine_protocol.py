@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
+from attnviz.models.catalogue import LoadedModel
 from attnviz.runs.heads.head_work import HeadWork
 from attnviz.runs.model_run import ModelRun, Request
-
-RerunId = Literal["what_if", "sharing", "rotation", "changed_rope", "sentence_fit"]
 
 
 @dataclass(frozen=True)
 class Rerun:
-    """A second pass over a sentence with something changed: which lesson's, and what that lesson is told."""
+    """A second pass over a sentence with something changed: what computes it of a run and its model, and of what else.
 
-    lesson: RerunId
-    told: tuple[Any, ...] = ()
+    A function that a module names, because another process finds it by its name.
+    """
+
+    compute: Callable[..., Any]
+    given: tuple[Any, ...] = ()
+
+    def __call__(self, run: ModelRun, loaded: LoadedModel) -> Any:
+        """Run the model again, as the function does it."""
+        return self.compute(run, loaded, *self.given)
 
 
 class Engine(HeadWork, Protocol):
@@ -36,4 +43,4 @@ class Engine(HeadWork, Protocol):
         """One pass of a model over a sentence."""
 
     def rerun(self, run: ModelRun, change: Rerun) -> Any:
-        """The same sentence once more with something changed; what the lesson answers."""
+        """The same sentence once more with something changed; what the change computes."""

@@ -83,6 +83,18 @@ def page(view: LiveView, theme: Theme = "auto") -> str:
     return document(view.title or view.head_title or "attnviz", said, data, "live", theme)
 
 
+def patch_page(scene: bytes, title: str, note: str = "", link: str | None = None, theme: Theme = "auto") -> str:
+    """The HTML of the file. `scene`: what the canvas of the page about pictures is sent."""
+    said = {
+        "title": title,
+        "note": note,
+        "link": link if opens(link) else None,
+        "words": {"open": _("Open in the app"), "made": _("Made with attnviz")},
+    }
+    data = base64.b64encode(scene).decode()
+    return document(title, json.dumps(said, ensure_ascii=False, allow_nan=False), data, "live_patches", theme)
+
+
 def document(title: str, said: str, data: str, bundle: str, theme: Theme) -> str:
     """A file with JSON (`said`) and base64 (`data`) in it, and the script that draws both."""
     script, style = _bundle(bundle)

@@ -17,7 +17,7 @@ from attnviz.core.measures import total_variation
 from attnviz.models.capture import Edit, MaskChoice, NumberChoice, RecordedLayer, ScaleChoice, Trace, intervene
 from attnviz.models.catalogue import LoadedModel
 from attnviz.runs.head_matrix import Look, Matrix, head_matrix
-from attnviz.runs.model_run import ModelRun, Stack
+from attnviz.runs.model_run import ModelRun, Stack, StackId
 
 
 @dataclass(frozen=True)
@@ -111,9 +111,9 @@ def edits(stack: Stack, layer: int, head: int, edit: HeadEdit) -> list[Edit]:
     return found
 
 
-def run_again(run: ModelRun, loaded: LoadedModel, stack: Stack, layer: int, head: int, edit: HeadEdit) -> Trace:
+def run_again(run: ModelRun, loaded: LoadedModel, stack: StackId, layer: int, head: int, edit: HeadEdit) -> Trace:
     """Run the model again with the change made during the pass, so that it reaches later layers and the logits."""
-    chosen = edits(stack, layer, head, edit)
+    chosen = edits(run.stack(stack), layer, head, edit)
     return intervene(loaded.model, chosen, logits=loaded.predicts, **run.inputs_on(loaded.model.device))
 
 

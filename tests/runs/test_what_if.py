@@ -28,7 +28,7 @@ def test_a_what_if_that_changes_nothing_changes_nothing(decoded, smollm2):
     assert not HeadEdit().changes
     same = what_if.instantly(stack, 13, 8, HeadEdit())
     np.testing.assert_array_equal(same.values, head_matrix(stack, 13, 8).values)
-    trace = what_if.run_again(decoded, smollm2, stack, 13, 8, HeadEdit(mask="causal"))
+    trace = what_if.run_again(decoded, smollm2, stack.id, 13, 8, HeadEdit(mask="causal"))
     torch.testing.assert_close(trace.logits, decoded.trace.logits, atol=1e-4, rtol=1e-4)
 
 
@@ -59,7 +59,7 @@ def test_scales_do_what_they_say(decoded):
 def test_the_re_run_shows_the_instant_result_in_the_head_itself(decoded, smollm2):
     stack = decoded.stacks[0]
     change = HeadEdit(mask="window", window=3)
-    trace = what_if.run_again(decoded, smollm2, stack, 5, 2, change)
+    trace = what_if.run_again(decoded, smollm2, stack.id, 5, 2, change)
     after = next(s for s in decoded.stacks_in(trace) if s.id == "decoder")
     instant = what_if.instantly(stack, 5, 2, change)
     np.testing.assert_allclose(head_matrix(after, 5, 2).values, instant.values, atol=1e-5)
@@ -72,7 +72,7 @@ def test_the_re_run_shows_the_instant_result_in_the_head_itself(decoded, smollm2
 def test_silencing_heads_moves_the_next_token(decoded, smollm2):
     stack = decoded.stacks[0]
     silenced = tuple((layer, head) for layer in (0, 1) for head in range(9))
-    trace = what_if.run_again(decoded, smollm2, stack, 0, 0, HeadEdit(silenced=silenced))
+    trace = what_if.run_again(decoded, smollm2, stack.id, 0, 0, HeadEdit(silenced=silenced))
     (before,), (after,) = slots(decoded, smollm2), slots(decoded, smollm2, trace)
     found, share = changes(smollm2, before, after)
     assert 0.05 < share <= 1
@@ -119,7 +119,7 @@ def test_a_silenced_heads_output_is_as_long_as_what_the_model_hands_to_its_outpu
     try:
         with torch.no_grad():
             smollm2.model(**decoded.inputs_on(smollm2.model.device))
-            what_if.run_again(decoded, smollm2, decoded.stacks[0], 13, 8, HeadEdit(silenced=((13, 8),)))
+            what_if.run_again(decoded, smollm2, decoded.stacks[0].id, 13, 8, HeadEdit(silenced=((13, 8),)))
     finally:
         hook.remove()
     as_trained, silenced = (each[:, 8 * 64 : 9 * 64].norm(dim=-1).mean().item() for each in (handed[0], handed[-1]))
@@ -129,7 +129,7 @@ def test_a_silenced_heads_output_is_as_long_as_what_the_model_hands_to_its_outpu
 
 def test_silencing_a_head_changes_its_own_picture_by_nothing_and_a_later_head_most(decoded, smollm2):
     stack = decoded.stacks[0]
-    trace = what_if.run_again(decoded, smollm2, stack, 13, 8, HeadEdit(silenced=((13, 8),)))
+    trace = what_if.run_again(decoded, smollm2, stack.id, 13, 8, HeadEdit(silenced=((13, 8),)))
     after = next(s for s in decoded.stacks_in(trace) if s.id == "decoder")
     np.testing.assert_array_equal(head_matrix(after, 13, 8).values, head_matrix(stack, 13, 8).values)
     found = what_if.by_movement(stack, after)

@@ -8,16 +8,17 @@ import numpy as np
 import streamlit as st
 
 from attnviz import canvas
-from attnviz.app import edited_head, head_drawing, live_head, presenting, show, term_popover, widgets
+from attnviz.app import edited_head, head_drawing, presenting, show, term_popover, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.guarding import guard
-from attnviz.app.links import link_state
+from attnviz.app.links import link_state, page_address
 from attnviz.app.page_heading import page_heading
 from attnviz.app.text import plain
 from attnviz.base.head_edit import NO_EDIT, HeadEdit
 from attnviz.base.message import Problem
-from attnviz.base.words import _, sentences, tongue
+from attnviz.base.words import _, language, sentences, speaking, tongue
 from attnviz.engine.engine_protocol import Rerun
+from attnviz.live import page as live_page
 from attnviz.models.loading import availability
 from attnviz.pages.home import choices
 from attnviz.pages.home.figures.svg_mixture import MixturePicture
@@ -75,7 +76,7 @@ def first_look(mixed: Any = None) -> None:
             lambda: head_drawing.long_table(matrix),
             caption,
             None,
-            live_head.alone(head, scene, pins, text),
+            _live_file(head, scene, pins, text),
             embeds=True,
         )
         show.export_menu(
@@ -96,6 +97,20 @@ def _said_of(head: canvas.Head, keys: tuple[str, ...], edit: HeadEdit) -> str:
     mask, scale, more = edited_head.words_of(edit, keys, own.scale, own.width)
     minus = _("After the change minus before it.") if edit.seen == "difference" else ""
     return sentences(head.title, minus, edited_head.say_mask_and_scale(mask, scale, own.scale), more)
+
+
+def _live_file(head: canvas.Head, scene: canvas.HeadScene, pins: canvas.Pins, title: str) -> list[show.LiveFile]:
+    """The head as a live HTML file; none where it came without its scores."""
+    if head.raw is None:
+        return []
+    heads, language_now = canvas.LiveHeads([head.raw.head], [1], [1], scene.tokens_q, scene.tokens_k), language()
+    link = page_address.public_address(page_address.LONGEST_IN_CAPTION)
+
+    def this_head() -> str:
+        with speaking(language_now):
+            return live_page(canvas.live_view(heads, head, scene, pins, title=title, link=link))
+
+    return [show.LiveFile(_("Live HTML: this head"), "-live", this_head)]
 
 
 def _mixture(matrix: Matrix, row: int) -> None:
@@ -166,7 +181,7 @@ def _how_well(text: str) -> str:
 
 def _fit(text: str) -> tuple[str, predictions.SentenceFit]:
     run = model_cache.model_run(Request(landing.MODEL, text))
-    return run.name, model_cache.cached_rerun(run, Rerun("sentence_fit"))
+    return run.name, model_cache.cached_rerun(run, Rerun(predictions.run))
 
 
 if __name__ == "__main__":  # Streamlit runs this file

@@ -9,6 +9,7 @@ import numpy as np
 import streamlit as st
 
 from attnviz import canvas
+from attnviz.canvas.mask import mask_grid
 
 SENTENCE = "The animal did not cross the street because it was too tired . Then the rain came down on the town and"
 WORDS = SENTENCE.split()
@@ -105,7 +106,7 @@ def painting() -> None:
     start = st.session_state.setdefault("mask", np.tril(np.ones((n, n_k), bool)))
     locked = np.zeros((n, n_k), bool)
     locked[:, -1] = "locked" in st.query_params
-    canvas.mask_grid(
+    mask_grid(
         "grid",
         start,
         tokens,

@@ -19,10 +19,9 @@ from attnviz.figures.svg_head import HeadPicture
 from attnviz.figures.svg_lines import LinesPicture
 from attnviz.figures.theme import overlaid
 from attnviz.pages.explore import choices
-from attnviz.pages.explore.panels import addresses, explorer_state, head_captions, pinned, request_form
+from attnviz.pages.explore.panels import addresses, explorer_state, request_form
 from attnviz.pages.explore.panels import overview as overview_panel
-from attnviz.pages.explore.panels.head_captions import caption_of_shown, origin_of, weights_of
-from attnviz.pages.explore.panels.shown_head import Shown, drawn_head
+from attnviz.pages.explore.panels.shown_head import Shown, caption_of_shown, drawn_head, offers, origin_of, weights_of
 from attnviz.runs import head_matrix as experiment
 from attnviz.runs.head_matrix import Look, Matrix
 from attnviz.runs.model_run import ModelRun, Request, Stack, StackId
@@ -83,19 +82,19 @@ def _scene(
     look: Look,
 ) -> canvas.HeadScene:
     """The head's tokens, what is pinned and changed, and where the browser fetches other heads."""
-    places = pinned.Places.of(stack, matrix)
+    places = explorer_state.Places.of(stack, matrix)
     every = addresses.of_heads(run, stack)
     return canvas.HeadScene(
         *axes(matrix),
         options=options,
         group="heads",
-        pins=pinned.pins(places),
+        pins=explorer_state.pins(places),
         edit=explorer_state.edit_on_canvas(edit),
         over=explorer_state.over(),
         others=_others(run.request, stack.id, look),
         every=every,
         edited_tiles=None if every else addresses.of_tiles(run, stack, *at, edit),
-        on_pins=partial(pinned.keep, places),
+        on_pins=partial(explorer_state.keep_pins, places),
         on_edit=explorer_state.keep_edit,
         on_over=explorer_state.keep_over,
     )
@@ -146,7 +145,7 @@ def _under(shown: Shown, drawn: canvas.Head) -> None:
     name = f"attention-{shown.run.request.model}-layer{shown.layer}-head{shown.head}"
     more = matrix.said_before_w_o(min(shown.query, len(matrix.rows) - 1))
     caption = caption_of_shown(shown)
-    live = head_captions.offers(shown, drawn, caption)
+    live = offers(shown, drawn, caption)
 
     def heatmap() -> HeadPicture:
         return canvas.head_picture(drawn_head(shown), shown.scene, shown.pins)

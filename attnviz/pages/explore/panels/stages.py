@@ -17,8 +17,7 @@ from attnviz.pages.explore import choices
 from attnviz.pages.explore.figures import stages as figures
 from attnviz.pages.explore.maths.head_stages import StagesResult, stages
 from attnviz.pages.explore.panels import explorer_state
-from attnviz.pages.explore.panels.head_captions import caption_of_shown
-from attnviz.pages.explore.panels.shown_head import Shown
+from attnviz.pages.explore.panels.shown_head import Shown, caption_of_shown
 
 QUERY, KEY = "stage_query", "stage_key"
 

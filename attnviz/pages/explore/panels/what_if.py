@@ -24,8 +24,7 @@ from attnviz.figures.svg_head import HeadPicture
 from attnviz.models.capture import Trace
 from attnviz.pages.explore import choices
 from attnviz.pages.explore.panels import programs, what_if_followers
-from attnviz.pages.explore.panels.head_captions import caption_of
-from attnviz.pages.explore.panels.shown_head import Shown
+from attnviz.pages.explore.panels.shown_head import Shown, caption_of
 from attnviz.runs import head_matrix
 from attnviz.runs import what_if as experiment
 from attnviz.runs.head_matrix import Matrix
@@ -120,7 +119,7 @@ def _rerun(shown: Shown, edit: HeadEdit) -> Trace:
     place = None if edit.where == "all" else (shown.layer, shown.head)
     edit = replace(edit, seen="after")  # one run, whatever is looked at
     key = ("what-if", shown.stack.id, place, edit)
-    rerun = Rerun("what_if", (shown.stack.id, shown.layer, shown.head, edit))
+    rerun = Rerun(experiment.run_again, (shown.stack.id, shown.layer, shown.head, edit))
     with st.spinner(_("Running the model again…")):
         changed: Trace = model_cache.cached_rerun(shown.run, rerun, key)
     return changed

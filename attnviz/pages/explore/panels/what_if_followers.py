@@ -15,8 +15,7 @@ from attnviz.base.head_edit import HeadEdit
 from attnviz.base.words import _, listed, ngettext
 from attnviz.figures import attention_figures as figures
 from attnviz.models.capture import Trace
-from attnviz.pages.explore.panels.head_captions import caption_of
-from attnviz.pages.explore.panels.shown_head import Shown
+from attnviz.pages.explore.panels.shown_head import Shown, caption_of
 from attnviz.runs import head_matrix
 from attnviz.runs import what_if as experiment
 from attnviz.runs.predictions import changes, slots

@@ -18,6 +18,7 @@ from attnviz.base.head_edit import SCALES
 from attnviz.base.packed import pack_bits, unpack_bits
 from attnviz.base.words import _
 from attnviz.canvas import rotation_circle, tensor_strip
+from attnviz.canvas.mask import mask_grid
 from attnviz.figures import heatmap
 from attnviz.pages.build.maths import boards, steps
 from attnviz.pages.build.panels import numbers
@@ -118,7 +119,7 @@ def mask(subject: Subject, set_to: PictureSettings, key: str) -> None:
     left, right = st.columns(2, gap="medium")
     with left:
         st.markdown("**" + _("Who may look at whom: click to change it") + "**")
-        canvas.mask_grid(key, result.mask, words, on_change=_paint, label=_("Who may look at whom"))
+        mask_grid(key, result.mask, words, on_change=_paint, label=_("Who may look at whom"))
     with right:
         st.markdown("**" + _("What attention is left") + "**")
         drawn = canvas.Head(result.after, hidden=~result.mask)

@@ -12,6 +12,7 @@ from attnviz import canvas
 from attnviz.app import show
 from attnviz.app.text import named_word
 from attnviz.base.words import _, listed, ngettext, sentences
+from attnviz.canvas.mask import mask_grid
 from attnviz.pages.masks.figures.masks import MaskPicture
 from attnviz.pages.masks.maths import mask_lab
 from attnviz.pages.masks.panels import rules_form
@@ -32,7 +33,7 @@ def show_grid(config: mask_lab.Config) -> mask_lab.Result:
     grid, before, after = _places(len(result.words))
     with grid:
         _heading(_("The mask: click or drag to change it"))
-        canvas.mask_grid(
+        mask_grid(
             "m-grid",
             result.mask,
             result.words,

@@ -9,7 +9,7 @@ import numpy as np
 import streamlit as st
 
 from attnviz.base.words import _, listed, say
-from attnviz.canvas import PatchScene
+from attnviz.canvas.patch_view import PatchScene
 from attnviz.models.catalogue import LoadedModel
 from attnviz.pages.pictures.maths.patch_measures import head_maps, received
 from attnviz.pages.pictures.maths.picture_record import PatchStack

@@ -73,7 +73,7 @@ def _result(run: ModelRun, config: Config) -> Result:
 
 
 def _rerun(run: ModelRun, config: Config, scope: downstream.Scope) -> downstream.Result:
-    found: downstream.Result = model_cache.cached_rerun(run, Rerun("sharing", (config, scope)))
+    found: downstream.Result = model_cache.cached_rerun(run, Rerun(downstream.run, (config, scope)))
     return found
 
 
