@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import torch
 
+from attnviz.base.head_edit import HeadEdit, ids
 from attnviz.base.packed import pack_bits
 from attnviz.canvas.shared import packing
 from attnviz.core.attention import attend
 from attnviz.models.capture import RecordedLayer
 from attnviz.models.tokens import MatrixAxis, project
 from attnviz.runs import what_if
-from attnviz.runs.what_if import WhatIf
 
 #: (queries, keys, spread of the scores, mask, bias, soft-cap, sink, factor)
 HEADS = (
@@ -90,27 +91,27 @@ def _mask(rng: np.random.Generator, hides: str, n_q: int, n_k: int) -> torch.Ten
 
 #: what a visitor may ask of a head, everything at least once
 EDITS = (
-    WhatIf(),
-    WhatIf("none"),
-    WhatIf("causal"),
-    WhatIf("window", window=1),
-    WhatIf("window", window=3),
-    WhatIf("window", window=64, hidden=(2,)),
-    WhatIf("model", hidden=(0, 5)),
-    WhatIf("none", hidden=(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10)),
-    WhatIf("painted", hidden=(1,), scale="inverse"),
-    WhatIf("painted", scale="factor", factor=0.35),
-    WhatIf("causal", scale="none"),
-    WhatIf("model", scale="factor", factor=9.7),
-    WhatIf("model", scale="factor", factor=0.0),
+    HeadEdit(),
+    HeadEdit("none"),
+    HeadEdit("causal"),
+    HeadEdit("window", window=1),
+    HeadEdit("window", window=3),
+    HeadEdit("window", window=64, hidden=(2,)),
+    HeadEdit("model", hidden=(0, 5)),
+    HeadEdit("none", hidden=(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10)),
+    HeadEdit("painted", hidden=(1,), scale="inverse"),
+    HeadEdit("painted", scale="factor", factor=0.35),
+    HeadEdit("causal", scale="none"),
+    HeadEdit("model", scale="factor", factor=9.7),
+    HeadEdit("model", scale="factor", factor=0.0),
 )
 
 
 def edit_cases() -> dict[str, Any]:
-    """Three layers, each under every edit: mask, factor, weights, the picture in words, and the small picture."""
+    """What an edit may choose, and three layers under many edits: mask, factor, weights, words, the small picture."""
     rng = np.random.default_rng(64)
     layers = [_layer(rng, "decoder", 9, 9), _layer(rng, "padded", 9, 9), _layer(rng, "cross", 6, 11)]
-    return {"layers": [_described(rng, layer) for layer in layers]}
+    return {"ids": ids(), "layers": [_described(rng, layer) for layer in layers]}
 
 
 def _layer(rng: np.random.Generator, kind: str, n_q: int, n_k: int) -> RecordedLayer:
@@ -173,18 +174,18 @@ def _groups(n: int) -> MatrixAxis:
 
 def _edited(
     layer: RecordedLayer,
-    change: WhatIf,
+    change: HeadEdit,
     painting: np.ndarray,
     norms: torch.Tensor,
     groups: tuple[MatrixAxis, MatrixAxis],
 ) -> dict[str, Any]:
-    change = WhatIf(change.pattern, change.window, change.hidden, pack_bits(painting), change.scale, change.factor)
+    change = replace(change, painted=pack_bits(painting))
     mask, scale = what_if.mask_of(change, layer), what_if.scale_of(change, layer)
     weights = layer.weights(0, mask, scale)[0, 0]
     may = layer.mask_for(mask).expand(1, 1, *weights.shape)[0, 0]
     joined = project(weights * norms, *groups, renormalise=False)
     return {
-        "mask": change.pattern,
+        "mask": change.mask,
         "window": change.window,
         "hidden": list(change.hidden),
         "scale": change.scale,

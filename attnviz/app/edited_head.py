@@ -1,50 +1,37 @@
-"""A head under a change of mask and scale, as the start page, the explorer and lessons draw it."""
+"""A head under a visitor's mask and scale, as the start page, the explorer and lessons draw it and say it."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any, cast
+from collections.abc import Sequence
 
 from attnviz import canvas
 from attnviz.app.cache import model_cache
+from attnviz.base.head_edit import MASKS, SCOPES, HeadEdit
+from attnviz.base.words import _, listed, sentences
 from attnviz.models.capture import MaskChoice, ScaleChoice
 from attnviz.runs import head_matrix, what_if
 from attnviz.runs.head_matrix import Look, Matrix
 from attnviz.runs.model_run import ModelRun, Stack
 from attnviz.runs.raw_heads import raw_head
-from attnviz.runs.what_if import WhatIf
 
 
-def fitted(edit: canvas.HeadEdit, n_q: int, n_k: int | None = None) -> tuple[WhatIf, canvas.HeadEdit]:
-    """An edit as a change and as an edit, as far as a sentence of so many queries and keys has its tokens."""
-    n_k = n_q if n_k is None else n_k
-    keys = tuple(sorted({key for key in edit.hidden if 0 <= key < n_k}))
-    painted = edit.painted if len(edit.painted) == -(-n_q * n_k // 8) else b""
-    mask = "model" if edit.mask == "painted" and not painted else edit.mask
-    change = WhatIf(
-        cast(Any, mask), edit.window, keys, painted, cast(Any, edit.scale), edit.factor, cast(Any, edit.where)
-    )
-    seen = edit.seen if change.changes_attention else "before"
-    return change, replace(edit, mask=mask, hidden=keys, painted=painted, seen=seen)
-
-
-def matrix(run: ModelRun, stack: Stack, layer: int, head: int, look: Look, change: WhatIf, seen: str) -> Matrix:
+def matrix(run: ModelRun, stack: Stack, layer: int, head: int, look: Look, edit: HeadEdit) -> Matrix:
     """The head on show: before, after, or what the change makes of it."""
-    if seen != "after":
+    if edit.seen != "after":
         key = ("head", stack.id, layer, head, look)
         before = model_cache.cached(run, key, lambda: head_matrix.head_matrix(stack, layer, head, look))
-    if seen == "before":
+    if edit.seen == "before":
         return before
-    after = what_if.instantly(stack, layer, head, change, look)
-    return after if seen == "after" else after.minus(before)
+    after = what_if.instantly(stack, layer, head, edit, look)
+    return after if edit.seen == "after" else after.minus(before)
 
 
-def mask_and_scale(stack: Stack, layer: int, change: WhatIf, seen: str) -> tuple[MaskChoice, ScaleChoice]:
+def mask_and_scale(stack: Stack, layer: int, edit: HeadEdit) -> tuple[MaskChoice, ScaleChoice]:
     """What the head on show is computed with: the model's own before the change."""
-    if seen == "before":
+    if edit.seen == "before":
         return "model", "model"
     chosen_layer = stack.layers[layer]
-    return what_if.mask_of(change, chosen_layer), what_if.scale_of(change, chosen_layer)
+    return what_if.mask_of(edit, chosen_layer), what_if.scale_of(edit, chosen_layer)
 
 
 def raw(stack: Stack, layer: int, head: int, look: Look) -> canvas.Raw | None:
@@ -63,3 +50,32 @@ def raw(stack: Stack, layer: int, head: int, look: Look) -> canvas.Raw | None:
         look.renormalise,
         norms,
     )
+
+
+def in_words(edit: HeadEdit, stack: Stack, layer: int) -> tuple[str | None, str | None, str]:
+    """The edit in words: the mask and the scale (None: unchanged), and the other changes."""
+    q = stack.layers[layer].q
+    return words_of(edit, stack.keys.labels, stack.layers[layer].scale, 1 if q is None else q.shape[-1])
+
+
+def words_of(edit: HeadEdit, keys: Sequence[str], own: float, width: int) -> tuple[str | None, str | None, str]:
+    """The same of a head with these keys, which scales scores by `own` and whose queries are `width` wide."""
+    mask = None if edit.mask == "model" else _(MASKS[edit.mask].caption).format(tokens=edit.window)
+    scales = {"none": "1", "inverse": f"1/{width}", "factor": f"{own:.4g} × {edit.factor:g}"}
+    more = []
+    if edit.hidden:
+        named = listed(f"{keys[i]} ({i})" for i in edit.hidden)
+        more.append(_("No token may look at: {tokens}.").format(tokens=named))
+    if edit.changes_attention:
+        _name, caption = SCOPES[edit.where]
+        more.append(_(caption))
+    if edit.silenced:
+        heads = listed(f"{layer}.{head}" for layer, head in edit.silenced)
+        more.append(_("Silenced heads (layer.head): {heads}.").format(heads=heads))
+    return mask, scales.get(edit.scale), sentences(*more)
+
+
+def say_mask_and_scale(mask: str | None, scale: str | None, own: float) -> str:
+    """A sentence on both, changed or not."""
+    template = _("Mask: {mask}. Scores times {scale}.")
+    return template.format(mask=mask or _("the model's own"), scale=scale or f"{own:.4g}")

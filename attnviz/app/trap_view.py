@@ -65,11 +65,11 @@ def _error(error: str) -> None:
 def _picture(trap: str, name: str, drawn: TrapMatrix, key: str) -> None:
     titles = {"wrong": _("What the wrong code gives"), "right": _("What the right code gives")}
     head = canvas.Head(drawn.values, titles[name], drawn.hidden, drawn.kind)
-    axes = (drawn.rows, None if drawn.rows == drawn.cols else drawn.cols)
     options = canvas.Options(compact=True, root=len(drawn.cols) > LONG)
-    pins = canvas.head_view(f"{key}-{name}", head, *axes, options=options, group=key)
+    scene = canvas.HeadScene(drawn.rows, None if drawn.rows == drawn.cols else drawn.cols, options, key)
+    pins = canvas.head_view(f"{key}-{name}", head, scene)
     show.under(
-        lambda: canvas.head_picture(head, *axes, options, pins),
+        lambda: canvas.head_picture(head, scene, pins),
         name=f"trap-{trap}-{name}",
         key=f"{key}-{name}-save",
         table=lambda: {

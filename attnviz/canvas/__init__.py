@@ -8,51 +8,45 @@ follow the theme, work with mouse, touch and keyboard, and show tokens as typed.
     # 1. All heads, and the chosen one large. Put both into one fragment.
     tiles = canvas.Overview.of(weights_of_each_layer, kv_heads=[3] * 30)     # (H, Q, K) arrays, NaN = masked; cache it
     tiles = tiles.by(entropy, _("entropy"), order=False, dim=True)           # optional: one number a head
-    layer, head = canvas.overview_grid("x", tiles, tokens, selected=(11, 2), on_pick=remember)
-    pins = canvas.head_view("x_head", canvas.Head(weights, title=..., layer=layer, head=head), tokens,
-                            options=canvas.Options(full_range=True, root=False), group="x")
-    #    on_pick(layer, head) runs before the rerun; without it the choice is kept by the component.
-    #    layer and head are places in the grid (0, 1, ...). pins.tokens: (Pin("q", 3), ...); pins.cell: (query, key)
-    #    or None.
-    #    canvas.pinned_in("x", tokens) tells the pins before anything is drawn.
-    #    The same in one call: canvas.attention_view("x", tiles, lambda l, h: canvas.Head(...), tokens) -> Selection
+    layer, head = canvas.overview_grid("x", tiles, tokens, selected=kept(), on_pick=keep)
+    scene = canvas.HeadScene(tokens, options=canvas.Options(full_range=True, root=False), group="x")
+    pins = canvas.head_view("x_head", canvas.Head(weights, title=..., layer=layer, head=head), scene)
+    #    on_pick(layer, head) runs before the rerun. layer and head are places in the grid (0, 1, ...).
+    #    pins.tokens: (Pin("q", 3), ...); pins.cell: (query, key) or None.
 
-    #    others=head_of lets the browser fetch other heads by itself, before the script answers a click (ahead.py);
-    #    every=address of all heads of a short sentence, fetched in the background (sentence_heads.py).
+    #    HeadScene(others=head_of): the browser fetches other heads by itself, before the script answers a click
+    #    (ahead.py); every=address of all heads of a short sentence, fetched in the background (sentence_heads.py).
 
     # 2. Before, after, difference: three compact views that light, pin and zoom together.
     for column, (name, head) in zip(st.columns(3), views):                   # Head(after - before, kind="diff")
         with column:
-            canvas.head_view(name, head, tokens, options=canvas.Options(compact=True), group="x")
+            canvas.head_view(name, head, canvas.HeadScene(tokens, options=canvas.Options(compact=True), group="x"))
 
     # 3. A mask to paint on: boolean (Q, K), True = may attend.
-    mask = canvas.mask_grid("m", causal, tokens, weights=weights, on_change=remember_mask)
+    mask_grid("m", mask, tokens, on_change=keep_mask)
 
 Two sequences (cross-attention): pass `tokens_k` as well. Value-weighted: Head(kind="values"). Two
 sentences in one: Options(segments_q=(7,)). A view's key is a component key: it must not change from
-run to run, and all views in a group must show the same tokens. Pins from a link: head_view(pins=...);
+run to run, and all views in a group must show the same tokens. Pins from a link: HeadScene(pins=...);
 whatever new is passed there replaces what is pinned (`Pins()` clears), and `on_pins` hears gestures in
 every view of the group. Only the one large head of a group names its `layer` and `head`; others leave
 them None. The JavaScript is in src/, bundled into bundles/ by `make js-build`.
 """
 
-from attnviz.canvas.head.attention_view import attention_view, head_view, overview_grid, pinned_in
-from attnviz.canvas.head.pictures import head_picture, lines_picture, live_view
-from attnviz.canvas.mask import mask_grid
+from attnviz.canvas.head.attention_view import head_view, overview_grid
+from attnviz.canvas.head.pictures import LiveHeads, head_picture, lines_picture, live_view
 from attnviz.canvas.model_strip import model_strip, strip_picture
-from attnviz.canvas.patch_view import PatchChoices, PatchRows, PatchScene, live_scene, patch_view
 from attnviz.canvas.shared.blobs import document
 from attnviz.canvas.shared.kinds import (
     AskedText,
     Head,
-    HeadEdit,
+    HeadScene,
     Options,
     Overview,
     Pin,
     Pins,
     Raw,
     SaidOfRow,
-    Selection,
 )
 from attnviz.canvas.shared.registration import app_root, component, remember_page, served_by_address
 from attnviz.figures.svg_strip import StripBlock, StripPart, StripWay
@@ -60,45 +54,27 @@ from attnviz.figures.svg_strip import StripBlock, StripPart, StripWay
 __all__ = [
     "AskedText",
     "Head",
-    "HeadEdit",
+    "HeadScene",
+    "LiveHeads",
     "Options",
     "Overview",
-    "PatchChoices",
-    "PatchRows",
-    "PatchScene",
     "Pin",
     "Pins",
     "Raw",
     "SaidOfRow",
-    "Selection",
     "StripBlock",
     "StripPart",
     "StripWay",
-    "ahead",
     "app_root",
-    "attention_view",
-    "cache_growth",
     "component",
-    "digit_pad",
     "document",
     "head_picture",
     "head_view",
     "lines_picture",
-    "live_scene",
     "live_view",
-    "mask_grid",
     "model_strip",
     "overview_grid",
-    "packing",
-    "patch_view",
-    "pinned_in",
-    "presenter",
     "remember_page",
-    "rotation_circle",
-    "sentence_heads",
     "served_by_address",
-    "softmax_slider",
-    "step_player",
     "strip_picture",
-    "tensor_strip",
 ]

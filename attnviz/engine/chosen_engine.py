@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any, Final
 
 from attnviz.base.message import Problem
-from attnviz.engine.engine_protocol import Engine, Rerun, run_rerun
+from attnviz.engine.engine_protocol import Engine, Rerun
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.engine_address import EngineAddress
 from attnviz.models.settings import current
@@ -86,4 +86,4 @@ class InProcess(HeadsHere):
     def rerun(self, run: ModelRun, change: Rerun) -> Any:
         loaded = self._models(run.request)
         with self._turn():
-            return run_rerun(run, loaded, change)
+            return change(run, loaded)

@@ -4,24 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final, Literal, Protocol
+from typing import Any, Protocol
 
-from attnviz.models.capture import Trace
 from attnviz.models.catalogue import LoadedModel
-from attnviz.runs import changed_rope, head_sharing, predictions, what_if
 from attnviz.runs.heads.removal_costs import HeadWork
-from attnviz.runs.model_run import ModelRun, Request, StackId
-from attnviz.runs.what_if import WhatIf
-
-RerunId = Literal["what_if", "sharing", "rotation", "changed_rope", "sentence_fit"]
+from attnviz.runs.model_run import ModelRun, Request
 
 
 @dataclass(frozen=True)
 class Rerun:
-    """A second pass over a sentence with something changed: which lesson's, and what that lesson is told."""
+    """A second pass over a sentence with something changed: what computes it of a run and its model, and of what else.
 
-    lesson: RerunId
-    told: tuple[Any, ...] = ()
+    A function that a module names, because another process finds it by its name.
+    """
+
+    compute: Callable[..., Any]
+    given: tuple[Any, ...] = ()
+
+    def __call__(self, run: ModelRun, loaded: LoadedModel) -> Any:
+        """Run the model again, as the function does it."""
+        return self.compute(run, loaded, *self.given)
 
 
 class Engine(HeadWork, Protocol):
@@ -41,27 +43,4 @@ class Engine(HeadWork, Protocol):
         """One pass of a model over a sentence."""
 
     def rerun(self, run: ModelRun, change: Rerun) -> Any:
-        """The same sentence once more with something changed; what the lesson answers."""
-
-
-# The lessons that run a model again with something changed, by their names.
-def run_rerun(run: ModelRun, loaded: LoadedModel, change: Rerun) -> Any:
-    """Run the model again, as the lesson does it."""
-    return _LESSONS[change.lesson](run, loaded, *change.told)
-
-
-def _what_if(run: ModelRun, loaded: LoadedModel, stack: StackId, layer: int, head: int, changed: WhatIf) -> Trace:
-    return what_if.run_again(run, loaded, run.stack(stack), layer, head, changed)
-
-
-def _rotation(_run: ModelRun, loaded: LoadedModel) -> Any:
-    return changed_rope.rotation(loaded)
-
-
-_LESSONS: Final[dict[RerunId, Callable[..., Any]]] = {
-    "what_if": _what_if,
-    "sharing": head_sharing.downstream,
-    "rotation": _rotation,
-    "changed_rope": changed_rope.run,
-    "sentence_fit": predictions.run,
-}
+        """The same sentence once more with something changed; what the change computes."""

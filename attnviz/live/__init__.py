@@ -3,7 +3,6 @@
 Knows neither Streamlit nor torch, so that a notebook can show what the app saves.
 """
 
-from attnviz.live.page import LiveView, page
-from attnviz.live.patch_page import patch_page
+from attnviz.live.page import LiveView, page, patch_page
 
 __all__ = ["LiveView", "canvas_wording", "page", "patch_page"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from attnviz.base.head_edit import MASKS, SCOPES
 from attnviz.base.words import _
 from attnviz.figures.theme import HEADS, K_VERMILION, MASKED, Q_BLUE, SCORES, SCORES_ON_DARK, WEIGHTS
 
@@ -113,11 +114,6 @@ def edit() -> dict[str, str]:
     """Names and sentences of the controls of mask and scale."""
     return {
         "mask": _("Mask"),
-        "maskmodel": _("the model's own"),
-        "masknone": _("none"),
-        "maskcausal": _("causal"),
-        "maskwindow": _("window"),
-        "maskpainted": _("painted"),
         "window": _("Width of the window"),
         "hide": _("Hide a token"),
         "hidden_tokens": _("Hidden: {tokens}"),
@@ -138,13 +134,16 @@ def edit() -> dict[str, str]:
         "hold": _("Hold down to compare with the model's own mask and scale"),
         "reset": _("Back to the model's own mask and scale"),
         "where": _("Change it in"),
-        "wherehead": _("this head"),
-        "wherelayer": _("this layer"),
-        "whereall": _("all layers"),
         "weights_only": _("This layer gives only its weights: its mask and scale cannot be changed."),
         "sums": _("Sum"),
         "column_sum": _("{key} gets {value} from all rows together"),
-    }
+    } | _names_of_choices()
+
+
+def _names_of_choices() -> dict[str, str]:
+    """What each mask is called, and each place where a change is made."""
+    names = {f"mask{mask}": _(kind.name) for mask, kind in MASKS.items()}
+    return names | {f"where{scope}": _(name) for scope, (name, _caption) in SCOPES.items()}
 
 
 def mask() -> dict[str, str]:

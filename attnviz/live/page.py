@@ -14,6 +14,7 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from attnviz.base import raw_scores
+from attnviz.base.head_edit import NO_EDIT, HeadEdit
 from attnviz.base.packed import blob
 from attnviz.base.raw_scores import RawHead
 from attnviz.base.words import _, tongue
@@ -38,7 +39,7 @@ class LiveView:
     titles      how any head is called, with {layer}, {head} and {kv}, and how many heads share one key/value head
     note        a sentence below, plain text; link: the address of this view in an app, if it has one
     pins, cell  what is pinned: ("q" | "k", position) each, and the clicked (query, key)
-    edit        mask and scale as they are set, under the names of `canvas`; None: as the model has them
+    edit        mask and scale as they are set
     sentence    templates about a row, what `canvas.SaidOfRow` says, as JSON
     segments    first rows and columns of a second sentence
     arranged    how tokens are joined or left out, what `canvas.Raw` says, as JSON; then rows and cols are the labels
@@ -59,7 +60,7 @@ class LiveView:
     link: str | None = None
     pins: Sequence[tuple[str, int]] = ()
     cell: tuple[int, int] | None = None
-    edit: Mapping[str, Any] | None = None
+    edit: HeadEdit = NO_EDIT
     sentence: Mapping[str, Any] | None = None
     segments: tuple[Sequence[int], Sequence[int]] = ((), ())
     full_range: bool = True
@@ -80,6 +81,18 @@ def page(view: LiveView, theme: Theme = "auto") -> str:
     data = base64.b64encode(zlib.compress(every, 9)).decode()
     said = json.dumps(_header(view), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return document(view.title or view.head_title or "attnviz", said, data, "live", theme)
+
+
+def patch_page(scene: bytes, title: str, note: str = "", link: str | None = None, theme: Theme = "auto") -> str:
+    """The HTML of the file. `scene`: what the canvas of the page about pictures is sent."""
+    said = {
+        "title": title,
+        "note": note,
+        "link": link if opens(link) else None,
+        "words": {"open": _("Open in the app"), "made": _("Made with attnviz")},
+    }
+    data = base64.b64encode(scene).decode()
+    return document(title, json.dumps(said, ensure_ascii=False, allow_nan=False), data, "live_patches", theme)
 
 
 def document(title: str, said: str, data: str, bundle: str, theme: Theme) -> str:
@@ -130,7 +143,7 @@ def _header(view: LiveView) -> dict[str, Any]:
         "layers": list(view.layer_ids or range(len(view.counts))),
         "at": list(view.at),
         "pins": pins,
-        "edit": dict(view.edit) if view.edit is not None else _no_edit(),
+        "edit": view.edit.to_json(),
         "over": list(view.over),
         "sentence": None if view.sentence is None else dict(view.sentence),
         "segments": [list(places) for places in view.segments],
@@ -151,19 +164,6 @@ def _texts(tokens: Sequence[str] | None) -> list[str] | None:
 def opens(link: str | None) -> bool:
     """Whether a link leads to a page, and does not run something."""
     return link is not None and urlsplit(link).scheme in ("http", "https")
-
-
-def _no_edit() -> dict[str, Any]:
-    return {
-        "mask": "model",
-        "window": 4,
-        "hidden": [],
-        "painted": "",
-        "scale": "model",
-        "factor": 1.0,
-        "where": "head",
-        "seen": "after",
-    }
 
 
 def _inert(text: str) -> str:

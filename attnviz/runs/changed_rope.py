@@ -45,7 +45,7 @@ class Result:
         return float(self.row_moved.mean())
 
 
-def rotation(loaded: LoadedModel) -> Rotary:
+def rotation(_run: ModelRun, loaded: LoadedModel) -> Rotary:
     """How the model turns queries and keys; a Problem for one into which positions come in another way."""
     return rotary_of(loaded.model)
 
@@ -58,7 +58,7 @@ def run(run: ModelRun, loaded: LoadedModel, config: Config, rotary: Rotary | Non
     stack = run.stacks[0]
     if not stack.has(config.layer, config.head):
         raise Problem("layer {layer} has no head {head}", layer=config.layer, head=config.head)
-    rotary = rotary or rotation(loaded)
+    rotary = rotary or rotation(run, loaded)
     if stack.layers[config.layer].index not in rotary.layers:
         raise Problem("layer {layer} does not rotate its queries and keys: choose another", layer=config.layer)
     trace = intervene(

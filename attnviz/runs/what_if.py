@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from attnviz.base.head_edit import HeadEdit
 from attnviz.base.message import Message
 from attnviz.base.packed import unpack_bits
 from attnviz.core import masks
@@ -17,116 +17,103 @@ from attnviz.core.measures import total_variation
 from attnviz.models.capture import Edit, MaskChoice, NumberChoice, RecordedLayer, ScaleChoice, Trace, intervene
 from attnviz.models.catalogue import LoadedModel
 from attnviz.runs.head_matrix import Look, Matrix, head_matrix
-from attnviz.runs.model_run import ModelRun, Stack
-
-Where = Literal["head", "layer", "all"]
+from attnviz.runs.model_run import ModelRun, Stack, StackId
 
 
 @dataclass(frozen=True)
-class WhatIf:
-    """What is changed. The defaults change nothing."""
+class MaskPattern:
+    """A mask (Q, K) that stands in place of the model's own: what computes it, and that as Python over n tokens."""
 
-    pattern: Literal["model", "none", "causal", "window", "painted"] = "model"
-    window: int = 4  #: tokens that a window sees, itself included
-    hidden: tuple[int, ...] = ()  #: key positions that no query may look at
-    painted: bytes = b""  #: np.packbits of a (Q, K) boolean, for pattern "painted"
-    scale: Literal["model", "none", "inverse", "factor"] = "model"  #: "inverse": 1/D
-    factor: float = 1.0  #: the model's own scale times this, for scale "factor"
-    where: Where = "head"
-    silenced: tuple[tuple[int, int], ...] = ()  #: (layer, head) in the stack
-
-    @property
-    def changes_attention(self) -> bool:
-        """Whether mask or scale differ from the model's."""
-        return self.pattern != "model" or bool(self.hidden) or self.scale not in ("model", "factor") or self.rescales
-
-    @property
-    def rescales(self) -> bool:
-        return self.scale == "factor" and self.factor != 1.0
-
-    @property
-    def changes(self) -> bool:
-        """Whether anything is changed, silenced heads included."""
-        return self.changes_attention or bool(self.silenced)
+    make: Callable[[HeadEdit, int, int], Tensor]
+    program: str
 
 
-def mask_of(what_if: WhatIf, layer: RecordedLayer) -> MaskChoice:
-    """The mask that this what-if puts on a layer; "model" when it leaves the layer's own."""
+#: for each mask of `head_edit.MASKS` but the model's own
+PATTERNS = {
+    "none": MaskPattern(
+        lambda _, n_q, n_k: torch.ones(n_q, n_k, dtype=torch.bool), "torch.ones(n, n, dtype=torch.bool)"
+    ),
+    "causal": MaskPattern(lambda _, n_q, n_k: masks.causal(n_q, n_k), "masks.causal(n, n)"),
+    "window": MaskPattern(
+        lambda edit, n_q, n_k: masks.sliding_window(n_q, n_k, window=edit.window),
+        "masks.sliding_window(n, n, window={window})",
+    ),
+    "painted": MaskPattern(
+        lambda edit, n_q, n_k: torch.from_numpy(unpacked(edit.painted, n_q, n_k)),
+        "bits.flatten()[: n * n].reshape(n, n).bool()",
+    ),
+}
+
+
+def mask_of(edit: HeadEdit, layer: RecordedLayer) -> MaskChoice:
+    """The mask that this edit puts on a layer; "model" when it leaves the layer's own."""
     _, _, q_len, k_len = layer.shape
-    pattern: Tensor | None = None
-    if what_if.pattern == "none":
-        pattern = torch.ones(q_len, k_len, dtype=torch.bool)
-    elif what_if.pattern == "causal":
-        pattern = masks.causal(q_len, k_len)
-    elif what_if.pattern == "window":
-        pattern = masks.sliding_window(q_len, k_len, window=what_if.window)
-    elif what_if.pattern == "painted":
-        pattern = torch.from_numpy(unpacked(what_if.painted, q_len, k_len))
-    if not what_if.hidden:
+    pattern = None if edit.mask == "model" else PATTERNS[edit.mask].make(edit, q_len, k_len)
+    if not edit.hidden:
         return "model" if pattern is None else pattern
     kept = torch.ones(k_len, dtype=torch.bool)
-    kept[[key for key in what_if.hidden if 0 <= key < k_len]] = False
+    kept[[key for key in edit.hidden if 0 <= key < k_len]] = False
     if pattern is None:
         return layer.mask & kept.to(layer.mask.device)
     return pattern & kept
 
 
-def scale_of(what_if: WhatIf, layer: RecordedLayer) -> ScaleChoice:
+def scale_of(edit: HeadEdit, layer: RecordedLayer) -> ScaleChoice:
     """The number that q.kT is multiplied by, "model" where it is the model's own."""
-    if what_if.scale == "none":
+    if edit.scale == "none":
         return None
-    if what_if.scale == "inverse":
+    if edit.scale == "inverse":
         assert layer.q is not None
         return 1.0 / layer.q.shape[-1]
-    return layer.scale * what_if.factor if what_if.rescales else "model"
+    return layer.scale * edit.factor if edit.rescales else "model"
 
 
-def instantly(stack: Stack, layer: int, head: int, what_if: WhatIf, look: Look | None = None) -> Matrix:
+def instantly(stack: Stack, layer: int, head: int, edit: HeadEdit, look: Look | None = None) -> Matrix:
     """The head itself under the new mask and scale, from the recorded Q and K: nothing is run again."""
     chosen = stack.layers[layer]
-    return head_matrix(stack, layer, head, look, mask_of(what_if, chosen), scale_of(what_if, chosen))
+    return head_matrix(stack, layer, head, look, mask_of(edit, chosen), scale_of(edit, chosen))
 
 
 def changed_layers(
-    stack: Stack, layer: int, head: int, what_if: WhatIf
+    stack: Stack, layer: int, head: int, edit: HeadEdit
 ) -> Iterator[tuple[int, list[int], np.ndarray, np.ndarray]]:
     """The layers that the change reaches: place, heads, their weights (h, Q, K), and what the mask hides (h, Q, K).
 
     From the recorded Q and K, one layer at a time; layers that give only their weights are left out.
     """
-    for index in range(len(stack.layers)) if what_if.where == "all" else [layer]:
+    for index in range(len(stack.layers)) if edit.where == "all" else [layer]:
         chosen = stack.layers[index]
         if not chosen.exact:
             continue
-        heads = [head] if what_if.where == "head" else list(range(chosen.n_heads))
-        mask = mask_of(what_if, chosen)
-        weights = chosen.weights(heads, mask, scale_of(what_if, chosen))[0].float()
+        heads = [head] if edit.where == "head" else list(range(chosen.n_heads))
+        mask = mask_of(edit, chosen)
+        weights = chosen.weights(heads, mask, scale_of(edit, chosen))[0].float()
         _, _, q_len, k_len = chosen.shape
         allowed = chosen.mask_for(mask).expand(-1, chosen.n_heads, q_len, k_len)[0, heads]
         yield index, heads, weights.cpu().numpy(), ~allowed.cpu().numpy()
 
 
-def edits(stack: Stack, layer: int, head: int, what_if: WhatIf) -> list[Edit]:
-    """The what-if as the edits that `intervene` takes."""
+def edits(stack: Stack, layer: int, head: int, edit: HeadEdit) -> list[Edit]:
+    """The change as the edits that `intervene` takes."""
     found = []
-    chosen = range(len(stack.layers)) if what_if.where == "all" else [layer]
+    chosen = range(len(stack.layers)) if edit.where == "all" else [layer]
     kind, side = stack.layers[0].kind, stack.layers[0].stack
-    if what_if.changes_attention:
+    if edit.changes_attention:
         for index in chosen:
             here = stack.layers[index]
-            heads: NumberChoice = head if what_if.where == "head" else "all"
-            mask, scale = mask_of(what_if, here), scale_of(what_if, here)
+            heads: NumberChoice = head if edit.where == "head" else "all"
+            mask, scale = mask_of(edit, here), scale_of(edit, here)
             found.append(Edit(here.index, heads, side, kind, mask=mask, scale=scale, tower=here.tower or None))
-    for index in sorted({place[0] for place in what_if.silenced}):
-        quiet = tuple(number for where, number in what_if.silenced if where == index)
+    for index in sorted({place[0] for place in edit.silenced}):
+        quiet = tuple(number for where, number in edit.silenced if where == index)
         here = stack.layers[index]
         found.append(Edit(here.index, quiet, side, kind, silence=True, tower=here.tower or None))
     return found
 
 
-def run_again(run: ModelRun, loaded: LoadedModel, stack: Stack, layer: int, head: int, what_if: WhatIf) -> Trace:
+def run_again(run: ModelRun, loaded: LoadedModel, stack: StackId, layer: int, head: int, edit: HeadEdit) -> Trace:
     """Run the model again with the change made during the pass, so that it reaches later layers and the logits."""
-    chosen = edits(stack, layer, head, what_if)
+    chosen = edits(run.stack(stack), layer, head, edit)
     return intervene(loaded.model, chosen, logits=loaded.predicts, **run.inputs_on(loaded.model.device))
 
 

@@ -166,9 +166,11 @@ def test_a_wheel_brings_its_scripts_and_serves_them_by_address(tmp_path: Path, n
     script = tmp_path / "away" / "script.py"
     script.parent.mkdir()
     script.write_text(
-        "import numpy as np\nfrom attnviz import canvas\n"
-        "grid = canvas.mask_grid('m', np.tri(5, dtype=bool), list('abcde'))\n"
-        "import streamlit as st\nst.write(f'kept {grid.sum()}')\nst.write(canvas.__file__)\n"
+        "import numpy as np\nimport streamlit as st\nfrom attnviz import canvas\n"
+        "from attnviz.canvas.mask import mask_grid\n"
+        "grid = st.session_state.setdefault('grid', np.tri(5, dtype=bool))\n"
+        "mask_grid('m', grid, list('abcde'), on_change=lambda new: st.session_state.update(grid=new))\n"
+        "st.write(f'kept {grid.sum()}')\nst.write(canvas.__file__)\n"
     )
     server = Server(script, tmp_path / "log.txt", python=python, cwd=script.parent)
     try:

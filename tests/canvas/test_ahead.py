@@ -9,7 +9,7 @@ from starlette.testclient import TestClient
 
 from attnviz.base import raw_scores, words
 from attnviz.base.raw_scores import RawHead
-from attnviz.canvas import Head, Options, Raw
+from attnviz.canvas import Head, HeadScene, Raw
 from attnviz.canvas.head import ahead
 from attnviz.canvas.shared import packing
 from attnviz.canvas.shared.blobs import head_blob
@@ -17,6 +17,7 @@ from attnviz.core.attention import attend
 from attnviz.serve.server import ROUTES
 
 TOKENS = ("a", "b", "c")
+SCENE = HeadScene(TOKENS, group="g")
 
 
 def head_of(layer: int, head: int) -> Head:
@@ -29,12 +30,12 @@ def head_of(layer: int, head: int) -> Head:
 @pytest.fixture
 def address(monkeypatch):
     monkeypatch.setattr(st, "session_state", {})
-    return ahead.offer("view", head_of, "g", TOKENS, None, Options())
+    return ahead.offer("view", head_of, SCENE)
 
 
 def test_a_fetched_head_equals_the_one_the_script_would_send(address):
     token = address.rsplit("/", 1)[1]
-    expected = head_blob("g", head_of(1, 0), TOKENS, None, Options(), None, ahead.NOBODY, address, coarse=True)
+    expected = head_blob(head_of(1, 0), SCENE, ahead.NOBODY, address, coarse=True)
     assert ahead.answer(token, 1, 0) == expected
     header, _ = packing.unblob(expected)
     assert header["tile"] == [1, 0]
@@ -54,8 +55,7 @@ def test_a_fetched_head_takes_fewer_bytes_and_its_weights_are_those_that_attend_
     drawn = Head(np.zeros((n, n)), "", raw=Raw(head))
     tokens = [str(i) for i in range(n)]
     exact, fetched = (
-        packing.unblob(head_blob("g", drawn, tokens, None, Options(), None, ahead.NOBODY, coarse=coarse))
-        for coarse in (False, True)
+        packing.unblob(head_blob(drawn, HeadScene(tokens), ahead.NOBODY, coarse=coarse)) for coarse in (False, True)
     )
     assert not exact[0]["coarse"]
     assert fetched[0]["coarse"] == (n < 256), "of a longer text q and k are less"
@@ -74,7 +74,7 @@ def test_a_fetched_head_takes_fewer_bytes_and_its_weights_are_those_that_attend_
 
 
 def test_a_session_keeps_its_address_and_nobody_can_guess_it(address):
-    assert ahead.offer("view", head_of, "g", TOKENS, None, Options()) == address
+    assert ahead.offer("view", head_of, SCENE) == address
     assert len(address.rsplit("/", 1)[1]) >= 20
     assert ahead.answer("guessed", 0, 0) is None
 
@@ -102,7 +102,7 @@ def test_the_title_is_in_the_language_of_the_visitor_who_offered_it(monkeypatch)
         return head_of(layer, head)
 
     with words.speaking("de"):
-        address = ahead.offer("view", listening, "g", TOKENS, None, Options())
+        address = ahead.offer("view", listening, SCENE)
     ahead.answer(address.rsplit("/", 1)[1], 0, 0)
     assert heard == ["de"]
 
@@ -112,5 +112,5 @@ def test_old_offers_are_dropped(monkeypatch):
     addresses = []
     for _ in range(5):
         monkeypatch.setattr(st, "session_state", {})
-        addresses.append(ahead.offer("view", head_of, "g", TOKENS, None, Options()).rsplit("/", 1)[1])
+        addresses.append(ahead.offer("view", head_of, SCENE).rsplit("/", 1)[1])
     assert [ahead.answer(token, 0, 0) is not None for token in addresses] == [False, False, True, True, True]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import streamlit as st
 
-from attnviz.canvas.shared.registration import answering
+from attnviz.canvas.shared.gestures import answering
 
 
 @pytest.fixture

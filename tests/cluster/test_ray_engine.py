@@ -16,14 +16,15 @@ import torch
 from torch.testing import assert_close
 from transformers import GPT2Config, GPT2LMHeadModel
 
+from attnviz.base.head_edit import HeadEdit
 from attnviz.base.message import Problem
 from attnviz.engine.chosen_engine import InProcess
 from attnviz.engine.engine_protocol import Rerun
 from attnviz.models.engine_address import EngineAddress
 from attnviz.models.loading import load, version
+from attnviz.runs import head_sharing, what_if
 from attnviz.runs.head_sharing import Config as SharingConfig
 from attnviz.runs.model_run import Request
-from attnviz.runs.what_if import WhatIf
 from tests.models.tiny_tokenizers import byte_level
 from tests.waiting import until
 
@@ -115,9 +116,9 @@ def test_a_pass_on_ray_is_bitwise_the_pass_in_this_process(on_ray, here, folder)
 
 def test_what_is_changed_in_a_second_pass_is_changed_the_same_on_ray(on_ray, here, folder):
     run = here.run(asked(folder))
-    silenced = Rerun("what_if", (run.stacks[0].id, 0, 0, WhatIf(silenced=((0, 1), (1, 2)))))
+    silenced = Rerun(what_if.run_again, (run.stacks[0].id, 0, 0, HeadEdit(silenced=((0, 1), (1, 2)))))
     same_traces(on_ray.rerun(run, silenced), here.rerun(run, silenced))
-    shared = Rerun("sharing", (SharingConfig(0, 1), "layer"))
+    shared = Rerun(head_sharing.downstream, (SharingConfig(0, 1), "layer"))
     assert on_ray.rerun(run, shared) == here.rerun(run, shared)
 
 

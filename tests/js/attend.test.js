@@ -3,10 +3,12 @@ import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 import { attend } from "../../attnviz/canvas/shared/attend.js";
 import { arrange, columnSums } from "../../attnviz/canvas/head/arrange.js";
-import { changes, editFor, factorOf, isUnmasked, maskOf, NO_EDIT, sameEdit } from "../../attnviz/canvas/shared/edit.js";
+import * as edits from "../../attnviz/canvas/shared/edit.js";
 import { thumbnail } from "../../attnviz/canvas/overview/tiles.js";
 
 /** @import { Arrangement, Edit } from "../../attnviz/canvas/shared/types.js" */
+
+const { changes, editFor, factorOf, isUnmasked, maskOf, NO_EDIT, sameEdit } = edits;
 
 async function read(name) {
   return JSON.parse(await readFile(new URL(`cases/${name}.json`, import.meta.url), "utf8"));
@@ -20,7 +22,7 @@ function close(made, wanted, about, most = 1e-6) {
 }
 
 const heads = await read("attend");
-const { layers } = await read("edits");
+const { ids, layers } = await read("edits");
 
 function headOf(given) {
   const bias = given.bias ? Float32Array.from(given.bias, (b) => (b === null ? -Infinity : b)) : null;
@@ -51,6 +53,21 @@ test("the cases hold empty rows, sinks, caps, extreme scores, and rows that sum 
       name,
     );
   assert.ok(heads.some((head) => Math.max(...head.scores) > 1e36));
+});
+
+test("an edit has the choices that Python has, in its order", () => {
+  const { MASKS, SCALES, SCOPES, VIEWS } = edits;
+  assert.deepEqual({ mask: Object.keys(MASKS), scale: Object.keys(SCALES), where: [...SCOPES], seen: [...VIEWS] }, ids);
+});
+
+test("a further mask is one function", () => {
+  const MASKS = /** @type {Record<string, Function>} */ (edits.MASKS);
+  MASKS.itself = (into, _edit, { shape }) =>
+    into.fill(0).forEach((_, i) => (into[i] = Number(i % (shape[1] + 1) === 0)));
+  const head = { shape: /** @type {[number, number]} */ ([3, 3]), mask: new Uint8Array(9), padding: null };
+  const mask = /** @type {"none"} */ ("itself");
+  assert.deepEqual([...(maskOf({ ...NO_EDIT, mask, hidden: [1] }, head) ?? [])], [1, 0, 0, 0, 0, 0, 0, 0, 1]);
+  delete MASKS.itself;
 });
 
 test("weights are written where they are asked to be, whatever was there", () => {

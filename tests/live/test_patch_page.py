@@ -9,7 +9,7 @@ import numpy as np
 
 from attnviz.base.packed import unblob
 from attnviz.base.raw_scores import RawHead
-from attnviz.canvas import PatchChoices, PatchScene, live_scene
+from attnviz.canvas.patch_view import PatchChoices, PatchScene, live_scene
 from attnviz.live import patch_page
 from tests.live.test_page import HOSTILE, Elements
 

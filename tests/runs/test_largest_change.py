@@ -3,9 +3,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from attnviz.base.head_edit import HeadEdit
 from attnviz.runs import what_if
 from attnviz.runs.head_matrix import Look, Matrix, head_matrix
-from attnviz.runs.what_if import WhatIf, largest_change, said_of_change, said_of_difference
+from attnviz.runs.what_if import largest_change, said_of_change, said_of_difference
 
 
 def made(values, hidden=None, rows=("The", "cat", "sat")):
@@ -39,7 +40,7 @@ def test_where_nothing_changes_it_is_said():
 
 
 @pytest.mark.parametrize(
-    "change", [WhatIf(hidden=(1,)), WhatIf(pattern="window", window=2), WhatIf(scale="none"), WhatIf(pattern="none")]
+    "change", [HeadEdit(hidden=(1,)), HeadEdit(mask="window", window=2), HeadEdit(scale="none"), HeadEdit(mask="none")]
 )
 @pytest.mark.parametrize("place", [(13, 8), (0, 0), (29, 4)])
 def test_on_a_trained_head_no_other_row_moves_more(decoded, change, place):
@@ -60,5 +61,5 @@ def test_on_a_trained_head_no_other_row_moves_more(decoded, change, place):
 def test_of_weights_times_values_the_sentence_speaks_of_lengths(decoded):
     stack, look = decoded.stacks[0], Look(values="values")
     before = head_matrix(stack, 13, 8, look)
-    after = what_if.instantly(stack, 13, 8, WhatIf(pattern="window", window=2), look)
+    after = what_if.instantly(stack, 13, 8, HeadEdit(mask="window", window=2), look)
     assert "long where it was" in str(said_of_change(before, after))

@@ -6,11 +6,11 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from attnviz.base.head_edit import HeadEdit
 from attnviz.base.packed import pack_bits
 from attnviz.runs import what_if
 from attnviz.runs.head_matrix import head_matrix
 from attnviz.runs.predictions import changes, slots, token_choices
-from attnviz.runs.what_if import WhatIf
 
 
 @given(st.integers(1, 9), st.integers(1, 9), st.integers(0, 2**32))
@@ -25,22 +25,22 @@ def test_bits_of_another_size_hide_nothing():
 
 def test_a_what_if_that_changes_nothing_changes_nothing(decoded, smollm2):
     stack = decoded.stacks[0]
-    assert not WhatIf().changes
-    same = what_if.instantly(stack, 13, 8, WhatIf())
+    assert not HeadEdit().changes
+    same = what_if.instantly(stack, 13, 8, HeadEdit())
     np.testing.assert_array_equal(same.values, head_matrix(stack, 13, 8).values)
-    trace = what_if.run_again(decoded, smollm2, stack, 13, 8, WhatIf(pattern="causal"))
+    trace = what_if.run_again(decoded, smollm2, stack.id, 13, 8, HeadEdit(mask="causal"))
     torch.testing.assert_close(trace.logits, decoded.trace.logits, atol=1e-4, rtol=1e-4)
 
 
 def test_without_a_mask_every_token_is_seen_and_rows_still_sum_to_one(decoded):
-    free = what_if.instantly(decoded.stacks[0], 13, 8, WhatIf(pattern="none"))
+    free = what_if.instantly(decoded.stacks[0], 13, 8, HeadEdit(mask="none"))
     assert not free.hidden.any()
     np.testing.assert_allclose(free.values.sum(1), 1, atol=1e-5)
 
 
 def test_a_hidden_token_gets_nothing_and_the_others_keep_their_proportions(decoded):
     stack = decoded.stacks[0]
-    before, after = head_matrix(stack, 13, 8), what_if.instantly(stack, 13, 8, WhatIf(hidden=(1,)))
+    before, after = head_matrix(stack, 13, 8), what_if.instantly(stack, 13, 8, HeadEdit(hidden=(1,)))
     assert (after.values[:, 1] == 0).all()
     kept = np.delete(before.values[8, :9], 1)
     np.testing.assert_allclose(np.delete(after.values[8, :9], 1), kept / kept.sum(), atol=1e-5)
@@ -49,17 +49,17 @@ def test_a_hidden_token_gets_nothing_and_the_others_keep_their_proportions(decod
 def test_scales_do_what_they_say(decoded):
     stack = decoded.stacks[0]
     layer = stack.layers[2]
-    assert what_if.scale_of(WhatIf(scale="none"), layer) is None
-    assert what_if.scale_of(WhatIf(scale="inverse"), layer) == pytest.approx(1 / 64)
-    assert what_if.scale_of(WhatIf(scale="factor", factor=2), layer) == pytest.approx(2 / 8)
-    flat = what_if.instantly(stack, 2, 0, WhatIf(scale="factor", factor=0.0))
+    assert what_if.scale_of(HeadEdit(scale="none"), layer) is None
+    assert what_if.scale_of(HeadEdit(scale="inverse"), layer) == pytest.approx(1 / 64)
+    assert what_if.scale_of(HeadEdit(scale="factor", factor=2), layer) == pytest.approx(2 / 8)
+    flat = what_if.instantly(stack, 2, 0, HeadEdit(scale="factor", factor=0.0))
     np.testing.assert_allclose(flat.values[5, :6], 1 / 6, atol=1e-6)
 
 
 def test_the_re_run_shows_the_instant_result_in_the_head_itself(decoded, smollm2):
     stack = decoded.stacks[0]
-    change = WhatIf(pattern="window", window=3)
-    trace = what_if.run_again(decoded, smollm2, stack, 5, 2, change)
+    change = HeadEdit(mask="window", window=3)
+    trace = what_if.run_again(decoded, smollm2, stack.id, 5, 2, change)
     after = next(s for s in decoded.stacks_in(trace) if s.id == "decoder")
     instant = what_if.instantly(stack, 5, 2, change)
     np.testing.assert_allclose(head_matrix(after, 5, 2).values, instant.values, atol=1e-5)
@@ -72,7 +72,7 @@ def test_the_re_run_shows_the_instant_result_in_the_head_itself(decoded, smollm2
 def test_silencing_heads_moves_the_next_token(decoded, smollm2):
     stack = decoded.stacks[0]
     silenced = tuple((layer, head) for layer in (0, 1) for head in range(9))
-    trace = what_if.run_again(decoded, smollm2, stack, 0, 0, WhatIf(silenced=silenced))
+    trace = what_if.run_again(decoded, smollm2, stack.id, 0, 0, HeadEdit(silenced=silenced))
     (before,), (after,) = slots(decoded, smollm2), slots(decoded, smollm2, trace)
     found, share = changes(smollm2, before, after)
     assert 0.05 < share <= 1
@@ -80,7 +80,7 @@ def test_silencing_heads_moves_the_next_token(decoded, smollm2):
 
 
 def test_a_causal_mask_on_an_encoder_never_looks_ahead(paired):
-    after = what_if.instantly(paired.stacks[0], 1, 1, WhatIf(pattern="causal"))
+    after = what_if.instantly(paired.stacks[0], 1, 1, HeadEdit(mask="causal"))
     assert after.hidden[0, 1]
     assert np.triu(np.where(after.hidden, 0, after.values), 1).max() == 0
 
@@ -119,7 +119,7 @@ def test_a_silenced_heads_output_is_as_long_as_what_the_model_hands_to_its_outpu
     try:
         with torch.no_grad():
             smollm2.model(**decoded.inputs_on(smollm2.model.device))
-            what_if.run_again(decoded, smollm2, decoded.stacks[0], 13, 8, WhatIf(silenced=((13, 8),)))
+            what_if.run_again(decoded, smollm2, decoded.stacks[0].id, 13, 8, HeadEdit(silenced=((13, 8),)))
     finally:
         hook.remove()
     as_trained, silenced = (each[:, 8 * 64 : 9 * 64].norm(dim=-1).mean().item() for each in (handed[0], handed[-1]))
@@ -129,7 +129,7 @@ def test_a_silenced_heads_output_is_as_long_as_what_the_model_hands_to_its_outpu
 
 def test_silencing_a_head_changes_its_own_picture_by_nothing_and_a_later_head_most(decoded, smollm2):
     stack = decoded.stacks[0]
-    trace = what_if.run_again(decoded, smollm2, stack, 13, 8, WhatIf(silenced=((13, 8),)))
+    trace = what_if.run_again(decoded, smollm2, stack.id, 13, 8, HeadEdit(silenced=((13, 8),)))
     after = next(s for s in decoded.stacks_in(trace) if s.id == "decoder")
     np.testing.assert_array_equal(head_matrix(after, 13, 8).values, head_matrix(stack, 13, 8).values)
     found = what_if.by_movement(stack, after)

@@ -6,12 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import streamlit as st
-
 from attnviz.base.words import _
-from attnviz.canvas.shared.blobs import count, mapping
+from attnviz.canvas.shared.gestures import answering, count, reported
 from attnviz.canvas.shared.packing import blob
-from attnviz.canvas.shared.registration import answering, component
+from attnviz.canvas.shared.registration import component
 from attnviz.live import canvas_wording
 
 
@@ -45,11 +43,11 @@ def cache_growth(
     }
 
     def heard() -> None:
-        place = count(_told(key).get("at"))
+        place = count(reported(key, "stood").get("at"))
         if place is not None and place < len(tokens):
             on_tokens(place)
 
-    header |= answering(_told(key).get("seq"))
+    header |= answering(reported(key, "stood").get("seq"))
     component("cache_growth")(key=key, data=blob(header), on_stood_change=heard)
 
 
@@ -64,8 +62,3 @@ def _words() -> dict[str, str]:
         "pause": _("Pause"),
         **canvas_wording.joins(),
     }
-
-
-def _told(key: str) -> dict[str, Any]:
-    """What the browser told last, empty before it told anything."""
-    return mapping(mapping(st.session_state.get(key)).get("stood"))

@@ -8,14 +8,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-import streamlit as st
 from numpy.typing import NDArray
 
 from attnviz.base.packed import unpack_bits
 from attnviz.base.words import _
-from attnviz.canvas.shared.blobs import mapping
+from attnviz.canvas.shared.gestures import answering, reported
 from attnviz.canvas.shared.packing import blob
-from attnviz.canvas.shared.registration import answering, component
+from attnviz.canvas.shared.registration import component
 
 SIDE = 32
 LETTERS = 4 * -(-SIDE * SIDE // 8 // 3)  #: of a drawing in base64
@@ -25,7 +24,7 @@ def digit_pad(key: str, pads: int, drawings: Sequence[str], on_change: Callable[
     """Draw `pads` fields with these drawings (bits in base64, "" = empty); `on_change` runs when a stroke has ended."""
 
     def drawn() -> None:
-        found = read_drawings(mapping(mapping(st.session_state.get(key)).get("drawn")).get("drawings"))
+        found = read_drawings(reported(key, "drawn").get("drawings"))
         if found is not None:
             on_change(found)
 
@@ -40,7 +39,7 @@ def digit_pad(key: str, pads: int, drawings: Sequence[str], on_change: Callable[
             "help": _("Draw large. The drawing is made as high as the field, as the data set's own digits are."),
             "seen": _("What the model sees"),
         },
-    } | answering(mapping(mapping(st.session_state.get(key)).get("drawn")).get("seq"))
+    } | answering(reported(key, "drawn").get("seq"))
     component("digit_pad")(key=key, data=blob(header), on_drawn_change=drawn)
 
 

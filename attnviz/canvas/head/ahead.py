@@ -10,14 +10,14 @@ from __future__ import annotations
 import secrets
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import streamlit as st
 
 from attnviz.base.words import language, speaking
 from attnviz.canvas.shared.blobs import head_blob
-from attnviz.canvas.shared.kinds import Head, Options
+from attnviz.canvas.shared.kinds import Head, HeadScene
 from attnviz.canvas.shared.registration import app_root
 
 MOST = 2000  # the latest offers that are remembered, of all visitors together
@@ -35,35 +35,22 @@ class Offer:
     """All it takes to draw any head of one stack as the page draws it."""
 
     head: Compute
-    group: str
-    tokens_q: Sequence[str]
-    tokens_k: Sequence[str] | None
-    options: Options
+    scene: HeadScene
     language: str | None
     address: str
-    every: str | None
-    over: Sequence[int] | None
 
 
 _offers: OrderedDict[str, Offer] = OrderedDict()
 _lock = threading.Lock()
 
 
-def offer(
-    key: str,
-    head: Compute,
-    group: str,
-    tokens_q: Sequence[str],
-    tokens_k: Sequence[str] | None,
-    options: Options,
-    every: str | None = None,
-    over: Sequence[int] | None = None,
-) -> str:
+def offer(key: str, head: Compute, scene: HeadScene) -> str:
     """Let the browser fetch any head of the view `key`; the address, which stays the same for the session."""
     token = st.session_state.setdefault(f"{key}_offer", secrets.token_urlsafe(16))
     address = f"{app_root()}{PREFIX}/{token}"
+    bare = replace(scene, pins=None, edit=None, edited_tiles=None, on_pins=None, on_edit=None, on_over=None)
     with _lock:
-        _offers[token] = Offer(head, group, tokens_q, tokens_k, options, language(), address, every, over)
+        _offers[token] = Offer(head, bare, language(), address)
         _offers.move_to_end(token)
         while len(_offers) > MOST:
             _offers.popitem(last=False)
@@ -84,9 +71,4 @@ def answer(token: str, layer: int, head: int) -> bytes | None:
             drawn = offered.head(layer, head)
         except LookupError:
             return None
-        tokens = (offered.tokens_q, offered.tokens_k)
-        to_fetch = (offered.address, offered.every)
-        over = offered.over
-        return head_blob(
-            offered.group, drawn, *tokens, offered.options, None, NOBODY, *to_fetch, over=over, coarse=True
-        )
+        return head_blob(drawn, offered.scene, NOBODY, offered.address, coarse=True)

@@ -1,7 +1,7 @@
 // Mask and scale beside the large head. They change the group's edit at once, and tell Python when the hand lets go.
 
 import { addButton, attribute, el, fill, property, say, visibleToken } from "../shared/dom.js";
-import { changes, maskOf, NO_EDIT } from "../shared/edit.js";
+import { changes, MASKS, maskOf, NO_EDIT, SCOPES, VIEWS } from "../shared/edit.js";
 import { editTo, tell } from "../shared/group.js";
 import { holdable, labelled } from "./holding.js";
 import { ScaleControl } from "./scale_control.js";
@@ -9,8 +9,6 @@ import { ScaleControl } from "./scale_control.js";
 /** @import { HeadView } from "./head.js" */
 /** @import { Edit, RawHead } from "../shared/types.js" */
 
-const MASKS = /** @type {const} */ (["model", "none", "causal", "window", "painted"]);
-const PLACES = /** @type {const} */ (["head", "layer", "all"]);
 /** Keys end a gesture when none has been pressed for so many milliseconds. */
 const REST = 350;
 
@@ -88,7 +86,7 @@ export class HeadControls {
   maskSelect(host) {
     const { words } = this.view.drawn;
     const select = labelled(host, words.mask, el("select", "av-select", null, { "data-testid": "mask" }));
-    for (const name of MASKS) select.append(new Option(words[`mask${name}`], name));
+    for (const name of Object.keys(MASKS)) select.append(new Option(words[`mask${name}`], name));
     select.addEventListener("change", () => {
       const mask = /** @type {Edit["mask"]} */ (select.value);
       this.set(mask === "painted" ? { mask, painted: this.currentMask() } : { mask });
@@ -149,7 +147,7 @@ export class HeadControls {
     const { words } = this.view.drawn;
     const select = el("select", "av-select", null, { "aria-label": words.where, title: words.where });
     select.dataset.testid = "where";
-    for (const name of PLACES) select.append(new Option(words[`where${name}`], name));
+    for (const name of SCOPES) select.append(new Option(words[`where${name}`], name));
     select.addEventListener("change", () => this.set({ where: /** @type {Edit["where"]} */ (select.value) }, false));
     host.append(select);
     return select;
@@ -160,7 +158,7 @@ export class HeadControls {
     const { words } = this.view.drawn;
     const group = el("span", "av-direction av-compare", null, { role: "group" });
     const buttons = /** @type {Record<Edit["seen"], HTMLButtonElement>} */ ({});
-    for (const name of /** @type {const} */ (["before", "after", "difference"])) {
+    for (const name of VIEWS) {
       const button = el("button", "av-toggle", words[name], { type: "button", "data-testid": `seen-${name}` });
       if (name === "before")
         holdable(

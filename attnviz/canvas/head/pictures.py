@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
+from attnviz.base.head_edit import NO_EDIT
 from attnviz.base.raw_scores import RawHead
-from attnviz.canvas.shared.blobs import plain_arrangement, plain_edit, plain_sentence
-from attnviz.canvas.shared.kinds import Head, HeadEdit, Options, Pins
+from attnviz.canvas.shared.blobs import plain_arrangement, plain_sentence
+from attnviz.canvas.shared.kinds import Head, HeadScene, Pins
 from attnviz.figures.svg_head import HeadPicture
 from attnviz.figures.svg_lines import LinesPicture
 from attnviz.live import LiveView, canvas_wording
 
 
-def head_picture(
-    head: Head,
-    tokens_q: Sequence[str],
-    tokens_k: Sequence[str] | None = None,
-    options: Options | None = None,
-    pins: Pins | None = None,
-    title: str | None = None,
-) -> HeadPicture:
+def head_picture(head: Head, scene: HeadScene, pins: Pins | None = None, title: str | None = None) -> HeadPicture:
     """The matrix with what is pinned in it."""
-    options, pins = options or Options(), pins or Pins()
+    tokens_q, tokens_k, options, pins = scene.tokens_q, scene.tokens_k, scene.options, pins or Pins()
     return HeadPicture(
         head.values,
         tokens_q,
@@ -43,15 +38,13 @@ def head_picture(
 
 def lines_picture(
     head: Head,
-    tokens_q: Sequence[str],
-    tokens_k: Sequence[str] | None = None,
-    options: Options | None = None,
+    scene: HeadScene,
     pins: Pins | None = None,
     title: str | None = None,
     others: Mapping[int, np.ndarray] | None = None,
 ) -> LinesPicture:
     """The token lines, those of pinned tokens in front; `others` are heads laid over it, NaN where masked."""
-    options, pins = options or Options(), pins or Pins()
+    tokens_q, tokens_k, options, pins = scene.tokens_q, scene.tokens_k, scene.options, pins or Pins()
     values = np.asarray(head.values, np.float64)
     fixed = head.kind in ("weights", "diff") and options.full_range
     return LinesPicture(
@@ -73,33 +66,29 @@ def _pinned(pins: Pins) -> tuple[list[int], list[int]]:
     return rows, [pin.index for pin in pins.tokens if pin.axis == "k"]
 
 
-def live_view(
-    heads: Sequence[RawHead],
-    counts: Sequence[int],
-    kv_counts: Sequence[int],
-    tokens: tuple[Sequence[str], Sequence[str] | None],
-    shown: Head,
-    axes: tuple[Sequence[str], Sequence[str] | None],
-    options: Options,
-    pins: Pins,
-    edit: HeadEdit,
-    *,
-    title: str,
-    note: str,
-    link: str | None,
-    over: Sequence[int] = (),
-) -> LiveView:
-    """All `heads`, or one, with `shown` open as it is now.
+@dataclass(frozen=True)
+class LiveHeads:
+    """The heads in a live file, layer by layer, or one alone; the labels are those of the heads' own tokens."""
 
-    `tokens` are the labels of the heads' own queries and keys, `axes` those of the rows and columns on show.
-    """
-    one = len(heads) == 1
+    heads: Sequence[RawHead]
+    counts: Sequence[int]  #: of each layer
+    kv_counts: Sequence[int]
+    tokens_q: Sequence[str]
+    tokens_k: Sequence[str] | None = None
+
+
+def live_view(
+    live: LiveHeads, shown: Head, scene: HeadScene, pins: Pins, *, title: str, note: str = "", link: str | None = None
+) -> LiveView:
+    """These heads with `shown` open as it is in its `scene` now, with what is pinned there."""
+    one, options = len(live.heads) == 1, scene.options
     arranged = shown.raw is not None and (shown.raw.rows is not None or shown.raw.cols is not None)
     return LiveView(
-        heads,
-        counts,
-        kv_counts,
-        *tokens,
+        live.heads,
+        live.counts,
+        live.kv_counts,
+        live.tokens_q,
+        live.tokens_k,
         (0, 0) if one else (shown.layer or 0, shown.head or 0),
         title,
         shown.title,
@@ -108,13 +97,13 @@ def live_view(
         link,
         [(pin.axis, pin.index) for pin in pins.tokens],
         pins.cell,
-        plain_edit(edit),
+        scene.edit or NO_EDIT,
         plain_sentence(shown),
-        (options.segments_q, options.segments_k or (options.segments_q if axes[1] is None else ())),
+        (options.segments_q, options.segments_k or (options.segments_q if scene.tokens_k is None else ())),
         options.full_range,
         options.root,
         arranged=plain_arrangement(shown.raw) if arranged and shown.raw is not None else None,
-        rows=axes[0] if arranged else None,
-        cols=axes[1] if arranged else None,
-        over=() if one else over,
+        rows=scene.tokens_q if arranged else None,
+        cols=scene.tokens_k if arranged else None,
+        over=() if one else scene.over or (),
     )

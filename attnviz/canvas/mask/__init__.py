@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from attnviz.base.message import Problem
 from attnviz.base.packed import pack_bits, unpack_bits
 from attnviz.canvas.shared import packing
-from attnviz.canvas.shared.blobs import mapping
-from attnviz.canvas.shared.registration import answering, component
+from attnviz.canvas.shared.gestures import answering, reported
+from attnviz.canvas.shared.registration import component
 from attnviz.live import canvas_wording
 
 MOST_CELLS = 512 * 512
@@ -29,15 +29,14 @@ def mask_grid(
     *,
     weights: NDArray[np.floating] | None = None,
     locked: NDArray[np.bool_] | None = None,
-    on_change: Callable[[NDArray[np.bool_]], None] | None = None,
+    on_change: Callable[[NDArray[np.bool_]], None],
     label: str = "",
-) -> NDArray[np.bool_]:
-    """Draw `mask` (Q, K), True = may attend, to be painted on; answer it as it is now.
+) -> None:
+    """Draw `mask` (Q, K), True = may attend, to be painted on.
 
     A gesture that begins on an allowed cell forbids, one that begins on a forbidden cell allows;
-    Python hears of it when the gesture ends. With `on_change` the caller owns the mask: it is
-    called before the rerun, and the caller passes the new mask in. Without, the painted mask is kept
-    here until another `mask` is passed. Undo and redo work in the browser and also reach Python.
+    Python hears of it when the gesture ends: `on_change` is called before the rerun, and the caller passes
+    the new mask in. Undo and redo work in the browser and also reach Python.
 
     weights  (Q, K) between 0 and 1, drawn in colour under the cells that may be looked at
     locked   (Q, K), True = cannot be switched (padding, say)
@@ -45,27 +44,19 @@ def mask_grid(
     """
     given = np.asarray(mask, bool)
     _check(given, len(tokens_q), len(tokens_q if tokens_k is None else tokens_k))
-    name = packing.fingerprint(pack_bits(given), tuple(tokens_q), tokens_k and tuple(tokens_k))
-    kept, ack = f"{key}_painted", f"{key}_ack"
+    ack = f"{key}_ack"
 
     def painted() -> None:
-        value = mapping(mapping(st.session_state.get(key)).get("paint"))
+        value = reported(key, "paint")
         grid = _grid(value.get("bits"), given.shape)
         if grid is None:
             return
         seq = value.get("seq")
         st.session_state[ack] = seq if isinstance(seq, int) else 0
-        st.session_state[kept] = (name, grid)
-        if on_change is not None:
-            on_change(grid)
+        on_change(grid)
 
-    current = given
-    if on_change is None:
-        origin, grid = st.session_state.get(kept, (None, None))
-        current = grid if origin == name else given
-    data = _blob(current, tokens_q, tokens_k, weights, locked, label, answering(st.session_state.get(ack)))
+    data = _blob(given, tokens_q, tokens_k, weights, locked, label, answering(st.session_state.get(ack)))
     component("mask")(key=key, data=data, on_paint_change=painted)
-    return current
 
 
 def _check(mask: NDArray[np.bool_], queries: int, keys: int) -> None:

@@ -6,11 +6,9 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
-import streamlit as st
-
 from attnviz.base.words import _
 from attnviz.canvas.shared import packing
-from attnviz.canvas.shared.blobs import count, mapping
+from attnviz.canvas.shared.gestures import Gestures, count
 from attnviz.canvas.shared.packing import blob
 from attnviz.canvas.shared.registration import component
 from attnviz.figures.svg_strip import StripPicture, StripWay
@@ -41,9 +39,8 @@ def model_strip(
     }
 
     def picked() -> None:
-        pick = mapping(mapping(st.session_state.get(key)).get("pick"))
+        pick = Gestures(group).hear("pick", key)
         layer, head = count(pick.get("layer")), count(pick.get("head"))
-        st.session_state[f"{group}_ack"] = count(pick.get("seq")) or 0
         if layer is not None and head is not None and layer < len(heads) and head < heads[layer]:
             on_pick(layer, head)
 

@@ -7,15 +7,14 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, cast, get_args
 
 import numpy as np
-import streamlit as st
 from numpy.typing import NDArray
 
 from attnviz.base import raw_scores
 from attnviz.base.raw_scores import RawHead
 from attnviz.base.words import _
 from attnviz.canvas.shared import packing
-from attnviz.canvas.shared.blobs import count, mapping
-from attnviz.canvas.shared.registration import answering, component
+from attnviz.canvas.shared.gestures import answering, count, reported
+from attnviz.canvas.shared.registration import component
 from attnviz.live import canvas_wording
 
 PatchRows = Literal["row", "mean", "layers", "rollout"]
@@ -105,12 +104,12 @@ def patch_view(
     """Draw the scene. `document` names picture, model and stack; `on_change` runs before the rerun after a gesture."""
 
     def changed() -> None:
-        told = mapping(mapping(st.session_state.get(key)).get("view"))
+        told = reported(key, "view")
         found = read_choices(told)
         if found is not None and told.get("doc") == document:
             on_change(scene.allowed(found))
 
-    heard = mapping(mapping(st.session_state.get(key)).get("view")).get("seq")
+    heard = reported(key, "view").get("seq")
     data = scene_blob(document, scene, scene.allowed(choices), answering(heard))
     component("patch_view")(key=key, data=data, on_view_change=changed)
 

@@ -9,8 +9,8 @@ from typing import Any
 import streamlit as st
 
 from attnviz.base.words import _, tongue
-from attnviz.canvas.shared.blobs import mapping
-from attnviz.canvas.shared.registration import answering, component
+from attnviz.canvas.shared.gestures import answering, reported
+from attnviz.canvas.shared.registration import component
 
 
 @dataclass(frozen=True)
@@ -33,10 +33,10 @@ def presenter(key: str, shown: Presented, *, on_walk: Callable[[int], None], on_
     that arrive together, or while a page is being drawn, all count.
     """
     taken = f"_{key}_taken"
-    told = mapping(mapping(st.session_state.get(key)).get("stood"))
+    told = reported(key, "stood")
 
     def heard() -> None:
-        now = mapping(mapping(st.session_state.get(key)).get("stood"))
+        now = reported(key, "stood")
         total, present = now.get("total"), now.get("present")
         if not isinstance(total, int) or not isinstance(present, bool):
             return

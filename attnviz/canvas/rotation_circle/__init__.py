@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import streamlit as st
 
 from attnviz.base.words import _
-from attnviz.canvas.shared.blobs import mapping
+from attnviz.canvas.shared.gestures import answering, reported
 from attnviz.canvas.shared.packing import blob, fingerprint
-from attnviz.canvas.shared.registration import answering, component
+from attnviz.canvas.shared.registration import component
 from attnviz.live import canvas_wording
 
 
@@ -52,11 +51,11 @@ def rotation_circle(
     limits = {"pair": len(turns) - 1, "q_at": last, "k_at": last}
 
     def picked() -> None:
-        value = _picked(_told(key), limits)
+        value = _picked(reported(key, "picked"), limits)
         if value is not None:
             on_pick(value)
 
-    header |= answering(_told(key).get("seq"))
+    header |= answering(reported(key, "picked").get("seq"))
     component("rotation_circle")(key=key, data=blob(header), on_picked_change=picked)
 
 
@@ -67,10 +66,6 @@ def _picked(told: dict[str, Any], limits: dict[str, int]) -> RotationPlace | Non
         if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= limits[name]:
             return None
     return RotationPlace(**found)  # type: ignore[arg-type]
-
-
-def _told(key: str) -> dict[str, Any]:
-    return mapping(mapping(st.session_state.get(key)).get("picked"))
 
 
 def _words() -> dict[str, str]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,7 +10,8 @@ import numpy as np
 from attnviz.base import raw_scores
 from attnviz.base.words import tongue
 from attnviz.canvas.shared import packing
-from attnviz.canvas.shared.kinds import AskedText, Head, HeadEdit, Options, Overview, Pin, Pins, Raw
+from attnviz.canvas.shared.gestures import count
+from attnviz.canvas.shared.kinds import AskedText, Head, HeadScene, Options, Overview, Pin, Pins, Raw
 from attnviz.figures.theme import MOST_HEADS
 from attnviz.live import canvas_wording
 
@@ -55,26 +54,15 @@ def overview_blob(
 
 
 def head_blob(
-    group: str,
-    head: Head,
-    tokens_q: Sequence[str],
-    tokens_k: Sequence[str] | None,
-    options: Options,
-    pins: Pins | None,
-    echo: dict[str, Any],
-    ahead: str | None = None,
-    every: str | None = None,
-    edit: HeadEdit | None = None,
-    over: Sequence[int] | None = None,
-    edited_tiles: str | None = None,
-    coarse: bool = False,
+    head: Head, scene: HeadScene, echo: dict[str, Any], ahead: str | None = None, coarse: bool = False
 ) -> bytes:
     """A head with all that it takes to draw it; `echo` says who answers, and what it has heard of.
 
-    `ahead` is the address under which the browser may fetch other heads by itself, `every` that of all at once. With an
-    `edit` the view has controls of mask and scale; with `over`, heads of its layer whose lines are laid over its own,
-    it has the squares that choose them. A `coarse` head has 16 bits a score where that is less than its exact form.
+    `ahead` is the address under which the browser may fetch other heads by itself. A `coarse` head has 16 bits a score
+    where that is less than its exact form.
     """
+    tokens_q, tokens_k, options = scene.tokens_q, scene.tokens_k, scene.options
+    pins, edit, over = scene.pins, scene.edit, scene.over
     values = np.asarray(head.values)
     _check_fits(values, tokens_q, tokens_k)
     fixed = head.kind in ("weights", "diff")
@@ -82,7 +70,7 @@ def head_blob(
     shown_top = options.top or (1.0 if fixed and options.full_range else head.largest) or 1.0
     raw, payload = (None, _coded(head, code_top)) if head.raw is None else _raw(head.raw, coarse)
     header: dict[str, Any] = {
-        "group": group,
+        "group": scene.group,
         "doc": document(tokens_q, tokens_k),
         "data": packing.fingerprint(payload, values.shape),
         "shape": list(values.shape),
@@ -97,12 +85,12 @@ def head_blob(
         "pins": None if pins is None else _plain_pins(pins),
         "start": pins_name(pins),
         "ahead": ahead,
-        "every": every,
-        "editedTiles": edited_tiles,
+        "every": scene.every,
+        "editedTiles": scene.edited_tiles,
         "raw": raw,
         "coarse": raw is not None and raw["scores"]["bits"] == 16,
-        "edit": None if edit is None else plain_edit(edit),
-        "editName": "" if edit is None else edit_name(edit),
+        "edit": None if edit is None else edit.to_json(),
+        "editName": "" if edit is None else packing.fingerprint(edit.to_json()),
         "over": None if over is None else list(over),
         "colours": canvas_wording.colours(),
         "words": canvas_wording.head() | ({} if edit is None else canvas_wording.edit()),
@@ -176,53 +164,12 @@ def plain_sentence(head: Head) -> dict[str, Any] | None:
     return {"templates": list(told.templates), "row": told.row, "places": [list(rows), list(cols)], "least": told.least}
 
 
-def plain_edit(edit: HeadEdit) -> dict[str, Any]:
-    """An edit as JSON, under the names that the browser has."""
-    return {
-        "mask": edit.mask,
-        "window": edit.window,
-        "hidden": list(edit.hidden),
-        "painted": base64.b64encode(edit.painted).decode(),
-        "scale": edit.scale,
-        "factor": edit.factor,
-        "where": edit.where,
-        "seen": edit.seen,
-    }
-
-
 def read_over(kept: dict[str, Any]) -> tuple[int, ...] | None:
     """The heads laid over the one on show, as the browser reported them; None where they make no sense."""
     heads = kept.get("heads")
     if not isinstance(heads, list) or any(count(head) is None for head in heads):
         return None
     return tuple(dict.fromkeys(heads))[:MOST_HEADS]
-
-
-def edit_name(edit: HeadEdit) -> str:
-    """A short name of an edit: the browser takes over one whose name it has not heard."""
-    return packing.fingerprint(plain_edit(edit))
-
-
-def read_edit(kept: dict[str, Any]) -> HeadEdit | None:
-    """An edit as the browser reported it; None where it makes no sense."""
-    ids = {
-        "mask": ("model", "none", "causal", "window", "painted"),
-        "scale": ("model", "none", "inverse", "factor"),
-        "where": ("head", "layer", "all"),
-        "seen": ("before", "after", "difference"),
-    }
-    window, factor, hidden = kept.get("window"), kept.get("factor"), kept.get("hidden")
-    if any(kept.get(name) not in allowed for name, allowed in ids.items()):
-        return None
-    if not isinstance(window, int) or not isinstance(factor, int | float) or not isinstance(hidden, list):
-        return None
-    try:
-        painted = base64.b64decode(kept.get("painted") or "", validate=True)
-    except (binascii.Error, TypeError):
-        return None
-    keys = tuple(sorted({key for key in hidden if isinstance(key, int) and key >= 0}))
-    chosen = {name: str(kept[name]) for name in ids}
-    return HeadEdit(window=max(1, window), hidden=keys, painted=painted, factor=max(0.0, float(factor)), **chosen)
 
 
 def _plain_pins(pins: Pins) -> dict[str, Any]:
@@ -250,13 +197,3 @@ def _pairs(value: Any) -> list[Any]:
 
 def _within(value: Any, n: int) -> bool:
     return isinstance(value, int) and 0 <= value < n
-
-
-def mapping(value: Any) -> dict[str, Any]:
-    """What a component reported, as a dict, empty where it reported nothing."""
-    return dict(value) if hasattr(value, "keys") else {}
-
-
-def count(value: Any) -> int | None:
-    """A number from 0 that a component reported, None where it is not one."""
-    return value if isinstance(value, int) and value >= 0 else None

@@ -1,7 +1,37 @@
-// What a visitor changes of a head: another mask, another scale. Python's side is attnviz.runs.what_if,
-// and tests/js/cases/edits.json holds the two together.
+// What a visitor changes of a head: another mask, another scale. Python's side is attnviz.base.head_edit with
+// attnviz.runs.what_if, and tests/js/cases/edits.json holds the two together: their choices, and what each comes to.
 
 /** @import { Edit, RawHead, Shape } from "./types.js" */
+/** @typedef {(into: Uint8Array, edit: Edit, head: Pick<RawHead, "shape" | "mask">) => void} WriteMask */
+/** @typedef {(head: Pick<RawHead, "scale" | "dHead">, edit: Edit) => number} Factor */
+
+/**
+ * Each mask, written as ones and zeros, one a cell: 1 = may attend.
+ * @satisfies {Record<string, WriteMask>}
+ */
+export const MASKS = {
+  model: (into, _edit, { mask }) => fillGiven(into, mask),
+  none: (into) => void into.fill(1),
+  causal: (into, _edit, { shape }) => fillWindow(into, shape, Infinity),
+  window: (into, { window }, { shape }) => fillWindow(into, shape, window),
+  painted: (into, { painted }) => fillGiven(into, painted),
+};
+
+/**
+ * What multiplies q·k under each scale.
+ * @satisfies {Record<string, Factor>}
+ */
+export const SCALES = {
+  model: ({ scale }) => scale,
+  none: () => 1,
+  inverse: ({ dHead }) => 1 / dHead,
+  factor: ({ scale }, { factor }) => scale * factor,
+};
+
+/** Where the change is made. */
+export const SCOPES = /** @type {const} */ (["head", "layer", "all"]);
+/** What of it is on show. */
+export const VIEWS = /** @type {const} */ (["before", "after", "difference"]);
 
 /** @type {Readonly<Edit>} changes nothing */
 export const NO_EDIT = Object.freeze({
@@ -42,10 +72,8 @@ export function isUnmasked({ mask, hidden }, seen) {
  * @param {Edit} edit
  * @param {Pick<RawHead, "scale" | "dHead">} head
  */
-export function factorOf(edit, { scale, dHead }) {
-  if (edit.scale === "none") return 1;
-  if (edit.scale === "inverse") return 1 / dHead;
-  return edit.scale === "factor" ? scale * edit.factor : scale;
+export function factorOf(edit, head) {
+  return SCALES[edit.scale](head, edit);
 }
 
 /**
@@ -58,7 +86,7 @@ export function maskOf(edit, head, into) {
   if (edit.mask === "model" && edit.hidden.length === 0) return head.mask;
   if (edit.mask === "none" && edit.hidden.length === 0 && head.padding === null) return null;
   const mask = into ?? new Uint8Array(head.shape[0] * head.shape[1]);
-  fillPattern(mask, edit, head);
+  MASKS[edit.mask](mask, edit, head);
   for (const k of edit.hidden) hideKey(mask, k, head.shape);
   head.padding?.forEach((real, k) => real || hideKey(mask, k, head.shape));
   return mask;
@@ -74,16 +102,13 @@ function hideKey(mask, k, [nq, nk]) {
 }
 
 /**
- * @param {Uint8Array} mask
- * @param {Edit} edit
- * @param {Pick<RawHead, "shape" | "mask">} head
+ * The mask that is given, all ones where none is.
+ * @param {Uint8Array} into
+ * @param {Uint8Array | null} mask
  */
-function fillPattern(mask, edit, { shape, mask: own }) {
-  const given = edit.mask === "painted" ? edit.painted : edit.mask === "model" ? own : null;
-  if (given !== null && given.length === mask.length) mask.set(given);
-  else if (edit.mask === "causal") fillWindow(mask, shape, Infinity);
-  else if (edit.mask === "window") fillWindow(mask, shape, edit.window);
-  else mask.fill(1);
+function fillGiven(into, mask) {
+  if (mask !== null && mask.length === into.length) into.set(mask);
+  else into.fill(1);
 }
 
 /**

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
@@ -10,6 +10,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from attnviz.base.head_edit import HeadEdit
 from attnviz.base.raw_scores import RawHead
 from attnviz.canvas.shared import packing
 
@@ -33,15 +34,6 @@ class Pins:
 
     def __bool__(self) -> bool:
         return bool(self.tokens) or self.cell is not None
-
-
-@dataclass(frozen=True)
-class Selection:
-    """What `attention_view` answers: the head on show, and what is pinned in it."""
-
-    layer: int
-    head: int
-    pins: Pins = field(default_factory=Pins)
 
 
 @dataclass(frozen=True)
@@ -105,20 +97,6 @@ class Overview:
             return self.compressed
         data = packing.squeeze(np.ascontiguousarray(self.thumbnails).tobytes())
         return data, packing.fingerprint(data, self.thumbnails.shape)
-
-
-@dataclass(frozen=True)
-class HeadEdit:
-    """What a visitor changes of a head, in the browser while a hand moves. The defaults change nothing."""
-
-    mask: str = "model"  #: "model", "none", "causal", "window" or "painted"
-    window: int = 4  #: tokens that a window sees, itself included
-    hidden: tuple[int, ...] = ()  #: keys that no query may look at, by position
-    painted: bytes = b""  #: bits of a (Q, K) mask, for mask "painted"
-    scale: str = "model"  #: "model", "none", "inverse" (1/D) or "factor"
-    factor: float = 1.0  #: the model's own scale times this, for scale "factor"
-    where: str = "head"  #: "head", "layer" or "all"
-    seen: str = "after"  #: what is on show: "before", "after" or "difference"
 
 
 @dataclass(frozen=True)
@@ -210,3 +188,35 @@ class Options:
     unit: str = ""
     top: float | None = None
     called: str = ""
+
+
+@dataclass(frozen=True)
+class HeadScene:
+    """Where a head is drawn: among which tokens, how, with what held and changed, and who hears of gestures.
+
+    tokens_q, tokens_k   labels of rows and columns; `tokens_k` None: one sentence looks at itself, and a token that is
+                lit in one place is lit in all
+    group       views of the same group (the overview's key) light, pin and zoom together; "" = the view's own key
+    pins        where pinning starts (from a link); something new replaces what is pinned, and `Pins()` clears
+    edit        where the controls of mask and scale start; None: the view has none
+    over        heads of this layer whose lines are laid over its own; None: no squares that choose them
+    others      computes any head of the overview, so that the browser fetches the one pointed at by itself, see `ahead`
+    every       an address of `sentence_heads`, which the browser fetches once the first picture stands
+    edited_tiles   an address of `sentence_heads` with the tiles of the overview under the edit, for sentences whose
+                heads are too many for `every`
+    on_pins, on_edit, on_over   called before the rerun, for a gesture in any view of the group
+    """
+
+    tokens_q: Sequence[str]
+    tokens_k: Sequence[str] | None = None
+    options: Options = field(default_factory=Options)
+    group: str = ""
+    pins: Pins | None = None
+    edit: HeadEdit | None = None
+    over: Sequence[int] | None = None
+    others: Callable[[int, int], Head] | None = None
+    every: str | None = None
+    edited_tiles: str | None = None
+    on_pins: Callable[[Pins], None] | None = None
+    on_edit: Callable[[HeadEdit], None] | None = None
+    on_over: Callable[[tuple[int, ...]], None] | None = None

@@ -6,7 +6,6 @@ never installed sends the same bundle as text with every message; the page's con
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -46,19 +45,6 @@ def _register(name: str, script: str) -> Callable[..., Any]:
         js=script,
         isolate_styles=True,
     )
-
-
-_SESSION = "_canvas_session"
-
-
-def session_name() -> str:
-    """A name for this session, the same on every run."""
-    return str(st.session_state.setdefault(_SESSION, secrets.token_hex(4)))
-
-
-def answering(ack: Any) -> dict[str, Any]:
-    """The fields of a header that say what it answers: `ack` is the number of the newest gesture heard, or nothing."""
-    return {"session": session_name(), "ack": ack if isinstance(ack, int) else 0}
 
 
 _PAGE = "_page_path"

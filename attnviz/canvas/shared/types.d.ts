@@ -1,6 +1,8 @@
 // What Python sends and what views share. Headers are written in blobs.py, mask_grid.py, softmax_slider.py,
 // rotation_circle.py, step_player.py and tensor_strip.py, under the same names.
 
+import type { MASKS, SCALES, SCOPES, VIEWS } from "./edit.js";
+
 export type Rgb = [number, number, number];
 export type Stops = [number, string][];
 /** `top` is the largest value on show; `root`: the scale is of square roots. */
@@ -55,17 +57,17 @@ export type Answer = { session: string; ack: number };
 
 /** What a visitor changes, under the names that the link has. */
 export type Edit = {
-  mask: "model" | "none" | "causal" | "window" | "painted";
+  mask: keyof typeof MASKS;
   window: number;
   /** keys that no query may look at */
   hidden: readonly number[];
   painted: Uint8Array | null;
-  scale: "model" | "none" | "inverse" | "factor";
+  scale: keyof typeof SCALES;
   /** the model's own scale times this, where scale is "factor" */
   factor: number;
-  where: "head" | "layer" | "all";
+  where: (typeof SCOPES)[number];
   /** what is on show */
-  seen: "before" | "after" | "difference";
+  seen: (typeof VIEWS)[number];
 };
 
 /** An edit as JSON: bits of the painting in base64, empty = none. */

@@ -7,12 +7,11 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-import streamlit as st
 
 from attnviz.base.words import _
-from attnviz.canvas.shared.blobs import mapping
+from attnviz.canvas.shared.gestures import answering, reported
 from attnviz.canvas.shared.packing import blob, fingerprint
-from attnviz.canvas.shared.registration import answering, component
+from attnviz.canvas.shared.registration import component
 from attnviz.core.variants import COLDEST
 from attnviz.live import canvas_wording
 
@@ -83,17 +82,16 @@ def softmax_slider(
     header["layout"] = fingerprint(str(header["panels"]), str(header["words"]), slider, str(header["d_k"]))
 
     def picked() -> None:
-        value = _picked(st.session_state.get(key), about, header["d_k"], parameter)
+        value = _picked(reported(key, "picked"), about, header["d_k"], parameter)
         if value is not None:
             on_pick(value)
 
-    header |= answering(_told(st.session_state.get(key)).get("seq"))
+    header |= answering(reported(key, "picked").get("seq"))
     component("softmax_slider")(key=key, data=blob(header, payload), on_picked_change=picked)
 
 
-def _picked(state: Any, about: str, d_k: list[int], parameter: SliderParameter | None) -> Picked | None:
+def _picked(value: dict[str, Any], about: str, d_k: list[int], parameter: SliderParameter | None) -> Picked | None:
     """What the browser sent, or None where it is not what was asked for."""
-    value = _told(state)
     if value.get("about") != about or value.get("d_k") not in d_k:
         return None
     number = value.get("parameter")
@@ -102,11 +100,6 @@ def _picked(state: Any, about: str, d_k: list[int], parameter: SliderParameter |
     if parameter is not None:
         number = min(max(float(number), parameter.low), parameter.high)
     return Picked(int(value["d_k"]), float(number))
-
-
-def _told(state: Any) -> dict[str, Any]:
-    """What the browser told last, empty before it told anything."""
-    return mapping(mapping(state).get("picked"))
 
 
 def _words(parameter: SliderParameter | None) -> dict[str, Any]:

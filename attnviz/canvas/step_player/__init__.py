@@ -10,12 +10,11 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-import streamlit as st
 
 from attnviz.base.words import _, ngettext
-from attnviz.canvas.shared.blobs import count, mapping
+from attnviz.canvas.shared.gestures import answering, count, reported
 from attnviz.canvas.shared.packing import blob, fingerprint
-from attnviz.canvas.shared.registration import answering, component
+from attnviz.canvas.shared.registration import component
 from attnviz.figures.theme import K_VERMILION, MASKED, Q_BLUE, V_GREEN, WEIGHTS
 from attnviz.live import canvas_wording
 
@@ -75,17 +74,12 @@ def step_player(
     header["name"] = fingerprint(payload, str(header["labels"]), len(steps))
 
     def heard() -> None:
-        step = count(_told(key).get("step"))
+        step = count(reported(key, "stood").get("step"))
         if step is not None and step < len(steps):
             on_step(step)
 
-    header |= answering(_told(key).get("seq"))
+    header |= answering(reported(key, "stood").get("seq"))
     component("step_player")(key=key, data=blob(header, payload), on_stood_change=heard)
-
-
-def _told(key: str) -> dict[str, Any]:
-    """What the browser told last, empty before it told anything."""
-    return mapping(mapping(st.session_state.get(key)).get("stood"))
 
 
 def _words(prompt: int, layers: int) -> dict[str, str]:

@@ -13,8 +13,9 @@ from typing import Any
 import streamlit as st
 
 from attnviz.base.words import _
+from attnviz.canvas.shared.gestures import answering, count, mapping, reported
 from attnviz.canvas.shared.packing import blob, fingerprint
-from attnviz.canvas.shared.registration import answering, component
+from attnviz.canvas.shared.registration import component
 from attnviz.figures.theme import K_VERMILION, MASKED, Q_BLUE, ROLES, V_GREEN, WEIGHTS
 
 
@@ -117,13 +118,13 @@ def board(
     ack = f"{key}_ack"
 
     def picked() -> None:
-        told = _state(key).get("pick")
-        if not hasattr(told, "get") or told.get("step") != step:
+        told = reported(key, "pick")
+        if told.get("step") != step:
             return
-        numbers = [told.get(name) for name in ("part", "row", "col")]
-        if all(isinstance(n, int) and n >= 0 for n in numbers):
+        part, row, col = (count(told.get(name)) for name in ("part", "row", "col"))
+        if part is not None and row is not None and col is not None:
             st.session_state[ack] = told.get("seq", 0)
-            on_pick(Pick(*numbers))
+            on_pick(Pick(part, row, col))
 
     def switched(name: str) -> Callable[[], None]:
         def heard() -> None:
@@ -153,9 +154,8 @@ def board(
     component("tensor_board")(key=key, data=blob(header), on_pick_change=picked, **listeners)
 
 
-def _state(key: str) -> Any:
-    value = st.session_state.get(key)
-    return value if hasattr(value, "get") else {}
+def _state(key: str) -> dict[str, Any]:
+    return mapping(st.session_state.get(key))
 
 
 def _colours() -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any
 from ray import serve
 
 from attnviz.base.message import Message, Problem
-from attnviz.engine.engine_protocol import Rerun, run_rerun
+from attnviz.engine.engine_protocol import Rerun
 from attnviz.models.capture import Trace
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.loading import load
@@ -40,7 +40,7 @@ class PassReplica:
 
     async def rerun(self, request: Request, change: Rerun) -> Any:
         """The same sentence with something changed."""
-        return await self._answer(request, lambda loaded: run_rerun(self._run_of(request, loaded), loaded, change))
+        return await self._answer(request, lambda loaded: change(self._run_of(request, loaded), loaded))
 
     @serve.multiplexed(max_num_models_per_replica=MODELS)
     async def model(self, key: str) -> LoadedModel:

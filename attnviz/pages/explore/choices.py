@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 from attnviz.app.links.choices import LONGEST_ID, Choice, PageChoices
+from attnviz.base.head_edit import LARGEST_FACTOR, LONGEST_WINDOW, MASKS, SCALES, SCOPES, VIEWS
 from attnviz.models.catalogue import EXAMPLES
 from attnviz.pages.explore.maths import head_measures
 
@@ -16,8 +17,6 @@ START: HeadPlace = (13, 8)  # of SmolLM2: here "it" looks at what it stands for
 LAST = -1  # a pin on the last token: after appending text, nobody knows into how many tokens it will be cut
 OTHER_MODEL = "other"
 PANELS = ("place", "stages", "what_if", "next", "average", "beside")
-LONGEST_WINDOW = 64
-LARGEST_FACTOR = 64.0
 LONGEST_TOKEN = 1000  # characters of a token's label
 MOST_PLACES = 10_000  # of anything in a link: pins, hidden tokens, silenced heads
 
@@ -124,14 +123,14 @@ CURVE = PAGE.one_of("curve", ("linear", "root"))
 OPEN = {name: PAGE.flag(f"open_{name}") for name in PANELS}
 
 # What if
-MASK = PAGE.one_of("mask", ("model", "none", "causal", "window", "painted"))
+MASK = PAGE.one_of("mask", [*MASKS])
 WINDOW = PAGE.whole("window", 4, low=1, high=LONGEST_WINDOW)
-SCALE = PAGE.one_of("scale", ("model", "none", "inverse", "factor"))
-FACTOR = PAGE.real("factor", 1.0, low=0.0, high=LARGEST_FACTOR)  #: no scaling is 16 times the model's own at d_k 256
-WHERE = PAGE.one_of("where", ("head", "layer", "all"))
+SCALE = PAGE.one_of("scale", SCALES)
+FACTOR = PAGE.real("factor", 1.0, low=0.0, high=LARGEST_FACTOR)
+WHERE = PAGE.one_of("where", [*SCOPES])
 AGAIN = PAGE.flag("again")
 #: what the large head shows of a change; links of versions that changed nothing there do not name it
-SEEN = PAGE.one_of("seen", ("before", "after", "difference"))
+SEEN = PAGE.one_of("seen", VIEWS)
 
 # What comes next
 TEMPERATURE = PAGE.real("temperature", 1.0, low=0.0, high=3.0)

@@ -5,14 +5,12 @@ from __future__ import annotations
 import base64
 from typing import Any
 
-from attnviz import canvas
 from attnviz.app.links import link_state
 from attnviz.app.links.choices import Choice, PageChoices
+from attnviz.base.head_edit import LARGEST_FACTOR, LONGEST_WINDOW, MASKS, SCALES, VIEWS, HeadEdit
 
 EXAMPLE = "The animal didn't cross the street because it was too tired."
 CHINESE = "动物没有过马路，因为它太累了。"  #: the same sentence, for whom a button offers it
-LONGEST_WINDOW = 64
-LARGEST_FACTOR = 64.0
 MOST_KEYS = 400
 
 
@@ -33,20 +31,20 @@ PAGE = PageChoices("home")
 SENTENCE = PAGE.sentence("sentence", EXAMPLE, longest=400)
 CAUSAL = PAGE.flag("causal", True)  #: False: no mask
 SCALED = PAGE.flag("scaled", True)  #: False: no scaling
-MASK = PAGE.one_of("start_mask", ("model", "causal", "window", "painted"))  #: where CAUSAL is not False
+MASK = PAGE.one_of("start_mask", [mask for mask in MASKS if mask != "none"])  #: where CAUSAL is not False
 WINDOW = PAGE.whole("start_window", 4, low=1, high=LONGEST_WINDOW)
-SCALE = PAGE.one_of("start_scale", ("model", "inverse", "factor"))  #: where SCALED is not False
+SCALE = PAGE.one_of("start_scale", [scale for scale in SCALES if scale != "none"])  #: where SCALED is not False
 FACTOR = PAGE.real("start_factor", 1.0, low=0.0, high=LARGEST_FACTOR)
-SEEN = PAGE.one_of("start_seen", ("after", "before", "difference"))
+SEEN = PAGE.one_of("start_seen", VIEWS, "after")
 PAINTED: Choice[str | None] = PAGE.on_canvas(
     "start_painted", None, _bits, lambda bits: bits, "gA==", inside="start", short="mask"
 )
 HIDDEN: Choice[tuple[int, ...]] = PAGE.on_canvas("start_hide", (), _keys, list, (1,), inside="start", short="hide")
 
 
-def edit() -> canvas.HeadEdit:
+def edit() -> HeadEdit:
     """What the link changes of mask and scale."""
-    return canvas.HeadEdit(
+    return HeadEdit(
         link_state.value(MASK) if link_state.value(CAUSAL) else "none",
         link_state.value(WINDOW),
         link_state.value(HIDDEN),
@@ -57,7 +55,7 @@ def edit() -> canvas.HeadEdit:
     )
 
 
-def keep(edit: canvas.HeadEdit) -> None:
+def keep(edit: HeadEdit) -> None:
     """Keep what a hand has changed, in one step. A callback."""
     painted = base64.b64encode(edit.painted).decode() if edit.mask == "painted" else ""
     link_state.put_all(

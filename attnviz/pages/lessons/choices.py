@@ -5,9 +5,10 @@ from __future__ import annotations
 import base64
 from typing import Any
 
-from attnviz import canvas
 from attnviz.app.links import link_state
 from attnviz.app.links.choices import Choice, PageChoices
+from attnviz.base import head_edit
+from attnviz.base.head_edit import LARGEST_FACTOR, NO_EDIT, SCALES, VIEWS, HeadEdit
 
 EXAMPLE = "The animal didn't cross the street because it was too tired."
 IDS = ("attention", "row", "scaling", "heads", "masks", "order", "cache", "model")
@@ -15,12 +16,7 @@ OWN = "own"  #: the id of a lecturer's lesson
 MOST_STEPS = 30
 LARGEST_FILE = 40_000  #: characters of a lecturer's lesson
 FARTHEST = 512
-MASKS, SCALES, SEEN = (
-    ("model", "none", "causal", "window"),
-    ("model", "none", "inverse", "factor"),
-    ("after", "before", "difference"),
-)
-PLAIN_EDIT = canvas.HeadEdit()
+MASKS = tuple(mask for mask in head_edit.MASKS if mask != "painted")
 
 
 def _file(value: Any) -> str:
@@ -34,16 +30,16 @@ def _file_written(text: str) -> list[str]:
     return [text]
 
 
-def _edit(value: Any) -> canvas.HeadEdit:
+def _edit(value: Any) -> HeadEdit:
     mask, window, scale, factor, seen = value
-    if mask not in MASKS or scale not in SCALES or seen not in SEEN:
+    if mask not in MASKS or scale not in SCALES or seen not in VIEWS:
         raise ValueError(value)
-    if not 1 <= int(window) <= FARTHEST or not 0 <= float(factor) <= 64:
+    if not 1 <= int(window) <= FARTHEST or not 0 <= float(factor) <= LARGEST_FACTOR:
         raise ValueError(value)
-    return canvas.HeadEdit(mask, int(window), scale=scale, factor=float(factor), seen=seen)
+    return HeadEdit(mask, int(window), scale=scale, factor=float(factor), seen=seen)
 
 
-def _edit_written(edit: canvas.HeadEdit) -> list[Any]:
+def _edit_written(edit: HeadEdit) -> list[Any]:
     return [edit.mask, edit.window, edit.scale, edit.factor, edit.seen]
 
 
@@ -70,7 +66,7 @@ OWN_TEXT: Choice[str] = PAGE.on_canvas("l_own", "", _file, _file_written, 'title
 GUESS = PAGE.one_of("l_guess")
 WIDTH = PAGE.whole_or_none("l_width", low=1, high=4096)
 PLACE = PAGE.whole_or_none("l_at", low=0, high=FARTHEST)
-EDIT = PAGE.on_canvas("l_edit", PLAIN_EDIT, _edit, _edit_written, canvas.HeadEdit("none"), inside="l_hand", short="e")
+EDIT = PAGE.on_canvas("l_edit", NO_EDIT, _edit, _edit_written, HeadEdit("none"), inside="l_hand", short="e")
 PAINTED: Choice[str] = PAGE.on_canvas("l_painted", "", _bits, str, "gA==", inside="l_hand", short="m")
 CELL = PAGE.on_canvas("l_cell", (0, -1, -1), lambda v: _cell(v), list, (1, 0, 2), inside="l_hand", short="c")
 PAIR = PAGE.on_canvas("l_pair", (0, 12, 4), _place, list, (1, 7, 3), inside="l_hand", short="p")

@@ -10,10 +10,11 @@ import pytest
 
 from attnviz.app.cache import model_cache
 from attnviz.app.cache.bounded_cache import give_back
+from attnviz.base.head_edit import HeadEdit
 from attnviz.engine.engine_protocol import Rerun
 from attnviz.pages.explore.panels import overview
+from attnviz.runs import what_if
 from attnviz.runs.model_run import Request
-from attnviz.runs.what_if import WhatIf
 from tests.models.conftest import minilm  # noqa: F401
 
 MODEL = "minilm-l6"
@@ -43,7 +44,7 @@ def test_225_long_sentences_take_no_more_than_the_setting(monkeypatch):
         overview._tiles(run, run.stacks[0])
         overview._measured(run, run.stacks[0])
         if number % 10 == 0:
-            model_cache.cached_rerun(run, Rerun("what_if", (run.stacks[0].id, 0, 0, WhatIf(pattern="none"))))
+            model_cache.cached_rerun(run, Rerun(what_if.run_again, (run.stacks[0].id, 0, 0, HeadEdit(mask="none"))))
         assert fresh.runs.weight + fresh.reruns.weight + fresh.results.weight <= 90 * MB
         del run
         if number in (24, SENTENCES - 1):

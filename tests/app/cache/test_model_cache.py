@@ -21,6 +21,7 @@ from transformers import GPT2Config, GPT2LMHeadModel
 from attnviz.app.cache import model_cache
 from attnviz.app.cache.bounded_cache import BoundedCache
 from attnviz.app.cache.waiting_line import WaitingLine
+from attnviz.base.head_edit import HeadEdit
 from attnviz.base.message import Message, Problem
 from attnviz.engine import chosen_engine
 from attnviz.engine.engine_protocol import Rerun
@@ -34,12 +35,11 @@ from attnviz.runs import head_matrix, head_sharing, what_if
 from attnviz.runs.head_matrix import Look
 from attnviz.runs.head_sharing import Config as SharingConfig
 from attnviz.runs.model_run import Request, run_model
-from attnviz.runs.what_if import WhatIf
 from tests.models.tiny_tokenizers import byte_level
 from tests.waiting import until
 
 TEXTS = ("the cat sat", "don't you think the cat's hat is nice?")
-CHANGES = (WhatIf(pattern="none"), WhatIf(silenced=((0, 1),)))
+CHANGES = (HeadEdit(mask="none"), HeadEdit(silenced=((0, 1),)))
 SHARED = (SharingConfig(0, 1), SharingConfig(1, 2))
 
 
@@ -115,7 +115,7 @@ def test_two_visitors_of_share_heads_and_one_of_explore_do_not_wait_for_each_oth
     assert len(shared.reruns) == 3
 
 
-def test_only_visitors_whose_result_is_being_computed_have_a_turn(folders, shared, monkeypatch):
+def test_only_visitors_whose_result_is_being_computed_have_a_turn(folders, shared):
     run = model_cache.model_run(Request(folders[0], TEXTS[0]))
     began, may_end = threading.Event(), threading.Event()
 
@@ -124,8 +124,7 @@ def test_only_visitors_whose_result_is_being_computed_have_a_turn(folders, share
         assert may_end.wait(10)
         return 7
 
-    same, other = Rerun("what_if", ("same",)), Rerun("what_if", ("other",))
-    monkeypatch.setattr(chosen_engine, "run_rerun", lambda _run, _loaded, change: 8 if change == other else make())
+    same, other = Rerun(lambda _run, _loaded: make()), Rerun(lambda _run, _loaded: 8)
     threads = [threading.Thread(target=model_cache.cached_rerun, args=(run, same), daemon=True) for _ in range(6)]
     for thread in threads:
         thread.start()
@@ -150,7 +149,7 @@ def work(name, text):
 
     yield lambda: run().trace.logits, alone.trace.logits
     for change in CHANGES:
-        trace = what_if.run_again(alone, loaded, stack, 0, 0, change)
+        trace = what_if.run_again(alone, loaded, stack.id, 0, 0, change)
         yield lambda change=change: what_if_panel._rerun(shown(run()), change).logits, trace.logits
     for config in SHARED:
         result = head_sharing.run(head_sharing.complete(stack.layers[config.layer], loaded.model), config)

@@ -9,6 +9,7 @@ import numpy as np
 import streamlit as st
 
 from attnviz import canvas
+from attnviz.canvas.mask import mask_grid
 
 SENTENCE = "The animal did not cross the street because it was too tired . Then the rain came down on the town and"
 WORDS = SENTENCE.split()
@@ -64,27 +65,26 @@ def owned() -> dict[str, Any]:
     return {"pins": pins, "on_pins": lambda held: st.session_state.update(held=held)}
 
 
+def keep_pick(layer: int, head: int) -> None:
+    st.session_state.picked = (layer, head)
+
+
 @st.fragment
 def view() -> None:
     overview = tiles(n, n_k, n_layers, n_heads, n_kv)
     if "measure" in st.query_params:
         overview = overview.by(weights[..., 0].mean(-1), "first token", order=True, dim=True)
-    picked = canvas.attention_view(
-        "view",
-        overview,
-        lambda layer, head: canvas.Head(weights[layer, head], f"Layer {layer}, head {head}", hidden),
-        tokens,
-        keys,
-        options=canvas.Options(
-            full_range="own" not in st.query_params,
-            root="root" in st.query_params,
-            segments_q=(7,) if "segments" in st.query_params else (),
-        ),
-        selected=(1, 1),
-        **owned(),
+    selected = st.session_state.setdefault("picked", (1, 1))
+    layer, number = canvas.overview_grid("view", overview, tokens, keys, selected=selected, on_pick=keep_pick)
+    options = canvas.Options(
+        full_range="own" not in st.query_params,
+        root="root" in st.query_params,
+        segments_q=(7,) if "segments" in st.query_params else (),
     )
-    st.text(f"picked {picked.layer},{picked.head}")
-    st.text("pins " + " ".join(f"{p.axis}{p.index}" for p in picked.pins.tokens) + f" cell {picked.pins.cell}")
+    head = canvas.Head(weights[layer, number], f"Layer {layer}, head {number}", hidden, layer=layer, head=number)
+    pins = canvas.head_view("view_head", head, canvas.HeadScene(tokens, keys, options, "view", **owned()))
+    st.text(f"picked {layer},{number}")
+    st.text("pins " + " ".join(f"{p.axis}{p.index}" for p in pins.tokens) + f" cell {pins.cell}")
 
 
 @st.fragment
@@ -94,8 +94,7 @@ def difference() -> None:
     for column, (name, values, kind) in zip(st.columns(3), views, strict=True):
         with column:
             head = canvas.Head(values, name, hidden, kind=kind)
-            canvas.head_view(name, head, tokens, keys, options=canvas.Options(compact=True), group="three")
-    pins = canvas.pinned_in("three", tokens, keys)
+            pins = canvas.head_view(name, head, canvas.HeadScene(tokens, keys, canvas.Options(compact=True), "three"))
     st.text("pins " + " ".join(f"{p.axis}{p.index}" for p in pins.tokens))
 
 
@@ -107,7 +106,7 @@ def painting() -> None:
     start = st.session_state.setdefault("mask", np.tril(np.ones((n, n_k), bool)))
     locked = np.zeros((n, n_k), bool)
     locked[:, -1] = "locked" in st.query_params
-    mask = canvas.mask_grid(
+    mask_grid(
         "grid",
         start,
         tokens,
@@ -116,7 +115,7 @@ def painting() -> None:
         locked=locked,
         on_change=lambda grid: st.session_state.update(mask=grid),
     )
-    st.text(f"kept {int(mask.sum())} of {mask.size}")
+    st.text(f"kept {int(start.sum())} of {start.size}")
 
 
 {"view": view, "diff": difference, "mask": painting}[what]()

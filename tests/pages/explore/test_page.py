@@ -187,14 +187,15 @@ def test_a_length_after_w_o_stands_beside_the_one_before(visit):
 
 
 def test_the_caption_of_a_what_if_names_the_row_that_changes_most_and_not_the_one_of_the_page(visit, smollm2):
+    from attnviz.base.head_edit import HeadEdit
     from attnviz.runs.head_matrix import head_matrix
     from attnviz.runs.model_run import Request, run_model
-    from attnviz.runs.what_if import WhatIf, instantly
+    from attnviz.runs.what_if import instantly
 
     page = visit("explore", open_what_if="true", mask="window", window="3")
     stack = run_model(Request("smollm2-135m", page.text_area(key="text").value), smollm2).stacks[0]
     p = head_matrix(stack, 13, 8).values
-    q = instantly(stack, 13, 8, WhatIf(pattern="window", window=3)).values
+    q = instantly(stack, 13, 8, HeadEdit(mask="window", window=3)).values
     lost = (p - q).clip(0).sum(1)
     row = int(lost.argmax())
     assert f"“{plain(stack.queries.labels[row])}” changes most: {lost[row]:.1%}" in said(page)

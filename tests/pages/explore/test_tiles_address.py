@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from attnviz.app.cache import model_cache
+from attnviz.base.head_edit import HeadEdit
 from attnviz.canvas.head import sentence_heads
 from attnviz.canvas.shared import packing
-from attnviz.pages.explore.panels import tiles_address
+from attnviz.pages.explore.panels import addresses
 from attnviz.runs.model_run import Request, Stack, run_model
-from attnviz.runs.what_if import WhatIf
 from tests.models.conftest import minilm
 
 __all__ = ["minilm"]
@@ -37,8 +37,8 @@ def test_tiles_are_under_the_change_where_it_reaches(memory, minilm, where, reac
     run = memory.runs.get(request, lambda: run_model(request, minilm))
     stack = run.stacks[0]
     assert len(stack.queries) > 64
-    change = WhatIf(scale="none", where=where)
-    address = tiles_address.address(run, stack, 3, 5, change)
+    change = HeadEdit(scale="none", where=where)
+    address = addresses.of_tiles(run, stack, 3, 5, change)
     assert address is not None
     found = sentence_heads.answer(address.rsplit("/", 1)[1])
     assert found is not None
@@ -55,7 +55,7 @@ def test_tiles_are_under_the_change_where_it_reaches(memory, minilm, where, reac
 def test_what_a_mask_hides_is_masked_in_the_tile(memory, minilm):
     run = run_model(Request("minilm-l6", LONG), minilm)
     stack = run.stacks[0]
-    codes = tiles_address.tiles(stack, (0, 0), WhatIf(pattern="causal", where="all"))
+    codes = addresses.tiles(stack, (0, 0), HeadEdit(mask="causal", where="all"))
     above = np.triu(np.ones((32, 32), bool), 1)
     tiles = np.frombuffer(codes, np.uint8).reshape(72, 32, 32)
     assert (tiles[:, above] == packing.MASKED_8).all()
@@ -64,5 +64,5 @@ def test_what_a_mask_hides_is_masked_in_the_tile(memory, minilm):
 
 def test_nothing_is_offered_where_nothing_changes(memory, minilm):
     run = run_model(Request("minilm-l6", LONG), minilm)
-    assert tiles_address.address(run, run.stacks[0], 0, 0, WhatIf()) is None
-    assert tiles_address.address(run, run.stacks[0], 0, 0, WhatIf(silenced=((0, 1),))) is None
+    assert addresses.of_tiles(run, run.stacks[0], 0, 0, HeadEdit()) is None
+    assert addresses.of_tiles(run, run.stacks[0], 0, 0, HeadEdit(silenced=((0, 1),))) is None

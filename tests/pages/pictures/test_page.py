@@ -147,7 +147,7 @@ def test_the_smallest_set_is_found_on_request_and_can_be_shown(visit):
 
 
 def test_what_is_exported_is_what_is_on_show():
-    from attnviz.canvas import PatchChoices
+    from attnviz.canvas.patch_view import PatchChoices
     from attnviz.models.loading import load
     from attnviz.pages.pictures.maths.picture_run import run_picture
     from attnviz.pages.pictures.panels.picture_export import all_heads, weights_of

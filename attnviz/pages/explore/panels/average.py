@@ -49,12 +49,13 @@ def panel(shown: Shown) -> None:
         matrix = model_cache.cached(shown.run, heads, lambda: average(shown.stack, places, shown.look))
         title = _("Mean of {count} heads (not a head)").format(count=len(places))
         st.caption(_("A mean hides what single heads do: two sharp heads look like one blurred head."))
-    options = canvas.Options(full_range=shown.options.full_range, root=shown.options.root)
+    options = canvas.Options(full_range=shown.scene.options.full_range, root=shown.scene.options.root)
     title = title if shown.look.values == "weights" else _("{title}, of weights").format(title=title)
     head = canvas.Head(matrix.values, title, matrix.hidden)
-    pins = canvas.head_view("average", head, *axes(matrix), options=options, group="average")
+    scene = canvas.HeadScene(*axes(matrix), options, "average")
+    pins = canvas.head_view("average", head, scene)
     show.under(
-        lambda: canvas.head_picture(head, *axes(matrix), options, pins),
+        lambda: canvas.head_picture(head, scene, pins),
         name=f"{kind}-{shown.run.request.model}",
         key="average-out",
         words=spoken(matrix.said_of(min(shown.query, len(matrix.rows) - 1) if shown.pins else telling_row(matrix))),

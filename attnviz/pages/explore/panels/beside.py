@@ -39,7 +39,7 @@ def panel(shown: Shown) -> None:
     same = shown.matrix.rows == other.rows and shown.matrix.cols == other.cols
     if shown.look.values == "values":
         top = max(canvas.Head(each.values, hidden=each.hidden).largest for each in (shown.matrix, other))
-        shown = replace(shown, options=replace(shown.options, top=top))
+        shown = replace(shown, scene=replace(shown.scene, options=replace(shown.scene.options, top=top)))
     one = _name(shown.run, shown.layer, shown.head)
     two = _name(run, layer, head)
     if kind == "sentence":
@@ -148,12 +148,15 @@ def _draw(key: str, name: str, matrix: Matrix, shown: Shown, group: str) -> Head
     """Draw one of them, with a sentence on its row; the same as a picture for a file."""
     is_difference = key == "beside-difference"
     kind: Any = "diff" if is_difference else shown.look.values
-    options = replace(shown.options, compact=True, unit="", segments_q=matrix.row_breaks, segments_k=matrix.col_breaks)
+    options = replace(
+        shown.scene.options, compact=True, unit="", segments_q=matrix.row_breaks, segments_k=matrix.col_breaks
+    )
     head = canvas.Head(matrix.values, name, matrix.hidden, kind)
-    pins = canvas.head_view(key, head, *axes(matrix), options=options, group=group)
+    scene = canvas.HeadScene(*axes(matrix), options, group)
+    pins = canvas.head_view(key, head, scene)
     if not is_difference:
         st.markdown(spoken(matrix.said_of(_row(shown, matrix))))
-    return canvas.head_picture(head, *axes(matrix), options, pins)
+    return canvas.head_picture(head, scene, pins)
 
 
 def _row(shown: Shown, matrix: Matrix) -> int:

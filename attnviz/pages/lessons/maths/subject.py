@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from attnviz.base.head_edit import NO_EDIT, HeadEdit
 from attnviz.base.message import Problem
 from attnviz.base.word_boundaries import split
 from attnviz.models.catalogue import LoadedModel
@@ -15,7 +16,6 @@ from attnviz.pages.home import maths as landing
 from attnviz.runs import head_matrix, what_if
 from attnviz.runs.head_matrix import Look, Matrix
 from attnviz.runs.model_run import ModelRun, Stack
-from attnviz.runs.what_if import WhatIf
 
 MOST_WORDS = 6  #: words that are worked out by hand: more numbers do not fit on a screen
 WIDTH = 4  #: of the vectors by hand
@@ -55,13 +55,12 @@ class Subject:
     def stack(self) -> Stack | None:
         return None if self.run is None else self.run.stacks[0]
 
-    def matrix(self, change: WhatIf | None = None) -> Matrix:
+    def matrix(self, edit: HeadEdit = NO_EDIT) -> Matrix:
         """The head on show: trained where a model is at hand, else of random vectors."""
-        change = change or WhatIf()
         if self.stack is None:
-            return landing.run(landing.Config(self.text, change))
-        if change.changes_attention:
-            return what_if.instantly(self.stack, *HEAD, change, Look())
+            return landing.run(landing.Config(self.text, edit))
+        if edit.changes_attention:
+            return what_if.instantly(self.stack, *HEAD, edit, Look())
         return head_matrix.head_matrix(self.stack, *HEAD, Look())
 
     @property

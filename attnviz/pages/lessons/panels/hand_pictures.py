@@ -14,9 +14,11 @@ from attnviz.app import show
 from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.links import link_state
 from attnviz.app.text import plain
+from attnviz.base.head_edit import SCALES
 from attnviz.base.packed import pack_bits, unpack_bits
 from attnviz.base.words import _
 from attnviz.canvas import rotation_circle, tensor_strip
+from attnviz.canvas.mask import mask_grid
 from attnviz.figures import heatmap
 from attnviz.pages.build.maths import boards, steps
 from attnviz.pages.build.panels import numbers
@@ -117,11 +119,11 @@ def mask(subject: Subject, set_to: PictureSettings, key: str) -> None:
     left, right = st.columns(2, gap="medium")
     with left:
         st.markdown("**" + _("Who may look at whom: click to change it") + "**")
-        canvas.mask_grid(key, result.mask, words, on_change=_paint, label=_("Who may look at whom"))
+        mask_grid(key, result.mask, words, on_change=_paint, label=_("Who may look at whom"))
     with right:
         st.markdown("**" + _("What attention is left") + "**")
         drawn = canvas.Head(result.after, hidden=~result.mask)
-        canvas.head_view(f"{key}-after", drawn, words, options=canvas.Options(compact=True))
+        canvas.head_view(f"{key}-after", drawn, canvas.HeadScene(words, options=canvas.Options(compact=True)))
     st.caption(
         _("Random vectors with a seed. Kept: {kept} of {all} scores.").format(kept=result.pairs, all=result.square)
     )
@@ -204,7 +206,7 @@ PICTURES: dict[str, LiveKind] = {
     "board": LiveKind(board, {"step": BOARDS, "mask": ("none", "causal"), "heads": ("1", "2")}),
     "head": LiveKind(
         trained_pictures.head,
-        {"mask": ("model", "none", "causal", "window"), "scale": ("model", "none", "inverse")},
+        {"mask": choices.MASKS, "scale": tuple(scale for scale in SCALES if scale != "factor")},
     ),
     "heads": LiveKind(trained_pictures.heads, {"layer": tuple(str(n) for n in range(30))}),
     "mask": LiveKind(mask, {"mask": ("none", "causal")}),

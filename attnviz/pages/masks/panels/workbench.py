@@ -15,6 +15,7 @@ from attnviz.app.text import named_word
 from attnviz.base.message import Problem
 from attnviz.base.word_boundaries import split
 from attnviz.base.words import _, listed, ngettext, say, sentences
+from attnviz.canvas.mask import mask_grid
 from attnviz.pages.masks import choices
 from attnviz.pages.masks.choices import OFF
 from attnviz.pages.masks.figures import MaskPicture
@@ -35,7 +36,7 @@ def show_grid(config: mask_lab.Config) -> mask_lab.Result:
     grid, before, after = _places(len(result.words))
     with grid:
         _heading(_("The mask: click or drag to change it"))
-        canvas.mask_grid(
+        mask_grid(
             "m-grid",
             result.mask,
             result.words,
@@ -101,9 +102,10 @@ def _weights(
 ) -> None:
     options = canvas.Options(compact=True, root=len(result.words) > LONG, called=title)
     head = canvas.Head(values, hidden=hidden)
-    pins = canvas.head_view(key, head, result.words, options=options, group=GROUP)
+    scene = canvas.HeadScene(result.words, options=options, group=GROUP)
+    pins = canvas.head_view(key, head, scene)
     show.under(
-        lambda: canvas.head_picture(head, result.words, None, options, pins, title),
+        lambda: canvas.head_picture(head, scene, pins, title),
         name=f"weights-{name}",
         key=f"{key}-save",
         table=lambda: _long(result, before=result.before, after=result.after, mask=result.mask.astype(int)),

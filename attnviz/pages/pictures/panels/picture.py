@@ -7,12 +7,12 @@ from typing import cast
 
 import streamlit as st
 
-from attnviz import canvas
 from attnviz.app import widgets
 from attnviz.app.code_snippet import snippet
 from attnviz.app.links import link_state
 from attnviz.app.text import plain, spoken
 from attnviz.base.words import _
+from attnviz.canvas.patch_view import PatchChoices, PatchRows, patch_view
 from attnviz.canvas.shared import packing
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.pictures import PatchGrid, card
@@ -41,7 +41,7 @@ def draw(loaded: LoadedModel, picture: ChosenPicture) -> None:
     with said:
         picture_answer.draw(loaded, picture, run, change)
     document = packing.fingerprint(*picture.about, run.model, loaded.version, stack.id)
-    canvas.patch_view("patches", document, scene, chosen, partial(_keep, run.stacks[0].grid, stack))
+    patch_view("patches", document, scene, chosen, partial(_keep, run.stacks[0].grid, stack))
     picture_export.under(loaded, picture, run, stack, scene, chosen, change)
     picture_answer.draw_facts(loaded, picture, stack, scene, chosen.layer)
     if run.texts is not None:
@@ -93,18 +93,18 @@ def _order(stack: PatchStack) -> str:
     )
 
 
-def chosen_in(run: PictureRun, stack: PatchStack) -> canvas.PatchChoices:
+def chosen_in(run: PictureRun, stack: PatchStack) -> PatchChoices:
     """What the link and the session hold, for this stack."""
     silenced = tuple((layer, head) for name, layer, head in link_state.value(choices.SILENCED) if name == stack.id)
     layer = min(link_state.value(choices.LAYER), len(stack.layers) - 1)
-    return canvas.PatchChoices(
+    return PatchChoices(
         layer,
         min(link_state.value(choices.HEAD), stack.layers[layer].n_heads - 1),
         link_state.value(choices.PINS),
         coarser(link_state.value(choices.HIDDEN), run.stacks[0].grid, stack.grid),
         silenced,
         link_state.value(choices.FACTOR),
-        cast(canvas.PatchRows, link_state.value(choices.SHOWS)),
+        cast(PatchRows, link_state.value(choices.SHOWS)),
     )
 
 
@@ -116,7 +116,7 @@ def _say_what_is_not_here(stack: PatchStack) -> None:
         widgets.say_too_high(choice, last)
 
 
-def _keep(fine: PatchGrid, stack: PatchStack, chosen: canvas.PatchChoices) -> None:
+def _keep(fine: PatchGrid, stack: PatchStack, chosen: PatchChoices) -> None:
     """Put what was chosen in the view into the link. Hidden patches are kept as those of the finest grid."""
     others = tuple(each for each in link_state.value(choices.SILENCED) if each[0] != stack.id)
     hidden = link_state.value(choices.HIDDEN)
@@ -135,7 +135,7 @@ def _keep(fine: PatchGrid, stack: PatchStack, chosen: canvas.PatchChoices) -> No
     )
 
 
-def change_of(run: PictureRun, stack: PatchStack, chosen: canvas.PatchChoices) -> HeadChange:
+def change_of(run: PictureRun, stack: PatchStack, chosen: PatchChoices) -> HeadChange:
     """What is changed in the model: everything hidden, silenced or scaled, on all stacks."""
     silenced: list[tuple[PictureStack, int, int]] = [(stack.id, layer, head) for layer, head in chosen.silenced]
     for other in run.stacks:

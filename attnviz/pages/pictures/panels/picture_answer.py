@@ -13,7 +13,7 @@ from attnviz.app.guarding import show_problem
 from attnviz.app.text import plain, quoted
 from attnviz.base.message import Problem
 from attnviz.base.words import _, listed, say
-from attnviz.canvas import PatchScene
+from attnviz.canvas.patch_view import PatchScene
 from attnviz.figures.attention_figures import side_by_side
 from attnviz.models.catalogue import LoadedModel
 from attnviz.pages.pictures import choices

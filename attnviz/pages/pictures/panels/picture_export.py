@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from attnviz import canvas
 from attnviz.app import show
 from attnviz.app.links import page_address
 from attnviz.base.words import _, language, say, sentences, speaking
+from attnviz.canvas.patch_view import PatchChoices, PatchScene, live_scene
 from attnviz.live import patch_page
 from attnviz.models.catalogue import LoadedModel
 from attnviz.pages.pictures.figures import LitRow, PatchPicture
@@ -28,8 +28,8 @@ def under(
     picture: ChosenPicture,
     run: PictureRun,
     stack: PatchStack,
-    scene: canvas.PatchScene,
-    chosen: canvas.PatchChoices,
+    scene: PatchScene,
+    chosen: PatchChoices,
     change: HeadChange,
 ) -> None:
     """The export menus below the view."""
@@ -68,7 +68,7 @@ def under(
 
 
 def _live(
-    picture: ChosenPicture, run: PictureRun, scene: canvas.PatchScene, chosen: canvas.PatchChoices, note: str
+    picture: ChosenPicture, run: PictureRun, scene: PatchScene, chosen: PatchChoices, note: str
 ) -> list[show.LiveFile]:
     """The view as one file that stays alive without a server. A download runs in no session: all is taken down here."""
     link, spoken = (None if picture.own else page_address.public_address(LONGEST_LINK)), language()
@@ -76,26 +76,26 @@ def _live(
 
     def made() -> str:
         with speaking(spoken):
-            return patch_page(canvas.live_scene(scene, chosen), title, note, link)
+            return patch_page(live_scene(scene, chosen), title, note, link)
 
     return [show.LiveFile(_("Live HTML: picture and heads"), "-live", made)]
 
 
-def weights_of(stack: PatchStack, chosen: canvas.PatchChoices) -> np.ndarray:
+def weights_of(stack: PatchStack, chosen: PatchChoices) -> np.ndarray:
     """The head on show as it is on show, (Q, K): with what is hidden and with its scale."""
     every = weights_under(stack, chosen.layer, picture_scene.shown_under(stack, chosen))
     found: np.ndarray = every[chosen.head].cpu().numpy()
     return found
 
 
-def on_show(stack: PatchStack, scene: canvas.PatchScene, chosen: canvas.PatchChoices) -> np.ndarray:
+def on_show(stack: PatchStack, scene: PatchScene, chosen: PatchChoices) -> np.ndarray:
     """The rows that lie over the picture, (Q, K): of the head on show, of all layers, or through them."""
     of_layers = {"layers": scene.layers, "rollout": scene.rolled}.get(chosen.shows)
     found: np.ndarray = weights_of(stack, chosen) if of_layers is None else of_layers
     return found
 
 
-def figure(run: PictureRun, stack: PatchStack, scene: canvas.PatchScene, chosen: canvas.PatchChoices) -> PatchPicture:
+def figure(run: PictureRun, stack: PatchStack, scene: PatchScene, chosen: PatchChoices) -> PatchPicture:
     """The picture as it is on show: each pinned row, else the usual one; the mean; or rows through the layers."""
     first, weights = stack.grid.first, on_show(stack, scene, chosen)
     titles = {
@@ -114,7 +114,7 @@ def figure(run: PictureRun, stack: PatchStack, scene: canvas.PatchScene, chosen:
     return PatchPicture(run.prepared.shown, (stack.grid.rows, stack.grid.columns), lit, chosen.hidden, title=title)
 
 
-def all_heads(run: PictureRun, stack: PatchStack, usual: int, chosen: canvas.PatchChoices) -> PatchPicture:
+def all_heads(run: PictureRun, stack: PatchStack, usual: int, chosen: PatchChoices) -> PatchPicture:
     """The heads of the layer on show side by side as they are on show: the usual row, or the last pinned one."""
     first = stack.grid.first
     at = chosen.pins[-1] if chosen.pins else usual
@@ -133,7 +133,7 @@ def query_name(stack: PatchStack, at: int) -> str:
     return say(stack.grid.name(at))
 
 
-def caption_of(run: PictureRun, chosen: canvas.PatchChoices, change: HeadChange) -> str:
+def caption_of(run: PictureRun, chosen: PatchChoices, change: HeadChange) -> str:
     """Model, layer, head, what is changed in them, and what the colour means."""
     weights = {"trained": _("Trained weights."), "random": _("Random weights, never trained.")}
     parts = [
@@ -155,9 +155,7 @@ def table(stack: PatchStack, weights: np.ndarray) -> dict[str, Any]:
     }
 
 
-def measures(
-    loaded: LoadedModel, picture: ChosenPicture, stack: PatchStack, scene: canvas.PatchScene
-) -> dict[str, Any]:
+def measures(loaded: LoadedModel, picture: ChosenPicture, stack: PatchStack, scene: PatchScene) -> dict[str, Any]:
     """One line for each head with its measures."""
     maps = picture_cache.of_run(loaded, picture, ("maps", stack.id), partial(head_maps, stack))
     places = [(layer, head) for layer, count in enumerate(scene.heads) for head in range(count)]

@@ -12,7 +12,7 @@ from PIL import Image
 
 from attnviz.base.raw_scores import RawHead
 from attnviz.base.words import _, say
-from attnviz.canvas import PatchChoices, PatchScene
+from attnviz.canvas.patch_view import PatchChoices, PatchScene
 from attnviz.models.catalogue import LoadedModel
 from attnviz.pages.pictures.maths.patch_measures import (
     HeadMaps,

@@ -31,9 +31,9 @@ def panel() -> None:
     if run is None:
         return
     config = _controls(run.stacks[0])
-    rotary = model_cache.cached_rerun(run, Rerun("rotation"))
+    rotary = model_cache.cached_rerun(run, Rerun(experiment.rotation))
     result: experiment.Result = model_cache.cached_rerun(
-        run, Rerun("changed_rope", (config, rotary)), ("changed_rope", config)
+        run, Rerun(experiment.run, (config, rotary)), ("changed_rope", config)
     )
     st.latex(_formula(result))
     st.markdown(f"**{_verdict(run, result)}**")

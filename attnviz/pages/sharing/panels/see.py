@@ -73,7 +73,7 @@ def _result(run: ModelRun, config: Config) -> Result:
 
 
 def _rerun(run: ModelRun, config: Config, scope: head_sharing.Scope) -> head_sharing.Downstream:
-    found: head_sharing.Downstream = model_cache.cached_rerun(run, Rerun("sharing", (config, scope)))
+    found: head_sharing.Downstream = model_cache.cached_rerun(run, Rerun(head_sharing.downstream, (config, scope)))
     return found
 
 

@@ -1,0 +1,186 @@
+"""The explorer's programs for a notebook: the row that the page names, as it is, and before and after a change."""
+
+from __future__ import annotations
+
+from attnviz.app.cache import model_cache
+from attnviz.app.code_snippet import snippet
+from attnviz.app.text import plain
+from attnviz.base.head_edit import HeadEdit
+from attnviz.base.words import _
+from attnviz.models.capture import Trace
+from attnviz.pages.explore.choices import HeadPlace
+from attnviz.pages.explore.panels.shown_head import Shown
+from attnviz.runs.head_matrix import Matrix
+from attnviz.runs.model_run import ModelRun, StackId
+from attnviz.runs.predictions import slots
+from attnviz.runs.what_if import PATTERNS, largest_change
+
+
+def of_head(shown: Shown) -> None:
+    """Draw the code that computes the chosen head's numbers with the package."""
+    row = shown.matrix.row_at[min(shown.query, len(shown.matrix.row_at) - 1)]
+    about = _(
+        "Paste this code into a notebook: it prints the weights that the model gives in the row of “{token}” of the "
+        "large picture, layer {layer}, head {head}, a line for each of its own tokens. What the panels above change "
+        "has code of its own there."
+    ).format(token=plain(shown.stack.queries.labels[row]), layer=shown.layer, head=shown.head)
+    snippet(head_code(shown), key="explore", about=about)
+
+
+def head_code(shown: Shown) -> str:
+    """A program that prints the weights of the row that the page describes."""
+    query = shown.matrix.row_at[min(shown.query, len(shown.matrix.row_at) - 1)]
+    kv_head = shown.head // (shown.stack.layers[shown.layer].n_heads // shown.stack.layers[shown.layer].n_kv_heads)
+    begin = "\n".join([*_imports(shown.run), *_opening(shown.run, shown.stack.id)])
+    return f"""{begin}
+layer = layers[{shown.layer}]
+q = layer.q[0, {shown.head}]                               # (Q, D): this head's queries
+k = layer.k[0, {kv_head}]                               # (K, D): the keys it reads
+scores = q @ k.T * layer.scale                   # (Q, K)
+scores = scores.masked_fill(~layer.mask[0, 0], -torch.inf)
+weights = scores.softmax(-1)                     # rows sum to 1
+
+for token, weight in zip(tokens.labels, weights[{query}]):
+    print(f"{{token:>12}} {{weight:.4f}}")"""
+
+
+def of_what_if(
+    shown: Shown, changed_at: HeadPlace, edit: HeadEdit, before: Matrix, after: Matrix, trace: Trace | None
+) -> None:
+    """Draw the program under the pictures of `shown`; the edit was made at `changed_at`, maybe another head."""
+    if not shown.stack.same_tokens:
+        return
+    found = largest_change(before, after)
+    row = before.row_at[found.row if found else min(shown.query, len(before.row_at) - 1)]
+    guesses = trace is not None and any(
+        slot.position is None for slot in slots(shown.run, model_cache.model_of(shown.run))
+    )
+    about = _(
+        "Paste this code into a notebook: it prints the row of “{token}” in layer {layer}, head {head}, before and "
+        "after this change, a line for each of the model's own tokens."
+    ).format(token=plain(shown.stack.queries.labels[row]), layer=shown.layer, head=shown.head)
+    snippet(what_if_code(shown, changed_at, edit, row, trace is not None, guesses), key="what-if", about=about)
+
+
+def what_if_code(shown: Shown, changed_at: HeadPlace, edit: HeadEdit, row: int, again: bool, guesses: bool) -> str:
+    """The program. `again`: the model runs again with the change; `guesses`: it predicts a next token."""
+    names = "Edit, capture, intervene" if again else "capture"
+    first, *others = _imports(shown.run, names)
+    lines = [
+        first,
+        "from attnviz.core import masks",
+        *others,
+        *_opening(shown.run, shown.stack.id),
+        "n = len(tokens.labels)",
+        *_mask(shown, edit),
+        "",
+    ]
+    lines += _again(shown, changed_at, edit) if again else _at_once(shown, edit)
+    lines += [
+        f"for token, old, new in zip(tokens.labels, before[{row}], after[{row}]):",
+        '    print(f"{token:>12} {old:.4f} {new:.4f}")',
+    ]
+    if guesses:
+        lines += [
+            "old, new = trace.logits[0].softmax(-1), changed.logits[0].softmax(-1)  # of the next token",
+            "shift = (new - old).abs().sum().item() / 2",
+            'print(f"{shift:.1%} of the probability moved to other tokens")',
+        ]
+    return "\n".join(lines)
+
+
+def _mask(shown: Shown, edit: HeadEdit) -> list[str]:
+    """Lines that define `mask_of`, where the change has a mask."""
+    pattern = None if edit.mask == "model" else PATTERNS[edit.mask].program.format(window=edit.window)
+    lines = []
+    if edit.mask == "painted":
+        bits = f"torch.tensor(list(bytes.fromhex({edit.painted.hex()!r})))"
+        lines = [f"bits = {bits}[:, None] >> torch.arange(7, -1, -1) & 1  # the painted mask, row by row"]
+    if edit.hidden:
+        keys = [key for key in edit.hidden if key < len(shown.stack.keys.labels)]
+        lines += [f"kept = torch.ones(n, dtype=torch.bool).index_fill(0, torch.tensor({keys}), False)"]
+        pattern = f"{pattern} & kept" if pattern else "layer.mask & kept"
+    if pattern is None:
+        return []
+    return [*lines, "", "def mask_of(layer):", f"    return {pattern}"]
+
+
+def _arguments(edit: HeadEdit, layer: str) -> str:
+    """`mask=..., scale=...` for a layer of that name, as far as they are changed."""
+    scale = {
+        "none": "None",
+        "inverse": f"1 / {layer}.q.shape[-1]",
+        "factor": f"{layer}.scale * {edit.factor!r}" if edit.rescales else None,
+    }.get(edit.scale)
+    mask = f"mask_of({layer})" if edit.mask != "model" or edit.hidden else None
+    given = {"mask": mask, "scale": scale}
+    return "".join(f", {name}={value}" for name, value in given.items() if value is not None)
+
+
+def _at_once(shown: Shown, edit: HeadEdit) -> list[str]:
+    return [
+        f"layer = layers[{shown.layer}]",
+        f"before = layer.weights({shown.head})[0, 0]  # (Q, K)",
+        f"after = layer.weights({shown.head}{_arguments(edit, 'layer')})[0, 0]  # from the same Q and K",
+    ]
+
+
+def _again(shown: Shown, changed_at: HeadPlace, edit: HeadEdit) -> list[str]:
+    lines = ["edits = []"]
+    layer, head = changed_at
+    if edit.changes_attention:
+        chosen = "layers" if edit.where == "all" else f"[layers[{layer}]]"
+        heads = str(head) if edit.where == "head" else '"all"'
+        lines += [
+            f"for layer in {chosen}:",
+            f"    edits.append(Edit(layer.index, {heads}, layer.stack, layer.kind{_arguments(edit, 'layer')}))",
+        ]
+    for index in sorted({place[0] for place in edit.silenced}):
+        quiet = tuple(number for where, number in edit.silenced if where == index)
+        place = f"layers[{index}]"
+        lines.append(f"edits.append(Edit({place}.index, {quiet}, {place}.stack, {place}.kind, silence=True))")
+    return [
+        *lines,
+        "changed = intervene(loaded.model, edits, **inputs)",
+        f"before = layers[{shown.layer}].weights({shown.head})[0, 0]  # (Q, K)",
+        f"after = {_layers_of('changed', shown.run, shown.stack.id)}[{shown.layer}]",
+        f"after = after.weights({shown.head})[0, 0]",
+    ]
+
+
+def _opening(run: ModelRun, stack: StackId) -> list[str]:
+    """Lines that define `loaded`, `tokens` (those of the stack's rows), `inputs`, `trace` and `layers`."""
+    request = run.request
+    second = f", {request.second!r}" if request.second and run.target is None else ""
+    frame = f", frame={run.source.frame!r}" if run.source.frame != "usual" else ""
+    lines = [
+        f"loaded = load({request.model!r})",
+        f"tokens = encode(loaded, {request.text!r}{second}{frame})",
+        "inputs = tokens.inputs",
+    ]
+    if run.target is not None:
+        lines += [
+            f"target = encode_target(loaded, {request.second!r})",
+            'inputs = inputs | {"decoder_input_ids": target.inputs["input_ids"]}',
+        ]
+        if stack == "decoder":
+            lines.append("tokens = target")
+    return [*lines, "trace = capture(loaded.model, **inputs)", f"layers = {_layers_of('trace', run, stack)}", ""]
+
+
+def _imports(run: ModelRun, captured: str = "capture") -> list[str]:
+    """The imports that `_opening` needs; `captured` are the names from attnviz.models.capture."""
+    return [
+        "import torch",
+        f"from attnviz.models.capture import {captured}",
+        "from attnviz.models.loading import load",
+        f"from attnviz.models.tokens import encode{', encode_target' if run.target is not None else ''}",
+        "",
+    ]
+
+
+def _layers_of(trace: str, run: ModelRun, stack: StackId) -> str:
+    """The stack's layers in a trace of that name, as an expression."""
+    if run.target is None:
+        return f"{trace}.layers"
+    return f'[each for each in {trace}.layers if (each.stack, each.kind) == ("{stack}", "self")]'

@@ -1,0 +1,46 @@
+"""A further mask is an entry and its function: all that the explorer does with a mask follows from them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import textwrap
+
+PLANTED = textwrap.dedent("""
+    import torch
+
+    from attnviz.base import head_edit
+    from attnviz.runs import what_if
+
+    head_edit.MASKS["itself"] = head_edit.MaskKind("only itself", "every token looks at itself alone")
+    what_if.PATTERNS["itself"] = what_if.MaskPattern(
+        lambda edit, n_q, n_k: torch.eye(n_q, n_k, dtype=torch.bool), "torch.eye(n, dtype=torch.bool)"
+    )
+
+    from types import SimpleNamespace
+
+    from attnviz.app import edited_head
+    from attnviz.base.head_edit import HeadEdit
+    from attnviz.base.raw_scores import RawHead
+    from attnviz.live import LiveView, canvas_wording, page
+    from attnviz.pages.explore import choices
+    from attnviz.pages.explore.panels import programs
+    from attnviz.pages.home import choices as home_choices
+    from attnviz.pages.home.maths import landing
+
+    edit = HeadEdit(choices.MASK.read("itself"))
+    assert home_choices.MASK.read("itself") == "itself"
+    assert canvas_wording.edit()["maskitself"] == "only itself"
+    assert edited_head.words_of(edit, ("a", "b"), 0.125, 64)[0] == "every token looks at itself alone"
+    assert HeadEdit.from_json(edit.to_json()) == edit
+    assert (landing.run(landing.Config("one two three", edit)).values == torch.eye(3).numpy()).all()
+    assert programs._mask(SimpleNamespace(), edit)[-1] == "    return torch.eye(n, dtype=torch.bool)"
+    scores, mask = torch.zeros(2, 2).numpy(), torch.ones(2, 2, dtype=torch.bool).numpy()
+    assert '"mask":"itself"' in page(LiveView([RawHead(scores, mask, 1.0, 1)], [1], [1], ["a", "b"], edit=edit))
+""")
+
+
+def test_a_mask_goes_from_its_entry_to_the_link_the_words_the_browser_the_numbers_and_the_program():
+    """In a process of its own: choices are declared as their module is imported."""
+    ran = subprocess.run([sys.executable, "-c", PLANTED], capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
