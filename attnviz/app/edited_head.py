@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from attnviz import canvas
 from attnviz.app.cache import model_cache
 from attnviz.base.head_edit import MASKS, SCOPES, HeadEdit
 from attnviz.base.words import _, listed, sentences
+from attnviz.canvas.shared.kinds import Raw
 from attnviz.models.capture import MaskChoice, ScaleChoice
 from attnviz.runs import head_matrix, what_if
 from attnviz.runs.head_matrix import Look, Matrix
@@ -34,7 +34,7 @@ def mask_and_scale(stack: Stack, layer: int, edit: HeadEdit) -> tuple[MaskChoice
     return what_if.mask_of(edit, chosen_layer), what_if.scale_of(edit, chosen_layer)
 
 
-def raw(stack: Stack, layer: int, head: int, look: Look) -> canvas.Raw | None:
+def raw(stack: Stack, layer: int, head: int, look: Look) -> Raw | None:
     """What the browser computes the head's weights from; None for a layer that gives only its weights."""
     chosen_layer = stack.layers[layer]
     if not chosen_layer.exact:
@@ -42,7 +42,7 @@ def raw(stack: Stack, layer: int, head: int, look: Look) -> canvas.Raw | None:
     rows, cols = head_matrix.axes(stack, look)
     norms = chosen_layer.value_norms()[0, head].float().cpu().numpy() if look.values == "values" else None
     whole = [tuple((i,) for i in range(n)) for n in (len(stack.queries), len(stack.keys))]
-    return canvas.Raw(
+    return Raw(
         raw_head(stack, layer, head),
         None if rows.positions == whole[0] else rows.positions,
         None if cols.positions == whole[1] else cols.positions,

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from attnviz import canvas
 from attnviz.base.words import _
+from attnviz.canvas.shared.kinds import Head, Raw, SaidOfRow
 from attnviz.runs import head_matrix as experiment
 from attnviz.runs.head_matrix import Look, Matrix
 from attnviz.runs.model_run import Stack
@@ -29,17 +29,17 @@ def telling_row(matrix: Matrix) -> int:
     return int(np.unravel_index(int(telling.argmax()), seen.shape)[0]) if seen.size else 0
 
 
-def drawn_alone(matrix: Matrix, title: str, raw: canvas.Raw | None) -> canvas.Head:
+def drawn_alone(matrix: Matrix, title: str, raw: Raw | None) -> Head:
     """A head that no overview stands beside."""
-    return canvas.Head(matrix.values, title, matrix.hidden, raw=raw, sentence=sentence_of(matrix))
+    return Head(matrix.values, title, matrix.hidden, raw=raw, sentence=sentence_of(matrix))
 
 
-def sentence_of(matrix: Matrix) -> canvas.SaidOfRow:
+def sentence_of(matrix: Matrix) -> SaidOfRow:
     """What the canvas says of a row below the picture, in the visitor's language."""
     one, two, three = (_(message.template) for message in experiment.SAID[matrix.meaning])
     masked, none = (_(message.template) for message in (experiment.MASKED_ROW, experiment.FAINT_ROW))
     least = 1e-9 if matrix.meaning == "values" else 0.005
-    return canvas.SaidOfRow((one, two, three, masked, none), telling_row(matrix), (matrix.row_at, matrix.col_at), least)
+    return SaidOfRow((one, two, three, masked, none), telling_row(matrix), (matrix.row_at, matrix.col_at), least)
 
 
 def head_title(stack: Stack, layer: int, head: int) -> str:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attnviz import canvas
 from attnviz.app import show
 from attnviz.app.code_snippet import program_box
 from attnviz.app.text import named_word, spoken, spoken_value
 from attnviz.base.message import Message
 from attnviz.base.words import _, say
+from attnviz.canvas.head.attention_view import head_view
+from attnviz.canvas.head.pictures import head_picture
+from attnviz.canvas.shared.kinds import Head, HeadScene, Options
 from attnviz.runs.traps import IMPORTS, Outcome, Trap, TrapMatrix
 
 LONG = 32  #: words; a longer sentence gets a square-root colour scale
@@ -64,12 +66,12 @@ def _error(error: str) -> None:
 
 def _picture(trap: str, name: str, drawn: TrapMatrix, key: str) -> None:
     titles = {"wrong": _("What the wrong code gives"), "right": _("What the right code gives")}
-    head = canvas.Head(drawn.values, titles[name], drawn.hidden, drawn.kind)
-    options = canvas.Options(compact=True, root=len(drawn.cols) > LONG)
-    scene = canvas.HeadScene(drawn.rows, None if drawn.rows == drawn.cols else drawn.cols, options, key)
-    pins = canvas.head_view(f"{key}-{name}", head, scene)
+    head = Head(drawn.values, titles[name], drawn.hidden, drawn.kind)
+    options = Options(compact=True, root=len(drawn.cols) > LONG)
+    scene = HeadScene(drawn.rows, None if drawn.rows == drawn.cols else drawn.cols, options, key)
+    pins = head_view(f"{key}-{name}", head, scene)
     show.under(
-        lambda: canvas.head_picture(head, scene, pins),
+        lambda: head_picture(head, scene, pins),
         name=f"trap-{trap}-{name}",
         key=f"{key}-{name}-save",
         table=lambda: {

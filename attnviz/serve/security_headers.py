@@ -18,7 +18,7 @@ from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from attnviz.base.message import Problem
-from attnviz.canvas import served_by_address
+from attnviz.canvas.shared.registration import served_by_address
 from attnviz.models import settings
 
 INDEX = Path(streamlit.__file__).parent / "static" / "index.html"

@@ -9,10 +9,10 @@ from starlette.testclient import TestClient
 
 from attnviz.base import raw_scores, words
 from attnviz.base.raw_scores import RawHead
-from attnviz.canvas import Head, HeadScene, Raw
 from attnviz.canvas.head import ahead
 from attnviz.canvas.shared import packing
 from attnviz.canvas.shared.blobs import head_blob
+from attnviz.canvas.shared.kinds import Head, HeadScene, Raw
 from attnviz.core.attention import attend
 from attnviz.serve.server import ROUTES
 

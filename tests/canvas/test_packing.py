@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from attnviz.base.packed import pack_bits, unpack_bits
-from attnviz.canvas import Head, Overview, Pin, Pins
 from attnviz.canvas.shared import packing
 from attnviz.canvas.shared.blobs import read_pins
+from attnviz.canvas.shared.kinds import Head, Overview, Pin, Pins
 
 unit = hnp.arrays(np.float32, (5, 7), elements=st.floats(0, 1, width=32))
 

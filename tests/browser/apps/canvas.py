@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from attnviz import canvas
+from attnviz.canvas.head.attention_view import head_view, overview_grid
 from attnviz.canvas.mask import mask_grid
+from attnviz.canvas.shared.kinds import Head, HeadScene, Options, Overview, Pin, Pins
 
 SENTENCE = "The animal did not cross the street because it was too tired . Then the rain came down on the town and"
 WORDS = SENTENCE.split()
@@ -46,10 +47,10 @@ def attention(n_q: int, n_k: int, layers: int, heads: int) -> np.ndarray:
 
 
 @st.cache_resource(max_entries=4)
-def tiles(n_q: int, n_k: int, layers: int, heads: int, kv: int) -> canvas.Overview:
+def tiles(n_q: int, n_k: int, layers: int, heads: int, kv: int) -> Overview:
     weights = attention(n_q, n_k, layers, heads)
     hidden = np.triu(np.ones((n_q, n_k), bool), 1) if n_q == n_k else None
-    return canvas.Overview.of(weights, kv_heads=[kv] * layers, hidden=hidden)
+    return Overview.of(weights, kv_heads=[kv] * layers, hidden=hidden)
 
 
 weights = attention(n, n_k, n_layers, n_heads)
@@ -61,7 +62,7 @@ def owned() -> dict[str, Any]:
     """?owned: the page keeps the pins, as a link would, and hands back what it keeps."""
     if "owned" not in st.query_params:
         return {}
-    pins = st.session_state.setdefault("held", canvas.Pins((canvas.Pin("q", 3),)))
+    pins = st.session_state.setdefault("held", Pins((Pin("q", 3),)))
     return {"pins": pins, "on_pins": lambda held: st.session_state.update(held=held)}
 
 
@@ -75,14 +76,14 @@ def view() -> None:
     if "measure" in st.query_params:
         overview = overview.by(weights[..., 0].mean(-1), "first token", order=True, dim=True)
     selected = st.session_state.setdefault("picked", (1, 1))
-    layer, number = canvas.overview_grid("view", overview, tokens, keys, selected=selected, on_pick=keep_pick)
-    options = canvas.Options(
+    layer, number = overview_grid("view", overview, tokens, keys, selected=selected, on_pick=keep_pick)
+    options = Options(
         full_range="own" not in st.query_params,
         root="root" in st.query_params,
         segments_q=(7,) if "segments" in st.query_params else (),
     )
-    head = canvas.Head(weights[layer, number], f"Layer {layer}, head {number}", hidden, layer=layer, head=number)
-    pins = canvas.head_view("view_head", head, canvas.HeadScene(tokens, keys, options, "view", **owned()))
+    head = Head(weights[layer, number], f"Layer {layer}, head {number}", hidden, layer=layer, head=number)
+    pins = head_view("view_head", head, HeadScene(tokens, keys, options, "view", **owned()))
     st.text(f"picked {layer},{number}")
     st.text("pins " + " ".join(f"{p.axis}{p.index}" for p in pins.tokens) + f" cell {pins.cell}")
 
@@ -93,8 +94,8 @@ def difference() -> None:
     views = [("before", before, "weights"), ("after", after, "weights"), ("difference", after - before, "diff")]
     for column, (name, values, kind) in zip(st.columns(3), views, strict=True):
         with column:
-            head = canvas.Head(values, name, hidden, kind=kind)
-            pins = canvas.head_view(name, head, canvas.HeadScene(tokens, keys, canvas.Options(compact=True), "three"))
+            head = Head(values, name, hidden, kind=kind)
+            pins = head_view(name, head, HeadScene(tokens, keys, Options(compact=True), "three"))
     st.text("pins " + " ".join(f"{p.axis}{p.index}" for p in pins.tokens))
 
 

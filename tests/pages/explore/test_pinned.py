@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from attnviz import canvas
 from attnviz.app.links import link_state
+from attnviz.canvas.shared.kinds import Pin, Pins
 from attnviz.pages.explore import choices
 from attnviz.pages.explore.panels import explorer_state
 from attnviz.runs.head_matrix import Look, head_matrix
@@ -38,20 +38,18 @@ def labels_of(pins, matrix):
 def test_a_pin_stays_on_its_word_when_tokens_are_joined_or_hidden(paired, held, look):
     here, matrix = places(paired)
     row, col = matrix.rows.index("guitar"), matrix.cols.index("daily")
-    explorer_state.keep_pins(here, canvas.Pins((canvas.Pin("q", row), canvas.Pin("k", col)), (row, col)))
+    explorer_state.keep_pins(here, Pins((Pin("q", row), Pin("k", col)), (row, col)))
     there, other = places(paired, **look)
     found = explorer_state.pins(there)
     assert labels_of(found, other) == ["guitar", "daily"]
     assert (other.rows[found.cell[0]], other.cols[found.cell[1]]) == ("guitar", "daily")
-    assert explorer_state.pins(here) == canvas.Pins((canvas.Pin("q", row), canvas.Pin("k", col)), (row, col)), (
-        "and back"
-    )
+    assert explorer_state.pins(here) == Pins((Pin("q", row), Pin("k", col)), (row, col)), "and back"
 
 
 def test_a_pin_on_a_piece_holds_the_whole_word_and_one_on_a_part_of_two_sentences_goes_with_it(paired, held):
     here, matrix = places(paired)
     piece = next(i for i, label in enumerate(matrix.rows) if label.startswith("##") or label == "token")
-    explorer_state.keep_pins(here, canvas.Pins((canvas.Pin("q", piece),)))
+    explorer_state.keep_pins(here, Pins((Pin("q", piece),)))
     words, joined = places(paired, units="words")
     assert labels_of(explorer_state.pins(words), joined) == ["tokenizers"]
     second, _ = places(paired, part="first to first")
@@ -60,7 +58,7 @@ def test_a_pin_on_a_piece_holds_the_whole_word_and_one_on_a_part_of_two_sentence
 
 def test_a_hidden_special_token_is_not_replaced_by_a_neighbour(paired, held):
     here, matrix = places(paired)
-    explorer_state.keep_pins(here, canvas.Pins((canvas.Pin("q", 0),)))
+    explorer_state.keep_pins(here, Pins((Pin("q", 0),)))
     assert matrix.rows[0] == "[CLS]"
     assert explorer_state.pins(places(paired, special=False)[0]).tokens == ()
 
@@ -69,15 +67,15 @@ def test_a_pin_follows_its_word_into_an_edited_sentence(held):
     old = explorer_state.Places(((0,), (1,), (2,)), ((0,), (1,), (2,)), ("The", "cat", "sat"), ("The", "cat", "sat"))
     new = ("Once", "the", "old", "cat", "sat")
     after = explorer_state.Places(tuple((i,) for i in range(5)), tuple((i,) for i in range(5)), new, new)
-    explorer_state.keep_pins(old, canvas.Pins((canvas.Pin("q", 1), canvas.Pin("k", 0)), (2, 1)))
+    explorer_state.keep_pins(old, Pins((Pin("q", 1), Pin("k", 0)), (2, 1)))
     found = explorer_state.pins(after)
-    assert found.tokens == (canvas.Pin("q", 3),), "cat is pinned, The is gone"
+    assert found.tokens == (Pin("q", 3),), "cat is pinned, The is gone"
     assert found.cell == (4, 3)
 
 
 def test_a_link_of_an_earlier_version_counts_the_rows_of_the_picture(paired, held):
     held[choices.PINS] = choices.PINS.read({"t": [["q", 2], ["k", 999]], "c": [3, 1]})
-    assert explorer_state.pins(places(paired)[0]) == canvas.Pins((canvas.Pin("q", 2),), (3, 1))
+    assert explorer_state.pins(places(paired)[0]) == Pins((Pin("q", 2),), (3, 1))
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from attnviz import canvas
 from attnviz.app.cache import model_cache
 from attnviz.base.head_edit import HeadEdit
 from attnviz.canvas.head import sentence_heads
-from attnviz.canvas.shared import packing
+from attnviz.canvas.shared import blobs, packing
 from attnviz.pages.explore.maths import head_measures
 from attnviz.runs import what_if
 from attnviz.runs.model_run import ModelRun, Request, Stack, StackId
@@ -37,7 +36,7 @@ def _packed_heads(request: Request, name: StackId) -> bytes:
 
 def _pack(stack: Stack) -> bytes:
     keys = None if stack.same_tokens else stack.keys.labels
-    document = canvas.document(stack.queries.labels, keys)
+    document = blobs.document(stack.queries.labels, keys)
     return sentence_heads.blob_of(document, [layer.n_heads for layer in stack.layers], raw_heads(stack))
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attnviz import canvas
 from attnviz.app import show, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.head_drawing import axes, long_table, telling_row
 from attnviz.app.text import spoken
 from attnviz.base.words import _, sentences
+from attnviz.canvas.head.attention_view import head_view
+from attnviz.canvas.head.pictures import head_picture
+from attnviz.canvas.shared.kinds import Head, HeadScene, Options
 from attnviz.pages.explore import choices
 from attnviz.pages.explore.panels import explorer_state
 from attnviz.pages.explore.panels.shown_head import Shown
@@ -49,13 +51,13 @@ def panel(shown: Shown) -> None:
         matrix = model_cache.cached(shown.run, heads, lambda: average(shown.stack, places, shown.look))
         title = _("Mean of {count} heads (not a head)").format(count=len(places))
         st.caption(_("A mean hides what single heads do: two sharp heads look like one blurred head."))
-    options = canvas.Options(full_range=shown.scene.options.full_range, root=shown.scene.options.root)
+    options = Options(full_range=shown.scene.options.full_range, root=shown.scene.options.root)
     title = title if shown.look.values == "weights" else _("{title}, of weights").format(title=title)
-    head = canvas.Head(matrix.values, title, matrix.hidden)
-    scene = canvas.HeadScene(*axes(matrix), options, "average")
-    pins = canvas.head_view("average", head, scene)
+    head = Head(matrix.values, title, matrix.hidden)
+    scene = HeadScene(*axes(matrix), options, "average")
+    pins = head_view("average", head, scene)
     show.under(
-        lambda: canvas.head_picture(head, scene, pins),
+        lambda: head_picture(head, scene, pins),
         name=f"{kind}-{shown.run.request.model}",
         key="average-out",
         words=spoken(matrix.said_of(min(shown.query, len(matrix.rows) - 1) if shown.pins else telling_row(matrix))),

@@ -7,13 +7,15 @@ from typing import Any
 
 import streamlit as st
 
-from attnviz import canvas
 from attnviz.app import show, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.head_drawing import axes, long_table, telling_row
 from attnviz.app.text import spoken
 from attnviz.base.message import Problem
 from attnviz.base.words import _, clauses, ended, sentences
+from attnviz.canvas.head.attention_view import head_view
+from attnviz.canvas.head.pictures import head_picture
+from attnviz.canvas.shared.kinds import Head, HeadScene
 from attnviz.figures.svg_head import HeadPicture
 from attnviz.models.catalogue import EXAMPLES
 from attnviz.models.loading import availabilities
@@ -38,7 +40,7 @@ def panel(shown: Shown) -> None:
     other = head_matrix.head_matrix(stack, layer, head, shown.look)
     same = shown.matrix.rows == other.rows and shown.matrix.cols == other.cols
     if shown.look.values == "values":
-        top = max(canvas.Head(each.values, hidden=each.hidden).largest for each in (shown.matrix, other))
+        top = max(Head(each.values, hidden=each.hidden).largest for each in (shown.matrix, other))
         shown = replace(shown, scene=replace(shown.scene, options=replace(shown.scene.options, top=top)))
     one = _name(shown.run, shown.layer, shown.head)
     two = _name(run, layer, head)
@@ -151,12 +153,12 @@ def _draw(key: str, name: str, matrix: Matrix, shown: Shown, group: str) -> Head
     options = replace(
         shown.scene.options, compact=True, unit="", segments_q=matrix.row_breaks, segments_k=matrix.col_breaks
     )
-    head = canvas.Head(matrix.values, name, matrix.hidden, kind)
-    scene = canvas.HeadScene(*axes(matrix), options, group)
-    pins = canvas.head_view(key, head, scene)
+    head = Head(matrix.values, name, matrix.hidden, kind)
+    scene = HeadScene(*axes(matrix), options, group)
+    pins = head_view(key, head, scene)
     if not is_difference:
         st.markdown(spoken(matrix.said_of(_row(shown, matrix))))
-    return canvas.head_picture(head, scene, pins)
+    return head_picture(head, scene, pins)
 
 
 def _row(shown: Shown, matrix: Matrix) -> int:

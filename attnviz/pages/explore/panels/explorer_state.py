@@ -10,11 +10,11 @@ from typing import Any, Literal
 import numpy as np
 import streamlit as st
 
-from attnviz import canvas
 from attnviz.app import edited_head, widgets
 from attnviz.app.links import link_state, page_address
 from attnviz.base.head_edit import LARGEST_FACTOR, LONGEST_WINDOW, HeadEdit
 from attnviz.base.words import _
+from attnviz.canvas.shared.kinds import Pin, Pins
 from attnviz.pages.explore import choices
 from attnviz.runs.head_matrix import Look, Matrix
 from attnviz.runs.model_run import ModelRun, Stack
@@ -156,23 +156,23 @@ def _nearest(labels: Sequence[str], position: int, label: str) -> int | None:
     return min(same, key=lambda at: abs(at - position), default=None)
 
 
-def pins(places: Places) -> canvas.Pins | None:
+def pins(places: Places) -> Pins | None:
     """The pinned tokens and cell that this picture has; None when nothing was ever pinned."""
     held = link_state.value(choices.PINS)
     if held is None:
         return None
     tokens = dict.fromkeys(pin for entry in held["t"] if (pin := _pin(places, entry)) is not None)
-    return canvas.Pins(tuple(tokens), _cell(places, held.get("c")))
+    return Pins(tuple(tokens), _cell(places, held.get("c")))
 
 
-def _pin(places: Places, entry: Sequence[Any]) -> canvas.Pin | None:
+def _pin(places: Places, entry: Sequence[Any]) -> Pin | None:
     axis, at = entry[0], entry[1]
     size = len(places.rows if axis == "q" else places.cols)
     if at == choices.LAST:
-        return canvas.Pin(axis, size - 1)
+        return Pin(axis, size - 1)
     # a link of an earlier version has no label: it counts rows and columns of the picture
     line = places.shown(axis, at, entry[2]) if len(entry) > 2 else at
-    return None if line is None or line >= size else canvas.Pin(axis, line)
+    return None if line is None or line >= size else Pin(axis, line)
 
 
 def _cell(places: Places, held: Sequence[Any] | None) -> tuple[int, int] | None:
@@ -186,7 +186,7 @@ def _cell(places: Places, held: Sequence[Any] | None) -> tuple[int, int] | None:
     return row, col
 
 
-def keep_pins(places: Places, held: canvas.Pins) -> None:
+def keep_pins(places: Places, held: Pins) -> None:
     """Keep the pins, and let the stages follow a clicked cell again. A callback, with `places` filled in."""
     found = [(pin.axis, places.kept(pin.axis, pin.index)) for pin in held.tokens]
     said: dict[str, Any] = {"t": [[axis, *token] for axis, token in found if token is not None]}

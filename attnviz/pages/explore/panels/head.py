@@ -8,13 +8,15 @@ from typing import Any, cast
 
 import streamlit as st
 
-from attnviz import canvas
 from attnviz.app import edited_head, show, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.head_drawing import axes, head_title, long_table, sentence_of, titles, unit_of
 from attnviz.app.text import plain, spoken
 from attnviz.base.head_edit import HeadEdit
 from attnviz.base.words import _, listed, sentences
+from attnviz.canvas.head.attention_view import head_view
+from attnviz.canvas.head.pictures import head_picture, lines_picture
+from attnviz.canvas.shared.kinds import Head, HeadScene, Options
 from attnviz.figures.svg_head import HeadPicture
 from attnviz.figures.svg_lines import LinesPicture
 from attnviz.figures.theme import overlaid
@@ -61,11 +63,11 @@ def _large(run: ModelRun, stack: Stack, layer: int, head: int) -> Shown:
         look, colours = _how_shown(run, stack)
     edit = explorer_state.edit(stack, layer)
     matrix = edited_head.matrix(run, stack, layer, head, look, edit)
-    options = canvas.Options(**colours, segments_q=matrix.row_breaks, segments_k=matrix.col_breaks, unit=unit_of(look))
+    options = Options(**colours, segments_q=matrix.row_breaks, segments_k=matrix.col_breaks, unit=unit_of(look))
     scene = _scene(run, stack, (layer, head), matrix, options, edit, look)
     drawn = _drawn(stack, layer, head, matrix, look)
     with held:
-        pins = canvas.head_view("head", drawn, scene)
+        pins = head_view("head", drawn, scene)
     shown = Shown(run, stack, layer, head, look, scene, matrix, pins, edit)
     with held:
         _under(shown, drawn)
@@ -77,14 +79,14 @@ def _scene(
     stack: Stack,
     at: tuple[int, int],
     matrix: Matrix,
-    options: canvas.Options,
+    options: Options,
     edit: HeadEdit,
     look: Look,
-) -> canvas.HeadScene:
+) -> HeadScene:
     """The head's tokens, what is pinned and changed, and where the browser fetches other heads."""
     places = explorer_state.Places.of(stack, matrix)
     every = addresses.of_heads(run, stack)
-    return canvas.HeadScene(
+    return HeadScene(
         *axes(matrix),
         options=options,
         group="heads",
@@ -113,9 +115,9 @@ def _how_shown(run: ModelRun, stack: Stack) -> tuple[Look, dict[str, Any]]:
             return request_form.look(pair), request_form.colours()
 
 
-def _drawn(stack: Stack, layer: int, head: int, matrix: Matrix, look: Look) -> canvas.Head:
+def _drawn(stack: Stack, layer: int, head: int, matrix: Matrix, look: Look) -> Head:
     """A head for the canvas."""
-    return canvas.Head(
+    return Head(
         matrix.values,
         head_title(stack, layer, head),
         matrix.hidden,
@@ -128,10 +130,10 @@ def _drawn(stack: Stack, layer: int, head: int, matrix: Matrix, look: Look) -> c
     )
 
 
-def _others(request: Request, stack_id: StackId, look: Look) -> Callable[[int, int], canvas.Head]:
+def _others(request: Request, stack_id: StackId, look: Look) -> Callable[[int, int], Head]:
     """A function that computes any head of a run while the run is in memory; it holds the request, not the tensors."""
 
-    def compute(layer: int, head: int) -> canvas.Head:
+    def compute(layer: int, head: int) -> Head:
         stack = model_cache.remembered(request).stack(stack_id)
         if not stack.has(layer, head):
             raise LookupError((layer, head))
@@ -140,7 +142,7 @@ def _others(request: Request, stack_id: StackId, look: Look) -> Callable[[int, i
     return compute
 
 
-def _under(shown: Shown, drawn: canvas.Head) -> None:
+def _under(shown: Shown, drawn: Head) -> None:
     matrix = shown.matrix
     name = f"attention-{shown.run.request.model}-layer{shown.layer}-head{shown.head}"
     more = matrix.said_before_w_o(min(shown.query, len(matrix.rows) - 1))
@@ -148,14 +150,14 @@ def _under(shown: Shown, drawn: canvas.Head) -> None:
     live = offers(shown, drawn, caption)
 
     def heatmap() -> HeadPicture:
-        return canvas.head_picture(drawn_head(shown), shown.scene, shown.pins)
+        return head_picture(drawn_head(shown), shown.scene, shown.pins)
 
     laid = overlaid(explorer_state.over(), shown.head, shown.stack.layers[shown.layer].n_heads)[1:]
     more_heads = _("Laid over it: heads {heads} of the same layer.").format(heads=listed(laid))
 
     def threads() -> LinesPicture:
         others = explorer_state.matrices_over(laid, shown.run, shown.stack, shown.layer, shown.look, shown.edit)
-        return canvas.lines_picture(drawn_head(shown), shown.scene, shown.pins, others=others)
+        return lines_picture(drawn_head(shown), shown.scene, shown.pins, others=others)
 
     with show.line_under("head-out"):
         if more:

@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from attnviz import canvas
 from attnviz.app import show, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.links import link_state
 from attnviz.app.text import spoken
 from attnviz.base.words import _, ngettext, say, tongue
+from attnviz.canvas.head.attention_view import overview_grid
 from attnviz.canvas.shared import packing
+from attnviz.canvas.shared.kinds import AskedText, Overview
 from attnviz.pages.explore import choices
 from attnviz.pages.explore.figures.svg_mosaic import MosaicPicture
 from attnviz.pages.explore.maths import head_measures as survey
@@ -48,7 +49,7 @@ def draw(run: ModelRun, stack: Stack) -> tuple[int, int]:
     tiles = replace(tiles, root=link_state.value(choices.CURVE) == "root")  # the same steps as the large head has
     fills = len(tiles.heads) >= FILLS * max(tiles.heads)
     with st.container(key="many-heads" if fills else "few-heads"):
-        return canvas.overview_grid(
+        return overview_grid(
             "heads",
             tiles,
             stack.queries.labels,
@@ -59,14 +60,14 @@ def draw(run: ModelRun, stack: Stack) -> tuple[int, int]:
         )
 
 
-def _asked(run: ModelRun, stack: Stack, by: str) -> canvas.AskedText:
+def _asked(run: ModelRun, stack: Stack, by: str) -> AskedText:
     """What the visitor asked for, with all that these pictures depend on besides the sentence."""
     curve = link_state.value(choices.CURVE)
     besides = packing.fingerprint(replace(run.request, text=""), stack.id, by, curve, tongue())
-    return canvas.AskedText(request_form.sentence_label(is_read=len(run.stacks) > 1), run.request.text, besides)
+    return AskedText(request_form.sentence_label(is_read=len(run.stacks) > 1), run.request.text, besides)
 
 
-def _ordered(tiles: canvas.Overview, measured: survey.StackMeasures, by: str, name: str) -> canvas.Overview:
+def _ordered(tiles: Overview, measured: survey.StackMeasures, by: str, name: str) -> Overview:
     """The tiles by a measure, the strongest first; in their own order where it tells no head from another."""
     if not measured.tells_apart(by):
         values = measured.values[by]
@@ -133,10 +134,10 @@ def standouts(run: ModelRun, stack: Stack) -> None:
             )
 
 
-def _tiles(run: ModelRun, stack: Stack) -> canvas.Overview:
+def _tiles(run: ModelRun, stack: Stack) -> Overview:
     """The small pictures. Of a short sentence they come without measures, which would take longer than they do."""
     key = ("tiles", stack.id)
-    known: canvas.Overview | None = model_cache.found(run, key)
+    known: Overview | None = model_cache.found(run, key)
     if known is not None:
         return known
     if len(stack.queries) * len(stack.keys) > TOGETHER**2:
@@ -145,8 +146,8 @@ def _tiles(run: ModelRun, stack: Stack) -> canvas.Overview:
     return model_cache.cached(run, key, lambda: _overview(stack, survey.swept(stack, measured=False)))
 
 
-def _overview(stack: Stack, parts: Iterable[survey.SweptLayer]) -> canvas.Overview:
-    made = canvas.Overview(
+def _overview(stack: Stack, parts: Iterable[survey.SweptLayer]) -> Overview:
+    made = Overview(
         np.concatenate([packing.thumbnail_codes(part.largest) for part in parts]),
         tuple(layer.n_heads for layer in stack.layers),
         tuple(layer.n_kv_heads for layer in stack.layers),
@@ -184,7 +185,7 @@ def _swept(run: ModelRun, stack: Stack) -> list[survey.SweptLayer]:
     return parts
 
 
-def _pictures(tiles: canvas.Overview) -> np.ndarray:
+def _pictures(tiles: Overview) -> np.ndarray:
     codes = tiles.thumbnails.astype(np.float32)
     return np.where(codes == packing.MASKED_8, np.nan, (codes / 254) ** 2)
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from attnviz import canvas
 from attnviz.app import show
 from attnviz.app.cache import model_cache
 from attnviz.base.words import _, clauses, sentences
+from attnviz.canvas.model_strip import model_strip, strip_picture
+from attnviz.figures.svg_strip import StripBlock, StripPart, StripWay
 from attnviz.pages.explore.maths import model_parts
 from attnviz.pages.explore.panels import explorer_state
 from attnviz.pages.explore.panels.shown_head import Shown
@@ -22,13 +23,13 @@ def panel(shown: Shown) -> None:
     layers = len(stack.layers)
     inside = [_block(parts.blocks[parts.block_of(layer, layers)], parts) for layer in range(layers)]
     heads, at = [layer.n_heads for layer in stack.layers], (shown.layer, shown.head)
-    way = canvas.StripWay(_before(shown, parts), _blocks(parts, layers), inside, _after(parts), heads)
-    canvas.model_strip("place", way, at=at, group="heads", on_pick=explorer_state.go_to)
+    way = StripWay(_before(shown, parts), _blocks(parts, layers), inside, _after(parts), heads)
+    model_strip("place", way, at=at, group="heads", on_pick=explorer_state.go_to)
     title = _("Where layer {layer}, head {head} of {model} sits").format(
         layer=shown.layer, head=shown.head, model=shown.run.name
     )
     show.under(
-        lambda: canvas.strip_picture(way, at, title),
+        lambda: strip_picture(way, at, title),
         name=f"place-{shown.run.request.model}-layer{shown.layer}-head{shown.head}",
         key="place-out",
         caption=sentences(_("Parameters counted in the model’s own weights."), explorer_state.link()),
@@ -36,7 +37,7 @@ def panel(shown: Shown) -> None:
     )
 
 
-def _table(way: canvas.StripWay, layer: int) -> dict[str, list[str]]:
+def _table(way: StripWay, layer: int) -> dict[str, list[str]]:
     """Every part that is drawn, one in each row."""
     block = way.inside[layer]
     parts = [*way.before, way.blocks, block.attention, block.mlp, block.norms, *way.after]
@@ -48,48 +49,48 @@ def _table(way: canvas.StripWay, layer: int) -> dict[str, list[str]]:
     }
 
 
-def _before(shown: Shown, parts: model_parts.ModelParts) -> list[canvas.StripPart]:
+def _before(shown: Shown, parts: model_parts.ModelParts) -> list[StripPart]:
     count = len(shown.stack.queries)
     vectors = _("{tokens} × {width} after it").format(tokens=count, width=parts.width)
     return [
-        canvas.StripPart(_("Tokens"), (_("{tokens} numbers").format(tokens=count),)),
+        StripPart(_("Tokens"), (_("{tokens} numbers").format(tokens=count),)),
         _part(_("Embedding"), parts.embedding, parts, vectors),
     ]
 
 
-def _blocks(parts: model_parts.ModelParts, layers: int) -> canvas.StripPart:
+def _blocks(parts: model_parts.ModelParts, layers: int) -> StripPart:
     size = model_parts.PartSize(sum(block.parameters for block in parts.blocks))
     shared = (_("the same weights every time"),) if len(parts.blocks) < layers else ()
     title = _("{layers} blocks, one after the other").format(layers=layers)
-    return canvas.StripPart(title, shared, size.parameters / parts.total, _said(size, parts))
+    return StripPart(title, shared, size.parameters / parts.total, _said(size, parts))
 
 
-def _block(block: model_parts.BlockParts, parts: model_parts.ModelParts) -> canvas.StripBlock:
-    return canvas.StripBlock(
+def _block(block: model_parts.BlockParts, parts: model_parts.ModelParts) -> StripBlock:
+    return StripBlock(
         _part(_("Attention"), block.attention, parts),
         _part(_("MLP"), block.mlp, parts),
         _part(_("Norms"), block.norms, parts, _("one before each of the two, or after it")),
     )
 
 
-def _after(parts: model_parts.ModelParts) -> list[canvas.StripPart]:
+def _after(parts: model_parts.ModelParts) -> list[StripPart]:
     found = []
     if parts.after.parameters:
         found.append(_part(_("After the blocks"), parts.after, parts))
     if parts.elsewhere.parameters:
         found.append(_part(_("The other stack"), model_parts.PartSize(parts.elsewhere.parameters), parts))
     if not parts.predicts:
-        return [*found, canvas.StripPart(_("Vectors of the tokens"), (_("this model writes nothing"),))]
+        return [*found, StripPart(_("Vectors of the tokens"), (_("this model writes nothing"),))]
     note = _("the embedding’s own matrix once more") if parts.tied else ""
     return [*found, _part(_("Next token"), parts.head, parts, note)]
 
 
-def _part(title: str, size: model_parts.PartSize, parts: model_parts.ModelParts, note: str = "") -> canvas.StripPart:
+def _part(title: str, size: model_parts.PartSize, parts: model_parts.ModelParts, note: str = "") -> StripPart:
     named = [_line(name, shape) for name, shape in size.matrices[:MOST_LINES]]
     if len(size.matrices) > MOST_LINES:
         named.append(_("and {count} more matrices").format(count=len(size.matrices) - MOST_LINES))
     lines = tuple(line for line in (*named, note) if line)
-    return canvas.StripPart(title, lines, size.parameters / parts.total, _said(size, parts))
+    return StripPart(title, lines, size.parameters / parts.total, _said(size, parts))
 
 
 def _line(name: str, shape: tuple[int, ...]) -> str:

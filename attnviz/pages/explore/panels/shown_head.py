@@ -6,13 +6,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from attnviz import canvas
 from attnviz.app import edited_head, show
 from attnviz.app.cache import model_cache
 from attnviz.app.head_drawing import head_title, telling_row, unit_of
 from attnviz.base.head_edit import HeadEdit
 from attnviz.base.raw_scores import RawHead
 from attnviz.base.words import _, ended, language, say, sentences, speaking
+from attnviz.canvas.head.pictures import LiveHeads, live_view
+from attnviz.canvas.shared.kinds import Head, HeadScene, Pins
 from attnviz.live import page
 from attnviz.pages.explore.panels import explorer_state
 from attnviz.runs.head_matrix import Look, Matrix
@@ -29,9 +30,9 @@ class Shown:
     layer: int
     head: int
     look: Look
-    scene: canvas.HeadScene
+    scene: HeadScene
     matrix: Matrix  #: as it is on show: under the edit where that is seen
-    pins: canvas.Pins
+    pins: Pins
     edit: HeadEdit  #: of mask and scale, and what of it is on show
 
     @cached_property
@@ -43,11 +44,11 @@ class Shown:
         return pinned[-1] if pinned else telling_row(self.matrix)
 
 
-def drawn_head(shown: Shown) -> canvas.Head:
+def drawn_head(shown: Shown) -> Head:
     """What is on show, as numbers: the head under the visitor's mask and scale, or the difference that they make."""
     title = head_title(shown.stack, shown.layer, shown.head)
     kind = "diff" if shown.edit.seen == "difference" else shown.look.values
-    return canvas.Head(shown.matrix.values, title, shown.matrix.hidden, kind, shown.layer, shown.head)
+    return Head(shown.matrix.values, title, shown.matrix.hidden, kind, shown.layer, shown.head)
 
 
 def weights_of(run: ModelRun) -> str:
@@ -123,7 +124,7 @@ LARGEST = 24_000_000  # bytes of scores: a file that a browser still opens at on
 MakeHeads = Callable[[Stack], Sequence[RawHead]]
 
 
-def offers(shown: Shown, drawn: canvas.Head, note: str) -> list[show.LiveFile]:
+def offers(shown: Shown, drawn: Head, note: str) -> list[show.LiveFile]:
     """What the export menu offers. All that a visitor sees now is taken down here: a download runs in no session.
 
     The tensors are looked up again then, so that an offer keeps none in memory.
@@ -138,9 +139,9 @@ def offers(shown: Shown, drawn: canvas.Head, note: str) -> list[show.LiveFile]:
     request, name = run.request, stack.id
 
     def made(heads: MakeHeads, counts: Sequence[int], kv_counts: Sequence[int]) -> str:
-        live = canvas.LiveHeads(heads(model_cache.remembered(request).stack(name)), counts, kv_counts, *tokens)
+        live = LiveHeads(heads(model_cache.remembered(request).stack(name)), counts, kv_counts, *tokens)
         with speaking(language_now):
-            return page(canvas.live_view(live, drawn, scene, pins, title=title, note=note, link=link))
+            return page(live_view(live, drawn, scene, pins, title=title, note=note, link=link))
 
     def this_head() -> str:
         return made(lambda stack: [raw_head(stack, layer, head)], [1], [1])

@@ -10,7 +10,6 @@ from typing import Any, cast
 import numpy as np
 import streamlit as st
 
-from attnviz import canvas
 from attnviz.app import edited_head, show, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.head_drawing import axes, long_table
@@ -19,6 +18,9 @@ from attnviz.app.text import plain, spoken
 from attnviz.base.head_edit import HeadEdit
 from attnviz.base.message import Problem
 from attnviz.base.words import _, ended, sentences
+from attnviz.canvas.head.attention_view import head_view
+from attnviz.canvas.head.pictures import head_picture
+from attnviz.canvas.shared.kinds import Head, HeadScene
 from attnviz.engine.engine_protocol import Rerun
 from attnviz.figures.svg_head import HeadPicture
 from attnviz.models.capture import Trace
@@ -140,10 +142,10 @@ def _three(shown: Shown, edit: HeadEdit, before: Matrix, after: Matrix) -> None:
     if shown.look.values == "values":
         views = [(key, name, matrix, "diff" if kind == "diff" else "values") for key, name, matrix, kind in views]
         options = replace(options, top=float(max(np.nanmax(before.plain), np.nanmax(after.plain))))
-    heads = {key: canvas.Head(one.values, name, one.hidden, cast(Any, kind)) for key, name, one, kind in views}
+    heads = {key: Head(one.values, name, one.hidden, cast(Any, kind)) for key, name, one, kind in views}
     for column, (key, _name, matrix, _kind) in zip(st.columns(3), views, strict=True):
         with column:
-            canvas.head_view(f"what-if-{key}", heads[key], canvas.HeadScene(*axes(matrix), options, "heads"))
+            head_view(f"what-if-{key}", heads[key], HeadScene(*axes(matrix), options, "heads"))
     st.markdown(spoken(said_of_change(before, after)))
     row = _row(shown, before, after)
     st.markdown(_("Before: {before}").format(before=spoken(before.said_of(row))))
@@ -151,7 +153,7 @@ def _three(shown: Shown, edit: HeadEdit, before: Matrix, after: Matrix) -> None:
     name = f"what-if-{shown.run.request.model}-layer{shown.layer}-head{shown.head}"
     with st.container(horizontal=True):
         for key, label, matrix, _kind in views:
-            drawn = partial(canvas.head_picture, heads[key], canvas.HeadScene(*axes(matrix), options), shown.pins)
+            drawn = partial(head_picture, heads[key], HeadScene(*axes(matrix), options), shown.pins)
             _export(shown, edit, f"{name}-{key}", key, label, matrix, drawn)
 
 

@@ -6,7 +6,6 @@ import math
 
 import streamlit as st
 
-from attnviz import canvas
 from attnviz.app import head_drawing, late_widgets, show
 from attnviz.app.cache import model_cache
 from attnviz.app.fragment import fragment
@@ -15,6 +14,9 @@ from attnviz.app.links import link_state
 from attnviz.app.page_entry import file_of
 from attnviz.app.text import plain, spoken
 from attnviz.base.words import _, ended, listed, sentences
+from attnviz.canvas.head.attention_view import head_view
+from attnviz.canvas.head.pictures import head_picture
+from attnviz.canvas.shared.kinds import HeadScene, Options
 from attnviz.pages.heads import choices
 from attnviz.pages.heads.maths import head_kinds, head_survey
 from attnviz.pages.heads.panels import head_controls
@@ -138,11 +140,11 @@ def _picture(shown: ShownSurvey, text: str, layer: int, head: int) -> None:
     matrix = head_matrix.head_matrix(stack, layer, head, Look())
     title = _("{model}, layer {layer}, head {head}").format(model=run.name, layer=layer, head=head)
     drawn = head_drawing.drawn_alone(matrix, title, None)
-    options = canvas.Options(lines=False)  # beside a table there is room for one picture
-    scene = canvas.HeadScene(*head_drawing.axes(matrix), options, "hd_example")
-    pins = canvas.head_view("hd_example_head", drawn, scene)
+    options = Options(lines=False)  # beside a table there is room for one picture
+    scene = HeadScene(*head_drawing.axes(matrix), options, "hd_example")
+    pins = head_view("hd_example_head", drawn, scene)
     show.under(
-        lambda: canvas.head_picture(drawn, scene, pins),
+        lambda: head_picture(drawn, scene, pins),
         name=f"head-{shown.model}-layer{layer}-head{head}",
         key="hd_example_out",
         caption=sentences(ended(title), text),

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 import numpy as np
 import streamlit as st
 
-from attnviz import canvas
 from attnviz.app import show
 from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.links import link_state
@@ -18,7 +17,9 @@ from attnviz.base.head_edit import SCALES
 from attnviz.base.packed import pack_bits, unpack_bits
 from attnviz.base.words import _
 from attnviz.canvas import rotation_circle, tensor_strip
+from attnviz.canvas.head.attention_view import head_view
 from attnviz.canvas.mask import mask_grid
+from attnviz.canvas.shared.kinds import Head, HeadScene, Options
 from attnviz.figures import heatmap
 from attnviz.pages.build.maths import boards, steps
 from attnviz.pages.build.panels import numbers
@@ -122,8 +123,8 @@ def mask(subject: Subject, set_to: PictureSettings, key: str) -> None:
         mask_grid(key, result.mask, words, on_change=_paint, label=_("Who may look at whom"))
     with right:
         st.markdown("**" + _("What attention is left") + "**")
-        drawn = canvas.Head(result.after, hidden=~result.mask)
-        canvas.head_view(f"{key}-after", drawn, canvas.HeadScene(words, options=canvas.Options(compact=True)))
+        drawn = Head(result.after, hidden=~result.mask)
+        head_view(f"{key}-after", drawn, HeadScene(words, options=Options(compact=True)))
     st.caption(
         _("Random vectors with a seed. Kept: {kept} of {all} scores.").format(kept=result.pairs, all=result.square)
     )

