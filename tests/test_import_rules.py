@@ -26,7 +26,7 @@ PLANTED = (
     ("core", "import numpy", "The core knows torch and the standard library only"),
     ("core", "import attnviz.base.words", "The core knows torch and the standard library only"),
     ("figures", "import torch", "Figures take arrays"),
-    ("pages/masks/figures", "import attnviz.core.masks", "Figures take arrays"),
+    ("pages/scaling/figures", "import attnviz.core.masks", "Figures take arrays"),
     ("pages/masks/maths", "import transformers", "Only models knows transformers"),
     ("pages/masks/panels", "import plotly", "Only figures knows plotly"),
     ("models", "import streamlit", "The library knows no Streamlit"),
