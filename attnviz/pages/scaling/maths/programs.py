@@ -10,6 +10,16 @@ from attnviz.pages.scaling.maths import growing_width, jacobian, real_head, retr
 MOST_SCORES = 200  #: for more, the program of section 7 would be mostly a list of numbers
 
 
+#: a function of the programs of sections 2, 4 and 5; they import `stages`
+_WEIGHTS = """\
+def weights(q, k, way, parameter):  # raw and scaled by hand, an alternative as the page computes it
+    if way in ("raw", "sqrt"):
+        return (q @ k.mT * (1.0 if way == "raw" else 1 / math.sqrt(q.shape[-1]))).softmax(-1)
+    q, k = q.unsqueeze(-3), k.unsqueeze(-3)  # one head
+    return stages(q, k, torch.zeros_like(k[..., :1]), way, parameter).weights.squeeze(-3)
+"""
+
+
 def of_variance(config: variance.Config) -> str:
     """Prints mean, standard deviation and variance, raw and scaled, and the variance at every d_k of the curve."""
     block = variance.per_block(config)
@@ -82,14 +92,56 @@ print("ratio of the largest eigenvalues", found["scaled"][2] / max(found["raw"][
 
 def of_training(config: retrieval_training.Config) -> str:
     """Prints what each way of scaling ends at, and the first gradient of each."""
+    labels, width, learned = retrieval_training.LABELS, retrieval_training.WIDTH, config.alternative == "qk-norm"
     return f"""\
-from attnviz.pages.scaling.maths import retrieval_training
+import math
 
-result = retrieval_training.run(retrieval_training.{config!r})
+import torch
+import torch.nn.functional as F
+from attnviz.core.measures import entropy
+from attnviz.pages.scaling.maths.alternatives import stages
+
+seeds, names, d_k, labels, width = {config.seeds}, {config.names}, {config.d_k}, {labels}, {width}
+parameter = {f"torch.full((seeds, 1, 1, 1), {config.parameter}, requires_grad=True)" if learned else config.parameter}
+
+{_WEIGHTS}
+
+def start(seed):
+    g = torch.Generator().manual_seed(seed)
+    q, k = torch.randn(names, d_k, generator=g), torch.randn(names, d_k, generator=g)
+    values = torch.randn(labels, width, generator=g)
+    return q, k, values, torch.randn(width, labels, generator=g) / width**0.5
+
+
+def train(way):
+    made = zip(*(start({config.seed} + s) for s in range(seeds)))
+    q, k, values, out = learned = [torch.stack(part).requires_grad_() for part in made]
+    learned += [parameter] if way == "qk-norm" else []
+    optimizer = torch.optim.{"SGD" if config.optimizer == "sgd" else "Adam"}(learned, lr={config.rate})
+    data = [torch.Generator().manual_seed(10_000 + {config.seed} + s) for s in range(seeds)]
+    history = []
+    for _ in range({config.steps}):
+        drawn = [torch.randint(0, labels, ({retrieval_training.SEQUENCES}, names), generator=g) for g in data]
+        wanted = torch.stack(drawn).movedim(1, 2)  # (seeds, names, sequences)
+        v = (F.one_hot(wanted, labels).float() @ values[:, None]).flatten(2)
+        p = weights(q, k, way, parameter)  # (seeds, names, names)
+        guessed = (p @ v).unflatten(-1, (-1, width)) @ out[:, None]
+        each = F.cross_entropy(guessed.flatten(0, 2), wanted.flatten(), reduction="none")
+        loss = each.reshape(seeds, -1).mean(-1)
+        optimizer.zero_grad()
+        loss.sum().backward()
+        gradient = (q.grad.square().sum((-1, -2)) + k.grad.square().sum((-1, -2))).sqrt()
+        optimizer.step()
+        right = (guessed.argmax(-1) == wanted).float().mean((-1, -2))
+        history.append(torch.stack([loss.detach(), right, entropy(p.detach()).mean(-1), gradient]))
+    return torch.stack(history, -1)  # (4, seeds, steps)
+
+
 ends, first = {{}}, {{}}
-for way, run in result.runs.items():
-    ends[way] = tuple(run.end(name).mean() for name in ("loss", "accuracy", "entropy"))  # the last steps, all seeds
-    first[way] = run.gradient[:, 0].mean()
+for way in {tuple(dict.fromkeys(("raw", "sqrt", config.alternative)))}:
+    history = train(way)
+    ends[way] = tuple(history[:3, :, -{retrieval_training.LAST}:].mean((-1, -2)).tolist())  # the last steps
+    first[way] = history[3, :, 0].mean().item()
     loss, right, spread = ends[way]
     print(f"{{way}}: {{right:.1%}} right, loss {{loss:.3f}}, entropy {{spread:.2f}}")
     print(f"    first gradient {{first[way]:.2g}}")
@@ -120,6 +172,8 @@ def _row(config: growing_width.Config, parameters: Mapping[str, float], shown: t
     """The beginning of sections 2 and 5: the vectors, the row of one query, and the nearest measured d_k."""
     nearest = min(saturation.GRID, key=lambda d: (max(d, config.d_k) / min(d, config.d_k), d))
     return f"""\
+import math
+
 import torch
 from attnviz.core.measures import effective_keys, entropy
 from attnviz.pages.scaling.maths import growing_width, length, saturation
@@ -127,10 +181,13 @@ from attnviz.pages.scaling.maths.alternatives import stages
 
 parameters = {dict(parameters)}
 vectors = growing_width.draw({config.n_keys}, {config.seed})  # sets of queries that share keys
-q, k = vectors.q[0, :, :1, :{config.d_k}], vectors.k[0, :, :, :{config.d_k}]  # one query, all its keys
+q, k = vectors.q[0, 0, :1, :{config.d_k}], vectors.k[0, 0, :, :{config.d_k}]  # one query, all its keys
+
+{_WEIGHTS}
+
 row = {{}}
 for way in {shown}:
-    p = stages(q, k, torch.zeros(1, {config.n_keys}, 1), way, parameters[way]).weights[0, 0].double()
+    p = weights(q, k, way, parameters[way])[0].double()
     row[way] = (p.max().item(), entropy(p).item(), effective_keys(p).item())
     print(way, "largest weight %.6f, entropy %.6f, effective keys %.4f" % row[way])
 
@@ -145,22 +202,30 @@ def of_head(model: str, text: str, layer: RecordedLayer, config: real_head.Confi
     """
     if not layer.exact or any(extra is not None for extra in (layer.softcap, layer.sinks, layer.bias)):
         return None
+    kv = config.head * layer.n_kv_heads // layer.n_heads
     return f"""\
 import attnviz as av
+import torch
+from attnviz.core.measures import entropy, entropy_share
 from attnviz.models.tokens import encode
-from attnviz.pages.scaling.maths import real_head
 
 loaded = av.load({model!r})
-tokens = encode(loaded, {text!r})
-layer = av.capture(loaded.model, **tokens.inputs).layers[{config.layer}]
-result = real_head.run(layer, real_head.{config!r})
-total, by_dimension = result.total, result.by_dimension
+layer = av.capture(loaded.model, **encode(loaded, {text!r}).inputs).layers[{config.layer}]
+q, k = layer.q[0, {config.head}].double(), layer.k[0, {kv}].double()  # (Q, D), (K, D)
+seen = layer.mask.expand(1, layer.n_heads, *layer.mask.shape[2:])[0, {config.head}]
+by_dimension = (q[:, None] * k)[seen].var(0, correction=0)
+total = (q @ k.mT)[seen].var(correction=0).item()
 print(f"variance of q.k {{total:.4g}}; of its dimensions, added up, {{by_dimension.sum():.4g}}")
+
 found = {{}}
-for name, at in (("raw", result.raw), ("model", result.model), ("yours", result.chosen)):
-    found[name] = (at.share, at.entropy, at.variance)
-    print(f"{{name}}: {{at.share:.0%}} as spread as it could be, ", end="")
-    print(f"entropy {{at.entropy:.2f}} nats, logits vary by {{at.variance:.3g}}")
+for name, scale in (("raw", 1.0), ("model", layer.scale), ("yours", layer.scale * {config.factor})):
+    z = (q @ k.mT) * scale
+    p = z.masked_fill(~seen, -torch.inf).softmax(-1)
+    rows = seen.sum(-1) > 1  # that have a choice
+    share, spread = entropy_share(p, seen)[rows].mean().item(), entropy(p)[rows].mean().item()
+    found[name] = (share, spread, z[seen].var(correction=0).item())
+    print(f"{{name}}: {{share:.0%}} as spread as it could be, entropy {{spread:.2f}} nats, ", end="")
+    print(f"logits vary by {{found[name][2]:.3g}}")
 """
 
 

@@ -238,7 +238,8 @@ def output(of, weights, v):  # what a layer adds to the sentence, (1, Q, M)
 
 
 q, k, v = share(layer.q, layer.k, layer.v)
-old, new = layer.weights(), av.attend(q, k, v, layer.mask, scale=layer.scale).weights  # (B, H, Q, K)
+scores = (q.unflatten(1, (G, -1)) @ k.unsqueeze(2).mT * layer.scale).flatten(1, 2)  # (B, H, Q, K)
+old, new = layer.weights(), scores.masked_fill(~layer.mask, -torch.inf).softmax(-1)
 moved = (new - old).abs().sum(-1) / 2  # how much of each row went elsewhere
 chose = (layer.mask.sum(-1) > 1).expand_as(moved)  # rows that had two keys or more
 print([round(m, 4) for m in ((moved * chose).sum(-1) / chose.sum(-1))[0].tolist()])
