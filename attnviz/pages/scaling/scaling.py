@@ -13,7 +13,6 @@ from attnviz.pages.scaling import choices
 from attnviz.pages.scaling.page_entry import PAGE
 from attnviz.pages.scaling.panels import alternatives as alternatives_panel
 from attnviz.pages.scaling.panels import real_head, retrieval
-from attnviz.pages.scaling.panels import saturation as gradient_panel
 from attnviz.pages.scaling.panels import saturation as saturation_panel
 from attnviz.pages.scaling.panels import softmax as softmax_panel
 from attnviz.pages.scaling.panels import variance as variance_panel
@@ -30,7 +29,7 @@ def page() -> None:
 SECTIONS: dict[str, Callable[[], str | None]] = {
     "variance": variance_panel.panel,
     "saturation": saturation_panel.panel,
-    "gradient": gradient_panel.gradient_panel,
+    "gradient": saturation_panel.gradient_panel,
     "training": retrieval.panel,
     "alternatives": alternatives_panel.panel,
     "head": real_head.panel,

@@ -4,8 +4,6 @@ import numpy as np
 import pytest
 
 from attnviz.pages.positions.figures import rotation, scores, video
-from attnviz.pages.positions.figures import rotation as positions_circle
-from attnviz.pages.positions.figures import rotation as positions_head
 from attnviz.pages.positions.figures import scores as positions_scores
 
 
@@ -68,7 +66,7 @@ def test_frames_are_those_around_the_querys_and_relative_to_its_score(frames, sh
 
 
 def test_before_and_after_stand_side_by_side():
-    fig = positions_head.tokens_back(np.array([0.1, 0.7]), np.array([0.4, 0.2]))
+    fig = rotation.tokens_back(np.array([0.1, 0.7]), np.array([0.4, 0.2]))
     assert [list(bars.y) for bars in fig.data] == [[0.1, 0.7], [0.4, 0.2]]
 
 
@@ -81,7 +79,7 @@ def test_the_bound_is_a_line():
 
 def test_arrows_end_where_the_pair_is():
     q, k, q_turned, k_turned = (np.array(pair) for pair in ([3.0, 4.0], [1.0, 0.0], [5.0, 0.0], [0.0, 1.0]))
-    fig = positions_circle.pair(q, k, q_turned, k_turned, "Pair 0")
+    fig = rotation.pair(q, k, q_turned, k_turned, "Pair 0")
     ends = {trace.name: (trace.x[-1], trace.y[-1]) for trace in fig.data if trace.name}
     assert ends["q turned"] == (5.0, 0.0)
     assert ends["k before"] == (1.0, 0.0)
