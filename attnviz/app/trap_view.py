@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+
 import streamlit as st
 
-from attnviz.app import show
+from attnviz.app import show, widgets
 from attnviz.app.code_snippet import program_box
+from attnviz.app.links.choices import Choice
 from attnviz.app.text import named_word, spoken, spoken_value
 from attnviz.base.message import Message
 from attnviz.base.words import _, say
@@ -24,14 +27,22 @@ def imports(key: str) -> None:
         box.code(IMPORTS, language="python")
 
 
-def largest_difference(outcome: Outcome) -> None:
-    """Draw the number that the mistake comes to."""
-    largest = _("none: the wrong code raises") if outcome.largest is None else f"{outcome.largest:.3f}"
-    st.metric(_("Largest difference of a weight in your sentence"), largest)
+def choose(traps: Mapping[str, Trap], choice: Choice[str], outcome_of: Callable[[str], Outcome], key: str) -> Trap:
+    """Draw the choice of a trap and all that there is of it; `key` begins the keys of the views."""
+    titles = {trap.id: f"{number}. {say(trap.title)}" for number, trap in enumerate(traps.values(), start=1)}
+    picked, measured = st.columns([2, 3], gap="medium")
+    with picked:
+        trap = traps[widgets.one_of(choice, _("Trap"), titles, style="select")]
+    outcome = outcome_of(trap.id)
+    with measured:
+        largest = _("none: the wrong code raises") if outcome.largest is None else f"{outcome.largest:.3f}"
+        st.metric(_("Largest difference of a weight in your sentence"), largest)
+    _draw(trap, outcome, key)
+    return trap
 
 
-def draw(trap: Trap, outcome: Outcome, key: str) -> None:
-    """Draw both pieces of code, what each gives, and what is to be said of it; `key` begins the keys of the views."""
+def _draw(trap: Trap, outcome: Outcome, key: str) -> None:
+    """Draw both pieces of code, what each gives, and what is to be said of it."""
     st.markdown(spoken(trap.why))
     sides = (("wrong", trap.wrong_code, outcome.wrong), ("right", trap.right_code, outcome.right))
     for column, (name, code, _drawn) in zip(st.columns(2, gap="medium"), sides, strict=True):

@@ -14,9 +14,7 @@ from attnviz.pages.masks import choices
 from attnviz.pages.masks.maths import mask_lab
 from attnviz.pages.masks.page_entry import PAGE
 from attnviz.pages.masks.panels import leak, mask_code, workbench
-from attnviz.pages.masks.panels import views as far_panel
-from attnviz.pages.masks.panels import views as layers_panel
-from attnviz.pages.masks.panels import views as traps_panel
+from attnviz.pages.masks.panels.views import far_panel, layers_panel, traps_panel
 
 
 def ask() -> tuple[tuple[str, ...], int]:
@@ -45,11 +43,11 @@ def lab(words: tuple[str, ...], seed: int) -> None:
         with st.container(key="section-begins"), guard():
             view = presenting.section_of(choices.VIEW, views, _("Look closer"))
             if view == "layers":
-                layers_panel.layers_panel(result)
+                layers_panel(result)
             elif view == "far":
-                far_panel.far_panel(config)
+                far_panel(config)
             elif view == "traps":
-                traps_panel.traps_panel(words, seed)
+                traps_panel(words, seed)
             else:
                 leak.panel(words, seed)
         if presenting.presenting():

@@ -26,14 +26,14 @@ PLANTED = textwrap.dedent("""
     from attnviz.pages.explore import choices
     from attnviz.pages.explore.panels import programs
     from attnviz.pages.home import choices as home_choices
-    from attnviz.pages.home.maths import landing
+    from attnviz.pages.home import maths
 
     edit = HeadEdit(choices.MASK.read("itself"))
     assert home_choices.MASK.read("itself") == "itself"
     assert canvas_wording.edit()["maskitself"] == "only itself"
     assert edited_head.words_of(edit, ("a", "b"), 0.125, 64)[0] == "every token looks at itself alone"
     assert HeadEdit.from_json(edit.to_json()) == edit
-    assert (landing.run(landing.Config("one two three", edit)).values == torch.eye(3).numpy()).all()
+    assert (maths.run(maths.Config("one two three", edit)).values == torch.eye(3).numpy()).all()
     assert programs._mask(SimpleNamespace(), edit)[-1] == "    return torch.eye(n, dtype=torch.bool)"
     scores, mask = torch.zeros(2, 2).numpy(), torch.ones(2, 2, dtype=torch.bool).numpy()
     assert '"mask":"itself"' in page(LiveView([RawHead(scores, mask, 1.0, 1)], [1], [1], ["a", "b"], edit=edit))

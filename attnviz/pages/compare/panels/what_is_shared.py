@@ -13,8 +13,7 @@ from attnviz.app.page_entry import file_of
 from attnviz.app.widgets import number
 from attnviz.base.words import _
 from attnviz.pages.compare import choices as compare_choices
-from attnviz.pages.compare import figures as compare_curves
-from attnviz.pages.compare import figures as compare_mixing
+from attnviz.pages.compare import figures
 from attnviz.pages.compare.figures import KindCurve
 from attnviz.pages.compare.maths import (
     compare_snippets,
@@ -54,7 +53,7 @@ def _parameters(result: shared_parameters.Result) -> None:
     names, config = kind_names(), result.config
     st.markdown(_("**Weights are shared between places.** So parameters do not grow with the sequence, unless …"))
     curves = [KindCurve(kind, names[kind], result.n, y) for kind, y in result.parameters.items()]
-    fig = chart_of(compare_curves.over, curves, _("Parameters of one layer"), _("tokens n"), here=config.n, height=430)
+    fig = chart_of(figures.over, curves, _("Parameters of one layer"), _("tokens n"), here=config.n, height=430)
     said = _(
         "Attention has **{attention}** parameters at any length, an LSTM {lstm}, a convolution with kernel "
         "{k} has {conv}. "
@@ -81,7 +80,7 @@ def _mixing(result: position_mixing.Result) -> None:
         (_("one input"), [result.mixing[kind].first for kind in kinds]),
         (_("another input"), [result.mixing[kind].second for kind in kinds]),
     ]
-    fig = chart_of(compare_mixing.matrices, [names[kind] for kind in kinds], rows, height=400)
+    fig = chart_of(figures.matrices, [names[kind] for kind in kinds], rows, height=400)
     moved = {kind: result.mixing[kind].moved for kind in kinds}
     uneven = {kind: result.mixing[kind].uneven for kind in kinds}
     said = _(
@@ -123,7 +122,7 @@ def _heads() -> heads_as_kernel.Config:
         (_("best that so many heads can do"), result.best),
         (_("each head looks at one place"), result.pointing),
     ]
-    fig = chart_of(compare_mixing.missing, result.heads, lines, result.average, 0)
+    fig = chart_of(figures.missing, result.heads, lines, result.average, 0)
     said = _(
         "One head that looks at all {k} places evenly misses **{average:.0%}** of a random convolution, the best "
         "single head {best:.0%}; with {k} heads, one for each place, **{last:.0%}** is missing."

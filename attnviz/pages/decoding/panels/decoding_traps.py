@@ -8,7 +8,7 @@ from attnviz.app import trap_view, widgets
 from attnviz.app.code_snippet import snippet
 from attnviz.base.message import Problem
 from attnviz.base.word_boundaries import split
-from attnviz.base.words import _, say
+from attnviz.base.words import _
 from attnviz.pages.decoding import choices
 from attnviz.pages.decoding.maths import cache_traps
 from attnviz.runs.traps import Outcome
@@ -29,14 +29,7 @@ def panel() -> None:
     words = split(typed)
     if len(words) > LONGEST:
         raise Problem("The sentence has {n} words; this page takes at most {limit}.", n=len(words), limit=LONGEST)
-    titles = {trap.id: f"{n}. {say(trap.title)}" for n, trap in enumerate(cache_traps.CACHE_TRAPS.values(), start=1)}
-    picked, measured = st.columns([2, 3], gap="medium")
-    with picked:
-        trap = cache_traps.CACHE_TRAPS[widgets.one_of(choices.TRAP, _("Trap"), titles, style="select")]
-    outcome = computed(trap.id, words, seed)
-    with measured:
-        trap_view.largest_difference(outcome)
-    trap_view.draw(trap, outcome, "d-trap")
+    trap = trap_view.choose(cache_traps.CACHE_TRAPS, choices.TRAP, lambda trap: computed(trap, words, seed), "d-trap")
     trap_view.imports("decoding-imports")
     code = cache_traps.program(trap, words, seed)
     if code is not None:

@@ -202,14 +202,7 @@ def computed_trap(trap: str, words: tuple[str, ...], seed: int) -> traps.Outcome
 # Mistakes that mostly leave all shapes right: wrong code, right code, and the difference in this sentence.
 def traps_panel(words: tuple[str, ...], seed: int) -> None:
     """Draw one trap, computed live on the sentence above."""
-    titles = {trap.id: f"{number}. {say(trap.title)}" for number, trap in enumerate(traps.TRAPS.values(), start=1)}
-    picked, measured = st.columns([2, 3], gap="medium")
-    with picked:
-        trap = traps.TRAPS[widgets.one_of(choices.TRAP, _("Trap"), titles, style="select")]
-    outcome = computed_trap(trap.id, words, seed)
-    with measured:
-        trap_view.largest_difference(outcome)
-    trap_view.draw(trap, outcome, "m-trap")
+    trap_view.choose(traps.TRAPS, choices.TRAP, lambda trap: computed_trap(trap, words, seed), "m-trap")
     _all(words, seed)
     trap_view.imports("masks-imports")
 
