@@ -11,14 +11,20 @@ AXE = ROOT / "node_modules" / "axe-core" / "axe.min.js"
 SEVERE = ("serious", "critical")
 #: What a closed box holds is neither shown nor read out; Streamlit draws it, and axe takes its buttons for nameless.
 CLOSED = "[data-testid=stExpanderDetails]"
-RUN = """async (box) => (await axe.run({
-    include: [document],
-    exclude: [...document.querySelectorAll(box)].filter((one) => !one.checkVisibility({visibilityProperty: true})),
-}, {resultTypes: ["violations"]})).violations.flatMap(
-    ({id, impact, nodes}) => nodes.map((node) => ({
+#: What axe draws on a canvas of its own, to know icons from words, is no word of the page (shown_words.py).
+RUN = """async (box) => {
+    const drawn = globalThis.drawnWords;
+    globalThis.drawnWords = new Set();
+    const {violations} = await axe.run({
+        include: [document],
+        exclude: [...document.querySelectorAll(box)].filter((one) => !one.checkVisibility({visibilityProperty: true})),
+    }, {resultTypes: ["violations"]});
+    globalThis.drawnWords = drawn;
+    return violations.flatMap(({id, impact, nodes}) => nodes.map((node) => ({
         id, impact, target: node.target.flat().join(" "), html: node.html,
         why: [...node.any, ...node.all, ...node.none].map(({message}) => message).join(" "),
-    })))"""
+    })));
+}"""
 
 
 def severe(page: Any) -> list[str]:
