@@ -36,25 +36,6 @@ PARTS = {
 }
 
 
-class Checkout(Server):
-    """The server of another checkout, which imports its own copy of the package."""
-
-    def __init__(self, checkout: Path, log: Path) -> None:
-        before = os.environ.get("PYTHONPATH")
-        os.environ["PYTHONPATH"] = str(checkout)
-        try:
-            super().__init__(checkout / "app.py", log, cwd=checkout)
-        finally:
-            if before is None:
-                del os.environ["PYTHONPATH"]
-            else:
-                os.environ["PYTHONPATH"] = before
-
-
-def served(checkout: Path, log: Path) -> Server:
-    return Server(ROOT / "app.py", log) if checkout == ROOT else Checkout(checkout, log)
-
-
 def measured(browser: Any, urls: dict[str, str], row: Page, times: int) -> Taken:
     """What one page takes, so many times at each address in turn, after once that does not count."""
     taken: Taken = {side: [] for side in urls}
@@ -97,7 +78,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright, chromium(playwright) as browser:
         try:
             for side, checkout in checkouts.items():
-                servers[side] = served(checkout, Path(folder) / f"{side}.txt")
+                servers[side] = Server(checkout / "app.py", Path(folder) / f"{side}.txt", packages=checkout)
             urls = {side: server.url for side, server in servers.items()}
             rows = [bare(browser, Path(folder), asked.times)]
             for row in (row for row in page_table.PAGES if row.name in asked.pages):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gettext
 import string
 import tracemalloc
 import zlib
@@ -201,16 +200,6 @@ def test_lists_clauses_and_sentences_are_joined_as_chinese_joins_them():
         assert words.ended("甲") == "甲。"
         assert words.ngettext(*cells, 1) == words.ngettext(*cells, 5) != cells[0]
         assert words.say(several).endswith("en、zh")
-
-
-@pytest.mark.parametrize("path", languages.files(), ids=lambda path: path.stem)
-def test_the_compiled_file_holds_what_the_standard_librarys_reader_finds(path: Path):
-    """A second reader of the file: of each translated sentence, and of none that is marked."""
-    with languages.compiled(path).open("rb") as file:
-        read = gettext.GNUTranslations(file)
-    for message in languages.read(path):
-        if message.id and isinstance(message.id, str) and message.string and not message.fuzzy:
-            assert read.gettext(message.id) == message.string
 
 
 def test_both_files_of_a_language_are_in_the_repository_and_the_compiled_one_in_the_wheel():

@@ -61,6 +61,7 @@ def test_training_is_the_same_for_the_same_seed_and_partial_results_are_its_begi
     assert not np.array_equal(elsewhere.reached["attention"].loss, again.reached["attention"].loss)
 
 
+@pytest.mark.slow
 def test_what_each_kind_sees_decides_whether_it_learns():
     result = reach_training.run(Config(n=8, d=16, steps=150, layers=2, k=3))
     assert result.reached["attention"].end_accuracy > 0.95

@@ -19,10 +19,14 @@ def test_it_holds_for_these_weights_this_text_and_this_seed_only():
     assert kept_positions.find("core", Config(TEXT_EXAMPLE)) is None
 
 
+@pytest.fixture(scope="module")
+def reading(smollm2):
+    return decoders.read(ModelDecoder(smollm2), TEXT_EXAMPLE)
+
+
 @pytest.mark.parametrize("kind, budget", [("full", 92), ("heavy", 16), ("random", 8), ("sinks", 32), ("window", 4)])
-def test_computed_again_it_is_the_same(smollm2, kind, budget):
+def test_computed_again_it_is_the_same(reading, kind, budget):
     prepared = kept_positions.find(MODEL, Config(TEXT_EXAMPLE))
-    reading = decoders.read(ModelDecoder(smollm2), TEXT_EXAMPLE)
     assert reading.labels == prepared.labels
     logits, positions = kept_positions.decode(reading, Eviction(kind, budget))
     moved, held = decoders.moved(reading, logits), prepared.at(kind, budget)

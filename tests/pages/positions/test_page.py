@@ -6,7 +6,8 @@ import pytest
 
 from attnviz.app.cache import model_cache
 from attnviz.canvas.shared.packing import unblob
-from attnviz.pages.positions.maths import longer_context, pair_rotation, position_scores, shuffled_words, video_axes
+from attnviz.pages.positions.maths import pair_rotation, position_scores, shuffled_words, video_axes
+from attnviz.pages.positions.panels import position_results
 from attnviz.pages.positions.positions import SECTIONS
 from tests.models.conftest import smollm2
 from tests.pages.conftest import canvases_on, with_code
@@ -52,8 +53,8 @@ def test_only_the_chosen_section_computes(visit, monkeypatch, caplog):
     def never(*_args, **_kwargs):
         raise AssertionError("a section that nobody chose was computed")
 
-    for lesson in (position_scores, pair_rotation, longer_context, video_axes):
-        monkeypatch.setattr(lesson, "run", never)
+    for lesson in ("scores", "rotation", "longer", "video"):
+        monkeypatch.setattr(position_results, lesson, never)
     page = visit("positions")
     assert not page.exception
     assert not page.error

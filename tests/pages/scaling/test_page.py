@@ -214,8 +214,7 @@ def test_a_second_visitor_with_the_same_question_waits_for_nothing(visit, monkey
     def never(*_args, **_kwargs):
         raise AssertionError("computed twice")
 
-    monkeypatch.setattr(variance, "first", never)
-    monkeypatch.setattr(variance, "growth", never)
+    monkeypatch.setattr(variance, "draw", never)
     page = visit("scaling", s_seed="77")
     assert not page.error
     assert not page.exception

@@ -1,10 +1,12 @@
-"""In Chinese every page, section, step and menu is walked: what eye and ear meet has no English left but names.
+"""Every page, section, step and menu is walked, in Chinese: no English is left but names, and axe finds no fault.
 
-`python -m pytest tests/browser/test_chinese.py` takes about three minutes; all views share one window.
+`python -m pytest tests/browser/test_every_view.py` takes some minutes; all views share one window. What is walked
+follows the declarations: a page, a section or a lesson's picture that is added is walked, too.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable
 from functools import cache
@@ -19,11 +21,12 @@ from attnviz.models.loading import load
 from attnviz.pages.heads.maths.sentence_sets import words_of_one_token
 from attnviz.serve import page_table
 from tests.browser.allowed_english import ALLOWED, NAMES
-from tests.browser.conftest import answered, windows
+from tests.browser.axe_faults import AXE, severe, severe_in_both_themes
+from tests.browser.conftest import ROOT, answered, windows
 from tests.browser.every_view import GROUND, STILL, opened, page_of, views
 from tests.browser.shown_words import DRAWN, said_on, unfolded
 
-pytestmark = pytest.mark.xdist_group("chinese")
+pytestmark = pytest.mark.xdist_group("every-view")
 WORD = re.compile(r"(?<![\w.\-_/=])[A-Za-z][A-Za-z'’]+(?![\w_/=])")
 #: A token of the visitor's is a part of a word: "ired" of "tired".
 VISITORS = " ".join(
@@ -103,12 +106,17 @@ def explained() -> set[str]:
 
 
 @pytest.mark.parametrize("name", WALKS)
-def test_no_english_is_left_on_any_view_of_a_page(server_url, window, explained, name):
+def test_no_english_is_left_on_any_view_of_a_page_and_nothing_serious_in_either_theme(
+    server_url, window, explained, name
+):
     page = window
     said: dict[str, str] = {}
+    serious: dict[str, list[str]] = {}
     met = set(explained)
     for view in WALKS[name]:
         opened(page, server_url, view)
+        if found := severe_in_both_themes(page):
+            serious[view] = found
         unfolded(page)
         page.evaluate(STILL, GROUND["light"])
         explained |= names_of_terms(page)
@@ -116,6 +124,19 @@ def test_no_english_is_left_on_any_view_of_a_page(server_url, window, explained,
             if word not in view and not (name == "heads" and word in random_words()):  # a refusal quotes its link
                 said.setdefault(word, f"{view}: {text}")
     assert said == {}
+    assert serious == {}
+
+
+def test_every_page_is_walked():
+    assert set(WALKS) == {"" if row.is_home else row.name for row in page_table.PAGES}
+
+
+def test_axe_is_the_version_that_is_pinned_and_finds_what_is_wrong(new_page):
+    pinned = json.loads((ROOT / "package.json").read_text("utf-8"))["devDependencies"]["axe-core"]
+    assert json.loads((AXE.parent / "package.json").read_text("utf-8"))["version"] == pinned
+    page = new_page()
+    page.set_content("<html lang=en><title>x</title><main><h1>x</h1><button></button></main></html>")
+    assert [line.split(":")[0] for line in severe(page)] == ["button-name"]
 
 
 def test_what_is_english_is_found(server_url, new_page):
