@@ -108,7 +108,7 @@ EDITS = (
 
 
 def edit_cases() -> dict[str, Any]:
-    """What an edit may choose, and three layers under many edits: mask, factor, weights, the picture in words, and the small picture."""
+    """An edit's choices, and three layers under many: mask, factor, weights, the picture in words, the small one."""
     rng = np.random.default_rng(64)
     layers = [_layer(rng, "decoder", 9, 9), _layer(rng, "padded", 9, 9), _layer(rng, "cross", 6, 11)]
     return {"ids": ids(), "layers": [_described(rng, layer) for layer in layers]}
