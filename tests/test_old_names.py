@@ -33,6 +33,9 @@ def test_what_an_old_package_exported_is_found_by_its_name() -> None:
         from attnviz.experiments.pictures import HeadChange, run_picture  # type: ignore[import-not-found]
     with pytest.warns(DeprecationWarning, match=r"attnviz.experiments.explorer.run_model is now in attnviz.runs"):
         from attnviz.experiments.explorer import run_model  # type: ignore[import-not-found]
+    with pytest.warns(DeprecationWarning, match=r"explorer.WhatIf is now attnviz.base.head_edit.HeadEdit"):
+        from attnviz.experiments.explorer import WhatIf  # type: ignore[import-not-found]
+    assert WhatIf("causal").mask == "causal"
     assert {each.__module__ for each in (HeadChange, run_picture, run_model)} == {
         "attnviz.pages.pictures.maths.picture_record",
         "attnviz.pages.pictures.maths.picture_run",

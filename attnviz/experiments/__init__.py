@@ -18,6 +18,9 @@ from typing import Any
 
 PACKAGE = Path(__file__).parents[1]
 FOLDERS = {"building": "build", "explorer": "explore"}  #: those whose page has another name
+RENAMED = {
+    "WhatIf": ("attnviz.base.head_edit", "HeadEdit")
+}  #: what has another name now; its field `pattern` is `mask`
 
 #: modules that were joined to another one since
 JOINED = {
@@ -101,6 +104,10 @@ def _of_old_face(package: ModuleType, name: str) -> Any:
         if not name.startswith("_") and re.search(rf"^(def|class) {re.escape(name)}\b", text, re.MULTILINE):
             warnings.warn(f"{package.__name__}.{name} is now in {place}", DeprecationWarning, stacklevel=3)
             return getattr(import_module(place), name)
+    if name in RENAMED:
+        place, now = RENAMED[name]
+        warnings.warn(f"{package.__name__}.{name} is now {place}.{now}", DeprecationWarning, stacklevel=3)
+        return getattr(import_module(place), now)
     raise AttributeError(f"module {package.__name__!r} has no attribute {name!r}")
 
 

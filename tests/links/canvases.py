@@ -35,7 +35,7 @@ def facts(data: bytes) -> Facts | None:
         return _all_heads(header, zlib.decompress(payload))
     if "signed" in header:
         return _one_head(header, head_values(header, payload))
-    if "locked" in header:
+    if "label" in header:
         return _mask(header, zlib.decompress(payload))
     if "steps" in header and "prompt" in header:
         return _film(header, payload)

@@ -92,16 +92,3 @@ function rescaleRows(values, [rows, cols]) {
     for (let c = 0; c < cols; c++) values[r * cols + c] /= total;
   }
 }
-
-/**
- * How much each column gets from all rows together, hidden cells left out.
- * @param {Arranged} arranged
- * @param {Shape} shape of what was arranged
- */
-export function columnSums({ values, hidden }, [rows, cols]) {
-  const sums = new Float32Array(cols);
-  for (let r = 0; r < rows; r++) {
-    for (let c = 0; c < cols; c++) if (hidden?.[r * cols + c] !== 1) sums[c] += values[r * cols + c];
-  }
-  return sums;
-}

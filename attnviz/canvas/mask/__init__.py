@@ -27,8 +27,6 @@ def mask_grid(
     tokens_q: Sequence[str],
     tokens_k: Sequence[str] | None = None,
     *,
-    weights: NDArray[np.floating] | None = None,
-    locked: NDArray[np.bool_] | None = None,
     on_change: Callable[[NDArray[np.bool_]], None],
     label: str = "",
 ) -> None:
@@ -37,10 +35,7 @@ def mask_grid(
     A gesture that begins on an allowed cell forbids, one that begins on a forbidden cell allows;
     Python hears of it when the gesture ends: `on_change` is called before the rerun, and the caller passes
     the new mask in. Undo and redo work in the browser and also reach Python.
-
-    weights  (Q, K) between 0 and 1, drawn in colour under the cells that may be looked at
-    locked   (Q, K), True = cannot be switched (padding, say)
-    label    what the grid is called, in the visitor's language
+    `label` is what the grid is called, in the visitor's language.
     """
     given = np.asarray(mask, bool)
     _check(given, len(tokens_q), len(tokens_q if tokens_k is None else tokens_k))
@@ -55,7 +50,7 @@ def mask_grid(
         st.session_state[ack] = seq if isinstance(seq, int) else 0
         on_change(grid)
 
-    data = _blob(given, tokens_q, tokens_k, weights, locked, label, answering(st.session_state.get(ack)))
+    data = _blob(given, tokens_q, tokens_k, label, answering(st.session_state.get(ack)))
     component("mask")(key=key, data=data, on_paint_change=painted)
 
 
@@ -75,31 +70,22 @@ def _blob(
     mask: NDArray[np.bool_],
     tokens_q: Sequence[str],
     tokens_k: Sequence[str] | None,
-    weights: NDArray[np.floating] | None,
-    locked: NDArray[np.bool_] | None,
     label: str,
     echo: dict[str, Any],
 ) -> bytes:
-    """All that it takes to draw the grid: bits of the mask, of what is locked, and codes of the weights."""
-    parts = [pack_bits(mask)]
-    if locked is not None:
-        parts.append(pack_bits(np.broadcast_to(locked, mask.shape)))
-    if weights is not None:
-        parts.append(packing.planes(packing.encode16(np.asarray(weights), None, 1.0, signed=False)))
+    """All that it takes to draw the grid, and the bits of the mask."""
+    bits = pack_bits(mask)
     q, k = [str(t) for t in tokens_q], None if tokens_k is None else [str(t) for t in tokens_k]
     header: dict[str, Any] = {
         "shape": list(mask.shape),
         "q": q,
         "k": k,
-        "locked": locked is not None,
-        "weights": weights is not None,
         "label": label,
-        "unit": canvas_wording.unit("weights"),
         "colours": canvas_wording.colours(),
         "words": canvas_wording.mask(),
-        "data": packing.fingerprint(*parts, q, k),
+        "data": packing.fingerprint(bits, q, k),
     }
-    return packing.blob(header | echo, packing.squeeze(b"".join(parts)))
+    return packing.blob(header | echo, packing.squeeze(bits))
 
 
 def _grid(bits: object, shape: tuple[int, ...]) -> NDArray[np.bool_] | None:

@@ -1,11 +1,10 @@
 // A mask to paint on: gestures, keys, undo; a gesture is told to Python when it ends.
 
 import { inflate, readHeader } from "../shared/blob.js";
-import { joinPlanes, packBits, unpackBits } from "../shared/codes.js";
-import { pixelTable } from "../shared/colour.js";
+import { packBits, unpackBits } from "../shared/codes.js";
 import { viewComponent } from "../shared/component.js";
 import { addButton, el, joined } from "../shared/dom.js";
-import { MaskDrawing, WEIGHT_SCALE } from "./mask_drawing.js";
+import { MaskDrawing } from "./mask_drawing.js";
 import { cellsBetween, cellsOfBox, cellsOfLine } from "./mask_geometry.js";
 import { clamp } from "../shared/numbers.js";
 import { Sequence } from "../shared/sequence.js";
@@ -13,7 +12,6 @@ import { onceAFrame } from "../shared/surface.js";
 import { themeOf } from "../shared/theme.js";
 import { TokenLabels } from "../shared/token_labels.js";
 
-/** @import { Mask } from "./mask_drawing.js" */
 /** @import { Component, MaskHeader } from "../shared/types.js" */
 
 /**
@@ -72,16 +70,16 @@ class MaskEditor extends MaskDrawing {
     this.turn += 1;
     const { turn } = this;
     const before = this.held;
-    const parts = before?.header.data === header.data ? before : unpackMask(header, await inflate(payload));
+    const known = before?.header.data === header.data;
+    const given = known ? before.given : unpackBits(await inflate(payload), header.shape[0] * header.shape[1]);
     if (turn !== this.turn) return;
-    const { given, locked, weights, table } = parts;
     const sameTokens = before !== null && same([before.header.q, before.header.k], [header.q, header.k]);
     const labelsQ = sameTokens ? before.labelsQ : new TokenLabels(header.q);
     const labelsK = sameTokens ? before.labelsK : header.k === null ? labelsQ : new TokenLabels(header.k);
     const behind = this.strokes.isBehind(header.session, header.ack) || this.gesture?.kind === "paint";
     const cells = sameTokens ? this.adopted(given, behind) : this.begun(given);
     const theme = themeOf(this.root, header.colours);
-    this.hold({ header, given, cells, locked, weights, table, theme, labelsQ, labelsK });
+    this.hold({ header, given, cells, theme, labelsQ, labelsK });
     if (!before) this.root.append(this.help, this.live, this.head, this.stage, this.read, this.legend);
     this.dress();
     this.resize();
@@ -222,24 +220,23 @@ class MaskEditor extends MaskDrawing {
   }
 
   /**
-   * Switches cells, by number, except locked ones.
+   * Switches cells, by number.
    * @param {number[]} numbers
    * @param {number} on
    */
   set(numbers, on) {
-    const { cells, locked } = this.mask;
-    for (const i of numbers) if (!locked?.[i]) cells[i] = on;
+    for (const i of numbers) this.mask.cells[i] = on;
   }
 
   /**
-   * A label switches its whole row or column: off if anything in it that can be switched is on.
+   * A label switches its whole row or column: off if anything in it is on.
    * @param {[number, number]} label
    */
   switchLine(label) {
-    const { cells, locked, header } = this.mask;
+    const { cells, header } = this.mask;
     const line = cellsOfLine(label, header.shape);
     const before = cells.slice();
-    this.set(line, line.some((i) => cells[i] && !locked?.[i]) ? 0 : 1);
+    this.set(line, line.some((i) => cells[i]) ? 0 : 1);
     this.finish(before);
   }
 
@@ -339,22 +336,6 @@ class MaskEditor extends MaskDrawing {
     this.set([q * header.shape[1] + k], on);
     this.finish(before);
   }
-}
-
-/**
- * The parts of a mask's payload: cells, then locked cells and weights where the header says so.
- * @param {MaskHeader} header
- * @param {Uint8Array} bytes
- * @returns {Pick<Mask, "given" | "locked" | "weights" | "table">}
- */
-function unpackMask(header, bytes) {
-  const n = header.shape[0] * header.shape[1];
-  const size = (n + 7) >> 3;
-  const given = unpackBits(bytes.subarray(0, size), n);
-  const locked = header.locked ? unpackBits(bytes.subarray(size, 2 * size), n) : null;
-  const at = header.locked ? 2 * size : size;
-  const weights = header.weights ? joinPlanes(bytes.subarray(at, at + 2 * n)) : null;
-  return { given, locked, weights, table: weights ? pixelTable({ ...header, ...WEIGHT_SCALE }, false) : null };
 }
 
 /**

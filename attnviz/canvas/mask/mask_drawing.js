@@ -1,12 +1,9 @@
 // A mask as drawn: cells that may look in colour, the others hatched, what is pointed at, in words too.
 
-import { MASKED_16, valueOf } from "../shared/codes.js";
 import { cssOf, mixed, pixelOf, rgb } from "../shared/colour.js";
-import { drawColourBar } from "../shared/colour_bar.js";
-import { el, fill, joined, visibleToken } from "../shared/dom.js";
+import { el, fill, visibleToken } from "../shared/dom.js";
 import { placeOn } from "../shared/magnified.js";
 import { maskHit, maskLayout, nearestCell } from "./mask_geometry.js";
-import { fourDigits } from "../shared/numbers.js";
 import { contextOf, hatch, markPainted, pixelCanvas, sized } from "../shared/surface.js";
 import { drawPill, labelStep, LONGEST_LABEL, SLANT } from "../shared/token_labels.js";
 
@@ -19,15 +16,10 @@ import { drawPill, labelStep, LONGEST_LABEL, SLANT } from "../shared/token_label
  * @property {MaskHeader} header
  * @property {Uint8Array} given the mask as Python sent it
  * @property {Uint8Array} cells the mask as it is painted: 1 = may look
- * @property {Uint8Array | null} locked
- * @property {Uint16Array | null} weights
- * @property {Uint32Array | null} table pixels of the weights
  * @property {Theme} theme
  * @property {TokenLabels} labelsQ
  * @property {TokenLabels} labelsK
  */
-
-export const WEIGHT_SCALE = { signed: false, top: 1, scale: { top: 1, root: true } };
 
 export class MaskDrawing {
   /** @param {HTMLElement} root */
@@ -79,13 +71,7 @@ export class MaskDrawing {
   }
 
   drawLegend() {
-    const { header } = this.mask;
-    const { words } = header;
-    this.legend.classList.toggle("av-legend", !header.weights);
-    if (header.weights) {
-      drawColourBar(this.legend, { ...header, ...WEIGHT_SCALE }, false, words.cut);
-      return;
-    }
+    const { words } = this.mask.header;
     const swatch = el("span", "av-swatch");
     swatch.style.background = cssOf(this.ink());
     this.legend.replaceChildren(
@@ -142,14 +128,11 @@ export class MaskDrawing {
   }
 
   picture() {
-    const { header, cells, weights, table } = this.mask;
+    const { header, cells } = this.mask;
     const solid = this.ink();
     const [rows, columns] = header.shape;
     return pixelCanvas(columns, rows, (pixels) => {
-      for (let i = 0; i < pixels.length; i++) {
-        if (!cells[i]) continue;
-        pixels[i] = weights && table && weights[i] !== MASKED_16 ? table[weights[i]] : solid;
-      }
+      for (let i = 0; i < pixels.length; i++) if (cells[i]) pixels[i] = solid;
     });
   }
 
@@ -256,37 +239,25 @@ export class MaskDrawing {
 
   /** @param {[number, number]} cell */
   readout([q, k]) {
-    const { header, cells, weights, locked } = this.mask;
+    const { header, cells } = this.mask;
     const { words } = header;
     if (q < 0 || k < 0) return "";
     const i = q * header.shape[1] + k;
     const names = { query: this.name("q", q), key: this.name("k", k) };
     const notes = [fill(cells[i] ? words.may : words.maynot, names)];
-    if (weights && cells[i] && weights[i] !== MASKED_16) {
-      notes.push(fill(words.weight, { value: fourDigits(valueOf(weights[i], 1, false)) }));
-    }
-    if (locked?.[i]) notes.push(words.locked);
     if (this.isEmpty(q)) notes.push(fill(words.empty, { query: names.query }));
     return notes.join(" · ");
   }
 
   /**
-   * A row in words: how many keys it may look at, and the largest weights that it has.
+   * A row in words: how many keys it may look at.
    * @param {number} q
    */
   rowSaid(q) {
-    const { header, cells, weights } = this.mask;
+    const { header, cells } = this.mask;
     const { words, shape } = header;
-    const open = Array.from({ length: shape[1] }, (_none, k) => k).filter((k) => cells[q * shape[1] + k]);
-    const said = fill(words.row, { query: this.name("q", q), count: open.length, total: shape[1] });
-    if (!weights) return said;
-    const most = open
-      .map((k) => ({ k, code: weights[q * shape[1] + k] }))
-      .filter(({ code }) => code !== MASKED_16)
-      .sort((a, b) => b.code - a.code)
-      .slice(0, 3)
-      .map(({ k, code }) => `${this.name("k", k)} ${fourDigits(valueOf(code, 1, false))}`);
-    return most.length ? fill(words.row_most, { row: said, most: joined(words.join_things, most) }) : said;
+    const count = cells.subarray(q * shape[1], (q + 1) * shape[1]).reduce((n, cell) => n + cell, 0);
+    return fill(words.row, { query: this.name("q", q), count, total: shape[1] });
   }
 
   drawCount() {

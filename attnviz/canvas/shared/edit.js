@@ -137,26 +137,3 @@ export function editFor(edit, place, shown) {
   const mine = edit.where === "head" ? here && shown !== null && place[1] === shown[1] : here;
   return mine ? edit : NO_EDIT;
 }
-
-/**
- * Whether two edits are the same, whatever is looked at.
- * @param {Edit} a
- * @param {Edit} b
- */
-export function sameEdit(a, b) {
-  return a === b || (nameOf(a) === nameOf(b) && samePainting(a.painted, b.painted));
-}
-
-/** @param {Edit} edit */
-function nameOf({ mask, window, hidden, scale, factor, where, seen }) {
-  return JSON.stringify([mask, window, hidden, scale, factor, where, seen]);
-}
-
-/**
- * @param {Uint8Array | null} a
- * @param {Uint8Array | null} b
- */
-function samePainting(a, b) {
-  if (a === b) return true;
-  return a !== null && b !== null && a.length === b.length && a.every((cell, i) => cell === b[i]);
-}

@@ -184,10 +184,7 @@ export type MaskHeader = Answer & {
   shape: Shape;
   q: string[];
   k: string[] | null;
-  locked: boolean;
-  weights: boolean;
   label: string;
-  unit: string;
   data: string;
   colours: Colours;
   words: Words;

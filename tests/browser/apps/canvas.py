@@ -105,15 +105,11 @@ def painting() -> None:
         q, k = np.indices((n, n_k))
         st.session_state.mask = (k <= q) & (k > q - 3)
     start = st.session_state.setdefault("mask", np.tril(np.ones((n, n_k), bool)))
-    locked = np.zeros((n, n_k), bool)
-    locked[:, -1] = "locked" in st.query_params
     mask_grid(
         "grid",
         start,
         tokens,
         keys,
-        weights=weights[0, 0] if "weights" in st.query_params else None,
-        locked=locked,
         on_change=lambda grid: st.session_state.update(mask=grid),
     )
     st.text(f"kept {int(start.sum())} of {start.size}")

@@ -32,7 +32,7 @@ def canvases(app):
 
 
 def grid(app):
-    header, payload = next(found for found in canvases(app) if "locked" in found[0])
+    header, payload = next(found for found in canvases(app) if "label" in found[0])
     rows, cols = header["shape"]
     return unpack_bits(payload[: -(-rows * cols // 8)], (rows, cols))
 
