@@ -76,12 +76,15 @@ def _scores_of(config: position_scores.Config, trained: bool) -> str:
     """The imports and the function `scores(positions)`, (n, n), that the kind of encoding needs."""
     kind, seed, random = config.kind, config.seed, config.content == "random"
     if kind in position_kinds.BIASED:
-        made = f"t5({config.heads}, {seed}, bidirectional={config.bidirectional})"
+        made = f"ALiBi({config.heads})"
+        module = "attnviz.core.positions import ALiBi"
+        if kind == "t5":
+            made = f"t5({config.heads}, {seed}, bidirectional={config.bidirectional})"  # its table is random
+            module = "attnviz.pages.positions.maths.position_kinds import t5"
         return f"""\
-from attnviz.core.positions import ALiBi
-from attnviz.pages.positions.maths.position_kinds import t5
+from {module}
 
-encoding = {made if kind == "t5" else f"ALiBi({config.heads})"}
+encoding = {made}
 
 
 def scores(positions):
@@ -112,7 +115,7 @@ def scores(positions):
 def _added(config: position_scores.Config, trained: bool) -> str:
     """From the imports to the line that makes x (n, D), what an encoding adds to the inputs."""
     table = f"drawn({config.seed}, {position_kinds.LONGEST}, {config.width}).double()"
-    modules = "from attnviz.runs.word_vectors import drawn"
+    modules = drawn = "from attnviz.runs.word_vectors import drawn"
     if config.kind == "sinusoidal":
         return f"""\
 from attnviz.core.positions import sinusoidal
@@ -123,7 +126,8 @@ def scores(positions):
     x = sinusoidal(positions, {config.width}, {config.base!r})"""
     if trained:
         table = f"learned_positions(load({position_kinds.MODEL!r}).model).double()"
-        modules += "\nfrom attnviz.models.capture import learned_positions\nfrom attnviz.models.loading import load"
+        modules = "from attnviz.models.capture import learned_positions\nfrom attnviz.models.loading import load"
+        modules += f"\n{drawn}" if config.content == "random" else ""
     return f"""\
 {modules}
 

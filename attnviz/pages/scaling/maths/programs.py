@@ -104,6 +104,7 @@ from attnviz.pages.scaling.maths.alternatives import stages
 seeds, names, d_k, labels, width = {config.seeds}, {config.names}, {config.d_k}, {labels}, {width}
 parameter = {f"torch.full((seeds, 1, 1, 1), {config.parameter}, requires_grad=True)" if learned else config.parameter}
 
+
 {_WEIGHTS}
 
 def start(seed):
@@ -182,6 +183,7 @@ from attnviz.pages.scaling.maths.alternatives import stages
 parameters = {dict(parameters)}
 vectors = growing_width.draw({config.n_keys}, {config.seed})  # sets of queries that share keys
 q, k = vectors.q[0, 0, :1, :{config.d_k}], vectors.k[0, 0, :, :{config.d_k}]  # one query, all its keys
+
 
 {_WEIGHTS}
 
