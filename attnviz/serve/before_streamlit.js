@@ -25,12 +25,12 @@
   }
 })();
 
-// The script of charts is large, and is read ahead: at once where the page begins with a chart, else when it has long come
-// to rest, so that a page turned to by the menu has its charts soon.
+// The script of charts is large. A page that begins without a chart reads it ahead when it has come to rest, so that a page
+// turned to by the menu has its charts soon.
 (() => {
   const own = document.currentScript;
-  if (!(own instanceof HTMLScriptElement) || !own.dataset.charts) return;
-  const { charts, after } = own.dataset;
-  const read = () => requestIdleCallback(() => void import(new URL(charts, document.baseURI).href).catch(() => {}));
-  document.addEventListener("DOMContentLoaded", () => setTimeout(read, Number(after)));
+  const ahead = own instanceof HTMLScriptElement ? own.dataset.ahead : undefined;
+  const read = () =>
+    requestIdleCallback(() => void import(new URL(ahead ?? "", document.baseURI).href).catch(() => {}));
+  if (ahead) globalThis.addEventListener("load", () => setTimeout(read, 1500));
 })();

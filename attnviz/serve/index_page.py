@@ -28,7 +28,6 @@ WIDGETS = (
     "Checkbox", "Button",
 )  # fmt: skip
 EARLY_ROUTE = "attnviz/before_streamlit.js"  #: below the app's root, as Streamlit's own files are
-WITHOUT_CHARTS = 4000  #: milliseconds after which a page that begins without a chart reads their script ahead
 STREAMLITS = b"static/js/"  #: what only Streamlit's own page has in it
 
 
@@ -101,10 +100,10 @@ def style_sheet() -> str:
 
 @cache
 def _first_script(place: str) -> str:
-    """The script that runs before Streamlit's, with the script of charts that it reads ahead, and when."""
-    charts = "".join(f"./static/js/{file.name}" for file in (STATIC / "js").glob(f"{CHART}.*.js"))
-    after = 0 if CHART in _further(place) else WITHOUT_CHARTS
-    return f'<script src="./{EARLY_ROUTE}" data-charts="{charts}" data-after="{after}"></script>'
+    """The script that runs before Streamlit's, with the script of charts that it reads ahead where none stands."""
+    charts = [] if CHART in _further(place) else sorted((STATIC / "js").glob(f"{CHART}.*.js"))
+    ahead = "".join(f' data-ahead="./static/js/{file.name}"' for file in charts[:1])
+    return f'<script src="./{EARLY_ROUTE}"{ahead}></script>'
 
 
 def _further(place: str) -> tuple[str, ...]:

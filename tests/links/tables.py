@@ -32,9 +32,10 @@ from tests.links.what_a_link_shows import chart, table
 KEPT = Path(__file__).with_name("tables.json")
 LISTED = 3  #: entries of a column of words that are kept as they are
 TIMED = ("decoding-time",)  #: figures of times that this machine takes: another number in every run
-#: Compared as loosely as they ask. Cosines of thousands of radians, whose angles float32 knows to a thousandth. And what
+#: Compared as loosely as they ask. Cosines of thousands of radians, whose angles float32 knows to a thousandth. What
 #: rounding a cache to 4 bits does: a number at the edge between two codes may get the other one on another processor,
-#: which moves the largest difference of a logit (measured with and without AVX-512: by 0.03 of 3.7, 0.14 of a small one).
+#: which moves the largest difference of a logit (measured with and without AVX-512: by 0.03 of 3.7, by 0.14 of a small
+#: one).
 LOOSE = {"longer-distance": 0.05, "quantised-cache": 0.2, "quantised-errors": 0.005}
 #: The links whose tables are kept: each page as it opens, its sections, and other choices in them. After a bar stands
 #: the button that is pressed there.
