@@ -52,3 +52,18 @@ NVIDIA SXM PCIe RTX KB TiB MFLOP TXT https arXiv XXL
 #: what a trained model answers, and who made the pictures and where they come from
 ANSWERS = "Spain Rome But function science zero vultilion UCI scikit CC BY"
 ALLOWED = frozenset(" ".join((FIELD, SYMBOLS, UNITS, ANSWERS)).split())
+
+#: What Streamlit itself says of its buttons and boxes, on the screen or to a screen reader: in English alone.
+STREAMLITS = frozenset(
+    """Skip to main content|Navigate to home page|Logo|Sidebar Logo|Sidebar|Expand sidebar|Collapse sidebar|Main menu
+    |Choose an option|Choose options|No results|Clear value|Clear all|Select all|Type to search|Increment|Decrement
+    |Fullscreen|Close fullscreen|Download as CSV|Show/hide columns|Search|Copy to clipboard|Copied|Upload|Open|Close
+    |Dismiss|Press Enter to apply|Connecting|Running...|Please wait...|Help|Link to heading|progress|file upload
+    |check icon|close icon""".replace("\n    ", "").split("|")
+)
+
+
+def is_streamlits(text: str) -> bool:
+    """Whether the whole of a text is Streamlit's own."""
+    own = text.removeprefix(": ")
+    return own in STREAMLITS or own.startswith(("Help for ", "Remove ")) or own.endswith(" per file")

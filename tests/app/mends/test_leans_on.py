@@ -29,7 +29,7 @@ OF_TESTS = (
     Reliance(
         "streamlit",
         "the attribute data-test-script-state in its frontend",
-        "tests/browser, scripts/screenshots.py, benchmarks/driving.py",
+        "tests/browser, benchmarks/driving.py, benchmarks/first_paint.py",
         "waiting until a page is drawn",
         in_frontend("data-test-script-state"),
     ),
