@@ -17,7 +17,7 @@ from attnviz.serve import navigation
 
 set_language_source(language_choice.asked)
 
-MENU_WIDTH = 220  #: pixels of the menu beside a page, where there is room for both
+MENU_WIDTH = 220  #: pixels of the menu beside a page, where there is room for both; app.css keeps as much free
 
 # inside another page there is room for the view only; its visitors may still open the menu
 side: Any = "collapsed" if st.context.is_embedded else MENU_WIDTH

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import streamlit as st
 
 from attnviz.app import widgets
@@ -58,18 +56,12 @@ def _below(shown: Shown) -> None:
     for name, title, icon, panel in questions:
         box = widgets.expander(choices.OPEN[name], title, icon=icon)
         if box.open:
-            with box:
-                _drawn(panel, shown)
+            with box, guard():  # an error of a panel is shown in it
+                panel(shown)
     layer = shown.stack.layers[shown.layer]
     extras = (layer.softcap, layer.sinks, layer.bias)
     if shown.stack.same_tokens and layer.exact and all(extra is None for extra in extras):
         programs.of_head(shown)
-
-
-def _drawn(panel: Callable[[Shown], None], shown: Shown) -> None:
-    """Draw a panel. Its error must be shown in here, not outside."""
-    with guard():
-        panel(shown)
 
 
 def page() -> None:

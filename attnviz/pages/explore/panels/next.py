@@ -108,7 +108,7 @@ def _buttons(shown: Shown, slot: Slot, found: list[TokenChoice]) -> None:
                 help=f"{choice.probability:.2%}",
             )  # fmt: skip
             if clicked:
-                st.rerun(scope="app")  # a click reruns only this panel, but the sentence above it has to change too
+                st.rerun(scope="app")  # a click reruns only the picture, and the sentence stands above it
 
 
 def _append(shown: Shown, choice: TokenChoice) -> None:
