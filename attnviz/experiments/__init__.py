@@ -34,6 +34,8 @@ JOINED = {
     "decoding.cache_traps.wrong_dimension": "attnviz.pages.decoding.maths.cache_traps",
     "decoding.teacher_forcing": "attnviz.pages.decoding.maths.decoders",
     "decoding.prepared_policies": "attnviz.pages.decoding.maths.kept_positions",
+    "explorer.aligned_sentences": "attnviz.pages.explore.maths.one_head",
+    "explorer.head_stages": "attnviz.pages.explore.maths.one_head",
     "heads.prepared_surveys": "attnviz.pages.heads.maths.head_survey",
     "home.landing": "attnviz.pages.home.maths",
     "masks.traps.before_scaling": "attnviz.pages.masks.maths.traps.fills",

@@ -78,19 +78,13 @@ def _scalars(value: Any) -> tuple[Any, ...]:
     return tuple(item if isinstance(item, str | int) else str(item) for item in _list(value))
 
 
-def _pair(value: Any) -> list[Any]:
-    if len(_list(value)) != 2:
-        raise ValueError(value)
-    return list(value)
-
-
 def _bits(value: Any) -> str:
     base64.b64decode(value, validate=True)
     return str(value)
 
 
 def _stage(value: Any) -> tuple[int, int | None]:
-    query, key = _pair(value)
+    query, key = _list(value)
     return _position(query), None if key is None else _position(key)
 
 
@@ -159,15 +153,7 @@ PAINTED: Choice[str | None] = PAGE.on_canvas(
 #: heads of the layer on show whose lines are laid over those of the head on show
 OVER: Choice[tuple[int, ...]] = PAGE.on_canvas("over", (), _scalars, list, (1, 3), inside="c", short="over")
 HIDDEN: Choice[tuple[int, ...]] = PAGE.on_canvas("hide", (), _scalars, list, (1,), inside="c", short="hide")
-QUIET: Choice[tuple[str, ...]] = PAGE.on_canvas(
-    "quiet",
-    (),
-    _scalars,
-    list,
-    ("0.1",),
-    inside="c",
-    short="quiet",
-)
+QUIET: Choice[tuple[str, ...]] = PAGE.on_canvas("quiet", (), _scalars, list, ("0.1",), inside="c", short="quiet")
 STAGE: Choice[tuple[int, int | None] | None] = PAGE.on_canvas(
     "stage", None, _stage, lambda stage: list(stage) if stage else None, (2, 1), inside="c", short="stage"
 )

@@ -7,7 +7,7 @@ from attnviz.base import raw_scores
 from attnviz.canvas.head import sentence_heads
 from attnviz.canvas.shared import packing
 from attnviz.canvas.shared.blobs import document
-from attnviz.pages.explore.panels import addresses
+from attnviz.pages.explore.panels import head
 from attnviz.runs.model_run import Request, run_model
 from tests.models.conftest import minilm
 
@@ -21,8 +21,8 @@ def answer(address: str) -> bytes | None:
 def test_the_address_leads_to_every_head_while_the_run_is_in_memory(memory, minilm):
     request = Request("minilm-l6", "The cat sat on the mat.")
     run = memory.runs.get(request, lambda: run_model(request, minilm))
-    address = addresses.of_heads(run, run.stacks[0])
-    assert address == addresses.of_heads(run, run.stacks[0])
+    address = head.address_of_heads(run, run.stacks[0])
+    assert address == head.address_of_heads(run, run.stacks[0])
     header, payload = packing.unblob(answer(address))
     assert header["heads"] == [12] * 6
     assert header["doc"] == document(run.stacks[0].queries.labels, None)
@@ -33,4 +33,4 @@ def test_the_address_leads_to_every_head_while_the_run_is_in_memory(memory, mini
 
 def test_a_long_sentence_has_no_such_address(memory, minilm):
     run = run_model(Request("minilm-l6", "cat " * 70), minilm)
-    assert addresses.of_heads(run, run.stacks[0]) is None
+    assert head.address_of_heads(run, run.stacks[0]) is None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from attnviz.pages.explore.maths.aligned_sentences import aligned, pairs_of
+from attnviz.pages.explore.maths.one_head import aligned, pairs_of
 from attnviz.runs.head_matrix import Matrix
 from attnviz.runs.what_if import said_of_difference
 

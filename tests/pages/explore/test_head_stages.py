@@ -5,26 +5,26 @@ import math
 import numpy as np
 import pytest
 
-from attnviz.pages.explore.maths.head_stages import stages
+from attnviz.pages.explore.maths.one_head import stages
 
 
 @pytest.mark.parametrize("cell", [(13, 8, 8, 1), (0, 0, 12, 0), (29, 5, 3, 3)])
 def test_the_arithmetic_of_a_cell_is_what_a_person_would_compute(decoded, cell):
     layer, head, query, key = cell
     result = stages(decoded.stacks[0], layer, head, query)
-    told = result.cell(key)
-    assert told.score == pytest.approx(float(result.q @ result.k[key]), rel=1e-4, abs=1e-4)
-    assert told.scaled == pytest.approx(told.score / math.sqrt(64), rel=1e-5, abs=1e-5)
+    score, scaled = float(result.scores[key]), float(result.scaled[key])
+    assert score == pytest.approx(float(result.q @ result.k[key]), rel=1e-4, abs=1e-4)
+    assert scaled == pytest.approx(score / math.sqrt(64), rel=1e-5, abs=1e-5)
     seen = [float(result.q @ result.k[j]) / 8 for j in range(query + 1)]
     total = sum(math.exp(s - max(seen)) for s in seen)
-    assert told.others == pytest.approx(total, rel=1e-3)
-    assert told.weight == pytest.approx(math.exp(told.scaled - max(seen)) / total, rel=1e-3)
+    assert result.total(key) == pytest.approx(total, rel=1e-3)
+    assert result.weights[key] == pytest.approx(math.exp(scaled - max(seen)) / total, rel=1e-3)
 
 
 def test_what_lies_ahead_is_hidden_and_weighs_nothing(decoded):
-    told = stages(decoded.stacks[0], 4, 4, 2).cell(7)
-    assert told.hidden
-    assert told.weight == 0
+    result = stages(decoded.stacks[0], 4, 4, 2)
+    assert result.allowed.tolist() == [True] * 3 + [False] * (len(result.allowed) - 3)
+    assert result.weights[7] == 0
 
 
 def test_the_weighted_values_add_up_to_the_output(decoded):

@@ -30,6 +30,12 @@ def places(run, **look):
     return explorer_state.Places.of(stack, matrix), matrix
 
 
+def places_of(*tokens):
+    """The places of a picture of whole tokens."""
+    axis = explorer_state.Axis(tuple((i,) for i in range(len(tokens))), tokens)
+    return explorer_state.Places(axis, axis)
+
+
 def labels_of(pins, matrix):
     return [(matrix.rows if pin.axis == "q" else matrix.cols)[pin.index] for pin in pins.tokens]
 
@@ -64,9 +70,8 @@ def test_a_hidden_special_token_is_not_replaced_by_a_neighbour(paired, held):
 
 
 def test_a_pin_follows_its_word_into_an_edited_sentence(held):
-    old = explorer_state.Places(((0,), (1,), (2,)), ((0,), (1,), (2,)), ("The", "cat", "sat"), ("The", "cat", "sat"))
-    new = ("Once", "the", "old", "cat", "sat")
-    after = explorer_state.Places(tuple((i,) for i in range(5)), tuple((i,) for i in range(5)), new, new)
+    old = places_of("The", "cat", "sat")
+    after = places_of("Once", "the", "old", "cat", "sat")
     explorer_state.keep_pins(old, Pins((Pin("q", 1), Pin("k", 0)), (2, 1)))
     found = explorer_state.pins(after)
     assert found.tokens == (Pin("q", 3),), "cat is pinned, The is gone"

@@ -13,7 +13,7 @@ from attnviz.app.cache import model_cache
 from attnviz.base.head_edit import HeadEdit
 from attnviz.canvas.head import sentence_heads
 from attnviz.canvas.shared import packing
-from attnviz.pages.explore.panels import addresses
+from attnviz.pages.explore.panels import head as head_panel
 from attnviz.runs.model_run import Request, Stack, run_model
 from tests.models.conftest import minilm
 
@@ -38,7 +38,7 @@ def test_tiles_are_under_the_change_where_it_reaches(memory, minilm, where, reac
     stack = run.stacks[0]
     assert len(stack.queries) > 64
     change = HeadEdit(scale="none", where=where)
-    address = addresses.of_tiles(run, stack, 3, 5, change)
+    address = head_panel.address_of_tiles(run, stack, 3, 5, change)
     assert address is not None
     found = sentence_heads.answer(address.rsplit("/", 1)[1])
     assert found is not None
@@ -55,7 +55,7 @@ def test_tiles_are_under_the_change_where_it_reaches(memory, minilm, where, reac
 def test_what_a_mask_hides_is_masked_in_the_tile(memory, minilm):
     run = run_model(Request("minilm-l6", LONG), minilm)
     stack = run.stacks[0]
-    codes = addresses.tiles(stack, (0, 0), HeadEdit(mask="causal", where="all"))
+    codes = head_panel.tiles(stack, (0, 0), HeadEdit(mask="causal", where="all"))
     above = np.triu(np.ones((32, 32), bool), 1)
     tiles = np.frombuffer(codes, np.uint8).reshape(72, 32, 32)
     assert (tiles[:, above] == packing.MASKED_8).all()
@@ -64,5 +64,5 @@ def test_what_a_mask_hides_is_masked_in_the_tile(memory, minilm):
 
 def test_nothing_is_offered_where_nothing_changes(memory, minilm):
     run = run_model(Request("minilm-l6", LONG), minilm)
-    assert addresses.of_tiles(run, run.stacks[0], 0, 0, HeadEdit()) is None
-    assert addresses.of_tiles(run, run.stacks[0], 0, 0, HeadEdit(silenced=((0, 1),))) is None
+    assert head_panel.address_of_tiles(run, run.stacks[0], 0, 0, HeadEdit()) is None
+    assert head_panel.address_of_tiles(run, run.stacks[0], 0, 0, HeadEdit(silenced=((0, 1),))) is None

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 
 from attnviz.base.message import Message
-from attnviz.core.yardstick import HeadMeasures, Yardstick
+from attnviz.core.yardstick import Yardstick
 from attnviz.models.capture import sweep, yardstick
 from attnviz.runs.model_run import Stack
 
@@ -79,17 +79,15 @@ class StackMeasures:
 
     def standouts(self) -> list[tuple[Message, tuple[int, int]]]:
         """For each pattern its strongest head, if it reaches STANDS_OUT_FROM: a sentence and (layer, head)."""
-        found = []
+        strongest = []
         for name, message in STANDOUT.items():
-            values = self.values.get(name)
-            if values is None or not np.isfinite(values).any():
-                continue
-            best = int(np.nanargmax(values))
+            values = np.nan_to_num(self.values.get(name, np.zeros(1)), nan=-1.0)
+            best = int(values.argmax())
             if values[best] >= STANDS_OUT_FROM:
                 layer, head = self.places[best]
                 params = {"layer": layer, "head": head, "value": float(values[best])}
-                found.append((Message(message.template, params), (layer, head)))
-        return found
+                strongest.append((Message(message.template, params), (layer, head)))
+        return strongest
 
 
 @dataclass(frozen=True)
@@ -102,9 +100,9 @@ class SweptLayer:
 
 def swept(stack: Stack, measured: bool = True) -> Iterator[SweptLayer]:
     """The pictures of all heads, layer by layer, and their measures if wanted: from weights that are computed once."""
-    held = yardstick_of(stack) if measured else None
+    measuring = yardstick_of(stack) if measured else None
     with ThreadPoolExecutor(AT_ONCE) as threads:
-        yield from threads.map(lambda index: swept_layer(stack, index, held), range(len(stack.layers)))
+        yield from threads.map(lambda index: swept_layer(stack, index, measuring), range(len(stack.layers)))
 
 
 def yardstick_of(stack: Stack) -> Yardstick:
@@ -112,13 +110,12 @@ def yardstick_of(stack: Stack) -> Yardstick:
     return yardstick(stack.layers[0], stack.key_ids)
 
 
-def swept_layer(stack: Stack, index: int, held: Yardstick | None) -> SweptLayer:
+def swept_layer(stack: Stack, index: int, measuring: Yardstick | None) -> SweptLayer:
     """One layer's heads; only their pictures without a yardstick."""
-    found = sweep(stack.layers[index], held)
-    names = () if found.measures is None else tuple(field.name for field in fields(HeadMeasures))
-    given = {name: getattr(found.measures, name) for name in names}
-    arrays = {name: value[0].float().cpu().numpy() for name, value in given.items() if value is not None}
-    return SweptLayer(found.largest[0].cpu().numpy(), arrays)
+    layer = sweep(stack.layers[index], measuring)
+    values = {} if layer.measures is None else vars(layer.measures)
+    arrays = {name: value[0].float().cpu().numpy() for name, value in values.items() if value is not None}
+    return SweptLayer(layer.largest[0].cpu().numpy(), arrays)
 
 
 def measured(stack: Stack, layers: Iterable[SweptLayer] | None = None) -> StackMeasures:
@@ -129,7 +126,7 @@ def measured(stack: Stack, layers: Iterable[SweptLayer] | None = None) -> StackM
     return StackMeasures(values, places)
 
 
-def answered(stack: Stack) -> tuple[str, ...]:
+def applicable(stack: Stack) -> tuple[str, ...]:
     """Ids of the measures that apply to this stack: those of repeated tokens only where a sentence looks at itself."""
-    ours = stack.layers[0].kind == "self" and len(stack.keys) == stack.layers[0].shape[3]
-    return tuple(name for name in MEASURES if ours or name not in ("duplicate_token", "induction"))
+    itself = stack.layers[0].kind == "self" and len(stack.keys) == stack.layers[0].shape[3]
+    return tuple(name for name in MEASURES if itself or name not in ("duplicate_token", "induction"))

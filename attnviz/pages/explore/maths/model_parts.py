@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -64,42 +64,42 @@ def run(model: Any, stack: Stack) -> ModelParts:
     towers = _towers(model)
     prefix = _tower_of(stack, towers)
     place = _Places(model, prefix, [tower for tower in towers if tower != prefix])
-    found: dict[Any, list[tuple[str, nn.Parameter]]] = {}
+    members: dict[Any, list[tuple[str, nn.Parameter]]] = {}
     for name, parameter in named:
-        found.setdefault(place.of(name, parameter), []).append((name, parameter))
+        members.setdefault(place.of(name, parameter), []).append((name, parameter))
     blocks = tuple(
-        BlockParts(*(_sized(found.get((at, role), ())) for role in ("attention", "mlp", "norms")))
+        BlockParts(*(_sized(members.get((at, role), ())) for role in ("attention", "mlp", "norms")))
         for at in range(towers[prefix])
     )
     embeddings, scores = model.get_input_embeddings(), model.get_output_embeddings()
     tied = scores is not None and getattr(scores, "weight", None) is embeddings.weight
-    head = _sized(found.get("head", ()))
+    head = _sized(members.get("head", ()))
     if tied:
         head = PartSize(head.parameters, (("", tuple(embeddings.weight.shape)),))
     return ModelParts(
         sum(parameter.numel() for _name, parameter in named),
         int(model.config.get_text_config().hidden_size),
-        _sized(found.get("embedding", ())),
+        _sized(members.get("embedding", ())),
         blocks,
-        _sized(found.get("after", ())),
+        _sized(members.get("after", ())),
         head,
         tied,
         scores is not None,
-        _sized(found.get("elsewhere", ())),
+        _sized(members.get("elsewhere", ())),
     )
 
 
 def _towers(model: nn.Module) -> dict[str, int]:
     """Lists of blocks, by their place in the model: the outermost lists whose members attend, and their lengths."""
-    found: dict[str, int] = {}
+    towers: dict[str, int] = {}
     for name, module in model.named_modules():
-        if not isinstance(module, nn.ModuleList | nn.Sequential) or any(_inside(name, other) for other in found):
+        if not isinstance(module, nn.ModuleList | nn.Sequential) or any(_inside(name, other) for other in towers):
             continue
         if any(_ATTENTION.search(part) for part, _parameter in module.named_parameters()):
-            found[name] = len(module)
-    if not found:
+            towers[name] = len(module)
+    if not towers:
         raise LookupError(f"{type(model).__name__} has no list of blocks")
-    return found
+    return towers
 
 
 def _tower_of(stack: Stack, towers: Mapping[str, int]) -> str:
@@ -142,11 +142,10 @@ def _inside(name: str, place: str) -> bool:
     return name.startswith(f"{place}.")
 
 
-def _sized(found: Iterable[tuple[str, nn.Parameter]]) -> PartSize:
+def _sized(named: Sequence[tuple[str, nn.Parameter]]) -> PartSize:
     """The size of a part; biases and norms count, and are not listed."""
-    held = list(found)
-    matrices = tuple((_short(name), tuple(p.shape)) for name, p in held if p.dim() > 1)
-    return PartSize(sum(parameter.numel() for _name, parameter in held), matrices)
+    matrices = tuple((_short(name), tuple(p.shape)) for name, p in named if p.dim() > 1)
+    return PartSize(sum(parameter.numel() for _name, parameter in named), matrices)
 
 
 def _short(name: str) -> str:

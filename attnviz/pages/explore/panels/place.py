@@ -23,7 +23,13 @@ def panel(shown: Shown) -> None:
     layers = len(stack.layers)
     inside = [_block(parts.blocks[parts.block_of(layer, layers)], parts) for layer in range(layers)]
     heads, at = [layer.n_heads for layer in stack.layers], (shown.layer, shown.head)
-    way = StripWay(_before(shown, parts), _blocks(parts, layers), inside, _after(parts), heads)
+    count = len(stack.queries)
+    vectors = _("{tokens} × {width} after it").format(tokens=count, width=parts.width)
+    before = [
+        StripPart(_("Tokens"), (_("{tokens} numbers").format(tokens=count),)),
+        _part(_("Embedding"), parts.embedding, parts, vectors),
+    ]
+    way = StripWay(before, _blocks(parts, layers), inside, _after(parts), heads)
     model_strip("place", way, at=at, group="heads", on_pick=explorer_state.go_to)
     title = _("Where layer {layer}, head {head} of {model} sits").format(
         layer=shown.layer, head=shown.head, model=shown.run.name
@@ -49,20 +55,10 @@ def _table(way: StripWay, layer: int) -> dict[str, list[str]]:
     }
 
 
-def _before(shown: Shown, parts: model_parts.ModelParts) -> list[StripPart]:
-    count = len(shown.stack.queries)
-    vectors = _("{tokens} × {width} after it").format(tokens=count, width=parts.width)
-    return [
-        StripPart(_("Tokens"), (_("{tokens} numbers").format(tokens=count),)),
-        _part(_("Embedding"), parts.embedding, parts, vectors),
-    ]
-
-
 def _blocks(parts: model_parts.ModelParts, layers: int) -> StripPart:
     size = model_parts.PartSize(sum(block.parameters for block in parts.blocks))
-    shared = (_("the same weights every time"),) if len(parts.blocks) < layers else ()
-    title = _("{layers} blocks, one after the other").format(layers=layers)
-    return StripPart(title, shared, size.parameters / parts.total, _said(size, parts))
+    note = _("the same weights every time") if len(parts.blocks) < layers else ""
+    return _part(_("{layers} blocks, one after the other").format(layers=layers), size, parts, note)
 
 
 def _block(block: model_parts.BlockParts, parts: model_parts.ModelParts) -> StripBlock:
@@ -74,33 +70,28 @@ def _block(block: model_parts.BlockParts, parts: model_parts.ModelParts) -> Stri
 
 
 def _after(parts: model_parts.ModelParts) -> list[StripPart]:
-    found = []
+    after = []
     if parts.after.parameters:
-        found.append(_part(_("After the blocks"), parts.after, parts))
+        after.append(_part(_("After the blocks"), parts.after, parts))
     if parts.elsewhere.parameters:
-        found.append(_part(_("The other stack"), model_parts.PartSize(parts.elsewhere.parameters), parts))
+        after.append(_part(_("The other stack"), model_parts.PartSize(parts.elsewhere.parameters), parts))
     if not parts.predicts:
-        return [*found, StripPart(_("Vectors of the tokens"), (_("this model writes nothing"),))]
+        return [*after, StripPart(_("Vectors of the tokens"), (_("this model writes nothing"),))]
     note = _("the embedding’s own matrix once more") if parts.tied else ""
-    return [*found, _part(_("Next token"), parts.head, parts, note)]
+    return [*after, _part(_("Next token"), parts.head, parts, note)]
 
 
 def _part(title: str, size: model_parts.PartSize, parts: model_parts.ModelParts, note: str = "") -> StripPart:
-    named = [_line(name, shape) for name, shape in size.matrices[:MOST_LINES]]
+    """A part with its largest matrices, a note below them, and its share of all parameters in words."""
+    lines = [f"{name} {' × '.join(f'{n:,}' for n in shape)}".strip() for name, shape in size.matrices[:MOST_LINES]]
     if len(size.matrices) > MOST_LINES:
-        named.append(_("and {count} more matrices").format(count=len(size.matrices) - MOST_LINES))
-    lines = tuple(line for line in (*named, note) if line)
-    return StripPart(title, lines, size.parameters / parts.total, _said(size, parts))
-
-
-def _line(name: str, shape: tuple[int, ...]) -> str:
-    return f"{name} {' × '.join(f'{n:,}' for n in shape)}".strip()
-
-
-def _said(size: model_parts.PartSize, parts: model_parts.ModelParts) -> str:
+        lines.append(_("and {count} more matrices").format(count=len(size.matrices) - MOST_LINES))
     share = size.parameters / parts.total
     if not size.parameters:
-        return _("no parameters of its own")
-    if share < LEAST_SHARE:
-        return _("{count} parameters, less than {share:.2%}").format(count=f"{size.parameters:,}", share=LEAST_SHARE)
-    return _("{count} parameters, {share:.2%}").format(count=f"{size.parameters:,}", share=share)
+        text = _("no parameters of its own")
+    elif share < LEAST_SHARE:
+        text = _("{count} parameters, less than {share:.2%}")
+    else:
+        text = _("{count} parameters, {share:.2%}")
+    text = text.format(count=f"{size.parameters:,}", share=max(share, LEAST_SHARE))
+    return StripPart(title, tuple(line for line in (*lines, note) if line), share, text)

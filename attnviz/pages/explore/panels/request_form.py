@@ -80,7 +80,7 @@ def _kind(
 
 
 def _model() -> tuple[Availability | None, str]:
-    states = {found.entry.id: found for found in availabilities() if found.entry.kind != "pictures"}
+    states = {each.entry.id: each for each in availabilities() if each.entry.kind != "pictures"}
     order = sorted(states, key=lambda name: not states[name].on_this_machine)
     options = {name: _label(states[name]) for name in order}
     if not current().hosted:
@@ -94,24 +94,23 @@ def _model() -> tuple[Availability | None, str]:
     return None, typed.strip()
 
 
-def _label(found: Availability) -> str:
-    if found.on_this_machine:
-        return found.name
-    return _("{name} (download {size} MB)").format(name=found.entry.name, size=found.entry.download_mb)
+def _label(model: Availability) -> str:
+    if model.on_this_machine:
+        return model.name
+    return _("{name} (download {size} MB)").format(name=model.entry.name, size=model.entry.download_mb)
 
 
 def _second(kind: str | None) -> str:
     """The other text: what a decoder writes, or the second sentence of a pair. It is kept while its box is hidden."""
     if kind == "encoder-decoder":
-        label, help_ = _("What the decoder has written so far"), _("Leave it empty to start with the first token only.")
-    elif kind == "encoder" and _is_pair():
-        label, help_ = (
-            _("Second sentence"),
-            _("The model reads both sentences as a pair; a line in the picture separates them."),
-        )
-    else:
-        return ""
-    return widgets.text(choices.SECOND, label, help=help_)
+        help_ = _("Leave it empty to start with the first token only.")
+        return widgets.text(choices.SECOND, _("What the decoder has written so far"), help=help_)
+    # an encoder reads a pair where the visitor switched it on, or before that, where a second sentence was typed
+    switched = link_state.value(choices.PAIR)
+    if kind == "encoder" and (link_state.value(choices.SECOND) if switched is None else switched):
+        help_ = _("The model reads both sentences as a pair; a line in the picture separates them.")
+        return widgets.text(choices.SECOND, _("Second sentence"), help=help_)
+    return ""
 
 
 def _how(kind: str | None) -> Frame:
@@ -166,20 +165,11 @@ def take(example: Example) -> None:
         choices.FRAME: "usual",
     }
     chosen = link_state.value(choices.MODEL)
-    if example is EXAMPLES[0] and chosen not in (choices.MODEL.default, example.model):
-        link_state.put_all(changes)
-        return
-    if example.model:
+    if example is not EXAMPLES[0] or chosen in (choices.MODEL.default, example.model):
         changes[choices.MODEL] = example.model
-    if example.head is not None:
-        changes[choices.AT] = example.head
+        if example.head is not None:
+            changes[choices.AT] = example.head
     link_state.put_all(changes)
-
-
-def _is_pair() -> bool:
-    """Whether the encoder reads a second sentence: as switched, or before that, whether one was typed."""
-    switched = link_state.value(choices.PAIR)
-    return bool(link_state.value(choices.SECOND)) if switched is None else switched
 
 
 def look(pair: bool) -> Look:
