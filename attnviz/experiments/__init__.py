@@ -57,6 +57,8 @@ JOINED = {
     "masks.traps.odd_axes": "attnviz.pages.masks.maths.traps.places",
     "pictures.changed_weights": "attnviz.pages.pictures.maths.patch_measures",
     "pictures.picture_edits": "attnviz.pages.pictures.maths.picture_record",
+    "pictures.windowed_run": "attnviz.pages.pictures.maths.picture_record",
+    "pictures.smallest_patches": "attnviz.pages.pictures.maths.picture_run",
     "sharing.live_layers": "attnviz.pages.sharing.maths",
     "sharing.downstream": "attnviz.runs.head_sharing",
     "heads.head_work": "attnviz.runs.heads.removal_costs",

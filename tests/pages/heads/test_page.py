@@ -15,7 +15,7 @@ import pytest
 from attnviz.app import live_run
 from attnviz.pages.heads import choices
 from attnviz.pages.heads.maths import head_kinds, head_survey
-from attnviz.pages.heads.panels import head_controls, map
+from attnviz.pages.heads.panels import head_surveys, map
 
 MINI = {"hd_model": "minilm-l6"}
 OWN = "the cat saw the dog and the cat ran\na bird and a fish and a bird"
@@ -192,9 +192,9 @@ def test_nonsense_is_answered_in_a_sentence(visit, link, words):
 )
 def test_a_file_that_is_no_text_is_refused(monkeypatch, data, words):
     heard: list[Any] = []
-    monkeypatch.setattr(head_controls, "show_problem", lambda problem: heard.append(str(problem)))
-    monkeypatch.setattr(head_controls.link_state, "put", lambda *given: pytest.fail("taken"))
-    head_controls._take(data)
+    monkeypatch.setattr(head_surveys, "show_problem", lambda problem: heard.append(str(problem)))
+    monkeypatch.setattr(head_surveys.link_state, "put", lambda *given: pytest.fail("taken"))
+    head_surveys._take(data)
     assert words in heard[0]
 
 
@@ -204,8 +204,6 @@ def test_a_host_lets_nobody_measure_costs_and_reads_fewer_sentences(visit, monke
     assert page.number_input(key="hd_count").max == 16
     config = head_survey.Config("repeated", count=16, seed=5)
     assert head_survey.find("smollm2-135m", config) is None
-    from attnviz.pages.heads.panels import head_surveys
-
     shown = types.SimpleNamespace(decoder=True, has=lambda name: False, live=(), model="x", config=config)
     heard: list[str] = []
     monkeypatch.setattr(head_surveys.st, "info", heard.append)

@@ -150,12 +150,12 @@ def test_what_is_exported_is_what_is_on_show():
     from attnviz.canvas.patch_view import PatchChoices
     from attnviz.models.loading import load
     from attnviz.pages.pictures.maths.picture_run import run_picture
-    from attnviz.pages.pictures.panels.picture_export import all_heads, weights_of
+    from attnviz.pages.pictures.panels.picture import all_heads, weights_of
 
     held = held_out()
     run = run_picture(load("digit-vit"), composed([held.pictures[0]]))
     layer = run.trace.layers[1]
-    found = weights_of(run.stacks[0], PatchChoices(1, 2, hidden=(0, 1), factor=2.0))
+    found = weights_of(run.stacks[0], PatchChoices(1, 2, hidden=(0, 1), factor=2.0))[2]
     scores = (layer.q[0, 2] @ layer.k[0, 2].mT * layer.scale * 2).numpy()
     scores[:, [1, 2]] = -np.inf
     expected = np.exp(scores - scores.max(-1, keepdims=True))

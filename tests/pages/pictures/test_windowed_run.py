@@ -10,9 +10,8 @@ from attnviz.base.message import Problem
 from attnviz.models.catalogue import Entry, LoadedModel
 from attnviz.models.pictures import PatchGrid, Windows
 from attnviz.pages.pictures.maths.patch_measures import head_maps
-from attnviz.pages.pictures.maths.picture_record import HeadChange
+from attnviz.pages.pictures.maths.picture_record import HeadChange, coarser, finer
 from attnviz.pages.pictures.maths.picture_run import rerun, run_picture
-from attnviz.pages.pictures.maths.windowed_run import coarser, finer
 from tests.models.tiny import eager
 
 

@@ -39,14 +39,16 @@ class NamedHead:
 
 def named(survey: Survey, most: int = 5) -> list[NamedHead]:
     """The heads of every kind, the strongest first, at most `most` of each."""
-    found = []
-    for kind in PATTERNS:
-        if kind not in survey.measures:
-            continue
+    heads = []
+    for kind in _measured(survey):
         mean = survey.measures[kind].mean
         order = np.argsort(-np.nan_to_num(mean, nan=-1.0), kind="stable")[:most]
-        found += [_evidence(survey, kind, int(column)) for column in order if mean[column] >= NAMED_FROM]
-    return found
+        heads += [_evidence(survey, kind, int(column)) for column in order if mean[column] >= NAMED_FROM]
+    return heads
+
+
+def _measured(survey: Survey) -> list[str]:
+    return [kind for kind in PATTERNS if kind in survey.measures]
 
 
 def count_of(survey: Survey, kind: str) -> int:
@@ -56,20 +58,14 @@ def count_of(survey: Survey, kind: str) -> int:
 
 def names_of(survey: Survey, column: int) -> list[NamedHead]:
     """What one head is called, the strongest first; empty where no pattern has half of its weight."""
-    found = [_evidence(survey, kind, column) for kind in PATTERNS if kind in survey.measures]
-    return sorted((each for each in found if each.mean >= NAMED_FROM), key=lambda each: -each.mean)
+    names = [_evidence(survey, kind, column) for kind in _measured(survey)]
+    return sorted((each for each in names if each.mean >= NAMED_FROM), key=lambda each: -each.mean)
 
 
 def _evidence(survey: Survey, kind: str, column: int) -> NamedHead:
-    held = survey.measures[kind]
-    return NamedHead(
-        kind,
-        column,
-        float(held.mean[column]),
-        float(held.stderr[column]),
-        float(held.stability[column]),
-        int(held.counts[column]),
-    )
+    measure = survey.measures[kind]
+    mean, stderr, stability = (float(each[column]) for each in (measure.mean, measure.stderr, measure.stability))
+    return NamedHead(kind, column, mean, stderr, stability, int(measure.counts[column]))
 
 
 def rank_correlation(a: np.ndarray, b: np.ndarray) -> float:
@@ -84,9 +80,7 @@ def rank_correlation(a: np.ndarray, b: np.ndarray) -> float:
 def _ranks(values: np.ndarray) -> np.ndarray:
     """Ranks from 0; equal values share the mean of theirs."""
     _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
-    ends = counts.cumsum()
-    mean: np.ndarray = (ends - (counts - 1) / 2 - 1)[place]
-    return mean
+    return np.asarray((counts.cumsum() - (counts - 1) / 2 - 1)[place])
 
 
 _START = """\

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import torch
@@ -13,14 +13,13 @@ from attnviz.core import measures
 from attnviz.models.pictures import PatchGrid
 from attnviz.pages.pictures.maths.picture_record import HeadChange, PatchStack, seen_keys
 
-PatchMeasure = Literal["distance", "entropy", "class"]
-PATCH_MEASURES: tuple[PatchMeasure, ...] = ("distance", "entropy", "class")
-# A layer's weights with patches hidden and one head's scale changed, from the queries and keys that were recorded.
+PATCH_MEASURES = ("distance", "entropy", "class")
 UNCHANGED = HeadChange()
+OUTLIER = 5.0  #: times what the median patch is given, from which on a patch counts as an outlier
 
 
 def weights_under(stack: PatchStack, at: int, change: HeadChange = UNCHANGED) -> Tensor:
-    """(H, Q, K): what each head of a layer gives to each token under a change.
+    """(H, Q, K): what each head of a layer gives to each token under a change, from recorded queries and keys.
 
     `change.hidden` counts patches of this stack's own grid. A layer that gives its weights only is left as it is.
     """
@@ -36,9 +35,6 @@ def weights_under(stack: PatchStack, at: int, change: HeadChange = UNCHANGED) ->
     return weights
 
 
-OUTLIER = 5.0  #: times what the median patch is given, from which on a patch counts as an outlier
-
-
 @dataclass(frozen=True, eq=False)
 class HeadMaps:
     """Of every head of a stack: its measures (N,), and two rows of weights (N, K): the mean, and the usual one."""
@@ -49,8 +45,8 @@ class HeadMaps:
     mean: np.ndarray  #: (N, K)
     usual: np.ndarray  #: (N, K): the row that is on show while none is chosen
 
-    def by(self, name: PatchMeasure) -> np.ndarray:
-        """The measure of that name."""
+    def by(self, name: str) -> np.ndarray:
+        """The measure of that name, one of PATCH_MEASURES."""
         return {"distance": self.distance, "entropy": self.entropy, "class": self.on_class}[name]
 
 
@@ -70,8 +66,7 @@ def head_maps(stack: PatchStack, change: HeadChange = UNCHANGED) -> HeadMaps:
                 weights[:, stack.usual],
             )
         )
-    columns = [torch.cat(each).double().numpy() for each in zip(*parts, strict=True)]
-    return HeadMaps(*columns)
+    return HeadMaps(*(torch.cat(each).double().numpy() for each in zip(*parts, strict=True)))
 
 
 def _distance(rows: Tensor, apart: Tensor, grid: PatchGrid, words: bool) -> Tensor:
@@ -93,22 +88,19 @@ def distances(grid: PatchGrid) -> np.ndarray:
 def rolled_out(stack: PatchStack, change: HeadChange = UNCHANGED) -> np.ndarray:
     """(L, T, T): the share of each token in each after every layer (Abnar and Zuidema 2020)."""
     weights = torch.stack([weights_under(stack, at, change).mean(0) for at in range(len(stack.layers))])
-    rolled: np.ndarray = measures.rollout(weights[:, None]).numpy()
-    return rolled
+    return measures.rollout(weights[:, None]).numpy()
 
 
 def mean_of_layers(stack: PatchStack, change: HeadChange = UNCHANGED) -> np.ndarray:
     """(Q, K): the mean of all heads of all layers, each head counting alike."""
-    total = sum(weights_under(stack, at, change).sum(0) for at in range(len(stack.layers)))
-    assert isinstance(total, Tensor)
-    mean: np.ndarray = (total / sum(layer.n_heads for layer in stack.layers)).cpu().numpy()
-    return mean
+    of_layers = (weights_under(stack, at, change).sum(0) for at in range(len(stack.layers)))
+    total = sum(of_layers, torch.tensor(0.0))
+    return (total / sum(layer.n_heads for layer in stack.layers)).cpu().numpy()
 
 
 def received(stack: PatchStack, layer: int) -> np.ndarray:
     """(K,): the share that each token is given in a layer, on average over its heads and all that look."""
-    share: np.ndarray = stack.layers[layer].weights()[0].float().mean((0, 1)).cpu().numpy()
-    return share
+    return stack.layers[layer].weights()[0].float().mean((0, 1)).cpu().numpy()
 
 
 def sinks(stack: PatchStack, layer: int) -> tuple[int, ...]:

@@ -87,9 +87,8 @@ def changed_program(run: PictureRun, stack: PictureStack, query: int, change: He
 
 def program(run: PictureRun, stack: PictureStack, layer: int, head: int, query: int) -> str:
     """The program for one of our own models; its rows count tokens, with the class token first."""
-    template = _ONE if run.written is None else _SEVERAL
     words = stack == "words"
-    return template.format(
+    return (_ONE if run.written is None else _SEVERAL).format(
         model=run.model,
         counts=_counts(run),
         layer=layer,
