@@ -57,6 +57,7 @@ JOINED = {
     "masks.traps.odd_axes": "attnviz.pages.masks.maths.traps.places",
     "pictures.changed_weights": "attnviz.pages.pictures.maths.patch_measures",
     "pictures.picture_edits": "attnviz.pages.pictures.maths.picture_record",
+    "pictures.picture_program": "attnviz.pages.pictures.maths.patch_measures",
     "pictures.windowed_run": "attnviz.pages.pictures.maths.picture_record",
     "pictures.smallest_patches": "attnviz.pages.pictures.maths.picture_run",
     "sharing.live_layers": "attnviz.pages.sharing.maths",

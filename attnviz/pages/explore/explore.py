@@ -13,16 +13,7 @@ from attnviz.app.text import spoken
 from attnviz.base.words import _
 from attnviz.pages.explore import choices
 from attnviz.pages.explore.page_entry import PAGE
-from attnviz.pages.explore.panels import (
-    head,
-    next,
-    place,
-    programs,
-    request_form,
-    several_heads,
-    stages,
-    what_if,
-)
+from attnviz.pages.explore.panels import head, next, programs, request_form, several_heads, stages, what_if
 from attnviz.pages.explore.panels.shown_head import Shown
 
 
@@ -43,7 +34,7 @@ def picture(request: request_form.Request) -> None:
 def _below(shown: Shown) -> None:
     """Draw six panels, closed at first, and the code that prints this head's numbers."""
     panels = {
-        "place": (_("Where this head sits in the model"), ":material/account_tree:", place.panel),
+        "place": (_("Where this head sits in the model"), ":material/account_tree:", stages.place),
         "stages": (_("How it came about"), ":material/function:", stages.panel),
         "what_if": (
             _("What if: another mask, another scale, a silenced head"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -28,7 +29,7 @@ def products(q: np.ndarray, k: np.ndarray, query: str, key: str) -> Figure:
     """q, k and their elementwise product over the head's width, each row on its own scale."""
     product = q * k
     signs = np.where(product < 0, SCORES[1][1], SCORES[3][1])
-    rows = [
+    rows: list[tuple[np.ndarray, Any, str]] = [
         (q, Q_BLUE, _("q of {token}").format(token=label(query))),
         (k, K_VERMILION, _("k of {token}").format(token=label(key))),
         (product, signs, _("q × k")),
@@ -56,7 +57,7 @@ def row_steps(
     return layout(fig, height=460)
 
 
-def _bars_in_rows(rows: Sequence[tuple[np.ndarray, str | np.ndarray, str]], hover: str, gap: float) -> Figure:
+def _bars_in_rows(rows: Sequence[tuple[np.ndarray, Any, str]], hover: str, gap: float) -> Figure:
     """Charts of bars one below the other; each row has values, colours and a name."""
     fig = make_subplots(rows=len(rows), cols=1, shared_xaxes=True, vertical_spacing=gap)
     for number, (values, colours, name) in enumerate(rows, 1):

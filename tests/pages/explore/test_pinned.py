@@ -27,13 +27,13 @@ def held(monkeypatch):
 def places(run, **look):
     stack = run.stacks[0]
     matrix = head_matrix(stack, 0, 0, Look(**look))
-    return explorer_state.Places.of(stack, matrix), matrix
+    return explorer_state.places_of(stack, matrix), matrix
 
 
 def places_of(*tokens):
     """The places of a picture of whole tokens."""
     axis = explorer_state.Axis(tuple((i,) for i in range(len(tokens))), tokens)
-    return explorer_state.Places(axis, axis)
+    return {"q": axis, "k": axis}
 
 
 def labels_of(pins, matrix):

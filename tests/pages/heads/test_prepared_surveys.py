@@ -24,6 +24,8 @@ def test_a_prepared_survey_has_the_scores_of_its_first_sentences(model: str, tex
     assert survey is not None
     loaded = load(model)
     assert survey.sentences == config.sentences(loaded)
+    assert len(survey.sentences) == 64
+    assert {"weights", "seed", "made", "torch", "transformers", "model"} <= set(survey.about)
     short = head_survey.Config("own", "\n".join(survey.sentences[:AGAIN]))
     *_, last = head_survey.patterns(loaded, short)
     assert last.sentences == survey.sentences[:AGAIN]
@@ -35,14 +37,6 @@ def test_a_prepared_survey_has_the_scores_of_its_first_sentences(model: str, tex
             np.testing.assert_allclose(
                 held.best_scores[heads, places], each[sentence, heads], atol=1e-3, err_msg=f"{name} {sentence}"
             )
-
-
-@pytest.mark.parametrize("model, text", PAIRS)
-def test_a_prepared_survey_says_how_it_was_made(model: str, text: TextKind) -> None:
-    survey = head_survey.find(model, head_survey.Config(text))
-    assert survey is not None
-    assert {"weights", "seed", "made", "torch", "transformers", "model"} <= set(survey.about)
-    assert len(survey.sentences) == 64
 
 
 def test_other_weights_other_sentences_and_ones_own_text_have_no_prepared_survey(

@@ -10,15 +10,16 @@ from torch.testing import assert_close
 from attnviz.models.loading import load
 from attnviz.models.pictures import PatchGrid, composed, held_out, sample
 from attnviz.pages.pictures.maths.patch_measures import (
+    changed_program,
     distances,
     head_maps,
     mean_of_layers,
+    program,
     received,
     rolled_out,
     sinks,
     weights_under,
 )
-from attnviz.pages.pictures.maths.picture_program import changed_program, program
 from attnviz.pages.pictures.maths.picture_record import HeadChange
 from attnviz.pages.pictures.maths.picture_run import rerun, run_picture, smallest_set, taken_away
 from tests.models.tiny import eager

@@ -63,15 +63,29 @@ def run(model: Any, stack: Stack) -> ModelParts:
     named = list(model.named_parameters())
     towers = _towers(model)
     prefix = _tower_of(stack, towers)
-    place = _Places(model, prefix, [tower for tower in towers if tower != prefix])
+    others = [tower for tower in towers if tower != prefix]
+    embeddings, scores = model.get_input_embeddings(), model.get_output_embeddings()
+    embedding_ids = {id(p) for p in embeddings.parameters()}
+    head_ids = set() if scores is None else {id(p) for p in scores.parameters()}
+
+    def place_of(name: str, parameter: nn.Parameter) -> Any:
+        """The part that a parameter belongs to; in a block, its number and its role."""
+        if _inside(name, prefix):
+            number, *path = name[len(prefix) + 1 :].split(".")
+            return int(number), _role(path)
+        if any(_inside(name, other) for other in others):
+            return "elsewhere"
+        if id(parameter) in embedding_ids or any(_EMBEDDING.search(part) for part in name.split(".")):
+            return "embedding"
+        return "head" if id(parameter) in head_ids else "after"
+
     members: dict[Any, list[tuple[str, nn.Parameter]]] = {}
     for name, parameter in named:
-        members.setdefault(place.of(name, parameter), []).append((name, parameter))
+        members.setdefault(place_of(name, parameter), []).append((name, parameter))
     blocks = tuple(
         BlockParts(*(_sized(members.get((at, role), ())) for role in ("attention", "mlp", "norms")))
         for at in range(towers[prefix])
     )
-    embeddings, scores = model.get_input_embeddings(), model.get_output_embeddings()
     tied = scores is not None and getattr(scores, "weight", None) is embeddings.weight
     head = _sized(members.get("head", ()))
     if tied:
@@ -109,26 +123,6 @@ def _tower_of(stack: Stack, towers: Mapping[str, int]) -> str:
     side = "encoder" if stack.id == "encoder" else "decoder"
     wanted = wanted or [name for name in towers if side in name.split(".")] or list(towers)
     return max(wanted, key=lambda name: towers[name])
-
-
-class _Places:
-    """Says of each parameter which part it belongs to."""
-
-    def __init__(self, model: Any, prefix: str, others: Sequence[str]) -> None:
-        self.prefix, self.others = prefix, others
-        scores = model.get_output_embeddings()
-        self.embedding = {id(p) for p in model.get_input_embeddings().parameters()}
-        self.head = set() if scores is None else {id(p) for p in scores.parameters()}
-
-    def of(self, name: str, parameter: nn.Parameter) -> Any:
-        if _inside(name, self.prefix):
-            number, *path = name[len(self.prefix) + 1 :].split(".")
-            return int(number), _role(path)
-        if any(_inside(name, other) for other in self.others):
-            return "elsewhere"
-        if id(parameter) in self.embedding or any(_EMBEDDING.search(part) for part in name.split(".")):
-            return "embedding"
-        return "head" if id(parameter) in self.head else "after"
 
 
 def _role(path: Sequence[str]) -> BlockRole:

@@ -34,7 +34,6 @@ class StagesResult:
     added: np.ndarray | None  #: (K,), length of weight times value after W_O; None where that projection is not known
     output: np.ndarray  #: (Dv,)
     factor: float  #: scores are multiplied by this
-    kv_head: int
     shapes: dict[str, tuple[int, ...]]  #: the whole head's tensors, by stage
     extras: tuple[str, ...]  #: which of "bias", "softcap" and "sinks" this layer has
 
@@ -81,7 +80,6 @@ def stages(
         _added(chosen, head, weights),
         _array(steps.output[0, 0, query]),
         chosen.scale_of(head) if scale == "model" else scale_factor(scale, q.shape[-1]),
-        kv_head,
         shapes,
         tuple(name for name in ("bias", "softcap", "sinks") if getattr(chosen, name) is not None),
     )
@@ -115,8 +113,8 @@ class Aligned:
     def common(self) -> tuple[Matrix, Matrix]:
         """Both, without the rows and columns that only one of them has."""
         one, two = ~self.first.hidden, ~self.second.hidden
-        rows, cols = (one.any(axis) & two.any(axis) for axis in (1, 0))
-        gone = ~(rows[:, None] & cols[None, :])
+        rows = one.any(1, keepdims=True) & two.any(1, keepdims=True)
+        gone = ~(rows & one.any(0) & two.any(0))
         first, second = (replace(each, hidden=each.hidden | gone) for each in (self.first, self.second))
         return first, second
 

@@ -122,31 +122,25 @@ class Axis:
         return self.lines[line][0], self.labels[self.lines[line][0]]
 
 
-@dataclass(frozen=True)
-class Places:
-    """The rows of a picture, which are queries, and its columns, which are keys."""
+Places = Mapping[PinSide, Axis]  #: "q": the rows of a picture; "k": its columns
 
-    q: Axis
-    k: Axis
 
-    @classmethod
-    def of(cls, stack: Stack, matrix: Matrix) -> Places:
-        return cls(Axis(matrix.row_tokens, stack.queries.labels), Axis(matrix.col_tokens, stack.keys.labels))
-
-    def axis(self, side: PinSide) -> Axis:
-        return self.q if side == "q" else self.k
+def places_of(stack: Stack, matrix: Matrix) -> Places:
+    """What the rows and columns of a matrix stand for."""
+    return {"q": Axis(matrix.row_tokens, stack.queries.labels), "k": Axis(matrix.col_tokens, stack.keys.labels)}
 
 
 def pins(places: Places) -> Pins | None:
     """The pinned tokens and cell that this picture has; None when nothing was ever pinned."""
-    held = link_state.value(choices.PINS)
-    if held is None:
+    chosen = link_state.value(choices.PINS)
+    if chosen is None:
         return None
-    lines = [(side, _line(places.axis(side), at, *label)) for side, at, *label in held["t"]]
+    lines = [(side, _line(places[side], at, *label)) for side, at, *label in chosen["t"]]
     tokens = dict.fromkeys(Pin(side, line) for side, line in lines if line is not None)
-    row, col, *labels = held.get("c") or (None, None)
-    if row is not None:
-        row, col = (_line(places.q, row, *labels[:1]), _line(places.k, col, *labels[1:]))
+    row, col = None, None
+    if "c" in chosen:
+        query, key, *labels = chosen["c"]
+        row, col = _line(places["q"], query, *labels[:1]), _line(places["k"], key, *labels[1:])
     return Pins(tuple(tokens), None if row is None or col is None else (row, col))
 
 
@@ -158,12 +152,12 @@ def _line(axis: Axis, at: int, label: str | None = None) -> int | None:
     return None if line is None or line >= len(axis.lines) else line
 
 
-def keep_pins(places: Places, held: Pins) -> None:
+def keep_pins(places: Places, pins: Pins) -> None:
     """Keep the pins, and let the stages follow a clicked cell again. A callback, with `places` filled in."""
-    tokens = [(pin.axis, places.axis(pin.axis).kept(pin.index)) for pin in held.tokens]
+    tokens = [(pin.axis, places[pin.axis].kept(pin.index)) for pin in pins.tokens]
     kept: dict[str, Any] = {"t": [[side, *token] for side, token in tokens if token is not None]}
-    if held.cell is not None:
-        query, key = places.q.kept(held.cell[0]), places.k.kept(held.cell[1])
+    if pins.cell is not None:
+        query, key = places["q"].kept(pins.cell[0]), places["k"].kept(pins.cell[1])
         if query is not None and key is not None:
             kept["c"] = [query[0], key[0], query[1], key[1]]
-    link_state.put_all({choices.PINS: kept if held else None, choices.STAGE: None})
+    link_state.put_all({choices.PINS: kept if pins else None, choices.STAGE: None})

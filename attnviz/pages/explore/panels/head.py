@@ -73,7 +73,7 @@ def _large(run: ModelRun, stack: Stack, layer: int, head: int) -> Shown:
         look, colours = _how_shown(run, stack)
     edit = explorer_state.edit(stack, layer)
     matrix = edited_head.matrix(run, stack, layer, head, look, edit)
-    places = explorer_state.Places.of(stack, matrix)
+    places = explorer_state.places_of(stack, matrix)
     every = address_of_heads(run, stack)
     scene = HeadScene(
         *axes(matrix),

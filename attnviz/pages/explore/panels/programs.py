@@ -59,6 +59,11 @@ def of_what_if(shown: Shown, changed_at: HeadPlace, edit: HeadEdit, row: int, tr
 def what_if_code(shown: Shown, changed_at: HeadPlace, edit: HeadEdit, query: int, again: bool, guesses: bool) -> str:
     """The program. `again`: the model runs again with the change; `guesses`: it predicts a next token."""
     first, *others = _imports(shown.run, "Edit, capture, intervene" if again else "capture")
+    at_once = [
+        f"layer = layers[{shown.layer}]",
+        f"before = layer.weights({shown.head})[0, 0]  # (Q, K)",
+        f"after = layer.weights({shown.head}{_arguments(edit, 'layer')})[0, 0]  # from the same Q and K",
+    ]
     lines = [
         first,
         "from attnviz.core import masks",
@@ -67,7 +72,7 @@ def what_if_code(shown: Shown, changed_at: HeadPlace, edit: HeadEdit, query: int
         "n = len(tokens.labels)",
         *_mask(shown, edit),
         "",
-        *(_again(shown, changed_at, edit) if again else _at_once(shown, edit)),
+        *(_again(shown, changed_at, edit) if again else at_once),
         f"for token, old, new in zip(tokens.labels, before[{query}], after[{query}]):",
         '    print(f"{token:>12} {old:.4f} {new:.4f}")',
     ]
@@ -105,14 +110,6 @@ def _arguments(edit: HeadEdit, layer: str) -> str:
     }.get(edit.scale)
     mask = f"mask_of({layer})" if edit.mask != "model" or edit.hidden else None
     return "".join(f", {name}={value}" for name, value in (("mask", mask), ("scale", scale)) if value is not None)
-
-
-def _at_once(shown: Shown, edit: HeadEdit) -> list[str]:
-    return [
-        f"layer = layers[{shown.layer}]",
-        f"before = layer.weights({shown.head})[0, 0]  # (Q, K)",
-        f"after = layer.weights({shown.head}{_arguments(edit, 'layer')})[0, 0]  # from the same Q and K",
-    ]
 
 
 def _again(shown: Shown, changed_at: HeadPlace, edit: HeadEdit) -> list[str]:

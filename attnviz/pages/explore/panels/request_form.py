@@ -80,24 +80,23 @@ def _kind(
 
 
 def _model() -> tuple[Availability | None, str]:
-    states = {each.entry.id: each for each in availabilities() if each.entry.kind != "pictures"}
-    order = sorted(states, key=lambda name: not states[name].on_this_machine)
-    options = {name: _label(states[name]) for name in order}
+    models = [each for each in availabilities() if each.entry.kind != "pictures"]
+    download = _("{name} (download {size} MB)")
+    options = {
+        each.entry.id: each.name
+        if each.on_this_machine
+        else download.format(name=each.entry.name, size=each.entry.download_mb)
+        for each in sorted(models, key=lambda each: not each.on_this_machine)
+    }
     if not current().hosted:
         options[choices.OTHER_MODEL] = _("another model…")
     name = widgets.one_of(
         choices.MODEL, _("Model"), options, style="select", help=_("Models that are on this machine come first.")
     )
     if name != choices.OTHER_MODEL:
-        return states.get(name), name
+        return next((each for each in models if each.entry.id == name), None), name
     typed = widgets.text(choices.HUB_ID, _("Hub id or folder"), placeholder="owner/name")  # untranslated: an id
     return None, typed.strip()
-
-
-def _label(model: Availability) -> str:
-    if model.on_this_machine:
-        return model.name
-    return _("{name} (download {size} MB)").format(name=model.entry.name, size=model.entry.download_mb)
 
 
 def _second(kind: str | None) -> str:

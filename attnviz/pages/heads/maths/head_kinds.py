@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from attnviz.base.message import Message
@@ -25,30 +23,14 @@ KINDS: dict[str, tuple[Message, Message]] = {
 }
 
 
-@dataclass(frozen=True)
-class NamedHead:
-    """One head under one name, with the evidence for it."""
-
-    kind: str
-    column: int  #: its place among the survey's heads
-    mean: float
-    stderr: float
-    stability: float
-    sentences: int
-
-
-def named(survey: Survey, most: int = 5) -> list[NamedHead]:
-    """The heads of every kind, the strongest first, at most `most` of each."""
-    heads = []
+def named(survey: Survey, most: int = 5) -> list[tuple[str, int]]:
+    """The heads of every kind as (kind, column), the strongest first, at most `most` of each."""
+    heads: list[tuple[str, int]] = []
     for kind in _measured(survey):
-        mean = survey.measures[kind].mean
-        order = np.argsort(-np.nan_to_num(mean, nan=-1.0), kind="stable")[:most]
-        heads += [_evidence(survey, kind, int(column)) for column in order if mean[column] >= NAMED_FROM]
+        mean = np.nan_to_num(survey.measures[kind].mean, nan=-1.0)
+        order = np.argsort(-mean, kind="stable")[:most]
+        heads += [(kind, int(column)) for column in order if mean[column] >= NAMED_FROM]
     return heads
-
-
-def _measured(survey: Survey) -> list[str]:
-    return [kind for kind in PATTERNS if kind in survey.measures]
 
 
 def count_of(survey: Survey, kind: str) -> int:
@@ -56,16 +38,14 @@ def count_of(survey: Survey, kind: str) -> int:
     return int((np.nan_to_num(survey.measures[kind].mean) >= NAMED_FROM).sum())
 
 
-def names_of(survey: Survey, column: int) -> list[NamedHead]:
-    """What one head is called, the strongest first; empty where no pattern has half of its weight."""
-    names = [_evidence(survey, kind, column) for kind in _measured(survey)]
-    return sorted((each for each in names if each.mean >= NAMED_FROM), key=lambda each: -each.mean)
+def names_of(survey: Survey, column: int) -> dict[str, float]:
+    """The kinds that one head is of, each with its mean, the strongest first; none where no pattern has half of it."""
+    means = {kind: float(survey.measures[kind].mean[column]) for kind in _measured(survey)}
+    return {kind: means[kind] for kind in sorted(means, key=lambda kind: -means[kind]) if means[kind] >= NAMED_FROM}
 
 
-def _evidence(survey: Survey, kind: str, column: int) -> NamedHead:
-    measure = survey.measures[kind]
-    mean, stderr, stability = (float(each[column]) for each in (measure.mean, measure.stderr, measure.stability))
-    return NamedHead(kind, column, mean, stderr, stability, int(measure.counts[column]))
+def _measured(survey: Survey) -> list[str]:
+    return [kind for kind in PATTERNS if kind in survey.measures]
 
 
 def rank_correlation(a: np.ndarray, b: np.ndarray) -> float:

@@ -200,13 +200,7 @@ def _read(name: str) -> Survey | None:
     with np.load(io.BytesIO(data), allow_pickle=False) as file:
         arrays = dict(file)
     about: dict[str, Any] = json.loads(arrays.pop("header").tobytes())
-    measures = {
-        kind: MeasureSummary(*(_unpacked(arrays[f"{kind}.{each}"]) for each in _FIELDS))
-        for kind in about.pop("measures")
-    }
+    plain = {name: each.astype(np.int64 if each.dtype == np.int8 else np.float64) for name, each in arrays.items()}
+    measures = {kind: MeasureSummary(*(plain[f"{kind}.{each}"] for each in _FIELDS)) for kind in about.pop("measures")}
     sentences = tuple(about.pop("sentences"))
     return Survey(tuple((int(a), int(b)) for a, b in arrays["places"]), measures, sentences, about)
-
-
-def _unpacked(values: np.ndarray) -> np.ndarray:
-    return values.astype(np.int64 if values.dtype == np.int8 else np.float64)

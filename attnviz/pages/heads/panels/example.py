@@ -30,8 +30,8 @@ from attnviz.runs.model_run import Request
 def evidence(shown: ShownSurvey, column: int) -> None:
     """What the head is called, and all that was measured of it."""
     layer, head = shown.survey.places[column]
-    names = head_kinds.names_of(shown.survey, column)
-    called = listed(f"{spoken(head_kinds.KINDS[each.kind][0])} ({each.mean:.2f})" for each in names)
+    names = head_kinds.names_of(shown.survey, column).items()
+    called = listed(f"{spoken(head_kinds.KINDS[kind][0])} ({mean:.2f})" for kind, mean in names)
     text = _("**{model}, layer {layer}, head {head}**: {called}")
     st.markdown(text.format(model=plain(shown.name), layer=layer, head=head, called=called or _("no name fits")))
     words = measures()
@@ -83,9 +83,9 @@ def examples(shown: ShownSurvey, by: str, column: int) -> None:
 
 def open_explorer(model: str, text: str, at: tuple[int, int]) -> None:
     """Show one head of a model on a sentence, with nothing changed."""
-    unchanged = {"second": "", "pair": None, "frame": "usual", "pins": None, "stage": None}
-    unchanged |= {"painted": None, "hide": (), "quiet": ()}
-    link_state.keep_named("explore", {"model": model, "text": text, "at": at, **unchanged})
+    here = {"model": model, "text": text, "second": "", "pair": None, "at": at, "frame": "usual"}
+    nothing = {"pins": None, "stage": None, "painted": None, "hide": (), "quiet": ()}
+    link_state.keep_named("explore", here | nothing)
     st.switch_page(file_of("explore"))
 
 

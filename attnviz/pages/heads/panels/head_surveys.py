@@ -42,9 +42,9 @@ class HeadsRequest:
 
 def ask() -> HeadsRequest | None:
     """Draw the controls. None where no model is on this machine, or no text was given; the page then says so."""
-    kinds = {s.entry.id: s.entry.kind for s in availabilities() if s.on_this_machine}
-    names = {s.entry.id: s.name for s in availabilities() if kinds.get(s.entry.id) in ("decoder", "encoder")}
-    if not names:
+    here = [s for s in availabilities() if s.on_this_machine and s.entry.kind in ("decoder", "encoder")]
+    kinds, names = {s.entry.id: s.entry.kind for s in here}, {s.entry.id: s.name for s in here}
+    if not here:
         st.info(_("No trained model is on this machine yet: the page “Explore” says how to get one."))
         return None
     repeated = link_state.value(choices.TEXT) == "repeated"
@@ -179,16 +179,34 @@ class ShownSurvey:
 def obtain(section: str, model: str, name: str, config: Config) -> ShownSurvey:
     """The survey of a model, with the bar of what is still being made drawn here; a Problem where it cannot be made."""
     decoder = availability(model).entry.kind == "decoder"
-    survey, runs = head_survey.find(model, config), []
+    engine = model_cache.shared().engine
+    survey = head_survey.find(model, config)
+    runs: list[live_run.Live[SurveySoFar]] = []
+
+    def advance(kind: str, steps: Callable[..., Iterator[SurveySoFar]], text: str, *costs_on: int) -> Survey | None:
+        """Go on with a run of this model, draw its bar, and sum up what has come."""
+        live = live_run.advance(
+            f"{kind}-{section}",
+            (model, version(model), config, *costs_on),
+            lambda: steps(model_cache.model(model), config, *costs_on, by=engine),
+            lambda so_far: so_far.done,
+            elsewhere=not engine.loads_here,
+        )
+        runs.append(live)
+        so_far = live.result
+        done = 0 if so_far.scores is None else so_far.scores.sentences
+        total = costs_on[0] if costs_on else len(so_far.sentences)
+        text = text.format(name=name, share=so_far.share, done=done, all=total)
+        live_run.controls(f"{kind}-{section}", live, so_far.share, text)
+        return so_far.survey()
+
     if survey is None:
-        runs.append(_patterns(section, model, name, config))
-        survey = runs[0].result.survey()
+        survey = advance("heads", head_survey.patterns, _("{name}: {done} of {all} sentences"))
         assert survey is not None  # the first sentence is always waited for
     count = _costs_asked(model, config)
     has_costs = bool(survey.measures.keys() & set(head_survey.COSTS))
     if decoder and count is not None and not has_costs and not any(live.running or live.stopped for live in runs):
-        runs.append(_costs(section, model, config, count))
-        costs = runs[-1].result.survey()
+        costs = advance("costs", head_survey.costs, _("costs: {share:.0%}, {done} of {all} sentences"), count)
         survey = survey if costs is None else survey.with_measures_of(costs)
     return ShownSurvey(model, name, config, survey, decoder, tuple(runs), section)
 
@@ -223,43 +241,8 @@ def offer_costs(shown: ShownSurvey) -> None:
 
 def go_on(*shown: ShownSurvey) -> None:
     """Run the page again where more is to come. Last on the page."""
-    for each in shown:
-        for live in each.live:
-            live_run.again(live)
-
-
-def _patterns(section: str, model: str, name: str, config: Config) -> live_run.Live[SurveySoFar]:
-    engine = model_cache.shared().engine
-    live = _advance(
-        f"heads-{section}",
-        (model, version(model), config),
-        lambda: head_survey.patterns(model_cache.model(model), config, engine),
-    )
-    share, count = live.result.share, len(live.result.sentences)
-    text = _("{name}: {done} of {all} sentences").format(name=name, done=round(share * count), all=count)
-    live_run.controls(f"heads-{section}", live, share, text)
-    return live
-
-
-def _costs(section: str, model: str, config: Config, count: int) -> live_run.Live[SurveySoFar]:
-    engine = model_cache.shared().engine
-    live = _advance(
-        f"costs-{section}",
-        (model, version(model), config, count),
-        lambda: head_survey.costs(model_cache.model(model), config, count, engine),
-    )
-    share, scores = live.result.share, live.result.scores
-    done = 0 if scores is None else scores.sentences
-    text = _("costs: {share:.0%}, {done} of {all} sentences").format(share=share, done=done, all=count)
-    live_run.controls(f"costs-{section}", live, share, text)
-    return live
-
-
-def _advance(
-    section: str, key: tuple[object, ...], begin: Callable[[], Iterator[SurveySoFar]]
-) -> live_run.Live[SurveySoFar]:
-    elsewhere = not model_cache.shared().engine.loads_here
-    return live_run.advance(section, key, begin, lambda so_far: so_far.done, elsewhere)
+    for live in (live for each in shown for live in each.live):
+        live_run.again(live)
 
 
 def _ask(model: str, config: Config, count: int) -> None:

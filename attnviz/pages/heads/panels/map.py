@@ -181,10 +181,10 @@ def panel(shown: ShownSurvey, key: str) -> None:
     def picked() -> None:
         rows = st.session_state[key]["selection"]["rows"]
         if rows and rows[0] < len(heads):
-            pick(shown, heads[rows[0]].column)
+            pick(shown, heads[rows[0]][1])
 
     st.dataframe(
-        [_row(shown, each) for each in heads],
+        [_row(shown, kind, column) for kind, column in heads],
         hide_index=True,
         key=key,
         on_select=picked,
@@ -201,16 +201,16 @@ def panel(shown: ShownSurvey, key: str) -> None:
     )
 
 
-def _row(shown: ShownSurvey, each: head_kinds.NamedHead) -> dict[str, Any]:
+def _row(shown: ShownSurvey, kind: str, column: int) -> dict[str, Any]:
+    measure = shown.survey.measures[kind]
     row: dict[str, Any] = {
-        _("called"): spoken(head_kinds.KINDS[each.kind][0]),
-        _("head"): choices.name_of(shown.survey.places[each.column]),
-        _("weight"): with_error(each.mean, each.stderr, 2),
-        _("in the first ten"): f"{each.stability:.0%}",
-        _("sentences"): each.sentences,
+        _("called"): spoken(head_kinds.KINDS[kind][0]),
+        _("head"): choices.name_of(shown.survey.places[column]),
+        _("weight"): with_error(measure.mean[column], measure.stderr[column], 2),
+        _("in the first ten"): f"{measure.stability[column]:.0%}",
+        _("sentences"): int(measure.counts[column]),
     }
     if shown.has("silenced"):
         cost = shown.survey.measures["silenced"]
-        mean, error = cost.mean[each.column], cost.stderr[each.column]
-        row[_("cost, nats")] = with_error(mean, error, 3, signed=True)
+        row[_("cost, nats")] = with_error(cost.mean[column], cost.stderr[column], 3, signed=True)
     return row

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from attnviz.base.message import Message, Problem
 from attnviz.base.words import N_
-from attnviz.models.capture import Edit, LayerPlace, RecordedLayer, Trace
+from attnviz.models.capture import Edit, LayerPlace, MaskChoice, RecordedLayer, Trace
 from attnviz.models.catalogue import LoadedModel, WeightsAre
 from attnviz.models.pictures import (
     PatchGrid,
@@ -56,12 +56,11 @@ class HeadChange:
 
 @dataclass(frozen=True, eq=False)
 class PictureAnswer:
-    """What a model says of a picture: words, each with its probability; of a model that says nothing, a vector."""
+    """What a model says of a picture: words, each with its probability; none of a model that says nothing."""
 
     words: tuple[str, ...] = ()  #: one for a model that names a picture, several for one that writes
     shares: tuple[float, ...] = ()  #: the probability of each
     others: tuple[tuple[str, float], ...] = ()  #: of a model that names: the likeliest names, the first included
-    vector: np.ndarray | None = None
 
     @property
     def said(self) -> str:
@@ -82,10 +81,6 @@ class PatchStack:
     grid: PatchGrid
     words: tuple[str, ...] = ()  #: in place of patches, what looks: the word that each query wrote
     windows: tuple[tuple[int, int], ...] = ()  #: of each layer that looks inside windows: their side and their shift
-
-    @property
-    def queries(self) -> int:
-        return len(self.words) or self.grid.tokens
 
     @property
     def usual(self) -> int:
@@ -174,8 +169,10 @@ def of_heads(run: PictureRun, change: HeadChange, masks: Masks) -> list[Edit]:
     if change.factor != 1.0:
         name, layer, head = change.head
         place = run.stack(name).layers[layer]
-        mask, tower = masks.get(place.place, "model"), place.tower or None
-        edits.append(Edit(place.index, head, kind=place.kind, tower=tower, mask=mask, factor=change.factor))
+        mask: MaskChoice = masks.get(place.place, "model")
+        edits.append(
+            Edit(place.index, head, kind=place.kind, tower=place.tower or None, mask=mask, factor=change.factor)
+        )
     return edits
 
 

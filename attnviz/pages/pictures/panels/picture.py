@@ -11,6 +11,7 @@ import streamlit as st
 from attnviz.app import show, widgets
 from attnviz.app.code_snippet import snippet
 from attnviz.app.links import link_state, page_address, saved_views
+from attnviz.app.links.choices import Choice
 from attnviz.app.text import plain, spoken
 from attnviz.base.words import _, language, say, sentences, speaking
 from attnviz.canvas.patch_view import PatchChoices, PatchRows, PatchScene, live_scene, patch_view
@@ -20,8 +21,7 @@ from attnviz.models.catalogue import LoadedModel
 from attnviz.models.pictures import PatchGrid, card
 from attnviz.pages.pictures import choices
 from attnviz.pages.pictures.figures import LitRow, PatchPicture
-from attnviz.pages.pictures.maths.patch_measures import weights_under
-from attnviz.pages.pictures.maths.picture_program import changed_program, program
+from attnviz.pages.pictures.maths.patch_measures import changed_program, program, weights_under
 from attnviz.pages.pictures.maths.picture_record import (
     STAGES,
     HeadChange,
@@ -46,7 +46,6 @@ def draw(loaded: LoadedModel, picture: ChosenPicture) -> None:
     answer, ordered = st.columns([2, 1], vertical_alignment="center")
     with ordered:
         order = _order(stack)
-    _say_what_is_not_here(stack)
     chosen = chosen_in(run, stack)
     scene = picture_cache.scene(loaded, picture, run, stack, shown_under(stack, chosen), order)
     chosen = scene.allowed(chosen)
@@ -109,10 +108,10 @@ def _order(stack: PatchStack) -> str:
 def chosen_in(run: PictureRun, stack: PatchStack) -> PatchChoices:
     """What the link and the session hold, for this stack."""
     silenced = tuple((layer, head) for name, layer, head in link_state.value(choices.SILENCED) if name == stack.id)
-    layer = min(link_state.value(choices.LAYER), len(stack.layers) - 1)
+    layer = _at_most(choices.LAYER, len(stack.layers) - 1)
     return PatchChoices(
         layer,
-        min(link_state.value(choices.HEAD), stack.layers[layer].n_heads - 1),
+        _at_most(choices.HEAD, stack.layers[layer].n_heads - 1),
         link_state.value(choices.PINS),
         coarser(link_state.value(choices.HIDDEN), run.stacks[0].grid, stack.grid),
         silenced,
@@ -121,12 +120,10 @@ def chosen_in(run: PictureRun, stack: PatchStack) -> PatchChoices:
     )
 
 
-def _say_what_is_not_here(stack: PatchStack) -> None:
-    """Name a layer or a head of the link that the model does not have; its last one is shown."""
-    top = len(stack.layers) - 1
-    heads = stack.layers[min(link_state.value(choices.LAYER), top)].n_heads
-    for choice, last in ((choices.LAYER, top), (choices.HEAD, heads - 1)):
-        widgets.say_too_high(choice, last)
+def _at_most(choice: Choice[int], last: int) -> int:
+    """The layer or the head that was chosen; the last one where the model does not have it, and a line says so."""
+    widgets.say_too_high(choice, last)
+    return min(link_state.value(choice), last)
 
 
 def _keep(fine: PatchGrid, stack: PatchStack, chosen: PatchChoices) -> None:
@@ -153,8 +150,8 @@ def change_of(run: PictureRun, stack: PatchStack, chosen: PatchChoices) -> HeadC
     silenced: list[tuple[PictureStack, int, int]] = [(stack.id, layer, head) for layer, head in chosen.silenced]
     for other in run.stacks:
         if other.id != stack.id:
-            held = [each for each in link_state.value(choices.SILENCED) if each[0] == other.id]
-            silenced += [(other.id, layer, head) for _name, layer, head in held if other.has(layer, head)]
+            chosen_there = [each for each in link_state.value(choices.SILENCED) if each[0] == other.id]
+            silenced += [(other.id, layer, head) for _name, layer, head in chosen_there if other.has(layer, head)]
     hidden = tuple(patch for patch in link_state.value(choices.HIDDEN) if patch < run.stacks[0].grid.patches)
     return HeadChange(hidden, tuple(silenced), chosen.factor, (stack.id, chosen.layer, chosen.head))
 

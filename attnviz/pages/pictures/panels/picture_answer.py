@@ -164,7 +164,7 @@ def draw_smallest(loaded: LoadedModel, picture: ChosenPicture, run: PictureRun) 
     """The button that looks for few patches which keep the answer, the search as it goes on, and its result."""
     if not run.answer.words or not run.can_change:
         return
-    smallest: SmallestSet | None = picture_cache.found(loaded, picture, "smallest")
+    smallest: SmallestSet | None = picture_cache.find(loaded, picture, "smallest")
     place = st.empty()
     if smallest is None and place.button(
         _("Find a smallest set of patches that keeps the answer"), key="smallest", icon=":material/compress:"

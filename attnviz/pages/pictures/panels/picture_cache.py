@@ -73,7 +73,7 @@ def maps_of(loaded: LoadedModel, picture: ChosenPicture, stack: PatchStack) -> H
     return of_run(loaded, picture, ("maps", stack.id), partial(head_maps, stack))
 
 
-def found(loaded: LoadedModel, picture: ChosenPicture, key: Hashable) -> Any:
+def find(loaded: LoadedModel, picture: ChosenPicture, key: Hashable) -> Any:
     """What `of_run` keeps under this key, or None."""
     name = (loaded.entry.id, loaded.version, picture.about, key)
     return _own_results(picture).get(name) if picture.own else _results.find(name)

@@ -40,9 +40,8 @@ FORMAT = "attnviz picture 1"
 MOST_SAVED = 8  #: MB; 5 MB of a picture are 6.7 in a saved view
 
 
-# Which model reads the picture: ours, those of the catalogue, or any other of the hub's or in a folder.
 def ask(loaded: LoadedModel) -> ChosenPicture | None:
-    """Draw the controls; answer the picture, and what is asked of it; None while there is none."""
+    """Draw the controls; the picture with what is asked of it, or None while there is none."""
     picture = _picture(_digits_of(loaded))
     if picture is None:
         return None
@@ -180,14 +179,19 @@ def view_with_picture(file: bytes, view: str) -> str:
 
 
 def ask_model() -> LoadedModel | None:
-    """Draw the choice; answer the model, or None while the visitor has not agreed to load it."""
+    """Draw the choice of a model: ours, those of the catalogue, any other of the hub's or in a folder.
+
+    None while the visitor has not agreed to load it.
+    """
     states = {each.entry.id: each for each in availabilities() if each.entry.kind == "pictures"}
     order = sorted(states, key=lambda name: (not states[name].on_this_machine, not states[name].entry.shipped))
-    options = {name: states[name].name for name in order}
-    for name, state in states.items():
-        if not state.on_this_machine:
-            entry = state.entry
-            options[name] = _("{name} (download {size} MB)").format(name=entry.name, size=entry.download_mb)
+    download = _("{name} (download {size} MB)")
+    options = {
+        name: states[name].name
+        if states[name].on_this_machine
+        else download.format(name=states[name].entry.name, size=states[name].entry.download_mb)
+        for name in order
+    }
     if not current().hosted:
         options[choices.OTHER_MODEL] = _("another model…")
     chosen = widgets.one_of(choices.MODEL, _("Model"), options, usual="digit-vit", style="select")
