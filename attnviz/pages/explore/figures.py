@@ -61,8 +61,7 @@ def _bars_in_rows(rows: Sequence[tuple[np.ndarray, Any, str]], hover: str, gap: 
     """Charts of bars one below the other; each row has values, colours and a name."""
     fig = make_subplots(rows=len(rows), cols=1, shared_xaxes=True, vertical_spacing=gap)
     for number, (values, colours, name) in enumerate(rows, 1):
-        bar = go.Bar(y=values, marker_color=colours, name=name, hovertemplate=hover)
-        fig.add_trace(bar, row=number, col=1)
+        fig.add_trace(go.Bar(y=values, marker_color=colours, name=name, hovertemplate=hover), row=number, col=1)
         fig.update_yaxes(title={"text": name, "font": {"size": 12}}, row=number, col=1)
     fig.update_layout(showlegend=False, bargap=0.15)
     return fig

@@ -62,8 +62,9 @@ def draw(run: ModelRun, stack: Stack) -> tuple[int, int]:
 
 def _asked(run: ModelRun, stack: Stack, by: str) -> AskedText:
     """What the visitor asked for, with all that these pictures depend on besides the sentence."""
-    curve = link_state.value(choices.CURVE)
-    besides = packing.fingerprint(replace(run.request, text=""), stack.id, by, curve, tongue())
+    besides = packing.fingerprint(
+        replace(run.request, text=""), stack.id, by, link_state.value(choices.CURVE), tongue()
+    )
     return AskedText(request_form.sentence_label(is_read=len(run.stacks) > 1), run.request.text, besides)
 
 

@@ -95,8 +95,8 @@ def _model() -> tuple[Availability | None, str]:
     )
     if name != choices.OTHER_MODEL:
         return next((each for each in models if each.entry.id == name), None), name
-    typed = widgets.text(choices.HUB_ID, _("Hub id or folder"), placeholder="owner/name")  # untranslated: an id
-    return None, typed.strip()
+    # the placeholder is an id and not translated
+    return None, widgets.text(choices.HUB_ID, _("Hub id or folder"), placeholder="owner/name").strip()
 
 
 def _second(kind: str | None) -> str:

@@ -58,8 +58,8 @@ def mean(shown: Shown) -> None:
             )
         )
     else:
-        heads = ("mean", shown.stack.id, places, shown.look)
-        matrix = model_cache.cached(shown.run, heads, lambda: average(shown.stack, places, shown.look))
+        key = ("mean", shown.stack.id, places, shown.look)
+        matrix = model_cache.cached(shown.run, key, lambda: average(shown.stack, places, shown.look))
         title = _("Mean of {count} heads (not a head)").format(count=len(places))
         st.caption(_("A mean hides what single heads do: two sharp heads look like one blurred head."))
     options = Options(full_range=shown.scene.options.full_range, root=shown.scene.options.root)
@@ -79,15 +79,15 @@ def mean(shown: Shown) -> None:
 
 def _heads(shown: Shown, kind: str) -> tuple[tuple[int, int], ...]:
     """The heads to take the mean over, as (layer, head)."""
-    layers = range(len(shown.stack.layers))
+    layers = shown.stack.layers
+    everyone = tuple((layer, head) for layer in range(len(layers)) for head in range(layers[layer].n_heads))
     if kind == "layer":
-        layers = range(shown.layer, shown.layer + 1)
-    everyone = tuple((layer, head) for layer in layers for head in range(shown.stack.layers[layer].n_heads))
+        return tuple(place for place in everyone if place[0] == shown.layer)
     if kind != "chosen":
         return everyone
     names = {choices.name_of(place): choices.name_of(place) for place in everyone}
-    here = choices.name_of((shown.layer, shown.head))
-    chosen = widgets.several(choices.MEAN_OF, _("Heads, as layer.head"), names, usual=[here])
+    usual = [choices.name_of((shown.layer, shown.head))]
+    chosen = widgets.several(choices.MEAN_OF, _("Heads, as layer.head"), names, usual=usual)
     return tuple(choices.head_of(name) for name in chosen)
 
 

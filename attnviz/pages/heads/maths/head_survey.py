@@ -111,8 +111,8 @@ class SurveySoFar:
         """Summed up; None before the first sentence is done."""
         if self.scores is None:
             return None
-        made = {name: MeasureSummary.of(self.scores, name) for name in self.scores.by_sentence}
-        return Survey(self.scores.places, made, self.sentences)
+        measures = {name: MeasureSummary.of(self.scores, name) for name in self.scores.by_sentence}
+        return Survey(self.scores.places, measures, self.sentences)
 
 
 def patterns(loaded: LoadedModel, config: Config, by: HeadWork = HERE) -> Iterator[SurveySoFar]:
@@ -182,8 +182,8 @@ def packed(survey: Survey, about: Mapping[str, object]) -> bytes:
     arrays: dict[str, np.ndarray] = {"places": np.array(survey.places, np.uint8)}
     for name, measure in survey.measures.items():
         for each in _FIELDS:
-            value = getattr(measure, each)
-            arrays[f"{name}.{each}"] = value.astype(np.int8 if each in ("counts", "best") else np.float16)
+            kind = np.int8 if each in ("counts", "best") else np.float16
+            arrays[f"{name}.{each}"] = getattr(measure, each).astype(kind)
     header = {**about, "format": FORMAT, "sentences": survey.sentences, "measures": list(survey.measures)}
     arrays["header"] = np.frombuffer(json.dumps(header).encode(), np.uint8)
     out = io.BytesIO()

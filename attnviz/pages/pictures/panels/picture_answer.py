@@ -65,14 +65,15 @@ def what_changed(run: PictureRun, change: HeadChange) -> str:
     """The change in words."""
     parts = []
     if change.hidden:
-        of = run.stacks[0].grid.patches
-        parts.append(_("{count} of {of} patches hidden").format(count=len(change.hidden), of=of))
+        count = len(change.hidden)
+        parts.append(_("{count} of {of} patches hidden").format(count=count, of=run.stacks[0].grid.patches))
     if change.silenced:
         heads = listed(f"{layer}.{head}" for _name, layer, head in change.silenced)
         parts.append(_("silenced heads {heads}").format(heads=heads))
     if change.factor != 1.0:
-        at = f"{change.head[1]}.{change.head[2]}"
-        parts.append(_("the scale of head {head} times {factor:g}").format(head=at, factor=change.factor))
+        _stack, layer, head = change.head
+        text = _("the scale of head {head} times {factor:g}")
+        parts.append(text.format(head=f"{layer}.{head}", factor=change.factor))
     return listed(parts)
 
 
@@ -137,10 +138,10 @@ def draw_text_tower(tower: TextTower) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         names = {str(at): plain(name) for at, name in enumerate(tower.names)}
         which = int(widgets.one_of(choices.DESCRIPTION, _("Description"), names, style="select"))
-        layers = len(tower.layers)
-        layer = int(widgets.number(choices.TEXT_LAYER, _("Layer"), step=1, high=layers - 1, width=120))
-        heads = tower.layers[layer].n_heads
-        head = int(widgets.number(choices.TEXT_HEAD, _("Head"), step=1, high=heads - 1, width=120))
+        last = len(tower.layers) - 1
+        layer = widgets.number(choices.TEXT_LAYER, _("Layer"), step=1, high=last, width=120)
+        last = tower.layers[layer].n_heads - 1
+        head = widgets.number(choices.TEXT_HEAD, _("Head"), step=1, high=last, width=120)
     words = tower.tokens[which][:MOST_TOKENS]
     count = len(words)
     weights = tower.layers[layer].weights(head)[which, 0].float().cpu().numpy()[:count, :count]
