@@ -32,7 +32,7 @@ def places(run, **look):
 
 def places_of(*tokens):
     """The places of a picture of whole tokens."""
-    axis = explorer_state.Axis(tuple((i,) for i in range(len(tokens))), tokens)
+    axis = explorer_state.PictureAxis(tuple((i,) for i in range(len(tokens))), tokens)
     return {"q": axis, "k": axis}
 
 

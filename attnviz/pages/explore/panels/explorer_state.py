@@ -99,7 +99,7 @@ def matrices_over(
 
 
 @dataclass(frozen=True)
-class Axis:
+class PictureAxis:
     """Which of the model's tokens each row, or each column, of a picture stands for. It holds no tensors."""
 
     lines: tuple[tuple[int, ...], ...]
@@ -122,12 +122,15 @@ class Axis:
         return self.lines[line][0], self.labels[self.lines[line][0]]
 
 
-Places = Mapping[PinSide, Axis]  #: "q": the rows of a picture; "k": its columns
+Places = Mapping[PinSide, PictureAxis]  #: "q": the rows of a picture; "k": its columns
 
 
 def places_of(stack: Stack, matrix: Matrix) -> Places:
     """What the rows and columns of a matrix stand for."""
-    return {"q": Axis(matrix.row_tokens, stack.queries.labels), "k": Axis(matrix.col_tokens, stack.keys.labels)}
+    return {
+        "q": PictureAxis(matrix.row_tokens, stack.queries.labels),
+        "k": PictureAxis(matrix.col_tokens, stack.keys.labels),
+    }
 
 
 def pins(places: Places) -> Pins | None:
@@ -144,7 +147,7 @@ def pins(places: Places) -> Pins | None:
     return Pins(tuple(tokens), None if row is None or col is None else (row, col))
 
 
-def _line(axis: Axis, at: int, label: str | None = None) -> int | None:
+def _line(axis: PictureAxis, at: int, label: str | None = None) -> int | None:
     """The row or column that an entry of the link means; one of an earlier version has no label: it counts lines."""
     if at == choices.LAST:
         return len(axis.lines) - 1
