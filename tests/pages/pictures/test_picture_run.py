@@ -246,5 +246,5 @@ def test_the_program_prints_the_answer_and_the_row_and_both_as_they_are_changed(
         layer = stack.layers[1]
         scores = layer.q[0, 2, 1].float() @ layer.k[0, 2 * layer.n_kv_heads // layer.n_heads].float().T
         scores[[stack.grid.first + patch for patch in hidden]] = -torch.inf
-        expected = (scores * layer.scale * 2.5).softmax(-1)
-        assert [float(each) for each in ast.literal_eval(row)] == pytest.approx(expected.tolist(), abs=1e-4)
+        changed = (scores * layer.scale * 2.5).softmax(-1).tolist()
+        assert [float(each) for each in ast.literal_eval(row)] == pytest.approx(changed, abs=1e-4)

@@ -58,8 +58,8 @@ def mean(shown: Shown) -> None:
             )
         )
     else:
-        key = ("mean", shown.stack.id, places, shown.look)
-        matrix = model_cache.cached(shown.run, key, lambda: average(shown.stack, places, shown.look))
+        mean_of = ("mean", shown.stack.id, places, shown.look)
+        matrix = model_cache.cached(shown.run, mean_of, lambda: average(shown.stack, places, shown.look))
         title = _("Mean of {count} heads (not a head)").format(count=len(places))
         st.caption(_("A mean hides what single heads do: two sharp heads look like one blurred head."))
     options = Options(full_range=shown.scene.options.full_range, root=shown.scene.options.root)
