@@ -26,8 +26,6 @@ from attnviz.canvas.head.attention_view import head_view
 from attnviz.canvas.head.pictures import head_picture, lines_picture
 from attnviz.canvas.shared import blobs, packing
 from attnviz.canvas.shared.kinds import Head, HeadScene, Options
-from attnviz.figures.svg_head import HeadPicture
-from attnviz.figures.svg_lines import LinesPicture
 from attnviz.figures.theme import overlaid
 from attnviz.pages.explore import choices
 from attnviz.pages.explore.maths import head_measures
@@ -185,28 +183,37 @@ def _offer(request: Request, stack_id: StackId, key: tuple[Any, ...], pack: Call
 
 
 def _under(shown: Shown, drawn: Head) -> None:
-    matrix = shown.matrix
-    name = f"attention-{shown.run.request.model}-layer{shown.layer}-head{shown.head}"
+    """Draw what stands below the large head: its export menus, one of them for all heads whose lines are laid over."""
+    run, stack, scene, pins, matrix = shown.run, shown.stack, shown.scene, shown.pins, shown.matrix
+    name = f"attention-{run.request.model}-layer{shown.layer}-head{shown.head}"
     before_w_o = matrix.said_before_w_o(shown.query)
     caption = caption_of_shown(shown)
     live = offers(shown, drawn, caption)
-
-    def heatmap() -> HeadPicture:
-        return head_picture(drawn_head(shown), shown.scene, shown.pins)
-
-    laid = overlaid(explorer_state.over(), shown.head, shown.stack.layers[shown.layer].n_heads)[1:]
-    laid_over = _("Laid over it: heads {heads} of the same layer.").format(heads=listed(laid))
-
-    def threads() -> LinesPicture:
-        others = explorer_state.matrices_over(laid, shown.run, shown.stack, shown.layer, shown.look, shown.edit)
-        return lines_picture(drawn_head(shown), shown.scene, shown.pins, others=others)
-
+    seen = drawn_head(shown)
+    laid = overlaid(explorer_state.over(), shown.head, stack.layers[shown.layer].n_heads)[1:]
+    laid_over = _("Laid over it: heads {heads} of the same layer.").format(heads=listed(laid)) if laid else ""
+    others = partial(explorer_state.matrices_over, laid, run, stack, shown.layer, shown.look, shown.edit)
     with show.line_under("head-out"):
         if before_w_o:
             st.markdown(spoken(before_w_o), width="stretch")
-        show.export_menu(heatmap, name, "head-out", lambda: long_table(matrix), caption, None, live, embeds=True)
-        lines_caption = sentences(laid_over, caption) if laid else caption
-        show.export_menu(threads, f"{name}-lines", "lines-out", None, lines_caption, _("Export lines"))
+        show.export_menu(
+            partial(head_picture, seen, scene, pins),
+            name,
+            "head-out",
+            partial(long_table, matrix),
+            caption,
+            None,
+            live,
+            embeds=True,
+        )
+        show.export_menu(
+            lambda: lines_picture(seen, scene, pins, others=others()),
+            f"{name}-lines",
+            "lines-out",
+            None,
+            sentences(laid_over, caption),
+            _("Export lines"),
+        )
     for note in matrix.notes:
         st.caption(spoken(note))
-    explorer_state.say_refusals(shown.stack)
+    explorer_state.say_refusals(stack)

@@ -28,10 +28,8 @@ from attnviz.models.capture import Trace
 from attnviz.pages.explore import choices
 from attnviz.pages.explore.panels import programs
 from attnviz.pages.explore.panels.shown_head import Shown, caption_of
-from attnviz.runs import head_matrix
-from attnviz.runs import what_if as edited
+from attnviz.runs import head_matrix, predictions, what_if
 from attnviz.runs.head_matrix import Matrix
-from attnviz.runs.predictions import changes, slots
 
 MOST_NAMED = 5  # heads
 
@@ -93,7 +91,7 @@ def _consequences(shown: Shown, edit: HeadEdit, again: bool) -> None:
     layer, head = shown.layer, shown.head
     before = head_matrix.head_matrix(shown.stack, layer, head, shown.look)
     if trace is None:
-        after = edited.instantly(shown.stack, layer, head, edit, shown.look)
+        after = what_if.instantly(shown.stack, layer, head, edit, shown.look)
         row = _three(shown, edit, before, after)
         programs.of_what_if(shown, (layer, head), edit, row, None)
         return
@@ -101,8 +99,8 @@ def _consequences(shown: Shown, edit: HeadEdit, again: bool) -> None:
     after = head_matrix.head_matrix(stack, layer, head, shown.look)
     if edit.silenced:
         _say_what_is_silenced(shown, edit)
-    moved = edited.by_movement(shown.stack, stack)
-    if moved and edit.silenced and edited.largest_change(before, after) is None:
+    moved = what_if.by_movement(shown.stack, stack)
+    if moved and edit.silenced and what_if.largest_change(before, after) is None:
         shown = _most_moved(shown, moved[0])
         before, after = shown.matrix, head_matrix.head_matrix(stack, shown.layer, shown.head, shown.look)
     row = _three(shown, edit, before, after)
@@ -115,7 +113,7 @@ def _rerun(shown: Shown, edit: HeadEdit) -> Trace:
     place = None if edit.where == "all" else (shown.layer, shown.head)
     edit = replace(edit, seen="after")  # one run, whatever is looked at
     key = ("what-if", shown.stack.id, place, edit)
-    rerun = Rerun(edited.run_again, (shown.stack.id, shown.layer, shown.head, edit))
+    rerun = Rerun(what_if.run_again, (shown.stack.id, shown.layer, shown.head, edit))
     with st.spinner(_("Running the model again…")):
         changed: Trace = model_cache.cached_rerun(shown.run, rerun, key)
     return changed
@@ -136,8 +134,8 @@ def _three(shown: Shown, edit: HeadEdit, before: Matrix, after: Matrix) -> int:
     for column, head, (key, _label, matrix, _kind) in zip(st.columns(3), heads, views, strict=True):
         with column:
             head_view(f"what-if-{key}", head, HeadScene(*axes(matrix), options, "heads"))
-    st.markdown(spoken(edited.said_of_change(before, after)))
-    change = edited.largest_change(before, after)
+    st.markdown(spoken(what_if.said_of_change(before, after)))
+    change = what_if.largest_change(before, after)
     most_changed = shown.query if change is None else change.row
     row = shown.query if shown.pins else most_changed
     st.markdown(_("Before: {before}").format(before=spoken(before.said_of(row))))
@@ -171,7 +169,7 @@ def _say_what_is_silenced(shown: Shown, edit: HeadEdit) -> None:
             ).format(
                 layer=shown.layer,
                 head=shown.head,
-                length=edited.output_length(shown.stack, shown.layer, shown.head),
+                length=what_if.output_length(shown.stack, shown.layer, shown.head),
             )
         )
     elif shown.layer <= first:
@@ -183,7 +181,7 @@ def _say_what_is_silenced(shown: Shown, edit: HeadEdit) -> None:
         )
 
 
-def _most_moved(shown: Shown, moved: edited.Movement) -> Shown:
+def _most_moved(shown: Shown, moved: what_if.Movement) -> Shown:
     """Say that another head is drawn, because the chosen one stays as it is; the page as if that head was chosen."""
     st.markdown(
         _(
@@ -198,8 +196,9 @@ def _most_moved(shown: Shown, moved: edited.Movement) -> Shown:
 def _next_token(shown: Shown, edit: HeadEdit, trace: Trace) -> None:
     """Draw the next token before and after."""
     run, loaded = shown.run, model_cache.model_of(shown.run)
-    for number, (old, new) in enumerate(zip(slots(run, loaded), slots(run, loaded, trace), strict=True)):
-        tokens, share = changes(loaded, old, new)
+    slots = zip(predictions.slots(run, loaded), predictions.slots(run, loaded, trace), strict=True)
+    for number, (old, new) in enumerate(slots):
+        tokens, share = predictions.changes(loaded, old, new)
         most = max(tokens, key=lambda one: abs(one.after - one.before))
         words = _(
             "{share:.1%} of the probability moved to other tokens. Of the tokens drawn “{token}” changes most, from "
@@ -216,7 +215,7 @@ def _next_token(shown: Shown, edit: HeadEdit, trace: Trace) -> None:
         )
 
 
-def _name_heads(moved: Sequence[edited.Movement]) -> None:
+def _name_heads(moved: Sequence[what_if.Movement]) -> None:
     """Name the heads whose weights moved most."""
     if not moved:
         st.markdown(_("No head's weights moved by more than 0.05%."))
