@@ -9,7 +9,7 @@ from typing import Any
 from attnviz.app.links.choices import LONGEST_ID, Choice, PageChoices
 from attnviz.base.head_edit import LARGEST_FACTOR, LONGEST_WINDOW, MASKS, SCALES, SCOPES, VIEWS
 from attnviz.models.catalogue import EXAMPLES
-from attnviz.pages.explore.maths import head_measures
+from attnviz.pages.explore.maths import whole_model
 
 HeadPlace = tuple[int, int]  # layer, head
 
@@ -103,7 +103,7 @@ HUB_ID = PAGE.text("hub_id", longest=1000)
 FRAME = PAGE.one_of("frame", ("usual", "none", "start", "chat"))
 STACK = PAGE.one_of("stack", ("", "encoder", "decoder", "cross"))
 AT: Choice[HeadPlace] = PAGE.other("at", START, head_of, name_of, (3, 1))
-ORDER = PAGE.one_of("by", ("place", *head_measures.MEASURES))
+ORDER = PAGE.one_of("by", ("place", *whole_model.MEASURES))
 
 # How a matrix is shown
 VALUES = PAGE.one_of("show", ("weights", "values"))

@@ -28,7 +28,7 @@ from attnviz.canvas.shared import blobs, packing
 from attnviz.canvas.shared.kinds import Head, HeadScene, Options
 from attnviz.figures.theme import overlaid
 from attnviz.pages.explore import choices
-from attnviz.pages.explore.maths import head_measures
+from attnviz.pages.explore.maths import whole_model
 from attnviz.pages.explore.panels import explorer_state, overview, request_form
 from attnviz.pages.explore.panels.shown_head import Shown, caption_of_shown, drawn_head, offers, origin_of, weights_of
 from attnviz.runs import head_matrix, what_if
@@ -166,7 +166,7 @@ def address_of_tiles(run: ModelRun, stack: Stack, layer: int, head: int, edit: H
 
 def tiles(stack: Stack, place: tuple[int, int], edit: HeadEdit) -> bytes:
     """The codes of all tiles, layer by layer, those that the edit reaches under it."""
-    codes = [packing.thumbnail_codes(layer.largest) for layer in head_measures.swept(stack, measured=False)]
+    codes = [packing.thumbnail_codes(layer.largest) for layer in whole_model.swept(stack, measured=False)]
     for index, heads, weights, hidden in what_if.changed_layers(stack, *place, edit):
         codes[index][heads] = packing.thumbnails(weights, hidden)
     return np.concatenate(codes).tobytes()

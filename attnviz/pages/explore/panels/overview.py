@@ -21,7 +21,7 @@ from attnviz.canvas.shared import packing
 from attnviz.canvas.shared.kinds import AskedText, Overview
 from attnviz.pages.explore import choices
 from attnviz.pages.explore.figures import MosaicPicture
-from attnviz.pages.explore.maths import head_measures
+from attnviz.pages.explore.maths import whole_model
 from attnviz.pages.explore.panels import explorer_state, request_form
 from attnviz.runs.model_run import ModelRun, Stack
 
@@ -34,7 +34,7 @@ PATIENCE = 0.4  # seconds of measuring before its progress is shown
 def draw(run: ModelRun, stack: Stack) -> tuple[int, int]:
     """Draw the grid of heads and return the chosen (layer, head). Heads are only measured for ordering them."""
     names = {"place": _("layer and head")}
-    names |= {name: say(head_measures.MEASURES[name][0]) for name in head_measures.applicable(stack)}
+    names |= {name: say(whole_model.MEASURES[name][0]) for name in whole_model.applicable(stack)}
     by = widgets.one_of(
         choices.ORDER,
         _("All heads, ordered by"),
@@ -44,7 +44,7 @@ def draw(run: ModelRun, stack: Stack) -> tuple[int, int]:
     )
     tiles = _tiles(run, stack)
     if by != "place":
-        st.caption(say(head_measures.MEASURES[by][1]))
+        st.caption(say(whole_model.MEASURES[by][1]))
         tiles = _ordered(tiles, _measured(run, stack), by, names[by])
     tiles = replace(tiles, root=link_state.value(choices.CURVE) == "root")  # the same steps as the large head has
     fills = len(tiles.heads) >= FILLS * max(tiles.heads)
@@ -68,7 +68,7 @@ def _asked(run: ModelRun, stack: Stack, by: str) -> AskedText:
     return AskedText(request_form.sentence_label(is_read=len(run.stacks) > 1), run.request.text, besides)
 
 
-def _ordered(tiles: Overview, measured: head_measures.StackMeasures, by: str, name: str) -> Overview:
+def _ordered(tiles: Overview, measured: whole_model.StackMeasures, by: str, name: str) -> Overview:
     """The tiles by a measure, the strongest first; in their own order where it tells no head from another."""
     values = measured.values[by]
     if measured.tells_apart(by):
@@ -132,7 +132,7 @@ def standouts(run: ModelRun, stack: Stack) -> None:
 def _tiles(run: ModelRun, stack: Stack) -> Overview:
     """The small pictures. Of a short sentence they come without measures, which would take longer than they do."""
     key = ("tiles", stack.id)
-    parts: Iterable[head_measures.SweptLayer] = head_measures.swept(stack, measured=False)
+    parts: Iterable[whole_model.SweptLayer] = whole_model.swept(stack, measured=False)
     if len(stack.queries) * len(stack.keys) > TOGETHER**2 and model_cache.found(run, key) is None:
         parts = _swept(run, stack)
 
@@ -148,26 +148,26 @@ def _tiles(run: ModelRun, stack: Stack) -> Overview:
     return tiles
 
 
-def _measured(run: ModelRun, stack: Stack) -> head_measures.StackMeasures:
+def _measured(run: ModelRun, stack: Stack) -> whole_model.StackMeasures:
     """Every measure of every head."""
     key = ("measured", stack.id)
-    known: head_measures.StackMeasures | None = model_cache.found(run, key)
+    known: whole_model.StackMeasures | None = model_cache.found(run, key)
     if known is not None:
         return known
     parts = _swept(run, stack)
-    return model_cache.cached(run, key, lambda: head_measures.measured(stack, parts))
+    return model_cache.cached(run, key, lambda: whole_model.measured(stack, parts))
 
 
-def _swept(run: ModelRun, stack: Stack) -> list[head_measures.SweptLayer]:
+def _swept(run: ModelRun, stack: Stack) -> list[whole_model.SweptLayer]:
     """Pictures and measures, one layer at a time, so that a click can interrupt it without losing layers."""
     note: Any = None
     began, count = time.monotonic(), len(stack.layers)
-    measuring = functools.cache(functools.partial(head_measures.yardstick_of, stack))
-    parts: list[head_measures.SweptLayer] = []
+    measuring = functools.cache(functools.partial(whole_model.yardstick_of, stack))
+    parts: list[whole_model.SweptLayer] = []
     for index in range(count):
 
-        def layer(index: int = index) -> head_measures.SweptLayer:
-            return head_measures.swept_layer(stack, index, measuring())
+        def layer(index: int = index) -> whole_model.SweptLayer:
+            return whole_model.swept_layer(stack, index, measuring())
 
         parts.append(model_cache.cached(run, ("swept", stack.id, index), layer))
         if time.monotonic() - began > PATIENCE:
@@ -183,7 +183,7 @@ def _pictures(tiles: Overview) -> np.ndarray:
     return np.where(codes == packing.MASKED_8, np.nan, (codes / 254) ** 2)
 
 
-def _measure_table(measured: head_measures.StackMeasures) -> dict[str, Any]:
+def _measure_table(measured: whole_model.StackMeasures) -> dict[str, Any]:
     layers, heads = zip(*measured.places, strict=True)
     columns: dict[str, Any] = {"layer": list(layers), "head": list(heads)}
     return columns | {name: np.round(values, 6).tolist() for name, values in measured.values.items()}

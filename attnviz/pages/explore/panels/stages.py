@@ -17,7 +17,7 @@ from attnviz.base.words import _, clauses, sentences
 from attnviz.canvas.model_strip import model_strip, strip_picture
 from attnviz.figures.svg_strip import StripBlock, StripPart, StripWay
 from attnviz.pages.explore import choices, figures
-from attnviz.pages.explore.maths import model_parts
+from attnviz.pages.explore.maths import whole_model
 from attnviz.pages.explore.maths.one_head import StagesResult, stages
 from attnviz.pages.explore.panels import explorer_state
 from attnviz.pages.explore.panels.shown_head import Shown, caption_of_shown
@@ -31,7 +31,7 @@ def place(shown: Shown) -> None:
     """Draw the strip; a press on a block or a head chooses it."""
     stack = shown.stack
     loaded = model_cache.model_of(shown.run)
-    parts = model_cache.cached(shown.run, ("parts", stack.id), lambda: model_parts.run(loaded.model, stack))
+    parts = model_cache.cached(shown.run, ("parts", stack.id), lambda: whole_model.parts_of(loaded.model, stack))
     layers = len(stack.layers)
     inside = [_block(parts.blocks[parts.block_of(layer, layers)], parts) for layer in range(layers)]
     heads, at = [layer.n_heads for layer in stack.layers], (shown.layer, shown.head)
@@ -67,13 +67,13 @@ def _table(way: StripWay, layer: int) -> dict[str, list[str]]:
     }
 
 
-def _blocks(parts: model_parts.ModelParts, layers: int) -> StripPart:
-    size = model_parts.PartSize(sum(block.parameters for block in parts.blocks))
+def _blocks(parts: whole_model.ModelParts, layers: int) -> StripPart:
+    size = whole_model.PartSize(sum(block.parameters for block in parts.blocks))
     note = _("the same weights every time") if len(parts.blocks) < layers else ""
     return _part(_("{layers} blocks, one after the other").format(layers=layers), size, parts, note)
 
 
-def _block(block: model_parts.BlockParts, parts: model_parts.ModelParts) -> StripBlock:
+def _block(block: whole_model.BlockParts, parts: whole_model.ModelParts) -> StripBlock:
     return StripBlock(
         _part(_("Attention"), block.attention, parts),
         _part(_("MLP"), block.mlp, parts),
@@ -81,19 +81,19 @@ def _block(block: model_parts.BlockParts, parts: model_parts.ModelParts) -> Stri
     )
 
 
-def _after(parts: model_parts.ModelParts) -> list[StripPart]:
+def _after(parts: whole_model.ModelParts) -> list[StripPart]:
     after = []
     if parts.after.parameters:
         after.append(_part(_("After the blocks"), parts.after, parts))
     if parts.elsewhere.parameters:
-        after.append(_part(_("The other stack"), model_parts.PartSize(parts.elsewhere.parameters), parts))
+        after.append(_part(_("The other stack"), whole_model.PartSize(parts.elsewhere.parameters), parts))
     if not parts.predicts:
         return [*after, StripPart(_("Vectors of the tokens"), (_("this model writes nothing"),))]
     note = _("the embedding’s own matrix once more") if parts.tied else ""
     return [*after, _part(_("Next token"), parts.head, parts, note)]
 
 
-def _part(title: str, size: model_parts.PartSize, parts: model_parts.ModelParts, note: str = "") -> StripPart:
+def _part(title: str, size: whole_model.PartSize, parts: whole_model.ModelParts, note: str = "") -> StripPart:
     """A part with its largest matrices, a note below them, and its share of all parameters in words."""
     lines = [f"{name} {' × '.join(f'{n:,}' for n in shape)}".strip() for name, shape in size.matrices[:MOST_LINES]]
     if len(size.matrices) > MOST_LINES:
