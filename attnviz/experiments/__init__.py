@@ -25,6 +25,7 @@ RENAMED = {
 #: modules that were joined to another one since
 JOINED = {
     "building.sheets": "attnviz.pages.build.maths.boards",
+    "building.steps": "attnviz.pages.build.maths.attention_by_hand",
     "compare.measured_on": "attnviz.pages.compare.maths.layer_timing",
     "compare.timing_process": "attnviz.pages.compare.maths.own_process",
     "compare.training_process": "attnviz.pages.compare.maths.own_process",

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from attnviz.pages.build.maths import attention_by_hand, boards, steps
+from attnviz.pages.build.maths import attention_by_hand, boards
 from attnviz.pages.build.maths.inputs import Config
 from attnviz.pages.build.panels.formulas import formula
 
@@ -37,9 +37,9 @@ def test_a_board_is_called_what_its_formula_calls_it(config):
 def test_no_two_different_matrices_of_scores_have_one_name(config):
     result = attention_by_hand.run(config)
     named: dict[str, np.ndarray] = {}
-    for step in steps.steps(config):
-        for board in boards.boards(result, step.id):
+    for step in attention_by_hand.steps(config):
+        for board in boards.boards(result, step):
             for sheet in (*board.sheets, board.result):
                 if sheet.role == "scores" and sheet.name != "bias":
                     first = named.setdefault(sheet.name, sheet.values)
-                    np.testing.assert_array_equal(sheet.values, first, err_msg=f"{sheet.name} at {step.id}")
+                    np.testing.assert_array_equal(sheet.values, first, err_msg=f"{sheet.name} at {step}")

@@ -10,13 +10,12 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from attnviz.base.message import Problem, Several
 from attnviz.core.heads import HeadLayout
 from attnviz.core.modules import Attention
 from attnviz.core.projections import join_heads
 from attnviz.models.pictures import held_out, pixels_of_patches
-from attnviz.pages.build.maths.inputs import MOST_WORDS
-from attnviz.runs.word_vectors import drawn, word_vector
+from attnviz.pages.build.maths.inputs import check_words, literal, random_vectors
+from attnviz.runs.word_vectors import drawn
 
 SIDE = 2  #: pixels along the side of a patch
 NORM_EPS = 1e-6
@@ -61,11 +60,11 @@ class Result:
 @lru_cache(maxsize=64)
 def run(config: Config) -> Result:
     """One pass, explicit and fused. The result is shared: do not write into its arrays."""
-    _check(config)
+    check_words(config.words, config.text)
     held = held_out()
     pixels = held.pictures[held.like(config.digit)]
     patches = torch.from_numpy(pixels_of_patches(pixels, SIDE)).float()
-    x, text = (_vectors(words, config) for words in (config.words, config.text))
+    x, text = (random_vectors(words, config.seed, config.layout.d_model) for words in (config.words, config.text))
     made = weights(config)
     with torch.no_grad():
         layer = module(config, made)
@@ -134,19 +133,6 @@ def weights(config: Config) -> dict[str, Tensor]:
     }
 
 
-def _vectors(words: tuple[str, ...], config: Config) -> Tensor:
-    width = config.layout.d_model
-    return torch.stack([word_vector(word, config.seed, width, "building").round(decimals=1) + 0.0 for word in words])
-
-
-def _check(config: Config) -> None:
-    for words in (config.words, config.text):
-        if not 1 <= len(words) <= MOST_WORDS:
-            raise Problem("Words in the sentence: {n}; this page takes 1 to {most}", n=len(words), most=MOST_WORDS)
-    if config.norms not in NORMS:
-        raise Problem("norms={norms} must be one of {allowed}", norms=config.norms, allowed=Several(NORMS))
-
-
 def program(result: Result) -> str:
     """Source that computes the same with torch alone, and prints the output."""
     config, layout = result.config, result.config.layout
@@ -160,9 +146,9 @@ def program(result: Result) -> str:
         "import torch",
         "import torch.nn.functional as F",
         "",
-        *(f"{name} = torch.tensor({_literal(matrix)})" for name, matrix in result.weights.items()),
-        f"x = torch.tensor({_literal(result.vectors[0])})  # Q, M",
-        f"text = torch.tensor({_literal(result.vectors[1])})  # K, M",
+        *(f"{name} = torch.tensor({literal(matrix)})" for name, matrix in result.weights.items()),
+        f"x = torch.tensor({literal(result.vectors[0])})  # Q, M",
+        f"text = torch.tensor({literal(result.vectors[1])})  # K, M",
         f"pixels = torch.tensor({result.pixels.tolist()}).float()",
         f"cut = pixels.unfold(0, {SIDE}, {SIDE}).unfold(1, {SIDE}, {SIDE})  # patches of {SIDE} x {SIDE}",
         f"picture = cut.flatten(2).flatten(0, 1)  # P, {SIDE**2}",
@@ -182,10 +168,3 @@ def program(result: Result) -> str:
         "print(output)",
     ]
     return "\n".join(lines) + "\n"
-
-
-def _literal(values: np.ndarray) -> str:
-    """Nested lists with the shortest text of each float32."""
-    if values.ndim == 0:
-        return str(np.float32(values))
-    return "[" + ", ".join(_literal(each) for each in values) + "]"

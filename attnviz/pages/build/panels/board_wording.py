@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from attnviz.app.text import plain, quoted
-from attnviz.base.words import _, ngettext, sentences
+from attnviz.base.words import N_, _, ngettext, sentences
 from attnviz.pages.build.maths import attention_by_hand, inputs
 
 
@@ -27,10 +27,9 @@ class Seen:
 
     def top(self, name: str) -> tuple[str, str, float]:
         """Query word, key word and value of the largest entry on show of a (B, H, Q, K) tensor, safe for Markdown."""
-        matrix = np.where(np.isfinite(self.cut(name)), self.cut(name), -np.inf)
+        matrix = self.cut(name)
         if self.some_have_one_key and name != "scores":  # such a row gives all its weight to that key in any case
-            mask = self.result.tensors["mask"]
-            matrix = np.where(mask.sum(-1, keepdims=True) > 1, matrix, -np.inf)
+            matrix = np.where(self.result.tensors["mask"].sum(-1, keepdims=True) > 1, matrix, -np.inf)
         i, j = np.unravel_index(int(matrix.argmax()), matrix.shape)
         return self.query(int(i)), self.key(int(j)), float(matrix[i, j])
 
@@ -49,53 +48,30 @@ class Seen:
 
 def name(step: str) -> str:
     """A step's name on the strip."""
-    return {
-        "embed": _("Embed"),
-        "position": _("Add places"),
-        "project": _("Project"),
-        "split": _("Split heads"),
-        "qk_norm": _("Normalise"),
-        "rotate": _("Rotate"),
-        "scores": _("Scores"),
-        "scale": _("Scale"),
-        "bias": _("Add bias"),
-        "mask": _("Mask"),
-        "softmax": _("Softmax"),
-        "dropout": _("Dropout"),
-        "sum": _("Weighted sum"),
-        "merge": _("Merge heads"),
-        "output": _("Output"),
-        "residual": _("Residual"),
-        "norm": _("Norm"),
-    }[step]
+    return _(_STEPS[step][0])
+
+
+def sentence(step: str, seen: Seen) -> str:
+    """A sentence on what to see in a step, as Markdown."""
+    return _STEPS[step][1](seen)
 
 
 def origin(seen: Seen) -> str:
     """A line on where the tensors come from: trained, random, or typed in."""
     config = seen.result.config
-    said = _("Word vectors: random (seed {seed}).").format(seed=config.seed)
+    vectors = _("Word vectors: random (seed {seed}).").format(seed=config.seed)
     if seen.vectors is not None:
-        said = _("Word vectors: trained, from {name}.").format(name=plain(seen.vectors.name))
-    said = sentences(said, _("Weights: random (seed {seed}).").format(seed=config.seed))
-    if config.edits:
-        said = sentences(
-            said,
-            ngettext("{n} cell typed in by you.", "{n} cells typed in by you.", len(config.edits)).format(
-                n=len(config.edits)
-            ),
-        )
-    if config.batch > 1:
-        said = sentences(said, _batch())
-    return f":small[{said}]"
-
-
-def _batch() -> str:
-    return _("Sentence 2 of the batch is the first with its words moved by one, and so on.")
-
-
-def sentence(step: str, seen: Seen) -> str:
-    """A sentence on what to see in a step, as Markdown."""
-    return _SENTENCES[step](seen)
+        vectors = _("Word vectors: trained, from {name}.").format(name=plain(seen.vectors.name))
+    n = len(config.edits)
+    typed = ngettext("{n} cell typed in by you.", "{n} cells typed in by you.", n).format(n=n)
+    batch = _("Sentence 2 of the batch is the first with its words moved by one, and so on.")
+    text = sentences(
+        vectors,
+        _("Weights: random (seed {seed}).").format(seed=config.seed),
+        typed if config.edits else "",
+        batch if config.batch > 1 else "",
+    )
+    return f":small[{text}]"
 
 
 def _embed(seen: Seen) -> str:
@@ -174,9 +150,8 @@ def _scale(seen: Seen) -> str:
 
 
 def _bias(seen: Seen) -> str:
-    far = float(seen.result.tensors["bias"][seen.head].min())
     return _("The farther the key, the lower its score: at the largest distance, head {h} takes {far} off.").format(
-        h=seen.head + 1, far=f"{-far:.2f}"
+        h=seen.head + 1, far=f"{-float(seen.result.tensors['bias'][seen.head].min()):.2f}"
     )
 
 
@@ -192,13 +167,13 @@ def _mask(seen: Seen) -> str:
 
 def _softmax(seen: Seen) -> str:
     query, key, value = seen.top("weights")
-    said = _("Each row becomes shares that sum to 1. In head {h}, {query} gives most: {share} to {key}.")
+    template = _("Each row becomes shares that sum to 1. In head {h}, {query} gives most: {share} to {key}.")
     if seen.some_have_one_key:
-        said = _(
+        template = _(
             "Each row becomes shares that sum to 1. Of the words that may look at more than one, {query} gives most in "
             "head {h}: {share} to {key}."
         )
-    return said.format(h=seen.head + 1, query=query, share=f"{value:.0%}", key=key)
+    return template.format(h=seen.head + 1, query=query, share=f"{value:.0%}", key=key)
 
 
 def _dropout(seen: Seen) -> str:
@@ -236,38 +211,36 @@ def _output(seen: Seen) -> str:
 
 
 def _residual(seen: Seen) -> str:
-    moved = seen.result.tensors["output"][seen.sentence]
-    x = seen.result.tensors["X"][seen.sentence]
-    ratio = float(np.linalg.norm(moved) / max(float(np.linalg.norm(x)), 1e-9))
+    added, x = (float(np.linalg.norm(seen.result.tensors[name][seen.sentence])) for name in ("output", "X"))
     return _(
         "Attention adds to each word and does not replace it: the rows that it adds are {ratio} times as long "
         "as those of X."
-    ).format(ratio=f"{ratio:.2f}")
+    ).format(ratio=f"{added / max(x, 1e-9):.2f}")
 
 
 def _norm(seen: Seen) -> str:
-    rows = seen.result.tensors["residual"][seen.sentence]
+    spreads = seen.result.tensors["residual"][seen.sentence].std(-1)
     return _("Each row gets mean 0 and spread 1; before, the spreads were {low} to {high}.").format(
-        low=f"{rows.std(-1).min():.2f}", high=f"{rows.std(-1).max():.2f}"
+        low=f"{spreads.min():.2f}", high=f"{spreads.max():.2f}"
     )
 
 
-_SENTENCES: dict[str, Callable[[Seen], str]] = {
-    "embed": _embed,
-    "position": _position,
-    "project": _project,
-    "split": _split,
-    "qk_norm": _qk_norm,
-    "rotate": _rotate,
-    "scores": _scores,
-    "scale": _scale,
-    "bias": _bias,
-    "mask": _mask,
-    "softmax": _softmax,
-    "dropout": _dropout,
-    "sum": _sum,
-    "merge": _merge,
-    "output": _output,
-    "residual": _residual,
-    "norm": _norm,
+_STEPS: dict[str, tuple[str, Callable[[Seen], str]]] = {
+    "embed": (N_("Embed"), _embed),
+    "position": (N_("Add places"), _position),
+    "project": (N_("Project"), _project),
+    "split": (N_("Split heads"), _split),
+    "qk_norm": (N_("Normalise"), _qk_norm),
+    "rotate": (N_("Rotate"), _rotate),
+    "scores": (N_("Scores"), _scores),
+    "scale": (N_("Scale"), _scale),
+    "bias": (N_("Add bias"), _bias),
+    "mask": (N_("Mask"), _mask),
+    "softmax": (N_("Softmax"), _softmax),
+    "dropout": (N_("Dropout"), _dropout),
+    "sum": (N_("Weighted sum"), _sum),
+    "merge": (N_("Merge heads"), _merge),
+    "output": (N_("Output"), _output),
+    "residual": (N_("Residual"), _residual),
+    "norm": (N_("Norm"), _norm),
 }

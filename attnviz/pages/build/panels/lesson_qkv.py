@@ -11,15 +11,14 @@ from attnviz.app.text import plain
 from attnviz.base.words import _
 from attnviz.figures.attention_figures import side_by_side
 from attnviz.figures.heatmap import label
-from attnviz.pages.build import choices
-from attnviz.pages.build.figures import building as figures
+from attnviz.pages.build import choices, figures
 from attnviz.pages.build.maths import attention_by_hand, mixing_matrix
 from attnviz.pages.build.panels import config_form
 
 
 def panel(result: attention_by_hand.Result) -> None:
     """Draw attention against a matrix that was learned for one sentence length."""
-    head, words = config_form.head(result), result.q_words[0]
+    head, words = config_form.place(result).head, result.q_words[0]
     st.markdown(
         _(
             "A fixed matrix **A** can mix words too: out = A V. Here least squares makes it copy head {h} "
@@ -29,34 +28,36 @@ def panel(result: attention_by_hand.Result) -> None:
     )
     orders = {"reversed": _("reversed"), "rotated": _("moved by one"), "swapped": _("first two swapped")}
     order = _order(widgets.one_of(choices.ORDER, _("Change the order"), orders), len(words))
-    found = mixing_matrix.run(_config(result, head, order))
-    _adapts(found, words, order)
+    compared = mixing_matrix.run(_config(result, head, order))
+    _adapts(compared, words, order)
     left, right = st.columns([1.25, 1], gap="large")
     with left:
-        _patterns(found, words, order)
+        _patterns(compared, words, order)
     with right:
-        _parameters(found, len(words))
+        _parameters(compared, len(words))
 
 
 def _config(result: attention_by_hand.Result, head: int, order: tuple[int, ...]) -> mixing_matrix.Config:
     """The head on show, on the sentence's vectors without positions."""
-    config = result.config
+    config, weights = result.config, result.weights
     kv, d, dv = config.layout.kv_head_of(head), config.d_head, config.d_value
-    return mixing_matrix.Config(
-        _rows(result.tensors["E"][0]),
-        _rows(result.weights["W_Q"][:, head * d : (head + 1) * d]),
-        _rows(result.weights["W_K"][:, kv * d : (kv + 1) * d]),
-        _rows(result.weights["W_V"][:, kv * dv : (kv + 1) * dv]),
-        order,
+    matrices = (
+        result.tensors["E"][0],
+        weights["W_Q"][:, head * d : (head + 1) * d],
+        weights["W_K"][:, kv * d : (kv + 1) * d],
+        weights["W_V"][:, kv * dv : (kv + 1) * dv],
     )
+    return mixing_matrix.Config(*(tuple(map(tuple, matrix.tolist())) for matrix in matrices), order)
 
 
-def _patterns(found: mixing_matrix.Result, words: tuple[str, ...], order: tuple[int, ...]) -> None:
+def _patterns(compared: mixing_matrix.Result, words: tuple[str, ...], order: tuple[int, ...]) -> None:
     """Draw attention before and after the change of order."""
-    same, moved = found.cases[0].weights, found.cases[1].weights
+    same, moved = compared.cases[0].weights, compared.cases[1].weights
     fig = chart_of(side_by_side, [(_("attention"), same), (_("after the change"), moved)], words, words)
-    _ticks_of(fig, [words[i] for i in order])
-    at = [(q, k) for q in range(len(words)) for k in range(len(words))]
+    new_order = [label(words[i], 8) for i in order]
+    fig.update_xaxes(ticktext=new_order, col=2, row=1)
+    fig.update_yaxes(ticktext=new_order, col=2, row=1)
+    at = list(np.ndindex(same.shape))
     show.figure(
         fig,
         name="attention-follows-order",
@@ -73,14 +74,14 @@ def _patterns(found: mixing_matrix.Result, words: tuple[str, ...], order: tuple[
     )
 
 
-def _parameters(found: mixing_matrix.Result, here: int) -> None:
+def _parameters(compared: mixing_matrix.Result, here: int) -> None:
     """Draw how many numbers each has to learn as sentences grow."""
-    attention, mixing = found.attention_parameters, found.matrix_parameters
+    attention, mixing = compared.attention_parameters, compared.matrix_parameters
     show.figure(
-        chart_of(figures.parameter_curves, found.lengths, attention, mixing, here),
+        chart_of(figures.parameter_curves, compared.lengths, attention, mixing, here),
         name="parameters-by-length",
         key="b_parameters",
-        table={"words": found.lengths, "attention": attention, "mixing matrix": mixing},
+        table={"words": compared.lengths, "attention": attention, "mixing matrix": mixing},
         words=_("At 4,096 words the matrix has {mixing} numbers to learn, attention still {attention}.").format(
             mixing=f"{mixing[-1]:,}", attention=f"{attention[-1]:,}"
         ),
@@ -88,18 +89,10 @@ def _parameters(found: mixing_matrix.Result, here: int) -> None:
 
 
 def _order(name: str, n: int) -> tuple[int, ...]:
-    if name == "reversed":
-        return tuple(range(n - 1, -1, -1))
-    if name == "rotated":
-        return (*range(1, n), 0)
-    return (1, 0, *range(2, n))
+    return {"reversed": tuple(range(n - 1, -1, -1)), "rotated": (*range(1, n), 0)}.get(name, (1, 0, *range(2, n)))
 
 
-def _rows(matrix: np.ndarray) -> tuple[tuple[float, ...], ...]:
-    return tuple(tuple(float(v) for v in row) for row in matrix)
-
-
-def _adapts(found: mixing_matrix.Result, words: tuple[str, ...], order: tuple[int, ...]) -> None:
+def _adapts(compared: mixing_matrix.Result, words: tuple[str, ...], order: tuple[int, ...]) -> None:
     """Draw a table with a row for each change: how far each matrix is from attention's output."""
     names = {
         "same": _("as it is"),
@@ -116,22 +109,13 @@ def _adapts(found: mixing_matrix.Result, words: tuple[str, ...], order: tuple[in
             _("A by heart, off by"): no if case.memorised is None else f"{case.memorised:.0%}",
             _("A of 400 sentences, off by"): no if case.learned is None else f"{case.learned:.0%}",
         }
-        for case in found.cases
+        for case in compared.cases
     ]
     st.dataframe(lines, hide_index=True, width="stretch")
-    error = next((case.error for case in found.cases if case.error), None)
+    error = next((case.error for case in compared.cases if case.error), None)
     if error:
         st.caption(_("PyTorch on the longer sentence: {error}").format(error=plain(error)))
 
 
 def _follows(error: float) -> str:
-    if error < 1e-9:
-        return _("follows, exactly")
-    return _("off by {share}").format(share=f"{error:.0%}")
-
-
-def _ticks_of(fig: figures.Figure, words: list[str]) -> None:
-    """Label the second picture with the words in their new order."""
-    text = [label(w, 8) for w in words]
-    fig.update_xaxes(ticktext=text, col=2, row=1)
-    fig.update_yaxes(ticktext=text, col=2, row=1)
+    return _("follows, exactly") if error < 1e-9 else _("off by {share}").format(share=f"{error:.0%}")

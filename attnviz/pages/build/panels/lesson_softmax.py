@@ -9,34 +9,34 @@ from attnviz.app import show, widgets
 from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.text import plain, quoted
 from attnviz.base.words import _
-from attnviz.pages.build import choices
-from attnviz.pages.build.figures import building as figures
+from attnviz.pages.build import choices, figures
 from attnviz.pages.build.maths import attention_by_hand, normalisers
 from attnviz.pages.build.panels import config_form
 
 
 def panel(result: attention_by_hand.Result) -> None:
     """Draw the scores of one query through six ways to make weights."""
-    head, b = config_form.head(result), config_form.sentence(result)
+    at = config_form.place(result)
+    head, b = at.head, at.sentence
     words = result.q_words[b]
     rows = result.tensors["biased" if "biased" in result.tensors else "scaled"][b, head]
     queries = {str(i): f"{i + 1} {plain(w)}" for i, w in enumerate(words)}
     i = int(widgets.one_of(choices.QUERY, _("Query"), queries, usual=str(_most_mixed(rows))))
     values = result.tensors["V"][b, result.config.layout.kv_head_of(head)]
-    found = normalisers.run(rows[i].astype(float), values.astype(float))
-    _bars(found, quoted(words[i]), head, result.k_words[b])
+    compared = normalisers.run(rows[i].astype(float), values.astype(float))
+    _bars(compared, quoted(words[i]), head, result.k_words[b])
     left, right = st.columns([1.2, 1], gap="large")
     with left:
-        st.dataframe(_measured(found), hide_index=True, width="stretch")
+        st.dataframe(_measured(compared), hide_index=True, width="stretch")
         st.caption(
             _(
                 "Gradient: how strongly the output answers to the scores. It is {g} for softmax; argmax has "
                 "none, so nothing could be learned through it. Shift: how far the output moves when all scores "
                 "grow by 1. For softmax it does not move."
-            ).format(g=f"{found.measures['softmax'].gradient:.2f}")
+            ).format(g=f"{compared.measures['softmax'].gradient:.2f}")
         )
     with right:
-        _growth(found)
+        _growth(compared)
 
 
 def _names() -> dict[str, str]:
@@ -51,15 +51,15 @@ def _names() -> dict[str, str]:
     }
 
 
-def _bars(found: normalisers.Result, query: str, head: int, keys: tuple[str, ...]) -> None:
+def _bars(compared: normalisers.Result, query: str, head: int, keys: tuple[str, ...]) -> None:
     """Draw six sets of weights made from the same scores."""
-    names, share = _names(), found.measures["share"].weights
-    weights = {name: m.weights.tolist() for name, m in found.measures.items()}
+    names, share = _names(), compared.measures["share"].weights
+    weights = {name: m.weights.tolist() for name, m in compared.measures.items()}
     show.figure(
-        chart_of(figures.normaliser_bars, {names[k]: m.weights for k, m in found.measures.items()}, keys),
+        chart_of(figures.normaliser_bars, {names[k]: m.weights for k, m in compared.measures.items()}, keys),
         name="normalisers",
         key="b_normalisers",
-        table={"key": list(keys), "score": found.scores.tolist()} | weights,
+        table={"key": list(keys), "score": compared.scores.tolist()} | weights,
         words=_(
             "The scores of {query} in head {h}, before the mask, six ways: softmax's shares lie between 0 and 1 and "
             "sum to 1; divided by their plain sum, the same scores give shares from {low} to {high}."
@@ -67,22 +67,22 @@ def _bars(found: normalisers.Result, query: str, head: int, keys: tuple[str, ...
     )
 
 
-def _growth(found: normalisers.Result) -> None:
+def _growth(compared: normalisers.Result) -> None:
     """Draw how the length of the output changes as the same keys are repeated."""
-    names, plain_sums = _names(), found.measures["plain"].growth
+    names, plain_sums = _names(), compared.measures["plain"].growth
     show.figure(
-        chart_of(figures.growth, found.copies, {names[k]: m.growth for k, m in found.measures.items()}),
+        chart_of(figures.growth, compared.copies, {names[k]: m.growth for k, m in compared.measures.items()}),
         name="normaliser-growth",
         key="b_growth",
-        table={"copies": found.copies} | {k: m.growth.tolist() for k, m in found.measures.items()},
+        table={"copies": compared.copies} | {k: m.growth.tolist() for k, m in compared.measures.items()},
         words=_(
             "With every key repeated {n} times, the output grows from {a} to {b} under plain sums and "
             "stays at {s} under softmax."
         ).format(
-            n=found.copies[-1],
+            n=compared.copies[-1],
             a=f"{plain_sums[0]:.1f}",
             b=f"{plain_sums[-1]:.1f}",
-            s=f"{found.measures['softmax'].growth[-1]:.2f}",
+            s=f"{compared.measures['softmax'].growth[-1]:.2f}",
         ),
     )
 
@@ -92,15 +92,14 @@ def _most_mixed(rows: np.ndarray) -> int:
     return int((np.abs(rows.sum(-1)) / np.maximum(np.abs(rows).sum(-1), 1e-9)).argmin())
 
 
-def _measured(found: normalisers.Result) -> list[dict[str, object]]:
-    names = _names()
+def _measured(compared: normalisers.Result) -> list[dict[str, object]]:
     return [
         {
-            _("Weights by"): names[k],
+            _("Weights by"): _names()[k],
             _("row sum"): f"{m.row_sum:.2f}",
             _("smallest"): f"{m.smallest:.2f}",
             _("gradient"): f"{m.gradient:.2f}",
             _("shift"): f"{m.shift:.2f}",
         }
-        for k, m in found.measures.items()
+        for k, m in compared.measures.items()
     ]

@@ -21,7 +21,7 @@ from attnviz.canvas.head.attention_view import head_view
 from attnviz.canvas.mask import mask_grid
 from attnviz.canvas.shared.kinds import Head, HeadScene, Options
 from attnviz.figures import heatmap
-from attnviz.pages.build.maths import boards, steps
+from attnviz.pages.build.maths import boards
 from attnviz.pages.build.panels import numbers
 from attnviz.pages.lessons import choices
 from attnviz.pages.lessons.maths import order_facts
@@ -89,13 +89,12 @@ def board(subject: Subject, set_to: PictureSettings, key: str) -> None:
     part = min(part, len(shown) - 1)
     rows, cols = shown[part].result.values.shape
     row, col = (rows - 1 if row < 0 else min(row, rows - 1)), (0 if col < 0 else min(col, cols - 1))
-    size = steps.sizes(result)
     label = _("Numbers of this step; arrow keys choose one")
     parts = [({"q": "Q", "k": "K", "v": "V", "x": "X"}.get(one.part, one.part), one.result.role) for one in shown]
     tensor_strip.board(
         key,
         step,
-        [numbers.board(one, size, label) for one in shown],
+        [numbers.board(one, label) for one in shown],
         [tensor_strip.Tabs("part", _("Matrix"), parts, part)] if len(shown) > 1 else [],
         tensor_strip.Pick(part, row, col),
         on_pick=lambda pick: link_state.put(choices.CELL, (pick.part, pick.row, pick.col)),
