@@ -2,7 +2,7 @@
 
 from html import unescape
 
-from attnviz.pages.lessons.maths.subject import Facts
+from attnviz.pages.lessons.maths.lesson_parts import Facts
 from attnviz.pages.lessons.panels import all_lessons, lesson_page
 
 

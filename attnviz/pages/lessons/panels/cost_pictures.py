@@ -17,8 +17,7 @@ from attnviz.pages.decoding.panels import decoder_form
 from attnviz.pages.home import maths as landing
 from attnviz.pages.lessons import choices
 from attnviz.pages.lessons.maths import cache_facts
-from attnviz.pages.lessons.maths.subject import HEAD, Subject
-from attnviz.pages.lessons.panels.lesson_form import PictureSettings
+from attnviz.pages.lessons.maths.lesson_parts import HEAD, PictureSettings, Subject
 from attnviz.pages.scaling.maths import growing_width
 from attnviz.pages.scaling.panels import curves as scaling_curves
 from attnviz.pages.scaling.panels import results

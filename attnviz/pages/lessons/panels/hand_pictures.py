@@ -25,9 +25,8 @@ from attnviz.pages.build.maths import boards
 from attnviz.pages.build.panels import numbers
 from attnviz.pages.lessons import choices
 from attnviz.pages.lessons.maths import order_facts
-from attnviz.pages.lessons.maths.subject import Subject
+from attnviz.pages.lessons.maths.lesson_parts import PictureSettings, Subject
 from attnviz.pages.lessons.panels import cost_pictures, trained_pictures
-from attnviz.pages.lessons.panels.lesson_form import PictureSettings
 from attnviz.pages.masks.maths import mask_lab, mask_rules
 from attnviz.pages.positions.maths import pair_rotation
 

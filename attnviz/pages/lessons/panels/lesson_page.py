@@ -19,17 +19,15 @@ from attnviz.base.words import _
 from attnviz.models.loading import availability
 from attnviz.pages.home import maths as landing
 from attnviz.pages.lessons import choices
-from attnviz.pages.lessons.maths.subject import Facts, Subject
-from attnviz.pages.lessons.panels import all_lessons
-from attnviz.pages.lessons.panels import own as own_panel
+from attnviz.pages.lessons.maths.lesson_parts import Facts, Lesson, LessonPicture, LessonStep, Question, Subject
+from attnviz.pages.lessons.panels import all_lessons, open_lesson
 from attnviz.pages.lessons.panels.hand_pictures import PICTURES
-from attnviz.pages.lessons.panels.lesson_form import Lesson, LessonPicture, LessonStep, Question
 from attnviz.runs.model_run import Request
 
 
 def panel() -> None:
     """Draw the whole page below its title."""
-    lesson = all_lessons.chosen_lesson()
+    lesson = open_lesson.chosen_lesson()
     number = min(link_state.value(choices.STEP), len(lesson.steps))
     _top(lesson, number)
     with guard():
@@ -50,7 +48,7 @@ def _top(lesson: Lesson, number: int) -> None:
     before, after = all_lessons.before(lesson, number), all_lessons.after(lesson, number)
     place = _("Step {number} of {count}").format(number=number, count=count)
     presenting.presenter(
-        presenting.Walk(_title(lesson), place, before is not None, after is not None, all_lessons.walk, always=True)
+        presenting.Walk(_title(lesson), place, before is not None, after is not None, open_lesson.walk, always=True)
     )
     if presenting.presenting():
         return
@@ -73,7 +71,7 @@ def _walk_buttons(lesson: Lesson, number: int, where: str = "") -> None:
             icon=f":material/arrow_{way}:",
             type="primary" if by > 0 else "secondary",
             disabled=there is None,
-            on_click=all_lessons.walk,
+            on_click=open_lesson.walk,
             args=(by,),
         )
 
@@ -113,7 +111,7 @@ def _contents(shown: Lesson) -> None:
             ),
             key=f"l-open-{lesson.id}",
             type="primary" if lesson.id == shown.id else "tertiary",
-            on_click=all_lessons.open_step,
+            on_click=open_lesson.open_step,
             args=(lesson.id, 1),
         )
     st.caption(_("Steps of this lesson"))
@@ -124,11 +122,11 @@ def _contents(shown: Lesson) -> None:
                 key=f"l-step-{i}",
                 type="tertiary",
                 help=plain(step.title) if shown.own else _(step.title),
-                on_click=all_lessons.open_step,
+                on_click=open_lesson.open_step,
                 args=(shown.id, i),
             )
     st.caption(_("Arrow keys walk, too."))
-    own_panel.files(shown)
+    open_lesson.files(shown)
 
 
 def subject() -> Subject:
@@ -210,7 +208,7 @@ def _step(lesson: Lesson, number: int) -> None:
             _further(step)
     with st.container() if below else right, guard():
         draw_picture(
-            picture, about, f"{all_lessons.PICTURE_KEY}{lesson.id}-{number}-{'after' if answered else 'before'}"
+            picture, about, f"{open_lesson.PICTURE_KEY}{lesson.id}-{number}-{'after' if answered else 'before'}"
         )
     if link_state.value(choices.NOTES) and not presenting.presenting():  # they are not for the class
         _notes(lesson, step, facts)

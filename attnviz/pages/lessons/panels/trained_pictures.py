@@ -17,8 +17,7 @@ from attnviz.figures import attention_figures as figures
 from attnviz.pages.home import maths as landing
 from attnviz.pages.lessons import choices
 from attnviz.pages.lessons.maths import model_facts
-from attnviz.pages.lessons.maths.subject import HEAD, Subject
-from attnviz.pages.lessons.panels.lesson_form import PictureSettings
+from attnviz.pages.lessons.maths.lesson_parts import HEAD, PictureSettings, Subject
 from attnviz.runs import head_matrix
 from attnviz.runs.head_matrix import Look
 
