@@ -39,7 +39,7 @@ def test_the_example_is_read_as_the_app_reads_it_and_every_sentence_can_be_said(
         question = step.question
         asked = () if question is None else (question.asked, question.truth, *question.answers.values())
         for template in (step.idea, step.do, step.notes.say, step.notes.wrong, *asked):
-            assert "{" not in lesson_page.said(lesson, template, facts)
+            assert "{" not in lesson_page.filled(lesson, template, facts)
         if question is not None and not question.answers:
             assert facts.answers
 

@@ -58,7 +58,14 @@ def _packed_board(view: View, source: str) -> Board:
     wide = np.concatenate([m.values for m in matrices], 1)
     labels = _numbered(wide.shape[1])
     result = replace(view.sheet("packed"), name=name, role="plain", cols=labels, axes=("Q", "C"))
-    weight = replace(result, name=f"W_{name}", role="w", values=wide, rows=matrices[0].rows, axes=("M", "C"))
+    weight = replace(
+        result,
+        name=f"W_{name}",  # untranslated: a symbol
+        role="w",
+        values=wide,
+        rows=matrices[0].rows,
+        axes=("M", "C"),
+    )
     bias = None
     if view.config.bias:
         row = np.concatenate([view.result.weights[f"b_{part}"] for part in parts])[None]
@@ -109,7 +116,10 @@ def _dropout(view: View) -> Boards:
 
 def _merge(view: View) -> Boards:
     width = view.config.layout.v_width
-    sources = [replace(view.sheet("heads", h), name=f"O_{h + 1}") for h in range(view.config.n_heads)]
+    sources = [
+        replace(view.sheet("heads", h), name=f"O_{h + 1}")  # untranslated: a symbol
+        for h in range(view.config.n_heads)
+    ]
     return (cells.moved("", sources, view.sheet("merged"), lambda r, c: (c // width, r, c % width)),)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from attnviz.app import glossary_terms, late_widgets, presenting, term_popover, widgets
+from attnviz.app import late_widgets, presenting, term_popover, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.guarding import guard
 from attnviz.app.links import link_state
@@ -19,7 +19,7 @@ from attnviz.base.words import _
 from attnviz.models.loading import availability
 from attnviz.pages.home import maths as landing
 from attnviz.pages.lessons import choices
-from attnviz.pages.lessons.maths.lesson_parts import Facts, Lesson, LessonPicture, LessonStep, Question, Subject
+from attnviz.pages.lessons.maths.lesson_parts import Facts, Lesson, LessonStep, Question, Subject
 from attnviz.pages.lessons.panels import all_lessons, open_lesson
 from attnviz.pages.lessons.panels.hand_pictures import PICTURES
 from attnviz.runs.model_run import Request
@@ -90,9 +90,7 @@ def _sentence() -> None:
 
 def _typed() -> None:
     typed = st.session_state[choices.SENTENCE.name]
-    if late_widgets.is_late(choices.SENTENCE.name):
-        return
-    if typed and typed.strip():
+    if not late_widgets.is_late(choices.SENTENCE.name) and typed and typed.strip():
         link_state.put(choices.SENTENCE, typed)
 
 
@@ -142,15 +140,9 @@ def subject() -> Subject:
     return Subject(text, run, lambda: model_cache.model_of(run))
 
 
-def facts_of(step: LessonStep, about: Subject) -> Facts:
-    """The step's facts, computed once for all visitors with this sentence."""
-    name = f"{step.facts.__module__}.{step.facts.__qualname__}"
-    version = "" if about.run is None else about.run.request.version
-    return _computed(name, about.text, version, step, about)
-
-
 @st.cache_resource(max_entries=512, show_spinner=False)
 def _computed(name: str, text: str, version: str, _step: LessonStep, _about: Subject) -> Facts:
+    """The step's facts, computed once for all visitors with this sentence."""
     return _step.facts(_about)
 
 
@@ -158,11 +150,10 @@ class _BelowZero(float):
     """A number that is written with a minus, as in the pictures, and not with a hyphen."""
 
     def __format__(self, form: str) -> str:
-        text = super().__format__(form)
-        return f"−{text[1:]}" if text.startswith("-") else text
+        return super().__format__(form).replace("-", "−", 1)
 
 
-def said(lesson: Lesson, template: str, facts: Facts) -> str:
+def filled(lesson: Lesson, template: str, facts: Facts) -> str:
     """A sentence with its numbers: in the visitor's language, or as the lecturer wrote it."""
     values = {
         name: _BelowZero(value) if isinstance(value, float) and value < 0 else value
@@ -184,7 +175,8 @@ def said(lesson: Lesson, template: str, facts: Facts) -> str:
 def _step(lesson: Lesson, number: int) -> None:
     step = lesson.steps[number - 1]
     about = subject()
-    facts = facts_of(step, about)
+    version = "" if about.run is None else about.run.request.version
+    facts = _computed(all_lessons.name_of(step.facts), about.text, version, step, about)
     guess = link_state.value(choices.GUESS)
     answers = _answers(lesson, step.question, facts) if step.question else {}
     answered = guess in answers
@@ -193,10 +185,10 @@ def _step(lesson: Lesson, number: int) -> None:
     below = kind.wide or (kind.wide_on_page and not presenting.presenting())
     left, right = st.columns([1, 1] if below else [1, 2.1], gap="large")
     with left:
-        if presenting.presenting() and PICTURES[picture.kind].of_sentence:
+        if presenting.presenting() and kind.of_sentence:
             _sentence()  # the class may give another
         st.subheader(plain(step.title) if lesson.own else _(step.title), anchor=False)
-        st.markdown(said(lesson, step.idea, facts))
+        st.markdown(filled(lesson, step.idea, facts))
         if step.do and below:
             _do(lesson, step, facts)
     with right if below else left:
@@ -207,31 +199,26 @@ def _step(lesson: Lesson, number: int) -> None:
         if not presenting.presenting():  # nothing but the step, and nothing that leads away from it
             _further(step)
     with st.container() if below else right, guard():
-        draw_picture(
-            picture, about, f"{open_lesson.PICTURE_KEY}{lesson.id}-{number}-{'after' if answered else 'before'}"
-        )
+        key = f"{open_lesson.PICTURE_KEY}{lesson.id}-{number}-{'after' if answered else 'before'}"
+        kind.draw(about, picture.set_to, key)
     if link_state.value(choices.NOTES) and not presenting.presenting():  # they are not for the class
         _notes(lesson, step, facts)
 
 
 def _do(lesson: Lesson, step: LessonStep, facts: Facts) -> None:
-    st.markdown("**" + _("Try:") + "** " + said(lesson, step.do, facts))
-
-
-def draw_picture(picture: LessonPicture, about: Subject, key: str) -> None:
-    PICTURES[picture.kind].draw(about, picture.set_to, key)
+    st.markdown("**" + _("Try:") + "** " + filled(lesson, step.do, facts))
 
 
 def _answers(lesson: Lesson, question: Question, facts: Facts) -> dict[str, str]:
     """Id and words of each answer; tokens of the sentence where the facts offer them."""
     if facts.answers and not question.answers:
         return {id: plain(token) for id, token in facts.answers}
-    return {id: said(lesson, words, facts) for id, words in question.answers.items()}
+    return {id: filled(lesson, words, facts) for id, words in question.answers.items()}
 
 
 def _ask(lesson: Lesson, question: Question, answers: Mapping[str, str], guess: str, facts: Facts) -> None:
     """Ask, and once it is answered show the prediction beside the truth."""
-    st.markdown(f"**{said(lesson, question.asked, facts)}**")
+    st.markdown(f"**{filled(lesson, question.asked, facts)}**")
     if not guess:
         with st.container(gap="xxsmall"):
             for id, words in answers.items():
@@ -239,9 +226,9 @@ def _ask(lesson: Lesson, question: Question, answers: Mapping[str, str], guess: 
         return
     right = question.right or facts.right
     predicted = _("You predicted: {answer}").format(answer=answers[guess])
-    told = _("Lecturer’s answer: {answer}") if question.right else _("Computed: {answer}")
-    answer = told.format(answer=answers.get(right, "—"))
-    truth = said(lesson, question.truth, facts)
+    truly = _("Lecturer’s answer: {answer}") if question.right else _("Computed: {answer}")
+    answer = truly.format(answer=answers.get(right, "—"))
+    truth = filled(lesson, question.truth, facts)
     text = f"{predicted}  \n{answer}  \n{truth}"
     if guess == right:
         st.success(text, icon=":material/check:")
@@ -259,9 +246,8 @@ def _ask(lesson: Lesson, question: Question, answers: Mapping[str, str], guess: 
 
 def _further(step: LessonStep) -> None:
     """The step's terms, and the page where the same can be tried further."""
-    known = [id for id in step.terms if id in glossary_terms.TERMS]
-    if known:
-        term_popover.terms(*known, key="-lesson")
+    if step.terms:
+        term_popover.terms(*step.terms, key="-lesson")
     if step.page and st.button(
         _("Try it further on its page"), key="l-further", type="tertiary", icon=":material/open_in_new:"
     ):
@@ -275,6 +261,6 @@ def _notes(lesson: Lesson, step: LessonStep, facts: Facts) -> None:
     with st.container(border=True, key="l-notes-box"):
         st.markdown("**" + _("For the teacher, {minutes} minutes").format(minutes=notes.minutes) + "**")
         if notes.say:
-            st.markdown(_("Say: {text}").format(text=said(lesson, notes.say, facts)))
+            st.markdown(_("Say: {text}").format(text=filled(lesson, notes.say, facts)))
         if notes.wrong:
-            st.markdown(_("Where students go wrong: {text}").format(text=said(lesson, notes.wrong, facts)))
+            st.markdown(_("Where students go wrong: {text}").format(text=filled(lesson, notes.wrong, facts)))
