@@ -45,7 +45,7 @@ def test_another_length_fits_attention_and_not_the_matrix(name: str, words: int)
 def test_the_matrix_grows_with_the_square_of_the_length_and_attention_does_not() -> None:
     result = mixing_matrix.run(MIXING)
     assert set(result.attention_parameters) == {4 * 3 + 4 * 3 + 4 * 4}
-    assert [m - 16 for m in result.matrix_parameters] == [n * n for n in result.lengths]
+    assert [m - 16 for m in result.matrix_parameters] == [n * n for n in mixing_matrix.LENGTHS]
 
 
 def test_an_order_that_leaves_a_word_out_is_refused() -> None:
@@ -57,19 +57,19 @@ def test_only_softmax_has_rows_of_one_a_gradient_and_no_growth() -> None:
     result = normalisers.run(np.array([1.2, -0.4, 0.3, 0.9]), random.normal(size=(4, 3)))
     good = {
         name
-        for name, m in result.measures.items()
+        for name, m in result.items()
         if abs(m.row_sum - 1) < 1e-9 and m.gradient > 0 and m.smallest >= 0 and np.ptp(m.growth) < 1e-9
     }
     assert good == {"softmax"}
-    assert result.measures["argmax"].gradient == 0
-    assert result.measures["softmax"].shift == pytest.approx(0, abs=1e-12)
+    assert result["argmax"].gradient == 0
+    assert result["softmax"].shift == pytest.approx(0, abs=1e-12)
 
 
 def test_sums_without_a_divisor_grow_with_the_number_of_keys() -> None:
     result = normalisers.run(np.array([1.2, -0.4, 0.3]), random.normal(size=(3, 2)))
     for name in ("plain", "sigmoid", "relu"):
-        growth = result.measures[name].growth
-        np.testing.assert_allclose(growth, growth[0] * np.array(result.copies))
+        growth = result[name].growth
+        np.testing.assert_allclose(growth, growth[0] * np.array(normalisers.COPIES))
 
 
 def test_the_gradient_is_that_of_finite_differences() -> None:
@@ -77,11 +77,9 @@ def test_the_gradient_is_that_of_finite_differences() -> None:
     jacobian = []
     for i in range(3):
         step = np.eye(3)[i] * 1e-6
-        up, down = (normalisers.run(scores + s, values).measures["softmax"].weights @ values for s in (step, -step))
+        up, down = (normalisers.run(scores + s, values)["softmax"].weights @ values for s in (step, -step))
         jacobian.append((up - down) / 2e-6)
-    assert normalisers.run(scores, values).measures["softmax"].gradient == pytest.approx(
-        np.linalg.norm(jacobian), rel=1e-5
-    )
+    assert normalisers.run(scores, values)["softmax"].gradient == pytest.approx(np.linalg.norm(jacobian), rel=1e-5)
 
 
 @pytest.mark.parametrize("n_heads", [2, 3, 4])

@@ -45,8 +45,7 @@ class Case:
 @dataclass(frozen=True)
 class Result:
     cases: tuple[Case, ...]
-    lengths: tuple[int, ...]
-    attention_parameters: tuple[int, ...]  #: numbers in W_Q, W_K and W_V at each length: always the same
+    attention_parameters: tuple[int, ...]  #: numbers in W_Q, W_K and W_V at each of LENGTHS: always the same
     matrix_parameters: tuple[int, ...]  #: numbers in A and W_V at each length: A has T*T
 
 
@@ -91,7 +90,6 @@ def run(config: Config) -> Result:
     d, dv = head.q.shape[1], head.v.shape[1]
     return Result(
         cases,
-        LENGTHS,
         tuple(width * (2 * d + dv) for _ in LENGTHS),
         tuple(n * n + width * dv for n in LENGTHS),
     )

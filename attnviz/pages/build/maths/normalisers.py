@@ -33,17 +33,10 @@ class Measures:
     growth: np.ndarray  #: norm of the output when every key is repeated, once for each number in COPIES
 
 
-@dataclass(frozen=True)
-class Result:
-    scores: np.ndarray  #: (K,), scaled, of the chosen query
-    measures: dict[str, Measures]
-    copies: tuple[int, ...] = COPIES
-
-
-def run(scores: np.ndarray, values: np.ndarray) -> Result:
+def run(scores: np.ndarray, values: np.ndarray) -> dict[str, Measures]:
     """Every normaliser on one query's `scores` (K,), taken before the mask, and the keys' `values` (K, Dv)."""
     s, v = torch.tensor(scores, dtype=torch.float64), torch.tensor(values, dtype=torch.float64)
-    return Result(scores, {name: _measure(make, s, v) for name, make in NORMALISERS.items()})
+    return {name: _measure(make, s, v) for name, make in NORMALISERS.items()}
 
 
 def _measure(make: Callable[[Tensor], Tensor], scores: Tensor, values: Tensor) -> Measures:

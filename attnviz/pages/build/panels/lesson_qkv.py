@@ -78,10 +78,10 @@ def _parameters(compared: mixing_matrix.Result, here: int) -> None:
     """Draw how many numbers each has to learn as sentences grow."""
     attention, mixing = compared.attention_parameters, compared.matrix_parameters
     show.figure(
-        chart_of(figures.parameter_curves, compared.lengths, attention, mixing, here),
+        chart_of(figures.parameter_curves, mixing_matrix.LENGTHS, attention, mixing, here),
         name="parameters-by-length",
         key="b_parameters",
-        table={"words": compared.lengths, "attention": attention, "mixing matrix": mixing},
+        table={"words": mixing_matrix.LENGTHS, "attention": attention, "mixing matrix": mixing},
         words=_("At 4,096 words the matrix has {mixing} numbers to learn, attention still {attention}.").format(
             mixing=f"{mixing[-1]:,}", attention=f"{attention[-1]:,}"
         ),

@@ -13,6 +13,8 @@ from attnviz.pages.build import choices, figures
 from attnviz.pages.build.maths import attention_by_hand, normalisers
 from attnviz.pages.build.panels import config_form
 
+Compared = dict[str, normalisers.Measures]
+
 
 def panel(result: attention_by_hand.Result) -> None:
     """Draw the scores of one query through six ways to make weights."""
@@ -23,8 +25,9 @@ def panel(result: attention_by_hand.Result) -> None:
     queries = {str(i): f"{i + 1} {plain(w)}" for i, w in enumerate(words)}
     i = int(widgets.one_of(choices.QUERY, _("Query"), queries, usual=str(_most_mixed(rows))))
     values = result.tensors["V"][b, result.config.layout.kv_head_of(head)]
-    compared = normalisers.run(rows[i].astype(float), values.astype(float))
-    _bars(compared, quoted(words[i]), head, result.k_words[b])
+    scores = rows[i].astype(float)
+    compared = normalisers.run(scores, values.astype(float))
+    _bars(compared, scores, quoted(words[i]), head, result.k_words[b])
     left, right = st.columns([1.2, 1], gap="large")
     with left:
         st.dataframe(_measured(compared), hide_index=True, width="stretch")
@@ -33,7 +36,7 @@ def panel(result: attention_by_hand.Result) -> None:
                 "Gradient: how strongly the output answers to the scores. It is {g} for softmax; argmax has "
                 "none, so nothing could be learned through it. Shift: how far the output moves when all scores "
                 "grow by 1. For softmax it does not move."
-            ).format(g=f"{compared.measures['softmax'].gradient:.2f}")
+            ).format(g=f"{compared['softmax'].gradient:.2f}")
         )
     with right:
         _growth(compared)
@@ -51,15 +54,15 @@ def _names() -> dict[str, str]:
     }
 
 
-def _bars(compared: normalisers.Result, query: str, head: int, keys: tuple[str, ...]) -> None:
+def _bars(compared: Compared, scores: np.ndarray, query: str, head: int, keys: tuple[str, ...]) -> None:
     """Draw six sets of weights made from the same scores."""
-    names, share = _names(), compared.measures["share"].weights
-    weights = {name: m.weights.tolist() for name, m in compared.measures.items()}
+    names, share = _names(), compared["share"].weights
+    weights = {name: m.weights.tolist() for name, m in compared.items()}
     show.figure(
-        chart_of(figures.normaliser_bars, {names[k]: m.weights for k, m in compared.measures.items()}, keys),
+        chart_of(figures.normaliser_bars, {names[k]: m.weights for k, m in compared.items()}, keys),
         name="normalisers",
         key="b_normalisers",
-        table={"key": list(keys), "score": compared.scores.tolist()} | weights,
+        table={"key": list(keys), "score": scores.tolist()} | weights,
         words=_(
             "The scores of {query} in head {h}, before the mask, six ways: softmax's shares lie between 0 and 1 and "
             "sum to 1; divided by their plain sum, the same scores give shares from {low} to {high}."
@@ -67,22 +70,22 @@ def _bars(compared: normalisers.Result, query: str, head: int, keys: tuple[str, 
     )
 
 
-def _growth(compared: normalisers.Result) -> None:
+def _growth(compared: Compared) -> None:
     """Draw how the length of the output changes as the same keys are repeated."""
-    names, plain_sums = _names(), compared.measures["plain"].growth
+    names, plain_sums = _names(), compared["plain"].growth
     show.figure(
-        chart_of(figures.growth, compared.copies, {names[k]: m.growth for k, m in compared.measures.items()}),
+        chart_of(figures.growth, normalisers.COPIES, {names[k]: m.growth for k, m in compared.items()}),
         name="normaliser-growth",
         key="b_growth",
-        table={"copies": compared.copies} | {k: m.growth.tolist() for k, m in compared.measures.items()},
+        table={"copies": normalisers.COPIES} | {k: m.growth.tolist() for k, m in compared.items()},
         words=_(
             "With every key repeated {n} times, the output grows from {a} to {b} under plain sums and "
             "stays at {s} under softmax."
         ).format(
-            n=compared.copies[-1],
+            n=normalisers.COPIES[-1],
             a=f"{plain_sums[0]:.1f}",
             b=f"{plain_sums[-1]:.1f}",
-            s=f"{compared.measures['softmax'].growth[-1]:.2f}",
+            s=f"{compared['softmax'].growth[-1]:.2f}",
         ),
     )
 
@@ -92,7 +95,7 @@ def _most_mixed(rows: np.ndarray) -> int:
     return int((np.abs(rows.sum(-1)) / np.maximum(np.abs(rows).sum(-1), 1e-9)).argmin())
 
 
-def _measured(compared: normalisers.Result) -> list[dict[str, object]]:
+def _measured(compared: Compared) -> list[dict[str, object]]:
     return [
         {
             _("Weights by"): _names()[k],
@@ -101,5 +104,5 @@ def _measured(compared: normalisers.Result) -> list[dict[str, object]]:
             _("gradient"): f"{m.gradient:.2f}",
             _("shift"): f"{m.shift:.2f}",
         }
-        for k, m in compared.measures.items()
+        for k, m in compared.items()
     ]

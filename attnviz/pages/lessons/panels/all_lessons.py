@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from attnviz.pages.lessons import choices
 from attnviz.pages.lessons.maths import (
     cache_facts,
     heads_facts,
@@ -44,20 +43,7 @@ FACTS: dict[str, FactsOf] = {
 }
 
 
-def before(lesson: Lesson, number: int) -> tuple[str, int] | None:
-    """The lesson and the number of the step before this one; None before the first, and in a lecturer's lesson."""
-    if number > 1:
-        return lesson.id, number - 1
-    if lesson.own or lesson.id == choices.IDS[0]:
-        return None
-    earlier = LESSONS[choices.IDS[choices.IDS.index(lesson.id) - 1]]
-    return earlier.id, len(earlier.steps)
-
-
-def after(lesson: Lesson, number: int) -> tuple[str, int] | None:
-    """The lesson and the number of the step after this one; None after the last, and in a lecturer's lesson."""
-    if number < len(lesson.steps):
-        return lesson.id, number + 1
-    if lesson.own or lesson.id == choices.IDS[-1]:
-        return None
-    return choices.IDS[choices.IDS.index(lesson.id) + 1], 1
+def places(lesson: Lesson) -> list[tuple[str, int]]:
+    """Lesson and number of each step on the way that leads through this lesson; a lecturer's is a way of its own."""
+    lessons = [lesson] if lesson.own else LESSONS.values()
+    return [(each.id, number) for each in lessons for number in range(1, len(each.steps) + 1)]

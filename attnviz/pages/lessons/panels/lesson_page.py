@@ -45,11 +45,8 @@ def begins() -> bool:
 def _top(lesson: Lesson, number: int) -> None:
     """Draw the lesson's name, the steps, previous and next, the sentence and the switch for notes."""
     count = len(lesson.steps)
-    before, after = all_lessons.before(lesson, number), all_lessons.after(lesson, number)
     place = _("Step {number} of {count}").format(number=number, count=count)
-    presenting.presenter(
-        presenting.Walk(_title(lesson), place, before is not None, after is not None, open_lesson.walk, always=True)
-    )
+    presenting.presenter(presenting.Walk(_title(lesson), place, *_leads(lesson, number), open_lesson.walk, always=True))
     if presenting.presenting():
         return
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="l-top"):
@@ -61,16 +58,22 @@ def _top(lesson: Lesson, number: int) -> None:
     st.progress(number / count, place)
 
 
+def _leads(lesson: Lesson, number: int) -> tuple[bool, bool]:
+    """Whether the way leads back from this step, and on."""
+    way, here = all_lessons.places(lesson), (lesson.id, number)
+    return here != way[0], here != way[-1]
+
+
 def _walk_buttons(lesson: Lesson, number: int, where: str = "") -> None:
-    before, after = all_lessons.before(lesson, number), all_lessons.after(lesson, number)
-    walks = ((-1, before, _("Previous"), "l-previous", "back"), (1, after, _("Next"), "l-next", "forward"))
-    for by, there, label, key, way in walks:
+    back, on = _leads(lesson, number)
+    walks = ((-1, back, _("Previous"), "l-previous", "back"), (1, on, _("Next"), "l-next", "forward"))
+    for by, leads, label, key, way in walks:
         st.button(
             label,
             key=key + where,
             icon=f":material/arrow_{way}:",
             type="primary" if by > 0 else "secondary",
-            disabled=there is None,
+            disabled=not leads,
             on_click=open_lesson.walk,
             args=(by,),
         )

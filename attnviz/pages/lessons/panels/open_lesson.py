@@ -18,7 +18,7 @@ from attnviz.base.words import _, listed
 from attnviz.pages.lessons import choices
 from attnviz.pages.lessons.maths.lesson_parts import Lesson, LessonStep, Question, nothing
 from attnviz.pages.lessons.panels import own_lesson
-from attnviz.pages.lessons.panels.all_lessons import LESSONS, after, before, name_of
+from attnviz.pages.lessons.panels.all_lessons import LESSONS, name_of, places
 from attnviz.pages.lessons.panels.hand_pictures import PICTURES
 from attnviz.pages.lessons.panels.own_lesson import HOME
 
@@ -54,13 +54,12 @@ def walk(by: int) -> None:
 
     A press while the last one is still being drawn finds the buttons of the step before it: so they name no step.
     """
-    for _each in range(abs(by)):
-        lesson = chosen_lesson(quiet=True)
-        number = min(link_state.value(choices.STEP), len(lesson.steps))
-        there = after(lesson, number) if by > 0 else before(lesson, number)
-        if there is None:
-            return
-        open_step(*there)
+    lesson = chosen_lesson(quiet=True)
+    way = places(lesson)
+    here = way.index((lesson.id, min(link_state.value(choices.STEP), len(lesson.steps))))
+    there = min(max(here + by, 0), len(way) - 1)
+    if there != here:
+        open_step(*way[there])
 
 
 def open_step(lesson: str, number: int) -> None:
