@@ -8,7 +8,6 @@ import streamlit as st
 
 from attnviz.app.guarding import guard
 from attnviz.app.page_heading import page_heading
-from attnviz.app.text import spoken
 from attnviz.app.widgets import one_of
 from attnviz.base.words import _
 from attnviz.pages.build import choices
@@ -48,11 +47,9 @@ def page() -> None:
     """Draw the page."""
     page_heading(PAGE)
     with guard():
-        asked = config_form.ask()
-        for notice in asked.notices:
-            st.info(spoken(notice))
-        result = attention_by_hand.run(asked.config)
-        walk.panel(result, asked.vectors)
+        config, vectors = config_form.ask()
+        result = attention_by_hand.run(config)
+        walk.panel(result, vectors)
         further(result)
         code.panel(result)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import Any
 
 import streamlit as st
@@ -10,24 +9,16 @@ import streamlit as st
 from attnviz.app import widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.links import link_state
-from attnviz.base.message import Message, Problem
+from attnviz.base.message import Problem
 from attnviz.base.words import _
+from attnviz.canvas import tensor_strip as canvas
 from attnviz.models.loading import availabilities
 from attnviz.pages.build import choices
 from attnviz.pages.build.maths import attention_by_hand, inputs
 
 
-@dataclass(frozen=True)
-class Asked:
-    """The configuration, the trained rows its vectors come from, if any, and notices on text that was cut."""
-
-    config: inputs.Config
-    vectors: inputs.Rows | None
-    notices: tuple[Message, ...]
-
-
-def ask() -> Asked:
-    """Draw the controls and return the configuration that they describe."""
+def ask() -> tuple[inputs.Config, inputs.Rows | None]:
+    """Draw the controls; return the configuration that they describe, and the trained rows that its vectors are."""
     chosen: dict[str, Any] = {"edits": link_state.value(choices.EDITS)}
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="build-controls"):
         sentences = st.container(key="build-sentences")  # takes what the others leave
@@ -114,43 +105,35 @@ def _sources() -> dict[str, str]:
     return {"random": _("random, by seed")} | models
 
 
-def _asked(text: str, other: str, source: str, chosen: dict[str, Any]) -> Asked:
+def _asked(text: str, other: str, source: str, chosen: dict[str, Any]) -> tuple[inputs.Config, inputs.Rows | None]:
     """The configuration for the typed sentences: words beyond the limit are cut, and each word gets its vector."""
     text, other = text[: choices.LONGEST], other[: choices.LONGEST]
     sides = [tuple(side.split()) for side in (text, other)]
-    notices = [
-        Message("Of {n} words only the first {most} are used.", {"n": len(side), "most": inputs.MOST_WORDS})
-        for side in sides
-        if len(side) > inputs.MOST_WORDS
-    ]
+    for side in sides:
+        if len(side) > inputs.MOST_WORDS:
+            notice = _("Of {n} words only the first {most} are used.")
+            st.info(notice.format(n=len(side), most=inputs.MOST_WORDS))
     words, others = (side[: inputs.MOST_WORDS] for side in sides)
     vectors = None
     if source != "random" and words:
         vectors = inputs.rows(model_cache.model(source), text, other, chosen["d_model"])
         chosen["rows"], words, others = vectors.rows, vectors.words, vectors.other
-    return Asked(inputs.Config(words=words, other=others, **chosen), vectors, tuple(notices))
+    return inputs.Config(words=words, other=others, **chosen), vectors
 
 
 # The visitor's place on the walk: the step, the chosen number, the head and the sentence on show.
 STRIP = "build_strip"
 
 
-@dataclass(frozen=True)
-class Place:
-    """The chosen number (part, row, col), head and sentence."""
-
-    part: int
-    row: int
-    col: int
-    head: int
-    sentence: int
+def pick() -> canvas.Pick:
+    """The chosen number that is in the link; it may lie outside the board on show."""
+    return canvas.Pick(*(link_state.value(choices.AT[name]) for name in ("part", "row", "col")))
 
 
-def place(result: attention_by_hand.Result) -> Place:
-    """The place that is in the link, on a head and a sentence that there are; the number may lie outside its board."""
-    at = Place(**{name: link_state.value(choice) for name, choice in choices.AT.items()})
-    last_head, last_sentence = result.config.n_heads - 1, result.config.batch - 1
-    return replace(at, head=min(at.head, last_head), sentence=min(at.sentence, last_sentence))
+def shown(result: attention_by_hand.Result) -> tuple[int, int]:
+    """The indices of the query head and of the batch's sentence on show."""
+    head, sentence = link_state.value(choices.AT["head"]), link_state.value(choices.AT["sentence"])
+    return min(head, result.config.n_heads - 1), min(sentence, result.config.batch - 1)
 
 
 def change(**changes: Any) -> None:

@@ -18,7 +18,7 @@ from attnviz.pages.build.panels import config_form
 
 def panel(result: attention_by_hand.Result) -> None:
     """Draw attention against a matrix that was learned for one sentence length."""
-    head, words = config_form.place(result).head, result.q_words[0]
+    (head, _sentence), words = config_form.shown(result), result.q_words[0]
     st.markdown(
         _(
             "A fixed matrix **A** can mix words too: out = A V. Here least squares makes it copy head {h} "

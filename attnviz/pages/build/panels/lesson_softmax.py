@@ -18,8 +18,7 @@ Compared = dict[str, normalisers.Measures]
 
 def panel(result: attention_by_hand.Result) -> None:
     """Draw the scores of one query through six ways to make weights."""
-    at = config_form.place(result)
-    head, b = at.head, at.sentence
+    head, b = config_form.shown(result)
     words = result.q_words[b]
     rows = result.tensors["biased" if "biased" in result.tensors else "scaled"][b, head]
     queries = {str(i): f"{i + 1} {plain(w)}" for i, w in enumerate(words)}

@@ -28,11 +28,12 @@ def panel(result: attention_by_hand.Result, vectors: inputs.Rows | None) -> None
     """Draw the strip of steps and, of the chosen one, all down to the sum that makes the chosen number."""
     with guard(), st.container(key="canvas-of-walk"):
         chains = attention_by_hand.steps(result.config)
-        step, at = config_form.step(tuple(chains)), config_form.place(result)
-        seen = Seen(result, at.head, at.sentence, vectors)
+        step, at = config_form.step(tuple(chains)), config_form.pick()
+        head, sentence = config_form.shown(result)
+        seen = Seen(result, head, sentence, vectors)
         presenting.presenter(_walk(tuple(chains)))
         canvas.strip(config_form.STRIP, _chips(seen, chains), step, config_form.walk_to)
-        shown = boards.boards(result, step, at.sentence, at.head)
+        shown = boards.boards(result, step, sentence, head)
         part = min(at.part, len(shown) - 1)
         widgets.say_refusal(choices.STEP)
         _about(step, seen)

@@ -129,8 +129,8 @@ def _listed(config: inputs.Config, edits: list[inputs.CellEdit]) -> str:
 
 def _consequence(result: attention_by_hand.Result, edits: list[inputs.CellEdit]) -> None:
     """Draw attention before and after the edits, of the head whose weights they moved most."""
-    before, at = attention_by_hand.run(replace(result.config, edits=())), config_form.place(result)
-    b, h = at.sentence, at.head
+    before = attention_by_hand.run(replace(result.config, edits=()))
+    h, b = config_form.shown(result)
     if edits:
         h = int(np.abs(result.tensors["weights"][b] - before.tensors["weights"][b]).max((1, 2)).argmax())
     was, now = (np.asarray(r.tensors["weights"][b, h]) for r in (before, result))
