@@ -124,7 +124,7 @@ PictureSettings = Mapping[str, str]
 
 @dataclass(frozen=True)
 class LessonPicture:
-    """A picture of the app: its id in `lesson_pictures.PICTURES`, and what it is set to."""
+    """A picture of the app: its id in `hand_pictures.PICTURES`, and what it is set to."""
 
     kind: str
     set_to: Mapping[str, str] = field(default_factory=dict)
