@@ -26,7 +26,7 @@ from __future__ import annotations
 import re
 import string
 import tomllib
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
@@ -35,6 +35,7 @@ from attnviz.app import glossary_terms
 from attnviz.app.links.choices import EVERY_PAGE, pages
 from attnviz.app.links.link_reading import chosen_by
 from attnviz.base.message import Message, Problem, Several
+from attnviz.base.words import N_
 from attnviz.pages.lessons import choices
 from attnviz.pages.lessons.maths.lesson_parts import (
     FactsOf,
@@ -53,6 +54,8 @@ AT_THE_TOP = ("title", "sentence", "step")
 KEYS = (*TEXTS, "set", "after", "after_set", "answers", "ids", "right", "minutes", "terms")
 LONGEST = 2000
 HOME = "home"
+ONE_OF = N_("“{value}” must be one of: {allowed}")
+LIKE = N_("“{value}” must be {allowed}")  #: as code, which stays as it is in every language
 
 
 def read(text: str) -> Lesson:
@@ -70,10 +73,10 @@ def read(text: str) -> Lesson:
     unknown = next((key for key in top.lines if key not in AT_THE_TOP), None)
     if unknown is not None:
         allowed = Several(("title", "sentence", "[[step]]"))
-        raise top.wrong(unknown, Message("“{value}” is not known here; allowed: {allowed}", _of(unknown, allowed)))
+        raise top.wrong(unknown, N_("“{value}” is not known here; allowed: {allowed}"), unknown, allowed=allowed)
     title, steps = top.get("title", ""), top.get("step", None)
     if not isinstance(title, str) or not title.strip():
-        raise top.wrong("title", Message("title = “{value}” must be a text in quotes", _of(title)))
+        raise top.wrong("title", N_("title = “{value}” must be a text in quotes"), title)
     tables = isinstance(steps, list) and all(isinstance(step, dict) for step in steps)
     if not tables or not 1 <= len(steps) <= choices.MOST_STEPS:
         raise Problem("A lesson has 1 to {most} steps, each under a line [[step]].", most=choices.MOST_STEPS)
@@ -81,7 +84,9 @@ def read(text: str) -> Lesson:
     if not isinstance(sentence, str) or len(sentence) > most:
         raise top.wrong(
             "sentence",
-            Message("sentence = “{value}” must be a text in quotes, up to {most} characters", _of(sentence, most=most)),
+            N_("sentence = “{value}” must be a text in quotes, up to {most} characters"),
+            sentence,
+            most=most,
         )
     read_steps = tuple(_step(_Table(text, number, lines)) for number, lines in enumerate(steps, 1))
     return Lesson(choices.OWN, title, read_steps, own=True, sentence=sentence)
@@ -98,23 +103,32 @@ class _Table:
     def get(self, key: str, usual: Any) -> Any:
         return self.lines.get(key, usual)
 
-    def wrong(self, key: str, message: Message) -> Problem:
-        """The Problem with the line of `key` in front."""
+    def wrong(self, key: str, template: str, /, value: object = "", **more: object) -> Problem:
+        """A sentence about `key` with its line in front. `value` is what stands there, cut to a readable length.
+
+        Python writes no number of more than 4,300 digits, and hexadecimal ones can be read.
+        """
+        try:
+            shown = str(value)[:60]
+        except ValueError:
+            shown = "…"
+        message = Message(template, {"value": shown} | more)
         return Problem("Line {line}: {what}", line=line_of(self.text, self.number, key), what=message)
 
 
 def _step(table: _Table) -> LessonStep:
     for key, value in table.lines.items():
         if key not in KEYS:
-            known = Several(KEYS)
-            raise table.wrong(key, Message("“{value}” is not known in a step; allowed: {allowed}", _of(key, known)))
+            raise table.wrong(
+                key, N_("“{value}” is not known in a step; allowed: {allowed}"), key, allowed=Several(KEYS)
+            )
         if key in TEXTS and (not isinstance(value, str) or len(value) > LONGEST):
-            facts = _of(value, most=f"{LONGEST:,}")
-            raise table.wrong(key, Message("“{value}” must be a text in quotes, up to {most} characters", facts))
+            raise table.wrong(
+                key, N_("“{value}” must be a text in quotes, up to {most} characters"), value, most=f"{LONGEST:,}"
+            )
     for key in ("title", "idea", "picture"):
         if not table.get(key, ""):
-            missing = Message("{key} is missing in step {number}", {"key": key, "number": table.number})
-            raise table.wrong("", missing)
+            raise table.wrong("", N_("{key} is missing in step {number}"), key=key, number=table.number)
     for key in ("idea", "do", "question", "truth", "say", "wrong"):
         _check_fields(table, key, table.get(key, ""))
     page, seen = _link(table)
@@ -138,29 +152,35 @@ def _check_fields(table: _Table, key: str, template: str) -> None:
     try:
         fields = [(name, spec) for _text, name, spec, _how in string.Formatter().parse(template) if name is not None]
     except ValueError as wrong:
-        how = _of(wrong, opening="{{", closing="}}")
-        raise table.wrong(key, Message("{value}; for braces write {opening} and {closing}", how)) from None
+        raise table.wrong(
+            key, N_("{value}; for braces write {opening} and {closing}"), wrong, opening="{{", closing="}}"
+        ) from None
     for name, spec in fields:
         if not name.isidentifier() or not re.fullmatch(r"[,.0-9a-z%]{0,6}", spec or ""):
-            facts = _of(name, example="{share:.0%}")
-            raise table.wrong(key, Message("“{value}” must be the name of a fact, such as {example}", facts))
+            raise table.wrong(
+                key, N_("“{value}” must be the name of a fact, such as {example}"), name, example="{share:.0%}"
+            )
 
 
 def _picture(table: _Table, key: str, with_key: str) -> LessonPicture:
     kind, set_to = table.lines[key], table.get(with_key, {})
     if not isinstance(kind, str) or kind not in PICTURES:
-        raise table.wrong(key, _one_of(f"{key} = {kind}", PICTURES))
+        raise table.wrong(key, ONE_OF, f"{key} = {kind}", allowed=Several(PICTURES))
     allows = PICTURES[kind].allows
     if not isinstance(set_to, dict):
-        raise table.wrong(with_key, _like(set_to, '{ name = "value" }'))
+        raise table.wrong(with_key, LIKE, set_to, allowed='{ name = "value" }')
     for name, value in set_to.items():
         if not allows:
-            raise table.wrong(with_key, Message("“{value}” cannot be set on this picture; nothing can", _of(name)))
+            raise table.wrong(with_key, N_("“{value}” cannot be set on this picture; nothing can"), name)
         if name not in allows:
-            facts = _of(name, Several(allows))
-            raise table.wrong(with_key, Message("“{value}” cannot be set on this picture; allowed: {allowed}", facts))
+            raise table.wrong(
+                with_key,
+                N_("“{value}” cannot be set on this picture; allowed: {allowed}"),
+                name,
+                allowed=Several(allows),
+            )
         if value not in allows[name]:
-            raise table.wrong(with_key, _one_of(f"{name} = {value}", allows[name]))
+            raise table.wrong(with_key, ONE_OF, f"{name} = {value}", allowed=Several(allows[name]))
     return LessonPicture(kind, set_to)
 
 
@@ -169,8 +189,7 @@ def _facts(table: _Table) -> FactsOf:
     if name is None:
         return nothing
     if name not in FACTS:
-        message = Message("facts = “{value}” must be one of: {allowed}", _of(name, Several(FACTS)))
-        raise table.wrong("facts", message)
+        raise table.wrong("facts", N_("facts = “{value}” must be one of: {allowed}"), name, allowed=Several(FACTS))
     return FACTS[name]
 
 
@@ -180,20 +199,21 @@ def _question(table: _Table) -> Question | None:
     asked, truth = table.lines["question"], table.get("truth", "")
     answers, ids, right = table.get("answers", []), table.get("ids", []), table.get("right", None)
     if not isinstance(answers, list) or not all(isinstance(each, str) and each for each in answers):
-        raise table.wrong("answers", _like(answers, '["one answer", "another"]'))
+        raise table.wrong("answers", LIKE, answers, allowed='["one answer", "another"]')
     if not answers and "facts" not in table.lines:
-        raise table.wrong("question", Message("“{value}” needs answers = [...] and right", _of(asked)))
+        raise table.wrong("question", N_("“{value}” needs answers = [...] and right"), asked)
     for each in answers:
         _check_fields(table, "answers", each)
     if ids:
         if not isinstance(ids, list) or len(ids) != len(answers) or not all(isinstance(each, str) for each in ids):
-            raise table.wrong("ids", Message("ids = “{value}” must be one text for each answer", _of(ids)))
+            raise table.wrong("ids", N_("ids = “{value}” must be one text for each answer"), ids)
         return Question(asked, truth, dict(zip(ids, answers, strict=True)))
     if answers and not _is_whole(right, 1, len(answers)):
-        facts = _of(right, most=len(answers))
         raise table.wrong(
             "right" if "right" in table.lines else "answers",
-            Message("right = “{value}” must be the number of the right answer, 1 to {most}", facts),
+            N_("right = “{value}” must be the number of the right answer, 1 to {most}"),
+            right,
+            most=len(answers),
         )
     numbered = {str(i): each for i, each in enumerate(answers, 1)}
     return Question(asked, truth, numbered, str(right) if answers else "")
@@ -202,8 +222,13 @@ def _question(table: _Table) -> Question | None:
 def _minutes(table: _Table) -> int:
     minutes, low, high = table.get("minutes", 3), 0, 120
     if not _is_whole(minutes, low, high):
-        facts = _of(f"minutes = {minutes}", low=low, high=high)
-        raise table.wrong("minutes", Message("“{value}” must be a whole number, {low} to {high}", facts))
+        raise table.wrong(
+            "minutes",
+            N_("“{value}” must be a whole number, {low} to {high}"),
+            f"minutes = {minutes}",
+            low=low,
+            high=high,
+        )
     return int(minutes)
 
 
@@ -215,8 +240,9 @@ def _terms(table: _Table) -> tuple[str, ...]:
     ids = table.get("terms", [])
     lost = [each for each in ids if each not in glossary_terms.TERMS] if isinstance(ids, list) else [ids]
     if lost:
-        facts = _of(lost[0], Several(glossary_terms.TERMS))
-        raise table.wrong("terms", Message("terms: “{value}” must be among: {allowed}", facts))
+        raise table.wrong(
+            "terms", N_("terms: “{value}” must be among: {allowed}"), lost[0], allowed=Several(glossary_terms.TERMS)
+        )
     return tuple(ids)
 
 
@@ -229,35 +255,13 @@ def _link(table: _Table) -> tuple[str, Mapping[str, str]]:
     page = parts.path.rstrip("/").rpartition("/")[2] or HOME
     known = sorted(each.page for each in pages() if each.page != EVERY_PAGE)
     if page not in known:
-        facts = _of(page, Several(known))
-        raise table.wrong("link", Message("link: “{value}” is no page; pages are: {allowed}", facts))
+        raise table.wrong("link", N_("link: “{value}” is no page; pages are: {allowed}"), page, allowed=Several(known))
     seen = dict(parse_qsl(parts.query, keep_blank_values=True))
     try:
         chosen_by(page, seen)
     except Problem as wrong:
-        raise table.wrong("link", Message("link: {problem}", {"problem": wrong.message})) from None
+        raise table.wrong("link", N_("link: {problem}"), problem=wrong.message) from None
     return page, seen
-
-
-def _of(value: object, allowed: object = None, **more: object) -> dict[str, object]:
-    """What stands in the file, cut to a readable length, what may stand there, and what else a sentence names.
-
-    Python writes no number of more than 4,300 digits, and hexadecimal ones can be read.
-    """
-    try:
-        shown = str(value)[:60]
-    except ValueError:
-        shown = "…"
-    return {"value": shown} | ({} if allowed is None else {"allowed": allowed}) | more
-
-
-def _one_of(value: str, allowed: Collection[str]) -> Message:
-    return Message("“{value}” must be one of: {allowed}", _of(value, Several(allowed)))
-
-
-def _like(value: object, written: str) -> Message:
-    """`written` is code: it stays as it is in every language."""
-    return Message("“{value}” must be {allowed}", _of(value, allowed=written))
 
 
 def line_of(text: str, step: int, key: str) -> int:
