@@ -16,13 +16,11 @@ from attnviz.pages.build.page_entry import PAGE
 from attnviz.pages.build.panels import (
     code,
     config_form,
-    lesson_heads,
-    lesson_qkv,
-    lesson_softmax,
-    lesson_two_sources,
     sizes,
+    two_sources,
     walk,
     weights,
+    whys,
 )
 
 
@@ -31,10 +29,10 @@ def further(result: attention_by_hand.Result) -> None:
     questions: dict[str, tuple[str, Callable[[attention_by_hand.Result], None]]] = {
         "weights": (_("What if I change a weight?"), weights.panel),
         "sizes": (_("Which sizes must agree?"), lambda _result: sizes.panel()),
-        "qkv": (_("Why Q, K and V?"), lesson_qkv.panel),
-        "softmax": (_("Why softmax?"), lesson_softmax.panel),
-        "heads": (_("Why several heads?"), lesson_heads.panel),
-        "picture": (_("And with a picture?"), lesson_two_sources.panel),
+        "qkv": (_("Why Q, K and V?"), whys.qkv),
+        "softmax": (_("Why softmax?"), whys.softmax),
+        "heads": (_("Why several heads?"), whys.several_heads),
+        "picture": (_("And with a picture?"), two_sources.panel),
     }
     st.subheader(_("Ask further"), anchor=False)
     titles = {name: title for name, (title, _panel) in questions.items()}

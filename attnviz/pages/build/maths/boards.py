@@ -81,8 +81,12 @@ def _split(view: View) -> Boards:
         start = (view.head if part == "Q" else view.kv_head) * result.values.shape[1]
         start += view.packed_from(part) if part in packed else 0
         source = view.sheet("packed" if part in packed else f"{part}_flat")
-        made.append(cells.moved(part.lower(), [source], result, lambda r, c, start=start: (0, r, c + start)))
+        made.append(cells.moved(part.lower(), [source], result, _from_column(start)))
     return tuple(made)
+
+
+def _from_column(start: int) -> Callable[[int, int], tuple[int, int, int]]:
+    return lambda r, c: (0, r, c + start)
 
 
 def _qk_norm(view: View) -> Boards:

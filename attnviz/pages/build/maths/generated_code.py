@@ -7,7 +7,7 @@ import numpy as np
 from attnviz.base.message import Message
 from attnviz.core.positions import alibi_slopes
 from attnviz.pages.build.maths.attention_by_hand import Result
-from attnviz.pages.build.maths.inputs import Config, literal, vectors
+from attnviz.pages.build.maths.inputs import Config, literal, vectors, widths
 
 _ROTATE = """
 def rotate(x):  # pair (i, i + D/2) turned by place * 10000^(-2i/D)
@@ -41,15 +41,9 @@ def module(config: Config) -> str:
     return head + functions + "\n" + "\n".join(lines) + "\n"
 
 
-def _widths(config: Config) -> tuple[int, int, int]:
-    """Columns of Q, K and V, all heads side by side."""
-    layout = config.layout
-    return layout.n_heads * layout.qk_width, layout.kv_heads * layout.qk_width, layout.kv_heads * layout.v_width
-
-
 def _layers(config: Config) -> list[str]:
     m, bias = config.d_model, config.bias
-    q, k, v = _widths(config)
+    q, k, v = widths(config.layout)
     made = {"q": (q, "H*D"), "k": (k, "G*D"), "v": (v, "G*Dv")}
     if config.packed and config.cross:
         made = {"q": made["q"], "kv": (k + v, "G*(D+Dv)")}
@@ -66,7 +60,7 @@ def forward(config: Config) -> list[tuple[str, str]]:
     """The lines of `forward`, each with the id of the step that it belongs to."""
     layout, masked = config.layout, config.mask != "none"
     h, g, shared = layout.n_heads, layout.kv_heads, layout.heads_per_kv
-    q, k, v = _widths(config)
+    q, k, v = widths(config.layout)
     y = "y" if config.cross else "x"
     apart, all_packed = not config.packed, config.packed and not config.cross
     lines = (

@@ -116,19 +116,18 @@ def random_vectors(words: tuple[str, ...], seed: int, width: int) -> Tensor:
     return torch.stack([_one_decimal(word_vector(word, seed, width, "building")) for word in words])
 
 
+def widths(layout: HeadLayout) -> tuple[int, int, int]:
+    """Columns of Q, K and V with all heads side by side."""
+    return layout.n_heads * layout.qk_width, layout.kv_heads * layout.qk_width, layout.kv_heads * layout.v_width
+
+
 def weights(config: Config) -> dict[str, Tensor]:
     """W_Q (M, H*D), W_K (M, G*D), W_V (M, G*Dv), W_O (H*Dv, M), as in x @ W, with the visitor's edits applied.
 
     With bias also b_Q, b_K, b_V, b_O. Drawn at random from the seed and rounded to one decimal.
     """
-    layout = config.layout
-    q, k, v = layout.n_heads * layout.qk_width, layout.kv_heads * layout.qk_width, layout.kv_heads * layout.v_width
-    shapes = {
-        "W_Q": (layout.d_model, q),
-        "W_K": (layout.d_model, k),
-        "W_V": (layout.d_model, v),
-        "W_O": (layout.n_heads * layout.v_width, layout.d_model),
-    }
+    m, (q, k, v) = config.d_model, widths(config.layout)
+    shapes = {"W_Q": (m, q), "W_K": (m, k), "W_V": (m, v), "W_O": (config.n_heads * config.d_value, m)}
     made = {
         name: _one_decimal(drawn(config.seed * 10 + i, *shape) * (1.6 / np.sqrt(shape[0])))
         for i, (name, shape) in enumerate(shapes.items())

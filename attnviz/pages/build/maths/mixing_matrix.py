@@ -80,7 +80,8 @@ def run(config: Config) -> Result:
 
 def _attention(head: Projections, x: Tensor) -> tuple[Tensor, Tensor]:
     """Weights (..., T, T) and output (..., T, Dv)."""
-    stages = attend(*((x @ w).unsqueeze(-3) for w in head))
+    q, k, v = ((x @ w).unsqueeze(-3) for w in head)
+    stages = attend(q, k, v)
     return stages.weights.squeeze(-3), stages.output.squeeze(-3)
 
 

@@ -14,7 +14,7 @@ from attnviz.core.heads import HeadLayout
 from attnviz.core.modules import Attention
 from attnviz.core.projections import join_heads
 from attnviz.models.pictures import held_out, pixels_of_patches
-from attnviz.pages.build.maths.inputs import check_words, literal, random_vectors
+from attnviz.pages.build.maths.inputs import check_words, literal, random_vectors, widths
 from attnviz.runs.word_vectors import drawn
 
 SIDE = 2  #: pixels along the side of a patch
@@ -120,7 +120,7 @@ def module(config: Config, made: dict[str, Tensor], norms: Norms | None = None, 
 def weights(config: Config) -> dict[str, Tensor]:
     """Random matrices by the seed, rounded to one decimal; the picture's keys and values have two of their own."""
     layout = config.layout
-    q, k, v = layout.n_heads * layout.qk_width, layout.kv_heads * layout.qk_width, layout.kv_heads * layout.v_width
+    q, k, v = widths(layout)
     shapes = {
         "W_Q": (layout.d_model, q), "W_K": (layout.d_model, k), "W_V": (layout.d_model, v),
         "W_Kp": (SIDE**2, k), "W_Vp": (SIDE**2, v), "W_O": (layout.n_heads * layout.v_width, layout.d_model),

@@ -93,9 +93,10 @@ def files(shown: Lesson) -> None:
             show_problem(problem)
         return
     st.session_state[_OPENED] = upload_id(uploaded)
-    sentence: dict[Choice[Any], Any] = {choices.SENTENCE: lesson.sentence} if lesson.sentence else {}
-    opened = {choices.OWN_TEXT: text, choices.LESSON: choices.OWN, choices.STEP: 1}
-    link_state.put_all(choices.UNDONE | sentence | opened)
+    opened: dict[Choice[Any], Any] = {choices.OWN_TEXT: text, choices.LESSON: choices.OWN, choices.STEP: 1}
+    if lesson.sentence:
+        opened[choices.SENTENCE] = lesson.sentence
+    link_state.put_all(choices.UNDONE | opened)
     st.rerun()
 
 
