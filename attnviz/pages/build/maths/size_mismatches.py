@@ -1,4 +1,4 @@
-"""Which sizes must agree: PyTorch's own error beside ours, for any sizes a visitor chooses."""
+"""Which sizes must agree: PyTorch's own error beside that of attnviz, for any sizes a visitor chooses."""
 
 from __future__ import annotations
 
@@ -77,12 +77,12 @@ def run(sizes: Sizes) -> Result:
     k = torch.randn(sizes.n_kv_heads, sizes.keys, sizes.k_width, generator=generator)
     v = torch.randn(sizes.n_kv_heads, sizes.values, sizes.v_width, generator=generator)
     mask = torch.ones(sizes.mask_queries, sizes.mask_keys, dtype=torch.bool)
-    torchs, ours = _tried(lambda: by_hand(q, k, v, mask)), _tried(lambda: attend(q, k, v, mask).output)
+    in_torch, here = _tried(lambda: by_hand(q, k, v, mask)), _tried(lambda: attend(q, k, v, mask).output)
     return Result(
         rules,
-        str(torchs) if isinstance(torchs, Exception) else None,
-        _message(ours) if isinstance(ours, Exception) else None,
-        tuple(ours.shape) if isinstance(ours, Tensor) else None,
+        str(in_torch) if isinstance(in_torch, Exception) else None,
+        _message(here) if isinstance(here, Exception) else None,
+        tuple(here.shape) if isinstance(here, Tensor) else None,
         code(sizes),
     )
 

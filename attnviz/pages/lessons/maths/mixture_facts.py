@@ -19,7 +19,7 @@ def tokens(subject: Subject) -> Facts:
 
 
 def favourite(subject: Subject) -> Facts:
-    """The key that the told row looks at most; offered beside two others that it may look at."""
+    """The key that the row on show looks at most; offered beside two others that it may look at."""
     matrix, row = subject.matrix(), subject.row
     seen = np.where(matrix.hidden[row], -1.0, matrix.values[row])
     best = int(seen.argmax())

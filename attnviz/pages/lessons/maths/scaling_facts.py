@@ -47,7 +47,7 @@ def saturated(_subject: Subject) -> Facts:
 
 
 def off(subject: Subject) -> Facts:
-    """The told row with and without scaling."""
+    """The row that lessons speak of, with and without scaling."""
     row = subject.row
     before, after = subject.matrix(), subject.matrix(HeadEdit(scale="none"))
     one, other = (

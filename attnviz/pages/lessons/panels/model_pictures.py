@@ -38,7 +38,7 @@ GOES_ON, ROWS = 4, 24  #: tokens that the trained model adds to a sentence of at
 
 
 def head(subject: Subject, set_to: PictureSettings, key: str) -> None:
-    """One head with the told row pinned; its mask and scale can be changed."""
+    """One head with the row pinned that lessons speak of; its mask and scale can be changed."""
     edit = link_state.value(choices.EDIT)
     if edit == NO_EDIT:
         edit = HeadEdit(mask=set_to.get("mask", "model"), scale=set_to.get("scale", "model"))
