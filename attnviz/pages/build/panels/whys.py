@@ -31,7 +31,10 @@ def qkv(result: attention_by_hand.Result) -> None:
         ).format(h=head + 1)
     )
     orders = {"reversed": _("reversed"), "rotated": _("moved by one"), "swapped": _("first two swapped")}
-    order = _order(widgets.one_of(choices.ORDER, _("Change the order"), orders), len(words))
+    n = len(words)
+    order = {"reversed": tuple(range(n - 1, -1, -1)), "rotated": (*range(1, n), 0), "swapped": (1, 0, *range(2, n))}[
+        widgets.one_of(choices.ORDER, _("Change the order"), orders)
+    ]
     compared = mixing_matrix.run(_head_alone(result, head, order))
     _adapts(compared, words, order)
     left, right = st.columns([1.25, 1], gap="large")
@@ -93,10 +96,6 @@ def _parameters(compared: mixing_matrix.Result, here: int) -> None:
     )
 
 
-def _order(name: str, n: int) -> tuple[int, ...]:
-    return {"reversed": tuple(range(n - 1, -1, -1)), "rotated": (*range(1, n), 0)}.get(name, (1, 0, *range(2, n)))
-
-
 def _adapts(compared: mixing_matrix.Result, words: tuple[str, ...], order: tuple[int, ...]) -> None:
     """Draw a table with a row for each change: how far each matrix is from attention's output."""
     names = {
@@ -139,7 +138,17 @@ def softmax(result: attention_by_hand.Result) -> None:
     _bars(compared, scores, quoted(words[i]), head, result.k_words[b])
     left, right = st.columns([1.2, 1], gap="large")
     with left:
-        st.dataframe(_measured(compared), hide_index=True, width="stretch")
+        lines = [
+            {
+                _("Weights by"): _normaliser_names()[k],
+                _("row sum"): f"{m.row_sum:.2f}",
+                _("smallest"): f"{m.smallest:.2f}",
+                _("gradient"): f"{m.gradient:.2f}",
+                _("shift"): f"{m.shift:.2f}",
+            }
+            for k, m in compared.items()
+        ]
+        st.dataframe(lines, hide_index=True, width="stretch")
         st.caption(
             _(
                 "Gradient: how strongly the output answers to the scores. It is {g} for softmax; argmax has "
@@ -204,19 +213,6 @@ def _most_mixed(rows: np.ndarray) -> int:
     return int((np.abs(rows.sum(-1)) / np.maximum(np.abs(rows).sum(-1), 1e-9)).argmin())
 
 
-def _measured(compared: Normalised) -> list[dict[str, object]]:
-    return [
-        {
-            _("Weights by"): _normaliser_names()[k],
-            _("row sum"): f"{m.row_sum:.2f}",
-            _("smallest"): f"{m.smallest:.2f}",
-            _("gradient"): f"{m.gradient:.2f}",
-            _("shift"): f"{m.shift:.2f}",
-        }
-        for k, m in compared.items()
-    ]
-
-
 def several_heads(result: attention_by_hand.Result) -> None:
     """Compare one head of width M with H heads of width M/H, on a pattern with H things to look at."""
     words = result.q_words[0] if len(result.q_words[0]) >= 5 else STAND_IN
@@ -227,7 +223,13 @@ def several_heads(result: attention_by_hand.Result) -> None:
     with share_at:
         share = widgets.slider(choices.SHARE, _("Share of the single head's weight for the first"), step=0.05)
     measured = many_heads.run(many_heads.Config(words, d_model=WIDTH, n_heads=heads, share=share))
-    places = [_place_name(offset) for offset in measured.offsets]
+    names = {
+        -1: _("the word before"),
+        1: _("the word after"),
+        -2: _("the one before that"),
+        2: _("the one after that"),
+    }
+    places = [names[offset] for offset in measured.offsets]
     st.markdown(
         _(
             "Every word must collect {things}, each in columns of its own. One head of width {m} can only hand "
@@ -280,12 +282,3 @@ def _lost(measured: many_heads.Result, places: list[str], share: float) -> None:
             "only where it is lost changes."
         ).format(lost=f"{float(np.median(blur.mean(1))):.0%}"),
     )
-
-
-def _place_name(offset: int) -> str:
-    return {
-        -1: _("the word before"),
-        1: _("the word after"),
-        -2: _("the one before that"),
-        2: _("the one after that"),
-    }[offset]

@@ -74,13 +74,13 @@ def read(text: str) -> Lesson:
     if unknown is not None:
         allowed = Several(("title", "sentence", "[[step]]"))
         raise top.wrong(unknown, N_("“{value}” is not known here; allowed: {allowed}"), unknown, allowed=allowed)
-    title, steps = top.get("title", ""), top.get("step", None)
+    title, steps = top.lines.get("title", ""), top.lines.get("step")
     if not isinstance(title, str) or not title.strip():
         raise top.wrong("title", N_("title = “{value}” must be a text in quotes"), title)
     tables = isinstance(steps, list) and all(isinstance(step, dict) for step in steps)
     if not tables or not 1 <= len(steps) <= choices.MOST_STEPS:
         raise Problem("A lesson has 1 to {most} steps, each under a line [[step]].", most=choices.MOST_STEPS)
-    sentence, most = top.get("sentence", ""), choices.SENTENCE.longest
+    sentence, most = top.lines.get("sentence", ""), choices.SENTENCE.longest
     if not isinstance(sentence, str) or len(sentence) > most:
         raise top.wrong(
             "sentence",
@@ -99,9 +99,6 @@ class _Table:
     text: str
     number: int
     lines: Mapping[str, Any]
-
-    def get(self, key: str, usual: Any) -> Any:
-        return self.lines.get(key, usual)
 
     def wrong(self, key: str, template: str, /, value: object = "", **more: object) -> Problem:
         """A sentence about `key` with its line in front. `value` is what stands there, cut to a readable length.
@@ -127,20 +124,20 @@ def _step(table: _Table) -> LessonStep:
                 key, N_("“{value}” must be a text in quotes, up to {most} characters"), value, most=f"{LONGEST:,}"
             )
     for key in ("title", "idea", "picture"):
-        if not table.get(key, ""):
+        if not table.lines.get(key, ""):
             raise table.wrong("", N_("{key} is missing in step {number}"), key=key, number=table.number)
     for key in ("idea", "do", "question", "truth", "say", "wrong"):
-        _check_fields(table, key, table.get(key, ""))
+        _check_fields(table, key, table.lines.get(key, ""))
     page, seen = _link(table)
     return LessonStep(
         table.lines["title"],
         table.lines["idea"],
         _picture(table, "picture", "set"),
-        table.get("do", ""),
+        table.lines.get("do", ""),
         _facts(table),
         _question(table),
         _picture(table, "after", "after_set") if "after" in table.lines else None,
-        Notes(table.get("say", ""), table.get("wrong", ""), _minutes(table)),
+        Notes(table.lines.get("say", ""), table.lines.get("wrong", ""), _minutes(table)),
         _terms(table),
         page,
         seen,
@@ -163,7 +160,7 @@ def _check_fields(table: _Table, key: str, template: str) -> None:
 
 
 def _picture(table: _Table, key: str, with_key: str) -> LessonPicture:
-    kind, set_to = table.lines[key], table.get(with_key, {})
+    kind, set_to = table.lines[key], table.lines.get(with_key, {})
     if not isinstance(kind, str) or kind not in PICTURES:
         raise table.wrong(key, ONE_OF, f"{key} = {kind}", allowed=Several(PICTURES))
     allows = PICTURES[kind].allows
@@ -185,7 +182,7 @@ def _picture(table: _Table, key: str, with_key: str) -> LessonPicture:
 
 
 def _facts(table: _Table) -> FactsOf:
-    name = table.get("facts", None)
+    name = table.lines.get("facts")
     if name is None:
         return nothing
     if name not in FACTS:
@@ -196,8 +193,8 @@ def _facts(table: _Table) -> FactsOf:
 def _question(table: _Table) -> Question | None:
     if "question" not in table.lines:
         return None
-    asked, truth = table.lines["question"], table.get("truth", "")
-    answers, ids, right = table.get("answers", []), table.get("ids", []), table.get("right", None)
+    asked, truth = table.lines["question"], table.lines.get("truth", "")
+    answers, ids, right = table.lines.get("answers", []), table.lines.get("ids", []), table.lines.get("right")
     if not isinstance(answers, list) or not all(isinstance(each, str) and each for each in answers):
         raise table.wrong("answers", LIKE, answers, allowed='["one answer", "another"]')
     if not answers and "facts" not in table.lines:
@@ -220,7 +217,7 @@ def _question(table: _Table) -> Question | None:
 
 
 def _minutes(table: _Table) -> int:
-    minutes, low, high = table.get("minutes", 3), 0, 120
+    minutes, low, high = table.lines.get("minutes", 3), 0, 120
     if not _is_whole(minutes, low, high):
         raise table.wrong(
             "minutes",
@@ -237,7 +234,7 @@ def _is_whole(value: object, low: int, high: int) -> bool:
 
 
 def _terms(table: _Table) -> tuple[str, ...]:
-    ids = table.get("terms", [])
+    ids = table.lines.get("terms", [])
     lost = [each for each in ids if each not in glossary_terms.TERMS] if isinstance(ids, list) else [ids]
     if lost:
         raise table.wrong(
@@ -248,7 +245,7 @@ def _terms(table: _Table) -> tuple[str, ...]:
 
 def _link(table: _Table) -> tuple[str, Mapping[str, str]]:
     """The page where a step goes on and what it is set to, from a link as the app itself makes them."""
-    link = table.get("link", "")
+    link = table.lines.get("link", "")
     if not link:
         return "", {}
     parts = urlsplit(link)
