@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from attnviz.base.message import Problem
 from attnviz.pages.build.maths.attention_by_hand import AXES, run, sizes, steps
-from attnviz.pages.build.maths.boards import boards
+from attnviz.pages.build.maths.boards import View, boards
 from attnviz.pages.build.maths.cells import Cell
 from attnviz.pages.build.maths.inputs import Config, weights
 
@@ -56,7 +56,7 @@ def evaluated(cell: Cell) -> float:
 def test_the_arithmetic_written_for_every_cell_of_every_step_gives_that_cell(config: Config) -> None:
     result = run(config)
     for step in steps(config):
-        for board in boards(result, step, batch=config.batch - 1, head=config.n_heads - 1):
+        for board in boards(View(result, config.batch - 1, config.n_heads - 1), step):
             values = board.result.values
             assert values.shape == (len(board.result.rows), len(board.result.cols))
             for r, c in np.ndindex(values.shape):
@@ -69,7 +69,7 @@ def test_numbers_in_the_arithmetic_are_those_of_the_lit_cells(config: Config) ->
     result = run(config)
     draw = random.Random(0)
     for step in steps(config):
-        for board in boards(result, step):
+        for board in boards(View(result), step):
             rows, cols = board.result.values.shape
             cell = board.cell(draw.randrange(rows), draw.randrange(cols))
             for kind, number in cell.tokens:

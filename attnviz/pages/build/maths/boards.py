@@ -16,9 +16,9 @@ from attnviz.pages.build.maths.inputs import Config
 Boards = tuple[Board, ...]
 
 
-def boards(result: Result, step: str, batch: int = 0, head: int = 0) -> Boards:
+def boards(view: View, step: str) -> Boards:
     """The operations of one step, for one sentence of the batch and one query head."""
-    return _BOARDS[step](View(result, batch, head))
+    return _BOARDS[step](view)
 
 
 def _embed(view: View) -> Boards:
@@ -174,8 +174,8 @@ class View:
     """One sentence of the batch and one query head: any tensor as a sheet."""
 
     result: Result
-    batch: int
-    head: int
+    batch: int = 0
+    head: int = 0
 
     @property
     def config(self) -> Config:

@@ -15,6 +15,7 @@ from attnviz.canvas import tensor_strip as canvas
 from attnviz.models.loading import availabilities
 from attnviz.pages.build import choices
 from attnviz.pages.build.maths import attention_by_hand, inputs
+from attnviz.pages.build.maths.boards import View
 
 
 def ask() -> tuple[inputs.Config, inputs.Rows | None]:
@@ -130,10 +131,10 @@ def pick() -> canvas.Pick:
     return canvas.Pick(*(link_state.value(choices.AT[name]) for name in ("part", "row", "col")))
 
 
-def shown(result: attention_by_hand.Result) -> tuple[int, int]:
-    """The indices of the query head and of the batch's sentence on show."""
-    head, sentence = link_state.value(choices.AT["head"]), link_state.value(choices.AT["sentence"])
-    return min(head, result.config.n_heads - 1), min(sentence, result.config.batch - 1)
+def view(result: attention_by_hand.Result) -> View:
+    """The sentence of the batch and the query head on show."""
+    sentence, head = link_state.value(choices.AT["sentence"]), link_state.value(choices.AT["head"])
+    return View(result, min(sentence, result.config.batch - 1), min(head, result.config.n_heads - 1))
 
 
 def change(**changes: Any) -> None:

@@ -34,7 +34,7 @@ def panel(result: attention_by_hand.Result) -> None:
     st.latex(_formula(layer))
     queries = {str(i): f"{i + 1} {plain(word)}" for i, word in enumerate(words)}
     i = int(widgets.one_of(choices.LOOKER, _("Where does this word look?"), queries))
-    _looks(layer, i, config_form.shown(result)[0])
+    _looks(layer, i, config_form.view(result).head)
     left, right = st.columns([1.1, 1], gap="large")
     with left:
         _brought(layer, i)

@@ -15,8 +15,8 @@ from attnviz.base.words import _
 from attnviz.canvas import tensor_strip as canvas
 from attnviz.pages.build import choices, figures
 from attnviz.pages.build.maths import attention_by_hand, boards, cells, generated_code, inputs
+from attnviz.pages.build.maths.boards import View
 from attnviz.pages.build.panels import board_wording, config_form, numbers
-from attnviz.pages.build.panels.board_wording import Seen
 from attnviz.pages.build.panels.formulas import formula
 
 PARTS = {"x": "X", "y": "Y", "q": "Q", "k": "K", "v": "V", "qkv": "QKV", "kv": "KV"}
@@ -29,26 +29,25 @@ def panel(result: attention_by_hand.Result, vectors: inputs.Rows | None) -> None
     with guard(), st.container(key="canvas-of-walk"):
         chains = attention_by_hand.steps(result.config)
         step, at = config_form.step(tuple(chains)), config_form.pick()
-        head, sentence = config_form.shown(result)
-        seen = Seen(result, head, sentence, vectors)
+        view = config_form.view(result)
         presenting.presenter(_walk(tuple(chains)))
-        canvas.strip(config_form.STRIP, _chips(seen, chains), step, config_form.walk_to)
-        shown = boards.boards(result, step, sentence, head)
+        canvas.strip(config_form.STRIP, _chips(view, chains), step, config_form.walk_to)
+        shown = boards.boards(view, step)
         part = min(at.part, len(shown) - 1)
         widgets.say_refusal(choices.STEP)
-        _about(step, seen)
+        _about(step, view, vectors)
         label = _("{step}: numbers; arrow keys choose one").format(step=board_wording.name(step))
         made = [numbers.board(board, label) for board in shown]
         canvas.board(
             "build_board",
             step,
             made,
-            _tabs(step, seen, shown, part),
+            _tabs(step, view, shown, part),
             canvas.Pick(part, at.row, at.col),
             on_pick=lambda pick: config_form.change(part=pick.part, row=pick.row, col=pick.col),
             on_tab=lambda name, i: config_form.change(**{name: i}),
         )
-        words = board_wording.origin(seen)
+        words = board_wording.origin(view, vectors)
         show.under(
             numbers.picture(made[part], at.row, at.col, board_wording.name(step)),
             name=f"build-{step}",
@@ -58,7 +57,7 @@ def panel(result: attention_by_hand.Result, vectors: inputs.Rows | None) -> None
             caption=words,
         )
         if step == "softmax":
-            _sums(seen)
+            _sums(view)
         _written(step, attention_by_hand.chain_of(shown[part].part, chains[step]), result)
 
 
@@ -72,32 +71,32 @@ def _walk(ids: tuple[str, ...]) -> presenting.Walk:
     return presenting.Walk(board_wording.name(ids[here]), f"{here + 1} / {count}", here > 0, here < count - 1, go)
 
 
-def _chips(seen: Seen, chains: dict[str, attention_by_hand.Chain]) -> list[canvas.Chip]:
-    size = attention_by_hand.sizes(seen.result)
+def _chips(view: View, chains: dict[str, attention_by_hand.Chain]) -> list[canvas.Chip]:
+    size = attention_by_hand.sizes(view.result)
     chips = []
     for step, chain in chains.items():
-        shown = boards.boards(seen.result, step, seen.sentence, seen.head)
+        shown = boards.boards(view, step)
         shape = "×".join(str(size[axis]) for axis in chain[-1])
         chips.append(canvas.Chip(step, board_wording.name(step), shape, [numbers.thumb(one.result) for one in shown]))
     return chips
 
 
-def _about(step: str, seen: Seen) -> None:
+def _about(step: str, view: View, vectors: inputs.Rows | None) -> None:
     """Draw the step's name, sentence and formula."""
     left, right = st.columns(2, gap="medium", vertical_alignment="center")
-    left.markdown(f"**{board_wording.name(step)}** · {board_wording.sentence(step, seen)}")
+    left.markdown(f"**{board_wording.name(step)}** · {board_wording.sentence(step, view, vectors)}")
     with right.container(key="step-formula"):  # it begins where the program below it does
-        st.latex(formula(step, seen.result))
+        st.latex(formula(step, view.result))
 
 
-def _tabs(step: str, seen: Seen, shown: tuple[cells.Board, ...], part: int) -> list[canvas.Tabs]:
-    config = seen.result.config
+def _tabs(step: str, view: View, shown: tuple[cells.Board, ...], part: int) -> list[canvas.Tabs]:
+    config = view.result.config
     heads, sentences = ([(str(i + 1), "plain") for i in range(count)] for count in (config.n_heads, config.batch))
     parts = [(PARTS.get(board.part, board.part), board.result.role) for board in shown]
     return [
         canvas.Tabs("part", _("Matrix"), parts, part),
-        *([canvas.Tabs("head", _("Head"), heads, seen.head)] if step in PER_HEAD else []),
-        canvas.Tabs("sentence", _("Sentence"), sentences, seen.sentence),
+        *([canvas.Tabs("head", _("Head"), heads, view.head)] if step in PER_HEAD else []),
+        canvas.Tabs("sentence", _("Sentence"), sentences, view.batch),
     ]
 
 
@@ -140,21 +139,21 @@ def _lines(step: str, result: attention_by_hand.Result) -> list[str]:
     return lines or ["# " + _("nothing: the scores stay as they are")]
 
 
-def _sums(seen: Seen) -> None:
+def _sums(view: View) -> None:
     """Draw the sums of rows and columns of the head on show."""
-    weights = seen.cut("weights").astype(np.float64)  # (Q, K)
+    weights = board_wording.cut(view, "weights").astype(np.float64)  # (Q, K)
     rows, cols = weights.sum(1), weights.sum(0)
-    result, place = seen.result, seen.sentence
+    result, place = view.result, view.batch
     show.figure(
         chart_of(figures.sums, rows, cols, result.q_words[place], result.k_words[place]),
         name="build-sums",
         key="build_sums",
-        words=_who_gets_most(seen, cols),
+        words=_who_gets_most(view, cols),
         table={"key": list(result.k_words[place]), "column sum": cols.tolist()},
     )
 
 
-def _who_gets_most(seen: Seen, cols: np.ndarray) -> str:
+def _who_gets_most(view: View, cols: np.ndarray) -> str:
     """A sentence that names who gets most and least of what all queries give together."""
     most, least = int(cols.argmax()), int(cols.argmin())
     if np.ptp(cols) < 0.005:
@@ -165,7 +164,7 @@ def _who_gets_most(seen: Seen, cols: np.ndarray) -> str:
         "A row sums to 1, a column need not: of the {given:.0f} that all rows of head {h} give together, {most} gets "
         "{top:.2f}, most of all, and {least} gets {low:.2f}, least."
     )
-    if seen.result.config.mask == "causal":
+    if view.result.config.mask == "causal":
         template = _(
             "A row sums to 1, a column need not: of the {given:.0f} that all rows of head {h} give together, {most} "
             "gets {top:.2f}, most of all, and {least} gets {low:.2f}, least. Under a causal mask more words may look "
@@ -173,9 +172,9 @@ def _who_gets_most(seen: Seen, cols: np.ndarray) -> str:
         )
     return template.format(
         given=cols.sum(),
-        h=seen.head + 1,
-        most=seen.key(most),
+        h=view.head + 1,
+        most=board_wording.key(view, most),
         top=cols[most],
-        least=seen.key(least),
+        least=board_wording.key(view, least),
         low=cols[least],
     )

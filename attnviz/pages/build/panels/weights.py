@@ -22,7 +22,7 @@ _EDITORS = "_build_editors"
 
 def panel(result: attention_by_hand.Result) -> None:
     """Draw the editor of one matrix, and attention before and after the edits."""
-    config = result.config
+    config, before = result.config, attention_by_hand.run(replace(result.config, edits=()))
     st.markdown(_("Type into a cell: the steps and the board above and the code below change at once."))
     left, right = st.columns([1, 1.35], gap="large")
     with left, st.container(key="b-weights"):
@@ -30,7 +30,13 @@ def panel(result: attention_by_hand.Result) -> None:
         names = {name: f"{makes[name]} ${name}$" for name in inputs.MATRICES}  # a formula alone is not read out
         name = widgets.one_of(choices.MATRIX, _("Matrix"), names)
         _editor(config, name)
-        edits = _acting(config)
+        edits = [  # those that lie inside the matrices of this configuration and change a number
+            (matrix, r, c, value)
+            for matrix, r, c, value in config.edits
+            if r < len(before.weights[matrix])
+            and c < before.weights[matrix].shape[1]
+            and abs(before.weights[matrix][r, c] - value) > 1e-6
+        ]
         with st.container(horizontal=True, vertical_alignment="center"):
             st.button(
                 _("Undo all edits"),
@@ -39,9 +45,9 @@ def panel(result: attention_by_hand.Result) -> None:
                 args=(choices.EDITS, ()),
                 disabled=not edits,
             )
-            st.caption(_listed(config, edits))
+            st.caption(_listed(before, edits))
     with right:
-        _consequence(result, edits)
+        _consequence(before, result, edits)
 
 
 def _editor(config: inputs.Config, name: str) -> None:
@@ -106,31 +112,22 @@ def _typed(key: str, name: str) -> None:
     link_state.put(choices.EDITS, session.edits)
 
 
-def _acting(config: inputs.Config) -> list[inputs.CellEdit]:
-    """The edits that lie inside the matrices of this configuration and change a number."""
-    unedited = inputs.weights(replace(config, edits=()))
-    return [
-        (name, r, c, value)
-        for name, r, c, value in config.edits
-        if r < len(unedited[name]) and c < unedited[name].shape[1] and abs(float(unedited[name][r, c]) - value) > 1e-6
-    ]
-
-
-def _listed(config: inputs.Config, edits: list[inputs.CellEdit]) -> str:
+def _listed(before: attention_by_hand.Result, edits: list[inputs.CellEdit]) -> str:
     if not edits:
-        return _("All weights are random (seed {seed}).").format(seed=config.seed)
-    before = inputs.weights(replace(config, edits=()))
-    parts = [f"{n}[{r + 1}, {c + 1}]: {float(before[n][r, c]):.2f} → {v:.2f}" for n, r, c, v in edits[:6]]
+        return _("All weights are random (seed {seed}).").format(seed=before.config.seed)
+    parts = [f"{n}[{r + 1}, {c + 1}]: {before.weights[n][r, c]:.2f} → {v:.2f}" for n, r, c, v in edits[:6]]
     more = [] if len(edits) <= 6 else ["…"]
     return ngettext("{n} cell typed in by you: {list}", "{n} cells typed in by you: {list}", len(edits)).format(
         n=len(edits), list=plain(clauses(parts + more))
     )
 
 
-def _consequence(result: attention_by_hand.Result, edits: list[inputs.CellEdit]) -> None:
+def _consequence(
+    before: attention_by_hand.Result, result: attention_by_hand.Result, edits: list[inputs.CellEdit]
+) -> None:
     """Draw attention before and after the edits, of the head whose weights they moved most."""
-    before = attention_by_hand.run(replace(result.config, edits=()))
-    h, b = config_form.shown(result)
+    view = config_form.view(result)
+    h, b = view.head, view.batch
     if edits:
         h = int(np.abs(result.tensors["weights"][b] - before.tensors["weights"][b]).max((1, 2)).argmax())
     was, now = (np.asarray(r.tensors["weights"][b, h]) for r in (before, result))

@@ -22,7 +22,7 @@ Normalised = dict[str, normalisers.Measures]
 
 def qkv(result: attention_by_hand.Result) -> None:
     """Draw attention against a matrix that was learned for one sentence length."""
-    (head, _sentence), words = config_form.shown(result), result.q_words[0]
+    head, words = config_form.view(result).head, result.q_words[0]
     st.markdown(
         _(
             "A fixed matrix **A** can mix words too: out = A V. Here least squares makes it copy head {h} "
@@ -127,7 +127,8 @@ def _follows(error: float) -> str:
 
 def softmax(result: attention_by_hand.Result) -> None:
     """Draw the scores of one query through six ways to make weights."""
-    head, b = config_form.shown(result)
+    view = config_form.view(result)
+    head, b = view.head, view.batch
     words = result.q_words[b]
     rows = result.tensors["biased" if "biased" in result.tensors else "scaled"][b, head]
     queries = {str(i): f"{i + 1} {plain(w)}" for i, w in enumerate(words)}

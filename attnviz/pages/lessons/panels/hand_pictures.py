@@ -81,7 +81,7 @@ def board(subject: Subject, set_to: PictureSettings, key: str) -> None:
     """One operation of Build, with the last word's first number chosen."""
     step = set_to.get("step", "scores")
     result = subject.by_hand(mask=set_to.get("mask", "none"), heads=int(set_to.get("heads", "1")))  # type: ignore[arg-type]
-    shown = boards.boards(result, step)
+    shown = boards.boards(boards.View(result), step)
     part, row, col = link_state.value(choices.CELL)
     part = min(part, len(shown) - 1)
     rows, cols = shown[part].result.values.shape
