@@ -14,6 +14,7 @@ from streamlit.testing.v1 import AppTest
 
 from attnviz.app.links import link_pack
 from attnviz.canvas.shared.packing import unblob
+from attnviz.pages.build.maths import generated_code
 from attnviz.pages.build.maths.attention_by_hand import run
 from attnviz.pages.build.maths.inputs import Config
 from tests.pages.conftest import canvases_on, open_page, with_code
@@ -139,11 +140,6 @@ def test_a_picture_beside_the_text_is_chosen_by_the_link_and_its_program_prints_
     assert float(lengths[3]) == pytest.approx(float(names["output"][2].norm()), abs=0.006)
 
 
-def test_a_text_without_words_is_a_sentence_and_no_crash() -> None:
-    app = opened(b_ask="picture", b_other=" ")
-    assert [e.value for e in app.error] == ["Words in the sentence&#58; 0; this page takes 1 to 10"]
-
-
 @pytest.mark.parametrize("mistake", ["width", "keys", "groups", "mask"])
 def test_a_mistake_shows_torchs_error_beside_ours(mistake: str) -> None:
     app = opened(b_ask="sizes", b_wrong=mistake)
@@ -170,15 +166,9 @@ def test_the_code_shown_gives_the_numbers_shown() -> None:
         np.testing.assert_allclose([[number(t) for t in row] for row in shown], weights, atol=0.006)
 
 
-def test_torchs_own_calls_run_after_the_module() -> None:
-    module = with_code(opened()).code[-1].value
-    expected = torch.tensor(run(Config()).tensors["normed"])
-    for which in ("sdpa", "mha"):
-        names: dict[str, Any] = {}
-        with contextlib.redirect_stdout(io.StringIO()):
-            exec(module + "\n" + with_code(opened(b_code=which)).code[-1].value, names)
-        with torch.no_grad():
-            torch.testing.assert_close(names["layer"].norm(names["x"] + names["out"]), expected, atol=1e-4, rtol=1e-4)
+def test_torchs_own_calls_stand_there_as_they_are_tested() -> None:
+    for which, code in (("sdpa", generated_code.scaled_dot_product), ("mha", generated_code.multihead)):
+        assert with_code(opened(b_code=which)).code[-1].value == code(Config()).strip()
 
 
 def test_the_page_says_why_multihead_attention_cannot_express_a_configuration() -> None:
@@ -234,20 +224,22 @@ def test_a_link_to_a_place_outside_the_board_shows_the_nearest_one() -> None:
 
 
 @pytest.mark.parametrize(
-    "text, said",
+    "link, said",
     [
-        ("", "Words in the sentence"),
-        (" ".join("abcdefghijkl"), None),
-        ("<b>x</b> **y** $z$ [a](b) 猫 🙂 مرحبا", None),
-        ("x", None),
+        ({"b_text": "", "b_ask": "qkv"}, "Words in the sentence&#58; 0; this page takes 1 to 10"),
+        ({"b_ask": "picture", "b_other": " "}, "Words in the sentence&#58; 0; this page takes 1 to 10"),
+        ({"b_kind": "cross", "b_other": " "}, "needs a second sentence"),
+        ({"b_text": " ".join("abcdefghijkl")}, None),
+        ({"b_text": "<b>x</b> **y** $z$ [a](b) 猫 🙂 مرحبا"}, None),
+        ({"b_text": "x"}, None),
     ],
 )
-def test_any_sentence_is_used_or_refused_with_a_sentence(text: str, said: str | None) -> None:
-    app = opened(b_text=text, b_ask="qkv" if text == "" else "weights")
+def test_any_sentence_is_used_or_refused_with_a_sentence(link: dict[str, str], said: str | None) -> None:
+    app = opened(**link)
     assert not app.exception
-    assert bool(app.error) == bool(said)
-    for m in app.markdown:
-        assert "<b>" not in m.value
+    assert [said in error.value for error in app.error] == ([True] if said else [])
+    assert not any("<b>" in m.value for m in app.markdown)
+    assert bool(app.info) == (link.get("b_text", "").count(" ") > 10), "twelve words: the first ten are used"
 
 
 def test_rows_of_a_trained_model_are_used_where_it_is_on_the_machine(minilm: Any) -> None:
@@ -276,12 +268,6 @@ def test_the_sentence_is_kept_when_switching_to_cross_attention() -> None:
     assert app.text_input(key="b_text").value == "one two three"
     assert headers(app)[1]["boards"][0]["sheets"][-1]["rows"] == ["one", "two", "three"]
     assert headers(app)[1]["boards"][0]["sheets"][-1]["cols"] == ["le", "chat", "noir"]
-
-
-def test_cross_attention_without_a_second_sentence_is_refused_with_a_sentence() -> None:
-    app = opened(b_kind="cross", b_other=" ")
-    assert not app.exception
-    assert "needs a second sentence" in app.error[0].value
 
 
 @pytest.mark.parametrize("link", [{}, {"b_mask": "causal"}, {"b_scale": "false", "b_seed": "5"}])
