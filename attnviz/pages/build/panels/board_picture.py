@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from attnviz.canvas.tensor_strip import StripSheet
+from attnviz.canvas.tensor_strip import StripBoard, StripSheet
 from attnviz.figures import svg
 from attnviz.figures.svg import Drawn, Ink, text_width
 from attnviz.figures.theme import ROLES, WEIGHTS, colour_at, mixed, text_on
@@ -61,6 +61,25 @@ class BoardPicture:
             drawn, y = _sum(self.terms, 14, y + 10, max(wide, 420), ink)
             parts += drawn
         return Drawn(max(wide, 420 if self.terms and bar else 0) + 4, y, parts)
+
+
+def picture_of(board: StripBoard, row: int, col: int, title: str) -> BoardPicture:
+    """The board for a file, with the chosen number's origin and sum; a number outside it is its nearest."""
+    row, col = min(row, len(board.cells) - 1), min(col, len(board.cells[0]) - 1)
+    origin, result = board.cells[row][col], board.sheets[-1]
+    terms = [Term(f"{result.name}[{result.rows[row]}, {result.cols[col]}]", role_of(result, col)), Term("=")]
+    terms += [_term_of(token, board, col) for token in origin["t"]]
+    if origin["v"] is not None:
+        terms += [Term(origin["e"]), Term(origin["v"], "plain")]
+    return BoardPicture(board.sheets, board.signs, (row, col), origin["a"], terms, title)
+
+
+def _term_of(token: str, board: StripBoard, col: int) -> Term:
+    power = token.startswith("^")
+    kind, text = token[power], token[power + 1 :]
+    if kind == "o":
+        return Term(text)
+    return Term(text, "plain" if kind == "n" else role_of(board.sheets[int(kind)], col), power)
 
 
 class _Sheet:

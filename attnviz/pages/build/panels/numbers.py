@@ -9,7 +9,6 @@ import numpy as np
 
 from attnviz.canvas import tensor_strip as canvas
 from attnviz.pages.build.maths import cells
-from attnviz.pages.build.panels.board_picture import BoardPicture, Term, role_of
 
 LETTERS = {"HD": "H·D", "GD": "G·D", "GV": "G·Dv", "HV": "H·Dv"}
 
@@ -118,25 +117,6 @@ def board(source: cells.Board, label: str) -> canvas.StripBoard:
         source.signs,
         [[cell(source, r, c) for c in range(cols)] for r in range(rows)],
     )
-
-
-def picture(board: canvas.StripBoard, row: int, col: int, title: str) -> BoardPicture:
-    """The board for a file, with the chosen number's origin and sum; a number outside it is its nearest."""
-    row, col = min(row, len(board.cells) - 1), min(col, len(board.cells[0]) - 1)
-    origin, result = board.cells[row][col], board.sheets[-1]
-    terms = [Term(f"{result.name}[{result.rows[row]}, {result.cols[col]}]", role_of(result, col)), Term("=")]
-    terms += [_term(token, board, col) for token in origin["t"]]
-    if origin["v"] is not None:
-        terms += [Term(origin["e"]), Term(origin["v"], "plain")]
-    return BoardPicture(board.sheets, board.signs, (row, col), origin["a"], terms, title)
-
-
-def _term(token: str, board: canvas.StripBoard, col: int) -> Term:
-    power = token.startswith("^")
-    kind, text = token[power], token[power + 1 :]
-    if kind == "o":
-        return Term(text)
-    return Term(text, "plain" if kind == "n" else role_of(board.sheets[int(kind)], col), power)
 
 
 def thumb(source: cells.Sheet) -> canvas.Thumb:

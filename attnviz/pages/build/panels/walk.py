@@ -16,7 +16,7 @@ from attnviz.canvas import tensor_strip as canvas
 from attnviz.pages.build import choices, figures
 from attnviz.pages.build.maths import attention_by_hand, boards, cells, generated_code, inputs
 from attnviz.pages.build.maths.boards import View
-from attnviz.pages.build.panels import board_wording, config_form, numbers
+from attnviz.pages.build.panels import board_picture, board_wording, config_form, numbers
 from attnviz.pages.build.panels.formulas import formula
 
 PARTS = {"x": "X", "y": "Y", "q": "Q", "k": "K", "v": "V", "qkv": "QKV", "kv": "KV"}
@@ -49,7 +49,7 @@ def panel(result: attention_by_hand.Result, vectors: inputs.Rows | None) -> None
         )
         words = board_wording.origin(view, vectors)
         show.under(
-            numbers.picture(made[part], at.row, at.col, board_wording.name(step)),
+            board_picture.picture_of(made[part], at.row, at.col, board_wording.name(step)),
             name=f"build-{step}",
             key="build_step",
             table=lambda: _table(shown[part].result),
