@@ -21,18 +21,6 @@ def boards(view: View, step: str) -> Boards:
     return _BOARDS[step](view)
 
 
-def _embed(view: View) -> Boards:
-    made = (cells.given("x", view.sheet("E")),)
-    return (*made, cells.given("y", view.sheet("E_kv"))) if view.config.cross else made
-
-
-def _position(view: View) -> Boards:
-    made = (cells.added("x", view.sheet("E"), view.sheet("P"), view.sheet("X")),)
-    if not view.config.cross:
-        return made
-    return (*made, cells.added("y", view.sheet("E_kv"), view.sheet("P_kv"), view.sheet("Y")))
-
-
 def _project(view: View) -> Boards:
     keys_from = "Y" if view.config.cross else "X"
     packed = view.packed_parts()
@@ -89,20 +77,6 @@ def _from_column(start: int) -> Callable[[int, int], tuple[int, int, int]]:
     return lambda r, c: (0, r, c + start)
 
 
-def _qk_norm(view: View) -> Boards:
-    return tuple(
-        cells.normalised(part.lower(), view.sheet(part), view.sheet(f"{part}_norm"), NORM_EPS, centre=False)
-        for part in ("Q", "K")
-    )
-
-
-def _rotate(view: View) -> Boards:
-    return tuple(
-        cells.rotated(part.lower(), view.last(f"{part}_norm", part), view.sheet("angles"), view.sheet(f"{part}_turned"))
-        for part in ("Q", "K")
-    )
-
-
 def _scores(view: View) -> Boards:
     q = view.last("Q_turned", "Q_norm", "Q")
     return (cells.product("", q, view.last("K_turned", "K_norm", "K").transposed(), view.sheet("scores")),)
@@ -128,12 +102,21 @@ def _merge(view: View) -> Boards:
 
 
 _BOARDS: dict[str, Callable[[View], Boards]] = {
-    "embed": _embed,
-    "position": _position,
+    "embed": lambda view: tuple(cells.given(part, view.sheet(words)) for part, words, _places, _placed in view.sides),
+    "position": lambda view: tuple(
+        cells.added(part, view.sheet(words), view.sheet(places), view.sheet(placed))
+        for part, words, places, placed in view.sides
+    ),
     "project": _project,
     "split": _split,
-    "qk_norm": _qk_norm,
-    "rotate": _rotate,
+    "qk_norm": lambda view: tuple(
+        cells.normalised(part.lower(), view.sheet(part), view.sheet(f"{part}_norm"), NORM_EPS, centre=False)
+        for part in ("Q", "K")
+    ),
+    "rotate": lambda view: tuple(
+        cells.rotated(part.lower(), view.last(f"{part}_norm", part), view.sheet("angles"), view.sheet(f"{part}_turned"))
+        for part in ("Q", "K")
+    ),
     "scores": _scores,
     "scale": _scale,
     "bias": lambda view: (cells.added("", view.sheet("scaled"), view.sheet("bias"), view.sheet("biased")),),
@@ -180,6 +163,11 @@ class View:
     @property
     def config(self) -> Config:
         return self.result.config
+
+    @property
+    def sides(self) -> tuple[tuple[str, str, str, str], ...]:
+        """For queries, and in cross-attention for keys: a part, and the tensors of words, places and their sum."""
+        return (("x", "E", "P", "X"), ("y", "E_kv", "P_kv", "Y"))[: 2 if self.config.cross else 1]
 
     @property
     def kv_head(self) -> int:

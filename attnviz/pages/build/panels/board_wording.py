@@ -95,11 +95,10 @@ def _position(view: View) -> str:
 
 
 def _project(view: View) -> str:
-    weights = sum(view.result.weights[f"W_{n}"].size for n in "QKV")
     return _(
         "Q is what a word asks for, K what it is found by, V what it hands over: the same "
         "row, times {n} weights in three matrices."
-    ).format(n=weights)
+    ).format(n=sum(view.result.weights[f"W_{n}"].size for n in "QKV"))
 
 
 def _split(view: View) -> str:

@@ -74,11 +74,11 @@ def read(text: str) -> Lesson:
     if unknown is not None:
         allowed = Several(("title", "sentence", "[[step]]"))
         raise top.wrong(unknown, N_("“{value}” is not known here; allowed: {allowed}"), unknown, allowed=allowed)
-    title, steps = top.lines.get("title", ""), top.lines.get("step")
+    title, steps = top.lines.get("title", ""), top.lines.get("step", [])
     if not isinstance(title, str) or not title.strip():
         raise top.wrong("title", N_("title = “{value}” must be a text in quotes"), title)
-    tables = isinstance(steps, list) and all(isinstance(step, dict) for step in steps)
-    if not tables or not 1 <= len(steps) <= choices.MOST_STEPS:
+    are_tables = isinstance(steps, list) and all(isinstance(step, dict) for step in steps)
+    if not are_tables or not 1 <= len(steps) <= choices.MOST_STEPS:
         raise Problem("A lesson has 1 to {most} steps, each under a line [[step]].", most=choices.MOST_STEPS)
     sentence, most = top.lines.get("sentence", ""), choices.SENTENCE.longest
     if not isinstance(sentence, str) or len(sentence) > most:
