@@ -37,6 +37,7 @@ JOINED = {
     "decoding.prepared_policies": "attnviz.pages.decoding.maths.kept_positions",
     "heads.prepared_surveys": "attnviz.pages.heads.maths.head_survey",
     "home.landing": "attnviz.pages.home.maths",
+    "lessons.subject": "attnviz.pages.lessons.maths.lesson_parts",
     "masks.traps.before_scaling": "attnviz.pages.masks.maths.traps.fills",
     "masks.traps.fill": "attnviz.pages.masks.maths.traps.fills",
     "masks.traps.softmax_first": "attnviz.pages.masks.maths.traps.fills",

@@ -31,13 +31,12 @@ class Sizes:
 
 @dataclass(frozen=True)
 class SizeRule:
-    """Two sizes compared: what they are, their values, and whether they must be equal."""
+    """Two sizes compared: what they are, their values, and whether they agree; None where they need not."""
 
     name: str  #: "width" | "keys" | "groups" | "lengths" | "value_width" | "mask"
     left: int
     right: int
-    must: bool
-    holds: bool
+    holds: bool | None
 
 
 @dataclass(frozen=True)
@@ -65,12 +64,12 @@ def run(sizes: Sizes) -> Result:
     """Check each rule and make the call both ways."""
     mask_fits = sizes.mask_queries in (1, sizes.queries) and sizes.mask_keys in (1, sizes.keys)  # 1: it is repeated
     rules = (
-        SizeRule("width", sizes.q_width, sizes.k_width, True, sizes.q_width == sizes.k_width),
-        SizeRule("keys", sizes.keys, sizes.values, True, sizes.keys == sizes.values),
-        SizeRule("groups", sizes.n_heads, sizes.n_kv_heads, True, sizes.n_heads % sizes.n_kv_heads == 0),
-        SizeRule("mask", sizes.mask_keys, sizes.keys, True, mask_fits),
-        SizeRule("lengths", sizes.queries, sizes.keys, False, True),
-        SizeRule("value_width", sizes.v_width, sizes.q_width, False, True),
+        SizeRule("width", sizes.q_width, sizes.k_width, sizes.q_width == sizes.k_width),
+        SizeRule("keys", sizes.keys, sizes.values, sizes.keys == sizes.values),
+        SizeRule("groups", sizes.n_heads, sizes.n_kv_heads, sizes.n_heads % sizes.n_kv_heads == 0),
+        SizeRule("mask", sizes.mask_keys, sizes.keys, mask_fits),
+        SizeRule("lengths", sizes.queries, sizes.keys, None),
+        SizeRule("value_width", sizes.v_width, sizes.q_width, None),
     )
     generator = torch.Generator().manual_seed(0)
     q = torch.randn(sizes.n_heads, sizes.queries, sizes.q_width, generator=generator)

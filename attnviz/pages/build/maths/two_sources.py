@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Literal
 
@@ -72,7 +72,9 @@ def run(config: Config) -> Result:
         output = layer(x, text, side=patches)
         parts = [layer.o_proj(join_heads(stages.output)) for stages in (on_text, on_picture)]
         fused = module(config, made, use_fused=True)(x, text, side=patches)
-        both, without = (module(config, made, norms)(x, text, side=patches) for norms in ("both", "text"))
+        both, without = (
+            module(replace(config, norms=norms), made)(x, text, side=patches) for norms in ("both", "text")
+        )
         keys = [source.k.transpose(-3, -2).flatten(-2) for source in layer.sources(x, text, side=patches)]
     return Result(
         config,
@@ -92,18 +94,17 @@ def run(config: Config) -> Result:
     )
 
 
-def module(config: Config, made: dict[str, Tensor], norms: Norms | None = None, use_fused: bool = False) -> Attention:
+def module(config: Config, made: dict[str, Tensor], use_fused: bool = False) -> Attention:
     """The layer with these weights; the weights of the norms are 1, as before any training."""
-    norms = norms or config.norms
     layer = Attention(
         config.layout,
         side_input=SIDE**2,
         side_scale=config.factor,
-        qk_norm=None if norms == "none" else "full",
+        qk_norm=None if config.norms == "none" else "full",
         norm_eps=NORM_EPS,
         use_fused=use_fused,
     )
-    if norms == "text":
+    if config.norms == "text":
         layer.side_k_norm = nn.Identity()
     names = {
         "W_Q": "qkv.q_proj", "W_K": "qkv.k_proj", "W_V": "qkv.v_proj",

@@ -68,7 +68,7 @@ def _rule(rule: size_mismatches.SizeRule) -> str:
         "lengths": _("queries and keys, **free**: {left} and {right}"),
         "value_width": _("width of V and of Q, **free**: {left} and {right}"),
     }
-    mark = "✅" if rule.must and rule.holds else "❌" if rule.must else "➖"
+    mark = {True: "✅", False: "❌", None: "➖"}[rule.holds]
     return f"{mark} " + sentences[rule.name].format(left=rule.left, right=rule.right)
 
 
