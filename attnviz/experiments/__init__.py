@@ -25,6 +25,7 @@ RENAMED = {
 #: modules that were joined to another one since
 JOINED = {
     "building.sheets": "attnviz.pages.build.maths.boards",
+    "building.steps": "attnviz.pages.build.maths.attention_by_hand",
     "compare.measured_on": "attnviz.pages.compare.maths.layer_timing",
     "compare.timing_process": "attnviz.pages.compare.maths.own_process",
     "compare.training_process": "attnviz.pages.compare.maths.own_process",
@@ -40,6 +41,7 @@ JOINED = {
     "explorer.model_parts": "attnviz.pages.explore.maths.whole_model",
     "heads.prepared_surveys": "attnviz.pages.heads.maths.head_survey",
     "home.landing": "attnviz.pages.home.maths",
+    "lessons.subject": "attnviz.pages.lessons.maths.lesson_parts",
     "masks.traps.before_scaling": "attnviz.pages.masks.maths.traps.fills",
     "masks.traps.fill": "attnviz.pages.masks.maths.traps.fills",
     "masks.traps.softmax_first": "attnviz.pages.masks.maths.traps.fills",

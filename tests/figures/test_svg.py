@@ -18,7 +18,7 @@ from attnviz.figures.picture import Picture, to_svg
 from attnviz.figures.svg_head import HeadPicture
 from attnviz.figures.svg_lines import LinesPicture
 from attnviz.figures.theme import HEADS, SCORES, SCORES_ON_DARK, WEIGHTS, colour_at, contrast
-from attnviz.pages.build.figures.svg_board import BoardPicture, Term
+from attnviz.pages.build.panels.board_picture import BoardPicture, Term
 from attnviz.pages.explore.figures import MosaicPicture
 from attnviz.pages.masks.figures import MaskPicture
 
