@@ -9,11 +9,22 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from attnviz.base.words import _
-from attnviz.figures.attention_figures import ticks
+from attnviz.figures.attention_figures import side_by_side, ticks
 from attnviz.figures.heatmap import label
 from attnviz.figures.patch_light import GLOW, hover_points, picture_axes
 from attnviz.figures.theme import SCALED, SERIES, THEORY, Figure, layout
 from attnviz.figures.title_lines import above
+
+
+def before_and_after_order(
+    before: np.ndarray, after: np.ndarray, words: Sequence[str], new_order: Sequence[str]
+) -> Figure:
+    """Weights over a sentence and, beside them, over its words in a new order; each picture has its own words."""
+    fig = side_by_side([(_("attention"), before), (_("after the change"), after)], words, words)
+    labels = [label(word, 8) for word in new_order]
+    fig.update_xaxes(ticktext=labels, col=2, row=1)
+    fig.update_yaxes(ticktext=labels, col=2, row=1)
+    return fig
 
 
 def sums(rows: np.ndarray, cols: np.ndarray, queries: Sequence[str], keys: Sequence[str]) -> Figure:

@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import json
 import random
 import re
 from typing import Any
@@ -291,3 +292,11 @@ def test_the_softmax_step_shows_who_is_looked_at_most_in_all(link):
     assert f"*{most}* gets {cols.max():.2f}, most of all" in words
     assert f"gets {cols.min():.2f}, least" in words
     assert "most of all" not in " ".join(m.value for m in opened(b_step="scale", **link).markdown)
+
+
+def test_after_a_change_of_order_each_picture_has_its_own_words() -> None:
+    app = opened(b_ask="qkv", b_text="the cat sat", b_order="reversed")
+    charts = [json.loads(each.proto.spec)["layout"] for each in app.get("plotly_chart")]
+    [pictures] = [each for each in charts if "xaxis2" in each and each["xaxis"].get("ticktext")]
+    assert pictures["xaxis"]["ticktext"] == ["the", "cat", "sat"]
+    assert pictures["xaxis2"]["ticktext"] == pictures["yaxis2"]["ticktext"] == ["sat", "cat", "the"]

@@ -10,7 +10,6 @@ from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.text import plain, quoted
 from attnviz.base.words import _, listed
 from attnviz.figures.attention_figures import side_by_side
-from attnviz.figures.heatmap import label
 from attnviz.pages.build import choices, figures
 from attnviz.pages.build.maths import attention_by_hand, many_heads, mixing_matrix, normalisers
 from attnviz.pages.build.panels import config_form
@@ -61,10 +60,7 @@ def _head_alone(result: attention_by_hand.Result, head: int, order: tuple[int, .
 def _attention_follows(compared: mixing_matrix.Result, words: tuple[str, ...], order: tuple[int, ...]) -> None:
     """Draw attention before and after the change of order."""
     same, moved = compared.cases[0].weights, compared.cases[1].weights
-    fig = chart_of(side_by_side, [(_("attention"), same), (_("after the change"), moved)], words, words)
-    new_order = [label(words[i], 8) for i in order]
-    fig.update_xaxes(ticktext=new_order, col=2, row=1)
-    fig.update_yaxes(ticktext=new_order, col=2, row=1)
+    fig = chart_of(figures.before_and_after_order, same, moved, words, [words[i] for i in order])
     at = list(np.ndindex(same.shape))
     show.figure(
         fig,
