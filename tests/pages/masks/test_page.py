@@ -220,7 +220,7 @@ def test_every_trap_opens_with_its_code_and_its_pictures(visit):
         assert not app.exception
         assert not app.error
         assert [part.value for part in app.code][:2] == [trap.wrong_code.strip(), trap.right_code.strip()]
-        outcome = traps.run(trap.id, sentence(tuple(WORDS), 0))
+        outcome = traps.TRAPS[trap.id].run(sentence(tuple(WORDS), 0))
         assert (f"RuntimeError: {outcome.error}" in [part.value for part in app.code]) == bool(outcome.error)
         if outcome.wrong is None:
             assert app.metric[0].value == "none: the wrong code raises"

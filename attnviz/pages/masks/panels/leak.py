@@ -17,37 +17,35 @@ KEPT = "m_trained"
 REDRAW_SECONDS = 0.25
 
 
-@st.cache_resource(max_entries=32, show_spinner=False)
-def examples(words: tuple[str, ...], seed: int) -> leak_training.Examples:
-    return leak_training.examples(words, seed)
+computed_examples = st.cache_resource(max_entries=32, show_spinner=False)(leak_training.examples)
 
 
 def panel(words: tuple[str, ...], seed: int) -> None:
     """Draw the examples in the sentence, then two models trained on its words."""
-    _examples(examples(words, seed), seed)
+    _examples(computed_examples(words, seed), seed)
     st.divider()
     _leak(words, seed)
 
 
-def _examples(found: leak_training.Examples, seed: int) -> None:
+def _examples(examples: leak_training.Examples, seed: int) -> None:
     st.markdown(
         "##### "
-        + _("One sentence of {t} words is {n} training examples").format(t=len(found.read) + 1, n=len(found.read))
+        + _("One sentence of {t} words is {n} training examples").format(t=len(examples.read) + 1, n=len(examples.read))
     )
     table, explanation = st.columns([3, 2], gap="large")
     with table:
         st.dataframe(
             {
-                _("reads"): [" ".join(read) for read in found.read],
-                _("must predict"): list(found.following),
-                _("loss, in one pass"): found.together,
-                _("loss, on its own"): found.apart,
+                _("reads"): [" ".join(read) for read in examples.read],
+                _("must predict"): list(examples.following),
+                _("loss, in one pass"): examples.together,
+                _("loss, on its own"): examples.apart,
             },
             hide_index=True,
-            height=min(38 + 35 * len(found.read), 388),
+            height=min(38 + 35 * len(examples.read), 388),
         )
     with explanation:
-        gap = float(abs(found.together - found.apart).max())
+        gap = float(abs(examples.together - examples.apart).max())
         st.metric(_("Largest difference between the two losses"), f"{gap:.2g}")
         st.markdown(
             _(
@@ -55,9 +53,9 @@ def _examples(found: leak_training.Examples, seed: int) -> None:
                 "example of its own: {together:,} scores. One pass for each example takes {apart:,}, {times:.1f} times "
                 "as many, for the same losses. (Random model, seed {seed}, untrained.)"
             ).format(
-                together=found.pairs_together,
-                apart=found.pairs_apart,
-                times=found.pairs_apart / found.pairs_together,
+                together=examples.pairs_together,
+                apart=examples.pairs_apart,
+                times=examples.pairs_apart / examples.pairs_together,
                 seed=seed,
             )
         )
@@ -79,13 +77,12 @@ def _leak(words: tuple[str, ...], seed: int) -> None:
     place = st.empty()
     if start:
         st.session_state[KEPT] = (config, _live(config, place))
-    kept = st.session_state.get(KEPT)
-    if kept is None or kept[0] != config:
-        leak_training.vocabulary(words)
+    trained, result = st.session_state.get(KEPT, (None, None))
+    if trained != config:
         place.caption(_("Takes about two seconds on this server."))
         return
     with place.container():
-        _done(kept[1])
+        _done(result)
 
 
 def _live(config: leak_training.Config, place: Any) -> leak_training.Result:
@@ -131,12 +128,12 @@ def _done(result: leak_training.Result) -> None:
             leaking=result.leaking[-1], without=result.without_leak[-1], guess=result.guess, honest=result.honest[-1]
         ),
     )
-    right, wrong = st.columns(2, gap="medium")
     names = [str(n + 1) for n in range(len(result.honest_weights))]
-    for column, weights, title, name in (
-        (right, result.honest_weights, _("Learnt weights under the right mask"), "right"),
-        (wrong, result.leaking_weights, _("Learnt weights under the shifted mask"), "off"),
-    ):
+    sides = (
+        (result.honest_weights, _("Learnt weights under the right mask"), "right"),
+        (result.leaking_weights, _("Learnt weights under the shifted mask"), "off"),
+    )
+    for column, (weights, title, name) in zip(st.columns(2, gap="medium"), sides, strict=True):
         with column:
             st.markdown(f"**{title}**")
             show.figure(
@@ -149,7 +146,6 @@ def _done(result: leak_training.Result) -> None:
 
 
 def _looks(weights: np.ndarray) -> str:
-    ahead = float(weights.diagonal(1).mean())
     return _(
         "On average a place gives {share} of its attention to the place right after it, where the answer stands."
-    ).format(share=f"{ahead:.0%}")
+    ).format(share=f"{weights.diagonal(1).mean():.0%}")

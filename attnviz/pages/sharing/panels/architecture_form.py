@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import streamlit as st
 
@@ -27,17 +27,12 @@ from attnviz.pages.sharing import choices
 
 @dataclass(frozen=True)
 class Chosen:
-    """An architecture, and the number of parameters of the whole model."""
+    """An architecture, and how many parameters the whole model has."""
 
     arch: Architecture
     counts: ParameterCounts
     code: str  #: Python that makes the architecture
     preset: Preset | None = None
-
-    @property
-    def total(self) -> int:
-        """Parameters of the whole model."""
-        return self.counts.total
 
 
 def choose() -> Chosen:
@@ -60,8 +55,9 @@ def _published() -> Chosen:
 
 
 def _own() -> Chosen:
-    scheme: Scheme = "latent" if one_of(choices.SCHEME, _("Scheme"), _schemes()) == "latent" else "heads"
-    asked: dict[str, Any] = {"scheme": scheme}
+    schemes = {"heads": _("heads: MHA, GQA or MQA"), "latent": _("latents: MLA")}
+    scheme = one_of(choices.SCHEME, _("Scheme"), schemes)
+    sizes: dict[str, Any] = {}
     fields = {"n_layers": _("Layers"), "d_model": _("Model width M"), "n_heads": _("Query heads H")}
     if scheme == "heads":
         fields |= {"n_kv_heads": _("K/V heads G")}
@@ -70,12 +66,8 @@ def _own() -> Chosen:
         fields |= {"kv_rank": _("Latent width"), "d_rope": _("Rotary width")}
     for column, (name, label) in zip(st.columns(len(fields)), fields.items(), strict=True):
         with column:
-            asked[name] = number(choices.SHAPE[name], label, step=1)
-    return _shaped(CustomShape(**asked))
-
-
-def _schemes() -> dict[str, str]:
-    return {"heads": _("heads: MHA, GQA or MQA"), "latent": _("latents: MLA")}
+            sizes[name] = number(choices.SHAPE[name], label, step=1)
+    return _shaped(CustomShape(**sizes, scheme=cast(Scheme, scheme)))
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)

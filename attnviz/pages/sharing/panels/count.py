@@ -8,54 +8,50 @@ import streamlit as st
 
 from attnviz.app import show
 from attnviz.app.cache.kept_charts import chart_of
-from attnviz.app.fragment import fragment
-from attnviz.app.guarding import guard
+from attnviz.app.code_snippet import snippet
 from attnviz.app.tables import ColumnTable, columns, tabled
 from attnviz.app.text import plain
 from attnviz.app.units import binary, exact, flop, many
 from attnviz.app.widgets import number
 from attnviz.base.words import _, sentences, tongue
-from attnviz.models.architecture import CONVENTIONS, Architecture, all_presets
+from attnviz.models.architecture import CONVENTIONS, Architecture, Preset, all_presets
 from attnviz.pages.sharing import choices
 from attnviz.pages.sharing.figures import costs as figures
 from attnviz.pages.sharing.panels import bytes as bytes_panel
-from attnviz.pages.sharing.panels import published, sharing_programs
+from attnviz.pages.sharing.panels import latent, sharing_programs
 from attnviz.pages.sharing.panels.architecture_form import Chosen, choose
-from attnviz.pages.sharing.panels.bytes import Bill, bills, part_titles
+from attnviz.pages.sharing.panels.bytes import Bill, bills
 
 
-@fragment
 def panel() -> None:
-    with guard():
-        _panel()
-
-
-def _panel() -> None:
     chosen = choose()
     left, right, rest = st.columns([1, 1, 2])
     with left:
         context = number(choices.CONTEXT, _("Tokens of context"), step=1)
     with right:
         batch = number(choices.BATCH, _("Batch"), step=1)
-    with rest:
-        _source(chosen)
+    if chosen.preset is not None:
+        with rest:
+            _source(chosen.preset)
     _headline(chosen, context, batch)
-    found = bills(chosen.arch, context, batch)
-    _parameters(found)
+    every = bills(chosen.arch, context, batch)
+    _parameters(every)
     bytes_panel.over(chosen.arch, context, batch)
-    bytes_panel.layers(chosen.arch, context, batch)
-    _table(found)
-    published.quality_panel()
-    _everyone(context)
-    sharing_programs.counting(chosen, context, batch)
+    bytes_panel.by_layer(chosen.arch, context, batch)
+    _table(every)
+    latent.quality()
+    with st.expander(
+        _("All {n} published models at {tokens} tokens").format(n=len(all_presets()), tokens=f"{context:,}")
+    ):
+        tabled(_all_models(context, tongue()), f"attention-of-published-models-{context}", "h-all")
+    about = _("Paste this code into a notebook: it prints the attention parameters and the three sizes of the cache.")
+    snippet(sharing_programs.of_count(chosen.code, context, batch), "h-count", about=about)
 
 
-def _source(chosen: Chosen) -> None:
-    if chosen.preset is None:
-        return
-    said = _("Source: {source}.").format(source=plain(chosen.preset.source))
-    mark = "" if chosen.preset.verified == "yes" else "⚠️ "
-    st.caption(mark + sentences(said, plain(_(chosen.preset.note)) if chosen.preset.note else ""))
+def _source(preset: Preset) -> None:
+    mark = "" if preset.verified == "yes" else "⚠️ "
+    source = _("Source: {source}.").format(source=plain(preset.source))
+    st.caption(mark + sentences(source, plain(_(preset.note)) if preset.note else ""))
 
 
 def _headline(chosen: Chosen, context: int, batch: int) -> None:
@@ -66,7 +62,7 @@ def _headline(chosen: Chosen, context: int, batch: int) -> None:
     one.metric(
         _("Attention parameters"),
         many(attention),
-        help=_("{n} of {all} in the whole model").format(n=f"{attention:,}", all=f"{chosen.total:,}"),
+        help=_("{n} of {all} in the whole model").format(n=f"{attention:,}", all=f"{chosen.counts.total:,}"),
     )
     words = {
         "ideal": (_("Ideal cache"), _("The formula: what must be kept.")),
@@ -86,38 +82,29 @@ def _headline(chosen: Chosen, context: int, batch: int) -> None:
         held = arch.kv_cache_bytes(context, batch, convention=convention, encoder_tokens=heard)
         column.metric(title, binary(held), help=help_)
         column.caption(exact(held))
-    _heard(arch, heard)
-
-
-def _heard(arch: Architecture, heard: int) -> None:
-    """Say what the keys and values of cross-attention are counted for."""
-    if not heard:
-        return
-    if arch.heard:
-        st.caption(
-            _("Beside its own context the decoder keeps the encoder’s, which always reads {n} positions.").format(
-                n=f"{heard:,}"
-            )
+    if heard:  # what the keys and values of cross-attention are counted for
+        text = (
+            _("Beside its own context the decoder keeps the encoder’s, which always reads {n} positions.")
+            if arch.heard
+            else _("Beside its own context the decoder keeps the encoder’s, counted as long: {n} tokens.")
         )
-    else:
-        st.caption(
-            _("Beside its own context the decoder keeps the encoder’s, counted as long: {n} tokens.").format(
-                n=f"{heard:,}"
-            )
-        )
+        st.caption(text.format(n=f"{heard:,}"))
 
 
-def _parameters(found: list[Bill]) -> None:
+def _parameters(every: list[Bill]) -> None:
     st.subheader(_("Parameters"), anchor=False)
-    titles = part_titles()
-    first = found[0]
+    titles = {
+        "w_q": "W_Q",
+        "w_k": "W_K",
+        "w_v": "W_V",
+        "w_o": "W_O",
+        "w_down": _("down to latents"),
+        "rest": _("biases, norms, sinks"),
+    }
+    names, first = [bill.name for bill in every], every[0]
+    parts = {part: [bill.parameters[part] for bill in every] for part in titles}
     show.figure(
-        chart_of(
-            figures.stacked,
-            [bill.name for bill in found],
-            {part: [bill.parameters[part] for bill in found] for part in titles},
-            titles,
-        ),
+        chart_of(figures.stacked, names, parts, titles),
         name=f"attention-parameters-{first.arch.name}",
         key="h-parameters",
         words=_("{name}: {n} in attention, of these {kv} in $W_K$ and $W_V$.").format(
@@ -125,17 +112,13 @@ def _parameters(found: list[Bill]) -> None:
             n=many(sum(first.parameters.values())),
             kv=many(first.parameters["w_k"] + first.parameters["w_v"]),
         ),
-        table={
-            "sharing": [bill.name for bill in found],
-            **{titles[part]: [bill.parameters[part] for bill in found] for part in titles},
-        },
+        table={"sharing": names, **{titles[part]: counts for part, counts in parts.items()}},
     )
 
 
-def _table(found: list[Bill]) -> None:
+def _table(every: list[Bill]) -> None:
     st.subheader(_("The whole bill"), anchor=False)
-    table = columns([_row(bill) for bill in found])
-    tabled(table, "attention-costs", "h-bill")
+    tabled(columns([_row(bill) for bill in every]), "attention-costs", "h-bill")
     st.caption(
         _(
             "Prefill: every pair computed, as eager attention does; causal: only what the mask leaves. One layer’s "
@@ -156,13 +139,6 @@ def _row(bill: Bill) -> dict[str, Any]:
         _("activations, eager"): "" if bill.eager is None else binary(2 * bill.eager.total),
         _("activations, fused"): "" if bill.fused is None else binary(2 * bill.fused.total),
     }
-
-
-def _everyone(context: int) -> None:
-    with st.expander(
-        _("All {n} published models at {tokens} tokens").format(n=len(all_presets()), tokens=f"{context:,}")
-    ):
-        tabled(_all_models(context, tongue()), f"attention-of-published-models-{context}", "h-all")
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)

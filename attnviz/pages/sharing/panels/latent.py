@@ -6,8 +6,6 @@ import streamlit as st
 
 from attnviz.app import show
 from attnviz.app.cache.kept_charts import chart_of
-from attnviz.app.fragment import fragment
-from attnviz.app.guarding import guard
 from attnviz.app.tables import columns, tabled
 from attnviz.app.text import plain
 from attnviz.app.units import both, flop
@@ -23,13 +21,7 @@ from attnviz.pages.sharing.panels import sharing_programs
 CONTEXTS = [2**i for i in range(4, 18)]
 
 
-@fragment
 def panel() -> None:
-    with guard():
-        _panel()
-
-
-def _panel() -> None:
     names = {name: name for name, preset in all_presets().items() if preset.attention == "MLA"}
     which, much = st.columns([1, 1])
     with which:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attnviz.app.fragment import fragment
-from attnviz.app.guarding import guard
 from attnviz.app.tables import columns, tabled
 from attnviz.app.text import plain, spoken
 from attnviz.app.units import both, duration
@@ -19,13 +17,7 @@ from attnviz.pages.sharing.panels.architecture_form import Chosen, choose
 MOST_TOKENS = 1 << 17
 
 
-@fragment
 def panel() -> None:
-    with guard():
-        _panel()
-
-
-def _panel() -> None:
     chosen = choose()
     one, two, rest = st.columns([1, 1, 2], vertical_alignment="bottom")
     with one:
@@ -41,7 +33,7 @@ def _panel() -> None:
             "and the cache it leaves is measured layer by layer."
         )
     )
-    key = (chosen.arch, chosen.total, tokens, batch)
+    key = (chosen.arch, chosen.counts.total, tokens, batch)
     if pressed:
         st.session_state["h_proof"] = key
     if st.session_state.get("h_proof") == key:
@@ -67,14 +59,14 @@ def _proof(chosen: Chosen, tokens: int, batch: int) -> None:
         st.info(_("A shape of your own has no model class that could be built."))
         return
     with st.spinner(_("Building…")):
-        found = _measured(arch, chosen.total, tokens, batch)
+        found = _measured(arch, chosen.counts.total, tokens, batch)
     if found.failure is not None:
         st.warning(spoken(found.failure))
     heard = arch.encoder_tokens(tokens)
     formula = [held for _layer, held in arch.bytes_by_layer(tokens, batch, "bfloat16", "transformers", heard)]
     pairs = [
         (_("attention parameters"), arch.attention_parameters(), found.attention_parameters),
-        (_("parameters of the whole model"), chosen.total, found.total_parameters),
+        (_("parameters of the whole model"), chosen.counts.total, found.total_parameters),
     ]
     if found.failure is None:
         pairs.append((_("cache bytes, as transformers holds it"), sum(formula), found.cache_bytes))

@@ -185,7 +185,7 @@ def sizing(chosen: Chosen, how: Deployment, machine: Machine) -> None:
 def proving(chosen: Chosen, tokens: int, batch: int) -> None:
     """Draw the code that builds the model without memory; what is timed here has other numbers every time."""
     about = _("Paste this code into a notebook: it prints the numbers by formula and as measured.")
-    snippet(of_proof(chosen.code, chosen.total, tokens, batch), "h-prove", about=about)
+    snippet(of_proof(chosen.code, chosen.counts.total, tokens, batch), "h-prove", about=about)
 
 
 def latents(arch: Architecture, context: int) -> None:

@@ -9,8 +9,6 @@ import streamlit as st
 
 from attnviz.app import show
 from attnviz.app.cache.kept_charts import chart_of
-from attnviz.app.fragment import fragment
-from attnviz.app.guarding import guard
 from attnviz.app.units import binary, both, duration
 from attnviz.app.widgets import number, one_of, toggle
 from attnviz.base.words import _
@@ -36,13 +34,7 @@ RECENT = 128  #: most recent tokens that a quantised cache of transformers keeps
 BATCHES = [2**i for i in range(13)]
 
 
-@fragment
 def panel() -> None:
-    with guard():
-        _panel()
-
-
-def _panel() -> None:
     chosen = choose()
     how, machine = _how(chosen.arch), _machine()
     _about_the_format(chosen.arch, how)
@@ -186,7 +178,7 @@ def _number(count: int) -> str:
 
 def _encoder(chosen: Chosen, how: Deployment, machine: Machine) -> None:
     """An encoder has weights to store, and nothing that grows from token to token."""
-    weights = stored_bytes(chosen.total, how.weight_dtype, how.group)
+    weights = stored_bytes(chosen.counts.total, how.weight_dtype, how.group)
     fits = weights <= machine.memory
     said = (
         _("Its weights fit: {weights} of {memory}.") if fits else _("The weights alone need {weights} of {memory}.")
