@@ -103,7 +103,7 @@ def test_traps(trap, words):
     if code is None:
         assert (trap, len(words)) == ("wrong_dimension", 1)
         return
-    largest = cache_traps.run(trap, sentence(words, 7)).largest
+    largest = cache_traps.CACHE_TRAPS[trap].run(sentence(words, 7)).largest
     assert printed(code).splitlines()[-1] == f"largest difference of a weight: {largest:.3f}"
 
 

@@ -1,3 +1,5 @@
+import copy
+
 import numpy as np
 import pytest
 import torch
@@ -5,14 +7,14 @@ import torch
 from attnviz.core.precision import dequantise, quantise, stored_bytes
 from attnviz.pages.decoding.maths import decoders, quantised_cache
 from attnviz.pages.decoding.maths.quantised_cache import CHANNEL_TOKENS, Config
-from tests.pages.decoding.conftest import of_family
+from tests.pages.decoding.conftest import core_cache_bytes, of_family
 
 TEXT = "the cat sat on the mat, don't you think the cat's hat is nice? one two three, and so on" * 2
 
 
 def rounded_for_real(reading, bits, axis):
     """One token a pass through transformers' cache, whose tensors are rounded once they are to be stored."""
-    model, cache, logits = reading.decoder.loaded.model, reading.decoder.copied(reading.cache), []
+    model, cache, logits = reading.decoder.loaded.model, copy.deepcopy(reading.cache), []
     exact = [(layer.keys.clone(), layer.values.clone()) for layer in cache.layers]
     for position in range(reading.prompt, reading.total):
         for layer, (k, v) in zip(cache.layers, exact, strict=True):
@@ -76,7 +78,7 @@ def test_bytes_are_those_of_the_formula():
     decoder = of_family("core")
     *_partial, found = quantised_cache.run(decoder, Config(TEXT))
     numbers = found.full_bytes // found.number_bytes
-    assert found.full_bytes == decoder.cache_bytes(len(found.labels))
+    assert found.full_bytes == core_cache_bytes(len(found.labels))
     assert found.half_bytes == stored_bytes(numbers, "bfloat16")
     for made in found.formats:
         if made.axis == "token":

@@ -46,7 +46,7 @@ def over(arch: Architecture, context: int, batch: int) -> None:
     name, values = next(iter(lines.items()))
     budgets = {f"{gib} GiB": gib * 2**30 for gib in (24, 80)}
     show.figure(
-        chart_of(figures.over, x, lines, title, _("bytes"), here=here, limits=budgets, said=binary, binary=True),
+        chart_of(figures.over, x, lines, title, _("bytes"), here=here, limits=budgets, text=binary, binary=True),
         name=f"kv-bytes-{axis}-{arch.name}",
         key="h-bytes",
         words=_(
@@ -62,7 +62,7 @@ def over_heads(arch: Architecture, context: int, batch: int) -> None:
     if not heads:
         st.info(_("An encoder reads everything at once: it keeps no cache."))
         return
-    counts = _divisors(heads)
+    counts = divisors(heads)
     values = [held(shared_otherwise(arch, g), context, batch) for g in counts]
     own = None if heads[0].latent else heads[0].n_kv_heads
     # what a head adds: beside its heads a model may keep a state that is there anyway
@@ -83,7 +83,7 @@ def over_heads(arch: Architecture, context: int, batch: int) -> None:
     )
 
 
-def _divisors(layers: Sequence[LayerSpec]) -> list[int]:
+def divisors(layers: Sequence[LayerSpec]) -> list[int]:
     """Numbers of K/V heads that divide the query heads of all these layers."""
     return [g for g in range(1, layers[0].n_heads + 1) if all(layer.n_heads % g == 0 for layer in layers)]
 
@@ -120,7 +120,7 @@ def by_layer(arch: Architecture, context: int, batch: int) -> None:
         name=f"kv-bytes-by-layer-{arch.name}",
         key="h-strip",
         words=text.format(
-            n=sum(layer.cached for layer in layers), all=len(layers), layer=labels[most], bytes=both(held[most])
+            n=sum(bool(layer.cached) for layer in layers), all=len(layers), layer=labels[most], bytes=both(held[most])
         ),
         table={
             "layer": labels,
@@ -158,7 +158,7 @@ def ways(arch: Architecture) -> dict[str, Architecture]:
         return {arch.name: arch}
     most, own = heads[0].n_heads, None if heads[0].latent else heads[0].n_kv_heads
     by_name = {f"{arch.name} ({'MLA' if own is None else _kind(most, own)})": arch}
-    for g in sorted({most, 8, 1} & set(_divisors(heads)) - {own}, reverse=True):
+    for g in sorted({most, 8, 1} & set(divisors(heads)) - {own}, reverse=True):
         by_name[_kind(most, g)] = shared_otherwise(arch, g)
     if not any(layer.latent for layer in heads) and all(layer.stack == "decoder" for layer in heads):
         by_name["MLA 512 + 64"] = as_latent(arch)

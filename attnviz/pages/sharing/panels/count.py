@@ -39,7 +39,7 @@ def panel() -> None:
     bytes_panel.over(chosen.arch, context, batch)
     bytes_panel.by_layer(chosen.arch, context, batch)
     _table(every)
-    latent.quality()
+    latent.paper_quality()
     with st.expander(
         _("All {n} published models at {tokens} tokens").format(n=len(all_presets()), tokens=f"{context:,}")
     ):

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from attnviz.app.code_snippet import snippet
-from attnviz.base.words import _
 from attnviz.core.roofline import Machine
-from attnviz.models.architecture import CONVENTIONS, Architecture, Deployment, ParameterCounts
-from attnviz.pages.sharing.panels.architecture_form import Chosen
+from attnviz.models.architecture import CONVENTIONS, Deployment, ParameterCounts
 from attnviz.runs import head_sharing
 from attnviz.runs.head_sharing import Result
 from attnviz.runs.model_run import ModelRun
@@ -128,9 +125,8 @@ print("cache bytes:", arch.kv_cache_bytes(context))
 """
 
 
-def of_published() -> str:
-    """Every published number beside the one that its architecture gives."""
-    return """\
+#: every published number beside the one that its architecture gives
+PUBLISHED = """\
 from attnviz.models.architecture import claims
 
 for claim in claims():
@@ -140,67 +136,18 @@ for claim in claims():
 
 def _imports(made: str, *more: str) -> str:
     """The line that imports what `made` and the program need from the architecture."""
-    names = {
+    names = [
         name for name in ("Architecture", "CustomShape", "config_from_text") if f"{name}(" in made or f"{name}." in made
-    }
-    return f"from attnviz.models.architecture import {', '.join(sorted(names | set(more), key=_as_sorted))}"
+    ]
+    in_order = sorted([*names, *more], key=lambda name: (name[0].islower(), name))  # as import sorters have it
+    return f"from attnviz.models.architecture import {', '.join(in_order)}"
 
 
-def _as_sorted(name: str) -> tuple[bool, str]:
-    """Classes before functions, as import sorters have it."""
-    return name[0].islower(), name
+def of_sharing(run: ModelRun, result: Result, scope: head_sharing.Scope, predicts: bool) -> str:
+    """Pools the recorded keys and values, attends again, and runs the model with them.
 
-
-def sharing(run: ModelRun, result: Result, found: head_sharing.Downstream) -> None:
-    """Draw the code that pools the recorded keys and values, attends again, and runs the model with them."""
-    if found.guesses:
-        about = _(
-            "Paste this code into a notebook: it prints how much of each head’s attention goes elsewhere, the bytes of "
-            "K and V, the change of the layer’s output, and what comes next."
-        )
-    else:
-        about = _(
-            "Paste this code into a notebook: it prints how much of each head’s attention goes elsewhere, the bytes of "
-            "K and V, and the change of this layer’s output and of the last one’s."
-        )
-    snippet(sharing_code(run, result, found.scope, bool(found.guesses)), "h-see", about=about)
-
-
-def counting(chosen: Chosen, context: int, batch: int) -> None:
-    """Draw the code that counts parameters and cache bytes."""
-    about = _("Paste this code into a notebook: it prints the attention parameters and the three sizes of the cache.")
-    snippet(of_count(chosen.code, context, batch), "h-count", about=about)
-
-
-def sizing(chosen: Chosen, how: Deployment, machine: Machine) -> None:
-    """Draw the code that works out what fits and how fast it can be."""
-    code = (
-        of_size(chosen.code, chosen.counts, how, machine)
-        if chosen.arch.decodes
-        else of_encoder(chosen.counts, how, machine)
-    )
-    snippet(code, "h-size")
-
-
-def proving(chosen: Chosen, tokens: int, batch: int) -> None:
-    """Draw the code that builds the model without memory; what is timed here has other numbers every time."""
-    about = _("Paste this code into a notebook: it prints the numbers by formula and as measured.")
-    snippet(of_proof(chosen.code, chosen.counts.total, tokens, batch), "h-prove", about=about)
-
-
-def latents(arch: Architecture, context: int) -> None:
-    """Draw the code that works out the forms of MLA."""
-    snippet(of_latents(arch.name, context), "h-latent")
-
-
-def published() -> None:
-    """Draw the code that works out what others print."""
-    about = _("Paste this code into a notebook: it prints the table of published numbers.")
-    snippet(of_published(), "h-published", about=about)
-
-
-def sharing_code(run: ModelRun, result: Result, scope: head_sharing.Scope, predicts: bool) -> str:
-    """The code for `sharing`; `predicts` says whether the model predicts a next token."""
+    `predicts` says whether the model predicts a next token.
+    """
     config = result.config
     pool = {
         "mean": "t.unflatten(1, (G, -1)).mean(2)",

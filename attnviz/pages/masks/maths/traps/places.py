@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from attnviz.base.message import Message
+from attnviz.core.rope import grid_positions, rotate
 from attnviz.runs.traps import Outcome, largest_gap, picture
 from attnviz.runs.word_vectors import LONGEST, WIDTH, Sentence, word_vector
 
@@ -91,12 +92,6 @@ def right_odd_axes(x: Tensor, places: Tensor) -> Tensor:
     return torch.cat([turned(part, place) for part, place in zip(parts, places.T, strict=True)], -1)
 
 
-def grid(length: int) -> Tensor:
-    """Frame, row and column of each word, (T, 3): the words fill frames of SIDE x SIDE, one after the other."""
-    n = torch.arange(length)
-    return torch.stack([n // SIDE**2, n // SIDE % SIDE, n % SIDE], -1)
-
-
 def vectors(s: Sentence) -> tuple[Tensor, Tensor]:
     """Queries and keys of one head, (T, 64) each, from wider random vectors of the same words."""
     x = torch.stack([word_vector(word, s.seed, HEAD_WIDTH, "masks") for word in s.words])
@@ -109,7 +104,7 @@ def vectors(s: Sentence) -> tuple[Tensor, Tensor]:
 
 def run_odd_axes(s: Sentence) -> Outcome:
     q, k = vectors(s)
-    places = grid(len(s))
+    places = grid_positions(len(s), SIDE, SIDE)[: len(s)]  # frame, row and column of each word, (T, 3)
     bad, good = (_weights(way(q, places), way(k, places)) for way in (wrong_odd_axes, right_odd_axes))
     there = torch.ones(1, 3)
     whole = torch.ones(1, HEAD_WIDTH)
@@ -218,10 +213,7 @@ def absolute(x: Tensor, positions: Tensor) -> Tensor:
 
 def rotated(x: Tensor, positions: Tensor) -> Tensor:
     """RoPE on queries or keys, (T, D): pairs of coordinates turned by their position."""
-    angle = positions[:, None] / 100.0 ** (torch.arange(0, WIDTH, 2) / WIDTH)
-    even, odd = x[:, 0::2], x[:, 1::2]
-    pairs = (even * angle.cos() - odd * angle.sin(), even * angle.sin() + odd * angle.cos())
-    return torch.stack(pairs, -1).flatten(1)
+    return rotate(x, positions[:, None] / 100.0 ** (torch.arange(0, WIDTH, 2) / WIDTH), "interleaved")
 
 
 def causal_weights(q: Tensor, k: Tensor, is_word: Tensor) -> Tensor:

@@ -1,22 +1,89 @@
-"""Section 3: the cache in int8, int4 and int2, and what the rounding does to the logits."""
+"""Sections 2 and 3: the bytes of a cache, growing under each way of sharing, and rounded to int8, int4 and int2."""
 
 from __future__ import annotations
 
 import streamlit as st
 
-from attnviz.app import live_run, show, units
+from attnviz.app import live_run, show, units, widgets
 from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.code_snippet import snippet
+from attnviz.app.links import link_state
 from attnviz.app.text import spoken
-from attnviz.base.words import _, sentences
-from attnviz.pages.decoding import figures
-from attnviz.pages.decoding.maths import decoding_snippets, quantised_cache
+from attnviz.base.words import _, listed, ngettext, sentences
+from attnviz.canvas import cache_growth
+from attnviz.figures.theme import SERIES
+from attnviz.models.architecture import Architecture
+from attnviz.pages.decoding import choices, figures
+from attnviz.pages.decoding.maths import decoding_snippets, growing_bytes, quantised_cache
 from attnviz.pages.decoding.panels import decoder_form
 
 LESS = 0.9  #: of a change: what is nearer to it would read as the same
 
+grown = st.cache_resource(max_entries=32, show_spinner=False, hash_funcs={Architecture: hash})(growing_bytes.run)
 
-def panel() -> None:
+
+def growing() -> None:
+    """Draw section 2: a shape as MHA, GQA, MQA and MLA, its cache growing, with Llama-3.1-8B beside it."""
+    which, how_many, kind = st.columns([2, 1, 1], vertical_alignment="bottom")
+    with which:
+        name = decoder_form.choose()
+    with how_many:
+        tokens = widgets.number(choices.TOKENS, _("Tokens at the end"), step=1024)
+    with kind:
+        dtype = widgets.one_of(choices.DTYPE, _("Numbers"), {each: each for each in choices.DTYPES}, style="select")
+    result = grown(decoder_form.architecture_of(name), growing_bytes.Config(tokens, dtype))
+    last, asked = len(result.tokens) - 1, link_state.value(choices.GROWN)
+    at = last if asked is None else min(asked, last)
+    cache_growth.cache_growth(
+        "d_growth",
+        result.tokens,
+        [
+            cache_growth.GrowingGroup(
+                model.name,
+                [
+                    cache_growth.GrowingBar(scheme.name, _heads(scheme), SERIES[n], scheme.bytes)
+                    for n, scheme in enumerate(model.schemes)
+                ],
+            )
+            for model in result.models
+        ],
+        at=at,
+        on_tokens=lambda place: link_state.put(choices.GROWN, None if place == last else place),
+    )
+    for column, model in zip(st.columns(len(result.models), gap="medium"), result.models, strict=True):
+        with column:
+            lines = {scheme.name: scheme.bytes for scheme in model.schemes}
+            show.figure(
+                chart_of(figures.growth, result.tokens, lines, at),
+                name=f"cache-growth-{model.name}",
+                key=f"d_growth_{model.name}",
+                words=_growth_words(model, result.tokens[at], at),
+                table={"tokens": list(result.tokens)} | {name: list(nbytes) for name, nbytes in lines.items()},
+            )
+    about = _("Paste this code into a notebook: it prints the bytes of Llama-3.1-8B at this number of tokens.")
+    snippet(decoding_snippets.growing(result, at), "decoding-bytes", about=about)
+
+
+def _heads(scheme: growing_bytes.GrowingScheme) -> str:
+    if not scheme.kv_heads:
+        return _("one latent")
+    if scheme.own:
+        return ngettext("{n} K/V head, its own", "{n} K/V heads, its own", scheme.kv_heads).format(n=scheme.kv_heads)
+    return ngettext("{n} K/V head", "{n} K/V heads", scheme.kv_heads).format(n=scheme.kv_heads)
+
+
+def _growth_words(model: growing_bytes.GrowingModel, tokens: int, at: int) -> str:
+    own = next((scheme for scheme in model.schemes if scheme.own), model.schemes[0])
+    sizes = listed(f"{scheme.name} {units.binary(scheme.bytes[at])}" for scheme in model.schemes)
+    return ngettext(
+        "**{model}** adds **{token}** a token as it is ({scheme}). At {tokens} token: {sizes}.",
+        "**{model}** adds **{token}** a token as it is ({scheme}). At {tokens} tokens: {sizes}.",
+        tokens,
+    ).format(model=model.name, token=units.binary(own.per_token), scheme=own.name, tokens=f"{tokens:,}", sizes=sizes)
+
+
+def rounded() -> None:
+    """Draw section 3: the cache in int8, int4 and int2, and what the rounding does to the logits."""
     name, text = decoder_form.choose_with_text()
     config = quantised_cache.Config(text)
     decoder = decoder_form.decoder_of(name)
@@ -29,9 +96,8 @@ def panel() -> None:
     result = live.result
     for notice in result.notices:
         st.info(spoken(notice))
-    all_formats = len(quantised_cache.FORMATS)
-    said = _("format {n} of {all}").format(n=len(result.formats), all=all_formats)
-    live_run.controls("numbers", live, len(result.formats) / all_formats, said)
+    n, every = len(result.formats), len(quantised_cache.FORMATS)
+    live_run.controls("numbers", live, n / every, _("format {n} of {all}").format(n=n, all=every))
     _moved(result)
     live_run.again(live)
     _table(result)
@@ -41,9 +107,8 @@ def panel() -> None:
 
 
 def _name(made: quantised_cache.RoundedCache) -> str:
-    if made.axis == "channel":
-        return _("int{bits}, keys by channel").format(bits=made.bits)
-    return _("int{bits}").format(bits=made.bits)
+    text = _("int{bits}, keys by channel") if made.axis == "channel" else _("int{bits}")
+    return text.format(bits=made.bits)
 
 
 def _moved(result: quantised_cache.Result) -> None:
@@ -53,7 +118,7 @@ def _moved(result: quantised_cache.Result) -> None:
         chart_of(figures.for_bytes, [_name(made) for made in result.formats], shares, kl),
         name="quantised-cache",
         key="d_numbers",
-        words=_words(result),
+        words=_rounding_words(result),
         table={
             "format": [f"int{made.bits}" for made in result.formats],
             "keys share a scale along": [made.axis for made in result.formats],
@@ -67,9 +132,9 @@ def _moved(result: quantised_cache.Result) -> None:
     )
 
 
-def _words(result: quantised_cache.Result) -> str:
+def _rounding_words(result: quantised_cache.Result) -> str:
     first = result.formats[0]
-    said = _(
+    eight = _(
         "The cache of {tokens} tokens takes {half} at 16 bits and **{small}** in int8, scales included; no logit of "
         "the {rows} predictions moves by more than **{gap:.2g}** (the largest logit is {largest:.1f})."
     ).format(
@@ -81,8 +146,8 @@ def _words(result: quantised_cache.Result) -> str:
         largest=result.largest_logit,
     )
     fours = {made.axis: made for made in result.formats if made.bits == 4}
-    if len(fours) < len(("token", "channel")):
-        return said
+    if len(fours) < 2:  # these are still to come
+        return eight
     token, channel = (float(fours[axis].moved.largest.max()) for axis in ("token", "channel"))
     four = _(
         "In int4 a logit moves by up to **{token:.2g}** where each key has its own scale, and by **{channel:.2g}** "
@@ -92,7 +157,7 @@ def _words(result: quantised_cache.Result) -> str:
         "In the keys of one head the largest channel is on average {times:.1f} times as large as the median one, and "
         "sets the step for all others where they share a scale."
     ).format(times=result.channel_spread)
-    return sentences(said, four, why if channel < LESS * token else "")
+    return sentences(eight, four, why if channel < LESS * token else "")
 
 
 def _table(result: quantised_cache.Result) -> None:
@@ -116,7 +181,7 @@ def _table(result: quantised_cache.Result) -> None:
 
 def _errors(result: quantised_cache.Result) -> None:
     chosen = [made for made in result.formats if made.bits == 4]
-    worst = max(range(len(chosen[0].k_error)), key=lambda layer: chosen[0].k_error[layer])
+    worst = int(chosen[0].k_error.argmax())
     show.figure(
         chart_of(figures.errors, {_name(made): (made.k_error.tolist(), made.v_error.tolist()) for made in chosen}),
         name="quantised-errors",
