@@ -54,8 +54,9 @@ def traps() -> None:
     trap_view.imports("decoding-imports")
     code = cache_traps.program(trap, words, seed)
     if code is not None:
-        about = _("Paste this code into a notebook: it prints the largest difference above.")
-        snippet(code, "decoding-traps", about=about)
+        snippet(
+            code, "decoding-traps", about=_("Paste this code into a notebook: it prints the largest difference above.")
+        )
 
 
 if __name__ == "__main__":  # Streamlit runs this file

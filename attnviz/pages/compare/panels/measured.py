@@ -55,10 +55,8 @@ def _controls() -> tuple[layer_timing.Result | None, layer_timing.Config]:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         passes = {"forward": _("forward"), "training": _("forward and backward")}
         training = one_of(choices.PASS, _("One pass"), passes) == "training"
-        widths = {str(d): str(d) for d in layer_timing.WIDTHS}
-        d = int(one_of(choices.WIDTH, _("width d"), widths))
-        places = {"prepared": _("prepared"), "here": _("on this server")}
-        where = one_of(choices.WHERE, _("Measured"), places)
+        d = int(one_of(choices.WIDTH, _("width d"), {str(d): str(d) for d in layer_timing.WIDTHS}))
+        where = one_of(choices.WHERE, _("Measured"), {"prepared": _("prepared"), "here": _("on this server")})
     if where == "prepared":
         result = layer_timing.prepared()[d, training]
         return result, result.config

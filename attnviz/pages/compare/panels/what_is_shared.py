@@ -38,11 +38,14 @@ def panel() -> None:
     with guard():
         kernel = _heads()
         if config.d % config.heads == 0:  # else the sentence above says what is wrong, and the program would fail
-            about = _(
-                "Paste this code into a notebook: it prints the parameters of each layer, and what heads miss of a "
-                "convolution."
+            snippet(
+                compare_snippets.shared(config, kernel),
+                "c-shared",
+                about=_(
+                    "Paste this code into a notebook: it prints the parameters of each layer, and what heads miss of a "
+                    "convolution."
+                ),
             )
-            snippet(compare_snippets.shared(config, kernel), "c-shared", about=about)
 
 
 def _parameters(result: compared_layers.Result) -> None:

@@ -60,8 +60,11 @@ def growing() -> None:
                 words=_growth_words(model, result.tokens[at], at),
                 table={"tokens": list(result.tokens)} | {name: list(nbytes) for name, nbytes in lines.items()},
             )
-    about = _("Paste this code into a notebook: it prints the bytes of Llama-3.1-8B at this number of tokens.")
-    snippet(decoding_snippets.growing(result, at), "decoding-bytes", about=about)
+    snippet(
+        decoding_snippets.growing(result, at),
+        "decoding-bytes",
+        about=_("Paste this code into a notebook: it prints the bytes of Llama-3.1-8B at this number of tokens."),
+    )
 
 
 def _heads(scheme: growing_bytes.GrowingScheme) -> str:
@@ -102,8 +105,11 @@ def rounded() -> None:
     live_run.again(live)
     _table(result)
     _errors(result)
-    about = _("Paste this code into a notebook: it prints the table, and the errors of keys and values.")
-    snippet(decoding_snippets.quantised(name, text, result), "decoding-numbers", about=about)
+    snippet(
+        decoding_snippets.quantised(name, text, result),
+        "decoding-numbers",
+        about=_("Paste this code into a notebook: it prints the table, and the errors of keys and values."),
+    )
 
 
 def _name(made: quantised_cache.RoundedCache) -> str:

@@ -68,11 +68,14 @@ def panel() -> None:
     _same(result)
     _costs(result, at)
     _layers(result, at)
-    about = _(
-        "Paste this code into a notebook: it writes these tokens again, and prints how many were processed and the "
-        "largest difference of a logit."
+    snippet(
+        decoding_snippets.steps(name, config, result),
+        "decoding-steps",
+        about=_(
+            "Paste this code into a notebook: it writes these tokens again, and prints how many were processed and the "
+            "largest difference of a logit."
+        ),
     )
-    snippet(decoding_snippets.steps(name, config, result), "decoding-steps", about=about)
 
 
 def _ask() -> tuple[str, token_by_token.Config, DeltaGenerator]:

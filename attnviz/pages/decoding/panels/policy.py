@@ -43,8 +43,11 @@ def panel() -> None:
     shown = _map(result, policy, budget)
     live_run.again(live)
     _table(result)
-    about = _("Paste this code into a notebook: it prints the numbers of the policy and the budget that are chosen.")
-    snippet(decoding_snippets.policy(name, text, result, policy, budget, shown), "decoding-policies", about=about)
+    snippet(
+        decoding_snippets.policy(name, text, result, policy, budget, shown),
+        "decoding-policies",
+        about=_("Paste this code into a notebook: it prints the numbers of the policy and the budget that are chosen."),
+    )
 
 
 def _computed(name: str, config: kept_positions.Config) -> live_run.Live[kept_positions.Result]:

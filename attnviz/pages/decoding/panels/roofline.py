@@ -49,8 +49,11 @@ def panel() -> None:
         )
     _picture(machine, points, chosen)
     _table(machine, points)
-    about = _("Paste this code into a notebook: it prints the FLOPs a byte of each pass, and its time at best.")
-    snippet(decoding_snippets.roofline(machine, points), "decoding-speed", about=about)
+    snippet(
+        decoding_snippets.roofline(machine, points),
+        "decoding-speed",
+        about=_("Paste this code into a notebook: it prints the FLOPs a byte of each pass, and its time at best."),
+    )
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)

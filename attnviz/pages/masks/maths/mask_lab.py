@@ -26,9 +26,6 @@ class Painted:
     on: tuple[int, ...] = ()
     off: tuple[int, ...] = ()
 
-    def __bool__(self) -> bool:
-        return bool(self.on or self.off)
-
     def __len__(self) -> int:
         return len(self.on) + len(self.off)
 

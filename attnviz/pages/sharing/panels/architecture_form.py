@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
+from attnviz.app.links.choices import Choice
 from attnviz.app.text import plain
 from attnviz.app.widgets import number, one_of, text_area
 from attnviz.base.message import Problem
@@ -57,17 +60,27 @@ def _published() -> Chosen:
 def _own() -> Chosen:
     schemes = {"heads": _("heads: MHA, GQA or MQA"), "latent": _("latents: MLA")}
     scheme = one_of(choices.SCHEME, _("Scheme"), schemes)
-    sizes: dict[str, Any] = {}
     fields = {"n_layers": _("Layers"), "d_model": _("Model width M"), "n_heads": _("Query heads H")}
     if scheme == "heads":
         fields |= {"n_kv_heads": _("K/V heads G")}
     fields |= {"d_head": _("Head width D"), "d_ff": _("FFN width"), "vocab": _("Vocabulary")}
     if scheme == "latent":
         fields |= {"kv_rank": _("Latent width"), "d_rope": _("Rotary width")}
-    for column, (name, label) in zip(st.columns(len(fields)), fields.items(), strict=True):
-        with column:
-            sizes[name] = number(choices.SHAPE[name], label, step=1)
+    sizes: dict[str, Any] = dict(
+        zip(fields, number_boxes([choices.SHAPE[name] for name in fields], fields.values()), strict=True)
+    )
     return _shaped(CustomShape(**sizes, scheme=cast(Scheme, scheme)))
+
+
+def number_boxes(
+    boxes: Sequence[Choice[int]], labels: Iterable[str], columns: Sequence[DeltaGenerator] | None = None
+) -> list[int]:
+    """Draw boxes for whole numbers, each in a column of its own; the numbers."""
+    numbers = []
+    for column, box, label in zip(columns or st.columns(len(boxes)), boxes, labels, strict=True):
+        with column:
+            numbers.append(number(box, label, step=1))
+    return numbers
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)

@@ -12,24 +12,21 @@ from attnviz.app.code_snippet import snippet
 from attnviz.app.tables import ColumnTable, columns, tabled
 from attnviz.app.text import plain
 from attnviz.app.units import binary, exact, flop, many
-from attnviz.app.widgets import number
 from attnviz.base.words import _, sentences, tongue
 from attnviz.models.architecture import CONVENTIONS, Architecture, Preset, all_presets
 from attnviz.pages.sharing import choices
 from attnviz.pages.sharing.figures import costs as figures
 from attnviz.pages.sharing.panels import bytes as bytes_panel
 from attnviz.pages.sharing.panels import latent, sharing_programs
-from attnviz.pages.sharing.panels.architecture_form import Chosen, choose
+from attnviz.pages.sharing.panels.architecture_form import Chosen, choose, number_boxes
 from attnviz.pages.sharing.panels.bytes import Bill, bills
 
 
 def panel() -> None:
     chosen = choose()
     left, right, rest = st.columns([1, 1, 2])
-    with left:
-        context = number(choices.CONTEXT, _("Tokens of context"), step=1)
-    with right:
-        batch = number(choices.BATCH, _("Batch"), step=1)
+    labels = _("Tokens of context"), _("Batch")
+    context, batch = number_boxes((choices.CONTEXT, choices.BATCH), labels, (left, right))
     if chosen.preset is not None:
         with rest:
             _source(chosen.preset)
@@ -44,8 +41,13 @@ def panel() -> None:
         _("All {n} published models at {tokens} tokens").format(n=len(all_presets()), tokens=f"{context:,}")
     ):
         tabled(_all_models(context, tongue()), f"attention-of-published-models-{context}", "h-all")
-    about = _("Paste this code into a notebook: it prints the attention parameters and the three sizes of the cache.")
-    snippet(sharing_programs.of_count(chosen.code, context, batch), "h-count", about=about)
+    snippet(
+        sharing_programs.of_count(chosen.code, context, batch),
+        "h-count",
+        about=_(
+            "Paste this code into a notebook: it prints the attention parameters and the three sizes of the cache."
+        ),
+    )
 
 
 def _source(preset: Preset) -> None:

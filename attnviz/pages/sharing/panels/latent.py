@@ -140,8 +140,11 @@ def published() -> None:
             )
     tabled(columns([_row(claim) for claim in computed_claims()]), "published-numbers", "h-claims")
     paper_quality()
-    about = _("Paste this code into a notebook: it prints the table of published numbers.")
-    snippet(sharing_programs.PUBLISHED, "h-published", about=about)
+    snippet(
+        sharing_programs.PUBLISHED,
+        "h-published",
+        about=_("Paste this code into a notebook: it prints the table of published numbers."),
+    )
 
 
 def _value(claim: Claim) -> str:

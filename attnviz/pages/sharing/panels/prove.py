@@ -8,12 +8,11 @@ from attnviz.app.code_snippet import snippet
 from attnviz.app.tables import columns, tabled
 from attnviz.app.text import plain, spoken
 from attnviz.app.units import both, duration
-from attnviz.app.widgets import number
 from attnviz.base.words import _, listed, sentences
 from attnviz.models.architecture import Architecture, Measurement, measure_on_meta
 from attnviz.pages.sharing import choices, maths
 from attnviz.pages.sharing.panels import sharing_programs
-from attnviz.pages.sharing.panels.architecture_form import Chosen, choose
+from attnviz.pages.sharing.panels.architecture_form import Chosen, choose, number_boxes
 
 MOST_TOKENS = 1 << 17
 
@@ -21,10 +20,8 @@ MOST_TOKENS = 1 << 17
 def panel() -> None:
     chosen = choose()
     one, two, rest = st.columns([1, 1, 2], vertical_alignment="bottom")
-    with one:
-        tokens = number(choices.MEASURED_TOKENS, _("Tokens to run"), step=1)
-    with two:
-        batch = number(choices.BATCH, _("Batch"), step=1)
+    labels = _("Tokens to run"), _("Batch")
+    tokens, batch = number_boxes((choices.MEASURED_TOKENS, choices.BATCH), labels, (one, two))
     with rest:
         pressed = st.button(_("Build it without memory and measure"), type="primary", icon=":material/science:")
     st.caption(
@@ -144,10 +141,7 @@ def _live() -> None:
         "n_kv_heads": _("K/V heads G"),
         "tokens": _("Tokens in the cache"),
     }
-    sizes = {}
-    for column, (name, label) in zip(st.columns(4), names.items(), strict=True):
-        with column:
-            sizes[name] = number(choices.LIVE[name], label, step=1)
+    sizes = dict(zip(names, number_boxes([choices.LIVE[name] for name in names], names.values()), strict=True))
     config = maths.Config(**sizes, d_head=max(1, sizes["d_model"] // sizes["n_heads"]))
     if st.button(_("Fill the caches and decode"), icon=":material/timer:"):
         with st.spinner(_("Measuring…")):

@@ -29,7 +29,7 @@ from attnviz.models.architecture import (
 from attnviz.pages.sharing import choices
 from attnviz.pages.sharing.figures import costs as figures
 from attnviz.pages.sharing.panels import sharing_programs
-from attnviz.pages.sharing.panels.architecture_form import Chosen, choose
+from attnviz.pages.sharing.panels.architecture_form import Chosen, choose, number_boxes
 
 RECENT = 128  #: most recent tokens that a quantised cache of transformers keeps at 16 bits
 BATCHES = [2**i for i in range(13)]
@@ -57,10 +57,8 @@ sized = st.cache_resource(max_entries=256, show_spinner=False, hash_funcs={Archi
 
 def _how(arch: Architecture) -> Deployment:
     columns = st.columns(5)
-    with columns[0]:
-        context = number(choices.CONTEXT, _("Tokens of context"), step=1)
-    with columns[1]:
-        batch = number(choices.BATCH, _("Batch"), step=1)
+    labels = _("Tokens of context"), _("Batch")
+    context, batch = number_boxes((choices.CONTEXT, choices.BATCH), labels, columns[:2])
     names = {dtype: dtype for dtype in DTYPES}
     with columns[2]:
         weights = one_of(choices.WEIGHTS_DTYPE, _("Weights"), names, style="select")
@@ -114,13 +112,8 @@ def _machine() -> Machine:
                 )
             )
             return gpu.machine
-        memory, bandwidth, peak = st.columns(3)
-        with memory:
-            gib = number(choices.MEMORY_GIB, _("Memory, GiB"), step=1)
-        with bandwidth:
-            gbs = number(choices.GIGABYTES_PER_SECOND, _("Bandwidth, GB/s"), step=1)
-        with peak:
-            tflops = number(choices.TERAFLOPS, _("Peak, TFLOP/s"), step=1)
+        boxes = choices.MEMORY_GIB, choices.GIGABYTES_PER_SECOND, choices.TERAFLOPS
+        gib, gbs, tflops = number_boxes(boxes, (_("Memory, GiB"), _("Bandwidth, GB/s"), _("Peak, TFLOP/s")))
     return Machine(tflops * 10**12, gbs * 10**9, gib * GIB)
 
 
