@@ -65,18 +65,15 @@ def test_the_table_says_where_attention_and_the_others_cost_the_same(visit):
     assert "agree on all 8 layers" in said(page)
 
 
-def test_as_quoted_the_crossing_is_at_the_width(visit):
+def test_as_quoted_the_crossing_is_at_the_width_and_curves_run_over_width_and_kernel_too(visit):
     page = visit("compare", c_count="table", c_d="640")
     assert "plain recurrence at n = 640" in said(page)
     assert "torch counts the same" not in page.dataframe[0].value
     assert "a recurrence at n = 640" in printed(page)
-
-
-@pytest.mark.parametrize("axis, words", [("d", "at d = "), ("k", "at k = ")])
-def test_curves_run_over_width_and_kernel_too(visit, axis, words):
-    page = visit("compare", c_axis=axis)
-    assert not page.error
-    assert words in said(page)
+    for axis in ("d", "k"):
+        page.segmented_control(key="c_axis").set_value(axis).run()
+        assert not page.error
+        assert f"at {axis} = " in said(page)
 
 
 def test_the_program_of_the_table_prints_the_pages_numbers(visit):

@@ -23,7 +23,7 @@ def test_a_matrix_is_the_norms_of_torchs_own_jacobian(kind):
 
 
 def test_a_convolution_treats_every_place_and_every_input_alike_and_attention_neither():
-    mixing = position_mixing.run(Config()).mixing
+    mixing = position_mixing.run(Config())
     assert mixing["conv"].moved == pytest.approx(0, abs=1e-6)
     assert mixing["conv"].uneven == pytest.approx(0, abs=1e-6)
     assert mixing["attention"].moved > 0.3
@@ -32,7 +32,7 @@ def test_a_convolution_treats_every_place_and_every_input_alike_and_attention_ne
 
 
 def test_recurrences_and_convolutions_look_back_only():
-    mixing = position_mixing.run(Config(n=9)).mixing
+    mixing = position_mixing.run(Config(n=9))
     for kind in ("lstm", "conv"):
         assert not np.triu(mixing[kind].first, 1).any(), kind
     assert np.triu(mixing["attention"].first, 1).any()

@@ -75,7 +75,7 @@ def test_policies():
 
 
 def test_quantised():
-    result = last(quantised_cache.run(of_family("core"), quantised_cache.Config(TEXT)))
+    result = last(quantised_cache.run(of_family("core"), TEXT))
     said = printed(decoding_snippets.quantised("core", TEXT, result))
     for made in result.formats:
         expected = f"int{made.bits} by {made.axis}: {made.nbytes} bytes"

@@ -62,10 +62,6 @@ class Result:
     timings: tuple[LayerTiming, ...]
     of: int  #: how many there will be
 
-    @property
-    def complete(self) -> bool:
-        return len(self.timings) == self.of
-
     def curve(self, kind: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """n, seconds and bytes of one kind of layer."""
         rows = sorted((t.n, t.seconds, t.nbytes) for t in self.timings if t.kind == kind)

@@ -7,7 +7,6 @@ input. A recurrence is in between: its gates depend on the input, its weights do
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -43,13 +42,8 @@ class Mixing:
     uneven: float  #: share of the matrix that changes along its diagonals: 0 where every place is treated alike
 
 
-@dataclass(frozen=True)
-class Result:
-    config: Config
-    mixing: Mapping[str, Mixing]
-
-
-def run(config: Config) -> Result:
+def run(config: Config) -> dict[str, Mixing]:
+    """The mixing of each layer, by kind."""
     require_between("n", config.n, 3, LONGEST)
     require_multiple("d", config.d, "heads", config.heads)
     generator = torch.Generator().manual_seed(config.input_seed)
@@ -61,7 +55,7 @@ def run(config: Config) -> Result:
         first, second = matrix(layer, one), matrix(layer, two)
         moved = float(np.linalg.norm(first - second) / np.linalg.norm(first))
         mixing[kind] = Mixing(first, second, moved, uneven(first))
-    return Result(config, mixing)
+    return mixing
 
 
 def matrix(layer: nn.Module, x: Tensor) -> np.ndarray:
@@ -104,7 +98,6 @@ class KernelConfig:
 class KernelResult:
     """Errors are relative: the norm of what is missing over the norm of the convolution's output, for white input."""
 
-    config: KernelConfig
     heads: np.ndarray  #: 1 to k
     best: np.ndarray  #: no weights of any sign can do better with so many heads
     pointing: np.ndarray  #: each head looks at one place alone, the most important places first
@@ -120,7 +113,6 @@ def run_kernel(config: KernelConfig) -> KernelResult:
     places = table.square().sum(1).sort(descending=True).values
     even = table - table.mean(0)  # what the best matrix for the average of all places misses
     return KernelResult(
-        config,
         np.arange(1, config.k + 1),
         _left(functional.pad(singular, (0, config.k - len(singular))), whole),  # at d = 1 there are fewer than k
         _left(places, whole),

@@ -61,10 +61,10 @@ class Reached:
         """Mean over the last steps; before the first step NaN."""
         return float(self.accuracy[-LAST:].mean()) if len(self.accuracy) else float("nan")
 
-    def share_of_first(self, start: bool = False) -> float:
+    @property
+    def share_of_first(self) -> float:
         """The gradient at the first input over the mean of all: 1 where every input counts the same."""
-        norms = self.at_start if start else self.now
-        return float(norms[0] / norms.mean()) if norms.any() else 0.0
+        return float(self.now[0] / self.now.mean()) if self.now.any() else 0.0
 
 
 @dataclass(frozen=True)

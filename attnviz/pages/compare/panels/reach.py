@@ -281,7 +281,7 @@ def _distance_words(result: reach_training.Result, start: bool) -> str:
         layers=config.layers,
         k=config.k,
         seen=min(config.n, 1 + config.layers * (config.k - 1)),
-        share=result.reached["attention"].share_of_first(),
+        share=result.reached["attention"].share_of_first,
     )
     return with_minus(words)
 

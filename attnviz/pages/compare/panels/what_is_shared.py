@@ -70,7 +70,7 @@ def _mixing() -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         n = number(choices.PLACES, _("places"), step=1, width=BOX)
         seed = number(choices.INPUT_SEED, _("input’s seed"), step=1, width=BOX)
-    mixing, names = computed_mixing(position_mixing.Config(n=n, input_seed=seed)).mixing, kind_names()
+    mixing, names = computed_mixing(position_mixing.Config(n=n, input_seed=seed)), kind_names()
     one, another = [each.first for each in mixing.values()], [each.second for each in mixing.values()]
     rows = [(_("one input"), one), (_("another input"), another)]
     show.figure(

@@ -50,7 +50,7 @@ class Result:
     prompt: int
     budgets: tuple[int, ...]
     kept: tuple[Kept, ...]
-    full: MovedPredictions
+    full_loss: float  #: with everything kept
     full_bytes: int
     notices: tuple[Message, ...]
 
@@ -91,7 +91,7 @@ def run(decoder: Decoder, config: Config) -> Iterator[Result]:
     pairs = [qkv(layer)[1:] for layer in reading.layers]
     position = sum((k.nbytes + v.nbytes) // k.shape[2] for k, v in pairs)  # bytes that one takes in all layers
     wanted = [Eviction("full", reading.total), *(Eviction(kind, n, config.seed) for n in budgets for kind in POLICIES)]
-    unchanged = moved(reading, reading.logits)
+    full_loss = moved(reading, reading.logits).loss
     kept: list[Kept] = []
     for policy in wanted:
         logits, positions = decode(reading, policy)
@@ -102,7 +102,7 @@ def run(decoder: Decoder, config: Config) -> Iterator[Result]:
             reading.prompt,
             budgets,
             tuple(kept),
-            unchanged,
+            full_loss,
             position * reading.total,
             reading.notices,
         )
@@ -160,7 +160,7 @@ def find(model: str, config: Config) -> Result | None:
         header["prompt"],
         tuple(header["budgets"]),
         tuple(_kept(n, each, header, arrays) for n, each in enumerate(header["policies"])),
-        MovedPredictions(arrays["zero"], arrays["zero"], arrays["zero"] == 0, header["full_loss"]),
+        header["full_loss"],
         header["full_bytes"],
         (),
     )
@@ -168,7 +168,7 @@ def find(model: str, config: Config) -> Result | None:
 
 def packed(model: str, result: Result) -> bytes:
     """The file's contents for a complete result."""
-    arrays: dict[str, np.ndarray] = {"zero": np.zeros(result.total - result.prompt)}
+    arrays: dict[str, np.ndarray] = {}
     for n, each in enumerate(result.kept):
         arrays[f"kl{n}"] = each.moved.kl
         arrays[f"largest{n}"] = each.moved.largest
@@ -184,7 +184,7 @@ def packed(model: str, result: Result) -> bytes:
         "labels": result.labels,
         "prompt": result.prompt,
         "budgets": result.budgets,
-        "full_loss": result.full.loss,
+        "full_loss": result.full_loss,
         "full_bytes": result.full_bytes,
         "policies": [
             {

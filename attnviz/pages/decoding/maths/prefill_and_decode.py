@@ -90,14 +90,16 @@ def by_formula(decoder: Decoder, number_bytes: int) -> tuple[PassPoint, ...]:
 def measure(decoder: Decoder) -> Iterator[Measured]:
     """Time the machine, then every pass; float32, one after another, the best of several rounds."""
     points: list[PassPoint] = []
-    prompts = [n for n in PROMPTS if n <= decoder.context]
-    contexts = [n for n in CONTEXTS if n < decoder.context]
     machine = _machine()
+    passes = [
+        *((n, 0) for n in PROMPTS if n <= decoder.context),
+        *((1, n) for n in CONTEXTS if n < decoder.context),
+    ]
     weights = 4 * sum(decoder.matrices())
-    for tokens, context in [(n, 0) for n in prompts] + [(1, n) for n in contexts]:
+    for tokens, context in passes:
         cache = decoder.process(_ids(context)).cache if context else None
         points.append(_timed(decoder, tokens, context, cache, weights))
-        yield Measured(machine, tuple(points), len(prompts) + len(contexts))
+        yield Measured(machine, tuple(points), len(passes))
 
 
 def _timed(decoder: Decoder, tokens: int, context: int, cache: object, weights: int) -> PassPoint:

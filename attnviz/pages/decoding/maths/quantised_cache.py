@@ -23,11 +23,6 @@ MOST_SHARING = 64
 CHANNEL_TOKENS = 32  #: neighbouring tokens whose keys share a scale in one channel, once there are as many
 
 
-@dataclass(frozen=True)
-class Config:
-    text: str
-
-
 @dataclass(frozen=True, eq=False)
 class RoundedCache:
     """One format: how far the logits moved, the bytes stored for the text, and the error of keys and values by layer.
@@ -46,7 +41,6 @@ class RoundedCache:
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    config: Config
     labels: tuple[str, ...]
     prompt: int
     formats: tuple[RoundedCache, ...]
@@ -70,9 +64,9 @@ class Result:
         return self.full_bytes * 2 // self.number_bytes
 
 
-def run(decoder: Decoder, config: Config) -> Iterator[Result]:
+def run(decoder: Decoder, text: str) -> Iterator[Result]:
     """Yield after each format."""
-    reading = read(decoder, config.text)
+    reading = read(decoder, text)
     kept = [qkv(layer)[1:] for layer in reading.layers]
     share = reading.total / reading.prompt  # of the whole text to what is in the cache
     full_bytes = round(sum(part.nbytes for pair in kept for part in pair) * share)
@@ -82,7 +76,6 @@ def run(decoder: Decoder, config: Config) -> Iterator[Result]:
     for bits, axis in FORMATS:
         made.append(rounded(reading, bits, axis))
         yield Result(
-            config,
             reading.labels,
             reading.prompt,
             tuple(made),

@@ -163,7 +163,7 @@ def _effect(result: kept_positions.Result, kept: kept_positions.Kept) -> str:
         saved=units.binary(result.full_bytes - kept.cache_bytes),
         full=units.binary(result.full_bytes),
         same=kept.moved.same.mean(),
-        before=result.full.loss,
+        before=result.full_loss,
         after=kept.moved.loss,
     )
 

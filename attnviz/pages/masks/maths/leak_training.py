@@ -104,11 +104,6 @@ class TinyModel(nn.Module):
         return self.head(x + self.out(stages.output[:, 0])), stages.weights[:, 0]
 
 
-def shifted_mask(length: int, leak: int) -> Tensor:
-    """Causal, off by `leak` places: key position <= query position + leak."""
-    return torch.ones(length, length, dtype=torch.bool).tril(leak)
-
-
 def next_word_loss(logits: Tensor, tokens: Tensor) -> Tensor:
     """Mean loss in nats of each word but the first, predicted from the place before it."""
     return F.cross_entropy(logits[:, :-1].flatten(0, 1), tokens[:, 1:].flatten())
@@ -153,7 +148,8 @@ def train(config: Config) -> Iterator[Result]:
     with seeded(config.seed):
         honest = TinyModel(len(names), config.length)
     leaking = copy.deepcopy(honest)
-    right, wrong = masks.causal(config.length), shifted_mask(config.length, config.leak)
+    right = masks.causal(config.length)
+    wrong = masks.everything(config.length).tril(config.leak)  # key position <= query position + leak
     generator = torch.Generator().manual_seed(config.seed)
     optimisers = [torch.optim.Adam(model.parameters(), lr=config.learning_rate) for model in (honest, leaking)]
     log: list[tuple[int, float, float, float]] = []

@@ -72,7 +72,8 @@ def _paint_line(paint: mask_lab.Painted, result: mask_lab.Result) -> None:
             _("Remove the paint"),
             key="m-unpaint",
             icon=":material/ink_eraser:",
-            on_click=unpaint,
+            on_click=link_state.put,
+            args=(choices.PAINT, mask_lab.Painted()),
             type="tertiary",
         )
 
@@ -81,10 +82,9 @@ def _kept(paint: mask_lab.Painted, result: mask_lab.Result) -> str:
     kept = _("The mask keeps **{share}** of the full square: {pairs} of {all} scores.").format(
         share=f"{result.pairs / result.square:.0%}", pairs=f"{result.pairs:,}", all=f"{result.square:,}"
     )
-    if not paint:
-        return kept
     n = len(paint.cells(len(result.words)))
-    return sentences(kept, ngettext("{n} cell is painted.", "{n} cells are painted.", n).format(n=n))
+    painted = ngettext("{n} cell is painted.", "{n} cells are painted.", n).format(n=n)
+    return sentences(kept, painted if paint else "")
 
 
 def _weights(key: str, result: mask_lab.Result, head: Head, name: str, title: str, words: str) -> None:
@@ -225,8 +225,3 @@ def _value(place: int, kind: str, parameter: mask_rules.RuleParameter) -> mask_r
 def repaint(base: np.ndarray, wanted: np.ndarray) -> None:
     """Keep what the visitor painted over `base`. A callback."""
     link_state.put(choices.PAINT, mask_lab.painted(base, wanted) or mask_lab.Painted())
-
-
-def unpaint() -> None:
-    """Remove all paint. A callback."""
-    link_state.put(choices.PAINT, mask_lab.Painted())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import streamlit as st
 
@@ -13,7 +12,6 @@ from attnviz.app.text import plain
 from attnviz.app.units import binary, both
 from attnviz.app.widgets import one_of
 from attnviz.base.words import _, ngettext
-from attnviz.core.costs import Activations, activations
 from attnviz.models.architecture import Architecture, LayerSpec, as_latent, has_heads, shared_otherwise
 from attnviz.pages.sharing import choices
 from attnviz.pages.sharing.figures import costs as figures
@@ -135,22 +133,6 @@ def by_layer(arch: Architecture, context: int, batch: int) -> None:
 
 
 # One architecture with its heads shared as MHA, GQA, MQA and MLA, and what each variant costs.
-@dataclass(frozen=True)
-class Bill:
-    """What one way of sharing costs, in FLOPs and bytes of the whole model's attention."""
-
-    name: str
-    arch: Architecture
-    parameters: dict[str, int]  #: by matrix
-    prefill: int  #: FLOPs, every pair computed
-    prefill_causal: int  #: FLOPs of a kernel that skips what the mask hides
-    decode: int
-    intensity: float | None  #: FLOPs of decode attention per byte of cache read, 16 bit
-    eager: Activations | None  #: of one layer, counted in numbers, not bytes
-    fused: Activations | None
-    per_token: int  #: bytes that one more token adds, 16 bit, while no window is full
-
-
 def ways(arch: Architecture) -> dict[str, Architecture]:
     """By name: the architecture itself, then the same with other numbers of K/V heads, and with MLA."""
     heads = [layer for layer in arch.layers if has_heads(layer)]
@@ -180,32 +162,11 @@ def _kind(heads: int, kv_heads: int) -> str:
     return kind if kind == "MQA" else f"{kind}-{kv_heads}"
 
 
-@st.cache_resource(max_entries=128, show_spinner=False, hash_funcs={Architecture: hash})
-def bills(arch: Architecture, context: int, batch: int) -> list[Bill]:
-    """The bill of every way of sharing, for a prompt of `context` tokens."""
-    return [_bill(name, way, context, batch) for name, way in ways(arch).items()]
-
-
-def _bill(name: str, arch: Architecture, context: int, batch: int) -> Bill:
+def parameters_by_matrix(arch: Architecture) -> dict[str, int]:
+    """Parameters of the whole model's attention, by matrix."""
     count = arch.parameters()
-    parts = {part: getattr(count, part) for part in ("w_q", "w_k", "w_v", "w_o", "w_down")}
-    parts["rest"] = count.biases + count.norms + count.other
-    heard = arch.encoder_tokens(context)
-    step = arch.decode_flops(context, encoder_tokens=heard)
-    read = arch.kv_cache_bytes(context, encoder_tokens=heard)
-    layer = next((layer for layer in arch.layers if has_heads(layer)), None)
-    return Bill(
-        name,
-        arch,
-        parts,
-        batch * arch.prefill_flops(context, encoder_tokens=heard or None).total,
-        batch * arch.prefill_flops(context, causal=True, encoder_tokens=heard or None).total,
-        batch * step.total,
-        (step.scores + step.values) / read if read else None,
-        None if layer is None else activations(layer.layout, context, batch),
-        None if layer is None else activations(layer.layout, context, batch, "fused"),
-        arch.kv_cache_bytes(1),
-    )
+    matrices = {name: getattr(count, name) for name in ("w_q", "w_k", "w_v", "w_o", "w_down")}
+    return matrices | {"rest": count.biases + count.norms + count.other}
 
 
 def saved(result: Result, encoder: bool) -> str:

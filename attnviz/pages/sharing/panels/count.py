@@ -13,13 +13,14 @@ from attnviz.app.tables import ColumnTable, columns, tabled
 from attnviz.app.text import plain
 from attnviz.app.units import binary, exact, flop, many
 from attnviz.base.words import _, sentences, tongue
-from attnviz.models.architecture import CONVENTIONS, Architecture, Preset, all_presets
+from attnviz.core.costs import activations
+from attnviz.models.architecture import CONVENTIONS, Architecture, Preset, all_presets, has_heads
 from attnviz.pages.sharing import choices
 from attnviz.pages.sharing.figures import costs as figures
 from attnviz.pages.sharing.panels import bytes as bytes_panel
 from attnviz.pages.sharing.panels import latent, sharing_programs
 from attnviz.pages.sharing.panels.architecture_form import Chosen, choose, number_boxes
-from attnviz.pages.sharing.panels.bytes import Bill, bills
+from attnviz.pages.sharing.panels.bytes import parameters_by_matrix, ways
 
 
 def panel() -> None:
@@ -31,11 +32,10 @@ def panel() -> None:
         with rest:
             _source(chosen.preset)
     _headline(chosen, context, batch)
-    every = bills(chosen.arch, context, batch)
-    _parameters(every)
+    _parameters(chosen.arch)
     bytes_panel.over(chosen.arch, context, batch)
     bytes_panel.by_layer(chosen.arch, context, batch)
-    _table(every)
+    _bill(chosen.arch, context, batch)
     latent.paper_quality()
     with st.expander(
         _("All {n} published models at {tokens} tokens").format(n=len(all_presets()), tokens=f"{context:,}")
@@ -93,7 +93,7 @@ def _headline(chosen: Chosen, context: int, batch: int) -> None:
         st.caption(text.format(n=f"{heard:,}"))
 
 
-def _parameters(every: list[Bill]) -> None:
+def _parameters(arch: Architecture) -> None:
     st.subheader(_("Parameters"), anchor=False)
     titles = {
         "w_q": "W_Q",
@@ -103,24 +103,23 @@ def _parameters(every: list[Bill]) -> None:
         "w_down": _("down to latents"),
         "rest": _("biases, norms, sinks"),
     }
-    names, first = [bill.name for bill in every], every[0]
-    parts = {part: [bill.parameters[part] for bill in every] for part in titles}
+    counts = {name: parameters_by_matrix(way) for name, way in ways(arch).items()}
+    names, first = list(counts), next(iter(counts.values()))
+    parts = {part: [each[part] for each in counts.values()] for part in titles}
     show.figure(
         chart_of(figures.stacked, names, parts, titles),
-        name=f"attention-parameters-{first.arch.name}",
+        name=f"attention-parameters-{arch.name}",
         key="h-parameters",
         words=_("{name}: {n} in attention, of these {kv} in $W_K$ and $W_V$.").format(
-            name=plain(first.name),
-            n=many(sum(first.parameters.values())),
-            kv=many(first.parameters["w_k"] + first.parameters["w_v"]),
+            name=plain(names[0]), n=many(sum(first.values())), kv=many(first["w_k"] + first["w_v"])
         ),
-        table={"sharing": names, **{titles[part]: counts for part, counts in parts.items()}},
+        table={"sharing": names, **{titles[part]: numbers for part, numbers in parts.items()}},
     )
 
 
-def _table(every: list[Bill]) -> None:
+def _bill(arch: Architecture, context: int, batch: int) -> None:
     st.subheader(_("The whole bill"), anchor=False)
-    tabled(columns([_row(bill) for bill in every]), "attention-costs", "h-bill")
+    tabled(_costs(arch, context, batch, tongue()), "attention-costs", "h-bill")
     st.caption(
         _(
             "Prefill: every pair computed, as eager attention does; causal: only what the mask leaves. One layer’s "
@@ -129,17 +128,31 @@ def _table(every: list[Bill]) -> None:
     )
 
 
-def _row(bill: Bill) -> dict[str, Any]:
+@st.cache_resource(max_entries=128, show_spinner=False, hash_funcs={Architecture: hash})
+def _costs(arch: Architecture, context: int, batch: int, language: str) -> ColumnTable:
+    """What every way of sharing costs, for a prompt of `context` tokens, with headings in the visitor's language."""
+    return columns([_row(name, way, context, batch) for name, way in ways(arch).items()])
+
+
+def _row(name: str, arch: Architecture, context: int, batch: int) -> dict[str, Any]:
+    heard = arch.encoder_tokens(context)
+    prefill = [arch.prefill_flops(context, causal=skip, encoder_tokens=heard or None).total for skip in (False, True)]
+    step = arch.decode_flops(context, encoder_tokens=heard)
+    read = arch.kv_cache_bytes(context, encoder_tokens=heard)
+    eager = fused = ""
+    if layouts := [layer.layout for layer in arch.layers if has_heads(layer)]:
+        eager = binary(2 * activations(layouts[0], context, batch).total)
+        fused = binary(2 * activations(layouts[0], context, batch, "fused").total)
     return {
-        _("sharing"): bill.name,
-        _("parameters"): sum(bill.parameters.values()),
-        _("bytes a token"): bill.per_token,
-        _("prefill"): flop(bill.prefill),
-        _("prefill, causal"): flop(bill.prefill_causal),
-        _("one decoded token"): flop(bill.decode) if bill.arch.decodes else "",
-        _("FLOP per byte"): None if bill.intensity is None else round(bill.intensity, 2),
-        _("activations, eager"): "" if bill.eager is None else binary(2 * bill.eager.total),
-        _("activations, fused"): "" if bill.fused is None else binary(2 * bill.fused.total),
+        _("sharing"): name,
+        _("parameters"): sum(parameters_by_matrix(arch).values()),
+        _("bytes a token"): arch.kv_cache_bytes(1),
+        _("prefill"): flop(batch * prefill[0]),
+        _("prefill, causal"): flop(batch * prefill[1]),
+        _("one decoded token"): flop(batch * step.total) if arch.decodes else "",
+        _("FLOP per byte"): round((step.scores + step.values) / read, 2) if read else None,
+        _("activations, eager"): eager,
+        _("activations, fused"): fused,
     }
 
 
