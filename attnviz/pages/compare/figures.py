@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -88,11 +89,10 @@ def over(
         for x, y, text in crossings
     ]
     x_axis = _powers(np.concatenate([curve.x for curve in curves])) | {"tickfont": {"size": 11}}
+    y_axis: dict[str, Any] = {"dtick": _decades(curves, height), "tickfont": {"size": 9}}  # powers grow by a fourth
     if binary:
         ticks = ["1 KiB", "16 KiB", "256 KiB", "4 MiB", "64 MiB", "1 GiB", "16 GiB"]
         y_axis = {"tickvals": [1024 * 16**i for i in range(len(ticks))], "ticktext": ticks, "tickfont": {"size": 11}}
-    else:
-        y_axis = {"dtick": _decades(curves, height), "tickfont": {"size": 9}}  # powers grow by a fourth
     look = {
         "xaxis": {"type": "log", "title": {"text": x_title, "font": {"size": 12}}, **x_axis},
         "yaxis": {"type": "log", "exponentformat": "power", **y_axis},
@@ -133,11 +133,11 @@ def _traces(curve: KindCurve, unit: str) -> list[go.Scatter]:
     return [drawn, fitted]
 
 
-def _line(kind: str) -> dict[str, object]:
+def _line(kind: str) -> dict[str, Any]:
     return {"color": COLOURS[kind], "width": 2.2, "dash": DASHES.get(kind, "solid")}
 
 
-def _powers(x: np.ndarray) -> dict[str, list[object]]:
+def _powers(x: np.ndarray) -> dict[str, Any]:
     """About six powers of two between the ends."""
     low, high = int(np.floor(np.log2(x.min()))), int(np.ceil(np.log2(x.max())))
     step = max(1, -(-(high - low) // 6))

@@ -52,7 +52,7 @@ def growing() -> None:
     )
     for column, model in zip(st.columns(len(result.models), gap="medium"), result.models, strict=True):
         with column:
-            lines = {scheme.name: scheme.bytes for scheme in model.schemes}
+            lines: dict[str, tuple[int, ...]] = {scheme.name: scheme.bytes for scheme in model.schemes}
             show.figure(
                 chart_of(figures.growth, result.tokens, lines, at),
                 name=f"cache-growth-{model.name}",

@@ -161,8 +161,9 @@ def train(config: Config) -> Iterator[Result]:
         with torch.no_grad():
             alone = next_word_loss(leaking(lines, right)[0], lines)
         log.append((step, seen[0][0], seen[1][0], float(alone)))
-        columns = (np.array(column) for column in zip(*log, strict=True))
-        yield Result(*columns, math.log(len(names)), seen[0][1], seen[1][1], config.steps)
+        steps, of_right, of_wrong, of_alone = (np.array(column) for column in zip(*log, strict=True))
+        guess = math.log(len(names))
+        yield Result(steps, of_right, of_wrong, of_alone, guess, seen[0][1], seen[1][1], config.steps)
 
 
 def _step(model: nn.Module, optimiser: torch.optim.Optimizer, mask: Tensor, lines: Tensor) -> tuple[float, np.ndarray]:

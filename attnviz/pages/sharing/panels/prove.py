@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from attnviz.app.code_snippet import snippet
-from attnviz.app.tables import columns, tabled
+from attnviz.app.tables import ColumnTable, columns, tabled
 from attnviz.app.text import plain, spoken
 from attnviz.app.units import both, duration
 from attnviz.base.words import _, listed, sentences
@@ -152,7 +152,7 @@ def _live() -> None:
 
 
 def _rows(rows: tuple[maths.LiveLayerRow, ...]) -> None:
-    table = {
+    table: ColumnTable = {
         _("layout"): [row.kind for row in rows],
         _("K/V heads"): [row.n_kv_heads for row in rows],
         _("cache bytes, real"): [row.cache_bytes for row in rows],

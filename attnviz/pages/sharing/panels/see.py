@@ -215,13 +215,10 @@ def _downstream(run: ModelRun, config: Config) -> head_sharing.Downstream:
         )
         return result
     best, now = result.guesses[0], max(result.guesses, key=lambda guess: guess.after)
-    table = {
-        "token": [guess.label for guess in result.guesses],
-        "trained": [guess.before for guess in result.guesses],
-        "shared": [guess.after for guess in result.guesses],
-    }
+    labels = [guess.label for guess in result.guesses]
+    before, after = [guess.before for guess in result.guesses], [guess.after for guess in result.guesses]
     show.figure(
-        chart_of(figures.guesses, *table.values()),
+        chart_of(figures.guesses, labels, before, after),
         name=f"next-token-shared-{scope}",
         called=_("The next token, before and after"),
         key="h-next",
@@ -235,7 +232,7 @@ def _downstream(run: ModelRun, config: Config) -> head_sharing.Downstream:
             after=now.after,
             kl=result.divergence,
         ),
-        table=table,
+        table={"token": labels, "trained": before, "shared": after},
     )
     return result
 
