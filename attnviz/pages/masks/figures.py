@@ -188,10 +188,9 @@ def _mesh(grid: Grid, colour: str) -> str:
 def _legend(x: float, y: float, colour: str) -> tuple[list[str], float]:
     kept, hidden = _("may look"), _("may not look")
     second = x + 20 + text_width(kept, 12) + 16
-    parts = [
+    return [
         svg.box(x, y, 14, 10, fill=colour),
         svg.words(kept, x + 20, y + 5),
         svg.box(second, y, 14, 10, fill="url(#masked)"),
         svg.words(hidden, second + 20, y + 5),
-    ]
-    return parts, second + 20 + text_width(hidden, 12)
+    ], second + 20 + text_width(hidden, 12)

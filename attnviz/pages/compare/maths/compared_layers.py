@@ -169,14 +169,12 @@ class CountedLayer:
 
     kind: str
     tokens: int
-    formula_flops: int
-    counted_flops: int
-    formula_parameters: int
-    counted_parameters: int
+    by_formula: tuple[int, int]  #: FLOPs and parameters
+    counted: tuple[int, int]
 
     @property
     def agrees(self) -> bool:
-        return (self.formula_flops, self.formula_parameters) == (self.counted_flops, self.counted_parameters)
+        return self.by_formula == self.counted
 
 
 def counted(config: Config) -> tuple[CountedLayer, ...]:
@@ -196,8 +194,6 @@ def _counted(kind: str, config: Config) -> CountedLayer:
     return CountedLayer(
         kind,
         tokens,
-        layer_costs.terms(kind, short).at(short),
-        int(counter.get_total_flops()),
-        parameters(kind, config),
-        sum(p.numel() for p in built.parameters()),
+        (layer_costs.terms(kind, short).at(short), parameters(kind, config)),
+        (int(counter.get_total_flops()), sum(p.numel() for p in built.parameters())),
     )

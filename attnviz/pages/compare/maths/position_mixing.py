@@ -122,8 +122,8 @@ def run_kernel(config: KernelConfig) -> KernelResult:
 
 def kernel(config: KernelConfig) -> Tensor:
     """The convolution's matrices (k, d, d), standard normal."""
-    generator = torch.Generator().manual_seed(config.seed)
-    return torch.randn(config.k, config.d, config.d, generator=generator, dtype=torch.float64)
+    luck = torch.Generator().manual_seed(config.seed)
+    return torch.randn(config.k, config.d, config.d, generator=luck, dtype=torch.float64)
 
 
 def _left(squares: Tensor, whole: Tensor) -> np.ndarray:

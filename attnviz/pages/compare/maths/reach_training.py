@@ -154,8 +154,7 @@ def check(config: Config) -> None:
 @cache
 def prepared() -> Result:
     """The complete result of the usual configuration, which comes with the app so that the page opens at once."""
-    text = (files("attnviz.pages.compare.maths") / "data" / "reach.json").read_text("utf-8")
-    return from_json(json.loads(text))
+    return from_json(json.loads((files(__package__) / "data" / "reach.json").read_text("utf-8")))
 
 
 def from_json(held: Mapping[str, Any]) -> Result:

@@ -79,15 +79,10 @@ class Result:
         return next((each for each in self.of(kind) if kind == "full" or each.policy.budget == budget), None)
 
 
-def budgets_for(total: int) -> tuple[int, ...]:
-    """The budgets that are smaller than the text; with all of it kept, nothing moves."""
-    return tuple(n for n in BUDGETS if n < total)
-
-
 def run(decoder: Decoder, config: Config) -> Iterator[Result]:
     """Yield after each policy and budget."""
     reading = read(decoder, config.text)
-    budgets = budgets_for(reading.total)
+    budgets = tuple(n for n in BUDGETS if n < reading.total)  # with all of the text kept, nothing moves
     pairs = [qkv(layer)[1:] for layer in reading.layers]
     position = sum((k.nbytes + v.nbytes) // k.shape[2] for k, v in pairs)  # bytes that one takes in all layers
     wanted = [Eviction("full", reading.total), *(Eviction(kind, n, config.seed) for n in budgets for kind in POLICIES)]

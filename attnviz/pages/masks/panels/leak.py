@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from typing import Any
 
-import numpy as np
 import streamlit as st
 
 from attnviz.app import show, widgets
@@ -140,12 +139,9 @@ def _done(result: leak_training.Result) -> None:
                 figures.places(weights),
                 name=f"learnt-weights-{name}",
                 key=f"m-learnt-{name}",
-                words=_looks(weights),
+                words=_(
+                    "On average a place gives {share} of its attention to the place right after it, where the answer "
+                    "stands."
+                ).format(share=f"{weights.diagonal(1).mean():.0%}"),
                 table={"place": names} | {f"to {n}": weights[:, i] for i, n in enumerate(names)},
             )
-
-
-def _looks(weights: np.ndarray) -> str:
-    return _(
-        "On average a place gives {share} of its attention to the place right after it, where the answer stands."
-    ).format(share=f"{weights.diagonal(1).mean():.0%}")

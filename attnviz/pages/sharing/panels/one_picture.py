@@ -193,8 +193,7 @@ def wirings(run: ModelRun, result: Result) -> None:
     for column, g in zip(st.columns(len(shown), gap="small"), shown, strict=True):
         with column, st.container(border=True, gap="xxsmall", height="stretch"):
             st.markdown(_title(result, g))
-            drawn = chart_of(figures.wiring, result.kv_of_with(g), g)
-            show.chart(drawn, key=f"h-wiring-{g}", words=_title(result, g))
+            show.chart(chart_of(figures.wiring, result.kv_of_with(g), g), key=f"h-wiring-{g}", words=_title(result, g))
             st.caption(_what(result, g))
     chosen = result.config.n_kv_heads
     show.under(
