@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import streamlit as st
 
 from attnviz.app import presenting, widgets
@@ -40,22 +42,15 @@ def lab(words: tuple[str, ...], seed: int) -> None:
         config = mask_lab.Config(words, seed, workbench.strip(), link_state.value(choices.PAINT))
         with st.container(key="canvas-of-mask"):
             result = workbench.show_grid(config)
-        views = {
-            "layers": _("After n layers"),
-            "far": _("At 4,096 words"),
-            "traps": _("Traps"),
-            "training": _("Training"),
+        views: dict[str, tuple[str, Callable[[], None]]] = {
+            "layers": (_("After n layers"), lambda: layers_panel(result)),
+            "far": (_("At 4,096 words"), lambda: far_panel(config)),
+            "traps": (_("Traps"), lambda: traps_panel(words, seed)),
+            "training": (_("Training"), lambda: leak.panel(words, seed)),
         }
+        titles = {name: title for name, (title, _panel) in views.items()}
         with st.container(key="section-begins"), guard():
-            view = presenting.section_of(choices.VIEW, views, _("Look closer"))
-            if view == "layers":
-                layers_panel(result)
-            elif view == "far":
-                far_panel(config)
-            elif view == "traps":
-                traps_panel(words, seed)
-            else:
-                leak.panel(words, seed)
+            views[presenting.section_of(choices.VIEW, titles, _("Look closer"))][1]()
         box = None if presenting.presenting() else program_box("masks")
         if box is not None:
             with box, guard():

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
 from torch.utils.flop_counter import FlopCounterMode
 
 from attnviz.core.variants import linear_attention
@@ -60,7 +59,7 @@ class WindowAttention(ProjectedAttention):
     """Attention of each token to itself and the `window` - 1 before it; what lies before the first is zeros."""
 
     def mixed(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-        k, v = (functional.pad(part, (0, 0, self.window - 1, 0)).unfold(2, self.window, 1) for part in (k, v))
+        k, v = (nn.functional.pad(part, (0, 0, self.window - 1, 0)).unfold(2, self.window, 1) for part in (k, v))
         weights = (q.unsqueeze(-2) @ k * q.shape[-1] ** -0.5).softmax(-1)  # (B, H, n, 1, window)
         return (weights @ v.mT).squeeze(-2)
 
@@ -92,7 +91,7 @@ class CausalConvolution(nn.Module):
         self.before = (k - 1) * dilation
 
     def forward(self, x: Tensor) -> Tensor:
-        return self.conv(functional.pad(x.mT, (self.before, 0))).mT
+        return self.conv(nn.functional.pad(x.mT, (self.before, 0))).mT
 
 
 def layer(kind: str, d: int, *, heads: int = 1, k: int = 3, window: int = 2) -> nn.Module:

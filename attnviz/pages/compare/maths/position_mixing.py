@@ -12,7 +12,6 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
 
 from attnviz.base.limits import require_between, require_multiple, require_within
 from attnviz.core.seeding import seeded
@@ -114,7 +113,7 @@ def run_kernel(config: KernelConfig) -> KernelResult:
     even = table - table.mean(0)  # what the best matrix for the average of all places misses
     return KernelResult(
         np.arange(1, config.k + 1),
-        _left(functional.pad(singular, (0, config.k - len(singular))), whole),  # at d = 1 there are fewer than k
+        _left(nn.functional.pad(singular, (0, config.k - len(singular))), whole),  # at d = 1 there are fewer than k
         _left(places, whole),
         float((even.square().sum() / whole).sqrt()),
     )
@@ -129,4 +128,4 @@ def kernel(config: KernelConfig) -> Tensor:
 def _left(squares: Tensor, whole: Tensor) -> np.ndarray:
     """Relative norm of what is left after the first 1, 2, ... of the squares are explained."""
     left = squares.flip(0).cumsum(0).flip(0)[1:]  # summed from the end, so that nothing is left of nothing
-    return (functional.pad(left, (0, 1)) / whole).sqrt().numpy()
+    return (nn.functional.pad(left, (0, 1)) / whole).sqrt().numpy()

@@ -17,12 +17,10 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
 
 from attnviz.base.limits import require_multiple, require_within
 from attnviz.core.seeding import seeded
 from attnviz.pages.compare.maths import compared_layers, layer_costs
-from attnviz.pages.compare.maths.compared_layers import CausalConvolution
 
 LABELS = 8
 SEQUENCES = 32  #: sequences in a batch
@@ -192,9 +190,9 @@ class RecallModel(nn.Module):
         self.tokens, self.places = nn.Embedding(LABELS + 1, d), nn.Parameter(0.02 * torch.randn(n, d))
         made: list[nn.Module] = []
         if kind == "conv":
-            made = [CausalConvolution(d, k) for _ in range(config.layers)]
+            made = [compared_layers.CausalConvolution(d, k) for _ in range(config.layers)]
         elif kind == "dilated":
-            made = [CausalConvolution(d, k, k**i) for i in range(layer_costs.layers_to_reach(n, k))]
+            made = [compared_layers.CausalConvolution(d, k, k**i) for i in range(layer_costs.layers_to_reach(n, k))]
         else:
             made = [compared_layers.layer("fused" if kind == "attention" else kind, d, heads=config.heads)]
         self.layers = nn.ModuleList(made)
@@ -207,7 +205,7 @@ class RecallModel(nn.Module):
     def last(self, x: Tensor) -> Tensor:
         """The last position's output, (B, n, d) -> (B, d)."""
         for i, layer in enumerate(self.layers):
-            x = layer(functional.relu(x) if i else x)
+            x = layer(nn.functional.relu(x) if i else x)
         return x[:, -1]
 
     def forward(self, tokens: Tensor) -> Tensor:

@@ -15,7 +15,6 @@ from attnviz.app.guarding import guard
 from attnviz.app.widgets import number, one_of
 from attnviz.base.words import _, listed, ngettext
 from attnviz.pages.compare import choices, figures
-from attnviz.pages.compare.figures import KindCurve, kind_names
 from attnviz.pages.compare.maths import compare_snippets, compared_layers, layer_costs
 
 BOX = 100  #: pixels of a number box
@@ -91,11 +90,11 @@ def sizes(names: Sequence[str] = ("n", "d", "k", "window", "heads")) -> dict[str
 
 
 def _curves(result: layer_costs.Result) -> None:
-    config, names = result.config, kind_names()
+    config, names = result.config, figures.kind_names()
     axis = {"n": _("tokens n"), "d": _("width d"), "k": _("kernel k")}[config.axis]
     here = getattr(config, config.axis)
     title = _("FLOPs of one layer") if config.counting == "built" else _("Operations of one layer")
-    curves = [KindCurve(kind, names[kind], result.x, y) for kind, y in result.cost.items() if kind != "dilated"]
+    curves = [figures.KindCurve(kind, names[kind], result.x, y) for kind, y in result.cost.items() if kind != "dilated"]
     rings = _crossing_points(result)
     one, two = st.columns([1.5, 1], gap="medium")
     with one:
@@ -111,9 +110,9 @@ def _curves(result: layer_costs.Result) -> None:
 
 
 def _steps_and_path(result: layer_costs.Result, axis: str, here: float) -> None:
-    names, config = kind_names(), result.config
+    names, config = figures.kind_names(), result.config
     waiting = {"attention": names["attention"], "rnn": _("any recurrence")}
-    curves = [KindCurve(kind, name, result.x, result.steps[kind]) for kind, name in waiting.items()]
+    curves = [figures.KindCurve(kind, name, result.x, result.steps[kind]) for kind, name in waiting.items()]
     steps = result.here["rnn"][1]
     show.figure(
         chart_of(figures.over, curves, _("Steps that wait for each other"), axis, here=here, height=220),
@@ -127,7 +126,7 @@ def _steps_and_path(result: layer_costs.Result, axis: str, here: float) -> None:
         ).format(n=steps),
     )
     kinds = waiting | {kind: names[kind] for kind in ("conv", "dilated", "window")}
-    curves = [KindCurve(kind, name, result.x, result.path[kind]) for kind, name in kinds.items()]
+    curves = [figures.KindCurve(kind, name, result.x, result.path[kind]) for kind, name in kinds.items()]
     paths = {kind: result.here[kind][2] for kind in kinds if kind != "attention"}
     show.figure(
         chart_of(figures.over, curves, _("Longest path, layers or steps"), axis, here=here, height=270),
@@ -144,7 +143,7 @@ def _steps_and_path(result: layer_costs.Result, axis: str, here: float) -> None:
 
 def _crossing_points(result: layer_costs.Result) -> list[tuple[float, float, str]]:
     """Where attention's curve meets another, inside the picture."""
-    points, names = [], kind_names()
+    points, names = [], figures.kind_names()
     for each in result.crossings:
         if each.at is not None and result.x[0] <= each.at <= result.x[-1]:
             x = float(each.at)
@@ -155,7 +154,7 @@ def _crossing_points(result: layer_costs.Result) -> list[tuple[float, float, str
 
 
 def _cost_words(result: layer_costs.Result) -> str:
-    config, names = result.config, kind_names()
+    config, names = result.config, figures.kind_names()
     here = {kind: cost for kind, (cost, _steps, _path) in result.here.items()}
     others = [kind for kind in here if kind not in ("attention", "dilated")]
     dearest, cheapest = max(others, key=here.__getitem__), min(others, key=here.__getitem__)
@@ -186,7 +185,7 @@ def _operations(count: float) -> str:
 
 def _table(result: layer_costs.Result) -> None:
     """The quoted table with this page's numbers, what torch counts, and each crossing in words."""
-    names, config = kind_names(), result.config
+    names, config = figures.kind_names(), result.config
     against = {each.kind: _against(each, config.axis) for each in result.crossings}
     by_torch = {row.kind: row for row in counted(config)} if config.counting == "built" else {}
     rows = []

@@ -18,7 +18,6 @@ from attnviz.app.widgets import one_of
 from attnviz.base.words import _, sentences
 from attnviz.models.settings import current
 from attnviz.pages.compare import choices, figures
-from attnviz.pages.compare.figures import KindCurve, kind_names
 from attnviz.pages.compare.maths import compare_snippets, layer_costs, layer_timing, own_process
 
 PARTIAL = "c_measured_so_far"  #: the session's measurements that were stopped
@@ -108,7 +107,7 @@ def _live(config: layer_timing.Config) -> layer_timing.Result | None:
                 st.session_state[PARTIAL] = result
                 last = result.timings[-1]
                 text = _("{name}, {n:,} tokens: {time}").format(
-                    name=kind_names()[last.kind], n=last.n, time=units.duration(last.seconds)
+                    name=figures.kind_names()[last.kind], n=last.n, time=units.duration(last.seconds)
                 )
                 bar.progress(len(result.timings) / result.of, text)
         at.empty()
@@ -120,12 +119,15 @@ def _live(config: layer_timing.Config) -> layer_timing.Result | None:
 
 
 def _pictures(result: layer_timing.Result) -> None:
-    names, config = kind_names(), result.config
+    names, config = figures.kind_names(), result.config
     one, two = st.columns(2, gap="medium")
     curves = {kind: result.curve(kind) for kind in layer_timing.KINDS if len(result.curve(kind)[0])}
-    seconds = [KindCurve(kind, names[kind], n, took, True, _fit(n, took)) for kind, (n, took, _held) in curves.items()]
+    seconds = [
+        figures.KindCurve(kind, names[kind], n, took, True, _fit(n, took)) for kind, (n, took, _held) in curves.items()
+    ]
     nbytes = [
-        KindCurve(kind, names[kind], n, held.clip(1), True, _fit(n, held)) for kind, (n, _took, held) in curves.items()
+        figures.KindCurve(kind, names[kind], n, held.clip(1), True, _fit(n, held))
+        for kind, (n, _took, held) in curves.items()
     ]
     about = f"d{config.d}-{'training' if config.training else 'forward'}"
     table = {
@@ -217,7 +219,7 @@ def _row(result: layer_timing.Result, kind: str) -> dict[str, object]:
     time, memory, flops = (f"n^{value:.2f}" for value in fitted) if fitted else ("", "", "")
     done = layer_timing.flops_of(kind, int(n[-1]), result.config) / seconds[-1] / 1e9
     return {
-        _("layer"): kind_names()[kind],
+        _("layer"): figures.kind_names()[kind],
         _("longest n"): int(n[-1]),
         _("time there"): units.duration(float(seconds[-1])),
         _("time grows as"): time,

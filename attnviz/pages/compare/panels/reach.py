@@ -20,7 +20,6 @@ from attnviz.app.widgets import number
 from attnviz.base.message import Problem
 from attnviz.base.words import _, listed, ngettext
 from attnviz.pages.compare import choices, figures
-from attnviz.pages.compare.figures import kind_names
 from attnviz.pages.compare.maths import compare_snippets, own_process, reach_training
 
 BETWEEN_PICTURES = 0.6  # seconds between two drawings while training runs
@@ -215,7 +214,7 @@ def _norms(result: reach_training.Result, start: bool) -> dict[str, np.ndarray]:
 
 
 def _distance(result: reach_training.Result, start: bool) -> figures.Figure:
-    lines = [(kind, kind_names()[kind], norms) for kind, norms in _norms(result, start).items()]
+    lines = [(kind, figures.kind_names()[kind], norms) for kind, norms in _norms(result, start).items()]
     after = ngettext(
         "Gradient norm by distance, after {n} step", "Gradient norm by distance, after {n} steps", result.done
     ).format(n=result.done)
@@ -223,13 +222,13 @@ def _distance(result: reach_training.Result, start: bool) -> figures.Figure:
 
 
 def _accuracy(result: reach_training.Result) -> figures.Figure:
-    lines = [(kind, kind_names()[kind], each.accuracy) for kind, each in result.reached.items()]
+    lines = [(kind, figures.kind_names()[kind], each.accuracy) for kind, each in result.reached.items()]
     return figures.by_step(lines, result.config.steps, 1 / reach_training.LABELS, _("Labels right"))
 
 
 def _verdict(result: reach_training.Result) -> str:
     """Who learned the task, in one sentence; before training, who could."""
-    names = kind_names()
+    names = figures.kind_names()
     if result.done < reach_training.LAST:
         blind = [names[k] for k, each in result.reached.items() if each.at_start[0] == 0]
         if not blind:
@@ -288,7 +287,7 @@ def _distance_words(result: reach_training.Result, start: bool) -> str:
 
 def _learning_words(result: reach_training.Result) -> str:
     ends = [
-        _("{name} {accuracy:.0%}").format(name=kind_names()[kind], accuracy=each.end_accuracy)
+        _("{name} {accuracy:.0%}").format(name=figures.kind_names()[kind], accuracy=each.end_accuracy)
         for kind, each in result.reached.items()
     ]
     last = min(result.done, reach_training.LAST)

@@ -14,7 +14,6 @@ from attnviz.app.page_entry import file_of
 from attnviz.app.widgets import number
 from attnviz.base.words import _
 from attnviz.pages.compare import choices, figures
-from attnviz.pages.compare.figures import KindCurve, kind_names
 from attnviz.pages.compare.maths import compare_snippets, compared_layers, layer_costs, position_mixing
 from attnviz.pages.compare.panels.cost_table import sizes
 
@@ -28,8 +27,8 @@ computed_kernel = st.cache_resource(max_entries=64, show_spinner=False)(position
 
 def panel() -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        asked = sizes(("n", "d", "k", "heads"))
-    config = layer_costs.Config(asked["n"], asked["d"], asked["k"], heads=asked["heads"])
+        chosen = sizes(("n", "d", "k", "heads"))
+    config = layer_costs.Config(chosen["n"], chosen["d"], chosen["k"], heads=chosen["heads"])
     left, right = st.columns([1, 1.15], gap="medium")
     with left, guard():
         _parameters(computed_parameters(config))
@@ -49,9 +48,9 @@ def panel() -> None:
 
 
 def _parameters(result: compared_layers.Result) -> None:
-    names, config = kind_names(), result.config
+    names, config = figures.kind_names(), result.config
     st.markdown(_("**Weights are shared between places.** So parameters do not grow with the sequence, unless …"))
-    curves = [KindCurve(kind, names[kind], result.n, y) for kind, y in result.parameters.items()]
+    curves = [figures.KindCurve(kind, names[kind], result.n, y) for kind, y in result.parameters.items()]
     show.figure(
         chart_of(figures.over, curves, _("Parameters of one layer"), _("tokens n"), here=config.n, height=430),
         name="parameters-by-length",
@@ -70,7 +69,7 @@ def _mixing() -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         n = number(choices.PLACES, _("places"), step=1, width=BOX)
         seed = number(choices.INPUT_SEED, _("input’s seed"), step=1, width=BOX)
-    mixing, names = computed_mixing(position_mixing.Config(n=n, input_seed=seed)), kind_names()
+    mixing, names = computed_mixing(position_mixing.Config(n=n, input_seed=seed)), figures.kind_names()
     one, another = [each.first for each in mixing.values()], [each.second for each in mixing.values()]
     rows = [(_("one input"), one), (_("another input"), another)]
     show.figure(

@@ -55,8 +55,7 @@ class Result:
 def run(small: Architecture, config: Config) -> Result:
     """Both models' caches at POINTS + 1 evenly spaced numbers of tokens; exact bytes."""
     grid = tuple(int(n) for n in np.unique(np.linspace(0, config.tokens, POINTS + 1).round()))
-    beside = Architecture.preset(BESIDE)
-    both = ((small, small.name), (beside, BESIDE_NAME))
+    both = ((small, small.name), (Architecture.preset(BESIDE), BESIDE_NAME))
     return Result(config, grid, tuple(_model(arch, name, grid, config.dtype) for arch, name in both))
 
 

@@ -32,8 +32,8 @@ def growing() -> None:
     with kind:
         dtype = widgets.one_of(choices.DTYPE, _("Numbers"), {each: each for each in choices.DTYPES}, style="select")
     result = grown(decoder_form.architecture_of(name), growing_bytes.Config(tokens, dtype))
-    last, asked = len(result.tokens) - 1, link_state.value(choices.GROWN)
-    at = last if asked is None else min(asked, last)
+    last, picked = len(result.tokens) - 1, link_state.value(choices.GROWN)
+    at = last if picked is None else min(picked, last)
     cache_growth.cache_growth(
         "d_growth",
         result.tokens,

@@ -106,8 +106,8 @@ def walk(views: Mapping[str, str]) -> presenting.Walk:
 def _at() -> tuple[int, int]:
     """The step on show, from 0, and the last one, which is on show while none is chosen."""
     last = max(0, link_state.value(choices.STEPS) - 1)
-    asked = link_state.value(choices.AT)
-    return last if asked is None else min(asked, last), last
+    picked = link_state.value(choices.AT)
+    return last if picked is None else min(picked, last), last
 
 
 def _go(sections: presenting.Walk, by: int) -> None:

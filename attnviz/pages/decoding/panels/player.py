@@ -47,8 +47,8 @@ def panel() -> None:
     done = len(result.steps)
     progress = _("step {step} of {steps}").format(step=done, steps=result.total_steps)
     live_run.controls("steps", live, done / result.total_steps, progress)
-    asked = link_state.value(choices.AT)
-    at = done - 1 if asked is None else min(asked, done - 1)
+    picked = link_state.value(choices.AT)
+    at = done - 1 if picked is None else min(picked, done - 1)
     with more:
         layer = widgets.number(choices.LAYER, _("Layer, from 0"), step=1, high=len(result.layers) - 1)
         head = widgets.number(choices.HEAD, _("Head, from 0"), step=1, high=len(result.layers[layer].q) - 1)

@@ -44,7 +44,7 @@ def _examples(examples: leak_training.Examples, seed: int) -> None:
             height=min(38 + 35 * len(examples.read), 388),
         )
     with explanation:
-        gap = float(abs(examples.together - examples.apart).max())
+        gap = abs(examples.together - examples.apart).max()
         st.metric(_("Largest difference between the two losses"), f"{gap:.2g}")
         st.markdown(
             _(

@@ -17,7 +17,6 @@ from attnviz.canvas.head.pictures import head_picture
 from attnviz.canvas.mask import mask_grid
 from attnviz.canvas.shared.kinds import Head, HeadScene, Options
 from attnviz.pages.masks import choices
-from attnviz.pages.masks.choices import OFF
 from attnviz.pages.masks.figures import MaskPicture
 from attnviz.pages.masks.maths import mask_lab, mask_rules
 
@@ -172,8 +171,8 @@ def strip() -> tuple[mask_rules.Rule, ...]:
     chosen: list[tuple[str, mask_rules.Join]] = []
     for place, column in enumerate(st.columns(choices.MOST_RULES, gap="medium"), start=1):
         with column:
-            kind, join = _kind(place) if len(chosen) == place - 1 else (OFF, "and")
-            if kind != OFF:
+            kind, join = _kind(place) if len(chosen) == place - 1 else (choices.OFF, "and")
+            if kind != choices.OFF:
                 chosen.append((kind, cast(mask_rules.Join, join)))
     st.caption(
         "  ·  ".join(say(mask_rules.KINDS[kind].lesson) for kind in dict.fromkeys(kind for kind, _join in chosen))
@@ -189,12 +188,12 @@ def _kind(place: int) -> tuple[str, str]:
     if place == 1:
         label = _("The mask, painted over") if link_state.value(choices.PAINT) else _("The mask")
         return widgets.one_of(rule, label, kinds, style="select"), "and"
-    options = {OFF: _("nothing more"), **kinds}
+    options = {choices.OFF: _("nothing more"), **kinds}
     joins = {"and": _("and"), "or": _("or")}
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         label = _("Joined with") if place == 2 else _("And then with")
         kind = widgets.one_of(rule, label, options, style="select")
-        if link_state.value(rule) == OFF:
+        if link_state.value(rule) == choices.OFF:
             return kind, "and"
         return kind, widgets.one_of(choices.JOINS[place], _("How"), joins, label_visibility="collapsed")
 

@@ -17,10 +17,9 @@ from attnviz.core.costs import activations
 from attnviz.models.architecture import CONVENTIONS, Architecture, Preset, all_presets, has_heads
 from attnviz.pages.sharing import choices
 from attnviz.pages.sharing.figures import costs as figures
-from attnviz.pages.sharing.panels import bytes as bytes_panel
 from attnviz.pages.sharing.panels import latent, sharing_programs
 from attnviz.pages.sharing.panels.architecture_form import Chosen, choose, number_boxes
-from attnviz.pages.sharing.panels.bytes import parameters_by_matrix, ways
+from attnviz.pages.sharing.panels.bytes import by_layer, over, parameters_by_matrix, ways
 
 
 def panel() -> None:
@@ -33,8 +32,8 @@ def panel() -> None:
             _source(chosen.preset)
     _headline(chosen, context, batch)
     _parameters(chosen.arch)
-    bytes_panel.over(chosen.arch, context, batch)
-    bytes_panel.by_layer(chosen.arch, context, batch)
+    over(chosen.arch, context, batch)
+    by_layer(chosen.arch, context, batch)
     _bill(chosen.arch, context, batch)
     latent.paper_quality()
     with st.expander(
@@ -78,19 +77,19 @@ def _headline(chosen: Chosen, context: int, batch: int) -> None:
             _("Whole blocks of 16 tokens; a window also holds a chunk of 2,048 tokens being read."),
         ),
     }  # fmt: skip
-    heard = arch.encoder_tokens(context)
+    encoder = arch.encoder_tokens(context)
     for column, convention in zip((two, three, four), CONVENTIONS, strict=True):
         title, help_ = words[convention]
-        held = arch.kv_cache_bytes(context, batch, convention=convention, encoder_tokens=heard)
+        held = arch.kv_cache_bytes(context, batch, convention=convention, encoder_tokens=encoder)
         column.metric(title, binary(held), help=help_)
         column.caption(exact(held))
-    if heard:  # what the keys and values of cross-attention are counted for
+    if encoder:  # what the keys and values of cross-attention are counted for
         text = (
             _("Beside its own context the decoder keeps the encoder’s, which always reads {n} positions.")
             if arch.heard
             else _("Beside its own context the decoder keeps the encoder’s, counted as long: {n} tokens.")
         )
-        st.caption(text.format(n=f"{heard:,}"))
+        st.caption(text.format(n=f"{encoder:,}"))
 
 
 def _parameters(arch: Architecture) -> None:
@@ -135,10 +134,10 @@ def _costs(arch: Architecture, context: int, batch: int, language: str) -> Colum
 
 
 def _row(name: str, arch: Architecture, context: int, batch: int) -> dict[str, Any]:
-    heard = arch.encoder_tokens(context)
-    prefill = [arch.prefill_flops(context, causal=skip, encoder_tokens=heard or None).total for skip in (False, True)]
-    step = arch.decode_flops(context, encoder_tokens=heard)
-    read = arch.kv_cache_bytes(context, encoder_tokens=heard)
+    encoder = arch.encoder_tokens(context)
+    prefill = [arch.prefill_flops(context, causal=skip, encoder_tokens=encoder or None).total for skip in (False, True)]
+    step = arch.decode_flops(context, encoder_tokens=encoder)
+    read = arch.kv_cache_bytes(context, encoder_tokens=encoder)
     eager = fused = ""
     if layouts := [layer.layout for layer in arch.layers if has_heads(layer)]:
         eager = binary(2 * activations(layouts[0], context, batch).total)

@@ -62,8 +62,8 @@ def _proof(chosen: Chosen, tokens: int, batch: int) -> None:
         measured = _measured(arch, chosen.counts.total, tokens, batch)
     if measured.failure is not None:
         st.warning(spoken(measured.failure))
-    heard = arch.encoder_tokens(tokens)
-    formula = [held for _layer, held in arch.bytes_by_layer(tokens, batch, "bfloat16", "transformers", heard)]
+    encoder = arch.encoder_tokens(tokens)
+    formula = [held for _layer, held in arch.bytes_by_layer(tokens, batch, "bfloat16", "transformers", encoder)]
     pairs = [
         (_("attention parameters"), arch.attention_parameters(), measured.attention_parameters),
         (_("parameters of the whole model"), chosen.counts.total, measured.total_parameters),

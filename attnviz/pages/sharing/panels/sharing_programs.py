@@ -5,7 +5,6 @@ from __future__ import annotations
 from attnviz.core.roofline import Machine
 from attnviz.models.architecture import CONVENTIONS, Deployment, ParameterCounts
 from attnviz.runs import head_sharing
-from attnviz.runs.head_sharing import Result
 from attnviz.runs.model_run import ModelRun
 
 
@@ -16,55 +15,36 @@ def of_count(made: str, context: int, batch: int) -> str:
 
 arch = {made}
 tokens, batch = {context}, {batch}
-heard = arch.encoder_tokens(tokens)
+encoder = arch.encoder_tokens(tokens)
 print("attention parameters:", arch.attention_parameters())
 for convention in {CONVENTIONS}:
-    cache = arch.kv_cache_bytes(tokens, batch, convention=convention, encoder_tokens=heard)
+    cache = arch.kv_cache_bytes(tokens, batch, convention=convention, encoder_tokens=encoder)
     print(f"{{convention}} cache bytes:", cache)
 """
 
 
 def of_size(made: str, counts: ParameterCounts, how: Deployment, machine: Machine) -> str:
     """What a deployment needs, how far it goes, and how fast a step can be; `made` is code that makes `arch`."""
-    read = counts.active if how.batch == 1 else counts.read
     return f"""\
-from bisect import bisect_left
+from dataclasses import replace
 
-{_imports(made, "Paged")}
-from attnviz.core.precision import stored_bytes
+from attnviz.core.roofline import Machine
+{_imports(made, "Deployment", "ParameterCounts", "size_deployment")}
 
 arch = {made}
-peak, bandwidth, memory = {machine.peak}, {machine.bandwidth}, {machine.memory}  # FLOP/s, bytes/s, bytes
-context, batch, heard = {how.context}, {how.batch}, {how.encoder_tokens}  # heard: what an encoder has read
-active = {counts.active}  # parameters that one token is multiplied with
+counts = {counts!r}
+machine = {machine!r}  # FLOP/s, bytes/s, bytes
+how = {how!r}
 
-
-def cache(tokens, sequences=1, convention={how.convention!r}):
-    paged = Paged(hybrid={how.hybrid})
-    return arch.kv_cache_bytes(tokens, sequences, {how.cache_dtype!r}, convention, heard, {how.group}, paged)
-
-
-def work(tokens):  # FLOP of one decoded token
-    attention = arch.decode_flops(tokens, encoder_tokens=heard)
-    return 2 * active + attention.scores + attention.values
-
-
-far = 1 << 30  # farther is called no limit
-weights = stored_bytes({counts.total}, {how.weight_dtype!r}, {how.group})
-room = memory - weights
-print("weights:", weights)
 for convention in {CONVENTIONS}:
-    longest = bisect_left(range(1, far + 1), True, key=lambda t: cache(t, batch, convention) > room)
-    each = cache(context, 1, convention)
-    most = max(0, room // each) if each else far * (room >= 0)
-    print(f"{{convention}} cache: {{batch * each}}, longest context: {{longest}}, largest batch: {{most}}")
-compute = batch * work(context) / peak
-reading = (stored_bytes({read}, {how.weight_dtype!r}, {how.group}) + batch * cache(context)) / bandwidth
-step = max(compute, reading)
-print("seconds to compute and to read:", compute, reading)
-print("tokens a second, of each and of all:", 1 / step, batch / step)
-limit = 1 + bisect_left(range(1, far + 1), True, key=lambda t: work(t) * bandwidth <= cache(t) * peak)
-print("no batch helps from:", limit if limit <= far else None)
+    size = size_deployment(arch, counts, replace(how, convention=convention), machine)
+    limits = f"longest context: {{size.longest_context}}, largest batch: {{size.largest_batch}}"
+    print(f"{{convention}} cache: {{size.cache_bytes}}, {{limits}}")
+size = size_deployment(arch, counts, how, machine)
+print("weights:", size.weight_bytes)
+print("seconds to compute and to read:", size.step.compute_seconds, size.step.memory_seconds)
+print("tokens a second, of each and of all:", size.tokens_per_second, how.batch * size.tokens_per_second)
+print("no batch helps from:", size.bandwidth_limit)
 """
 
 
@@ -86,13 +66,13 @@ def of_proof(made: str, total: int, tokens: int, batch: int) -> str:
 
 arch = {made}
 tokens, batch = {tokens}, {batch}
-heard = arch.encoder_tokens(tokens)
+encoder = arch.encoder_tokens(tokens)
 caches = any(layer.cached or layer.fixed for layer in arch.layers)
-found = measure_on_meta(arch.config, tokens if caches else 0, batch, encoder_tokens=heard)
-print("attention parameters:", arch.attention_parameters(), found.attention_parameters)
-print("parameters:", {total}, found.total_parameters)
-if found.failure is None:
-    print("cache bytes:", arch.kv_cache_bytes(tokens, batch, "bfloat16", "transformers", heard), found.cache_bytes)
+measured = measure_on_meta(arch.config, tokens if caches else 0, batch, encoder_tokens=encoder)
+print("attention parameters:", arch.attention_parameters(), measured.attention_parameters)
+print("parameters:", {total}, measured.total_parameters)
+if measured.failure is None:
+    print("cache bytes:", arch.kv_cache_bytes(tokens, batch, "bfloat16", "transformers", encoder), measured.cache_bytes)
 """
 
 
@@ -143,7 +123,7 @@ def _imports(made: str, *more: str) -> str:
     return f"from attnviz.models.architecture import {', '.join(in_order)}"
 
 
-def of_sharing(run: ModelRun, result: Result, scope: head_sharing.Scope, predicts: bool) -> str:
+def of_sharing(run: ModelRun, result: head_sharing.Result, scope: head_sharing.Scope, predicts: bool) -> str:
     """Pools the recorded keys and values, attends again, and runs the model with them.
 
     `predicts` says whether the model predicts a next token.

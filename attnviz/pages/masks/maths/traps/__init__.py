@@ -18,7 +18,7 @@ _ALL = (
             "or the dtype is too narrow for it; -inf does it until a row is all -inf, and then 0/0 is NaN."
         ),
         (fills.billion_written, fills.minimum_added_twice, fills.infinity_written),
-        (fills.ours,),
+        (fills.zeros_for_empty_rows,),
         fills.run_fill,
     ),
     Trap(

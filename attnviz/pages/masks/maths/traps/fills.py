@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from attnviz.base.message import Message
+from attnviz.core import masks
 from attnviz.runs.traps import Outcome, largest_gap, picture
 from attnviz.runs.word_vectors import WIDTH, Sentence
 
@@ -35,7 +36,7 @@ def infinity_written(scores: Tensor, may_attend: Tensor) -> Tensor:
     return scores.masked_fill(~may_attend, -torch.inf).softmax(-1)
 
 
-def ours(scores: Tensor, may_attend: Tensor) -> Tensor:
+def zeros_for_empty_rows(scores: Tensor, may_attend: Tensor) -> Tensor:
     """Minus infinity, and zeros for a row that is hidden as a whole."""
     empty = ~may_attend.any(-1, keepdim=True)
     masked = scores.masked_fill(~may_attend, -torch.inf).masked_fill(empty, 0.0)
@@ -47,22 +48,19 @@ WAYS: tuple[tuple[Message | str, Callable[[Tensor, Tensor], Tensor]], ...] = (
     ("finfo.min", minimum_written),
     (Message("finfo.min, twice"), minimum_added_twice),
     ("-inf", infinity_written),
-    (Message("-inf, then 0"), ours),
+    (Message("-inf, then 0"), zeros_for_empty_rows),
 )
 DTYPES = (torch.float32, torch.bfloat16, torch.float16)
 
 
 def mask_with_an_empty_row(length: int) -> Tensor:
     """Causal, with padding in the first place: the whole first row is hidden."""
-    allowed = torch.ones(length, length, dtype=torch.bool).tril()
-    allowed[:, 0] = False
-    return allowed
+    return masks.causal(length) & (torch.arange(length) > 0)
 
 
 def run_fill(s: Sentence) -> Outcome:
     allowed = mask_with_an_empty_row(len(s))
-    wrong, right = billion_written(s.scores, allowed), ours(s.scores, allowed)
-    rows = [_row(name, way, dtype, s.scores, allowed) for dtype in DTYPES for name, way in WAYS]
+    wrong, right = billion_written(s.scores, allowed), zeros_for_empty_rows(s.scores, allowed)
     headings = (
         Message("dtype"),
         Message("hidden cells get"),
@@ -84,7 +82,7 @@ def run_fill(s: Sentence) -> Outcome:
                 {"lowest": torch.finfo(torch.float16).min},
             ),
         ),
-        (headings, *rows),
+        (headings, *(_row(name, way, dtype, s.scores, allowed) for dtype in DTYPES for name, way in WAYS)),
     )
 
 
@@ -126,11 +124,10 @@ def right_softmax_first(scores: Tensor, may_attend: Tensor) -> Tensor:
 
 
 def run_softmax_first(s: Sentence) -> Outcome:
-    length = len(s)
-    causal = torch.ones(length, length, dtype=torch.bool).tril()
+    causal = masks.causal(len(s))
     bad, good = wrong_softmax_first(s.scores, causal), right_softmax_first(s.scores, causal)
     least = int(bad.sum(-1).argmin())
-    earlier = slice(max(1, length - 1))  # a sentence of one word has but one row, which no change moves
+    earlier = slice(max(1, len(s) - 1))  # a sentence of one word has but one row, which no change moves
     changed = s.scores.clone()
     changed[:, -1] = changed[:, -1].flip(0) + 3.0  # another last word: other scores in its column
     moved_bad, moved_good = (
@@ -178,13 +175,11 @@ def distance_penalty(length: int, slope: float = 0.5) -> Tensor:
 
 
 def run_before_scaling(s: Sentence) -> Outcome:
-    length = len(s)
-    causal = torch.ones(length, length, dtype=torch.bool).tril()
+    causal = masks.causal(len(s))
     shown = additive(causal, SHOWN_FILL)
     bad, good = wrong_before_scaling(s.q, s.k, shown), right_before_scaling(s.q, s.k, shown)
-    alibi = distance_penalty(length)
+    alibi = distance_penalty(len(s))
     headings = (Message("fill"), Message("leak, added before scaling"), Message("leak, added after"))
-    rows = [_leaks_of(s, causal, fill) for fill in FILLS]
     return Outcome(
         picture(bad, s.words),
         picture(good, s.words),
@@ -208,7 +203,7 @@ def run_before_scaling(s: Sentence) -> Outcome:
                 {"gap": largest_gap(*(way(s.q, s.k, alibi) for way in (wrong_before_scaling, right_before_scaling)))},
             ),
         ),
-        (headings, *rows),
+        (headings, *(_leaks_of(s, causal, fill) for fill in FILLS)),
     )
 
 
@@ -239,7 +234,7 @@ def right_ignored_mask(q: Tensor, k: Tensor, mask: Tensor | None = None) -> Tens
 
 
 def run_ignored_mask(s: Sentence) -> Outcome:
-    causal = torch.ones(len(s), len(s), dtype=torch.bool).tril()
+    causal = masks.causal(len(s))
     bad, good = wrong_ignored_mask(s.q, s.k, causal), right_ignored_mask(s.q, s.k, causal)
     forbidden = bad.masked_fill(causal, 0.0)
     return Outcome(

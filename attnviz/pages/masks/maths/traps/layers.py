@@ -9,6 +9,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from attnviz.base.message import Message
+from attnviz.core import masks
 from attnviz.core.seeding import seeded
 from attnviz.runs.traps import Outcome, error_of, largest_gap, picture
 from attnviz.runs.word_vectors import WIDTH, Sentence
@@ -225,9 +226,8 @@ def module(s: Sentence) -> nn.MultiheadAttention:
 
 @torch.no_grad()
 def run_meaning(s: Sentence) -> Outcome:
-    length, mha = len(s), module(s)
-    causal = torch.ones(length, length, dtype=torch.bool).tril()
-    is_word = torch.arange(length) < max(1, length - 2)
+    mha, causal = module(s), masks.causal(len(s))
+    is_word = torch.arange(len(s)) < max(1, len(s) - 2)
     (bad, bad_padding), (good, _padded) = (way(mha, s.x, causal, is_word) for way in (wrong_meaning, right_meaning))
     return Outcome(
         picture(bad, s.words, allowed=~causal),
@@ -237,7 +237,7 @@ def run_meaning(s: Sentence) -> Outcome:
             Message(
                 "With True read as hide, every word sees the future only, and {word} sees nothing: NaN in {rows} of "
                 "{n} rows.",
-                {"word": s.words[-1], "rows": int(bad.isnan().any(-1).sum()), "n": length},
+                {"word": s.words[-1], "rows": int(bad.isnan().any(-1).sum()), "n": len(s)},
             ),
             Message(
                 "The same slip in key_padding_mask puts {share:.0%} of the first word's weight on padding.",

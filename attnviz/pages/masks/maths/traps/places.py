@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from attnviz.base.message import Message
+from attnviz.core import masks
 from attnviz.core.rope import grid_positions, rotate
 from attnviz.runs.traps import Outcome, largest_gap, picture
 from attnviz.runs.word_vectors import LONGEST, WIDTH, Sentence, word_vector
@@ -160,7 +161,7 @@ def right_cropped_mask(q: Tensor, k: Tensor, longest_mask: Tensor) -> Tensor:
 def run_cropped_mask(s: Sentence) -> Outcome:
     length = len(s)
     new = max(1, length // 3)  # the words that came after the cache was filled
-    longest_mask = torch.ones(LONGEST, LONGEST, dtype=torch.bool).tril()
+    longest_mask = masks.causal(LONGEST)
     bad, good = (way(s.q[-new:], s.k, longest_mask) for way in (wrong_cropped_mask, right_cropped_mask))
     whole = largest_gap(wrong_cropped_mask(s.q, s.k, longest_mask), right_cropped_mask(s.q, s.k, longest_mask))
     last = longest_mask[length - new : length, :length]
@@ -218,7 +219,7 @@ def rotated(x: Tensor, positions: Tensor) -> Tensor:
 
 def causal_weights(q: Tensor, k: Tensor, is_word: Tensor) -> Tensor:
     """Causal attention that never looks at padding, (T, T); padding rows are left uniform."""
-    allowed = torch.ones(len(q), len(k), dtype=torch.bool).tril() & is_word
+    allowed = masks.causal(len(q), len(k)) & is_word
     return (q @ k.T / WIDTH**0.5).masked_fill(~allowed, torch.finfo(q.dtype).min).softmax(-1)
 
 
@@ -237,7 +238,7 @@ def run_left_padding(s: Sentence) -> Outcome:
         causal_weights(rotated(padded @ s.w_q, each), rotated(padded @ s.w_k, each), is_word)[PADS:, PADS:]
         for each in positions
     )
-    allowed = torch.ones(len(s), len(s), dtype=torch.bool).tril()
+    allowed = masks.causal(len(s))
     return Outcome(
         picture(bad, s.words, allowed=allowed),
         picture(good, s.words, allowed=allowed),
