@@ -11,7 +11,6 @@ import plotly.graph_objects as go
 from attnviz.base.words import _
 from attnviz.figures import svg
 from attnviz.figures.heatmap import label, matrix
-from attnviz.figures.svg import Drawn, Ink, text_width
 from attnviz.figures.svg_grid import Grid
 from attnviz.figures.theme import ALTERNATIVE, MASKED, PRIMARY, RAW, SCALED, THEORY, WEIGHTS, Figure, layout, mixed
 
@@ -157,7 +156,7 @@ class MaskPicture:
     cols: Sequence[str]
     title: str = ""
 
-    def drawn(self, ink: Ink, bar: bool = True) -> Drawn:
+    def drawn(self, ink: svg.Ink, bar: bool = True) -> svg.Drawn:
         """The picture without title and caption; `bar` is its legend."""
         grid = Grid.of(self.rows, self.cols, largest=34)
         colour = mixed(PRIMARY[ink.dark], ink.ground, 0.18)
@@ -174,7 +173,7 @@ class MaskPicture:
         if bar:
             legend, end = _legend(grid.left, height + 8, colour)
             parts, width, height = parts + legend, max(width, end + 8), height + 28
-        return Drawn(width, height, parts)
+        return svg.Drawn(width, height, parts)
 
 
 def _mesh(grid: Grid, colour: str) -> str:
@@ -187,10 +186,10 @@ def _mesh(grid: Grid, colour: str) -> str:
 
 def _legend(x: float, y: float, colour: str) -> tuple[list[str], float]:
     kept, hidden = _("may look"), _("may not look")
-    second = x + 20 + text_width(kept, 12) + 16
+    second = x + 20 + svg.text_width(kept, 12) + 16
     return [
         svg.box(x, y, 14, 10, fill=colour),
         svg.words(kept, x + 20, y + 5),
         svg.box(second, y, 14, 10, fill="url(#masked)"),
         svg.words(hidden, second + 20, y + 5),
-    ], second + 20 + text_width(hidden, 12)
+    ], second + 20 + svg.text_width(hidden, 12)

@@ -8,11 +8,10 @@ from typing import cast
 import numpy as np
 import streamlit as st
 
-from attnviz.app import show, tables, term_popover, units
+from attnviz.app import show, tables, term_popover, units, widgets
 from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.code_snippet import snippet
 from attnviz.app.guarding import guard
-from attnviz.app.widgets import number, one_of
 from attnviz.base.words import _, listed, ngettext
 from attnviz.pages.compare import choices, figures
 from attnviz.pages.compare.maths import compare_snippets, compared_layers, layer_costs
@@ -61,9 +60,9 @@ def _about_program(config: layer_costs.Config) -> str:
 def controls() -> layer_costs.Config:
     """Draw the sizes and what the curves run over."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        axis = one_of(choices.AXIS, _("Curves over"), {"n": "n", "d": "d", "k": "k"})
+        axis = widgets.one_of(choices.AXIS, _("Curves over"), {"n": "n", "d": "d", "k": "k"})
         ways = {"built": _("as built"), "table": _("as quoted")}
-        counting = one_of(
+        counting = widgets.one_of(
             choices.COUNTING,
             _("Counted"),
             ways,
@@ -86,7 +85,7 @@ def sizes(names: Sequence[str] = ("n", "d", "k", "window", "heads")) -> dict[str
         "window": _("window r"),
         "heads": _("heads"),
     }
-    return {name: number(choices.SIZES[name], labels[name], step=1, width=BOX) for name in names}
+    return {name: widgets.number(choices.SIZES[name], labels[name], step=1, width=BOX) for name in names}
 
 
 def _curves(result: layer_costs.Result) -> None:

@@ -8,13 +8,12 @@ from contextlib import closing
 import numpy as np
 import streamlit as st
 
-from attnviz.app import show, tables, term_popover, units
+from attnviz.app import show, tables, term_popover, units, widgets
 from attnviz.app.cache.bounded_cache import BoundedCache
 from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.code_snippet import snippet
 from attnviz.app.guarding import guard
 from attnviz.app.text import spoken
-from attnviz.app.widgets import one_of
 from attnviz.base.words import _, sentences
 from attnviz.models.settings import current
 from attnviz.pages.compare import choices, figures
@@ -53,9 +52,9 @@ def _controls() -> tuple[layer_timing.Result | None, layer_timing.Config]:
     """Draw the choices; what is to be shown, and the configuration that a snippet measures."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         passes = {"forward": _("forward"), "training": _("forward and backward")}
-        training = one_of(choices.PASS, _("One pass"), passes) == "training"
-        d = int(one_of(choices.WIDTH, _("width d"), {str(d): str(d) for d in layer_timing.WIDTHS}))
-        where = one_of(choices.WHERE, _("Measured"), {"prepared": _("prepared"), "here": _("on this server")})
+        training = widgets.one_of(choices.PASS, _("One pass"), passes) == "training"
+        d = int(widgets.one_of(choices.WIDTH, _("width d"), {str(d): str(d) for d in layer_timing.WIDTHS}))
+        where = widgets.one_of(choices.WHERE, _("Measured"), {"prepared": _("prepared"), "here": _("on this server")})
     if where == "prepared":
         result = layer_timing.prepared()[d, training]
         return result, result.config
@@ -74,7 +73,7 @@ def _here(d: int, training: bool) -> tuple[layer_timing.Result | None, layer_tim
         return None, layer_timing.Config(d=d, training=training, longest=2048)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         lengths = {name: f"{int(name):,}" for name in choices.LONGEST.ids}
-        longest = int(one_of(choices.LONGEST, _("Longest sequence, tokens"), lengths, style="select"))
+        longest = int(widgets.one_of(choices.LONGEST, _("Longest sequence, tokens"), lengths, style="select"))
         config = layer_timing.Config(d=d, training=training, longest=longest)
         kept = measured_here().find(config)
         label = _("Measure again") if kept else _("Measure on this server")

@@ -10,13 +10,12 @@ import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from attnviz.app import show
+from attnviz.app import show, widgets
 from attnviz.app.cache.bounded_cache import BoundedCache
 from attnviz.app.cache.waiting_line import WaitingLine
 from attnviz.app.code_snippet import snippet
 from attnviz.app.guarding import guard
 from attnviz.app.text import with_minus
-from attnviz.app.widgets import number
 from attnviz.base.message import Problem
 from attnviz.base.words import _, listed, ngettext
 from attnviz.pages.compare import choices, figures
@@ -72,8 +71,10 @@ def panel() -> None:
 def _controls() -> reach_training.Config:
     labels = {"n": _("tokens n"), "k": _("kernel k"), "layers": _("convolutions"), "steps": _("steps")}
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        sizes = {name: number(choices.REACH_SIZES[name], label, step=1, width=BOX) for name, label in labels.items()}
-        remember = number(
+        sizes = {
+            name: widgets.number(choices.REACH_SIZES[name], label, step=1, width=BOX) for name, label in labels.items()
+        }
+        remember = widgets.number(
             choices.REMEMBER,
             _("LSTM remembers"),
             step=0.5,
@@ -83,8 +84,8 @@ def _controls() -> reach_training.Config:
                 "n steps 2⁻ⁿ is left. At 4 it stands at 98%."
             ),
         )
-        rate = number(choices.RATE, _("learning rate"), step=0.001, width=BOX)
-        seed = number(choices.SEED, _("seed"), step=1, width=BOX)
+        rate = widgets.number(choices.RATE, _("learning rate"), step=0.001, width=BOX)
+        seed = widgets.number(choices.SEED, _("seed"), step=1, width=BOX)
     return reach_training.Config(**sizes, remember=remember, rate=rate, seed=seed)
 
 

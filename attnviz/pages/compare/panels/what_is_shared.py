@@ -5,13 +5,12 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from attnviz.app import show, units
+from attnviz.app import show, units, widgets
 from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.code_snippet import snippet
 from attnviz.app.guarding import guard
 from attnviz.app.links import link_state
 from attnviz.app.page_entry import file_of
-from attnviz.app.widgets import number
 from attnviz.base.words import _
 from attnviz.pages.compare import choices, figures
 from attnviz.pages.compare.maths import compare_snippets, compared_layers, layer_costs, position_mixing
@@ -67,8 +66,8 @@ def _parameters(result: compared_layers.Result) -> None:
 def _mixing() -> None:
     st.markdown(_("**How places are mixed** is fixed in a convolution and computed from the input in attention."))
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        n = number(choices.PLACES, _("places"), step=1, width=BOX)
-        seed = number(choices.INPUT_SEED, _("input’s seed"), step=1, width=BOX)
+        n = widgets.number(choices.PLACES, _("places"), step=1, width=BOX)
+        seed = widgets.number(choices.INPUT_SEED, _("input’s seed"), step=1, width=BOX)
     mixing, names = computed_mixing(position_mixing.Config(n=n, input_seed=seed)), figures.kind_names()
     one, another = [each.first for each in mixing.values()], [each.second for each in mixing.values()]
     rows = [(_("one input"), one), (_("another input"), another)]
@@ -106,7 +105,7 @@ def _heads() -> position_mixing.KernelConfig:
             "one place each."
         )
     )
-    k = number(choices.KERNEL, _("places k"), step=1, width=BOX)
+    k = widgets.number(choices.KERNEL, _("places k"), step=1, width=BOX)
     config = position_mixing.KernelConfig(k=k)
     result = computed_kernel(config)
     lines = [

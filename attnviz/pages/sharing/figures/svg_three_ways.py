@@ -13,7 +13,6 @@ import numpy as np
 
 from attnviz.base.words import _, ended, sentences
 from attnviz.figures import svg
-from attnviz.figures.svg import Drawn, Ink
 from attnviz.figures.theme import FONT, K_VERMILION, MASKED, Q_BLUE, V_GREEN, WEIGHTS, ramp
 from attnviz.figures.title_lines import wrapped
 
@@ -23,7 +22,7 @@ LINE = 17
 LETTER = 7.2  #: pixels of a letter in words of 13 pixels, in a wide face
 
 #: The ink of a picture on the page, whatever its theme: words take the page's own colour.
-PAGE_INK = Ink("none", "#FFFFFF", "currentColor", "currentColor", False, Q_BLUE, K_VERMILION, V_GREEN)
+PAGE_INK = svg.Ink("none", "#FFFFFF", "currentColor", "currentColor", False, Q_BLUE, K_VERMILION, V_GREEN)
 
 
 @dataclass(frozen=True)
@@ -45,7 +44,7 @@ class SharingColumn:
         parts = (self.name, _counted(self.heads, self.kv_heads), *self.facts, self.kept)
         return sentences(*map(ended, parts), self.text)
 
-    def drawn(self, ink: Ink) -> Drawn:
+    def drawn(self, ink: svg.Ink) -> svg.Drawn:
         """Title, wiring, facts, the cache as a bar, and the head below."""
         parts = [
             svg.words(self.name, 0, 10, size=18, weight=700),
@@ -67,7 +66,7 @@ class SharingColumn:
             parts.append(_map(self.weights, y))
             parts += [svg.words(line, MAP + 14, y + 10 + LINE * at, size=13) for at, line in enumerate(lines)]
             y += MAP
-        return Drawn(WIDE, y + 2, parts)
+        return svg.Drawn(WIDE, y + 2, parts)
 
     def on_page(self) -> str:
         """The column as a picture of its own, as wide as there is room, in the page's own colours."""
@@ -87,7 +86,7 @@ class ThreeWaysPicture:
     columns: Sequence[SharingColumn]
     title: str = ""
 
-    def drawn(self, ink: Ink, bar: bool = True) -> Drawn:
+    def drawn(self, ink: svg.Ink, bar: bool = True) -> svg.Drawn:
         """The picture without title and caption; `bar` is the scale of the weights."""
         columns = [column.drawn(ink) for column in self.columns]
         parts = [
@@ -98,7 +97,7 @@ class ThreeWaysPicture:
         if bar and any(column.weights is not None for column in self.columns):
             parts += _scale(tall + 14)
             tall += 24
-        return Drawn(len(self.columns) * (WIDE + BETWEEN) - BETWEEN, tall, parts)
+        return svg.Drawn(len(self.columns) * (WIDE + BETWEEN) - BETWEEN, tall, parts)
 
 
 def _counted(heads: int, kv_heads: int) -> str:

@@ -9,9 +9,9 @@ from typing import Any, cast
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from attnviz.app import widgets
 from attnviz.app.links.choices import Choice
 from attnviz.app.text import plain
-from attnviz.app.widgets import number, one_of, text_area
 from attnviz.base.message import Problem
 from attnviz.base.words import _, listed
 from attnviz.models.architecture import (
@@ -43,7 +43,7 @@ def choose() -> Chosen:
     ways = {"preset": _("a published model"), "own": _("your own shape"), "config": _("a config.json")}
     which, what = st.columns([1.65, 2.2])
     with which:
-        way = one_of(choices.WAY, _("What to count"), ways)
+        way = widgets.one_of(choices.WAY, _("What to count"), ways)
     if way == "preset":
         with what:
             return _published()
@@ -52,14 +52,14 @@ def choose() -> Chosen:
 
 def _published() -> Chosen:
     names = {name: f"{name} · {preset.attention}" for name, preset in all_presets().items()}
-    name = one_of(choices.PRESET, _("Model"), names, style="select")
+    name = widgets.one_of(choices.PRESET, _("Model"), names, style="select")
     preset = find_preset(name)
     return Chosen(Architecture.preset(name), preset.counts, f"Architecture.preset({name!r})", preset)
 
 
 def _own() -> Chosen:
     schemes = {"heads": _("heads: MHA, GQA or MQA"), "latent": _("latents: MLA")}
-    scheme = one_of(choices.SCHEME, _("Scheme"), schemes)
+    scheme = widgets.one_of(choices.SCHEME, _("Scheme"), schemes)
     fields = {"n_layers": _("Layers"), "d_model": _("Model width M"), "n_heads": _("Query heads H")}
     if scheme == "heads":
         fields |= {"n_kv_heads": _("K/V heads G")}
@@ -79,7 +79,7 @@ def number_boxes(
     numbers = []
     for column, box, label in zip(columns or st.columns(len(boxes)), boxes, labels, strict=True):
         with column:
-            numbers.append(number(box, label, step=1))
+            numbers.append(widgets.number(box, label, step=1))
     return numbers
 
 
@@ -89,7 +89,7 @@ def _shaped(shape: CustomShape) -> Chosen:
 
 
 def _pasted() -> Chosen:
-    text = text_area(choices.CONFIG, _("Contents of a config.json from the hub"), height=180)
+    text = widgets.text_area(choices.CONFIG, _("Contents of a config.json from the hub"), height=180)
     chosen = _read(text)
     if chosen.arch.measured:
         st.info(

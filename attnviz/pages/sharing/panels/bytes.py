@@ -6,11 +6,9 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from attnviz.app import show
+from attnviz.app import show, units, widgets
 from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.text import plain
-from attnviz.app.units import binary, both
-from attnviz.app.widgets import one_of
 from attnviz.base.words import _, ngettext
 from attnviz.models.architecture import Architecture, LayerSpec, as_latent, has_heads, shared_otherwise
 from attnviz.pages.sharing import choices
@@ -28,7 +26,7 @@ def held(arch: Architecture, context: int, batch: int) -> int:
 def over(arch: Architecture, context: int, batch: int) -> None:
     st.subheader(_("Bytes of keys and values"), anchor=False)
     axes = {"context": _("over context"), "batch": _("over batch"), "heads": _("over K/V heads")}
-    axis = one_of(choices.AXIS, _("Over"), axes, label_visibility="collapsed")
+    axis = widgets.one_of(choices.AXIS, _("Over"), axes, label_visibility="collapsed")
     if axis == "heads":
         over_heads(arch, context, batch)
         return
@@ -44,13 +42,13 @@ def over(arch: Architecture, context: int, batch: int) -> None:
     name, values = next(iter(lines.items()))
     budgets = {f"{gib} GiB": gib * 2**30 for gib in (24, 80)}
     show.figure(
-        chart_of(figures.over, x, lines, title, _("bytes"), here=here, limits=budgets, text=binary, binary=True),
+        chart_of(figures.over, x, lines, title, _("bytes"), here=here, limits=budgets, text=units.binary, binary=True),
         name=f"kv-bytes-{axis}-{arch.name}",
         key="h-bytes",
         words=_(
             "Ideal, at 16 bits: {name} keeps {bytes} for your context and batch. At the right end of the "
             "axis its cache reaches {top}."
-        ).format(name=plain(name), bytes=both(held(arch, context, batch)), top=binary(values[-1])),
+        ).format(name=plain(name), bytes=units.both(held(arch, context, batch)), top=units.binary(values[-1])),
         table={title: x, **lines},
     )
 
@@ -72,11 +70,11 @@ def over_heads(arch: Architecture, context: int, batch: int) -> None:
             values,
             _("bytes"),
             counts.index(own) if own in counts else None,
-            [binary(value) for value in values],
+            [units.binary(value) for value in values],
         ),
         name=f"kv-bytes-heads-{arch.name}",
         key="h-over-heads",
-        words=_("Each K/V head costs {bytes} for this context and batch.").format(bytes=both(each)),
+        words=_("Each K/V head costs {bytes} for this context and batch.").format(bytes=units.both(each)),
         table={"K/V heads": counts, "bytes": values},
     )
 
@@ -118,7 +116,10 @@ def by_layer(arch: Architecture, context: int, batch: int) -> None:
         name=f"kv-bytes-by-layer-{arch.name}",
         key="h-strip",
         words=text.format(
-            n=sum(bool(layer.cached) for layer in layers), all=len(layers), layer=labels[most], bytes=both(held[most])
+            n=sum(bool(layer.cached) for layer in layers),
+            all=len(layers),
+            layer=labels[most],
+            bytes=units.both(held[most]),
         ),
         table={
             "layer": labels,
@@ -200,6 +201,6 @@ def saved(result: Result, encoder: bool) -> str:
         g=g,
         times=g // result.trained_kv_heads,
         kept=point.cache_bytes / result.trained.cache_bytes,
-        bytes=both(point.cache_bytes),
+        bytes=units.both(point.cache_bytes),
         moved=point.moved,
     )

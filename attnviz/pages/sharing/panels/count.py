@@ -6,12 +6,10 @@ from typing import Any
 
 import streamlit as st
 
-from attnviz.app import show
+from attnviz.app import show, tables, units
 from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.code_snippet import snippet
-from attnviz.app.tables import ColumnTable, columns, tabled
 from attnviz.app.text import plain
-from attnviz.app.units import binary, exact, flop, many
 from attnviz.base.words import _, sentences, tongue
 from attnviz.core.costs import activations
 from attnviz.models.architecture import CONVENTIONS, Architecture, Preset, all_presets, has_heads
@@ -39,7 +37,7 @@ def panel() -> None:
     with st.expander(
         _("All {n} published models at {tokens} tokens").format(n=len(all_presets()), tokens=f"{context:,}")
     ):
-        tabled(_all_models(context, tongue()), f"attention-of-published-models-{context}", "h-all")
+        tables.tabled(_all_models(context, tongue()), f"attention-of-published-models-{context}", "h-all")
     snippet(
         sharing_programs.of_count(chosen.code, context, batch),
         "h-count",
@@ -62,7 +60,7 @@ def _headline(chosen: Chosen, context: int, batch: int) -> None:
     attention = arch.attention_parameters()
     one.metric(
         _("Attention parameters"),
-        many(attention),
+        units.many(attention),
         help=_("{n} of {all} in the whole model").format(n=f"{attention:,}", all=f"{chosen.counts.total:,}"),
     )
     words = {
@@ -81,8 +79,8 @@ def _headline(chosen: Chosen, context: int, batch: int) -> None:
     for column, convention in zip((two, three, four), CONVENTIONS, strict=True):
         title, help_ = words[convention]
         held = arch.kv_cache_bytes(context, batch, convention=convention, encoder_tokens=encoder)
-        column.metric(title, binary(held), help=help_)
-        column.caption(exact(held))
+        column.metric(title, units.binary(held), help=help_)
+        column.caption(units.exact(held))
     if encoder:  # what the keys and values of cross-attention are counted for
         text = (
             _("Beside its own context the decoder keeps the encoder’s, which always reads {n} positions.")
@@ -110,7 +108,7 @@ def _parameters(arch: Architecture) -> None:
         name=f"attention-parameters-{arch.name}",
         key="h-parameters",
         words=_("{name}: {n} in attention, of these {kv} in $W_K$ and $W_V$.").format(
-            name=plain(names[0]), n=many(sum(first.values())), kv=many(first["w_k"] + first["w_v"])
+            name=plain(names[0]), n=units.many(sum(first.values())), kv=units.many(first["w_k"] + first["w_v"])
         ),
         table={"sharing": names, **{titles[part]: numbers for part, numbers in parts.items()}},
     )
@@ -118,7 +116,7 @@ def _parameters(arch: Architecture) -> None:
 
 def _bill(arch: Architecture, context: int, batch: int) -> None:
     st.subheader(_("The whole bill"), anchor=False)
-    tabled(_costs(arch, context, batch, tongue()), "attention-costs", "h-bill")
+    tables.tabled(_costs(arch, context, batch, tongue()), "attention-costs", "h-bill")
     st.caption(
         _(
             "Prefill: every pair computed, as eager attention does; causal: only what the mask leaves. One layer’s "
@@ -128,9 +126,9 @@ def _bill(arch: Architecture, context: int, batch: int) -> None:
 
 
 @st.cache_resource(max_entries=128, show_spinner=False, hash_funcs={Architecture: hash})
-def _costs(arch: Architecture, context: int, batch: int, language: str) -> ColumnTable:
+def _costs(arch: Architecture, context: int, batch: int, language: str) -> tables.ColumnTable:
     """What every way of sharing costs, for a prompt of `context` tokens, with headings in the visitor's language."""
-    return columns([_row(name, way, context, batch) for name, way in ways(arch).items()])
+    return tables.columns([_row(name, way, context, batch) for name, way in ways(arch).items()])
 
 
 def _row(name: str, arch: Architecture, context: int, batch: int) -> dict[str, Any]:
@@ -140,15 +138,15 @@ def _row(name: str, arch: Architecture, context: int, batch: int) -> dict[str, A
     read = arch.kv_cache_bytes(context, encoder_tokens=encoder)
     eager = fused = ""
     if layouts := [layer.layout for layer in arch.layers if has_heads(layer)]:
-        eager = binary(2 * activations(layouts[0], context, batch).total)
-        fused = binary(2 * activations(layouts[0], context, batch, "fused").total)
+        eager = units.binary(2 * activations(layouts[0], context, batch).total)
+        fused = units.binary(2 * activations(layouts[0], context, batch, "fused").total)
     return {
         _("sharing"): name,
         _("parameters"): sum(parameters_by_matrix(arch).values()),
         _("bytes a token"): arch.kv_cache_bytes(1),
-        _("prefill"): flop(batch * prefill[0]),
-        _("prefill, causal"): flop(batch * prefill[1]),
-        _("one decoded token"): flop(batch * step.total) if arch.decodes else "",
+        _("prefill"): units.flop(batch * prefill[0]),
+        _("prefill, causal"): units.flop(batch * prefill[1]),
+        _("one decoded token"): units.flop(batch * step.total) if arch.decodes else "",
         _("FLOP per byte"): round((step.scores + step.values) / read, 2) if read else None,
         _("activations, eager"): eager,
         _("activations, fused"): fused,
@@ -156,7 +154,7 @@ def _row(name: str, arch: Architecture, context: int, batch: int) -> dict[str, A
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)
-def _all_models(context: int, language: str) -> ColumnTable:
+def _all_models(context: int, language: str) -> tables.ColumnTable:
     """All models, with headings in this language, which is the visitor's."""
     rows = []
     for name, preset in all_presets().items():
@@ -179,4 +177,4 @@ def _all_models(context: int, language: str) -> ColumnTable:
                 _("source"): preset.source,
             }
         )
-    return columns(rows)
+    return tables.columns(rows)

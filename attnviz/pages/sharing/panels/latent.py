@@ -6,13 +6,10 @@ from typing import Any
 
 import streamlit as st
 
-from attnviz.app import show
+from attnviz.app import show, tables, units, widgets
 from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.code_snippet import snippet
-from attnviz.app.tables import columns, tabled
 from attnviz.app.text import plain, spoken
-from attnviz.app.units import both, flop
-from attnviz.app.widgets import number, one_of
 from attnviz.base.words import _, say
 from attnviz.core.costs import pairs
 from attnviz.core.latent import LatentForm, LatentLayout, latent_elements, latent_flops, latent_intensity
@@ -28,9 +25,9 @@ def panel() -> None:
     models = {name: name for name, preset in all_presets().items() if preset.attention == "MLA"}
     which, much = st.columns([1, 1])
     with which:
-        name = one_of(choices.LATENT_MODEL, _("Model"), models, style="select")
+        name = widgets.one_of(choices.LATENT_MODEL, _("Model"), models, style="select")
     with much:
-        context = number(choices.CONTEXT, _("Tokens of context"), step=1)
+        context = widgets.number(choices.CONTEXT, _("Tokens of context"), step=1)
     arch = Architecture.preset(name)
     latent = arch.layers[0].latent
     assert latent is not None
@@ -54,7 +51,7 @@ def panel() -> None:
     lines = {name: [_work(latent, 1, t, machine) for t in CONTEXTS] for machine, name in names.items()}
     axes = _("tokens of context"), _("FLOP for one token, one layer")
     show.figure(
-        chart_of(figures.over, CONTEXTS, lines, *axes, here=context, text=flop),
+        chart_of(figures.over, CONTEXTS, lines, *axes, here=context, text=units.flop),
         name=f"mla-decode-{arch.name}",
         key="h-mla-decode",
         words=_(
@@ -76,12 +73,14 @@ def _machines(arch: Architecture, latent: LatentLayout, context: int, names: dic
             _("computed as"): name,
             _("numbers a token, one layer"): latent_elements(latent, machine),
             _("FLOP a cached byte"): round(float(latent_intensity(latent, machine)), 1),
-            _("one layer, prefill of {n}").format(n=f"{context:,}"): flop(_work(latent, context, context, machine)),
-            _("one layer, one token at {n}").format(n=f"{context:,}"): flop(_work(latent, 1, context, machine)),
+            _("one layer, prefill of {n}").format(n=f"{context:,}"): units.flop(
+                _work(latent, context, context, machine)
+            ),
+            _("one layer, one token at {n}").format(n=f"{context:,}"): units.flop(_work(latent, 1, context, machine)),
         }
         for machine, name in names.items()
     ]
-    tabled(columns(rows), f"mla-{arch.name}", "h-machines")
+    tables.tabled(tables.columns(rows), f"mla-{arch.name}", "h-machines")
     decode = _work(latent, 1, context, "re-expanded") / _work(latent, 1, context, "absorbed")
     prefill = _work(latent, context, context, "expanded") / _work(latent, context, context, "absorbed")
     st.markdown(
@@ -110,16 +109,16 @@ def _baselines(arch: Architecture, latent: LatentLayout, context: int) -> None:
         {
             _("compared with"): name,
             _("numbers a token, one layer"): numbers,
-            _("cache of {n} tokens").format(n=f"{context:,}"): both(2 * numbers * context * len(arch.layers)),
+            _("cache of {n} tokens").format(n=f"{context:,}"): units.both(2 * numbers * context * len(arch.layers)),
             _("MLA keeps"): f"{mine / numbers:.1%}",
             _("times smaller"): round(numbers / mine, 2),
         }
         for name, numbers in bases.items()
     ]
-    tabled(columns(rows), f"mla-baselines-{arch.name}", "h-bases")
+    tables.tabled(tables.columns(rows), f"mla-baselines-{arch.name}", "h-bases")
     st.markdown(
         _("{model} keeps {mine} numbers per token and layer: {bytes} for {n} tokens.").format(
-            model=plain(arch.name), mine=mine, bytes=both(arch.kv_cache_bytes(context)), n=f"{context:,}"
+            model=plain(arch.name), mine=mine, bytes=units.both(arch.kv_cache_bytes(context)), n=f"{context:,}"
         )
     )
 
@@ -138,7 +137,7 @@ def published() -> None:
             st.markdown(
                 _("The architecture gives **{found}**. {why}.").format(found=_value(claim), why=spoken(claim.why))
             )
-    tabled(columns([_row(claim) for claim in computed_claims()]), "published-numbers", "h-claims")
+    tables.tabled(tables.columns([_row(claim) for claim in computed_claims()]), "published-numbers", "h-claims")
     paper_quality()
     snippet(
         sharing_programs.PUBLISHED,

@@ -8,10 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import streamlit as st
 
-from attnviz.app import show
+from attnviz.app import show, units, widgets
 from attnviz.app.cache.kept_charts import chart_of
-from attnviz.app.units import binary, both, many
-from attnviz.app.widgets import number, one_of, two_in_a_row
 from attnviz.base.message import Problem
 from attnviz.base.words import _, ngettext, sentences
 from attnviz.canvas.shared.registration import component
@@ -48,14 +46,14 @@ class TrainedLayer:
 
 def picture(trained: TrainedLayer | None = None) -> None:
     """Draw the controls, the columns and the menu that saves them; without a trained model no head is drawn."""
-    with two_in_a_row("h-three"):
+    with widgets.two_in_a_row("h-three"):
         sizes = st.columns([1.7, 1, 0.8, 0.9], vertical_alignment="bottom")
     with sizes[0]:
-        name = one_of(choices.COLUMNS, _("Cache of"), _models(), style="select")
+        name = widgets.one_of(choices.COLUMNS, _("Cache of"), _models(), style="select")
     with sizes[1]:
-        tokens = number(choices.CONTEXT, _("Tokens"), step=1024)
+        tokens = widgets.number(choices.CONTEXT, _("Tokens"), step=1024)
     with sizes[2]:
-        batch = number(choices.BATCH, _("Batch"), step=1)
+        batch = widgets.number(choices.BATCH, _("Batch"), step=1)
     heads: dict[str, SharedHead] = {}
     below = ""
     if trained is not None:
@@ -100,7 +98,7 @@ def _heads(trained: TrainedLayer) -> dict[str, SharedHead]:
     results = {g: trained.result_of(replace(trained.config, n_kv_heads=g)) for g in first.side_by_side}
     most = int(results[min(results)].weights_moved.argmax())
     names = {str(h): _("head {head}").format(head=h) for h in range(first.n_heads)}
-    head = int(one_of(choices.HEAD, _("Its attention"), names, usual=str(most), style="select"))
+    head = int(widgets.one_of(choices.HEAD, _("Its attention"), names, usual=str(most), style="select"))
     return {kind_of(first.n_heads, g): _shared(trained.run, one, g, head) for g, one in results.items()}
 
 
@@ -167,9 +165,9 @@ def columns_of(
                 g,
                 (
                     _("K and V: {shape} each, in {layers} layers").format(shape=shape, layers=len(layers)),
-                    _("attention’s parameters: {n}").format(n=many(way.attention_parameters())),
+                    _("attention’s parameters: {n}").format(n=units.many(way.attention_parameters())),
                 ),
-                _("cache: {bytes}").format(bytes=binary(kept)),
+                _("cache: {bytes}").format(bytes=units.binary(kept)),
                 kept / most,
                 head.weights,
                 head.text,
@@ -259,7 +257,7 @@ def _wiring_table(result: Result, shown: tuple[int, ...]) -> str:
         (_("K shape (G, K, D)"), *(k.format(g=g) for g in shown)),
         (_("V shape"), *(v.format(g=g) for g in shown)),
         (_("numbers in $W_K$ and $W_V$"), *(f"{point.parameters:,}" for point in points)),
-        (_("K/V of this sentence, 16 bit"), *(both(point.cache_bytes) for point in points)),
+        (_("K/V of this sentence, 16 bit"), *(units.both(point.cache_bytes) for point in points)),
         (_("change of the layer’s output"), *(f"{point.moved:.0%}" for point in points)),
     )
     return "\n".join("| " + " | ".join(row) + " |" for row in rows)

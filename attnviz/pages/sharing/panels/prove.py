@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
+from attnviz.app import tables, units
 from attnviz.app.code_snippet import snippet
-from attnviz.app.tables import ColumnTable, columns, tabled
 from attnviz.app.text import plain, spoken
-from attnviz.app.units import both, duration
 from attnviz.base.words import _, listed, sentences
 from attnviz.models.architecture import Architecture, Measurement, measure_on_meta
 from attnviz.pages.sharing import choices, maths
@@ -86,10 +85,10 @@ def _proof(chosen: Chosen, tokens: int, batch: int) -> None:
         else _("Formula and measurement do not agree everywhere: see the table.")
     )
     (st.success if agree else st.error)(
-        sentences(verdict, _("Built and run in {time}.").format(time=duration(measured.seconds))),
+        sentences(verdict, _("Built and run in {time}.").format(time=units.duration(measured.seconds))),
         icon="✅" if agree else "✋",
     )
-    st.table(columns(rows))
+    st.table(tables.columns(rows))
     _by_layer(arch, measured, formula)
 
 
@@ -121,10 +120,10 @@ def _by_layer(arch: Architecture, measured: Measurement, formula: list[int]) -> 
             _(
                 "After this one pass the windows are views: {more} more stay in memory behind them, until the next "
                 "token is written."
-            ).format(more=both(viewed))
+            ).format(more=units.both(viewed))
         )
     with st.expander(_("Layer by layer")):
-        tabled(columns(rows), f"cache-of-{plain(arch.name)}", "h-proof-layers")
+        tables.tabled(tables.columns(rows), f"cache-of-{plain(arch.name)}", "h-proof-layers")
 
 
 def _live() -> None:
@@ -152,17 +151,17 @@ def _live() -> None:
 
 
 def _rows(rows: tuple[maths.LiveLayerRow, ...]) -> None:
-    table: ColumnTable = {
+    table: tables.ColumnTable = {
         _("layout"): [row.kind for row in rows],
         _("K/V heads"): [row.n_kv_heads for row in rows],
         _("cache bytes, real"): [row.cache_bytes for row in rows],
         _("by formula"): [row.formula_bytes for row in rows],
         _("parameters, real"): [row.parameters for row in rows],
         _("parameters by formula"): [row.formula_parameters for row in rows],
-        _("one token"): [duration(row.seconds) for row in rows],
+        _("one token"): [units.duration(row.seconds) for row in rows],
         _("times as fast as MHA"): [round(row.ratio, 2) for row in rows],
     }
-    tabled(table, "attention-on-this-machine", "h-live-rows")
+    tables.tabled(table, "attention-on-this-machine", "h-live-rows")
     best = rows[-1]
     st.markdown(
         _("{kind} decodes **{ratio:.1f} times** as fast as MHA here, with {share:.1%} of its cache.").format(

@@ -7,11 +7,9 @@ from typing import cast
 
 import streamlit as st
 
-from attnviz.app import show
+from attnviz.app import show, units, widgets
 from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.code_snippet import snippet
-from attnviz.app.units import binary, both, duration
-from attnviz.app.widgets import number, one_of, toggle
 from attnviz.base.words import _
 from attnviz.core.precision import DTYPES, stored_bytes
 from attnviz.core.roofline import Machine
@@ -61,17 +59,17 @@ def _how(arch: Architecture) -> Deployment:
     context, batch = number_boxes((choices.CONTEXT, choices.BATCH), labels, columns[:2])
     names = {dtype: dtype for dtype in DTYPES}
     with columns[2]:
-        weights = one_of(choices.WEIGHTS_DTYPE, _("Weights"), names, style="select")
+        weights = widgets.one_of(choices.WEIGHTS_DTYPE, _("Weights"), names, style="select")
     with columns[3]:
-        cache = one_of(choices.CACHE_DTYPE, _("Cache"), names, style="select")
+        cache = widgets.one_of(choices.CACHE_DTYPE, _("Cache"), names, style="select")
     with columns[4]:
         grouped = weights in ("int8", "int4", "int2") or cache in ("int8", "int4", "int2")
-        group = number(choices.NUMBERS_PER_SCALE, _("Numbers per scale"), step=1) if grouped else 64
+        group = widgets.number(choices.NUMBERS_PER_SCALE, _("Numbers per scale"), step=1) if grouped else 64
     held = {"ideal": _("ideal"), "transformers": _("transformers"), "paged": _("paged server")}
-    convention = cast(Convention, one_of(choices.CONVENTION, _("Count the cache as"), held))
+    convention = cast(Convention, widgets.one_of(choices.CONVENTION, _("Count the cache as"), held))
     hybrid = True
     if convention == "paged":
-        hybrid = toggle(
+        hybrid = widgets.toggle(
             choices.HYBRID,
             _("The server manages windowed layers separately"),
             help=_("A server that does not do this allocates the whole context for them."),
@@ -90,7 +88,7 @@ def _about_the_format(arch: Architecture, how: Deployment) -> None:
     full, small = (arch.kv_cache_bytes(recent, how.batch, d, group=how.group) for d in ("bfloat16", how.cache_dtype))
     st.caption(
         _("While decoding, quanto and hqq keep up to {n} recent tokens at 16 bits: up to {more} more.").format(
-            n=recent, more=both(full - small)
+            n=recent, more=units.both(full - small)
         )
     )
 
@@ -99,7 +97,7 @@ def _machine() -> Machine:
     names = {name: gpu.name for name, gpu in gpus().items()} | {choices.TYPED: _("typed by you")}
     which, rest = st.columns([1.2, 2.4], vertical_alignment="bottom")
     with which:
-        name = one_of(choices.MACHINE, _("Machine"), names, style="select")
+        name = widgets.one_of(choices.MACHINE, _("Machine"), names, style="select")
     with rest:
         if name != choices.TYPED:
             gpu = gpus()[name]
@@ -125,9 +123,9 @@ def _verdict(size: Size, machine: Machine, made_for: int | None) -> None:
     else:
         text = _("It does not fit: weights and cache need {needed}, the machine has {memory}.")
     text = text.format(
-        needed=binary(size.weight_bytes + size.cache_bytes),
-        weights=binary(size.weight_bytes),
-        memory=binary(machine.memory),
+        needed=units.binary(size.weight_bytes + size.cache_bytes),
+        weights=units.binary(size.weight_bytes),
+        memory=units.binary(machine.memory),
     )
     _box(text, size.fits)
     about_context = (
@@ -140,11 +138,11 @@ def _verdict(size: Size, machine: Machine, made_for: int | None) -> None:
     two.metric(_("Largest batch"), _number(size.largest_batch), help=_("At this context."))
     three.metric(
         _("One decoding step"),
-        duration(size.step.seconds),
+        units.duration(size.step.seconds),
         help=_(
             "At best: computing {compute}, reading weights and cache {memory}. An embedding that is not the output "
             "head as well is not read: one row of it is looked up."
-        ).format(compute=duration(size.step.compute_seconds), memory=duration(size.step.memory_seconds)),
+        ).format(compute=units.duration(size.step.compute_seconds), memory=units.duration(size.step.memory_seconds)),
     )
     four.metric(
         _("Context where no batch helps"),
@@ -169,7 +167,7 @@ def _encoder(chosen: Chosen, how: Deployment, machine: Machine) -> None:
     weights = stored_bytes(chosen.counts.total, how.weight_dtype, how.group)
     fits = weights <= machine.memory
     text = _("Its weights fit: {weights} of {memory}.") if fits else _("The weights alone need {weights} of {memory}.")
-    _box(text.format(weights=binary(weights), memory=binary(machine.memory)), fits)
+    _box(text.format(weights=units.binary(weights), memory=units.binary(machine.memory)), fits)
     st.info(
         _(
             "An encoder reads everything at once: it keeps no cache and writes no tokens, so there is no longest "
@@ -186,7 +184,7 @@ def _memory(weights: int, cache: int, machine: Machine) -> None:
         name="memory",
         key="h-memory",
         words=_("Weights {weights}, cache {cache}, {free} left.").format(
-            weights=both(weights), cache=both(cache), free=binary(free)
+            weights=units.both(weights), cache=units.both(cache), free=units.binary(free)
         ),
         table={
             "what": ["weights", "cache", "free", "memory"],
@@ -205,7 +203,7 @@ def _three(chosen: Chosen, how: Deployment, machine: Machine) -> None:
     for convention in CONVENTIONS:
         size = sized(chosen.arch, chosen.counts, replace(how, convention=convention), machine)
         numbers = _number(size.longest_context), _number(size.largest_batch)
-        rows.append((names[convention], both(size.cache_bytes), *numbers))
+        rows.append((names[convention], units.both(size.cache_bytes), *numbers))
     st.markdown("\n".join("| " + " | ".join(row) + " |" for row in rows))
 
 
@@ -227,12 +225,14 @@ def _roofline(chosen: Chosen, how: Deployment, machine: Machine, size: Size) -> 
         ),
     }[size.step.bound]
     show.figure(
-        chart_of(figures.over, BATCHES, lines, _("sequences"), _("seconds"), here=how.batch, text=duration, height=290),
+        chart_of(
+            figures.over, BATCHES, lines, _("sequences"), _("seconds"), here=how.batch, text=units.duration, height=290
+        ),
         name=f"decode-step-{chosen.arch.name}",
         key="h-roofline",
         words=words.format(
             context=f"{how.context:,}",
-            step=duration(size.step.seconds),
+            step=units.duration(size.step.seconds),
             rate=f"{size.tokens_per_second:,.1f}",
             all=f"{size.tokens_per_second * how.batch:,.0f}",
         ),
