@@ -133,7 +133,19 @@ def _map(result: kept_positions.Result, policy: EvictionKind, budget: int) -> tu
         chart_of(figures.kept_map, positions, result.labels[result.prompt :], result.labels, colour),
         name=f"kept-{policy}-{budget}",
         key="d_kept",
-        words=sentences(_kept_words(result, kept, layer, group), _effect(result, kept)),
+        words=sentences(
+            _kept_words(result, kept, layer, group),
+            _(
+                "**{saved}** of {full} are saved; the likeliest token stays in {same:.0%} of rows, and the loss on the "
+                "text goes from {before:.2f} to **{after:.2f}** nats."
+            ).format(
+                saved=units.binary(result.full_bytes - kept.cache_bytes),
+                full=units.binary(result.full_bytes),
+                same=kept.moved.same.mean(),
+                before=result.full_loss,
+                after=kept.moved.loss,
+            ),
+        ),
         table={"token": list(result.labels[result.prompt :])}
         | {f"sees {n}": positions[:, n].astype(int).tolist() for n in range(result.total)},
     )
@@ -153,19 +165,6 @@ def _kept_words(result: kept_positions.Result, kept: kept_positions.Kept, layer:
         )
     first = int(kept.positions[layer, group, :, 0].sum())
     return text.format(layer=layer, group=group, first=first, rows=result.total - result.prompt)
-
-
-def _effect(result: kept_positions.Result, kept: kept_positions.Kept) -> str:
-    return _(
-        "**{saved}** of {full} are saved; the likeliest token stays in {same:.0%} of rows, and the loss on the text "
-        "goes from {before:.2f} to **{after:.2f}** nats."
-    ).format(
-        saved=units.binary(result.full_bytes - kept.cache_bytes),
-        full=units.binary(result.full_bytes),
-        same=kept.moved.same.mean(),
-        before=result.full_loss,
-        after=kept.moved.loss,
-    )
 
 
 def _table(result: kept_positions.Result) -> None:

@@ -90,7 +90,16 @@ def _live(config: leak_training.Config, place: Any) -> leak_training.Result:
     for result in leak_training.train(config):
         if time.monotonic() - drawn > REDRAW_SECONDS and not result.done:
             with place.container():
-                show.chart(_curves(result), key=f"m-live-{result.steps[-1]}", words=_so_far(result))
+                # for those who do not see the curves grow
+                words = _(
+                    "Step {step} of {steps}: loss {honest:.2f} with the right mask, {leaking:.2f} with the shifted one."
+                ).format(
+                    step=result.steps[-1],
+                    steps=result.total_steps,
+                    honest=result.honest[-1],
+                    leaking=result.leaking[-1],
+                )
+                show.chart(_curves(result), key=f"m-live-{result.steps[-1]}", words=words)
             drawn = time.monotonic()
     return result
 
@@ -99,13 +108,6 @@ def _curves(result: leak_training.Result) -> figures.Figure:
     return figures.losses(
         result.steps, result.honest, result.leaking, result.without_leak, result.guess, result.total_steps
     )
-
-
-def _so_far(result: leak_training.Result) -> str:
-    """What those hear who do not see the curves grow."""
-    return _(
-        "Step {step} of {steps}: loss {honest:.2f} with the right mask, {leaking:.2f} with the shifted one."
-    ).format(step=result.steps[-1], steps=result.total_steps, honest=result.honest[-1], leaking=result.leaking[-1])
 
 
 def _done(result: leak_training.Result) -> None:

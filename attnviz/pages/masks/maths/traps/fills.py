@@ -168,17 +168,12 @@ def right_before_scaling(q: Tensor, k: Tensor, additive_mask: Tensor) -> Tensor:
     return (scores + additive_mask).softmax(-1)
 
 
-def distance_penalty(length: int, slope: float = 0.5) -> Tensor:
-    """ALiBi: minus slope times distance, and -inf for the future."""
-    distance = torch.arange(length)[:, None] - torch.arange(length)
-    return (-slope * distance).masked_fill(distance < 0, -torch.inf)
-
-
 def run_before_scaling(s: Sentence) -> Outcome:
     causal = masks.causal(len(s))
     shown = additive(causal, SHOWN_FILL)
     bad, good = wrong_before_scaling(s.q, s.k, shown), right_before_scaling(s.q, s.k, shown)
-    alibi = distance_penalty(len(s))
+    distance = torch.arange(len(s))[:, None] - torch.arange(len(s))
+    alibi = (-0.5 * distance).masked_fill(distance < 0, -torch.inf)  # minus slope times distance, -inf for the future
     headings = (Message("fill"), Message("leak, added before scaling"), Message("leak, added after"))
     return Outcome(
         picture(bad, s.words),
