@@ -13,7 +13,7 @@ from attnviz.core.heads import HeadLayout
 from attnviz.core.latent import LatentLayout, latent_elements, latent_parameters
 from attnviz.models.architecture.architecture import Architecture
 from attnviz.models.architecture.layer_spec import LayerSpec
-from attnviz.models.architecture.parameter_counts import ParameterCounts
+from attnviz.models.architecture.meta_device import ParameterCounts
 
 Scheme = Literal["heads", "latent"]
 MOST = {"n_layers": 512, "d_model": 65_536, "n_heads": 1024, "d_head": 2048, "d_ff": 1 << 20, "vocab": 1 << 20}

@@ -10,7 +10,7 @@ from attnviz.core.precision import stored_bytes
 from attnviz.core.roofline import DecodingStep, Machine, decode_step
 from attnviz.models.architecture.architecture import Architecture
 from attnviz.models.architecture.layer_spec import Convention, Paged
-from attnviz.models.architecture.parameter_counts import ParameterCounts
+from attnviz.models.architecture.meta_device import ParameterCounts
 
 FARTHEST = 1 << 30
 
