@@ -70,7 +70,7 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
 
 
 def _models(arguments: Sequence[str]) -> int:
-    from attnviz.models.models_command import main as models
+    from attnviz.models.__main__ import main as models
 
     return models(arguments, prog="attnviz models")
 

@@ -9,7 +9,6 @@ from functools import cache, cached_property
 from typing import Any
 
 from transformers.configuration_utils import PretrainedConfig
-from transformers.models.auto.configuration_auto import AutoConfig
 
 from attnviz.base.message import Problem
 from attnviz.core.costs import Flops, Parameters
@@ -60,7 +59,7 @@ class Architecture:
     def preset(cls, name: str) -> Architecture:
         """The architecture of a published model, by its preset name."""
         preset = find_preset(name)
-        whole = cls.from_config(AutoConfig.for_model(preset.model_type, **preset.config), preset.id)
+        whole = cls.from_config({"model_type": preset.model_type, **preset.config}, preset.id)
         return replace(whole, max_context=preset.max_context or whole.max_context, unread=())
 
     @property

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from transformers.models.auto.configuration_auto import AutoConfig
-
 from attnviz.base.message import Problem
 from attnviz.core.costs import parameters
 from attnviz.core.heads import HeadLayout
@@ -79,8 +77,7 @@ class CustomShape:
 
     def architecture(self, name: str = "your shape") -> Architecture:
         """The architecture of this shape, with the same formulas as for published models."""
-        fields = dict(self.fields)
-        return Architecture.from_config(AutoConfig.for_model(fields.pop("model_type"), **fields), name)
+        return Architecture.from_config(self.fields, name)
 
 
 def shared_otherwise(arch: Architecture, n_kv_heads: int) -> Architecture:

@@ -7,12 +7,12 @@ import torch
 from torch.testing import assert_close
 from transformers import BertConfig, BertForMaskedLM
 
+from attnviz.models.__main__ import main
 from attnviz.models.capture.run import capture
 from attnviz.models.catalogue import CATALOGUE, LoadedModel
 from attnviz.models.catalogue.example_sentences import EXAMPLES, example
 from attnviz.models.loading import example_traces as module
 from attnviz.models.loading.example_traces import folder_of, is_prepared, prepare_examples, prepared_example
-from attnviz.models.models_command import main
 from attnviz.models.settings import current
 from attnviz.models.tokens.encoding import encode
 
@@ -109,7 +109,7 @@ def test_preparing_what_is_prepared_imports_nothing_heavy(minilm, monkeypatch):
     monkeypatch.setattr(module, "EXAMPLES", EXAMPLES)
     prepare_examples(minilm, current())
     code = (
-        "import sys; from attnviz.models.models_command import main; assert main(['prepare']) == 0;"
+        "import sys; from attnviz.models.__main__ import main; assert main(['prepare']) == 0;"
         "print([m for m in ('torch', 'transformers') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
