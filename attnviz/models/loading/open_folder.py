@@ -7,15 +7,14 @@ import json
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from attnviz.base.message import Message, Problem
 from attnviz.models import config_limits
 from attnviz.models.catalogue import Entry
-from attnviz.models.loading import folder_refusals, hardware, timm_folder, weight_files
-from attnviz.models.loading.folder_refusals import first_line
+from attnviz.models.config_limits import first_line
+from attnviz.models.loading import hardware, weight_files
 from attnviz.models.loading.locate import has_weights
 from attnviz.models.settings import Settings
 
@@ -25,23 +24,31 @@ _NO_SOFTMAX: Final = ("rwkv",)
 one_at_a_time: Final = threading.RLock()
 
 
-@dataclass(frozen=True)
-class Opened:
-    """A model in memory, and what was done to its weights so that they fit."""
+class Opened(NamedTuple):
+    """A model in memory, what was done to its weights so that they fit, and its tokenizer."""
 
     model: Any
     notices: tuple[Message, ...]
+    tokenizer: Any
 
 
-def model(folder: Path, entry: Entry, settings: Settings) -> Opened:
-    """The model in evaluation mode, on the device that the settings choose. Every weight of it comes from the files."""
+def model(folder: Path, entry: Entry, settings: Settings) -> tuple[Any, tuple[Message, ...]]:
+    """The model in evaluation mode, on the device that the settings choose, and what was done so that its weights fit.
+
+    Every weight of it comes from the files.
+    """
     import torch
+
+    from attnviz.models.loading import timm_folder  # here because it loads torch
 
     if not has_weights(folder):
         raise _no_weights(folder, entry)
     device = hardware.pick_device(settings)
     if timm_folder.is_timm(folder):
-        return _of_timm(folder, entry, settings, device)
+        with one_at_a_time, weight_files.opened(weight_files.files_of(folder), entry, mapped=False) as weights:
+            hardware.check_memory(4 * timm_folder.parameters(folder, entry), entry, settings, device)
+            filled = timm_folder.filled(folder, weights.slices, entry)
+            return filled.eval().requires_grad_(False).to(device), weights.notices
     config = read_config(folder, entry)
     if entry.in_catalogue:
         hardware.check_memory(entry.memory_mb * 10**6, entry, settings, device)
@@ -57,15 +64,7 @@ def model(folder: Path, entry: Entry, settings: Settings) -> Opened:
         filled, info = _fill(config, weights, entry, hardware.pick_dtype(settings, device))
         _check_complete(info, entry)
         _take_generation_config(filled, folder)
-        return Opened(filled.eval().requires_grad_(False).to(device), weights.notices + _left_over(info, entry))
-
-
-def _of_timm(folder: Path, entry: Entry, settings: Settings, device: str) -> Opened:
-    """A model that timm saved, in evaluation mode."""
-    with one_at_a_time, weight_files.opened(weight_files.files_of(folder), entry, mapped=False) as weights:
-        hardware.check_memory(4 * timm_folder.parameters(folder, entry), entry, settings, device)
-        made = timm_folder.filled(folder, weights.slices, entry)
-        return Opened(made.eval().requires_grad_(False).to(device), weights.notices)
+        return filled.eval().requires_grad_(False).to(device), weights.notices + _left_over(info, entry)
 
 
 def _fill(config: Any, weights: weight_files.StoredWeights, entry: Entry, dtype: str) -> tuple[Any, Mapping[str, Any]]:
@@ -98,7 +97,7 @@ def _without_pooler(kind: Any, weights: weight_files.StoredWeights) -> dict[str,
 def _check_complete(info: Mapping[str, Any], entry: Entry) -> None:
     """Refuse a model of which transformers would make up a part at random."""
     wrong = [f"{key} {list(found)} ≠ {list(asked)}" for key, found, asked in sorted(info["mismatched_keys"])]
-    folder_refusals.check_weights(sorted(info["missing_keys"]), wrong, entry)
+    weight_files.check_weights(sorted(info["missing_keys"]), wrong, entry)
 
 
 def _left_over(info: Mapping[str, Any], entry: Entry) -> tuple[Message, ...]:
@@ -109,7 +108,7 @@ def _left_over(info: Mapping[str, Any], entry: Entry) -> tuple[Message, ...]:
     return (
         Message(
             "{count} weights in the files of {name} have no place in the model of its config: {names}",
-            {"count": len(extra), "name": entry.name, "names": folder_refusals.first_few(extra)},
+            {"count": len(extra), "name": entry.name, "names": weight_files.first_few(extra)},
         ),
     )
 
@@ -198,12 +197,12 @@ def read_config(folder: Path, entry: Entry) -> Any:
             name=entry.name,
             kernel=kernel[:80],
         )
-    folder_refusals.check_layers(raw, entry)
+    config_limits.check_layers(raw, entry)
     try:
         config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
         choose_again(config)
     except Exception as error:
-        raise folder_refusals.no_model(entry, error) from error
+        raise config_limits.no_model(entry, error) from error
     return config
 
 
@@ -236,7 +235,7 @@ def check_fits(config: Any, entry: Entry, settings: Settings, device: str) -> No
         with one_at_a_time, torch.device("meta"):
             skeleton = kind(config) if hasattr(kind, "config_class") else kind.from_config(config)
     except Exception as error:
-        raise folder_refusals.no_model(entry, error) from error
+        raise config_limits.no_model(entry, error) from error
     has_attention = any("attention" in type(module).__name__.lower() for module in skeleton.modules())
     if not has_attention or config.model_type in _NO_SOFTMAX:
         raise Problem("{name} has no attention layers: there is nothing to show", name=entry.name)
