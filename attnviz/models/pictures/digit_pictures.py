@@ -20,7 +20,8 @@ from PIL import Image
 from attnviz.base.limits import require_between
 from attnviz.base.message import Message, Problem
 
-FILE: Final = Path(__file__).parents[1] / "shipped" / "held_out_digits.npz"
+FOLDER: Final = Path(__file__).parents[1] / "shipped"
+FILE: Final = FOLDER / "held_out_digits.npz"
 SIDE: Final = 8  #: counts along a side
 DRAWN: Final = 32  #: pixels along the side of a drawing
 BLOCK: Final = DRAWN // SIDE
@@ -53,10 +54,8 @@ def composed(pictures: Sequence[np.ndarray], width: int = MOST) -> np.ndarray:
     """Digits (8, 8) side by side, (8, 8 * width), with nothing to the right of the last."""
     if not 1 <= len(pictures) <= width:
         raise Problem("{count} digits do not fit; between 1 and {most} do", count=len(pictures), most=width)
-    whole = np.zeros((SIDE, SIDE * width), np.uint8)
-    for place, picture in enumerate(pictures):
-        whole[:, SIDE * place : SIDE * (place + 1)] = picture
-    return whole
+    empty = np.zeros((SIDE, SIDE * (width - len(pictures))), np.uint8)
+    return np.hstack([*pictures, empty]).astype(np.uint8)
 
 
 def counts_of_drawing(bitmap: np.ndarray) -> np.ndarray:
@@ -84,9 +83,6 @@ def filled(bitmap: np.ndarray) -> np.ndarray:
     top, left = (DRAWN - size[1]) // 2, (DRAWN - size[0]) // 2
     whole[top : top + size[1], left : left + size[0]] = stretched
     return whole
-
-
-FOLDER: Final = Path(__file__).parents[1] / "shipped"
 
 
 def card(model: str) -> Message | None:
