@@ -40,9 +40,7 @@ def head_costs(
 
     With `keep`, a file holds what is done, and a later run on the same model and batches goes on from there.
     """
-    for found in cost_steps(model, batches, means, tokenizer, keep):
-        if found is not None:
-            yield found
+    yield from (scores for scores in cost_steps(model, batches, means, tokenizer, keep) if scores is not None)
 
 
 def cost_steps(
