@@ -5,8 +5,10 @@ It is asked before transformers or timm sees the config, because their classes m
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any, Final
 
 from attnviz.base.message import Problem
@@ -22,13 +24,19 @@ _BY_STAGE: Final = re.compile(r"(?:^|_)(?:depths?|blocks?)$")
 _NAMES_CODE: Final = re.compile(r"^_?(?:attn|experts)_implementation(?:_internal)?$")
 
 
+def read_json(file: Path) -> dict[str, Any] | None:
+    """The object in a JSON file; None where the file cannot be read or holds something else."""
+    try:
+        held = json.loads(file.read_text("utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return None
+    return held if isinstance(held, dict) else None
+
+
 def too_many(config: Mapping[str, Any], most: int) -> tuple[str, int] | None:
     """The first field that asks for more than `most` layers, blocks or experts, with its number."""
     for path, name, value in _fields(config):
-        if not _COUNTS_PARTS.search(name):
-            continue
-        count = _count(name, value)
-        if count is not None and count > most:
+        if _COUNTS_PARTS.search(name) and (count := _count(name, value)) > most:
             return path, count
     return None
 
@@ -36,11 +44,10 @@ def too_many(config: Mapping[str, Any], most: int) -> tuple[str, int] | None:
 def kernel(config: Mapping[str, Any]) -> str | None:
     """The first kernel of the hub that the config names: transformers would download and run it."""
     for _path, name, value in _fields(config):
-        if _NAMES_CODE.search(name):
-            named = value.values() if isinstance(value, Mapping) else [value]
-            for each in named:
-                if "/" in str(each):
-                    return str(each)
+        named = value.values() if isinstance(value, Mapping) else [value]
+        found = [str(each) for each in named if "/" in str(each)] if _NAMES_CODE.search(name) else []
+        if found:
+            return found[0]
     return None
 
 
@@ -66,11 +73,12 @@ def first_line(error: Exception) -> str:
     return (str(error).strip() or type(error).__name__).splitlines()[0][:200]
 
 
-def _count(name: str, value: Any) -> int | None:
+def _count(name: str, value: Any) -> int:
+    """How many parts a field asks for; 0 where it is no count."""
     if isinstance(value, list | tuple):
         counts = [each for each in value if isinstance(each, int)]
         return sum(counts) if _BY_STAGE.search(name) else max([len(value), *counts])
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+    return value if isinstance(value, int) and not isinstance(value, bool) else 0
 
 
 def _fields(config: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:

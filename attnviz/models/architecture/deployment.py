@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -112,5 +111,19 @@ def _attention(arch: Architecture, context: int, encoder_tokens: int) -> int:
 
 
 def _largest(holds: Callable[[int], bool]) -> int:
-    """The largest number up to FARTHEST for which `holds` is True, 0 if there is none; True for all smaller ones."""
-    return bisect_left(range(1, FARTHEST + 1), True, key=lambda number: not holds(number))
+    """The largest number up to FARTHEST for which `holds` is True, 0 if there is none.
+
+    Searches by bisection, so `holds` must be True for all smaller numbers; where a cache grows by whole blocks it is
+    so up to the size of a block.
+    """
+    if not holds(1):
+        return 0
+    low, high = 1, 2
+    while high <= FARTHEST and holds(high):
+        low, high = high, high * 2
+    if high > FARTHEST:
+        return FARTHEST
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if holds(middle) else (low, middle)
+    return low

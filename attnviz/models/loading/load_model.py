@@ -146,7 +146,13 @@ def _open_adapter(adapter: Availability, settings: Settings, progress: Progress)
     if state.path is not None and lora_adapter.is_adapter(state.path):
         raise Problem("{name} is an adapter for {base}, which is an adapter itself", name=entry.name, base=added.base)
     base = _open(fetch(state, settings, progress), settings, progress)
-    notices = base.notices + lora_adapter.add(base.model, added, entry) + _rounded(state)
+    notices = base.notices + lora_adapter.add(base.model, added, entry)
+    if bits := state.entry.bits_from(state.source):
+        rounded = Message(
+            "The weights of {name} are rounded to {bits} bits here; the adapter was trained on others",
+            {"name": state.entry.name, "bits": bits},
+        )
+        notices += (rounded,)
     tokenizer = base.tokenizer
     if any((folder / file).is_file() for file in _TOKENIZERS):
         tokenizer = open_folder.tokenizer(folder, entry, base.model)
@@ -160,19 +166,6 @@ def _open_adapter(adapter: Availability, settings: Settings, progress: Progress)
                 rows=rows,
             )
     return Opened(base.model, notices, tokenizer)
-
-
-def _rounded(state: Availability) -> tuple[Message, ...]:
-    """A notice that the base is rounded here: the adapter was trained on other weights."""
-    bits = state.entry.bits_from(state.source)
-    if bits is None:
-        return ()
-    return (
-        Message(
-            "The weights of {name} are rounded to {bits} bits here; the adapter was trained on others",
-            {"name": state.entry.name, "bits": bits},
-        ),
-    )
 
 
 def _base_state(added: lora_adapter.Adapter, entry: Entry, settings: Settings) -> Availability:

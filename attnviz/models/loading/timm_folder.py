@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -129,8 +128,4 @@ def _three(given: Any) -> list[float] | None:
 
 
 def _read(folder: Path) -> dict[str, Any]:
-    try:
-        raw = json.loads((folder / "config.json").read_text("utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return raw if isinstance(raw, dict) else {}
+    return config_limits.read_json(folder / "config.json") or {}

@@ -7,7 +7,6 @@ may overwrite is read, because a mapped one changes under the model, and one tha
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 from collections.abc import Iterator, Sequence
@@ -18,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from attnviz.base.message import Message, Problem, Several
 from attnviz.models.catalogue import Entry, WeightsAre
-from attnviz.models.config_limits import first_line
+from attnviz.models.config_limits import first_line, read_json
 
 if TYPE_CHECKING:
     from torch import nn
@@ -47,11 +46,10 @@ def files_of(folder: Path) -> tuple[Path, ...]:
     """The files that hold a model's weights; empty where there is no whole set of them."""
     if (folder / "model.safetensors").is_file():
         return (folder / "model.safetensors",)
-    try:
-        index = json.loads((folder / INDEX).read_text("utf-8"))
-        files = tuple(folder / name for name in sorted({Path(name).name for name in index["weight_map"].values()}))
-    except (OSError, ValueError, KeyError, AttributeError, TypeError, RecursionError):
+    named = (read_json(folder / INDEX) or {}).get("weight_map")
+    if not isinstance(named, dict):
         return ()
+    files = tuple(folder / name for name in sorted({Path(str(name)).name for name in named.values()}))
     return files if all(file.is_file() for file in files) else ()
 
 
