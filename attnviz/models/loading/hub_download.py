@@ -12,7 +12,7 @@ from typing import Any, Final
 from attnviz.base.message import Message, Problem
 from attnviz.models.catalogue import Entry
 from attnviz.models.config_limits import first_line
-from attnviz.models.loading import cache_folder, hardware, open_folder
+from attnviz.models.loading import cache_folder, open_folder
 from attnviz.models.loading.gguf import Progress, silent
 from attnviz.models.loading.locate import hub_cache
 from attnviz.models.settings import Settings
@@ -83,9 +83,9 @@ def _check_config(entry: Entry, settings: Settings) -> None:
     from attnviz.models.loading import timm_folder  # here because it loads torch
 
     path = Path(hf_hub_download(str(entry.hub), "config.json", revision=entry.revision))
-    device = hardware.pick_device(settings)
+    device = open_folder.pick_device(settings)
     if timm_folder.is_timm(path.parent):
-        hardware.check_memory(4 * timm_folder.parameters(path.parent, entry), entry, settings, device)
+        open_folder.check_memory(4 * timm_folder.parameters(path.parent, entry), entry, settings, device)
     else:
         open_folder.check_fits(open_folder.read_config(path.parent, entry), entry, settings, device)
 

@@ -1,4 +1,7 @@
-"""Open a folder of safetensors as a model, after checking its config. Runs no remote code and opens no pickle."""
+"""Open a folder of safetensors as a model, after checking its config and whether this machine can hold it.
+
+Runs no remote code and opens no pickle.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from attnviz.base.message import Message, Problem
 from attnviz.models import config_limits
 from attnviz.models.catalogue import Entry
 from attnviz.models.config_limits import first_line
-from attnviz.models.loading import hardware, weight_files
+from attnviz.models.loading import weight_files
 from attnviz.models.loading.locate import has_weights
 from attnviz.models.settings import Settings
 
@@ -42,15 +45,15 @@ def model(folder: Path, entry: Entry, settings: Settings) -> tuple[Any, tuple[Me
 
     if not has_weights(folder):
         raise _no_weights(folder, entry)
-    device = hardware.pick_device(settings)
+    device = pick_device(settings)
     if timm_folder.is_timm(folder):
         with one_at_a_time, weight_files.opened(weight_files.files_of(folder), entry, mapped=False) as weights:
-            hardware.check_memory(4 * timm_folder.parameters(folder, entry), entry, settings, device)
+            check_memory(4 * timm_folder.parameters(folder, entry), entry, settings, device)
             filled = timm_folder.filled(folder, weights.slices, entry)
             return filled.eval().requires_grad_(False).to(device), weights.notices
     config = read_config(folder, entry)
     if entry.in_catalogue:
-        hardware.check_memory(entry.memory_mb * 10**6, entry, settings, device)
+        check_memory(entry.memory_mb * 10**6, entry, settings, device)
     else:
         check_fits(config, entry, settings, device)
     mapped = folder.resolve().is_relative_to(settings.cache.resolve())
@@ -60,7 +63,7 @@ def model(folder: Path, entry: Entry, settings: Settings) -> tuple[Any, tuple[Me
         torch.no_grad(),
         weight_files.opened(weight_files.files_of(folder), entry, mapped) as weights,
     ):
-        filled, info = _fill(config, weights, entry, hardware.pick_dtype(settings, device))
+        filled, info = _fill(config, weights, entry, pick_dtype(settings, device))
         wrong = [f"{key} {list(found)} ≠ {list(asked)}" for key, found, asked in sorted(info["mismatched_keys"])]
         weight_files.check_weights(sorted(info["missing_keys"]), wrong, entry)
         _take_generation_config(filled, folder)
@@ -218,11 +221,9 @@ def check_fits(config: Any, entry: Entry, settings: Settings, device: str) -> No
     has_attention = any("attention" in type(module).__name__.lower() for module in skeleton.modules())
     if not has_attention or config.model_type in _NO_SOFTMAX:
         raise Problem("{name} has no attention layers: there is nothing to show", name=entry.name)
-    dtype = hardware.pick_dtype(settings, device)
+    dtype = pick_dtype(settings, device)
     width = 4 if dtype == "auto" else getattr(torch, dtype).itemsize
-    hardware.check_memory(
-        width * sum(parameter.numel() for parameter in skeleton.parameters()), entry, settings, device
-    )
+    check_memory(width * sum(parameter.numel() for parameter in skeleton.parameters()), entry, settings, device)
 
 
 def _no_weights(folder: Path, entry: Entry) -> Problem:
@@ -237,3 +238,63 @@ def _no_weights(folder: Path, entry: Entry) -> Problem:
     if (folder / weight_files.INDEX).is_file():
         return Problem("Some of the safetensors files that the index of {name} names are not there", name=entry.name)
     return Problem("{name} has no config.json with safetensors beside it", name=entry.name)
+
+
+# The hardware that a model runs on: its device, the dtype to compute in, its free memory.
+def check_memory(needed: int, entry: Entry, settings: Settings, device: str) -> None:
+    """Raise a Problem if weights of `needed` bytes exceed the limit in the settings or the free memory."""
+    free = settings.memory_bytes or free_memory(device)
+    if free is not None and needed > free:
+        raise Problem(
+            "{name} is too large for this machine: its weights take {needed} MB of memory and {free} MB are free",
+            name=entry.name,
+            needed=needed // 10**6,
+            free=free // 10**6,
+        )
+
+
+def pick_device(settings: Settings) -> str:
+    """The device in the settings, or the first of cuda, mps and cpu that is available."""
+    import torch
+
+    if settings.device:
+        try:
+            return str(torch.device(settings.device))
+        except RuntimeError as error:
+            raise Problem("ATTNVIZ_DEVICE={device} is not a torch device", device=settings.device) from error
+    if torch.cuda.is_available():
+        return "cuda"
+    return "mps" if torch.backends.mps.is_available() else "cpu"
+
+
+def pick_dtype(settings: Settings, device: str) -> str:
+    """The dtype in the settings, or the default: the checkpoint's own on a GPU, to save memory, else float32."""
+    return settings.dtype or ("auto" if device.startswith("cuda") else "float32")
+
+
+def free_memory(device: str) -> int | None:
+    """Free memory on a device in bytes; None if the system does not report it."""
+    import torch
+
+    if device.startswith("cuda"):
+        return int(torch.cuda.mem_get_info(device)[0])
+    known = [free for free in (_meminfo(), _cgroup()) if free is not None]
+    return min(known) if known else None
+
+
+def _meminfo() -> int | None:
+    try:
+        lines = Path("/proc/meminfo").read_text().splitlines()
+    except OSError:
+        return None
+    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:")), None)
+
+
+def _cgroup() -> int | None:
+    """Bytes left below the memory limit of the container (cgroup); None if there is no limit."""
+    try:
+        limit = Path("/sys/fs/cgroup/memory.max").read_text().strip()
+        used = int(Path("/sys/fs/cgroup/memory.current").read_text())
+    except (OSError, ValueError):
+        return None
+    return max(int(limit) - used, 0) if limit.isdecimal() else None

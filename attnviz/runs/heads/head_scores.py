@@ -122,10 +122,6 @@ class GrowingScores:
         self._held: dict[str, np.ndarray] = {}  # (room for sentences, N); doubled when it is full
         self._count = 0
 
-    @property
-    def empty(self) -> bool:
-        return self._places is None
-
     def add(self, places: HeadPositions, names: tuple[str, ...], scores: dict[str, np.ndarray]) -> None:
         """Append the rows (B, N) of each pattern or cost."""
         if self._places is not None and (places, set(scores)) != (self._places, set(self._held)):
@@ -133,7 +129,7 @@ class GrowingScores:
         self._places, self._names = places, names
         count = self._count + len(next(iter(scores.values())))
         for name, rows in scores.items():
-            self._held[name] = self._with_room(self._held.get(name), count, len(places))
+            self._held[name] = self._with_room(self._held.get(name, np.empty((0, len(places)))), count)
             self._held[name][self._count : count] = rows
         self._count = count
 
@@ -144,12 +140,11 @@ class GrowingScores:
         held = {name: rows[: self._count] for name, rows in self._held.items()}
         return HeadScores(self._places, self._names, held, self._count)
 
-    def _with_room(self, held: np.ndarray | None, count: int, heads: int) -> np.ndarray:
-        if held is not None and len(held) >= count:
+    def _with_room(self, held: np.ndarray, count: int) -> np.ndarray:
+        if len(held) >= count:
             return held
-        made = np.empty((max(16, 2 * count), heads))
-        if held is not None:
-            made[: self._count] = held[: self._count]
+        made = np.empty((max(16, 2 * count), held.shape[1]))
+        made[: self._count] = held[: self._count]
         return made
 
 

@@ -20,7 +20,7 @@ from transformers import (
 from attnviz.base.message import Problem
 from attnviz.models.capture.adapter import NAME
 from attnviz.models.capture.run import capture
-from attnviz.models.loading import hardware
+from attnviz.models.loading import open_folder
 from attnviz.models.loading.load_model import load
 from attnviz.models.settings import current
 from attnviz.models.tokens.encoding import encode, encode_target
@@ -115,7 +115,7 @@ def test_device_and_dtype_come_from_the_settings(monkeypatch, tmp_path):
     assert loaded.model.dtype == torch.bfloat16
     monkeypatch.setenv("ATTNVIZ_DEVICE", "toaster")
     with pytest.raises(Problem, match="ATTNVIZ_DEVICE=toaster is not a torch device"):
-        hardware.pick_device(current())
+        open_folder.pick_device(current())
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux lists a process's mappings")
