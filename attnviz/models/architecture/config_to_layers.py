@@ -62,7 +62,7 @@ def _layout(config: Any, family: FamilyRules, heads: int | None = None) -> HeadL
     if config.model_type in ("falcon", "esm", "phi", "stablelm", "opt"):
         width = None  # in these families head_dim is computed from other fields, or not used
     d_model = number(config, "hidden_size")
-    if width is None and family.shape in ("decoder", "hybrid", "gpt2") and d_model >= heads:
+    if width is None and family.shape in ("decoder", "hybrid") and d_model >= heads:
         width = d_model // heads  # transformers also rounds down when heads do not divide d_model
     return HeadLayout(d_model, heads, kv_heads, width)
 
@@ -129,6 +129,8 @@ def _decoder(config: Any, family: FamilyRules) -> Iterator[LayerSpec]:
     held = None if family.cache and not repeats else 2 * layout.n_heads * layout.qk_width * family.cache
     for i, (kind, window) in enumerate(_kinds(config, number(config, "num_hidden_layers"))):
         yield _layer(i, kind, layout, count, window=window, slides=slides, held=held)
+        if config.model_type == "gpt2" and config.add_cross_attention:
+            yield _layer(i, "full", layout, count, role="cross")
 
 
 def _encoder(config: Any, family: FamilyRules) -> Iterator[LayerSpec]:
@@ -140,14 +142,6 @@ def _encoder(config: Any, family: FamilyRules) -> Iterator[LayerSpec]:
     for i, (kind, window) in enumerate(_kinds(config, n)):
         more = {} if decodes else {"cached": 0, "stack": "encoder"}
         yield _layer(i, kind, layout, count if i < with_own else Parameters(), window=window, **more)
-
-
-def _gpt2(config: Any, family: FamilyRules) -> Iterator[LayerSpec]:
-    layout = _layout(config, family)
-    for i in range(number(config, "num_hidden_layers")):
-        yield _layer(i, "full", layout, _count(config, family, layout))
-        if getattr(config, "add_cross_attention", False):
-            yield _layer(i, "full", layout, _count(config, family, layout), role="cross")
 
 
 def _latent(config: Any, family: FamilyRules) -> Iterator[LayerSpec]:
@@ -217,7 +211,6 @@ _SHAPES: dict[str, Callable[[Any, FamilyRules], Iterator[LayerSpec]]] = {
     "decoder": _decoder,
     "encoder": _encoder,
     "encoder-decoder": _encoder_decoder,
-    "gpt2": _gpt2,
     "hybrid": _hybrid,
     "latent": _latent,
     "t5": _t5,
