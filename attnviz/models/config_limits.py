@@ -45,9 +45,9 @@ def kernel(config: Mapping[str, Any]) -> str | None:
     """The first kernel of the hub that the config names: transformers would download and run it."""
     for _path, name, value in _fields(config):
         named = value.values() if isinstance(value, Mapping) else [value]
-        found = [str(each) for each in named if "/" in str(each)] if _NAMES_CODE.search(name) else []
-        if found:
-            return found[0]
+        kernels = [str(each) for each in named if "/" in str(each)] if _NAMES_CODE.search(name) else []
+        if kernels:
+            return kernels[0]
     return None
 
 

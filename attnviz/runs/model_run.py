@@ -113,8 +113,8 @@ def stacks_of(trace: Trace, source: Tokens, target: Tokens | None) -> tuple[Stac
         ("decoder", lambda la: la.stack == "decoder" and la.kind == "self", decoder, decoder),
         ("cross", lambda la: la.kind == "cross", decoder, source),
     ]
-    found = ((name, tuple(filter(belongs, trace.layers)), q, k) for name, belongs, q, k in wanted)
-    return tuple(Stack(name, layers, q, k) for name, layers, q, k in found if layers)
+    groups = ((name, tuple(filter(belongs, trace.layers)), q, k) for name, belongs, q, k in wanted)
+    return tuple(Stack(name, layers, q, k) for name, layers, q, k in groups if layers)
 
 
 def run_model(request: Request, loaded: LoadedModel) -> ModelRun:

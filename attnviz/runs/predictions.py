@@ -70,8 +70,8 @@ def token_choices(
 
 def changes(loaded: LoadedModel, before: Slot, after: Slot) -> tuple[list[ProbabilityChange], float]:
     """The likeliest tokens before and after, and the share of probability (0 to 1) that moved to other tokens."""
-    found = likeliest(loaded, before.logits, after.logits, SHOWN)
-    return found, probability_moved(before.logits, after.logits)
+    tokens = likeliest(loaded, before.logits, after.logits, SHOWN)
+    return tokens, probability_moved(before.logits, after.logits)
 
 
 def likeliest(

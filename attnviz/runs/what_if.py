@@ -92,7 +92,7 @@ def changed_layers(
 
 def edits(stack: Stack, layer: int, head: int, edit: HeadEdit) -> list[Edit]:
     """The change as the edits that `intervene` takes."""
-    found = []
+    result = []
     chosen = range(len(stack.layers)) if edit.where == "all" else [layer]
     kind, side = stack.layers[0].kind, stack.layers[0].stack
     if edit.changes_attention:
@@ -100,12 +100,12 @@ def edits(stack: Stack, layer: int, head: int, edit: HeadEdit) -> list[Edit]:
             here = stack.layers[index]
             heads: NumberChoice = head if edit.where == "head" else "all"
             mask, scale = mask_of(edit, here), scale_of(edit, here)
-            found.append(Edit(here.index, heads, side, kind, mask=mask, scale=scale, tower=here.tower or None))
+            result.append(Edit(here.index, heads, side, kind, mask=mask, scale=scale, tower=here.tower or None))
     for index in sorted({place[0] for place in edit.silenced}):
         quiet = tuple(number for where, number in edit.silenced if where == index)
         here = stack.layers[index]
-        found.append(Edit(here.index, quiet, side, kind, silence=True, tower=here.tower or None))
-    return found
+        result.append(Edit(here.index, quiet, side, kind, silence=True, tower=here.tower or None))
+    return result
 
 
 def run_again(run: ModelRun, loaded: LoadedModel, stack: StackId, layer: int, head: int, edit: HeadEdit) -> Trace:
@@ -187,35 +187,35 @@ def largest_change(before: Matrix, after: Matrix) -> LargestChange | None:
 
 def said_of_change(before: Matrix, after: Matrix) -> Message:
     """A sentence on how the second picture differs from the first, naming the row and the cell that change most."""
-    found = largest_change(before, after)
-    if found is None:
+    change = largest_change(before, after)
+    if change is None:
         if before.meaning == "values":
             return Message("No weight × value in this picture changes.")
         return Message("No row of this picture changes by as much as 0.05% of its weight.")
-    token = before.row_name(found.row)
-    if found.empty:
+    token = before.row_name(change.row)
+    if change.empty:
         return Message("“{token}” changes most: it may look at nothing any more.", {"token": token})
-    key = before.col_name(found.col)
+    key = before.col_name(change.col)
     if before.meaning == "values":
         return Message(
             "“{token}” changes most: weight times value of “{key}”, after W_O, is {after:.2f} long where it was "
             "{before:.2f}.",
-            {"token": token, "key": key, "before": found.before, "after": found.after},
+            {"token": token, "key": key, "before": change.before, "after": change.after},
         )
     return Message(
         "“{token}” changes most: {moved:.1%} of its weight goes to other tokens, and “{key}” gets {after:.1%} "
         "where it got {before:.1%}.",
-        {"token": token, "key": key, "moved": found.moved, "before": found.before, "after": found.after},
+        {"token": token, "key": key, "moved": change.moved, "before": change.before, "after": change.after},
     )
 
 
 def said_of_difference(left: Matrix, right: Matrix) -> Message:
     """A sentence on where two heads differ most on the same tokens."""
-    found = largest_change(left, right)
-    if found is None:
+    change = largest_change(left, right)
+    if change is None:
         return Message("The two pictures do not differ.")
-    cell = {"token": left.row_name(found.row), "key": left.col_name(found.col)}
-    both = cell | {"left": found.before, "right": found.after}
+    cell = {"token": left.row_name(change.row), "key": left.col_name(change.col)}
+    both = cell | {"left": change.before, "right": change.after}
     if left.meaning == "values":
         return Message(
             "They differ most in “{token}”: weight times value of “{key}”, after W_O, is {left:.2f} long on the left "

@@ -69,7 +69,7 @@ def _layout(config: Any, family: FamilyRules, heads: int | None = None) -> HeadL
 
 def _count(config: Any, family: FamilyRules, layout: HeadLayout, **more: Any) -> Parameters:
     """Attention parameters of one layer, including what the family adds to the standard projections."""
-    found = parameters(
+    standard = parameters(
         layout,
         qkv_bias=_flag(config, family.qkv_bias),
         out_bias=_flag(config, family.out_bias),
@@ -81,10 +81,10 @@ def _count(config: Any, family: FamilyRules, layout: HeadLayout, **more: Any) ->
     no_key_bias = 0 if family.key_bias else layout.kv_heads * layout.qk_width
     extra = family.extra_per_head * layout.n_heads + family.extra_per_width * layout.qk_width
     return replace(
-        found,
-        biases=found.biases - no_key_bias,
-        norms=found.norms + (layout.n_heads * layout.v_width if family.sub_norm else 0),
-        other=found.other + extra,
+        standard,
+        biases=standard.biases - no_key_bias,
+        norms=standard.norms + (layout.n_heads * layout.v_width if family.sub_norm else 0),
+        other=standard.other + extra,
     )
 
 
@@ -111,14 +111,14 @@ def _kinds(config: Any, n: int) -> list[tuple[LayerKind, int | None]]:
         one = "sliding_attention" if getattr(config, "sliding_window", None) else "chunked_attention" if chunk else ""
         types = [one or "full_attention"] * n
     windows = {"window": ("sliding_window", "local_attention", "window_size"), "chunk": ("attention_chunk_size",)}
-    found: list[tuple[LayerKind, int | None]] = []
+    kinds: list[tuple[LayerKind, int | None]] = []
     for name in types[:n]:
         if name not in _KINDS:
             raise UnknownLayer("layer type {name} is not supported", name=repr(name))
         kind = _KINDS[name]
         given = (getattr(config, field, None) for field in windows.get(kind, ()))
-        found.append((kind, next((int(w) for w in given if w), None)))
-    return found
+        kinds.append((kind, next((int(w) for w in given if w), None)))
+    return kinds
 
 
 def _decoder(config: Any, family: FamilyRules) -> Iterator[LayerSpec]:
@@ -169,7 +169,7 @@ def _hybrid(config: Any, family: FamilyRules) -> Iterator[LayerSpec]:
     each = getattr(config, "per_layer_config", None) or [config] * n
     for i, ((kind, window), mode, own) in enumerate(zip(_kinds(config, n), sharing, each, strict=True)):
         fixed, fixed_float32 = recurrent_state_of(config) if kind in ("linear", "hybrid") else (0, 0)
-        state = {"fixed": fixed, "fixed_float32": fixed_float32}
+        state: dict[str, Any] = {"fixed": fixed, "fixed_float32": fixed_float32}
         if kind == "linear":
             yield LayerSpec(i, "decoder", "self", kind, number(config, "hidden_size"), **state)
             continue

@@ -251,4 +251,4 @@ def _unchosen(model: Any) -> int:
 
 def _first(config: Any, names: tuple[str, ...]) -> int:
     text = config.get_text_config()
-    return next((found for name in names if isinstance(found := getattr(text, name, None), int)), 0)
+    return next((number for name in names if isinstance(number := getattr(text, name, None), int)), 0)

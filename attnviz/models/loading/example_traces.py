@@ -86,9 +86,9 @@ def _write(loaded: LoadedModel, fresh: Path, progress: Progress) -> None:
     from attnviz.models.capture import capture
     from attnviz.models.tokens import encode
 
-    mine = examples_of(loaded.entry)
-    for done, example in enumerate(mine):
-        progress(done / len(mine), Message("Capturing the examples of {name}", {"name": loaded.entry.name}))
+    examples = examples_of(loaded.entry)
+    for done, example in enumerate(examples):
+        progress(done / len(examples), Message("Capturing the examples of {name}", {"name": loaded.entry.name}))
         tokens = encode(loaded, example.text, example.second or None)
         trace = capture(loaded.model, logits=loaded.predicts, **tokens.inputs)
         trace.save(fresh / f"{example.id}.safetensors")

@@ -110,16 +110,16 @@ def _weights(reader: Any, config: Any, say: Progress) -> dict[str, torch.Tensor]
     return state
 
 
-def _name(theirs: str) -> str | None:
+def _name(name: str) -> str | None:
     """The tensor's name in transformers; None for tables that transformers computes itself."""
-    stem, _, suffix = theirs.rpartition(".")
+    stem, _, suffix = name.rpartition(".")
     if stem in _OUTSIDE:
         return f"{_OUTSIDE[stem]}.{suffix}"
     if stem == "rope_freqs":
         return None
     block = re.fullmatch(r"blk\.(\d+)\.(\w+)", stem)
     if block is None or block[2] not in _INSIDE:
-        raise Problem("The packaged file has an unexpected tensor {name}", name=theirs)
+        raise Problem("The packaged file has an unexpected tensor {name}", name=name)
     return f"model.layers.{block[1]}.{_INSIDE[block[2]]}.{suffix}"
 
 

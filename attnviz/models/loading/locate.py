@@ -214,10 +214,10 @@ def _base_version(folder: Path) -> str:
     if base is None:
         return ""
     try:
-        found = find(base).folder
+        base_folder = find(base).folder
     except Problem:
         return ""
-    return "" if found is None else version_of(found)
+    return "" if base_folder is None else version_of(base_folder)
 
 
 def version_of(folder: Path) -> str:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
 from attnviz.base.message import Message, Problem, Several
 from attnviz.models import config_limits
@@ -112,18 +112,18 @@ def add(model: nn.Module, adapter: Adapter, entry: Entry) -> tuple[Message, ...]
             delta = delta if _is_linear(layer) else delta.T
             summed = (layer.weight.float() + delta).to(layer.weight.dtype)
             layer.weight = torch.nn.Parameter(summed, requires_grad=False)
-    said = Message(
+    notice = Message(
         "The LoRA adapter {name} was added to {base}: {count} weight matrices, by {scale} B A",
         {"name": entry.name, "base": adapter.base, "count": len(pairs), "scale": f"{adapter.scale:g}"},
     )
-    return (said, *weights.notices)
+    return (notice, *weights.notices)
 
 
 def _pairs(
     slices: Mapping[str, Any], model: nn.Module, adapter: Adapter, entry: Entry
 ) -> dict[str, tuple[Tensor, Tensor]]:
     """A and B by the name of their layer in the model, with the shapes that fit."""
-    found: dict[str, dict[str, Any]] = {}
+    matrices: dict[str, dict[str, Any]] = {}
     for key, each in slices.items():
         match = _KEY.fullmatch(key)
         if match is None:
@@ -132,11 +132,11 @@ def _pairs(
                 name=entry.name,
                 key=key,
             )
-        sides = found.setdefault(_in_model(match["layer"], model, adapter, entry), {})
+        sides = matrices.setdefault(_in_model(match["layer"], model, adapter, entry), {})
         if match["side"] in sides:
             raise Problem("{name} holds {key} twice, under two names", name=entry.name, key=key)
         sides[match["side"]] = each
-    for name, sides in found.items():
+    for name, sides in matrices.items():
         shapes = [list(sides[side].get_shape()) if side in sides else [] for side in "AB"]
         layer: Any = model.get_submodule(name)
         shape = list(layer.weight.shape)
@@ -150,7 +150,7 @@ def _pairs(
                 shape=shape,
                 rank=adapter.rank,
             )
-    return {name: (sides["A"], sides["B"]) for name, sides in found.items()}
+    return {name: (sides["A"], sides["B"]) for name, sides in matrices.items()}
 
 
 def _in_model(name: str, model: Any, adapter: Adapter, entry: Entry) -> str:
@@ -188,5 +188,5 @@ def _is_linear(layer: object) -> bool:
     return type(layer) is nn.Linear
 
 
-def _is_number(value: object) -> bool:
+def _is_number(value: object) -> TypeGuard[float]:
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e9  # NaN is not, either

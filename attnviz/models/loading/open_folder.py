@@ -142,7 +142,7 @@ def tokenizer(folder: Path, entry: Entry, for_model: Any) -> Any:
     if entry.kind == "pictures" or (for_model.main_input_name == "pixel_values" and not reads_words):
         return None
     try:
-        found = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+        result = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
     except Exception as error:
         if "auto_map" in (config_limits.read_json(folder / "tokenizer_config.json") or {}):
             raise Problem(
@@ -151,19 +151,19 @@ def tokenizer(folder: Path, entry: Entry, for_model: Any) -> Any:
         raise Problem(
             "The tokenizer of {name} cannot be read: {reason}", name=entry.name, reason=first_line(error)
         ) from error
-    files = {*found.vocab_files_names.values(), "tokenizer.json"} if found.vocab_files_names else set()
+    files = {*result.vocab_files_names.values(), "tokenizer.json"} if result.vocab_files_names else set()
     if files and not any((folder / str(name)).is_file() for name in files):  # transformers would make an empty one
         raise Problem("{name} comes without a tokenizer", name=entry.name)
-    if not isinstance(found.model_max_length, int | float):
+    if not isinstance(result.model_max_length, int | float):
         raise Problem(
             "The tokenizer of {name} cannot be read: {reason}",
             name=entry.name,
-            reason=f"model_max_length={found.model_max_length}",
+            reason=f"model_max_length={result.model_max_length}",
         )
-    if found.is_fast:  # some tokenizer files cut and pad every text; attnviz cuts to its own limit instead
-        found.backend_tokenizer.no_truncation()
-        found.backend_tokenizer.no_padding()
-    return found
+    if result.is_fast:  # some tokenizer files cut and pad every text; attnviz cuts to its own limit instead
+        result.backend_tokenizer.no_truncation()
+        result.backend_tokenizer.no_padding()
+    return result
 
 
 def read_config(folder: Path, entry: Entry) -> Any:

@@ -67,8 +67,8 @@ def opened(files: tuple[Path, ...], entry: Entry, mapped: bool) -> Iterator[Stor
         plain, taken_off = plain_names(list(slices))
         if len(set(plain.values())) < len(plain):
             raise Problem("Some weights of {name} are there twice, with a prefix and without", name=entry.name)
-        said = Message("The prefix {prefix} was taken off the names of the weights", {"prefix": Several(taken_off)})
-        yield StoredWeights({plain[name]: each for name, each in slices.items()}, (said,) if taken_off else ())
+        notice = Message("The prefix {prefix} was taken off the names of the weights", {"prefix": Several(taken_off)})
+        yield StoredWeights({plain[name]: each for name, each in slices.items()}, (notice,) if taken_off else ())
 
 
 def plain_names(names: list[str]) -> tuple[dict[str, str], tuple[str, ...]]:

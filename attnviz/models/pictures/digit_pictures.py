@@ -90,15 +90,15 @@ def card(model: str) -> Message | None:
     file = FOLDER / model / "figures.json"
     if not file.is_file():
         return None
-    found = json.loads(file.read_text("utf-8"))
-    if "exact" in found:
+    figures = json.loads(file.read_text("utf-8"))
+    if "exact" in figures:
         return Message(
             "This model writes {pairs} of pairs and {triples} of triples of digits that it has not learned from "
             "without a fault. Data (UCI digits, as scikit-learn has them) and weights: CC BY 4.0.",
-            {name: f"{share:.1%}" for name, share in found["exact"].items()},
+            {name: f"{share:.1%}" for name, share in figures["exact"].items()},
         )
     return Message(
         "This model is right on {held_out} of a held-out fifth of its data, and on {last} of the last 360 pictures, "
         "which other hands wrote. Data (UCI digits, as scikit-learn has them) and weights: CC BY 4.0.",
-        {"held_out": f"{found['held_out_fifth']:.1%}", "last": f"{found['last_360']:.1%}"},
+        {"held_out": f"{figures['held_out_fifth']:.1%}", "last": f"{figures['last_360']:.1%}"},
     )

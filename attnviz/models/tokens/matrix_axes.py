@@ -36,12 +36,12 @@ class MatrixAxis:
     @property
     def notes(self) -> tuple[Message, ...]:
         """Sentences for the visitor about what was done to the weights."""
-        told = []
+        notes = []
         if self.merged:
-            told.append(Message("Weights to the tokens of a word are added up; weights from its tokens are averaged"))
+            notes.append(Message("Weights to the tokens of a word are added up; weights from its tokens are averaged"))
         if self.hidden:
-            told.append(Message("{count} special tokens are not shown", {"count": self.hidden}))
-        return tuple(told)
+            notes.append(Message("{count} special tokens are not shown", {"count": self.hidden}))
+        return tuple(notes)
 
 
 def matrix_axis(tokens: Tokens, words: bool = False, specials: bool = True) -> MatrixAxis:

@@ -122,15 +122,15 @@ def _words(raws: list[RawToken], texts: tuple[str, ...]) -> list[int | None]:
     """The word of each token. A single space belongs to the word after it; other white space is a word of its own."""
     words: list[int | None] = [None] * len(raws)
     for segment, text in enumerate(texts):
-        mine = [i for i, raw in enumerate(raws) if raw.segment == segment and not raw.special]
+        members = [i for i, raw in enumerate(raws) if raw.segment == segment and not raw.special]
         numbers = word_boundaries.join_by_pieces(
-            word_boundaries.words_of(text), [(raws[i].start, raws[i].end) for i in mine]
+            word_boundaries.words_of(text), [(raws[i].start, raws[i].end) for i in members]
         )
-        keys = [_key(raws[i], text, numbers, i) for i in mine]
+        keys = [_key(raws[i], text, numbers, i) for i in members]
         for n in range(len(keys) - 2, -1, -1):
             keys[n] = keys[n + 1] if keys[n] is None else keys[n]
         order: dict[object, int] = {}
-        for i, key in zip(mine, keys, strict=True):
+        for i, key in zip(members, keys, strict=True):
             words[i] = order.setdefault(key, len(order))
     return words
 
