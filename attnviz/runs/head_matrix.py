@@ -82,13 +82,13 @@ class Matrix:
         """A column's label, followed by its position when the label occurs more than once."""
         return _named(self.cols, self.col_at, col)
 
-    def said_of(self, row: int, most: int = 3) -> Message:
-        """A sentence naming the `most` largest cells of a row; a token that occurs more than once gets its position."""
+    def said_of(self, row: int) -> Message:
+        """A sentence naming the three largest cells of a row; a token that occurs more than once gets its position."""
         token = self.row_name(row)
         if self.hidden[row].all():
             return Message(MASKED_ROW.template, {"token": token})
         seen = np.where(self.hidden[row], 0.0, self.values[row])
-        order = np.argsort(-seen, kind="stable")[:most]
+        order = np.argsort(-seen, kind="stable")[:3]
         worth = [int(key) for key in order if seen[key] >= (0.005 if self.meaning != "values" else 1e-9)]
         if not worth:
             return Message(FAINT_ROW.template, {"token": token})

@@ -12,7 +12,6 @@ from transformers.configuration_utils import PretrainedConfig
 
 from attnviz.base.message import Problem
 from attnviz.core.costs import Flops, Parameters
-from attnviz.core.latent import LatentForm
 from attnviz.models.architecture import config_to_layers
 from attnviz.models.architecture.family_rules import FAMILIES
 from attnviz.models.architecture.layer_spec import PAGED, Convention, LayerSpec, Paged
@@ -113,18 +112,14 @@ class Architecture:
         dtype: str = "bfloat16",
         convention: Convention = "ideal",
         encoder_tokens: int = 0,
-        group: int = 64,
-        paged: Paged = PAGED,
     ) -> Iterator[tuple[LayerSpec, int]]:
         """Each layer with the bytes of its cache; arguments as in `kv_cache_bytes`."""
         _check(tokens, batch, encoder_tokens)
         lengths = {"self": tokens, "cross": encoder_tokens}
         for layer in self.layers:
-            yield layer, batch * layer.cache_bytes(lengths[layer.role], dtype, convention, group, paged)
+            yield layer, batch * layer.cache_bytes(lengths[layer.role], dtype, convention)
 
-    def prefill_flops(
-        self, tokens: int, *, causal: bool = False, machine: LatentForm = "expanded", encoder_tokens: int | None = None
-    ) -> Flops:
+    def prefill_flops(self, tokens: int, *, causal: bool = False, encoder_tokens: int | None = None) -> Flops:
         """Attention FLOPs to process `tokens` tokens in one pass; an encoder beside it reads as many unless said.
 
         `causal` skips what a decoder's mask hides; encoders and cross-attention look everywhere.
@@ -136,15 +131,13 @@ class Architecture:
             if layer.role == "cross":
                 work = layer.cross_flops(tokens, read, prepare=True)
             elif layer.stack == "encoder":
-                work = layer.flops(encoded, encoded, machine=machine)
+                work = layer.flops(encoded, encoded, machine="expanded")
             else:
-                work = layer.flops(tokens, tokens, causal=causal, machine=machine)
+                work = layer.flops(tokens, tokens, causal=causal, machine="expanded")
             total = total + work * n
         return total
 
-    def decode_flops(
-        self, context: int, *, machine: LatentForm = "absorbed", encoder_tokens: int | None = None
-    ) -> Flops:
+    def decode_flops(self, context: int, *, encoder_tokens: int | None = None) -> Flops:
         """Attention FLOPs to decode one token that sees `context` tokens, itself included (fewer with a window).
 
         Cross-attention looks at `encoder_tokens` (as many unless said), whose keys and values are kept.
@@ -155,7 +148,7 @@ class Architecture:
             if layer.role == "cross":
                 total = total + layer.cross_flops(1, heard) * n
             elif layer.stack == "decoder":
-                total = total + layer.flops(1, context, causal=True, machine=machine) * n
+                total = total + layer.flops(1, context, causal=True, machine="absorbed") * n
         return total
 
     @cached_property

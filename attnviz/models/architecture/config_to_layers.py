@@ -79,12 +79,11 @@ def _count(config: Any, family: FamilyRules, layout: HeadLayout, **more: Any) ->
         **more,
     )
     no_key_bias = 0 if family.key_bias else layout.kv_heads * layout.qk_width
-    extra = family.extra_per_head * layout.n_heads + family.extra_per_width * layout.qk_width
     return replace(
         standard,
         biases=standard.biases - no_key_bias,
         norms=standard.norms + (layout.n_heads * layout.v_width if family.sub_norm else 0),
-        other=standard.other + extra,
+        other=standard.other + family.extra_per_width * layout.qk_width,
     )
 
 

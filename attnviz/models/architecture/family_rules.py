@@ -25,7 +25,6 @@ class FamilyRules:
     sinks: Flag = False
     gated: Flag = False
     shares_heads: bool = True  #: False where every query head has its own keys, even if the config says otherwise
-    extra_per_head: int = 0  #: additional parameters per query head
     extra_per_width: int = 0  #: additional parameters, in multiples of the head width
     cache: bool = True  #: False where transformers has no cache for the family
     sub_norm: bool = False  #: whether there is a norm over the model width before W_O

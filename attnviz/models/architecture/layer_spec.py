@@ -87,7 +87,7 @@ class LayerSpec:
         plain = dtype if dtype in ("float32", "float16", "bfloat16") else "bfloat16"
         return growing + stored_bytes(self.fixed, plain) + 4 * self.fixed_float32
 
-    def flops(self, new_tokens: int, context: int, *, causal: bool = False, machine: LatentForm = "absorbed") -> Flops:
+    def flops(self, new_tokens: int, context: int, *, causal: bool = False, machine: LatentForm) -> Flops:
         """FLOPs of softmax attention for `new_tokens` tokens at the end of `context`; MLA in the form `machine`."""
         if self.n_heads == 0:
             return Flops(0, 0, 0)

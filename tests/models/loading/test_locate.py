@@ -192,8 +192,6 @@ def folder_of(tmp_path, config, weights="model.safetensors"):
     "config, weights, sentence",
     [
         ({"model_type": "llama"}, "pytorch_model.bin", "only as pickle files"),
-        ({"model_type": "llama"}, "notes.txt", "has a config.json and no weights"),
-        ({"model_type": "of_my_own", "auto_map": {"AutoModel": "x.Y"}}, "model.safetensors", "code of its own"),
         (
             {"model_type": "of_my_own"},
             "model.safetensors",
