@@ -30,18 +30,19 @@ if TYPE_CHECKING:
 _TOKENIZERS: Final = ("tokenizer.json", "tokenizer.model", "vocab.json", "vocab.txt", "spiece.model")
 
 
-def load(name: str, progress: Progress = silent) -> LoadedModel:
+def load(name: str, progress: Progress | None = None) -> LoadedModel:
     """The model for a catalogue id, a hub id or a folder. Every failure that is expected raises a Problem."""
     from attnviz.models.capture import adopt  # imported here because it loads torch and transformers
 
     settings = current()
     entry = find(name)
-    state = fetch(availability_of(entry, settings), settings, progress)
+    say = progress or silent
+    state = fetch(availability_of(entry, settings), settings, say)
     assert state.path is not None
     assert state.source is not None
     before = version_now(entry)
     open_it = _open_adapter if lora_adapter.is_adapter(state.path) else _open
-    model, notices, tokenizer = open_it(state, settings, progress)
+    model, notices, tokenizer = open_it(state, settings, say)
     if version_now(entry) != before:
         raise Problem(
             "The files of {name} changed while they were read; ask again once they are written", name=entry.name
