@@ -13,7 +13,7 @@ from attnviz.base.message import Message, Problem
 from attnviz.models.catalogue import Entry
 from attnviz.models.config_limits import first_line
 from attnviz.models.loading import cache_folder, open_folder
-from attnviz.models.loading.gguf import Progress, silent
+from attnviz.models.loading.gguf import Progress
 from attnviz.models.loading.locate import hub_cache
 from attnviz.models.settings import Settings
 
@@ -22,14 +22,13 @@ _UNWANTED: Final = ["*/*"]  # subfolders contain exports for other programs
 _SLOW_SECONDS: Final = 10.0
 
 
-def download(entry: Entry, settings: Settings, say: Progress = silent) -> None:
+def download(entry: Entry, settings: Settings, say: Progress) -> None:
     """Download a model's safetensors into the hub's local cache, after checking its size and its config."""
     from huggingface_hub import snapshot_download
 
     say(0.0, Message("Asking the hub about {name}", {"name": entry.name}))
     with _in_words(entry):
-        info = _facts(entry)
-        needed, free = _weight_bytes(info, entry), cache_folder.free_bytes(hub_cache())
+        needed, free = _weight_bytes(entry), cache_folder.free_bytes(hub_cache())
         if needed > free:
             raise Problem(
                 "{name} is a download of {needed} MB, and the disk has {free} MB free",
@@ -51,17 +50,14 @@ def download(entry: Entry, settings: Settings, say: Progress = silent) -> None:
 def bytes_on_hub(entry: Entry) -> int:
     """How much there is to download, as the hub says; nothing is downloaded."""
     with _in_words(entry):
-        return _weight_bytes(_facts(entry), entry)
+        return _weight_bytes(entry)
 
 
-def _facts(entry: Entry) -> Any:
+def _weight_bytes(entry: Entry) -> int:
+    """How large the safetensors of a model on the hub are together; a Problem where it has none."""
     from huggingface_hub import HfApi
 
-    return HfApi().model_info(str(entry.hub), revision=entry.revision, files_metadata=True, timeout=_SLOW_SECONDS)
-
-
-def _weight_bytes(facts: Any, entry: Entry) -> int:
-    """How large the safetensors of a model are together; a Problem where it has none."""
+    facts = HfApi().model_info(str(entry.hub), revision=entry.revision, files_metadata=True, timeout=_SLOW_SECONDS)
     sizes = {file.rfilename: file.size or 0 for file in facts.siblings or () if "/" not in file.rfilename}
     if "adapter_config.json" in sizes and "config.json" not in sizes:
         raise Problem(
