@@ -233,7 +233,6 @@ def _only(side: MatrixAxis, which: str) -> MatrixAxis:
         side,
         labels=tuple(compress(side.labels, wanted)),
         positions=tuple(compress(side.positions, wanted)),
-        special=tuple(compress(side.special, wanted)),
         segment=tuple(compress(side.segment, wanted)),
     )
 

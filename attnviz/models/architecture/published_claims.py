@@ -31,11 +31,6 @@ class Claim:
     verdict: Verdict
     why: Message
 
-    @property
-    def off(self) -> float:
-        """Relative difference of the printed number from the computed one; 0 when equal, 1 when twice as large."""
-        return self.printed / self.found - 1
-
 
 def claims() -> tuple[Claim, ...]:
     """All published claims, each with its number computed from the architecture at 16 bits."""

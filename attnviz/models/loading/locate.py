@@ -96,7 +96,7 @@ def availability_of(entry: Entry, settings: Settings) -> Availability:
 
 def kept_folder(entry: Entry, settings: Settings) -> Path | None:
     """The cache folder for the converted form of a wheel's GGUF file; None for models that need no conversion."""
-    if entry.wheel is None or not entry.wheel.is_gguf:
+    if entry.wheel is None or not entry.wheel.path.endswith(".gguf"):
         return None
     return settings.cache / "models" / f"{entry.id}-{entry.wheel.sha256[:8]}-{_FORMAT}"
 

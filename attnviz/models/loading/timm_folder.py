@@ -35,10 +35,6 @@ class TimmPictures(nn.Module):
     def device(self) -> torch.device:
         return next(self.parameters()).device
 
-    def can_generate(self) -> bool:
-        """It writes no words."""
-        return False
-
     def forward(self, pixel_values: Tensor) -> dict[str, Any]:
         """The logits; of a model that names nothing, its vector."""
         given = self.inner(pixel_values)

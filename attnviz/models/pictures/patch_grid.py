@@ -165,11 +165,6 @@ class Windows:
     side: int
     shift: int
 
-    @property
-    def is_padded(self) -> bool:
-        """Whether windows reach beyond the picture: what is put there is looked at, too."""
-        return bool(self.rows % self.side or self.columns % self.side)
-
     def places(self) -> Tensor:
         """The patch at each place of each window, (windows, side * side); -1 beyond the picture."""
         high, wide = -(-self.rows // self.side) * self.side, -(-self.columns // self.side) * self.side
@@ -209,7 +204,8 @@ def of_all_patches(layer: RecordedLayer, windows: Windows) -> RecordedLayer:
     Where windows reach beyond the picture only weights are given, since what lies there takes a share of them.
     """
     places, tokens = windows.places().to(layer.device), windows.rows * windows.columns
-    if windows.is_padded or not layer.exact:
+    padded = windows.rows % windows.side or windows.columns % windows.side  # what is put beyond is looked at, too
+    if padded or not layer.exact:
         return replace(
             layer, q=None, k=None, v=None, bias=None, allowed=None, norms=None, w_o=None,
             reported=_pairs(layer.weights(), places, tokens),
