@@ -242,23 +242,25 @@ CATALOGUE: Final[tuple[Entry, ...]] = (
 
 def allowed_entries() -> tuple[Entry, ...]:
     """The models of the catalogue that the settings allow, packaged models first."""
-    return tuple(entry for entry in CATALOGUE if _allowed(entry))
+    models = current().models
+    return tuple(entry for entry in CATALOGUE if _allowed(entry, models))
 
 
 def find(name: str) -> Entry:
     """The entry for a catalogue id, a hub id or a local folder; a Problem if there is none or it is not allowed."""
-    entry = _named(name.strip())
-    if not _allowed(entry):
+    settings = current()
+    entry = _named(name.strip(), settings.hosted)
+    if not _allowed(entry, settings.models):
         known = Several([e.id for e in allowed_entries()])
         raise Problem("The model {name} may not be loaded on this server; these may: {known}", name=name, known=known)
     return entry
 
 
-def _named(name: str) -> Entry:
+def _named(name: str, hosted: bool) -> Entry:
     for entry in CATALOGUE:
         if name.lower() in (entry.id, entry.hub and entry.hub.lower()):
             return entry
-    if not current().hosted and _looks_like_a_folder(name):
+    if not hosted and _looks_like_a_folder(name):
         folder = _folder(name)
         if folder is None:
             raise Problem("There is no folder {name} on this machine", name=name)
@@ -283,8 +285,7 @@ def _looks_like_a_folder(name: str) -> bool:
     return name.startswith(("/", "./", "../", "~", ".\\")) or (len(name) > 2 and name[1] == ":")
 
 
-def _allowed(entry: Entry) -> bool:
-    models = current().models
+def _allowed(entry: Entry, models: str | tuple[str, ...]) -> bool:
     if isinstance(models, str):
         return models == "all" or entry.in_catalogue
     return entry.id in models or entry.hub in models
