@@ -74,8 +74,7 @@ class Architecture:
 
     def encoder_tokens(self, tokens: int) -> int:
         """Tokens its encoder reads for a text of `tokens`: as many, or what it always reads; 0 without an encoder."""
-        crosses = any(layer.role == "cross" for layer in self.layers)
-        return (self.heard or tokens) if crosses else 0
+        return (self.heard or tokens) if any(layer.role == "cross" for layer in self.layers) else 0
 
     def parameters(self) -> Parameters:
         """Attention parameters of the whole model, by kind."""

@@ -68,8 +68,7 @@ def counts_of_drawing(bitmap: np.ndarray) -> np.ndarray:
         raise Problem("a drawing has {shape} pixels; it must have 32 × 32", shape=" × ".join(map(str, bitmap.shape)))
     if not bitmap.any():
         return np.zeros((SIDE, SIDE), np.uint8)
-    blocks = filled(bitmap).reshape(SIDE, BLOCK, SIDE, BLOCK)
-    return blocks.sum((1, 3)).astype(np.uint8)
+    return filled(bitmap).reshape(SIDE, BLOCK, SIDE, BLOCK).sum((1, 3)).astype(np.uint8)
 
 
 def filled(bitmap: np.ndarray) -> np.ndarray:
