@@ -96,6 +96,7 @@ HAN = range(0x4E00, 0xA000)  #: the Chinese characters in daily use
 class SentenceFit:
     """What reading one sentence takes."""
 
+    characters: int
     tokens: int
     parts: int  #: tokens that are some of the bytes of a character
     nats: float  #: −ln of the probability that the model gives each token from the second on, summed
@@ -114,4 +115,4 @@ def run(run: ModelRun, loaded: LoadedModel) -> SentenceFit:
     ids = run.source.ids
     nats = sum(-float(logs[at, after]) for at, (_, after) in enumerate(pairwise(ids)))
     parts = sum(span.part is not None for span in run.source.spans)
-    return SentenceFit(len(ids), parts, nats)
+    return SentenceFit(len(run.request.text), len(ids), parts, nats)
