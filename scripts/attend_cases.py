@@ -169,7 +169,7 @@ def _groups(n: int) -> MatrixAxis:
     """The first token left out, the next two joined, the last two joined, the others alone."""
     positions = ((1, 2), *((i,) for i in range(3, n - 2)), (n - 2, n - 1))
     blank = tuple("" for _ in positions)
-    return MatrixAxis(blank, positions, (False,) * len(blank), (0,) * len(blank), merged=True, hidden=1)
+    return MatrixAxis(blank, positions, (0,) * len(blank), merged=True, hidden=1)
 
 
 def _edited(

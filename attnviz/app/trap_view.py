@@ -77,7 +77,7 @@ def _error(error: str) -> None:
 
 def _picture(trap: str, name: str, drawn: TrapMatrix, key: str) -> None:
     titles = {"wrong": _("What the wrong code gives"), "right": _("What the right code gives")}
-    head = Head(drawn.values, titles[name], drawn.hidden, drawn.kind)
+    head = Head(drawn.values, titles[name], drawn.hidden, "weights")
     options = Options(compact=True, root=len(drawn.cols) > LONG)
     scene = HeadScene(drawn.rows, None if drawn.rows == drawn.cols else drawn.cols, options, key)
     pins = head_view(f"{key}-{name}", head, scene)

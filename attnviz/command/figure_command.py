@@ -13,7 +13,7 @@ from attnviz.base.message import Problem, Several
 from attnviz.base.words import N_, _
 
 if TYPE_CHECKING:
-    from attnviz.serve.headless.page_run import Looks, PageAnswer
+    from attnviz.serve.headless.page_run import PageAnswer
 
 EXAMPLES = N_("""examples:
   attnviz figure "explore?text=The cat sat&at=3.1"                  what this view offers
@@ -55,7 +55,7 @@ def run(chosen: argparse.Namespace, _others: Sequence[str]) -> int:
     """Compute the page and write the files; without files, list what it offers."""
     _check(chosen)
     must_have("app", "attnviz figure")
-    from attnviz.serve.headless.page_run import app_link, figure_file, run_page
+    from attnviz.serve.headless.page_run import Looks, app_link, figure_file, run_page
 
     answer = run_page(app_link(chosen.link), chosen.figure if chosen.output else None)
     for sentence in answer.said:
@@ -64,8 +64,16 @@ def run(chosen: argparse.Namespace, _others: Sequence[str]) -> int:
         print("\n".join(answer.names) or _("This link shows no figure."))
         return 0 if answer.names else 1
     figure = _wanted(answer, chosen.figure)
+    looks = Looks(
+        chosen.background,
+        chosen.title,
+        chosen.caption,
+        not chosen.no_colour_bar,
+        chosen.scale,
+        chosen.all_heads,
+    )
     for file in chosen.output:
-        file.write_bytes(figure_file(figure, _kind(file), _looks(chosen)))
+        file.write_bytes(figure_file(figure, _kind(file), looks))
         print(_("{figure} is in {file}").format(figure=answer.file_name, file=file), file=sys.stderr)
     return 0
 
@@ -92,17 +100,4 @@ def _wanted(answer: PageAnswer, name: str) -> Any:
         raise Problem("This link shows no figure.")
     raise Problem(
         "There is no figure {name} behind this link; there are: {known}", name=name, known=Several(answer.names)
-    )
-
-
-def _looks(chosen: argparse.Namespace) -> Looks:
-    from attnviz.serve.headless.page_run import Looks
-
-    return Looks(
-        chosen.background,
-        chosen.title,
-        chosen.caption,
-        not chosen.no_colour_bar,
-        chosen.scale,
-        chosen.all_heads,
     )

@@ -61,12 +61,19 @@ def run(chosen: argparse.Namespace, _others: Sequence[str]) -> int:
     from attnviz.models.loading import load
     from attnviz.notebook import cost_of_heads, find_heads
 
-    loaded, tell = load(chosen.model), _Progress(len(lines))
+    loaded, on_terminal = load(chosen.model), sys.stderr.isatty()
+
+    def show(done: int) -> None:
+        """How many lines are done, on one line of a terminal."""
+        if on_terminal:
+            print(f"\r{done}/{len(lines)}", end="", file=sys.stderr, flush=True)
+
     if chosen.cost:
-        table = cost_of_heads(loaded, lines, keep=chosen.keep, progress=tell)
+        table = cost_of_heads(loaded, lines, keep=chosen.keep, progress=show)
     else:
-        table = find_heads(loaded, lines, tuple(chosen.patterns), progress=tell)
-    tell.end()
+        table = find_heads(loaded, lines, tuple(chosen.patterns), progress=show)
+    if on_terminal:
+        print(file=sys.stderr)
     _print(table, chosen.top)
     if chosen.output is not None:
         with chosen.output.open("w", encoding="utf-8", newline="") as file:
@@ -100,18 +107,3 @@ def _print(table: HeadTable, n: int) -> None:
         name, place = each.pattern.ljust(18), f"{each.layer:>5}  {each.head:>4}"
         error = " " * 7 if math.isnan(each.stderr) else f"{each.stderr:>7.4f}"  # a single line has none
         print(f"{name}  {place}  {each.mean:>9.4f}  {error}  {each.sentences:>8}")
-
-
-class _Progress:
-    """How many lines are done, on one line of a terminal."""
-
-    def __init__(self, of: int) -> None:
-        self.of, self.shown = of, sys.stderr.isatty()
-
-    def __call__(self, done: int) -> None:
-        if self.shown:
-            print(f"\r{done}/{self.of}", end="", file=sys.stderr, flush=True)
-
-    def end(self) -> None:
-        if self.shown:
-            print(file=sys.stderr)

@@ -11,8 +11,7 @@ from typing import Any, Final
 from attnviz.base.message import Problem
 from attnviz.engine.engine_protocol import Engine, Rerun
 from attnviz.models.catalogue import LoadedModel
-from attnviz.models.engine_address import EngineAddress
-from attnviz.models.settings import current
+from attnviz.models.settings import EngineAddress, current
 from attnviz.runs.heads.removal_costs import HeadsHere
 from attnviz.runs.model_run import ModelRun, Request, run_model
 

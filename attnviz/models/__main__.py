@@ -1,7 +1,157 @@
-"""`python -m attnviz.models`: what `attnviz models` does."""
+"""`attnviz models`, or `python -m attnviz.models`: list the models that are available, fetch and prepare them.
 
+attnviz models                    list every model of the catalogue and its state
+attnviz models fetch [NAME ...]   install and prepare the two packaged models, or those named
+attnviz models get NAME           the same for one: a name from the list, owner/name on the hub, or a folder
+attnviz models prepare            prepare the packaged models that are installed, and the explorer's examples
+attnviz models settings           list the settings read from the environment, their meanings and values
+"""
+
+from __future__ import annotations
+
+import argparse
 import sys
+import unicodedata
+from collections.abc import Callable, Sequence
 
-from attnviz.models.models_command import main
+from attnviz.base.extras import ExtraMissing, must_have
+from attnviz.base.message import Message, Problem
+from attnviz.base.words import N_, _, say
+from attnviz.models import settings
+from attnviz.models.loading import availabilities, availability, fetch, is_prepared, load, packaged, prepare_examples
 
-sys.exit(main())
+_WIDTH = 30
+
+
+EXAMPLES = N_("""examples:
+  attnviz models                      what is here, what each model is
+  attnviz models fetch                the two small trained models that the app's first pages show: 0.2 GB
+  attnviz models get gpt2             one more of the list, from the hub
+  attnviz models get ./my-checkpoint  a folder of your own, safetensors only
+
+Prepared files lie in the cache folder; attnviz models settings says where, and how to have it elsewhere.
+""")
+
+
+def main(arguments: Sequence[str] | None = None, prog: str = "python -m attnviz.models") -> int:
+    """Run one command; returns the exit status, 1 when the command failed with a Problem."""
+    parser = argparse.ArgumentParser(
+        prog=prog,
+        description=_("List the models that are available, or fetch and prepare some."),
+        epilog=_(EXAMPLES),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    commands = parser.add_subparsers(dest="command")
+    commands.add_parser("list", help=_("every model of the catalogue and its state"))
+    fetched = commands.add_parser("fetch", help=_("install and prepare the packaged models, or those named"))
+    fetched.add_argument("names", nargs="*", metavar="NAME", help=_("names from the list; without any both packages"))
+    commands.add_parser("get", help=_("fetch and prepare one model")).add_argument("name")
+    commands.add_parser("prepare", help=_("prepare the packaged models and the explorer's examples"))
+    commands.add_parser("settings", help=_("the settings read from the environment, their meanings and values"))
+    chosen = parser.parse_args(arguments)
+    try:
+        match chosen.command:
+            case "fetch":
+                _fetch(chosen.names)
+            case "get":
+                _get(chosen.name)
+            case "prepare":
+                _prepare()
+            case "settings":
+                _settings()
+            case _:
+                _list()
+    except Problem as problem:
+        _end_of_bar()
+        print(say(problem.message), file=sys.stderr)
+        return 1
+    except ExtraMissing as problem:
+        print(problem, file=sys.stderr)
+        return 1
+    return 0
+
+
+def _list() -> None:
+    rows = [
+        (
+            state.entry.id,
+            state.entry.kind or "",
+            f"{state.entry.layers}×{state.entry.heads}",
+            state.entry.licence,
+            say(state.note),
+        )
+        for state in availabilities()
+    ]
+    header = (_("model"), _("kind"), _("layers×heads"), _("licence"), _("state"))
+    widths = [max(_columns(row[column]) for row in [header, *rows]) for column in range(len(header))]
+    for row in [header, *rows]:
+        cells = (cell + " " * (width - _columns(cell)) for cell, width in zip(row, widths, strict=True))
+        print("  ".join(cells).rstrip())
+
+
+def _columns(text: str) -> int:
+    """How many columns of a terminal a text takes: a Chinese character takes two."""
+    return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)
+
+
+def _fetch(names: Sequence[str]) -> None:
+    """Install what is not there, and prepare it."""
+    wanted = [availability(name) for name in names or [entry.id for entry in packaged()]]
+    absent = [state.entry for state in wanted if state.entry.wheel is not None and not state.on_this_machine]
+    if absent:
+        print(_("Installing {names} …").format(names=", ".join(entry.name for entry in absent)), file=sys.stderr)
+        fetch(absent)
+    for state in wanted:
+        _get(state.entry.id)
+
+
+def _get(name: str) -> None:
+    must_have("models", "attnviz models")
+    loaded = load(name, _bar(name))
+    _end_of_bar()
+    prepare_examples(loaded, _bar(name))
+    _end_of_bar()
+    print(_("{name} is ready").format(name=loaded.entry.name))
+
+
+def _prepare() -> None:
+    """Prepare every packaged model. Imports neither torch nor transformers when all are prepared already."""
+    installed = [state for state in availabilities() if state.entry.wheel is not None and state.on_this_machine]
+    for state in installed:
+        if not (state.ready and is_prepared(state.entry)):
+            _get(state.entry.id)
+    if not installed:
+        print(_("No packaged model is installed: attnviz models fetch brings two"))
+
+
+def _settings() -> None:
+    values = settings.current()
+    for name, (field, default, meaning) in settings.VARIABLES.items():
+        print(_("{name} = {value}").format(name=name, value=getattr(values, field)))
+        print("    " + _("{meaning}; default: {default}").format(meaning=_(meaning), default=_(default)))
+
+
+def _bar(name: str) -> Callable[[float, Message], None]:
+    """A progress bar on a terminal; elsewhere a line for each new step."""
+    shown = ""
+
+    def draw(share: float, what: Message) -> None:
+        nonlocal shown
+        filled = round(share * _WIDTH)
+        line = f"{name}  [{'#' * filled}{'.' * (_WIDTH - filled)}] {share:4.0%}  {say(what)}"
+        if sys.stderr.isatty():
+            print(f"\r{line:<110}", end="", file=sys.stderr, flush=True)
+        elif shown != str(what):
+            print(line, file=sys.stderr)
+        shown = str(what)
+
+    return draw
+
+
+def _end_of_bar() -> None:
+    if sys.stderr.isatty():
+        print(file=sys.stderr)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

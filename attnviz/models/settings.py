@@ -11,67 +11,66 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+from urllib.parse import parse_qsl, urlsplit
 
 from attnviz.base.message import Problem, Several
 from attnviz.base.words import N_
-from attnviz.models.engine_address import EngineAddress, parsed
 
-#: variable -> (default, meaning), both as text for a person
+#: variable -> (field of Settings, default, meaning), the last two as text for a person
 VARIABLES: Final = {
     "ATTNVIZ_HOSTED": (
+        "hosted",
         "0",
         N_("1 when strangers use this server: only the catalogue's models, no folders of the machine"),
     ),
     "ATTNVIZ_MODELS": (
+        "models",
         N_("all (catalogue when hosted)"),
         N_('which models may be loaded: "all", "catalogue", or ids by comma'),
     ),
     "ATTNVIZ_TOKEN_LIMIT": (
+        "token_limit",
         N_("1024 (256 when hosted)"),
         N_("how many tokens a sentence may have; the rest is cut off, with a notice"),
     ),
-    "ATTNVIZ_CACHE": (N_("the user's cache folder"), N_("where converted models and prepared traces are kept")),
-    "ATTNVIZ_DEVICE": (N_("cuda, mps or cpu, the first that works"), N_("the torch device models are put on")),
-    "ATTNVIZ_DTYPE": (N_("float32; on cuda the checkpoint's own"), N_("float32, bfloat16 or float16")),
-    "ATTNVIZ_HUB": (N_("1 (0 when hosted)"), N_("0 never asks the hub: only what is on this machine is loaded")),
-    "ATTNVIZ_MEMORY_GB": (N_("what the machine has free"), N_("the memory that one model may take")),
+    "ATTNVIZ_CACHE": (
+        "cache",
+        N_("the user's cache folder"),
+        N_("where converted models and prepared traces are kept"),
+    ),
+    "ATTNVIZ_DEVICE": (
+        "device",
+        N_("cuda, mps or cpu, the first that works"),
+        N_("the torch device models are put on"),
+    ),
+    "ATTNVIZ_DTYPE": ("dtype", N_("float32; on cuda the checkpoint's own"), N_("float32, bfloat16 or float16")),
+    "ATTNVIZ_HUB": ("hub", N_("1 (0 when hosted)"), N_("0 never asks the hub: only what is on this machine is loaded")),
+    "ATTNVIZ_MEMORY_GB": ("memory_bytes", N_("what the machine has free"), N_("the memory that one model may take")),
     "ATTNVIZ_RUNS_MB": (
+        "runs_bytes",
         N_("576"),
         N_("the memory that passes over sentences, and what is computed of them, may take together in one process"),
     ),
     "ATTNVIZ_READINGS": (
+        "readings",
         N_("nowhere"),
         N_("a folder in which several processes of one server share passes over sentences; its owner's alone"),
     ),
     "ATTNVIZ_ENGINE": (
+        "engine",
         N_("here"),
         N_("where models run: in this process, or on Ray, as in ray://local or ray://host:10001?replicas=1-4"),
     ),
     "ATTNVIZ_EMBED": (
+        "embed",
         N_("this server's own pages"),
         N_('which pages may embed the app in a frame: "anywhere", or origins by comma, such as https://blog.example'),
     ),
     "ATTNVIZ_LOG": (
+        "log",
         N_("text (json when hosted)"),
         N_('how the server writes its log: "text" as Streamlit does, or "json", lines without a word of any visitor'),
     ),
-}
-
-#: variable -> the field of Settings that has its value
-FIELDS: Final = {
-    "ATTNVIZ_HOSTED": "hosted",
-    "ATTNVIZ_MODELS": "models",
-    "ATTNVIZ_TOKEN_LIMIT": "token_limit",
-    "ATTNVIZ_CACHE": "cache",
-    "ATTNVIZ_DEVICE": "device",
-    "ATTNVIZ_DTYPE": "dtype",
-    "ATTNVIZ_HUB": "hub",
-    "ATTNVIZ_MEMORY_GB": "memory_bytes",
-    "ATTNVIZ_RUNS_MB": "runs_bytes",
-    "ATTNVIZ_READINGS": "readings",
-    "ATTNVIZ_ENGINE": "engine",
-    "ATTNVIZ_EMBED": "embed",
-    "ATTNVIZ_LOG": "log",
 }
 
 RUNS_MB: Final = 576
@@ -79,6 +78,24 @@ DTYPES: Final = ("float32", "bfloat16", "float16")
 LOGS: Final = ("text", "json")
 _YES: Final = ("1", "true", "yes", "on")
 _NO: Final = ("0", "false", "no", "off", "")
+
+
+MOST: Final = 10**6  #: of anything that an address of Ray counts
+
+
+@dataclass(frozen=True)
+class EngineAddress:
+    """A Ray and what may be asked of it. "local" starts one on this machine; "auto" is the one that this machine is
+    part of; anything else is the host and port of a cluster's client server.
+    """
+
+    host: str
+    replicas: tuple[int, int] = (1, 2)  #: fewest and most processes that hold models; between them, as work demands
+    queue: int = 32  #: passes that may wait at each process of the app; one more is refused
+    timeout: int = 60  #: seconds after which a visitor is told that no answer came
+    cpus: int = 2  #: processors that a Ray on this machine may use
+    threads: int = 1  #: of arithmetic in each replica
+    gpus: float | None = None  #: of each replica; None: one where the cluster has any
 
 
 @dataclass(frozen=True)
@@ -114,7 +131,7 @@ def current() -> Settings:
         memory_bytes=_whole("ATTNVIZ_MEMORY_GB", 0) * 10**9 or None,
         runs_bytes=_whole("ATTNVIZ_RUNS_MB", RUNS_MB) * 10**6,
         readings=Path(named).expanduser() if (named := os.environ.get("ATTNVIZ_READINGS")) else None,
-        engine=parsed(os.environ.get("ATTNVIZ_ENGINE") or "here"),
+        engine=engine_address(os.environ.get("ATTNVIZ_ENGINE", "")),
         embed=_origins(os.environ.get("ATTNVIZ_EMBED", "")),
         log=_one_of("ATTNVIZ_LOG", os.environ.get("ATTNVIZ_LOG") or ("json" if hosted else "text"), LOGS),
     )
@@ -179,3 +196,52 @@ def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> str:
     if value not in allowed:
         raise Problem("{name}={value} must be one of {allowed}", name=name, value=value, allowed=Several(allowed))
     return value
+
+
+def engine_address(value: str) -> EngineAddress | None:
+    """The address that a setting's value stands for; None for this process. Nonsense is a Problem."""
+    if value in ("", "here"):
+        return None
+    unknown = Problem(
+        "ATTNVIZ_ENGINE={value} must be here, ray, ray://local, ray://auto or ray://host:port, with ?replicas=1-4 and "
+        "others behind it",
+        value=value,
+    )
+    try:
+        parts = urlsplit("ray://local" if value == "ray" else value)
+        wants_port = parts.hostname not in ("local", "auto")
+        fits = parts.scheme == "ray" and parts.hostname and (parts.port is not None) == wants_port
+    except ValueError:
+        raise unknown from None
+    if not fits or parts.path or parts.fragment or parts.username is not None:
+        raise unknown
+    fields = dict(_engine_field(value, name, given) for name, given in parse_qsl(parts.query, keep_blank_values=True))
+    return EngineAddress(parts.netloc, **fields)  # type: ignore[arg-type]
+
+
+def _engine_field(value: str, name: str, given: str) -> tuple[str, object]:
+    try:
+        if name == "replicas":
+            least, _, most = given.partition("-")
+            pair = _small_number(least), _small_number(most or least)
+            if pair[0] <= pair[1]:
+                return name, pair
+        elif name in ("queue", "timeout", "cpus", "threads"):
+            return name, _small_number(given)
+        elif name == "gpus" and 0 <= float(given) <= MOST:
+            return name, float(given)
+    except ValueError:
+        pass
+    raise Problem(
+        "ATTNVIZ_ENGINE={value}: {name}={told} is not understood; there are replicas=1-4, queue=32, timeout=60, "
+        "cpus=2, threads=1 and gpus=0.5",
+        value=value,
+        name=name,
+        told=given,
+    )
+
+
+def _small_number(given: str) -> int:
+    if not (given.isascii() and given.isdecimal() and len(given) < 8 and 0 < int(given) <= MOST):
+        raise ValueError(given)
+    return int(given)

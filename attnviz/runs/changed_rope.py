@@ -9,7 +9,7 @@ from torch import Tensor
 
 from attnviz.base.message import Problem
 from attnviz.core.measures import first_token_mass, over_rows, previous_token_mass, total_variation
-from attnviz.models.capture import Edit, Rotary, Trace, intervene, rotary_of
+from attnviz.models.capture import Edit, Rotary, intervene, rotary_of
 from attnviz.models.catalogue import LoadedModel
 from attnviz.runs.model_run import ModelRun, Stack
 from attnviz.runs.predictions import ProbabilityChange, changes, slots
@@ -66,7 +66,8 @@ def run(run: ModelRun, loaded: LoadedModel, config: Config, rotary: Rotary | Non
     )
     layer, changed = stack.layers[config.layer], run.stacks_in(trace)[0].layers[config.layer]
     before, after = (each.weights(config.head)[0, 0].float().cpu() for each in (layer, changed))
-    tokens, share = _next_token(run, loaded, trace)
+    next_before, next_after = slots(run, loaded), slots(run, loaded, trace)  # empty for a model that predicts none
+    tokens, share = changes(loaded, next_before[0], next_after[0]) if next_before else ([], 0.0)
     return Result(
         config,
         rotary,
@@ -78,7 +79,7 @@ def run(run: ModelRun, loaded: LoadedModel, config: Config, rotary: Rotary | Non
         (float(over_rows(previous_token_mass(before))), float(over_rows(previous_token_mass(after)))),
         (float(over_rows(first_token_mass(before))), float(over_rows(first_token_mass(after)))),
         total_variation(before, after).numpy(),
-        tokens,
+        tuple(tokens),
         share,
     )
 
@@ -92,14 +93,4 @@ def edit(stack: Stack, rotary: Rotary, config: Config) -> Edit:
 
 def over_distance(weights: Tensor) -> np.ndarray:
     """Mean weight on the key `d` positions before the query, (K,), over the queries that have one."""
-    k_len = weights.shape[-1]
-    return np.array([float(weights.diagonal(-d).mean()) for d in range(k_len)])
-
-
-def _next_token(run: ModelRun, loaded: LoadedModel, trace: Trace) -> tuple[tuple[ProbabilityChange, ...], float]:
-    """The likeliest next tokens and the probability that moved; nothing for a model that predicts none."""
-    before, after = slots(run, loaded), slots(run, loaded, trace)
-    if not before:
-        return (), 0.0
-    found, share = changes(loaded, before[0], after[0])
-    return tuple(found), share
+    return np.array([float(weights.diagonal(-d).mean()) for d in range(weights.shape[-1])])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate
+from itertools import accumulate, compress
 from typing import Literal
 
 import numpy as np
@@ -12,8 +12,8 @@ import torch
 from torch import Tensor
 
 from attnviz.base.message import Message, Problem
-from attnviz.core import measures as core_rollout
-from attnviz.models.capture import MaskChoice, ScaleChoice
+from attnviz.core.measures import rollout
+from attnviz.models.capture import MaskChoice, RecordedLayer, ScaleChoice
 from attnviz.models.tokens import MatrixAxis, matrix_axis, project
 from attnviz.runs.model_run import Stack
 
@@ -30,6 +30,9 @@ class Look:
     special: bool = True  #: whether special tokens are shown
     renormalise: bool = False  #: rows sum to 1 again after special tokens are left out
     part: Part = "all"  #: of two sentences: "first to second" keeps the first's rows, the second's columns
+
+
+AS_IT_IS = Look()
 
 
 @dataclass(frozen=True)
@@ -79,13 +82,13 @@ class Matrix:
         """A column's label, followed by its position when the label occurs more than once."""
         return _named(self.cols, self.col_at, col)
 
-    def said_of(self, row: int, most: int = 3) -> Message:
-        """A sentence naming the `most` largest cells of a row; a token that occurs more than once gets its position."""
+    def said_of(self, row: int) -> Message:
+        """A sentence naming the three largest cells of a row; a token that occurs more than once gets its position."""
         token = self.row_name(row)
         if self.hidden[row].all():
             return Message(MASKED_ROW.template, {"token": token})
         seen = np.where(self.hidden[row], 0.0, self.values[row])
-        order = np.argsort(-seen, kind="stable")[:most]
+        order = np.argsort(-seen, kind="stable")[:3]
         worth = [int(key) for key in order if seen[key] >= (0.005 if self.meaning != "values" else 1e-9)]
         if not worth:
             return Message(FAINT_ROW.template, {"token": token})
@@ -141,25 +144,24 @@ def head_matrix(
     stack: Stack,
     layer: int,
     head: int,
-    look: Look | None = None,
+    look: Look = AS_IT_IS,
     mask: MaskChoice = "model",
     scale: ScaleChoice = "model",
 ) -> Matrix:
     """One head under the model's or another mask and scale; `layer` and `head` count from 0 within the stack."""
-    look = look or Look()
     chosen = stack.layers[layer]
     weights = chosen.weights(head, mask, scale)[0, 0].float()
     hidden = _hidden(stack, layer, head, mask)
     if look.values == "weights":
         return arranged(stack, weights, hidden, look)
-    found = arranged(stack, weights * chosen.value_norms()[0, head].float(), hidden, look)
+    result = replace(arranged(stack, weights * chosen.value_norms()[0, head].float(), hidden, look), meaning="values")
     if chosen.v is None:
-        return replace(found, meaning="values")
+        return result
     bare = chosen.v[0, head // (chosen.n_heads // chosen.n_kv_heads)].float().norm(dim=-1)
-    return replace(found, meaning="values", before_w_o=arranged(stack, weights * bare, hidden, look).values)
+    return replace(result, before_w_o=arranged(stack, weights * bare, hidden, look).values)
 
 
-def average(stack: Stack, heads: Sequence[tuple[int, int]], look: Look | None = None) -> Matrix:
+def average(stack: Stack, heads: Sequence[tuple[int, int]], look: Look = AS_IT_IS) -> Matrix:
     """The mean over heads given as (layer, head): what they have in common, not what any of them does."""
     by_layer: dict[int, list[int]] = {}
     for layer, head in heads:
@@ -167,16 +169,29 @@ def average(stack: Stack, heads: Sequence[tuple[int, int]], look: Look | None = 
     total = sum(stack.layers[layer].weights(chosen)[0].float().sum(0) for layer, chosen in by_layer.items())
     assert isinstance(total, Tensor)
     hidden = torch.stack([_hidden(stack, layer, chosen[0]) for layer, chosen in by_layer.items()]).all(0)
-    return replace(arranged(stack, total / len(heads), hidden, look or Look()), meaning="mean")
+    return replace(arranged(stack, total / len(heads), hidden, look), meaning="mean")
 
 
-def rolled_out(stack: Stack, look: Look | None = None, residual: float = 0.5, layers: int | None = None) -> Matrix:
-    """Attention rollout through the first `layers` layers (None: all); `residual` is the share that skips a layer."""
-    through = stack.layers[:layers]
-    means = torch.stack([layer.weights()[0].float().mean(0, keepdim=True) for layer in through])  # (L, 1, Q, K)
-    flowed = core_rollout.rollout(means, residual)[-1]
-    hidden = torch.stack([_hidden(stack, index, 0) for index in range(len(through))]).all(0)
-    return replace(arranged(stack, flowed, hidden, look or Look()), meaning="estimate")
+def rolled_out(stack: Stack, look: Look = AS_IT_IS, layers: int | None = None) -> Matrix:
+    """Attention rollout through the first `layers` layers (None: all); half of what a layer hands on skips it."""
+    flowed = _rollout(stack.layers[:layers])
+    hidden = torch.stack([_hidden(stack, index, 0) for index in range(len(flowed))]).all(0)
+    return replace(arranged(stack, flowed[-1], hidden, look), meaning="estimate")
+
+
+def telling_depth(stack: Stack) -> int:
+    """The most layers through which a rollout still says something: no single key is half of what all rows are made of.
+
+    Where tokens only look back, the share of the first token grows with every layer until nothing else is seen.
+    """
+    largest = _rollout(stack.layers).mean(-2).amax(-1)  # (L,) the largest mean share of a key
+    lost = (largest >= 0.5).nonzero()
+    return max(1, int(lost[0])) if len(lost) else len(stack.layers)
+
+
+def _rollout(layers: Sequence[RecordedLayer]) -> Tensor:
+    """What each token is made of after each layer, (L, Q, K)."""
+    return rollout(torch.stack([layer.weights()[0].float().mean(0, keepdim=True) for layer in layers]))
 
 
 def axes(stack: Stack, look: Look) -> tuple[MatrixAxis, MatrixAxis]:
@@ -189,17 +204,6 @@ def axes(stack: Stack, look: Look) -> tuple[MatrixAxis, MatrixAxis]:
     if not len(rows) or not len(cols):
         raise Problem("With special tokens hidden there is nothing left to show")
     return rows, cols
-
-
-def telling_depth(stack: Stack, residual: float = 0.5) -> int:
-    """The most layers through which a rollout still says something: no single key is half of what all rows are made of.
-
-    Where tokens only look back, the share of the first token grows with every layer until nothing else is seen.
-    """
-    means = torch.stack([layer.weights()[0].float().mean(0, keepdim=True) for layer in stack.layers])
-    largest = core_rollout.rollout(means, residual).mean(-2).amax(-1)  # (L,) the largest mean share of a key
-    lost = (largest >= 0.5).nonzero()
-    return max(1, int(lost[0])) if len(lost) else len(stack.layers)
 
 
 def arranged(stack: Stack, values: Tensor, hidden: Tensor, look: Look) -> Matrix:
@@ -224,13 +228,12 @@ def arranged(stack: Stack, values: Tensor, hidden: Tensor, look: Look) -> Matrix
 
 def _only(side: MatrixAxis, which: str) -> MatrixAxis:
     """The part of an axis that belongs to the "first" or the "second" sentence."""
-    wanted = [i for i, segment in enumerate(side.segment) if (segment == 0) == (which == "first")]
+    wanted = [(segment == 0) == (which == "first") for segment in side.segment]
     return replace(
         side,
-        labels=tuple(side.labels[i] for i in wanted),
-        positions=tuple(side.positions[i] for i in wanted),
-        special=tuple(side.special[i] for i in wanted),
-        segment=tuple(side.segment[i] for i in wanted),
+        labels=tuple(compress(side.labels, wanted)),
+        positions=tuple(compress(side.positions, wanted)),
+        segment=tuple(compress(side.segment, wanted)),
     )
 
 

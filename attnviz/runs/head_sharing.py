@@ -49,9 +49,6 @@ class Result:
     config: Config
     n_heads: int
     trained_kv_heads: int
-    d_model: int
-    d_head: int
-    d_value: int
     kv_of: tuple[int, ...]  #: key/value head that each query head reads when shared
     before: np.ndarray  #: (H, Q, K) weights as trained
     after: np.ndarray  #: (H, Q, K) weights with keys and values shared
@@ -155,15 +152,11 @@ def run(layer: RecordedLayer, config: Config) -> Result:
         )
     before, after = _stages(layer, Config(layer.index, layer.n_kv_heads)), _stages(layer, config)
     allowed = layer.mask.expand(1, layer.n_heads, *layer.shape[2:])[0]
-    width = layer.w_o.shape[0] if layer.w_o is not None else layer.n_heads * layer.v.shape[-1]
     per = layer.n_heads // config.n_kv_heads
     return Result(
         config,
         layer.n_heads,
         layer.n_kv_heads,
-        width,
-        layer.q.shape[-1],
-        layer.v.shape[-1],
         tuple(h // per for h in range(layer.n_heads)),
         _array(before.weights[0]),
         _array(after.weights[0]),
@@ -172,7 +165,7 @@ def run(layer: RecordedLayer, config: Config) -> Result:
         _array(relative(before.output[0], after.output[0])),
         (config.n_kv_heads, *layer.k.shape[2:]),
         (config.n_kv_heads, *layer.v.shape[2:]),
-        tuple(_point(layer, before, g, config, width) for g in choices(layer)),
+        tuple(_point(layer, before, g, config) for g in choices(layer)),
     )
 
 
@@ -185,10 +178,11 @@ def _stages(layer: RecordedLayer, config: Config) -> Stages:
     return replace(layer, q=q, k=k, v=v).stages_of(list(range(layer.n_heads)))
 
 
-def _point(layer: RecordedLayer, before: Stages, n_kv_heads: int, config: Config, width: int) -> Point:
+def _point(layer: RecordedLayer, before: Stages, n_kv_heads: int, config: Config) -> Point:
     assert layer.q is not None
     assert layer.v is not None
-    after = _stages(layer, Config(layer.index, n_kv_heads, config.method, config.seed))
+    after = _stages(layer, replace(config, n_kv_heads=n_kv_heads))
+    width = layer.w_o.shape[0] if layer.w_o is not None else layer.n_heads * layer.v.shape[-1]
     shape = HeadLayout(width, layer.n_heads, n_kv_heads, layer.q.shape[-1], layer.v.shape[-1])
     count = parameters(shape)
     return Point(
@@ -241,25 +235,16 @@ def downstream(before: ModelRun, loaded: LoadedModel, config: Config, scope: Sco
     edit = Edit(layers=config.layer if scope == "layer" else "all", change=change(config))
     logits: Logits = "last" if before.trace.logits is not None else None
     after = intervene(loaded.model, edit, logits=logits, **before.inputs_on(loaded.model.device))
-    moved = _last_moved(*(_last_layer(trace, loaded) for trace in (before.trace, after)))
+    moved = float(relative(_last_output(before.trace, loaded), _last_output(after, loaded)))
     if before.trace.logits is None or after.logits is None or loaded.entry.kind == "encoder":
         return Downstream(scope, (), None, moved)
-    old, new = (_distribution(trace.logits) for trace in (before.trace, after))
+    old, new = (logits[0].double().softmax(-1) for logits in (before.trace.logits, after.logits))
     guesses = tuple(likeliest(loaded, before.trace.logits[0], after.logits[0], SHOWN, n_after=2))
     divergence = float((old * (old.clamp_min(1e-30).log() - new.clamp_min(1e-30).log())).sum())
     return Downstream(scope, guesses, divergence, moved)
 
 
-def _distribution(logits: Tensor | None) -> Tensor:
-    assert logits is not None
-    return logits[0].double().softmax(-1)
-
-
-def _last_layer(trace: Trace, loaded: LoadedModel) -> RecordedLayer:
-    layer = [found for found in trace.layers if found.kind == "self"][-1]
-    return complete(layer, loaded.model)
-
-
-def _last_moved(before: RecordedLayer, after: RecordedLayer) -> float:
-    old, new = (whole_output(layer, layer.stages_of(list(range(layer.n_heads)))) for layer in (before, after))
-    return float(relative(old, new))
+def _last_output(trace: Trace, loaded: LoadedModel) -> Tensor:
+    """What the last layer that looks at its own tokens adds, (Q, M)."""
+    layer = complete([each for each in trace.layers if each.kind == "self"][-1], loaded.model)
+    return whole_output(layer, layer.stages_of(list(range(layer.n_heads))))

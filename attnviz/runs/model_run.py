@@ -113,8 +113,8 @@ def stacks_of(trace: Trace, source: Tokens, target: Tokens | None) -> tuple[Stac
         ("decoder", lambda la: la.stack == "decoder" and la.kind == "self", decoder, decoder),
         ("cross", lambda la: la.kind == "cross", decoder, source),
     ]
-    found = ((name, tuple(filter(belongs, trace.layers)), q, k) for name, belongs, q, k in wanted)
-    return tuple(Stack(name, layers, q, k) for name, layers, q, k in found if layers)
+    groups = ((name, tuple(filter(belongs, trace.layers)), q, k) for name, belongs, q, k in wanted)
+    return tuple(Stack(name, layers, q, k) for name, layers, q, k in groups if layers)
 
 
 def run_model(request: Request, loaded: LoadedModel) -> ModelRun:
@@ -148,13 +148,13 @@ def run_model(request: Request, loaded: LoadedModel) -> ModelRun:
 
 def has_kept_run(request: Request) -> bool:
     """Whether `kept_run` will find this run on the disk. Looks at files only, and loads nothing."""
-    return _example(request) is not None and is_prepared(find(request.model), current())
+    return _example(request) is not None and is_prepared(find(request.model))
 
 
 def kept_run(request: Request) -> ModelRun | None:
     """The run of an example, from the trace that was kept when its model was prepared; needs no model in memory."""
     example = _example(request)
-    kept = prepared_example(request.model, example.id) if example else None
+    kept = prepared_example(example) if example else None
     if kept is None:
         return None
     entry = find(request.model)

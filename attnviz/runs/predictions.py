@@ -70,8 +70,7 @@ def token_choices(
 
 def changes(loaded: LoadedModel, before: Slot, after: Slot) -> tuple[list[ProbabilityChange], float]:
     """The likeliest tokens before and after, and the share of probability (0 to 1) that moved to other tokens."""
-    found = likeliest(loaded, before.logits, after.logits, SHOWN)
-    return found, probability_moved(before.logits, after.logits)
+    return likeliest(loaded, before.logits, after.logits, SHOWN), probability_moved(before.logits, after.logits)
 
 
 def likeliest(

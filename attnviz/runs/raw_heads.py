@@ -17,11 +17,11 @@ from attnviz.runs.model_run import Stack
 def raw_head(stack: Stack, layer: int, head: int) -> RawHead:
     """One head, with its q and k; `layer` and `head` count from 0 within the stack."""
     chosen = stack.layers[layer]
-    found = _of_layer(chosen, [head])[0]
+    result = _of_layer(chosen, [head])[0]
     if chosen.q is None or chosen.k is None:
-        return found
+        return result
     q, k = chosen.q[0, head], chosen.k[0, head // (chosen.n_heads // chosen.n_kv_heads)]
-    return replace(found, q=_array(q.float()), k=_array(k.float()))
+    return replace(result, q=_array(q.float()), k=_array(k.float()))
 
 
 def raw_heads(stack: Stack) -> list[RawHead]:

@@ -6,7 +6,7 @@ import inspect
 import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import torch
@@ -28,12 +28,11 @@ from torch import Tensor, nn
 
 @dataclass(frozen=True)
 class TrapMatrix:
-    """A matrix to look at: values (rows, cols), and which cells the mask hides."""
+    """Weights to look at: values (rows, cols), and which cells the mask hides."""
 
     values: np.ndarray
     rows: tuple[str, ...]
     cols: tuple[str, ...]
-    kind: Literal["weights", "scores"] = "weights"
     hidden: np.ndarray | None = None
 
 
@@ -84,13 +83,12 @@ def picture(
     rows: tuple[str, ...],
     cols: tuple[str, ...] | None = None,
     *,
-    kind: Literal["weights", "scores"] = "weights",
     allowed: Tensor | None = None,
 ) -> TrapMatrix:
     """A matrix to draw. `allowed`: cells that may be attended to; other cells are drawn as hidden where they are 0."""
     array = values.detach().float().numpy()
     hidden = None if allowed is None else (~allowed).numpy() & (array == 0)
-    return TrapMatrix(array, rows, rows if cols is None else cols, kind, hidden)
+    return TrapMatrix(array, rows, rows if cols is None else cols, hidden)
 
 
 def largest_gap(wrong: Tensor, right: Tensor) -> float:

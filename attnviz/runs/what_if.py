@@ -16,7 +16,7 @@ from attnviz.core import masks
 from attnviz.core.measures import total_variation
 from attnviz.models.capture import Edit, MaskChoice, NumberChoice, RecordedLayer, ScaleChoice, Trace, intervene
 from attnviz.models.catalogue import LoadedModel
-from attnviz.runs.head_matrix import Look, Matrix, head_matrix
+from attnviz.runs.head_matrix import AS_IT_IS, Look, Matrix, head_matrix
 from attnviz.runs.model_run import ModelRun, Stack, StackId
 
 
@@ -51,11 +51,8 @@ def mask_of(edit: HeadEdit, layer: RecordedLayer) -> MaskChoice:
     pattern = None if edit.mask == "model" else PATTERNS[edit.mask].make(edit, q_len, k_len)
     if not edit.hidden:
         return "model" if pattern is None else pattern
-    kept = torch.ones(k_len, dtype=torch.bool)
-    kept[[key for key in edit.hidden if 0 <= key < k_len]] = False
-    if pattern is None:
-        return layer.mask & kept.to(layer.mask.device)
-    return pattern & kept
+    allowed = layer.mask if pattern is None else pattern
+    return allowed & torch.tensor([key not in edit.hidden for key in range(k_len)], device=allowed.device)
 
 
 def scale_of(edit: HeadEdit, layer: RecordedLayer) -> ScaleChoice:
@@ -68,7 +65,7 @@ def scale_of(edit: HeadEdit, layer: RecordedLayer) -> ScaleChoice:
     return layer.scale * edit.factor if edit.rescales else "model"
 
 
-def instantly(stack: Stack, layer: int, head: int, edit: HeadEdit, look: Look | None = None) -> Matrix:
+def instantly(stack: Stack, layer: int, head: int, edit: HeadEdit, look: Look = AS_IT_IS) -> Matrix:
     """The head itself under the new mask and scale, from the recorded Q and K: nothing is run again."""
     chosen = stack.layers[layer]
     return head_matrix(stack, layer, head, look, mask_of(edit, chosen), scale_of(edit, chosen))
@@ -95,7 +92,7 @@ def changed_layers(
 
 def edits(stack: Stack, layer: int, head: int, edit: HeadEdit) -> list[Edit]:
     """The change as the edits that `intervene` takes."""
-    found = []
+    result = []
     chosen = range(len(stack.layers)) if edit.where == "all" else [layer]
     kind, side = stack.layers[0].kind, stack.layers[0].stack
     if edit.changes_attention:
@@ -103,12 +100,12 @@ def edits(stack: Stack, layer: int, head: int, edit: HeadEdit) -> list[Edit]:
             here = stack.layers[index]
             heads: NumberChoice = head if edit.where == "head" else "all"
             mask, scale = mask_of(edit, here), scale_of(edit, here)
-            found.append(Edit(here.index, heads, side, kind, mask=mask, scale=scale, tower=here.tower or None))
+            result.append(Edit(here.index, heads, side, kind, mask=mask, scale=scale, tower=here.tower or None))
     for index in sorted({place[0] for place in edit.silenced}):
         quiet = tuple(number for where, number in edit.silenced if where == index)
         here = stack.layers[index]
-        found.append(Edit(here.index, quiet, side, kind, silence=True, tower=here.tower or None))
-    return found
+        result.append(Edit(here.index, quiet, side, kind, silence=True, tower=here.tower or None))
+    return result
 
 
 def run_again(run: ModelRun, loaded: LoadedModel, stack: StackId, layer: int, head: int, edit: HeadEdit) -> Trace:
@@ -190,51 +187,41 @@ def largest_change(before: Matrix, after: Matrix) -> LargestChange | None:
 
 def said_of_change(before: Matrix, after: Matrix) -> Message:
     """A sentence on how the second picture differs from the first, naming the row and the cell that change most."""
-    found = largest_change(before, after)
-    if found is None:
+    change = largest_change(before, after)
+    if change is None:
         if before.meaning == "values":
             return Message("No weight × value in this picture changes.")
         return Message("No row of this picture changes by as much as 0.05% of its weight.")
-    token = before.row_name(found.row)
-    if found.empty:
+    token = before.row_name(change.row)
+    if change.empty:
         return Message("“{token}” changes most: it may look at nothing any more.", {"token": token})
-    params: dict[str, object] = {
-        "token": token,
-        "key": before.col_name(found.col),
-        "moved": found.moved,
-        "before": found.before,
-        "after": found.after,
-    }
-    said = _SAID_OF_VALUES if before.meaning == "values" else _SAID_OF_WEIGHTS
-    return Message(said.template, params)
+    key = before.col_name(change.col)
+    if before.meaning == "values":
+        return Message(
+            "“{token}” changes most: weight times value of “{key}”, after W_O, is {after:.2f} long where it was "
+            "{before:.2f}.",
+            {"token": token, "key": key, "before": change.before, "after": change.after},
+        )
+    return Message(
+        "“{token}” changes most: {moved:.1%} of its weight goes to other tokens, and “{key}” gets {after:.1%} "
+        "where it got {before:.1%}.",
+        {"token": token, "key": key, "moved": change.moved, "before": change.before, "after": change.after},
+    )
 
 
 def said_of_difference(left: Matrix, right: Matrix) -> Message:
     """A sentence on where two heads differ most on the same tokens."""
-    found = largest_change(left, right)
-    if found is None:
+    change = largest_change(left, right)
+    if change is None:
         return Message("The two pictures do not differ.")
-    params: dict[str, object] = {
-        "token": left.row_name(found.row),
-        "key": left.col_name(found.col),
-        "left": found.before,
-        "right": found.after,
-    }
-    said = _VALUES_DIFFER if left.meaning == "values" else _WEIGHTS_DIFFER
-    return Message(said.template, params)
-
-
-_SAID_OF_WEIGHTS = Message(
-    "“{token}” changes most: {moved:.1%} of its weight goes to other tokens, and “{key}” gets {after:.1%} "
-    "where it got {before:.1%}."
-)
-_SAID_OF_VALUES = Message(
-    "“{token}” changes most: weight times value of “{key}”, after W_O, is {after:.2f} long where it was {before:.2f}."
-)
-_WEIGHTS_DIFFER = Message(
-    "They differ most in “{token}”: it gives “{key}” {left:.1%} on the left and {right:.1%} on the right."
-)
-_VALUES_DIFFER = Message(
-    "They differ most in “{token}”: weight times value of “{key}”, after W_O, is {left:.2f} long on the left and "
-    "{right:.2f} on the right."
-)
+    cell = {"token": left.row_name(change.row), "key": left.col_name(change.col)}
+    both = cell | {"left": change.before, "right": change.after}
+    if left.meaning == "values":
+        return Message(
+            "They differ most in “{token}”: weight times value of “{key}”, after W_O, is {left:.2f} long on the left "
+            "and {right:.2f} on the right.",
+            both,
+        )
+    return Message(
+        "They differ most in “{token}”: it gives “{key}” {left:.1%} on the left and {right:.1%} on the right.", both
+    )

@@ -17,8 +17,8 @@ from transformers import GPT2Config, GPT2LMHeadModel
 from attnviz.base.message import Problem
 from attnviz.engine import chosen_engine
 from attnviz.engine.chosen_engine import InProcess
-from attnviz.models.engine_address import EngineAddress
 from attnviz.models.loading import load
+from attnviz.models.settings import EngineAddress
 from attnviz.pages.heads.maths import head_survey
 from attnviz.runs.model_run import Request
 from tests.cluster.stand_in import StandIn

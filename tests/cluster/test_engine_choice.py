@@ -9,19 +9,19 @@ import pytest
 from attnviz.app.cache import model_cache
 from attnviz.base.message import Problem
 from attnviz.engine import chosen_engine
-from attnviz.models.engine_address import EngineAddress, parsed
+from attnviz.models.settings import EngineAddress, engine_address
 
 
 @pytest.mark.parametrize("value", ["", "here"])
 def test_without_an_address_models_run_in_this_process(value):
-    assert parsed(value) is None
+    assert engine_address(value) is None
 
 
 def test_an_address_says_where_and_under_which_limits():
-    assert parsed("ray") == parsed("ray://local") == EngineAddress("local")
-    told = parsed("ray://head.example:10001?replicas=2-8&queue=64&timeout=30&gpus=0.5")
+    assert engine_address("ray") == engine_address("ray://local") == EngineAddress("local")
+    told = engine_address("ray://head.example:10001?replicas=2-8&queue=64&timeout=30&gpus=0.5")
     assert told == EngineAddress("head.example:10001", (2, 8), 64, 30, gpus=0.5)
-    assert parsed("ray://auto?replicas=3").replicas == (3, 3)
+    assert engine_address("ray://auto?replicas=3").replicas == (3, 3)
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_an_address_says_where_and_under_which_limits():
 )
 def test_anything_else_is_refused_by_its_name(value):
     with pytest.raises(Problem, match="ATTNVIZ_ENGINE"):
-        parsed(value)
+        engine_address(value)
 
 
 @pytest.fixture

@@ -20,8 +20,8 @@ from attnviz.base.head_edit import HeadEdit
 from attnviz.base.message import Problem
 from attnviz.engine.chosen_engine import InProcess
 from attnviz.engine.engine_protocol import Rerun
-from attnviz.models.engine_address import EngineAddress
 from attnviz.models.loading import load, version
+from attnviz.models.settings import EngineAddress
 from attnviz.runs import head_sharing, what_if
 from attnviz.runs.head_sharing import Config as SharingConfig
 from attnviz.runs.model_run import Request

@@ -19,7 +19,7 @@ from attnviz.base.message import Problem
 from attnviz.engine.on_ray.pass_replica import loaded_as, received, to_send
 from attnviz.engine.on_ray.ray_connection import SHARD, environment
 from attnviz.models.catalogue import LoadedModel
-from attnviz.models.engine_address import EngineAddress
+from attnviz.models.settings import EngineAddress
 from attnviz.runs.heads.head_scores import GrowingScores, HeadScores, HeadSums, mean_of, sums_of
 from attnviz.runs.heads.removal_costs import head_costs
 from attnviz.runs.heads.scan import scan as whole_scan

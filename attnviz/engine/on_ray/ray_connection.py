@@ -13,7 +13,7 @@ from ray import serve
 
 from attnviz.base.message import Problem
 from attnviz.engine.on_ray.pass_replica import PassReplica
-from attnviz.models.engine_address import EngineAddress
+from attnviz.models.settings import EngineAddress
 
 APP: Final = "attnviz"  #: of Ray Serve: all processes of the app ask the same replicas
 AT_ONCE: Final = 2  #: passes in one replica

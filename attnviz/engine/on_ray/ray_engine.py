@@ -20,7 +20,7 @@ from attnviz.engine.on_ray import head_shards
 from attnviz.engine.on_ray.pass_replica import model_key, received
 from attnviz.engine.on_ray.ray_connection import connect
 from attnviz.models.catalogue import LoadedModel
-from attnviz.models.engine_address import EngineAddress
+from attnviz.models.settings import EngineAddress
 from attnviz.runs.heads.head_scores import HeadScores
 from attnviz.runs.model_run import ModelRun, Request
 

@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
+from functools import cache, cached_property
 from typing import Any
 
 from transformers.configuration_utils import PretrainedConfig
-from transformers.models.auto.configuration_auto import AutoConfig
 
 from attnviz.base.message import Problem
 from attnviz.core.costs import Flops, Parameters
-from attnviz.core.latent import LatentForm
 from attnviz.models.architecture import config_to_layers
 from attnviz.models.architecture.family_rules import FAMILIES
 from attnviz.models.architecture.layer_spec import PAGED, Convention, LayerSpec, Paged
-from attnviz.models.architecture.measured_layers import measured_layers
 from attnviz.models.architecture.parse_config import config_from, max_context, text_part, unread_fields
 from attnviz.models.architecture.presets import find_preset
 
@@ -45,37 +42,30 @@ class Architecture:
         whole = config if isinstance(config, PretrainedConfig) else config_from(config)
         text = whole if whole.is_encoder_decoder else text_part(whole)
         family = FAMILIES.get(text.model_type)
-        given = config if isinstance(config, dict) else whole.to_dict()
-        unread = unread_fields(given, whole)
+        unread = unread_fields(config if isinstance(config, dict) else whole.to_dict(), whole)
         try:
-            layers = config_to_layers.read(text, family) if family else measured_layers(text)
+            layers = config_to_layers.read(text, family) if family else config_to_layers.measured_layers(text)
         except config_to_layers.UnknownLayer:
-            family, layers, unread = None, measured_layers(text), (*unread, "layer_types")
+            family, layers, unread = None, config_to_layers.measured_layers(text), (*unread, "layer_types")
+        # speech is padded or cut to 30 seconds before Whisper's encoder reads it
+        heard = text.max_source_positions if text.model_type == "whisper" else None
         return cls(
-            name or text.model_type,
-            text.model_type,
-            layers,
-            max_context(text),
-            text,
-            family is None,
-            _heard(text),
-            unread,
+            name or text.model_type, text.model_type, layers, max_context(text), text, family is None, heard, unread
         )
 
     @classmethod
+    @cache
     def preset(cls, name: str) -> Architecture:
         """The architecture of a published model, by its preset name."""
-        return _preset(name)
+        preset = find_preset(name)
+        whole = cls.from_config({"model_type": preset.model_type, **preset.config}, preset.id)
+        return replace(whole, max_context=preset.max_context or whole.max_context, unread=())
 
     @property
     def decodes(self) -> bool:
         """Whether it writes token after token; an encoder reads everything at once and keeps no cache."""
         writers = [layer for layer in self.layers if layer.stack == "decoder"]
-        return (
-            any(layer.cached or layer.fixed or layer.fixed_float32 for layer in writers)
-            if self.measured
-            else bool(writers)
-        )
+        return any(la.cached or la.fixed or la.fixed_float32 or not self.measured for la in writers)
 
     @property
     def blocks(self) -> int:
@@ -84,8 +74,7 @@ class Architecture:
 
     def encoder_tokens(self, tokens: int) -> int:
         """Tokens its encoder reads for a text of `tokens`: as many, or what it always reads; 0 without an encoder."""
-        crosses = any(layer.role == "cross" for layer in self.layers)
-        return (self.heard or tokens) if crosses else 0
+        return (self.heard or tokens) if any(layer.role == "cross" for layer in self.layers) else 0
 
     def parameters(self) -> Parameters:
         """Attention parameters of the whole model, by kind."""
@@ -122,38 +111,32 @@ class Architecture:
         dtype: str = "bfloat16",
         convention: Convention = "ideal",
         encoder_tokens: int = 0,
-        group: int = 64,
-        paged: Paged = PAGED,
     ) -> Iterator[tuple[LayerSpec, int]]:
         """Each layer with the bytes of its cache; arguments as in `kv_cache_bytes`."""
         _check(tokens, batch, encoder_tokens)
+        lengths = {"self": tokens, "cross": encoder_tokens}
         for layer in self.layers:
-            length = encoder_tokens if layer.role == "cross" else tokens
-            yield layer, batch * layer.cache_bytes(length, dtype, convention, group, paged)
+            yield layer, batch * layer.cache_bytes(lengths[layer.role], dtype, convention)
 
-    def prefill_flops(
-        self, tokens: int, *, causal: bool = False, machine: LatentForm = "expanded", encoder_tokens: int | None = None
-    ) -> Flops:
+    def prefill_flops(self, tokens: int, *, causal: bool = False, encoder_tokens: int | None = None) -> Flops:
         """Attention FLOPs to process `tokens` tokens in one pass; an encoder beside it reads as many unless said.
 
         `causal` skips what a decoder's mask hides; encoders and cross-attention look everywhere.
         """
         read = tokens if encoder_tokens is None else encoder_tokens
+        encoded = read if self.decodes else tokens
         total = Flops(0, 0, 0)
         for layer, n in self._alike:
             if layer.role == "cross":
                 work = layer.cross_flops(tokens, read, prepare=True)
             elif layer.stack == "encoder":
-                own = read if self.decodes else tokens
-                work = layer.flops(own, own, machine=machine)
+                work = layer.flops(encoded, encoded, machine="expanded")
             else:
-                work = layer.flops(tokens, tokens, causal=causal, machine=machine)
+                work = layer.flops(tokens, tokens, causal=causal, machine="expanded")
             total = total + work * n
         return total
 
-    def decode_flops(
-        self, context: int, *, machine: LatentForm = "absorbed", encoder_tokens: int | None = None
-    ) -> Flops:
+    def decode_flops(self, context: int, *, encoder_tokens: int | None = None) -> Flops:
         """Attention FLOPs to decode one token that sees `context` tokens, itself included (fewer with a window).
 
         Cross-attention looks at `encoder_tokens` (as many unless said), whose keys and values are kept.
@@ -164,18 +147,13 @@ class Architecture:
             if layer.role == "cross":
                 total = total + layer.cross_flops(1, heard) * n
             elif layer.stack == "decoder":
-                total = total + layer.flops(1, context, causal=True, machine=machine) * n
+                total = total + layer.flops(1, context, causal=True, machine="absorbed") * n
         return total
 
     @cached_property
     def _alike(self) -> tuple[tuple[LayerSpec, int], ...]:
         """The distinct layers, ignoring their index, each with how often it occurs."""
         return tuple(Counter(replace(layer, index=0) for layer in self.layers).items())
-
-
-def _heard(config: Any) -> int | None:
-    """Speech is padded or cut to 30 seconds before the encoder reads it."""
-    return config.max_source_positions if config.model_type == "whisper" else None
 
 
 def _check(tokens: int, batch: int, encoder_tokens: int) -> None:
@@ -189,18 +167,3 @@ def _check(tokens: int, batch: int, encoder_tokens: int) -> None:
                 least=least,
                 most=most,
             )
-
-
-@lru_cache(maxsize=64)
-def _preset(name: str) -> Architecture:
-    preset = find_preset(name)
-    config = AutoConfig.for_model(preset.model_type, **preset.config)
-    found = Architecture.from_config(config, preset.id)
-    return Architecture(
-        found.name,
-        found.model_type,
-        found.layers,
-        preset.max_context or found.max_context,
-        found.config,
-        heard=found.heard,
-    )

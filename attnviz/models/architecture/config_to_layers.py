@@ -1,4 +1,4 @@
-"""From a transformers config to the attention layers it describes, using the rules of its family."""
+"""From a transformers config to the attention layers it describes: by the rules of its family, or measured."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from attnviz.core.heads import HeadLayout
 from attnviz.core.latent import LatentLayout, latent_parameters
 from attnviz.models.architecture.family_rules import FamilyRules, Flag
 from attnviz.models.architecture.layer_spec import LayerKind, LayerSpec, recurrent_state_of
+from attnviz.models.architecture.meta_device import MeasuredCache, measure_on_meta
 
 LIMITS = {"hidden_size": 1 << 20, "num_attention_heads": 1 << 14, "num_hidden_layers": 1 << 12, "head_dim": 1 << 14}
 
@@ -61,14 +62,14 @@ def _layout(config: Any, family: FamilyRules, heads: int | None = None) -> HeadL
     if config.model_type in ("falcon", "esm", "phi", "stablelm", "opt"):
         width = None  # in these families head_dim is computed from other fields, or not used
     d_model = number(config, "hidden_size")
-    if width is None and family.shape in ("decoder", "hybrid", "gpt2") and d_model >= heads:
+    if width is None and family.shape in ("decoder", "hybrid") and d_model >= heads:
         width = d_model // heads  # transformers also rounds down when heads do not divide d_model
     return HeadLayout(d_model, heads, kv_heads, width)
 
 
 def _count(config: Any, family: FamilyRules, layout: HeadLayout, **more: Any) -> Parameters:
     """Attention parameters of one layer, including what the family adds to the standard projections."""
-    found = parameters(
+    standard = parameters(
         layout,
         qkv_bias=_flag(config, family.qkv_bias),
         out_bias=_flag(config, family.out_bias),
@@ -78,17 +79,16 @@ def _count(config: Any, family: FamilyRules, layout: HeadLayout, **more: Any) ->
         **more,
     )
     no_key_bias = 0 if family.key_bias else layout.kv_heads * layout.qk_width
-    extra = family.extra_per_head * layout.n_heads + family.extra_per_width * layout.qk_width
     return replace(
-        found,
-        biases=found.biases - no_key_bias,
-        norms=found.norms + (layout.n_heads * layout.v_width if family.sub_norm else 0),
-        other=found.other + extra,
+        standard,
+        biases=standard.biases - no_key_bias,
+        norms=standard.norms + (layout.n_heads * layout.v_width if family.sub_norm else 0),
+        other=standard.other + family.extra_per_width * layout.qk_width,
     )
 
 
 def _layer(index: int, kind: LayerKind, layout: HeadLayout, count: Parameters, **more: Any) -> LayerSpec:
-    given: dict[str, Any] = {"stack": "decoder", "role": "self", "cached": kv_elements(layout), **more}
+    """A layer of a decoder that looks at itself and caches its keys and values, unless `more` says otherwise."""
     return LayerSpec(
         index,
         kind=kind,
@@ -98,7 +98,7 @@ def _layer(index: int, kind: LayerKind, layout: HeadLayout, count: Parameters, *
         d_head=layout.qk_width,
         d_value=layout.v_width,
         parameters=count,
-        **given,
+        **{"stack": "decoder", "role": "self", "cached": kv_elements(layout), **more},
     )
 
 
@@ -110,14 +110,14 @@ def _kinds(config: Any, n: int) -> list[tuple[LayerKind, int | None]]:
         one = "sliding_attention" if getattr(config, "sliding_window", None) else "chunked_attention" if chunk else ""
         types = [one or "full_attention"] * n
     windows = {"window": ("sliding_window", "local_attention", "window_size"), "chunk": ("attention_chunk_size",)}
-    found: list[tuple[LayerKind, int | None]] = []
+    kinds: list[tuple[LayerKind, int | None]] = []
     for name in types[:n]:
         if name not in _KINDS:
             raise UnknownLayer("layer type {name} is not supported", name=repr(name))
         kind = _KINDS[name]
         given = (getattr(config, field, None) for field in windows.get(kind, ()))
-        found.append((kind, next((int(w) for w in given if w), None)))
-    return found
+        kinds.append((kind, next((int(w) for w in given if w), None)))
+    return kinds
 
 
 def _decoder(config: Any, family: FamilyRules) -> Iterator[LayerSpec]:
@@ -128,6 +128,8 @@ def _decoder(config: Any, family: FamilyRules) -> Iterator[LayerSpec]:
     held = None if family.cache and not repeats else 2 * layout.n_heads * layout.qk_width * family.cache
     for i, (kind, window) in enumerate(_kinds(config, number(config, "num_hidden_layers"))):
         yield _layer(i, kind, layout, count, window=window, slides=slides, held=held)
+        if config.model_type == "gpt2" and config.add_cross_attention:
+            yield _layer(i, "full", layout, count, role="cross")
 
 
 def _encoder(config: Any, family: FamilyRules) -> Iterator[LayerSpec]:
@@ -139,14 +141,6 @@ def _encoder(config: Any, family: FamilyRules) -> Iterator[LayerSpec]:
     for i, (kind, window) in enumerate(_kinds(config, n)):
         more = {} if decodes else {"cached": 0, "stack": "encoder"}
         yield _layer(i, kind, layout, count if i < with_own else Parameters(), window=window, **more)
-
-
-def _gpt2(config: Any, family: FamilyRules) -> Iterator[LayerSpec]:
-    layout = _layout(config, family)
-    for i in range(number(config, "num_hidden_layers")):
-        yield _layer(i, "full", layout, _count(config, family, layout))
-        if getattr(config, "add_cross_attention", False):
-            yield _layer(i, "full", layout, _count(config, family, layout), role="cross")
 
 
 def _latent(config: Any, family: FamilyRules) -> Iterator[LayerSpec]:
@@ -173,24 +167,20 @@ def _hybrid(config: Any, family: FamilyRules) -> Iterator[LayerSpec]:
     sharing = getattr(config, "kv_sharing_modes", None) or [None] * n
     each = getattr(config, "per_layer_config", None) or [config] * n
     for i, ((kind, window), mode, own) in enumerate(zip(_kinds(config, n), sharing, each, strict=True)):
+        fixed, fixed_float32 = recurrent_state_of(config) if kind in ("linear", "hybrid") else (0, 0)
+        state: dict[str, Any] = {"fixed": fixed, "fixed_float32": fixed_float32}
         if kind == "linear":
-            fixed, fixed_float32 = recurrent_state_of(config)
-            yield LayerSpec(
-                i, "decoder", "self", kind, number(config, "hidden_size"), fixed=fixed, fixed_float32=fixed_float32
-            )
+            yield LayerSpec(i, "decoder", "self", kind, number(config, "hidden_size"), **state)
             continue
         layout = _layout(own, family)
-        more: dict[str, Any] = {"window": window}
-        if kind == "hybrid":
-            more |= dict(zip(("fixed", "fixed_float32"), recurrent_state_of(config), strict=True))
-        borrowed = mode == "reuse"
-        count = _count(config, family, layout, own_kv=not borrowed)
-        if getattr(config, "attention_k_eq_v", False) and kind == "full" and not borrowed:
-            count = replace(count, w_v=0)  # Gemma 4: the values are the keys
-        if borrowed:
+        if mode == "reuse":
+            count = _count(config, family, layout, own_kv=False)
             yield _layer(i, "shared", layout, count, cached=0, window=window)
-        else:
-            yield _layer(i, kind, layout, count, **more)
+            continue
+        count = _count(config, family, layout)
+        if getattr(config, "attention_k_eq_v", False) and kind == "full":
+            count = replace(count, w_v=0)  # Gemma 4: the values are the keys
+        yield _layer(i, kind, layout, count, window=window, **state)
 
 
 def _encoder_decoder(config: Any, family: FamilyRules) -> Iterator[LayerSpec]:
@@ -220,8 +210,58 @@ _SHAPES: dict[str, Callable[[Any, FamilyRules], Iterator[LayerSpec]]] = {
     "decoder": _decoder,
     "encoder": _encoder,
     "encoder-decoder": _encoder_decoder,
-    "gpt2": _gpt2,
     "hybrid": _hybrid,
     "latent": _latent,
     "t5": _t5,
 }
+
+
+SHORT, LONG = 8, 16  #: tokens of the two texts that a family without rules is measured with
+
+
+def measured_layers(config: Any) -> tuple[LayerSpec, ...]:
+    """One layer per attention module, and one per cache layer; heads cannot be measured, so their numbers are 0."""
+    try:
+        short, long = measure_on_meta(config, SHORT), measure_on_meta(config, LONG)
+    except Exception as error:
+        raise Problem(
+            "There are no rules for model_type={model_type}, and its model cannot be built to measure it: {reason}",
+            model_type=config.model_type,
+            reason=str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__,
+        ) from error
+    if long.failure:
+        raise Problem(
+            "There are no rules for model_type={model_type}, and measuring its model failed: {reason}",
+            model_type=config.model_type,
+            reason=str(long.failure),
+        )
+    width = int(getattr(config, "hidden_size", 0) or 0)
+    modules = [
+        LayerSpec(i, "decoder", "self", "none", width, parameters=Parameters(other=count))
+        for i, count in enumerate(long.modules)
+    ]
+    caches = [_cache_layer(a, b, width) for a, b in zip(short.cache, long.cache, strict=True)]
+    return (*modules, *caches)
+
+
+def _cache_layer(short: MeasuredCache, long: MeasuredCache, width: int) -> LayerSpec:
+    """A layer from its cache after a short and a long text: numbers per token, and numbers of fixed size.
+
+    `width` is the model width M.
+    """
+    elements = (long.elements - short.elements) // (LONG - SHORT)
+    per_token = (long.nbytes - short.nbytes) // (LONG - SHORT) // 2  # in 16-bit numbers: some indices are float32
+    fixed = long.elements - elements * LONG
+    kind: LayerKind = "linear" if not per_token else "window" if long.window else "full"
+    wide = long.nbytes - 2 * per_token * LONG - 2 * fixed  # a float32 number takes two bytes more than a 16-bit one
+    return LayerSpec(
+        long.index,
+        "decoder",
+        "cross" if long.role == "cross" else "self",
+        kind,
+        width,
+        window=long.window,
+        cached=per_token,
+        fixed=fixed - min(fixed, wide // 2),
+        fixed_float32=min(fixed, wide // 2),
+    )

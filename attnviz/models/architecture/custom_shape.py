@@ -5,15 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from transformers.models.auto.configuration_auto import AutoConfig
-
 from attnviz.base.message import Problem
 from attnviz.core.costs import parameters
 from attnviz.core.heads import HeadLayout
 from attnviz.core.latent import LatentLayout, latent_elements, latent_parameters
 from attnviz.models.architecture.architecture import Architecture
 from attnviz.models.architecture.layer_spec import LayerSpec
-from attnviz.models.architecture.parameter_counts import ParameterCounts
+from attnviz.models.architecture.meta_device import ParameterCounts
 
 Scheme = Literal["heads", "latent"]
 MOST = {"n_layers": 512, "d_model": 65_536, "n_heads": 1024, "d_head": 2048, "d_ff": 1 << 20, "vocab": 1 << 20}
@@ -79,8 +77,7 @@ class CustomShape:
 
     def architecture(self, name: str = "your shape") -> Architecture:
         """The architecture of this shape, with the same formulas as for published models."""
-        fields = dict(self.fields)
-        return Architecture.from_config(AutoConfig.for_model(fields.pop("model_type"), **fields), name)
+        return Architecture.from_config(self.fields, name)
 
 
 def shared_otherwise(arch: Architecture, n_kv_heads: int) -> Architecture:

@@ -10,7 +10,7 @@ from attnviz.core.precision import stored_bytes
 from attnviz.core.roofline import DecodingStep, Machine, decode_step
 from attnviz.models.architecture.architecture import Architecture
 from attnviz.models.architecture.layer_spec import Convention, Paged
-from attnviz.models.architecture.parameter_counts import ParameterCounts
+from attnviz.models.architecture.meta_device import ParameterCounts
 
 FARTHEST = 1 << 30
 
@@ -113,7 +113,8 @@ def _attention(arch: Architecture, context: int, encoder_tokens: int) -> int:
 def _largest(holds: Callable[[int], bool]) -> int:
     """The largest number up to FARTHEST for which `holds` is True, 0 if there is none.
 
-    Searches by bisection, so `holds` must be True for all smaller numbers.
+    Searches by bisection, so `holds` must be True for all smaller numbers; where a cache grows by whole blocks it is
+    so up to the size of a block.
     """
     if not holds(1):
         return 0

@@ -9,7 +9,7 @@ from attnviz.core.costs import QKNorm
 
 #: Either a fixed answer (True, False) or the name of the config field that has it.
 Flag = bool | str
-FamilyShape = Literal["decoder", "encoder", "encoder-decoder", "t5", "latent", "gpt2", "hybrid"]
+FamilyShape = Literal["decoder", "encoder", "encoder-decoder", "t5", "latent", "hybrid"]
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,6 @@ class FamilyRules:
     sinks: Flag = False
     gated: Flag = False
     shares_heads: bool = True  #: False where every query head has its own keys, even if the config says otherwise
-    extra_per_head: int = 0  #: additional parameters per query head
     extra_per_width: int = 0  #: additional parameters, in multiples of the head width
     cache: bool = True  #: False where transformers has no cache for the family
     sub_norm: bool = False  #: whether there is a norm over the model width before W_O
@@ -36,7 +35,8 @@ def _each(names: str, family: FamilyRules) -> dict[str, FamilyRules]:
     return dict.fromkeys(names.split(), family)
 
 
-_DECODERS = {
+FAMILIES: dict[str, FamilyRules] = {
+    # decoders
     **_each(
         "llama arcee gemma gemma2 granite granitemoe granitemoeshared olmo smollm3 internlm3 phimoe "
         "nemotron cohere2 aria_text iquestcoder hyperclovax cohere2_moe",
@@ -64,7 +64,7 @@ _DECODERS = {
     "gpt_neo": FamilyRules(qkv_bias=False, out_bias=True, shares_heads=False),
     "gpt_neox": FamilyRules(shares_heads=False),
     "gpt_oss": FamilyRules(sinks=True),
-    "gpt2": FamilyRules(shape="gpt2", qkv_bias=True, out_bias=True, shares_heads=False),
+    "gpt2": FamilyRules(qkv_bias=True, out_bias=True, shares_heads=False),
     "llama4_text": FamilyRules(),
     "openai-gpt": FamilyRules(qkv_bias=True, out_bias=True, shares_heads=False, cache=False),
     "opt": FamilyRules(qkv_bias="enable_bias", out_bias="enable_bias", shares_heads=False),
@@ -77,17 +77,16 @@ _DECODERS = {
     "gemma3n_text": FamilyRules(shape="hybrid", qk_norm="head"),
     "gemma4_text": FamilyRules(shape="hybrid", qk_norm="head"),
     "stablelm": FamilyRules(qkv_bias="use_qkv_bias", out_bias=False, qk_norm="full", qk_norm_flag="qk_layernorm"),
-}
-_HYBRIDS = {
+    # hybrids of attention and a recurrent state
     "qwen3_next": FamilyRules(shape="hybrid", qk_norm="head", gated=True),
     "qwen3_5_text": FamilyRules(shape="hybrid", qk_norm="head", gated=True),
     "qwen3_5_moe_text": FamilyRules(shape="hybrid", qk_norm="head", gated=True),
     "jamba": FamilyRules(shape="hybrid", qkv_bias=False, out_bias=False),
     "lfm2": FamilyRules(shape="hybrid", qkv_bias=False, out_bias=False, qk_norm="head"),
     "falcon_h1": FamilyRules(shape="hybrid"),
-}
-_LATENT = _each("deepseek_v2 deepseek_v3 axk1 glm4_moe_lite minicpm3 youtu", FamilyRules(shape="latent"))
-_ENCODERS = {
+    # latent attention
+    **_each("deepseek_v2 deepseek_v3 axk1 glm4_moe_lite minicpm3 youtu", FamilyRules(shape="latent")),
+    # encoders
     **_each(
         "bert roberta camembert xlm-roberta xlm-roberta-xl electra ernie data2vec-text layoutlm "
         "megatron-bert mpnet distilbert albert roberta-prelayernorm rembert ibert tapas deberta-v2 gte "
@@ -102,8 +101,7 @@ _ENCODERS = {
     "modernbert": FamilyRules(shape="encoder", shares_heads=False),
     "eurobert": FamilyRules(shape="encoder"),
     "nomic_bert": FamilyRules(shape="encoder", qkv_bias=False, out_bias=False),
-}
-_ENCODER_DECODERS = {
+    # encoder-decoders
     **_each(
         "bart mbart pegasus marian blenderbot blenderbot-small plbart m2m_100 mvp nllb-moe",
         FamilyRules(shape="encoder-decoder", qkv_bias=True, out_bias=True, shares_heads=False),
@@ -114,5 +112,3 @@ _ENCODER_DECODERS = {
         FamilyRules(shape="t5", qkv_bias=False, out_bias=False, shares_heads=False),
     ),
 }
-
-FAMILIES: dict[str, FamilyRules] = {**_DECODERS, **_HYBRIDS, **_LATENT, **_ENCODERS, **_ENCODER_DECODERS}

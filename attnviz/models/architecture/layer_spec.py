@@ -87,7 +87,7 @@ class LayerSpec:
         plain = dtype if dtype in ("float32", "float16", "bfloat16") else "bfloat16"
         return growing + stored_bytes(self.fixed, plain) + 4 * self.fixed_float32
 
-    def flops(self, new_tokens: int, context: int, *, causal: bool = False, machine: LatentForm = "absorbed") -> Flops:
+    def flops(self, new_tokens: int, context: int, *, causal: bool = False, machine: LatentForm) -> Flops:
         """FLOPs of softmax attention for `new_tokens` tokens at the end of `context`; MLA in the form `machine`."""
         if self.n_heads == 0:
             return Flops(0, 0, 0)
@@ -108,29 +108,15 @@ class LayerSpec:
 def recurrent_state_of(config: Any) -> tuple[int, int]:
     """Size of one layer's state: (numbers in the model's dtype, numbers in float32)."""
     if getattr(config, "linear_num_value_heads", None):
-        return _delta_net(config)
+        # Gated DeltaNet: a convolution over queries, keys and values, and a matrix per value head
+        keys = config.linear_num_key_heads * config.linear_key_head_dim
+        values = config.linear_num_value_heads * config.linear_value_head_dim
+        return (2 * keys + values) * config.linear_conv_kernel_dim, values * config.linear_key_head_dim
     if getattr(config, "conv_L_cache", None):  # LFM2: a short convolution and nothing else
         return config.hidden_size * config.conv_L_cache, 0
-    if getattr(config, "mamba_n_heads", None):
-        return _mamba2(config)
-    return _mamba(config)
-
-
-def _delta_net(config: Any) -> tuple[int, int]:
-    """Gated DeltaNet: a convolution over queries, keys and values, and a matrix per value head."""
-    keys = config.linear_num_key_heads * config.linear_key_head_dim
-    values = config.linear_num_value_heads * config.linear_value_head_dim
-    return (2 * keys + values) * config.linear_conv_kernel_dim, values * config.linear_key_head_dim
-
-
-def _mamba(config: Any) -> tuple[int, int]:
-    """Mamba: a convolution over the inner width, and d_state numbers per channel."""
-    inner = config.mamba_expand * config.hidden_size
-    return inner * config.mamba_d_conv, inner * config.mamba_d_state
-
-
-def _mamba2(config: Any) -> tuple[int, int]:
-    """Mamba 2: as Mamba, but the convolution also runs over the inputs that write to and read from the state."""
-    inner = config.mamba_d_ssm or config.mamba_expand * config.hidden_size
-    written = 2 * config.mamba_n_groups * config.mamba_d_state
+    # Mamba: a convolution over the inner width, and d_state numbers per channel. In Mamba 2 the convolution also runs
+    # over the inputs that write to and read from the state.
+    second = getattr(config, "mamba_n_heads", None)
+    inner = (config.mamba_d_ssm if second else None) or config.mamba_expand * config.hidden_size
+    written = 2 * config.mamba_n_groups * config.mamba_d_state if second else 0
     return (inner + written) * config.mamba_d_conv, inner * config.mamba_d_state

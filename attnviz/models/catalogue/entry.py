@@ -29,10 +29,6 @@ class WheelFile:
     sha256: str  #: of the weights file
     bits: int | None = None  #: of a number in most of its matrices, where they were rounded to make the file small
 
-    @property
-    def is_gguf(self) -> bool:
-        return self.path.endswith(".gguf")
-
 
 @dataclass(frozen=True)
 class Entry:

@@ -115,8 +115,3 @@ EXAMPLES: tuple[Example, ...] = (
         head=(0, 4),
     ),
 )
-
-
-def example(name: str) -> Example | None:
-    """The example with this id, or None."""
-    return next((each for each in EXAMPLES if each.id == name), None)

@@ -1,7 +1,6 @@
 """Load a model by name, and find out which models are already on this machine."""
 
 from attnviz.models.loading.example_traces import is_prepared, prepare_examples, prepared_example
-from attnviz.models.loading.folder_version import version
 from attnviz.models.loading.gguf import Progress
 from attnviz.models.loading.hub_download import bytes_on_hub
 from attnviz.models.loading.load_model import load
@@ -13,6 +12,7 @@ from attnviz.models.loading.locate import (
     fetch,
     packaged,
     packaged_models_missing,
+    version,
 )
 
 __all__ = [

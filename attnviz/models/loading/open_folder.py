@@ -1,21 +1,22 @@
-"""Open a folder of safetensors as a model, after checking its config. Runs no remote code and opens no pickle."""
+"""Open a folder of safetensors as a model, after checking its config and whether this machine can hold it.
+
+Runs no remote code and opens no pickle.
+"""
 
 from __future__ import annotations
 
 import inspect
-import json
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from attnviz.base.message import Message, Problem
 from attnviz.models import config_limits
 from attnviz.models.catalogue import Entry
-from attnviz.models.loading import folder_refusals, hardware, timm_folder, weight_files
-from attnviz.models.loading.folder_refusals import first_line
+from attnviz.models.config_limits import first_line
+from attnviz.models.loading import weight_files
 from attnviz.models.loading.locate import has_weights
 from attnviz.models.settings import Settings
 
@@ -25,26 +26,34 @@ _NO_SOFTMAX: Final = ("rwkv",)
 one_at_a_time: Final = threading.RLock()
 
 
-@dataclass(frozen=True)
-class Opened:
-    """A model in memory, and what was done to its weights so that they fit."""
+class Opened(NamedTuple):
+    """A model in memory, what was done to its weights so that they fit, and its tokenizer."""
 
     model: Any
     notices: tuple[Message, ...]
+    tokenizer: Any
 
 
-def model(folder: Path, entry: Entry, settings: Settings) -> Opened:
-    """The model in evaluation mode, on the device that the settings choose. Every weight of it comes from the files."""
+def model(folder: Path, entry: Entry, settings: Settings) -> tuple[Any, tuple[Message, ...]]:
+    """The model in evaluation mode, on the device that the settings choose, and what was done so that its weights fit.
+
+    Every weight of it comes from the files.
+    """
     import torch
+
+    from attnviz.models.loading import timm_folder  # here because it loads torch
 
     if not has_weights(folder):
         raise _no_weights(folder, entry)
-    device = hardware.pick_device(settings)
+    device = pick_device(settings)
     if timm_folder.is_timm(folder):
-        return _of_timm(folder, entry, settings, device)
+        with one_at_a_time, weight_files.opened(weight_files.files_of(folder), entry, mapped=False) as weights:
+            check_memory(4 * timm_folder.parameters(folder, entry), entry, settings, device)
+            filled = timm_folder.filled(folder, weights.slices, entry)
+            return filled.eval().requires_grad_(False).to(device), weights.notices
     config = read_config(folder, entry)
     if entry.in_catalogue:
-        hardware.check_memory(entry.memory_mb * 10**6, entry, settings, device)
+        check_memory(entry.memory_mb * 10**6, entry, settings, device)
     else:
         check_fits(config, entry, settings, device)
     mapped = folder.resolve().is_relative_to(settings.cache.resolve())
@@ -54,18 +63,11 @@ def model(folder: Path, entry: Entry, settings: Settings) -> Opened:
         torch.no_grad(),
         weight_files.opened(weight_files.files_of(folder), entry, mapped) as weights,
     ):
-        filled, info = _fill(config, weights, entry, hardware.pick_dtype(settings, device))
-        _check_complete(info, entry)
+        filled, info = _fill(config, weights, entry, pick_dtype(settings, device))
+        wrong = [f"{key} {list(found)} ≠ {list(asked)}" for key, found, asked in sorted(info["mismatched_keys"])]
+        weight_files.check_weights(sorted(info["missing_keys"]), wrong, entry)
         _take_generation_config(filled, folder)
-        return Opened(filled.eval().requires_grad_(False).to(device), weights.notices + _left_over(info, entry))
-
-
-def _of_timm(folder: Path, entry: Entry, settings: Settings, device: str) -> Opened:
-    """A model that timm saved, in evaluation mode."""
-    with one_at_a_time, weight_files.opened(weight_files.files_of(folder), entry, mapped=False) as weights:
-        hardware.check_memory(4 * timm_folder.parameters(folder, entry), entry, settings, device)
-        made = timm_folder.filled(folder, weights.slices, entry)
-        return Opened(made.eval().requires_grad_(False).to(device), weights.notices)
+        return filled.eval().requires_grad_(False).to(device), weights.notices + _left_over(info, entry)
 
 
 def _fill(config: Any, weights: weight_files.StoredWeights, entry: Entry, dtype: str) -> tuple[Any, Mapping[str, Any]]:
@@ -95,12 +97,6 @@ def _without_pooler(kind: Any, weights: weight_files.StoredWeights) -> dict[str,
     return {"add_pooling_layer": False} if optional and not any("pooler." in name for name in weights.slices) else {}
 
 
-def _check_complete(info: Mapping[str, Any], entry: Entry) -> None:
-    """Refuse a model of which transformers would make up a part at random."""
-    wrong = [f"{key} {list(found)} ≠ {list(asked)}" for key, found, asked in sorted(info["mismatched_keys"])]
-    folder_refusals.check_weights(sorted(info["missing_keys"]), wrong, entry)
-
-
 def _left_over(info: Mapping[str, Any], entry: Entry) -> tuple[Message, ...]:
     """A notice of tensors that the model has no place for; for catalogue models none are missed."""
     extra = sorted(info["unexpected_keys"])
@@ -109,7 +105,7 @@ def _left_over(info: Mapping[str, Any], entry: Entry) -> tuple[Message, ...]:
     return (
         Message(
             "{count} weights in the files of {name} have no place in the model of its config: {names}",
-            {"count": len(extra), "name": entry.name, "names": folder_refusals.first_few(extra)},
+            {"count": len(extra), "name": entry.name, "names": weight_files.first_few(extra)},
         ),
     )
 
@@ -142,36 +138,32 @@ def tokenizer(folder: Path, entry: Entry, for_model: Any) -> Any:
     """The tokenizer beside the weights; None for models that take pictures and no words beside them."""
     from transformers.models.auto.tokenization_auto import AutoTokenizer
 
-    if entry.kind == "pictures" or (for_model.main_input_name == "pixel_values" and not _reads_too(for_model)):
+    reads_words = getattr(for_model.config, "text_config", None) is not None  # a model of pictures, too, as CLIP
+    if entry.kind == "pictures" or (for_model.main_input_name == "pixel_values" and not reads_words):
         return None
     try:
-        found = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+        result = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
     except Exception as error:
-        if _asks_for_code(folder / "tokenizer_config.json"):
+        if "auto_map" in (config_limits.read_json(folder / "tokenizer_config.json") or {}):
             raise Problem(
                 "{name} reads text only with code of its own, which attnviz never runs", name=entry.name
             ) from error
         raise Problem(
             "The tokenizer of {name} cannot be read: {reason}", name=entry.name, reason=first_line(error)
         ) from error
-    files = {*found.vocab_files_names.values(), "tokenizer.json"} if found.vocab_files_names else set()
+    files = {*result.vocab_files_names.values(), "tokenizer.json"} if result.vocab_files_names else set()
     if files and not any((folder / str(name)).is_file() for name in files):  # transformers would make an empty one
         raise Problem("{name} comes without a tokenizer", name=entry.name)
-    if not isinstance(found.model_max_length, int | float):
+    if not isinstance(result.model_max_length, int | float):
         raise Problem(
             "The tokenizer of {name} cannot be read: {reason}",
             name=entry.name,
-            reason=f"model_max_length={found.model_max_length}",
+            reason=f"model_max_length={result.model_max_length}",
         )
-    if found.is_fast:  # some tokenizer files cut and pad every text; attnviz cuts to its own limit instead
-        found.backend_tokenizer.no_truncation()
-        found.backend_tokenizer.no_padding()
-    return found
-
-
-def _reads_too(model: Any) -> bool:
-    """Whether a model of pictures has a tower for words as well, as CLIP has."""
-    return getattr(model.config, "text_config", None) is not None
+    if result.is_fast:  # some tokenizer files cut and pad every text; attnviz cuts to its own limit instead
+        result.backend_tokenizer.no_truncation()
+        result.backend_tokenizer.no_padding()
+    return result
 
 
 def read_config(folder: Path, entry: Entry) -> Any:
@@ -180,14 +172,11 @@ def read_config(folder: Path, entry: Entry) -> Any:
 
     from attnviz.models.capture import choose_again  # here because it loads torch and transformers
 
-    try:
-        raw = json.loads((folder / "config.json").read_text("utf-8"))
-        kind = raw.get("model_type")
-    except (OSError, ValueError, AttributeError, RecursionError) as error:
-        raise Problem("The config of {name} cannot be read", name=entry.name) from error
-    named = raw.get("architectures") or []
-    if not isinstance(named, list) or not all(isinstance(each, str) for each in named):
+    raw = config_limits.read_json(folder / "config.json")
+    named = [] if raw is None else raw.get("architectures") or []
+    if raw is None or not isinstance(named, list) or not all(isinstance(each, str) for each in named):
         raise Problem("The config of {name} cannot be read", name=entry.name)
+    kind = raw.get("model_type")
     if not isinstance(kind, str) or kind not in CONFIG_MAPPING:
         if "auto_map" in raw:
             raise Problem("{name} runs only with code of its own, which attnviz never runs", name=entry.name)
@@ -198,21 +187,13 @@ def read_config(folder: Path, entry: Entry) -> Any:
             name=entry.name,
             kernel=kernel[:80],
         )
-    folder_refusals.check_layers(raw, entry)
+    config_limits.check_layers(raw, entry)
     try:
         config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
         choose_again(config)
     except Exception as error:
-        raise folder_refusals.no_model(entry, error) from error
+        raise config_limits.no_model(entry, error) from error
     return config
-
-
-def _asks_for_code(file: Path) -> bool:
-    """Whether a JSON file names Python files of the model's author."""
-    try:
-        return "auto_map" in json.loads(file.read_text("utf-8"))
-    except (OSError, ValueError, TypeError, RecursionError):
-        return False
 
 
 def model_class(config: Any, entry: Entry) -> Any:
@@ -236,15 +217,13 @@ def check_fits(config: Any, entry: Entry, settings: Settings, device: str) -> No
         with one_at_a_time, torch.device("meta"):
             skeleton = kind(config) if hasattr(kind, "config_class") else kind.from_config(config)
     except Exception as error:
-        raise folder_refusals.no_model(entry, error) from error
+        raise config_limits.no_model(entry, error) from error
     has_attention = any("attention" in type(module).__name__.lower() for module in skeleton.modules())
     if not has_attention or config.model_type in _NO_SOFTMAX:
         raise Problem("{name} has no attention layers: there is nothing to show", name=entry.name)
-    dtype = hardware.pick_dtype(settings, device)
+    dtype = pick_dtype(settings, device)
     width = 4 if dtype == "auto" else getattr(torch, dtype).itemsize
-    hardware.check_memory(
-        width * sum(parameter.numel() for parameter in skeleton.parameters()), entry, settings, device
-    )
+    check_memory(width * sum(parameter.numel() for parameter in skeleton.parameters()), entry, settings, device)
 
 
 def _no_weights(folder: Path, entry: Entry) -> Problem:
@@ -259,3 +238,63 @@ def _no_weights(folder: Path, entry: Entry) -> Problem:
     if (folder / weight_files.INDEX).is_file():
         return Problem("Some of the safetensors files that the index of {name} names are not there", name=entry.name)
     return Problem("{name} has no config.json with safetensors beside it", name=entry.name)
+
+
+# The hardware that a model runs on: its device, the dtype to compute in, its free memory.
+def check_memory(needed: int, entry: Entry, settings: Settings, device: str) -> None:
+    """Raise a Problem if weights of `needed` bytes exceed the limit in the settings or the free memory."""
+    free = settings.memory_bytes or free_memory(device)
+    if free is not None and needed > free:
+        raise Problem(
+            "{name} is too large for this machine: its weights take {needed} MB of memory and {free} MB are free",
+            name=entry.name,
+            needed=needed // 10**6,
+            free=free // 10**6,
+        )
+
+
+def pick_device(settings: Settings) -> str:
+    """The device in the settings, or the first of cuda, mps and cpu that is available."""
+    import torch
+
+    if settings.device:
+        try:
+            return str(torch.device(settings.device))
+        except RuntimeError as error:
+            raise Problem("ATTNVIZ_DEVICE={device} is not a torch device", device=settings.device) from error
+    if torch.cuda.is_available():
+        return "cuda"
+    return "mps" if torch.backends.mps.is_available() else "cpu"
+
+
+def pick_dtype(settings: Settings, device: str) -> str:
+    """The dtype in the settings, or the default: the checkpoint's own on a GPU, to save memory, else float32."""
+    return settings.dtype or ("auto" if device.startswith("cuda") else "float32")
+
+
+def free_memory(device: str) -> int | None:
+    """Free memory on a device in bytes; None if the system does not report it."""
+    import torch
+
+    if device.startswith("cuda"):
+        return int(torch.cuda.mem_get_info(device)[0])
+    known = [free for free in (_meminfo(), _cgroup()) if free is not None]
+    return min(known) if known else None
+
+
+def _meminfo() -> int | None:
+    try:
+        lines = Path("/proc/meminfo").read_text().splitlines()
+    except OSError:
+        return None
+    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:")), None)
+
+
+def _cgroup() -> int | None:
+    """Bytes left below the memory limit of the container (cgroup); None if there is no limit."""
+    try:
+        limit = Path("/sys/fs/cgroup/memory.max").read_text().strip()
+        used = int(Path("/sys/fs/cgroup/memory.current").read_text())
+    except (OSError, ValueError):
+        return None
+    return max(int(limit) - used, 0) if limit.isdecimal() else None

@@ -1,22 +1,18 @@
-"""Open a folder that timm saved as a model of pictures. Its attention is recorded as that of any torch model.
-
-To ask whether a folder is one of these loads no torch.
-"""
+"""Open a folder that timm saved as a model of pictures. Its attention is recorded as that of any torch model."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
+
+import torch
+from torch import Tensor, nn
 
 from attnviz.base.message import Problem
+from attnviz.models import config_limits
 from attnviz.models.catalogue import Entry
-from attnviz.models.loading import folder_refusals
-from attnviz.models.loading.folder_refusals import first_line
-
-if TYPE_CHECKING:
-    from attnviz.models.loading.timm_pictures import TimmPictures
+from attnviz.models.loading import weight_files
 
 #: what a config may say of the model's shape; anything else that timm would take, a file to open among it, is left out
 _SHAPE: Final = (
@@ -24,6 +20,25 @@ _SHAPE: Final = (
     *("init_values", "class_token", "reg_tokens", "no_embed_class", "pre_norm", "final_norm", "fc_norm"),
     "global_pool",
 )
+
+
+class TimmPictures(nn.Module):
+    """A model of timm's that takes pixels by the name that models of transformers have for them."""
+
+    main_input_name = "pixel_values"
+
+    def __init__(self, inner: Any, config: Any) -> None:
+        super().__init__()
+        self.inner, self.config = inner, config
+
+    @property
+    def device(self) -> torch.device:
+        return next(self.parameters()).device
+
+    def forward(self, pixel_values: Tensor) -> dict[str, Any]:
+        """The logits; of a model that names nothing, its vector."""
+        given = self.inner(pixel_values)
+        return {"logits": given if self.inner.num_classes else None, "vector": given}
 
 
 def is_timm(folder: Path) -> bool:
@@ -34,8 +49,6 @@ def is_timm(folder: Path) -> bool:
 
 def parameters(folder: Path, entry: Entry) -> int:
     """How many numbers the weights have, found without making them; a Problem unless tokens are patches."""
-    import torch
-
     with torch.device("meta"):
         inner = _created(_read(folder), entry)
     if not hasattr(inner, "patch_embed") or not hasattr(inner, "blocks"):
@@ -45,18 +58,13 @@ def parameters(folder: Path, entry: Entry) -> int:
 
 def filled(folder: Path, weights: Mapping[str, Any], entry: Entry) -> TimmPictures:
     """The model with all its weights from the files, in 32 bits."""
-    from attnviz.models.loading.timm_pictures import TimmPictures
-
     raw = _read(folder)
     inner = _created(raw, entry)
     wanted = inner.state_dict()
     missing = sorted(wanted.keys() - weights.keys())
-    wrong = [
-        name
-        for name in sorted(wanted)
-        if name in weights and list(wanted[name].shape) != list(weights[name].get_shape())
-    ]
-    folder_refusals.check_weights(missing, wrong, entry)
+    there = sorted(wanted.keys() & weights.keys())
+    wrong = [name for name in there if list(wanted[name].shape) != list(weights[name].get_shape())]
+    weight_files.check_weights(missing, wrong, entry)
     inner.load_state_dict({name: weights[name][...] for name in wanted})
     made = TimmPictures(inner, _config(inner, raw))
     made.config.name_or_path = str(folder)
@@ -65,8 +73,16 @@ def filled(folder: Path, weights: Mapping[str, Any], entry: Entry) -> TimmPictur
 
 def _created(raw: Mapping[str, Any], entry: Entry) -> Any:
     """timm's model of this config, as it is before it learned anything."""
-    folder_refusals.check_layers(raw, entry)
-    timm, kind = _library(entry), str(raw.get("architecture"))
+    config_limits.check_layers(raw, entry)
+    try:
+        import timm
+    except ImportError as error:
+        raise Problem(
+            "{name} is a model of timm's, which cannot be imported here: pip install timm ({reason})",
+            name=entry.name,
+            reason=config_limits.first_line(error),
+        ) from error
+    kind = str(raw.get("architecture"))
     if not timm.is_model(kind):
         raise Problem("{name} is of a kind ({kind}) that timm does not have", name=entry.name, kind=kind[:80])
     given, classes = raw.get("model_args"), raw.get("num_classes")
@@ -75,7 +91,7 @@ def _created(raw: Mapping[str, Any], entry: Entry) -> Any:
     try:
         return timm.create_model(kind, pretrained=False, **shape)
     except Exception as error:
-        raise folder_refusals.no_model(entry, error) from error
+        raise config_limits.no_model(entry, error) from error
 
 
 def _config(inner: Any, raw: Mapping[str, Any]) -> Any:
@@ -107,21 +123,5 @@ def _three(given: Any) -> list[float] | None:
     return None
 
 
-def _library(entry: Entry) -> Any:
-    try:
-        import timm
-    except ImportError as error:
-        raise Problem(
-            "{name} is a model of timm's, which cannot be imported here: pip install timm ({reason})",
-            name=entry.name,
-            reason=first_line(error),
-        ) from error
-    return timm
-
-
 def _read(folder: Path) -> dict[str, Any]:
-    try:
-        raw = json.loads((folder / "config.json").read_text("utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return raw if isinstance(raw, dict) else {}
+    return config_limits.read_json(folder / "config.json") or {}

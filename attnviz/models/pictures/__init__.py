@@ -1,7 +1,17 @@
 """Pictures for models: safely decoded, drawn or composed; prepared as a model asks; and where their patches lie."""
 
 from attnviz.models.pictures.digit_pictures import Digits, card, composed, counts_of_drawing, held_out
-from attnviz.models.pictures.patch_grid import PatchGrid, grid_of, merged, pixels_of_patches, vision_order
+from attnviz.models.pictures.patch_grid import (
+    PatchGrid,
+    Windows,
+    grid_of,
+    looks_in_windows,
+    merged,
+    of_all_patches,
+    pixels_of_patches,
+    seen_in_windows,
+    windows_of,
+)
 from attnviz.models.pictures.photo import SAMPLES, Photo, Sample, read_photo, sample
 from attnviz.models.pictures.prepare import COUNTS, PreparedPicture, looks, prepare
 from attnviz.models.pictures.prompted import (
@@ -16,7 +26,6 @@ from attnviz.models.pictures.prompted import (
     special_names,
     token_names,
 )
-from attnviz.models.pictures.windows import Windows, looks_in_windows, of_all_patches, seen_in_windows, windows_of
 
 __all__ = [
     "COUNTS",
@@ -51,6 +60,5 @@ __all__ = [
     "seen_in_windows",
     "special_names",
     "token_names",
-    "vision_order",
     "windows_of",
 ]

@@ -20,7 +20,8 @@ from PIL import Image
 from attnviz.base.limits import require_between
 from attnviz.base.message import Message, Problem
 
-FILE: Final = Path(__file__).parents[1] / "shipped" / "held_out_digits.npz"
+FOLDER: Final = Path(__file__).parents[1] / "shipped"
+FILE: Final = FOLDER / "held_out_digits.npz"
 SIDE: Final = 8  #: counts along a side
 DRAWN: Final = 32  #: pixels along the side of a drawing
 BLOCK: Final = DRAWN // SIDE
@@ -53,10 +54,8 @@ def composed(pictures: Sequence[np.ndarray], width: int = MOST) -> np.ndarray:
     """Digits (8, 8) side by side, (8, 8 * width), with nothing to the right of the last."""
     if not 1 <= len(pictures) <= width:
         raise Problem("{count} digits do not fit; between 1 and {most} do", count=len(pictures), most=width)
-    whole = np.zeros((SIDE, SIDE * width), np.uint8)
-    for place, picture in enumerate(pictures):
-        whole[:, SIDE * place : SIDE * (place + 1)] = picture
-    return whole
+    empty = np.zeros((SIDE, SIDE * (width - len(pictures))), np.uint8)
+    return np.hstack([*pictures, empty]).astype(np.uint8)
 
 
 def counts_of_drawing(bitmap: np.ndarray) -> np.ndarray:
@@ -69,8 +68,7 @@ def counts_of_drawing(bitmap: np.ndarray) -> np.ndarray:
         raise Problem("a drawing has {shape} pixels; it must have 32 × 32", shape=" × ".join(map(str, bitmap.shape)))
     if not bitmap.any():
         return np.zeros((SIDE, SIDE), np.uint8)
-    blocks = filled(bitmap).reshape(SIDE, BLOCK, SIDE, BLOCK)
-    return blocks.sum((1, 3)).astype(np.uint8)
+    return filled(bitmap).reshape(SIDE, BLOCK, SIDE, BLOCK).sum((1, 3)).astype(np.uint8)
 
 
 def filled(bitmap: np.ndarray) -> np.ndarray:
@@ -86,23 +84,20 @@ def filled(bitmap: np.ndarray) -> np.ndarray:
     return whole
 
 
-FOLDER: Final = Path(__file__).parents[1] / "shipped"
-
-
 def card(model: str) -> Message | None:
     """The figures that training wrote beside a model's weights, in a sentence; None for a model that is not ours."""
     file = FOLDER / model / "figures.json"
     if not file.is_file():
         return None
-    found = json.loads(file.read_text("utf-8"))
-    if "exact" in found:
+    figures = json.loads(file.read_text("utf-8"))
+    if "exact" in figures:
         return Message(
             "This model writes {pairs} of pairs and {triples} of triples of digits that it has not learned from "
             "without a fault. Data (UCI digits, as scikit-learn has them) and weights: CC BY 4.0.",
-            {name: f"{share:.1%}" for name, share in found["exact"].items()},
+            {name: f"{share:.1%}" for name, share in figures["exact"].items()},
         )
     return Message(
         "This model is right on {held_out} of a held-out fifth of its data, and on {last} of the last 360 pictures, "
         "which other hands wrote. Data (UCI digits, as scikit-learn has them) and weights: CC BY 4.0.",
-        {"held_out": f"{found['held_out_fifth']:.1%}", "last": f"{found['last_360']:.1%}"},
+        {"held_out": f"{figures['held_out_fifth']:.1%}", "last": f"{figures['last_360']:.1%}"},
     )

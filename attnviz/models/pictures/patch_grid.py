@@ -1,8 +1,9 @@
-"""Which token of a picture model is which patch of the picture, and which tokens are no patch."""
+"""Which token of a picture model is which patch of the picture, which are no patch, and how windows (Swin) cut it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import isqrt
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,9 @@ import torch
 from torch import Tensor
 
 from attnviz.base.message import Message, Problem
+from attnviz.models.capture import RecordedLayer
+
+APART = -50.0  #: a bias below this parts patches that a shift put into one window without their being neighbours
 
 
 @dataclass(frozen=True)
@@ -105,17 +109,10 @@ def _special(config: Any, count: int) -> tuple[Message, ...]:
     """Names of the tokens before the patches: the class token, then registers or DeiT's distillation token."""
     registers = int(getattr(config, "num_register_tokens", 0) or 0)
     distilled = getattr(config, "model_type", "") == "deit" or getattr(config, "has_distillation_token", False)
-    names: list[Message] = []
-    for at in range(count):
-        if at == 0:
-            names.append(CLASS)
-        elif distilled and at == 1:
-            names.append(Message("distillation token"))
-        elif registers and at <= registers:
-            names.append(Message("register {number}", {"number": at}))
-        else:
-            names.append(Message("extra token {number}", {"number": at}))
-    return tuple(names)
+    names = [CLASS, Message("distillation token")] if distilled else [CLASS]
+    names += [Message("register {number}", {"number": at}) for at in range(len(names), registers + 1)]
+    names += [Message("extra token {number}", {"number": at}) for at in range(len(names), count)]
+    return tuple(names[:count])
 
 
 MOST_SIDE = 448  #: pixels: a larger picture is made smaller, because every patch costs a token
@@ -157,8 +154,94 @@ def put_together(model: Any, patches: Tensor, grid: Tensor) -> Tensor:
     return parts.permute(4, 0, 2, 5, 1, 3, 6).reshape(1, -1, rows * patch, columns * patch)
 
 
-def vision_order(model: Any, rows: int, columns: int) -> Tensor:
-    """The place of each patch, row by row, in a vision tower that keeps patches to be merged side by side, (P,)."""
-    side = merged(model)
-    numbers = torch.arange(rows * columns).view(rows // side, columns // side, side, side)
-    return numbers.transpose(1, 2).reshape(-1)
+# Attention inside windows of a picture: which patch lies where, and such a layer as one of all patches.
+@dataclass(frozen=True)
+class Windows:
+    """Patches of one stage, and the windows that its layer cuts them into: `side` patches wide, moved by `shift`."""
+
+    stage: int  #: from 0; patches of each are twice as wide as those of the one before
+    rows: int
+    columns: int
+    side: int
+    shift: int
+
+    def places(self) -> Tensor:
+        """The patch at each place of each window, (windows, side * side); -1 beyond the picture."""
+        high, wide = -(-self.rows // self.side) * self.side, -(-self.columns // self.side) * self.side
+        numbers = torch.full((high, wide), -1)
+        numbers[: self.rows, : self.columns] = torch.arange(self.rows * self.columns).view(self.rows, self.columns)
+        moved = numbers.roll((-self.shift, -self.shift), (0, 1))
+        cut = moved.view(high // self.side, self.side, wide // self.side, self.side)
+        return cut.transpose(1, 2).reshape(-1, self.side**2)
+
+
+def looks_in_windows(model: Any) -> bool:
+    """Whether some layers of a model cut the picture into windows."""
+    return any(map(_has_windows, model.modules()))
+
+
+def _has_windows(module: Any) -> bool:
+    return hasattr(module, "shift_size") and hasattr(module, "window_size")
+
+
+def windows_of(model: Any, layer: RecordedLayer, height: int, width: int) -> Windows | None:
+    """How a recorded layer cuts a picture of this many pixels into windows; None where it does not."""
+    path = layer.name.rsplit(".attention", 1)[0]
+    block = model.get_submodule(path) if ".blocks." in path else None
+    if block is None or not _has_windows(block):
+        return None
+    stage = int(path.split(".blocks.")[0].rsplit(".", 1)[1])
+    patch = int(vision_config(model).patch_size)
+    rows, columns = -(-height // patch), -(-width // patch)
+    for _ in range(stage):
+        rows, columns = (rows + 1) // 2, (columns + 1) // 2
+    return Windows(stage, rows, columns, isqrt(layer.shape[3]), int(block.shift_size))
+
+
+def of_all_patches(layer: RecordedLayer, windows: Windows) -> RecordedLayer:
+    """The same layer over all patches at once: a patch may look at those of its own window, and no others.
+
+    Where windows reach beyond the picture only weights are given, since what lies there takes a share of them.
+    """
+    places, tokens = windows.places().to(layer.device), windows.rows * windows.columns
+    padded = windows.rows % windows.side or windows.columns % windows.side  # what is put beyond is looked at, too
+    if padded or not layer.exact:
+        return replace(
+            layer, q=None, k=None, v=None, bias=None, allowed=None, norms=None, w_o=None,
+            reported=_pairs(layer.weights(), places, tokens),
+        )  # fmt: skip
+    bias = None if layer.bias is None else layer.bias.expand(len(places), layer.n_heads, *layer.shape[2:]).float()
+    together = torch.ones(len(places), 1, *layer.shape[2:], dtype=torch.bool, device=layer.device)
+    if bias is not None:
+        together = (bias >= APART).all(1, keepdim=True)
+        bias = _pairs(bias.where(together, 0.0), places, tokens)
+    allowed = _pairs(together.float(), places, tokens) > 0
+    q, k, v = (_tokens(part, places, tokens) for part in (layer.q, layer.k, layer.v))
+    return replace(layer, q=q, k=k, v=v, bias=bias, allowed=allowed, causal=False, norms=None, w_o=None)
+
+
+def seen_in_windows(windows: Windows, hidden: Tensor) -> Tensor:
+    """(windows, 1, 1, side * side): False at the places of hidden patches; `hidden` (patches,) is True at those."""
+    places = windows.places()
+    beyond = places < 0
+    return (beyond | ~hidden[places.clamp_min(0)])[:, None, None]
+
+
+def _tokens(part: Tensor | None, places: Tensor, tokens: int) -> Tensor | None:
+    """Vectors of windows (W, H, N, D) as those of patches (1, H, T, D)."""
+    if part is None:
+        return None
+    flat = part.transpose(0, 1).flatten(1, 2)  # (H, W*N, D)
+    whole = flat.new_zeros(flat.shape[0], tokens, flat.shape[2])
+    whole[:, places.flatten()] = flat
+    return whole[None]
+
+
+def _pairs(part: Tensor, places: Tensor, tokens: int) -> Tensor:
+    """Numbers of pairs in windows (W, H, N, N) as those of pairs of patches (1, H, T, T), 0 across windows."""
+    whole = part.new_zeros(part.shape[1], tokens, tokens)
+    for at, inside in enumerate(places):
+        kept = (inside >= 0).nonzero()[:, 0]
+        rows, keys = inside[kept][:, None], inside[kept][None]
+        whole[:, rows, keys] = part[at][:, kept[:, None], kept[None]]
+    return whole[None]

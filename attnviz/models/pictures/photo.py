@@ -18,9 +18,6 @@ FORMATS: Final = ("PNG", "JPEG", "WEBP")
 MOST_BYTES: Final = 5 * 2**20
 MOST_SIDE: Final = 4096  #: pixels
 LEAST_SIDE: Final = 2
-_ONE_COLOUR: Final = Message(
-    "The picture is {width} × {height} pixels of one colour: there is nothing in it to look at."
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,10 +74,14 @@ def read_photo(data: bytes, name: str = "") -> Photo:
         pixels = np.asarray(_flat(upright), np.uint8)
     except (OSError, ValueError, SyntaxError, EOFError, MemoryError) as error:
         raise Problem("{name} begins as a picture and cannot be read to its end", name=shown) from error
-    if upright.size != opened.size or _turned(opened):
+    if upright.size != opened.size or opened.getexif().get(0x0112, 1) not in (0, 1):
         notices += (Message("Turned upright, as the camera noted in the file."),)
     if (pixels == pixels[0, 0]).all():
-        notices += (Message(_ONE_COLOUR.template, {"width": pixels.shape[1], "height": pixels.shape[0]}),)
+        plain = Message(
+            "The picture is {width} × {height} pixels of one colour: there is nothing in it to look at.",
+            {"width": pixels.shape[1], "height": pixels.shape[0]},
+        )
+        notices += (plain,)
     return Photo(pixels, notices, data)
 
 
@@ -99,23 +100,20 @@ def _opened(data: bytes, shown: str) -> Image.Image:
 
 
 def _notices(opened: Image.Image) -> tuple[Message, ...]:
-    said: tuple[Message, ...] = ()
-    if getattr(opened, "n_frames", 1) > 1:
-        frames = {"count": opened.n_frames}  # type: ignore[attr-defined]
-        said += (Message("Animated, {count} pictures: the first one is used.", frames),)
-    if _see_through(opened):
-        said += (Message("Transparent parts are white here."),)
-    if opened.mode == "CMYK":
-        said += (Message("Its colours were made for print (CMYK); they were turned into those of a screen."),)
-    return said
+    frames = getattr(opened, "n_frames", 1)
+    possible = (
+        (frames > 1, Message("Animated, {count} pictures: the first one is used.", {"count": frames})),
+        (_see_through(opened), Message("Transparent parts are white here.")),
+        (
+            opened.mode == "CMYK",
+            Message("Its colours were made for print (CMYK); they were turned into those of a screen."),
+        ),
+    )
+    return tuple(message for holds, message in possible if holds)
 
 
 def _see_through(image: Image.Image) -> bool:
     return "A" in image.getbands() or "a" in image.getbands() or "transparency" in image.info
-
-
-def _turned(image: Image.Image) -> bool:
-    return image.getexif().get(0x0112, 1) not in (0, 1)
 
 
 def _flat(image: Image.Image) -> Image.Image:

@@ -12,7 +12,6 @@ from PIL import Image
 from torch import Tensor
 
 from attnviz.base.message import Message, Problem
-from attnviz.base.words import N_
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.pictures.digit_pictures import MOST, SIDE
 from attnviz.models.pictures.patch_grid import MOST_SIDE, cut_up, merged, put_together, size_for, vision_config
@@ -35,19 +34,9 @@ class PreparedPicture:
         return int(height), int(width)
 
 
-def takes_counts(loaded: LoadedModel) -> bool:
-    """Whether this is one of our own models, which know pictures in counts from 0 to 16."""
-    return loaded.entry.shipped
-
-
-def reads_several(loaded: LoadedModel) -> bool:
-    """Whether the model writes words about several digits."""
-    return bool(loaded.model.config.is_encoder_decoder)
-
-
 def prepare(loaded: LoadedModel, pixels: np.ndarray) -> PreparedPicture:
     """A picture for a model: counts (height, width) from 0 to 16, or colours (height, width, 3) of 8 bits."""
-    if takes_counts(loaded):
+    if loaded.entry.shipped:  # our own models know pictures in counts
         return _as_counts(loaded, pixels)
     if pixels.ndim == 2:
         pixels = looks(pixels)
@@ -61,7 +50,9 @@ def looks(counts: np.ndarray) -> np.ndarray:
 
 
 def _as_counts(loaded: LoadedModel, pixels: np.ndarray) -> PreparedPicture:
-    width = SIDE * (MOST if reads_several(loaded) else 1)
+    width = SIDE * (
+        MOST if loaded.model.config.is_encoder_decoder else 1
+    )  # only the reader writes about several digits
     notices: tuple[Message, ...] = ()
     if pixels.ndim == 3:
         counts = counted(pixels, SIDE, width)
@@ -73,25 +64,27 @@ def _as_counts(loaded: LoadedModel, pixels: np.ndarray) -> PreparedPicture:
             ),
         )
     else:
-        counts = np.zeros((SIDE, width), np.uint8)
         part = pixels[:, :width]
-        counts[:, : part.shape[1]] = part
+        counts = np.pad(part, ((0, 0), (0, width - part.shape[1]))).astype(np.uint8)
         if pixels[:, width:].any():
-            said = N_("{name} reads one digit: it is given the first.")
-            notices = (Message(said, {"name": loaded.name}),)
+            notices = (Message("{name} reads one digit: it is given the first.", {"name": loaded.name}),)
     values = torch.from_numpy(counts.astype(np.float32)) / (COUNTS / 2) - 1
     return PreparedPicture({"pixel_values": values[None, None]}, looks(counts), notices)
 
 
 def counted(pixels: np.ndarray, height: int, width: int) -> np.ndarray:
     """A photograph in counts from 0 to 16, darker is more: its middle, as wide and high as the model's pictures are."""
-    image = Image.fromarray(pixels).convert("L")
-    times = min(image.width / width, image.height / height)
+    small = _middle(Image.fromarray(pixels).convert("L"), height, width, Image.Resampling.BOX)
+    counts: np.ndarray = np.rint((255 - small.astype(np.float64)) * COUNTS / 255).astype(np.uint8)
+    return counts
+
+
+def _middle(image: Image.Image, height: int, width: int, how: Image.Resampling, share: float = 1.0) -> np.ndarray:
+    """The largest middle part of these proportions, or this share of its sides, in so many pixels."""
+    times = min(image.width / width, image.height / height) * share
     cut = max(1, round(width * times)), max(1, round(height * times))
     left, top = (image.width - cut[0]) // 2, (image.height - cut[1]) // 2
-    small = image.crop((left, top, left + cut[0], top + cut[1])).resize((width, height), Image.Resampling.BOX)
-    counts: np.ndarray = np.rint((255 - np.asarray(small, np.float64)) * COUNTS / 255).astype(np.uint8)
-    return counts
+    return np.array(image.crop((left, top, left + cut[0], top + cut[1])).resize((width, height), how))
 
 
 def _as_the_model_asks(loaded: LoadedModel, pixels: np.ndarray) -> PreparedPicture:
@@ -108,11 +101,11 @@ def _as_the_model_asks(loaded: LoadedModel, pixels: np.ndarray) -> PreparedPictu
     spread = torch.tensor(getattr(processor, "image_std", None) or [0.5] * 3)
     if not getattr(processor, "do_normalize", True):
         mean, spread = torch.zeros(3), torch.ones(3)
+    inputs = {"pixel_values": values}
     if "image_grid_thw" in given:
-        inputs = {name: given[name] for name in ("pixel_values", "image_grid_thw")}
-        whole = put_together(loaded.model, values, given["image_grid_thw"])
-        return PreparedPicture(inputs, _seen(whole, mean, spread))
-    return PreparedPicture({"pixel_values": values}, _seen(values, mean, spread))
+        inputs["image_grid_thw"] = given["image_grid_thw"]
+        values = put_together(loaded.model, values, given["image_grid_thw"])
+    return PreparedPicture(inputs, _seen(values, mean, spread))
 
 
 def _processor(loaded: LoadedModel) -> Any:
@@ -135,28 +128,25 @@ def _processor(loaded: LoadedModel) -> Any:
 
 def _by_the_config(loaded: LoadedModel, pixels: np.ndarray) -> PreparedPicture:
     config = vision_config(loaded.model)
-    size, channels = (
-        getattr(config, "image_size", 224),
-        int(getattr(config, "num_channels", None) or getattr(config, "in_channels", 3) or 3),
-    )
+    size = getattr(config, "image_size", 224)
+    channels = int(getattr(config, "num_channels", None) or getattr(config, "in_channels", 3) or 3)
     height, width = (size, size) if isinstance(size, int) else (size[0], size[1])
     if merged(loaded.model) > 1:
         height, width = size_for(loaded.model, *pixels.shape[:2])
     image = Image.fromarray(pixels).convert("RGB" if channels == 3 else "L")
-    side = min(image.width / width, image.height / height) * getattr(config, "crop_share", 1.0)
-    cut = max(1, round(width * side)), max(1, round(height * side))
-    left, top = (image.width - cut[0]) // 2, (image.height - cut[1]) // 2
-    small = image.crop((left, top, left + cut[0], top + cut[1])).resize((width, height), Image.Resampling.BICUBIC)
-    values = torch.from_numpy(np.array(small, np.float32).reshape(height, width, channels)).movedim(-1, 0)[None]
+    small = _middle(image, height, width, Image.Resampling.BICUBIC, getattr(config, "crop_share", 1.0))
+    values = torch.from_numpy(small.astype(np.float32).reshape(height, width, channels)).movedim(-1, 0)[None]
     half = [0.5] * channels
-    told = getattr(config, "image_mean", None), getattr(config, "image_std", None)  # timm's configs say it
-    known = all(each is not None and len(each) == channels for each in told)
-    mean, spread = (torch.tensor(each) for each in (told if known else (half, half)))
+    of_config = getattr(config, "image_mean", None), getattr(config, "image_std", None)  # timm's configs have them
+    known = all(each is not None and len(each) == channels for each in of_config)
+    mean, spread = (torch.tensor(each) for each in (of_config if known else (half, half)))
     values = (values / 255 - mean[:, None, None]) / spread[:, None, None]
-    said = N_("{name} comes without its preprocessing: the middle of the picture, from -1 to 1, is given to it.")
+    made_up = Message(
+        "{name} comes without its preprocessing: the middle of the picture, from -1 to 1, is given to it.",
+        {"name": loaded.name},
+    )
     inputs = {"pixel_values": values} if merged(loaded.model) == 1 else cut_up(loaded.model, values)
-    notices = () if known else (Message(said, {"name": loaded.name}),)
-    return PreparedPicture(inputs, _seen(values, mean, spread), notices)
+    return PreparedPicture(inputs, _seen(values, mean, spread), () if known else (made_up,))
 
 
 def _seen(values: Tensor, mean: Tensor, spread: Tensor) -> np.ndarray:

@@ -46,8 +46,8 @@ def reads_words(model: Any) -> bool:
 
 def image_token(config: Any) -> int | None:
     """The token that stands for a patch of a picture."""
-    found = getattr(config, "image_token_id", None)
-    return int(found) if isinstance(found, int) else None
+    token = getattr(config, "image_token_id", None)
+    return int(token) if isinstance(token, int) else None
 
 
 def prompted(loaded: LoadedModel, prepared: PreparedPicture, words: str) -> PromptedPicture:

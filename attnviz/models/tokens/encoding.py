@@ -8,18 +8,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, Literal
+import re
+import threading
+import unicodedata
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, Literal
 
 from attnviz.base.message import Message, Problem, Several
 from attnviz.models.catalogue import LoadedModel
-from attnviz.models.tokens.token_spans import RawToken, TokenSpan, rest_of, spans_of
-from attnviz.models.tokens.tokenize import read, read_target
-
-if TYPE_CHECKING:
-    from torch import Tensor
-
+from attnviz.models.tokens.token_spans import RawToken, TokenSpan, rest_of, spans_of, speller
 
 #: What surrounds the sentence. usual: the tokenizer's special tokens. none: nothing.
 #: start: a beginning-of-text token. chat: the chat template, with the sentence as the user's turn.
@@ -27,6 +24,8 @@ Frame = Literal["usual", "none", "start", "chat"]
 
 _MOST_CHARACTERS: Final = 64  # per token of the limit; a longer text is shortened before it is tokenized, to save time
 _TAIL_SHOWN: Final = 24
+_UNPAIRED: Final = re.compile("[\ud800-\udfff]")  #: surrogates, which no tokenizer accepts
+_switching: Final = threading.Lock()  # a translator's tokenizer changes its state while it tokenizes a target
 
 
 @dataclass(frozen=True)
@@ -81,9 +80,10 @@ def encode(loaded: LoadedModel, text: str, pair: str | None = None, frame: Frame
         )
     if pair is not None and frame in ("start", "chat"):
         raise Problem("frame={frame} takes one sentence; a pair of sentences needs frame=usual or none", frame=frame)
-    texts = tuple(_clean(each) for each in (text, pair) if each is not None)
-    raws, spans, rests, notices = _read(loaded, texts, lambda heads: read(loaded.tokenizer, heads, frame))
-    return Tokens(texts, spans, rests, _inputs(loaded, raws), frame, notices)
+    texts = tuple(_UNPAIRED.sub("\ufffd", each) for each in (text, pair) if each is not None)
+    heads = _shortened(loaded, texts)
+    typed = "token_type_ids" in loaded.tokenizer.model_input_names and loaded.entry.kind != "decoder"
+    return _within_limit(loaded, texts, heads, _tokenized(loaded.tokenizer, heads, frame), frame, typed)
 
 
 def encode_target(loaded: LoadedModel, text: str) -> Tokens:
@@ -96,38 +96,40 @@ def encode_target(loaded: LoadedModel, text: str) -> Tokens:
     if start is None:
         raise Problem("{name} does not say which token its decoder starts with", name=loaded.entry.name)
     first = RawToken(int(start), str(tokenizer.convert_ids_to_tokens(start)), 0, 0, special=True)
-    texts = (_clean(text),)
-    raws, spans, rests, notices = _read(loaded, texts, lambda heads: [first, *read_target(tokenizer, heads[0])])
-    return Tokens(texts, spans, rests, _ids(loaded, raws), notices=notices)
+    texts = (_UNPAIRED.sub("\ufffd", text),)
+    heads = _shortened(loaded, texts)
+    return _within_limit(loaded, texts, heads, [first, *_target_tokens(tokenizer, heads[0])])
 
 
-def _read(
-    loaded: LoadedModel, texts: tuple[str, ...], tokenize: Callable[[tuple[str, ...]], list[RawToken]]
-) -> tuple[list[RawToken], tuple[TokenSpan, ...], tuple[str, ...], tuple[Message, ...]]:
-    """Tokens within the limit, their spans, the uncovered rest of each text, and notices about what was cut."""
+def _shortened(loaded: LoadedModel, texts: tuple[str, ...]) -> tuple[str, ...]:
+    """As much of each text as may fill the limit; there is no use in tokenizing more."""
+    return tuple(each[: loaded.max_tokens * _MOST_CHARACTERS] for each in texts)
+
+
+def _within_limit(
+    loaded: LoadedModel,
+    texts: tuple[str, ...],
+    heads: tuple[str, ...],
+    raws: list[RawToken],
+    frame: Frame = "usual",
+    typed: bool = False,
+) -> Tokens:
+    """The tokens of the `heads` of the texts within the limit, with types if `typed`; notices say what was cut."""
+    import torch
+
     limit = loaded.max_tokens
-    heads = tuple(each[: limit * _MOST_CHARACTERS] for each in texts)
-    raws = tokenize(heads)
     kept, shortened = _cut(raws, limit)
     if not kept:
         raise Problem("The sentence is empty: type at least one character")
     spans = spans_of(loaded.tokenizer, heads, kept, shortened)
     rests = tuple(rest_of(spans, whole, segment) for segment, whole in enumerate(texts))
-    told = [s for s, (whole, head) in enumerate(zip(texts, heads, strict=True)) if s in shortened or head != whole]
-    return kept, spans, rests, tuple(_notice(texts[s], rests[s], limit) for s in told if rests[s])
-
-
-def _clean(text: str) -> str:
-    """The text with unpaired surrogates, which no tokenizer accepts, replaced by the replacement character."""
-    return "".join("\ufffd" if 0xD800 <= ord(c) <= 0xDFFF else c for c in text) if not _encodes(text) else text
-
-
-def _encodes(text: str) -> bool:
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
+    cut = [s for s, (whole, head) in enumerate(zip(texts, heads, strict=True)) if s in shortened or head != whole]
+    notices = tuple(_notice(texts[s], rests[s], limit) for s in cut if rests[s])
+    ids = torch.tensor([[raw.id for raw in kept]], device=loaded.model.device)
+    inputs = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
+    if typed:
+        inputs["token_type_ids"] = torch.tensor([[raw.type for raw in kept]], device=loaded.model.device)
+    return Tokens(texts, spans, rests, inputs, frame, notices)
 
 
 def _cut(raws: list[RawToken], limit: int) -> tuple[list[RawToken], frozenset[int]]:
@@ -154,18 +156,108 @@ def _notice(text: str, rest: str, limit: int) -> Message:
     )
 
 
-def _inputs(loaded: LoadedModel, raws: list[RawToken]) -> dict[str, Tensor]:
-    import torch
+# How text is tokenized, by a fast tokenizer or by one in Python, with the characters that each token comes from.
+def _tokenized(tokenizer: Any, texts: tuple[str, ...], frame: Frame) -> list[RawToken]:
+    """The tokens of one or two sentences inside the given frame."""
+    if frame == "chat":
+        return _read_chat(tokenizer, texts[0])
+    raws = _read_plain(tokenizer, texts, specials=frame != "none")
+    return [_added(tokenizer, tokenizer.bos_token_id, 0), *raws] if frame == "start" else raws
 
-    tokenizer: Any = loaded.tokenizer
-    inputs = _ids(loaded, raws)
-    if "token_type_ids" in tokenizer.model_input_names and loaded.entry.kind != "decoder":
-        inputs["token_type_ids"] = torch.tensor([[raw.type for raw in raws]], device=loaded.model.device)
-    return inputs
+
+def _target_tokens(tokenizer: Any, text: str) -> list[RawToken]:
+    """The tokens of a sentence in a translator's target language, without special tokens."""
+    if getattr(tokenizer, "is_fast", False):
+        return _read_fast(tokenizer, (text,), specials=False)
+    with _switching:
+        ids = tokenizer(text_target=text, add_special_tokens=False, verbose=False)["input_ids"]
+        return _placed(tokenizer, ids, text, 0)
 
 
-def _ids(loaded: LoadedModel, raws: list[RawToken]) -> dict[str, Tensor]:
-    import torch
+def _read_chat(tokenizer: Any, text: str) -> list[RawToken]:
+    """The sentence as the user's turn of a chat, with everything that the chat template adds around it."""
+    turns = [{"role": "user", "content": text}]
+    whole = tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)
+    offset, body = whole.rfind(text), text.strip()
+    if offset < 0:  # a template may strip the sentence
+        at = whole.rfind(body)
+        offset = at if at < 0 else at - text.index(body)
+    if offset < 0:
+        raise Problem("The chat template of this model changes the sentence; choose a frame other than chat")
+    raws = []
+    for raw in _read_plain(tokenizer, (whole,), specials=False):
+        start, end = (min(max(at - offset, 0), len(text)) for at in (raw.start, raw.end))
+        raws.append(replace(raw, start=start, end=end, special=start == end and raw.end > raw.start))
+    return raws
 
-    ids = torch.tensor([[raw.id for raw in raws]], device=loaded.model.device)
-    return {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
+
+def _read_plain(tokenizer: Any, texts: tuple[str, ...], specials: bool) -> list[RawToken]:
+    if getattr(tokenizer, "is_fast", False):
+        return _read_fast(tokenizer, texts, specials)
+    return _read_slow(tokenizer, texts, specials)
+
+
+def _read_fast(tokenizer: Any, texts: tuple[str, ...], specials: bool) -> list[RawToken]:
+    encoded = tokenizer(*texts, add_special_tokens=specials, verbose=False).encodings[0]
+    raws, segment = [], 0
+    columns = zip(encoded.ids, encoded.tokens, encoded.offsets, encoded.sequence_ids, encoded.type_ids, strict=True)
+    for i, piece, (start, end), sequence, kind in columns:
+        segment = segment if sequence is None else sequence
+        raws.append(RawToken(i, piece, start, end, sequence is None, segment, kind))
+    return raws
+
+
+def _read_slow(tokenizer: Any, texts: tuple[str, ...], specials: bool) -> list[RawToken]:
+    """Tokenize without offsets: find each sentence's own tokens within the tokens of the whole input."""
+    with _switching:
+        bodies = [tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"] for text in texts]
+        whole = tokenizer(*texts, verbose=False) if specials else {"input_ids": [i for body in bodies for i in body]}
+    ids, kinds = list(whole["input_ids"]), whole.get("token_type_ids")
+    raws: list[RawToken] = []
+    at = 0
+    for segment, (text, body) in enumerate(zip(texts, bodies, strict=True)):
+        begin = _find(ids, body, at)
+        raws += [_added(tokenizer, i, segment) for i in ids[at:begin]]
+        raws += _placed(tokenizer, body, text, segment)
+        at = begin + len(body)
+    raws += [_added(tokenizer, i, len(texts) - 1) for i in ids[at:]]
+    return [replace(raw, type=kind) for raw, kind in zip(raws, kinds or [0] * len(raws), strict=True)]
+
+
+def _placed(tokenizer: Any, ids: list[int], text: str, segment: int) -> list[RawToken]:
+    """Tokens of a text without offsets, located by searching the text for what each spells, in order."""
+    spell = speller(tokenizer)
+    pieces = tokenizer.convert_ids_to_tokens(ids)
+    spans = align([spell(piece).decode("utf-8", "replace") for piece in pieces], text)
+    together = zip(ids, pieces, spans, strict=True)
+    return [RawToken(i, piece, *span, special=False, segment=segment) for i, piece, span in together]
+
+
+def align(spelled: list[str], text: str) -> list[tuple[int, int]]:
+    """The span of each spelled token in the text, in order; an empty span where it is not found close by."""
+    plain = [_folded(c) for c in text]
+    owner = [i for i, folded in enumerate(plain) for _ in folded]
+    flat = "".join(plain)
+    spans, cursor = [], 0  # `cursor` is an index into `flat`
+    for piece in spelled:
+        wanted = "".join(_folded(c) for c in piece.strip())
+        at = flat.find(wanted, cursor, cursor + len(wanted) + 64) if wanted else -1
+        if at < 0:
+            place = owner[cursor] if cursor < len(owner) else len(text)
+            spans.append((place, place))
+        else:
+            cursor = at + len(wanted)
+            spans.append((owner[at], owner[cursor - 1] + 1))
+    return spans
+
+
+def _folded(character: str) -> str:
+    return unicodedata.normalize("NFKD", character).casefold()
+
+
+def _find(ids: list[int], body: list[int], start: int) -> int:
+    return next((at for at in range(start, len(ids) - len(body) + 1) if ids[at : at + len(body)] == body), start)
+
+
+def _added(tokenizer: Any, i: int, segment: int) -> RawToken:
+    return RawToken(i, tokenizer.convert_ids_to_tokens(i), 0, 0, special=True, segment=segment)

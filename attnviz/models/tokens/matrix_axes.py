@@ -25,7 +25,6 @@ class MatrixAxis:
 
     labels: tuple[str, ...]
     positions: tuple[tuple[int, ...], ...]  #: ascending; one position per entry, unless tokens are merged into words
-    special: tuple[bool, ...]
     segment: tuple[int, ...]
     merged: bool = False
     hidden: int = 0  #: number of special tokens that are not shown
@@ -36,12 +35,12 @@ class MatrixAxis:
     @property
     def notes(self) -> tuple[Message, ...]:
         """Sentences for the visitor about what was done to the weights."""
-        told = []
+        notes = []
         if self.merged:
-            told.append(Message("Weights to the tokens of a word are added up; weights from its tokens are averaged"))
+            notes.append(Message("Weights to the tokens of a word are added up; weights from its tokens are averaged"))
         if self.hidden:
-            told.append(Message("{count} special tokens are not shown", {"count": self.hidden}))
-        return tuple(told)
+            notes.append(Message("{count} special tokens are not shown", {"count": self.hidden}))
+        return tuple(notes)
 
 
 def matrix_axis(tokens: Tokens, words: bool = False, specials: bool = True) -> MatrixAxis:
@@ -53,12 +52,10 @@ def matrix_axis(tokens: Tokens, words: bool = False, specials: bool = True) -> M
         key = (span.segment, span.word) if words and span.word is not None else ("alone", span.position)
         groups.setdefault(key, []).append(span.position)
     placed = tuple(tuple(group) for group in groups.values())
-    first = [tokens.spans[group[0]] for group in placed]
     return MatrixAxis(
         labels=tuple(_label(tokens, group) for group in placed),
         positions=placed,
-        special=tuple(span.special for span in first),
-        segment=tuple(span.segment for span in first),
+        segment=tuple(tokens.spans[group[0]].segment for group in placed),
         merged=words,
         hidden=0 if specials else sum(span.special for span in tokens.spans),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Final
 
@@ -36,7 +36,7 @@ class TokenSpan:
 
     position: int
     id: int
-    label: str  #: text for axes: markers resolved, white space visible, never empty
+    label: str  #: text for axes: markers resolved, white space visible, never empty; a part of a character: 🍕 1/3
     text: str  #: the text that the token spells; for a part of a character, the whole character
     start: int
     end: int  #: if a character is split over tokens, the first has its span and the others are empty
@@ -57,12 +57,10 @@ def spans_of(
     spans = _spans(raws, texts, cut)
     words = _words(raws, texts)
     made = []
-    for i, raw in enumerate(raws):
-        here = texts[raw.segment][raw.start : raw.end]
-        part = parts[i]
-        text = here if part else spelled[i].decode("utf-8", "replace")
-        shown = part_label(here, part) if part else token_label(text)
-        made.append(TokenSpan(i, raw.id, shown, text, *spans[i], words[i], raw.special, raw.segment, part))
+    for i, (raw, part) in enumerate(zip(raws, parts, strict=True)):
+        text = texts[raw.segment][raw.start : raw.end] if part else spelled[i].decode("utf-8", "replace")
+        label = token_label(text) + (f" {part[0]}/{part[1]}" if part else "")
+        made.append(TokenSpan(i, raw.id, label, text, *spans[i], words[i], raw.special, raw.segment, part))
     return tuple(made)
 
 
@@ -79,7 +77,7 @@ def _without_phantom_space(raw: RawToken, spelled: bytes, texts: tuple[str, ...]
     here = texts[raw.segment][raw.start : raw.end]
     if raw.special or not here or here.isspace() or spelled.strip(b" "):
         return raw
-    return RawToken(raw.id, raw.piece, raw.start, raw.start, raw.special, raw.segment, raw.type)
+    return replace(raw, end=raw.start)
 
 
 def _parts(raws: list[RawToken], spelled: list[bytes]) -> list[tuple[int, int] | None]:
@@ -124,15 +122,15 @@ def _words(raws: list[RawToken], texts: tuple[str, ...]) -> list[int | None]:
     """The word of each token. A single space belongs to the word after it; other white space is a word of its own."""
     words: list[int | None] = [None] * len(raws)
     for segment, text in enumerate(texts):
-        mine = [i for i, raw in enumerate(raws) if raw.segment == segment and not raw.special]
+        members = [i for i, raw in enumerate(raws) if raw.segment == segment and not raw.special]
         numbers = word_boundaries.join_by_pieces(
-            word_boundaries.words_of(text), [(raws[i].start, raws[i].end) for i in mine]
+            word_boundaries.words_of(text), [(raws[i].start, raws[i].end) for i in members]
         )
-        keys = [_key(raws[i], text, numbers, i) for i in mine]
+        keys = [_key(raws[i], text, numbers, i) for i in members]
         for n in range(len(keys) - 2, -1, -1):
             keys[n] = keys[n + 1] if keys[n] is None else keys[n]
         order: dict[object, int] = {}
-        for i, key in zip(mine, keys, strict=True):
+        for i, key in zip(members, keys, strict=True):
             words[i] = order.setdefault(key, len(order))
     return words
 
@@ -148,6 +146,8 @@ def _key(raw: RawToken, text: str, numbers: list[int], position: int) -> object:
 # The text that a token spells: vocabulary markers (Ġ, ##, ▁, </w>, <0xE4>) are turned back into bytes.
 #: visible symbols for white space
 _SEEN: Final = {" ": "␣", "\t": "⇥", "\n": "⏎", "\r": "␍", "\u00a0": "⍽", "\u3000": "□"}
+#: kinds of characters that change the writing direction, which would also affect neighbouring labels
+_DIRECTIONS: Final = ("LRE", "RLE", "PDF", "LRO", "RLO", "LRI", "RLI", "FSI", "PDI")
 _BYTE: Final = re.compile(r"<0x([0-9A-Fa-f]{2})>")
 _METASPACE: Final = "▁"
 _A_UMLAUT: Final = "Ã¤"  # the two bytes of ä as byte-level vocabularies write them
@@ -158,13 +158,16 @@ def speller(tokenizer: Any) -> Callable[[str], bytes]:
     added = {str(token) for token in tokenizer.get_added_vocab()}
     byte_level = _joined(tokenizer, [_A_UMLAUT]) == "ä" or _splits_into_bytes(tokenizer)
     word_piece = _joined(tokenizer, ["a", "##b"]) == "ab"
+    letters = _byte_letters()
     suffix = "</w>" if _joined(tokenizer, ["a</w>", "b</w>"]).strip() == "a b" else ""
 
     def spell(piece: str) -> bytes:
         if piece in added and not _BYTE.fullmatch(piece):
             return piece.encode("utf-8", "replace")
+        if byte_level and all(letter in letters for letter in piece):
+            return bytes(letters[letter] for letter in piece)
         if byte_level:
-            return _from_byte_letters(piece)
+            return piece.encode("utf-8", "replace")
         if one := _BYTE.fullmatch(piece):
             return bytes([int(one[1], 16)])
         if word_piece and piece.startswith("##") and len(piece) > 2:
@@ -182,27 +185,18 @@ def token_label(spelled: str) -> str:
     return "".join(_visible(c, alone=i == 0) for i, c in enumerate(bare)) or "∅"
 
 
-def part_label(characters: str, part: tuple[int, int]) -> str:
-    """The label of a token with only some bytes of a character: the character, then the part, such as 1/3."""
-    return f"{token_label(characters)} {part[0]}/{part[1]}"
-
-
 def _visible(character: str, alone: bool) -> str:
     if character in _SEEN:
         return _SEEN[character]
     kind = unicodedata.category(character)
-    if kind in ("Cc", "Cf", "Co", "Cn", "Cs", "Zl", "Zp", "Zs") and (alone or kind != "Cf" or _bends_text(character)):
+    bends = unicodedata.bidirectional(character) in _DIRECTIONS
+    if kind in ("Cc", "Cf", "Co", "Cn", "Cs", "Zl", "Zp", "Zs") and (alone or kind != "Cf" or bends):
         return f"U+{ord(character):04X}"
     return "◌" + character if alone and kind.startswith("M") else character
 
 
-def _bends_text(character: str) -> bool:
-    """Whether the character changes the writing direction, which would also affect neighbouring labels."""
-    return unicodedata.bidirectional(character) in ("LRE", "RLE", "PDF", "LRO", "RLO", "LRI", "RLI", "FSI", "PDI")
-
-
 def _joined(tokenizer: Any, pieces: list[str]) -> str:
-    """A fast tokenizer's decoder and pre-tokenizer as JSON; empty for tokenizers written in Python."""
+    """What the tokenizer writes for these entries of its vocabulary; empty where it knows them not."""
     try:
         return str(tokenizer.convert_tokens_to_string(pieces))
     except Exception:  # tokenizers in Python look pieces up in tables of their own
@@ -213,13 +207,6 @@ def _splits_into_bytes(tokenizer: Any) -> bool:
     """Whether a fast tokenizer writes bytes as letters before it splits: some do whose decoder does not say so."""
     before = tokenizer.backend_tokenizer.pre_tokenizer if getattr(tokenizer, "is_fast", False) else None
     return before is not None and any(_A_UMLAUT in piece for piece, _ in before.pre_tokenize_str("ä"))
-
-
-def _from_byte_letters(piece: str) -> bytes:
-    table = _byte_letters()
-    if all(letter in table for letter in piece):
-        return bytes(table[letter] for letter in piece)
-    return piece.encode("utf-8", "replace")
 
 
 @lru_cache(maxsize=1)

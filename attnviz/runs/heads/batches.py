@@ -65,11 +65,8 @@ def _name_of_ids(model: nn.Module | LoadedModel) -> str:
 def ids_in(inputs: dict[str, Any]) -> Tensor | None:
     """The token ids (B, T) among a model's inputs: input_ids, or else the first that can be ids."""
     named = [inputs["input_ids"]] if "input_ids" in inputs else list(inputs.values())
-    return next((each for each in named if isinstance(each, Tensor) and each.dim() == 2 and _whole(each)), None)
-
-
-def _whole(tensor: Tensor) -> bool:
-    return not tensor.is_floating_point() and tensor.dtype != torch.bool
+    rows = (each for each in named if isinstance(each, Tensor) and each.dim() == 2)
+    return next((each for each in rows if not each.is_floating_point() and each.dtype != torch.bool), None)
 
 
 def parts_of(inputs: dict[str, Any], tokens: int) -> Iterator[dict[str, Any]]:

@@ -57,18 +57,18 @@ class HeadScores:
 
     def top(self, n: int = 5, pattern: str | None = None) -> list[HeadScore]:
         """The `n` heads with the highest mean, of one pattern or of each in turn."""
-        found = []
+        best = []
         for name in self.by_sentence if pattern is None else (self._known(pattern),):
             scores = self.by_sentence[name]
             mean, error, stable = _mean(scores), _stderr(scores), _stability(scores)
             counts = (~np.isnan(scores)).sum(0)
             order = [int(i) for i in np.argsort(-np.nan_to_num(mean, nan=-np.inf), kind="stable")[:n]]
-            found += [
+            best += [
                 HeadScore(*self.places[i], name, float(mean[i]), float(error[i]), float(stable[i]), int(counts[i]))
                 for i in order
                 if not np.isnan(mean[i])
             ]
-        return found
+        return best
 
     def grid(self, pattern: str) -> np.ndarray:
         """The means as a matrix (layers, heads); NaN where a layer has fewer heads."""
@@ -103,11 +103,11 @@ def _stderr(scores: np.ndarray) -> np.ndarray:
 
 
 def _stability(scores: np.ndarray) -> np.ndarray:
-    told = ~np.isnan(scores)
-    filled = np.where(told, scores, -np.inf)
+    known = ~np.isnan(scores)
+    filled = np.where(known, scores, -np.inf)
     ranks = (-filled).argsort(1, kind="stable").argsort(1, kind="stable")
-    counts = told.sum(0)
-    return np.where(counts > 0, ((ranks < AMONG) & told).sum(0) / np.maximum(counts, 1), np.nan)
+    counts = known.sum(0)
+    return np.where(counts > 0, ((ranks < AMONG) & known).sum(0) / np.maximum(counts, 1), np.nan)
 
 
 HeadPositions = tuple[tuple[int, int], ...]
@@ -122,10 +122,6 @@ class GrowingScores:
         self._held: dict[str, np.ndarray] = {}  # (room for sentences, N); doubled when it is full
         self._count = 0
 
-    @property
-    def empty(self) -> bool:
-        return self._places is None
-
     def add(self, places: HeadPositions, names: tuple[str, ...], scores: dict[str, np.ndarray]) -> None:
         """Append the rows (B, N) of each pattern or cost."""
         if self._places is not None and (places, set(scores)) != (self._places, set(self._held)):
@@ -133,7 +129,7 @@ class GrowingScores:
         self._places, self._names = places, names
         count = self._count + len(next(iter(scores.values())))
         for name, rows in scores.items():
-            self._held[name] = self._with_room(self._held.get(name), count, len(places))
+            self._held[name] = self._with_room(self._held.get(name, np.empty((0, len(places)))), count)
             self._held[name][self._count : count] = rows
         self._count = count
 
@@ -144,12 +140,11 @@ class GrowingScores:
         held = {name: rows[: self._count] for name, rows in self._held.items()}
         return HeadScores(self._places, self._names, held, self._count)
 
-    def _with_room(self, held: np.ndarray | None, count: int, heads: int) -> np.ndarray:
-        if held is not None and len(held) >= count:
+    def _with_room(self, held: np.ndarray, count: int) -> np.ndarray:
+        if len(held) >= count:
             return held
-        made = np.empty((max(16, 2 * count), heads))
-        if held is not None:
-            made[: self._count] = held[: self._count]
+        made = np.empty((max(16, 2 * count), held.shape[1]))
+        made[: self._count] = held[: self._count]
         return made
 
 
@@ -190,9 +185,9 @@ def mean_of(batches: Iterable[HeadSums]) -> dict[str, Tensor]:
 
 def _sum(layer: RecordedLayer) -> tuple[Tensor, int]:
     """The sum over real positions, (H, Dv), and their number."""
-    found = layer.head_outputs()  # (B, H, Q, Dv)
+    outputs = layer.head_outputs()  # (B, H, Q, Dv)
     real = layer.real_queries  # (B or 1, 1, Q) or None
     if real is None:
-        return found.sum((0, 2)), found.shape[0] * found.shape[2]
-    real = real.expand(found.shape[0], 1, -1)
-    return torch.where(real[..., None], found, 0.0).sum((0, 2)), int(real.sum())
+        return outputs.sum((0, 2)), outputs.shape[0] * outputs.shape[2]
+    real = real.expand(outputs.shape[0], 1, -1)
+    return torch.where(real[..., None], outputs, 0.0).sum((0, 2)), int(real.sum())

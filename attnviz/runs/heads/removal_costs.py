@@ -40,9 +40,7 @@ def head_costs(
 
     With `keep`, a file holds what is done, and a later run on the same model and batches goes on from there.
     """
-    for found in cost_steps(model, batches, means, tokenizer, keep):
-        if found is not None:
-            yield found
+    yield from (scores for scores in cost_steps(model, batches, means, tokenizer, keep) if scores is not None)
 
 
 def cost_steps(
@@ -57,17 +55,16 @@ def cost_steps(
     Yields None after each layer, the costs after each batch.
     """
     module = module_of(model)
-    kept, found = KeptCosts(keep, module, means), GrowingScores()
+    kept, growing = KeptCosts(keep, module, means), GrowingScores()
     for inputs in inputs_of(model, batches, tokenizer):
         for part in parts_of(inputs, SENTENCES_TOKENS):
             here = kept.find(part)
             if here is None:
                 here = yield from _of_batch(module, part, means)
                 kept.add(part, here)
-            found.add(*here)
-            yield found.so_far()
-    if found.empty:
-        raise Problem("there is no sentence to look at")
+            growing.add(*here)
+            yield growing.so_far()
+    growing.so_far()  # a Problem where there was no sentence
 
 
 def _of_batch(
@@ -89,9 +86,9 @@ def _of_batch(
         for name, given in kinds.items():
             rises[name].append(costs_in_layer(started, number, base, ids, real, given))
             yield None
-    found = {name: torch.cat(parts, 1) for name, parts in rises.items()}
-    found["direct"] = _direct(started, ids, real)
-    return places, names, {name: value.double().cpu().numpy() for name, value in found.items()}
+    costs = {name: torch.cat(parts, 1) for name, parts in rises.items()}
+    costs["direct"] = _direct(started, ids, real)
+    return places, names, {name: value.double().cpu().numpy() for name, value in costs.items()}
 
 
 def costs_in_layer(
@@ -168,10 +165,10 @@ class KeptCosts:
         """The costs of these sentences, where they were measured before."""
         return self._held.get(_key_of(inputs)) if self._held else None
 
-    def add(self, inputs: dict[str, Any], found: OfBatch) -> None:
+    def add(self, inputs: dict[str, Any], costs: OfBatch) -> None:
         """Keep the costs of these sentences, where there is a file to keep them in."""
         if self._path is not None:
-            self._held[_key_of(inputs)] = found
+            self._held[_key_of(inputs)] = costs
             self._write(self._path)
 
     def _read(self) -> dict[str, OfBatch]:
@@ -179,24 +176,24 @@ class KeptCosts:
             return {}
         try:
             with np.load(self._path, allow_pickle=False) as file:
-                said = json.loads(str(file["said"]))
-                if said["key"] != self._key:
+                header = json.loads(str(file["said"]))
+                if header["key"] != self._key:
                     return {}
-                places, names = tuple((layer, head) for layer, head in said["places"]), tuple(said["names"])
+                places, names = tuple((layer, head) for layer, head in header["places"]), tuple(header["names"])
                 return {
-                    key: (places, names, {kind: file[f"{kind} {key}"] for kind in said["kinds"]})
-                    for key in said["done"]
+                    key: (places, names, {kind: file[f"{kind} {key}"] for kind in header["kinds"]})
+                    for key in header["done"]
                 }
         except (OSError, ValueError, KeyError, zipfile.BadZipFile):
             return {}  # half a file, or another's: what it would hold is computed again
 
     def _write(self, path: Path) -> None:
         places, names, costs = next(iter(self._held.values()))
-        said = {"key": self._key, "places": places, "names": names, "kinds": list(costs), "done": list(self._held)}
+        header = {"key": self._key, "places": places, "names": names, "kinds": list(costs), "done": list(self._held)}
         arrays = {f"{kind} {key}": value for key, (_, _, held) in self._held.items() for kind, value in held.items()}
         path.parent.mkdir(parents=True, exist_ok=True)
         temporary = path.with_name(f".{path.name}.{os.getpid()}.npz")
-        np.savez(temporary, said=np.array(json.dumps(said)), **arrays)  # type: ignore[arg-type]
+        np.savez(temporary, said=np.array(json.dumps(header)), **arrays)  # type: ignore[arg-type]
         temporary.replace(path)
 
 

@@ -37,13 +37,12 @@ def scan(
     wanted = checked(patterns)
     if rows not in ("with targets", "all"):
         raise Problem('rows={rows} must be "with targets" or "all"', rows=repr(rows))
-    found = GrowingScores()
+    growing = GrowingScores()
     for inputs in inputs_of(model, batches, tokenizer):
         for part in parts_of(inputs, TOKENS_AT_ONCE):
-            found.add(*_of_batch(module_of(model), part, wanted, rows))
-            yield found.so_far()
-    if found.empty:
-        raise Problem("there is no sentence to look at")
+            growing.add(*_of_batch(module_of(model), part, wanted, rows))
+            yield growing.so_far()
+    growing.so_far()  # a Problem where there was no sentence
 
 
 def _of_batch(
@@ -55,11 +54,11 @@ def _of_batch(
     places = tuple((number, head) for number, layer in layers for head in range(layer.n_heads))
     names = tuple(layer.name for _, layer in layers for _ in range(layer.n_heads))
     ids = _ids(trace, layers)
-    found = {
+    scores = {
         name: torch.cat([_scored(layer, pattern, ids, rows) for _, layer in layers], 1).double().cpu().numpy()
         for name, pattern in patterns.items()
     }
-    return places, names, found
+    return places, names, scores
 
 
 def _scored(layer: RecordedLayer, pattern: HeadPattern, ids: Tensor, rows: ScoredRows) -> Tensor:
@@ -108,19 +107,19 @@ def checked(patterns: Sequence[HeadPattern]) -> dict[str, HeadPattern]:
     """The patterns by name; a Problem for a name that is not known or comes twice, and for none at all."""
     if isinstance(patterns, str):
         patterns = (patterns,)
-    found: dict[str, HeadPattern] = {}
+    by_name: dict[str, HeadPattern] = {}
     for pattern in patterns:
         name = name_of(pattern)
         if isinstance(pattern, str) and pattern not in NAMED:
             raise Problem("pattern={name} is not known; known are: {known}", name=pattern, known=Several(NAMED))
         if not isinstance(pattern, str) and not callable(pattern):
             raise Problem("pattern={pattern} must be a name or a function of the token ids", pattern=repr(pattern))
-        if name in found:
+        if name in by_name:
             raise Problem("two patterns are called {name}", name=name)
-        found[name] = pattern
-    if not found:
+        by_name[name] = pattern
+    if not by_name:
         raise Problem("patterns is empty: name at least one of {known}", known=Several(NAMED))
-    return found
+    return by_name
 
 
 def mass(pattern: HeadPattern, weights: Tensor, ids: Tensor, keys: Tensor | None) -> Tensor:

@@ -10,7 +10,7 @@ from attnviz.models.architecture import meta_device
 from attnviz.models.architecture.architecture import Architecture
 from attnviz.models.architecture.custom_shape import CustomShape, as_latent, shared_otherwise
 from attnviz.models.architecture.deployment import FARTHEST, Deployment, size_deployment
-from attnviz.models.architecture.parameter_counts import ParameterCounts
+from attnviz.models.architecture.meta_device import ParameterCounts
 from attnviz.models.architecture.presets import all_presets, find_preset, gpus, quality
 
 A100 = gpus()["a100-80gb"].machine

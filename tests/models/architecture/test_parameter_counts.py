@@ -9,8 +9,7 @@ from transformers import AutoConfig
 
 from attnviz.models.architecture.architecture import Architecture
 from attnviz.models.architecture.custom_shape import CustomShape
-from attnviz.models.architecture.meta_device import build
-from attnviz.models.architecture.parameter_counts import count_parameters
+from attnviz.models.architecture.meta_device import build, count_parameters
 from attnviz.models.architecture.presets import all_presets, find_preset
 
 SMALL = {"hidden_size": 96, "num_hidden_layers": 3, "num_attention_heads": 6, "vocab_size": 128}

@@ -1,13 +1,15 @@
 import pytest
 
 from attnviz.models.capture.run import capture
-from attnviz.models.catalogue.example_sentences import EXAMPLES, example
+from attnviz.models.catalogue.example_sentences import EXAMPLES
 from attnviz.models.tokens.encoding import encode
+
+EXAMPLE = {each.id: each for each in EXAMPLES}
 
 
 def looked(loaded, name):
     """The tokens of an example, and the attention weights (Q, K) of the head that it names."""
-    this = example(name)
+    this = EXAMPLE[name]
     tokens = encode(loaded, this.text, this.second or None)
     layer, head = this.head
     trace = capture(loaded.model, **tokens.inputs)
@@ -53,7 +55,7 @@ def test_the_last_token_looks_at_mary_and_the_model_predicts_mary(smollm2):
 
 
 def test_one_family_is_thirteen_tokens(smollm2):
-    tokens = encode(smollm2, example("emoji").text)
+    tokens = encode(smollm2, EXAMPLE["emoji"].text)
     family = next(span.word for span in tokens.spans if "👨" in span.text)
     assert sum(span.word == family for span in tokens.spans) == 13
 
@@ -67,4 +69,3 @@ def test_in_the_encoder_music_looks_at_guitar_and_bank_at_river(minilm):
 def test_examples_have_names_of_their_own_and_both_packaged_models_have_some():
     assert len({each.id for each in EXAMPLES}) == len(EXAMPLES)
     assert {each.model for each in EXAMPLES} == {"smollm2-135m", "minilm-l6"}
-    assert example("no-such") is None

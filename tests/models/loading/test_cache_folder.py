@@ -18,7 +18,7 @@ def write(folder):
 def test_what_was_built_is_whole_and_intact(tmp_path):
     folder = tmp_path / "kept"
     assert not cache_folder.is_whole(folder)
-    cache_folder.build(folder, write)
+    cache_folder.build(folder, write, "Mine")
     assert cache_folder.is_whole(folder)
     assert cache_folder.is_intact(folder)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["kept", "kept.lock"]
@@ -26,7 +26,7 @@ def test_what_was_built_is_whole_and_intact(tmp_path):
 
 def test_a_changed_byte_is_noticed_by_hash_and_a_missing_end_by_size(tmp_path):
     folder = tmp_path / "kept"
-    cache_folder.build(folder, write)
+    cache_folder.build(folder, write, "Mine")
     data = bytearray((folder / "a.bin").read_bytes())
     data[500] ^= 1
     (folder / "a.bin").write_bytes(data)
@@ -39,23 +39,23 @@ def test_a_changed_byte_is_noticed_by_hash_and_a_missing_end_by_size(tmp_path):
 @pytest.mark.parametrize("manifest", ["", "{}", "[]", '{"files": 3}', '{"files": {}}', '{"files": {"a.bin": 3}}'])
 def test_a_folder_with_an_invalid_manifest_is_not_whole(tmp_path, manifest):
     folder = tmp_path / "kept"
-    cache_folder.build(folder, write)
+    cache_folder.build(folder, write, "Mine")
     (folder / cache_folder.MANIFEST).write_text(manifest)
     assert not cache_folder.is_whole(folder)
-    cache_folder.build(folder, write)
+    cache_folder.build(folder, write, "Mine")
     assert cache_folder.is_intact(folder)
 
 
 def test_a_writer_that_fails_leaves_nothing_and_the_old_folder_as_it_was(tmp_path):
     folder = tmp_path / "kept"
-    cache_folder.build(folder, write)
+    cache_folder.build(folder, write, "Mine")
 
     def fail(fresh):
         write(fresh)
         raise OSError(28, "No space left on device")
 
-    with pytest.raises(OSError, match="No space"):
-        cache_folder.build(folder, fail, unless_whole=False)
+    with pytest.raises(Problem, match="Mine could not be stored in the cache folder: No space left on device"):
+        cache_folder.build(folder, fail, "Mine", unless_whole=False)
     assert cache_folder.is_intact(folder)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["kept", "kept.lock"]
 
@@ -63,7 +63,7 @@ def test_a_writer_that_fails_leaves_nothing_and_the_old_folder_as_it_was(tmp_pat
 def test_what_a_dead_writer_left_behind_is_swept(tmp_path):
     folder = tmp_path / "kept"
     (tmp_path / "kept.partial-99-dead").mkdir(parents=True)
-    cache_folder.build(folder, write)
+    cache_folder.build(folder, write, "Mine")
     assert not list(tmp_path.glob("*.partial-*"))
 
 
@@ -74,7 +74,7 @@ def test_one_of_many_threads_builds_and_the_others_use_its_result(tmp_path):
         calls.append(fresh)
         write(fresh)
 
-    threads = [threading.Thread(target=cache_folder.build, args=(folder, slow)) for _ in range(8)]
+    threads = [threading.Thread(target=cache_folder.build, args=(folder, slow, "Mine")) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -88,7 +88,7 @@ def test_one_of_two_processes_builds_and_a_killed_one_blocks_no_other(tmp_path):
         "import sys, time, pathlib; from attnviz.models.loading import cache_folder\n"
         "def write(folder):\n"
         "    (folder / 'a').write_text('x'); print('building', flush=True); time.sleep(float(sys.argv[2]))\n"
-        "cache_folder.build(pathlib.Path(sys.argv[1]), write)"
+        "cache_folder.build(pathlib.Path(sys.argv[1]), write, 'Mine')"
     )
 
     def start(seconds):
@@ -112,16 +112,16 @@ def test_a_cache_that_cannot_be_written_is_reported_in_one_sentence(tmp_path, mo
 
     monkeypatch.setattr(os, "mkdir", refuse)  # file permissions would not stop the superuser, who may run these tests
     with pytest.raises(Problem, match="cannot be written"):
-        cache_folder.build(tmp_path / "inner" / "kept", write)
+        cache_folder.build(tmp_path / "inner" / "kept", write, "Mine")
 
 
 def test_a_file_in_the_way_of_the_cache_folder_is_reported_in_one_sentence(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(Problem, match=r"cannot be written: .*; ATTNVIZ_CACHE names another"):
-        cache_folder.build(tmp_path / "file" / "inner" / "kept", write)
+        cache_folder.build(tmp_path / "file" / "inner" / "kept", write, "Mine")
 
 
 def test_a_cache_folder_of_somebody_else_is_reported_in_the_same_sentence(tmp_path):
     (tmp_path / "kept.lock").mkdir()  # no file can be opened there, which stops the superuser as well
     with pytest.raises(Problem, match=r"cannot be written: .*; ATTNVIZ_CACHE names another"):
-        cache_folder.build(tmp_path / "kept", write)
+        cache_folder.build(tmp_path / "kept", write, "Mine")

@@ -7,14 +7,15 @@ import torch
 from torch.testing import assert_close
 from transformers import BertConfig, BertForMaskedLM
 
+from attnviz.models.__main__ import main
 from attnviz.models.capture.run import capture
 from attnviz.models.catalogue import CATALOGUE, LoadedModel
-from attnviz.models.catalogue.example_sentences import EXAMPLES, example
+from attnviz.models.catalogue.example_sentences import EXAMPLES
 from attnviz.models.loading import example_traces as module
 from attnviz.models.loading.example_traces import folder_of, is_prepared, prepare_examples, prepared_example
-from attnviz.models.models_command import main
-from attnviz.models.settings import current
 from attnviz.models.tokens.encoding import encode
+
+EXAMPLE = {each.id: each for each in EXAMPLES}
 
 
 @pytest.fixture(autouse=True)
@@ -24,10 +25,10 @@ def elsewhere(monkeypatch, tmp_path):
 
 
 def test_an_example_prepared_earlier_is_the_example_captured_now(minilm):
-    assert prepared_example("minilm-l6", "pair") is None
-    prepare_examples(minilm, current())
-    kept = prepared_example("minilm-l6", "pair")
-    tokens = encode(minilm, example("pair").text, example("pair").second)
+    assert prepared_example(EXAMPLE["pair"]) is None
+    prepare_examples(minilm)
+    kept = prepared_example(EXAMPLE["pair"])
+    tokens = encode(minilm, EXAMPLE["pair"].text, EXAMPLE["pair"].second)
     assert kept.tokens.spans == tokens.spans
     assert kept.tokens.texts == tokens.texts
     assert {name: value.tolist() for name, value in kept.tokens.inputs.items()} == {
@@ -43,10 +44,10 @@ def test_an_encoders_example_keeps_what_it_predicts_at_every_position(minilm, mo
     model = BertForMaskedLM(
         BertConfig(hidden_size=48, num_hidden_layers=1, num_attention_heads=2, intermediate_size=64)
     ).eval()
-    this = replace(example("bank"), model="bert-base")
+    this = replace(EXAMPLE["bank"], model="bert-base")
     monkeypatch.setattr(module, "EXAMPLES", (this,))
-    prepare_examples(LoadedModel(model, minilm.tokenizer, entry, "hub cache"), current())
-    kept = prepared_example("bert-base", "bank")
+    prepare_examples(LoadedModel(model, minilm.tokenizer, entry, "hub cache"))
+    kept = prepared_example(this)
     with torch.no_grad():
         expected = model(**kept.tokens.inputs).logits
     assert_close(kept.trace.logits, expected)
@@ -55,31 +56,30 @@ def test_an_encoders_example_keeps_what_it_predicts_at_every_position(minilm, mo
 def test_traces_kept_in_an_earlier_form_are_made_again(minilm, monkeypatch):
     with monkeypatch.context() as before:
         before.setattr(module, "_FORMAT", 1)  # of encoders, only what they predict at the last position
-        prepare_examples(minilm, current())
-        assert is_prepared(minilm.entry, current())
-    assert not is_prepared(minilm.entry, current())
+        prepare_examples(minilm)
+        assert is_prepared(minilm.entry)
+    assert not is_prepared(minilm.entry)
 
 
 def test_examples_are_captured_once_and_again_when_a_sentence_changes(minilm, monkeypatch):
     told = []
-    prepare_examples(minilm, current(), lambda share, what: told.append(share))
+    prepare_examples(minilm, lambda share, what: told.append(share))
     assert told[-1] == 1.0
-    assert is_prepared(minilm.entry, current())
+    assert is_prepared(minilm.entry)
     count = len(told)
-    prepare_examples(minilm, current(), lambda share, what: told.append(share))
+    prepare_examples(minilm, lambda share, what: told.append(share))
     assert len(told) == count
-    monkeypatch.setattr(module, "EXAMPLES", (replace(example("bank"), text="Another."),))
-    assert not is_prepared(minilm.entry, current())
+    monkeypatch.setattr(module, "EXAMPLES", (replace(EXAMPLE["bank"], text="Another."),))
+    assert not is_prepared(minilm.entry)
 
 
 def test_a_damaged_trace_is_treated_as_missing(minilm):
-    prepare_examples(minilm, current())
-    file = folder_of(minilm.entry, current()) / "bank.safetensors"
+    prepare_examples(minilm)
+    file = folder_of(minilm.entry) / "bank.safetensors"
     size = file.stat().st_size
     file.write_bytes(bytes(size))
-    assert prepared_example("minilm-l6", "bank") is None
-    assert prepared_example("minilm-l6", "pair") is not None
-    assert prepared_example("minilm-l6", "no-such-example") is None
+    assert prepared_example(EXAMPLE["bank"]) is None
+    assert prepared_example(EXAMPLE["pair"]) is not None
 
 
 def test_the_command_lists_every_model_and_says_what_cannot_be_done(capsys, monkeypatch):
@@ -101,15 +101,15 @@ def test_getting_a_model_prepares_its_examples_and_says_so(capsys, minilm):
     said = capsys.readouterr()
     assert "MiniLM L6 is ready" in said.out
     assert "Capturing the examples of MiniLM L6" in said.err
-    assert is_prepared(minilm.entry, current())
+    assert is_prepared(minilm.entry)
 
 
 def test_preparing_what_is_prepared_imports_nothing_heavy(minilm, monkeypatch):
     monkeypatch.setenv("ATTNVIZ_MODELS", "minilm-l6")
     monkeypatch.setattr(module, "EXAMPLES", EXAMPLES)
-    prepare_examples(minilm, current())
+    prepare_examples(minilm)
     code = (
-        "import sys; from attnviz.models.models_command import main; assert main(['prepare']) == 0;"
+        "import sys; from attnviz.models.__main__ import main; assert main(['prepare']) == 0;"
         "print([m for m in ('torch', 'transformers') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
