@@ -11,11 +11,9 @@ from transformers.models.llama import modeling_llama
 
 from attnviz.base.message import Problem
 from attnviz.base.reliance import Reliance, gone
-from attnviz.models.capture import adapter, adapter_check
+from attnviz.models.capture import Edit, adapter, adapter_check, adopt, capture, intervene
 from attnviz.models.capture.adapter_check import RELIANCES
 from attnviz.models.capture.generation import generate
-from attnviz.models.capture.intervention import Edit, intervene
-from attnviz.models.capture.run import adopt, capture
 from tests.models.tiny import VOCAB, llama, tokens
 
 NAMED = {reliance.what: reliance for reliance in RELIANCES}
@@ -157,7 +155,7 @@ def test_a_model_is_adopted_without_the_public_setter_too(monkeypatch):
 
 def test_a_model_is_adopted_by_the_public_setter_alone(monkeypatch):
     model = llama()
-    monkeypatch.setattr(adapter, "_write", lambda config, name: pytest.fail("a private write"))
+    monkeypatch.setattr(adapter, "WRITTEN", "_nowhere")  # a private write would have no effect, and be refused
     adopt(model)
     assert model.config._attn_implementation == adapter.NAME
 

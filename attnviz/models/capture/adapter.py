@@ -83,16 +83,15 @@ def attention_function(name: str) -> Function:
     function = AttentionInterface().get(name)
     if function is None:
         raise Problem("transformers no longer has an attention function {name}", name=name)
-    found: Function = function
-    return found
+    return function
 
 
 def mask_function(name: str | None) -> Function:
     """transformers' own function for the masks that go with attention `name`; one that makes none where it has none."""
-    found = AttentionMaskInterface().get(name)
-    if found is None and name in ("sdpa", "eager"):
+    function = AttentionMaskInterface().get(name)
+    if function is None and name in ("sdpa", "eager"):
         raise Problem("transformers no longer has a mask function {name}", name=name)
-    return found or (lambda *args, **kwargs: None)
+    return function or (lambda *args, **kwargs: None)
 
 
 def plain_function(module: nn.Module) -> Function:
@@ -100,16 +99,14 @@ def plain_function(module: nn.Module) -> Function:
     function = getattr(_file(module), PLAIN, None)
     if function is None:
         raise Problem("{model} no longer has {what}", model=type(module).__module__, what=PLAIN)
-    found: Function = function
-    return found
+    return function
 
 
 def function_before(module: nn.Module) -> Function:
     """What an attention layer called before a running capture switched its model over."""
     file = _file(module)
     interface = getattr(file, LOOKED_UP_IN, None) or AttentionInterface()
-    function: Function = interface.get_interface(original(module), getattr(file, PLAIN, None))
-    return function
+    return interface.get_interface(original(module), getattr(file, PLAIN, None))
 
 
 def takes_interface(model: nn.Module) -> bool:
@@ -149,6 +146,7 @@ def choose_again(config: Any) -> None:
 
 
 def _nested(config: Any) -> Iterator[Any]:
+    """The config and all that are in it."""
     yield config
     for name in getattr(config, "sub_configs", ()):
         inside = getattr(config, name, None)
@@ -195,7 +193,8 @@ def switched(model: nn.Module, name: str | None = None) -> Iterator[None]:
     taken: list[Any] = []
     try:
         with _changed:
-            _changed.wait_for(lambda: all(_free(config, now) for config, now in wanted))
+            # until no other block has one of them as something else
+            _changed.wait_for(lambda: all(_switched[id(c)].now == now for c, now in wanted if id(c) in _switched))
             for config, now in wanted:
                 _take(config, now)
                 taken.append(config)
@@ -205,11 +204,6 @@ def switched(model: nn.Module, name: str | None = None) -> Iterator[None]:
             for config in taken:
                 _release(config)
             _changed.notify_all()
-
-
-def _free(config: Any, name: str) -> bool:
-    entry = _switched.get(id(config))
-    return entry is None or entry.now == name
 
 
 def _take(config: Any, now: str) -> None:
@@ -234,13 +228,9 @@ def _release(config: Any) -> None:
 
 
 def _set(config: Any, name: str | None) -> None:
-    if getattr(config, READ) != name:
-        _write(config, name)
-
-
-def _write(config: Any, name: str | None) -> None:
     """Say which function this config's layers call, and see that they will be told so."""
-    setattr(config, WRITTEN, name)
+    if getattr(config, READ) != name:
+        setattr(config, WRITTEN, name)
     if getattr(config, READ, None) != name:
         raise Problem(
             "{config} no longer takes the name of an attention function in {what}: its attention cannot be recorded",

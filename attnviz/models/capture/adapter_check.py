@@ -65,19 +65,12 @@ def _probed() -> _Probe:
         hidden_size=8, intermediate_size=8, num_hidden_layers=1, num_attention_heads=2, vocab_size=4, pad_token_id=None
     )
     probe = _Probe()
-    token = attention_call.listener.set(probe)
-    try:  # whoever captures may have set a seed, or another device
-        with torch.random.fork_rng(devices=[]), torch.device("cpu"), torch.no_grad():
-            model = _llama_file().LlamaModel(config).eval()
-            with adapter.switched(model):
-                model(input_ids=torch.tensor([[0, 1, 2]]), attention_mask=torch.tensor([[0, 1, 1]]), use_cache=False)
-    finally:
-        attention_call.listener.reset(token)
+    # whoever captures may have set a seed, or another device
+    with attention_call.listening(probe), torch.random.fork_rng(devices=[]), torch.device("cpu"), torch.no_grad():
+        model = _llama_file().LlamaModel(config).eval()
+        with adapter.switched(model):
+            model(input_ids=torch.tensor([[0, 1, 2]]), attention_mask=torch.tensor([[0, 1, 1]]), use_cache=False)
     return probe
-
-
-def _config_answers() -> bool:
-    return getattr(_config(attn_implementation="eager"), adapter.READ) == "eager"
 
 
 def _config_can_be_written() -> bool:
@@ -86,21 +79,12 @@ def _config_can_be_written() -> bool:
     return getattr(config, adapter.READ) == adapter.NAME
 
 
-def _says_what_it_serves() -> bool:
-    return isinstance(getattr(_llama_file().LlamaModel, adapter.SERVES_FUSED), bool)
-
-
 def _ours_are_known() -> bool:
-    for name in adapter.OURS:
-        attention, mask = adapter.attention_function(name), adapter.mask_function(name)
-        if attention is not attention_call.attention or mask not in (attention_call.mask, attention_call.plain_mask):
-            return False
-    return True
-
-
-def _is_looked_up() -> bool:
-    interface = getattr(_llama_file(), adapter.LOOKED_UP_IN)
-    return callable(interface.get_interface(adapter.NAME, None))
+    masks = (attention_call.mask, attention_call.plain_mask)
+    return all(
+        adapter.attention_function(name) is attention_call.attention and adapter.mask_function(name) in masks
+        for name in adapter.OURS
+    )
 
 
 def _layers_call_it() -> bool:
@@ -118,14 +102,20 @@ def _transformers(what: str, purpose: str, holds: Any, user: str = _ADAPTER) -> 
 
 
 RELIANCES: tuple[Reliance, ...] = (
-    _transformers(f"PretrainedConfig.{adapter.READ}", "asking which attention function a model calls", _config_answers),
+    _transformers(
+        f"PretrainedConfig.{adapter.READ}",
+        "asking which attention function a model calls",
+        lambda: getattr(_config(attn_implementation="eager"), adapter.READ) == "eager",
+    ),
     _transformers(
         f"PretrainedConfig.{adapter.WRITTEN}",
         "putting our attention function in for as long as a capture runs",
         _config_can_be_written,
     ),
     _transformers(
-        f"PreTrainedModel.{adapter.SERVES_FUSED}", "giving each family the masks that it takes", _says_what_it_serves
+        f"PreTrainedModel.{adapter.SERVES_FUSED}",
+        "giving each family the masks that it takes",
+        lambda: isinstance(getattr(_llama_file().LlamaModel, adapter.SERVES_FUSED), bool),
     ),
     _transformers(
         'AttentionInterface()["sdpa"]',
@@ -150,7 +140,7 @@ RELIANCES: tuple[Reliance, ...] = (
     _transformers(
         f"{adapter.LOOKED_UP_IN}.get_interface in its modeling files",
         "telling which families look their attention function up",
-        _is_looked_up,
+        lambda: callable(getattr(_llama_file(), adapter.LOOKED_UP_IN).get_interface(adapter.NAME, None)),
     ),
     _transformers(
         f"{adapter.PLAIN} in its modeling files",

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from attnviz.base.message import Problem
 from attnviz.models.capture.adapter import is_transformers
+from attnviz.models.capture.torch_modules import has_two_stacks
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.tokens import encode
 
@@ -23,8 +24,7 @@ def arguments(model: nn.Module, logits: Logits, inputs: dict[str, Any]) -> tuple
         raise Problem('logits={logits} must be "last", "all" or None', logits=repr(logits))
     _must_be_a_batch(inputs)
     part = _without_head(model, inputs) if logits is None else model
-    accepted = inspect.signature(part.forward).parameters
-    given = dict(inputs)
+    accepted, given = _parameters(part), dict(inputs)
     if "use_cache" in accepted and "past_key_values" not in inputs:
         given.setdefault("use_cache", False)
     chosen = "logits_to_keep" in given or given.get("labels") is not None  # a loss needs every position's
@@ -33,23 +33,27 @@ def arguments(model: nn.Module, logits: Logits, inputs: dict[str, Any]) -> tuple
     return part, given
 
 
+def ids_and_masks(inputs: dict[str, Any]) -> dict[str, Tensor]:
+    """What a trace keeps of a pass's arguments, by their names: all tensors but those of real numbers."""
+    return {name: each for name, each in inputs.items() if isinstance(each, Tensor) and not each.is_floating_point()}
+
+
 def logits_of(output: Any, logits: Logits, model: nn.Module, inputs: dict[str, Any]) -> Tensor | None:
     """(B, V) for "last", (B, Q, V) for "all"; None where the model has no logits."""
-    found = getattr(output, "logits", None)
-    if logits is None or not isinstance(found, Tensor):
+    every = getattr(output, "logits", None)
+    if logits is None or not isinstance(every, Tensor):
         return None
-    if logits == "all" or found.dim() != 3:
-        return found
-    rows = torch.arange(len(found), device=found.device)
-    if found.shape[1] == 1:
-        return found[:, 0]
+    if logits == "all" or every.dim() != 3:
+        return every
+    if every.shape[1] == 1:
+        return every[:, 0]
     last = _last_real(inputs, model)
     if last is None:
-        return found[:, -1].clone()
+        return every[:, -1].clone()
     kept = _positions(inputs)
-    if isinstance(kept, Tensor) and len(kept) == found.shape[1] and "logits_to_keep" in _parameters(model):
+    if isinstance(kept, Tensor) and len(kept) == every.shape[1] and "logits_to_keep" in _parameters(model):
         last = torch.searchsorted(kept, last)
-    return found[rows, last.to(found.device)]
+    return at_last(every, last)
 
 
 def last_positions(inputs: dict[str, Any], model: nn.Module, length: int) -> Tensor:
@@ -85,10 +89,7 @@ def _parameters(model: nn.Module) -> Any:
 def _without_head(model: nn.Module, inputs: dict[str, Any]) -> nn.Module:
     """The model without its output layer, if that part accepts the same inputs; otherwise the whole model."""
     base = getattr(model, "base_model", model)
-    if not isinstance(base, nn.Module) or base is model:
-        return model
-    accepted = inspect.signature(base.forward).parameters
-    return base if set(inputs) <= set(accepted) else model
+    return base if isinstance(base, nn.Module) and set(inputs) <= set(_parameters(base)) else model
 
 
 def _positions(inputs: dict[str, Any]) -> int | Tensor:
@@ -104,13 +105,13 @@ def _positions(inputs: dict[str, Any]) -> int | Tensor:
 
 
 def _ids(inputs: dict[str, Any]) -> Tensor | None:
-    found = (inputs.get(name) for name in ("input_ids", "inputs_embeds"))
-    return next((value for value in found if isinstance(value, Tensor)), None)
+    values = (inputs.get(name) for name in ("input_ids", "inputs_embeds"))
+    return next((value for value in values if isinstance(value, Tensor)), None)
 
 
 def _last_real(inputs: dict[str, Any], model: nn.Module | None) -> Tensor | None:
     """Position of each row's last real token among the queries, (B,); None if the last token of every row is real."""
-    two_stacks = bool(getattr(getattr(model, "config", None), "is_encoder_decoder", False))
+    two_stacks = has_two_stacks(model)
     mask, ids = inputs.get("decoder_attention_mask" if two_stacks else "attention_mask"), _ids(inputs)
     if not isinstance(mask, Tensor) or mask.dim() != 2 or ids is None or bool(mask[:, -1].all()):
         return None
@@ -133,5 +134,5 @@ def with_ids(
         raise Problem("give one sentence; what {name} needs beside it goes in as token ids, by name", name=model.name)
     tokens = encode(model, args[0])
     for notice in tokens.notices:
-        warnings.warn(str(notice), stacklevel=3)
+        warnings.warn(str(notice), stacklevel=4)  # where `capture` or `intervene` was called
     return (), tokens.inputs | inputs, tokens.labels

@@ -1,4 +1,4 @@
-"""Generate text one token at a time with a cache, and record the attention of each step."""
+"""Generate text one token at a time with a cache, with the attention of each step; predictions as probabilities."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ import torch
 from torch import Tensor, nn
 
 from attnviz.base.message import Problem
+from attnviz.core.measures import total_variation
 from attnviz.models.capture.adapter import takes_interface
 from attnviz.models.capture.adapter_check import must_hold
-from attnviz.models.capture.compiled import unwrapped
 from attnviz.models.capture.edit import Edit
-from attnviz.models.capture.intervention import Intervention
-from attnviz.models.capture.next_token import probabilities
+from attnviz.models.capture.edited_layer import EditedPass
 from attnviz.models.capture.recorded_layer import RecordedLayer
+from attnviz.models.capture.recorder import Recorder
 from attnviz.models.capture.run import record
+from attnviz.models.capture.torch_modules import has_two_stacks, unwrapped
 from attnviz.models.capture.trace import Trace
 
 Choose = Callable[[Tensor], int]
@@ -62,7 +63,7 @@ def generate(
     `decoder_input_ids`.
     """
     model = unwrapped(model)
-    two_stacks = bool(getattr(getattr(model, "config", None), "is_encoder_decoder", False))
+    two_stacks = has_two_stacks(model)
     name = "decoder_input_ids" if two_stacks else "input_ids"
     _check(model, inputs, name)
     choose = choose or sampler()
@@ -70,10 +71,11 @@ def generate(
     buffers: dict[int, _Buffer] = {}
     norms: dict[Any, Tensor] = {}
     for _ in range(steps):
-        recorder = Intervention(model, tuple(edits))
+        changes = EditedPass(model, tuple(edits))
+        recorder = Recorder(model, change=changes.changed)
         recorder.earlier_norms = norms
         trace, output = record(model, recorder, "last", {**given, "use_cache": True})
-        recorder.edits.must_have_met_all()
+        changes.must_have_met_all()
         shared = (buffers.setdefault(n, _Buffer(layer, steps)).keep(layer) for n, layer in enumerate(trace.layers))
         trace = replace(trace, layers=tuple(shared) if not two_stacks else trace.layers)
         norms = {la.place: la.norms for la in trace.layers if la.norms is not None}
@@ -89,15 +91,77 @@ def generate(
             given["encoder_outputs"] = (output.encoder_last_hidden_state,)
 
 
+@dataclass(frozen=True)
+class Guess:
+    """A token and the probability that the model gives it."""
+
+    token: int
+    probability: float
+
+
+@dataclass(frozen=True)
+class Moved:
+    """A token's probability before and after something was changed."""
+
+    token: int
+    before: float
+    after: float
+
+
+def probabilities(logits: Tensor, temperature: float = 1.0, top_k: int | None = None) -> Tensor:
+    """Logits (..., V) as probabilities. Temperature 0 gives the best token everything; `top_k` keeps the best few."""
+    if not temperature >= 0 or temperature == float("inf"):
+        raise Problem("temperature={temperature} must be 0 or a positive number", temperature=temperature)
+    if top_k is not None and top_k < 1:
+        raise Problem("top_k={top_k} must be at least 1", top_k=top_k)
+    wide = logits.to(torch.promote_types(logits.dtype, torch.float32))
+    if temperature == 0:
+        best = wide.argmax(-1, keepdim=True)
+        return torch.zeros_like(wide).scatter(-1, best, 1.0)
+    if top_k is not None and top_k < wide.shape[-1]:
+        kept = wide.topk(top_k, -1)
+        wide = torch.full_like(wide, -torch.inf).scatter(-1, kept.indices, kept.values)
+    return ((wide - wide.amax(-1, keepdim=True)) / temperature).softmax(-1)
+
+
+def guesses(logits: Tensor, n: int = 10, temperature: float = 1.0, top_k: int | None = None) -> list[Guess]:
+    """The `n` most likely tokens for one position's logits (V,), best first, without tokens of probability 0."""
+    chances = probabilities(_one(logits), temperature, top_k)
+    best = chances.topk(min(n, len(chances)))
+    pairs = zip(best.indices.tolist(), best.values.tolist(), strict=True)
+    return [Guess(token, chance) for token, chance in pairs if chance > 0]
+
+
+def moved(before: Tensor, after: Tensor, n: int = 10, n_after: int | None = None) -> list[Moved]:
+    """The likeliest tokens before and after a change, logits (V,) each, in order of their probability before.
+
+    Takes the `n` likeliest tokens before, and the `n_after` (by default `n`) likeliest after.
+    """
+    one, other = probabilities(_one(before).double()), probabilities(_one(after).double())
+    most, most_after = (min(each, len(one)) for each in (n, n if n_after is None else n_after))
+    tokens = torch.cat([one.topk(most).indices, other.topk(most_after).indices]).unique()
+    tokens = tokens[one[tokens].argsort(descending=True)]
+    return [Moved(token, one[token].item(), other[token].item()) for token in tokens.tolist()]
+
+
+def probability_moved(before: Tensor, after: Tensor) -> float:
+    """Total variation between the probabilities of two sets of logits (V,): the share that moved, 0 to 1."""
+    return float(total_variation(probabilities(_one(before)), probabilities(_one(after))))
+
+
+def _one(logits: Tensor) -> Tensor:
+    if logits.dim() != 1:
+        raise Problem("logits have shape {shape}; one position's have shape (V,)", shape=tuple(logits.shape))
+    return logits
+
+
 class _Buffer:
     """The keys and values of one layer over all steps, each stored once."""
 
     def __init__(self, layer: RecordedLayer, steps: int) -> None:
-        assert layer.k is not None
-        assert layer.v is not None
-        length = layer.k.shape[2] + steps
-        self.k = layer.k.new_empty(*layer.k.shape[:2], length, layer.k.shape[3])
-        self.v = layer.v.new_empty(*layer.v.shape[:2], length, layer.v.shape[3])
+        length = layer.shape[3] + steps
+        _, *kv = layer.qkv
+        self.k, self.v = (each.new_empty(*each.shape[:2], length, each.shape[3]) for each in kv)
         self.norms = None if layer.norms is None else layer.norms.new_empty(*layer.norms.shape[:2], length)
         self.filled = 0
 
@@ -115,12 +179,11 @@ class _Buffer:
 
 
 def _check(model: nn.Module, inputs: dict[str, Any], name: str) -> None:
-    ids = inputs.get(name)
     must_hold()
     if not takes_interface(model):
         raise Problem("{model} cannot generate one token at a time with a cache", model=type(model).__name__)
+    ids, mask = inputs.get(name), inputs.get("attention_mask")
     if not isinstance(ids, Tensor) or ids.dim() != 2 or len(ids) != 1 or ids.shape[1] < 1:
         raise Problem("{name} must hold one sentence of at least one token, shape (1, length)", name=name)
-    mask = inputs.get("attention_mask")
     if isinstance(mask, Tensor) and not bool(mask.all()):
         raise Problem("generation takes one sentence without padding")

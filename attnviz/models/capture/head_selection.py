@@ -2,26 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 from operator import index as as_index
 
 import torch
 from torch import Tensor
 
 from attnviz.base.message import Problem
-
-
-def equal_scale_groups(
-    heads: list[int], step: int, scale_of: Callable[[int], float]
-) -> Iterator[tuple[int, list[int]]]:
-    """Split `heads` into runs of at most `step` neighbours with the same scale; yields (index in `heads`, run)."""
-    start = 0
-    while start < len(heads):
-        end = start + 1
-        while end < len(heads) and end - start < step and scale_of(heads[end]) == scale_of(heads[start]):
-            end += 1
-        yield start, heads[start:end]
-        start = end
 
 
 def wide(tensor: Tensor) -> Tensor:
@@ -38,12 +25,6 @@ def broadcasts(shape: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
     """Whether a tensor of `shape` broadcasts to exactly `wanted`."""
     pairs = zip(reversed(shape), reversed(wanted), strict=False)
     return len(shape) <= len(wanted) and all(have in (1, want) for have, want in pairs)
-
-
-def everything(q_len: int, k_len: int, padding: Tensor | None, device: torch.device) -> Tensor:
-    """A mask that hides only padding keys, (B or 1, 1, Q, K)."""
-    ones = torch.ones(1, 1, q_len, k_len, dtype=torch.bool, device=device)
-    return ones if padding is None else ones & padding
 
 
 def whole_number(given: object) -> int:

@@ -4,8 +4,8 @@ from torch.testing import assert_close
 from transformers import MistralConfig, MistralForCausalLM, T5Config, T5ForConditionalGeneration
 
 from attnviz.base.message import Problem
+from attnviz.models.capture import Edit
 from attnviz.models.capture.generation import generate, sampler
-from attnviz.models.capture.intervention import Edit
 from attnviz.models.capture.run import capture
 from tests.models.tiny import llama, padded, tokens
 

@@ -3,7 +3,7 @@ import torch
 from torch.testing import assert_close
 
 from attnviz.base.message import Problem
-from attnviz.models.capture.next_token import guesses, moved, probabilities, probability_moved
+from attnviz.models.capture.generation import guesses, moved, probabilities, probability_moved
 from attnviz.models.capture.run import capture
 from tests.models.tiny import llama, tokens
 
