@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from attnviz.base.message import Problem
 from attnviz.core import masks, patterns
 from attnviz.core.attention import attend
-from attnviz.core.key_intervals import Pattern
+from attnviz.core.patterns import Pattern
 
 LENGTHS = st.integers(0, 9)
 Rule = Callable[[int, int], bool]  # (query position, key position) -> may attend

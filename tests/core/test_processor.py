@@ -4,7 +4,7 @@ import platform
 
 import pytest
 
-from attnviz.core import roofline
+from attnviz.core import costs
 
 
 @pytest.mark.parametrize(
@@ -20,7 +20,7 @@ def test_it_is_the_first_named_and_the_architecture_where_none_is(monkeypatch, t
     table = tmp_path / "cpuinfo"
     if told is not None:
         table.write_text(told)
-    monkeypatch.setattr(roofline, "ABOUT", table)
+    monkeypatch.setattr(costs, "ABOUT", table)
     monkeypatch.setattr(platform, "processor", lambda: "")
     monkeypatch.setattr(platform, "machine", lambda: "arm64-here")
-    assert roofline.processor_name() == name
+    assert costs.processor_name() == name

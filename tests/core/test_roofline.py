@@ -1,7 +1,7 @@
 import pytest
 
+from attnviz.core.costs import Machine, decode_step
 from attnviz.core.heads import HeadLayout
-from attnviz.core.roofline import Machine, decode_step
 
 A100 = Machine(peak=312 * 10**12, bandwidth=2_039 * 10**9, memory=80 * 10**9)
 LLAMA_8B = HeadLayout(4096, 32, 8)

@@ -14,12 +14,11 @@ from attnviz.base.message import Problem
 from attnviz.models.capture.adapter import takes_interface
 from attnviz.models.capture.adapter_check import must_hold
 from attnviz.models.capture.attention_call import Answer, Call, answer_call
-from attnviz.models.capture.forward_pass import Logits
+from attnviz.models.capture.forward_pass import Logits, above, hooked, in_this_thread, modules_by_name, unwrapped
 from attnviz.models.capture.output_projection import output_layer_of
 from attnviz.models.capture.recorded_layer import RecordedLayer
 from attnviz.models.capture.recorder import Recorder
 from attnviz.models.capture.run import capture, record
-from attnviz.models.capture.torch_modules import above, hooked, in_this_thread, modules_by_name, unwrapped
 
 #: What a layer's attention answers in place of the model's own: (B, H, Q, Dv) from all that was recorded of the call.
 AnswerLayer = Callable[[RecordedLayer], Tensor]

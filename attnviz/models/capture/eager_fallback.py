@@ -13,9 +13,17 @@ from torch import Tensor, nn
 
 from attnviz.base.message import Message, Problem
 from attnviz.models.capture.adapter import switched
-from attnviz.models.capture.forward_pass import Logits, arguments, ids_and_masks, logits_of
+from attnviz.models.capture.forward_pass import (
+    Logits,
+    above,
+    arguments,
+    has_two_stacks,
+    hooked,
+    ids_and_masks,
+    logits_of,
+    uncompiled,
+)
 from attnviz.models.capture.recorded_layer import AttentionKind, RecordedLayer, StackName
-from attnviz.models.capture.torch_modules import above, has_two_stacks, hooked, uncompiled
 from attnviz.models.capture.trace import Trace
 
 WHY = Message(

@@ -12,9 +12,9 @@ from torch import Tensor, nn
 
 from attnviz.base.message import Problem, Several
 from attnviz.core.attention import Scale
+from attnviz.models.capture.forward_pass import above, block_of, hooked, in_this_thread, is_hidden, modules_by_name
 from attnviz.models.capture.head_selection import broadcasts, chosen_heads, whole_number
 from attnviz.models.capture.recorded_layer import RecordedLayer
-from attnviz.models.capture.torch_modules import above, block_of, hooked, in_this_thread, is_hidden, modules_by_name
 from attnviz.models.capture.trace import Trace
 
 NumberChoice = int | Collection[int] | Literal["all"]

@@ -12,9 +12,9 @@ from torch import Tensor, nn
 from attnviz.base.message import Problem, Several
 from attnviz.core.attention import scale_factor
 from attnviz.models.capture.edit import Edit, NewOutput, TensorChange, layers_chosen, numbers_chosen, positions_of
+from attnviz.models.capture.forward_pass import has_two_stacks
 from attnviz.models.capture.head_selection import broadcasts, of_heads
 from attnviz.models.capture.recorded_layer import MaskChoice, RecordedLayer, ScaleChoice
-from attnviz.models.capture.torch_modules import has_two_stacks
 from attnviz.models.capture.trace import Trace
 
 

@@ -14,11 +14,10 @@ from torch import Tensor, nn
 from attnviz.base.message import Problem
 from attnviz.models.capture.adapter import is_transformers, switched, takes_interface
 from attnviz.models.capture.attention_call import listening
-from attnviz.models.capture.forward_pass import Logits, ids_and_masks
+from attnviz.models.capture.forward_pass import Logits, hooked, ids_and_masks, in_this_thread, uncompiled, unwrapped
 from attnviz.models.capture.plain_torch import logits_in, recording_plain
 from attnviz.models.capture.recorded_layer import LayerPlace, RecordedLayer
 from attnviz.models.capture.recorder import Recorder
-from attnviz.models.capture.torch_modules import hooked, in_this_thread, uncompiled, unwrapped
 from attnviz.models.capture.trace import Trace
 
 RowsAtKeys = tuple[Tensor, int]  #: (.., queries of one pass, keys), and the place of its first key among all keys

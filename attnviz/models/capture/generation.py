@@ -15,10 +15,10 @@ from attnviz.models.capture.adapter import takes_interface
 from attnviz.models.capture.adapter_check import must_hold
 from attnviz.models.capture.edit import Edit
 from attnviz.models.capture.edited_layer import EditedPass
+from attnviz.models.capture.forward_pass import has_two_stacks, unwrapped
 from attnviz.models.capture.recorded_layer import RecordedLayer
 from attnviz.models.capture.recorder import Recorder
 from attnviz.models.capture.run import record
-from attnviz.models.capture.torch_modules import has_two_stacks, unwrapped
 from attnviz.models.capture.trace import Trace
 
 Choose = Callable[[Tensor], int]

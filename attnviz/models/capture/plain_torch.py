@@ -21,12 +21,11 @@ from torch.overrides import TorchFunctionMode
 
 from attnviz.base.message import Problem, Several
 from attnviz.models.capture.attention_call import Call
-from attnviz.models.capture.forward_pass import Logits, ids_and_masks
+from attnviz.models.capture.forward_pass import Logits, hooked, ids_and_masks, in_this_thread, plain_name, uncompiled
 from attnviz.models.capture.recorded_layer import AttentionKind, StackName
 from attnviz.models.capture.recorder import Change, Recorder
 from attnviz.models.capture.residual_watch import ResidualWatch
 from attnviz.models.capture.torch_call import understand
-from attnviz.models.capture.torch_modules import hooked, in_this_thread, plain_name, uncompiled
 from attnviz.models.capture.trace import Trace
 
 

@@ -14,9 +14,9 @@ from torch import Tensor, nn
 
 from attnviz.base.message import Message, Several
 from attnviz.models.capture.attention_call import Answer, Call, MaskSplitter, answer_call, must_share_evenly
+from attnviz.models.capture.forward_pass import above, block_of, has_two_stacks, modules_by_name
 from attnviz.models.capture.output_projection import copied_projection, lengths_through, output_layer_of
 from attnviz.models.capture.recorded_layer import AttentionKind, RecordedLayer, StackName
-from attnviz.models.capture.torch_modules import above, block_of, has_two_stacks, modules_by_name
 
 log = logging.getLogger("attnviz")
 

@@ -15,12 +15,19 @@ import torch
 from torch import Tensor, nn
 
 from attnviz.base.message import Message, Problem
-from attnviz.models.capture.forward_pass import at_last
+from attnviz.models.capture.forward_pass import (
+    above,
+    at_last,
+    block_of,
+    hooked,
+    in_this_thread,
+    is_hidden,
+    modules_by_name,
+)
 from attnviz.models.capture.head_selection import wide
 from attnviz.models.capture.output_projection import output_layer_of
 from attnviz.models.capture.recorded_layer import RecordedLayer
 from attnviz.models.capture.residual import LogitPath, Residual, measured_norm
-from attnviz.models.capture.torch_modules import above, block_of, hooked, in_this_thread, is_hidden, modules_by_name
 from attnviz.models.capture.trace import Trace
 
 

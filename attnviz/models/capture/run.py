@@ -26,12 +26,20 @@ from attnviz.models.capture.attention_call import listening
 from attnviz.models.capture.eager_fallback import eager_layers
 from attnviz.models.capture.edit import Edit, changing_streams
 from attnviz.models.capture.edited_layer import EditedPass
-from attnviz.models.capture.forward_pass import Logits, arguments, ids_and_masks, last_positions, logits_of, with_ids
+from attnviz.models.capture.forward_pass import (
+    Logits,
+    arguments,
+    ids_and_masks,
+    last_positions,
+    logits_of,
+    uncompiled,
+    unwrapped,
+    with_ids,
+)
 from attnviz.models.capture.generated import record_generation
 from attnviz.models.capture.plain_torch import record_plain
 from attnviz.models.capture.recorder import Recorder
 from attnviz.models.capture.residual_watch import ResidualWatch
-from attnviz.models.capture.torch_modules import uncompiled, unwrapped
 from attnviz.models.capture.trace import Trace
 from attnviz.models.catalogue import LoadedModel
 

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from attnviz.base.limits import require_multiple
 from attnviz.base.message import Problem
-from attnviz.core.seeding import seeded
+from attnviz.core.modules import seeded
 from attnviz.pages.compare.maths import compared_layers
 
 KINDS = ("attention", "linear", "lstm", "conv")

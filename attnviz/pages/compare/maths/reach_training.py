@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from attnviz.base.limits import require_multiple, require_within
-from attnviz.core.seeding import seeded
+from attnviz.core.modules import seeded
 from attnviz.pages.compare.maths import compared_layers
 
 LABELS = 8

@@ -9,8 +9,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from attnviz.base.message import Message
-from attnviz.core.yardstick import HeadMeasures, Yardstick
-from attnviz.models.capture import sweep, yardstick
+from attnviz.models.capture import HeadMeasures, Yardstick, sweep, yardstick
 from attnviz.runs.model_run import Stack
 
 #: measure -> (its name, its definition with its range); the ids are fields of HeadMeasures

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from attnviz.core import masks, patterns
-from attnviz.core.key_intervals import Pattern
+from attnviz.core.patterns import Pattern
 from attnviz.pages.masks.maths.mask_rules import Rule, Values, joined
 
 LENGTH = 4096

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from attnviz.app.code_snippet import snippet
 from attnviz.base.words import _
-from attnviz.core.roofline import Machine
+from attnviz.core.costs import Machine
 from attnviz.models.architecture import CONVENTIONS, Architecture, Deployment, ParameterCounts
 from attnviz.pages.sharing.panels.architecture_form import Chosen
 from attnviz.runs import head_sharing

@@ -14,8 +14,8 @@ from attnviz.app.guarding import guard
 from attnviz.app.units import binary, both, duration
 from attnviz.app.widgets import number, one_of, toggle
 from attnviz.base.words import _
+from attnviz.core.costs import Machine
 from attnviz.core.precision import DTYPES, stored_bytes
-from attnviz.core.roofline import Machine
 from attnviz.models.architecture import (
     CONVENTIONS,
     FARTHEST,

@@ -9,7 +9,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from attnviz.base.message import Message
-from attnviz.core.seeding import seeded
+from attnviz.core.modules import seeded
 from attnviz.runs.traps import Outcome, Trap, largest_gap, picture
 from attnviz.runs.word_vectors import WIDTH, Sentence
 
