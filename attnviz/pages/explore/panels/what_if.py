@@ -21,7 +21,7 @@ from attnviz.base.words import _, ended, sentences
 from attnviz.canvas.head.attention_view import head_view
 from attnviz.canvas.head.pictures import head_picture
 from attnviz.canvas.shared.kinds import Head, HeadScene
-from attnviz.engine.engine_protocol import Rerun
+from attnviz.engine import Rerun
 from attnviz.figures.svg_head import HeadPicture
 from attnviz.models.capture import Trace
 from attnviz.pages.explore import choices
