@@ -130,7 +130,7 @@ def find_heads(
     steps: Iterator[HeadScores | None] = scan(model, batches, wanted, tokenizer, rows)
     engine = _engine_for(model, batches, tokenizer) if names == wanted and rows == "with targets" else None
     if engine is not None:
-        steps = engine.scan(model, list(batches), names)
+        steps = engine.scan(model, batches, names)
     return _table(steps, progress)
 
 
@@ -154,7 +154,7 @@ def cost_of_heads(
     engine = _engine_for(model, batches, tokenizer) if keep is None else None
     steps: Iterator[HeadScores | None] = head_costs(model, batches, means, tokenizer, keep)
     if engine is not None:
-        steps = engine.cost_steps(model, list(batches), means)
+        steps = engine.cost_steps(model, batches, means)
     return _table(steps, progress, signed=True)
 
 

@@ -8,7 +8,7 @@ from torch.testing import assert_close
 
 from attnviz.models.capture import Edit, intervene
 from attnviz.models.capture.all_heads import measures
-from attnviz.models.capture.generation import guesses
+from attnviz.models.capture.next_token import guesses
 from attnviz.models.capture.run import capture
 
 SENTENCES = [

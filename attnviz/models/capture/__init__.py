@@ -5,8 +5,8 @@ from attnviz.models.capture.all_heads import HeadMeasures, Swept, Yardstick, few
 from attnviz.models.capture.cached_pass import AnswerLayer, CachedPass, ResumedPass, pass_with_cache
 from attnviz.models.capture.edit import Edit, NumberChoice, TensorChange
 from attnviz.models.capture.forward_pass import Logits
-from attnviz.models.capture.generation import generate, guesses, moved, probabilities, probability_moved, sampler
 from attnviz.models.capture.head_selection import of_heads
+from attnviz.models.capture.next_token import guesses, moved, probabilities, probability_moved, sampler
 from attnviz.models.capture.output_projection import output_projection_of
 from attnviz.models.capture.recorded_layer import LayerPlace, MaskChoice, RecordedLayer, ScaleChoice
 from attnviz.models.capture.residual import LogitAttribution, Residual
@@ -37,7 +37,6 @@ __all__ = [
     "capture",
     "choose_again",
     "few_heads",
-    "generate",
     "guesses",
     "intervene",
     "learned_positions",

@@ -196,35 +196,22 @@ def switched(model: nn.Module, name: str | None = None) -> Iterator[None]:
             # until no other block has one of them as something else
             _changed.wait_for(lambda: all(_switched[id(c)].now == now for c, now in wanted if id(c) in _switched))
             for config, now in wanted:
-                _take(config, now)
+                if id(config) not in _switched:
+                    # before it is written: whoever runs the model meanwhile, without the lock, knows what it was
+                    _switched[id(config)] = _Switched(config, getattr(config, READ), now, 0)
+                _switched[id(config)].users += 1
                 taken.append(config)
+                _set(config, now)
         yield
     finally:
         with _changed:
             for config in taken:
-                _release(config)
+                entry = _switched[id(config)]
+                entry.users -= 1
+                if entry.users == 0:
+                    _set(config, entry.before)
+                    del _switched[id(config)]
             _changed.notify_all()
-
-
-def _take(config: Any, now: str) -> None:
-    entry = _switched.get(id(config))
-    if entry is None:
-        # the entry first: whoever runs the model meanwhile, without the lock, then knows what it is to be without us
-        entry = _switched[id(config)] = _Switched(config, getattr(config, READ), now, 0)
-        try:
-            _set(config, now)
-        except BaseException:
-            del _switched[id(config)]
-            raise
-    entry.users += 1
-
-
-def _release(config: Any) -> None:
-    entry = _switched[id(config)]
-    entry.users -= 1
-    if entry.users == 0:
-        _set(config, entry.before)
-        del _switched[id(config)]
 
 
 def _set(config: Any, name: str | None) -> None:

@@ -134,9 +134,9 @@ class Swept:
 
 def measures(layer: RecordedLayer, tokens: Tensor | None = None) -> HeadMeasures:
     """Each measure of every head of a layer, (B, H); `tokens` (B, K) or (K,) are ids, for induction and duplicates."""
-    found = sweep(layer, yardstick(layer, tokens)).measures
-    assert found is not None
-    return found
+    measured = sweep(layer, yardstick(layer, tokens)).measures
+    assert measured is not None
+    return measured
 
 
 def few_heads(layer: RecordedLayer) -> list[list[int]]:
@@ -156,21 +156,23 @@ def yardstick(layer: RecordedLayer, tokens: Tensor | None = None) -> Yardstick:
     """
     repeats = layer.kind == "self" and tokens is not None and tokens.shape[-1] == layer.shape[3]
     ids = tokens.reshape(-1, 1, tokens.shape[-1]) if repeats and tokens is not None else None  # (B or 1, 1, K)
-    like = torch.empty((), device=layer.device).expand(layer.shape)
-    return Yardstick.of(like, ids, None if layer.padding is None else layer.padding[..., 0, :])
+    return Yardstick.of(_like(layer), ids, None if layer.padding is None else layer.padding[..., 0, :])
 
 
 def sweep(layer: RecordedLayer, held: Yardstick | None = None) -> Swept:
     """The pictures of all heads of a layer and, with a yardstick, their measures; padding counts for none of them."""
+    b, heads, q_len, k_len = layer.shape
     mask, padding = layer.mask, None if layer.padding is None else layer.padding[..., 0, :].unsqueeze(-2)
-    edges_q, edges_k = edges(layer.shape[2]), edges(layer.shape[3])
-    allowed = None if held is None else _allowed(layer, mask if padding is None else mask & padding)
+    edges_q, edges_k = edges(q_len), edges(k_len)
+    seen = mask if padding is None else mask & padding
+    allowed = None if held is None else keys_allowed(_like(layer), seen)  # (B, H, Q)
+    at_once = max(FEWEST_ROWS, CHUNK // 16 // max(1, b * heads * k_len))
     bands: list[Tensor] = []
     measured: list[dict[str, Tensor]] = []
-    for lines in _bands(edges_q, _rows_at_once(layer)):
+    for lines in _bands(edges_q, at_once):
         rows = slice(lines[0], lines[-1])
         weights, keys = _weights_of(layer, mask, rows)
-        bands.append(_largest_of_rows(weights, [line - rows.start for line in lines], keys, layer.shape[3]))
+        bands.append(_largest_of_rows(weights, [line - rows.start for line in lines], keys, k_len))
         if held is not None and allowed is not None:
             real = weights if padding is None else weights * padding[..., keys]
             measured.append(held.rows(real, allowed[..., rows], rows.start, keys.start))
@@ -189,11 +191,6 @@ def edges(n: int, side: int = SIDE) -> list[int]:
     return [i * n // count for i in range(count + 1)]
 
 
-def _rows_at_once(layer: RecordedLayer) -> int:
-    b, heads, _, k_len = layer.shape
-    return max(FEWEST_ROWS, CHUNK // 16 // max(1, b * heads * k_len))
-
-
 def _bands(lines: list[int], rows: int) -> Iterator[list[int]]:
     """Neighbouring edges, of about `rows` rows at a time."""
     start = 0
@@ -205,9 +202,9 @@ def _bands(lines: list[int], rows: int) -> Iterator[list[int]]:
         start = end
 
 
-def _allowed(layer: RecordedLayer, mask: Tensor) -> Tensor:
-    """How many keys each row may see, (B, H, Q)."""
-    return keys_allowed(torch.empty((), device=layer.device).expand(layer.shape), mask)
+def _like(layer: RecordedLayer) -> Tensor:
+    """A tensor of the shape of the layer's weights, which takes no memory."""
+    return torch.empty((), device=layer.device).expand(layer.shape)
 
 
 def _weights_of(layer: RecordedLayer, mask: Tensor, rows: slice) -> tuple[Tensor, slice]:

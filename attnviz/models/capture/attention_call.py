@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Protocol
 
 import torch
@@ -189,25 +190,20 @@ def attention(
     return answer(module, call, attention_mask, kwargs)
 
 
-def mask(*args: Any, **kwargs: Any) -> Tensor | None:
-    """The mask that goes with `attention`: boolean, as for torch's fused attention, or None."""
-    return _mask("sdpa", args, kwargs)
-
-
-def plain_mask(*args: Any, **kwargs: Any) -> Tensor | None:
-    """The same for families without fused attention: additive, and always there."""
-    return _mask("eager", args, kwargs)
-
-
-def _mask(kind: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor | None:
+def _mask(kind: str, *args: Any, **kwargs: Any) -> Tensor | None:
     active = listener.get()
     before = adapter.original(kwargs.get("config"))
     if active is None and before not in adapter.OURS:
         return adapter.mask_function(before)(*args, **kwargs)
-    mask = adapter.mask_function(kind)(*args, **kwargs)
+    made = adapter.mask_function(kind)(*args, **kwargs)
     if active is not None:
-        active.note_mask(mask, _padding(**kwargs))
-    return mask
+        active.note_mask(made, _padding(**kwargs))
+    return made
+
+
+#: the masks that go with `attention`: boolean, as for torch's fused attention, or None; and for families without it,
+#: additive and always there
+mask, plain_mask = partial(_mask, "sdpa"), partial(_mask, "eager")
 
 
 def answer_call(module: nn.Module, call: Call, mask: Tensor | None, kwargs: dict[str, Any]) -> Answer:

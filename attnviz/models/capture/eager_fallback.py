@@ -40,8 +40,11 @@ def eager_layers(model: nn.Module, logits: Logits, inputs: dict[str, Any]) -> Tr
         for name, module in model.named_modules()
         if name.endswith(".attention.self") and hasattr(module, "window_size")
     )
+    accepted = inspect.signature(part.forward).parameters.values()
+    if any(each.name == "output_attentions" or each.kind is each.VAR_KEYWORD for each in accepted):
+        given["output_attentions"] = True
     with torch.no_grad(), uncompiled(model), switched(model, "eager"), hooked(hooks):
-        output = part(**given, **_ask_for_attentions(part))
+        output = part(**given)
     matrices = list(_matrices(output, ""))
     of_windows = len(handed_on) > len(matrices)  # layers of windows (Swin v2): the model reports one of each stage
     layers: list[RecordedLayer] = []
@@ -104,13 +107,6 @@ def _real(mask: object, length: int) -> Tensor | None:
     if not isinstance(mask, Tensor) or mask.dim() != 2 or mask.shape[1] != length or bool(mask.all()):
         return None
     return mask.bool()[:, None, None, :]
-
-
-def _ask_for_attentions(part: nn.Module) -> dict[str, bool]:
-    """The keyword that requests attention weights, or nothing if the model does not accept it."""
-    accepted = inspect.signature(part.forward).parameters.values()
-    known = any(p.name == "output_attentions" or p.kind is p.VAR_KEYWORD for p in accepted)
-    return {"output_attentions": True} if known else {}
 
 
 def _matrices(output: Any, prefix: str) -> Iterator[tuple[str, Tensor]]:

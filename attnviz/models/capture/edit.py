@@ -6,14 +6,14 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from torch import Tensor, nn
 
 from attnviz.base.message import Problem, Several
 from attnviz.core.attention import Scale
 from attnviz.models.capture.forward_pass import above, block_of, hooked, in_this_thread, is_hidden, modules_by_name
-from attnviz.models.capture.head_selection import broadcasts, chosen_heads, whole_number
+from attnviz.models.capture.head_selection import broadcasts, chosen_heads, whole_numbers
 from attnviz.models.capture.recorded_layer import RecordedLayer
 from attnviz.models.capture.trace import Trace
 
@@ -74,7 +74,8 @@ class Edit:
         if self.stream is None:
             return False
         others = ("heads", "mask", "scale", "factor", "uniform", "silence", "change", "weights", "block", "output")
-        given = [name for name in others if not _is_default(getattr(self, name), getattr(Edit, name))]
+        values = {name: getattr(self, name) for name in others}
+        given = [name for name, value in values.items() if isinstance(value, Tensor) or value != getattr(Edit, name)]
         if given:
             raise Problem("an edit with stream changes no head: give {others} in another one", others=Several(given))
         return True
@@ -95,10 +96,6 @@ class Edit:
         return sorted(set(chosen_heads(numbers_chosen("heads", self.heads, layer.n_heads), layer.n_heads, layer.index)))
 
 
-def _is_default(value: object, default: object) -> bool:
-    return value is default or (not isinstance(value, Tensor) and value == default)
-
-
 def within(name: str, above: int | str) -> bool:
     """Whether a module is `above` or below it, by their dotted names."""
     return name == above or (isinstance(above, str) and name.startswith(f"{above}."))
@@ -110,28 +107,20 @@ def layers_chosen(choice: LayerChoice) -> list[int | str]:
         return [choice]
     several = list(choice) if isinstance(choice, Collection) else []
     names: list[int | str] = [each for each in several if isinstance(each, str)]
-    if names and len(names) == len(several):
-        return names
-    numbers = [each for each in several if not isinstance(each, str)] if names else choice
-    return names + list(numbers_chosen("layers", cast(NumberChoice, numbers), 0))
+    numbers: Any = [each for each in several if not isinstance(each, str)] if names else choice
+    return names if names and not numbers else names + list(numbers_chosen("layers", numbers, 0))
 
 
-def numbers_chosen(name: str, choice: NumberChoice, count: int) -> Collection[int]:
+def numbers_chosen(name: str, choice: NumberChoice, count: int) -> Sequence[int]:
     """The numbers chosen, "all" being those below `count`; anything else is refused by the name of its field."""
     if isinstance(choice, str) and choice == "all":
         return range(count)
-    try:
-        return (whole_number(choice),)
-    except TypeError:
-        pass
-    if isinstance(choice, Collection) and not isinstance(choice, str):
-        if len(choice) == 0:
-            raise Problem('{name} is empty: name at least one, or "all"', name=name)
-        try:
-            return [whole_number(number) for number in choice]
-        except TypeError:
-            pass
-    raise Problem('{name}={choice} must be a number, several numbers, or "all"', name=name, choice=repr(choice))
+    numbers = None if isinstance(choice, Iterator) else whole_numbers(choice)  # which could be read only once
+    if numbers is None:
+        raise Problem('{name}={choice} must be a number, several numbers, or "all"', name=name, choice=repr(choice))
+    if not numbers:
+        raise Problem('{name} is empty: name at least one, or "all"', name=name)
+    return numbers
 
 
 def positions_of(edit: Edit) -> list[int] | None:

@@ -25,8 +25,6 @@ class EditedPass:
         for edit in edits:
             layers_chosen(edit.layers)
             numbers_chosen("heads", edit.heads, 0)
-            if edit.of_stream:
-                raise Problem("the residual stream is changed by intervene, in one pass")
         self.edits = edits
         self._two_stacks = has_two_stacks(model)
         self._model_name = type(model).__name__

@@ -66,7 +66,17 @@ def recording_plain(model: nn.Module, recorder: _Recorder | None = None) -> Iter
     recorder, watch = recorder or _Recorder(model), SoftmaxWatch()
     with uncompiled(model), _running(model) as place, _Mode(recorder, watch, place):
         yield recorder
-    _must_have_seen_all(model, watch, len(recorder.layers))
+    if watch.counts:
+        first = Several([plain_name(name) or type(model).__name__ for name in list(watch.counts)[:3]])
+        raise Problem(
+            "{model} computes attention by hand: {count} softmax calls outside torch's attention functions were seen "
+            "(in {first}), {recorded} calls of those functions. Call attnviz.attend(q, k, v, mask) or "
+            "torch's scaled_dot_product_attention there, and every layer can be read",
+            model=type(model).__name__,
+            count=watch.counts.total(),
+            first=first,
+            recorded=len(recorder.layers),
+        )
 
 
 class _Mode(TorchFunctionMode):
@@ -101,14 +111,10 @@ class _Recorder(Recorder):
             return "decoder"
         if any(part.startswith("encoder") for part in parts):
             return "encoder"
-        return "decoder" if kind == "cross" or call.causal or _looks_back_only(call.allowed) else "encoder"
-
-
-def _looks_back_only(allowed: Tensor | None) -> bool:
-    """Whether a mask hides every later key."""
-    if allowed is None or allowed.shape[-1] < 2 or allowed.shape[-2] != allowed.shape[-1]:
-        return False
-    return not bool(allowed.triu(1).any())
+        allowed = call.allowed
+        square = allowed is not None and 1 < allowed.shape[-1] == allowed.shape[-2]
+        looks_back = call.causal or (square and allowed is not None and not bool(allowed.triu(1).any()))
+        return "decoder" if kind == "cross" or looks_back else "encoder"
 
 
 @contextmanager
@@ -153,20 +159,6 @@ def _inner_attention(node: torch.fx.Node) -> bool:
     """Whether an exported graph attends here, by an operation that no function mode sees."""
     called = str(node.target)
     return called.startswith("aten.") and ("attention" in called or "softmax" in called)
-
-
-def _must_have_seen_all(model: nn.Module, watch: SoftmaxWatch, recorded: int) -> None:
-    if watch.counts:
-        first = Several([plain_name(name) or type(model).__name__ for name in list(watch.counts)[:3]])
-        raise Problem(
-            "{model} computes attention by hand: {count} softmax calls outside torch's attention functions were seen "
-            "(in {first}), {recorded} calls of those functions. Call attnviz.attend(q, k, v, mask) or "
-            "torch's scaled_dot_product_attention there, and every layer can be read",
-            model=type(model).__name__,
-            count=watch.counts.total(),
-            first=first,
-            recorded=recorded,
-        )
 
 
 def logits_in(output: Any, logits: Logits) -> Tensor | None:

@@ -68,13 +68,10 @@ class Recorder:
         return output, None
 
     def keep(self, layer: RecordedLayer, changed: RecordedLayer | None, module: nn.Module) -> None:
-        """Record a layer, or what it was changed to, with the lengths of its values after the output projection.
-
-        Those of earlier passes over the same keys are kept where the values are the layer's own.
-        """
+        """Record a layer, or what it was changed to, with the lengths of its values after the output projection."""
         kept = layer if changed is None else changed
         try:
-            kept = self._measured(kept, module, values_are_known=kept.v is layer.v)
+            kept = self._measured(kept, module)
         except Exception as error:  # another library's layer, run by us: the capture goes on without its lengths
             log.warning("the output projection of %s could not be applied to values: %s", layer.name, error)
         self.layers.append(kept)
@@ -138,8 +135,8 @@ class Recorder:
             return False
         return before[1].untyped_storage().data_ptr() == call.q.untyped_storage().data_ptr()
 
-    def _measured(self, layer: RecordedLayer, module: nn.Module, values_are_known: bool) -> RecordedLayer:
-        """The layer with the lengths of its values after the output projection, as that is now."""
+    def _measured(self, layer: RecordedLayer, module: nn.Module) -> RecordedLayer:
+        """The layer with these lengths, as the projection is now; those of keys that earlier passes saw are kept."""
         _, _, v = layer.qkv
         width = layer.n_heads * v.shape[-1]
         projection = output_layer_of(module, self._modules.get(above(layer.name)), width)
@@ -149,7 +146,7 @@ class Recorder:
             w_o, b_o = copied_projection(projection, width)
             layer = replace(layer, w_o=w_o, b_o=b_o)
         _, _, q_len, k_len = layer.shape
-        earlier = self.earlier_norms.get(layer.place) if values_are_known else None
+        earlier = self.earlier_norms.get(layer.place)
         done = 0 if earlier is None else earlier.shape[2]
         if earlier is None or k_len != done + (0 if layer.kind == "cross" else q_len):
             return replace(layer, norms=lengths_through(projection, v, layer.n_heads))

@@ -58,8 +58,10 @@ def _in_parts(
     tensors: dict[str, Tensor] = {}
     described = []
     names: dict[tuple[Any, ...], str] = {}
-    with_norms = [_with_norms(layer) for layer in layers]  # all stay alive, so that no two share an address
-    for number, kept in enumerate(with_norms):
+    with_norms = [
+        layer if layer.w_o is None or layer.v is None else replace(layer, norms=layer.value_norms()) for layer in layers
+    ]
+    for number, kept in enumerate(with_norms):  # all stay alive, so that no two share an address
         fields: dict[str, Any] = {name: getattr(kept, name) for name in _PLAIN} | {"silenced": sorted(kept.silenced)}
         if kept.why is not None:
             fields["why"] = [kept.why.template, kept.why.params]
@@ -111,10 +113,6 @@ def _layer(fields: dict[str, Any], tensors: dict[str, Tensor]) -> RecordedLayer:
     why = Message(*fields["why"]) if "why" in fields else None
     held: dict[str, Any] = {name: tensors[key] for name, key in fields["tensors"].items()}
     return RecordedLayer(**plain, **held, silenced=frozenset(fields["silenced"]), why=why)
-
-
-def _with_norms(layer: RecordedLayer) -> RecordedLayer:
-    return layer if layer.w_o is None or layer.v is None else replace(layer, norms=layer.value_norms())
 
 
 def _put(value: Tensor, name: str, tensors: dict[str, Tensor], names: dict[tuple[Any, ...], str]) -> str:
