@@ -6,17 +6,17 @@ that have no interface: by its weights only, slower, and nobody would know why.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from attnviz.base.message import Problem
 from attnviz.base.reliance import Reliance, gone
 from attnviz.models.capture import adapter, attention_call
-from attnviz.models.capture.attention_call import Answer, Call, MaskSplitter
+from attnviz.models.capture.attention_call import Answer, Call
+from attnviz.models.capture.recorder import Recorder
 
 _ADAPTER = "attnviz/models/capture/adapter.py"
 _CALL = "attnviz/models/capture/attention_call.py"
@@ -29,20 +29,12 @@ def must_hold() -> None:
         raise Problem(message.template, **message.params)
 
 
-@dataclass
-class _Probe:
-    """A listener that keeps what one pass of a tiny model brought."""
+class _Probe(Recorder):
+    """Records a pass, and keeps what else its one layer handed over."""
 
-    calls: list[tuple[Call, dict[str, Any]]] = field(default_factory=list)
-    paddings: list[Tensor | None] = field(default_factory=list)
-    splitter: MaskSplitter = field(default_factory=MaskSplitter)
-
-    def answer(self, module: nn.Module, call: Call, mask: Tensor | None, kwargs: dict[str, Any]) -> Answer:
-        self.calls.append((call, kwargs))
-        return attention_call.answer_call(module, call, mask, kwargs)
-
-    def note_mask(self, mask: Tensor | None, padding: Tensor | None) -> None:
-        self.paddings.append(padding)
+    def answer(self, module: nn.Module, call: Call, kwargs: dict[str, Any]) -> Answer:
+        self.keywords = kwargs
+        return super().answer(module, call, kwargs)
 
 
 def _llama_file() -> Any:
@@ -64,11 +56,11 @@ def _probed() -> _Probe:
     config = LlamaConfig(
         hidden_size=8, intermediate_size=8, num_hidden_layers=1, num_attention_heads=2, vocab_size=4, pad_token_id=None
     )
-    probe = _Probe()
     # whoever captures may have set a seed, or another device
-    with attention_call.listening(probe), torch.random.fork_rng(devices=[]), torch.device("cpu"), torch.no_grad():
+    with torch.random.fork_rng(devices=[]), torch.device("cpu"), torch.no_grad():
         model = _llama_file().LlamaModel(config).eval()
-        with adapter.switched(model):
+        probe = _Probe(model)
+        with adapter.switched(model), attention_call.listening(probe):
             model(input_ids=torch.tensor([[0, 1, 2]]), attention_mask=torch.tensor([[0, 1, 1]]), use_cache=False)
     return probe
 
@@ -88,12 +80,12 @@ def _ours_are_known() -> bool:
 
 
 def _layers_call_it() -> bool:
-    call, kwargs = _probed().calls[0]
-    return call.q.shape == (1, 2, 3, 4) and "scaling" in kwargs
+    probe = _probed()
+    return probe.layers[0].qkv[0].shape == (1, 2, 3, 4) and "scaling" in probe.keywords
 
 
 def _masks_tell_padding() -> bool:
-    padding = _probed().paddings[0]
+    padding = _probed().layers[0].padding
     return padding is not None and padding.flatten().tolist() == [False, True, True]
 
 

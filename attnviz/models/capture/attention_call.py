@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol
 
@@ -66,19 +66,8 @@ class Call:
     cross: bool | None = None  #: whether the keys come from another sequence; None: not known
 
 
-@dataclass
-class MaskSplitter:
-    """Additive masks taken apart once each: many layers share one mask."""
-
-    seen: dict[int, tuple[Tensor, Tensor | None, Tensor | None]] = field(default_factory=dict)
-
-    def split(self, mask: Tensor | None) -> tuple[Tensor | None, Tensor | None]:
-        """As `split_mask`."""
-        if mask is None:
-            return None, None
-        if id(mask) not in self.seen:
-            self.seen[id(mask)] = (mask, *split_mask(mask))  # holding the mask keeps its id from being given again
-        return self.seen[id(mask)][1:]
+#: by its id, an additive mask and what `split_mask` makes of it: many layers share one mask
+SplitMasks = dict[int, tuple[Tensor, tuple[Tensor | None, Tensor | None]]]
 
 
 def split_mask(mask: Tensor) -> tuple[Tensor | None, Tensor | None]:
@@ -97,14 +86,19 @@ def understand(
     v: Tensor,
     mask: Tensor | None,
     kwargs: dict[str, Any],
-    splitter: MaskSplitter,
+    split: SplitMasks,
 ) -> Call:
-    """Read the arguments the way torch's fused attention and transformers' wrapper of it do."""
+    """Read the arguments the way torch's fused attention and transformers' wrapper of it do.
+
+    `split` holds the masks that were taken apart before, and takes this one in.
+    """
     given = {name: value for name, value in kwargs.items() if value is not None and name not in HARMLESS}
     q_len, k_len = q.shape[2], k.shape[2]
     is_causal = kwargs.get("is_causal")
     causal = mask is None and q_len > 1 and bool(getattr(module, "is_causal", True) if is_causal is None else is_causal)
-    allowed, bias = splitter.split(mask)
+    if mask is not None and id(mask) not in split:
+        split[id(mask)] = (mask, split_mask(mask))  # holding the mask keeps its id from being given again
+    allowed, bias = (None, None) if mask is None else split[id(mask)][1]
     indices = given.pop("indices", None)
     if indices is not None:
         allowed, causal = _selected(allowed, causal, indices, q_len, k_len), False
@@ -155,10 +149,10 @@ def _sinks(given: dict[str, Any], heads: int) -> tuple[Tensor | None, str | None
 class Listener(Protocol):
     """Whoever is told of each call while a capture runs, and answers it."""
 
-    def answer(self, module: nn.Module, call: Call, mask: Tensor | None, kwargs: dict[str, Any]) -> Answer: ...
+    def answer(self, module: nn.Module, call: Call, kwargs: dict[str, Any]) -> Answer: ...
     def note_mask(self, mask: Tensor | None, padding: Tensor | None) -> None: ...
     @property
-    def splitter(self) -> MaskSplitter: ...
+    def split_masks(self) -> SplitMasks: ...
 
 
 listener: ContextVar[Listener | None] = ContextVar("attnviz_listener", default=None)
@@ -184,10 +178,10 @@ def attention(
         return adapter.function_before(module)(module, query, key, value, attention_mask, **kwargs)
     if active is None and not _special(kwargs):
         return fused(module, query, key, value, attention_mask, kwargs)
-    splitter = MaskSplitter() if active is None else active.splitter
-    call = understand(module, query, key, value, attention_mask, kwargs, splitter)
+    split = {} if active is None else active.split_masks
+    call = understand(module, query, key, value, attention_mask, kwargs, split)
     answer = answer_call if active is None else active.answer
-    return answer(module, call, attention_mask, kwargs)
+    return answer(module, call, kwargs)
 
 
 def _mask(kind: str, *args: Any, **kwargs: Any) -> Tensor | None:
@@ -206,15 +200,14 @@ def _mask(kind: str, *args: Any, **kwargs: Any) -> Tensor | None:
 mask, plain_mask = partial(_mask, "sdpa"), partial(_mask, "eager")
 
 
-def answer_call(module: nn.Module, call: Call, mask: Tensor | None, kwargs: dict[str, Any]) -> Answer:
+def answer_call(module: nn.Module, call: Call, kwargs: dict[str, Any]) -> Answer:
     """The output of one call, on the fastest path that gets it right."""
     if call.unknown:
-        return eager(module, call, mask, kwargs)
+        return eager(module, call, kwargs)
     if call.softcap is not None or call.sinks is not None:  # which torch's fused attention does not know
         return by_hand(call, module.training), None
-    if kwargs.get("indices") is not None:
-        mask = call.allowed
-    return fused(module, call.q, call.k, call.v, mask, kwargs)
+    given = call.mask if kwargs.get("indices") is None else call.allowed
+    return fused(module, call.q, call.k, call.v, given, kwargs)
 
 
 def fused(module: nn.Module, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, kwargs: dict[str, Any]) -> Answer:
@@ -242,9 +235,9 @@ def by_hand(call: Call, training: bool) -> Tensor:
     return torch.cat(parts, 1).transpose(1, 2).contiguous()
 
 
-def eager(module: nn.Module, call: Call, mask: Tensor | None, kwargs: dict[str, Any]) -> Answer:
+def eager(module: nn.Module, call: Call, kwargs: dict[str, Any]) -> Answer:
     """The model's own plain function: output and the weights it reports."""
-    allowed = _causal(call)[None, None] if call.causal else mask
+    allowed = _causal(call)[None, None] if call.causal else call.mask
     if allowed is not None and allowed.dtype == torch.bool:
         lowest = torch.finfo(call.q.dtype).min
         allowed = torch.zeros_like(allowed, dtype=call.q.dtype).masked_fill(~allowed, lowest)

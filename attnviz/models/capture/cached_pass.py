@@ -38,11 +38,11 @@ class _Answering(Recorder):
 
     answer_layer: AnswerLayer | None = None
 
-    def answer(self, module: nn.Module, call: Call, mask: Tensor | None, kwargs: dict[str, Any]) -> Answer:
+    def answer(self, module: nn.Module, call: Call, kwargs: dict[str, Any]) -> Answer:
         layer = self.describe(module, call)
         self.layers.append(layer)
         if self.answer_layer is None:
-            return answer_call(module, call, mask, kwargs)[0], None
+            return answer_call(module, call, kwargs)[0], None
         if layer.why is not None:
             raise Problem("layer {index} gives its weights only and cannot be changed", index=layer.index)
         return self.answer_layer(layer).transpose(1, 2).contiguous().to(call.q.dtype), None

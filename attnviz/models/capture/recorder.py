@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from attnviz.base.message import Message, Several
-from attnviz.models.capture.attention_call import Answer, Call, MaskSplitter, answer_call, must_share_evenly
+from attnviz.models.capture.attention_call import Answer, Call, SplitMasks, answer_call, must_share_evenly
 from attnviz.models.capture.forward_pass import above, block_of, has_two_stacks, modules_by_name
 from attnviz.models.capture.output_projection import copied_projection, lengths_through, output_layer_of
 from attnviz.models.capture.recorded_layer import AttentionKind, RecordedLayer, StackName
@@ -46,21 +46,21 @@ class Recorder:
     def begin(self) -> None:
         """Start a pass: nothing is known of an earlier one but the lengths of its values."""
         self.layers: list[RecordedLayer] = []
-        self.splitter = MaskSplitter()
+        self.split_masks: SplitMasks = {}
         self._counts: Counter[tuple[str, StackName, AttentionKind]] = Counter()
         self._runs: Counter[int] = Counter()  # by id(module)
         self._latest: tuple[nn.Module, Tensor] | None = None  # the last call's module and queries
         self._queries: dict[StackName, Tensor | None] = {}  # which of a stack's tokens are real
         self._paddings: dict[int, tuple[Tensor, Tensor | None]] = {}
 
-    def answer(self, module: nn.Module, call: Call, mask: Tensor | None, kwargs: dict[str, Any]) -> Answer:
+    def answer(self, module: nn.Module, call: Call, kwargs: dict[str, Any]) -> Answer:
         """Record the call, and compute its attention as the model itself or the changed layer would."""
         layer = self.describe(module, call)
         changed = self.change(layer)
         if changed is not None:
             self.keep(layer, changed, module)
             return changed.head_outputs().transpose(1, 2).contiguous().to(call.q.dtype), None
-        output, weights = answer_call(module, call, mask, kwargs)
+        output, weights = answer_call(module, call, kwargs)
         if call.unknown:
             self.layers.append(_reported(layer, weights))
             return output, weights

@@ -166,8 +166,7 @@ class ResidualWatch:
         if measured is None:
             return None, Message("the final norm of this model is not one whose scale can be held fixed")
         matrix, bias = unembedding
-        rows = torch.arange(len(end), device=end.device)
-        made = wide(after[rows, at]) @ wide(matrix).mT
+        made = wide(after[torch.arange(len(end), device=end.device), at]) @ wide(matrix).mT
         given = wide(logits) - (0.0 if bias is None else wide(bias))
         factor = float((given * made).sum() / (made * made).sum())
         if not _close(given, made * factor, 100.0):
