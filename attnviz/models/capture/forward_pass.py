@@ -149,21 +149,21 @@ def logits_of(output: Any, logits: Logits, model: nn.Module, inputs: dict[str, A
         return every
     if every.shape[1] == 1:
         return every[:, 0]
-    last = _last_real(inputs, model)
-    if last is None:
-        return every[:, -1].clone()
-    kept = _positions(inputs)
+    last, kept = last_positions(inputs, model, every.shape[1]), _positions(inputs)
     if isinstance(kept, Tensor) and len(kept) == every.shape[1] and "logits_to_keep" in _parameters(model):
         last = torch.searchsorted(kept, last)
     return at_last(every, last)
 
 
-def last_positions(inputs: dict[str, Any], model: nn.Module, length: int) -> Tensor:
+def last_positions(inputs: dict[str, Any], model: nn.Module | None, length: int) -> Tensor:
     """Position of each row's last real token among `length` queries, (B,)."""
-    last, ids = _last_real(inputs, model), _ids(inputs)
-    if last is not None:
-        return last
-    return torch.full((1 if ids is None else len(ids),), length - 1, device=None if ids is None else ids.device)
+    ids, two_stacks = _ids(inputs), has_two_stacks(model)
+    mask = inputs.get("decoder_attention_mask" if two_stacks else "attention_mask")
+    if not isinstance(mask, Tensor) or mask.dim() != 2 or ids is None or bool(mask[:, -1].all()):
+        return torch.full((1 if ids is None else len(ids),), length - 1, device=None if ids is None else ids.device)
+    before = 0 if two_stacks else mask.shape[1] - ids.shape[1]  # tokens that are already in the cache
+    positions = torch.arange(mask.shape[1], device=mask.device)
+    return (positions * mask.bool()).argmax(-1) - before
 
 
 def at_last(logits: Tensor | None, positions: Tensor) -> Tensor | None:
@@ -200,26 +200,13 @@ def _positions(inputs: dict[str, Any]) -> int | Tensor:
     It is a tensor even for one position, because Gemma 4 drops the other queries from its last layers when it
     is a number.
     """
-    last, ids = _last_real(inputs, None), _ids(inputs)
-    if last is not None:
-        return last.unique()
-    return 1 if ids is None else torch.tensor([ids.shape[1] - 1], device=ids.device)
+    ids = _ids(inputs)
+    return 1 if ids is None else last_positions(inputs, None, ids.shape[1]).unique()
 
 
 def _ids(inputs: dict[str, Any]) -> Tensor | None:
     values = (inputs.get(name) for name in ("input_ids", "inputs_embeds"))
     return next((value for value in values if isinstance(value, Tensor)), None)
-
-
-def _last_real(inputs: dict[str, Any], model: nn.Module | None) -> Tensor | None:
-    """Position of each row's last real token among the queries, (B,); None if the last token of every row is real."""
-    two_stacks = has_two_stacks(model)
-    mask, ids = inputs.get("decoder_attention_mask" if two_stacks else "attention_mask"), _ids(inputs)
-    if not isinstance(mask, Tensor) or mask.dim() != 2 or ids is None or bool(mask[:, -1].all()):
-        return None
-    before = 0 if two_stacks else mask.shape[1] - ids.shape[1]  # tokens that are already in the cache
-    positions = torch.arange(mask.shape[1], device=mask.device)
-    return (positions * mask.bool()).argmax(-1) - before
 
 
 def with_ids(

@@ -8,7 +8,6 @@ known is refused: see `SoftmaxWatch`.
 from __future__ import annotations
 
 import inspect
-import weakref
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,6 +17,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
+from torch.utils.weak import WeakTensorKeyDictionary
 
 from attnviz.base.message import Problem, Several
 from attnviz.models.capture.attention_call import Call
@@ -189,31 +189,24 @@ class SoftmaxWatch:
 
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()  #: by the dotted name of the module
-        self._followed: dict[int, weakref.ref[Tensor]] = {}
+        self._followed = WeakTensorKeyDictionary()
 
     def saw(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any, place: str) -> None:
         """Take note of one call of a torch function that no known attention made."""
         if func in _SOFTMAX:
             if isinstance(result, Tensor) and result.dim() >= 3 and _over_last_axis(args, kwargs, result):
-                self._follow(result)
+                self._followed[result] = None
             return
         if not self._followed:
             return
-        given = next((tensor for tensor in _tensors((args, kwargs)) if self._is_followed(tensor)), None)
+        given = next((tensor for tensor in _tensors((args, kwargs)) if tensor in self._followed), None)
         if given is None:
             return
         if func in _PRODUCTS:
             self.counts[place] += 1
-            self._followed.pop(id(given), None)
+            self._followed.pop(given, None)
         elif isinstance(result, Tensor) and result.numel() == given.numel():
-            self._follow(result)  # after dropout, in another number type, in another shape
-
-    def _follow(self, tensor: Tensor) -> None:
-        self._followed[id(tensor)] = weakref.ref(tensor)
-
-    def _is_followed(self, tensor: Tensor) -> bool:
-        entry = self._followed.get(id(tensor))
-        return entry is not None and entry() is tensor
+            self._followed[result] = None  # after dropout, in another number type, in another shape
 
 
 def _over_last_axis(args: tuple[Any, ...], kwargs: dict[str, Any], result: Tensor) -> bool:
