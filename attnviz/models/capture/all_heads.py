@@ -132,13 +132,6 @@ class Swept:
     measures: HeadMeasures | None  #: (B, H) each; None where there was nothing to measure with
 
 
-def measures(layer: RecordedLayer, tokens: Tensor | None = None) -> HeadMeasures:
-    """Each measure of every head of a layer, (B, H); `tokens` (B, K) or (K,) are ids, for induction and duplicates."""
-    measured = sweep(layer, yardstick(layer, tokens)).measures
-    assert measured is not None
-    return measured
-
-
 def few_heads(layer: RecordedLayer) -> list[list[int]]:
     """The heads in groups: all at once if their weights are small, else few at a time.
 

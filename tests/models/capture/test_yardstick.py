@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from attnviz.base.message import Problem
 from attnviz.core.measures import keys_allowed
-from attnviz.models.capture import HeadMeasures, Yardstick
+from attnviz.models.capture import HeadMeasures, Yardstick, sweep, yardstick
 from tests.core.test_measures import BY_HAND, close, random_weights, sizes
 
 
@@ -20,6 +20,11 @@ def measure(weights, mask=None, tokens=None, rows=None, keys=None):
         mask = keys.unsqueeze(-2) if mask is None else mask & keys.unsqueeze(-2)
     held = Yardstick.of(weights, tokens, keys)
     return held.averaged(held.rows(weights, keys_allowed(weights, mask)), rows)
+
+
+def measures(layer, tokens=None):
+    """Every measure of every head of a layer, (B, H)."""
+    return sweep(layer, yardstick(layer, tokens)).measures
 
 
 @given(sizes, st.booleans())
