@@ -141,12 +141,12 @@ class NotebookView:
     def _repr_html_(self) -> str:
         still = base64.b64encode(self.svg.encode()).decode()
         with _speaking(self.language):
-            name, said = html.escape(self.title or self.head_title), html.escape(_("Still picture"))
+            name, summary = html.escape(self.title or self.head_title), html.escape(_("Still picture"))
         return (
             f'<div style="resize:vertical;overflow:hidden;height:{self.height}px;min-height:240px">'
             f'<iframe title="{name}" sandbox="{SANDBOX}" style="width:100%;height:100%;border:0" '
             f'srcdoc="{html.escape(self.html)}"></iframe></div>'
-            f"<details><summary>{said}</summary>"
+            f"<details><summary>{summary}</summary>"
             f'<img alt="{name}" src="data:image/svg+xml;base64,{still}"></details>'
         )
 

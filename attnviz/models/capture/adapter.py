@@ -122,7 +122,7 @@ def adopt(model: nn.Module) -> nn.Module:
     """
     if not takes_interface(model):
         return model
-    wanted = ours(model)
+    wanted = our_names(model)
     with _changed:
         if not any(id(config) in _switched for config, _ in wanted):
             _ask_publicly(model, wanted)
@@ -164,7 +164,7 @@ def _ask_publicly(model: nn.Module, wanted: list[tuple[Any, str]]) -> None:
             log.debug("set_attn_implementation refused %s: %s", type(model).__name__, error)
 
 
-def ours(model: nn.Module) -> list[tuple[Any, str]]:
+def our_names(model: nn.Module) -> list[tuple[Any, str]]:
     """Every config object that some part of the model reads, each once, with our name for its family."""
     fused: dict[int, tuple[Any, bool]] = {}
     for module in model.modules():
@@ -189,7 +189,7 @@ def switched(model: nn.Module, name: str | None = None) -> Iterator[None]:
     Every config is held for as long as the block lasts, also one that names the function already: what it says
     before the lock is had may be another block's doing.
     """
-    wanted = [(config, name or own) for config, own in ours(model)]
+    wanted = [(config, name or own) for config, own in our_names(model)]
     taken: list[Any] = []
     try:
         with _changed:

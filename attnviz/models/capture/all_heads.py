@@ -60,7 +60,7 @@ class Yardstick:
     shape: tuple[int, int]  #: (Q, K)
     distance: Tensor  #: (..., Q, K) positions between query and key
     targets: dict[str, Tensor]  #: measure -> (..., Q, K), 1 where the measure counts a key's weight
-    found: dict[str, Tensor]  #: the same measures -> (..., Q), False where a row has no such key
+    defined: dict[str, Tensor]  #: the same measures -> (..., Q), False where a row has no such key
 
     @classmethod
     def of(cls, like: Tensor, tokens: Tensor | None = None, keys: Tensor | None = None) -> Yardstick:
@@ -101,7 +101,7 @@ class Yardstick:
             values["first_token"] = wide[..., 0] if key == 0 else torch.zeros_like(total)
         for name, target in self.targets.items():
             lines = some if target.shape[-2] > 1 else slice(None)
-            missing = ~self.found[name][..., lines]
+            missing = ~self.defined[name][..., lines]
             values[name] = dot(wide, target[..., lines, part]).masked_fill(missing, torch.nan)
         return {name: value.masked_fill(total == 0, torch.nan) for name, value in values.items()}
 

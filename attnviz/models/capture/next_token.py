@@ -47,9 +47,9 @@ def probabilities(logits: Tensor, temperature: float = 1.0, top_k: int | None = 
     return ((scores - scores.amax(-1, keepdim=True)) / temperature).softmax(-1)
 
 
-def guesses(logits: Tensor, n: int = 10) -> list[Guess]:
+def guesses(logits: Tensor, n: int = 10, temperature: float = 1.0, top_k: int | None = None) -> list[Guess]:
     """The `n` most likely tokens for one position's logits (V,), best first, without tokens of probability 0."""
-    chances = probabilities(_one(logits))
+    chances = probabilities(_one(logits), temperature, top_k)
     best = chances.topk(min(n, len(chances)))
     pairs = zip(best.indices.tolist(), best.values.tolist(), strict=True)
     return [Guess(token, chance) for token, chance in pairs if chance > 0]

@@ -36,6 +36,11 @@ class Rotary:
         """How many numbers of a head are rotated."""
         return 2 * len(self.turns)
 
+    @property
+    def base(self) -> float:
+        """The base that the second pair's frequency tells, to six digits."""
+        return float(f"{float(self.turns[1]) ** -len(self.turns):.6g}") if len(self.turns) > 1 else 1.0
+
     def changed(self, base: float | None) -> TensorChange:
         """For `Edit.change`: undo the rotation and, with a `base`, rotate again with the frequencies of that base."""
         new = None if base is None else frequencies(self.width, base)

@@ -159,8 +159,8 @@ def _multi_head(  # its many arguments are torch's, in torch's order
     def answer_of(layer: RecordedLayer, own: tuple[Tensor, Tensor | None]) -> tuple[Tensor, Tensor | None]:
         made = layer.head_outputs().permute(2, 0, 1, 3).flatten(2).to(own[0].dtype)  # (Q, B, M)
         weights = layer.weights() if not average_attn_weights else layer.weights().mean(1)
-        told = None if own[1] is None else weights.reshape(own[1].shape).to(own[1].dtype)
-        return F.linear(made, out_proj_weight, out_proj_bias).reshape(own[0].shape), told
+        shown = None if own[1] is None else weights.reshape(own[1].shape).to(own[1].dtype)
+        return F.linear(made, out_proj_weight, out_proj_bias).reshape(own[0].shape), shown
 
     dropout = dropout_p if training else 0.0
     factor = q.shape[-1] ** -0.5

@@ -23,6 +23,7 @@ def test_temperature_and_top_k_change_the_probabilities():
     assert probabilities(logits, top_k=2).count_nonzero() == 2
     assert_close(probabilities(logits, 1e-6), torch.tensor([0.0, 1.0, 0.0, 0.0]))
     assert_close(probabilities(logits, 1e30), torch.full((4,), 0.25))
+    assert [guess.token for guess in guesses(logits, 10, top_k=2)] == [1, 2]
 
 
 def test_a_seed_repeats_what_is_drawn_and_at_temperature_0_the_likeliest_is_taken():
