@@ -13,7 +13,7 @@ from pathlib import Path
 
 import torch
 
-from attnviz.core.roofline import processor_name
+from attnviz.core.costs import processor_name
 
 
 def peak_extra_bytes(call: Callable[[], object]) -> int:

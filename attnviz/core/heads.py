@@ -52,20 +52,17 @@ class HeadLayout:
     @property
     def kv_heads(self) -> int:
         """`n_kv_heads` as a plain int, for type checkers: it is always set after construction."""
-        assert self.n_kv_heads is not None
-        return self.n_kv_heads
+        return self.n_kv_heads or self.n_heads
 
     @property
     def qk_width(self) -> int:
         """`d_head` as a plain int."""
-        assert self.d_head is not None
-        return self.d_head
+        return self.d_head or self.d_model // self.n_heads
 
     @property
     def v_width(self) -> int:
         """`d_value` as a plain int."""
-        assert self.d_value is not None
-        return self.d_value
+        return self.d_value or self.qk_width
 
     @property
     def heads_per_kv(self) -> int:

@@ -112,26 +112,6 @@ def dilated(
     return patterns.dilated(q_len, k_len, dilation, window=window, both_sides=both_sides).tensor(device)
 
 
-def block_sparse(
-    q_len: int,
-    k_len: int | None,
-    block: int,
-    *,
-    neighbours: int = 1,
-    both_sides: bool = False,
-    device: Device = None,
-) -> Tensor:
-    """True for the query's own block of keys and the `neighbours` blocks before it (with `both_sides` also after)."""
-    return patterns.block_sparse(q_len, k_len, block, neighbours=neighbours, both_sides=both_sides).tensor(device)
-
-
-def global_tokens(
-    q_len: int, k_len: int | None, count: int, *, both_sides: bool = False, device: Device = None
-) -> Tensor:
-    """True for the first `count` keys; with `both_sides` the first `count` tokens also see every key."""
-    return patterns.global_tokens(q_len, k_len, count, both_sides=both_sides).tensor(device)
-
-
 def random(
     q_len: int,
     k_len: int | None,
@@ -156,11 +136,6 @@ def drawn(allowed: Tensor, keys_per_query: int, luck: torch.Generator) -> Tensor
     draw = torch.rand(allowed.shape, generator=luck) + allowed
     chosen = draw.topk(min(keys_per_query, allowed.shape[1]), dim=-1).indices
     return torch.zeros_like(allowed).scatter(-1, chosen, True) & allowed
-
-
-def pairs(mask: Tensor) -> int:
-    """Number of True pairs in a boolean matrix. `Pattern.pairs` gets the same number without building the matrix."""
-    return int(mask.count_nonzero())
 
 
 def additive(mask: Tensor, dtype: torch.dtype, custom: Custom = "-inf") -> Tensor:

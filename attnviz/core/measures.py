@@ -18,7 +18,6 @@ import torch
 from torch import Tensor
 
 from attnviz.base.message import Problem
-from attnviz.core.key_intervals import followers, offsets, seen_before
 
 
 def over_rows(values: Tensor, rows: Tensor | None = None) -> Tensor:
@@ -31,17 +30,12 @@ def over_rows(values: Tensor, rows: Tensor | None = None) -> Tensor:
     return values.nanmean(-1)
 
 
-def distribution(weights: Tensor) -> Tensor:
-    """Rows scaled to sum to 1, in at least float32, which leaves out the share of a sink; rows of zeros become NaN."""
-    wide = weights.to(torch.promote_types(weights.dtype, torch.float32))
-    return wide / wide.sum(-1, keepdim=True)
-
-
 def entropy(weights: Tensor) -> Tensor:
     """Entropy of each row in nats, (..., Q): 0 when all weight is on one key, ln n when even over n keys.
 
-    This is -sum p ln p, where p is the row's `distribution`, computed as ln s - sum w ln w / s for weights w
-    with sum s. A weight of 0 counts as the smallest above 0, which adds nothing; torch's own x ln x is far slower.
+    This is -sum p ln p, where p is the row scaled to sum to 1, which leaves out the share of a sink. It is computed as
+    ln s - sum w ln w / s for weights w with sum s. A weight of 0 counts as the smallest above 0, which adds nothing;
+    torch's own x ln x is far slower.
     """
     wide = weights.to(torch.promote_types(weights.dtype, torch.float32))
     total = wide.sum(-1)
@@ -68,20 +62,9 @@ def effective_keys(weights: Tensor) -> Tensor:
     return entropy(weights).exp()
 
 
-def largest_weight(weights: Tensor) -> Tensor:
-    """The biggest weight of each row, (..., Q), from 1/K (0 with sinks) to 1."""
-    return _blank_empty(weights.amax(-1), weights)
-
-
 def total_variation(p: Tensor, q: Tensor) -> Tensor:
     """How much weight moved between rows p and q (..., K): half the sum of |p - q|, (...), from 0 to 1."""
     return (p - q).abs().sum(-1) / 2
-
-
-def mean_distance(weights: Tensor, keys: Tensor | None = None) -> Tensor:
-    """Average distance that a row looks, in positions, (..., Q): sum p |query - key|, from 0 to K-1."""
-    wide = weights.to(torch.promote_types(weights.dtype, torch.float32))
-    return dot(wide, offsets(weights, wide.dtype, keys).abs_()) / wide.sum(-1)
 
 
 def mass_on(weights: Tensor, targets: Tensor) -> Tensor:
@@ -163,6 +146,52 @@ def keys_allowed(weights: Tensor, mask: Tensor | None) -> Tensor:
     if mask is None:
         return torch.full(weights.shape[:-1], weights.shape[-1], device=weights.device)
     return mask.sum(-1).expand(weights.shape[:-1]) if mask.shape[-1] > 1 else mask.expand_as(weights).sum(-1)
+
+
+def offsets(weights: Tensor, dtype: torch.dtype, real: Tensor | None = None) -> Tensor:
+    """Key position minus query position, (Q, K) or (..., Q, K); the last query is at the position of the last key."""
+    q_len, k_len = weights.shape[-2:]
+    places = torch.arange(k_len, device=weights.device, dtype=dtype) if real is None else real.cumsum(-1, dtype=dtype)
+    return places.unsqueeze(-2) - places[..., k_len - q_len :].unsqueeze(-1)
+
+
+def seen_before(weights: Tensor, tokens: Tensor, keys: Tensor | None) -> Tensor:
+    """True where the key is an earlier occurrence of the query's token, (..., Q, K)."""
+    q_len, k_len = weights.shape[-2:]
+    tokens = _beside(weights, tokens)
+    asked = tokens[..., k_len - q_len :]  # (..., Q)
+    seen = (asked.unsqueeze(-1) == tokens.unsqueeze(-2)).tril(k_len - q_len - 1)
+    return seen if keys is None else seen & keys.unsqueeze(-2)
+
+
+def followers(seen: Tensor, keys: Tensor | None) -> Tensor:
+    """True where the key comes just after a key that `seen` marks, padding left out, (..., Q, K)."""
+    if keys is None:
+        return torch.nn.functional.pad(seen[..., :-1], (1, 0))
+    positions = torch.arange(keys.shape[-1], device=keys.device)
+    latest = torch.where(keys, positions, -1).cummax(-1).values
+    before = torch.nn.functional.pad(latest[..., :-1], (1, 0), value=-1).unsqueeze(-2)  # the real key before each
+    real = (before >= 0) & keys.unsqueeze(-2)
+    seen = seen & torch.ones_like(real)
+    return seen.gather(-1, before.clamp_min(0).expand_as(seen)) & real
+
+
+def _beside(weights: Tensor, tokens: Tensor) -> Tensor:
+    """Ids in a shape that broadcasts to the weights, batch first: (B, K) becomes (B, 1, K) for (B, H, Q, K)."""
+    lead = weights.shape[:-2]
+    if tokens.dim() > 1:
+        missing = max(0, len(lead) + 1 - tokens.dim())
+        tokens = tokens.reshape(*tokens.shape[:-1], *(1,) * missing, tokens.shape[-1])
+    around = zip(reversed(tokens.shape[:-1]), reversed(lead), strict=False)
+    fits = tokens.shape[-1] == weights.shape[-1] and tokens.dim() <= len(lead) + 1
+    if not fits or any(have not in (1, want) for have, want in around):
+        raise Problem(
+            "token ids have shape {shape}; beside weights of shape {weights} they must be (K,) for one sentence, "
+            "or have the batch first",
+            shape=tuple(tokens.shape),
+            weights=tuple(weights.shape),
+        )
+    return tokens
 
 
 # Attention through all layers at once: rollout (Abnar & Zuidema 2020, arXiv 2005.00928).

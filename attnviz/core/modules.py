@@ -1,8 +1,13 @@
-"""`Attention`: one module for self- and cross-attention with MHA, GQA or MQA; and its `KVCache` for decoding."""
+"""`Attention`: one module for self- and cross-attention with MHA, GQA or MQA; and its `KVCache` for decoding.
+
+And `seeded`, with which its weights are drawn.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import torch
@@ -13,15 +18,14 @@ from attnviz.core.attention import Scale, Stages, attend
 from attnviz.core.cache import KVCache
 from attnviz.core.costs import QKNorm
 from attnviz.core.heads import HeadLayout
-from attnviz.core.normalisation import qk_norms
 from attnviz.core.positions import Position
-from attnviz.core.projections import PackedQKV, SeparateQKV, join_heads, split_heads
+from attnviz.core.projections import PackedQKV, SeparateQKV, join_heads, qk_norms, split_heads
 from attnviz.core.variants import fused
 
 #: A boolean tensor that broadcasts to (..., H, Q, K), or a function of (q_len, k_len) such as `masks.causal`.
 Mask = Tensor | Callable[[int, int], Tensor] | None
 
-__all__ = ["Attention", "KVCache", "Mask"]
+__all__ = ["Attention", "KVCache", "Mask", "seeded"]
 
 
 class KeyValueSource(NamedTuple):
@@ -197,3 +201,16 @@ def _up_to(positions: Tensor, k_len: int) -> Tensor:
 def _given(positions: Tensor | None) -> Tensor:
     assert positions is not None
     return positions
+
+
+_one_at_a_time = threading.RLock()
+
+
+@contextmanager
+def seeded(seed: int) -> Iterator[None]:
+    """Inside the block torch's global generator, which belongs to the whole process, starts from `seed` and serves
+    this thread alone; afterwards it is as before.
+    """
+    with _one_at_a_time, torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        yield

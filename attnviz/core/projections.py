@@ -1,4 +1,4 @@
-"""From inputs to heads: the query, key and value projections, one matrix or three."""
+"""From inputs to heads: the query, key and value projections, one matrix or three, and the norms of both sides."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from torch import Tensor, nn
 from torch.nn.functional import linear
 
 from attnviz.base.message import Problem
+from attnviz.core.costs import QKNorm
 from attnviz.core.heads import HeadLayout
 
 
@@ -20,39 +21,52 @@ def join_heads(x: Tensor) -> Tensor:
     return x.transpose(-3, -2).flatten(-2)
 
 
-class SeparateQKV(nn.Module):
+class _QKV(nn.Module):
+    """Queries, keys and values of the heads of `layout`; a subclass says how one of the three is projected."""
+
+    def __init__(self, layout: HeadLayout) -> None:
+        super().__init__()
+        self.layout = layout
+
+    def project(self, which: int, x: Tensor) -> Tensor:
+        """(..., T, inputs) -> (..., T, heads * width): of queries if `which` is 0, of keys if 1, of values if 2."""
+        raise NotImplementedError
+
+    def queries(self, x: Tensor) -> Tensor:
+        """(..., Q, inputs) -> (..., H, Q, D)."""
+        return split_heads(self.project(0, x), self.layout.n_heads)
+
+    def keys(self, x: Tensor) -> Tensor:
+        """(..., K, inputs) -> (..., G, K, D)."""
+        return split_heads(self.project(1, x), self.layout.kv_heads)
+
+    def values(self, x: Tensor) -> Tensor:
+        """(..., K, inputs) -> (..., G, K, Dv)."""
+        return split_heads(self.project(2, x), self.layout.kv_heads)
+
+
+class SeparateQKV(_QKV):
     """Three matrices: queries, keys and values can be projected from inputs of different widths."""
 
     def __init__(self, layout: HeadLayout, inputs: tuple[int, int, int], *, bias: bool) -> None:
-        super().__init__()
-        self.layout = layout
+        super().__init__(layout)
         self.q_proj = nn.Linear(inputs[0], layout.n_heads * layout.qk_width, bias=bias)
         self.k_proj = nn.Linear(inputs[1], layout.kv_heads * layout.qk_width, bias=bias)
         self.v_proj = nn.Linear(inputs[2], layout.kv_heads * layout.v_width, bias=bias)
 
-    def queries(self, x: Tensor) -> Tensor:
-        """(..., Q, inputs) -> (..., H, Q, D)."""
-        return split_heads(self.q_proj(x), self.layout.n_heads)
-
-    def keys(self, x: Tensor) -> Tensor:
-        """(..., K, inputs) -> (..., G, K, D)."""
-        return split_heads(self.k_proj(x), self.layout.kv_heads)
-
-    def values(self, x: Tensor) -> Tensor:
-        """(..., K, inputs) -> (..., G, K, Dv)."""
-        return split_heads(self.v_proj(x), self.layout.kv_heads)
+    def project(self, which: int, x: Tensor) -> Tensor:
+        return (self.q_proj, self.k_proj, self.v_proj)[which](x)  # type: ignore[no-any-return]
 
 
-class PackedQKV(nn.Module):
+class PackedQKV(_QKV):
     """One matrix whose rows are those of W_Q, then W_K, then W_V, so that one multiplication gives all three."""
 
     def __init__(self, layout: HeadLayout, inputs: tuple[int, int, int], *, bias: bool) -> None:
-        super().__init__()
+        super().__init__(layout)
         if len(set(inputs)) > 1:
             raise Problem(
                 "a packed projection needs one input width for query, key and value, not {inputs}", inputs=inputs
             )
-        self.layout = layout
         g, d = layout.kv_heads, layout.qk_width
         self.widths = [layout.n_heads * d, g * d, g * layout.v_width]
         self.qkv_proj = nn.Linear(inputs[0], sum(self.widths), bias=bias)
@@ -71,19 +85,59 @@ class PackedQKV(nn.Module):
         groups = self.layout.kv_heads
         return split_heads(q, self.layout.n_heads), split_heads(k, groups), split_heads(v, groups)
 
-    def queries(self, x: Tensor) -> Tensor:
-        """(..., Q, inputs) -> (..., H, Q, D)."""
-        return split_heads(self._part(0, x), self.layout.n_heads)
-
-    def keys(self, x: Tensor) -> Tensor:
-        """(..., K, inputs) -> (..., G, K, D)."""
-        return split_heads(self._part(1, x), self.layout.kv_heads)
-
-    def values(self, x: Tensor) -> Tensor:
-        """(..., K, inputs) -> (..., G, K, Dv)."""
-        return split_heads(self._part(2, x), self.layout.kv_heads)
-
-    def _part(self, which: int, x: Tensor) -> Tensor:
+    def project(self, which: int, x: Tensor) -> Tensor:
         bias = self.qkv_proj.bias
         part = None if bias is None else torch.split(bias, self.widths)[which]
         return linear(x, torch.split(self.qkv_proj.weight, self.widths)[which], part)
+
+
+class RMSNorm(nn.Module):
+    """x / sqrt(mean(x^2) + eps) * weight over the last axis, in at least float32.
+
+    With `offset` the parameter is stored as weight - offset: Gemma multiplies by 1 + w, so its offset is 1.
+    """
+
+    def __init__(self, width: int, eps: float = 1e-6, *, offset: float = 0.0) -> None:
+        super().__init__()
+        self.eps, self.offset = eps, offset
+        self.weight = nn.Parameter(torch.full((width,), 1.0 - offset))
+
+    def forward(self, x: Tensor) -> Tensor:
+        wide = x.to(torch.promote_types(x.dtype, torch.float32))
+        unit = wide * torch.rsqrt(wide.pow(2).mean(-1, keepdim=True) + self.eps)
+        return (unit * (self.offset + self.weight)).to(x.dtype)
+
+
+class HeadNorm(nn.Module):
+    """Normalises queries or keys (..., H, T, D).
+
+    "head" normalises each head separately, with one weight shared by all heads; "full" normalises the
+    widths of all heads together. Both are RMSNorms; "head-layernorm" and "full-layernorm" are LayerNorms.
+    """
+
+    def __init__(self, kind: QKNorm, n_heads: int, d_head: int, eps: float = 1e-6) -> None:
+        super().__init__()
+        if kind not in ("head", "head-layernorm", "full", "full-layernorm"):
+            raise Problem(
+                'qk_norm={kind} must be "head", "head-layernorm", "full" or "full-layernorm"', kind=repr(kind)
+            )
+        self.full = kind.startswith("full")
+        width = n_heads * d_head if self.full else d_head
+        self.norm = nn.LayerNorm(width, eps) if kind.endswith("layernorm") else RMSNorm(width, eps)
+
+    def forward(self, x: Tensor) -> Tensor:
+        if not self.full:
+            return self.norm(x)  # type: ignore[no-any-return]
+        joined = x.transpose(-3, -2)  # (..., T, H, D)
+        normed: Tensor = self.norm(joined.flatten(-2)).view(joined.shape)
+        return normed.transpose(-3, -2)
+
+
+def qk_norms(kind: QKNorm | None, layout: HeadLayout, eps: float = 1e-6) -> tuple[nn.Module, nn.Module]:
+    """The norm of the queries and the norm of the keys; both are the identity when `kind` is None."""
+    if kind is None:
+        return nn.Identity(), nn.Identity()
+    return (
+        HeadNorm(kind, layout.n_heads, layout.qk_width, eps),
+        HeadNorm(kind, layout.kv_heads, layout.qk_width, eps),
+    )

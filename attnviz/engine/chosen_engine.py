@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any, Final
 
 from attnviz.base.message import Problem
-from attnviz.engine.engine_protocol import Engine, Rerun
+from attnviz.engine import Engine, Rerun
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.settings import EngineAddress, current
 from attnviz.runs.heads.removal_costs import HeadsHere

@@ -1,15 +1,24 @@
-"""The scores of all heads as a table: to sort, to draw, to hand on."""
+"""Which heads show which patterns over a data set, in one call, and the scores of all of them as a table."""
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from torch import Tensor, nn
 
 from attnviz.base.extras import needed_for
 from attnviz.base.words import N_
+from attnviz.engine.chosen_engine import elsewhere
+from attnviz.models.catalogue import LoadedModel
+from attnviz.runs.heads.batches import Batch
 from attnviz.runs.heads.head_scores import HeadScore, HeadScores
+from attnviz.runs.heads.removal_costs import head_costs
+from attnviz.runs.heads.scan import HeadPattern, ScoredRows, scan
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -94,7 +103,81 @@ class HeadTable:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        shown: str = (
-            self.to_dataframe().groupby("pattern", sort=False).head(5).to_html(index=False, float_format="%.3f")
-        )
-        return shown
+        most = self.to_dataframe().groupby("pattern", sort=False).head(5)
+        return most.to_html(index=False, float_format="%.3f")
+
+
+def find_heads(
+    model: nn.Module | LoadedModel,
+    batches: Iterable[Batch] | Batch,
+    patterns: Sequence[HeadPattern] = ("previous_token", "induction", "duplicate_token"),
+    tokenizer: Any = None,
+    progress: Callable[[int], object] | None = None,
+    rows: ScoredRows = "with targets",
+) -> HeadTable:
+    """How strongly every head shows each pattern, over all sentences of `batches`.
+
+    `batches` are sentences, files of one sentence a line, token ids, or a model's inputs as dictionaries, in a list or
+    from a generator. A pattern is a name or a function of the token ids (T,) that marks the keys of each query,
+    (T, T). `progress` is called with the number of sentences done. Interrupting (Ctrl-C, or the stop button of a
+    notebook) returns what is done; its `.complete` is then False.
+
+    Where ATTNVIZ_ENGINE names a Ray, a list of sentences for a model that `load` made is read there in parts, if the
+    patterns are names; everything else is read in this process.
+    """
+    wanted: list[HeadPattern] = [patterns] if isinstance(patterns, str) else list(patterns)
+    names = [each for each in wanted if isinstance(each, str)]  # a function stays in this process
+    steps: Iterator[HeadScores | None] = scan(model, batches, wanted, tokenizer, rows)
+    engine = _engine_for(model, batches, tokenizer) if names == wanted and rows == "with targets" else None
+    if engine is not None:
+        steps = engine.scan(model, batches, names)
+    return _table(steps, progress)
+
+
+def cost_of_heads(
+    model: nn.Module | LoadedModel,
+    batches: Iterable[Batch] | Batch,
+    means: Mapping[str, Tensor] | None = None,
+    tokenizer: Any = None,
+    keep: Path | str | None = None,
+    progress: Callable[[int], object] | None = None,
+) -> HeadTable:
+    """How much the loss of the next token rises, in nats, when each head is silenced ("silenced") or, with `means` as
+    `mean_outputs` makes them, replaced by its mean ("mean"); beside it what it adds to the right logit ("direct").
+
+    `batches` as in `find_heads`; sentences of one length given as one tensor run faster. `keep` names a file (.npz)
+    that holds what is done: a later call goes on from there. Interrupting returns what is done.
+
+    Where ATTNVIZ_ENGINE names a Ray, a list of sentences for a model that `load` made is measured there in parts,
+    unless `keep` names a file.
+    """
+    engine = _engine_for(model, batches, tokenizer) if keep is None else None
+    steps: Iterator[HeadScores | None] = head_costs(model, batches, means, tokenizer, keep)
+    if engine is not None:
+        steps = engine.cost_steps(model, batches, means)
+    return _table(steps, progress, signed=True)
+
+
+def _table(
+    steps: Iterable[HeadScores | None], progress: Callable[[int], object] | None, signed: bool = False
+) -> HeadTable:
+    """The last of the scores as a table; interrupting keeps what is done, with a warning."""
+    last: HeadScores | None = None
+    try:
+        for last in (scores for scores in steps if scores is not None):
+            if progress is not None:
+                progress(last.sentences)
+    except KeyboardInterrupt:
+        if last is None:
+            raise
+        warnings.warn(f"stopped after {last.sentences} sentences", stacklevel=3)
+        return HeadTable(last, False, signed)
+    assert last is not None  # an empty data set is refused
+    return HeadTable(last, True, signed)
+
+
+def _engine_for(model: Any, batches: Any, tokenizer: Any) -> Any:
+    """The engine that ATTNVIZ_ENGINE names, if it can read these sentences as well as this process; else None."""
+    if not isinstance(model, LoadedModel) or tokenizer is not None or not isinstance(batches, list | tuple):
+        return None
+    return elsewhere() if all(isinstance(each, str) for each in batches) else None

@@ -1,4 +1,4 @@
-"""The live picture of attention in a notebook's cell: no server, no network, no extension."""
+"""The live picture of attention in a notebook's cell, whatever it comes from: no server, no network, no extension."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import base64
 import csv
 import html
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,13 +14,16 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+from torch import Tensor
 
 from attnviz.base.message import Problem, Several
+from attnviz.base.raw_scores import RawHead
 from attnviz.base.words import _, languages, speaking
 from attnviz.figures.picture import to_svg
 from attnviz.figures.svg_head import HeadPicture
 from attnviz.live import LiveView, page
-from attnviz.notebook.shown_heads import ShownHeads, labels, shown_heads
+from attnviz.models.capture import RecordedLayer, Trace
+from attnviz.runs.raw_heads import raw_heads_of
 
 #: The picture's scripts run, and may offer a file to keep; the notebook around it is out of their reach.
 SANDBOX = "allow-scripts allow-downloads"
@@ -48,7 +51,7 @@ def show(
     """
     if language is not None and language not in languages():
         raise Problem("There is no language {asked}; there are: {known}", asked=language, known=Several(languages()))
-    shown = shown_heads(attention, layer, row)
+    shown = _shown_heads(attention, layer, row)
     if layer is not None and layer not in shown.layer_ids:
         raise Problem("layer={layer} is not among {layers}", layer=layer, layers=str(shown.layer_ids))
     place = 0 if layer is None else shown.layer_ids.index(layer)
@@ -138,12 +141,12 @@ class NotebookView:
     def _repr_html_(self) -> str:
         still = base64.b64encode(self.svg.encode()).decode()
         with _speaking(self.language):
-            name, said = html.escape(self.title or self.head_title), html.escape(_("Still picture"))
+            name, summary = html.escape(self.title or self.head_title), html.escape(_("Still picture"))
         return (
             f'<div style="resize:vertical;overflow:hidden;height:{self.height}px;min-height:240px">'
             f'<iframe title="{name}" sandbox="{SANDBOX}" style="width:100%;height:100%;border:0" '
             f'srcdoc="{html.escape(self.html)}"></iframe></div>'
-            f"<details><summary>{said}</summary>"
+            f"<details><summary>{summary}</summary>"
             f'<img alt="{name}" src="data:image/svg+xml;base64,{still}"></details>'
         )
 
@@ -159,8 +162,122 @@ def _labels(tokens: Any, shown: ShownHeads) -> tuple[list[str], list[str]]:
     q_len, k_len = shown.weights[0].shape[1:]
     both = isinstance(tokens, tuple) and len(tokens) == 2 and not isinstance(tokens[0], str)
     queries, keys = tokens if both else (tokens, tokens if q_len == k_len else None)
-    return labels(queries, shown.ids, q_len, _("queries")), labels(keys, shown.ids, k_len, _("keys"))
+    return _named(queries, shown.ids, q_len, _("queries")), _named(keys, shown.ids, k_len, _("keys"))
 
 
 def _speaking(language: str | None) -> AbstractContextManager[None]:
     return nullcontext() if language is None else speaking(language)
+
+
+# Attention from anywhere, brought into the heads that a picture is made of.
+PATTERN = "hook_pattern"  #: how TransformerLens names attention weights in its cache
+
+
+@dataclass(frozen=True)
+class ShownHeads:
+    """Layers of one shape: their heads as they are drawn, and each head's weights."""
+
+    heads: list[RawHead]
+    weights: list[np.ndarray]  #: one (H, Q, K) for each layer
+    kv_counts: list[int]
+    layer_ids: list[int]  #: what each layer is called
+    ids: Sequence[int | str] | None = None  #: labels or ids of the tokens, where they are known
+
+    @property
+    def counts(self) -> list[int]:
+        return [len(layer) for layer in self.weights]
+
+
+def _shown_heads(given: Any, layer: int | None, row: int) -> ShownHeads:
+    """The heads of a trace, of a list of arrays, of a model's output or of a cache; of one sentence of a batch."""
+    if isinstance(given, Trace):
+        return _of_trace(given, layer, row)
+    return _of_arrays([_matrix(each, row) for each in _arrays(given)])
+
+
+def _of_trace(trace: Trace, layer: int | None, row: int) -> ShownHeads:
+    first = trace[layer or 0]
+    wanted = (first.stack, first.kind, first.tower, first.shape[2:])
+    alike = [
+        (number, each)
+        for number, each in enumerate(trace.layers)
+        if (each.stack, each.kind, each.tower, each.shape[2:]) == wanted
+    ]
+    if not -first.shape[0] <= row < first.shape[0]:
+        raise Problem("row={row} is not in this batch of {count}", row=row, count=first.shape[0])
+    one = [_row(each, row % first.shape[0]) for _, each in alike]
+    weights = [each.weights()[0].detach().float().cpu().numpy() for each in one]
+    kv_counts = [each.n_kv_heads for each in one]
+    ids = trace.inputs.get("input_ids")
+    known: Sequence[int | str] | None = trace.tokens or None
+    if known is None and ids is not None and ids.dim() == 2 and ids.shape[1] == first.shape[2]:
+        known = ids[row].tolist()
+    return ShownHeads(raw_heads_of(one), weights, kv_counts, [number for number, _ in alike], known)
+
+
+def _row(layer: RecordedLayer, row: int) -> RecordedLayer:
+    """The layer with one sentence of its batch."""
+    batch = layer.shape[0]
+    return layer.each(lambda held: held[row : row + 1] if held.dim() >= 3 and held.shape[0] == batch else held)
+
+
+def _of_arrays(arrays: list[np.ndarray]) -> ShownHeads:
+    shapes = {each.shape[1:] for each in arrays}
+    if len(shapes) != 1:
+        raise Problem("the layers have weights of different shapes: {shapes}", shapes=Several(sorted(shapes)))
+    q_len, k_len = arrays[0].shape[1:]
+    mask = np.ones((q_len, k_len), bool)
+    ahead = ~np.tri(q_len, k_len, k_len - q_len, dtype=bool)
+    if ahead.any() and not any(np.nan_to_num(each[:, ahead]).any() for each in arrays):
+        mask &= ~ahead  # nothing looks ahead anywhere: a causal model
+    heads = []
+    for head in (head for each in arrays for head in each):
+        known = np.isfinite(head)
+        heads.append(RawHead(np.where(known, head, 0).astype(np.float32), mask & known, 1.0, 0, exact=False))
+    return ShownHeads(heads, arrays, [len(each) for each in arrays], list(range(len(arrays))))
+
+
+def _arrays(given: Any) -> list[Any]:
+    """One entry for each layer."""
+    if isinstance(given, Mapping) or hasattr(given, "cache_dict"):  # TransformerLens' is a mapping in all but name
+        patterns = [value for name, value in given.items() if str(name).endswith(PATTERN)]
+        if patterns:
+            return patterns
+    if getattr(given, "attentions", None) is not None:
+        given = given.attentions
+    if isinstance(given, list | tuple) and given:
+        return list(given)
+    if hasattr(given, "shape") and 2 <= len(given.shape) <= 4:
+        return list(given) if len(given.shape) == 4 and given.shape[0] != 1 else [given]
+    raise Problem(
+        "{kind} holds no attention weights: give a trace, a list of arrays (heads, queries, keys), one for each layer, "
+        "or a model's output with attentions",
+        kind=type(given).__name__,
+    )
+
+
+def _matrix(layer: Any, row: int) -> np.ndarray:
+    """The weights of one layer, (H, Q, K)."""
+    made = layer.detach().float().cpu().numpy() if isinstance(layer, Tensor) else np.asarray(layer, np.float32)
+    if made.ndim == 4:
+        if not -len(made) <= row < len(made):
+            raise Problem("row={row} is not in this batch of {count}", row=row, count=len(made))
+        made = made[row]
+    if made.ndim == 2:
+        made = made[None]
+    if made.ndim != 3 or 0 in made.shape:
+        raise Problem("a layer has weights of shape {shape}; it must be (heads, queries, keys)", shape=made.shape)
+    return made
+
+
+def _named(tokens: Sequence[Any] | None, ids: Sequence[int | str] | None, count: int, side: str) -> list[str]:
+    """The names of `count` positions: the tokens given, else their labels or ids, else their numbers."""
+    if tokens is None:
+        return [str(each) for each in (range(count) if ids is None or len(ids) != count else ids)]
+    if isinstance(tokens, str):
+        raise Problem(
+            "tokens={text} is one string; give a list with a string for each position", text=repr(tokens)[:60]
+        )
+    if len(tokens) != count:
+        raise Problem("there are {given} tokens for {count} {side}", given=len(tokens), count=count, side=side)
+    return [str(token) for token in tokens]

@@ -1,3 +1,4 @@
+import platform
 from dataclasses import replace
 from fractions import Fraction
 
@@ -14,6 +15,8 @@ from attnviz.core.cache import KVCache
 from attnviz.core.heads import HeadLayout
 from attnviz.core.modules import Attention
 
+A100 = costs.Machine(peak=312 * 10**12, bandwidth=2_039 * 10**9, memory=80 * 10**9)
+N = 8_030_261_248  #: parameters of Llama 3 8B
 LLAMA_8B = HeadLayout(4096, 32, 8)
 
 
@@ -25,14 +28,13 @@ def layouts(draw):
     return HeadLayout(d_model, heads, kv_heads, d_head, d_value)
 
 
-def projections(layout, bias=False, out_bias=False, source=None):
-    source = source or layout.d_model
+def projections(layout):
     return nn.ModuleDict(
         {
-            "q": nn.Linear(layout.d_model, layout.n_heads * layout.qk_width, bias),
-            "k": nn.Linear(source, layout.kv_heads * layout.qk_width, bias),
-            "v": nn.Linear(source, layout.kv_heads * layout.v_width, bias),
-            "o": nn.Linear(layout.n_heads * layout.v_width, layout.d_model, out_bias),
+            "q": nn.Linear(layout.d_model, layout.n_heads * layout.qk_width, False),
+            "k": nn.Linear(layout.d_model, layout.kv_heads * layout.qk_width, False),
+            "v": nn.Linear(layout.d_model, layout.kv_heads * layout.v_width, False),
+            "o": nn.Linear(layout.n_heads * layout.v_width, layout.d_model, False),
         }
     )
 
@@ -41,11 +43,18 @@ def count(module):
     return sum(p.numel() for p in module.parameters())
 
 
-@given(layouts(), st.booleans(), st.booleans(), st.integers(1, 9))
+@given(
+    layout=layouts(),
+    qkv_bias=st.booleans(),
+    out_bias=st.booleans(),
+    sinks=st.booleans(),
+    packed=st.booleans(),
+    qk_norm=st.sampled_from([None, "head", "head-layernorm", "full", "full-layernorm"]),
+)
 @settings(max_examples=25, deadline=None)
-def test_parameters_equal_those_of_real_projections(layout, bias, out_bias, source):
-    found = costs.parameters(layout, qkv_bias=bias, out_bias=out_bias, kv_input=source)
-    assert found.total == count(projections(layout, bias, out_bias, source))
+def test_parameters_are_those_the_module_has(layout, packed, **extras):
+    attention = Attention(layout, packed=packed, **extras)
+    assert costs.parameters(layout, **extras).total == count(attention)
 
 
 def test_parameters_equal_those_of_torchs_own_attention():
@@ -164,13 +173,6 @@ def test_formulas_reproduce_published_tables_of_kib_per_token():
     assert kib(32, LLAMA_8B) * 2048 / 1024 == 256  # Llama-3-8B, 2,048 tokens, MiB
 
 
-@given(layouts(), st.booleans(), st.booleans(), st.booleans())
-@settings(max_examples=25, deadline=None)
-def test_parameters_equal_those_of_the_cores_own_module(layout, bias, out_bias, sinks):
-    module = Attention(layout, qkv_bias=bias, out_bias=out_bias, sinks=sinks)
-    assert costs.parameters(layout, qkv_bias=bias, out_bias=out_bias, sinks=sinks).total == count(module)
-
-
 @given(layouts(), st.integers(1, 9), st.integers(1, 3), st.one_of(st.none(), st.integers(1, 6)))
 @settings(max_examples=25, deadline=None)
 def test_cache_bytes_equal_those_of_the_cores_own_cache(layout, tokens, batch, window):
@@ -178,3 +180,33 @@ def test_cache_bytes_equal_those_of_the_cores_own_cache(layout, tokens, batch, w
     k = torch.zeros(batch, layout.kv_heads, tokens, layout.qk_width)
     cache.append(k, torch.zeros(batch, layout.kv_heads, tokens, layout.v_width))
     assert cache.used_nbytes == costs.kv_bytes(layout, tokens, batch, "float32", window)
+
+
+def test_a_step_takes_as_long_as_the_slower_of_the_two():
+    step = costs.decode_step(A100, parameters=N, weight_bytes=2 * N, attention_flops=0, cache_bytes=0, batch=1)
+    assert step.bound == "memory"
+    assert step.seconds == 2 * N / 2_039e9
+
+
+def test_a_machine_without_memory_is_refused_in_one_sentence():
+    with pytest.raises(ValueError, match="memory=0 must be at least 1"):
+        costs.Machine(1, 1, 0)
+
+
+@pytest.mark.parametrize(
+    "cpuinfo, name",
+    [
+        ("processor\t: 0\nmodel name\t: Some CPU: 2.4 GHz\nmodel name\t: Another\n", "Some CPU: 2.4 GHz"),
+        ("processor\t: 0\nBogoMIPS\t: 50\n", "arm64-here"),
+        (None, "arm64-here"),
+    ],
+    ids=["named", "not named", "no table"],
+)
+def test_it_is_the_first_named_and_the_architecture_where_none_is(monkeypatch, tmp_path, cpuinfo, name):
+    table = tmp_path / "cpuinfo"
+    if cpuinfo is not None:
+        table.write_text(cpuinfo)
+    monkeypatch.setattr(costs, "ABOUT", table)
+    monkeypatch.setattr(platform, "processor", lambda: "")
+    monkeypatch.setattr(platform, "machine", lambda: "arm64-here")
+    assert costs.processor_name() == name

@@ -10,7 +10,6 @@ import torch
 
 from attnviz.core import masks
 from attnviz.core.attention import attend
-from attnviz.core.decoder import Block, FeedForward
 from attnviz.core.heads import HeadLayout
 from attnviz.core.modules import Attention, KVCache
 from attnviz.core.positions import ALiBi, Position, Sinusoidal, T5Bias
@@ -53,11 +52,11 @@ def test_decoding_runs_where_the_module_is(
 ) -> None:
     layout = HeadLayout(16, 4, 2)
     attention = Attention(layout, position=position, qk_norm="full", side_input=5, use_fused=use_fused)
-    block = Block(attention, FeedForward(16, 20, gated=True), norm="rms").to(device)
+    attention.to(device)
     cache = KVCache(layout, 2, device=device, **room)
     side = torch.randn(2, 3, 5, device=device)
     for count in (5, 1, 1):
-        x = block(torch.randn(2, count, 16, device=device), mask=masks.causal, cache=cache, side=side)
+        x = attention(torch.randn(2, count, 16, device=device), mask=masks.causal, cache=cache, side=side)
     assert x.device.type == device
 
 

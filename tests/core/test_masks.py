@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from attnviz.base.message import Problem
 from attnviz.core import masks, patterns
 from attnviz.core.attention import attend
-from attnviz.core.key_intervals import Pattern
+from attnviz.core.patterns import Pattern
 
 LENGTHS = st.integers(0, 9)
 Rule = Callable[[int, int], bool]  # (query position, key position) -> may attend
@@ -38,10 +38,10 @@ def test_every_mask_is_what_its_definition_says(q_len: int, k_len: int, n: int, 
         (masks.dilated(*size, n), lambda i, j: j <= i and (i - j) % n == 0),
         (masks.dilated(*size, n, **both), lambda i, j: (i - j) % n == 0),
         (masks.dilated(*size, n, window=m), lambda i, j: j <= i and (i - j) % n == 0 and (i - j) // n < m),
-        (masks.block_sparse(*size, n, neighbours=m), lambda i, j: j <= i and i // n - j // n <= m),
-        (masks.block_sparse(*size, n, neighbours=m, **both), lambda i, j: abs(i // n - j // n) <= m),
-        (masks.global_tokens(*size, n), lambda i, j: j < n and j <= i),
-        (masks.global_tokens(*size, n, **both), lambda i, j: j < n or 0 <= i < n),
+        (patterns.block_sparse(*size, n, neighbours=m).tensor(), lambda i, j: j <= i and i // n - j // n <= m),
+        (patterns.block_sparse(*size, n, neighbours=m, **both).tensor(), lambda i, j: abs(i // n - j // n) <= m),
+        (patterns.global_tokens(*size, n).tensor(), lambda i, j: j < n and j <= i),
+        (patterns.global_tokens(*size, n, **both).tensor(), lambda i, j: j < n or 0 <= i < n),
     ]
     for number, (mask, rule) in enumerate(rules):
         assert torch.equal(mask, spelled_out(q_len, k_len, rule)), number
@@ -76,7 +76,7 @@ def test_combinations_are_those_of_the_matrices_and_counts_are_exact(q_len, k_le
         (a & b | c, matrices[0] & matrices[1] | matrices[2]),
     ):
         assert torch.equal(pattern.tensor(), matrix)
-        assert pattern.pairs() == masks.pairs(matrix)
+        assert pattern.pairs() == matrix.sum()
         assert torch.equal(pattern.pairs_per_query().broadcast_to(matrix.shape[:-1]), matrix.sum(-1))
 
 

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import torch
 from torch.testing import assert_close
 
-from attnviz.core.seeding import seeded
+from attnviz.core.modules import seeded
 
 
 def drawn(seed: int) -> torch.Tensor:

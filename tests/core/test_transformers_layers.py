@@ -16,9 +16,11 @@ from transformers.models.llama.modeling_llama import LlamaAttention, LlamaDecode
 from transformers.models.mistral.modeling_mistral import MistralAttention
 
 from attnviz.core import masks
-from attnviz.core.decoder import Block, FeedForward, RMSNorm
+from attnviz.core.attention import attend
+from attnviz.core.decoder import Block
 from attnviz.core.heads import HeadLayout
 from attnviz.core.modules import Attention
+from attnviz.core.projections import RMSNorm
 from attnviz.core.rope import RoPE
 
 F64 = torch.float64
@@ -162,17 +164,15 @@ def test_rms_norms_are_those_of_llama_and_gemma() -> None:
 
 
 def test_a_pre_norm_block_is_a_llama_layer() -> None:
-    theirs = LlamaDecoderLayer(LlamaConfig(**TINY), 0).eval()
-    ours = Block(
-        of(theirs.self_attn),
-        FeedForward(24, 40, "silu", gated=True, bias=False),
-        norm="rms",
-        eps=theirs.input_layernorm.variance_epsilon,
-    )
+    theirs = LlamaDecoderLayer(LlamaConfig(**TINY | {"intermediate_size": 72, "rms_norm_eps": 1e-5}), 0).eval()
+    ours = Block(HeadLayout(24, 4, 2, 10))
+    ours.attention = of(theirs.self_attn)
     ours.ffn.load_state_dict(theirs.mlp.state_dict())
     ours.attention_norm.load_state_dict(theirs.input_layernorm.state_dict())
     ours.ffn_norm.load_state_dict(theirs.post_attention_layernorm.state_dict())
     x, mask = torch.randn(2, T, 24), masks.causal(T)
     expected = theirs(x, attention_mask=masks.additive(mask, F64)[None, None], position_embeddings=turns())
     expected = expected[0] if isinstance(expected, tuple) else expected
-    torch.testing.assert_close(ours(x, mask=mask), expected, atol=1e-6, rtol=1e-6)  # Llama's norms use float32
+    torch.testing.assert_close(
+        ours(x, None, lambda source: attend(*source).output), expected, atol=1e-6, rtol=1e-6
+    )  # Llama's norms use float32

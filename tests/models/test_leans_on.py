@@ -11,11 +11,8 @@ from transformers.models.llama import modeling_llama
 
 from attnviz.base.message import Problem
 from attnviz.base.reliance import Reliance, gone
-from attnviz.models.capture import adapter, adapter_check
+from attnviz.models.capture import Edit, adapter, adapter_check, adopt, capture, intervene, pass_with_cache
 from attnviz.models.capture.adapter_check import RELIANCES
-from attnviz.models.capture.generation import generate
-from attnviz.models.capture.intervention import Edit, intervene
-from attnviz.models.capture.run import adopt, capture
 from tests.models.tiny import VOCAB, llama, tokens
 
 NAMED = {reliance.what: reliance for reliance in RELIANCES}
@@ -95,8 +92,8 @@ def intervened(model, **inputs):
     return intervene(model, Edit(silence=True), **inputs)
 
 
-def generated(model, **inputs):
-    return next(generate(model, 1, **inputs))
+def resumed(model, input_ids):
+    return pass_with_cache(model, input_ids)
 
 
 def test_each_check_is_tried():
@@ -132,7 +129,7 @@ def test_capture_names_what_is_gone_and_does_not_slide_to_the_eager_path(what, m
     assert str(caught.value).startswith(f"transformers {transformers.__version__} no longer has ")
 
 
-@pytest.mark.parametrize("ask", [capture, intervened, generated], ids=["capture", "intervene", "generate"])
+@pytest.mark.parametrize("ask", [capture, intervened, resumed], ids=["capture", "intervene", "pass with a cache"])
 def test_whatever_listens_to_a_model_asks_first(ask, monkeypatch):
     monkeypatch.delattr(modeling_llama, "ALL_ATTENTION_FUNCTIONS")
     with pytest.raises(Problem, match="no longer has ALL_ATTENTION_FUNCTIONS"):
@@ -157,7 +154,7 @@ def test_a_model_is_adopted_without_the_public_setter_too(monkeypatch):
 
 def test_a_model_is_adopted_by_the_public_setter_alone(monkeypatch):
     model = llama()
-    monkeypatch.setattr(adapter, "_write", lambda config, name: pytest.fail("a private write"))
+    monkeypatch.setattr(adapter, "WRITTEN", "_nowhere")  # a private write would have no effect, and be refused
     adopt(model)
     assert model.config._attn_implementation == adapter.NAME
 

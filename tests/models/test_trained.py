@@ -6,10 +6,10 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from attnviz.models.capture.all_heads import measures
-from attnviz.models.capture.intervention import Edit, intervene
+from attnviz.models.capture import Edit, intervene
 from attnviz.models.capture.next_token import guesses
 from attnviz.models.capture.run import capture
+from tests.models.capture.test_yardstick import measures
 
 SENTENCES = [
     "The cat sat on the mat because it was tired.",

@@ -6,7 +6,7 @@ import torch
 from transformers import GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausalLM
 
 from attnviz.base.message import Problem
-from attnviz.models.capture.intervention import Edit, intervene
+from attnviz.models.capture import Edit, intervene
 from attnviz.models.capture.run import capture
 from attnviz.runs import head_sharing
 from attnviz.runs.head_sharing import Config, pooled, run

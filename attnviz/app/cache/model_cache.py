@@ -22,8 +22,8 @@ from attnviz.app.cache.bounded_cache import BoundedCache, give_back, held_bytes
 from attnviz.app.cache.waiting_line import WaitingLine, turn_of, wait_for_another
 from attnviz.base.message import Message, Problem
 from attnviz.base.words import say
+from attnviz.engine import Engine, Rerun
 from attnviz.engine.chosen_engine import InProcess, elsewhere, passes_at_once
-from attnviz.engine.engine_protocol import Engine, Rerun
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.loading import load, version
 from attnviz.models.settings import RUNS_MB, current

@@ -5,8 +5,9 @@ Every sentence is a pass of its own, here as there, so that the numbers are the 
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from typing import Any, Final
@@ -17,30 +18,24 @@ from torch import Tensor
 
 from attnviz.base.message import Problem
 from attnviz.engine.on_ray.pass_replica import loaded_as, received, to_send
-from attnviz.engine.on_ray.ray_connection import SHARD, environment
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.settings import EngineAddress
 from attnviz.runs.heads.head_scores import GrowingScores, HeadScores, HeadSums, mean_of, sums_of
 from attnviz.runs.heads.removal_costs import head_costs
-from attnviz.runs.heads.scan import scan as whole_scan
+from attnviz.runs.heads.scan import scan
 
+SHARD: Final = "attnviz_shard"  #: on this machine, what a task of many sentences takes in place of a processor
+#: settings that must be the same on the other side; folders and devices are each machine's own
+CARRIED: Final = ("ATTNVIZ_HOSTED", "ATTNVIZ_MODELS", "ATTNVIZ_TOKEN_LIMIT", "ATTNVIZ_DTYPE", "ATTNVIZ_HUB")
 A_SHARD: Final = 4  #: sentences in one task: a worker that dies costs no more than these
 LOOK: Final = 1.0  #: seconds between two steps of a caller who waits
 PATIENCE: Final = 20  #: times the limit of one pass: so long nothing at all may come
 
 
-def scan(
-    address: EngineAddress, loaded: LoadedModel, sentences: Sequence[str], patterns: Sequence[str]
-) -> Iterator[HeadScores | None]:
-    """As `scan`, but several sentences at a step; None for a second without any."""
-    return _grown(address, _scores, loaded, sentences, list(patterns))
-
-
-def cost_steps(
-    address: EngineAddress, loaded: LoadedModel, sentences: Sequence[str], means: Mapping[str, Tensor] | None
-) -> Iterator[HeadScores | None]:
-    """As `cost_steps`; a step on the way is a second."""
-    return _grown(address, _costs, loaded, sentences, None if means is None else dict(means))
+def environment(address: EngineAddress) -> dict[str, dict[str, str]]:
+    """What a process on the other side is started with."""
+    carried = {name: os.environ[name] for name in CARRIED if name in os.environ}
+    return {"env_vars": carried | {"OMP_NUM_THREADS": str(address.threads)}}
 
 
 def mean_steps(
@@ -54,28 +49,29 @@ def mean_steps(
     yield mean_of(sums)
 
 
-def _grown(
-    address: EngineAddress, work: Any, loaded: LoadedModel, sentences: Sequence[str], told: Any
+def grown(
+    address: EngineAddress, work: Any, loaded: LoadedModel, sentences: Sequence[str], given: Any
 ) -> Iterator[HeadScores | None]:
-    found = GrowingScores()
-    for scores in _answers(address, work, loaded, sentences, told):
-        if scores is None:
-            yield None
-        else:
-            found.add(scores.places, scores.names, dict(scores.by_sentence))
-            yield found.so_far()
+    """The scores so far that `work`, which is `scores` or `costs`, finds; None for a second without any."""
+    so_far = GrowingScores()
+    for part in _answers(address, work, loaded, sentences, given):
+        if part is not None:
+            so_far.add(part.places, part.names, dict(part.by_sentence))
+        yield None if part is None else so_far.so_far()
 
 
 def _answers(
-    address: EngineAddress, work: Any, loaded: LoadedModel, sentences: Sequence[str], told: Any
+    address: EngineAddress, work: Any, loaded: LoadedModel, sentences: Sequence[str], given: Any
 ) -> Iterator[Any]:
     """What each shard answers, in order; None after each second without one. Leaving it frees what still runs."""
     if not sentences:
         raise Problem("there is no sentence to look at")
     task = ray.remote(_shard).options(runtime_env=environment(address), **_takes(address))
-    given = ray.put(told)
+    shared, place = ray.put(given), loaded.entry.folder
+    # a folder by its whole path, for a shard may begin in another one
+    model = loaded.entry.id if place is None else str(place.resolve())
     shards = [tuple(sentences[at : at + A_SHARD]) for at in range(0, len(sentences), A_SHARD)]
-    tasks = [task.remote(work, _place(loaded), loaded.version, shard, given) for shard in shards]
+    tasks = [task.remote(work, model, loaded.version, shard, shared) for shard in shards]
     try:
         for number, each in enumerate(tasks):
             ends = time.monotonic() + PATIENCE * address.timeout
@@ -88,12 +84,6 @@ def _answers(
         for each in tasks:
             with suppress(Exception):
                 ray.cancel(each, force=False)
-
-
-def _place(loaded: LoadedModel) -> str:
-    """Where a shard finds the model: a folder by its whole path, for a shard may begin in another one."""
-    entry = loaded.entry
-    return entry.id if entry.folder is None else str(entry.folder.resolve())
 
 
 def _of_task(task: Any, number: int, count: int, limit: float) -> Any:
@@ -119,23 +109,25 @@ def _takes(address: EngineAddress) -> dict[str, Any]:
     return {"num_cpus": address.threads, "num_gpus": address.gpus or 0}
 
 
-def _shard(work: Any, model: str, version: str, sentences: tuple[str, ...], told: Any) -> Any:
+def _shard(work: Any, model: str, version: str, sentences: tuple[str, ...], given: Any) -> Any:
     """A task: the work on some sentences, or why it cannot be done."""
-    return to_send(lambda: work(_kept(model, version), list(sentences), told))
+    return to_send(lambda: work(_kept(model, version), list(sentences), given))
 
 
-def _scores(loaded: LoadedModel, sentences: list[str], patterns: Any) -> HeadScores:
-    *_, last = whole_scan(loaded, list(sentences), patterns)
+def scores(loaded: LoadedModel, sentences: list[str], patterns: Any) -> HeadScores:
+    """What `scan` finds in the end."""
+    *_, last = scan(loaded, sentences, patterns)
     return last
 
 
-def _costs(loaded: LoadedModel, sentences: list[str], means: Any) -> HeadScores:
-    *_, last = head_costs(loaded, list(sentences), means)
+def costs(loaded: LoadedModel, sentences: list[str], means: Any) -> HeadScores:
+    """What `head_costs` finds in the end."""
+    *_, last = head_costs(loaded, sentences, means)
     return last
 
 
-def _sums(loaded: LoadedModel, sentences: list[str], _told: Any) -> list[HeadSums]:
-    return list(sums_of(loaded, list(sentences)))
+def _sums(loaded: LoadedModel, sentences: list[str], _given: Any) -> list[HeadSums]:
+    return list(sums_of(loaded, sentences))
 
 
 @lru_cache(maxsize=1)

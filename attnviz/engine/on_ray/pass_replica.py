@@ -11,7 +11,7 @@ from typing import Any
 from ray import serve
 
 from attnviz.base.message import Message, Problem
-from attnviz.engine.engine_protocol import Rerun
+from attnviz.engine import Rerun
 from attnviz.models.capture import Trace
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.loading import load
@@ -47,16 +47,14 @@ class PassReplica:
         """A model by its key. Loading goes on when whoever asked for it has left."""
         if key not in self._loading:
             begun = self._loading[key] = asyncio.create_task(asyncio.to_thread(_loaded, key))
-            begun.add_done_callback(lambda ended: self._forget_later(key, ended))
+            later = asyncio.get_running_loop().call_later
+            begun.add_done_callback(lambda ended: later(UNCLAIMED, self._forget, key, ended))
         task = self._loading[key]
         try:
             return await asyncio.shield(task)
         finally:
             if task.done():
                 self._loading.pop(key, None)
-
-    def _forget_later(self, key: str, ended: asyncio.Task[LoadedModel]) -> None:
-        asyncio.get_running_loop().call_later(UNCLAIMED, self._forget, key, ended)
 
     def _forget(self, key: str, ended: asyncio.Task[LoadedModel]) -> None:
         """Let go of a model that nobody took; by now another loading may have its key."""
@@ -71,11 +69,11 @@ class PassReplica:
         return await asyncio.to_thread(to_send, lambda: make(loaded))
 
     def _run_of(self, request: Request, loaded: LoadedModel) -> ModelRun:
-        found = self._runs.pop(request, None) or run_model(request, loaded)
-        self._runs[request] = found  # anew, so that the one used longest ago stands first
+        run = self._runs.pop(request, None) or run_model(request, loaded)
+        self._runs[request] = run  # anew, so that the one used longest ago stands first
         while len(self._runs) > RUNS:
             self._runs.popitem(last=False)
-        return found
+        return run
 
 
 def _loaded(key: str) -> LoadedModel:
@@ -84,16 +82,11 @@ def _loaded(key: str) -> LoadedModel:
 
 
 @dataclass(frozen=True)
-class SentRun:
-    """A run without its trace, and the trace."""
+class Sent:
+    """A trace, and the run without it that it is of."""
 
-    run: ModelRun
     trace: bytes
-
-
-@dataclass(frozen=True)
-class SentTrace:
-    trace: bytes
+    run: ModelRun | None = None
 
 
 @dataclass(frozen=True)
@@ -110,17 +103,18 @@ def to_send(make: Callable[[], Any]) -> Any:
     except Problem as problem:
         return Refused(problem.message)
     if isinstance(answer, ModelRun):
-        return SentRun(replace(answer, trace=Trace(())), answer.trace.to_bytes())
-    return SentTrace(answer.to_bytes()) if isinstance(answer, Trace) else answer
+        return Sent(answer.trace.to_bytes(), replace(answer, trace=Trace(())))
+    return Sent(answer.to_bytes()) if isinstance(answer, Trace) else answer
 
 
 def received(sent: Any) -> Any:
     """The answer as it was; a refusal is raised."""
     if isinstance(sent, Refused):
         raise Problem(sent.message.template, **sent.message.params)
-    if isinstance(sent, SentRun):
-        return replace(sent.run, trace=Trace.from_bytes(sent.trace))
-    return Trace.from_bytes(sent.trace) if isinstance(sent, SentTrace) else sent
+    if not isinstance(sent, Sent):
+        return sent
+    trace = Trace.from_bytes(sent.trace)
+    return trace if sent.run is None else replace(sent.run, trace=trace)
 
 
 def loaded_as(model: str, version: str) -> LoadedModel:

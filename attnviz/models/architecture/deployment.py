@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from attnviz.base.message import Problem
+from attnviz.core.costs import DecodingStep, Machine, decode_step
 from attnviz.core.precision import stored_bytes
-from attnviz.core.roofline import DecodingStep, Machine, decode_step
 from attnviz.models.architecture.architecture import Architecture
 from attnviz.models.architecture.layer_spec import Convention, Paged
 from attnviz.models.architecture.meta_device import ParameterCounts

@@ -10,7 +10,7 @@ from typing import Any
 
 from attnviz.base.message import Problem, Several
 from attnviz.base.words import N_
-from attnviz.core.roofline import Machine
+from attnviz.core.costs import Machine
 from attnviz.models.architecture.meta_device import ParameterCounts
 
 _DATA = Path(__file__).parent / "data"

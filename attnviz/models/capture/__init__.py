@@ -1,24 +1,24 @@
 """Run a model once with every attention layer recorded, to read it afterwards, or with its attention changed."""
 
-from attnviz.models.capture.all_heads import Swept, few_heads, measures, sweep, yardstick
+from attnviz.models.capture.adapter import adopt, choose_again
+from attnviz.models.capture.all_heads import HeadMeasures, Swept, Yardstick, few_heads, sweep, yardstick
 from attnviz.models.capture.cached_pass import AnswerLayer, CachedPass, ResumedPass, pass_with_cache
 from attnviz.models.capture.edit import Edit, NumberChoice, TensorChange
 from attnviz.models.capture.forward_pass import Logits
-from attnviz.models.capture.generation import generate, sampler
 from attnviz.models.capture.head_selection import of_heads
-from attnviz.models.capture.intervention import intervene
-from attnviz.models.capture.next_token import LogitAttribution, guesses, moved, probabilities, probability_moved
+from attnviz.models.capture.next_token import guesses, moved, probabilities, probability_moved, sampler
 from attnviz.models.capture.output_projection import output_projection_of
 from attnviz.models.capture.recorded_layer import LayerPlace, MaskChoice, RecordedLayer, ScaleChoice
-from attnviz.models.capture.residual import Residual
+from attnviz.models.capture.residual import LogitAttribution, Residual
 from attnviz.models.capture.rotary_positions import Rotary, learned_positions, rotary_of
-from attnviz.models.capture.run import adopt, capture, choose_again
+from attnviz.models.capture.run import capture, intervene
 from attnviz.models.capture.trace import Trace
 
 __all__ = [
     "AnswerLayer",
     "CachedPass",
     "Edit",
+    "HeadMeasures",
     "LayerPlace",
     "LogitAttribution",
     "Logits",
@@ -32,15 +32,14 @@ __all__ = [
     "Swept",
     "TensorChange",
     "Trace",
+    "Yardstick",
     "adopt",
     "capture",
     "choose_again",
     "few_heads",
-    "generate",
     "guesses",
     "intervene",
     "learned_positions",
-    "measures",
     "moved",
     "of_heads",
     "output_projection_of",

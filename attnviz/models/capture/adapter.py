@@ -83,16 +83,15 @@ def attention_function(name: str) -> Function:
     function = AttentionInterface().get(name)
     if function is None:
         raise Problem("transformers no longer has an attention function {name}", name=name)
-    found: Function = function
-    return found
+    return function
 
 
 def mask_function(name: str | None) -> Function:
     """transformers' own function for the masks that go with attention `name`; one that makes none where it has none."""
-    found = AttentionMaskInterface().get(name)
-    if found is None and name in ("sdpa", "eager"):
+    function = AttentionMaskInterface().get(name)
+    if function is None and name in ("sdpa", "eager"):
         raise Problem("transformers no longer has a mask function {name}", name=name)
-    return found or (lambda *args, **kwargs: None)
+    return function or (lambda *args, **kwargs: None)
 
 
 def plain_function(module: nn.Module) -> Function:
@@ -100,16 +99,14 @@ def plain_function(module: nn.Module) -> Function:
     function = getattr(_file(module), PLAIN, None)
     if function is None:
         raise Problem("{model} no longer has {what}", model=type(module).__module__, what=PLAIN)
-    found: Function = function
-    return found
+    return function
 
 
 def function_before(module: nn.Module) -> Function:
     """What an attention layer called before a running capture switched its model over."""
     file = _file(module)
     interface = getattr(file, LOOKED_UP_IN, None) or AttentionInterface()
-    function: Function = interface.get_interface(original(module), getattr(file, PLAIN, None))
-    return function
+    return interface.get_interface(original(module), getattr(file, PLAIN, None))
 
 
 def takes_interface(model: nn.Module) -> bool:
@@ -125,7 +122,7 @@ def adopt(model: nn.Module) -> nn.Module:
     """
     if not takes_interface(model):
         return model
-    wanted = ours(model)
+    wanted = our_names(model)
     with _changed:
         if not any(id(config) in _switched for config, _ in wanted):
             _ask_publicly(model, wanted)
@@ -149,6 +146,7 @@ def choose_again(config: Any) -> None:
 
 
 def _nested(config: Any) -> Iterator[Any]:
+    """The config and all that are in it."""
     yield config
     for name in getattr(config, "sub_configs", ()):
         inside = getattr(config, name, None)
@@ -166,7 +164,7 @@ def _ask_publicly(model: nn.Module, wanted: list[tuple[Any, str]]) -> None:
             log.debug("set_attn_implementation refused %s: %s", type(model).__name__, error)
 
 
-def ours(model: nn.Module) -> list[tuple[Any, str]]:
+def our_names(model: nn.Module) -> list[tuple[Any, str]]:
     """Every config object that some part of the model reads, each once, with our name for its family."""
     fused: dict[int, tuple[Any, bool]] = {}
     for module in model.modules():
@@ -191,56 +189,35 @@ def switched(model: nn.Module, name: str | None = None) -> Iterator[None]:
     Every config is held for as long as the block lasts, also one that names the function already: what it says
     before the lock is had may be another block's doing.
     """
-    wanted = [(config, name or own) for config, own in ours(model)]
+    wanted = [(config, name or own) for config, own in our_names(model)]
     taken: list[Any] = []
     try:
         with _changed:
-            _changed.wait_for(lambda: all(_free(config, now) for config, now in wanted))
+            # until no other block has one of them as something else
+            _changed.wait_for(lambda: all(_switched[id(c)].now == now for c, now in wanted if id(c) in _switched))
             for config, now in wanted:
-                _take(config, now)
+                if id(config) not in _switched:
+                    # before it is written: whoever runs the model meanwhile, without the lock, knows what it was
+                    _switched[id(config)] = _Switched(config, getattr(config, READ), now, 0)
+                _switched[id(config)].users += 1
                 taken.append(config)
+                _set(config, now)
         yield
     finally:
         with _changed:
             for config in taken:
-                _release(config)
+                entry = _switched[id(config)]
+                entry.users -= 1
+                if entry.users == 0:
+                    _set(config, entry.before)
+                    del _switched[id(config)]
             _changed.notify_all()
 
 
-def _free(config: Any, name: str) -> bool:
-    entry = _switched.get(id(config))
-    return entry is None or entry.now == name
-
-
-def _take(config: Any, now: str) -> None:
-    entry = _switched.get(id(config))
-    if entry is None:
-        # the entry first: whoever runs the model meanwhile, without the lock, then knows what it is to be without us
-        entry = _switched[id(config)] = _Switched(config, getattr(config, READ), now, 0)
-        try:
-            _set(config, now)
-        except BaseException:
-            del _switched[id(config)]
-            raise
-    entry.users += 1
-
-
-def _release(config: Any) -> None:
-    entry = _switched[id(config)]
-    entry.users -= 1
-    if entry.users == 0:
-        _set(config, entry.before)
-        del _switched[id(config)]
-
-
 def _set(config: Any, name: str | None) -> None:
-    if getattr(config, READ) != name:
-        _write(config, name)
-
-
-def _write(config: Any, name: str | None) -> None:
     """Say which function this config's layers call, and see that they will be told so."""
-    setattr(config, WRITTEN, name)
+    if getattr(config, READ) != name:
+        setattr(config, WRITTEN, name)
     if getattr(config, READ, None) != name:
         raise Problem(
             "{config} no longer takes the name of an attention function in {what}: its attention cannot be recorded",

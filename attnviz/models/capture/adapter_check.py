@@ -6,17 +6,17 @@ that have no interface: by its weights only, slower, and nobody would know why.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from attnviz.base.message import Problem
 from attnviz.base.reliance import Reliance, gone
 from attnviz.models.capture import adapter, attention_call
-from attnviz.models.capture.attention_call import Answer, Call, MaskSplitter
+from attnviz.models.capture.attention_call import Answer, Call
+from attnviz.models.capture.recorder import Recorder
 
 _ADAPTER = "attnviz/models/capture/adapter.py"
 _CALL = "attnviz/models/capture/attention_call.py"
@@ -29,20 +29,12 @@ def must_hold() -> None:
         raise Problem(message.template, **message.params)
 
 
-@dataclass
-class _Probe:
-    """A listener that keeps what one pass of a tiny model brought."""
+class _Probe(Recorder):
+    """Records a pass, and keeps what else its one layer handed over."""
 
-    calls: list[tuple[Call, dict[str, Any]]] = field(default_factory=list)
-    paddings: list[Tensor | None] = field(default_factory=list)
-    splitter: MaskSplitter = field(default_factory=MaskSplitter)
-
-    def answer(self, module: nn.Module, call: Call, mask: Tensor | None, kwargs: dict[str, Any]) -> Answer:
-        self.calls.append((call, kwargs))
-        return attention_call.answer_call(module, call, mask, kwargs)
-
-    def note_mask(self, mask: Tensor | None, padding: Tensor | None) -> None:
-        self.paddings.append(padding)
+    def answer(self, module: nn.Module, call: Call, kwargs: dict[str, Any]) -> Answer:
+        self.keywords = kwargs
+        return super().answer(module, call, kwargs)
 
 
 def _llama_file() -> Any:
@@ -64,20 +56,13 @@ def _probed() -> _Probe:
     config = LlamaConfig(
         hidden_size=8, intermediate_size=8, num_hidden_layers=1, num_attention_heads=2, vocab_size=4, pad_token_id=None
     )
-    probe = _Probe()
-    token = attention_call.listener.set(probe)
-    try:  # whoever captures may have set a seed, or another device
-        with torch.random.fork_rng(devices=[]), torch.device("cpu"), torch.no_grad():
-            model = _llama_file().LlamaModel(config).eval()
-            with adapter.switched(model):
-                model(input_ids=torch.tensor([[0, 1, 2]]), attention_mask=torch.tensor([[0, 1, 1]]), use_cache=False)
-    finally:
-        attention_call.listener.reset(token)
+    # whoever captures may have set a seed, or another device
+    with torch.random.fork_rng(devices=[]), torch.device("cpu"), torch.no_grad():
+        model = _llama_file().LlamaModel(config).eval()
+        probe = _Probe(model)
+        with adapter.switched(model), attention_call.listening(probe):
+            model(input_ids=torch.tensor([[0, 1, 2]]), attention_mask=torch.tensor([[0, 1, 1]]), use_cache=False)
     return probe
-
-
-def _config_answers() -> bool:
-    return getattr(_config(attn_implementation="eager"), adapter.READ) == "eager"
 
 
 def _config_can_be_written() -> bool:
@@ -86,30 +71,21 @@ def _config_can_be_written() -> bool:
     return getattr(config, adapter.READ) == adapter.NAME
 
 
-def _says_what_it_serves() -> bool:
-    return isinstance(getattr(_llama_file().LlamaModel, adapter.SERVES_FUSED), bool)
-
-
 def _ours_are_known() -> bool:
-    for name in adapter.OURS:
-        attention, mask = adapter.attention_function(name), adapter.mask_function(name)
-        if attention is not attention_call.attention or mask not in (attention_call.mask, attention_call.plain_mask):
-            return False
-    return True
-
-
-def _is_looked_up() -> bool:
-    interface = getattr(_llama_file(), adapter.LOOKED_UP_IN)
-    return callable(interface.get_interface(adapter.NAME, None))
+    masks = (attention_call.mask, attention_call.plain_mask)
+    return all(
+        adapter.attention_function(name) is attention_call.attention and adapter.mask_function(name) in masks
+        for name in adapter.OURS
+    )
 
 
 def _layers_call_it() -> bool:
-    call, kwargs = _probed().calls[0]
-    return call.q.shape == (1, 2, 3, 4) and "scaling" in kwargs
+    probe = _probed()
+    return probe.layers[0].qkv[0].shape == (1, 2, 3, 4) and "scaling" in probe.keywords
 
 
 def _masks_tell_padding() -> bool:
-    padding = _probed().paddings[0]
+    padding = _probed().layers[0].padding
     return padding is not None and padding.flatten().tolist() == [False, True, True]
 
 
@@ -118,14 +94,20 @@ def _transformers(what: str, purpose: str, holds: Any, user: str = _ADAPTER) -> 
 
 
 RELIANCES: tuple[Reliance, ...] = (
-    _transformers(f"PretrainedConfig.{adapter.READ}", "asking which attention function a model calls", _config_answers),
+    _transformers(
+        f"PretrainedConfig.{adapter.READ}",
+        "asking which attention function a model calls",
+        lambda: getattr(_config(attn_implementation="eager"), adapter.READ) == "eager",
+    ),
     _transformers(
         f"PretrainedConfig.{adapter.WRITTEN}",
         "putting our attention function in for as long as a capture runs",
         _config_can_be_written,
     ),
     _transformers(
-        f"PreTrainedModel.{adapter.SERVES_FUSED}", "giving each family the masks that it takes", _says_what_it_serves
+        f"PreTrainedModel.{adapter.SERVES_FUSED}",
+        "giving each family the masks that it takes",
+        lambda: isinstance(getattr(_llama_file().LlamaModel, adapter.SERVES_FUSED), bool),
     ),
     _transformers(
         'AttentionInterface()["sdpa"]',
@@ -150,7 +132,7 @@ RELIANCES: tuple[Reliance, ...] = (
     _transformers(
         f"{adapter.LOOKED_UP_IN}.get_interface in its modeling files",
         "telling which families look their attention function up",
-        _is_looked_up,
+        lambda: callable(getattr(_llama_file(), adapter.LOOKED_UP_IN).get_interface(adapter.NAME, None)),
     ),
     _transformers(
         f"{adapter.PLAIN} in its modeling files",

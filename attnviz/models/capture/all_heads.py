@@ -13,12 +13,115 @@ from itertools import pairwise
 import torch
 from torch import Tensor
 
-from attnviz.core.measures import keys_allowed
-from attnviz.core.yardstick import HeadMeasures, Yardstick
+from attnviz.core.measures import (
+    dot,
+    entropy,
+    followers,
+    keys_allowed,
+    offsets,
+    over_rows,
+    seen_before,
+    share_of_most,
+)
 from attnviz.models.capture.recorded_layer import CHUNK, RecordedLayer
 
 SIDE = 32  #: cells a side of a picture, at most
 FEWEST_ROWS = 32  #: at a time: with fewer, calls would take longer than numbers
+
+
+@dataclass(frozen=True)
+class HeadMeasures:
+    """One number per head: (...), the leading shape of the weights; NaN where the measure is undefined in every row.
+
+    Each field is the row average of a measure: see `attnviz.core.measures` for those of them that are functions.
+    """
+
+    entropy: Tensor  #: nats
+    entropy_share: Tensor  #: 0 to 1
+    effective_keys: Tensor  #: 1 to K
+    largest_weight: Tensor  #: 0 to 1
+    mean_distance: Tensor  #: positions
+    previous_token: Tensor  #: 0 to 1, like all fields below
+    same_token: Tensor
+    next_token: Tensor
+    first_token: Tensor
+    duplicate_token: Tensor | None = None  #: None unless `tokens` were given
+    induction: Tensor | None = None  #: None unless `tokens` were given
+
+
+@dataclass(frozen=True)
+class Yardstick:
+    """What the keys of one sentence are to its rows: made once, and held against every head of every layer.
+
+    Weights may come in parts, some rows at a time and without the keys that none of these rows sees: what is computed
+    from a part while it lies in the processor's cache costs a fraction of what it costs later.
+    """
+
+    shape: tuple[int, int]  #: (Q, K)
+    distance: Tensor  #: (..., Q, K) positions between query and key
+    targets: dict[str, Tensor]  #: measure -> (..., Q, K), 1 where the measure counts a key's weight
+    defined: dict[str, Tensor]  #: the same measures -> (..., Q), False where a row has no such key
+
+    @classmethod
+    def of(cls, like: Tensor, tokens: Tensor | None = None, keys: Tensor | None = None) -> Yardstick:
+        """For weights shaped `like` (..., Q, K); `keys` (..., K) is False at padding, `tokens` are the keys' ids."""
+        dtype = torch.promote_types(like.dtype, torch.float32)
+        away = offsets(like, dtype, keys)
+        marks: dict[str, Tensor] = {}
+        if keys is not None:
+            real = keys.unsqueeze(-2)
+            marks = {name: (away == offset) & real for name, offset in NEIGHBOURS.items()}
+            marks["first_token"] = (keys & (keys.cumsum(-1) == 1)).unsqueeze(-2)
+        if tokens is not None:
+            marks["duplicate_token"] = seen_before(like, tokens, keys)
+            marks["induction"] = followers(marks["duplicate_token"], keys)
+        q_len, k_len = like.shape[-2:]
+        targets = {name: mark.to(dtype) for name, mark in marks.items()}
+        return cls((q_len, k_len), away.abs(), targets, {name: mark.any(-1) for name, mark in marks.items()})
+
+    def rows(self, weights: Tensor, allowed: Tensor, first: int = 0, key: int = 0) -> dict[str, Tensor]:
+        """Every measure of some rows, (..., q), by its name: weights (..., q, k) begin at row `first` and at key `key`.
+
+        `allowed` (..., q) counts the keys that each of these rows may see, all of which must be among the weights'.
+        """
+        wide = weights.to(torch.promote_types(weights.dtype, torch.float32))
+        some, part = slice(first, first + wide.shape[-2]), slice(key, key + wide.shape[-1])
+        total, spread = wide.sum(-1), entropy(wide)
+        values = {
+            "entropy": spread,
+            "entropy_share": share_of_most(spread, allowed),
+            "effective_keys": spread.exp(),
+            "largest_weight": wide.amax(-1),
+            "mean_distance": dot(wide, self.distance[..., some, part]) / total,
+        }
+        for name, offset in NEIGHBOURS.items():
+            if name not in self.targets:
+                values[name] = self._on_diagonal(wide, offset, first, key)
+        if "first_token" not in self.targets:
+            values["first_token"] = wide[..., 0] if key == 0 else torch.zeros_like(total)
+        for name, target in self.targets.items():
+            lines = some if target.shape[-2] > 1 else slice(None)
+            missing = ~self.defined[name][..., lines]
+            values[name] = dot(wide, target[..., lines, part]).masked_fill(missing, torch.nan)
+        return {name: value.masked_fill(total == 0, torch.nan) for name, value in values.items()}
+
+    def _on_diagonal(self, weights: Tensor, offset: int, first: int, key: int) -> Tensor:
+        """Weight on the key `offset` positions after each query; 0 where it is no part of these, NaN where none is."""
+        q_len, k_len = self.shape
+        targets = torch.arange(first, first + weights.shape[-2], device=weights.device) + (k_len - q_len + offset)
+        here = targets - key
+        inside = (here >= 0) & (here < weights.shape[-1])
+        at = here.clamp(0, weights.shape[-1] - 1).expand(weights.shape[:-1]).unsqueeze(-1)
+        mass = weights.gather(-1, at).squeeze(-1).masked_fill(~inside, 0.0)
+        return mass.masked_fill((targets < 0) | (targets >= k_len), torch.nan)
+
+    def averaged(self, values: dict[str, Tensor], rows: Tensor | None = None) -> HeadMeasures:
+        """The mean over all rows, or over those where `rows` is True, of what `rows` found."""
+        return HeadMeasures(**{name: over_rows(value, rows) for name, value in values.items()})
+
+
+#: measure of a neighbouring token -> how many positions after the query it is
+NEIGHBOURS = {"previous_token": -1, "same_token": 0, "next_token": 1}
 
 
 @dataclass(frozen=True)
@@ -27,13 +130,6 @@ class Swept:
 
     largest: Tensor  #: (B, H, q, k) the largest of each block, at most SIDE a side; -1 where all is masked
     measures: HeadMeasures | None  #: (B, H) each; None where there was nothing to measure with
-
-
-def measures(layer: RecordedLayer, tokens: Tensor | None = None) -> HeadMeasures:
-    """Each measure of every head of a layer, (B, H); `tokens` (B, K) or (K,) are ids, for induction and duplicates."""
-    found = sweep(layer, yardstick(layer, tokens)).measures
-    assert found is not None
-    return found
 
 
 def few_heads(layer: RecordedLayer) -> list[list[int]]:
@@ -53,21 +149,23 @@ def yardstick(layer: RecordedLayer, tokens: Tensor | None = None) -> Yardstick:
     """
     repeats = layer.kind == "self" and tokens is not None and tokens.shape[-1] == layer.shape[3]
     ids = tokens.reshape(-1, 1, tokens.shape[-1]) if repeats and tokens is not None else None  # (B or 1, 1, K)
-    like = torch.empty((), device=layer.device).expand(layer.shape)
-    return Yardstick.of(like, ids, None if layer.padding is None else layer.padding[..., 0, :])
+    return Yardstick.of(_like(layer), ids, None if layer.padding is None else layer.padding[..., 0, :])
 
 
 def sweep(layer: RecordedLayer, held: Yardstick | None = None) -> Swept:
     """The pictures of all heads of a layer and, with a yardstick, their measures; padding counts for none of them."""
+    b, heads, q_len, k_len = layer.shape
     mask, padding = layer.mask, None if layer.padding is None else layer.padding[..., 0, :].unsqueeze(-2)
-    edges_q, edges_k = edges(layer.shape[2]), edges(layer.shape[3])
-    allowed = None if held is None else _allowed(layer, mask if padding is None else mask & padding)
+    edges_q, edges_k = edges(q_len), edges(k_len)
+    seen = mask if padding is None else mask & padding
+    allowed = None if held is None else keys_allowed(_like(layer), seen)  # (B, H, Q)
+    at_once = max(FEWEST_ROWS, CHUNK // 16 // max(1, b * heads * k_len))
     bands: list[Tensor] = []
     measured: list[dict[str, Tensor]] = []
-    for lines in _bands(edges_q, _rows_at_once(layer)):
+    for lines in _bands(edges_q, at_once):
         rows = slice(lines[0], lines[-1])
         weights, keys = _weights_of(layer, mask, rows)
-        bands.append(_largest_of_rows(weights, [line - rows.start for line in lines], keys, layer.shape[3]))
+        bands.append(_largest_of_rows(weights, [line - rows.start for line in lines], keys, k_len))
         if held is not None and allowed is not None:
             real = weights if padding is None else weights * padding[..., keys]
             measured.append(held.rows(real, allowed[..., rows], rows.start, keys.start))
@@ -86,11 +184,6 @@ def edges(n: int, side: int = SIDE) -> list[int]:
     return [i * n // count for i in range(count + 1)]
 
 
-def _rows_at_once(layer: RecordedLayer) -> int:
-    b, heads, _, k_len = layer.shape
-    return max(FEWEST_ROWS, CHUNK // 16 // max(1, b * heads * k_len))
-
-
 def _bands(lines: list[int], rows: int) -> Iterator[list[int]]:
     """Neighbouring edges, of about `rows` rows at a time."""
     start = 0
@@ -102,9 +195,9 @@ def _bands(lines: list[int], rows: int) -> Iterator[list[int]]:
         start = end
 
 
-def _allowed(layer: RecordedLayer, mask: Tensor) -> Tensor:
-    """How many keys each row may see, (B, H, Q)."""
-    return keys_allowed(torch.empty((), device=layer.device).expand(layer.shape), mask)
+def _like(layer: RecordedLayer) -> Tensor:
+    """A tensor of the shape of the layer's weights, which takes no memory."""
+    return torch.empty((), device=layer.device).expand(layer.shape)
 
 
 def _weights_of(layer: RecordedLayer, mask: Tensor, rows: slice) -> tuple[Tensor, slice]:

@@ -6,8 +6,11 @@ thread has set `listener`: one model serves many sessions.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 
 import torch
@@ -16,6 +19,7 @@ from torch import Tensor, nn
 from attnviz.base.message import Problem
 from attnviz.core.attention import attend
 from attnviz.models.capture import adapter
+from attnviz.models.capture.recorded_layer import CHUNK
 
 Answer = tuple[Tensor, Tensor | None]  #: output (B, Q, H, Dv), and weights where the model asked for them
 
@@ -28,7 +32,15 @@ HARMLESS = frozenset(
         *("cache_position", "cache_positions", "position_ids", "position_embeddings", "layer_idx", "seq_idx"),
         *("output_attentions", "output_hidden_states", "output_router_logits", "return_dict", "use_cache"),
         *("sliding_window", "is_causal", "is_cross_attention", "encoder_attention_mask", "token_type_ids"),
-        *("max_length_q", "max_length_k", "cu_seq_lens_q", "cu_seq_lens_k", "cu_seqlens", "mm_token_type_ids"),
+        *(
+            "scaling",
+            "max_length_q",
+            "max_length_k",
+            "cu_seq_lens_q",
+            "cu_seq_lens_k",
+            "cu_seqlens",
+            "mm_token_type_ids",
+        ),
         *("past_key_values", "past_key_value", "encoder_hidden_states", "hidden_states", "shared_kv_states"),
         *("input_ids", "inputs_embeds", "labels", "logits_to_keep", "num_items_in_batch", "deterministic", "dropout"),
     )
@@ -50,30 +62,18 @@ class Call:
     sinks: Tensor | None
     scale: float
     dropout: float
-    unknown: tuple[str, ...]  #: keywords that could change the scores in a way not known here
-
-    @property
-    def needs_own_path(self) -> bool:
-        """torch's fused attention knows neither soft-capping nor sinks."""
-        return self.softcap is not None or self.sinks is not None
+    unknown: tuple[str, ...] = ()  #: keywords that could change the scores in a way not known here
+    cross: bool | None = None  #: whether the keys come from another sequence; None: not known
 
 
-@dataclass
-class MaskSplitter:
-    """Additive masks taken apart once each: many layers share one mask."""
-
-    seen: dict[int, tuple[Tensor, Tensor | None, Tensor | None]] = field(default_factory=dict)
-
-    def split(self, mask: Tensor | None) -> tuple[Tensor | None, Tensor | None]:
-        """(where a query may attend, what is added to the scores): either may be None."""
-        if mask is None or mask.dtype == torch.bool:
-            return mask, None
-        if id(mask) not in self.seen:
-            self.seen[id(mask)] = (mask, *_split(mask))  # holding the mask keeps its id from being given again
-        return self.seen[id(mask)][1:]
+#: by its id, an additive mask and what `split_mask` makes of it: many layers share one mask
+SplitMasks = dict[int, tuple[Tensor, tuple[Tensor | None, Tensor | None]]]
 
 
-def _split(mask: Tensor) -> tuple[Tensor | None, Tensor | None]:
+def split_mask(mask: Tensor) -> tuple[Tensor | None, Tensor | None]:
+    """(where a query may attend, what is added to the scores): either may be None."""
+    if mask.dtype == torch.bool:
+        return mask, None
     allowed = mask > HIDDEN
     bias = mask.masked_fill(~allowed, 0)
     return (None if allowed.all() else allowed), (bias if bias.any() else None)
@@ -85,16 +85,20 @@ def understand(
     k: Tensor,
     v: Tensor,
     mask: Tensor | None,
-    scaling: float | None,
     kwargs: dict[str, Any],
-    splitter: MaskSplitter,
+    split: SplitMasks,
 ) -> Call:
-    """Read the arguments the way torch's fused attention and transformers' wrapper of it do."""
+    """Read the arguments the way torch's fused attention and transformers' wrapper of it do.
+
+    `split` holds the masks that were taken apart before, and takes this one in.
+    """
     given = {name: value for name, value in kwargs.items() if value is not None and name not in HARMLESS}
     q_len, k_len = q.shape[2], k.shape[2]
     is_causal = kwargs.get("is_causal")
     causal = mask is None and q_len > 1 and bool(getattr(module, "is_causal", True) if is_causal is None else is_causal)
-    allowed, bias = splitter.split(mask)
+    if mask is not None and id(mask) not in split:
+        split[id(mask)] = (mask, split_mask(mask))  # holding the mask keeps its id from being given again
+    allowed, bias = (None, None) if mask is None else split[id(mask)][1]
     indices = given.pop("indices", None)
     if indices is not None:
         allowed, causal = _selected(allowed, causal, indices, q_len, k_len), False
@@ -103,12 +107,11 @@ def understand(
         position_bias = position_bias[..., :k_len]
         bias = position_bias if bias is None else bias + position_bias
     softcap = given.pop("softcap", None)
-    unknown = [name for name, value in given.items() if value is not False]
-    sinks, misfit = _sinks(given, q.shape[1])
-    unknown = [name for name in unknown if sinks is None or name != misfit]
+    sinks, sinks_name = _sinks(given, q.shape[1])
+    unknown = [name for name, value in given.items() if value is not False and name != sinks_name]
     if softcap is not None and bias is not None:
         unknown.append("softcap")
-    scale = q.shape[-1] ** -0.5 if scaling is None else float(scaling)
+    scale = q.shape[-1] ** -0.5 if kwargs.get("scaling") is None else float(kwargs["scaling"])
     dropout = float(kwargs.get("dropout") or 0.0)
     return Call(q, k, v, mask, allowed, causal, bias, softcap, sinks, scale, dropout, tuple(unknown))
 
@@ -135,7 +138,7 @@ def must_share_evenly(call: Call, name: str) -> None:
 
 
 def _sinks(given: dict[str, Any], heads: int) -> tuple[Tensor | None, str | None]:
-    """One learned logit for each head, under either of the names it goes by."""
+    """One learned logit for each head, and under which of its two names it was given."""
     for name in ("s_aux", "sinks"):
         value = given.get(name)
         if isinstance(value, Tensor) and value.numel() == heads and value.squeeze().dim() <= 1:
@@ -146,13 +149,23 @@ def _sinks(given: dict[str, Any], heads: int) -> tuple[Tensor | None, str | None
 class Listener(Protocol):
     """Whoever is told of each call while a capture runs, and answers it."""
 
-    def answer(self, module: nn.Module, call: Call, mask: Tensor | None, kwargs: dict[str, Any]) -> Answer: ...
+    def answer(self, module: nn.Module, call: Call, kwargs: dict[str, Any]) -> Answer: ...
     def note_mask(self, mask: Tensor | None, padding: Tensor | None) -> None: ...
     @property
-    def splitter(self) -> MaskSplitter: ...
+    def split_masks(self) -> SplitMasks: ...
 
 
 listener: ContextVar[Listener | None] = ContextVar("attnviz_listener", default=None)
+
+
+@contextmanager
+def listening(to: Listener) -> Iterator[None]:
+    """Inside the block, attention calls of this thread (this context) go to that listener."""
+    token = listener.set(to)
+    try:
+        yield
+    finally:
+        listener.reset(token)
 
 
 def attention(
@@ -161,67 +174,54 @@ def attention(
     """What every attention layer of a model calls in place of its own function; some name the arguments."""
     active = listener.get()
     if active is None and adapter.original(module) not in adapter.OURS:
-        theirs: Answer = adapter.function_before(module)(module, query, key, value, attention_mask, **kwargs)
-        return theirs  # this thread captures nothing while another one captures the same foreign model
-    splitter = MaskSplitter() if active is None else active.splitter
-    scaling = kwargs.get("scaling")
-    others = {name: value for name, value in kwargs.items() if name != "scaling"}
-    if active is None and not _special(others):
+        # this thread captures nothing while another one captures the same foreign model
+        return adapter.function_before(module)(module, query, key, value, attention_mask, **kwargs)
+    if active is None and not _special(kwargs):
         return fused(module, query, key, value, attention_mask, kwargs)
-    call = understand(module, query, key, value, attention_mask, scaling, others, splitter)
-    if active is None:
-        return answer_call(module, call, attention_mask, kwargs)
-    return active.answer(module, call, attention_mask, kwargs)
+    split = {} if active is None else active.split_masks
+    call = understand(module, query, key, value, attention_mask, kwargs, split)
+    answer = answer_call if active is None else active.answer
+    return answer(module, call, kwargs)
 
 
-def mask(*args: Any, **kwargs: Any) -> Tensor | None:
-    """The mask that goes with `attention`: boolean, as for torch's fused attention, or None."""
-    return _mask("sdpa", args, kwargs)
-
-
-def plain_mask(*args: Any, **kwargs: Any) -> Tensor | None:
-    """The same for families without fused attention: additive, and always there."""
-    return _mask("eager", args, kwargs)
-
-
-def _mask(kind: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor | None:
+def _mask(kind: str, *args: Any, **kwargs: Any) -> Tensor | None:
     active = listener.get()
     before = adapter.original(kwargs.get("config"))
     if active is None and before not in adapter.OURS:
-        theirs: Tensor | None = adapter.mask_function(before)(*args, **kwargs)
-        return theirs
-    made: Tensor | None = adapter.mask_function(kind)(*args, **kwargs)
+        return adapter.mask_function(before)(*args, **kwargs)
+    made = adapter.mask_function(kind)(*args, **kwargs)
     if active is not None:
         active.note_mask(made, _padding(**kwargs))
     return made
 
 
-def answer_call(module: nn.Module, call: Call, mask: Tensor | None, kwargs: dict[str, Any]) -> Answer:
+#: the masks that go with `attention`: boolean, as for torch's fused attention, or None; and for families without it,
+#: additive and always there
+mask, plain_mask = partial(_mask, "sdpa"), partial(_mask, "eager")
+
+
+def answer_call(module: nn.Module, call: Call, kwargs: dict[str, Any]) -> Answer:
     """The output of one call, on the fastest path that gets it right."""
     if call.unknown:
-        return eager(module, call, mask, kwargs)
-    if call.needs_own_path:
-        return by_hand(call, training=module.training), None
-    if kwargs.get("indices") is not None:
-        mask = call.allowed
-    return fused(module, call.q, call.k, call.v, mask, kwargs)
+        return eager(module, call, kwargs)
+    if call.softcap is not None or call.sinks is not None:  # which torch's fused attention does not know
+        return by_hand(call, module.training), None
+    given = call.mask if kwargs.get("indices") is None else call.allowed
+    return fused(module, call.q, call.k, call.v, given, kwargs)
 
 
 def fused(module: nn.Module, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, kwargs: dict[str, Any]) -> Answer:
     """torch's fused attention, called the way transformers calls it."""
-    answer: Answer = adapter.attention_function("sdpa")(module, q, k, v, mask, **kwargs)
-    return answer
+    return adapter.attention_function("sdpa")(module, q, k, v, mask, **kwargs)
 
 
-def by_hand(call: Call, training: bool = False, chunk: int = 1 << 24) -> Tensor:
+def by_hand(call: Call, training: bool) -> Tensor:
     """The output by our own `attend`, a few key/value heads at a time: (B, Q, H, Dv)."""
     b, heads, q_len, _ = call.q.shape
     groups, k_len = call.k.shape[1:3]
     per_kv = heads // groups
-    step = max(1, chunk // (b * per_kv * q_len * k_len))
-    allowed = call.allowed
-    if call.causal:
-        allowed = torch.ones(q_len, k_len, dtype=torch.bool, device=call.q.device).tril()
+    step = max(1, CHUNK // (b * per_kv * q_len * k_len))
+    allowed = _causal(call) if call.causal else call.allowed
     parts = []
     for start in range(0, groups, step):
         kv = slice(start, start + step)
@@ -230,34 +230,23 @@ def by_hand(call: Call, training: bool = False, chunk: int = 1 << 24) -> Tensor:
             None if t is None else t[:, h] if t.dim() == 4 and t.shape[1] > 1 else t for t in (call.bias, allowed)
         )
         sinks = None if call.sinks is None else call.sinks[h]
-        stages = attend(
-            call.q[:, h],
-            call.k[:, kv],
-            call.v[:, kv],
-            here,
-            call.scale,
-            bias,
-            call.softcap,
-            sinks,
-            call.dropout,
-            training,
-        )
-        parts.append(stages.output)
+        q, k, v = call.q[:, h], call.k[:, kv], call.v[:, kv]
+        parts.append(attend(q, k, v, here, call.scale, bias, call.softcap, sinks, call.dropout, training).output)
     return torch.cat(parts, 1).transpose(1, 2).contiguous()
 
 
-def eager(module: nn.Module, call: Call, mask: Tensor | None, kwargs: dict[str, Any]) -> Answer:
+def eager(module: nn.Module, call: Call, kwargs: dict[str, Any]) -> Answer:
     """The model's own plain function: output and the weights it reports."""
-    allowed = mask
-    if call.causal:
-        allowed = torch.ones(call.q.shape[2], call.k.shape[2], dtype=torch.bool, device=call.q.device).tril()[
-            None, None
-        ]
+    allowed = _causal(call)[None, None] if call.causal else call.mask
     if allowed is not None and allowed.dtype == torch.bool:
         lowest = torch.finfo(call.q.dtype).min
         allowed = torch.zeros_like(allowed, dtype=call.q.dtype).masked_fill(~allowed, lowest)
-    answer: Answer = adapter.plain_function(module)(module, call.q, call.k, call.v, allowed, **kwargs)
-    return answer
+    return adapter.plain_function(module)(module, call.q, call.k, call.v, allowed, **kwargs)
+
+
+def _causal(call: Call) -> Tensor:
+    """The mask (Q, K) in which query i sees keys 0..i."""
+    return torch.ones(call.q.shape[2], call.k.shape[2], dtype=torch.bool, device=call.q.device).tril()
 
 
 def _special(kwargs: dict[str, Any]) -> bool:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
@@ -15,8 +14,7 @@ from attnviz.base.message import Problem
 from attnviz.models.capture.adapter import takes_interface
 from attnviz.models.capture.adapter_check import must_hold
 from attnviz.models.capture.attention_call import Answer, Call, answer_call
-from attnviz.models.capture.compiled import plain_name, unwrapped
-from attnviz.models.capture.forward_pass import Logits
+from attnviz.models.capture.forward_pass import Logits, above, hooked, in_this_thread, modules_by_name, unwrapped
 from attnviz.models.capture.output_projection import output_layer_of
 from attnviz.models.capture.recorded_layer import RecordedLayer
 from attnviz.models.capture.recorder import Recorder
@@ -38,16 +36,14 @@ class CachedPass:
 class _Answering(Recorder):
     """Keeps q, k and v by reference and nothing else, so that a pass takes as long as one that is not recorded."""
 
-    def __init__(self, model: nn.Module, answer_layer: AnswerLayer | None) -> None:
-        super().__init__(model)
-        self.answer_layer = answer_layer
+    answer_layer: AnswerLayer | None = None
 
-    def answer(self, module: nn.Module, call: Call, mask: Tensor | None, kwargs: dict[str, Any]) -> Answer:
+    def answer(self, module: nn.Module, call: Call, kwargs: dict[str, Any]) -> Answer:
         layer = self.describe(module, call)
         self.layers.append(layer)
         if self.answer_layer is None:
-            return answer_call(module, call, mask, kwargs)[0], None
-        if call.unknown:
+            return answer_call(module, call, kwargs)[0], None
+        if layer.why is not None:
             raise Problem("layer {index} gives its weights only and cannot be changed", index=layer.index)
         return self.answer_layer(layer).transpose(1, 2).contiguous().to(call.q.dtype), None
 
@@ -70,12 +66,12 @@ def pass_with_cache(
     if not takes_interface(model):
         raise Problem("{model} cannot generate one token at a time with a cache", model=type(model).__name__)
     given = {"input_ids": ids, "use_cache": keep} | ({} if cache is None else {"past_key_values": cache})
-    recorder = _Answering(model, answer_layer)
+    recorder = _Answering(model)
+    recorder.answer_layer = answer_layer
     trace, output = record(model, recorder, logits, given)
     if trace.logits is None:
         raise Problem("{model} predicts no tokens", model=type(model).__name__)
-    with torch.no_grad():
-        return CachedPass(trace.layers, trace.logits[0], output.past_key_values if keep else None)
+    return CachedPass(trace.layers, trace.logits[0], output.past_key_values if keep else None)
 
 
 class ResumedPass:
@@ -87,9 +83,14 @@ class ResumedPass:
 
     def __init__(self, model: nn.Module, **inputs: Any) -> None:
         self.model = unwrapped(model)
-        self._modules = {plain_name(name): module for name, module in self.model.named_modules()}
-        self._calls: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {}
-        with self._noting():
+        self._modules = modules_by_name(self.model)
+        self._calls: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {}  #: beside the hidden states, by block
+        hooks = (
+            module.register_forward_pre_hook(in_this_thread(partial(self._note, name)), with_kwargs=True)
+            for name, module in self._modules.items()
+            if name.rpartition(".")[2].isdigit()
+        )
+        with hooked(hooks):
             self.trace = capture(self.model, logits="all", residual=True, **inputs)
         stream = self.trace.residual
         if stream is None or stream.path is None:
@@ -100,71 +101,36 @@ class ResumedPass:
     def logits_with(self, layer: int, heads: Sequence[int], means: Tensor | None = None) -> Tensor:
         """The logits (n, B, Q, V) of n passes in which one head of `layer` each hands on 0, or its row of `means`."""
         recorded = self.trace[layer]
+        width = recorded.n_heads * recorded.qkv[2].shape[-1]
+        module, parent = self._modules[recorded.name], self._modules.get(above(recorded.name))
+        projection = output_layer_of(module, parent, width)
+        assert projection is not None  # a pass without one was refused
+        change = in_this_thread(partial(_put, list(heads), recorded.n_heads, means))
         blocks = self._stream.blocks
         block = next(n for n, name in enumerate(blocks) if f"{recorded.name}.".startswith(f"{name}."))
         hidden = self._stream[block].repeat(len(heads), 1, 1)  # (n*B, Q, M)
-        with torch.no_grad(), self._changed(layer, heads, means):
-            for name in self._stream.blocks[block:]:
+        with torch.no_grad(), hooked([projection.register_forward_pre_hook(change)]):
+            for name in blocks[block:]:
                 args, kwargs = self._calls[name]
                 answer = self._modules[name](hidden, *_repeated(args, len(heads)), **_repeated(kwargs, len(heads)))
                 hidden = answer[0] if isinstance(answer, tuple | list) else answer
-            logits: Tensor = self._output(self._modules[self._path.norm](hidden)) * self._path.factor
+            ask = getattr(self.model, "get_output_embeddings", None)
+            output = ask() if callable(ask) else self._modules["lm_head"]
+            logits = output(self._modules[self._path.norm](hidden)) * self._path.factor
         return logits.unflatten(0, (len(heads), -1))
 
-    @property
-    def _output(self) -> nn.Module:
-        ask = getattr(self.model, "get_output_embeddings", None)
-        found: nn.Module = ask() if callable(ask) else self._modules["lm_head"]
-        return found
+    def _note(self, name: str, _: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """A hook that keeps what a block is given beside its hidden states."""
+        self._calls[name] = (args[1:], {key: value for key, value in kwargs.items() if key != "hidden_states"})
 
-    @contextmanager
-    def _noting(self) -> Iterator[None]:
-        """Inside the block, the arguments of each numbered module beside its hidden states are kept."""
-        owner = threading.get_ident()
 
-        def hook(name: str) -> Any:
-            def note(_: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-                if threading.get_ident() == owner:
-                    rest = {key: value for key, value in kwargs.items() if key != "hidden_states"}
-                    self._calls[name] = (args[1:], rest)
-
-            return note
-
-        hooks = [
-            module.register_forward_pre_hook(hook(name), with_kwargs=True)
-            for name, module in self._modules.items()
-            if name.rpartition(".")[2].isdigit()
-        ]
-        try:
-            yield
-        finally:
-            for each in hooks:
-                each.remove()
-
-    @contextmanager
-    def _changed(self, layer: int, heads: Sequence[int], means: Tensor | None) -> Iterator[None]:
-        """Inside the block, the n-th part of this thread's batches has one head of `layer` changed, `heads[n]`."""
-        recorded, owner = self.trace[layer], threading.get_ident()
-        assert recorded.v is not None
-        width = recorded.n_heads * recorded.v.shape[-1]
-        parent = self._modules.get(recorded.name.rpartition(".")[0])
-        projection = output_layer_of(self._modules[recorded.name], parent, width)
-        assert projection is not None  # a pass without one was refused
-
-        def change(_: nn.Module, given: tuple[Any, ...]) -> tuple[Any, ...] | None:
-            if threading.get_ident() != owner:
-                return None
-            made = given[0].clone()
-            parts = made.unflatten(0, (len(heads), -1)).unflatten(-1, (recorded.n_heads, -1))  # (n, B, Q, H, Dv)
-            for place, head in enumerate(heads):
-                parts[place, ..., head, :] = 0.0 if means is None else means[head].to(made)
-            return (made, *given[1:])
-
-        hook = projection.register_forward_pre_hook(change)
-        try:
-            yield
-        finally:
-            hook.remove()
+def _put(heads: list[int], n_heads: int, means: Tensor | None, _: nn.Module, given: tuple[Any, ...]) -> tuple[Any, ...]:
+    """A hook that changes one head, `heads[n]`, in the n-th part of the rows that the output projection is given."""
+    made = given[0].clone()
+    parts = made.unflatten(0, (len(heads), -1)).unflatten(-1, (n_heads, -1))  # (n, B, Q, H, Dv)
+    for place, head in enumerate(heads):
+        parts[place, ..., head, :] = 0.0 if means is None else means[head].to(made)
+    return (made, *given[1:])
 
 
 def _repeated(value: Any, times: int) -> Any:

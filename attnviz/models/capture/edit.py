@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Literal, cast
+from functools import partial
+from typing import Any, Literal
 
-import torch
 from torch import Tensor, nn
 
 from attnviz.base.message import Problem, Several
 from attnviz.core.attention import Scale
-from attnviz.models.capture.compiled import plain_name
-from attnviz.models.capture.edited_layer import Plan
-from attnviz.models.capture.head_selection import broadcasts, chosen_heads, whole_number
+from attnviz.models.capture.forward_pass import above, block_of, hooked, in_this_thread, is_hidden, modules_by_name
+from attnviz.models.capture.head_selection import broadcasts, chosen_heads, whole_numbers
 from attnviz.models.capture.recorded_layer import RecordedLayer
-from attnviz.models.capture.residual_watch import block_of, is_hidden
 from attnviz.models.capture.trace import Trace
 
 NumberChoice = int | Collection[int] | Literal["all"]
@@ -77,9 +74,10 @@ class Edit:
         if self.stream is None:
             return False
         others = ("heads", "mask", "scale", "factor", "uniform", "silence", "change", "weights", "block", "output")
-        told = [name for name in others if not _is_default(getattr(self, name), getattr(Edit, name))]
-        if told:
-            raise Problem("an edit with stream changes no head: give {others} in another one", others=Several(told))
+        values = {name: getattr(self, name) for name in others}
+        given = [name for name, value in values.items() if isinstance(value, Tensor) or value != getattr(Edit, name)]
+        if given:
+            raise Problem("an edit with stream changes no head: give {others} in another one", others=Several(given))
         return True
 
     def chosen_by(self, layer: RecordedLayer) -> set[int | str]:
@@ -98,45 +96,6 @@ class Edit:
         return sorted(set(chosen_heads(numbers_chosen("heads", self.heads, layer.n_heads), layer.n_heads, layer.index)))
 
 
-def _is_default(value: object, default: object) -> bool:
-    return value is default or (not isinstance(value, Tensor) and value == default)
-
-
-def plan(edit: Edit, layer: RecordedLayer) -> Plan:
-    """The edit as it applies to this layer, with the chosen heads as a list."""
-    heads = edit.heads_of(layer)
-    at = None if edit.at == "all" else list(numbers_chosen("at", edit.at, 0))
-    return Plan(
-        heads,
-        edit.mask,
-        edit.scale,
-        edit.factor,
-        edit.uniform,
-        edit.silence,
-        edit.change,
-        edit.weights,
-        edit.block,
-        _output(edit.output, layer, heads),
-        at,
-    )
-
-
-def _output(
-    given: NewOutput | None, layer: RecordedLayer, heads: list[int]
-) -> Tensor | Callable[[Tensor], Tensor] | None:
-    """What the edit puts in the place of these heads' outputs."""
-    if isinstance(given, Trace):
-        found = [other for other in given.layers if other.place == layer.place]
-        if not found:
-            raise Problem("the trace that output is taken from has no layer {name}", name=layer.name)
-        return found[0].head_outputs(heads)
-    if isinstance(given, Mapping):
-        if layer.name not in given:
-            raise Problem("output has nothing for the layer {name}", name=layer.name)
-        return given[layer.name][heads]
-    return given
-
-
 def within(name: str, above: int | str) -> bool:
     """Whether a module is `above` or below it, by their dotted names."""
     return name == above or (isinstance(above, str) and name.startswith(f"{above}."))
@@ -148,28 +107,25 @@ def layers_chosen(choice: LayerChoice) -> list[int | str]:
         return [choice]
     several = list(choice) if isinstance(choice, Collection) else []
     names: list[int | str] = [each for each in several if isinstance(each, str)]
-    if names and len(names) == len(several):
-        return names
-    numbers = [each for each in several if not isinstance(each, str)] if names else choice
-    return names + list(numbers_chosen("layers", cast(NumberChoice, numbers), 0))
+    numbers: Any = [each for each in several if not isinstance(each, str)] if names else choice
+    return names if names and not numbers else names + list(numbers_chosen("layers", numbers, 0))
 
 
-def numbers_chosen(name: str, choice: NumberChoice, count: int) -> Collection[int]:
+def numbers_chosen(name: str, choice: NumberChoice, count: int) -> Sequence[int]:
     """The numbers chosen, "all" being those below `count`; anything else is refused by the name of its field."""
     if isinstance(choice, str) and choice == "all":
         return range(count)
-    try:
-        return (whole_number(choice),)
-    except TypeError:
-        pass
-    if isinstance(choice, Collection) and not isinstance(choice, str):
-        if len(choice) == 0:
-            raise Problem('{name} is empty: name at least one, or "all"', name=name)
-        try:
-            return [whole_number(number) for number in choice]
-        except TypeError:
-            pass
-    raise Problem('{name}={choice} must be a number, several numbers, or "all"', name=name, choice=repr(choice))
+    numbers = None if isinstance(choice, Iterator) else whole_numbers(choice)  # which could be read only once
+    if numbers is None:
+        raise Problem('{name}={choice} must be a number, several numbers, or "all"', name=name, choice=repr(choice))
+    if not numbers:
+        raise Problem('{name} is empty: name at least one, or "all"', name=name)
+    return numbers
+
+
+def positions_of(edit: Edit) -> list[int] | None:
+    """The query positions of `at`; None for all."""
+    return None if edit.at == "all" else list(numbers_chosen("at", edit.at, 0))
 
 
 NamedBlock = tuple[str, nn.Module]
@@ -178,21 +134,19 @@ NamedBlock = tuple[str, nn.Module]
 @contextmanager
 def changing_streams(model: nn.Module, edits: Sequence[Edit]) -> Iterator[None]:
     """Inside the block, this thread's passes have the stream that each edit's `stream` puts at its blocks' input."""
-    hooks: list[Any] = []
-    try:
-        for edit in edits:
-            for name, block in _chosen(model, edit):
-                hooks.append(block.register_forward_pre_hook(_putting(edit, name), with_kwargs=True))
+    hooks = (
+        block.register_forward_pre_hook(in_this_thread(partial(_put, edit, name)), with_kwargs=True)
+        for edit in edits
+        for name, block in _chosen(model, edit)
+    )
+    with hooked(hooks):
         yield
-    finally:
-        for hook in hooks:
-            hook.remove()
 
 
 def _chosen(model: nn.Module, edit: Edit) -> list[NamedBlock]:
     """The blocks that an edit names by number or by their modules' names; a Problem where one is not there."""
     lists = _lists(model, edit.tower)
-    found: list[NamedBlock] = []
+    chosen: list[NamedBlock] = []
     for each in layers_chosen(edit.layers):
         if isinstance(each, str) and each != "all":
             named = [block for blocks in lists.values() for block in blocks if within(block[0], each)]
@@ -202,43 +156,34 @@ def _chosen(model: nn.Module, edit: Edit) -> list[NamedBlock]:
                     "layer {index} is in {towers}: say which, as tower", index=each, towers=Several(sorted(lists))
                 )
             blocks = next(iter(lists.values()), [])
-            named = blocks if each == "all" else [block for block in blocks if block[0].rpartition(".")[2] == str(each)]
+            named = [block for block in blocks if each == "all" or block[0].rpartition(".")[2] == str(each)]
         if not named:
             raise Problem("{model} has no layer {missing} to change", model=type(model).__name__, missing=each)
-        found += named
-    return found
+        chosen += named
+    return chosen
 
 
 def _lists(model: nn.Module, tower: str | None) -> dict[str, list[NamedBlock]]:
     """The outermost numbered modules, by the dotted name of the list that they are in; of one tower, if it is named."""
-    found: dict[str, list[NamedBlock]] = {}
-    for full, module in model.named_modules():
-        name = plain_name(full)
-        above = name.rpartition(".")[0]
+    lists: dict[str, list[NamedBlock]] = {}
+    for name, module in modules_by_name(model).items():
         is_block = bool(name) and block_of(name) == name and any(True for _ in module.children())
-        if is_block and (tower is None or within(above, tower)):
-            found.setdefault(above, []).append((name, module))
-    return found
+        if is_block and (tower is None or within(above(name), tower)):
+            lists.setdefault(above(name), []).append((name, module))
+    return lists
 
 
-def _putting(edit: Edit, name: str) -> Callable[..., Any]:
-    """The hook that changes what a block is given."""
-    owner = threading.get_ident()
-
-    def put(
-        _: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> tuple[tuple[Any, ...], dict[str, Any]] | None:
-        if threading.get_ident() != owner:
-            return None
-        place = next((n for n, each in enumerate(args) if is_hidden(each)), None)
-        if place is not None:
-            return (*args[:place], _changed(edit, name, args[place]), *args[place + 1 :]), kwargs
-        key = next((key for key, each in kwargs.items() if is_hidden(each)), None)
-        if key is None:
-            raise Problem("{name} is not given a residual stream", name=name)
-        return args, kwargs | {key: _changed(edit, name, kwargs[key])}
-
-    return put
+def _put(
+    edit: Edit, name: str, _: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """A hook that changes what a block is given."""
+    place = next((n for n, each in enumerate(args) if is_hidden(each)), None)
+    if place is not None:
+        return (*args[:place], _changed(edit, name, args[place]), *args[place + 1 :]), kwargs
+    key = next((key for key, each in kwargs.items() if is_hidden(each)), None)
+    if key is None:
+        raise Problem("{name} is not given a residual stream", name=name)
+    return args, kwargs | {key: _changed(edit, name, kwargs[key])}
 
 
 def _changed(edit: Edit, name: str, own: Tensor) -> Tensor:
@@ -255,13 +200,11 @@ def _changed(edit: Edit, name: str, own: Tensor) -> Tensor:
     if not isinstance(new, Tensor) or not broadcasts(tuple(new.shape), tuple(own.shape)):
         shape = tuple(new.shape) if isinstance(new, Tensor) else type(new).__name__
         raise Problem("stream has shape {shape}; it must broadcast to {wanted}", shape=shape, wanted=tuple(own.shape))
-    new = new.to(own).expand_as(own)
-    if edit.at == "all":
+    new, rows = new.to(own).expand_as(own), positions_of(edit)
+    if rows is None:
         return new.clone()
-    rows = list(numbers_chosen("at", edit.at, 0))
     if any(not -own.shape[1] <= row < own.shape[1] for row in rows):
         raise Problem("at={at} must be positions of a stream of {count} tokens", at=rows, count=own.shape[1])
     made = own.clone()
-    places = torch.tensor(rows, device=own.device)
-    made[:, places] = new[:, places]
+    made[:, rows] = new[:, rows]
     return made

@@ -1,70 +1,121 @@
-"""Apply an edit to a recorded layer. The result is a recorded layer too, so before and after are shown the same way."""
+"""Apply edits to a recorded layer. The result is a recorded layer too, so before and after are shown the same way."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 from math import lcm
-from typing import Literal
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from attnviz.base.message import Problem
-from attnviz.core.attention import Scale, scale_factor
+from attnviz.base.message import Problem, Several
+from attnviz.core.attention import scale_factor
+from attnviz.models.capture.edit import Edit, NewOutput, TensorChange, layers_chosen, numbers_chosen, positions_of
+from attnviz.models.capture.forward_pass import has_two_stacks
 from attnviz.models.capture.head_selection import broadcasts, of_heads
-from attnviz.models.capture.recorded_layer import RecordedLayer
+from attnviz.models.capture.recorded_layer import MaskChoice, RecordedLayer, ScaleChoice
+from attnviz.models.capture.trace import Trace
 
 
-@dataclass(frozen=True, eq=False)
-class Plan:
-    """One edit as it applies to one layer, with its heads as a list. See `attnviz.models.capture.edit.Edit`."""
+class EditedPass:
+    """The edits of one pass: what they make of each layer, and which layers each met."""
 
-    heads: list[int]
-    mask: Tensor | Literal["model"] | None
-    scale: Scale | Literal["model"]
-    factor: float
-    uniform: bool
-    silence: bool
-    change: Callable[[Tensor, Tensor, Tensor], tuple[Tensor, Tensor, Tensor]] | None
-    weights: Tensor | Callable[[Tensor], Tensor] | None = None
-    block: Collection[tuple[int, int]] = ()
-    output: Tensor | Callable[[Tensor], Tensor] | None = None
-    at: Sequence[int] | None = None
+    def __init__(self, model: nn.Module, edits: tuple[Edit, ...]) -> None:
+        for edit in edits:
+            layers_chosen(edit.layers)
+            numbers_chosen("heads", edit.heads, 0)
+        self.edits = edits
+        self._two_stacks = has_two_stacks(model)
+        self._model_name = type(model).__name__
+        self._met: dict[Edit, set[int | str]] = {edit: set() for edit in edits}
+        self._places: dict[tuple[Edit, int, str, str], set[str]] = {}  #: the towers in which an edit met a number
+
+    def changed(self, layer: RecordedLayer) -> RecordedLayer | None:
+        """The layer after all edits that apply to it; None where none does."""
+        edits = [edit for edit in self.edits if self._meets(edit, layer)]
+        if edits and layer.why is not None:
+            raise Problem("layer {index} gives its weights only and cannot be changed", index=layer.index)
+        changed, touched = layer, set[int]()
+        for edit in edits:
+            heads = edit.heads_of(layer)
+            changed = carry_out(edit, heads, changed, changed if touched.intersection(heads) else layer)
+            touched.update(heads if edit.change is not None else ())
+        return changed if edits else None
+
+    def must_have_met_all(self) -> None:
+        """Raise a Problem for an edit of a layer that did not run in this pass."""
+        for edit in self.edits:
+            missing = [each for each in layers_chosen(edit.layers) if each not in self._met[edit]]
+            if missing == ["all"]:
+                raise Problem("{model} has no layer of this kind to change", model=self._model_name)
+            if missing:
+                raise Problem("{model} has no layer {missing} to change", model=self._model_name, missing=missing[0])
+
+    def _meets(self, edit: Edit, layer: RecordedLayer) -> bool:
+        """Whether the edit applies to the layer. A number that two towers have is refused: it would change both."""
+        chosen = edit.chosen_by(layer)
+        self._met[edit] |= chosen
+        if layer.index in chosen:
+            side = layer.stack if self._two_stacks else ""  # an edit of "either" stack means both of an encoder-decoder
+            towers = self._places.setdefault((edit, layer.index, side, layer.kind), set())
+            towers.add(layer.tower)
+            if len(towers) > 1:
+                raise Problem(
+                    "layer {index} is in {towers}: say which, as tower",
+                    index=layer.index,
+                    towers=Several(sorted(towers)),
+                )
+        return bool(chosen)
 
 
-def carry_out(plan: Plan, layer: RecordedLayer, own: RecordedLayer | None = None) -> RecordedLayer:
-    """The layer after the edit. `plan.change` is called with the tensors of `own`, or else with the layer's."""
-    if plan.change is not None:
-        layer = _with_function(layer, plan, own or layer)
-    if not isinstance(plan.mask, str) or plan.mask != "model":
-        layer = _with_mask(layer, plan)
-    if plan.block:
-        layer = _with_mask(layer, replace(plan, mask=_without(layer, plan)))
-    if plan.scale != "model" or plan.factor != 1.0:
-        layer = _with_scale(layer, plan)
-    if plan.uniform:
-        layer = _with_uniform(layer, plan)
-    if plan.weights is not None:
-        layer = replace(layer, set_weights=_placed(layer.set_weights, plan, layer, "weights"))
-    if plan.output is not None:
-        shown = layer.silenced if plan.at is not None else layer.silenced - set(plan.heads)
-        layer = replace(layer, set_output=_placed(layer.set_output, plan, layer, "output"), silenced=shown)
-    if plan.silence:
-        layer = replace(layer, silenced=layer.silenced | set(plan.heads))
+def carry_out(edit: Edit, heads: list[int], layer: RecordedLayer, own: RecordedLayer) -> RecordedLayer:
+    """The layer after the edit of these heads. `edit.change` is called with the tensors of `own`."""
+    at, output = positions_of(edit), _output(edit.output, layer, heads)
+    if edit.change is not None:
+        layer = _with_function(layer, heads, edit.change, own)
+    if not isinstance(edit.mask, str) or edit.mask != "model":
+        layer = _with_mask(layer, heads, edit.mask)
+    if edit.block:
+        layer = _with_mask(layer, heads, _without(layer, heads, edit.block))
+    if edit.scale != "model" or edit.factor != 1.0:
+        layer = _with_scale(layer, heads, edit.scale, edit.factor)
+    if edit.uniform:
+        layer = _with_uniform(layer, heads)
+    if edit.weights is not None:
+        own_weights = layer.weights(heads)
+        placed = _placed("weights", edit.weights, own_weights, layer.set_weights, layer, heads, at)
+        layer = replace(layer, set_weights=placed)
+    if output is not None:
+        placed = _placed("output", output, layer.head_outputs(heads), layer.set_output, layer, heads, at)
+        shown = layer.silenced if at is not None else layer.silenced - set(heads)
+        layer = replace(layer, set_output=placed, silenced=shown)
+    if edit.silence:
+        layer = replace(layer, silenced=layer.silenced | set(heads))
     return layer
 
 
-def layer_output(layer: RecordedLayer) -> Tensor:
-    """The input of the layer's output projection, (B, Q, H, Dv); 0 for silenced heads."""
-    return layer.head_outputs().transpose(1, 2).contiguous()
+def _output(
+    given: NewOutput | None, layer: RecordedLayer, heads: list[int]
+) -> Tensor | Callable[[Tensor], Tensor] | None:
+    """What the edit puts in the place of these heads' outputs."""
+    if isinstance(given, Trace):
+        same = next((other for other in given.layers if other.place == layer.place), None)
+        if same is None:
+            raise Problem("the trace that output is taken from has no layer {name}", name=layer.name)
+        return same.head_outputs(heads)
+    if isinstance(given, Mapping):
+        if layer.name not in given:
+            raise Problem("output has nothing for the layer {name}", name=layer.name)
+        return given[layer.name][heads]
+    return given
 
 
-def _without(layer: RecordedLayer, plan: Plan) -> Tensor:
-    """The mask of the chosen heads without the (query, key) positions to block; negative ones count from the end."""
+def _without(layer: RecordedLayer, heads: list[int], block: Collection[tuple[int, int]]) -> Tensor:
+    """The mask of the heads without the (query, key) positions to block; negative ones count from the end."""
     q_len, k_len = layer.shape[2:]
-    mask = of_heads(layer.mask, plan.heads).expand(layer.mask.shape[0], len(plan.heads), q_len, k_len).clone()
-    for query, key in plan.block:
+    mask = of_heads(layer.mask, heads).expand(layer.mask.shape[0], len(heads), q_len, k_len).clone()
+    for query, key in block:
         if not (-q_len <= query < q_len and -k_len <= key < k_len):
             raise Problem(
                 "block holds {pair}; this layer has {queries} queries and {keys} keys",
@@ -76,70 +127,66 @@ def _without(layer: RecordedLayer, plan: Plan) -> Tensor:
     return mask
 
 
-def _placed(before: Tensor | None, plan: Plan, layer: RecordedLayer, name: str) -> Tensor:
+def _placed(
+    name: str,
+    given: Tensor | Callable[[Tensor], Tensor],
+    own: Tensor,
+    before: Tensor | None,
+    layer: RecordedLayer,
+    heads: list[int],
+    at: list[int] | None,
+) -> Tensor:
     """`before`, or NaN, with what the edit gives at its heads and positions, (B, H, Q, K or Dv)."""
-    own = layer.weights(plan.heads) if name == "weights" else layer.head_outputs(plan.heads)
-    given = plan.weights if name == "weights" else plan.output
     new = given(own.clone()) if callable(given) else given
     if not isinstance(new, Tensor) or not broadcasts(tuple(new.shape), tuple(own.shape)):
         shape = tuple(new.shape) if isinstance(new, Tensor) else type(new).__name__
         raise Problem(
             "{name} has shape {shape}; it must broadcast to {wanted}", name=name, shape=shape, wanted=tuple(own.shape)
         )
-    b, heads, q_len, _ = layer.shape
-    made = own.new_full((b, heads, q_len, own.shape[-1]), torch.nan) if before is None else before.clone()
-    rows = list(range(q_len)) if plan.at is None else list(plan.at)
+    b, n_heads, q_len, _ = layer.shape
+    made = own.new_full((b, n_heads, q_len, own.shape[-1]), torch.nan) if before is None else before.clone()
+    rows = list(range(q_len)) if at is None else at
     if any(not -q_len <= row < q_len for row in rows):
         raise Problem("at={at} must be positions of {count} queries", at=rows, count=q_len)
-    chosen = torch.tensor(plan.heads, device=made.device)[:, None]
+    chosen = torch.tensor(heads, device=made.device)[:, None]
     made[:, chosen, torch.tensor(rows, device=made.device)] = new.to(made).expand_as(own)[:, :, rows]
     return made
 
 
-def _with_scale(layer: RecordedLayer, plan: Plan) -> RecordedLayer:
-    assert layer.q is not None
+def _with_scale(layer: RecordedLayer, heads: list[int], scale: ScaleChoice, factor: float) -> RecordedLayer:
     scales = [layer.scale_of(head) for head in range(layer.n_heads)]
-    for head in plan.heads:
-        base = scales[head] if plan.scale == "model" else scale_factor(plan.scale, layer.q.shape[-1])
-        scales[head] = base * plan.factor
+    for head in heads:
+        base = scales[head] if scale == "model" else scale_factor(scale, layer.qkv[0].shape[-1])
+        scales[head] = base * factor
     return replace(layer, scales=tuple(scales))
 
 
-def _with_uniform(layer: RecordedLayer, plan: Plan) -> RecordedLayer:
+def _with_uniform(layer: RecordedLayer, heads: list[int]) -> RecordedLayer:
     """Set all scores to 0, so that softmax gives every key that may be seen the same weight."""
-    layer = _with_scale(layer, replace(plan, scale="model", factor=0.0))
+    layer = _with_scale(layer, heads, "model", 0.0)
     bias, sinks = layer.bias, layer.sinks
     if bias is not None:
         bias = bias.expand(*bias.shape[:-3], layer.n_heads, -1, -1).clone()
-        bias[..., plan.heads, :, :] = 0.0
+        bias[..., heads, :, :] = 0.0
     if sinks is not None:
         sinks = sinks.clone()
-        sinks[plan.heads] = -torch.inf
+        sinks[heads] = -torch.inf
     return replace(layer, bias=bias, sinks=sinks)
 
 
-def _with_mask(layer: RecordedLayer, plan: Plan) -> RecordedLayer:
-    assert not isinstance(plan.mask, str)
-    new = layer.mask_for(plan.mask, len(plan.heads))
-    if plan.heads == list(range(layer.n_heads)):
-        allowed = new
-    else:
-        b, _, q_len, k_len = layer.shape
-        allowed = layer.mask.expand(b, layer.n_heads, q_len, k_len).clone()
-        allowed[:, plan.heads] = new.expand(b, len(plan.heads), q_len, k_len)
+def _with_mask(layer: RecordedLayer, heads: list[int], mask: MaskChoice) -> RecordedLayer:
+    allowed = layer.mask_for(mask, len(heads))
+    if heads != list(range(layer.n_heads)):
+        b, n_heads, q_len, k_len = layer.shape
+        new = allowed.expand(b, len(heads), q_len, k_len)
+        allowed = layer.mask.expand(b, n_heads, q_len, k_len).clone()
+        allowed[:, heads] = new
     return replace(layer, allowed=allowed, causal=False)
 
 
-def _with_function(layer: RecordedLayer, plan: Plan, shown: RecordedLayer) -> RecordedLayer:
-    assert layer.q is not None
-    assert layer.k is not None
-    assert layer.v is not None
-    assert shown.q is not None
-    assert shown.k is not None
-    assert shown.v is not None
-    assert plan.change is not None
+def _with_function(layer: RecordedLayer, chosen: list[int], change: TensorChange, own: RecordedLayer) -> RecordedLayer:
     # copies: a function that writes into them must reach neither other heads nor the caller's cache
-    given = plan.change(shown.q.clone(), shown.k.clone(), shown.v.clone())
+    given = change(*(tensor.clone() for tensor in own.qkv))
     if not isinstance(given, tuple | list) or len(given) != 3 or not all(isinstance(t, Tensor) for t in given):
         raise Problem("the function must return three tensors: q, k and v")
     for name, new in zip("qkv", given, strict=True):
@@ -149,21 +196,22 @@ def _with_function(layer: RecordedLayer, plan: Plan, shown: RecordedLayer) -> Re
                 name=name,
                 shape=tuple(new.shape),
             )
-    q, k, v = (new.to(old.dtype) for old, new in zip((layer.q, layer.k, layer.v), given, strict=True))
+    q, k, v = (new.to(old.dtype) for old, new in zip(layer.qkv, given, strict=True))
     b, heads, q_len, k_len = layer.shape
-    if k.dim() == v.dim() == 4 and k.shape[1] and v.shape[1] and heads % lcm(k.shape[1], v.shape[1]) == 0:
+    if k.shape[1] and v.shape[1] and heads % lcm(k.shape[1], v.shape[1]) == 0:
         shared = lcm(k.shape[1], v.shape[1])  # keys may be shared by more heads than values are, or by fewer
-        k, v = k.repeat_interleave(shared // k.shape[1], 1), v.repeat_interleave(shared // v.shape[1], 1)
+        k, v = (t.repeat_interleave(shared // t.shape[1], 1) for t in (k, v))
+    q_width, v_width = layer.qkv[0].shape[-1], layer.qkv[2].shape[-1]
     _must_be("q", q, (b, heads, q_len, k.shape[-1]))
     _must_be("k", k, (b, v.shape[1], k_len, k.shape[-1]))
-    _must_be("v", v, (b, k.shape[1], k_len, layer.v.shape[-1]))
+    _must_be("v", v, (b, k.shape[1], k_len, v_width))
     if heads % k.shape[1]:
         raise Problem(
             "n_heads={n_heads} must be a multiple of n_kv_heads={n_kv_heads}", n_heads=heads, n_kv_heads=k.shape[1]
         )
-    if plan.heads != list(range(heads)):
-        _must_be("q", q, (b, heads, q_len, layer.q.shape[-1]))
-        q, k, v = (_mixed(old, new, plan.heads, heads) for old, new in ((layer.q, q), (layer.k, k), (layer.v, v)))
+    if chosen != list(range(heads)):
+        _must_be("q", q, (b, heads, q_len, q_width))
+        q, k, v = (_mixed(old, new, chosen, heads) for old, new in zip(layer.qkv, (q, k, v), strict=True))
     return replace(layer, q=q, k=k, v=v)
 
 

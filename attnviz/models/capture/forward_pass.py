@@ -1,13 +1,21 @@
-"""How to call a model so that it computes its attention and the wanted logits, and nothing else that costs memory."""
+"""A model as torch sees it, and how to call it so that it computes its attention and the wanted logits, and no more.
+
+A compiled model is read and changed uncompiled: the weights are the same, and every attention call comes by.
+"""
 
 from __future__ import annotations
 
 import inspect
+import sys
+import threading
 import warnings
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
+from torch.utils.hooks import RemovableHandle
 
 from attnviz.base.message import Problem
 from attnviz.models.capture.adapter import is_transformers
@@ -17,14 +25,108 @@ from attnviz.models.tokens import encode
 Logits = Literal["last", "all"] | None
 
 
+_WRAPPED = "_orig_mod"  #: where torch.compile keeps the module that it wraps, also in the names of what is below
+
+_lock = threading.Lock()
+_inside: list[Any] = []  # the stance that was taken, once for all who need it, and one entry for each of them
+
+
+def unwrapped(model: Any) -> nn.Module:
+    """The model that torch.compile was given, or that a loaded model holds; a Problem where there is none."""
+    if not isinstance(model, nn.Module) and isinstance(getattr(model, "model", None), nn.Module):
+        model = model.model
+    if not isinstance(model, nn.Module):
+        raise Problem("{given} is neither a model nor a method of one", given=repr(model)[:60])
+    inner = getattr(model, _WRAPPED, model)
+    return inner if isinstance(inner, nn.Module) else model
+
+
+def modules_by_name(model: nn.Module) -> dict[str, nn.Module]:
+    """All modules by their dotted names, which are those of the model that was not compiled."""
+    return {plain_name(name): module for name, module in model.named_modules()}
+
+
+def plain_name(name: str) -> str:
+    """A module's name as it is in the model that was not compiled."""
+    return ".".join(part for part in name.split(".") if part != _WRAPPED)
+
+
+def above(name: str) -> str:
+    """The dotted name of the module that holds this one."""
+    return name.rpartition(".")[0]
+
+
+def has_two_stacks(model: nn.Module | None) -> bool:
+    """Whether its config says that it has an encoder and a decoder."""
+    return bool(getattr(getattr(model, "config", None), "is_encoder_decoder", False))
+
+
+def is_hidden(value: Any) -> bool:
+    """Whether it has the shape of hidden states, (B, Q, M)."""
+    return isinstance(value, Tensor) and value.dim() == 3 and value.is_floating_point()
+
+
+def block_of(name: str) -> str | None:
+    """The dotted name up to the first number."""
+    parts = name.split(".")
+    first = next((place for place, part in enumerate(parts) if part.isdigit()), None)
+    return None if first is None else ".".join(parts[: first + 1])
+
+
+@contextmanager
+def hooked(handles: Iterable[RemovableHandle]) -> Iterator[None]:
+    """Hooks are removed at the end of the block; those that a generator has made, also where it fails midway."""
+    with ExitStack() as stack:
+        for handle in handles:
+            stack.enter_context(handle)
+        yield
+
+
+def in_this_thread(hook: Callable[..., Any]) -> Callable[..., Any]:
+    """The hook, which does nothing in any other thread: one model serves many at the same time."""
+    owner = threading.get_ident()
+    return lambda *given: hook(*given) if threading.get_ident() == owner else None
+
+
+@contextmanager
+def uncompiled(model: nn.Module) -> Iterator[None]:
+    """Compiled parts of `model` run as they were written inside the block; overlapping blocks are counted."""
+    if not _has_compiled_parts(model):
+        yield
+        return
+    with _lock:
+        if not _inside:
+            _inside.append(torch.compiler.set_stance("force_eager"))
+            _inside[0].__enter__()
+        _inside.append(None)
+    try:
+        yield
+    finally:
+        with _lock:
+            _inside.pop()
+            if len(_inside) == 1:
+                _inside.pop().__exit__(None, None, None)
+
+
+def _has_compiled_parts(model: nn.Module) -> bool:
+    return "torch._dynamo" in sys.modules and any(map(_is_compiled, model.modules()))  # else nothing was compiled here
+
+
+def _is_compiled(module: nn.Module) -> bool:
+    return (
+        hasattr(module, _WRAPPED)
+        or getattr(module, "_compiled_call_impl", None) is not None
+        or hasattr(vars(module).get("forward"), "_torchdynamo_orig_callable")
+    )
+
+
 def arguments(model: nn.Module, logits: Logits, inputs: dict[str, Any]) -> tuple[nn.Module, dict[str, Any]]:
     """The part of the model to run and its arguments: without a cache, and without logits that are not needed."""
     if logits not in ("last", "all", None):
         raise Problem('logits={logits} must be "last", "all" or None', logits=repr(logits))
     _must_be_a_batch(inputs)
     part = _without_head(model, inputs) if logits is None else model
-    accepted = inspect.signature(part.forward).parameters
-    given = dict(inputs)
+    accepted, given = _parameters(part), dict(inputs)
     if "use_cache" in accepted and "past_key_values" not in inputs:
         given.setdefault("use_cache", False)
     chosen = "logits_to_keep" in given or given.get("labels") is not None  # a loss needs every position's
@@ -33,31 +135,35 @@ def arguments(model: nn.Module, logits: Logits, inputs: dict[str, Any]) -> tuple
     return part, given
 
 
+def ids_and_masks(inputs: dict[str, Any]) -> dict[str, Tensor]:
+    """What a trace keeps of a pass's arguments, by their names: all tensors but those of real numbers."""
+    return {name: each for name, each in inputs.items() if isinstance(each, Tensor) and not each.is_floating_point()}
+
+
 def logits_of(output: Any, logits: Logits, model: nn.Module, inputs: dict[str, Any]) -> Tensor | None:
     """(B, V) for "last", (B, Q, V) for "all"; None where the model has no logits."""
-    found = getattr(output, "logits", None)
-    if logits is None or not isinstance(found, Tensor):
+    every = getattr(output, "logits", None)
+    if logits is None or not isinstance(every, Tensor):
         return None
-    if logits == "all" or found.dim() != 3:
-        return found
-    rows = torch.arange(len(found), device=found.device)
-    if found.shape[1] == 1:
-        return found[:, 0]
-    last = _last_real(inputs, model)
-    if last is None:
-        return found[:, -1].clone()
-    kept = _positions(inputs)
-    if isinstance(kept, Tensor) and len(kept) == found.shape[1] and "logits_to_keep" in _parameters(model):
+    if logits == "all" or every.dim() != 3:
+        return every
+    if every.shape[1] == 1:
+        return every[:, 0]
+    last, kept = last_positions(inputs, model, every.shape[1]), _positions(inputs)
+    if isinstance(kept, Tensor) and len(kept) == every.shape[1] and "logits_to_keep" in _parameters(model):
         last = torch.searchsorted(kept, last)
-    return found[rows, last.to(found.device)]
+    return at_last(every, last)
 
 
-def last_positions(inputs: dict[str, Any], model: nn.Module, length: int) -> Tensor:
+def last_positions(inputs: dict[str, Any], model: nn.Module | None, length: int) -> Tensor:
     """Position of each row's last real token among `length` queries, (B,)."""
-    last, ids = _last_real(inputs, model), _ids(inputs)
-    if last is not None:
-        return last
-    return torch.full((1 if ids is None else len(ids),), length - 1, device=None if ids is None else ids.device)
+    ids, two_stacks = _ids(inputs), has_two_stacks(model)
+    mask = inputs.get("decoder_attention_mask" if two_stacks else "attention_mask")
+    if not isinstance(mask, Tensor) or mask.dim() != 2 or ids is None or bool(mask[:, -1].all()):
+        return torch.full((1 if ids is None else len(ids),), length - 1, device=None if ids is None else ids.device)
+    before = 0 if two_stacks else mask.shape[1] - ids.shape[1]  # tokens that are already in the cache
+    positions = torch.arange(mask.shape[1], device=mask.device)
+    return (positions * mask.bool()).argmax(-1) - before
 
 
 def at_last(logits: Tensor | None, positions: Tensor) -> Tensor | None:
@@ -85,10 +191,7 @@ def _parameters(model: nn.Module) -> Any:
 def _without_head(model: nn.Module, inputs: dict[str, Any]) -> nn.Module:
     """The model without its output layer, if that part accepts the same inputs; otherwise the whole model."""
     base = getattr(model, "base_model", model)
-    if not isinstance(base, nn.Module) or base is model:
-        return model
-    accepted = inspect.signature(base.forward).parameters
-    return base if set(inputs) <= set(accepted) else model
+    return base if isinstance(base, nn.Module) and set(inputs) <= set(_parameters(base)) else model
 
 
 def _positions(inputs: dict[str, Any]) -> int | Tensor:
@@ -97,26 +200,13 @@ def _positions(inputs: dict[str, Any]) -> int | Tensor:
     It is a tensor even for one position, because Gemma 4 drops the other queries from its last layers when it
     is a number.
     """
-    last, ids = _last_real(inputs, None), _ids(inputs)
-    if last is not None:
-        return last.unique()
-    return 1 if ids is None else torch.tensor([ids.shape[1] - 1], device=ids.device)
+    ids = _ids(inputs)
+    return 1 if ids is None else last_positions(inputs, None, ids.shape[1]).unique()
 
 
 def _ids(inputs: dict[str, Any]) -> Tensor | None:
-    found = (inputs.get(name) for name in ("input_ids", "inputs_embeds"))
-    return next((value for value in found if isinstance(value, Tensor)), None)
-
-
-def _last_real(inputs: dict[str, Any], model: nn.Module | None) -> Tensor | None:
-    """Position of each row's last real token among the queries, (B,); None if the last token of every row is real."""
-    two_stacks = bool(getattr(getattr(model, "config", None), "is_encoder_decoder", False))
-    mask, ids = inputs.get("decoder_attention_mask" if two_stacks else "attention_mask"), _ids(inputs)
-    if not isinstance(mask, Tensor) or mask.dim() != 2 or ids is None or bool(mask[:, -1].all()):
-        return None
-    before = 0 if two_stacks else mask.shape[1] - ids.shape[1]  # tokens that are already in the cache
-    positions = torch.arange(mask.shape[1], device=mask.device)
-    return (positions * mask.bool()).argmax(-1) - before
+    values = (inputs.get(name) for name in ("input_ids", "inputs_embeds"))
+    return next((value for value in values if isinstance(value, Tensor)), None)
 
 
 def with_ids(
@@ -133,5 +223,5 @@ def with_ids(
         raise Problem("give one sentence; what {name} needs beside it goes in as token ids, by name", name=model.name)
     tokens = encode(model, args[0])
     for notice in tokens.notices:
-        warnings.warn(str(notice), stacklevel=3)
+        warnings.warn(str(notice), stacklevel=4)  # where `capture` or `intervene` was called
     return (), tokens.inputs | inputs, tokens.labels

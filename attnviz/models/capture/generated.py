@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import inspect
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -13,20 +13,14 @@ from torch import Tensor, nn
 
 from attnviz.base.message import Problem
 from attnviz.models.capture.adapter import is_transformers, switched, takes_interface
-from attnviz.models.capture.compiled import uncompiled
-from attnviz.models.capture.forward_pass import Logits
-from attnviz.models.capture.joined_layer import JoinedLayer
+from attnviz.models.capture.attention_call import listening
+from attnviz.models.capture.forward_pass import Logits, hooked, ids_and_masks, in_this_thread, uncompiled, unwrapped
 from attnviz.models.capture.plain_torch import logits_in, recording_plain
-from attnviz.models.capture.recorded_layer import LayerPlace
-from attnviz.models.capture.recorder import Recorder, listening
+from attnviz.models.capture.recorded_layer import LayerPlace, RecordedLayer
+from attnviz.models.capture.recorder import Recorder
 from attnviz.models.capture.trace import Trace
 
-
-def must_be_a_model(given: Any) -> nn.Module:
-    """What was given, if it is a model; a Problem otherwise."""
-    if not isinstance(given, nn.Module):
-        raise Problem("{given} is neither a model nor a method of one", given=repr(given)[:60])
-    return given
+RowsAtKeys = tuple[Tensor, int]  #: (.., queries of one pass, keys), and the place of its first key among all keys
 
 
 def record_generation(
@@ -39,7 +33,7 @@ def record_generation(
     """
     model = getattr(method, "__self__", None)
     if not isinstance(model, nn.Module):
-        model = must_be_a_model(method)
+        model = unwrapped(method)
     if takes_interface(model):
         recorder = Recorder(model)
         with uncompiled(model), switched(model), listening(recorder), _steps(model, recorder) as steps:
@@ -64,11 +58,11 @@ class _Steps:
         self._layers: dict[LayerPlace, JoinedLayer] = {}
         self._answers: list[Tensor] = []  # (B, V) of each pass
 
-    def end(self) -> None:
+    def end(self, *_: Any) -> None:
         """Take up the layers of the pass that has ended, or of the encoder that ran before the first one."""
         for layer in self._recorder.layers:
             known = self._layers.get(layer.place)
-            if known is None:
+            if known is None or known.begins_anew(layer):
                 self._layers[layer.place] = JoinedLayer(layer)
             else:
                 known.add(layer)
@@ -76,46 +70,35 @@ class _Steps:
                 self._recorder.earlier_norms[layer.place] = layer.norms
         self._recorder.begin()
 
-    def note(self, output: Any) -> None:
-        found = logits_in(output, "last")
-        if found is not None and found.dim() == 2:
-            self._answers.append(found.detach())
+    def note(self, _: nn.Module, __: Any, output: Any) -> None:
+        """A hook that keeps what a pass answered."""
+        logits = logits_in(output, "last")
+        if logits is not None and logits.dim() == 2:
+            self._answers.append(logits.detach())
 
     def trace(self, written: Any, logits: Logits, inputs: dict[str, Any]) -> Trace:
         layers = tuple(joined.layer() for joined in self._layers.values())
         if not layers:
             raise Problem("no attention was seen while the model wrote")
-        found = None
+        answers = None
         if logits is not None and self._answers:
-            found = self._answers[-1] if logits == "last" else torch.stack(self._answers, 1)
-        return Trace(layers, found, _texts(layers, written, inputs))
+            answers = self._answers[-1] if logits == "last" else torch.stack(self._answers, 1)
+        return Trace(layers, answers, _texts(layers, written, inputs))
 
 
 @contextmanager
 def _steps(model: nn.Module, recorder: Recorder) -> Iterator[_Steps]:
     """Inside the block, each pass of the model in this thread is a step."""
-    steps, owner = _Steps(recorder), threading.get_ident()
-
-    def before(*_: Any) -> None:
-        if threading.get_ident() == owner:
-            steps.end()
-
-    def after(_: nn.Module, __: Any, output: Any) -> None:
-        if threading.get_ident() == owner:
-            steps.note(output)
-
-    hooks = [model.register_forward_pre_hook(before), model.register_forward_hook(after)]
-    try:
-        with torch.no_grad():
-            yield steps
-    finally:
-        for hook in hooks:
-            hook.remove()
+    steps = _Steps(recorder)
+    before = model.register_forward_pre_hook(in_this_thread(steps.end))
+    after = model.register_forward_hook(in_this_thread(steps.note))
+    with hooked([before, after]), torch.no_grad():
+        yield steps
 
 
-def _texts(layers: tuple[Any, ...], written: Any, inputs: dict[str, Any]) -> dict[str, Tensor]:
+def _texts(layers: tuple[RecordedLayer, ...], written: Any, inputs: dict[str, Any]) -> dict[str, Tensor]:
     """What was given, with all ids that went through the model in place of the first ones; `sequences` are all."""
-    kept = {name: each for name, each in inputs.items() if isinstance(each, Tensor) and not each.is_floating_point()}
+    kept = ids_and_masks(inputs)
     sequences = getattr(written, "sequences", written)
     if not isinstance(sequences, Tensor) or sequences.dim() != 2:
         return kept
@@ -128,8 +111,7 @@ def _texts(layers: tuple[Any, ...], written: Any, inputs: dict[str, Any]) -> dic
     kept["decoder_input_ids" if two else "input_ids"] = sequences[:, :length]
     mask = kept.get("attention_mask")
     if not two and mask is not None and mask.dim() == 2 and mask.shape[1] < length:
-        more = mask.new_ones(len(mask), length - mask.shape[1])
-        kept["attention_mask"] = torch.cat([mask, more], 1)
+        kept["attention_mask"] = nn.functional.pad(mask, (0, length - mask.shape[1]), value=1)
     return kept
 
 
@@ -137,3 +119,109 @@ def _by_name(method: Callable[..., Any], args: tuple[Any, ...], inputs: dict[str
     bound = inspect.signature(method).bind_partial(*args, **inputs)
     more = [value for value in bound.arguments.values() if isinstance(value, dict)]
     return {name: each for held in (bound.arguments, *more) for name, each in held.items()}
+
+
+class JoinedLayer:
+    """One layer of several passes of one text, each of which goes on where the one before it ended, as one layer.
+
+    Keeps of each pass what is new in it, so that n passes keep n positions.
+    """
+
+    def __init__(self, first: RecordedLayer) -> None:
+        self._first = first
+        self._done = 0  # so many keys are known
+        self._vectors: dict[str, list[Tensor]] = {name: [] for name in ("q", "k", "v", "norms")}
+        self._real: list[Tensor | None] = []  # of cross-attention: which queries are no padding
+        self._masks: list[RowsAtKeys] = []
+        self._biases: list[RowsAtKeys] = []
+        self._reported: list[RowsAtKeys] = []
+        self.add(first)
+
+    def begins_anew(self, layer: RecordedLayer) -> bool:
+        """Whether the layer is of a pass without a cache, which computes everything anew."""
+        _, _, q_len, k_len = layer.shape
+        return layer.kind == "self" and k_len == q_len and (k_len > self._done or q_len > 1)
+
+    def add(self, layer: RecordedLayer) -> None:
+        """Take up what the next pass recorded of this layer."""
+        _, _, q_len, k_len = layer.shape
+        known = self._done if layer.kind == "self" else 0  # keys before this pass; those of cross-attention stay
+        self._done = known + q_len if layer.kind == "self" else k_len
+        keys = min(k_len, self._done)  # a cache of a fixed length has empty places behind
+        start = self._done - keys  # a sliding window has dropped keys in front
+        self._masks.append((_whole_rows(layer.mask, q_len, k_len)[..., :keys], start))
+        if layer.bias is not None:
+            self._biases.append((_whole_rows(layer.bias, q_len, k_len)[..., :keys], start))
+        if layer.reported is not None:
+            self._reported.append((layer.reported[..., :keys], start))
+        else:
+            self._add_vectors(layer, slice(known - start, keys))
+        self._real.append(layer.queries)
+        self._last = layer
+
+    def _add_vectors(self, layer: RecordedLayer, new: slice) -> None:
+        q, k, v = layer.qkv
+        self._vectors["q"].append(q)
+        if layer.kind == "cross" and self._vectors["k"]:
+            return
+        for name, tensor in (("k", k), ("v", v), ("norms", layer.norms)):
+            if tensor is not None:
+                self._vectors[name].append(tensor[:, :, new].clone())  # a copy, so that the cache of each pass can go
+
+    def layer(self) -> RecordedLayer:
+        """All queries, and all keys that any of them saw."""
+        if len(self._masks) == 1:
+            return self._last
+        if self._biases and len(self._biases) < len(self._masks):
+            raise Problem("layer {name} adds to its scores in some steps only", name=self._first.name)
+        padding = self._last.padding  # as the last pass knew it; keys that no query saw where that lacks some
+        joined: dict[str, Any] = {
+            "allowed": _below(self._masks, self._done, False),
+            "padding": None if padding is None or padding.shape[-1] != self._done else padding,
+            "queries": self._real_queries(),
+            "bias": _below(self._biases, self._done, 0.0) if self._biases else None,
+        }
+        if self._reported:
+            return replace(self._first, causal=False, reported=_below(self._reported, self._done, 0.0), **joined)
+        if len(self._vectors["norms"]) < len(self._vectors["k"]):
+            self._vectors["norms"].clear()
+        joined |= {name: torch.cat(parts, 2) if parts else None for name, parts in self._vectors.items()}
+        self._must_be_one_text(joined["k"])
+        return replace(self._first, causal=False, **joined)
+
+    def _real_queries(self) -> Tensor | None:
+        known = next((each for each in self._real if each is not None), None)
+        if known is None:
+            return None
+        lengths = [mask.shape[-2] for mask, _ in self._masks]
+        every = [known.new_ones(len(known), 1, length) for length in lengths]
+        parts = [ones if real is None else real for real, ones in zip(self._real, every, strict=True)]
+        return torch.cat(parts, -1)
+
+    def _must_be_one_text(self, k: Tensor) -> None:
+        """Refuse passes that went back, or changed places, as a beam search does."""
+        _, last, _ = self._last.qkv
+        length = min(last.shape[2], k.shape[2])
+        if not torch.equal(last[:, :, :length], k[:, :, k.shape[2] - length :]):
+            raise Problem(
+                "the steps of {name} do not go on from one another, as with a beam search or another model's guesses: "
+                "generate with num_beams=1, or capture one pass over what was generated",
+                name=self._first.name,
+            )
+
+
+def _whole_rows(given: Tensor, q_len: int, k_len: int) -> Tensor:
+    """What broadcasts to (B, H, Q, K), with all its rows and keys: (B or 1, H or 1, Q, K)."""
+    four = given.reshape(*(1,) * (4 - given.dim()), *given.shape)
+    return four.expand(*four.shape[:2], q_len, k_len)
+
+
+def _below(blocks: list[RowsAtKeys], total: int, empty: float) -> Tensor:
+    """Blocks of rows below each other, each at its keys, in a tensor (B or 1, H or 1, all queries, all keys)."""
+    lead = [max(block.shape[axis] for block, _ in blocks) for axis in (0, 1)]
+    made = blocks[0][0].new_full((*lead, sum(block.shape[2] for block, _ in blocks), total), empty)
+    row = 0
+    for block, start in blocks:
+        made[..., row : row + block.shape[2], start : start + block.shape[3]] = block
+        row += block.shape[2]
+    return made

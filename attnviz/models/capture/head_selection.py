@@ -2,26 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from operator import index as as_index
+from collections.abc import Iterable
+from operator import index
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from attnviz.base.message import Problem
-
-
-def equal_scale_groups(
-    heads: list[int], step: int, scale_of: Callable[[int], float]
-) -> Iterator[tuple[int, list[int]]]:
-    """Split `heads` into runs of at most `step` neighbours with the same scale; yields (index in `heads`, run)."""
-    start = 0
-    while start < len(heads):
-        end = start + 1
-        while end < len(heads) and end - start < step and scale_of(heads[end]) == scale_of(heads[start]):
-            end += 1
-        yield start, heads[start:end]
-        start = end
 
 
 def wide(tensor: Tensor) -> Tensor:
@@ -40,37 +28,33 @@ def broadcasts(shape: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
     return len(shape) <= len(wanted) and all(have in (1, want) for have, want in pairs)
 
 
-def everything(q_len: int, k_len: int, padding: Tensor | None, device: torch.device) -> Tensor:
-    """A mask that hides only padding keys, (B or 1, 1, Q, K)."""
-    ones = torch.ones(1, 1, q_len, k_len, dtype=torch.bool, device=device)
-    return ones if padding is None else ones & padding
-
-
-def whole_number(given: object) -> int:
-    """`given` as an int; TypeError for a fraction, a text or a bool, since a mask of heads is no list of numbers."""
-    if isinstance(given, bool) or getattr(given, "dtype", None) == torch.bool:
-        raise TypeError(given)
-    return as_index(given)  # type: ignore[arg-type]
-
-
-def chosen_heads(heads: int | Iterable[int] | None, n_heads: int, index: int) -> list[int]:
-    """`heads` as a list, None meaning all heads; a Problem if it is empty or names a head that layer `index` lacks."""
-    if heads is None:
-        return list(range(n_heads))
+def whole_numbers(given: object) -> list[int] | None:
+    """A number or several as a list; None for anything else: a fraction, a text, a bool, or a mask of them."""
+    several = isinstance(given, Iterable) and not isinstance(given, str) and getattr(given, "ndim", 1) > 0
+    every: list[Any] = list(given) if several else [given]  # type: ignore[call-overload]
+    if any(isinstance(each, bool) or getattr(each, "dtype", None) == torch.bool for each in every):
+        return None
     try:
-        chosen = [whole_number(heads)] if not isinstance(heads, Iterable) else [whole_number(head) for head in heads]
-    except TypeError as error:
-        raise Problem("heads={heads} must be a number or several numbers", heads=repr(heads)) from error
+        return [index(each) for each in every]
+    except TypeError:
+        return None
+
+
+def chosen_heads(heads: int | Iterable[int] | None, n_heads: int, layer: int) -> list[int]:
+    """`heads` as a list, None meaning all heads; a Problem if it is empty or names a head that the layer lacks."""
+    chosen = list(range(n_heads)) if heads is None else whole_numbers(heads)
+    if chosen is None:
+        raise Problem("heads={heads} must be a number or several numbers", heads=repr(heads))
+    if not chosen:
+        raise Problem(
+            "heads must name at least one head; layer {index} has heads 0 to {last}", index=layer, last=n_heads - 1
+        )
     for head in chosen:
         if not 0 <= head < n_heads:
             raise Problem(
                 "head {head} does not exist: layer {index} has heads 0 to {last}",
                 head=head,
-                index=index,
+                index=layer,
                 last=n_heads - 1,
             )
-    if not chosen:
-        raise Problem(
-            "heads must name at least one head; layer {index} has heads 0 to {last}", index=index, last=n_heads - 1
-        )
     return chosen

@@ -36,16 +36,16 @@ def _weight_of(layer: nn.Module, width: int) -> Tensor:
     weight = _plain_weight(layer)
     if weight is not None:
         return weight
-    like = next(layer.parameters()).new_empty(0)
-    return _asking(layer)(torch.eye(width, dtype=_number_type(like), device=like.device)).mT
+    like = next(layer.parameters())
+    dtype = like.dtype if like.is_floating_point() else torch.float32
+    return _asking(layer)(torch.eye(width, dtype=dtype, device=like.device)).mT
 
 
 def output_layer_of(module: nn.Module, parent: nn.Module | None, width: int) -> nn.Module | None:
     """The layer that applies W_O. Most families have it inside the attention module; BERT and similar models
     have it in the sibling `output.dense`.
     """
-    places = [module, getattr(module, "output", None), getattr(parent, "output", None), parent]
-    for place in places:
+    for place in (module, getattr(module, "output", None), getattr(parent, "output", None), parent):
         for name in _NAMES:
             layer = getattr(place, name, None)
             if isinstance(layer, nn.Sequential | nn.ModuleList) and len(layer):
@@ -73,8 +73,7 @@ def value_lengths(v: Tensor, w_o: Tensor, n_heads: int) -> Tensor:
     slices = wide(w_o).unflatten(1, (n_heads, -1)).transpose(0, 1)  # (H, M, Dv)
     per_head = wide(v).repeat_interleave(n_heads // v.shape[1], 1)  # (B, H, K, Dv)
     if v.shape[0] * v.shape[2] < v.shape[3]:
-        length: Tensor = torch.linalg.vector_norm(per_head @ slices.mT, dim=-1)
-        return length
+        return torch.linalg.vector_norm(per_head @ slices.mT, dim=-1)
     return _lengths_by_gram(per_head, slices.mT @ slices)
 
 
@@ -159,7 +158,3 @@ def _input_width(layer: nn.Module) -> int | None:
     if not isinstance(weight, Tensor) or weight.dim() != 2 or not weight.is_floating_point():
         return None
     return weight.shape[0 if type(layer).__name__ == "Conv1D" else 1]
-
-
-def _number_type(tensor: Tensor) -> torch.dtype:
-    return tensor.dtype if tensor.is_floating_point() else torch.float32

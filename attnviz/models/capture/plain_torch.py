@@ -2,33 +2,31 @@
 
 A mode of torch's is told of each call of a torch function. What it knows as attention it records, with the dotted name
 of the module that was running; all others it lets pass. A model that also computes attention in a way that is not
-known is refused: see `softmax_watch`.
+known is refused: see `SoftmaxWatch`.
 """
 
 from __future__ import annotations
 
 import inspect
-import threading
+from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
+from torch.utils.weak import WeakTensorKeyDictionary
 
 from attnviz.base.message import Problem, Several
 from attnviz.models.capture.attention_call import Call
-from attnviz.models.capture.compiled import plain_name, uncompiled
-from attnviz.models.capture.eager_fallback import SoftmaxWatch
-from attnviz.models.capture.forward_pass import Logits, at_last
-from attnviz.models.capture.recorded_layer import AttentionKind, RecordedLayer, StackName
-from attnviz.models.capture.recorder import Recorder
+from attnviz.models.capture.forward_pass import Logits, hooked, ids_and_masks, in_this_thread, plain_name, uncompiled
+from attnviz.models.capture.recorded_layer import AttentionKind, StackName
+from attnviz.models.capture.recorder import Change, Recorder
 from attnviz.models.capture.residual_watch import ResidualWatch
 from attnviz.models.capture.torch_call import understand
 from attnviz.models.capture.trace import Trace
-
-Change = Callable[[RecordedLayer], RecordedLayer | None]  #: what a layer is to be instead; None: itself
 
 
 def record_plain(
@@ -36,36 +34,49 @@ def record_plain(
     args: tuple[Any, ...],
     logits: Logits,
     inputs: dict[str, Any],
-    grad: bool = False,
-    residual: bool = False,
-    change: Change | None = None,
+    grad: bool,
+    residual: bool,
+    change: Change,
 ) -> Trace:
     """One pass of `model`, with every attention call recorded; refuses where one could not be.
 
     A layer of which `change` makes another one hands on what that other one would.
     """
-    _must_be_watchable(model)
-    recorder, watch, stream = _Recorder(model, grad, residual, change), SoftmaxWatch(), ResidualWatch(model)
-    watching = stream.watching() if residual else nullcontext()
-    graph = torch.set_grad_enabled(grad)
-    with graph, uncompiled(model), watching, _running(model) as place, _Mode(recorder, watch, place):
+    stream = ResidualWatch(model)
+    watched = recording_plain(model, _Recorder(model, grad, residual, change))
+    with torch.set_grad_enabled(grad), stream.watching(residual), watched as recorder:
         output = model(*args, **inputs)
-    _must_be_whole(model, recorder, watch)
-    layers, found, kept = tuple(recorder.layers), logits_in(output, logits), _kept(model, args, inputs)
-    if not residual:
-        return Trace(layers, found, kept)
-    at = torch.full((layers[0].shape[0],), layers[0].shape[2] - 1)
-    return Trace(layers, found, kept, stream.residual(layers, at_last(found, at), at), at)
+    if not recorder.layers:
+        raise Problem(
+            "no attention was seen in {model}: 0 calls of torch's scaled_dot_product_attention, nn.MultiheadAttention "
+            "or attnviz.attend in this thread. Where it attends by other means, such as a kernel of its own, call "
+            "attnviz.attend(q, k, v, mask) there, and every layer can be read",
+            model=type(model).__name__,
+        )
+    given = inspect.signature(model.forward).bind_partial(*args, **inputs).arguments
+    trace = Trace(tuple(recorder.layers), logits_in(output, logits), ids_and_masks(given))
+    rows, _, last, _ = trace.layers[0].shape
+    return stream.added(trace, torch.full((rows,), last - 1)) if residual else trace
 
 
 @contextmanager
-def recording_plain(model: nn.Module) -> Iterator[Recorder]:
+def recording_plain(model: nn.Module, recorder: _Recorder | None = None) -> Iterator[Recorder]:
     """Inside the block, attention calls of `model` in this thread are recorded; refused where one could not be."""
     _must_be_watchable(model)
-    recorder, watch = _Recorder(model, False, False, None), SoftmaxWatch()
+    recorder, watch = recorder or _Recorder(model), SoftmaxWatch()
     with uncompiled(model), _running(model) as place, _Mode(recorder, watch, place):
         yield recorder
-    _must_have_seen_all(model, watch, len(recorder.layers))
+    if watch.counts:
+        first = Several([plain_name(name) or type(model).__name__ for name in list(watch.counts)[:3]])
+        raise Problem(
+            "{model} computes attention by hand: {count} softmax calls outside torch's attention functions were seen "
+            "(in {first}), {recorded} calls of those functions. Call attnviz.attend(q, k, v, mask) or "
+            "torch's scaled_dot_product_attention there, and every layer can be read",
+            model=type(model).__name__,
+            count=watch.counts.total(),
+            first=first,
+            recorded=len(recorder.layers),
+        )
 
 
 class _Mode(TorchFunctionMode):
@@ -80,7 +91,9 @@ class _Mode(TorchFunctionMode):
         module = self._place()
         seen = understand(func, args, kwargs, module)
         if seen is not None:
-            changed = self._recorder.take(module, seen.call, seen.cross)
+            layer = self._recorder.describe(module, seen.call)
+            changed = self._recorder.change(layer)
+            self._recorder.keep(layer, changed, module)
             answer = func(*args, **kwargs)
             return answer if changed is None else seen.answer_of(changed, answer)
         result = func(*args, **kwargs)
@@ -89,29 +102,7 @@ class _Mode(TorchFunctionMode):
 
 
 class _Recorder(Recorder):
-    """Names stacks and kinds by what a call shows, since there is no config to ask."""
-
-    def __init__(self, model: nn.Module, keeps_graph: bool, keeps_projections: bool, change: Change | None) -> None:
-        super().__init__(model, keeps_graph, keeps_projections)
-        self._change = change
-        self._cross: bool | None = None
-
-    def take(self, module: nn.Module, call: Call, cross: bool | None) -> RecordedLayer | None:
-        """Record one call; the layer that takes its place, if one does."""
-        self._cross = cross
-        layer = self.describe(module, call)
-        changed = None if self._change is None else self._change(layer)
-        kept = layer if changed is None else changed
-        self.layers.append(self.with_norms(kept, module, values_are_known=kept.v is layer.v))
-        return changed
-
-    def name_of(self, module: nn.Module) -> str:
-        return self._names.get(id(module), type(module).__name__)
-
-    def _kind(self, name: str, module: nn.Module, call: Call) -> AttentionKind:
-        if self._cross is not None:
-            return "cross" if self._cross else "self"
-        return "cross" if super()._kind(name, module, call) == "cross" else "self"
+    """Names stacks by what a call shows, since there is no config to ask."""
 
     def _stack(self, name: str, kind: AttentionKind, call: Call, module: nn.Module) -> StackName:
         """The decoder where no query looks ahead, or where the module is called so."""
@@ -120,38 +111,32 @@ class _Recorder(Recorder):
             return "decoder"
         if any(part.startswith("encoder") for part in parts):
             return "encoder"
-        return "decoder" if kind == "cross" or call.causal or _looks_back_only(call.allowed) else "encoder"
-
-
-def _looks_back_only(allowed: Tensor | None) -> bool:
-    """Whether a mask hides every later key."""
-    if allowed is None or allowed.shape[-1] < 2 or allowed.shape[-2] != allowed.shape[-1]:
-        return False
-    return not bool(allowed.triu(1).any())
+        allowed = call.allowed
+        square = allowed is not None and 1 < allowed.shape[-1] == allowed.shape[-2]
+        looks_back = call.causal or (square and allowed is not None and not bool(allowed.triu(1).any()))
+        return "decoder" if kind == "cross" or looks_back else "encoder"
 
 
 @contextmanager
 def _running(model: nn.Module) -> Iterator[Callable[[], nn.Module]]:
     """A function that says which module of `model` this thread is in."""
-    owner, stack = threading.get_ident(), [model]
+    stack = [model]
 
-    def enter(module: nn.Module, *_: Any) -> None:
-        if threading.get_ident() == owner:
-            stack.append(module)
-
-    def leave(module: nn.Module, *_: Any) -> None:
-        if threading.get_ident() == owner and len(stack) > 1:
+    def leave(*_: Any) -> None:
+        if len(stack) > 1:
             stack.pop()
 
-    hooks: list[Any] = []
-    try:
-        for module in model.modules():
-            hooks.append(module.register_forward_pre_hook(enter))
-            hooks.append(module.register_forward_hook(leave, always_call=True))
+    enter, leave_here = in_this_thread(lambda module, *_: stack.append(module)), in_this_thread(leave)
+    handles = (
+        handle
+        for module in model.modules()
+        for handle in (
+            module.register_forward_pre_hook(enter),
+            module.register_forward_hook(leave_here, always_call=True),
+        )
+    )
+    with hooked(handles):
         yield lambda: stack[-1]
-    finally:
-        for hook in hooks:
-            hook.remove()
 
 
 def _must_be_watchable(model: nn.Module) -> None:
@@ -176,47 +161,62 @@ def _inner_attention(node: torch.fx.Node) -> bool:
     return called.startswith("aten.") and ("attention" in called or "softmax" in called)
 
 
-def _must_have_seen_all(model: nn.Module, watch: SoftmaxWatch, recorded: int) -> None:
-    if watch.found:
-        first = Several([plain_name(name) or type(model).__name__ for name in list(watch.found)[:3]])
-        raise Problem(
-            "{model} computes attention by hand: {count} softmax calls outside torch's attention functions were seen "
-            "(in {first}), {recorded} calls of those functions. Call attnviz.attend(q, k, v, mask) or "
-            "torch's scaled_dot_product_attention there, and every layer can be read",
-            model=type(model).__name__,
-            count=watch.found.total(),
-            first=first,
-            recorded=recorded,
-        )
-
-
-def _must_be_whole(model: nn.Module, recorder: _Recorder, watch: SoftmaxWatch) -> None:
-    """Refuse a pass in which attention was computed, or may have been, that is not recorded."""
-    _must_have_seen_all(model, watch, len(recorder.layers))
-    if not recorder.layers:
-        raise Problem(
-            "no attention was seen in {model}: 0 calls of torch's scaled_dot_product_attention, nn.MultiheadAttention "
-            "or attnviz.attend in this thread. Where it attends by other means, such as a kernel of its own, call "
-            "attnviz.attend(q, k, v, mask) there, and every layer can be read",
-            model=type(model).__name__,
-        )
-
-
 def logits_in(output: Any, logits: Logits) -> Tensor | None:
     """The model's answer, taken to be its first tensor of real numbers: with "last", the last position of (B, Q, V)."""
     if logits not in ("last", "all", None):
         raise Problem('logits={logits} must be "last", "all" or None', logits=repr(logits))
-    found = getattr(output, "logits", output)
-    if isinstance(found, dict):
-        found = found.get("logits", next(iter(found.values()), None))
-    if isinstance(found, tuple | list):
-        found = next((entry for entry in found if isinstance(entry, Tensor)), None)
-    if logits is None or not isinstance(found, Tensor) or not found.is_floating_point():
+    answer = getattr(output, "logits", output)
+    if isinstance(answer, dict):
+        answer = answer.get("logits", next(iter(answer.values()), None))
+    if isinstance(answer, tuple | list):
+        answer = next((entry for entry in answer if isinstance(entry, Tensor)), None)
+    if logits is None or not isinstance(answer, Tensor) or not answer.is_floating_point():
         return None
-    return found[:, -1] if logits == "last" and found.dim() == 3 else found
+    return answer[:, -1] if logits == "last" and answer.dim() == 3 else answer
 
 
-def _kept(model: nn.Module, args: tuple[Any, ...], inputs: dict[str, Any]) -> dict[str, Tensor]:
-    """Ids and masks that were given, by the name of the argument."""
-    bound = inspect.signature(model.forward).bind_partial(*args, **inputs).arguments
-    return {name: value for name, value in bound.items() if isinstance(value, Tensor) and not value.is_floating_point()}
+_SOFTMAX = frozenset((torch.softmax, F.softmax, Tensor.softmax, torch.special.softmax))
+_PRODUCTS = frozenset(
+    (
+        *(torch.matmul, torch.bmm, torch.baddbmm, torch.einsum, torch.tensordot),
+        *(Tensor.matmul, Tensor.bmm, Tensor.__matmul__, Tensor.__rmatmul__),
+    )
+)
+
+
+class SoftmaxWatch:
+    """Follows the results of softmax calls until one is multiplied with another tensor."""
+
+    def __init__(self) -> None:
+        self.counts: Counter[str] = Counter()  #: by the dotted name of the module
+        self._followed = WeakTensorKeyDictionary()
+
+    def saw(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any, place: str) -> None:
+        """Take note of one call of a torch function that no known attention made."""
+        if func in _SOFTMAX:
+            if isinstance(result, Tensor) and result.dim() >= 3 and _over_last_axis(args, kwargs, result):
+                self._followed[result] = None
+            return
+        if not self._followed:
+            return
+        given = next((tensor for tensor in _tensors((args, kwargs)) if tensor in self._followed), None)
+        if given is None:
+            return
+        if func in _PRODUCTS:
+            self.counts[place] += 1
+            self._followed.pop(given, None)
+        elif isinstance(result, Tensor) and result.numel() == given.numel():
+            self._followed[result] = None  # after dropout, in another number type, in another shape
+
+
+def _over_last_axis(args: tuple[Any, ...], kwargs: dict[str, Any], result: Tensor) -> bool:
+    axis = kwargs.get("dim", args[1] if len(args) > 1 else None)
+    return axis in (-1, result.dim() - 1)
+
+
+def _tensors(given: Any) -> Iterator[Tensor]:
+    if isinstance(given, Tensor):
+        yield given
+    elif isinstance(given, tuple | list | dict):
+        for entry in given.values() if isinstance(given, dict) else given:
+            yield from _tensors(entry)

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 from torch import Tensor
 
 from attnviz.base.message import Message, Problem
 from attnviz.core.attention import Scale, Stages, attend, scale_factor
-from attnviz.models.capture.head_selection import (
-    broadcasts,
-    chosen_heads,
-    equal_scale_groups,
-    everything,
-    of_heads,
-    wide,
-)
+from attnviz.models.capture.head_selection import broadcasts, chosen_heads, of_heads, wide
 from attnviz.models.capture.output_projection import value_lengths
 
 StackName = Literal["encoder", "decoder"]
@@ -86,16 +79,32 @@ class RecordedLayer:
     def shape(self) -> tuple[int, int, int, int]:
         """(B, H, Q, K)."""
         if self.reported is not None:
-            b, h, q, k = self.reported.shape
-            return b, h, q, k
-        q_, k_, _ = self._qkv()
-        return max(q_.shape[0], k_.shape[0]), q_.shape[1], q_.shape[2], k_.shape[2]
+            b, h, q_len, k_len = self.reported.shape
+            return b, h, q_len, k_len
+        q, k, _ = self.qkv
+        return max(q.shape[0], k.shape[0]), q.shape[1], q.shape[2], k.shape[2]
+
+    @property
+    def qkv(self) -> tuple[Tensor, Tensor, Tensor]:
+        """The vectors of a layer that is exact: for type checkers, since they are there."""
+        assert self.q is not None
+        assert self.k is not None
+        assert self.v is not None
+        return self.q, self.k, self.v
+
+    def tensors(self) -> dict[str, Tensor]:
+        """All tensors that it holds, by the names of their fields."""
+        values = ((field.name, getattr(self, field.name)) for field in fields(self))
+        return {name: value for name, value in values if isinstance(value, Tensor)}
+
+    def each(self, change: Callable[[Tensor], Tensor]) -> RecordedLayer:
+        """The layer with what `change` makes of each of its tensors."""
+        changed: dict[str, Any] = {name: change(value) for name, value in self.tensors().items()}
+        return replace(self, **changed)
 
     @property
     def device(self) -> torch.device:
-        held = self.q if self.reported is None else self.reported
-        assert held is not None
-        return held.device
+        return self.qkv[0].device if self.reported is None else self.reported.device
 
     @property
     def n_heads(self) -> int:
@@ -110,7 +119,7 @@ class RecordedLayer:
         """Boolean (B or 1, H or 1, Q, K): where the model let a query attend."""
         if self.allowed is not None:
             return self.allowed
-        full = everything(*self.shape[2:], None, self.device)
+        full = self._every_key(None)
         return full.tril() if self.causal else full
 
     @property
@@ -128,7 +137,7 @@ class RecordedLayer:
             return self.mask
         b, heads, q_len, k_len = self.shape
         if mask is None:
-            return everything(q_len, k_len, self.padding, self.device)
+            return self._every_key(self.padding)
         wanted = (b, n_heads or heads, q_len, k_len)
         if not broadcasts(tuple(mask.shape), wanted):
             raise Problem(
@@ -136,7 +145,12 @@ class RecordedLayer:
             )
         if mask.dtype != torch.bool:
             raise Problem("mask has dtype {dtype}; it must be boolean, True meaning may attend", dtype=mask.dtype)
-        return everything(q_len, k_len, self.padding, self.device) & mask.to(self.device)
+        return self._every_key(self.padding) & mask.to(self.device)
+
+    def _every_key(self, padding: Tensor | None) -> Tensor:
+        """A mask that hides only padding keys, (B or 1, 1, Q, K)."""
+        ones = torch.ones(1, 1, *self.shape[2:], dtype=torch.bool, device=self.device)
+        return ones if padding is None else ones & padding
 
     def weights(
         self, heads: int | Sequence[int] | None = None, mask: MaskChoice = "model", scale: ScaleChoice = "model"
@@ -147,16 +161,14 @@ class RecordedLayer:
         pattern further, None hides only padding. Bias, soft-cap and sinks are always applied.
         """
         chosen = chosen_heads(heads, self.n_heads, self.index)
-        if not self.exact:
-            self._refuse_changes(mask, scale)
-            assert self.reported is not None
+        if self.reported is not None:
+            if not isinstance(mask, str) or mask != "model" or scale != "model":
+                raise Problem(
+                    "layer {index} gives its weights only; another mask or scale cannot be tried on it",
+                    index=self.index,
+                )
             return self.reported[:, chosen]
-        b, _, q_len, k_len = self.shape
-        step = max(1, CHUNK // (b * q_len * k_len))
-        parts = [
-            self.stages_of(part, mask, scale, start, values=False).weights
-            for start, part in equal_scale_groups(chosen, step, self.scale_of)
-        ]
+        parts = [self.stages_of(part, mask, scale, start, values=False).weights for start, part in self._groups(chosen)]
         return parts[0] if len(parts) == 1 else torch.cat(parts, 1)
 
     def stages(self, head: int = 0, mask: MaskChoice = "model", scale: ScaleChoice = "model") -> Stages:
@@ -169,19 +181,18 @@ class RecordedLayer:
 
     def cropped(self, rows: slice | Tensor, keys: slice | Tensor) -> RecordedLayer:
         """The same layer for some queries and keys. Weights are the same where no other key may be seen."""
-        fields: dict[str, Tensor | None] = {
+        cut: dict[str, Any] = {
             "allowed": _part(self.mask, rows, keys),
             "bias": _part(self.bias, rows, keys),
+            "padding": None if self.padding is None else self.padding[..., keys],
             "set_weights": _part(self.set_weights, rows, keys),
             "set_output": None if self.set_output is None else self.set_output[..., rows, :],
         }
-        if self.padding is not None:
-            fields["padding"] = self.padding[..., keys]
         if self.reported is not None:
-            return replace(self, causal=False, reported=_part(self.reported, rows, keys), **fields)  # type: ignore[arg-type]
-        q, k, v = self._qkv()
-        vectors = {"q": q[..., rows, :], "k": k[..., keys, :], "v": v[..., keys, :]}
-        return replace(self, causal=False, norms=None, w_o=None, **vectors, **fields)  # type: ignore[arg-type]
+            return replace(self, causal=False, reported=_part(self.reported, rows, keys), **cut)
+        q, k, v = self.qkv
+        cut |= {"q": q[..., rows, :], "k": k[..., keys, :], "v": v[..., keys, :]}
+        return replace(self, causal=False, norms=None, w_o=None, **cut)
 
     def scale_of(self, head: int) -> float:
         """The number that multiplies this head's q.kT: `scale`, unless an intervention changed it."""
@@ -196,25 +207,31 @@ class RecordedLayer:
         chosen = chosen_heads(heads, self.n_heads, self.index)
         if not self.exact:
             raise Problem("layer {index} gives its weights only; its heads' outputs are not known", index=self.index)
-        slices = self._projection_slices() if projected else None
-        b, _, q_len, k_len = self.shape
-        step = max(1, CHUNK // (b * q_len * k_len))
-        parts = [self.stages_of(part).output for _, part in equal_scale_groups(chosen, step, self.scale_of)]
-        found = torch.cat(parts, 1)
-        if self.set_output is not None:
-            found = _set(self.set_output[:, chosen], found)
-        if self.silenced:
-            told = torch.tensor([head not in self.silenced for head in chosen], device=found.device)
-            found = torch.where(told[:, None, None], found, 0.0)
-        return found if slices is None else found @ slices[chosen].mT
-
-    def _projection_slices(self) -> Tensor:
-        """Each head's slice of the output projection, (H, M, Dv)."""
-        if self.w_o is None:
+        if projected and self.w_o is None:
             raise Problem(
                 "the output projection of layer {index} was not kept: capture with residual=True", index=self.index
             )
-        return wide(self.w_o).unflatten(1, (self.n_heads, -1)).transpose(0, 1)
+        outputs = torch.cat([self.stages_of(part).output for _, part in self._groups(chosen)], 1)
+        if self.set_output is not None:
+            outputs = _set(self.set_output[:, chosen], outputs)
+        if self.silenced:
+            heard = torch.tensor([head not in self.silenced for head in chosen], device=outputs.device)
+            outputs = torch.where(heard[:, None, None], outputs, 0.0)
+        if not projected or self.w_o is None:
+            return outputs
+        slices = wide(self.w_o).unflatten(1, (self.n_heads, -1)).transpose(0, 1)  # (H, M, Dv)
+        return outputs @ slices[chosen].mT
+
+    def _groups(self, heads: list[int]) -> Iterator[tuple[int, list[int]]]:
+        """Neighbours among `heads` that have one scale, few enough at a time; each with its place in `heads`."""
+        b, _, q_len, k_len = self.shape
+        step, start = max(1, CHUNK // (b * q_len * k_len)), 0
+        while start < len(heads):
+            end = start + 1
+            while end < len(heads) and end - start < step and self.scale_of(heads[end]) == self.scale_of(heads[start]):
+                end += 1
+            yield start, heads[start:end]
+            start = end
 
     def value_norms(self) -> Tensor:
         """Length of each value after its head's slice of the output projection, (B, H, K)."""
@@ -240,12 +257,10 @@ class RecordedLayer:
         `start` is the index of `heads[0]` among all requested heads, because a mask can have one entry for each
         of those. With `values` False the output is left out (Dv = 0), which halves the cost.
         """
-        q, k, v = self._qkv()
-        per_kv = self.n_heads // self.n_kv_heads
+        q, k, v = self.qkv
         if heads != list(range(self.n_heads)):
-            q = q[:, heads]
-            kv_heads = [head // per_kv for head in heads]
-            k, v = k[:, kv_heads], v[:, kv_heads]
+            kv_heads = [head * self.n_kv_heads // self.n_heads for head in heads]
+            q, k, v = q[:, heads], k[:, kv_heads], v[:, kv_heads]
         q, k, v = wide(q), wide(k), wide(v if values else v[..., :0])
         factor = self.scale_of(heads[0]) if scale == "model" else scale_factor(scale, q.shape[-1])
         bias = None if self.bias is None else wide(of_heads(self.bias, heads))
@@ -257,27 +272,14 @@ class RecordedLayer:
         return replace(stages, weights=weights, output=weights @ v.repeat_interleave(q.shape[1] // v.shape[1], 1))
 
     def _mask(self, heads: list[int], mask: MaskChoice, start: int) -> Tensor | None:
-        if isinstance(mask, str) and mask == "model" and self.allowed is None and not self.causal:
-            return None
         if mask is None:
             return self.padding
         if isinstance(mask, str):
-            return of_heads(self.mask_for(mask), heads)
+            all_seen = mask == "model" and self.allowed is None and not self.causal
+            return None if all_seen else of_heads(self.mask_for(mask), heads)
         if mask.dim() >= 3 and mask.shape[-3] > 1:
             mask = mask[..., start : start + len(heads), :, :]
         return self.mask_for(mask, len(heads))
-
-    def _refuse_changes(self, mask: MaskChoice, scale: ScaleChoice) -> None:
-        if not (isinstance(mask, str) and mask == "model" and scale == "model"):
-            raise Problem(
-                "layer {index} gives its weights only; another mask or scale cannot be tried on it", index=self.index
-            )
-
-    def _qkv(self) -> tuple[Tensor, Tensor, Tensor]:
-        assert self.q is not None
-        assert self.k is not None
-        assert self.v is not None
-        return self.q, self.k, self.v
 
 
 def _set(given: Tensor, own: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""The residual stream of one pass, and the way from it to a logit."""
+"""The residual stream of one pass, the way from it to a logit, and what each head adds to one."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from attnviz.base.message import Message, Problem
 from attnviz.models.capture.head_selection import wide
+from attnviz.models.capture.recorded_layer import RecordedLayer
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,19 +37,16 @@ class LogitPath:
         row = self._row(token, len(positions))
         if versus is not None:
             row = row - self._row(versus, len(positions))
-        found = self._before_the_norm(row)
         scale = wide(self.scale)[torch.arange(len(positions), device=self.scale.device), positions]
-        return found * scale[:, None] * self.factor
+        return self._before_the_norm(row) * scale[:, None] * self.factor
 
     def towards(self, rows: Tensor) -> Tensor:
         """The same for vectors (B, Q', M) in the unembedding's space, at the first Q' positions: (B, Q', M)."""
-        scale = wide(self.scale)[:, : rows.shape[1], None]
-        made: Tensor = self._before_the_norm(rows) * scale * self.factor
-        return made
+        return self._before_the_norm(rows) * wide(self.scale)[:, : rows.shape[1], None] * self.factor
 
     def _before_the_norm(self, rows: Tensor) -> Tensor:
-        found = rows * wide(self.gain)
-        return found - found.mean(-1, keepdim=True) if self.centres else found
+        scaled = rows * wide(self.gain)
+        return scaled - scaled.mean(-1, keepdim=True) if self.centres else scaled
 
     def _row(self, token: int | Tensor, batch: int) -> Tensor:
         ids = torch.as_tensor(token, device=self.unembedding.device).reshape(-1)
@@ -60,6 +58,9 @@ class LogitPath:
                 batch=batch,
             )
         return wide(self.unembedding[ids]).expand(batch, -1)
+
+
+PATH_TENSORS, PATH_NUMBERS = ("gain", "scale", "unembedding"), ("centres", "factor", "norm")  #: of a `LogitPath`
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,15 +86,12 @@ class Residual:
 
     def tensors(self) -> dict[str, Tensor]:
         """All tensors by name, for a file."""
-        found = {f"residual.{number}": stream for number, stream in enumerate(self.streams)}
-        if self.path is not None:
-            found |= {f"path.{name}": getattr(self.path, name) for name in ("gain", "scale", "unembedding")}
-        return found
+        streams = {f"residual.{number}": stream for number, stream in enumerate(self.streams)}
+        return streams | {f"path.{name}": getattr(self.path, name) for name in PATH_TENSORS if self.path is not None}
 
     def plain(self) -> dict[str, Any]:
         """Everything else, as JSON can say it."""
-        held = self.path
-        path = None if held is None else {"centres": held.centres, "factor": held.factor, "norm": held.norm}
+        path = None if self.path is None else {name: getattr(self.path, name) for name in PATH_NUMBERS}
         why = None if self.why is None else [self.why.template, self.why.params]
         return {"path": path, "why": why, "blocks": list(self.blocks)}
 
@@ -103,8 +101,8 @@ class Residual:
         count = sum(name.startswith("residual.") for name in tensors)
         path = None
         if plain["path"] is not None:
-            gain, scale, unembedding = (tensors[f"path.{name}"] for name in ("gain", "scale", "unembedding"))
-            path = LogitPath(gain=gain, scale=scale, unembedding=unembedding, **plain["path"])
+            held: dict[str, Any] = {name: tensors[f"path.{name}"] for name in PATH_TENSORS}
+            path = LogitPath(**held, **plain["path"])
         why = None if plain["why"] is None else Message(*plain["why"])
         streams = tuple(tensors[f"residual.{number}"] for number in range(count))
         return Residual(streams, path, why, tuple(plain["blocks"]))
@@ -133,16 +131,68 @@ def measured_norm(norm: nn.Module, given: Tensor, answered: Tensor) -> tuple[Ten
     scale = (shape * target).sum(-1) / (shape * shape).sum(-1).clamp_min(1e-30)
     wrong = (scale[..., None] * shape - target).abs().max()
     allowed = 1e-4 if given.dtype in (torch.float32, torch.float64) else 3e-2
-    if not bool(wrong <= allowed * (1e-6 + target.abs().max())):
-        return None
-    return gain, scale, centres
+    return (gain, scale, centres) if bool(wrong <= allowed * (1e-6 + target.abs().max())) else None
 
 
 def _alternating(width: int, like: Tensor) -> Tensor:
     """A long vector whose numbers add up to 0 and are nowhere 0, (1, 1, M)."""
     probe = torch.ones(width, dtype=torch.float32, device=like.device)
     probe[1::2] = -1.0
-    if width % 2:
-        probe[-1] = -probe[:-1].sum() or 1.0
-        probe[-3:] = torch.tensor([1.0, 1.0, -2.0], device=like.device) if width >= 3 else probe[-3:]
+    if width % 2 and width > 1:
+        probe[-3:] = torch.tensor([1.0, 1.0, -2.0], device=like.device)
     return (probe * _FAR).to(like.dtype)[None, None]
+
+
+@dataclass(frozen=True, eq=False)
+class LogitAttribution:
+    """A logit, or the lead of one over another, taken apart: `attention` is the part that all attention layers add."""
+
+    heads: Tensor  #: (B, L, H); NaN where a layer has fewer heads
+    biases: Tensor  #: (B, L): of the output projections' biases
+    layers: tuple[str, ...] = ()  #: the layers' dotted names
+
+    @property
+    def attention(self) -> Tensor:
+        """(B,)"""
+        return self.heads.nansum((1, 2)) + self.biases.sum(1)
+
+    def top(self, n: int = 5, row: int = 0) -> list[tuple[int, int, float]]:
+        """(layer, head, what it adds) of the heads that add most, up or down."""
+        flat = self.heads[row].flatten()
+        order = flat.nan_to_num(0.0).abs().argsort(descending=True)[:n].tolist()
+        width = self.heads.shape[2]
+        return [(place // width, place % width, float(flat[place])) for place in order]
+
+
+def attribute(
+    layers: tuple[RecordedLayer, ...],
+    residual: Residual,
+    token: int | Tensor,
+    versus: int | Tensor | None,
+    positions: Tensor,
+) -> LogitAttribution:
+    """The contributions at one position of each row, the final norm's scale held fixed."""
+    if residual.path is None:
+        raise Problem("a logit of this model cannot be taken apart by heads: {why}", why=residual.why)
+    length = residual.path.scale.shape[1]
+    if not 0 <= int(positions.min()) <= int(positions.max()) < length:
+        raise Problem(
+            "position={position} must be from 0 to {last}", position=positions.flatten()[0].item(), last=length - 1
+        )
+    direction = residual.path.direction(token, versus, positions)  # (B, M)
+    widest = max(layer.n_heads for layer in layers)
+    heads, biases = [], []
+    for layer in layers:
+        assert layer.w_o is not None
+        through = (direction @ wide(layer.w_o)).unflatten(1, (layer.n_heads, -1))  # (B, H, Dv)
+        added = (_at(layer, positions) * through).sum(-1)  # (B, H)
+        heads.append(nn.functional.pad(added, (0, widest - layer.n_heads), value=torch.nan))
+        biases.append(direction.new_zeros(len(direction)) if layer.b_o is None else direction @ wide(layer.b_o))
+    return LogitAttribution(torch.stack(heads, 1), torch.stack(biases, 1), tuple(layer.name for layer in layers))
+
+
+def _at(layer: RecordedLayer, positions: Tensor) -> Tensor:
+    """Each head's output at one position of each row, (B, H, Dv)."""
+    first, last = int(positions.min()), int(positions.max())
+    outputs = layer.cropped(slice(first, last + 1), slice(None)).head_outputs()
+    return outputs[torch.arange(len(outputs), device=outputs.device), :, positions - first]

@@ -7,18 +7,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from attnviz.base.message import Message, Problem
-from attnviz.models.capture.compiled import plain_name
+from attnviz.models.capture.forward_pass import (
+    above,
+    at_last,
+    block_of,
+    hooked,
+    in_this_thread,
+    is_hidden,
+    modules_by_name,
+)
 from attnviz.models.capture.head_selection import wide
 from attnviz.models.capture.output_projection import output_layer_of
 from attnviz.models.capture.recorded_layer import RecordedLayer
 from attnviz.models.capture.residual import LogitPath, Residual, measured_norm
+from attnviz.models.capture.trace import Trace
 
 
 @dataclass
@@ -36,49 +46,51 @@ class ResidualWatch:
     model: nn.Module
     passed: dict[str, list[Passage]] = field(default_factory=dict)  # in the order of the modules' first calls
 
+    @cached_property
+    def _modules(self) -> dict[str, nn.Module]:
+        return modules_by_name(self.model)
+
     @contextmanager
-    def watching(self) -> Iterator[ResidualWatch]:
-        hooks: list[Any] = []
-        try:
-            for name, module in self.model.named_modules():
-                if isinstance(module, nn.ModuleList) or module is self.model:
-                    continue
-                said = plain_name(name)
-                hooks.append(module.register_forward_pre_hook(self._enter(said), with_kwargs=True))
-                hooks.append(module.register_forward_hook(self._leave(said)))
-            yield self
-        finally:
-            for hook in hooks:
-                hook.remove()
+    def watching(self, wanted: bool) -> Iterator[None]:
+        """Inside the block, what passes through the modules is kept, if it is wanted."""
+        watched = [
+            (name, module)
+            for name, module in self._modules.items()
+            if wanted and module is not self.model and not isinstance(module, nn.ModuleList)
+        ]
+        handles = (
+            handle
+            for name, module in watched
+            for handle in (
+                module.register_forward_pre_hook(in_this_thread(partial(self._enter, name)), with_kwargs=True),
+                module.register_forward_hook(in_this_thread(partial(self._leave, name))),
+            )
+        )
+        with hooked(handles):
+            yield
 
-    def _enter(self, name: str) -> Any:
-        def note(_: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-            given = next((t for t in (*args, *kwargs.values()) if is_hidden(t)), None)
-            if given is not None:
-                self.passed.setdefault(name, []).append(Passage(given.detach()))
+    def _enter(self, name: str, _: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        given = next((t for t in (*args, *kwargs.values()) if is_hidden(t)), None)
+        if given is not None:
+            self.passed.setdefault(name, []).append(Passage(given.detach()))
 
-        return note
+    def _leave(self, name: str, _: nn.Module, __: Any, output: Any) -> None:
+        output = output[0] if isinstance(output, tuple | list) and output else output
+        if is_hidden(output) and name in self.passed:
+            self.passed[name][-1].answered = output.detach()
 
-    def _leave(self, name: str) -> Any:
-        def note(_: nn.Module, __: Any, output: Any) -> None:
-            output = output[0] if isinstance(output, tuple | list) and output else output
-            if is_hidden(output) and name in self.passed:
-                self.passed[name][-1].answered = output.detach()
-
-        return note
-
-    def residual(self, layers: tuple[RecordedLayer, ...], logits: Tensor | None, at: Tensor | None) -> Residual:
-        """The stream of the pass that was watched. `logits` are those at the position `at` of each row."""
-        blocks = self._blocks(layers)
+    def added(self, trace: Trace, at: Tensor) -> Trace:
+        """The trace with the stream of the pass that was watched; `at` is the last real position of each row, (B,)."""
+        blocks = self._blocks(trace.layers)
         chain = [self.passed[name][0] for name in blocks]
         end = chain[-1].answered
         if end is None or any(each.given.shape != end.shape for each in chain):
             raise Problem("the blocks of this model do not hand on one residual stream; leave residual out")
         streams = (*(each.given for each in chain), end)
-        path, why = None, self._attention_adds(layers, blocks)
+        path, why = None, self._attention_adds(trace.layers, blocks)
         if why is None:
-            path, why = self._path(end, blocks, logits, at)
-        return Residual(streams, path, why, tuple(blocks))
+            path, why = self._path(end, blocks, at_last(trace.logits, at), at)
+        return replace(trace, residual=Residual(streams, path, why, tuple(blocks)), last=at)
 
     def _blocks(self, layers: tuple[RecordedLayer, ...]) -> list[str]:
         """The outermost numbered modules that hold the self-attention of one stack, in order of execution."""
@@ -87,8 +99,7 @@ class ResidualWatch:
             name = block_of(layer.name)
             if name is not None and name in self.passed and name not in names:
                 names.append(name)
-        lists = {name.rpartition(".")[0] for name in names}
-        if len(lists) != 1 or any(len(self.passed[name]) != 1 for name in names):
+        if len(set(map(above, names))) != 1 or any(len(self.passed[name]) != 1 for name in names):
             raise Problem(
                 "the residual stream is read in models with one list of blocks that each run once; leave residual out"
             )
@@ -96,12 +107,11 @@ class ResidualWatch:
 
     def _attention_adds(self, layers: tuple[RecordedLayer, ...], blocks: list[str]) -> Message | None:
         """Why what the heads hand on is not simply added to the stream; None if it is, in every layer."""
-        modules = {plain_name(name): module for name, module in self.model.named_modules()}
         for layer in layers:
             block = block_of(layer.name)
             if block not in blocks or layer.kind != "self":
                 return Message("{name} lies outside the blocks of the residual stream", {"name": layer.name})
-            added = self._added(layer, modules)
+            added = self._added_by(layer)
             if added is None:
                 return Message(
                     "what the heads of {name} hand on is changed before or in its output projection, or that "
@@ -115,14 +125,14 @@ class ResidualWatch:
                 )
         return None
 
-    def _added(self, layer: RecordedLayer, modules: dict[str, nn.Module]) -> Tensor | None:
+    def _added_by(self, layer: RecordedLayer) -> Tensor | None:
         """What the output projection answered, (B, Q, M), if it was given the heads' outputs as they are."""
         if layer.w_o is None or not layer.exact:
             return None
         last = layer.cropped(slice(-1, None), slice(None)).head_outputs()[:, :, 0].flatten(1)  # (B, H*Dv)
-        parent = modules.get(layer.name.rpartition(".")[0])
-        found = output_layer_of(modules[layer.name], parent, last.shape[1])
-        name = next((name for name, module in modules.items() if module is found), "")
+        parent = self._modules.get(above(layer.name))
+        projection = output_layer_of(self._modules[layer.name], parent, last.shape[1])
+        name = next((name for name, module in self._modules.items() if module is projection), "")
         seen = self.passed.get(name, [])
         if len(seen) != 1 or seen[0].answered is None:
             return None
@@ -142,51 +152,38 @@ class ResidualWatch:
         return any(bool(((wide(each) - rest).abs().amax(-1) <= allowed).all()) for each in (*answers, 0.0 * rest))
 
     def _path(
-        self, end: Tensor, blocks: list[str], logits: Tensor | None, at: Tensor | None
+        self, end: Tensor, blocks: list[str], logits: Tensor | None, at: Tensor
     ) -> tuple[LogitPath | None, Message | None]:
         """The final norm and the unembedding, if together they give the model's own logits."""
         norm = self._norm_after(end, blocks)
         unembedding = _unembedding(self.model)
         if norm is None or unembedding is None:
             return None, Message("the final norm or the unembedding of this model was not found")
-        if logits is None or at is None:
+        if logits is None:
             return None, Message('logits must be asked for, as "last" or "all"')
         name, module, after = norm
         measured = measured_norm(module, end, after)
         if measured is None:
             return None, Message("the final norm of this model is not one whose scale can be held fixed")
         matrix, bias = unembedding
-        rows = torch.arange(len(end), device=end.device)
-        made = wide(after[rows, at]) @ wide(matrix).mT
+        made = wide(after[torch.arange(len(end), device=end.device), at]) @ wide(matrix).mT
         given = wide(logits) - (0.0 if bias is None else wide(bias))
         factor = float((given * made).sum() / (made * made).sum())
         if not _close(given, made * factor, 100.0):
             return None, Message("the model does something to its logits that is not a product with a number")
-        return LogitPath(*measured[:2], measured[2], matrix, 1.0 if abs(factor - 1) < 1e-4 else factor, name), None
+        return LogitPath(*measured, matrix, 1.0 if abs(factor - 1) < 1e-4 else factor, name), None
 
     def _norm_after(self, end: Tensor, blocks: list[str]) -> tuple[str, nn.Module, Tensor] | None:
         """The module outside the blocks that was given the end of the stream, and its answer."""
-        above = blocks[0].rpartition(".")[0] + "."
-        modules = {plain_name(name): module for name, module in self.model.named_modules()}
         for name, seen in self.passed.items():
-            if name.startswith(above) or any(True for _ in modules[name].children()):
+            module = self._modules[name]
+            if name.startswith(f"{above(blocks[0])}.") or any(True for _ in module.children()):
                 continue
             for each in seen:
                 same = each.given.shape == end.shape and torch.equal(each.given, end)
                 if same and each.answered is not None and each.answered.shape == end.shape:
-                    return name, modules[name], each.answered
+                    return name, module, each.answered
         return None
-
-
-def is_hidden(value: Any) -> bool:
-    return isinstance(value, Tensor) and value.dim() == 3 and value.is_floating_point()
-
-
-def block_of(name: str) -> str | None:
-    """The dotted name up to the first number."""
-    parts = name.split(".")
-    first = next((place for place, part in enumerate(parts) if part.isdigit()), None)
-    return None if first is None else ".".join(parts[: first + 1])
 
 
 def _rounding(dtype: torch.dtype) -> float:
@@ -195,10 +192,10 @@ def _rounding(dtype: torch.dtype) -> float:
 
 def _close(one: Tensor, other: Tensor, times: float = 10.0) -> bool:
     """Whether two tensors differ by no more than rounding."""
-    if one.shape != other.shape:
-        return False
     allowed = times * _rounding(one.dtype)
-    return float((wide(one) - wide(other)).abs().max()) <= allowed * (1e-6 + float(wide(other).abs().max()))
+    return one.shape == other.shape and float((wide(one) - wide(other)).abs().max()) <= allowed * (
+        1e-6 + float(wide(other).abs().max())
+    )
 
 
 def _unembedding(model: nn.Module) -> tuple[Tensor, Tensor | None] | None:

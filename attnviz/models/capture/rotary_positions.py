@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor, nn
@@ -79,20 +79,18 @@ def rotary_of(model: nn.Module) -> Rotary:
     ]
     before, after = ([layer for layer in trace.layers if layer.q is not None] for trace in passes)
     for pairing in ("half", "interleaved"):
-        found = Rotary(turns, pairing, length, frozenset())
-        turned = [a.index for b, a in zip(before, after, strict=True) if _turns(found, b, a)]
+        rotary = Rotary(turns, pairing, length, frozenset())
+        turned = [a.index for b, a in zip(before, after, strict=True) if _turns(rotary, b, a)]
         if turned:
-            return Rotary(turns, pairing, length, frozenset(turned))
+            return replace(rotary, layers=frozenset(turned))
     raise Problem("{model} rotates queries and keys in a way that attnviz does not know", model=name)
 
 
 def _turns(rotary: Rotary, before: RecordedLayer, after: RecordedLayer) -> bool:
     """Whether the layer's queries turned by SHIFT positions as `rotary` says."""
-    assert before.q is not None
-    assert after.q is not None
-    if before.q.shape[-1] < rotary.width:
+    was, now = (layer.qkv[0].double().cpu() for layer in (before, after))
+    if was.shape[-1] < rotary.width:
         return False
-    was, now = before.q.double().cpu(), after.q.double().cpu()
     part = rotate(was[..., : rotary.width], (SHIFT * rotary.turns).expand(was.shape[-2], -1), rotary.pairing)
     expected = torch.cat([part, was[..., rotary.width :]], -1)
     return float((now - expected).norm(dim=-1).max()) < CLOSE * float(was.norm(dim=-1).max())

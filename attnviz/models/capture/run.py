@@ -1,35 +1,47 @@
 """Record a model's attention: one forward pass that keeps Q, K and V, from which any head can be computed later.
 
+Or run it with its attention changed, to see how later layers and the output respond.
+
 >>> trace = capture(model, input_ids=ids)
 >>> trace.layers[0].weights(heads=2)              # what the model used, (B, 1, Q, K)
 >>> trace.layers[0].weights(heads=2, scale=None)  # the same head had the scores not been scaled
+>>> after = intervene(model, [Edit(layers=3, heads=(0, 5), silence=True)], input_ids=ids)
+>>> after.logits - trace.logits
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
-from contextlib import nullcontext
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from attnviz.base.message import Problem
-from attnviz.models.capture.adapter import adopt, choose_again, is_transformers, switched, takes_interface
+from attnviz.models.capture.adapter import is_transformers, switched, takes_interface
 from attnviz.models.capture.adapter_check import must_hold
-from attnviz.models.capture.compiled import uncompiled, unwrapped
+from attnviz.models.capture.attention_call import listening
 from attnviz.models.capture.eager_fallback import eager_layers
-from attnviz.models.capture.forward_pass import Logits, arguments, at_last, last_positions, logits_of, with_ids
-from attnviz.models.capture.generated import must_be_a_model, record_generation
+from attnviz.models.capture.edit import Edit, changing_streams
+from attnviz.models.capture.edited_layer import EditedPass
+from attnviz.models.capture.forward_pass import (
+    Logits,
+    arguments,
+    ids_and_masks,
+    last_positions,
+    logits_of,
+    uncompiled,
+    unwrapped,
+    with_ids,
+)
+from attnviz.models.capture.generated import record_generation
 from attnviz.models.capture.plain_torch import record_plain
-from attnviz.models.capture.recorder import Recorder, listening
+from attnviz.models.capture.recorder import Recorder
 from attnviz.models.capture.residual_watch import ResidualWatch
 from attnviz.models.capture.trace import Trace
 from attnviz.models.catalogue import LoadedModel
-
-__all__ = ["adopt", "capture", "choose_again"]
 
 
 def capture(
@@ -67,56 +79,99 @@ def capture(
                 'trace.inputs["sequences"]'
             )
         return record_generation(model, args, logits, inputs)
+    return _one_pass(model, (), args, logits, inputs, grad, residual)
+
+
+def intervene(
+    model: nn.Module | LoadedModel,
+    edits: Edit | Sequence[Edit],
+    *args: Any,
+    logits: Logits = "last",
+    grad: bool = False,
+    residual: bool = False,
+    **inputs: Any,
+) -> Trace:
+    """The same pass as `capture`, with `edits` applied; the trace records the changed attention.
+
+    Works on whatever `capture` reads exactly: models of transformers, and any torch model whose attention goes through
+    torch's own functions or `attnviz.attend`. With `residual`, the stream is that of the changed pass.
+    """
+    every = (edits,) if isinstance(edits, Edit) else tuple(edits) if isinstance(edits, Sequence) else (None,)
+    if not all(isinstance(each, Edit) for each in every):
+        raise Problem(
+            "{given} is no edit: intervene takes the model, one Edit or a list of them, then what the model takes",
+            given=type(edits).__name__,
+        )
+    must_hold()
+    return _one_pass(model, every, args, logits, inputs, grad, residual)
+
+
+def _one_pass(
+    model: Any,
+    edits: tuple[Any, ...],
+    args: tuple[Any, ...],
+    logits: Logits,
+    inputs: dict[str, Any],
+    grad: bool,
+    residual: bool,
+) -> Trace:
+    """One pass of a module, by the way that it can be read in, with its edits."""
     args, inputs, tokens = with_ids(model, args, inputs)
-    return replace(_captured(must_be_a_model(unwrapped(model)), args, logits, inputs, grad, residual), tokens=tokens)
+    model = unwrapped(model)
+    changes = EditedPass(model, tuple(edit for edit in edits if not edit.of_stream))
+    with changing_streams(model, [edit for edit in edits if edit.of_stream]):
+        trace = _read(model, args, logits, inputs, grad, residual, changes)
+    changes.must_have_met_all()
+    return replace(trace, tokens=tokens)
 
 
-def _captured(
-    model: nn.Module, args: tuple[Any, ...], logits: Logits, inputs: dict[str, Any], grad: bool, residual: bool
+def _read(
+    model: nn.Module,
+    args: tuple[Any, ...],
+    logits: Logits,
+    inputs: dict[str, Any],
+    grad: bool,
+    residual: bool,
+    changes: EditedPass,
 ) -> Trace:
     """One pass of a module, by the way that it can be read in."""
     if takes_interface(model):
-        trace, _ = record(model, Recorder(model, grad, residual), logits, by_name(model, args, inputs), grad, residual)
-        if trace.layers:
+        recorder = Recorder(model, grad, residual, changes.changed)
+        trace, _ = record(model, recorder, logits, _by_name(model, args, inputs))
+        if trace.layers or changes.edits:
             return trace
     if not is_transformers(model):
-        return record_plain(model, args, logits, inputs, grad, residual)
+        return record_plain(model, args, logits, inputs, grad, residual, changes.changed)
+    if changes.edits:
+        raise Problem(
+            "{model} computes attention in its own way; it can be shown but not changed. A forward hook of torch can "
+            "change what one of its modules hands on, and capture then records the changed pass",
+            model=type(model).__name__,
+        )
     if residual:
         raise Problem(
             "{model} gives its weights only, and not its residual stream; leave residual out",
             model=type(model).__name__,
         )
-    return eager_layers(model, logits, by_name(model, args, inputs))
+    return eager_layers(model, logits, _by_name(model, args, inputs))
 
 
-def by_name(model: nn.Module, args: tuple[Any, ...], inputs: dict[str, Any]) -> dict[str, Any]:
+def _by_name(model: nn.Module, args: tuple[Any, ...], inputs: dict[str, Any]) -> dict[str, Any]:
     """All arguments by the names that the model's forward gives them."""
     if not args:
         return inputs
     return dict(inspect.signature(model.forward).bind_partial(*args).arguments) | inputs
 
 
-def record(
-    model: nn.Module,
-    recorder: Recorder,
-    logits: Logits,
-    inputs: dict[str, Any],
-    grad: bool = False,
-    residual: bool = False,
-) -> tuple[Trace, Any]:
+def record(model: nn.Module, recorder: Recorder, logits: Logits, inputs: dict[str, Any]) -> tuple[Trace, Any]:
     """Run the pass with `recorder` answering its attention calls; returns the trace and the model's output."""
     part, given = arguments(model, logits, inputs)
     watch = ResidualWatch(model)
-    watching = watch.watching() if residual else nullcontext()
-    with torch.set_grad_enabled(grad), uncompiled(model), switched(model), listening(recorder), watching:
+    watching = watch.watching(recorder.residual)
+    with torch.set_grad_enabled(recorder.grad), uncompiled(model), switched(model), listening(recorder), watching:
         output = part(**given)
-    kept = {
-        name: value for name, value in inputs.items() if isinstance(value, Tensor) and not value.is_floating_point()
-    }
-    layers, found = tuple(recorder.layers), logits_of(output, logits, model, inputs)
-    if not residual:
-        return Trace(layers, found, kept), output
-    length = layers[0].shape[2] if layers else 0
-    at = last_positions(inputs, model, length)
-    stream = watch.residual(layers, at_last(found, at), at)
-    return Trace(layers, found, kept, stream, at), output
+    trace = Trace(tuple(recorder.layers), logits_of(output, logits, model, inputs), ids_and_masks(inputs))
+    if not recorder.residual:
+        return trace, output
+    length = trace.layers[0].shape[2] if trace.layers else 0
+    return watch.added(trace, last_positions(inputs, model, length)), output

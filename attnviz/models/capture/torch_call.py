@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Any
 
 import torch
@@ -14,7 +15,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from attnviz.core.attention import Scale, Stages, attend, scale_factor
-from attnviz.models.capture.attention_call import Call, MaskSplitter
+from attnviz.models.capture.attention_call import Call, split_mask
 from attnviz.models.capture.recorded_layer import RecordedLayer
 
 _HEADS = ("num_heads", "n_heads", "n_head", "heads", "num_attention_heads", "nhead")
@@ -26,7 +27,6 @@ class TorchCall:
 
     call: Call
     answer_of: Callable[[RecordedLayer, Any], Any]  #: from that layer and the function's own answer
-    cross: bool | None = None  #: whether the keys come from another sequence; None: not known
 
 
 def understand(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], module: nn.Module) -> TorchCall | None:
@@ -53,37 +53,24 @@ def _fused(
     if attn_mask is not None:
         attn_mask = _four_axes(_like_scores(attn_mask, query, key), module)
     q, k, v = (_four_axes(t, module) for t in (query, key, value))
-    allowed, bias = MaskSplitter().split(attn_mask)
+    allowed, bias = (None, None) if attn_mask is None else split_mask(attn_mask)
     factor = q.shape[-1] ** -0.5 if scale is None else float(scale)
-
-    def answer_of(layer: RecordedLayer, own: Tensor) -> Tensor:
-        return layer.head_outputs().reshape(own.shape).to(own.dtype)
-
-    return TorchCall(Call(q, k, v, attn_mask, allowed, is_causal, bias, None, None, factor, dropout_p, ()), answer_of)
+    call = Call(q, k, v, attn_mask, allowed, is_causal, bias, None, None, factor, dropout_p)
+    return TorchCall(call, lambda layer, own: layer.head_outputs().reshape(own.shape).to(own.dtype))
 
 
 def _four_axes(tensor: Tensor, module: nn.Module) -> Tensor:
     """(B, H, positions, width). In three axes the first is heads, or batch and heads in one."""
-    if tensor.dim() > 4:
-        return tensor.flatten(0, -4)
-    if tensor.dim() == 2:
-        return tensor[None, None]
-    if tensor.dim() == 3:
-        heads = _heads_of(module)
-        return tensor.unflatten(0, (-1, heads)) if heads and tensor.shape[0] % heads == 0 else tensor.unsqueeze(1)
-    return tensor
-
-
-def _heads_of(module: nn.Module) -> int | None:
-    found = (getattr(module, name, None) for name in _HEADS)
-    return next((number for number in found if isinstance(number, int) and number > 0), None)
+    if tensor.dim() != 3:
+        return _led(tensor)
+    named = (getattr(module, name, None) for name in _HEADS)
+    heads = next((number for number in named if isinstance(number, int) and number > 0), None)
+    return tensor.unflatten(0, (-1, heads)) if heads and tensor.shape[0] % heads == 0 else tensor.unsqueeze(1)
 
 
 def _like_scores(mask: Tensor, query: Tensor, key: Tensor) -> Tensor:
     """A mask with the same leading axes as the scores where those are not the usual four."""
-    if query.dim() == 4:
-        return mask.reshape(*(1,) * (4 - mask.dim()), *mask.shape)
-    return mask.expand(*query.shape[:-1], key.shape[-2])
+    return _led(mask) if query.dim() == 4 else mask.expand(*query.shape[:-1], key.shape[-2])
 
 
 def _ours(
@@ -103,7 +90,7 @@ def _ours(
     factor = scale_factor(scale, q.shape[-1])
     q, k, v = (_led(t) for t in (q, k, v))
     mask, bias = (None if t is None else _led(t) for t in (mask, bias))
-    call = Call(q, k, v, mask, mask, False, bias, softcap, sinks, factor, dropout if training else 0.0, ())
+    call = Call(q, k, v, mask, mask, False, bias, softcap, sinks, factor, dropout if training else 0.0)
     return TorchCall(call, _other_stages)
 
 
@@ -114,6 +101,9 @@ def _other_stages(layer: RecordedLayer, own: Stages) -> Stages:
 
 
 def _led(tensor: Tensor) -> Tensor:
+    """With four axes: those in front joined, or put before the others; the very tensor where it has four."""
+    if tensor.dim() == 4:
+        return tensor
     return tensor.flatten(0, -4) if tensor.dim() > 4 else tensor.reshape(*(1,) * (4 - tensor.dim()), *tensor.shape)
 
 
@@ -146,7 +136,8 @@ def _multi_head(  # its many arguments are torch's, in torch's order
     is_causal: bool = False,
 ) -> TorchCall:
     """`F.multi_head_attention_forward`, which projects as well: q, k and v are projected here once more."""
-    cross = not _same(query, key)
+    one, other = ((t.data_ptr(), t.shape, t.stride()) for t in (query, key))
+    cross = one != other  # else they are the same numbers in memory, be it as two views
     if query.dim() == 2:
         query, key, value = (t.unsqueeze(1) for t in (query, key, value))
         key_padding_mask = None if key_padding_mask is None else key_padding_mask.unsqueeze(0)
@@ -168,37 +159,28 @@ def _multi_head(  # its many arguments are torch's, in torch's order
     def answer_of(layer: RecordedLayer, own: tuple[Tensor, Tensor | None]) -> tuple[Tensor, Tensor | None]:
         made = layer.head_outputs().permute(2, 0, 1, 3).flatten(2).to(own[0].dtype)  # (Q, B, M)
         weights = layer.weights() if not average_attn_weights else layer.weights().mean(1)
-        told = None if own[1] is None else weights.reshape(own[1].shape).to(own[1].dtype)
-        return F.linear(made, out_proj_weight, out_proj_bias).reshape(own[0].shape), told
+        shown = None if own[1] is None else weights.reshape(own[1].shape).to(own[1].dtype)
+        return F.linear(made, out_proj_weight, out_proj_bias).reshape(own[0].shape), shown
 
     dropout = dropout_p if training else 0.0
-    call = Call(q, k, v, None, allowed, False, bias, None, None, q.shape[-1] ** -0.5, dropout, ())
-    return TorchCall(call, answer_of, cross)
-
-
-def _same(one: Tensor, other: Tensor) -> bool:
-    """Whether two tensors are the same numbers in memory, be it as two views."""
-    return one is other or (one.data_ptr(), one.shape, one.stride()) == (other.data_ptr(), other.shape, other.stride())
+    factor = q.shape[-1] ** -0.5
+    return TorchCall(Call(q, k, v, None, allowed, False, bias, None, None, factor, dropout, cross=cross), answer_of)
 
 
 def _of_masks(
     attn_mask: Tensor | None, key_padding_mask: Tensor | None, k_len: int, batch: int
 ) -> tuple[Tensor | None, Tensor | None]:
     """`allowed` and `bias` of nn.MultiheadAttention's two masks, where True hides. Keys added behind stay visible."""
-    allowed, bias = None, None
+    masks = []
     if attn_mask is not None:
-        shaped = attn_mask.unflatten(0, (batch, -1)) if attn_mask.dim() == 3 else attn_mask[None, None]
-        allowed, bias = _one_mask(shaped, k_len)
+        masks.append(attn_mask.unflatten(0, (batch, -1)) if attn_mask.dim() == 3 else attn_mask[None, None])
     if key_padding_mask is not None:
-        seen, added = _one_mask(key_padding_mask[:, None, None, :], k_len)
-        allowed = seen if allowed is None else allowed if seen is None else allowed & seen
-        bias = added if bias is None else bias if added is None else bias + added
-    return allowed, bias
-
-
-def _one_mask(mask: Tensor, k_len: int) -> tuple[Tensor | None, Tensor | None]:
-    mask = F.pad(mask, (0, k_len - mask.shape[-1]))  # False, or 0
-    return MaskSplitter().split(~mask if mask.dtype == torch.bool else mask)
+        masks.append(key_padding_mask[:, None, None, :])
+    padded = [F.pad(mask, (0, k_len - mask.shape[-1])) for mask in masks]  # with False, or 0
+    parts = [split_mask(~mask if mask.dtype == torch.bool else mask) for mask in padded]
+    allowed = [seen for seen, _ in parts if seen is not None]
+    added = [bias for _, bias in parts if bias is not None]
+    return reduce(Tensor.logical_and, allowed) if allowed else None, reduce(Tensor.add, added) if added else None
 
 
 _READERS: dict[Any, Callable[..., TorchCall]] = {

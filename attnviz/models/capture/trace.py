@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
@@ -14,14 +14,17 @@ from torch import Tensor
 from attnviz.base.extras import needed_for
 from attnviz.base.message import Message, Problem, Several
 from attnviz.base.words import N_
-from attnviz.core import measures as core_rollout
-from attnviz.models.capture.next_token import LogitAttribution, attribute
+from attnviz.core import measures
 from attnviz.models.capture.recorded_layer import AttentionKind, RecordedLayer, StackName
-from attnviz.models.capture.residual import Residual
+from attnviz.models.capture.residual import LogitAttribution, Residual, attribute
 from attnviz.models.capture.trace_file import read_trace_file, summary, trace_bytes, trace_of_bytes, write_trace_file
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+#: fields of a layer that are the model's own, or that an edit has put there
+NOT_COUNTED = ("sinks", "set_weights", "set_output")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -65,18 +68,16 @@ class Trace:
         """
         if isinstance(place, str):
             return self._named(place)
-        if isinstance(place, slice):
-            return self.layers[place]
-        if not -len(self.layers) <= place < len(self.layers):
+        if not isinstance(place, slice) and not -len(self.layers) <= place < len(self.layers):
             raise IndexError(f"layer {place} is not in this trace, which has {len(self.layers)}")
         return self.layers[place]
 
     def _named(self, name: str) -> RecordedLayer:
-        found = [layer for layer in self.layers if layer.name == name]
-        if len(found) == 1:
-            return found[0]
-        if found:
-            raise KeyError(f"{name} ran {len(found)} times in this pass; give the number of the layer instead")
+        named = [layer for layer in self.layers if layer.name == name]
+        if len(named) == 1:
+            return named[0]
+        if named:
+            raise KeyError(f"{name} ran {len(named)} times in this pass; give the number of the layer instead")
         some = ", ".join(layer.name for layer in self.layers[:3])
         raise KeyError(
             f"no layer of this trace is called {name}; it has {some}{', ...' if len(self.layers) > 3 else ''}"
@@ -93,22 +94,18 @@ class Trace:
         ]
         lists = {(layer.tower, layer.stack, layer.kind) for layer in among}
         if len(lists) > 1:
-            said = Several(sorted(f"{stack} {kind} ({tower})" for tower, stack, kind in lists))
-            raise Problem("this trace has several lists of layers: {lists}; say stack= and kind=", lists=said)
-        found = [layer for layer in among if layer.index == index]
-        if not found:
-            raise Problem("there is no layer {index} here; there are {count}", index=index, count=len(among))
-        return found[0]
+            names = Several(sorted(f"{stack} {kind} ({tower})" for tower, stack, kind in lists))
+            raise Problem("this trace has several lists of layers: {lists}; say stack= and kind=", lists=names)
+        for layer in among:
+            if layer.index == index:
+                return layer
+        raise Problem("there is no layer {index} here; there are {count}", index=index, count=len(among))
 
     def to(self, device: torch.device | str) -> Trace:
         """The same trace on another device."""
-        moved = tuple(_moved(layer, device) for layer in self.layers)
-        logits = None if self.logits is None else self.logits.to(device)
-        inputs = {name: value.to(device) for name, value in self.inputs.items()}
-        if self.residual is None or self.last is None:
-            return Trace(moved, logits, inputs, tokens=self.tokens)
-        held = {name: value.to(device) for name, value in self.residual.tensors().items()}
-        return Trace(moved, logits, inputs, Residual.of(self.residual.plain(), held), self.last.to(device), self.tokens)
+        layers, others, extra = self._in_parts()
+        moved = tuple(layer.each(lambda tensor: tensor.to(device)) for layer in layers)
+        return Trace._of_parts(moved, {name: value.to(device) for name, value in others.items()}, extra)
 
     def save(self, path: Path | str) -> None:
         """Write the trace as one safetensors file, which later versions open too; of a capture with `residual` with
@@ -158,9 +155,7 @@ class Trace:
         at = self.last if position is None else torch.full_like(self.last, position)
         return attribute(self.layers, self.residual, token, versus, at)
 
-    def rollout(
-        self, stack: StackName | None = None, residual: float = 0.5, heads: core_rollout.Heads = "mean"
-    ) -> Tensor:
+    def rollout(self, stack: StackName | None = None, residual: float = 0.5, heads: measures.Heads = "mean") -> Tensor:
         """The share of each input token in each position after every layer, (L, B, T, T): rows sum to 1.
 
         Attention followed through all self-attention layers (Abnar & Zuidema 2020): each layer's heads are joined by
@@ -170,10 +165,10 @@ class Trace:
         among = [layer for layer in self.layers if layer.kind == "self" and stack in (None, layer.stack)]
         lists = {(layer.tower, layer.stack) for layer in among}
         if len(lists) != 1:
-            said = Several(sorted(f"{each} ({tower})" for tower, each in lists) or (Message("none"),))
-            raise Problem("rollout follows one list of self-attention layers: {lists}; say stack=", lists=said)
-        joined = [core_rollout.joined_heads(layer.weights().detach(), heads) for layer in among]
-        return core_rollout.rollout(torch.stack(joined), residual)
+            names = Several(sorted(f"{each} ({tower})" for tower, each in lists) or (Message("none"),))
+            raise Problem("rollout follows one list of self-attention layers: {lists}; say stack=", lists=names)
+        joined = [measures.joined_heads(layer.weights().detach(), heads) for layer in among]
+        return measures.rollout(torch.stack(joined), residual)
 
     def to_dataframe(self, layers: int | str | None = None, heads: int | None = None) -> pd.DataFrame:
         """One row for each weight: layer (in execution order), name, batch, head, query, key and weight.
@@ -189,35 +184,11 @@ class Trace:
     @cached_property
     def nbytes(self) -> int:
         """Bytes that the trace keeps in memory. Shared storage is counted once, the model's weights not at all."""
-        storages = {}
+        tensors = [*(self.residual or ()), *([] if self.logits is None else [self.logits])]
         for layer in self.layers:
-            for tensor in (
-                layer.q,
-                layer.k,
-                layer.v,
-                layer.allowed,
-                layer.padding,
-                layer.queries,
-                layer.bias,
-                layer.norms,
-                layer.reported,
-                layer.w_o,
-                layer.b_o,
-            ):
-                if tensor is not None:
-                    storage = tensor.untyped_storage()
-                    storages[storage.data_ptr()] = storage.nbytes()
-        if self.logits is not None:
-            storages[self.logits.untyped_storage().data_ptr()] = self.logits.untyped_storage().nbytes()
-        for stream in self.residual or ():
-            storages[stream.untyped_storage().data_ptr()] = stream.untyped_storage().nbytes()
-        return sum(storages.values())
-
-
-def _moved(layer: RecordedLayer, device: torch.device | str) -> RecordedLayer:
-    held = {entry.name: getattr(layer, entry.name) for entry in fields(layer)}
-    tensors: dict[str, Any] = {name: value.to(device) for name, value in held.items() if isinstance(value, Tensor)}
-    return replace(layer, **tensors)
+            tensors += [tensor for name, tensor in layer.tensors().items() if name not in NOT_COUNTED]
+        storages = (tensor.untyped_storage() for tensor in tensors)
+        return sum({storage.data_ptr(): storage.nbytes() for storage in storages}.values())
 
 
 def _rows(number: int, layer: RecordedLayer, head: int | None) -> dict[str, object]:

@@ -22,22 +22,6 @@ from attnviz.models.capture.recorded_layer import RecordedLayer
 
 FORMAT = "attnviz-trace-1"
 _PLAIN = ("stack", "kind", "index", "name", "scale", "causal", "softcap", "scales", "tower", "run")
-_TENSORS = (
-    "q",
-    "k",
-    "v",
-    "allowed",
-    "padding",
-    "queries",
-    "bias",
-    "sinks",
-    "norms",
-    "reported",
-    "w_o",
-    "b_o",
-    "set_weights",
-    "set_output",
-)
 
 
 def write_trace_file(
@@ -47,13 +31,13 @@ def write_trace_file(
 
     Under a temporary name first, so that a reader never sees half a file.
     """
-    tensors, said = _in_parts(layers, others, extra)
+    tensors, header = _in_parts(layers, others, extra)
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     with needed_for(N_("Saving a trace")):
         from safetensors.torch import save_file  # here because a capture does not need it
-    save_file(tensors, temporary, said)
+    save_file(tensors, temporary, header)
     temporary.replace(path)
 
 
@@ -74,15 +58,17 @@ def _in_parts(
     tensors: dict[str, Tensor] = {}
     described = []
     names: dict[tuple[Any, ...], str] = {}
-    with_norms = [_with_norms(layer) for layer in layers]  # all stay alive, so that no two share an address
-    for number, kept in enumerate(with_norms):
-        fields: dict[str, Any] = {name: getattr(kept, name) for name in _PLAIN}
-        fields["silenced"] = sorted(kept.silenced)
+    with_norms = [
+        layer if layer.w_o is None or layer.v is None else replace(layer, norms=layer.value_norms()) for layer in layers
+    ]
+    for number, kept in enumerate(with_norms):  # all stay alive, so that no two share an address
+        fields: dict[str, Any] = {name: getattr(kept, name) for name in _PLAIN} | {"silenced": sorted(kept.silenced)}
         if kept.why is not None:
             fields["why"] = [kept.why.template, kept.why.params]
-        held = {name: value for name in _TENSORS if (value := getattr(kept, name)) is not None}
-        fields["tensors"] = {name: _put(value, f"{number}.{name}", tensors, names) for name, value in held.items()}
-        described.append(fields)
+        held = kept.tensors().items()
+        described.append(
+            fields | {"tensors": {name: _put(value, f"{number}.{name}", tensors, names) for name, value in held}}
+        )
     tensors |= {name: value.detach().cpu().contiguous().clone() for name, value in others.items()}
     return tensors, {"format": FORMAT, "layers": json.dumps(described), "extra": json.dumps(dict(extra))}
 
@@ -129,10 +115,6 @@ def _layer(fields: dict[str, Any], tensors: dict[str, Tensor]) -> RecordedLayer:
     return RecordedLayer(**plain, **held, silenced=frozenset(fields["silenced"]), why=why)
 
 
-def _with_norms(layer: RecordedLayer) -> RecordedLayer:
-    return layer if layer.w_o is None or layer.v is None else replace(layer, norms=layer.value_norms())
-
-
 def _put(value: Tensor, name: str, tensors: dict[str, Tensor], names: dict[tuple[Any, ...], str]) -> str:
     """The name under which a tensor is saved; a tensor that several layers share, such as a mask, is saved once."""
     key = (value.data_ptr(), tuple(value.shape), value.stride(), value.dtype)
@@ -152,9 +134,9 @@ def summary(
     place = "" if device == "cpu" else f", on {device}"
     lines = [f"<Trace: {_count(len(layers), 'layer')}, {decimal(nbytes)}{place}"]
     lines += [f"  [{_ranges(numbers)}] {kind}{_names(layers, numbers)}" for (_, kind), numbers in kinds.items()]
-    told = [f"{name} {tuple(value.shape)}" for name, value in tensors.items() if value is not None]
-    told += [f"residual stream at {streams} places"] if streams else []
-    lines += [f"  {', '.join(told)}"] if told else []
+    shapes = [f"{name} {tuple(value.shape)}" for name, value in tensors.items() if value is not None]
+    shapes += [f"residual stream at {streams} places"] if streams else []
+    lines += [f"  {', '.join(shapes)}"] if shapes else []
     return "\n".join(lines) + ">"
 
 

@@ -20,7 +20,7 @@ from attnviz.canvas.head.attention_view import head_view
 from attnviz.canvas.head.pictures import LiveHeads, head_picture, lines_picture, live_view
 from attnviz.canvas.shared.kinds import Head, HeadScene, Pin, Pins, Raw
 from attnviz.canvas.shared.registration import component
-from attnviz.engine.engine_protocol import Rerun
+from attnviz.engine import Rerun
 from attnviz.live import page as live_page
 from attnviz.models.loading import availability
 from attnviz.pages.home import choices, maths

@@ -12,8 +12,7 @@ from attnviz.base.message import Problem
 from attnviz.core.cache import KVCache
 from attnviz.core.costs import kv_bytes, parameters
 from attnviz.core.heads import HeadLayout, SharingKind
-from attnviz.core.modules import Attention
-from attnviz.core.seeding import seeded
+from attnviz.core.modules import Attention, seeded
 
 MOST_BYTES = 1 << 29
 

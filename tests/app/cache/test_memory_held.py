@@ -11,7 +11,7 @@ import pytest
 from attnviz.app.cache import model_cache
 from attnviz.app.cache.bounded_cache import give_back
 from attnviz.base.head_edit import HeadEdit
-from attnviz.engine.engine_protocol import Rerun
+from attnviz.engine import Rerun
 from attnviz.pages.explore.panels import overview
 from attnviz.runs import what_if
 from attnviz.runs.model_run import Request

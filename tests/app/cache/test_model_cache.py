@@ -23,8 +23,7 @@ from attnviz.app.cache.bounded_cache import BoundedCache
 from attnviz.app.cache.waiting_line import WaitingLine
 from attnviz.base.head_edit import HeadEdit
 from attnviz.base.message import Message, Problem
-from attnviz.engine import chosen_engine
-from attnviz.engine.engine_protocol import Rerun
+from attnviz.engine import Rerun, chosen_engine
 from attnviz.models.loading import load, version
 from attnviz.pages.explore.maths import whole_model
 from attnviz.pages.explore.panels import head as head_panel

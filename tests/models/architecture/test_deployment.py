@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attnviz.base.message import Problem
-from attnviz.core.roofline import Machine
+from attnviz.core.costs import Machine
 from attnviz.models.architecture import meta_device
 from attnviz.models.architecture.architecture import Architecture
 from attnviz.models.architecture.custom_shape import CustomShape, as_latent, shared_otherwise

@@ -13,8 +13,7 @@ from transformers.models.auto.configuration_auto import CONFIG_MAPPING_NAMES
 from transformers.models.auto.modeling_auto import MODEL_MAPPING_NAMES
 
 from attnviz.base.message import Problem
-from attnviz.models.capture.intervention import Edit, intervene
-from attnviz.models.capture.run import adopt, capture
+from attnviz.models.capture import Edit, adopt, capture, intervene
 from scripts.family_check import attentions, build, check, compare, from_config
 from scripts.family_inputs import inputs_for, text
 from scripts.tiny_config import tiny

@@ -5,9 +5,9 @@ from torch.testing import assert_close
 from transformers import GPTNeoConfig, GPTNeoForCausalLM, T5Config, T5ForConditionalGeneration
 
 from attnviz.core import masks
-from attnviz.core.yardstick import measure
-from attnviz.models.capture import RecordedLayer, all_heads, measures, sweep, yardstick
+from attnviz.models.capture import RecordedLayer, all_heads, sweep, yardstick
 from attnviz.models.capture.run import capture
+from tests.models.capture.test_yardstick import measure, measures
 from tests.models.tiny import bert, eager, llama, padded, tokens
 
 

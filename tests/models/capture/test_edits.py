@@ -7,7 +7,7 @@ import torch
 from torch.testing import assert_close
 
 from attnviz.base.message import Problem
-from attnviz.models.capture.intervention import Edit, intervene
+from attnviz.models.capture import Edit, intervene
 from attnviz.models.capture.run import capture
 from attnviz.models.capture.trace import Trace
 from tests.models.tiny import bert, llama, tokens

@@ -4,7 +4,7 @@ from torch.testing import assert_close
 
 from attnviz.base.message import Problem
 from attnviz.core.masks import causal
-from attnviz.models.capture.intervention import Edit, intervene
+from attnviz.models.capture import Edit, intervene
 from attnviz.models.capture.run import capture
 from tests.models.tiny import bert, eager, llama, padded, tokens
 

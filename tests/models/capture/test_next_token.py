@@ -3,7 +3,7 @@ import torch
 from torch.testing import assert_close
 
 from attnviz.base.message import Problem
-from attnviz.models.capture.next_token import guesses, moved, probabilities, probability_moved
+from attnviz.models.capture.next_token import guesses, moved, probabilities, probability_moved, sampler
 from attnviz.models.capture.run import capture
 from tests.models.tiny import llama, tokens
 
@@ -24,6 +24,14 @@ def test_temperature_and_top_k_change_the_probabilities():
     assert_close(probabilities(logits, 1e-6), torch.tensor([0.0, 1.0, 0.0, 0.0]))
     assert_close(probabilities(logits, 1e30), torch.full((4,), 0.25))
     assert [guess.token for guess in guesses(logits, 10, top_k=2)] == [1, 2]
+
+
+def test_a_seed_repeats_what_is_drawn_and_at_temperature_0_the_likeliest_is_taken():
+    logits = torch.tensor([1.0, 3.0, 2.0, -1.0])
+    drawn = [[choose(logits) for _ in range(20)] for choose in (sampler(1.5, seed=seed) for seed in (3, 3, 4))]
+    assert drawn[0] == drawn[1] != drawn[2]
+    assert len(set(drawn[0])) > 1
+    assert sampler()(logits) == 1
 
 
 def test_moved_lists_the_likeliest_tokens_before_and_after():

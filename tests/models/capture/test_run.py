@@ -12,10 +12,9 @@ from transformers import MambaConfig, MambaForCausalLM
 from attnviz.base.message import Problem
 from attnviz.core.attention import attend
 from attnviz.core.masks import causal
-from attnviz.models.capture import Edit, adapter, intervene
+from attnviz.models.capture import Edit, adapter, adopt, capture, intervene
 from attnviz.models.capture.adapter import NAME, switched
 from attnviz.models.capture.output_projection import lengths_through, output_projection_of, value_lengths
-from attnviz.models.capture.run import adopt, capture
 from tests.models.tiny import bert, eager, llama, padded, tokens
 
 
@@ -269,7 +268,7 @@ def test_another_way_of_running_a_model_waits_for_the_captures_that_are_under_wa
 
 
 def test_a_capture_that_starts_while_another_one_switches_keeps_the_model_switched(monkeypatch):
-    model, write = llama(), adapter._write
+    model, write = llama(), adapter._set
     entered, go, found = threading.Event(), threading.Event(), []
 
     def second() -> None:
@@ -286,7 +285,7 @@ def test_a_capture_that_starts_while_another_one_switches_keeps_the_model_switch
             thread.start()
             entered.wait(0.3)  # the config says ours already, and nothing says yet who has it
 
-    monkeypatch.setattr(adapter, "_write", slowly)
+    monkeypatch.setattr(adapter, "_set", slowly)
     with switched(model):
         pass
     entered.wait(5)
@@ -297,13 +296,13 @@ def test_a_capture_that_starts_while_another_one_switches_keeps_the_model_switch
 
 
 def test_who_runs_a_model_while_it_is_being_switched_is_told_what_it_was(monkeypatch):
-    model, write, told = llama(), adapter._write, []
+    model, write, told = llama(), adapter._set, []
 
     def watched(config, name):
         write(config, name)
         told.append(adapter.original(model))
 
-    monkeypatch.setattr(adapter, "_write", watched)
+    monkeypatch.setattr(adapter, "_set", watched)
     with switched(model):
         pass
     assert told == ["sdpa", "sdpa"]

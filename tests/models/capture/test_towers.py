@@ -13,7 +13,7 @@ from transformers import (
 )
 
 from attnviz.base.message import Problem
-from attnviz.models.capture.intervention import Edit, intervene
+from attnviz.models.capture import Edit, intervene
 from attnviz.models.capture.run import capture
 from attnviz.models.capture.trace import Trace
 from tests.models.tiny import eager, llama, tokens

@@ -7,7 +7,7 @@ from safetensors.torch import save_file
 from torch.testing import assert_close
 
 from attnviz.base.message import Problem
-from attnviz.models.capture.intervention import Edit, intervene
+from attnviz.models.capture import Edit, intervene
 from attnviz.models.capture.run import capture
 from attnviz.models.capture.trace import Trace
 from attnviz.models.capture.trace_file import FORMAT

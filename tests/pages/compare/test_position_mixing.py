@@ -6,7 +6,7 @@ import torch
 from torch import nn
 
 from attnviz.base.message import Problem
-from attnviz.core.seeding import seeded
+from attnviz.core.modules import seeded
 from attnviz.pages.compare.maths import compared_layers, position_mixing
 from attnviz.pages.compare.maths.layer_costs import Config as Sizes
 from attnviz.pages.compare.maths.position_mixing import Config

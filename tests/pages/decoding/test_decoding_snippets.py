@@ -5,8 +5,8 @@ import io
 
 import pytest
 
+from attnviz.core.costs import Machine
 from attnviz.core.precision import PLAIN_BITS
-from attnviz.core.roofline import Machine
 from attnviz.models.architecture import Architecture
 from attnviz.pages.decoding.maths import (
     cache_traps,

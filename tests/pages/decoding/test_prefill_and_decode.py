@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from attnviz.core.roofline import Machine, decode_step
+from attnviz.core.costs import Machine, decode_step
 from attnviz.pages.decoding.maths import __main__, prefill_and_decode
 from attnviz.pages.decoding.maths.prefill_and_decode import by_formula, measure
 from tests.pages.decoding.conftest import of_family

@@ -11,12 +11,10 @@ from torch import Tensor
 
 from attnviz.core import masks
 from attnviz.core.attention import Scale, attend, scale_factor
-from attnviz.core.modules import Attention
-from attnviz.core.normalisation import RMSNorm
+from attnviz.core.modules import Attention, seeded
 from attnviz.core.positions import ALiBi, Position, Sinusoidal, sinusoidal
-from attnviz.core.projections import PackedQKV, SeparateQKV, join_heads, split_heads
+from attnviz.core.projections import PackedQKV, RMSNorm, SeparateQKV, join_heads, split_heads
 from attnviz.core.rope import RoPE
-from attnviz.core.seeding import seeded
 from attnviz.pages.build.maths.inputs import Config, check, vectors, weights
 
 NORM_EPS = 1e-6  #: added to the mean square in QK norm, so that a row of zeros can be divided

@@ -24,8 +24,8 @@ from torch import Tensor, nn
 
 from attnviz.base.limits import require_multiple
 from attnviz.base.message import Message, Problem
-from attnviz.core.roofline import processor_name
-from attnviz.core.seeding import seeded
+from attnviz.core.costs import processor_name
+from attnviz.core.modules import seeded
 from attnviz.pages.compare.maths import compared_layers, layer_costs
 
 KINDS = ("explicit", "fused", "linear", "lstm", "gru", "conv")

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from attnviz.base.limits import require_between, require_multiple, require_within
-from attnviz.core.seeding import seeded
+from attnviz.core.modules import seeded
 from attnviz.pages.compare.maths import compared_layers
 
 KINDS = ("attention", "linear", "lstm", "conv")

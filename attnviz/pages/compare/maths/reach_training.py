@@ -19,7 +19,7 @@ import torch
 from torch import Tensor, nn
 
 from attnviz.base.limits import require_multiple, require_within
-from attnviz.core.seeding import seeded
+from attnviz.core.modules import seeded
 from attnviz.pages.compare.maths import compared_layers, layer_costs
 
 LABELS = 8

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from attnviz.core.cache import EvictionKind
+from attnviz.core.costs import Machine
 from attnviz.core.precision import PLAIN_BITS
-from attnviz.core.roofline import Machine
 from attnviz.pages.decoding.maths import growing_bytes, kept_positions, quantised_cache, token_by_token
 from attnviz.pages.decoding.maths.decoders import CORE, CORE_LAYERS
 from attnviz.pages.decoding.maths.prefill_and_decode import PassPoint

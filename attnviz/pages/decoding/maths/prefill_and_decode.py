@@ -15,8 +15,7 @@ from typing import Literal
 import torch
 
 from attnviz.base.message import Problem
-from attnviz.core.costs import pairs
-from attnviz.core.roofline import DecodingStep, Machine, decode_step, processor_name
+from attnviz.core.costs import DecodingStep, Machine, decode_step, pairs, processor_name
 from attnviz.models.capture import RecordedLayer
 from attnviz.models.settings import current
 from attnviz.pages.decoding.maths.decoders import Decoder, qkv

@@ -11,7 +11,7 @@ from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.code_snippet import snippet
 from attnviz.app.text import plain
 from attnviz.base.words import _
-from attnviz.core.roofline import Machine
+from attnviz.core.costs import Machine
 from attnviz.models.architecture import gpus
 from attnviz.models.settings import current
 from attnviz.pages.decoding import choices, figures

@@ -12,8 +12,8 @@ import numpy as np
 from torch import nn
 
 from attnviz.base.message import Message
-from attnviz.core.yardstick import Yardstick
 from attnviz.models.capture import sweep, yardstick
+from attnviz.models.capture.all_heads import Yardstick
 from attnviz.runs.model_run import Stack
 
 #: measure -> (its name, its definition with its range); the ids are fields of HeadMeasures

@@ -22,7 +22,7 @@ from attnviz.base.words import _, ended, listed, ngettext, sentences
 from attnviz.canvas.head.attention_view import head_view
 from attnviz.canvas.head.pictures import head_picture
 from attnviz.canvas.shared.kinds import Head, HeadScene
-from attnviz.engine.engine_protocol import Rerun
+from attnviz.engine import Rerun
 from attnviz.figures import attention_figures as figures
 from attnviz.models.capture import Trace
 from attnviz.pages.explore import choices

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from attnviz.base.message import Problem
 from attnviz.core import masks
 from attnviz.core.attention import attend
-from attnviz.core.seeding import seeded
+from attnviz.core.modules import seeded
 
 WIDTH = 32
 MOST_WORDS = 32  #: different words that the small model learns, at most

@@ -17,7 +17,7 @@ from torch import Tensor
 from attnviz.base.limits import require_between
 from attnviz.base.message import Message, Problem, Several
 from attnviz.core import masks, patterns
-from attnviz.core.key_intervals import Pattern
+from attnviz.core.patterns import Pattern
 
 RuleValue = int | bool | str
 Values = Mapping[str, Any]

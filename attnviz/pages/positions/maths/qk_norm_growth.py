@@ -13,8 +13,7 @@ from attnviz.base.message import Problem, Several
 from attnviz.core.attention import attend
 from attnviz.core.heads import HeadLayout
 from attnviz.core.measures import entropy_share
-from attnviz.core.normalisation import qk_norms
-from attnviz.core.projections import split_heads
+from attnviz.core.projections import qk_norms, split_heads
 from attnviz.core.rope import AxialRoPE, grid_positions
 from attnviz.runs.word_vectors import drawn
 

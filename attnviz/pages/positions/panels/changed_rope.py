@@ -13,7 +13,7 @@ from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.links import link_state
 from attnviz.app.text import plain
 from attnviz.base.words import _, sentences
-from attnviz.engine.engine_protocol import Rerun
+from attnviz.engine import Rerun
 from attnviz.figures import attention_figures, heatmap
 from attnviz.pages.positions import choices as positions_choices
 from attnviz.pages.positions.figures import rotation as figures

@@ -14,7 +14,7 @@ from attnviz.app.fragment import fragment
 from attnviz.app.guarding import guard
 from attnviz.app.text import plain
 from attnviz.base.words import _, sentences
-from attnviz.engine.engine_protocol import Rerun
+from attnviz.engine import Rerun
 from attnviz.models.capture import RecordedLayer
 from attnviz.pages.sharing import choices
 from attnviz.pages.sharing.figures import sharing as figures

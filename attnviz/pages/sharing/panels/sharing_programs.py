@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attnviz.core.roofline import Machine
+from attnviz.core.costs import Machine
 from attnviz.models.architecture import CONVENTIONS, Deployment, ParameterCounts
 from attnviz.runs import head_sharing
 from attnviz.runs.model_run import ModelRun
@@ -28,7 +28,7 @@ def of_size(made: str, counts: ParameterCounts, how: Deployment, machine: Machin
     return f"""\
 from dataclasses import replace
 
-from attnviz.core.roofline import Machine
+from attnviz.core.costs import Machine
 {_imports(made, "Deployment", "ParameterCounts", "size_deployment")}
 
 arch = {made}

@@ -11,8 +11,8 @@ from attnviz.app import show, units, widgets
 from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.code_snippet import snippet
 from attnviz.base.words import _
+from attnviz.core.costs import Machine
 from attnviz.core.precision import DTYPES, stored_bytes
-from attnviz.core.roofline import Machine
 from attnviz.models.architecture import (
     CONVENTIONS,
     FARTHEST,

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from attnviz.base.message import Message
 from attnviz.core import masks
-from attnviz.core.seeding import seeded
+from attnviz.core.modules import seeded
 from attnviz.runs.traps import Outcome, error_of, largest_gap, picture
 from attnviz.runs.word_vectors import WIDTH, Sentence
 
