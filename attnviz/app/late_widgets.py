@@ -1,8 +1,9 @@
 """Gestures made before the browser heard what the server had set.
 
-With every gesture the browser sends the values of all widgets. When a canvas, a key or a link has just set one of them,
-a gesture made in the same moment still brings the value before it, and Streamlit takes that for a change: the slider
-that was let go would jump back because a section was chosen at once.
+Seen in Streamlit 1.67: with every gesture the browser sends the values of all widgets. When a canvas, a key or a link
+has just set one of them, a gesture made in the same moment still brings the value before it, and Streamlit takes that
+for a change: the slider that was let go would jump back because a section was chosen at once. Words for a report:
+"value set through session_state is overwritten by a stale value of the next rerun".
 """
 
 from __future__ import annotations

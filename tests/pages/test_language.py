@@ -152,9 +152,9 @@ def test_each_page_with_kept_links_crosses():
 def opens_a_view() -> None:
     import streamlit as st
 
-    from attnviz.app.language_choice import LANG
     from attnviz.app.links import link_state, saved_views
     from attnviz.serve import page_table  # noqa: F401
+    from attnviz.serve.navigation import LANG
 
     if link_state.follow("masks"):
         link_state.settle()

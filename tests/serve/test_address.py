@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from attnviz.serve.address import announcement, is_local, own_address
+from attnviz.serve.server import announcement, is_local, own_address
 
 ROOT = Path(__file__).parents[2]
 OTHER = "127.0.0.2"  # this machine too, but a server on 127.0.0.1 does not answer there: a stand-in for another machine

@@ -12,7 +12,7 @@ from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingR
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from attnviz.app.mends.reliances import FRONTEND
+from attnviz.app.mends.streamlit_adapter import FRONTEND
 from attnviz.app.page_entry import CHART
 from attnviz.serve.index_page import EARLY_ROUTE, WIDGETS, IndexPage, style_sheet
 from attnviz.serve.page_table import PAGES

@@ -12,9 +12,9 @@ from starlette.responses import HTMLResponse
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from attnviz.app.mends.reliances import FRONTEND
-from attnviz.serve import link_preview, server
-from attnviz.serve.index_page import IndexPage
+from attnviz.app.mends.streamlit_adapter import FRONTEND
+from attnviz.serve import server
+from attnviz.serve.index_page import PREVIEW_ROUTE, IndexPage, with_preview
 from attnviz.serve.page_table import PAGES
 
 PAGE = (FRONTEND / "index.html").read_text("utf-8")
@@ -87,7 +87,7 @@ def test_a_preview_is_in_the_language_that_the_link_names():
 )
 def test_the_picture_has_the_address_by_which_the_app_is_known(headers, base, address):
     found = Read(served(base=base).get(f"/{base}/masks" if base else "/masks", headers=headers).text)
-    assert found.named["og:image"] == f"{address}/{link_preview.ROUTE}"
+    assert found.named["og:image"] == f"{address}/{PREVIEW_ROUTE}"
     assert found.named["og:title"] == "Masks · attnviz"
 
 
@@ -105,7 +105,7 @@ def test_an_address_that_is_none_leaves_the_picture_out(headers):
 def test_the_rest_of_the_page_is_as_streamlit_wrote_it():
     with_tags = served().get("/masks").text
     assert with_tags.count("<title>") == 1
-    assert link_preview.with_preview(b"<html>no title</html>", "masks", "", None) == b"<html>no title</html>"
+    assert with_preview(b"<html>no title</html>", PAGES[1], "", None) == b"<html>no title</html>"
     assert PAGE.split("</title>")[1].split("</head>")[0].strip() in with_tags
 
 

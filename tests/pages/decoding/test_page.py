@@ -9,7 +9,7 @@ from attnviz.canvas.shared.packing import unblob
 from attnviz.pages.decoding.maths import kept_positions, token_by_token
 from attnviz.pages.decoding.panels import decoder_form
 from attnviz.pages.decoding.panels import player as player_panel
-from attnviz.serve.headless.page_run import app_link, run_page
+from attnviz.serve.headless import app_link, run_page
 from tests.models.conftest import smollm2
 from tests.pages.conftest import with_code
 from tests.pages.scaling.test_page import said
