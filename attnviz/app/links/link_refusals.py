@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from attnviz.app.links.choices import Choice, Partly
-from attnviz.base.message import Message, Several
+from attnviz.base.message import Message, Problem, Several
 from attnviz.base.words import N_
 
 #: By what is allowed, and by whether the choice itself knows what is shown instead.
@@ -51,10 +51,22 @@ def too_high(choice: Choice[Any], asked: float, top: float) -> Message:
     return Message("The link asks for {name} = “{asked}”; here it goes up to {top}, which is shown instead.", params)
 
 
-def no_such(choice: Choice[Any], asked: object) -> Message:
+def why_not(choice: Choice[Any], held: Any, error: Exception) -> Message:
+    """Why what a link holds for a choice is not used, or not all of it, by the error of reading it."""
+    if isinstance(error, Problem):
+        return error.message
+    if not isinstance(error, Partly):
+        return _no_such(choice, held)
+    if error.lost:
+        return left_out(choice, error.lost)
+    params: dict[str, object] = {"name": choice.name, "n": len(held), "most": choice.longest}
+    return Message("The text of {name} in the link has {n} characters; only the first {most} are used.", params)
+
+
+def _no_such(choice: Choice[Any], asked: object) -> Message:
     """Names the parameter, the value that makes no sense, what is allowed, and what is shown instead."""
     if choice.kind == "canvas":
-        return unreadable(choice.name)
+        return Message("The value of {name} in the link cannot be read, so it is left out.", {"name": choice.name})
     usual = "" if choice.default is None else choice.write(choice.default)
     params: dict[str, object] = {"name": choice.name, "asked": str(asked)[:40], "shown": usual}
     allowed = ("true", "false") if choice.kind == "flag" else choice.ids
@@ -66,14 +78,6 @@ def no_such(choice: Choice[Any], asked: object) -> Message:
         reason = "listed"
         params["allowed"] = Several([each for each in allowed if each])
     return Message(_REASONS[reason, bool(usual)], params)
-
-
-def used_in_part(choice: Choice[Any], held: Any, partly: Partly) -> Message:
-    """A text that was cut, or a list of which some do not exist."""
-    if not partly.lost:
-        params: dict[str, object] = {"name": choice.name, "n": len(held), "most": choice.longest}
-        return Message("The text of {name} in the link has {n} characters; only the first {most} are used.", params)
-    return left_out(choice, partly.lost)
 
 
 def left_out(choice: Choice[Any], lost: Sequence[object]) -> Message:
@@ -90,8 +94,3 @@ def nothing_of(names: Sequence[str]) -> Message:
     return Message(
         "Left out of the link, because this page has nothing of this name: {names}.", {"names": Several(shown)}
     )
-
-
-def unreadable(name: str) -> Message:
-    """A parameter of canvases that was cut or changed on the way."""
-    return Message("The value of {name} in the link cannot be read, so it is left out.", {"name": name})
