@@ -20,7 +20,7 @@ from attnviz.canvas import presenter as canvas
 PAGE = PageChoices(EVERY_PAGE)
 PRESENT = PAGE.one_of("present", ("0", "1"))
 THEME = PAGE.one_of("theme", ("system", "light", "dark"))  #: for serve/before_streamlit.js
-FIGURE = PAGE.one_of("figure")  #: the one figure that another page shows of this one: see embedded_figure
+FIGURE = PAGE.one_of("figure")  #: the one figure that another page shows of this one: see share_menu
 
 KEY = "presenter"
 _DRAWN, _MOUNTED, _HEADING = "_presenting_drawn", "_presenter_mounted", "_presented_heading"

@@ -1,4 +1,4 @@
-"""Every figure of every page: drawn, put in words, and saved as SVG, PNG, HTML or CSV."""
+"""Every figure and table of every page: drawn, put in words, and saved as SVG, PNG, HTML, CSV or Markdown."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Literal
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from attnviz.app import embedded_figure, presenting
+from attnviz.app import presenting, share_menu
 from attnviz.app.cache.kept_charts import with_room
 from attnviz.app.exports import ExportOffer, Later, LiveFile, MadeFigure, Table, gathered, to_csv
 from attnviz.app.fragment import fragment
@@ -22,8 +22,9 @@ from attnviz.figures.svg import Background
 from attnviz.figures.theme import Figure
 from attnviz.figures.title_lines import one_line
 
-__all__ = ["PLOTLY_ROUTE", "LiveFile", "export_menu", "figure", "to_csv", "under"]
+__all__ = ["PLOTLY_ROUTE", "LiveFile", "export_menu", "figure", "tabled", "to_csv", "under"]
 
+ColumnTable = dict[str, list[Any]]
 #: where the server keeps plotly.js for exports, below the app's root
 PLOTLY_ROUTE = "attnviz/plotly.min.js"
 
@@ -111,7 +112,6 @@ def under(
     caption: str | None = None,
     words: str | None = None,
     label: str | None = None,
-    live: Sequence[LiveFile] = (),
     embeds: bool = True,
     called: str = "",
 ) -> None:
@@ -124,7 +124,7 @@ def under(
     with line_under(key):
         if words:
             st.markdown(words, width="stretch")
-        export_menu(fig, name, key, table, caption, label, live, embeds, called or presenting.heading())
+        export_menu(fig, name, key, table, caption, label, (), embeds, called or presenting.heading())
 
 
 @fragment
@@ -144,7 +144,7 @@ def export_menu(
     if gathered(offer):
         return
     if embeds:
-        embedded_figure.drawn(key)
+        share_menu.note_figure(key)
     menu = st.popover(
         label or _("Export"),
         icon=":material/download:",
@@ -159,7 +159,7 @@ def export_menu(
         made = offer.made()
         _export_form(made, offer.file_name, key)
         if embeds:
-            embedded_figure.copy_button(key, made.title or _("Attention, shown with attnviz"))
+            share_menu.figure_code_button(key, made.title or _("Attention, shown with attnviz"))
 
 
 def _export_form(made: MadeFigure, name: str, key: str) -> None:
@@ -221,3 +221,32 @@ def formulas(*parts: str) -> None:
     with st.container(horizontal=True, horizontal_alignment="center", gap="medium"):
         for part in parts:
             st.latex(part, width="content")
+
+
+def columns(rows: Sequence[dict[str, Any]]) -> ColumnTable:
+    """Rows with the same keys, turned into columns by name."""
+    return {name: [row[name] for row in rows] for name in rows[0]}
+
+
+def tabled(table: ColumnTable, name: str, key: str) -> None:
+    """Draw a table, and buttons that download it as CSV and Markdown."""
+    whole = [name for name, cells in table.items() if all(cell is None or isinstance(cell, int) for cell in cells)]
+    localized = {name: st.column_config.NumberColumn(format="localized") for name in whole}
+    st.dataframe(table, hide_index=True, key=key, column_config=localized)
+    with st.container(horizontal=True):
+        st.download_button(
+            _("CSV"), lambda: to_csv(table), f"{name}.csv", "text/csv", on_click="ignore", key=f"{key}-csv"
+        )
+        st.download_button(
+            _("Markdown"), lambda: markdown(table), f"{name}.md", "text/markdown", on_click="ignore", key=f"{key}-md"
+        )
+
+
+def markdown(table: ColumnTable) -> str:
+    """The table in GitHub's Markdown."""
+    rows = [list(table), ["---"] * len(table)]
+    rows += [
+        ["" if cell is None else str(cell).replace("|", "\\|") for cell in row]
+        for row in zip(*table.values(), strict=True)
+    ]
+    return "".join("| " + " | ".join(row) + " |\n" for row in rows)

@@ -22,7 +22,7 @@ from urllib.parse import parse_qs
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from attnviz.app import embedded_figure
+from attnviz.app import share_menu
 from attnviz.app.page_entry import CHART, PAGES_DIR, Page
 from attnviz.base.words import _, languages, speaking
 from attnviz.serve.compressed_files import STATIC
@@ -87,7 +87,7 @@ class IndexPage:
         root = _root_of(scope.get("scheme", "http"), Headers(scope=scope), self.base_path)
         alone = query.get("figure", [""])[-1] if query.get("embed") == ["true"] else ""
         first = f"<head>\n{_first_script(shown)}\n"
-        last = f"{_scripts(shown)}<style>{style_sheet()}{embedded_figure.style(alone)}</style>\n</head>"
+        last = f"{_scripts(shown)}<style>{style_sheet()}{share_menu.style_of_figure(alone)}</style>\n</head>"
         page = page.replace(b"<head>", first.encode(), 1).replace(b"</head>", last.encode(), 1)
         return with_preview(page, shown, query.get("lang", [""])[-1], root)
 
@@ -101,7 +101,7 @@ def _is_page(start: Message) -> bool:
 @cache
 def style_sheet() -> str:
     """The app's own style, and that of each page."""
-    files = [*sorted((Path(embedded_figure.__file__).parent).glob("*.css")), *sorted(PAGES_DIR.glob("*/*.css"))]
+    files = [*sorted((Path(share_menu.__file__).parent).glob("*.css")), *sorted(PAGES_DIR.glob("*/*.css"))]
     return "\n".join(path.read_text("utf-8") for path in files)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from attnviz.app import embedded_figure, presenting
+from attnviz.app import presenting, share_menu
 from attnviz.app.links.link_state import follow, settle
 from attnviz.app.mends.reliances import log_what_is_gone
 from attnviz.app.widgets import say_refusals
@@ -33,12 +33,12 @@ remember_page(page.url_path)
 entered = follow(page.url_path or "home")
 navigation.menu()
 presenting.begin()
-embedded_figure.begin()
+share_menu.begin_figures()
 say_refusals()
 page.run()
 if not page.url_path and not presenting.presenting():
     navigation.cards()
 presenting.end()
-embedded_figure.end()
+share_menu.end_figures()
 if entered:
     settle()

@@ -15,8 +15,7 @@ from attnviz.base.rasterised import LATIN, _has_a_font, png
 from attnviz.canvas.tensor_strip import StripSheet
 from attnviz.figures import svg
 from attnviz.figures.picture import Picture, to_svg
-from attnviz.figures.svg_head import HeadPicture
-from attnviz.figures.svg_lines import LinesPicture
+from attnviz.figures.svg_head import HeadPicture, LinesPicture
 from attnviz.figures.theme import HEADS, SCORES, SCORES_ON_DARK, WEIGHTS, colour_at, contrast
 from attnviz.pages.build.figures.svg_board import BoardPicture, Term
 from attnviz.pages.explore.figures.svg_mosaic import MosaicPicture

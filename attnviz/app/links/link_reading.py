@@ -1,13 +1,17 @@
-"""What the parameters of a link or a saved view choose on a page."""
+"""What the parameters of a link or a saved view choose on a page, and why some of it is not used, in sentences.
+
+A sentence names the parameter, the value and what is shown instead.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from attnviz.app.links import link_pack
-from attnviz.app.links.choices import NONSENSE, Choice, choices_of, parameters_of
-from attnviz.base.message import Problem, Several
+from attnviz.app.links.choices import NONSENSE, Choice, Partly, choices_of, parameters_of
+from attnviz.base.message import Message, Problem, Several
+from attnviz.base.words import N_
 
 
 class Unreadable(Problem):
@@ -66,3 +70,90 @@ def chosen_by(page: str, parameters: Mapping[str, str]) -> dict[Choice[Any], Any
             )
         chosen[choice] = value
     return chosen
+
+
+#: By what is allowed, and by whether the choice itself knows what is shown instead.
+_REASONS = {
+    ("whole", True): N_(
+        "The link asks for {name} = “{asked}”; it must be a whole number from {low} to {high}. "
+        "“{shown}” is shown instead."
+    ),
+    ("whole", False): N_(
+        "The link asks for {name} = “{asked}”; it must be a whole number from {low} to {high}. "
+        "The usual value is shown instead."
+    ),
+    ("real", True): N_(
+        "The link asks for {name} = “{asked}”; it must be a number from {low} to {high}. “{shown}” is shown instead."
+    ),
+    ("listed", True): N_(
+        "The link asks for {name} = “{asked}”; it must be one of: {allowed}. “{shown}” is shown instead."
+    ),
+    ("listed", False): N_(
+        "The link asks for {name} = “{asked}”; it must be one of: {allowed}. The usual choice is shown instead."
+    ),
+    ("unknown", True): N_(
+        "The link asks for {name} = “{asked}”, which does not exist here. “{shown}” is shown instead."
+    ),
+    ("unknown", False): N_(
+        "The link asks for {name} = “{asked}”, which does not exist here. The usual choice is shown instead."
+    ),
+}
+
+
+def not_here(choice: Choice[Any], asked: object, shown: object) -> Message:
+    """Only the page knows that there is no such layer, model or the like."""
+    return Message(
+        "“{asked}” does not exist here ({name} in the link). “{shown}” is shown instead.",
+        {"name": choice.name, "asked": str(asked)[:40], "shown": str(shown)},
+    )
+
+
+def too_high(choice: Choice[Any], asked: float, top: float) -> Message:
+    """The choice allows the number, but the page has no such layer, head or the like today."""
+    params: dict[str, object] = {"name": choice.name, "asked": f"{asked:,.9g}", "top": f"{top:,.9g}"}
+    return Message("The link asks for {name} = “{asked}”; here it goes up to {top}, which is shown instead.", params)
+
+
+def why_not(choice: Choice[Any], held: Any, error: Exception) -> Message:
+    """Why what a link holds for a choice is not used, or not all of it, by the error of reading it."""
+    if isinstance(error, Problem):
+        return error.message
+    if not isinstance(error, Partly):
+        return _no_such(choice, held)
+    if error.lost:
+        return left_out(choice, error.lost)
+    params: dict[str, object] = {"name": choice.name, "n": len(held), "most": choice.longest}
+    return Message("The text of {name} in the link has {n} characters; only the first {most} are used.", params)
+
+
+def _no_such(choice: Choice[Any], asked: object) -> Message:
+    """Names the parameter, the value that makes no sense, what is allowed, and what is shown instead."""
+    if choice.kind == "canvas":
+        return Message("The value of {name} in the link cannot be read, so it is left out.", {"name": choice.name})
+    usual = "" if choice.default is None else choice.write(choice.default)
+    params: dict[str, object] = {"name": choice.name, "asked": str(asked)[:40], "shown": usual}
+    allowed = ("true", "false") if choice.kind == "flag" else choice.ids
+    reason = "unknown"
+    if choice.kind in ("whole", "real"):
+        reason = choice.kind
+        params |= {"low": f"{choice.low:,.9g}", "high": f"{choice.high:,.9g}"}
+    elif allowed and len(allowed) <= 12:
+        reason = "listed"
+        params["allowed"] = Several([each for each in allowed if each])
+    return Message(_REASONS[reason, bool(usual)], params)
+
+
+def left_out(choice: Choice[Any], lost: Sequence[object]) -> Message:
+    """Names at most ten of those that were left out."""
+    names = [str(each)[:20] for each in lost[:10]] + (["…"] if len(lost) > 10 else [])
+    return Message(
+        "Left out of {name}, because it does not exist here: {names}.", {"name": choice.name, "names": Several(names)}
+    )
+
+
+def nothing_of(names: Sequence[str]) -> Message:
+    """Names at most three parameters that belong to nothing on the page."""
+    shown = [f"“{name[:40]}”" for name in names[:3]] + (["…"] if len(names) > 3 else [])
+    return Message(
+        "Left out of the link, because this page has nothing of this name: {names}.", {"names": Several(shown)}
+    )

@@ -16,7 +16,7 @@ from urllib.parse import quote_plus
 
 import streamlit as st
 
-from attnviz.app.links import link_pack, link_reading, link_refusals
+from attnviz.app.links import link_pack, link_reading
 from attnviz.app.links.choices import NONSENSE, Choice, Partly, choices_of, opening_of, parameters_of
 from attnviz.app.mends import streamlit_adapter
 from attnviz.base.message import Message, Problem
@@ -134,13 +134,13 @@ def refusal(choice: Choice[Any]) -> Message | None:
 def refuse(choice: Choice[Any], asked: object, shown: object) -> None:
     """Put a choice back to its default and tell the visitor: the page has no such layer, model or the like."""
     keep(choice, choice.default)
-    _refused()[choice.name] = link_refusals.not_here(choice, asked, shown)
+    _refused()[choice.name] = link_reading.not_here(choice, asked, shown)
 
 
 def leave_out(choice: Choice[Any], kept: Any, lost: Sequence[object]) -> None:
     """Keep the part of a choice that exists here, and tell the visitor which items were left out."""
     keep(choice, kept)
-    _refused()[choice.name] = link_refusals.left_out(choice, lost)
+    _refused()[choice.name] = link_reading.left_out(choice, lost)
 
 
 def refusals_without_widget() -> list[Message]:
@@ -231,14 +231,14 @@ def _read(page: str, parameters: Mapping[str, Any]) -> None:
         if isinstance(chosen, Partly):
             keep(choice, chosen.kept)
         name = choice.inside if isinstance(chosen, link_reading.Unreadable) else choice.name
-        _refused()[name] = link_refusals.why_not(choice, held, chosen)
+        _refused()[name] = link_reading.why_not(choice, held, chosen)
 
 
 def _note_what_nothing_reads(page: str) -> None:
     """Say which names of the link belong to no choice of the page, such as `layer` for `at`; others add theirs."""
     unread = [name for name in st.query_params if name not in parameters_of(page) and not _OF_OTHERS.match(name)]
     if unread:
-        _refused()[_NO_CHOICE] = link_refusals.nothing_of(unread)
+        _refused()[_NO_CHOICE] = link_reading.nothing_of(unread)
 
 
 def keep(choice: Choice[Any], new: Any) -> None:

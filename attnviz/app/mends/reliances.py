@@ -63,7 +63,7 @@ def _a_look_may_end_a_run() -> bool:
 
 
 _RUN = "runtime.scriptrunner_utils.script_run_context"
-_STYLE, _PRESENTED, _FIGURE = "app/app.css", "app/presenting.css", "app/embedded_figure.py"
+_STYLE, _PRESENTED, _FIGURE = "app/app.css", "app/presenting.css", "app/share_menu.py"
 
 #: a name in Streamlit, our file that needs it, what for, and how to see that it is there
 NAMES: tuple[tuple[str, str, str, Callable[[], bool]], ...] = (

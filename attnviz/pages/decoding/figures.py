@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from attnviz.base.byte_units import binary_unit
+from attnviz.base.units import binary_unit
 from attnviz.base.words import _
 from attnviz.figures.heatmap import label
 from attnviz.figures.theme import K_VERMILION, MASKED, RAW, SCALED, SERIES, THEORY, V_GREEN, Figure, layout

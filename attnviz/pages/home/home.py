@@ -10,7 +10,7 @@ import streamlit as st
 from attnviz.app import edited_head, head_drawing, presenting, show, term_popover, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.guarding import guard
-from attnviz.app.links import link_state, page_address
+from attnviz.app.links import link_state, shared_view
 from attnviz.app.page_heading import page_heading
 from attnviz.app.text import plain
 from attnviz.base.head_edit import NO_EDIT, HeadEdit
@@ -106,7 +106,7 @@ def _live_file(head: Head, scene: HeadScene, pins: Pins, title: str) -> list[sho
     if head.raw is None:
         return []
     heads, language_now = LiveHeads([head.raw.head], [1], [1], scene.tokens_q, scene.tokens_k), language()
-    link = page_address.public_address(page_address.LONGEST_IN_CAPTION)
+    link = shared_view.public_address(shared_view.LONGEST_IN_CAPTION)
 
     def this_head() -> str:
         with speaking(language_now):

@@ -19,7 +19,7 @@ def script() -> None:
     import streamlit as st
 
     from attnviz.app import widgets
-    from attnviz.app.links import link_state, saved_views
+    from attnviz.app.links import link_state, shared_view
     from attnviz.app.links.choices import PageChoices
 
     one, two = PageChoices("t_one"), PageChoices("t_two")
@@ -53,9 +53,9 @@ def script() -> None:
         st.button("widen", key="widen", on_click=lambda: link_state.put(width, 128))
     else:
         st.session_state["shown"] = {"text": widgets.text(other_sentence, "text")}
-    st.session_state["view"] = saved_views.save()
+    st.session_state["view"] = shared_view.save()
     if "open" in st.session_state:
-        saved_views.open_view(st.session_state.pop("open"))
+        shared_view.open_view(st.session_state.pop("open"))
 
 
 DEFAULTS = {
@@ -247,7 +247,7 @@ NO_VIEWS = [
 
 @pytest.mark.parametrize("text", NO_VIEWS, ids=range(len(NO_VIEWS)))
 def test_a_file_that_is_not_a_saved_view_is_refused_with_a_sentence(text: str) -> None:
-    from attnviz.app.links.saved_views import open_view
+    from attnviz.app.links.shared_view import open_view
 
     with pytest.raises(Problem, match="saved view"):
         open_view(text)

@@ -8,11 +8,12 @@ from typing import cast
 import numpy as np
 import streamlit as st
 
-from attnviz.app import show, tables, term_popover, units
+from attnviz.app import show, term_popover
 from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.code_snippet import snippet
 from attnviz.app.guarding import guard
 from attnviz.app.widgets import number, one_of
+from attnviz.base import units
 from attnviz.base.words import _, listed, ngettext
 from attnviz.pages.compare import choices, figures
 from attnviz.pages.compare.figures import KindCurve
@@ -214,7 +215,7 @@ def _table(result: layer_costs.Result) -> None:
             row[_("torch counts the same")] = _counted(counted[kind].agrees, counted[kind].tokens)
         row |= {_("waits"): steps, _("longest path"): path, _("against attention"): against.get(kind, "")}
         rows.append(row)
-    tables.tabled(tables.columns(rows), "the-table", "c-table-rows")
+    show.tabled(show.columns(rows), "the-table", "c-table-rows")
     if counted and all(row.agrees for row in counted.values()):
         steps = counted["lstm"].tokens
         said = ngettext(

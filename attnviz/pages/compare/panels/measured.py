@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
-from attnviz.app import show, tables, term_popover, units
+from attnviz.app import show, term_popover
 from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.code_snippet import snippet
 from attnviz.app.guarding import guard
 from attnviz.app.text import spoken
 from attnviz.app.widgets import one_of
+from attnviz.base import units
 from attnviz.base.words import _, sentences
 from attnviz.models.settings import current
 from attnviz.pages.compare import choices as compare_choices
@@ -135,7 +136,7 @@ def _pictures(result: layer_timing.Result) -> None:
         show.figure(fig, name=f"memory-{about}", key="c-memory", table=table, words=_said_of_memory(result))
     rows = [row for kind in layer_timing.KINDS if (row := _row(result, kind))]
     if rows:
-        tables.tabled(tables.columns(rows), f"measured-{about}", "c-measured-rows")
+        show.tabled(show.columns(rows), f"measured-{about}", "c-measured-rows")
     said = _(
         "Measured on: {machine}. Batch 1, d = {d}, {heads} heads, kernel {k}; the fastest of several rounds. "
         "Exponents are fitted from the longest sequence down to an eighth of it: the broad bands."

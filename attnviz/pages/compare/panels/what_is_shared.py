@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attnviz.app import show, units
+from attnviz.app import show
 from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.code_snippet import snippet
 from attnviz.app.guarding import guard
 from attnviz.app.links import link_state
 from attnviz.app.page_entry import file_of
 from attnviz.app.widgets import number
+from attnviz.base import units
 from attnviz.base.words import _
 from attnviz.pages.compare import choices as compare_choices
 from attnviz.pages.compare import figures

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attnviz.app import show, units, widgets
+from attnviz.app import show, widgets
 from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.code_snippet import snippet
 from attnviz.app.links import link_state
+from attnviz.base import units
 from attnviz.base.words import _, listed, ngettext
 from attnviz.canvas import cache_growth
 from attnviz.figures.theme import SERIES

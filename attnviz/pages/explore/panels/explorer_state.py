@@ -11,7 +11,7 @@ import numpy as np
 import streamlit as st
 
 from attnviz.app import edited_head, widgets
-from attnviz.app.links import link_state, page_address
+from attnviz.app.links import link_state, shared_view
 from attnviz.base.head_edit import LARGEST_FACTOR, LONGEST_WINDOW, HeadEdit
 from attnviz.base.words import _
 from attnviz.canvas.shared.kinds import Pin, Pins
@@ -53,7 +53,7 @@ def stage(n_q: int, n_k: int) -> tuple[int, int | None] | None:
 
 def link() -> str:
     """The link to this view for a caption; empty when it is too long, or opens the view on this machine only."""
-    return page_address.public_address(page_address.LONGEST_IN_CAPTION) or ""
+    return shared_view.public_address(shared_view.LONGEST_IN_CAPTION) or ""
 
 
 def edit(stack: Stack, layer: int) -> HeadEdit:

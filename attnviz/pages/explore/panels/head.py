@@ -17,8 +17,7 @@ from attnviz.base.words import _, listed, sentences
 from attnviz.canvas.head.attention_view import head_view
 from attnviz.canvas.head.pictures import head_picture, lines_picture
 from attnviz.canvas.shared.kinds import Head, HeadScene, Options
-from attnviz.figures.svg_head import HeadPicture
-from attnviz.figures.svg_lines import LinesPicture
+from attnviz.figures.svg_head import HeadPicture, LinesPicture
 from attnviz.figures.theme import overlaid
 from attnviz.pages.explore import choices
 from attnviz.pages.explore.panels import addresses, explorer_state, request_form

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attnviz.app import units
 from attnviz.app.cache import model_cache
 from attnviz.app.links import link_state
 from attnviz.app.text import plain
+from attnviz.base import units
 from attnviz.base.words import _, listed
 from attnviz.canvas import cache_growth, softmax_slider, step_player
 from attnviz.figures.theme import SERIES

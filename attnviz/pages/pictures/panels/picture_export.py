@@ -9,7 +9,7 @@ import numpy as np
 import streamlit as st
 
 from attnviz.app import show
-from attnviz.app.links import page_address
+from attnviz.app.links import shared_view
 from attnviz.base.words import _, language, say, sentences, speaking
 from attnviz.canvas.patch_view import PatchChoices, PatchScene, live_scene
 from attnviz.live import patch_page
@@ -71,7 +71,7 @@ def _live(
     picture: ChosenPicture, run: PictureRun, scene: PatchScene, chosen: PatchChoices, note: str
 ) -> list[show.LiveFile]:
     """The view as one file that stays alive without a server. A download runs in no session: all is taken down here."""
-    link, spoken = (None if picture.own else page_address.public_address(LONGEST_LINK)), language()
+    link, spoken = (None if picture.own else shared_view.public_address(LONGEST_LINK)), language()
     title = _("{model} on a picture").format(model=run.name)
 
     def made() -> str:

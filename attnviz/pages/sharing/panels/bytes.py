@@ -9,8 +9,8 @@ import streamlit as st
 from attnviz.app import show
 from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.text import plain
-from attnviz.app.units import binary, both
 from attnviz.app.widgets import one_of
+from attnviz.base.units import binary, both
 from attnviz.base.words import _, ngettext
 from attnviz.core.costs import Activations, activations
 from attnviz.models.architecture import Architecture, as_latent, has_heads, shared_otherwise

@@ -10,10 +10,10 @@ from attnviz.app import show
 from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.fragment import fragment
 from attnviz.app.guarding import guard
-from attnviz.app.tables import ColumnTable, columns, tabled
+from attnviz.app.show import ColumnTable, columns, tabled
 from attnviz.app.text import plain
-from attnviz.app.units import binary, exact, flop, many
 from attnviz.app.widgets import number
+from attnviz.base.units import binary, exact, flop, many
 from attnviz.base.words import _, sentences, tongue
 from attnviz.models.architecture import CONVENTIONS, Architecture, all_presets
 from attnviz.pages.sharing import choices

@@ -8,10 +8,10 @@ from attnviz.app import show
 from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.fragment import fragment
 from attnviz.app.guarding import guard
-from attnviz.app.tables import columns, tabled
+from attnviz.app.show import columns, tabled
 from attnviz.app.text import plain
-from attnviz.app.units import both, flop
 from attnviz.app.widgets import number, one_of
+from attnviz.base.units import both, flop
 from attnviz.base.words import _
 from attnviz.core.costs import pairs
 from attnviz.core.latent import LatentForm, LatentLayout, latent_elements, latent_flops, latent_intensity

@@ -11,9 +11,9 @@ import streamlit as st
 
 from attnviz.app import show
 from attnviz.app.cache.kept_charts import chart_of
-from attnviz.app.units import binary, both, many
 from attnviz.app.widgets import number, one_of, two_in_a_row
 from attnviz.base.message import Problem
+from attnviz.base.units import binary, both, many
 from attnviz.base.words import _, ngettext, sentences
 from attnviz.canvas.shared.registration import component
 from attnviz.models.architecture import Architecture, all_presets, has_heads, shared_otherwise

@@ -6,10 +6,10 @@ import streamlit as st
 
 from attnviz.app.fragment import fragment
 from attnviz.app.guarding import guard
-from attnviz.app.tables import columns, tabled
+from attnviz.app.show import columns, tabled
 from attnviz.app.text import plain, spoken
-from attnviz.app.units import both, duration
 from attnviz.app.widgets import number
+from attnviz.base.units import both, duration
 from attnviz.base.words import _, listed, sentences
 from attnviz.models.architecture import Architecture, Measurement, measure_on_meta
 from attnviz.pages.sharing import choices, maths

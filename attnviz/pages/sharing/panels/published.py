@@ -10,7 +10,7 @@ from attnviz.app import show
 from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.fragment import fragment
 from attnviz.app.guarding import guard
-from attnviz.app.tables import columns, tabled
+from attnviz.app.show import columns, tabled
 from attnviz.app.text import plain, spoken
 from attnviz.base.words import _, say
 from attnviz.models.architecture import Claim, claims, quality

@@ -11,8 +11,8 @@ from attnviz.app import show
 from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.fragment import fragment
 from attnviz.app.guarding import guard
-from attnviz.app.units import binary, both, duration
 from attnviz.app.widgets import number, one_of, toggle
+from attnviz.base.units import binary, both, duration
 from attnviz.base.words import _
 from attnviz.core.precision import DTYPES, stored_bytes
 from attnviz.core.roofline import Machine
