@@ -2,6 +2,11 @@
 
 Each draws one `Choice`, writes the link when the visitor changes it, and explains in a line above it why a value
 from the link is not used. None keeps a value of its own.
+
+A fault of Streamlit is mended here (seen in 1.67): with every gesture the browser sends the values of all widgets. When
+a canvas, a key or a link has just set one of them, a gesture made in the same moment still brings the value before it,
+and Streamlit takes that for a change: the slider that was let go would jump back because a section was chosen at once.
+Words for a report: "value set through session_state is overwritten by a stale value of the next rerun".
 """
 
 from __future__ import annotations
@@ -12,9 +17,9 @@ from typing import Any, Literal, TypeVar
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from attnviz.app.late_widgets import is_late, set_before_drawn
 from attnviz.app.links import link_reading, link_state
 from attnviz.app.links.choices import Choice
+from attnviz.app.mends import streamlit_adapter
 from attnviz.app.text import spoken
 from attnviz.base.words import language
 
@@ -24,6 +29,8 @@ WidgetStyle = Literal["segmented", "select", "radio"]
 Visibility = Literal["visible", "hidden", "collapsed"]
 Width = int | Literal["stretch"]
 _SPOKEN = "_language_of_select_boxes"
+_SHOWN = "_values_the_browser_may_show"
+MOST = 8  #: values remembered for a widget; a browser that is further behind has lost its connection
 
 
 def one_of(
@@ -199,6 +206,29 @@ def say_too_high(choice: Choice[N], top: N) -> None:
     asked = link_state.value(choice)
     if asked > top and asked != choice.default:
         st.caption(spoken(link_reading.too_high(choice, asked, top)))
+
+
+def set_before_drawn(key: str, value: Any) -> None:
+    """Set a widget's value, before it is drawn, and remember what the browser shows until it hears of it."""
+    before = streamlit_adapter.of_session(_SHOWN)
+    if key not in st.session_state:
+        st.session_state[key] = value
+    elif st.session_state[key] == value:
+        before.pop(key, None)  # so the browser says, too
+    else:
+        before[key] = [*before.get(key, []), st.session_state[key]][-MOST:]
+        st.session_state[key] = value
+
+
+def is_late(key: str) -> bool:
+    """Whether a change that Streamlit reports is only a value from before. Ask in the widget's callback.
+
+    A gesture is one change: what comes back beside another is no gesture, and neither is what comes from a browser
+    whose address does not hold yet what was written into it.
+    """
+    if st.session_state[key] not in streamlit_adapter.of_session(_SHOWN).get(key, []):
+        return False
+    return not link_state.is_written() or streamlit_adapter.changed_at_once() > 1
 
 
 def _show_in_this_language(choice: Choice[str]) -> None:

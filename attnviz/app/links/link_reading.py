@@ -1,17 +1,25 @@
 """What the parameters of a link or a saved view choose on a page, and why some of it is not used, in sentences.
 
-A sentence names the parameter, the value and what is shown instead.
+A sentence names the parameter, the value and what is shown instead. What is on a canvas is JSON, which a link holds
+as one short text, compressed and versioned.
 """
 
 from __future__ import annotations
 
+import base64
+import binascii
+import json
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from attnviz.app.links import link_pack
 from attnviz.app.links.choices import NONSENSE, Choice, Partly, choices_of, parameters_of
 from attnviz.base.message import Message, Problem, Several
 from attnviz.base.words import N_
+
+VERSION = "1"
+LONGEST = 6 * 1024  # characters; beyond it, proxies and chat programs cut links
+LARGEST_UNPACKED = 256 * 1024  # bytes; a link can come from anyone, and a small one can be made to unpack to gigabytes
 
 
 class Unreadable(Problem):
@@ -39,7 +47,7 @@ def read(page: str, parameters: Mapping[str, Any]) -> Iterator[tuple[Choice[Any]
 def _on_canvas(choice: Choice[Any], held: Any) -> Any:
     """What a canvas's parameter holds for one of its choices."""
     try:
-        whole = link_pack.unpack(held) if isinstance(held, str) else held
+        whole = unpack(held) if isinstance(held, str) else held
     except Problem as problem:
         raise Unreadable(problem.message.template, **problem.message.params) from problem
     if not choice.short:
@@ -157,3 +165,44 @@ def nothing_of(names: Sequence[str]) -> Message:
     return Message(
         "Left out of the link, because this page has nothing of this name: {names}.", {"names": Several(shown)}
     )
+
+
+def pack(value: Any) -> str:
+    """A JSON value as short URL-safe text. Problem when it does not fit into a link."""
+    raw = json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode()
+    text = VERSION + base64.urlsafe_b64encode(zlib.compress(raw, 9)).decode().rstrip("=")
+    if len(text) > LONGEST:
+        raise Problem(
+            "What is on the canvas takes {size} characters, and a link holds at most {limit}: save this view "
+            "as a file instead.",
+            size=len(text),
+            limit=LONGEST,
+        )
+    return text
+
+
+def unpack(text: str) -> Any:
+    """The value that `pack` made. Problem when the text was cut or changed on the way."""
+    damaged = Problem(
+        "The part of this link that holds the picture cannot be read; it was cut or changed. It starts with {start}.",
+        start=repr(text[:12]),
+    )
+    if not text.startswith(VERSION) or len(text) > LONGEST:
+        raise damaged
+    body = text[len(VERSION) :]
+    try:
+        squeezed = base64.urlsafe_b64decode(body + "=" * (-len(body) % 4))
+        machine = zlib.decompressobj()
+        raw = machine.decompress(squeezed, LARGEST_UNPACKED)
+        if not machine.eof:
+            raise damaged
+        value = json.loads(raw)
+        refuse_half_characters(value)
+    except (binascii.Error, zlib.error, ValueError, RecursionError) as cause:
+        raise damaged from cause
+    return value
+
+
+def refuse_half_characters(value: Any) -> None:
+    """ValueError where JSON's escapes hold half a character (a lone surrogate): no address and no page can hold it."""
+    json.dumps(value, ensure_ascii=False).encode()

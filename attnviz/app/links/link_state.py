@@ -16,7 +16,7 @@ from urllib.parse import quote_plus
 
 import streamlit as st
 
-from attnviz.app.links import link_pack, link_reading
+from attnviz.app.links import link_reading
 from attnviz.app.links.choices import NONSENSE, Choice, Partly, choices_of, opening_of, parameters_of
 from attnviz.app.mends import streamlit_adapter
 from attnviz.base.message import Message, Problem
@@ -165,7 +165,7 @@ def link_parameters(page: str, *, strict: bool = False) -> dict[str, str]:
     parameters: dict[str, str] = {}
     for name, held in link_values(page).items():
         try:
-            parameters[name] = _fitting(held) if isinstance(held, str) else link_pack.pack(held)
+            parameters[name] = _fitting(held) if isinstance(held, str) else link_reading.pack(held)
         except Problem:
             if strict:
                 raise
@@ -175,11 +175,11 @@ def link_parameters(page: str, *, strict: bool = False) -> dict[str, str]:
 def _fitting(text: str) -> str:
     """A text as it is, where a link can hold it: servers refuse an address of 16 KB, and some one of 8."""
     size = len(quote_plus(text))
-    if size > link_pack.LONGEST:
+    if size > link_reading.LONGEST:
         raise Problem(
             "A text takes {size} characters in a link, and a link holds {limit}: save this view as a file instead.",
             size=size,
-            limit=link_pack.LONGEST,
+            limit=link_reading.LONGEST,
         )
     return text
 

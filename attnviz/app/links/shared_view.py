@@ -12,7 +12,7 @@ import streamlit as st
 
 from attnviz.app.links import link_state
 from attnviz.app.links.choices import EVERY_PAGE, Choice, choices_of
-from attnviz.app.links.link_pack import refuse_half_characters
+from attnviz.app.links.link_reading import refuse_half_characters
 from attnviz.base.message import Problem
 
 LONGEST_IN_CAPTION = 300  #: characters: a longer link under an exported picture could not be typed or read

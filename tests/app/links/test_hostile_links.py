@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 import pytest
 import streamlit as st
 
-from attnviz.app.links import link_pack, link_state, shared_view
+from attnviz.app.links import link_reading, link_state, shared_view
 from attnviz.app.links.choices import NONSENSE, Choice, Partly, choices_of, parameters_of
 from attnviz.app.text import spoken
 from attnviz.base.message import Problem
@@ -48,7 +48,7 @@ VALUES: list[Any] = [
 def packed(value: Any) -> str:
     """As anybody may pack it: without the limits that our own packing keeps to."""
     raw = json.dumps(value).encode()
-    return link_pack.VERSION + base64.urlsafe_b64encode(zlib.compress(raw, 9)).decode().rstrip("=")
+    return link_reading.VERSION + base64.urlsafe_b64encode(zlib.compress(raw, 9)).decode().rstrip("=")
 
 
 @pytest.fixture
@@ -95,7 +95,7 @@ def hostile(page: str) -> Iterator[dict[str, str]]:
 
 def packed_fits(value: Any) -> bool:
     try:
-        return len(packed(value)) <= link_pack.LONGEST
+        return len(packed(value)) <= link_reading.LONGEST
     except RecursionError:
         return False
 

@@ -25,9 +25,9 @@ def scene(page):
 
 def packed(**held):
     """What a canvas holds, as the link has it."""
-    from attnviz.app.links import link_pack
+    from attnviz.app.links import link_reading
 
-    return link_pack.pack(held)
+    return link_reading.pack(held)
 
 
 def png(width=40, height=30, mode="RGB"):

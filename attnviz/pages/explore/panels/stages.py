@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import streamlit as st
 
-from attnviz.app import edited_head, late_widgets, show
+from attnviz.app import edited_head, show, widgets
 from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.links import link_state
 from attnviz.app.show import formulas
@@ -28,7 +28,7 @@ def panel(shown: Shown) -> None:
     left, right = st.columns(2)
     kept = explorer_state.stage(len(queries), len(keys))
     start_q, start_k = kept or _start(shown, len(queries), len(keys))
-    late_widgets.set_before_drawn(QUERY, start_q)
+    widgets.set_before_drawn(QUERY, start_q)
     query = left.selectbox(
         _("Query: the token that looks"),
         range(len(queries)),
@@ -38,7 +38,7 @@ def panel(shown: Shown) -> None:
     )
     mask, scale = edited_head.mask_and_scale(shown.stack, shown.layer, shown.edit)
     result = stages(shown.stack, shown.layer, shown.head, query, mask, scale)
-    late_widgets.set_before_drawn(KEY, start_k if start_k is not None else int(result.weights.argmax()))
+    widgets.set_before_drawn(KEY, start_k if start_k is not None else int(result.weights.argmax()))
     key = right.selectbox(
         _("Key: the token looked at"),
         range(len(keys)),
@@ -53,7 +53,7 @@ def panel(shown: Shown) -> None:
 
 
 def _heard(key: str, cell: Callable[[int], tuple[int, int | None]]) -> None:
-    if not late_widgets.is_late(key):
+    if not widgets.is_late(key):
         link_state.put(choices.STAGE, cell(st.session_state[key]))
 
 
