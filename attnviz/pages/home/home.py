@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from attnviz.app import edited_head, head_drawing, presenting, show, term_popover, widgets
+from attnviz.app import head_drawing, presenting, show, term_popover, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.guarding import guard
 from attnviz.app.links import link_state, shared_view
@@ -44,9 +44,9 @@ def picture(text: str, edit: HeadEdit) -> tuple[Matrix, Head, HeadEdit]:
         else:
             stack, (layer, head) = run.stacks[0], maths.HEAD
             edit = edit.fitted(len(stack.queries))
-            matrix = edited_head.matrix(run, stack, layer, head, Look(), edit)
+            matrix = head_drawing.edited_matrix(run, stack, layer, head, Look(), edit)
             said = _("Trained: {model}, layer {layer}, head {head}.").format(model=run.name, layer=layer, head=head)
-            return matrix, head_drawing.drawn_alone(matrix, said, edited_head.raw(stack, layer, head, Look())), edit
+            return matrix, head_drawing.drawn_alone(matrix, said, head_drawing.raw_of(stack, layer, head, Look())), edit
     plain = maths.Config(text)
     edit = edit.fitted(len(maths.words(plain)))
     matrix = maths.run(maths.Config(text, NO_EDIT if edit.seen == "before" else edit))
@@ -96,9 +96,9 @@ def _said_of(head: Head, keys: tuple[str, ...], edit: HeadEdit) -> str:
     if edit.seen == "before" or head.raw is None:
         return head.title
     own = head.raw.head
-    mask, scale, more = edited_head.words_of(edit, keys, own.scale, own.width)
+    mask, scale, more = head_drawing.words_of(edit, keys, own.scale, own.width)
     minus = _("After the change minus before it.") if edit.seen == "difference" else ""
-    return sentences(head.title, minus, edited_head.say_mask_and_scale(mask, scale, own.scale), more)
+    return sentences(head.title, minus, head_drawing.say_mask_and_scale(mask, scale, own.scale), more)
 
 
 def _live_file(head: Head, scene: HeadScene, pins: Pins, title: str) -> list[show.LiveFile]:

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 import streamlit as st
 
-from attnviz.app import edited_head, widgets
+from attnviz.app import head_drawing, widgets
 from attnviz.app.links import link_state, shared_view
 from attnviz.base.head_edit import LARGEST_FACTOR, LONGEST_WINDOW, HeadEdit
 from attnviz.base.words import _
@@ -115,7 +115,7 @@ def matrices_over(
         edit = HeadEdit(seen=edit.seen)
     matrices = {}
     for other in heads:
-        matrix = edited_head.matrix(run, stack, layer, other, look, edit)
+        matrix = head_drawing.edited_matrix(run, stack, layer, other, look, edit)
         matrices[other] = np.where(matrix.hidden, np.nan, matrix.values)
     return matrices
 

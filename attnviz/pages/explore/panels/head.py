@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import streamlit as st
 
-from attnviz.app import edited_head, show, widgets
+from attnviz.app import head_drawing, show, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.head_drawing import axes, head_title, long_table, sentence_of, titles, unit_of
 from attnviz.app.text import plain, spoken
@@ -61,7 +61,7 @@ def _large(run: ModelRun, stack: Stack, layer: int, head: int) -> Shown:
     with below:
         look, colours = _how_shown(run, stack)
     edit = explorer_state.edit(stack, layer)
-    matrix = edited_head.matrix(run, stack, layer, head, look, edit)
+    matrix = head_drawing.edited_matrix(run, stack, layer, head, look, edit)
     options = Options(**colours, segments_q=matrix.row_breaks, segments_k=matrix.col_breaks, unit=unit_of(look))
     scene = _scene(run, stack, (layer, head), matrix, options, edit, look)
     drawn = _drawn(stack, layer, head, matrix, look)
@@ -123,7 +123,7 @@ def _drawn(stack: Stack, layer: int, head: int, matrix: Matrix, look: Look) -> H
         look.values,
         layer,
         head,
-        edited_head.raw(stack, layer, head, look),
+        head_drawing.raw_of(stack, layer, head, look),
         sentence_of(matrix),
         titles(stack, layer),
     )

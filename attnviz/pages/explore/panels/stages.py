@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import streamlit as st
 
-from attnviz.app import edited_head, show, widgets
+from attnviz.app import head_drawing, show, widgets
 from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.links import link_state
 from attnviz.app.show import formulas
@@ -36,7 +36,7 @@ def panel(shown: Shown) -> None:
         key=QUERY,
         on_change=lambda: _heard(QUERY, lambda asked: (asked, None)),
     )
-    mask, scale = edited_head.mask_and_scale(shown.stack, shown.layer, shown.edit)
+    mask, scale = head_drawing.mask_and_scale(shown.stack, shown.layer, shown.edit)
     result = stages(shown.stack, shown.layer, shown.head, query, mask, scale)
     widgets.set_before_drawn(KEY, start_k if start_k is not None else int(result.weights.argmax()))
     key = right.selectbox(

@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 import streamlit as st
 
-from attnviz.app import edited_head, show, widgets
+from attnviz.app import head_drawing, show, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.head_drawing import axes, long_table
 from attnviz.app.links import link_state
@@ -65,8 +65,8 @@ def _chosen_above(shown: Shown) -> None:
     stack, edit = shown.stack, shown.edit
     if link_state.value(choices.MASK) == "painted" and link_state.value(choices.PAINTED) and not edit.painted:
         st.caption(_("The painted mask was for other tokens, so painting starts again from the model's own mask."))
-    mask, scale, more = edited_head.in_words(edit, stack, shown.layer)
-    st.markdown(plain(edited_head.say_mask_and_scale(mask, scale, stack.layers[shown.layer].scale)))
+    mask, scale, more = head_drawing.in_words(edit, stack, shown.layer)
+    st.markdown(plain(head_drawing.say_mask_and_scale(mask, scale, stack.layers[shown.layer].scale)))
     if more:
         st.markdown(plain(more))
     st.caption(_("Mask, scale and hidden tokens are chosen beside the large head above."))
@@ -160,7 +160,7 @@ def _three(shown: Shown, edit: HeadEdit, before: Matrix, after: Matrix) -> None:
 def _export(
     shown: Shown, edit: HeadEdit, name: str, key: str, label: str, matrix: Matrix, drawn: Callable[[], HeadPicture]
 ) -> None:
-    mask, scale, more = (None, None, "") if key == "before" else edited_head.in_words(edit, shown.stack, shown.layer)
+    mask, scale, more = (None, None, "") if key == "before" else head_drawing.in_words(edit, shown.stack, shown.layer)
     show.under(
         drawn,
         name=name,

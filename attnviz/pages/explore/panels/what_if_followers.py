@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from attnviz.app import edited_head, show
+from attnviz.app import head_drawing, show
 from attnviz.app.cache import model_cache
 from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.text import plain
@@ -75,7 +75,7 @@ def draw(shown: Shown, edit: HeadEdit, trace: Trace, moved: Sequence[experiment.
             name=f"what-if-next-{run.request.model}",
             key=f"what-if-next-{number}",
             words=words,
-            caption=caption_of(shown, *edited_head.in_words(edit, shown.stack, shown.layer)),
+            caption=caption_of(shown, *head_drawing.in_words(edit, shown.stack, shown.layer)),
             table={"token": [c.label for c in found], "before": [c.before for c in found],
                    "after": [c.after for c in found]},
         )  # fmt: skip

