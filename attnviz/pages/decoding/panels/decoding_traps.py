@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attnviz.app import trap_view, widgets
-from attnviz.app.code_snippet import snippet
+from attnviz.app import widgets
+from attnviz.app.code_snippet import choose_trap, snippet, trap_imports
 from attnviz.base.message import Problem
 from attnviz.base.word_boundaries import split
 from attnviz.base.words import _
@@ -29,8 +29,8 @@ def panel() -> None:
     words = split(typed)
     if len(words) > LONGEST:
         raise Problem("The sentence has {n} words; this page takes at most {limit}.", n=len(words), limit=LONGEST)
-    trap = trap_view.choose(cache_traps.CACHE_TRAPS, choices.TRAP, lambda trap: computed(trap, words, seed), "d-trap")
-    trap_view.imports("decoding-imports")
+    trap = choose_trap(cache_traps.CACHE_TRAPS, choices.TRAP, lambda trap: computed(trap, words, seed), "d-trap")
+    trap_imports("decoding-imports")
     code = cache_traps.program(trap, words, seed)
     if code is not None:
         snippet(

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from attnviz.app import show, trap_view, widgets
+from attnviz.app import show, widgets
 from attnviz.app.cache.kept_charts import chart_of
+from attnviz.app.code_snippet import choose_trap, trap_imports
 from attnviz.app.text import named_word
 from attnviz.base.words import _, ngettext, say, sentences
 from attnviz.pages.masks import choices, figures
@@ -202,9 +203,9 @@ def computed_trap(trap: str, words: tuple[str, ...], seed: int) -> traps.Outcome
 # Mistakes that mostly leave all shapes right: wrong code, right code, and the difference in this sentence.
 def traps_panel(words: tuple[str, ...], seed: int) -> None:
     """Draw one trap, computed live on the sentence above."""
-    trap_view.choose(traps.TRAPS, choices.TRAP, lambda trap: computed_trap(trap, words, seed), "m-trap")
+    choose_trap(traps.TRAPS, choices.TRAP, lambda trap: computed_trap(trap, words, seed), "m-trap")
     _all(words, seed)
-    trap_view.imports("masks-imports")
+    trap_imports("masks-imports")
 
 
 def _all(words: tuple[str, ...], seed: int) -> None:
