@@ -201,7 +201,7 @@ class LinesPicture:
         """The strongest lines, of lit tokens or of all, one path for each level and head, the weakest first."""
         least = 0.08 if self.root and lit is not None else WEAKEST
         heads = {self.head: np.asarray(self.weights)} | dict(self.others)
-        found: list[list[str]] = [[] for _level in range(LEVELS)]
+        by_level: list[list[str]] = [[] for _level in range(LEVELS)]
         for at, (head, weights) in enumerate(heads.items()):
             strength = self._strength_of(weights)
             cells = np.flatnonzero((strength >= least) & (True if lit is None else lit))
@@ -215,8 +215,8 @@ class LinesPicture:
                     places = (divmod(int(cell), strength.shape[1]) for cell in cells[(levels == level) & among])
                     d = "".join(self._curve(q, k, x0, x1, aside, high) for q, k in places)
                     look = f'stroke="{colour}" stroke-opacity="{opacity:.3f}" stroke-width="{width:.2f}"'
-                    found[level] += [f'<path d="{d}" {look}/>'] if d else []
-        return f'<g fill="none">{"".join(path for paths in found for path in paths)}</g>'
+                    by_level[level] += [f'<path d="{d}" {look}/>'] if d else []
+        return f'<g fill="none">{"".join(path for paths in by_level for path in paths)}</g>'
 
     def _inks(self, head: int, values: np.ndarray, ink: Ink) -> list[tuple[str, np.ndarray]]:
         """The colours of a head's lines, and which of them have each."""

@@ -118,35 +118,35 @@ def _box(
 ) -> list[str]:
     lit = PRIMARY[ink.dark]
     heads = squares is not None and squares.numbered
-    found = [svg.box(x, y, wide, high, stroke=lit if heads else ink.border, width=2 if heads else 1, radius=8)]
+    drawn = [svg.box(x, y, wide, high, stroke=lit if heads else ink.border, width=2 if heads else 1, radius=8)]
     left, at = x + PAD, y + 8 + LINE / 2
-    found.append(svg.words(part.title, left, at, size=13, weight=600))
+    drawn.append(svg.words(part.title, left, at, size=13, weight=600))
     at += LINE
     if squares:
-        found += _squares(squares, left, at - LINE / 2 + 2, wide - 2 * PAD, ink)
+        drawn += _squares(squares, left, at - LINE / 2 + 2, wide - 2 * PAD, ink)
         at += HIGH + 8
     for text in part.lines:
-        found.append(svg.words(text, left, at, size=13))
+        drawn.append(svg.words(text, left, at, size=13))
         at += LINE
     if part.share is not None:
-        found.append(svg.words(part.said, left, at, size=13, opacity=0.85))
+        drawn.append(svg.words(part.said, left, at, size=13, opacity=0.85))
         if bar:
             whole = wide - 2 * PAD
-            found.append(svg.box(left, at + LINE / 2 + 1, whole, 6, fill=ink.border, radius=3))
-            found.append(svg.box(left, at + LINE / 2 + 1, part.share * whole, 6, fill=lit, radius=3))
-    return found
+            drawn.append(svg.box(left, at + LINE / 2 + 1, whole, 6, fill=ink.border, radius=3))
+            drawn.append(svg.box(left, at + LINE / 2 + 1, part.share * whole, 6, fill=lit, radius=3))
+    return drawn
 
 
 def _squares(squares: _Squares, x: float, y: float, room: float, ink: Ink) -> list[str]:
     step = min(room / squares.count, 26.0)
     lit = PRIMARY[ink.dark]
-    found = []
+    drawn = []
     for i in range(squares.count):
         chosen = i == squares.lit
         fill, stroke = (lit, lit) if chosen else ("none", ink.border)
-        found.append(svg.box(x + i * step, y, step - 2, HIGH, fill=fill, stroke=stroke, radius=3))
+        drawn.append(svg.box(x + i * step, y, step - 2, HIGH, fill=fill, stroke=stroke, radius=3))
         if squares.numbered:
             white = "#FFFFFF" if chosen else ""
             middle = x + i * step + step / 2 - 1
-            found.append(svg.words(str(i), middle, y + HIGH / 2, size=11, anchor="middle", fill=white))
-    return found
+            drawn.append(svg.words(str(i), middle, y + HIGH / 2, size=11, anchor="middle", fill=white))
+    return drawn

@@ -60,7 +60,7 @@ def warm() -> None:
     attend(x, x, x)
     ready = availability(landing.MODEL).ready
     if ready:
-        model_cache.preload(landing.MODEL)
+        model_cache.load_in_background(landing.MODEL).result()
         model_cache.shared().engine.expect(landing.MODEL)  # on Ray this connects; here the model is loaded
     chart = attnviz.figures.heatmap.matrix(np.eye(2), ["a", "b"], ["a", "b"])
     chart.to_json()  # Plotly reads the rules of its parts as it first draws and tells them

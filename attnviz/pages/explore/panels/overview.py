@@ -137,7 +137,7 @@ def standouts(run: ModelRun, stack: Stack) -> None:
 def _tiles(run: ModelRun, stack: Stack) -> Overview:
     """The small pictures. Of a short sentence they come without measures, which would take longer than they do."""
     key = ("tiles", stack.id)
-    known: Overview | None = model_cache.found(run, key)
+    known: Overview | None = model_cache.already_cached(run, key)
     if known is not None:
         return known
     if len(stack.queries) * len(stack.keys) > TOGETHER**2:
@@ -158,7 +158,7 @@ def _overview(stack: Stack, parts: Iterable[survey.SweptLayer]) -> Overview:
 def _measured(run: ModelRun, stack: Stack) -> survey.StackMeasures:
     """Every measure of every head."""
     key = ("measured", stack.id)
-    known: survey.StackMeasures | None = model_cache.found(run, key)
+    known: survey.StackMeasures | None = model_cache.already_cached(run, key)
     if known is not None:
         return known
     parts = _swept(run, stack)
