@@ -65,19 +65,17 @@ def presenter(walk: Walk | None = None) -> None:
         canvas.presenter(
             KEY,
             canvas.Presented(presenting(), link_state.current_page(), **shown),
-            on_walk=walk.go if walk else _nowhere,
-            on_mode=_set,
+            on_walk=walk.go if walk else lambda by: None,
+            on_mode=lambda present: link_state.put(PRESENT, "1" if present else "0"),
         )
-    if (
-        st.session_state.get(_DRAWN, presenting()) != presenting()
-    ):  # a fragment ran alone, and the mode changes the whole page
-        st.rerun(scope="app")
+    if st.session_state.get(_DRAWN, presenting()) != presenting():
+        st.rerun(scope="app")  # a fragment ran alone, and the mode changes the whole page
 
 
 def end() -> None:
     """After the page is drawn: pages without steps have the mode as well."""
     if not st.session_state.get(_MOUNTED):
-        presenter(Walk(st.session_state.get(_HEADING, ""), "", before=False, after=False, go=_nowhere))
+        presenter(Walk(st.session_state.get(_HEADING, ""), "", before=False, after=False, go=lambda by: None))
 
 
 def headed(title: str) -> None:
@@ -131,11 +129,3 @@ def through(choice: Choice[str], titles: Mapping[str, str]) -> Walk:
         link_state.put(choice, ids[min(max(at() + by, 0), len(ids) - 1)])
 
     return Walk(titles[ids[at()]], f"{at() + 1} / {len(ids)}", at() > 0, at() < len(ids) - 1, go)
-
-
-def _nowhere(_by: int) -> None:
-    """A page without steps."""
-
-
-def _set(present: bool) -> None:
-    link_state.put(PRESENT, "1" if present else "0")

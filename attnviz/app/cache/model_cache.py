@@ -50,7 +50,7 @@ class Shared:
     """The caches and the line, which live as long as the process."""
 
     models: BoundedCache[LoadedModel] = field(
-        default_factory=lambda: BoundedCache(MODELS_LIMIT, _model_bytes, on_evict=_collect_evicted)
+        default_factory=lambda: BoundedCache(MODELS_LIMIT, _bytes_of_weights, on_evict=_collect_evicted)
     )
     runs: BoundedCache[ModelRun] = field(
         default_factory=lambda: BoundedCache(limit("runs"), held_bytes, give_back, wait_for_another)
@@ -228,7 +228,7 @@ def _collect_evicted() -> None:
     give_back()
 
 
-def _model_bytes(loaded: LoadedModel) -> int:
+def _bytes_of_weights(loaded: LoadedModel) -> int:
     return sum(p.nbytes for p in loaded.model.parameters())
 
 
