@@ -122,7 +122,6 @@ def _of_models() -> dict[str, float | int]:
         "llama_layers": len(llama.layers),
         "llama_heads": layer.n_heads,
         "llama_kv_heads": layer.n_kv_heads,
-        "llama_group": layer.n_heads // layer.n_kv_heads,
         "token_kib": llama.kv_cache_bytes(tokens=1, batch=1, dtype="bfloat16") // 1024,
         "context": CONTEXT,
         "mha_gib": gib(layer.n_heads),

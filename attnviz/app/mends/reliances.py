@@ -112,13 +112,11 @@ WORDS = (
     )),
 )  # fmt: skip
 
-RELIANCES = tuple(
-    Reliance("streamlit", what, f"attnviz/{user}", purpose, holds)
-    for what, user, purpose, holds in (
-        *NAMES,
-        *(
-            (f"{what} in its frontend", user, purpose, partial(in_frontend, words))
-            for what, words, user, purpose in WORDS
-        ),
-    )
+_OURS = partial(Reliance, "streamlit")
+RELIANCES = (
+    *(_OURS(what, f"attnviz/{user}", purpose, holds) for what, user, purpose, holds in NAMES),
+    *(
+        _OURS(f"{what} in its frontend", f"attnviz/{user}", purpose, partial(in_frontend, words))
+        for what, words, user, purpose in WORDS
+    ),
 )

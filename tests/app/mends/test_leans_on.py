@@ -27,60 +27,25 @@ def field(module, message, name):
 
 
 #: what only tests, scripts and benchmarks lean on
-OF_TESTS = (
-    Reliance(
-        "streamlit",
-        "the attribute data-test-script-state in its frontend",
-        "tests/browser, benchmarks/driving.py, benchmarks/first_paint.py",
-        "waiting until a page is drawn",
-        partial(in_frontend, "data-test-script-state"),
-    ),
-    *(
-        Reliance(
-            "streamlit",
-            f"data-testid={name}",
-            "tests/browser",
-            "finding the page",
-            partial(in_frontend, f'"data-testid":`{name}`'),
-        )
-        for name in ("stApp", "stMain")
-    ),
-    Reliance(
-        "streamlit",
-        "PlotlyChart.spec",
-        "tests/links",
-        "reading a chart's numbers",
-        field(PlotlyChart_pb2, "PlotlyChart", "spec"),
-    ),
-    Reliance(
-        "streamlit",
-        "BidiComponent.bytes",
-        "tests/links, tests/pages",
-        "reading what a canvas was sent",
-        field(BidiComponent_pb2, "BidiComponent", "bytes"),
-    ),
-    Reliance(
-        "streamlit",
-        "BidiComponent.component_name",
-        "benchmarks/driving.py",
-        "knowing which canvas a message is for",
-        field(BidiComponent_pb2, "BidiComponent", "component_name"),
-    ),
-    Reliance(
-        "streamlit",
-        "TextInput.query_param_key",
-        "tests/links, scripts/keep_links.py",
-        "knowing what the link calls a control",
-        field(TextInput_pb2, "TextInput", "query_param_key"),
-    ),
-    Reliance(
-        "streamlit",
-        "Block.Expandable.expanded",
-        "tests/links",
-        "knowing which boxes are open",
-        field(Block_pb2, "Block.Expandable", "expanded"),
-    ),
-)
+OF_TESTS = [
+    Reliance("streamlit", *row)
+    for row in (
+        ("the attribute data-test-script-state in its frontend", "tests/browser, benchmarks/driving.py",
+         "waiting until a page is drawn", partial(in_frontend, "data-test-script-state")),
+        ("data-testid=stApp", "tests/browser", "finding the page", partial(in_frontend, '"data-testid":`stApp`')),
+        ("data-testid=stMain", "tests/browser", "finding the page", partial(in_frontend, '"data-testid":`stMain`')),
+        ("PlotlyChart.spec", "tests/links", "reading a chart's numbers",
+         field(PlotlyChart_pb2, "PlotlyChart", "spec")),
+        ("BidiComponent.bytes", "tests/links, tests/pages", "reading what a canvas was sent",
+         field(BidiComponent_pb2, "BidiComponent", "bytes")),
+        ("BidiComponent.component_name", "benchmarks/driving.py", "knowing which canvas a message is for",
+         field(BidiComponent_pb2, "BidiComponent", "component_name")),
+        ("TextInput.query_param_key", "tests/links, scripts/keep_links.py", "knowing what the link calls a control",
+         field(TextInput_pb2, "TextInput", "query_param_key")),
+        ("Block.Expandable.expanded", "tests/links", "knowing which boxes are open",
+         field(Block_pb2, "Block.Expandable", "expanded")),
+    )
+]  # fmt: skip
 NAMED = {reliance.what: reliance for reliance in (*RELIANCES, *OF_TESTS)}
 
 
