@@ -48,7 +48,7 @@ def figure(
     title of the exported picture, and the first that is heard, where the page says above it what it is.
     """
     look: dict[str, Any] = {"key": key, "config": {"displayModeBar": False, "scrollZoom": False}}
-    look["alt"] = heard(fig, words or caption, called)
+    look["alt"] = alternative_text(fig, words or caption, called)
     if caption is None and words and "$" not in words:  # a formula's source is nothing for a picture
         caption = words
     if on_pick is not None:
@@ -66,7 +66,7 @@ def figure(
 
 def chart(fig: Figure, *, key: str, words: str | None = None, width: int | Literal["stretch"] = "stretch") -> None:
     """Draw `fig` alone, without a sentence or an export menu; `words` is what it is called for those who hear it."""
-    look: dict[str, Any] = {"config": {"displayModeBar": False}, "alt": heard(fig, words), **_room(fig)}
+    look: dict[str, Any] = {"config": {"displayModeBar": False}, "alt": alternative_text(fig, words), **_room(fig)}
     st.plotly_chart(with_room(fig), key=key, width=width, **look)
 
 
@@ -81,12 +81,12 @@ def _axes_against(fig: Figure) -> str:
     return _("{measure} against {other}").format(measure=up, other=across) if across and up else ""
 
 
-def heard(fig: Figure, words: str | None, called: str = "") -> str:
+def alternative_text(fig: Figure, words: str | None, called: str = "") -> str:
     """What a chart is called for those who do not see it: its title, and the sentence about it."""
     title = one_line(fig.layout.title.text) or called
     axes = " / ".join(one_line(axis.title.text) for axis in (fig.layout.yaxis, fig.layout.xaxis) if axis.title.text)
-    name, said = title or axes, unmarked(words or "")
-    return _("{first}. {next}").format(first=name, next=said) if name and said else name or said
+    name, sentence = title or axes, unmarked(words or "")
+    return _("{first}. {next}").format(first=name, next=sentence) if name and sentence else name or sentence
 
 
 def _picked(key: str, on_pick: Callable[[int], None]) -> None:
@@ -176,9 +176,9 @@ def _export_form(made: MadeFigure, name: str, key: str) -> None:
         or "white"
     )
     title = st.text_input(_("Title (leave empty for none)"), value=made.title, key=f"{key}-title")
-    said = st.text_area(_("Caption (leave empty for none)"), value=made.caption, key=f"{key}-caption", height=80)
+    caption = st.text_area(_("Caption (leave empty for none)"), value=made.caption, key=f"{key}-caption", height=80)
     bar = st.toggle(_("Colour bar"), value=True, key=f"{key}-bar")
-    files, table = made.written(background, title, said, bar), made.table
+    files, table = made.written(background, title, caption, bar), made.table
     _save_figure(files.svg, files.chart, name, key)
     with st.container(horizontal=True):
         for number, one in enumerate(files.pages):

@@ -57,15 +57,23 @@ _SIGNS = {
 }  # fmt: skip
 
 
+#: Markdown that sentences about figures use, and what is left of it in plain text
+_MARKS = (
+    (r"\[([^\]]*)\]\([^)]*\)", r"\1"),  # a link
+    (r":[a-z]+(?:\[([^\]]*)\]|/\w+:)", r"\1"),  # a colour, an icon
+    (r"(\*\*|__)(.+?)\1", r"\2"),
+    (r"(?<![\w*])[*_](?!\s)([^*_]+?)(?<!\s)[*_](?![\w*])", r"\1"),
+    (r"`([^`]+)`", r"\1"),
+    (r"\\([\\`*_{}\[\]()#+\-.!|~$:<>])", r"\1"),
+)
+
+
 def unmarked(markdown: str) -> str:
     """A sentence made for Markdown as plain text: no stars, no dollar signs, no entities, links by their words."""
     text = re.sub(r"\$([^$]+)\$", lambda match: _unmarked_formula(match[1]), markdown)
-    text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)
-    text = re.sub(r":[a-z]+(?:\[([^\]]*)\]|/\w+:)", lambda match: match[1] or "", text)
-    text = re.sub(r"(\*\*|__)(.+?)\1", r"\2", text)
-    text = re.sub(r"(?<![\w*])[*_](?!\s)([^*_]+?)(?<!\s)[*_](?![\w*])", r"\1", text)
-    text = re.sub(r"`([^`]+)`", r"\1", text)
-    return html.unescape(re.sub(r"\\([\\`*_{}\[\]()#+\-.!|~$:<>])", r"\1", text))
+    for mark, left in _MARKS:
+        text = re.sub(mark, left, text)
+    return html.unescape(text)
 
 
 def _unmarked_formula(latex: str) -> str:

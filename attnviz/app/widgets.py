@@ -49,13 +49,14 @@ def one_of(
     """
     first = usual if usual is not None else choice.default
     first = first if first in options else next(iter(options))
-    asked = link_state.value(choice)
-    nobody_chose = asked == choice.default
-    if not nobody_chose and asked not in options:
-        link_state.refuse(choice, asked, options[first])
-        nobody_chose = True
+    chosen = link_state.value(choice)
+    if chosen == choice.default:
+        chosen = first
+    elif chosen not in options:
+        link_state.refuse(choice, chosen, options[first])
+        chosen = first
     ids = list(options)
-    common = _begin(choice, first if nobody_chose else asked, first)
+    common = _begin(choice, chosen, first)
     common |= {"format_func": options.__getitem__, "help": help, "label_visibility": label_visibility}
     if style == "segmented":
         picked = st.segmented_control(label, ids, required=True, **common)

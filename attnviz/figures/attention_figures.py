@@ -134,16 +134,16 @@ def head_maps(grids: Mapping[str, np.ndarray], layers: Sequence[int] | None = No
     return layout(fig, " ", int(np.clip(110 + 16 * len(rows), 240, 620)))
 
 
-def hover_points(x: np.ndarray, y: np.ndarray, told: np.ndarray, says: str, size: int) -> go.Scatter:
-    """Points that are not seen, in the middle of each patch; `says` speaks of the columns of `told`."""
+def hover_points(x: np.ndarray, y: np.ndarray, data: np.ndarray, text: str, size: int) -> go.Scatter:
+    """Points that are not seen, in the middle of each patch; `text` names columns of `data`."""
     return go.Scatter(
         x=x,
         y=y,
         mode="markers",
         marker={"size": size, "opacity": 0},
-        customdata=told,
+        customdata=data,
         showlegend=False,
-        hovertemplate=says + "<extra></extra>",
+        hovertemplate=text + "<extra></extra>",
     )
 
 

@@ -85,7 +85,7 @@ def standalone_html(fig: Figure, title: str | None = None, caption: str | None =
     )
     paper, ink = fig.layout.paper_bgcolor or "#FFFFFF", fig.layout.font.color or "#1F2328"
     heading = f"<h1>{html.escape(title)}</h1>" if title else ""
-    said = f"<figcaption>{html.escape(caption)}</figcaption>" if caption else ""
+    below = f"<figcaption>{html.escape(caption)}</figcaption>" if caption else ""
     style = (
         f"body{{margin:16px;background:{paper};color:{ink};font:14px {FONT}}}figure{{margin:0;max-width:1100px}}"
         "h1{font-size:18px;margin:0 8px}figcaption{margin:8px;line-height:1.5}"
@@ -93,5 +93,5 @@ def standalone_html(fig: Figure, title: str | None = None, caption: str | None =
     return (
         f'<!doctype html><html><head><meta charset="utf-8"><title>{html.escape(title or "")}</title>'
         f'<meta name="viewport" content="width=device-width,initial-scale=1"><style>{style}</style></head>'
-        f"<body><figure>{heading}{drawn}{said}</figure></body></html>"
+        f"<body><figure>{heading}{drawn}{below}</figure></body></html>"
     )

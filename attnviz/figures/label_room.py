@@ -124,14 +124,14 @@ def _leaning(axis: Any, height: float) -> tuple[float, float] | None:
     """
     texts, size = _written(axis), _size(axis)
     named = [_width(text, size) for text in texts if text]
-    asked = axis.tickangle is not None and abs(axis.tickangle) >= 45
+    turned = axis.tickangle is not None and abs(axis.tickangle) >= 45
     if axis.side != "top" or not named:
         return None
-    if not asked and not (axis.autotickangles and axis.constrain):
+    if not turned and not (axis.autotickangles and axis.constrain):
         return None
     cell = height / len(texts)
     apart = cell * len(texts) / len(named)
-    if not asked and LEANING * max(named) < apart:
+    if not turned and LEANING * max(named) < apart:
         return None
     return ABOVE + 0.87 * min(MOST, max(named)) + 0.9 * size, max(0.0, 0.5 * named[-1] - cell / 8)
 

@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from attnviz.app.mends import log_format
 
-OURS: Final = "attnviz"
+OWN: Final = "attnviz"
 HIDDEN: Final = "…"
 LONGEST: Final = 300  #: characters of another library's message
 FRAMES: Final = 12  #: places of an error, the innermost ones
@@ -52,7 +52,7 @@ def begin() -> None:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(lines)
     logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
-    logging.getLogger(OURS).setLevel(logging.INFO)
+    logging.getLogger(OWN).setLevel(logging.INFO)
     logging.getLogger("uvicorn.access").disabled = True  # each request's address, which holds a visitor's view
     logging.captureWarnings(True)
     if log_format.has_what_it_needs():
@@ -66,16 +66,16 @@ def without_words(text: str) -> str:
 
 
 def _event(record: logging.LogRecord) -> str:
-    ours = record.name == OURS or record.name.startswith(f"{OURS}.")
+    own = record.name == OWN or record.name.startswith(f"{OWN}.")
     if record.name == "py.warnings":
         return _warning(record.getMessage())
     args = record.args
     if not args:
-        return str(record.msg) if ours else without_words(str(record.msg))
+        return str(record.msg) if own else without_words(str(record.msg))
     try:
         if isinstance(args, Mapping):
-            return str(record.msg) % {name: _kept(value, ours) for name, value in args.items()}
-        return str(record.msg) % tuple(_kept(value, ours) for value in args)
+            return str(record.msg) % {name: _kept(value, own) for name, value in args.items()}
+        return str(record.msg) % tuple(_kept(value, own) for value in args)
     except (TypeError, ValueError):  # what was put in does not fit any more, as a word in the place of a number
         return str(record.msg)
 

@@ -56,15 +56,15 @@ class Caches(Collector):
         here = model_cache.shared()
         held = GaugeMetricFamily("attnviz_cache_bytes", "Bytes held", labels=["cache"])
         limit = GaugeMetricFamily("attnviz_cache_limit_bytes", "Bytes that may be held", labels=["cache"])
-        asked = CounterMetricFamily("attnviz_cache_requests", "Requests", labels=["cache", "found"])
+        requests = CounterMetricFamily("attnviz_cache_requests", "Requests", labels=["cache", "found"])
         caches = {name: getattr(here, name) for name in ("models", "runs", "reruns", "results")}
         for name, cache in (caches | {"charts": CHARTS}).items():
             held.add_metric([name], cache.weight)
             limit.add_metric([name], cache.limit)
-            asked.add_metric([name, "yes"], cache.hits)
-            asked.add_metric([name, "no"], cache.misses)
+            requests.add_metric([name, "yes"], cache.hits)
+            requests.add_metric([name, "no"], cache.misses)
         waiting = GaugeMetricFamily("attnviz_waiting_passes", "Passes that wait for a model", value=here.line.waiting)
-        return held, limit, asked, waiting
+        return held, limit, requests, waiting
 
 
 REGISTRY.register(Caches())
@@ -82,28 +82,28 @@ class Watching:
         if scope["type"] != "websocket":
             await self.app(scope, receive, send)
             return
-        asked: float | None = None
+        began: float | None = None  #: when the run that is under way was asked for
 
         async def timed_receive() -> Message:
-            nonlocal asked
+            nonlocal began
             message = await receive()
             data = message.get("bytes") if self.times and message["type"] == "websocket.receive" else None
             if data and run_messages.asks_for_a_run(data):
-                asked = self.clock()
+                began = self.clock()
             return message
 
         async def timed_send(message: Message) -> None:
-            nonlocal asked
+            nonlocal began
             await send(message)
-            if asked is None or message["type"] != "websocket.send":
+            if began is None or message["type"] != "websocket.send":
                 return
             end = run_messages.end_of_run(message.get("bytes") or b"")
             if end in run_messages.ANSWERED:
-                taken = self.clock() - asked
+                taken = self.clock() - began
                 ANSWERS.observe(taken)
                 log.info("answered", extra={"milliseconds": round(taken * 1000)})
             if end not in (None, run_messages.FOR_ANOTHER):
-                asked = None
+                began = None
 
         OPENS.inc()
         VISITORS.inc()

@@ -199,7 +199,7 @@ def _watch(name: str, loading: Future[LoadedModel]) -> None:
         bar.empty()
 
 
-def _loaded(name: str, asked: str) -> LoadedModel:
+def _loaded(name: str, wanted: str) -> LoadedModel:
     steps = shared().steps
 
     def progress(share: float, message: Message) -> None:
@@ -209,7 +209,7 @@ def _loaded(name: str, asked: str) -> LoadedModel:
         loaded = load(name, progress)
     finally:
         steps.pop(name, None)
-    if loaded.version != asked:
+    if loaded.version != wanted:
         raise _overwritten(loaded.entry.name)
     gc.collect()
     gc.freeze()  # Streamlit collects garbage after every run, and need not go through a model's many objects each time

@@ -112,11 +112,11 @@ WORDS = (
     )),
 )  # fmt: skip
 
-_OURS = partial(Reliance, "streamlit")
+_STREAMLITS = partial(Reliance, "streamlit")
 RELIANCES = (
-    *(_OURS(what, f"attnviz/{user}", purpose, holds) for what, user, purpose, holds in NAMES),
+    *(_STREAMLITS(what, f"attnviz/{user}", purpose, holds) for what, user, purpose, holds in NAMES),
     *(
-        _OURS(f"{what} in its frontend", f"attnviz/{user}", purpose, partial(in_frontend, words))
+        _STREAMLITS(f"{what} in its frontend", f"attnviz/{user}", purpose, partial(in_frontend, words))
         for what, words, user, purpose in WORDS
     ),
 )

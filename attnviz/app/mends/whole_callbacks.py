@@ -48,5 +48,5 @@ def has_what_it_needs() -> bool:
         from streamlit.runtime.state.session_state import SessionState
     except ImportError:
         return False
-    asked = f"self.{LOOKS}" in inspect.getsource(ScriptRunner.__init__)
-    return asked and callable(getattr(SessionState, CALLS, None)) and callable(getattr(ScriptRunner, LOOKS, None))
+    looks = f"self.{LOOKS}" in inspect.getsource(ScriptRunner.__init__)
+    return looks and callable(getattr(SessionState, CALLS, None)) and callable(getattr(ScriptRunner, LOOKS, None))
