@@ -157,7 +157,7 @@ def box(
     dash: str = "",
 ) -> str:
     """A rectangle, filled or framed."""
-    given = {"x": x, "y": y, "width": w, "height": h, "fill": fill, "stroke": stroke}
+    given: dict[str, float | str] = {"x": x, "y": y, "width": w, "height": h, "fill": fill, "stroke": stroke}
     given |= {"stroke-width": width if stroke else "", "rx": radius or ""}
     given |= {"opacity": opacity if opacity < 1 else "", "stroke-dasharray": dash}
     return f"<rect {_attributes(given)}/>"
@@ -166,7 +166,13 @@ def box(
 def line(x0: float, y0: float, x1: float, y1: float, *, stroke: str, width: float = 1, dash: str = "") -> str:
     """A straight line."""
     path = f"M{number(x0)} {number(y0)}L{number(x1)} {number(y1)}"
-    given = {"d": path, "fill": "none", "stroke": stroke, "stroke-width": width, "stroke-dasharray": dash}
+    given: dict[str, float | str] = {
+        "d": path,
+        "fill": "none",
+        "stroke": stroke,
+        "stroke-width": width,
+        "stroke-dasharray": dash,
+    }
     return f"<path {_attributes(given)}/>"
 
 
