@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import streamlit as st
 
@@ -55,17 +54,15 @@ def begin() -> None:
     st.session_state[_DRAWN], st.session_state[_MOUNTED] = presenting(), False
 
 
-def presenter(walk: Walk | None = None) -> None:
+def presenter(walk: Walk) -> None:
     """Listen to the page's keys and, in the presentation mode, draw its bar. Once on a page, in its fragment."""
     st.session_state[_MOUNTED] = True
-    shown: dict[str, Any] = {}
-    if walk is not None:
-        shown = {name: getattr(walk, name) for name in ("title", "place", "before", "after")} | {"walks": walk.always}
+    bar = walk.title, walk.place, walk.before, walk.after, walk.always
     with st.container(key=f"{KEY}-place"):
         canvas.presenter(
             KEY,
-            canvas.Presented(presenting(), link_state.current_page(), **shown),
-            on_walk=walk.go if walk else lambda by: None,
+            canvas.Presented(presenting(), link_state.current_page(), *bar),
+            on_walk=walk.go,
             on_mode=lambda present: link_state.put(PRESENT, "1" if present else "0"),
         )
     if st.session_state.get(_DRAWN, presenting()) != presenting():
@@ -75,7 +72,7 @@ def presenter(walk: Walk | None = None) -> None:
 def end() -> None:
     """After the page is drawn: pages without steps have the mode as well."""
     if not st.session_state.get(_MOUNTED):
-        presenter(Walk(st.session_state.get(_HEADING, ""), "", before=False, after=False, go=lambda by: None))
+        presenter(Walk(heading(), "", before=False, after=False, go=lambda by: None))
 
 
 def headed(title: str) -> None:
