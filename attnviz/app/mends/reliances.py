@@ -11,8 +11,11 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import cache, partial
 from importlib import import_module
+from inspect import signature
 from operator import attrgetter
 from typing import Any
+
+from streamlit import config
 
 from attnviz.app.mends import log_format, run_messages, streamlit_adapter, whole_callbacks
 from attnviz.base.reliance import Reliance, gone
@@ -48,8 +51,7 @@ def _uploads_have_ids() -> bool:
     from streamlit.runtime.uploaded_file_manager import UploadedFile, UploadedFileRec
 
     record: Any = UploadedFileRec(file_id="first", name="view.json", type="application/json", data=b"{}")
-    nowhere: Any = None
-    return streamlit_adapter.upload_id(UploadedFile(record, nowhere)) == "first"
+    return streamlit_adapter.upload_id(UploadedFile(record, record)) == "first"
 
 
 def _a_look_may_end_a_run() -> bool:
@@ -76,7 +78,7 @@ NAMES: tuple[tuple[str, str, str, Callable[[], bool]], ...] = (
     ("SessionState._new_widget_state and _widget_changed", "app/widgets.py", "a gesture not undoing another one",
      partial(_has, "runtime.state.session_state", "SessionState._new_widget_state", "SessionState._widget_changed")),
     ("config.is_manually_set and set_option", "serve/configuration.py", "settings where the script lies elsewhere",
-     partial(_has, "config", "is_manually_set", "set_option")),
+     lambda: callable(config.is_manually_set) and len(signature(config.set_option).parameters) == 3),
     ("SessionState._call_callbacks and what ends them", "app/mends/whole_callbacks.py",
      "gestures in quick succession, which all count", whole_callbacks.has_what_it_needs),
     ("SafeSessionState, which may end a run at each look into it", "app/cache/waiting_line.py",
