@@ -28,7 +28,7 @@ from attnviz.canvas.shared import packing
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.loading import load
 from attnviz.models.tokens import encode
-from attnviz.pages.explore.maths import head_measures
+from attnviz.pages.explore.maths import whole_model
 from attnviz.runs.model_run import ModelRun, Request, run_model
 from benchmarks import budgets, rival
 from benchmarks.driving import OVERVIEW, Dragged, Tab, chromium, floor
@@ -123,10 +123,10 @@ def computing(run: ModelRun) -> tuple[float, float]:
     """CPU milliseconds for the pictures of all heads, and for pictures and all measures in one sweep."""
     stack = run.stacks[0]
     start = time.process_time()
-    for layer in head_measures.swept(stack, measured=False):
+    for layer in whole_model.swept(stack, measured=False):
         packing.thumbnail_codes(layer.largest)
     between = time.process_time()
-    for layer in head_measures.swept(stack):
+    for layer in whole_model.swept(stack):
         packing.thumbnail_codes(layer.largest)
     return (between - start) * 1e3, (time.process_time() - between) * 1e3
 

@@ -19,11 +19,12 @@ import transformers
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.loading import load
 from attnviz.pages.heads.maths import head_survey
+from attnviz.pages.heads.maths.sentence_sets import TextKind
 from attnviz.runs.heads.head_scores import mean_outputs
 from attnviz.runs.heads.removal_costs import head_costs
 
 MODELS = ("smollm2-135m", "minilm-l6")
-TEXTS: tuple[head_survey.TextKind, ...] = ("books", "repeated")
+TEXTS: tuple[TextKind, ...] = ("books", "repeated")
 FOLDER = Path(__file__).parents[1] / "attnviz/pages/heads/maths/data"
 
 

@@ -11,7 +11,7 @@ from attnviz.app import term_popover
 from attnviz.app.glossary_terms import TERMS
 from attnviz.app.links.choices import choices_of
 from attnviz.app.term_popover import explanation
-from attnviz.pages.build.maths import attention_by_hand, steps
+from attnviz.pages.build.maths import attention_by_hand
 from attnviz.serve import page_table
 
 PAGES = {row.name for row in page_table.PAGES}
@@ -52,7 +52,7 @@ def test_every_number_that_is_computed_stands_in_a_sentence_or_is_tested_with_on
 
 
 def test_the_steps_of_build_that_terms_name_exist():
-    known = {step.id for step in steps.steps(attention_by_hand.Config())}
+    known = attention_by_hand.steps(attention_by_hand.Config())
     for term in TERMS.values():
         assert term.seen.get("b_step", "scores") in known, term.id
 

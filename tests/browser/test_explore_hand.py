@@ -12,18 +12,18 @@ import pytest
 import torch
 
 from attnviz.core.attention import attend
-from attnviz.models.capture import RecordedLayer, capture
+from attnviz.models.capture import RecordedLayer
 from attnviz.models.catalogue import EXAMPLES
-from attnviz.models.loading import load
-from attnviz.models.tokens import encode
+from attnviz.runs.model_run import Request, kept_run
 from tests.browser.conftest import answered, until
 from tests.browser.every_view import GROUND, STILL
 from tests.browser.test_all_heads import arrived
 
 Open = Callable[..., Any]
 LAYER, HEAD = 13, 8
-#: a weight is 32 bits on both sides
-EXACT = 1e-6
+#: A weight is 32 bits on both sides. The server shows the trace that was prepared, or a pass of its own; where another
+#: processor prepared it, weights of this layer differ by up to 5e-6 (head 6, without its scale).
+EXACT = 1e-5
 #: Answers when the address holds a canvas's part and has not changed for 0.8 seconds.
 ADDRESS_STANDS = """() => new Promise((then) => {
   let [last, since] = [location.href, performance.now()];
@@ -38,9 +38,8 @@ ADDRESS_STANDS = """() => new Promise((then) => {
 
 @pytest.fixture(scope="module")
 def layer() -> RecordedLayer:
-    """The layer on show as the page opens, recorded here."""
-    loaded = load("smollm2-135m")
-    return capture(loaded.model, **encode(loaded, EXAMPLES[0].text).inputs).layers[LAYER]
+    """The layer on show as the page opens."""
+    return kept_run(Request("smollm2-135m", EXAMPLES[0].text)).stacks[0].layers[LAYER]
 
 
 @pytest.fixture

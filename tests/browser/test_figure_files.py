@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import re
 from pathlib import Path
@@ -56,6 +57,22 @@ def steady(svg: str) -> str:
     return canonicalize(svg.replace(lot[1], "000000") if lot else svg)
 
 
+def same_table(one: str, other: str) -> bool:
+    """Whether two CSV files hold the same words and, to what two processors may differ by in a pass, numbers."""
+    rows, others = (list(csv.reader(io.StringIO(text))) for text in (one, other))
+    cells, other_cells = ([cell for row in table for cell in row] for table in (rows, others))
+    return [len(row) for row in rows] == [len(row) for row in others] and all(
+        mine == their or abs(float(mine) - float(their)) < 1e-5 for mine, their in zip(cells, other_cells, strict=True)
+    )
+
+
+def same_document(one: str, other: str) -> bool:
+    """Whether two live files are the same but for the packed scores of a model."""
+    packed = re.compile(r'(<script type="application/octet-stream"[^>]*>)[^<]*')
+    assert packed.search(one), "a file without numbers has no excuse to differ"
+    return packed.sub(r"\1", one) == packed.sub(r"\1", other)
+
+
 @pytest.mark.parametrize("link", LINKS)
 def test_the_command_s_files_are_those_that_the_page_saves(link, server_url, new_page):
     page = new_page(locale="en")
@@ -70,7 +87,8 @@ def test_the_command_s_files_are_those_that_the_page_saves(link, server_url, new
     for kind, label in (("csv", "CSV, the numbers"), ("html", re.compile("HTML"))):
         button = page.get_by_role("button", name=label)
         if button.count():
-            assert figure_file(figure, kind, looks) == saved_bytes(page, button.first)
+            mine, theirs = figure_file(figure, kind, looks).decode(), saved_bytes(page, button.first).decode()
+            assert mine == theirs or (same_table if kind == "csv" else same_document)(mine, theirs)
 
 
 def test_without_a_name_a_link_gives_the_figure_that_it_is_about(server_url):

@@ -40,9 +40,39 @@ def boxes(page: Any, selector: str) -> list[dict[str, float]]:
     return [box for each in page.locator(selector).all() if (box := each.bounding_box())]
 
 
-@pytest.mark.parametrize("language", ["en-GB", "zh-CN"])
-def test_the_controls_of_a_row_are_level(opened: Open, language: str) -> None:
-    page = opened("build", locale=language, **PROJECTOR)
+#: The picture that each page is about, and how far down it may begin on a projector, in pixels; None: it may anywhere.
+PICTURES = {
+    "positions": (".st-key-p_order_before .nsewdrag", 580),
+    "decoding": (".st-key-canvas-of-steps", 480),
+    "sharing": (".st-key-h-three-0", 520),
+    "masks": (".st-key-m-grid", 520),
+}
+
+
+PLACES = "", "build", "scaling", "masks", "sharing", "sharing?h_view=size", "sharing?h_view=count", *PICTURES
+
+
+@pytest.mark.parametrize("address", dict.fromkeys(PLACES))
+def test_a_page_is_level_and_whole_on_a_projector_and_on_a_phone(opened: Open, address: str) -> None:
+    page = opened(address, **PROJECTOR)
+    exports_end_their_lines(page)
+    buttons_are_whole(page)
+    if address == "build":
+        controls_are_level(page)
+        assert page.locator(".ts-strip").evaluate("row => row.scrollWidth <= row.clientWidth"), "every step is seen"
+    if address == "sharing":
+        charts_fit_their_places(page)
+    if address in PICTURES:
+        picture_begins_high(page, *PICTURES[address])
+    resized(page, PHONE["width"], PHONE["height"])
+    buttons_are_whole(page)
+
+
+def test_the_controls_of_a_row_are_level_in_chinese(opened: Open) -> None:
+    controls_are_level(opened("build", locale="zh-CN", **PROJECTOR))
+
+
+def controls_are_level(page: Any) -> None:
     fields = "stTextInput", "stButtonGroup", "stSelectbox"
     row = [box for name in fields for box in boxes(page, f".st-key-build-controls [data-testid={name}]")]
     assert len(row) == 5
@@ -52,9 +82,8 @@ def test_the_controls_of_a_row_are_level(opened: Open, language: str) -> None:
     assert abs(more["y"] + more["height"] - row[0]["y"] - row[0]["height"]) < 1, "“More” stands in the same line"
 
 
-@pytest.mark.parametrize("address", ["", "build", "scaling?s_section=saturation", "masks", "sharing", "positions"])
-def test_an_export_stands_at_the_end_of_its_line_or_at_the_beginning_of_one(opened: Open, address: str) -> None:
-    page = opened(address, **PROJECTOR)
+def exports_end_their_lines(page: Any) -> None:
+    """Where an export does not stand at the end of its line, it begins one."""
     lines = page.locator('.stHorizontalBlock[class*="-under"]').all()
     assert lines
     for line in lines:
@@ -67,12 +96,20 @@ def test_an_export_stands_at_the_end_of_its_line_or_at_the_beginning_of_one(open
             assert 0 < next_one["x"] - one["x"] - one["width"] < 40, "two exports stand beside each other"
 
 
-@pytest.mark.parametrize("address", ["build", "sharing?h_view=size", "sharing?h_view=count", "positions", "scaling"])
-def test_no_button_of_a_row_cuts_its_words_or_leaves_its_column(opened: Open, address: str) -> None:
-    page = opened(address, **PROJECTOR)
-    buttons_are_whole(page)
-    resized(page, PHONE["width"], PHONE["height"])
-    buttons_are_whole(page)
+def picture_begins_high(page: Any, picture: str, highest: int) -> None:
+    """On a projector the sentences stand beside the title, on a wider screen below it."""
+    drawn = page.locator(picture).first
+    drawn.wait_for()
+    until(lambda: drawn.bounding_box()["y"] < highest)
+    title, about = (
+        page.locator(".st-key-page-heading h1").bounding_box(),
+        page.locator(".st-key-page-about").bounding_box(),
+    )
+    buttons = page.locator(".st-key-present").bounding_box()
+    assert title["x"] + title["width"] < about["x"]
+    assert about["x"] + about["width"] < buttons["x"]
+    page.set_viewport_size({"width": 1440, "height": 900})
+    until(lambda: page.locator(".st-key-page-about").bounding_box()["y"] > title["y"] + title["height"])
 
 
 def buttons_are_whole(page: Any) -> None:
@@ -92,8 +129,7 @@ def buttons_are_whole(page: Any) -> None:
     assert buttons.evaluate_all(bare) == [], "a button beside the chosen one has all four sides"
 
 
-def test_no_chart_is_wider_than_its_place(opened: Open) -> None:
-    page = opened("sharing", **PROJECTOR)
+def charts_fit_their_places(page: Any) -> None:
     page.locator(".st-key-h-pair-0 .main-svg").first.wait_for()
     wide = "all => all.filter(c => c.scrollWidth > c.clientWidth + 1).map(c => [c.clientWidth, c.scrollWidth])"
     assert page.locator(".stPlotlyChart").evaluate_all(wide) == []
@@ -119,11 +155,6 @@ def test_the_chosen_step_is_seen_whole_on_a_phone(opened: Open, step: str) -> No
     chip, row = (page.locator(part).bounding_box() for part in (".ts-chip[aria-selected=true]", ".ts-strip"))
     assert row["x"] <= chip["x"]
     assert chip["x"] + chip["width"] <= row["x"] + row["width"]
-
-
-def test_every_step_is_seen_at_a_projectors_size(opened: Open) -> None:
-    page = opened("build", **PROJECTOR)
-    assert page.locator(".ts-strip").evaluate("row => row.scrollWidth <= row.clientWidth")
 
 
 def test_a_matrix_is_chosen_over_a_table_on_a_phone(opened: Open) -> None:
@@ -201,33 +232,6 @@ def test_a_phone_shows_a_picture_before_what_is_chosen_seldom(
     until(lambda: drawn.bounding_box()["y"] < PHONE["height"] - 20)
     more = page.locator(".stMain").get_by_role("button").filter(has_text="tune").bounding_box()
     assert more["x"] + more["width"] <= PHONE["width"], "what is chosen seldom is one touch away"
-
-
-@pytest.mark.parametrize(
-    "address, picture, highest",
-    [
-        ("positions", ".st-key-p_order_before .nsewdrag", 580),
-        ("decoding", ".st-key-canvas-of-steps", 480),
-        ("sharing", ".st-key-h-three-0", 520),
-        ("masks", ".st-key-m-grid", 520),
-    ],
-)
-def test_a_projector_shows_the_sentences_beside_the_title_and_the_picture_below_them(
-    opened: Open, address: str, picture: str, highest: int
-) -> None:
-    page = opened(address, **PROJECTOR)
-    drawn = page.locator(picture).first
-    drawn.wait_for()
-    until(lambda: drawn.bounding_box()["y"] < highest)
-    title, about = (
-        page.locator(".st-key-page-heading h1").bounding_box(),
-        page.locator(".st-key-page-about").bounding_box(),
-    )
-    buttons = page.locator(".st-key-present").bounding_box()
-    assert title["x"] + title["width"] < about["x"]
-    assert about["x"] + about["width"] < buttons["x"]
-    page.set_viewport_size({"width": 1440, "height": 900})
-    until(lambda: page.locator(".st-key-page-about").bounding_box()["y"] > title["y"] + title["height"])
 
 
 def resized(page: Any, width: int, height: int) -> None:

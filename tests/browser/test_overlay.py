@@ -13,21 +13,20 @@ from playwright.sync_api import expect
 
 from attnviz.live import LiveView, page
 from attnviz.models.catalogue import EXAMPLES
-from attnviz.runs.model_run import Request, run_model
+from attnviz.runs.model_run import Request, kept_run
 from attnviz.runs.raw_heads import raw_heads
 from tests.browser.conftest import answered, opens, until
-from tests.models.conftest import smollm2
-
-__all__ = ["smollm2"]
 
 LAYER, HEAD = 13, 8
-EXACT, COARSE = 1e-6, 2e-3  #: of 32 and of 16 bits a score
+#: Of 32 bits a score, where the trace may be of another processor (5e-6 apart at most in this layer), and of 16.
+EXACT, COARSE = 1e-5, 2e-3
 Open = Callable[..., Any]
 
 
 @pytest.fixture(scope="module")
-def stack(smollm2: Any) -> Any:
-    return run_model(Request("smollm2-135m", EXAMPLES[0].text), smollm2).stacks[0]
+def stack() -> Any:
+    """What the server shows."""
+    return kept_run(Request("smollm2-135m", EXAMPLES[0].text)).stacks[0]
 
 
 explore = opens("explore", "[data-testid=squares]")

@@ -17,8 +17,8 @@ from attnviz.figures import svg
 from attnviz.figures.picture import Picture, to_svg
 from attnviz.figures.svg_head import HeadPicture, LinesPicture
 from attnviz.figures.theme import HEADS, SCORES, SCORES_ON_DARK, WEIGHTS, colour_at, contrast
-from attnviz.pages.build.figures.svg_board import BoardPicture, Term
-from attnviz.pages.explore.figures.svg_mosaic import MosaicPicture
+from attnviz.pages.build.panels.board_picture import BoardPicture, Term
+from attnviz.pages.explore.figures import MosaicPicture
 from attnviz.pages.masks.figures import MaskPicture
 
 SVG = "{http://www.w3.org/2000/svg}"

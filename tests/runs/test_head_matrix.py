@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from attnviz.pages.explore.maths.head_measures import measured
+from attnviz.pages.explore.maths.whole_model import measured
 from attnviz.runs.head_matrix import Look, average, head_matrix, rolled_out, telling_depth
 
 

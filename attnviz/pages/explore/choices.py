@@ -9,7 +9,7 @@ from typing import Any
 from attnviz.app.links.choices import LONGEST_ID, Choice, PageChoices
 from attnviz.base.head_edit import LARGEST_FACTOR, LONGEST_WINDOW, MASKS, SCALES, SCOPES, VIEWS
 from attnviz.models.catalogue import EXAMPLES
-from attnviz.pages.explore.maths import head_measures
+from attnviz.pages.explore.maths import whole_model
 
 HeadPlace = tuple[int, int]  # layer, head
 
@@ -78,19 +78,13 @@ def _scalars(value: Any) -> tuple[Any, ...]:
     return tuple(item if isinstance(item, str | int) else str(item) for item in _list(value))
 
 
-def _pair(value: Any) -> list[Any]:
-    if len(_list(value)) != 2:
-        raise ValueError(value)
-    return list(value)
-
-
 def _bits(value: Any) -> str:
     base64.b64decode(value, validate=True)
     return str(value)
 
 
 def _stage(value: Any) -> tuple[int, int | None]:
-    query, key = _pair(value)
+    query, key = _list(value)
     return _position(query), None if key is None else _position(key)
 
 
@@ -109,7 +103,7 @@ HUB_ID = PAGE.text("hub_id", longest=1000)
 FRAME = PAGE.one_of("frame", ("usual", "none", "start", "chat"))
 STACK = PAGE.one_of("stack", ("", "encoder", "decoder", "cross"))
 AT: Choice[HeadPlace] = PAGE.other("at", START, head_of, name_of, (3, 1))
-ORDER = PAGE.one_of("by", ("place", *head_measures.MEASURES))
+ORDER = PAGE.one_of("by", ("place", *whole_model.MEASURES))
 
 # How a matrix is shown
 VALUES = PAGE.one_of("show", ("weights", "values"))
@@ -159,15 +153,7 @@ PAINTED: Choice[str | None] = PAGE.on_canvas(
 #: heads of the layer on show whose lines are laid over those of the head on show
 OVER: Choice[tuple[int, ...]] = PAGE.on_canvas("over", (), _scalars, list, (1, 3), inside="c", short="over")
 HIDDEN: Choice[tuple[int, ...]] = PAGE.on_canvas("hide", (), _scalars, list, (1,), inside="c", short="hide")
-QUIET: Choice[tuple[str, ...]] = PAGE.on_canvas(
-    "quiet",
-    (),
-    _scalars,
-    list,
-    ("0.1",),
-    inside="c",
-    short="quiet",
-)
+QUIET: Choice[tuple[str, ...]] = PAGE.on_canvas("quiet", (), _scalars, list, ("0.1",), inside="c", short="quiet")
 STAGE: Choice[tuple[int, int | None] | None] = PAGE.on_canvas(
     "stage", None, _stage, lambda stage: list(stage) if stage else None, (2, 1), inside="c", short="stage"
 )

@@ -13,14 +13,7 @@ from attnviz.app.text import spoken
 from attnviz.base.words import _
 from attnviz.pages.explore import choices
 from attnviz.pages.explore.page_entry import PAGE
-from attnviz.pages.explore.panels import average as average_panel
-from attnviz.pages.explore.panels import beside as beside_panel
-from attnviz.pages.explore.panels import head as head_panel
-from attnviz.pages.explore.panels import next as next_panel
-from attnviz.pages.explore.panels import place as place_panel
-from attnviz.pages.explore.panels import programs, request_form
-from attnviz.pages.explore.panels import stages as stages_panel
-from attnviz.pages.explore.panels import what_if as what_if_panel
+from attnviz.pages.explore.panels import head, next, programs, request_form, several_heads, stages, what_if
 from attnviz.pages.explore.panels.shown_head import Shown
 
 
@@ -35,32 +28,31 @@ def picture(request: request_form.Request) -> None:
         for notice in run.notices:
             st.info(spoken(notice))
         with st.container(key="canvas-of-heads"):
-            head_panel.explore(run, _below)
+            head.explore(run, _below)
 
 
 def _below(shown: Shown) -> None:
     """Draw six panels, closed at first, and the code that prints this head's numbers."""
-    questions = [
-        ("place", _("Where this head sits in the model"), ":material/account_tree:", place_panel.panel),
-        ("stages", _("How it came about"), ":material/function:", stages_panel.panel),
-        (
-            "what_if",
+    panels = {
+        "place": (_("Where this head sits in the model"), ":material/account_tree:", stages.place),
+        "stages": (_("How it came about"), ":material/function:", stages.panel),
+        "what_if": (
             _("What if: another mask, another scale, a silenced head"),
             ":material/science:",
-            what_if_panel.panel,
+            what_if.panel,
         ),
-        ("next", _("What comes next"), ":material/arrow_forward:", next_panel.panel),
-        ("average", _("Averages and rollout"), ":material/layers:", average_panel.panel),
-        ("beside", _("Two side by side"), ":material/splitscreen_right:", beside_panel.panel),
-    ]
-    for name, title, icon, panel in questions:
+        "next": (_("What comes next"), ":material/arrow_forward:", next.panel),
+        "average": (_("Averages and rollout"), ":material/layers:", several_heads.mean),
+        "beside": (_("Two side by side"), ":material/splitscreen_right:", several_heads.two),
+    }
+    for name, (title, icon, panel) in panels.items():
         box = widgets.expander(choices.OPEN[name], title, icon=icon)
         if box.open:
             with box, guard():  # an error of a panel is shown in it
                 panel(shown)
     layer = shown.stack.layers[shown.layer]
-    extras = (layer.softcap, layer.sinks, layer.bias)
-    if shown.stack.same_tokens and layer.exact and all(extra is None for extra in extras):
+    extras = any(extra is not None for extra in (layer.softcap, layer.sinks, layer.bias))
+    if shown.stack.same_tokens and layer.exact and not extras:
         programs.of_head(shown)
 
 

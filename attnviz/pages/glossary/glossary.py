@@ -20,19 +20,14 @@ def page() -> None:
         _("The words of attention in the order in which one meets them. Each has a button to the page that shows it.")
     )
     with guard():
-        panel()
-
-
-def panel() -> None:
-    looked_for = widgets.text(choices.FIND, _("Find a word"), live=True, placeholder=_("for example: cache")).strip()
-    found = [term for term in glossary_terms.TERMS.values() if _holds(term, looked_for)]
-    if not found:
-        st.info(
-            _("None of the {n} terms speaks of “{what}”.").format(n=len(glossary_terms.TERMS), what=plain(looked_for))
-        )
-    with st.container(key="terms-of-glossary"):  # two beside each other where there is room: the style of all pages
-        for term in found:
-            _entry(term)
+        wanted = widgets.text(choices.FIND, _("Find a word"), live=True, placeholder=_("for example: cache")).strip()
+        terms = [term for term in glossary_terms.TERMS.values() if _holds(term, wanted)]
+        if not terms:
+            count = len(glossary_terms.TERMS)
+            st.info(_("None of the {n} terms speaks of “{what}”.").format(n=count, what=plain(wanted)))
+        with st.container(key="terms-of-glossary"):  # two beside each other where there is room: see the style
+            for term in terms:
+                _entry(term)
 
 
 def _entry(term: glossary_terms.GlossaryTerm) -> None:
@@ -43,8 +38,8 @@ def _entry(term: glossary_terms.GlossaryTerm) -> None:
         st.markdown(term_popover.explanation(term))
 
 
-def _holds(term: glossary_terms.GlossaryTerm, looked_for: str) -> bool:
-    return looked_for.casefold() in f"{_(term.name)} {term_popover.explanation(term)}".casefold()
+def _holds(term: glossary_terms.GlossaryTerm, wanted: str) -> bool:
+    return wanted.casefold() in f"{_(term.name)} {term_popover.explanation(term)}".casefold()
 
 
 if __name__ == "__main__":  # Streamlit runs this file

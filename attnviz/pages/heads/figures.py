@@ -24,7 +24,6 @@ def pickable_map(
     title: str,
     signed: bool = False,
     chosen: int | None = None,
-    height: int | None = None,
 ) -> Figure:
     """Layers across and heads down, each a coloured square; `values` and `stderr` have one number a head.
 
@@ -35,16 +34,20 @@ def pickable_map(
     rows = range(int(down.max(initial=0)) + 1)
     grid = np.full((len(rows), len(columns)), np.nan, np.float32)
     grid[down, across] = values
-    fig = go.Figure([_squares(grid, signed), _targets(across, down, places, _said(values, stderr))])
+    texts = [
+        f"{value:.3f}" if np.isnan(error) else f"{value:.3f} ± {error:.3f}"
+        for value, error in zip(values, stderr, strict=True)
+    ]
+    fig = go.Figure([_squares(grid, signed), _targets(across, down, places, texts)])
     if chosen is not None:
         fig.add_trace(_ring(across[chosen], down[chosen], "square-open", 17))
-    ticks = _ticks(len(columns))
+    ticks = range(0, len(columns), max(1, -(-len(columns) // 12)))
     plain = {"showgrid": False, "zeroline": False}
-    named = {"tickvals": ticks, "ticktext": [str(columns[n]) for n in ticks]}
+    named = {"tickvals": list(ticks), "ticktext": [str(columns[n]) for n in ticks]}
     fig.update_xaxes(title_text=_("layer"), range=[-0.5, len(columns) - 0.5], **named, **plain)
     fig.update_yaxes(title_text=_("head"), tickvals=list(rows), range=[len(rows) - 0.5, -0.5], **plain)
     fig.update_layout(dragmode=False, showlegend=False)
-    return layout(fig, title, height or int(np.clip(110 + 22 * len(rows), 220, 520)))
+    return layout(fig, title, int(np.clip(110 + 22 * len(rows), 220, 520)))
 
 
 def _squares(grid: np.ndarray, signed: bool) -> go.Heatmap:
@@ -64,7 +67,7 @@ def _squares(grid: np.ndarray, signed: bool) -> go.Heatmap:
     )
 
 
-def _targets(across: np.ndarray, down: np.ndarray, places: HeadPlaces, said: Sequence[str]) -> go.Scatter:
+def _targets(across: np.ndarray, down: np.ndarray, places: HeadPlaces, texts: Sequence[str]) -> go.Scatter:
     """An invisible point on each square, which says its head and can be picked."""
     return go.Scatter(
         x=across,
@@ -74,7 +77,7 @@ def _targets(across: np.ndarray, down: np.ndarray, places: HeadPlaces, said: Seq
         selected={"marker": {"opacity": 0.0}},
         unselected={"marker": {"opacity": 0.0}},
         customdata=np.arange(len(places)),
-        text=said,
+        text=texts,
         hovertext=[_("layer {layer}, head {head}").format(layer=layer, head=head) for layer, head in places],
         hovertemplate="%{hovertext}<br><b>%{text}</b><extra></extra>",
         showlegend=False,
@@ -91,7 +94,6 @@ def against(
     y_title: str,
     chosen: int | None = None,
     named: Sequence[int] = (),
-    height: int = 320,
 ) -> Figure:
     """One point a head, coloured by its layer; `named` ones carry their layer and head."""
     layers = np.array([layer for layer, _head in places])
@@ -125,7 +127,7 @@ def against(
     fig.update_xaxes(title_text=x_title)
     fig.update_yaxes(title_text=y_title, showgrid=False)  # a line would strike the names through
     fig.update_layout(dragmode=False, showlegend=False)
-    return layout(fig, title, height)
+    return layout(fig, title, 320)
 
 
 def _free_places(
@@ -142,7 +144,7 @@ def _free_places(
     points = np.stack([x, y], 1)[finite] / spread * SMALLEST_PLOT
     low, high = points.min(0), points.max(0) + np.array([-LINE, 0.5 * LINE])  # no colour bar lies above the plane
     placed: list[np.ndarray] = []
-    found: dict[int, tuple[float, float]] = {}
+    places: dict[int, tuple[float, float]] = {}
     for column in columns:
         if not finite[column]:
             continue
@@ -156,9 +158,9 @@ def _free_places(
             inside = (low - half < middle).all() and (middle < high + half).all()
             if inside and not over_points and not over_names:
                 placed.append(middle)
-                found[column] = (float(side[0]), float(side[1]))
+                places[column] = (float(side[0]), float(side[1]))
                 break
-    return found
+    return places
 
 
 def _ring(x: float, y: float, symbol: str, size: int) -> go.Scatter:
@@ -171,13 +173,3 @@ def _ring(x: float, y: float, symbol: str, size: int) -> go.Scatter:
         hoverinfo="skip",
         showlegend=False,
     )
-
-
-def _said(values: np.ndarray, stderr: np.ndarray) -> list[str]:
-    told = zip(values, stderr, strict=True)
-    return [f"{value:.3f}" if np.isnan(error) else f"{value:.3f} ± {error:.3f}" for value, error in told]
-
-
-def _ticks(count: int) -> list[int]:
-    step = max(1, -(-count // 12))
-    return list(range(0, count, step))

@@ -13,25 +13,23 @@ from attnviz.base.words import _
 from attnviz.pages.heads import choices
 from attnviz.pages.heads.maths import head_kinds, head_survey
 from attnviz.pages.heads.page_entry import PAGE
-from attnviz.pages.heads.panels import example, head_controls, head_surveys, map
-from attnviz.pages.heads.panels.head_controls import HeadsRequest
-from attnviz.pages.heads.panels.head_surveys import ShownSurvey
+from attnviz.pages.heads.panels import example, head_surveys, map
+from attnviz.pages.heads.panels.head_surveys import HeadsRequest, ShownSurvey
 
 
 def page() -> None:
     """Draw the page."""
     page_heading(PAGE)
     with guard():
-        draw()
+        _draw()
 
 
-def draw() -> None:
+def _draw() -> None:
     """Everything below the heading."""
-    asked = head_controls.ask()
+    asked = head_surveys.ask()
     if asked is None:
         return
-    bars = st.container()
-    with bars:
+    with st.container():
         first = head_surveys.obtain("first", asked.model, asked.names[asked.model], asked.config)
     of_second = asked.other is not None and link_state.value(choices.OF) == "second"
     column = example.strongest(first.survey, asked.by) if of_second else _chosen(first, asked.by)
@@ -45,7 +43,7 @@ def draw() -> None:
         else:
             with guard():
                 second = _beside(asked, asked.other, of_second)
-    st.caption(map.said_of_source(first))
+    st.caption(map.about_source(first))
     shown = first
     if second is not None:
         _compared(first, second, asked.by)
@@ -103,14 +101,10 @@ def _chosen(shown: ShownSurvey, by: str) -> int:
         return usual
     column = shown.survey.column(*asked)
     if column is None:
+        text = _("{model} has no head {asked}; {shown}, the strongest, is shown.")
         instead = choices.name_of(shown.survey.places[usual])
-        st.caption(
-            _("{model} has no head {asked}; {shown}, the strongest, is shown.").format(
-                model=shown.name, asked=choices.name_of(asked), shown=instead
-            )
-        )
-        return usual
-    return column
+        st.caption(text.format(model=shown.name, asked=choices.name_of(asked), shown=instead))
+    return usual if column is None else column
 
 
 if __name__ == "__main__":  # Streamlit runs this file

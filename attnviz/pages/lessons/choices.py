@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Callable
 from typing import Any
 
-from attnviz.app.links import link_state
 from attnviz.app.links.choices import Choice, PageChoices
 from attnviz.base import head_edit
 from attnviz.base.head_edit import LARGEST_FACTOR, NO_EDIT, SCALES, VIEWS, HeadEdit
@@ -26,10 +26,6 @@ def _file(value: Any) -> str:
     return text
 
 
-def _file_written(text: str) -> list[str]:
-    return [text]
-
-
 def _edit(value: Any) -> HeadEdit:
     mask, window, scale, factor, seen = value
     if mask not in MASKS or scale not in SCALES or seen not in VIEWS:
@@ -48,11 +44,16 @@ def _bits(value: Any) -> str:
     return str(value)
 
 
-def _place(value: Any) -> tuple[int, int, int]:
-    found = tuple(value)
-    if len(found) != 3 or any(isinstance(n, bool) or not isinstance(n, int) or not 0 <= n <= FARTHEST for n in found):
-        raise ValueError(value)
-    return found
+def _three_from(lowest: int) -> Callable[[Any], tuple[int, int, int]]:
+    """What reads three whole numbers, each from `lowest` to FARTHEST."""
+
+    def read(value: Any) -> tuple[int, int, int]:
+        first, second, third = value
+        if any(type(n) is not int or not lowest <= n <= FARTHEST for n in value):
+            raise ValueError(value)
+        return first, second, third
+
+    return read
 
 
 PAGE = PageChoices("lessons")
@@ -60,7 +61,7 @@ LESSON = PAGE.one_of("lesson", (*IDS, OWN))
 STEP = PAGE.whole("step", 1, low=1, high=MOST_STEPS)
 SENTENCE = PAGE.sentence("l_text", EXAMPLE, longest=400)
 NOTES = PAGE.flag("l_notes")
-OWN_TEXT: Choice[str] = PAGE.on_canvas("l_own", "", _file, _file_written, 'title = "Mine"', inside="l_own")
+OWN_TEXT: Choice[str] = PAGE.on_canvas("l_own", "", _file, lambda text: [text], 'title = "Mine"', inside="l_own")
 
 # Of one step:
 GUESS = PAGE.one_of("l_guess")
@@ -68,21 +69,9 @@ WIDTH = PAGE.whole_or_none("l_width", low=1, high=4096)
 PLACE = PAGE.whole_or_none("l_at", low=0, high=FARTHEST)
 EDIT = PAGE.on_canvas("l_edit", NO_EDIT, _edit, _edit_written, HeadEdit("none"), inside="l_hand", short="e")
 PAINTED: Choice[str] = PAGE.on_canvas("l_painted", "", _bits, str, "gA==", inside="l_hand", short="m")
-CELL = PAGE.on_canvas("l_cell", (0, -1, -1), lambda v: _cell(v), list, (1, 0, 2), inside="l_hand", short="c")
-PAIR = PAGE.on_canvas("l_pair", (0, 12, 4), _place, list, (1, 7, 3), inside="l_hand", short="p")
+#: part, row and column on a board; -1: none was chosen yet
+CELL = PAGE.on_canvas("l_cell", (0, -1, -1), _three_from(-1), list, (1, 0, 2), inside="l_hand", short="c")
+PAIR = PAGE.on_canvas("l_pair", (0, 12, 4), _three_from(0), list, (1, 7, 3), inside="l_hand", short="p")
 
-#: what a step sets, and what is put back when it is left
-OF_A_STEP: tuple[Choice[Any], ...] = (GUESS, WIDTH, PLACE, EDIT, PAINTED, CELL, PAIR)
-
-
-def _cell(value: Any) -> tuple[int, int, int]:
-    """Part, row and column on a board; -1: none was chosen yet."""
-    found = tuple(value)
-    if len(found) != 3 or any(isinstance(n, bool) or not isinstance(n, int) or not -1 <= n <= FARTHEST for n in found):
-        raise ValueError(value)
-    return found
-
-
-def go_to(lesson: str, step: int) -> None:
-    """Open a step; what the last one set is undone. A callback."""
-    link_state.put_all({choice: choice.default for choice in OF_A_STEP} | {LESSON: lesson, STEP: step})
+#: what a step sets, and what it is put back to when the step is left
+UNDONE: dict[Choice[Any], Any] = {choice: choice.default for choice in (GUESS, WIDTH, PLACE, EDIT, PAINTED, CELL, PAIR)}

@@ -36,24 +36,24 @@ FACTOR = PAGE.real("pic_factor", 1.0, 0.0, 10.0)
 
 
 def _numbers(value: Any) -> tuple[int, ...]:
-    found = tuple(int(each) for each in value)
-    if len(found) > MOST_PATCHES or any(not 0 <= each <= MOST_PATCHES for each in found):
+    numbers = tuple(int(each) for each in value)
+    if len(numbers) > MOST_PATCHES or any(not 0 <= each <= MOST_PATCHES for each in numbers):
         raise ValueError(value)
-    return found
+    return numbers
 
 
 def _silenced(value: Any) -> tuple[tuple[str, int, int], ...]:
-    found = tuple((str(stack), int(layer), int(head)) for stack, layer, head in value)
-    if len(found) > MOST_PATCHES or any(stack not in ("words", *STAGES) for stack, _layer, _head in found):
+    heads = tuple((str(stack), int(layer), int(head)) for stack, layer, head in value)
+    if len(heads) > MOST_PATCHES or any(stack not in ("words", *STAGES) for stack, _layer, _head in heads):
         raise ValueError(value)
-    return found
+    return heads
 
 
 def _drawings(value: Any) -> tuple[str, ...]:
-    found = digit_pad.read_drawings(value)
-    if found is None:
+    drawings = digit_pad.read_drawings(value)
+    if drawings is None:
         raise ValueError(value)
-    return found
+    return drawings
 
 
 _EMPTY: tuple[int, ...] = ()

@@ -68,8 +68,8 @@ class PatchPicture:
             parts += [svg.box(*place, stroke="#FFFFFF", width=4), svg.box(*place, stroke=ink.q, width=2)]
         parts.append(svg.words(svg.cut(row.name, w, 12), x, h + 14, size=12))
         if bar:
-            said = _("Full light: {share}").format(share=f"{top:.1%}")
-            parts.append(svg.words(said, x, h + 31, size=11, opacity=0.8))
+            full = _("Full light: {share}").format(share=f"{top:.1%}")
+            parts.append(svg.words(full, x, h + 31, size=11, opacity=0.8))
         return parts
 
     @property

@@ -26,7 +26,7 @@ from attnviz.base.message import Message, Problem
 from attnviz.engine import chosen_engine
 from attnviz.engine.engine_protocol import Rerun
 from attnviz.models.loading import load, version
-from attnviz.pages.explore.maths import head_measures
+from attnviz.pages.explore.maths import whole_model
 from attnviz.pages.explore.panels import head as head_panel
 from attnviz.pages.explore.panels import overview
 from attnviz.pages.explore.panels import what_if as what_if_panel
@@ -156,7 +156,7 @@ def work(name, text):
         yield lambda config=config: see._result(run(), config).after, result.after
         guesses = head_sharing.downstream(alone, loaded, config).guesses
         yield (lambda config=config: after_sharing(run(), config)), [guess.after for guess in guesses]
-    measured = head_measures.measured(stack).values["entropy"]
+    measured = whole_model.measured(stack).values["entropy"]
     yield lambda: overview._measured(run(), run().stacks[0]).values["entropy"], measured
     yield lambda: looked_up(request), head_matrix.head_matrix(stack, 1, 2).values
 

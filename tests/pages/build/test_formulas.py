@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from attnviz.pages.build.maths import attention_by_hand, boards, steps
+from attnviz.pages.build.maths import attention_by_hand, boards
 from attnviz.pages.build.maths.inputs import Config
 from attnviz.pages.build.panels.formulas import formula
 
@@ -27,9 +27,9 @@ def symbol(name: str) -> str:
 def test_a_board_is_called_what_its_formula_calls_it(config):
     result = attention_by_hand.run(config)
     for step in ("embed", "scores", "scale"):
-        board = boards.boards(result, step)[-1]
+        board = boards.boards(boards.View(result), step)[-1]
         assert symbol(board.result.name) in formula(step, result), step
-    before = boards.boards(result, "softmax")[-1].sheets[0].name
+    before = boards.boards(boards.View(result), "softmax")[-1].sheets[0].name
     assert before == "S" or f"s = {symbol(before)}" in formula("softmax", result)
 
 
@@ -37,9 +37,9 @@ def test_a_board_is_called_what_its_formula_calls_it(config):
 def test_no_two_different_matrices_of_scores_have_one_name(config):
     result = attention_by_hand.run(config)
     named: dict[str, np.ndarray] = {}
-    for step in steps.steps(config):
-        for board in boards.boards(result, step.id):
+    for step in attention_by_hand.steps(config):
+        for board in boards.boards(boards.View(result), step):
             for sheet in (*board.sheets, board.result):
                 if sheet.role == "scores" and sheet.name != "bias":
                     first = named.setdefault(sheet.name, sheet.values)
-                    np.testing.assert_array_equal(sheet.values, first, err_msg=f"{sheet.name} at {step.id}")
+                    np.testing.assert_array_equal(sheet.values, first, err_msg=f"{sheet.name} at {step}")

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from attnviz.pages.build.maths.attention_by_hand import run
-from attnviz.pages.build.maths.boards import boards
+from attnviz.pages.build.maths.boards import View, boards
 from attnviz.pages.build.maths.inputs import Config
-from attnviz.pages.build.maths.steps import sizes
 from attnviz.pages.build.panels import numbers
 
 
@@ -32,7 +31,7 @@ def test_a_cell_never_shows_a_negative_zero() -> None:
 
 def shown(step: str, config: Config | None = None) -> numbers.canvas.StripBoard:
     result = run(config or Config())
-    return numbers.board(boards(result, step)[0], sizes(result), "")
+    return numbers.board(boards(View(result), step)[0], "")
 
 
 def test_exponentials_are_written_as_powers_of_e() -> None:

@@ -69,19 +69,13 @@ def test_a_canvas_of_the_wrong_kind_changes_nothing(visit, held):
     assert "“it” gives 75% to “animal”" in said(page)
 
 
-def test_a_mask_painted_for_another_sentence_gives_way_to_the_models_own_and_says_so(visit):
-    bits = base64.b64encode(np.packbits(np.zeros((4, 4), bool)).tobytes()).decode()
-    page = visit("explore", c=link_reading.pack({"mask": bits}), mask="painted", open_what_if="true")
-    assert not page.error
-    assert "was for other tokens" in said(page)
-
-
-def test_a_mask_that_hides_every_key_is_explained(visit):
-    bits = base64.b64encode(np.packbits(np.zeros((13, 13), bool)).tobytes()).decode()
+@pytest.mark.parametrize("tokens, words", [(4, "was for other tokens"), (13, "may attend to nothing")])
+def test_a_painted_mask_for_another_sentence_or_one_that_hides_every_key_is_explained(visit, tokens, words):
+    bits = base64.b64encode(np.packbits(np.zeros((tokens, tokens), bool)).tobytes()).decode()
     page = visit("explore", c=link_reading.pack({"mask": bits}), mask="painted", open_what_if="true", again="true")
     assert not page.exception
     assert not page.error
-    assert "may attend to nothing" in said(page)
+    assert words in said(page)
 
 
 def test_an_error_in_one_panel_is_one_sentence_there_and_the_other_panels_work(visit):
@@ -92,7 +86,10 @@ def test_an_error_in_one_panel_is_one_sentence_there_and_the_other_panels_work(v
     assert "The arithmetic of one cell" in said(page)
 
 
-@pytest.mark.parametrize("text", ["x", "😀", "قطة على السجادة", "a\tb\nc\n", "<img src=x onerror=1> $x$ **y**"])
+TEXTS = ["x", "😀", "猫坐在垫子上。", "قطة على السجادة", "a\tb\nc\n", "<img src=x onerror=1> $x$ **y**"]
+
+
+@pytest.mark.parametrize("text", TEXTS)
 def test_every_panel_takes_any_text(visit, text):
     page = visit("explore", text=text, mask="none", **OPEN)
     assert not page.exception
@@ -100,6 +97,7 @@ def test_every_panel_takes_any_text(visit, text):
     assert page.text_area(key="text").value == text
     assert "The arithmetic of one cell" in said(page)
     assert "<img" not in said(page)
+    assert ("A single token can only look at itself" in said(page)) == (text == "x")
 
 
 @pytest.mark.parametrize("part", ["all", "second to first"])
@@ -108,6 +106,7 @@ def test_words_values_and_hidden_special_tokens_go_together_in_every_panel(visit
     page = visit("explore", model="minilm-l6", second="He likes music.", mask="causal", **look, **OPEN)
     assert not page.exception
     assert not page.error
+    assert page.text_input(key="second").value == "He likes music."
     assert "takes most from" in said(page)
     assert "%" not in " ".join(m.value for m in page.markdown if "takes most" in m.value)
 
@@ -121,15 +120,15 @@ def test_a_head_of_one_model_is_another_head_or_a_sentence_in_the_next(visit):
     assert "because it does not exist here: 29.8" in said(page).replace("&#46;", ".")
 
 
-def test_an_appended_token_is_pinned_wherever_it_ends(visit):
+def test_an_appended_token_becomes_part_of_the_sentence_and_is_pinned_wherever_it_ends(visit):
     page = visit("explore", open_next="true", units="words")
+    before = page.text_area(key="text").value
     next(b for b in page.button if (b.key or "").startswith("append-")).click().run()
     assert not page.exception
     assert canvas_of(page)["pins"] == {"t": [["q", -1]]}
-
-
-def test_a_sentence_of_one_token_is_told_to_be_longer(visit):
-    assert "A single token can only look at itself" in said(visit("explore", text="x"))
+    text = page.text_area(key="text").value
+    assert text.startswith(before)
+    assert len(text) > len(before)
 
 
 def test_a_name_that_no_choice_of_the_page_has_is_said_and_what_sites_add_to_links_is_not(visit):
@@ -140,10 +139,6 @@ def test_a_name_that_no_choice_of_the_page_has_is_said_and_what_sites_add_to_lin
         "Left out of the link, because this page has nothing of this name: “layer”, “h_at”."
     )
     assert not visit("glossary", present="1", theme="dark", lang="en", utm_source="a", ref="b", embed="true").warning
-
-
-def test_a_name_of_a_link_that_means_nothing_is_shown_as_typed(visit):
-    page = visit("glossary", **{"**x**": "1", "<b>$a$</b>": "2"})
-    [warning] = page.warning
+    [warning] = visit("glossary", **{"**x**": "1", "<b>$a$</b>": "2"}).warning
     assert "**x**" not in warning.value
     assert "<b>" not in warning.value

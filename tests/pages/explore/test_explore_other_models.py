@@ -51,9 +51,10 @@ def masked(tmp_path):
 
 
 def test_an_encoder_decoder_has_its_three_kinds_of_attention(visit, translator):
-    page = agreed(visit, model="other", hub_id=translator, text="the cat sat")
+    page = agreed(visit, model="other", hub_id=translator, text="the cat sat", open_next="true")
     assert not page.exception
     assert not page.error
+    assert "comes next with" in said(page), "what its decoder would write"
     page.text_input(key="second").set_value("one two").run()
     for stack in ("encoder", "decoder", "cross"):
         page.segmented_control(key="stack").set_value(stack).run()
@@ -91,21 +92,12 @@ def test_the_code_of_a_what_if_on_an_encoder_decoder_prints_what_is_on_screen(vi
     assert [line.split()[-1] for line in lines] == [f"{value:.4f}" for value in new]
 
 
-def test_an_encoder_decoder_says_what_its_decoder_would_write(visit, translator):
-    page = agreed(visit, model="other", hub_id=translator, text="the cat sat", open_next="true")
-    assert not page.error
-    assert "comes next with" in said(page)
-
-
-def test_a_masked_language_model_guesses_what_the_mask_hides(visit, masked):
+def test_a_masked_language_model_guesses_what_the_mask_hides_or_says_how_to_write_one(visit, masked):
     page = agreed(visit, model="other", hub_id=masked, text="the [MASK] sat", open_next="true", open_what_if="true")
     assert not page.exception
     assert not page.error
     assert "the model would write" in said(page)
-
-
-def test_without_a_mask_token_the_page_says_how_to_write_one(visit, masked):
-    page = agreed(visit, model="other", hub_id=masked, text="the cat sat", open_next="true")
+    page.text_area(key="text").set_value("the cat sat").run()
     assert any("Write &#91;MASK&#93;" in i.value for i in page.info)
 
 

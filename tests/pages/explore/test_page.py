@@ -34,12 +34,16 @@ def opened():
     return open_page("explore")
 
 
-def test_a_sentence_a_model_and_its_attention_are_there_from_the_start(opened):
+def test_a_sentence_a_model_and_its_attention_are_there_from_the_start_with_few_controls(opened):
     assert not opened.exception
     assert not opened.error
     assert opened.text_area(key="text").value.startswith("The animal")
     assert len(canvases_on(opened)) == 2, "the overview and one head"
     assert "gives" in said(opened)
+    assert any("looks at the previous token" in b.label for b in opened.button)
+    plain = [opened.text_area, opened.selectbox, opened.text_input, opened.slider, opened.toggle, opened.multiselect]
+    inside = {"hub_id", "specials", "pair", "frame", "show", "units", "special", "colours", "curve"}
+    assert 1 <= len([w for kind in plain for w in kind if w.key not in inside]) <= 7
 
 
 def test_the_weights_are_named_as_what_they_are(opened):
@@ -50,17 +54,6 @@ def test_the_weights_are_named_as_what_they_are(opened):
     assert opened.selectbox(key="model").options[0] == "SmolLM2 135M Instruct (4-bit)"
 
 
-def test_a_visitor_sees_at_most_seven_controls_at_first(opened):
-    plain = [opened.text_area, opened.selectbox, opened.text_input, opened.slider, opened.toggle, opened.multiselect]
-    inside = {"hub_id", "specials", "pair", "frame", "show", "units", "special", "colours", "curve"}
-    visible = [w for kind in plain for w in kind if w.key not in inside]
-    assert 1 <= len(visible) <= 7
-
-
-def test_heads_that_stand_out_are_named_with_their_number(opened):
-    assert any("looks at the previous token" in b.label for b in opened.button)
-
-
 def test_choosing_a_standout_shows_that_head_and_writes_it_into_the_link(visit):
     page = visit("explore")
     button = next(b for b in page.button if "previous token" in b.label)
@@ -69,12 +62,6 @@ def test_choosing_a_standout_shows_that_head_and_writes_it_into_the_link(visit):
     layer, head = head_of(page)
     assert f"Layer {layer} head {head}" in button.label
     assert page.query_params["at"] in (f"{layer}.{head}", [f"{layer}.{head}"])
-
-
-def test_a_link_opens_the_head_it_names(visit):
-    page = visit("explore", at="3.1", text="A short one")
-    assert head_of(page) == (3, 1)
-    assert page.text_area(key="text").value == "A short one"
 
 
 @pytest.mark.parametrize(
@@ -94,20 +81,12 @@ def test_a_link_to_something_that_does_not_exist_says_so_and_the_rest_is_shown(v
     assert len(canvases_on(page)) >= 2
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "text", ["", "  \n ", "😀", "猫坐在垫子上。", "قطة على السجادة", "x", "<script>alert(1)</script> $x$ **y**"]
-)
-def test_any_text_is_shown_or_refused_in_a_sentence(visit, text):
+@pytest.mark.parametrize("text", ["", "  \n "])
+def test_an_empty_text_is_refused_in_a_sentence(visit, text):
     page = visit("explore")
     page.text_area(key="text").set_value(text).run()
     assert not page.exception
-    if text.strip():
-        assert not page.error
-        assert len(canvases_on(page)) == 2
-    else:
-        assert "empty" in page.error[0].value
-    assert not any("<script>" in m.value for m in page.markdown)
+    assert "empty" in page.error[0].value
 
 
 def test_a_very_long_text_is_cut_and_the_page_says_where(visit):
@@ -118,63 +97,32 @@ def test_a_very_long_text_is_cut_and_the_page_says_where(visit):
     assert any("Cut at" in i.value for i in page.info)
 
 
-@pytest.mark.parametrize(
-    "panel, words",
-    [
-        ("stages", "how “it” comes to give 0.750 to “animal”"),
-        ("what_if", "what changes is shown here at once"),
-        ("next", "comes next with"),
-        ("average", "On average “"),
-        ("beside", "They differ most in “"),
-    ],
-)
-def test_each_panel_opens_and_computes(visit, opened, panel, words):
-    page = visit("explore", **{f"open_{panel}": "true"})
+def test_each_panel_opens_and_computes(visit, opened):
+    panels = {
+        "stages": "how “it” comes to give 0.750 to “animal”",
+        "what_if": "what changes is shown here at once",
+        "next": "comes next with",
+        "average": "On average “",
+        "beside": "They differ most in “",
+    }
+    page = visit("explore", **{f"open_{panel}": "true" for panel in panels})
     assert not page.exception
     assert not page.error
-    assert words in said(page)
-    assert words not in said(opened)
-
-
-def test_what_if_shows_before_after_and_difference(visit):
-    page = visit("explore", open_what_if="true", mask="none")
-    assert len(canvases_on(page)) == 5
-    assert "Before:" in said(page)
-    assert "After:" in said(page)
-
-
-def test_silencing_a_head_shows_what_follows(visit):
-    page = visit("explore", open_what_if="true")
-    page.multiselect[0].set_value(["0.0", "1.2"]).run()
-    assert not page.exception
-    assert "of the probability moved to other tokens" in said(page)
-
-
-def test_an_appended_token_becomes_part_of_the_sentence(visit):
-    page = visit("explore", open_next="true")
-    before = page.text_area(key="text").value
-    button = next(b for b in page.button if (b.key or "").startswith("append-"))
-    button.click().run()
-    assert not page.exception
-    assert page.text_area(key="text").value.startswith(before)
-    assert len(page.text_area(key="text").value) > len(before)
-
-
-def test_an_encoder_takes_a_second_sentence(visit):
-    page = visit("explore", model="minilm-l6", second="He likes music.")
-    assert not page.exception
-    assert page.text_input(key="second").value == "He likes music."
-    assert not page.error
+    for words in panels.values():
+        assert words in said(page)
+        assert words not in said(opened)
 
 
 def test_the_page_is_unchanged_when_the_visitor_comes_back(visit):
-    page = visit("explore", at="3.1", by="entropy")
+    page = visit("explore", at="3.1", by="entropy", text="A short one")
+    assert head_of(page) == (3, 1)
     page.switch_page("../pages/home/home.py").run()
     page.query_params.clear()
     page.switch_page("../pages/explore/explore.py").run()
     assert not page.exception
     assert head_of(page) == (3, 1)
     assert page.selectbox(key="by").value == "entropy"
+    assert page.text_area(key="text").value == "A short one"
 
 
 def test_a_length_after_w_o_stands_beside_the_one_before(visit):
@@ -186,13 +134,15 @@ def test_a_length_after_w_o_stands_beside_the_one_before(visit):
     assert "After W_O, the projection that follows, it is 9.72 long." in said
 
 
-def test_the_caption_of_a_what_if_names_the_row_that_changes_most_and_not_the_one_of_the_page(visit, smollm2):
+def test_a_what_if_shows_before_after_and_difference_and_names_the_row_that_changes_most(visit, smollm2):
     from attnviz.base.head_edit import HeadEdit
     from attnviz.runs.head_matrix import head_matrix
     from attnviz.runs.model_run import Request, run_model
     from attnviz.runs.what_if import instantly
 
     page = visit("explore", open_what_if="true", mask="window", window="3")
+    assert len(canvases_on(page)) == 5
+    assert "Before: “" in said(page)
     stack = run_model(Request("smollm2-135m", page.text_area(key="text").value), smollm2).stacks[0]
     p = head_matrix(stack, 13, 8).values
     q = instantly(stack, 13, 8, HeadEdit(mask="window", window=3)).values
@@ -210,6 +160,7 @@ def test_a_silenced_head_is_said_to_keep_its_weights_and_the_head_that_changes_m
     assert "Drawn is the head that changes most" in words
     assert "changes most:" in words.split("Drawn is")[1]
     assert "No row of this picture" not in words
+    assert "of the probability moved to other tokens" in words
 
 
 def test_ordering_by_induction_without_a_repeated_token_says_so_and_dims_nothing(visit):

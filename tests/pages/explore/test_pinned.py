@@ -27,7 +27,13 @@ def held(monkeypatch):
 def places(run, **look):
     stack = run.stacks[0]
     matrix = head_matrix(stack, 0, 0, Look(**look))
-    return explorer_state.Places.of(stack, matrix), matrix
+    return explorer_state.places_of(stack, matrix), matrix
+
+
+def places_of(*tokens):
+    """The places of a picture of whole tokens."""
+    axis = explorer_state.PictureAxis(tuple((i,) for i in range(len(tokens))), tokens)
+    return {"q": axis, "k": axis}
 
 
 def labels_of(pins, matrix):
@@ -64,9 +70,8 @@ def test_a_hidden_special_token_is_not_replaced_by_a_neighbour(paired, held):
 
 
 def test_a_pin_follows_its_word_into_an_edited_sentence(held):
-    old = explorer_state.Places(((0,), (1,), (2,)), ((0,), (1,), (2,)), ("The", "cat", "sat"), ("The", "cat", "sat"))
-    new = ("Once", "the", "old", "cat", "sat")
-    after = explorer_state.Places(tuple((i,) for i in range(5)), tuple((i,) for i in range(5)), new, new)
+    old = places_of("The", "cat", "sat")
+    after = places_of("Once", "the", "old", "cat", "sat")
     explorer_state.keep_pins(old, Pins((Pin("q", 1), Pin("k", 0)), (2, 1)))
     found = explorer_state.pins(after)
     assert found.tokens == (Pin("q", 3),), "cat is pinned, The is gone"

@@ -10,7 +10,7 @@ import numpy as np
 from attnviz.figures.picture import to_svg
 from attnviz.figures.svg import ink_on
 from attnviz.figures.svg_head import HeadPicture
-from attnviz.pages.explore.figures.stages import RowPicture
+from attnviz.pages.explore.figures import RowPicture
 
 SVG = "{http://www.w3.org/2000/svg}"
 

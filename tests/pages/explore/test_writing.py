@@ -7,7 +7,7 @@ import re
 import pytest
 
 from attnviz.models.catalogue import EXAMPLES
-from attnviz.pages.explore.panels import writing
+from attnviz.pages.explore.panels import next
 from tests.pages.explore.test_page import head_of, said
 
 START = "The cat sat on the"
@@ -22,7 +22,7 @@ class Loaded:
 
 @pytest.fixture
 def likeliest(monkeypatch):
-    monkeypatch.setattr(writing, "_draw", Loaded())
+    monkeypatch.setattr(next, "_draw", Loaded())
 
 
 def text_of(page):

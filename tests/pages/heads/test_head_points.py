@@ -16,13 +16,10 @@ def test_a_point_says_its_own_layer_where_some_layers_have_no_heads():
     assert np.isnan(squares.z[1][1]), "layer 7 has no second head"
 
 
-def test_the_axis_names_layers_and_not_columns():
-    axis = pickable_map(np.ones(3), PLACES, np.zeros(3), title="a").layout.xaxis
+def test_the_axis_names_layers_and_costs_are_centred_on_nought():
+    fig = pickable_map(np.array([-0.5, 0.25, 0.1]), PLACES, np.zeros(3), title="a", signed=True, chosen=2)
+    axis, squares = fig.layout.xaxis, fig.data[0]
     assert dict(zip(axis.tickvals, axis.ticktext, strict=True)) == {0: "3", 1: "7"}
-
-
-def test_costs_are_centred_on_nought():
-    squares = pickable_map(np.array([-0.5, 0.25, 0.1]), PLACES, np.zeros(3), title="a", signed=True, chosen=2).data[0]
     assert (squares.zmin, squares.zmax) == (-0.5, 0.5)
 
 

@@ -15,7 +15,7 @@ import pytest
 from attnviz.app import live_run
 from attnviz.pages.heads import choices
 from attnviz.pages.heads.maths import head_kinds, head_survey
-from attnviz.pages.heads.panels import head_controls, map
+from attnviz.pages.heads.panels import head_surveys, map
 
 MINI = {"hd_model": "minilm-l6"}
 OWN = "the cat saw the dog and the cat ran\na bird and a fish and a bird"
@@ -66,11 +66,11 @@ def test_the_first_picture_is_the_prepared_one_and_needs_no_model(visit, monkeyp
 def test_the_table_names_heads_with_their_evidence(visit):
     page = visit("heads", hd_text="books", **MINI)
     table = page.dataframe[0].value
-    named = head_kinds.named(head_survey.find("minilm-l6", head_survey.Config("books")))
-    told = [[float(part) for part in text.split(" ± ")] for text in table["weight"]]
-    for (mean, error), each in zip(told, named, strict=True):
-        assert mean == pytest.approx(each.mean, abs=0.005)
-        assert error == pytest.approx(each.stderr, abs=0.005)
+    survey = head_survey.find("minilm-l6", head_survey.Config("books"))
+    shown = [[float(part) for part in text.split(" ± ")] for text in table["weight"]]
+    for (mean, error), (kind, column) in zip(shown, head_kinds.named(survey), strict=True):
+        assert mean == pytest.approx(survey.measures[kind].mean[column], abs=0.005)
+        assert error == pytest.approx(survey.measures[kind].stderr[column], abs=0.005)
         assert error > 0
     assert set(table["sentences"]) == {64}
 
@@ -97,8 +97,8 @@ def test_the_explorer_opens_at_the_head_with_the_sentence(visit):
     assert chosen["sentence"] == text
 
 
-def test_two_models_stand_beside_each_other_on_one_scale(visit):
-    page = visit("heads", hd_other="minilm-l6", hd_by="previous_token")
+def test_two_models_stand_beside_each_other_on_one_scale_and_a_head_is_shown_as_that_models(visit):
+    page = visit("heads", hd_other="minilm-l6", hd_by="previous_token", hd_of="second", hd_at="5.11")
     assert not page.exception
     assert not page.error
     first, second = heat(page, 0), heat(page, 1)
@@ -107,12 +107,6 @@ def test_two_models_stand_beside_each_other_on_one_scale(visit):
         second["data"][0]["zmax"],
     )
     assert "have at least half of their weight on this pattern" in said(page)
-
-
-def test_a_head_of_the_model_beside_is_shown_as_that_models(visit):
-    page = visit("heads", hd_other="minilm-l6", hd_of="second", hd_at="5.11", hd_by="previous_token")
-    assert not page.exception
-    assert not page.error
     assert "**MiniLM L6, layer 5, head 11**" in said(page)
 
 
@@ -144,12 +138,7 @@ def test_a_single_sentence_has_no_standard_error_and_none_is_made_up(visit):
 def test_stop_keeps_what_is_done_and_go_on_goes_on(visit, monkeypatch):
     monkeypatch.setattr(live_run, "AT_A_TIME", 0.0)
     monkeypatch.setattr(live_run, "FIRST_AFTER", 0.0)
-    stops = []
-
-    def rerun(*given: Any, **named: Any) -> None:
-        stops.append(1)
-
-    monkeypatch.setattr(live_run.st, "rerun", rerun)
+    monkeypatch.setattr(live_run.st, "rerun", lambda *given, **named: None)
     page = visit("heads", hd_text="own", hd_own="\n".join([OWN] * 3), **MINI)
     page.button(key="live_stop_heads-first").click().run()
     done = len(page.dataframe[1].value)
@@ -192,9 +181,9 @@ def test_nonsense_is_answered_in_a_sentence(visit, link, words):
 )
 def test_a_file_that_is_no_text_is_refused(monkeypatch, data, words):
     heard: list[Any] = []
-    monkeypatch.setattr(head_controls, "show_problem", lambda problem: heard.append(str(problem)))
-    monkeypatch.setattr(head_controls.link_state, "put", lambda *given: pytest.fail("taken"))
-    head_controls._take(data)
+    monkeypatch.setattr(head_surveys, "show_problem", lambda problem: heard.append(str(problem)))
+    monkeypatch.setattr(head_surveys.link_state, "put", lambda *given: pytest.fail("taken"))
+    head_surveys._take(data)
     assert words in heard[0]
 
 
@@ -204,8 +193,6 @@ def test_a_host_lets_nobody_measure_costs_and_reads_fewer_sentences(visit, monke
     assert page.number_input(key="hd_count").max == 16
     config = head_survey.Config("repeated", count=16, seed=5)
     assert head_survey.find("smollm2-135m", config) is None
-    from attnviz.pages.heads.panels import head_surveys
-
     shown = types.SimpleNamespace(decoder=True, has=lambda name: False, live=(), model="x", config=config)
     heard: list[str] = []
     monkeypatch.setattr(head_surveys.st, "info", heard.append)

@@ -11,18 +11,21 @@ from torch import Tensor
 
 from attnviz.models.loading import load
 from attnviz.pages.heads.maths import head_survey
+from attnviz.pages.heads.maths.sentence_sets import TextKind
 
 PAIRS = [(model, text) for model in ("smollm2-135m", "minilm-l6") for text in ("books", "repeated")]
 AGAIN = 2  # sentences
 
 
 @pytest.mark.parametrize("model, text", PAIRS)
-def test_a_prepared_survey_has_the_scores_of_its_first_sentences(model: str, text: head_survey.TextKind) -> None:
+def test_a_prepared_survey_has_the_scores_of_its_first_sentences(model: str, text: TextKind) -> None:
     config = head_survey.Config(text)
     survey = head_survey.find(model, config)
     assert survey is not None
     loaded = load(model)
     assert survey.sentences == config.sentences(loaded)
+    assert len(survey.sentences) == 64
+    assert {"weights", "seed", "made", "torch", "transformers", "model"} <= set(survey.about)
     short = head_survey.Config("own", "\n".join(survey.sentences[:AGAIN]))
     *_, last = head_survey.patterns(loaded, short)
     assert last.sentences == survey.sentences[:AGAIN]
@@ -34,14 +37,6 @@ def test_a_prepared_survey_has_the_scores_of_its_first_sentences(model: str, tex
             np.testing.assert_allclose(
                 held.best_scores[heads, places], each[sentence, heads], atol=1e-3, err_msg=f"{name} {sentence}"
             )
-
-
-@pytest.mark.parametrize("model, text", PAIRS)
-def test_a_prepared_survey_says_how_it_was_made(model: str, text: head_survey.TextKind) -> None:
-    survey = head_survey.find(model, head_survey.Config(text))
-    assert survey is not None
-    assert {"weights", "seed", "made", "torch", "transformers", "model"} <= set(survey.about)
-    assert len(survey.sentences) == 64
 
 
 def test_other_weights_other_sentences_and_ones_own_text_have_no_prepared_survey(
@@ -83,7 +78,7 @@ def test_the_prepared_cost_is_that_of_the_first_sentence_in_its_last_layers() ->
 @pytest.mark.slow
 @pytest.mark.parametrize("text, layer, head", [("books", 1, 3), ("repeated", 16, 0)])
 def test_a_prepared_cost_is_the_rise_of_transformers_own_loss_with_the_head_s_slice_zeroed(
-    text: head_survey.TextKind, layer: int, head: int
+    text: TextKind, layer: int, head: int
 ) -> None:
     """By a hook of torch before the output projection, over every sentence that the mean rests on."""
     survey = head_survey.find("smollm2-135m", head_survey.Config(text))

@@ -1,18 +1,44 @@
-"""Numbers that lessons say, against what another hand computes."""
+"""Numbers that lessons say: against transformers, the page about sharing, and what another hand computes."""
 
 from __future__ import annotations
 
+from html import unescape
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import torch
+from transformers import AutoModelForCausalLM
 
-from attnviz.models.architecture import Architecture
+from attnviz.models.architecture import Architecture, Deployment, ParameterCounts, gpus, size_deployment
 from attnviz.models.capture import capture
-from attnviz.pages.lessons.maths import heads_facts, order_facts
+from attnviz.pages.lessons.maths import cache_facts, heads_facts, order_facts
+from attnviz.pages.lessons.maths.lesson_parts import Facts
+from attnviz.pages.lessons.panels import all_lessons, lesson_page
 from tests.models.tiny import llama, tokens
 
 ANY: Any = None  #: a subject that the facts do not look at
+
+
+def test_the_number_of_weights_is_what_transformers_builds():
+    config = Architecture.preset(cache_facts.MODEL).config
+    with torch.device("meta"):
+        model = AutoModelForCausalLM.from_config(config)
+    built = {id(p): p.numel() for p in model.parameters()}
+    assert cache_facts.total_parameters() == sum(built.values())
+
+
+def test_as_many_texts_fit_as_the_page_about_sharing_says():
+    values = cache_facts.room(ANY).values
+    arch, config = Architecture.preset(cache_facts.MODEL), Architecture.preset(cache_facts.MODEL).config
+    memory = gpus()[cache_facts.GPU].machine.memory
+    counts = ParameterCounts(*[cache_facts.total_parameters()] * 3)
+    size = size_deployment(arch, counts, Deployment(cache_facts.TOKENS), gpus()[cache_facts.GPU].machine)
+    assert values["gqa"] == size.largest_batch
+    free = memory - 2 * cache_facts.total_parameters()
+    for name, kv_heads in (("mha", config.num_attention_heads), ("mqa", 1)):
+        text = 2 * config.num_hidden_layers * kv_heads * 128 * 2 * cache_facts.TOKENS  # keys and values, 2 bytes each
+        assert values[name] == free // text
 
 
 def test_what_alibi_takes_off_is_positive_and_the_published_slope_times_the_distance() -> None:
@@ -29,3 +55,9 @@ def test_heads_that_share_keys_are_said_to() -> None:
     assert heads_facts.all_heads(subject).values == {"layers": 2, "heads": 6, "all": 12, "kv_heads": 2}
     small = Architecture.preset("smollm2-135m").layers[0]
     assert small.n_kv_heads < small.n_heads, "so the lesson may not say that each head has a W_K of its own"
+
+
+def test_a_number_below_zero_has_a_minus_and_a_typed_word_stays_as_it_is():
+    values = {"before": -14.567, "after": 0.5, "word": "-5"}
+    written = lesson_page.filled(all_lessons.LESSONS["order"], "{before:.2f}, {after:.2f}, {word}", Facts(values))
+    assert unescape(written) == "−14.57, 0.50, -5"

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from attnviz.base.message import Problem
-from attnviz.pages.lessons.panels import all_lessons, own_lesson, written_lesson
+from attnviz.pages.lessons.panels import all_lessons, open_lesson, own_lesson
 from attnviz.pages.lessons.panels.hand_pictures import PICTURES
 from attnviz.serve import page_table  # noqa: F401
 
@@ -43,14 +43,14 @@ def test_a_file_says_its_sentence_and_where_a_step_goes_on():
     )
     assert lesson.sentence == "Cats sleep."
     assert (lesson.steps[0].page, dict(lesson.steps[0].seen)) == ("scaling", {"s_dk": "16", "s_section": "gradient"})
-    assert own_lesson.read(written_lesson.written(lesson, lesson.sentence)) == lesson
+    assert own_lesson.read(open_lesson.written(lesson, lesson.sentence)) == lesson
     start = own_lesson.read(GOOD + 'link = "/"\n').steps[0]
     assert (start.page, dict(start.seen)) == ("home", {})
 
 
 @pytest.mark.parametrize("lesson", all_lessons.LESSONS.values(), ids=lambda lesson: lesson.id)
 def test_the_apps_own_lessons_survive_the_way_through_a_file(lesson):
-    back = own_lesson.read(written_lesson.written(lesson))
+    back = own_lesson.read(open_lesson.written(lesson))
     for mine, theirs in zip(lesson.steps, back.steps, strict=True):
         for name in ("title", "idea", "do", "facts", "notes", "terms", "question", "picture", "after", "page", "seen"):
             if name == "question" and mine.question and mine.question.right:
@@ -95,7 +95,7 @@ def test_a_file_that_is_not_toml_says_where():
 
 
 def test_a_saved_lesson_says_at_its_top_what_its_lines_are():
-    text = written_lesson.written(all_lessons.LESSONS["masks"])
+    text = open_lesson.written(all_lessons.LESSONS["masks"])
     told = [line for line in text.splitlines() if line.startswith("#")]
     assert text.startswith("\n".join(told) + "\n\ntitle = ")
     words = set(re.findall(r"\w+", " ".join(told)))

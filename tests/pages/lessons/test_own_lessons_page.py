@@ -9,8 +9,8 @@ import pytest
 
 from attnviz.base.message import Problem
 from attnviz.pages.lessons import choices
-from attnviz.pages.lessons.maths.subject import Subject
-from attnviz.pages.lessons.panels import lesson_page, own_lesson, written_lesson
+from attnviz.pages.lessons.maths.lesson_parts import Subject
+from attnviz.pages.lessons.panels import all_lessons, lesson_page, open_lesson, own_lesson
 from attnviz.pages.lessons.panels.hand_pictures import PICTURES
 from attnviz.serve import page_table  # noqa: F401
 
@@ -31,7 +31,7 @@ def rows_under(heading: str) -> dict[str, list[str]]:
 
 def test_the_example_is_read_as_the_app_reads_it_and_every_sentence_can_be_said():
     lesson = own_lesson.read(EXAMPLE)
-    assert own_lesson.read(written_lesson.written(lesson, lesson.sentence)) == lesson
+    assert own_lesson.read(open_lesson.written(lesson, lesson.sentence)) == lesson
     about = Subject(lesson.sentence)
     assert len(lesson.steps) == 3
     for step in lesson.steps:
@@ -39,7 +39,7 @@ def test_the_example_is_read_as_the_app_reads_it_and_every_sentence_can_be_said(
         question = step.question
         asked = () if question is None else (question.asked, question.truth, *question.answers.values())
         for template in (step.idea, step.do, step.notes.say, step.notes.wrong, *asked):
-            assert "{" not in lesson_page.said(lesson, template, facts)
+            assert "{" not in lesson_page.filled(lesson, template, facts)
         if question is not None and not question.answers:
             assert facts.answers
 
@@ -53,8 +53,8 @@ def test_every_line_of_a_file_is_told():
 
 def test_every_fact_is_told_with_its_numbers():
     told, about = rows_under("Numbers in braces"), Subject("The cat sat on the mat.")
-    assert list(told) == list(written_lesson.facts_by_name())
-    for name, facts in written_lesson.facts_by_name().items():
+    assert list(told) == list(all_lessons.FACTS)
+    for name, facts in all_lessons.FACTS.items():
         try:
             values = facts(about).values
         except Problem:

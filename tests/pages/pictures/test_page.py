@@ -37,14 +37,6 @@ def png(width=40, height=30, mode="RGB"):
     return out.getvalue()
 
 
-def test_a_layer_or_head_that_the_model_does_not_have_is_said_and_its_last_is_shown(visit):
-    page = visit("pictures", pic_layer="999", pic_head="998")
-    assert not page.exception
-    for name, asked in (("pic_layer", 999), ("pic_head", 998)):
-        assert f"The link asks for {name} = “{asked}”; here it goes up to" in said(page)
-    assert "here it goes up to" not in said(visit("pictures", pic_layer="1", pic_head="1"))
-
-
 def test_it_opens_with_a_digit_and_what_the_model_says_of_it(visit):
     page = visit("pictures")
     assert not page.exception
@@ -72,8 +64,9 @@ def test_the_reader_writes_the_digits_as_words_and_shows_its_cross_attention(vis
     ],
 )
 def test_how_often_our_models_are_right_and_the_licence_are_said(visit, model, sentence):
-    assert sentence in said(visit("pictures", pic_model=model))
-    assert "CC BY 4.0" in said(visit("pictures", pic_model=model))
+    text = said(visit("pictures", pic_model=model))
+    assert sentence in text
+    assert "CC BY 4.0" in text
 
 
 def test_hidden_patches_and_silenced_heads_of_a_link_change_the_answer_in_words(visit):
@@ -86,12 +79,15 @@ def test_hidden_patches_and_silenced_heads_of_a_link_change_the_answer_in_words(
     assert scene(page)["state"]["silenced"] == [[1, 2]]
 
 
-def test_what_a_link_asks_for_in_vain_is_left_out(visit):
-    page = visit("pictures", pic_layer="99", pic_head="77", pic_view=packed(p=[3, 900], h=[4, 4000]))
+def test_what_a_link_asks_for_in_vain_is_said_or_left_out(visit):
+    page = visit("pictures", pic_layer="999", pic_head="998", pic_view=packed(p=[3, 900], h=[4, 4000]))
     state = scene(page)["state"]
     assert (state["layer"], state["head"]) == (3, 3)
     assert (state["pins"], state["hidden"]) == ([3], [4])
     assert not page.error
+    for name, asked in (("pic_layer", 999), ("pic_head", 998)):
+        assert f"The link asks for {name} = “{asked}”; here it goes up to" in said(page)
+    assert "here it goes up to" not in said(visit("pictures", pic_layer="1", pic_head="1"))
 
 
 @pytest.mark.parametrize("order", ["distance", "entropy", "class"])
@@ -150,12 +146,12 @@ def test_what_is_exported_is_what_is_on_show():
     from attnviz.canvas.patch_view import PatchChoices
     from attnviz.models.loading import load
     from attnviz.pages.pictures.maths.picture_run import run_picture
-    from attnviz.pages.pictures.panels.picture_export import all_heads, weights_of
+    from attnviz.pages.pictures.panels.picture import all_heads, weights_of
 
     held = held_out()
     run = run_picture(load("digit-vit"), composed([held.pictures[0]]))
     layer = run.trace.layers[1]
-    found = weights_of(run.stacks[0], PatchChoices(1, 2, hidden=(0, 1), factor=2.0))
+    found = weights_of(run.stacks[0], PatchChoices(1, 2, hidden=(0, 1), factor=2.0))[2]
     scores = (layer.q[0, 2] @ layer.k[0, 2].mT * layer.scale * 2).numpy()
     scores[:, [1, 2]] = -np.inf
     expected = np.exp(scores - scores.max(-1, keepdims=True))
@@ -225,20 +221,14 @@ def agreed(visit, folder, **link):
 
 
 def test_swin_is_shown_by_stages_with_the_windows_of_every_layer(visit, seeing_and_reading):
-    page = agreed(visit, seeing_and_reading / "swin")
+    page = agreed(visit, seeing_and_reading / "swin", pic_view=packed(h=[0, 1, 8, 9, 2]))
     header = scene(page)
     assert header["grid"] == {"rows": 8, "columns": 8, "first": 0}
     assert header["windows"] == [[4, 0], [4, 2]]
     assert page.segmented_control(key="pic_stack").options == ["Stage 1: 8 × 8 patches", "Stage 2: 4 × 4 patches"]
     page.segmented_control(key="pic_stack").set_value("stage2").run()
     assert scene(page)["grid"] == {"rows": 4, "columns": 4, "first": 0}
-
-
-def test_patches_that_a_link_hides_in_the_first_stage_are_those_of_the_second_that_lie_under_them(
-    visit, seeing_and_reading
-):
-    page = agreed(visit, seeing_and_reading / "swin", pic_view=packed(h=[0, 1, 8, 9, 2]), pic_stack="stage2")
-    assert scene(page)["state"]["hidden"] == [0]
+    assert scene(page)["state"]["hidden"] == [0], "the patch that lies over four hidden ones of the first stage"
     assert "5 of 64 patches hidden" in said(page)
 
 

@@ -10,9 +10,8 @@ from attnviz.base.message import Problem
 from attnviz.models.catalogue import Entry, LoadedModel
 from attnviz.models.pictures import PatchGrid, Windows
 from attnviz.pages.pictures.maths.patch_measures import head_maps
-from attnviz.pages.pictures.maths.picture_record import HeadChange
+from attnviz.pages.pictures.maths.picture_record import HeadChange, coarser, finer
 from attnviz.pages.pictures.maths.picture_run import rerun, run_picture
-from attnviz.pages.pictures.maths.windowed_run import coarser, finer
 from tests.models.tiny import eager
 
 
@@ -132,10 +131,6 @@ def test_a_stage_of_more_patches_than_are_shown_is_named_and_still_hides_what_is
     assert float(weights[..., 2].min()) > 0
 
 
-def test_few_patches_leave_nothing_out():
-    assert run_picture(tiny(), picture()).left_out == ()
-
-
 def swin_v2():
     torch.manual_seed(0)
     sizes = {"embed_dim": 16, "depths": [2, 2], "num_heads": [2, 4], "window_size": 4, "patch_size": 4}
@@ -175,4 +170,6 @@ def test_swin_v2_is_said_to_be_shown_and_not_to_be_changed():
     assert "its weights can be looked at, and nothing in it can be hidden" in str(run.notices[-1])
     with pytest.raises(Problem, match="it can be shown but not changed"):
         rerun(loaded, run, HeadChange(hidden=(0,)))
-    assert run_picture(tiny(), picture()).can_change
+    usual = run_picture(tiny(), picture())
+    assert usual.can_change
+    assert usual.left_out == (), "few patches leave nothing out"

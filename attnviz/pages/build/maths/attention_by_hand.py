@@ -1,4 +1,4 @@
-"""Attention by hand: every tensor between a sentence's vectors and the layer's output."""
+"""Attention by hand: every tensor between a sentence's vectors and the layer's output, and the steps of that walk."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from attnviz.core import masks
-from attnviz.core.attention import Scale, Stages, attend, scale_factor
+from attnviz.core.attention import Scale, attend, scale_factor
 from attnviz.core.modules import Attention
 from attnviz.core.normalisation import RMSNorm
 from attnviz.core.positions import ALiBi, Position, Sinusoidal, sinusoidal
@@ -76,6 +76,70 @@ AXES: dict[str, tuple[str, ...]] = {
 }
 
 
+Chain = tuple[tuple[str, ...] | str, ...]  #: how a step changes the axes: axes before, verb, axes after, verb, ...
+
+
+def steps(config: Config) -> dict[str, Chain]:
+    """The steps of this configuration by id, in order, each with how it changes the axes."""
+    x, q, square, side_by_side = AXES["X"], AXES["Q"], AXES["scores"], AXES["Q_flat"]
+    one_projection = config.packed and not config.cross
+    every: dict[str, Chain] = {
+        "embed": (("B", "Q"), "lookup", x),
+        "position": (x, "+", x),
+        "project": (x, "linear", ("B", "Q", "C") if one_projection else side_by_side),
+        "split": (side_by_side, "view", ("B", "Q", "H", "D"), "transpose", q),
+        "qk_norm": (q, "rms_norm", q),
+        "rotate": (q, "rotate", q),
+        "scores": (q, "@", ("B", "G", "D", "K"), "→", square),
+        "scale": (square, "/ √D", square),
+        "bias": (square, "+", AXES["bias"], "→", square),
+        "mask": (square, "masked_fill", square),
+        "softmax": (square, "softmax", square),
+        "dropout": (square, "dropout", square),
+        "sum": (square, "@", AXES["V"], "→", AXES["heads"]),
+        "merge": (AXES["heads"], "transpose", ("B", "Q", "H", "Dv"), "flatten", AXES["merged"]),
+        "output": (AXES["merged"], "linear", AXES["output"]),
+        "residual": (x, "+", AXES["output"]),
+        "norm": (x, "layer_norm", x),
+    }
+    switched_on = {
+        "position": config.position == "sinusoidal",
+        "qk_norm": config.qk_norm,
+        "rotate": config.position == "rope",
+        "bias": config.position == "alibi",
+        "mask": config.mask != "none",
+        "dropout": config.dropout > 0,
+    }
+    return {step: chain for step, chain in every.items() if switched_on.get(step, True)}
+
+
+#: part of a step -> axis letters of the query side, and the letters that replace them in this part
+_SIDES = {
+    "k": {"Q": "K", "H": "G", "HD": "GD"},
+    "v": {"Q": "K", "H": "G", "HD": "GV", "D": "Dv"},
+    "qkv": {"HD": "C", "K": "Q"},
+    "kv": {"Q": "K", "HD": "C"},
+    "y": {"Q": "K"},
+}
+
+
+def chain_of(part: str, chain: Chain) -> Chain:
+    """How the axes change in one part of a step, such as the keys' projection."""
+    side = _SIDES.get(part, {})
+    return tuple(link if isinstance(link, str) else tuple(side.get(a, a) for a in link) for link in chain)
+
+
+def sizes(result: Result) -> dict[str, int]:
+    """The size of every axis, by its letter."""
+    config, layout = result.config, result.config.layout
+    h, g, d, dv = layout.n_heads, layout.kv_heads, layout.qk_width, layout.v_width
+    packed = (0 if config.cross else h * d) + g * (d + dv)
+    return {
+        "B": config.batch, "Q": len(result.q_words[0]), "K": len(result.k_words[0]), "M": config.d_model,
+        "H": h, "G": g, "D": d, "Dv": dv, "HD": h * d, "GD": g * d, "GV": g * dv, "HV": h * dv, "C": packed,
+    }  # fmt: skip
+
+
 @lru_cache(maxsize=64)
 def run(config: Config) -> Result:
     """Compute every tensor of one forward pass. The result is cached and shared: do not write into its arrays."""
@@ -85,19 +149,15 @@ def run(config: Config) -> Result:
     with torch.no_grad():
         _embed(config, t)
         _project(config, made, t)
-        _split(config, t)
         _attend(config, t)
         _finish(made, t)
         difference = _difference(config, made, t)
-    words = tuple(_rolled(config.words, b) for b in range(config.batch))
-    others = tuple(_rolled(config.other, b) for b in range(config.batch)) if config.cross else words
+    q_words, k_words = (
+        tuple(words[b % len(words) :] + words[: b % len(words)] for b in range(config.batch))
+        for words in (config.words, config.other or config.words)
+    )
     arrays = {name: tensor.numpy() for name, tensor in t.items()}
-    return Result(config, arrays, {name: w.numpy() for name, w in made.items()}, words, others, difference)
-
-
-def _rolled(words: tuple[str, ...], by: int) -> tuple[str, ...]:
-    by %= len(words)
-    return words[by:] + words[:by]
+    return Result(config, arrays, {name: w.numpy() for name, w in made.items()}, q_words, k_words, difference)
 
 
 def _embed(config: Config, t: dict[str, Tensor]) -> None:
@@ -114,20 +174,15 @@ def _embed(config: Config, t: dict[str, Tensor]) -> None:
 
 
 def _project(config: Config, made: dict[str, Tensor], t: dict[str, Tensor]) -> None:
-    x = t["X"]
+    """Q, K and V as they are projected, and split into heads (B, H, Q, D)."""
+    x, layout = t["X"], config.layout
     y = t.get("Y", x)
-    for name, source in (("Q", x), ("K", y), ("V", y)):
+    for name, source, heads in (("Q", x, layout.n_heads), ("K", y, layout.kv_heads), ("V", y, layout.kv_heads)):
         t[f"{name}_flat"] = source @ made[f"W_{name}"] + made.get(f"b_{name}", torch.zeros(()))
+        t[name] = split_heads(t[f"{name}_flat"], heads)
     if config.packed:
         parts = ("K", "V") if config.cross else ("Q", "K", "V")
         t["packed"] = torch.cat([t[f"{name}_flat"] for name in parts], -1)
-
-
-def _split(config: Config, t: dict[str, Tensor]) -> None:
-    layout = config.layout
-    heads = {"Q": layout.n_heads, "K": layout.kv_heads, "V": layout.kv_heads}
-    for name, n in heads.items():
-        t[name] = split_heads(t[f"{name}_flat"], n)  # (B, H, Q, D)
     if config.qk_norm:
         for name in ("Q", "K"):
             t[f"{name}_norm"] = RMSNorm(config.d_head, NORM_EPS)(t[name])
@@ -135,13 +190,13 @@ def _split(config: Config, t: dict[str, Tensor]) -> None:
 
 def _attend(config: Config, t: dict[str, Tensor]) -> None:
     q, k = t.get("Q_norm", t["Q"]), t.get("K_norm", t["K"])
+    places = torch.arange(q.shape[-2])
     if config.position == "rope":
-        _turn(config, q, k, t)
-        q, k = t["Q_turned"], t["K_turned"]
-    length, keys = q.shape[-2], k.shape[-2]
-    places = torch.arange(length)
+        rope = RoPE()
+        q, k = t["Q_turned"], t["K_turned"] = rope.rotate(q, places), rope.rotate(k, places)
+        t["angles"] = rope.angles(places, config.d_head).repeat(1, 2).float()  # both numbers of a pair turn alike
     bias = ALiBi(config.n_heads).bias(places, places).float() if config.position == "alibi" else None
-    mask = _mask(config, length, keys)
+    mask = _mask(config, q.shape[-2], k.shape[-2])
     scale: Scale = "sqrt" if config.scaled else None
     with seeded(config.seed):  # dropout draws from the generator that the whole process shares
         stages = attend(q, k, t["V"], mask, scale, bias, dropout=config.dropout, training=config.training)
@@ -152,19 +207,8 @@ def _attend(config: Config, t: dict[str, Tensor]) -> None:
         t["mask"], t["masked"] = mask, stages.masked
     t["weights"], t["heads"] = stages.weights, stages.output
     if config.dropout:
-        _note_dropout(stages, t)
-
-
-def _note_dropout(stages: Stages, t: dict[str, Tensor]) -> None:
-    dropped = stages.weights if stages.dropped is None else stages.dropped
-    t["dropped"] = dropped
-    t["kept"] = (dropped != 0) | (stages.weights == 0)
-
-
-def _turn(config: Config, q: Tensor, k: Tensor, t: dict[str, Tensor]) -> None:
-    rope, places = RoPE(), torch.arange(q.shape[-2])
-    t["Q_turned"], t["K_turned"] = rope.rotate(q, places), rope.rotate(k, places)
-    t["angles"] = rope.angles(places, config.d_head).repeat(1, 2).float()  # both numbers of a pair turn alike
+        t["dropped"] = stages.weights if stages.dropped is None else stages.dropped
+        t["kept"] = (t["dropped"] != 0) | (stages.weights == 0)
 
 
 def _mask(config: Config, q_len: int, k_len: int) -> Tensor | None:
@@ -186,9 +230,8 @@ def _finish(made: dict[str, Tensor], t: dict[str, Tensor]) -> None:
     t["normed"] = torch.nn.functional.layer_norm(t["residual"], t["residual"].shape[-1:], eps=LAYER_NORM_EPS)
 
 
-def module(config: Config, made: dict[str, Tensor] | None = None) -> Attention:
+def module(config: Config, made: dict[str, Tensor]) -> Attention:
     """The same layer as a module of the core, with the same weights."""
-    made = weights(config) if made is None else made
     position: dict[str, Position] = {"sinusoidal": Sinusoidal(), "rope": RoPE(), "alibi": ALiBi(config.n_heads)}
     layer = Attention(
         config.layout,

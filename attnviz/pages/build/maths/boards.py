@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import accumulate
 
 import numpy as np
 
@@ -12,39 +13,29 @@ from attnviz.pages.build.maths.attention_by_hand import AXES, LAYER_NORM_EPS, NO
 from attnviz.pages.build.maths.cells import Board, Role, Sheet
 from attnviz.pages.build.maths.inputs import Config
 
+Boards = tuple[Board, ...]
 
-def boards(result: Result, step: str, batch: int = 0, head: int = 0) -> tuple[Board, ...]:
+
+def boards(view: View, step: str) -> Boards:
     """The operations of one step, for one sentence of the batch and one query head."""
-    return _BOARDS[step](View(result, batch, head))
+    return _BOARDS[step](view)
 
 
-def _embed_boards(view: View) -> tuple[Board, ...]:
-    made = [cells.given("x", view.sheet("E"))]
-    return (*made, cells.given("y", view.sheet("E_kv"))) if view.config.cross else tuple(made)
-
-
-def _position_boards(view: View) -> tuple[Board, ...]:
-    made = [cells.added("x", view.sheet("E"), view.sheet("P"), view.sheet("X"))]
-    if view.config.cross:
-        made.append(cells.added("y", view.sheet("E_kv"), view.sheet("P_kv"), view.sheet("Y")))
-    return tuple(made)
-
-
-def _project_boards(view: View) -> tuple[Board, ...]:
-    source = {"Q": "X", "K": "Y" if view.config.cross else "X", "V": "Y" if view.config.cross else "X"}
-    packed = view.packed_parts() if view.config.packed else ()
-    made = [
+def _project(view: View) -> Boards:
+    keys_from = "Y" if view.config.cross else "X"
+    packed = view.packed_parts()
+    made = tuple(
         cells.product(
             part.lower(),
-            view.sheet(source[part]),
+            view.sheet("X" if part == "Q" else keys_from),
             view.weight(f"W_{part}"),
             view.sheet(f"{part}_flat"),
             view.bias(f"b_{part}"),
         )
         for part in ("Q", "K", "V")
         if part not in packed
-    ]
-    return (*made, _packed_board(view, source["K"])) if packed else tuple(made)
+    )
+    return (*made, _packed_board(view, keys_from)) if packed else made
 
 
 def _packed_board(view: View, source: str) -> Board:
@@ -53,134 +44,94 @@ def _packed_board(view: View, source: str) -> Board:
     name = "".join(parts)
     matrices = [view.weight(f"W_{part}") for part in parts]
     wide = np.concatenate([m.values for m in matrices], 1)
-    result = view.sheet("packed")
-    labels = tuple(str(i + 1) for i in range(wide.shape[1]))
-    weight = Sheet(f"W_{name}", "w", wide, matrices[0].rows, labels, ("M", "C"), result.col_roles, result.lines)
-    result = Sheet(name, "plain", result.values, result.rows, labels, ("Q", "C"), result.col_roles, result.lines)
+    labels = _numbered(wide.shape[1])
+    result = replace(view.sheet("packed"), name=name, role="plain", cols=labels, axes=("Q", "C"))
+    weight = replace(
+        result,
+        name=f"W_{name}",  # untranslated: a symbol
+        role="w",
+        values=wide,
+        rows=matrices[0].rows,
+        axes=("M", "C"),
+    )
     bias = None
     if view.config.bias:
         row = np.concatenate([view.result.weights[f"b_{part}"] for part in parts])[None]
-        bias = Sheet(f"b_{name}", "w", row, ("",), labels, ("", ""), result.col_roles, result.lines)
+        bias = replace(weight, name=f"b_{name}", values=row, rows=("",), axes=("", ""))
     return cells.product(name.lower(), view.sheet(source), weight, result, bias)
 
 
-def _split_boards(view: View) -> tuple[Board, ...]:
-    packed = view.packed_parts() if view.config.packed else ()
+def _split(view: View) -> Boards:
+    packed = view.packed_parts()
     made = []
     for part in ("Q", "K", "V"):
         result = view.sheet(part)
         start = (view.head if part == "Q" else view.kv_head) * result.values.shape[1]
-        start += view.offset(part) if part in packed else 0
+        start += view.packed_from(part) if part in packed else 0
         source = view.sheet("packed" if part in packed else f"{part}_flat")
-        made.append(cells.moved(part.lower(), [source], result, _shifted(start)))
+        made.append(cells.moved(part.lower(), [source], result, _from_column(start)))
     return tuple(made)
 
 
-def _shifted(start: int) -> Callable[[int, int], tuple[int, int, int]]:
+def _from_column(start: int) -> Callable[[int, int], tuple[int, int, int]]:
     return lambda r, c: (0, r, c + start)
 
 
-def _qk_norm_boards(view: View) -> tuple[Board, ...]:
-    return tuple(
-        cells.normalised(part.lower(), view.sheet(part), view.sheet(f"{part}_norm"), NORM_EPS, centre=False)
-        for part in ("Q", "K")
-    )
+def _scores(view: View) -> Boards:
+    q = view.last("Q_turned", "Q_norm", "Q")
+    return (cells.product("", q, view.last("K_turned", "K_norm", "K").transposed(), view.sheet("scores")),)
 
 
-def _rotate_boards(view: View) -> tuple[Board, ...]:
-    before = "_norm" if view.config.qk_norm else ""
-    return tuple(
-        cells.rotated(part.lower(), view.sheet(part + before), view.sheet("angles"), view.sheet(f"{part}_turned"))
-        for part in ("Q", "K")
-    )
-
-
-def _final(view: View, part: str) -> str:
-    """The name of the tensor that the scores use as Q or K: after QK norm and rotation, where there are any."""
-    for ending in ("_turned", "_norm"):
-        if part + ending in view.result.tensors:
-            return part + ending
-    return part
-
-
-def _score_boards(view: View) -> tuple[Board, ...]:
-    q, k = view.sheet(_final(view, "Q")), view.sheet(_final(view, "K"), transpose=True)
-    return (cells.product("", q, k, view.sheet("scores")),)
-
-
-def _scale_boards(view: View) -> tuple[Board, ...]:
+def _scale(view: View) -> Boards:
     width = view.config.layout.qk_width if view.config.scaled else None
-    return (cells.multiplied(view.sheet("scores"), view.sheet("scaled"), width),)
+    return (cells.scaled(view.sheet("scores"), view.sheet("scaled"), width),)
 
 
-def _bias_boards(view: View) -> tuple[Board, ...]:
-    return (cells.added("", view.sheet("scaled"), view.sheet("bias"), view.sheet("biased")),)
-
-
-def _before_mask(view: View) -> str:
-    return "biased" if "biased" in view.result.tensors else "scaled"
-
-
-def _mask_boards(view: View) -> tuple[Board, ...]:
-    return (cells.masked(view.sheet(_before_mask(view)), view.sheet("mask"), view.sheet("masked")),)
-
-
-def _softmax_boards(view: View) -> tuple[Board, ...]:
-    before = "masked" if "masked" in view.result.tensors else _before_mask(view)
-    return (cells.softmax(view.sheet(before), view.sheet("weights")),)
-
-
-def _dropout_boards(view: View) -> tuple[Board, ...]:
+def _dropout(view: View) -> Boards:
     keep = 1 - view.config.dropout if view.config.training else 1.0
     return (cells.dropped(view.sheet("weights"), view.sheet("kept"), view.sheet("dropped"), keep),)
 
 
-def _sum_boards(view: View) -> tuple[Board, ...]:
-    used = "dropped" if "dropped" in view.result.tensors else "weights"
-    return (cells.product("", view.sheet(used), view.sheet("V"), view.sheet("heads")),)
-
-
-def _merge_boards(view: View) -> tuple[Board, ...]:
+def _merge(view: View) -> Boards:
     width = view.config.layout.v_width
-    sources = [view.sheet("heads", head=h) for h in range(view.config.n_heads)]
-    named = [Sheet(f"O_{h + 1}", *_rest(s)) for h, s in enumerate(sources)]
-    return (cells.moved("", named, view.sheet("merged"), lambda r, c: (c // width, r, c % width)),)
+    sources = [
+        replace(view.sheet("heads", h), name=f"O_{h + 1}")  # untranslated: a symbol
+        for h in range(view.config.n_heads)
+    ]
+    return (cells.moved("", sources, view.sheet("merged"), lambda r, c: (c // width, r, c % width)),)
 
 
-def _rest(sheet: Sheet) -> tuple[Role, np.ndarray, tuple[str, ...], tuple[str, ...], tuple[str, str]]:
-    return sheet.role, sheet.values, sheet.rows, sheet.cols, sheet.axes
-
-
-def _output_boards(view: View) -> tuple[Board, ...]:
-    return (cells.product("", view.sheet("merged"), view.weight("W_O"), view.sheet("output"), view.bias("b_O")),)
-
-
-def _residual_boards(view: View) -> tuple[Board, ...]:
-    return (cells.added("", view.sheet("X"), view.sheet("output"), view.sheet("residual")),)
-
-
-def _norm_boards(view: View) -> tuple[Board, ...]:
-    return (cells.normalised("", view.sheet("residual"), view.sheet("normed"), LAYER_NORM_EPS, centre=True),)
-
-
-_BOARDS: dict[str, Callable[[View], tuple[Board, ...]]] = {
-    "embed": _embed_boards,
-    "position": _position_boards,
-    "project": _project_boards,
-    "split": _split_boards,
-    "qk_norm": _qk_norm_boards,
-    "rotate": _rotate_boards,
-    "scores": _score_boards,
-    "scale": _scale_boards,
-    "bias": _bias_boards,
-    "mask": _mask_boards,
-    "softmax": _softmax_boards,
-    "dropout": _dropout_boards,
-    "sum": _sum_boards,
-    "merge": _merge_boards,
-    "output": _output_boards,
-    "residual": _residual_boards,
-    "norm": _norm_boards,
+_BOARDS: dict[str, Callable[[View], Boards]] = {
+    "embed": lambda view: tuple(cells.given(part, view.sheet(words)) for part, words, _places, _placed in view.sides),
+    "position": lambda view: tuple(
+        cells.added(part, view.sheet(words), view.sheet(places), view.sheet(placed))
+        for part, words, places, placed in view.sides
+    ),
+    "project": _project,
+    "split": _split,
+    "qk_norm": lambda view: tuple(
+        cells.normalised(part.lower(), view.sheet(part), view.sheet(f"{part}_norm"), NORM_EPS, centre=False)
+        for part in ("Q", "K")
+    ),
+    "rotate": lambda view: tuple(
+        cells.rotated(part.lower(), view.last(f"{part}_norm", part), view.sheet("angles"), view.sheet(f"{part}_turned"))
+        for part in ("Q", "K")
+    ),
+    "scores": _scores,
+    "scale": _scale,
+    "bias": lambda view: (cells.added("", view.sheet("scaled"), view.sheet("bias"), view.sheet("biased")),),
+    "mask": lambda view: (cells.masked(view.last("biased", "scaled"), view.sheet("mask"), view.sheet("masked")),),
+    "softmax": lambda view: (cells.softmax(view.last("masked", "biased", "scaled"), view.sheet("weights")),),
+    "dropout": _dropout,
+    "sum": lambda view: (cells.product("", view.last("dropped", "weights"), view.sheet("V"), view.sheet("heads")),),
+    "merge": _merge,
+    "output": lambda view: (
+        cells.product("", view.sheet("merged"), view.weight("W_O"), view.sheet("output"), view.bias("b_O")),
+    ),
+    "residual": lambda view: (cells.added("", view.sheet("X"), view.sheet("output"), view.sheet("residual")),),
+    "norm": lambda view: (
+        cells.normalised("", view.sheet("residual"), view.sheet("normed"), LAYER_NORM_EPS, centre=True),
+    ),
 }
 
 
@@ -206,92 +157,92 @@ class View:
     """One sentence of the batch and one query head: any tensor as a sheet."""
 
     result: Result
-    batch: int
-    head: int
+    batch: int = 0
+    head: int = 0
 
     @property
     def config(self) -> Config:
         return self.result.config
 
     @property
+    def sides(self) -> tuple[tuple[str, str, str, str], ...]:
+        """For queries, and in cross-attention for keys: a part, and the tensors of words, places and their sum."""
+        return (("x", "E", "P", "X"), ("y", "E_kv", "P_kv", "Y"))[: 2 if self.config.cross else 1]
+
+    @property
     def kv_head(self) -> int:
         return self.config.layout.kv_head_of(self.head)
 
-    def sheet(self, name: str, head: int | None = None, transpose: bool = False) -> Sheet:
+    def sheet(self, name: str, head: int | None = None) -> Sheet:
         """The matrix of tensor `name` in this view; `head` chooses another query or K/V head."""
         values, axes = self.result.tensors[name], AXES[name]
         for letter, place in (("B", self.batch), ("H", self.head), ("G", self.kv_head)):
             if letter in axes:
-                chosen = place if head is None or letter == "B" else head
-                values = values[chosen]
+                values = values[place if head is None or letter == "B" else head]
         rows, cols = axes[-2], axes[-1]
+        roles, lines = self._groups(name, cols)
         labels = self._labels(rows, name), self._labels(cols, name)
-        made = Sheet(self.symbol(name), ROLES.get(name, "x"), values, *labels, (rows, cols), *self._groups(name, cols))
-        if not transpose:
-            return made
-        return Sheet(made.name + "ᵀ", made.role, values.T, made.cols, made.rows, (cols, rows))
+        return Sheet(self._symbol(name), ROLES.get(name, "x"), values, *labels, (rows, cols), roles, lines)
 
-    def symbol(self, name: str) -> str:
+    def last(self, *names: str) -> Sheet:
+        """The first of these tensors that this configuration has: they are named from the last step on."""
+        return self.sheet(next(name for name in names if name in self.result.tensors))
+
+    def _symbol(self, name: str) -> str:
         """What tensor `name` is called here: no two that differ have one symbol, and no tensor has two."""
         if name in ("E", "E_kv") and "P" not in self.result.tensors:  # what embeds is already what is projected
             return SYMBOLS["X" if name == "E" else "Y"]
-        if name == "scaled" and not self.config.scaled:
-            return SYMBOLS["scores"]
-        return SYMBOLS[name]
+        return SYMBOLS["scores" if name == "scaled" and not self.config.scaled else name]
 
     def _groups(self, name: str, cols: str) -> tuple[tuple[Role, ...], tuple[int, ...]]:
+        """The role of each column where they differ, and the columns before which a head or a part ends."""
         if name == "packed":
-            return self.packed_roles(), self._packed_lines()
-        layout = self.config.layout
-        width = {"HD": layout.qk_width, "GD": layout.qk_width, "GV": layout.v_width, "HV": layout.v_width}.get(cols)
+            widths = self._packed_widths()
+            roles = [ROLES[part] for part, width in widths.items() for _column in range(width)]
+            return tuple(roles), tuple(accumulate(widths.values()))[:-1]
+        width = self._head_width(cols)
         return (), tuple(range(width, self.result.tensors[name].shape[-1], width)) if width else ()
 
+    def _head_width(self, axis: str) -> int | None:
+        """How many columns each head has on an axis on which heads stand side by side."""
+        layout = self.config.layout
+        return {"HD": layout.qk_width, "GD": layout.qk_width, "GV": layout.v_width, "HV": layout.v_width}.get(axis)
+
     def packed_parts(self) -> tuple[str, ...]:
+        """What one projection makes together; nothing where each part has its own."""
+        if not self.config.packed:
+            return ()
         return ("K", "V") if self.config.cross else ("Q", "K", "V")
 
-    def packed_roles(self) -> tuple[Role, ...]:
-        roles: list[Role] = []
-        for part in self.packed_parts():
-            roles += [ROLES[part]] * self.result.tensors[f"{part}_flat"].shape[-1]
-        return tuple(roles)
+    def _packed_widths(self) -> dict[str, int]:
+        return {part: self.result.tensors[f"{part}_flat"].shape[-1] for part in self.packed_parts()}
 
-    def _packed_lines(self) -> tuple[int, ...]:
-        widths = [self.result.tensors[f"{part}_flat"].shape[-1] for part in self.packed_parts()]
-        return tuple(int(n) for n in np.cumsum(widths)[:-1])
-
-    def offset(self, part: str) -> int:
+    def packed_from(self, part: str) -> int:
         """The column at which a part begins in the packed projection."""
         parts = self.packed_parts()
-        return sum(self.result.tensors[f"{p}_flat"].shape[-1] for p in parts[: parts.index(part)])
+        return sum(list(self._packed_widths().values())[: parts.index(part)])
 
     def _labels(self, axis: str, name: str) -> tuple[str, ...]:
-        words = {"Q": self.result.q_words[self.batch], "K": self.result.k_words[self.batch]}
-        if axis == "K" and name == "packed" and not self.config.cross:
-            return words["Q"]
-        if axis in words:
-            return words[axis]
-        layout = self.config.layout
-        grouped = {"HD": layout.qk_width, "GD": layout.qk_width, "GV": layout.v_width, "HV": layout.v_width}.get(axis)
-        count = self.result.tensors[name].shape[-1]
-        if grouped:
-            return tuple(f"{i // grouped + 1}.{i % grouped + 1}" for i in range(count))
-        return tuple(str(i + 1) for i in range(count))
+        if axis == "Q" or (axis == "K" and name == "packed" and not self.config.cross):
+            return self.result.q_words[self.batch]
+        if axis == "K":
+            return self.result.k_words[self.batch]
+        width, count = self._head_width(axis), self.result.tensors[name].shape[-1]
+        return tuple(f"{i // width + 1}.{i % width + 1}" for i in range(count)) if width else _numbered(count)
 
     def weight(self, name: str) -> Sheet:
         values = self.result.weights[name]
-        letter = {"W_Q": "HD", "W_K": "GD", "W_V": "GV"}.get(name)
-        role: Role = {"W_Q": "q", "W_K": "k", "W_V": "v"}.get(name, "w")  # type: ignore[assignment]
-        if letter:
-            flat = self.sheet(f"{name[-1]}_flat")
-            rows = tuple(str(i + 1) for i in range(values.shape[0]))
-            return Sheet(name, role, values, rows, flat.cols, ("M", letter), (), flat.lines)
-        merged = self.sheet("merged")
-        cols = tuple(str(i + 1) for i in range(values.shape[1]))
-        return Sheet(name, "w", values, merged.cols, cols, ("HV", "M"))
+        if name == "W_O":
+            return Sheet(name, "w", values, self.sheet("merged").cols, _numbered(values.shape[1]), ("HV", "M"))
+        flat = self.sheet(f"{name[-1]}_flat")
+        return replace(flat, name=name, values=values, rows=_numbered(values.shape[0]), axes=("M", flat.axes[1]))
 
     def bias(self, name: str) -> Sheet | None:
         values = self.result.weights.get(name)
         if values is None:
             return None
-        role: Role = {"b_Q": "q", "b_K": "k", "b_V": "v"}.get(name, "w")  # type: ignore[assignment]
-        return Sheet(name, role, values[None], ("",), tuple(str(i + 1) for i in range(len(values))), ("", ""))
+        return Sheet(name, ROLES.get(name[-1], "w"), values[None], ("",), _numbered(len(values)), ("", ""))
+
+
+def _numbered(count: int) -> tuple[str, ...]:
+    return tuple(str(i + 1) for i in range(count))

@@ -25,6 +25,10 @@ class Sheet:
     col_roles: tuple[Role, ...] = ()  #: one for each column, when columns differ in role as in packed QKV
     lines: tuple[int, ...] = ()  #: columns before which a head ends
 
+    def transposed(self) -> Sheet:
+        """Rows as columns, for a sheet whose columns are all of one role and one head."""
+        return Sheet(self.name + "ᵀ", self.role, self.values.T, self.cols, self.rows, (self.axes[1], self.axes[0]))
+
 
 @dataclass(frozen=True)
 class Area:
@@ -105,32 +109,43 @@ def moved(
     return Board(part, (*sources, result), (*[","] * (len(sources) - 1), "→"), cell)
 
 
+def elementwise(
+    part: str,
+    sources: tuple[Sheet, ...],
+    result: Sheet,
+    signs: tuple[str, ...],
+    terms: Callable[..., tuple[Token, ...]],
+) -> Board:
+    """Each cell from the same cell of every source: `terms` takes their numbers and writes the arithmetic."""
+
+    def cell(r: int, c: int) -> Cell:
+        areas = tuple(one(at, r, c) for at in range(len(sources)))
+        return Cell(areas, terms(*(float(source.values[r, c]) for source in sources)))
+
+    return Board(part, (*sources, result), signs, cell)
+
+
 def added(part: str, a: Sheet, b: Sheet, result: Sheet) -> Board:
-    def cell(r: int, c: int) -> Cell:
-        terms: tuple[Token, ...] = (("0", float(a.values[r, c])), ("op", "+"), ("1", float(b.values[r, c])))
-        return Cell((one(0, r, c), one(1, r, c)), terms)
-
-    return Board(part, (a, b, result), ("+", "="), cell)
+    return elementwise(part, (a, b), result, ("+", "="), lambda x, y: (("0", x), ("op", "+"), ("1", y)))
 
 
-def multiplied(a: Sheet, result: Sheet, width: int | None) -> Board:
+def scaled(a: Sheet, result: Sheet, width: int | None) -> Board:
     """Every number divided by sqrt(width), or unchanged when `width` is None."""
-
-    def cell(r: int, c: int) -> Cell:
-        tokens: tuple[Token, ...] = (("0", float(a.values[r, c])),)
-        if width is not None:
-            tokens += (("op", "÷"), ("op", "√("), ("n", float(width)), ("op", ")"))
-        return Cell((one(0, r, c),), tokens)
-
-    return Board("", (a, result), ("→",), cell)
+    divisor: tuple[Token, ...] = ()
+    if width is not None:
+        divisor = (("op", "÷"), ("op", "√("), ("n", float(width)), ("op", ")"))
+    return elementwise("", (a,), result, ("→",), lambda x: (("0", x), *divisor))
 
 
 def masked(a: Sheet, allowed: Sheet, result: Sheet) -> Board:
-    def cell(r: int, c: int) -> Cell:
-        tokens: tuple[Token, ...] = (("0", float(a.values[r, c])),) if allowed.values[r, c] else (("op", "−∞"),)
-        return Cell((one(0, r, c), one(1, r, c)), tokens)
+    return elementwise("", (a, allowed), result, ("∧", "="), lambda x, seen: (("0", x) if seen else ("op", "−∞"),))
 
-    return Board("", (a, allowed, result), ("∧", "="), cell)
+
+def dropped(a: Sheet, kept: Sheet, result: Sheet, keep: float) -> Board:
+    divisor: tuple[Token, ...] = (("op", "÷"), ("n", keep)) if keep < 1 else ()
+    return elementwise(
+        "", (a, kept), result, ("×", "→"), lambda x, survives: (("0", x), ("op", "×"), ("1", survives), *divisor)
+    )
 
 
 def softmax(a: Sheet, result: Sheet) -> Board:
@@ -140,22 +155,13 @@ def softmax(a: Sheet, result: Sheet) -> Board:
         finite = [float(s) for s in a.values[r] if np.isfinite(s)]
         if not finite or not np.isfinite(a.values[r, c]):
             return Cell((row(0, r, a),), (("n", 0.0),))
-        tokens: list[Token] = [("op", "exp("), ("0", float(a.values[r, c])), ("op", ")"), ("op", "÷"), ("op", "(")]
+        tokens = [*_call("exp(", "0", float(a.values[r, c])), ("op", "÷"), ("op", "(")]
         for i, score in enumerate(finite):
             tokens += [("op", "+")] if i else []
-            tokens += [("op", "exp("), ("0", score), ("op", ")")]
+            tokens += _call("exp(", "0", score)
         return Cell((row(0, r, a),), (*tokens, ("op", ")")))
 
     return Board("", (a, result), ("→",), cell)
-
-
-def dropped(a: Sheet, kept: Sheet, result: Sheet, keep: float) -> Board:
-    def cell(r: int, c: int) -> Cell:
-        terms: tuple[Token, ...] = (("0", float(a.values[r, c])), ("op", "×"), ("1", float(kept.values[r, c])))
-        tokens = (*terms, ("op", "÷"), ("n", keep)) if keep < 1 else terms
-        return Cell((one(0, r, c), one(1, r, c)), tokens)
-
-    return Board("", (a, kept, result), ("×", "→"), cell)
 
 
 def rotated(part: str, a: Sheet, angles: Sheet, result: Sheet) -> Board:
@@ -168,19 +174,19 @@ def rotated(part: str, a: Sheet, angles: Sheet, result: Sheet) -> Board:
         tokens: tuple[Token, ...] = (
             ("0", float(a.values[r, c])),
             ("op", "×"),
-            *_call("cos(", angle),
+            *_call("cos(", "1", angle),
             ("op", "−" if first else "+"),
             ("0", float(a.values[r, partner])),
             ("op", "×"),
-            *_call("sin(", angle),
+            *_call("sin(", "1", angle),
         )
         return Cell((one(0, r, c), one(0, r, partner), one(1, r, c)), tokens)
 
     return Board(part, (a, angles, result), ("↻", "="), cell)
 
 
-def _call(name: str, argument: float) -> tuple[Token, ...]:
-    return (("op", name), ("1", argument), ("op", ")"))
+def _call(name: str, sheet: str, argument: float) -> tuple[Token, ...]:
+    return (("op", name), (sheet, argument), ("op", ")"))
 
 
 def normalised(part: str, a: Sheet, result: Sheet, eps: float, centre: bool) -> Board:

@@ -58,30 +58,39 @@ class Config:
 
 def check(config: Config) -> None:
     """Raise a Problem when these settings make no attention layer."""
-    for words in (config.words, config.other or config.words):
+    check_words(config.words, config.other or config.words)
+    position, mask = config.position, config.mask
+    for wrong, problem in (
+        (
+            position == "rope" and config.d_head % 2,
+            Problem("d_head={d_head} must be even: RoPE turns pairs of numbers", d_head=config.d_head),
+        ),
+        (
+            position == "sinusoidal" and config.d_model % 2,
+            Problem("d_model={d_model} must be even: sines and cosines come in pairs", d_model=config.d_model),
+        ),
+        (
+            position in ("rope", "alibi") and config.cross,
+            Problem(
+                "{position} compares places in one sentence; in cross-attention the two sentences have no common "
+                "places",
+                position="RoPE" if position == "rope" else "ALiBi",
+            ),
+        ),
+        (
+            mask in ("causal", "window") and config.cross,
+            Problem("mask={mask} compares places in one sentence; cross-attention takes none or padding", mask=mask),
+        ),
+    ):
+        if wrong:
+            raise problem
+
+
+def check_words(*sentences: tuple[str, ...]) -> None:
+    """Raise a Problem when a sentence is empty or too long to be shown."""
+    for words in sentences:
         if not 1 <= len(words) <= MOST_WORDS:
             raise Problem("Words in the sentence: {n}; this page takes 1 to {most}", n=len(words), most=MOST_WORDS)
-    if not 0 <= config.dropout < 1:
-        raise Problem("dropout={dropout} must be at least 0 and less than 1", dropout=config.dropout)
-    if config.position == "rope" and config.d_head % 2:
-        raise Problem("d_head={d_head} must be even: RoPE turns pairs of numbers", d_head=config.d_head)
-    if config.position == "sinusoidal" and config.d_model % 2:
-        raise Problem("d_model={d_model} must be even: sines and cosines come in pairs", d_model=config.d_model)
-    if config.position in ("rope", "alibi") and config.cross:
-        raise Problem(
-            "{position} compares places in one sentence; in cross-attention the two sentences have no common places",
-            position={"rope": "RoPE", "alibi": "ALiBi"}[config.position],
-        )
-    if config.mask in ("causal", "window") and config.cross:
-        raise Problem(
-            "mask={mask} compares places in one sentence; cross-attention takes none or padding", mask=config.mask
-        )
-    if config.rows and len(config.rows) != len(config.words) + len(config.other):
-        raise Problem(
-            "{rows} vectors for {words} words: one for each is needed",
-            rows=len(config.rows),
-            words=len(config.words) + len(config.other),
-        )
 
 
 def vectors(config: Config) -> tuple[Tensor, Tensor]:
@@ -90,18 +99,26 @@ def vectors(config: Config) -> tuple[Tensor, Tensor]:
     A random vector depends on the word and the seed only, so that a repeated word has the same vector
     each time. Random vectors are rounded to one decimal.
     """
+    if config.rows:
+        rows = torch.tensor(config.rows)
+    else:
+        rows = random_vectors((*config.words, *config.other), config.seed, config.d_model)
     split = len(config.words)
-    rows = [torch.tensor(row) for row in config.rows] or [
-        _one_decimal(word_vector(word, config.seed, config.d_model, "building"))
-        for word in (*config.words, *config.other)
-    ]
-    x = torch.stack(rows[:split])
-    y = torch.stack(rows[split:]) if config.cross else x
-    return _batch(x, config.batch), _batch(y, config.batch)
+    x, y = (
+        torch.stack([side.roll(-b, 0) for b in range(config.batch)])
+        for side in (rows[:split], rows[split:] if config.cross else rows)
+    )
+    return x, y
 
 
-def _batch(x: Tensor, batch: int) -> Tensor:
-    return torch.stack([x.roll(-b, 0) for b in range(batch)])
+def random_vectors(words: tuple[str, ...], seed: int, width: int) -> Tensor:
+    """(words, width): a vector for each word, rounded to one decimal."""
+    return torch.stack([_one_decimal(word_vector(word, seed, width, "building")) for word in words])
+
+
+def widths(layout: HeadLayout) -> tuple[int, int, int]:
+    """Columns of Q, K and V with all heads side by side."""
+    return layout.n_heads * layout.qk_width, layout.kv_heads * layout.qk_width, layout.kv_heads * layout.v_width
 
 
 def weights(config: Config) -> dict[str, Tensor]:
@@ -109,34 +126,32 @@ def weights(config: Config) -> dict[str, Tensor]:
 
     With bias also b_Q, b_K, b_V, b_O. Drawn at random from the seed and rounded to one decimal.
     """
-    layout = config.layout
-    q, k, v = layout.n_heads * layout.qk_width, layout.kv_heads * layout.qk_width, layout.kv_heads * layout.v_width
-    shapes = {
-        "W_Q": (layout.d_model, q),
-        "W_K": (layout.d_model, k),
-        "W_V": (layout.d_model, v),
-        "W_O": (layout.n_heads * layout.v_width, layout.d_model),
+    m, (q, k, v) = config.d_model, widths(config.layout)
+    shapes = {"W_Q": (m, q), "W_K": (m, k), "W_V": (m, v), "W_O": (config.n_heads * config.d_value, m)}
+    made = {
+        name: _one_decimal(drawn(config.seed * 10 + i, *shape) * (1.6 / np.sqrt(shape[0])))
+        for i, (name, shape) in enumerate(shapes.items())
     }
-    made = {name: _matrix(shape, config.seed * 10 + i) for i, (name, shape) in enumerate(shapes.items())}
     if config.bias:
         made |= {
-            f"b_{name[-1]}": 0.5 * _matrix(shape[1:], config.seed * 10 + 5 + i)
-            for i, (name, shape) in enumerate(shapes.items())
+            f"b_{name[-1]}": 0.5 * _one_decimal(drawn(config.seed * 10 + 5 + i, width) * 0.6)
+            for i, (name, (_into, width)) in enumerate(shapes.items())
         }
     for name, row, col, value in config.edits:
-        if name not in shapes or not (0 <= row < shapes[name][0] and 0 <= col < shapes[name][1]):
-            continue  # made at another width: the page keeps the edit, and it applies again once it fits
-        made[name][row, col] = value
+        if row < shapes[name][0] and col < shapes[name][1]:  # one made at another width applies again once it fits
+            made[name][row, col] = value
     return made
-
-
-def _matrix(shape: tuple[int, ...], seed: int) -> Tensor:
-    spread = 1.6 / np.sqrt(shape[0]) if len(shape) == 2 else 0.6
-    return _one_decimal(drawn(seed, *shape) * spread)
 
 
 def _one_decimal(x: Tensor) -> Tensor:
     return x.round(decimals=1) + 0.0  # + 0.0 turns -0.0 into 0.0
+
+
+def literal(values: np.ndarray) -> str:
+    """Nested lists as Python source, with the shortest text of each float32."""
+    if values.ndim == 0:
+        return str(np.float32(values) + np.float32(0))  # no "-0.0"
+    return "[" + ", ".join(literal(each) for each in values) + "]"
 
 
 @dataclass(frozen=True)

@@ -15,12 +15,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from attnviz.base.message import Problem
 from attnviz.core.attention import attend
 
 OFFSETS = (-1, 1, -2, 2)  #: where head 1, 2, 3, 4 look, counted from the query's own place
 SHARES = tuple(i / 20 for i in range(21))
 NOTHING = 1e-9  # stands for a share of 0, whose logarithm would be infinite
+SHARPNESS = 12.0  #: score of a place that is looked at; all other places score 0
+SENTENCES = 800  #: random sentences on which the read-out is fitted and the blur measured
 
 
 @dataclass(frozen=True)
@@ -29,9 +30,6 @@ class Config:
     d_model: int = 8  #: M: width of the one head, or of the H heads together
     n_heads: int = 2  #: H: how many words each query has to look at, 2 to 4
     share: float = 0.5  #: part of the single head's weight for the first word; the others share the rest
-    sharpness: float = 12.0  #: score of a place that is looked at; all other places score 0
-    sentences: int = 800  #: random sentences on which the read-out is fitted and the blur measured
-    seed: int = 0
 
 
 @dataclass(frozen=True)
@@ -51,12 +49,12 @@ class Result:
 @lru_cache(maxsize=64)
 def run(config: Config) -> Result:
     """Blur of one head of width M and of H heads of width M/H, on the same random word vectors."""
-    _check(config)
     offsets = OFFSETS[: config.n_heads]
-    generator = torch.Generator().manual_seed(config.seed)
-    shape = (config.sentences, len(config.words), config.d_model)
-    x = torch.randn(shape, generator=generator, dtype=torch.float64)
-    sharp = torch.stack([_looking(len(config.words), o, config.sharpness) for o in offsets])
+    length = len(config.words)
+    shape = (SENTENCES, length, config.d_model)
+    x = torch.randn(shape, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    # (H, Q, K): scores that point each query at the word so many places away, around the sentence's ends
+    sharp = torch.stack([torch.eye(length, dtype=torch.float64).roll(o, 1) * SHARPNESS for o in offsets])
     one, brought_by_one = _attention(_mixed(sharp, config.share), x)
     several, brought = _attention(sharp, x)
     tried = [_blur(_attention(_mixed(sharp, a), x)[1], x, offsets) for a in SHARES]
@@ -70,33 +68,6 @@ def run(config: Config) -> Result:
         blur_by_share=np.stack(tried),
         parameters=4 * config.d_model**2,
     )
-
-
-def _check(config: Config) -> None:
-    if not 2 <= config.n_heads <= len(OFFSETS):
-        raise Problem("n_heads={n_heads} must be 2 to {most}", n_heads=config.n_heads, most=len(OFFSETS))
-    needed = 3 if config.n_heads == 2 else 5
-    if len(config.words) < needed:
-        raise Problem(
-            "Words in the sentence: {n}; at least {needed} are needed, so that "
-            "{n_heads} heads have different words to look at",
-            n=len(config.words),
-            needed=needed,
-            n_heads=config.n_heads,
-        )
-    if not 0 <= config.share <= 1:
-        raise Problem("share={share} must be between 0 and 1", share=config.share)
-    if config.d_model < 1 or config.d_model % config.n_heads:
-        raise Problem(
-            "d_model={d_model} must be a multiple of n_heads={n_heads}",
-            d_model=config.d_model,
-            n_heads=config.n_heads,
-        )
-
-
-def _looking(length: int, offset: int, sharpness: float) -> Tensor:
-    """Scores (Q, K) that point each query at the word `offset` places away, wrapping around at the sentence's ends."""
-    return torch.eye(length, dtype=torch.float64).roll(offset, 1) * sharpness
 
 
 def _mixed(sharp: Tensor, share: float) -> Tensor:

@@ -17,6 +17,7 @@ from torch import Tensor
 from attnviz.base.message import Problem
 from attnviz.core.attention import attend
 
+SENTENCES = 400  #: random ones, on which one of the matrices is learned
 LENGTHS = (4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096)
 
 
@@ -27,8 +28,6 @@ class Config:
     w_k: tuple[tuple[float, ...], ...]  #: (M, D)
     w_v: tuple[tuple[float, ...], ...]  #: (M, Dv)
     order: tuple[int, ...]  #: the permutation: new place i holds old word order[i]
-    sentences: int = 400
-    seed: int = 0
 
 
 @dataclass(frozen=True)
@@ -45,28 +44,12 @@ class Case:
 
 @dataclass(frozen=True)
 class Result:
-    memorised: np.ndarray  #: (T, T)
-    learned: np.ndarray  #: (T, T)
     cases: tuple[Case, ...]
-    lengths: tuple[int, ...]
-    attention_parameters: tuple[int, ...]  #: numbers in W_Q, W_K and W_V at each length: always the same
+    attention_parameters: tuple[int, ...]  #: numbers in W_Q, W_K and W_V at each of LENGTHS: always the same
     matrix_parameters: tuple[int, ...]  #: numbers in A and W_V at each length: A has T*T
 
 
-class _MixingHead:
-    """One attention head with fixed projections."""
-
-    def __init__(self, config: Config) -> None:
-        self.q, self.k, self.v = (torch.tensor(w, dtype=torch.float64) for w in (config.w_q, config.w_k, config.w_v))
-
-    def values(self, x: Tensor) -> Tensor:
-        return x @ self.v  # (..., T, Dv)
-
-    def __call__(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """Weights (..., T, T) and output (..., T, Dv)."""
-        q, k, v = ((x @ w).unsqueeze(-3) for w in (self.q, self.k, self.v))
-        stages = attend(q, k, v)
-        return stages.weights.squeeze(-3), stages.output.squeeze(-3)
+Projections = tuple[Tensor, Tensor, Tensor]  #: W_Q, W_K and W_V of one head
 
 
 @lru_cache(maxsize=64)
@@ -78,48 +61,48 @@ def run(config: Config) -> Result:
         raise Problem("order={order} must name each of the {n} places once", order=config.order, n=length)
     if length < 2:
         raise Problem("Words in the sentence: {n}; at least 2 are needed to change their order", n=length)
-    head = _MixingHead(config)
-    generator = torch.Generator().manual_seed(config.seed)
-    many = torch.randn(config.sentences, length, width, generator=generator, dtype=torch.float64)
+    w_q, w_k, w_v = (torch.tensor(w, dtype=torch.float64) for w in (config.w_q, config.w_k, config.w_v))
+    head = (w_q, w_k, w_v)
+    generator = torch.Generator().manual_seed(0)
+    many = torch.randn(SENTENCES, length, width, generator=generator, dtype=torch.float64)
     memorised, learned = _fit(head, x.unsqueeze(0)), _fit(head, many)
     order = torch.tensor(config.order)
-    inputs = {
-        "same": x,
-        "permuted": x[order],
-        "other": many[0],
-        "longer": torch.cat([x, x[:1]]),
-        "shorter": x[:-1],
-    }
+    longer, shorter = torch.cat([x, x[:1]]), x[:-1]
+    inputs = {"same": x, "permuted": x[order], "other": many[0], "longer": longer, "shorter": shorter}
     cases = tuple(_case(name, y, head, memorised, learned, x, order) for name, y in inputs.items())
-    d, dv = head.q.shape[1], head.v.shape[1]
+    d, dv = w_q.shape[1], w_v.shape[1]
     return Result(
-        memorised.numpy(),
-        learned.numpy(),
         cases,
-        LENGTHS,
         tuple(width * (2 * d + dv) for _ in LENGTHS),
         tuple(n * n + width * dv for n in LENGTHS),
     )
 
 
-def _fit(head: _MixingHead, x: Tensor) -> Tensor:
+def _attention(head: Projections, x: Tensor) -> tuple[Tensor, Tensor]:
+    """Weights (..., T, T) and output (..., T, Dv)."""
+    q, k, v = ((x @ w).unsqueeze(-3) for w in head)
+    stages = attend(q, k, v)
+    return stages.weights.squeeze(-3), stages.output.squeeze(-3)
+
+
+def _fit(head: Projections, x: Tensor) -> Tensor:
     """The A (T, T) with the smallest squared error of A V against attention's output, over all sentences x (N, T, M).
 
     Where several matrices are equally good (N*Dv < T), lstsq gives the one of smallest norm.
     """
-    _, wanted = head(x)
-    seen = head.values(x).permute(0, 2, 1).flatten(0, 1)  # (N*Dv, T)
+    _weights, wanted = _attention(head, x)
+    seen = (x @ head[2]).permute(0, 2, 1).flatten(0, 1)  # (N*Dv, T)
     target = wanted.permute(0, 2, 1).flatten(0, 1)
     return torch.linalg.lstsq(seen, target, driver="gelsd").solution.T
 
 
 def _case(
-    name: str, y: Tensor, head: _MixingHead, memorised: Tensor, learned: Tensor, x: Tensor, order: Tensor
+    name: str, y: Tensor, head: Projections, memorised: Tensor, learned: Tensor, x: Tensor, order: Tensor
 ) -> Case:
-    weights, wanted = head(y)
-    moved = _relative(head(x)[1][order], wanted) if name == "permuted" else None
+    weights, wanted = _attention(head, y)
+    moved = _relative(_attention(head, x)[1][order], wanted) if name == "permuted" else None
     try:
-        errors = [_relative(a @ head.values(y), wanted) for a in (memorised, learned)]
+        errors = [_relative(a @ (y @ head[2]), wanted) for a in (memorised, learned)]
     except RuntimeError as refusal:
         return Case(name, weights.numpy(), moved, None, None, str(refusal))
     return Case(name, weights.numpy(), moved, errors[0], errors[1], None)

@@ -9,8 +9,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from attnviz.base.message import Problem
-
 #: Ids of the ways to make weights from one row of scores, in the order in which they are shown.
 NORMALISERS: dict[str, Callable[[Tensor], Tensor]] = {
     "softmax": lambda s: s.softmax(-1),
@@ -28,7 +26,6 @@ class Measures:
     """What one normaliser does to one query's scores; K keys, values Dv wide."""
 
     weights: np.ndarray  #: (K,)
-    output: np.ndarray  #: (Dv,) = weights @ v
     row_sum: float
     smallest: float
     gradient: float  #: norm of d output / d scores: 0 means nothing can be learned from this row
@@ -36,25 +33,10 @@ class Measures:
     growth: np.ndarray  #: norm of the output when every key is repeated, once for each number in COPIES
 
 
-@dataclass(frozen=True)
-class Result:
-    scores: np.ndarray  #: (K,), scaled, of the chosen query
-    measures: dict[str, Measures]
-    copies: tuple[int, ...] = COPIES
-
-
-def run(scores: np.ndarray, values: np.ndarray) -> Result:
-    """Every normaliser on one query's `scores` (K,) and the keys' `values` (K, Dv)."""
-    if scores.ndim != 1 or values.ndim != 2 or len(scores) != len(values):
-        raise Problem(
-            "scores have shape {scores} and values {values}; one score for each value is needed",
-            scores=scores.shape,
-            values=values.shape,
-        )
-    if not np.isfinite(scores).all():
-        raise Problem("A score is not finite: take the scores before the mask.")
+def run(scores: np.ndarray, values: np.ndarray) -> dict[str, Measures]:
+    """Every normaliser on one query's `scores` (K,), taken before the mask, and the keys' `values` (K, Dv)."""
     s, v = torch.tensor(scores, dtype=torch.float64), torch.tensor(values, dtype=torch.float64)
-    return Result(scores, {name: _measure(make, s, v) for name, make in NORMALISERS.items()})
+    return {name: _measure(make, s, v) for name, make in NORMALISERS.items()}
 
 
 def _measure(make: Callable[[Tensor], Tensor], scores: Tensor, values: Tensor) -> Measures:
@@ -63,7 +45,6 @@ def _measure(make: Callable[[Tensor], Tensor], scores: Tensor, values: Tensor) -
     growth = [float((make(scores.repeat(n)) @ values.repeat(n, 1)).norm()) for n in COPIES]
     return Measures(
         weights.numpy(),
-        output.numpy(),
         float(weights.sum()),
         float(weights.min()),
         _gradient(make, scores, values),

@@ -1,4 +1,4 @@
-"""Which sizes must agree: PyTorch's own error beside ours, for any sizes a visitor chooses."""
+"""Which sizes must agree: PyTorch's own error beside that of attnviz, for any sizes a visitor chooses."""
 
 from __future__ import annotations
 
@@ -31,29 +31,23 @@ class Sizes:
 
 @dataclass(frozen=True)
 class SizeRule:
-    """Two sizes compared: what they are, their values, and whether they must be equal."""
+    """Two sizes compared: what they are, their values, and whether they agree; None where they need not."""
 
     name: str  #: "width" | "keys" | "groups" | "lengths" | "value_width" | "mask"
     left: int
     right: int
-    must: bool
-    holds: bool
-
-
-@dataclass(frozen=True)
-class SizeAttempt:
-    """The same call, in PyTorch and in attnviz: an error or the output's shape."""
-
-    torch_error: str | None
-    our_error: Message | None
-    shape: tuple[int, ...] | None  #: (H, Q, Dv) when both work
-    code: str  #: the PyTorch call, runnable
+    holds: bool | None
 
 
 @dataclass(frozen=True)
 class Result:
+    """The rules, and the same call in PyTorch and in attnviz: an error or the output's shape."""
+
     rules: tuple[SizeRule, ...]
-    attempt: SizeAttempt
+    torch_error: str | None
+    our_error: Message | None
+    shape: tuple[int, ...] | None  #: (H, Q, Dv) when both work
+    code: str  #: the PyTorch call, runnable
 
 
 #: Deliberate mistakes to choose from: each changes one size that has to agree.
@@ -68,35 +62,26 @@ MISTAKES: dict[str, dict[str, int]] = {
 
 def run(sizes: Sizes) -> Result:
     """Check each rule and make the call both ways."""
+    mask_fits = sizes.mask_queries in (1, sizes.queries) and sizes.mask_keys in (1, sizes.keys)  # 1: it is repeated
     rules = (
-        SizeRule("width", sizes.q_width, sizes.k_width, True, sizes.q_width == sizes.k_width),
-        SizeRule("keys", sizes.keys, sizes.values, True, sizes.keys == sizes.values),
-        SizeRule("groups", sizes.n_heads, sizes.n_kv_heads, True, sizes.n_heads % sizes.n_kv_heads == 0),
-        SizeRule("mask", sizes.mask_keys, sizes.keys, True, _mask_fits(sizes)),
-        SizeRule("lengths", sizes.queries, sizes.keys, False, True),
-        SizeRule("value_width", sizes.v_width, sizes.q_width, False, True),
+        SizeRule("width", sizes.q_width, sizes.k_width, sizes.q_width == sizes.k_width),
+        SizeRule("keys", sizes.keys, sizes.values, sizes.keys == sizes.values),
+        SizeRule("groups", sizes.n_heads, sizes.n_kv_heads, sizes.n_heads % sizes.n_kv_heads == 0),
+        SizeRule("mask", sizes.mask_keys, sizes.keys, mask_fits),
+        SizeRule("lengths", sizes.queries, sizes.keys, None),
+        SizeRule("value_width", sizes.v_width, sizes.q_width, None),
     )
-    return Result(rules, _attempt(sizes))
-
-
-def _mask_fits(sizes: Sizes) -> bool:
-    """Whether each size of the mask equals that of the scores, or is 1 and is repeated."""
-    return sizes.mask_queries in (1, sizes.queries) and sizes.mask_keys in (1, sizes.keys)
-
-
-def _attempt(sizes: Sizes) -> SizeAttempt:
     generator = torch.Generator().manual_seed(0)
     q = torch.randn(sizes.n_heads, sizes.queries, sizes.q_width, generator=generator)
     k = torch.randn(sizes.n_kv_heads, sizes.keys, sizes.k_width, generator=generator)
     v = torch.randn(sizes.n_kv_heads, sizes.values, sizes.v_width, generator=generator)
     mask = torch.ones(sizes.mask_queries, sizes.mask_keys, dtype=torch.bool)
-    theirs = _try(lambda: by_hand(q, k, v, mask))
-    ours = _try(lambda: attend(q, k, v, mask).output)
-    shape = tuple(ours.shape) if isinstance(ours, Tensor) else None
-    return SizeAttempt(
-        str(theirs) if isinstance(theirs, Exception) else None,
-        _message(ours) if isinstance(ours, Exception) else None,
-        shape,
+    in_torch, here = _tried(lambda: by_hand(q, k, v, mask)), _tried(lambda: attend(q, k, v, mask).output)
+    return Result(
+        rules,
+        str(in_torch) if isinstance(in_torch, Exception) else None,
+        _message(here) if isinstance(here, Exception) else None,
+        tuple(here.shape) if isinstance(here, Tensor) else None,
         code(sizes),
     )
 
@@ -109,7 +94,7 @@ def by_hand(q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> Tensor:
     return F.softmax(scores, -1) @ v
 
 
-def _try(call: Callable[[], Tensor]) -> Tensor | Exception:
+def _tried(call: Callable[[], Tensor]) -> Tensor | Exception:
     try:
         return call()
     except (RuntimeError, ValueError, ZeroDivisionError) as refusal:

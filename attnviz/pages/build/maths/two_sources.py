@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Literal
 
@@ -10,13 +10,12 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from attnviz.base.message import Problem, Several
 from attnviz.core.heads import HeadLayout
 from attnviz.core.modules import Attention
 from attnviz.core.projections import join_heads
 from attnviz.models.pictures import held_out, pixels_of_patches
-from attnviz.pages.build.maths.inputs import MOST_WORDS
-from attnviz.runs.word_vectors import drawn, word_vector
+from attnviz.pages.build.maths.inputs import check_words, literal, random_vectors, widths
+from attnviz.runs.word_vectors import drawn
 
 SIDE = 2  #: pixels along the side of a patch
 NORM_EPS = 1e-6
@@ -61,11 +60,11 @@ class Result:
 @lru_cache(maxsize=64)
 def run(config: Config) -> Result:
     """One pass, explicit and fused. The result is shared: do not write into its arrays."""
-    _check(config)
+    check_words(config.words, config.text)
     held = held_out()
     pixels = held.pictures[held.like(config.digit)]
     patches = torch.from_numpy(pixels_of_patches(pixels, SIDE)).float()
-    x, text = (_vectors(words, config) for words in (config.words, config.text))
+    x, text = (random_vectors(words, config.seed, config.layout.d_model) for words in (config.words, config.text))
     made = weights(config)
     with torch.no_grad():
         layer = module(config, made)
@@ -73,7 +72,9 @@ def run(config: Config) -> Result:
         output = layer(x, text, side=patches)
         parts = [layer.o_proj(join_heads(stages.output)) for stages in (on_text, on_picture)]
         fused = module(config, made, use_fused=True)(x, text, side=patches)
-        both, without = (module(config, made, norms)(x, text, side=patches) for norms in ("both", "text"))
+        both, without = (
+            module(replace(config, norms=norms), made)(x, text, side=patches) for norms in ("both", "text")
+        )
         keys = [source.k.transpose(-3, -2).flatten(-2) for source in layer.sources(x, text, side=patches)]
     return Result(
         config,
@@ -93,18 +94,17 @@ def run(config: Config) -> Result:
     )
 
 
-def module(config: Config, made: dict[str, Tensor], norms: Norms | None = None, use_fused: bool = False) -> Attention:
+def module(config: Config, made: dict[str, Tensor], use_fused: bool = False) -> Attention:
     """The layer with these weights; the weights of the norms are 1, as before any training."""
-    norms = norms or config.norms
     layer = Attention(
         config.layout,
         side_input=SIDE**2,
         side_scale=config.factor,
-        qk_norm=None if norms == "none" else "full",
+        qk_norm=None if config.norms == "none" else "full",
         norm_eps=NORM_EPS,
         use_fused=use_fused,
     )
-    if norms == "text":
+    if config.norms == "text":
         layer.side_k_norm = nn.Identity()
     names = {
         "W_Q": "qkv.q_proj", "W_K": "qkv.k_proj", "W_V": "qkv.v_proj",
@@ -121,7 +121,7 @@ def module(config: Config, made: dict[str, Tensor], norms: Norms | None = None, 
 def weights(config: Config) -> dict[str, Tensor]:
     """Random matrices by the seed, rounded to one decimal; the picture's keys and values have two of their own."""
     layout = config.layout
-    q, k, v = layout.n_heads * layout.qk_width, layout.kv_heads * layout.qk_width, layout.kv_heads * layout.v_width
+    q, k, v = widths(layout)
     shapes = {
         "W_Q": (layout.d_model, q), "W_K": (layout.d_model, k), "W_V": (layout.d_model, v),
         "W_Kp": (SIDE**2, k), "W_Vp": (SIDE**2, v), "W_O": (layout.n_heads * layout.v_width, layout.d_model),
@@ -132,19 +132,6 @@ def weights(config: Config) -> dict[str, Tensor]:
         + 0.0  # turns -0.0 into 0.0
         for at, (name, shape) in enumerate(shapes.items())
     }
-
-
-def _vectors(words: tuple[str, ...], config: Config) -> Tensor:
-    width = config.layout.d_model
-    return torch.stack([word_vector(word, config.seed, width, "building").round(decimals=1) + 0.0 for word in words])
-
-
-def _check(config: Config) -> None:
-    for words in (config.words, config.text):
-        if not 1 <= len(words) <= MOST_WORDS:
-            raise Problem("Words in the sentence: {n}; this page takes 1 to {most}", n=len(words), most=MOST_WORDS)
-    if config.norms not in NORMS:
-        raise Problem("norms={norms} must be one of {allowed}", norms=config.norms, allowed=Several(NORMS))
 
 
 def program(result: Result) -> str:
@@ -160,9 +147,9 @@ def program(result: Result) -> str:
         "import torch",
         "import torch.nn.functional as F",
         "",
-        *(f"{name} = torch.tensor({_literal(matrix)})" for name, matrix in result.weights.items()),
-        f"x = torch.tensor({_literal(result.vectors[0])})  # Q, M",
-        f"text = torch.tensor({_literal(result.vectors[1])})  # K, M",
+        *(f"{name} = torch.tensor({literal(matrix)})" for name, matrix in result.weights.items()),
+        f"x = torch.tensor({literal(result.vectors[0])})  # Q, M",
+        f"text = torch.tensor({literal(result.vectors[1])})  # K, M",
         f"pixels = torch.tensor({result.pixels.tolist()}).float()",
         f"cut = pixels.unfold(0, {SIDE}, {SIDE}).unfold(1, {SIDE}, {SIDE})  # patches of {SIDE} x {SIDE}",
         f"picture = cut.flatten(2).flatten(0, 1)  # P, {SIDE**2}",
@@ -182,10 +169,3 @@ def program(result: Result) -> str:
         "print(output)",
     ]
     return "\n".join(lines) + "\n"
-
-
-def _literal(values: np.ndarray) -> str:
-    """Nested lists with the shortest text of each float32."""
-    if values.ndim == 0:
-        return str(np.float32(values))
-    return "[" + ", ".join(_literal(each) for each in values) + "]"

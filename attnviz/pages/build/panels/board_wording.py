@@ -3,168 +3,139 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
 from attnviz.app.text import plain, quoted
-from attnviz.base.words import _, ngettext, sentences
-from attnviz.pages.build.maths import attention_by_hand, inputs
+from attnviz.base.words import N_, _, ngettext, sentences
+from attnviz.pages.build.maths import inputs
+from attnviz.pages.build.maths.boards import View
 
 
-@dataclass(frozen=True)
-class Seen:
-    """A forward pass, the head and sentence of it on show, and the trained rows its vectors come from, if any."""
+def cut(view: View, name: str) -> np.ndarray:
+    """The matrix of tensor `name` (B, H, ...) for the sentence and the head on show."""
+    return np.asarray(view.result.tensors[name][view.batch, view.head])
 
-    result: attention_by_hand.Result
-    head: int
-    sentence: int
-    vectors: inputs.Rows | None
 
-    def cut(self, name: str) -> np.ndarray:
-        """The matrix of tensor `name` (B, H, ...) for the sentence and the head on show."""
-        return np.asarray(self.result.tensors[name][self.sentence, self.head])
+def top(view: View, name: str) -> tuple[str, str, float]:
+    """Query word, key word and value of the largest entry on show of a (B, H, Q, K) tensor, safe for Markdown."""
+    matrix = cut(view, name)
+    if some_have_one_key(view) and name != "scores":  # such a row gives all its weight to that key in any case
+        matrix = np.where(view.result.tensors["mask"].sum(-1, keepdims=True) > 1, matrix, -np.inf)
+    i, j = np.unravel_index(int(matrix.argmax()), matrix.shape)
+    return query(view, int(i)), key(view, int(j)), float(matrix[i, j])
 
-    def top(self, name: str) -> tuple[str, str, float]:
-        """Query word, key word and value of the largest entry on show of a (B, H, Q, K) tensor, safe for Markdown."""
-        matrix = np.where(np.isfinite(self.cut(name)), self.cut(name), -np.inf)
-        if self.some_have_one_key and name != "scores":  # such a row gives all its weight to that key in any case
-            mask = self.result.tensors["mask"]
-            matrix = np.where(mask.sum(-1, keepdims=True) > 1, matrix, -np.inf)
-        i, j = np.unravel_index(int(matrix.argmax()), matrix.shape)
-        return self.query(int(i)), self.key(int(j)), float(matrix[i, j])
 
-    @property
-    def some_have_one_key(self) -> bool:
-        """Whether the mask leaves some words a single key, and others a choice."""
-        mask = self.result.tensors.get("mask")
-        return mask is not None and bool((mask.sum(-1) == 1).any() and (mask.sum(-1) > 1).any())
+def some_have_one_key(view: View) -> bool:
+    """Whether the mask leaves some words a single key, and others a choice."""
+    mask = view.result.tensors.get("mask")
+    return mask is not None and bool((mask.sum(-1) == 1).any() and (mask.sum(-1) > 1).any())
 
-    def query(self, i: int) -> str:
-        return quoted(self.result.q_words[self.sentence][i])
 
-    def key(self, j: int) -> str:
-        return quoted(self.result.k_words[self.sentence][j])
+def query(view: View, i: int) -> str:
+    return quoted(view.result.q_words[view.batch][i])
+
+
+def key(view: View, j: int) -> str:
+    return quoted(view.result.k_words[view.batch][j])
 
 
 def name(step: str) -> str:
     """A step's name on the strip."""
-    return {
-        "embed": _("Embed"),
-        "position": _("Add places"),
-        "project": _("Project"),
-        "split": _("Split heads"),
-        "qk_norm": _("Normalise"),
-        "rotate": _("Rotate"),
-        "scores": _("Scores"),
-        "scale": _("Scale"),
-        "bias": _("Add bias"),
-        "mask": _("Mask"),
-        "softmax": _("Softmax"),
-        "dropout": _("Dropout"),
-        "sum": _("Weighted sum"),
-        "merge": _("Merge heads"),
-        "output": _("Output"),
-        "residual": _("Residual"),
-        "norm": _("Norm"),
-    }[step]
+    return _(_STEPS[step][0])
 
 
-def origin(seen: Seen) -> str:
+def sentence(step: str, view: View, vectors: inputs.Rows | None) -> str:
+    """A sentence on what to see in a step, as Markdown; `vectors` are the trained rows of the words, if any."""
+    return _trained(vectors, view) if step == "embed" and vectors is not None else _STEPS[step][1](view)
+
+
+def origin(view: View, vectors: inputs.Rows | None) -> str:
     """A line on where the tensors come from: trained, random, or typed in."""
-    config = seen.result.config
-    said = _("Word vectors: random (seed {seed}).").format(seed=config.seed)
-    if seen.vectors is not None:
-        said = _("Word vectors: trained, from {name}.").format(name=plain(seen.vectors.name))
-    said = sentences(said, _("Weights: random (seed {seed}).").format(seed=config.seed))
-    if config.edits:
-        said = sentences(
-            said,
-            ngettext("{n} cell typed in by you.", "{n} cells typed in by you.", len(config.edits)).format(
-                n=len(config.edits)
-            ),
-        )
-    if config.batch > 1:
-        said = sentences(said, _batch())
-    return f":small[{said}]"
+    config = view.config
+    source = _("Word vectors: random (seed {seed}).").format(seed=config.seed)
+    if vectors is not None:
+        source = _("Word vectors: trained, from {name}.").format(name=plain(vectors.name))
+    n = len(config.edits)
+    typed = ngettext("{n} cell typed in by you.", "{n} cells typed in by you.", n).format(n=n)
+    batch = _("Sentence 2 of the batch is the first with its words moved by one, and so on.")
+    text = sentences(
+        source,
+        _("Weights: random (seed {seed}).").format(seed=config.seed),
+        typed if config.edits else "",
+        batch if config.batch > 1 else "",
+    )
+    return f":small[{text}]"
 
 
-def _batch() -> str:
-    return _("Sentence 2 of the batch is the first with its words moved by one, and so on.")
+def _trained(vectors: inputs.Rows, view: View) -> str:
+    return _(
+        "Each token is a row of {m} numbers: the first {m} of {whole} in **{name}**'s "
+        "**trained** embedding table, times {factor}."
+    ).format(
+        m=view.config.d_model,
+        whole=vectors.whole_width,
+        name=quoted(vectors.name).strip("*"),
+        factor=f"{vectors.factor:g}",
+    )
 
 
-def sentence(step: str, seen: Seen) -> str:
-    """A sentence on what to see in a step, as Markdown."""
-    return _SENTENCES[step](seen)
-
-
-def _embed(seen: Seen) -> str:
-    if seen.vectors is not None:
-        return _(
-            "Each token is a row of {m} numbers: the first {m} of {whole} in **{name}**'s "
-            "**trained** embedding table, times {factor}."
-        ).format(
-            m=seen.result.config.d_model,
-            whole=seen.vectors.whole_width,
-            name=quoted(seen.vectors.name).strip("*"),
-            factor=f"{seen.vectors.factor:g}",
-        )
+def _embed(view: View) -> str:
     return _(
         "Each word is a row of {m} numbers, **random (seed {seed})**: {word} has the same row wherever it stands."
-    ).format(m=seen.result.config.d_model, seed=seen.result.config.seed, word=seen.query(0))
+    ).format(m=view.config.d_model, seed=view.config.seed, word=query(view, 0))
 
 
-def _position(seen: Seen) -> str:
-    places = seen.result.tensors["P"]
+def _position(view: View) -> str:
+    places = view.result.tensors["P"]
     last = len(places) - 1
     return _(
         "Each place has a wave of its own: {word}, at place {place}, gets {number} added to its first number."
-    ).format(word=seen.query(last), place=last, number=f"{places[last, 0]:+.2f}")
+    ).format(word=query(view, last), place=last, number=f"{places[last, 0]:+.2f}")
 
 
-def _project(seen: Seen) -> str:
-    weights = sum(seen.result.weights[f"W_{n}"].size for n in "QKV")
+def _project(view: View) -> str:
     return _(
         "Q is what a word asks for, K what it is found by, V what it hands over: the same "
         "row, times {n} weights in three matrices."
-    ).format(n=weights)
+    ).format(n=sum(view.result.weights[f"W_{n}"].size for n in "QKV"))
 
 
-def _split(seen: Seen) -> str:
-    layout = seen.result.config.layout
+def _split(view: View) -> str:
+    layout = view.config.layout
     if layout.heads_per_kv > 1:
         return _(
             "Nothing is computed: head {h} takes its {d} columns of Q, and shares key/value head {g} with {n} others."
-        ).format(h=seen.head + 1, d=layout.qk_width, g=layout.kv_head_of(seen.head) + 1, n=layout.heads_per_kv - 1)
+        ).format(h=view.head + 1, d=layout.qk_width, g=layout.kv_head_of(view.head) + 1, n=layout.heads_per_kv - 1)
     return _("Nothing is computed: head {h} of {n} takes its {d} columns, and works on them alone.").format(
-        h=seen.head + 1, n=layout.n_heads, d=layout.qk_width
+        h=view.head + 1, n=layout.n_heads, d=layout.qk_width
     )
 
 
-def _qk_norm(seen: Seen) -> str:
-    before = np.linalg.norm(seen.cut("Q"), axis=-1)
+def _qk_norm(view: View) -> str:
+    before = np.linalg.norm(cut(view, "Q"), axis=-1)
     return _("Every row gets the length √D. Before, the queries of head {h} were {low} to {high} long.").format(
-        h=seen.head + 1, low=f"{before.min():.2f}", high=f"{before.max():.2f}"
+        h=view.head + 1, low=f"{before.min():.2f}", high=f"{before.max():.2f}"
     )
 
 
-def _rotate(seen: Seen) -> str:
-    last = len(seen.result.q_words[0]) - 1
+def _rotate(view: View) -> str:
+    last = len(view.result.q_words[0]) - 1
     return _(
         "Each pair of numbers turns with the place: {word} turns its first pair by {angle} radians; lengths stay."
-    ).format(word=seen.query(last), angle=f"{seen.result.tensors['angles'][last, 0]:.2f}")
+    ).format(word=query(view, last), angle=f"{view.result.tensors['angles'][last, 0]:.2f}")
 
 
-def _scores(seen: Seen) -> str:
-    query, key, value = seen.top("scores")
+def _scores(view: View) -> str:
+    query, key, value = top(view, "scores")
     return _("Each query row times each key row. The best match in head {h}: {query} with {key}, {value}.").format(
-        h=seen.head + 1, query=query, key=key, value=f"{value:.2f}"
+        h=view.head + 1, query=query, key=key, value=f"{value:.2f}"
     )
 
 
-def _scale(seen: Seen) -> str:
-    raw, scaled = (float(np.abs(seen.cut(n)).max()) for n in ("scores", "scaled"))
-    if not seen.result.config.scaled:
+def _scale(view: View) -> str:
+    raw, scaled = (float(np.abs(cut(view, n)).max()) for n in ("scores", "scaled"))
+    if not view.config.scaled:
         return _("The division is switched off: the largest score stays {raw}, and softmax will be sharper.").format(
             raw=f"{raw:.2f}"
         )
@@ -173,15 +144,14 @@ def _scale(seen: Seen) -> str:
     ).format(raw=f"{raw:.2f}", scaled=f"{scaled:.2f}")
 
 
-def _bias(seen: Seen) -> str:
-    far = float(seen.result.tensors["bias"][seen.head].min())
+def _bias(view: View) -> str:
     return _("The farther the key, the lower its score: at the largest distance, head {h} takes {far} off.").format(
-        h=seen.head + 1, far=f"{-far:.2f}"
+        h=view.head + 1, far=f"{-float(view.result.tensors['bias'][view.head].min()):.2f}"
     )
 
 
-def _mask(seen: Seen) -> str:
-    mask = seen.result.tensors["mask"]
+def _mask(view: View) -> str:
+    mask = view.result.tensors["mask"]
     hidden = int((~mask).sum())
     return ngettext(
         "{n} score of {all} is hidden: −∞ becomes a weight of exactly 0.",
@@ -190,24 +160,24 @@ def _mask(seen: Seen) -> str:
     ).format(n=hidden, all=mask.size)
 
 
-def _softmax(seen: Seen) -> str:
-    query, key, value = seen.top("weights")
-    said = _("Each row becomes shares that sum to 1. In head {h}, {query} gives most: {share} to {key}.")
-    if seen.some_have_one_key:
-        said = _(
+def _softmax(view: View) -> str:
+    query, key, value = top(view, "weights")
+    template = _("Each row becomes shares that sum to 1. In head {h}, {query} gives most: {share} to {key}.")
+    if some_have_one_key(view):
+        template = _(
             "Each row becomes shares that sum to 1. Of the words that may look at more than one, {query} gives most in "
             "head {h}: {share} to {key}."
         )
-    return said.format(h=seen.head + 1, query=query, share=f"{value:.0%}", key=key)
+    return template.format(h=view.head + 1, query=query, share=f"{value:.0%}", key=key)
 
 
-def _dropout(seen: Seen) -> str:
-    if not seen.result.config.training:
+def _dropout(view: View) -> str:
+    if not view.config.training:
         return _(
             "In evaluation nothing is dropped: the weights go on as they are. Switch training mode on to "
             "see dropout act."
         )
-    lost = int((~seen.cut("kept")).sum())
+    lost = int((~cut(view, "kept")).sum())
     return ngettext(
         "{n} weight is dropped and the others grow by 1/(1−p): rows no longer sum to 1.",
         "{n} weights are dropped and the others grow by 1/(1−p): rows no longer sum to 1.",
@@ -215,59 +185,57 @@ def _dropout(seen: Seen) -> str:
     ).format(n=lost)
 
 
-def _sum(seen: Seen) -> str:
-    query, key, value = seen.top("dropped" if "dropped" in seen.result.tensors else "weights")
+def _sum(view: View) -> str:
+    query, key, value = top(view, "dropped" if "dropped" in view.result.tensors else "weights")
     return _("Each row is a mixture of the value rows: that of {query} is {share} the row of {key}.").format(
         query=query, share=f"{value:.0%}", key=key
     )
 
 
-def _merge(seen: Seen) -> str:
-    layout = seen.result.config.layout
+def _merge(view: View) -> str:
+    layout = view.config.layout
     return _("The {n} heads' rows are laid side by side: {n} × {d} = {all} columns.").format(
         n=layout.n_heads, d=layout.v_width, all=layout.n_heads * layout.v_width
     )
 
 
-def _output(seen: Seen) -> str:
+def _output(view: View) -> str:
     return _("One more matrix lets the heads' columns mix, and brings each row back to width {m}.").format(
-        m=seen.result.config.d_model
+        m=view.config.d_model
     )
 
 
-def _residual(seen: Seen) -> str:
-    moved = seen.result.tensors["output"][seen.sentence]
-    x = seen.result.tensors["X"][seen.sentence]
-    ratio = float(np.linalg.norm(moved) / max(float(np.linalg.norm(x)), 1e-9))
+def _residual(view: View) -> str:
+    added, x = (float(np.linalg.norm(view.result.tensors[name][view.batch])) for name in ("output", "X"))
     return _(
         "Attention adds to each word and does not replace it: the rows that it adds are {ratio} times as long "
         "as those of X."
-    ).format(ratio=f"{ratio:.2f}")
+    ).format(ratio=f"{added / max(x, 1e-9):.2f}")
 
 
-def _norm(seen: Seen) -> str:
-    rows = seen.result.tensors["residual"][seen.sentence]
+def _norm(view: View) -> str:
+    spreads = view.result.tensors["residual"][view.batch].std(-1)
     return _("Each row gets mean 0 and spread 1; before, the spreads were {low} to {high}.").format(
-        low=f"{rows.std(-1).min():.2f}", high=f"{rows.std(-1).max():.2f}"
+        low=f"{spreads.min():.2f}", high=f"{spreads.max():.2f}"
     )
 
 
-_SENTENCES: dict[str, Callable[[Seen], str]] = {
-    "embed": _embed,
-    "position": _position,
-    "project": _project,
-    "split": _split,
-    "qk_norm": _qk_norm,
-    "rotate": _rotate,
-    "scores": _scores,
-    "scale": _scale,
-    "bias": _bias,
-    "mask": _mask,
-    "softmax": _softmax,
-    "dropout": _dropout,
-    "sum": _sum,
-    "merge": _merge,
-    "output": _output,
-    "residual": _residual,
-    "norm": _norm,
+_STEPS: dict[str, tuple[str, Callable[[View], str]]] = {
+    "embed": (N_("Embed"), _embed),
+    "position": (N_("Add places"), _position),
+    "project": (N_("Project"), _project),
+    "split": (N_("Split heads"), _split),
+    "qk_norm": (N_("Normalise"), _qk_norm),
+    "rotate": (N_("Rotate"), _rotate),
+    "scores": (N_("Scores"), _scores),
+    "scale": (N_("Scale"), _scale),
+    "bias": (N_("Add bias"), _bias),
+    "mask": (N_("Mask"), _mask),
+    "softmax": (N_("Softmax"), _softmax),
+    "dropout": (N_("Dropout"), _dropout),
+    "sum": (N_("Weighted sum"), _sum),
+    "merge": (N_("Merge heads"), _merge),
+    "output": (N_("Output"), _output),
+    "residual": (N_("Residual"), _residual),
+    "norm": (N_("Norm"), _norm),
 }

@@ -15,52 +15,42 @@ from attnviz.pages.build.maths import attention_by_hand, generated_code
 def panel(result: attention_by_hand.Result) -> None:
     """Draw the code in the form that the visitor chooses."""
     box = program_box("build")
-    if box is not None:
-        with box:
-            _code(result)
-
-
-def _code(result: attention_by_hand.Result) -> None:
+    if box is None:
+        return
     shown = {
         "module": _("Module of your own"),
         "sdpa": "F.scaled_dot_product_attention",
         "mha": "nn.MultiheadAttention",
     }
-    which = widgets.one_of(choices.CODE, _("Written as"), shown, label_visibility="collapsed")
-    if which == "module":
-        _module(result)
-    elif which == "sdpa":
-        st.markdown(
-            _("One fused call from the scores to the weighted sum. Run it after the module, whose layers it uses.")
-        )
-        if result.config.dropout and result.config.training:
-            st.caption(
-                _(
-                    "Dropout drops other weights inside the fused call: the results agree on average, not "
-                    "number by number."
-                )
-            )
-        st.code(generated_code.scaled_dot_product(result.config), language="python")
-        st.caption(_("The fused call returns only the output: it never keeps the weights, which is why it is fast."))
-    else:
-        _multihead(result)
+    drawn = {"module": _module, "sdpa": _fused, "mha": _multihead}
+    with box:
+        drawn[widgets.one_of(choices.CODE, _("Written as"), shown, label_visibility="collapsed")](result)
 
 
 def _module(result: attention_by_hand.Result) -> None:
-    lines = len(generated_code.module(result.config).splitlines())
-    said = _(
+    text = _(
         "A module of {n} lines with only what this configuration uses; the lines after it reproduce this "
         "page's numbers."
-    ).format(n=lines)
+    ).format(n=len(generated_code.module(result.config).splitlines()))
     if result.difference is not None:
-        said = sentences(
-            said,
+        text = sentences(
+            text,
             _("The steps above differ from the package's own module by at most {d}.").format(
                 d=f"{result.difference:.1g}"
             ),
         )
-    st.caption(said)
+    st.caption(text)
     st.code(generated_code.program(result), language="python")
+
+
+def _fused(result: attention_by_hand.Result) -> None:
+    st.markdown(_("One fused call from the scores to the weighted sum. Run it after the module, whose layers it uses."))
+    if result.config.dropout and result.config.training:
+        st.caption(
+            _("Dropout drops other weights inside the fused call: the results agree on average, not number by number.")
+        )
+    st.code(generated_code.scaled_dot_product(result.config), language="python")
+    st.caption(_("The fused call returns only the output: it never keeps the weights, which is why it is fast."))
 
 
 def _multihead(result: attention_by_hand.Result) -> None:

@@ -2,32 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import streamlit as st
 
 from attnviz.app import widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.links import link_state
-from attnviz.base.message import Message, Problem
+from attnviz.base.message import Problem
 from attnviz.base.words import _
+from attnviz.canvas import tensor_strip as canvas
 from attnviz.models.loading import availabilities
 from attnviz.pages.build import choices
 from attnviz.pages.build.maths import attention_by_hand, inputs
+from attnviz.pages.build.maths.boards import View
 
 
-@dataclass(frozen=True)
-class Asked:
-    """The configuration, the trained rows its vectors come from, if any, and notices on text that was cut."""
-
-    config: inputs.Config
-    vectors: inputs.Rows | None
-    notices: tuple[Message, ...]
-
-
-def ask() -> Asked:
-    """Draw the controls and return the configuration that they describe."""
+def ask() -> tuple[inputs.Config, inputs.Rows | None]:
+    """Draw the controls; return the configuration that they describe, and the trained rows that its vectors are."""
     chosen: dict[str, Any] = {"edits": link_state.value(choices.EDITS)}
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="build-controls"):
         sentences = st.container(key="build-sentences")  # takes what the others leave
@@ -35,9 +27,8 @@ def ask() -> Asked:
             kinds = {"self": _("self"), "cross": _("cross")}
             cross = widgets.one_of(choices.KIND, _("Attention"), kinds) == "cross"
         with st.container(width=96):
-            chosen["n_heads"] = int(
-                widgets.one_of(choices.HEADS, _("Query heads"), _numbers(choices.HEADS.ids), style="select")
-            )
+            counts = {n: n for n in choices.HEADS.ids}
+            chosen["n_heads"] = int(widgets.one_of(choices.HEADS, _("Query heads"), counts, style="select"))
         with st.container(width=164):
             chosen["mask"] = _mask(cross)
         with st.container(width=150):
@@ -64,29 +55,29 @@ def _sentences(cross: bool) -> tuple[str, str]:
     return text, widgets.text(choices.OTHER, _("Sentence (keys and values)")) if cross else ""
 
 
-def _mask(cross: bool) -> inputs.MaskName:
-    masks = {"none": _("none"), "padding": _("last key is padding")}
-    if not cross:
-        masks = {"none": _("none"), "causal": _("causal"), "window": _("window"), "padding": _("last key is padding")}
-    return cast(inputs.MaskName, widgets.one_of(choices.MASK, _("Mask"), masks, style="select"))
+def _mask(cross: bool) -> str:
+    between = {} if cross else {"causal": _("causal"), "window": _("window")}
+    masks = {"none": _("none"), **between, "padding": _("last key is padding")}
+    return widgets.one_of(choices.MASK, _("Mask"), masks, style="select")
 
 
-def _position(cross: bool) -> inputs.PositionChoice:
+def _position(cross: bool) -> str:
     places = {"none": _("none"), "sinusoidal": _("sinusoidal")}
-    if not cross:
-        places |= {"rope": "RoPE", "alibi": "ALiBi"}
-    return cast(inputs.PositionChoice, widgets.one_of(choices.POSITION, _("Position"), places, style="select"))
+    between = {} if cross else {"rope": "RoPE", "alibi": "ALiBi"}
+    return widgets.one_of(choices.POSITION, _("Position"), places | between, style="select")
 
 
-def _sizes(heads: int, mask: inputs.MaskName) -> dict[str, Any]:
+def _sizes(heads: int, mask: str) -> dict[str, Any]:
     """Draw the widths and counts that a first look does not need, and return them as fields of Config."""
     divisors = {str(n): str(n) for n in range(heads, 0, -1) if heads % n == 0}
-    chosen: dict[str, Any] = {"n_kv_heads": int(widgets.one_of(choices.KV_HEADS, _("Key/value heads"), divisors))}
-    chosen["d_model"] = widgets.slider(choices.D_MODEL, _("Model width M"))
-    chosen["d_head"] = width = widgets.slider(choices.D_HEAD, _("Head width D"))
-    widths = _numbers(choices.D_VALUE.ids) | {"same": _("as D")}
+    chosen: dict[str, Any] = {
+        "n_kv_heads": int(widgets.one_of(choices.KV_HEADS, _("Key/value heads"), divisors)),
+        "d_model": widgets.slider(choices.D_MODEL, _("Model width M")),
+        "d_head": widgets.slider(choices.D_HEAD, _("Head width D")),
+    }
+    widths = {n: n for n in choices.D_VALUE.ids} | {"same": _("as D")}
     value = widgets.one_of(choices.D_VALUE, _("Value width Dv"), widths, style="select")
-    chosen["d_value"] = width if value == "same" else int(value)
+    chosen["d_value"] = chosen["d_head"] if value == "same" else int(value)
     chosen["batch"] = widgets.slider(choices.BATCH, _("Sentences in the batch"))
     if mask == "window":
         chosen["window"] = widgets.slider(choices.WINDOW, _("Window, in keys"))
@@ -95,70 +86,55 @@ def _sizes(heads: int, mask: inputs.MaskName) -> dict[str, Any]:
 
 def _switches() -> dict[str, Any]:
     """Draw the switches for optional steps and for dropout, and return them as fields of Config."""
-    chosen: dict[str, Any] = {
+    return {
         "packed": widgets.toggle(choices.PACKED, _("One packed projection")),
         "bias": widgets.toggle(choices.BIAS, _("Bias in the projections")),
         "qk_norm": widgets.toggle(choices.QK_NORM, _("Normalise Q and K")),
         "scaled": widgets.toggle(choices.SCALED, _("Divide scores by √D")),
+        "dropout": round(widgets.slider(choices.DROPOUT, _("Dropout"), step=0.1), 2),
+        "training": widgets.toggle(choices.TRAINING, _("Training mode"), help=_("Dropout acts only in training mode.")),
     }
-    dropout = widgets.slider(choices.DROPOUT, _("Dropout"), step=0.1)
-    training = widgets.toggle(choices.TRAINING, _("Training mode"), help=_("Dropout acts only in training mode."))
-    return chosen | {"dropout": round(dropout, 2), "training": training}
-
-
-def _numbers(ids: tuple[str, ...]) -> dict[str, str]:
-    return {name: name for name in ids}
 
 
 def _sources() -> dict[str, str]:
     """Id to words: random vectors, and the models on this machine whose embedding rows can be read."""
-    found = {"random": _("random, by seed")}
-    for state in availabilities():
-        if state.on_this_machine and state.entry.kind != "pictures":
-            found[state.entry.id] = _("rows of {name}").format(name=state.name)
-    return found
+    models = {
+        state.entry.id: _("rows of {name}").format(name=state.name)
+        for state in availabilities()
+        if state.on_this_machine and state.entry.kind != "pictures"
+    }
+    return {"random": _("random, by seed")} | models
 
 
-def _asked(text: str, other: str, source: str, chosen: dict[str, Any]) -> Asked:
+def _asked(text: str, other: str, source: str, chosen: dict[str, Any]) -> tuple[inputs.Config, inputs.Rows | None]:
     """The configuration for the typed sentences: words beyond the limit are cut, and each word gets its vector."""
-    sides = [tuple(side[: choices.LONGEST].split()) for side in (text, other)]
-    notices = [
-        Message("Of {n} words only the first {most} are used.", {"n": len(side), "most": inputs.MOST_WORDS})
-        for side in sides
-        if len(side) > inputs.MOST_WORDS
-    ]
+    text, other = text[: choices.LONGEST], other[: choices.LONGEST]
+    sides = [tuple(side.split()) for side in (text, other)]
+    for side in sides:
+        if len(side) > inputs.MOST_WORDS:
+            notice = _("Of {n} words only the first {most} are used.")
+            st.info(notice.format(n=len(side), most=inputs.MOST_WORDS))
     words, others = (side[: inputs.MOST_WORDS] for side in sides)
     vectors = None
     if source != "random" and words:
-        vectors = inputs.rows(
-            model_cache.model(source),
-            text[: choices.LONGEST],
-            other[: choices.LONGEST],
-            chosen["d_model"],
-        )
-        words, others = vectors.words, vectors.other
-    given = vectors.rows if vectors else ()
-    return Asked(inputs.Config(words=words, other=others, rows=given, **chosen), vectors, tuple(notices))
+        vectors = inputs.rows(model_cache.model(source), text, other, chosen["d_model"])
+        chosen["rows"], words, others = vectors.rows, vectors.words, vectors.other
+    return inputs.Config(words=words, other=others, **chosen), vectors
 
 
 # The visitor's place on the walk: the step, the chosen number, the head and the sentence on show.
 STRIP = "build_strip"
 
 
-@dataclass(frozen=True)
-class Place:
-    """The chosen number (part, row, col), head and sentence."""
-
-    part: int = 0
-    row: int = 1
-    col: int = 0
-    head: int = 0
-    sentence: int = 0
+def pick() -> canvas.Pick:
+    """The chosen number that is in the link; it may lie outside the board on show."""
+    return canvas.Pick(*(link_state.value(choices.AT[name]) for name in ("part", "row", "col")))
 
 
-def read() -> Place:
-    """The place that is in the link, which may lie outside the tensors on show."""
-    return Place(**{name: link_state.value(choice) for name, choice in choices.AT.items()})
+def view(result: attention_by_hand.Result) -> View:
+    """The sentence of the batch and the query head on show."""
+    sentence, head = link_state.value(choices.AT["sentence"]), link_state.value(choices.AT["head"])
+    return View(result, min(sentence, result.config.batch - 1), min(head, result.config.n_heads - 1))
 
 
 def change(**changes: Any) -> None:
@@ -181,13 +157,3 @@ def step(ids: tuple[str, ...]) -> str:
 def walk_to(wanted: str) -> None:
     """Go to another step, at its first matrix. Call it from callbacks."""
     link_state.put_all({choices.STEP: wanted, choices.AT["part"]: 0})
-
-
-def head(result: attention_by_hand.Result) -> int:
-    """The index of the query head on show."""
-    return min(read().head, result.config.n_heads - 1)
-
-
-def sentence(result: attention_by_hand.Result) -> int:
-    """The index of the batch's sentence on show."""
-    return min(read().sentence, result.config.batch - 1)

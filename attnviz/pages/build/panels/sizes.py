@@ -34,7 +34,7 @@ def panel() -> None:
     with left:
         for rule in result.rules:
             st.markdown(_rule(rule))
-        st.code(result.attempt.code, language="python", wrap_lines=True)
+        st.code(result.code, language="python", wrap_lines=True)
     with right:
         _outcome(result)
 
@@ -53,11 +53,10 @@ def _own() -> size_mismatches.Sizes:
         "mask_queries": "mask Q",
         "mask_keys": "mask K",
     }
-    chosen = {}
     with st.container(horizontal=True):
-        for name, letter in names.items():
-            chosen[name] = widgets.number(choices.SIZES[name], letter, step=1, width=104)
-    return size_mismatches.Sizes(**chosen)
+        return size_mismatches.Sizes(
+            **{name: widgets.number(choices.SIZES[name], letter, step=1, width=104) for name, letter in names.items()}
+        )
 
 
 def _rule(rule: size_mismatches.SizeRule) -> str:
@@ -69,20 +68,19 @@ def _rule(rule: size_mismatches.SizeRule) -> str:
         "lengths": _("queries and keys, **free**: {left} and {right}"),
         "value_width": _("width of V and of Q, **free**: {left} and {right}"),
     }
-    mark = "✅" if rule.must and rule.holds else "❌" if rule.must else "➖"
+    mark = {True: "✅", False: "❌", None: "➖"}[rule.holds]
     return f"{mark} " + sentences[rule.name].format(left=rule.left, right=rule.right)
 
 
 def _outcome(result: size_mismatches.Result) -> None:
-    attempt = result.attempt
-    if attempt.shape is not None and attempt.torch_error is None:
-        shape = " × ".join(map(str, attempt.shape))
+    if result.shape is not None and result.torch_error is None:
+        shape = " × ".join(map(str, result.shape))
         st.success(_("Both work: the output is H × Q × Dv = {shape}.").format(shape=shape), icon="✅")
         return
     st.markdown(_("**PyTorch says**"))
-    st.code(attempt.torch_error or _("(no error)"), language=None, wrap_lines=True)
+    st.code(result.torch_error or _("(no error)"), language=None, wrap_lines=True)
     st.markdown(_("**attnviz says**"))
-    st.error(spoken(attempt.our_error) if attempt.our_error else _("(no error)"), icon="✋")
+    st.error(spoken(result.our_error) if result.our_error else _("(no error)"), icon="✋")
     st.caption(
         plain(
             _(

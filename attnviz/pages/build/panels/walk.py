@@ -2,89 +2,120 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import streamlit as st
 
 from attnviz.app import presenting, show, widgets
 from attnviz.app.cache.kept_charts import chart_of
+from attnviz.app.fragment import fragment
+from attnviz.app.guarding import guard
 from attnviz.base.words import _
 from attnviz.canvas import tensor_strip as canvas
-from attnviz.pages.build import choices
-from attnviz.pages.build.figures import building as figures
-from attnviz.pages.build.figures.svg_board import BoardPicture
-from attnviz.pages.build.maths import attention_by_hand, boards, cells, generated_code, inputs, steps
-from attnviz.pages.build.panels import board_wording, config_form, numbers
-from attnviz.pages.build.panels.board_wording import Seen
-from attnviz.pages.build.panels.config_form import Place
+from attnviz.pages.build import choices, figures
+from attnviz.pages.build.maths import attention_by_hand, boards, cells, generated_code, inputs
+from attnviz.pages.build.maths.boards import View
+from attnviz.pages.build.panels import board_picture, board_wording, config_form, numbers
 from attnviz.pages.build.panels.formulas import formula
 
 PARTS = {"x": "X", "y": "Y", "q": "Q", "k": "K", "v": "V", "qkv": "QKV", "kv": "KV"}
 PER_HEAD = ("split", "qk_norm", "rotate", "scores", "scale", "bias", "mask", "softmax", "dropout", "sum")
 
 
-# Who is looked at most in all: the columns of the weights do not sum to 1, as the rows do.
+@fragment
 def panel(result: attention_by_hand.Result, vectors: inputs.Rows | None) -> None:
-    """Draw the whole pipeline, from the strip of steps to the sum that makes the chosen number."""
-    stops = steps.steps(result.config)
-    here = config_form.read()
-    step = next(s for s in stops if s.id == config_form.step(tuple(s.id for s in stops)))
-    head, sentence = config_form.head(result), config_form.sentence(result)
-    presenting.presenter(_walk(tuple(s.id for s in stops)))
-    canvas.strip(config_form.STRIP, _chips(result, stops, sentence, head), step.id, config_form.walk_to)
-    seen = board_wording.Seen(result, head, sentence, vectors)
-    shown = boards.boards(result, step.id, sentence, head)
-    part = min(here.part, len(shown) - 1)
-    widgets.say_refusal(choices.STEP)
-    _about(step, seen)
-    at = Place(part, here.row, here.col, head, sentence)
-    made = _board(step, result, shown, at)
-    _under(step, shown[part], seen, numbers.picture(made[part], at.row, at.col, board_wording.name(step.id)))
-    if step.id == "softmax":
-        looked_at(seen)
-    _written(step, result, shown[part])
+    """Draw the strip of steps and, of the chosen one, all down to the sum that makes the chosen number."""
+    with guard(), st.container(key="canvas-of-walk"):
+        chains = attention_by_hand.steps(result.config)
+        step, at = config_form.step(tuple(chains)), config_form.pick()
+        view = config_form.view(result)
+        presenting.presenter(_walk(tuple(chains)))
+        canvas.strip(config_form.STRIP, _chips(view, chains), step, config_form.walk_to)
+        shown = boards.boards(view, step)
+        part = min(at.part, len(shown) - 1)
+        widgets.say_refusal(choices.STEP)
+        _about(step, view, vectors)
+        label = _("{step}: numbers; arrow keys choose one").format(step=board_wording.name(step))
+        made = [numbers.board(board, label) for board in shown]
+        canvas.board(
+            "build_board",
+            step,
+            made,
+            _tabs(step, view, shown, part),
+            canvas.Pick(part, at.row, at.col),
+            on_pick=lambda pick: config_form.change(part=pick.part, row=pick.row, col=pick.col),
+            on_tab=lambda name, i: config_form.change(**{name: i}),
+        )
+        words = board_wording.origin(view, vectors)
+        show.under(
+            board_picture.picture_of(made[part], at.row, at.col, board_wording.name(step)),
+            name=f"build-{step}",
+            key="build_step",
+            table=lambda: _table(shown[part].result),
+            words=words,
+            caption=words,
+        )
+        if step == "softmax":
+            _sums(view)
+        _written(step, attention_by_hand.chain_of(shown[part].part, chains[step]), result)
 
 
 def _walk(ids: tuple[str, ...]) -> presenting.Walk:
     """The steps, for next and previous of a presentation."""
 
-    def at() -> int:
-        return ids.index(config_form.step(ids))
-
     def go(by: int) -> None:
-        config_form.walk_to(ids[min(max(at() + by, 0), len(ids) - 1)])
+        config_form.walk_to(ids[min(max(ids.index(config_form.step(ids)) + by, 0), len(ids) - 1)])
 
-    here = at()
-    last = len(ids) - 1
-    return presenting.Walk(board_wording.name(ids[here]), f"{here + 1} / {last + 1}", here > 0, here < last, go)
+    here, count = ids.index(config_form.step(ids)), len(ids)
+    return presenting.Walk(board_wording.name(ids[here]), f"{here + 1} / {count}", here > 0, here < count - 1, go)
 
 
-def _chips(
-    result: attention_by_hand.Result, stops: tuple[steps.WalkStep, ...], sentence: int, head: int
-) -> list[canvas.Chip]:
-    size = steps.sizes(result)
+def _chips(view: View, chains: dict[str, attention_by_hand.Chain]) -> list[canvas.Chip]:
+    size = attention_by_hand.sizes(view.result)
     chips = []
-    for stop in stops:
-        pictures = [numbers.thumb(board.result) for board in boards.boards(result, stop.id, sentence, head)]
-        axes = steps.chain(stop, "qkv" if stop.tensors == ("packed",) else "q")[-1]
-        shape = "×".join(str(size[a]) for a in axes if not isinstance(axes, str))
-        chips.append(canvas.Chip(stop.id, board_wording.name(stop.id), shape, pictures))
+    for step, chain in chains.items():
+        shown = boards.boards(view, step)
+        shape = "×".join(str(size[axis]) for axis in chain[-1])
+        chips.append(canvas.Chip(step, board_wording.name(step), shape, [numbers.thumb(one.result) for one in shown]))
     return chips
 
 
-def _about(step: steps.WalkStep, seen: board_wording.Seen) -> None:
+def _about(step: str, view: View, vectors: inputs.Rows | None) -> None:
     """Draw the step's name, sentence and formula."""
     left, right = st.columns(2, gap="medium", vertical_alignment="center")
-    left.markdown(f"**{board_wording.name(step.id)}** · {board_wording.sentence(step.id, seen)}")
+    left.markdown(f"**{board_wording.name(step)}** · {board_wording.sentence(step, view, vectors)}")
     with right.container(key="step-formula"):  # it begins where the program below it does
-        st.latex(formula(step.id, seen.result))
+        st.latex(formula(step, view.result))
 
 
-def _written(step: steps.WalkStep, result: attention_by_hand.Result, board: cells.Board) -> None:
-    """Draw how the step changes the shapes, and the line of PyTorch that does it."""
+def _tabs(step: str, view: View, shown: tuple[cells.Board, ...], part: int) -> list[canvas.Tabs]:
+    config = view.result.config
+    heads, sentences = ([(str(i + 1), "plain") for i in range(count)] for count in (config.n_heads, config.batch))
+    parts = [(PARTS.get(board.part, board.part), board.result.role) for board in shown]
+    return [
+        canvas.Tabs("part", _("Matrix"), parts, part),
+        *([canvas.Tabs("head", _("Head"), heads, view.head)] if step in PER_HEAD else []),
+        canvas.Tabs("sentence", _("Sentence"), sentences, view.batch),
+    ]
+
+
+def _table(sheet: cells.Sheet) -> dict[str, list[object]]:
+    """Every number of a sheet, with its row and its column."""
+    return {
+        "row": [row for row in sheet.rows for _col in sheet.cols],
+        "column": [col for _row in sheet.rows for col in sheet.cols],
+        sheet.name: [float(value) for value in sheet.values.ravel()],
+    }
+
+
+def _written(step: str, chain: attention_by_hand.Chain, result: attention_by_hand.Result) -> None:
+    """Draw how the step changes the shapes, in letters and in digits, and the lines of PyTorch that do it."""
     left, right = st.columns(2, gap="medium")
-    letters, digits = _shapes(step, board.part, steps.sizes(result))
-    left.markdown(_as_code(letters, digits))
-    right.markdown(_as_code(*_line(step.id, result).splitlines()))
+    size = attention_by_hand.sizes(result)
+    names = ({axis: numbers.LETTERS.get(axis, axis) for axis in size}, size)
+    left.markdown(_as_code(*(_arrows(chain, name) for name in names)))
+    right.markdown(_as_code(*_lines(step, result)))
 
 
 def _as_code(*lines: str) -> str:
@@ -92,111 +123,58 @@ def _as_code(*lines: str) -> str:
     return "  \n".join(f"`{line}`" for line in lines)
 
 
-def _shapes(step: steps.WalkStep, part: str, size: dict[str, int]) -> tuple[str, str]:
-    """How the step changes the axes, in letters and in digits."""
-    links = steps.chain(step, part)
-    letters = [x if isinstance(x, str) else f"[{', '.join(numbers.LETTERS.get(a, a) for a in x)}]" for x in links]
-    digits = [x if isinstance(x, str) else f"[{', '.join(str(size[a]) for a in x)}]" for x in links]
-    return _arrows(letters), _arrows(digits)
-
-
-def _arrows(links: list[str]) -> str:
+def _arrows(chain: attention_by_hand.Chain, names: Mapping[str, object]) -> str:
+    links = [link if isinstance(link, str) else f"[{', '.join(str(names[axis]) for axis in link)}]" for link in chain]
     text = " → ".join(links)
     for sign in ("→", "+", "@"):
         text = text.replace(f" → {sign} → ", f" {sign} ")
     return text
 
 
-def _line(step: str, result: attention_by_hand.Result) -> str:
+def _lines(step: str, result: attention_by_hand.Result) -> list[str]:
     if step == "embed":
-        return "x = embedding[words]  # B, Q, M" + ("\ny = embedding[others]  # B, K, M" if result.config.cross else "")
+        others = ["y = embedding[others]  # B, K, M"] if result.config.cross else []
+        return ["x = embedding[words]  # B, Q, M", *others]
     lines = [line for name, line in generated_code.forward(result.config) if name == step]
-    return "\n".join(lines) or "# " + _("nothing: the scores stay as they are")
+    return lines or ["# " + _("nothing: the scores stay as they are")]
 
 
-def _board(
-    step: steps.WalkStep, result: attention_by_hand.Result, shown: tuple[cells.Board, ...], at: Place
-) -> list[canvas.StripBoard]:
-    """Draw the board, and return what is drawn: one operation for each part."""
-    size = steps.sizes(result)
-    label = _("{step}: numbers; arrow keys choose one").format(step=board_wording.name(step.id))
-    made = [numbers.board(board, size, label) for board in shown]
-    canvas.board(
-        "build_board",
-        step.id,
-        made,
-        _tabs(step, result, shown, at),
-        canvas.Pick(at.part, at.row, at.col),
-        on_pick=lambda pick: config_form.change(part=pick.part, row=pick.row, col=pick.col),
-        on_tab=lambda name, i: config_form.change(**{name: i}),
-    )
-    return made
-
-
-def _tabs(
-    step: steps.WalkStep, result: attention_by_hand.Result, shown: tuple[cells.Board, ...], at: Place
-) -> list[canvas.Tabs]:
-    parts = [(PARTS.get(board.part, board.part), board.result.role) for board in shown]
-    tabs = [canvas.Tabs("part", _("Matrix"), parts, at.part)]
-    if step.id in PER_HEAD:
-        heads = [(str(h + 1), "plain") for h in range(result.config.n_heads)]
-        tabs.append(canvas.Tabs("head", _("Head"), heads, at.head))
-    sentences = [(str(b + 1), "plain") for b in range(result.config.batch)]
-    return [*tabs, canvas.Tabs("sentence", _("Sentence"), sentences, at.sentence)]
-
-
-def _under(step: steps.WalkStep, board: cells.Board, seen: board_wording.Seen, picture: BoardPicture) -> None:
-    """Draw where the numbers come from, and the export of the board."""
-    sheet = board.result
-
-    def table() -> dict[str, list[object]]:
-        at = [(r, c) for r in range(len(sheet.rows)) for c in range(len(sheet.cols))]
-        return {
-            "row": [sheet.rows[r] for r, _c in at],
-            "column": [sheet.cols[c] for _r, c in at],
-            sheet.name: [float(sheet.values[r, c]) for r, c in at],
-        }
-
-    words = board_wording.origin(seen)
-    show.under(picture, name=f"build-{step.id}", key="build_step", table=table, words=words, caption=words)
-
-
-def looked_at(seen: Seen) -> None:
+def _sums(view: View) -> None:
     """Draw the sums of rows and columns of the head on show."""
-    weights = seen.cut("weights").astype(np.float64)  # (Q, K)
+    weights = board_wording.cut(view, "weights").astype(np.float64)  # (Q, K)
     rows, cols = weights.sum(1), weights.sum(0)
-    result, place = seen.result, seen.sentence
+    result, place = view.result, view.batch
     show.figure(
         chart_of(figures.sums, rows, cols, result.q_words[place], result.k_words[place]),
         name="build-sums",
         key="build_sums",
-        words=_words(seen, cols),
+        words=_who_gets_most(view, cols),
         table={"key": list(result.k_words[place]), "column sum": cols.tolist()},
     )
 
 
-def _words(seen: Seen, cols: np.ndarray) -> str:
+def _who_gets_most(view: View, cols: np.ndarray) -> str:
     """A sentence that names who gets most and least of what all queries give together."""
     most, least = int(cols.argmax()), int(cols.argmin())
     if np.ptp(cols) < 0.005:
         return _("Every row sums to 1, and here every column does to {sum:.2f} too: nobody is looked at more.").format(
             sum=cols[most]
         )
-    said = _(
+    template = _(
         "A row sums to 1, a column need not: of the {given:.0f} that all rows of head {h} give together, {most} gets "
         "{top:.2f}, most of all, and {least} gets {low:.2f}, least."
     )
-    if seen.result.config.mask == "causal":
-        said = _(
+    if view.result.config.mask == "causal":
+        template = _(
             "A row sums to 1, a column need not: of the {given:.0f} that all rows of head {h} give together, {most} "
             "gets {top:.2f}, most of all, and {least} gets {low:.2f}, least. Under a causal mask more words may look "
             "at an early word than at a late one."
         )
-    return said.format(
+    return template.format(
         given=cols.sum(),
-        h=seen.head + 1,
-        most=seen.key(most),
+        h=view.head + 1,
+        most=board_wording.key(view, most),
         top=cols[most],
-        least=seen.key(least),
+        least=board_wording.key(view, least),
         low=cols[least],
     )

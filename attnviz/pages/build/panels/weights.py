@@ -20,8 +20,9 @@ from attnviz.pages.build.panels import config_form
 _EDITORS = "_build_editors"
 
 
-def panel(config: inputs.Config, result: attention_by_hand.Result) -> None:
+def panel(result: attention_by_hand.Result) -> None:
     """Draw the editor of one matrix, and attention before and after the edits."""
+    config, before = result.config, attention_by_hand.run(replace(result.config, edits=()))
     st.markdown(_("Type into a cell: the steps and the board above and the code below change at once."))
     left, right = st.columns([1, 1.35], gap="large")
     with left, st.container(key="b-weights"):
@@ -29,12 +30,24 @@ def panel(config: inputs.Config, result: attention_by_hand.Result) -> None:
         names = {name: f"{makes[name]} ${name}$" for name in inputs.MATRICES}  # a formula alone is not read out
         name = widgets.one_of(choices.MATRIX, _("Matrix"), names)
         _editor(config, name)
-        edits = _acting(config)
+        edits = [  # those that lie inside the matrices of this configuration and change a number
+            (matrix, r, c, value)
+            for matrix, r, c, value in config.edits
+            if r < len(before.weights[matrix])
+            and c < before.weights[matrix].shape[1]
+            and abs(before.weights[matrix][r, c] - value) > 1e-6
+        ]
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.button(_("Undo all edits"), icon=":material/undo:", on_click=_reset, disabled=not edits)
-            st.caption(_listed(config, edits))
+            st.button(
+                _("Undo all edits"),
+                icon=":material/undo:",
+                on_click=link_state.put,
+                args=(choices.EDITS, ()),
+                disabled=not edits,
+            )
+            st.caption(_listed(before, edits))
     with right:
-        _consequence(config, result, edits)
+        _consequence(before, result, edits)
 
 
 def _editor(config: inputs.Config, name: str) -> None:
@@ -99,36 +112,24 @@ def _typed(key: str, name: str) -> None:
     link_state.put(choices.EDITS, session.edits)
 
 
-def _reset() -> None:
-    link_state.put(choices.EDITS, ())
-
-
-def _acting(config: inputs.Config) -> list[inputs.CellEdit]:
-    """The edits that lie inside the matrices of this configuration and change a number."""
-    plain_weights = inputs.weights(replace(config, edits=()))
-    found = []
-    for name, r, c, value in config.edits:
-        matrix = plain_weights[name]
-        if r < matrix.shape[0] and c < matrix.shape[1] and abs(float(matrix[r, c]) - value) > 1e-6:
-            found.append((name, r, c, value))
-    return found
-
-
-def _listed(config: inputs.Config, edits: list[inputs.CellEdit]) -> str:
+def _listed(before: attention_by_hand.Result, edits: list[inputs.CellEdit]) -> str:
     if not edits:
-        return _("All weights are random (seed {seed}).").format(seed=config.seed)
-    before = inputs.weights(replace(config, edits=()))
-    said = [f"{n}[{r + 1}, {c + 1}]: {float(before[n][r, c]):.2f} → {v:.2f}" for n, r, c, v in edits[:6]]
+        return _("All weights are random (seed {seed}).").format(seed=before.config.seed)
+    parts = [f"{n}[{r + 1}, {c + 1}]: {before.weights[n][r, c]:.2f} → {v:.2f}" for n, r, c, v in edits[:6]]
     more = [] if len(edits) <= 6 else ["…"]
     return ngettext("{n} cell typed in by you: {list}", "{n} cells typed in by you: {list}", len(edits)).format(
-        n=len(edits), list=plain(clauses(said + more))
+        n=len(edits), list=plain(clauses(parts + more))
     )
 
 
-def _consequence(config: inputs.Config, result: attention_by_hand.Result, edits: list[inputs.CellEdit]) -> None:
-    before = attention_by_hand.run(replace(config, edits=()))
-    b = config_form.sentence(result)
-    h = _moved_most(before, result, b) if edits else config_form.head(result)
+def _consequence(
+    before: attention_by_hand.Result, result: attention_by_hand.Result, edits: list[inputs.CellEdit]
+) -> None:
+    """Draw attention before and after the edits, of the head whose weights they moved most."""
+    view = config_form.view(result)
+    h, b = view.head, view.batch
+    if edits:
+        h = int(np.abs(result.tensors["weights"][b] - before.tensors["weights"][b]).max((1, 2)).argmax())
     was, now = (np.asarray(r.tensors["weights"][b, h]) for r in (before, result))
     parts = [(_("random weights"), was), (_("yours"), now)] if edits else [(_("weights"), now)]
     rows, cols = result.q_words[b], result.k_words[b]
@@ -138,12 +139,6 @@ def _consequence(config: inputs.Config, result: attention_by_hand.Result, edits:
     table |= {"before": was.ravel().tolist(), "after": now.ravel().tolist()}
     words = _moved(before, result, b, h) if edits else _("Nothing is edited yet: try 9 in a cell of $W_Q$.")
     show.figure(fig, name="edited-weights", key="b_edited", table=table, words=words)
-
-
-def _moved_most(before: attention_by_hand.Result, after: attention_by_hand.Result, b: int) -> int:
-    """The head whose weights the edits moved most."""
-    change = np.abs(after.tensors["weights"][b] - before.tensors["weights"][b])
-    return int(change.max((1, 2)).argmax())
 
 
 def _moved(before: attention_by_hand.Result, after: attention_by_hand.Result, b: int, h: int) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -14,7 +14,7 @@ from attnviz.app import head_drawing, widgets
 from attnviz.app.links import link_state, shared_view
 from attnviz.base.head_edit import LARGEST_FACTOR, LONGEST_WINDOW, HeadEdit
 from attnviz.base.words import _
-from attnviz.canvas.shared.kinds import Pin, Pins
+from attnviz.canvas.shared.kinds import Pin, Pins, PinSide
 from attnviz.pages.explore import choices
 from attnviz.runs.head_matrix import Look, Matrix
 from attnviz.runs.model_run import ModelRun, Stack
@@ -42,15 +42,6 @@ def go_to(layer: int, head: int) -> None:
     link_state.put(choices.AT, (layer, head))
 
 
-def stage(n_q: int, n_k: int) -> tuple[int, int | None] | None:
-    """The query and key chosen in the stages, if this sentence has them; a missing key is None."""
-    held = link_state.value(choices.STAGE)
-    if held is None or held[0] >= n_q:
-        return None
-    query, key = held
-    return query, None if key is None or key >= n_k else key
-
-
 def link() -> str:
     """The link to this view for a caption; empty when it is too long, or opens the view on this machine only."""
     return shared_view.public_address(shared_view.LONGEST_IN_CAPTION) or ""
@@ -69,11 +60,6 @@ def edit(stack: Stack, layer: int) -> HeadEdit:
         seen=link_state.value(choices.SEEN) if stack.layers[layer].exact else "before",
     )
     return chosen.fitted(len(stack.queries), len(stack.keys))
-
-
-def edit_on_canvas(edit: HeadEdit) -> HeadEdit:
-    """The edit for the controls beside the head: they know what was looked at last, even while nothing is changed."""
-    return replace(edit, seen=link_state.value(choices.SEEN))
 
 
 def keep_edit(edit: HeadEdit) -> None:
@@ -102,96 +88,79 @@ def over() -> tuple[int, ...]:
     return tuple(head for head in link_state.value(choices.OVER) if isinstance(head, int))
 
 
-def keep_over(heads: tuple[int, ...]) -> None:
-    """Keep them. A callback."""
-    link_state.put(choices.OVER, heads)
-
-
 def matrices_over(
     heads: Sequence[int], run: ModelRun, stack: Stack, layer: int, look: Look, edit: HeadEdit
 ) -> Mapping[int, np.ndarray]:
     """Of each of these heads its matrix, NaN where masked, under the edit where that reaches them."""
     if edit.where == "head":
         edit = HeadEdit(seen=edit.seen)
-    matrices = {}
-    for other in heads:
-        matrix = head_drawing.edited_matrix(run, stack, layer, other, look, edit)
-        matrices[other] = np.where(matrix.hidden, np.nan, matrix.values)
-    return matrices
+    matrices = {other: head_drawing.edited_matrix(run, stack, layer, other, look, edit) for other in heads}
+    return {other: matrix.plain for other, matrix in matrices.items()}
 
 
 @dataclass(frozen=True)
-class Places:
-    """Which of the model's tokens each row and each column of a picture stands for. It holds no tensors."""
+class PictureAxis:
+    """Which of the model's tokens each row, or each column, of a picture stands for. It holds no tensors."""
 
-    rows: tuple[tuple[int, ...], ...]
-    cols: tuple[tuple[int, ...], ...]
-    queries: tuple[str, ...]  #: label of each of the model's tokens that look
-    keys: tuple[str, ...]
+    lines: tuple[tuple[int, ...], ...]
+    labels: tuple[str, ...]  #: of each of the model's tokens
 
-    @classmethod
-    def of(cls, stack: Stack, matrix: Matrix) -> Places:
-        return cls(matrix.row_tokens, matrix.col_tokens, stack.queries.labels, stack.keys.labels)
-
-    def shown(self, axis: Literal["q", "k"], position: int, label: str) -> int | None:
-        """The row (axis "q") or column of a token that was kept; None where this picture does not have it.
+    def shown(self, position: int, label: str) -> int | None:
+        """The row or column of a token that was kept; None where this picture does not have it.
 
         A token of another label stands there once the sentence or the model has changed: then the nearest token
         of that label is meant.
         """
-        lines, labels = (self.rows, self.queries) if axis == "q" else (self.cols, self.keys)
-        at = _nearest(labels, position, label)
-        return next((line for line, tokens in enumerate(lines) if at in tokens), None)
+        same = [at for at, each in enumerate(self.labels) if each == label]
+        nearest = min(same, key=lambda at: abs(at - position), default=None)
+        return next((line for line, tokens in enumerate(self.lines) if nearest in tokens), None)
 
-    def kept(self, axis: Literal["q", "k"], line: int) -> tuple[int, str] | None:
+    def kept(self, line: int) -> tuple[int, str] | None:
         """The position and label of the first token of a row or column; None beyond the picture."""
-        lines, labels = (self.rows, self.queries) if axis == "q" else (self.cols, self.keys)
-        if not 0 <= line < len(lines):
+        if not 0 <= line < len(self.lines):
             return None
-        return lines[line][0], labels[lines[line][0]]
+        return self.lines[line][0], self.labels[self.lines[line][0]]
 
 
-def _nearest(labels: Sequence[str], position: int, label: str) -> int | None:
-    same = [at for at, each in enumerate(labels) if each == label]
-    return min(same, key=lambda at: abs(at - position), default=None)
+Places = Mapping[PinSide, PictureAxis]  #: "q": the rows of a picture; "k": its columns
+
+
+def places_of(stack: Stack, matrix: Matrix) -> Places:
+    """What the rows and columns of a matrix stand for."""
+    return {
+        "q": PictureAxis(matrix.row_tokens, stack.queries.labels),
+        "k": PictureAxis(matrix.col_tokens, stack.keys.labels),
+    }
 
 
 def pins(places: Places) -> Pins | None:
     """The pinned tokens and cell that this picture has; None when nothing was ever pinned."""
-    held = link_state.value(choices.PINS)
-    if held is None:
+    chosen = link_state.value(choices.PINS)
+    if chosen is None:
         return None
-    tokens = dict.fromkeys(pin for entry in held["t"] if (pin := _pin(places, entry)) is not None)
-    return Pins(tuple(tokens), _cell(places, held.get("c")))
+    lines = [(side, _line(places[side], at, *label)) for side, at, *label in chosen["t"]]
+    tokens = dict.fromkeys(Pin(side, line) for side, line in lines if line is not None)
+    row, col = None, None
+    if "c" in chosen:
+        query, key, *labels = chosen["c"]
+        row, col = _line(places["q"], query, *labels[:1]), _line(places["k"], key, *labels[1:])
+    return Pins(tuple(tokens), None if row is None or col is None else (row, col))
 
 
-def _pin(places: Places, entry: Sequence[Any]) -> Pin | None:
-    axis, at = entry[0], entry[1]
-    size = len(places.rows if axis == "q" else places.cols)
+def _line(axis: PictureAxis, at: int, label: str | None = None) -> int | None:
+    """The row or column that an entry of the link means; one of an earlier version has no label: it counts lines."""
     if at == choices.LAST:
-        return Pin(axis, size - 1)
-    # a link of an earlier version has no label: it counts rows and columns of the picture
-    line = places.shown(axis, at, entry[2]) if len(entry) > 2 else at
-    return None if line is None or line >= size else Pin(axis, line)
+        return len(axis.lines) - 1
+    line = at if label is None else axis.shown(at, label)
+    return None if line is None or line >= len(axis.lines) else line
 
 
-def _cell(places: Places, held: Sequence[Any] | None) -> tuple[int, int] | None:
-    if held is None:
-        return None
-    row, col = held[:2]
-    if len(held) > 2:
-        row, col = places.shown("q", row, held[2]), places.shown("k", col, held[3])
-    if row is None or col is None or row >= len(places.rows) or col >= len(places.cols):
-        return None
-    return row, col
-
-
-def keep_pins(places: Places, held: Pins) -> None:
+def keep_pins(places: Places, pins: Pins) -> None:
     """Keep the pins, and let the stages follow a clicked cell again. A callback, with `places` filled in."""
-    found = [(pin.axis, places.kept(pin.axis, pin.index)) for pin in held.tokens]
-    said: dict[str, Any] = {"t": [[axis, *token] for axis, token in found if token is not None]}
-    if held.cell is not None:
-        query, key = places.kept("q", held.cell[0]), places.kept("k", held.cell[1])
+    tokens = [(pin.axis, places[pin.axis].kept(pin.index)) for pin in pins.tokens]
+    kept: dict[str, Any] = {"t": [[side, *token] for side, token in tokens if token is not None]}
+    if pins.cell is not None:
+        query, key = places["q"].kept(pins.cell[0]), places["k"].kept(pins.cell[1])
         if query is not None and key is not None:
-            said["c"] = [query[0], key[0], query[1], key[1]]
-    link_state.put_all({choices.PINS: said if held else None, choices.STAGE: None})
+            kept["c"] = [query[0], key[0], query[1], key[1]]
+    link_state.put_all({choices.PINS: kept if pins else None, choices.STAGE: None})

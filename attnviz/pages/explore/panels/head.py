@@ -1,31 +1,40 @@
-"""All heads at once, one head large, and a sentence and an export below it."""
+"""All heads at once, one head large, and a sentence and an export below it.
+
+The browser fetches by itself what it may need next: other heads, all heads of a short sentence, small pictures of a
+long one under a change. What it is given for that holds no tensors.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any, cast
 
+import numpy as np
 import streamlit as st
 
 from attnviz.app import head_drawing, show, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.head_drawing import axes, head_title, long_table, sentence_of, titles, unit_of
+from attnviz.app.links import link_state
 from attnviz.app.text import plain, spoken
 from attnviz.base.head_edit import HeadEdit
 from attnviz.base.words import _, listed, sentences
+from attnviz.canvas.head import sentence_heads
 from attnviz.canvas.head.attention_view import head_view
 from attnviz.canvas.head.pictures import head_picture, lines_picture
+from attnviz.canvas.shared import blobs, packing
 from attnviz.canvas.shared.kinds import Head, HeadScene, Options
-from attnviz.figures.svg_head import HeadPicture, LinesPicture
 from attnviz.figures.theme import overlaid
 from attnviz.pages.explore import choices
-from attnviz.pages.explore.panels import addresses, explorer_state, request_form
-from attnviz.pages.explore.panels import overview as overview_panel
+from attnviz.pages.explore.maths import whole_model
+from attnviz.pages.explore.panels import explorer_state, overview, request_form
 from attnviz.pages.explore.panels.shown_head import Shown, caption_of_shown, drawn_head, offers, origin_of, weights_of
-from attnviz.runs import head_matrix as experiment
+from attnviz.runs import head_matrix, what_if
 from attnviz.runs.head_matrix import Look, Matrix
 from attnviz.runs.model_run import ModelRun, Request, Stack, StackId
+from attnviz.runs.raw_heads import raw_heads
 
 
 def explore(run: ModelRun, below: Callable[[Shown], None]) -> None:
@@ -36,14 +45,14 @@ def explore(run: ModelRun, below: Callable[[Shown], None]) -> None:
     stack = _stack(run)
     left, right = st.columns([1, 1.9], gap="medium")
     with left:
-        layer, head = overview_panel.draw(run, stack)
+        layer, head = overview.draw(run, stack)
         standouts = st.container()
-        overview_panel.export(run, stack)
+        overview.export(run, stack)
     with right:
         shown = _large(run, stack, layer, head)
     below(shown)
     with standouts:
-        overview_panel.standouts(run, stack)
+        overview.standouts(run, stack)
 
 
 def _stack(run: ModelRun) -> Stack:
@@ -57,58 +66,38 @@ def _stack(run: ModelRun) -> Stack:
 
 
 def _large(run: ModelRun, stack: Stack, layer: int, head: int) -> Shown:
-    held, below = st.container(), st.container()
+    picture, below = st.container(), st.container()
     with below:
         look, colours = _how_shown(run, stack)
     edit = explorer_state.edit(stack, layer)
     matrix = head_drawing.edited_matrix(run, stack, layer, head, look, edit)
-    options = Options(**colours, segments_q=matrix.row_breaks, segments_k=matrix.col_breaks, unit=unit_of(look))
-    scene = _scene(run, stack, (layer, head), matrix, options, edit, look)
-    drawn = _drawn(stack, layer, head, matrix, look)
-    with held:
-        pins = head_view("head", drawn, scene)
-    shown = Shown(run, stack, layer, head, look, scene, matrix, pins, edit)
-    with held:
-        _under(shown, drawn)
-    return shown
-
-
-def _scene(
-    run: ModelRun,
-    stack: Stack,
-    at: tuple[int, int],
-    matrix: Matrix,
-    options: Options,
-    edit: HeadEdit,
-    look: Look,
-) -> HeadScene:
-    """The head's tokens, what is pinned and changed, and where the browser fetches other heads."""
-    places = explorer_state.Places.of(stack, matrix)
-    every = addresses.of_heads(run, stack)
-    return HeadScene(
+    places = explorer_state.places_of(stack, matrix)
+    every = address_of_heads(run, stack)
+    scene = HeadScene(
         *axes(matrix),
-        options=options,
+        options=Options(**colours, segments_q=matrix.row_breaks, segments_k=matrix.col_breaks, unit=unit_of(look)),
         group="heads",
         pins=explorer_state.pins(places),
-        edit=explorer_state.edit_on_canvas(edit),
+        edit=replace(edit, seen=link_state.value(choices.SEEN)),  # what was looked at last, even if nothing is changed
         over=explorer_state.over(),
         others=_others(run.request, stack.id, look),
         every=every,
-        edited_tiles=None if every else addresses.of_tiles(run, stack, *at, edit),
+        edited_tiles=None if every else address_of_tiles(run, stack, layer, head, edit),
         on_pins=partial(explorer_state.keep_pins, places),
         on_edit=explorer_state.keep_edit,
-        on_over=explorer_state.keep_over,
+        on_over=partial(link_state.put, choices.OVER),
     )
+    drawn = _drawn(stack, layer, head, matrix, look)
+    with picture:
+        shown = Shown(run, stack, layer, head, look, scene, matrix, head_view("head", drawn, scene), edit)
+        _under(shown, drawn)
+    return shown
 
 
 def _how_shown(run: ModelRun, stack: Stack) -> tuple[Look, dict[str, Any]]:
     """Draw where the weights are from, and the switches for how they are shown."""
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-        st.caption(
-            weights_of(run).format(model=plain(run.name)),
-            help=origin_of(run),
-            width="content",
-        )
+        st.caption(weights_of(run).format(model=plain(run.name)), help=origin_of(run), width="content")
         with st.popover(_("Display"), icon=":material/palette:", type="tertiary"):
             pair = stack.same_tokens and any(span.segment for span in stack.queries.spans)
             return request_form.look(pair), request_form.colours()
@@ -136,34 +125,95 @@ def _others(request: Request, stack_id: StackId, look: Look) -> Callable[[int, i
         stack = model_cache.remembered(request).stack(stack_id)
         if not stack.has(layer, head):
             raise LookupError((layer, head))
-        return _drawn(stack, layer, head, experiment.head_matrix(stack, layer, head, look), look)
+        return _drawn(stack, layer, head, head_matrix.head_matrix(stack, layer, head, look), look)
 
     return compute
 
 
+def address_of_heads(run: ModelRun, stack: Stack) -> str | None:
+    """The address of all heads, before they are looked at; None where the sentence is too long for it.
+
+    It is the same for all visitors who read this sentence.
+    """
+    counts = [layer.n_heads for layer in stack.layers]
+    if not sentence_heads.fits(sum(counts), len(stack.queries), len(stack.keys)):
+        return None
+
+    def pack(stack: Stack) -> bytes:
+        keys = None if stack.same_tokens else stack.keys.labels
+        return sentence_heads.blob_of(blobs.document(stack.queries.labels, keys), counts, raw_heads(stack))
+
+    return _offer(run.request, stack.id, ("all heads",), pack)
+
+
+def address_of_tiles(run: ModelRun, stack: Stack, layer: int, head: int, edit: HeadEdit) -> str | None:
+    """The address of the small pictures under the visitor's mask and scale; None where nothing is changed.
+
+    It is the same for all who make this change, whatever of it they look at. Nothing is computed before the browser
+    asks, and then from what was recorded: no model runs.
+    """
+    if not edit.changes_attention:
+        return None
+    change = replace(edit, seen="after")
+    place = (layer if edit.where != "all" else 0, head if edit.where == "head" else 0)
+    return _offer(
+        run.request,
+        stack.id,
+        ("edited tiles", place, change),
+        lambda stack: packing.squeeze(tiles(stack, place, change)),
+    )
+
+
+def tiles(stack: Stack, place: tuple[int, int], edit: HeadEdit) -> bytes:
+    """The codes of all tiles, layer by layer, those that the edit reaches under it."""
+    codes = [packing.thumbnail_codes(layer.largest) for layer in whole_model.swept(stack, measured=False)]
+    for index, heads, weights, hidden in what_if.changed_layers(stack, *place, edit):
+        codes[index][heads] = packing.thumbnails(weights, hidden)
+    return np.concatenate(codes).tobytes()
+
+
+def _offer(request: Request, stack_id: StackId, key: tuple[Any, ...], pack: Callable[[Stack], bytes]) -> str:
+    """The address of what `pack` makes of a stack, once for all visitors, while its run is in memory."""
+
+    def packed() -> bytes:
+        run = model_cache.remembered(request)
+        return model_cache.cached(run, (*key, stack_id), lambda: pack(run.stack(stack_id)))
+
+    return sentence_heads.offer((request, stack_id, *key), packed)
+
+
 def _under(shown: Shown, drawn: Head) -> None:
-    matrix = shown.matrix
-    name = f"attention-{shown.run.request.model}-layer{shown.layer}-head{shown.head}"
-    more = matrix.said_before_w_o(min(shown.query, len(matrix.rows) - 1))
+    """Draw what stands below the large head: its export menus, one of them for all heads whose lines are laid over."""
+    run, stack, scene, pins, matrix = shown.run, shown.stack, shown.scene, shown.pins, shown.matrix
+    name = f"attention-{run.request.model}-layer{shown.layer}-head{shown.head}"
+    before_w_o = matrix.said_before_w_o(shown.query)
     caption = caption_of_shown(shown)
     live = offers(shown, drawn, caption)
-
-    def heatmap() -> HeadPicture:
-        return head_picture(drawn_head(shown), shown.scene, shown.pins)
-
-    laid = overlaid(explorer_state.over(), shown.head, shown.stack.layers[shown.layer].n_heads)[1:]
-    more_heads = _("Laid over it: heads {heads} of the same layer.").format(heads=listed(laid))
-
-    def threads() -> LinesPicture:
-        others = explorer_state.matrices_over(laid, shown.run, shown.stack, shown.layer, shown.look, shown.edit)
-        return lines_picture(drawn_head(shown), shown.scene, shown.pins, others=others)
-
+    seen = drawn_head(shown)
+    laid = overlaid(explorer_state.over(), shown.head, stack.layers[shown.layer].n_heads)[1:]
+    laid_over = _("Laid over it: heads {heads} of the same layer.").format(heads=listed(laid)) if laid else ""
+    others = partial(explorer_state.matrices_over, laid, run, stack, shown.layer, shown.look, shown.edit)
     with show.line_under("head-out"):
-        if more:
-            st.markdown(spoken(more), width="stretch")
-        show.export_menu(heatmap, name, "head-out", lambda: long_table(matrix), caption, None, live, embeds=True)
-        told = sentences(more_heads, caption) if laid else caption
-        show.export_menu(threads, f"{name}-lines", "lines-out", None, told, _("Export lines"))
+        if before_w_o:
+            st.markdown(spoken(before_w_o), width="stretch")
+        show.export_menu(
+            partial(head_picture, seen, scene, pins),
+            name,
+            "head-out",
+            partial(long_table, matrix),
+            caption,
+            None,
+            live,
+            embeds=True,
+        )
+        show.export_menu(
+            lambda: lines_picture(seen, scene, pins, others=others()),
+            f"{name}-lines",
+            "lines-out",
+            None,
+            sentences(laid_over, caption),
+            _("Export lines"),
+        )
     for note in matrix.notes:
         st.caption(spoken(note))
-    explorer_state.say_refusals(shown.stack)
+    explorer_state.say_refusals(stack)

@@ -1,20 +1,35 @@
-"""The ten likeliest next tokens; a click appends one to the sentence."""
+"""What comes next: the ten likeliest tokens, and a model that writes up to fifty of them until it is stopped.
+
+Each token that is written is a run of its own, so that the picture grows by its row as it comes. The link follows when
+the last one is written; in between only the session knows, or the browser's history would hold every half sentence.
+"""
 
 from __future__ import annotations
+
+import random
+from typing import Any
 
 import streamlit as st
 
 from attnviz.app import show, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.cache.kept_charts import chart_of
+from attnviz.app.guarding import show_problem
+from attnviz.app.links import link_state
+from attnviz.app.links.choices import Choice
 from attnviz.app.text import plain
+from attnviz.base.message import Problem
 from attnviz.base.words import _
 from attnviz.figures import attention_figures as figures
 from attnviz.models.catalogue import LoadedModel
+from attnviz.models.settings import current
 from attnviz.pages.explore import choices
-from attnviz.pages.explore.panels import writing
 from attnviz.pages.explore.panels.shown_head import Shown
 from attnviz.runs.predictions import Slot, TokenChoice, slots, token_choices
+
+_BEFORE, _LEFT, _WHY = "_texts_before", "_tokens_to_write", "_why_not_more"
+
+_draw = random.SystemRandom()
 
 
 def panel(shown: Shown) -> None:
@@ -37,40 +52,35 @@ def panel(shown: Shown) -> None:
         )
         top_k = widgets.slider(choices.TOP_K, _("Top-k"), help=_("How many of the likeliest tokens stay possible."))
     for number, slot in enumerate(places):
-        found = token_choices(loaded, slot, 10, temperature, top_k)
+        likeliest = token_choices(loaded, slot, 10, temperature, top_k)
         with right:
-            _chart(shown, slot, number, found)
-            _drawing(found[0], temperature, top_k)
+            _chart(shown, slot, number, likeliest)
+            _drawing(likeliest[0], temperature, top_k)
         with left:
-            _buttons(shown, slot, found)
+            _buttons(shown, slot, likeliest)
 
 
-def _chart(shown: Shown, slot: Slot, number: int, found: list[TokenChoice]) -> None:
-    best = found[0]
+def _chart(shown: Shown, slot: Slot, number: int, likeliest: list[TokenChoice]) -> None:
+    best = likeliest[0]
+    words = _("At position {position} the model would write “{token}”, with a probability of {share:.1%}.")
     if slot.position is None:
-        words = _("“{token}” comes next with a probability of {share:.1%}.").format(
-            token=plain(best.label), share=best.probability
-        )
-    else:
-        words = _("At position {position} the model would write “{token}”, with a probability of {share:.1%}.").format(
-            position=slot.position, token=plain(best.label), share=best.probability
-        )
+        words = _("“{token}” comes next with a probability of {share:.1%}.")
     show.figure(
         chart_of(
             figures.bars,
-            [choice.label for choice in found],
-            [choice.probability for choice in found],
-            [choice.drawn for choice in found],
+            [choice.label for choice in likeliest],
+            [choice.probability for choice in likeliest],
+            [choice.drawn for choice in likeliest],
             labels=(_("whole softmax"), _("after temperature and top-k")),
         ),
         name=f"next-token-{shown.run.request.model}",
         key=f"next-{number}",
-        words=words,
+        words=words.format(position=slot.position, token=plain(best.label), share=best.probability),
         caption=_("{model} on “{text}”").format(model=shown.run.name, text=shown.run.request.text),
         table={
-            "token": [c.label for c in found],
-            "probability": [c.probability for c in found],
-            "after temperature and top-k": [c.drawn for c in found],
+            "token": [c.label for c in likeliest],
+            "probability": [c.probability for c in likeliest],
+            "after temperature and top-k": [c.drawn for c in likeliest],
         },
     )
 
@@ -78,16 +88,16 @@ def _chart(shown: Shown, slot: Slot, number: int, found: list[TokenChoice]) -> N
 def _drawing(best: TokenChoice, temperature: float, top_k: int) -> None:
     """What the two sliders make of the likeliest token's share, and why."""
     if temperature == 0:
-        said = _("Temperature 0 always takes “{token}”, whatever its share of the softmax over the whole vocabulary.")
+        text = _("Temperature 0 always takes “{token}”, whatever its share of the softmax over the whole vocabulary.")
     else:
-        said = _(
+        text = _(
             "Divided by temperature {temperature:.2g}, and shared out again among the {k} likeliest tokens alone, "
             "“{token}” is drawn with {share:.1%}."
         )
-    st.caption(said.format(token=plain(best.label), temperature=temperature, k=top_k, share=best.drawn))
+    st.caption(text.format(token=plain(best.label), temperature=temperature, k=top_k, share=best.drawn))
 
 
-def _buttons(shown: Shown, slot: Slot, found: list[TokenChoice]) -> None:
+def _buttons(shown: Shown, slot: Slot, likeliest: list[TokenChoice]) -> None:
     if slot.position is not None:
         return
     if shown.run.source.frame == "chat":
@@ -99,31 +109,104 @@ def _buttons(shown: Shown, slot: Slot, found: list[TokenChoice]) -> None:
             )
         )
         return
-    writing.controls(shown, slot)
+    _writing(shown, slot)
     st.caption(_("Append a token to the sentence and see where it looks:"))
     with st.container(horizontal=True, gap="small"):
-        for choice in found:
+        for choice in likeliest:
             clicked = st.button(
-                plain(choice.label), key=f"append-{choice.token}", on_click=_append, args=(shown, choice),
+                plain(choice.label), key=f"append-{choice.token}", on_click=_append, args=(shown, choice.text),
                 help=f"{choice.probability:.2%}",
             )  # fmt: skip
             if clicked:
                 st.rerun(scope="app")  # a click reruns only the picture, and the sentence stands above it
 
 
-def _append(shown: Shown, choice: TokenChoice) -> None:
-    """Append a token to the sentence and pin its row. A callback."""
-    writing.append(shown, choice.text)
-
-
 def _say_why_not(shown: Shown, loaded: LoadedModel) -> None:
     kind = loaded.entry.kind
     mask = getattr(loaded.tokenizer, "mask_token", None)
     if kind == "encoder" and mask and shown.run.trace.logits is not None:
-        st.info(_("Write {mask} in the sentence, and the model guesses the missing token.").format(mask=plain(mask)))
+        why = _("Write {mask} in the sentence, and the model guesses the missing token.").format(mask=plain(mask))
     else:
-        st.info(
-            _("{model} turns sentences into vectors; it was not trained to guess tokens.").format(
-                model=plain(shown.run.name)
-            )
-        )
+        why = _("{model} turns sentences into vectors; it was not trained to guess tokens.")
+        why = why.format(model=plain(shown.run.name))
+    st.info(why)
+
+
+def _writing(shown: Shown, slot: Slot) -> None:
+    """Draw the buttons that let the model write, and write the next token where there are more to come."""
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        count = widgets.number(choices.WRITE, _("Tokens"), step=1, width=110)
+        st.button(_("Write"), icon=":material/edit:", key="begin-writing", on_click=_write, args=(count,))
+        st.button(_("Draw one"), icon=":material/casino:", key="draw-one", on_click=_write, args=(1,))
+        left = st.session_state.get(_LEFT, 0)
+        if left:
+            st.button(_("Stop"), icon=":material/stop:", key="stop-writing", on_click=_write, args=(0,))
+        undo = _texts_before(shown)
+        st.button(_("Undo"), icon=":material/undo:", key="undo", on_click=_undo, args=(shown,), disabled=not undo)
+    if left:
+        st.caption(_("Writing: {left} more to come.").format(left=left))
+        _write_one(shown, slot)
+    elif st.session_state.pop(_LEFT, None) is not None:  # the last token is there: now the link follows
+        field = _field(shown)
+        link_state.put_all({field: link_state.value(field)})
+    why = st.session_state.pop(_WHY, None)
+    if why is not None:
+        show_problem(why)
+
+
+def _write(count: int) -> None:
+    """Let the model write so many tokens. A callback."""
+    st.session_state[_LEFT] = count
+
+
+def _append(shown: Shown, text: str) -> None:
+    """Append to the sentence and pin the new row, in one step of the browser's history. A callback."""
+    link_state.put_all(_longer(shown, text))
+
+
+def _field(shown: Shown) -> Choice[str]:
+    """Where the model's tokens go: a decoder that reads another text writes into the second."""
+    return choices.SECOND if shown.run.target is not None else choices.SENTENCE
+
+
+def _longer(shown: Shown, text: str) -> dict[Choice[Any], Any]:
+    """The choices with `text` appended to the sentence, which is remembered as it was."""
+    field = _field(shown)
+    before = link_state.value(field)
+    _texts_before(shown).append(before)
+    return {field: before + text, choices.PINS: {"t": [["q", choices.LAST]]}, choices.STAGE: None}
+
+
+def _texts_before(shown: Shown) -> list[str]:
+    """The texts that what is there was made of, the latest last; none where the visitor has typed since."""
+    texts: list[str] = st.session_state.setdefault(_BEFORE, [])
+    if texts and not link_state.value(_field(shown)).startswith(texts[-1]):
+        texts.clear()
+    return texts
+
+
+def _undo(shown: Shown) -> None:
+    """Take the last token back. A callback."""
+    texts = _texts_before(shown)
+    if texts:
+        link_state.put_all({_field(shown): texts.pop(), choices.PINS: None, choices.STAGE: None})
+
+
+def _write_one(shown: Shown, slot: Slot) -> None:
+    """Draw a token as temperature and top-k let it be drawn, append it, and let the page be drawn again."""
+    loaded = model_cache.model_of(shown.run)
+    temperature, top_k = link_state.value(choices.TEMPERATURE), link_state.value(choices.TOP_K)
+    possible = token_choices(loaded, slot, top_k, temperature, top_k)
+    chosen = _draw.choices(possible, [choice.drawn for choice in possible])[0]
+    limit, why = current().token_limit, None
+    if loaded.tokenizer is not None and chosen.token in loaded.tokenizer.all_special_ids:
+        why = Problem("The model ends its text here: it chose “{token}”.", token=chosen.label)
+    elif len(shown.stack.queries) >= limit:
+        why = Problem("The sentence has {n} tokens; at most {limit} can be read here.", n=limit, limit=limit)
+    else:
+        for choice, new in _longer(shown, chosen.text).items():
+            link_state.keep(choice, new)
+        st.session_state[_LEFT] -= 1
+    if why is not None:
+        st.session_state.update({_LEFT: 0, _WHY: why})
+    st.rerun(scope="app")

@@ -20,8 +20,8 @@ from attnviz.canvas.head.attention_view import overview_grid
 from attnviz.canvas.shared import packing
 from attnviz.canvas.shared.kinds import AskedText, Overview
 from attnviz.pages.explore import choices
-from attnviz.pages.explore.figures.svg_mosaic import MosaicPicture
-from attnviz.pages.explore.maths import head_measures as survey
+from attnviz.pages.explore.figures import MosaicPicture
+from attnviz.pages.explore.maths import whole_model
 from attnviz.pages.explore.panels import explorer_state, request_form
 from attnviz.runs.model_run import ModelRun, Stack
 
@@ -34,7 +34,7 @@ PATIENCE = 0.4  # seconds of measuring before its progress is shown
 def draw(run: ModelRun, stack: Stack) -> tuple[int, int]:
     """Draw the grid of heads and return the chosen (layer, head). Heads are only measured for ordering them."""
     names = {"place": _("layer and head")}
-    names |= {name: say(survey.MEASURES[name][0]) for name in survey.answered(stack)}
+    names |= {name: say(whole_model.MEASURES[name][0]) for name in whole_model.applicable(stack)}
     by = widgets.one_of(
         choices.ORDER,
         _("All heads, ordered by"),
@@ -44,7 +44,7 @@ def draw(run: ModelRun, stack: Stack) -> tuple[int, int]:
     )
     tiles = _tiles(run, stack)
     if by != "place":
-        st.caption(say(survey.MEASURES[by][1]))
+        st.caption(say(whole_model.MEASURES[by][1]))
         tiles = _ordered(tiles, _measured(run, stack), by, names[by])
     tiles = replace(tiles, root=link_state.value(choices.CURVE) == "root")  # the same steps as the large head has
     fills = len(tiles.heads) >= FILLS * max(tiles.heads)
@@ -62,34 +62,30 @@ def draw(run: ModelRun, stack: Stack) -> tuple[int, int]:
 
 def _asked(run: ModelRun, stack: Stack, by: str) -> AskedText:
     """What the visitor asked for, with all that these pictures depend on besides the sentence."""
-    curve = link_state.value(choices.CURVE)
-    besides = packing.fingerprint(replace(run.request, text=""), stack.id, by, curve, tongue())
+    besides = packing.fingerprint(
+        replace(run.request, text=""), stack.id, by, link_state.value(choices.CURVE), tongue()
+    )
     return AskedText(request_form.sentence_label(is_read=len(run.stacks) > 1), run.request.text, besides)
 
 
-def _ordered(tiles: Overview, measured: survey.StackMeasures, by: str, name: str) -> Overview:
+def _ordered(tiles: Overview, measured: whole_model.StackMeasures, by: str, name: str) -> Overview:
     """The tiles by a measure, the strongest first; in their own order where it tells no head from another."""
-    if not measured.tells_apart(by):
-        values = measured.values[by]
-        if not np.isfinite(values).any():
-            why = _why_missing(by)
-        else:
-            why = _("All heads have the same value, {value:.2f}: they stand in their own order.").format(
-                value=float(np.nanmax(values))
+    values = measured.values[by]
+    if measured.tells_apart(by):
+        return tiles.by(values, name, order=True, dim=True)
+    if np.isfinite(values).any():
+        why = _("All heads have the same value, {value:.2f}: they stand in their own order.")
+        st.caption(why.format(value=float(np.nanmax(values))))
+    elif by in ("induction", "duplicate_token"):
+        st.caption(
+            _(
+                "No token of this sentence comes twice, so no head can look at an earlier copy or at what followed "
+                "one: the heads stand in their own order. Repeat a word to measure this."
             )
-        st.caption(why)
-        return tiles
-    return tiles.by(measured.values[by], name, order=True, dim=True)
-
-
-def _why_missing(by: str) -> str:
-    """Why no head has a value."""
-    if by in ("induction", "duplicate_token"):
-        return _(
-            "No token of this sentence comes twice, so no head can look at an earlier copy or at what followed one: "
-            "the heads stand in their own order. Repeat a word to measure this."
         )
-    return _("No row of this sentence can be measured so: the heads stand in their own order.")
+    else:
+        st.caption(_("No row of this sentence can be measured so: the heads stand in their own order."))
+    return tiles
 
 
 def export(run: ModelRun, stack: Stack) -> None:
@@ -117,13 +113,12 @@ def standouts(run: ModelRun, stack: Stack) -> None:
     if len(stack.keys) == 1:
         st.caption(_("A single token can only look at itself: type more words to see what the heads do."))
         return
-    measured = _measured(run, stack)
-    found = model_cache.cached(run, ("standouts", stack.id), measured.standouts)
-    if not found:
+    strongest = _measured(run, stack).standouts()
+    if not strongest:
         st.caption(_("No head stands out here: none gives half of its weight to one simple pattern."))
         return
     with st.container(gap=None):
-        for message, (layer, head) in found[:4]:
+        for message, (layer, head) in strongest[:4]:
             st.button(
                 spoken(message),
                 key=f"standout-{layer}-{head}-{message.template[-20:]}",
@@ -137,44 +132,42 @@ def standouts(run: ModelRun, stack: Stack) -> None:
 def _tiles(run: ModelRun, stack: Stack) -> Overview:
     """The small pictures. Of a short sentence they come without measures, which would take longer than they do."""
     key = ("tiles", stack.id)
-    known: Overview | None = model_cache.already_cached(run, key)
-    if known is not None:
-        return known
-    if len(stack.queries) * len(stack.keys) > TOGETHER**2:
+    parts: Iterable[whole_model.SweptLayer] = whole_model.swept(stack, measured=False)
+    if len(stack.queries) * len(stack.keys) > TOGETHER**2 and model_cache.already_cached(run, key) is None:
         parts = _swept(run, stack)
-        return model_cache.cached(run, key, lambda: _overview(stack, parts))
-    return model_cache.cached(run, key, lambda: _overview(stack, survey.swept(stack, measured=False)))
+
+    def pack() -> Overview:
+        tiles = Overview(
+            np.concatenate([packing.thumbnail_codes(part.largest) for part in parts]),
+            tuple(layer.n_heads for layer in stack.layers),
+            tuple(layer.n_kv_heads for layer in stack.layers),
+        )
+        return replace(tiles, compressed=tiles.packed)  # once for all visitors, and weighed by the cache
+
+    tiles: Overview = model_cache.cached(run, key, pack)
+    return tiles
 
 
-def _overview(stack: Stack, parts: Iterable[survey.SweptLayer]) -> Overview:
-    made = Overview(
-        np.concatenate([packing.thumbnail_codes(part.largest) for part in parts]),
-        tuple(layer.n_heads for layer in stack.layers),
-        tuple(layer.n_kv_heads for layer in stack.layers),
-    )
-    return replace(made, compressed=made.packed)  # once for all visitors, and weighed by the cache
-
-
-def _measured(run: ModelRun, stack: Stack) -> survey.StackMeasures:
+def _measured(run: ModelRun, stack: Stack) -> whole_model.StackMeasures:
     """Every measure of every head."""
     key = ("measured", stack.id)
-    known: survey.StackMeasures | None = model_cache.already_cached(run, key)
+    known: whole_model.StackMeasures | None = model_cache.already_cached(run, key)
     if known is not None:
         return known
     parts = _swept(run, stack)
-    return model_cache.cached(run, key, lambda: survey.measured(stack, parts))
+    return model_cache.cached(run, key, lambda: whole_model.measured(stack, parts))
 
 
-def _swept(run: ModelRun, stack: Stack) -> list[survey.SweptLayer]:
+def _swept(run: ModelRun, stack: Stack) -> list[whole_model.SweptLayer]:
     """Pictures and measures, one layer at a time, so that a click can interrupt it without losing layers."""
     note: Any = None
     began, count = time.monotonic(), len(stack.layers)
-    held = functools.cache(functools.partial(survey.yardstick_of, stack))
-    parts: list[survey.SweptLayer] = []
+    measuring = functools.cache(functools.partial(whole_model.yardstick_of, stack))
+    parts: list[whole_model.SweptLayer] = []
     for index in range(count):
 
-        def layer(index: int = index) -> survey.SweptLayer:
-            return survey.swept_layer(stack, index, held())
+        def layer(index: int = index) -> whole_model.SweptLayer:
+            return whole_model.swept_layer(stack, index, measuring())
 
         parts.append(model_cache.cached(run, ("swept", stack.id, index), layer))
         if time.monotonic() - began > PATIENCE:
@@ -190,9 +183,7 @@ def _pictures(tiles: Overview) -> np.ndarray:
     return np.where(codes == packing.MASKED_8, np.nan, (codes / 254) ** 2)
 
 
-def _measure_table(measured: survey.StackMeasures) -> dict[str, Any]:
-    columns: dict[str, Any] = {
-        "layer": [layer for layer, _head in measured.places],
-        "head": [head for _layer, head in measured.places],
-    }
+def _measure_table(measured: whole_model.StackMeasures) -> dict[str, Any]:
+    layers, heads = zip(*measured.places, strict=True)
+    columns: dict[str, Any] = {"layer": list(layers), "head": list(heads)}
     return columns | {name: np.round(values, 6).tolist() for name, values in measured.values.items()}

@@ -10,28 +10,25 @@ from attnviz.base.words import _
 from attnviz.models.capture import Trace
 from attnviz.pages.explore.choices import HeadPlace
 from attnviz.pages.explore.panels.shown_head import Shown
-from attnviz.runs.head_matrix import Matrix
 from attnviz.runs.model_run import ModelRun, StackId
 from attnviz.runs.predictions import slots
-from attnviz.runs.what_if import PATTERNS, largest_change
+from attnviz.runs.what_if import PATTERNS
 
 
 def of_head(shown: Shown) -> None:
     """Draw the code that computes the chosen head's numbers with the package."""
-    row = shown.matrix.row_at[min(shown.query, len(shown.matrix.row_at) - 1)]
     about = _(
         "Paste this code into a notebook: it prints the weights that the model gives in the row of “{token}” of the "
         "large picture, layer {layer}, head {head}, a line for each of its own tokens. What the panels above change "
         "has code of its own there."
-    ).format(token=plain(shown.stack.queries.labels[row]), layer=shown.layer, head=shown.head)
+    ).format(token=plain(shown.stack.queries.labels[shown.query_at]), layer=shown.layer, head=shown.head)
     snippet(head_code(shown), key="explore", about=about)
 
 
 def head_code(shown: Shown) -> str:
     """A program that prints the weights of the row that the page describes."""
-    query = shown.matrix.row_at[min(shown.query, len(shown.matrix.row_at) - 1)]
     kv_head = shown.head // (shown.stack.layers[shown.layer].n_heads // shown.stack.layers[shown.layer].n_kv_heads)
-    begin = "\n".join([*_imports(shown.run), *_opening(shown.run, shown.stack.id)])
+    begin = "\n".join([*_imports(shown.run, "capture"), *_opening(shown.run, shown.stack.id)])
     return f"""{begin}
 layer = layers[{shown.layer}]
 q = layer.q[0, {shown.head}]                               # (Q, D): this head's queries
@@ -40,32 +37,33 @@ scores = q @ k.T * layer.scale                   # (Q, K)
 scores = scores.masked_fill(~layer.mask[0, 0], -torch.inf)
 weights = scores.softmax(-1)                     # rows sum to 1
 
-for token, weight in zip(tokens.labels, weights[{query}]):
+for token, weight in zip(tokens.labels, weights[{shown.query_at}]):
     print(f"{{token:>12}} {{weight:.4f}}")"""
 
 
-def of_what_if(
-    shown: Shown, changed_at: HeadPlace, edit: HeadEdit, before: Matrix, after: Matrix, trace: Trace | None
-) -> None:
-    """Draw the program under the pictures of `shown`; the edit was made at `changed_at`, maybe another head."""
+def of_what_if(shown: Shown, changed_at: HeadPlace, edit: HeadEdit, row: int, trace: Trace | None) -> None:
+    """Draw the program under the pictures of `shown`, of one of its rows; the edit was made at `changed_at`."""
     if not shown.stack.same_tokens:
         return
-    found = largest_change(before, after)
-    row = before.row_at[found.row if found else min(shown.query, len(before.row_at) - 1)]
+    query = shown.matrix.row_at[row]
     guesses = trace is not None and any(
         slot.position is None for slot in slots(shown.run, model_cache.model_of(shown.run))
     )
     about = _(
         "Paste this code into a notebook: it prints the row of “{token}” in layer {layer}, head {head}, before and "
         "after this change, a line for each of the model's own tokens."
-    ).format(token=plain(shown.stack.queries.labels[row]), layer=shown.layer, head=shown.head)
-    snippet(what_if_code(shown, changed_at, edit, row, trace is not None, guesses), key="what-if", about=about)
+    ).format(token=plain(shown.stack.queries.labels[query]), layer=shown.layer, head=shown.head)
+    snippet(what_if_code(shown, changed_at, edit, query, trace is not None, guesses), key="what-if", about=about)
 
 
-def what_if_code(shown: Shown, changed_at: HeadPlace, edit: HeadEdit, row: int, again: bool, guesses: bool) -> str:
+def what_if_code(shown: Shown, changed_at: HeadPlace, edit: HeadEdit, query: int, again: bool, guesses: bool) -> str:
     """The program. `again`: the model runs again with the change; `guesses`: it predicts a next token."""
-    names = "Edit, capture, intervene" if again else "capture"
-    first, *others = _imports(shown.run, names)
+    first, *others = _imports(shown.run, "Edit, capture, intervene" if again else "capture")
+    at_once = [
+        f"layer = layers[{shown.layer}]",
+        f"before = layer.weights({shown.head})[0, 0]  # (Q, K)",
+        f"after = layer.weights({shown.head}{_arguments(edit, 'layer')})[0, 0]  # from the same Q and K",
+    ]
     lines = [
         first,
         "from attnviz.core import masks",
@@ -74,10 +72,8 @@ def what_if_code(shown: Shown, changed_at: HeadPlace, edit: HeadEdit, row: int, 
         "n = len(tokens.labels)",
         *_mask(shown, edit),
         "",
-    ]
-    lines += _again(shown, changed_at, edit) if again else _at_once(shown, edit)
-    lines += [
-        f"for token, old, new in zip(tokens.labels, before[{row}], after[{row}]):",
+        *(_again(shown, changed_at, edit) if again else at_once),
+        f"for token, old, new in zip(tokens.labels, before[{query}], after[{query}]):",
         '    print(f"{token:>12} {old:.4f} {new:.4f}")',
     ]
     if guesses:
@@ -113,16 +109,7 @@ def _arguments(edit: HeadEdit, layer: str) -> str:
         "factor": f"{layer}.scale * {edit.factor!r}" if edit.rescales else None,
     }.get(edit.scale)
     mask = f"mask_of({layer})" if edit.mask != "model" or edit.hidden else None
-    given = {"mask": mask, "scale": scale}
-    return "".join(f", {name}={value}" for name, value in given.items() if value is not None)
-
-
-def _at_once(shown: Shown, edit: HeadEdit) -> list[str]:
-    return [
-        f"layer = layers[{shown.layer}]",
-        f"before = layer.weights({shown.head})[0, 0]  # (Q, K)",
-        f"after = layer.weights({shown.head}{_arguments(edit, 'layer')})[0, 0]  # from the same Q and K",
-    ]
+    return "".join(f", {name}={value}" for name, value in (("mask", mask), ("scale", scale)) if value is not None)
 
 
 def _again(shown: Shown, changed_at: HeadPlace, edit: HeadEdit) -> list[str]:
@@ -168,7 +155,7 @@ def _opening(run: ModelRun, stack: StackId) -> list[str]:
     return [*lines, "trace = capture(loaded.model, **inputs)", f"layers = {_layers_of('trace', run, stack)}", ""]
 
 
-def _imports(run: ModelRun, captured: str = "capture") -> list[str]:
+def _imports(run: ModelRun, captured: str) -> list[str]:
     """The imports that `_opening` needs; `captured` are the names from attnviz.models.capture."""
     return [
         "import torch",

@@ -80,38 +80,36 @@ def _kind(
 
 
 def _model() -> tuple[Availability | None, str]:
-    states = {found.entry.id: found for found in availabilities() if found.entry.kind != "pictures"}
-    order = sorted(states, key=lambda name: not states[name].on_this_machine)
-    options = {name: _label(states[name]) for name in order}
+    models = [each for each in availabilities() if each.entry.kind != "pictures"]
+    download = _("{name} (download {size} MB)")
+    options = {
+        each.entry.id: each.name
+        if each.on_this_machine
+        else download.format(name=each.entry.name, size=each.entry.download_mb)
+        for each in sorted(models, key=lambda each: not each.on_this_machine)
+    }
     if not current().hosted:
         options[choices.OTHER_MODEL] = _("another model…")
     name = widgets.one_of(
         choices.MODEL, _("Model"), options, style="select", help=_("Models that are on this machine come first.")
     )
     if name != choices.OTHER_MODEL:
-        return states.get(name), name
-    typed = widgets.text(choices.HUB_ID, _("Hub id or folder"), placeholder="owner/name")  # untranslated: an id
-    return None, typed.strip()
-
-
-def _label(found: Availability) -> str:
-    if found.on_this_machine:
-        return found.name
-    return _("{name} (download {size} MB)").format(name=found.entry.name, size=found.entry.download_mb)
+        return next((each for each in models if each.entry.id == name), None), name
+    # the placeholder is an id and not translated
+    return None, widgets.text(choices.HUB_ID, _("Hub id or folder"), placeholder="owner/name").strip()
 
 
 def _second(kind: str | None) -> str:
     """The other text: what a decoder writes, or the second sentence of a pair. It is kept while its box is hidden."""
     if kind == "encoder-decoder":
-        label, help_ = _("What the decoder has written so far"), _("Leave it empty to start with the first token only.")
-    elif kind == "encoder" and _is_pair():
-        label, help_ = (
-            _("Second sentence"),
-            _("The model reads both sentences as a pair; a line in the picture separates them."),
-        )
-    else:
-        return ""
-    return widgets.text(choices.SECOND, label, help=help_)
+        help_ = _("Leave it empty to start with the first token only.")
+        return widgets.text(choices.SECOND, _("What the decoder has written so far"), help=help_)
+    # an encoder reads a pair where the visitor switched it on, or before that, where a second sentence was typed
+    switched = link_state.value(choices.PAIR)
+    if kind == "encoder" and (link_state.value(choices.SECOND) if switched is None else switched):
+        help_ = _("The model reads both sentences as a pair; a line in the picture separates them.")
+        return widgets.text(choices.SECOND, _("Second sentence"), help=help_)
+    return ""
 
 
 def _how(kind: str | None) -> Frame:
@@ -166,20 +164,11 @@ def take(example: Example) -> None:
         choices.FRAME: "usual",
     }
     chosen = link_state.value(choices.MODEL)
-    if example is EXAMPLES[0] and chosen not in (choices.MODEL.default, example.model):
-        link_state.put_all(changes)
-        return
-    if example.model:
+    if example is not EXAMPLES[0] or chosen in (choices.MODEL.default, example.model):
         changes[choices.MODEL] = example.model
-    if example.head is not None:
-        changes[choices.AT] = example.head
+        if example.head is not None:
+            changes[choices.AT] = example.head
     link_state.put_all(changes)
-
-
-def _is_pair() -> bool:
-    """Whether the encoder reads a second sentence: as switched, or before that, whether one was typed."""
-    switched = link_state.value(choices.PAIR)
-    return bool(link_state.value(choices.SECOND)) if switched is None else switched
 
 
 def look(pair: bool) -> Look:

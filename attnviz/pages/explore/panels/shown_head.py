@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 from attnviz.app import head_drawing, show
 from attnviz.app.cache import model_cache
@@ -39,9 +39,16 @@ class Shown:
     def query(self) -> int:
         """The row that sentences and stages describe: the clicked cell's, else the last pinned, else `telling_row`."""
         if self.pins.cell is not None:
-            return self.pins.cell[0]
-        pinned = [pin.index for pin in self.pins.tokens if pin.axis == "q"]
-        return pinned[-1] if pinned else telling_row(self.matrix)
+            row = self.pins.cell[0]
+        else:
+            pinned = [pin.index for pin in self.pins.tokens if pin.axis == "q"]
+            row = pinned[-1] if pinned else telling_row(self.matrix)
+        return min(row, len(self.matrix.rows) - 1)
+
+    @property
+    def query_at(self) -> int:
+        """The position of that row among the model's tokens."""
+        return self.matrix.row_at[self.query]
 
 
 def drawn_head(shown: Shown) -> Head:
@@ -53,11 +60,12 @@ def drawn_head(shown: Shown) -> Head:
 
 def weights_of(run: ModelRun) -> str:
     """The caption of the picture, which says "trained" only of weights that were."""
-    if run.weights_are == "random":
-        return _("Random weights of {model}, never trained. Rows look, columns are looked at.")
-    if run.weights_are == "unknown":
-        return _("Weights of {model}. Rows look, columns are looked at.")
-    return _("Trained weights of {model}. Rows look, columns are looked at.")
+    captions = {
+        "random": _("Random weights of {model}, never trained. Rows look, columns are looked at."),
+        "unknown": _("Weights of {model}. Rows look, columns are looked at."),
+        "trained": _("Trained weights of {model}. Rows look, columns are looked at."),
+    }
+    return captions[run.weights_are]
 
 
 def origin_of(run: ModelRun) -> str:
@@ -71,57 +79,50 @@ def origin_of(run: ModelRun) -> str:
         "hub": _("the hub"),
     }
     place = places[run.origin] if run.origin else _("a run kept on this machine")
-    said = _(
+    template = _(
         "The weights come from {place}. Each row is a query, a token that looks; each column a key, a token that is "
         "looked at. A row's weights sum to 1."
     )
-    if run.rounded_to is None:
-        return said.format(place=place)
     rounded = _("Most of them were rounded to {bits} bits, so they differ a little from the ones that were published.")
-    return sentences(said.format(place=place), rounded.format(bits=run.rounded_to))
+    return sentences(
+        template.format(place=place), "" if run.rounded_to is None else rounded.format(bits=run.rounded_to)
+    )
 
 
 def caption_of_shown(shown: Shown) -> str:
     """The caption of the head as it is on show, which says what is changed if that is seen."""
     if shown.edit.seen == "before":
         return caption_of(shown)
-    told = caption_of(shown, *head_drawing.in_words(shown.edit, shown.stack, shown.layer))
-    return told if shown.edit.seen == "after" else sentences(_("After the change minus before it."), told)
+    changed = caption_of(shown, *head_drawing.in_words(shown.edit, shown.stack, shown.layer))
+    minus = _("After the change minus before it.") if shown.edit.seen == "difference" else ""
+    return sentences(minus, changed)
 
 
 def caption_of(shown: Shown, mask: str | None = None, scale: str | None = None, more: str = "") -> str:
     """The caption of an exported picture: model, layer, head, mask, scale, how tokens are shown, and the link."""
-    said = _("{model}, layer {layer}, head {head}: {what}. Mask: {mask}. Scores times {scale}.")
-    factor = f"{shown.stack.layers[shown.layer].scale:.4g}"
-    parts = [
-        said.format(
+    template = _("{model}, layer {layer}, head {head}: {what}. Mask: {mask}. Scores times {scale}.")
+    made_by = {
+        "random": _("Random weights, never trained; computed with attnviz."),
+        "unknown": _("Computed with attnviz."),
+        "trained": _("Trained weights, computed with attnviz."),
+    }
+    return sentences(
+        template.format(
             model=shown.run.name,
             layer=shown.layer,
             head=shown.head,
             what=unit_of(shown.look),
             mask=mask or _("the model's own"),
-            scale=scale or factor,
+            scale=scale or f"{shown.stack.layers[shown.layer].scale:.4g}",
         ),
         more,
         *(ended(say(note)) for note in shown.matrix.notes),
-        _made_by(shown.run),
+        made_by[shown.run.weights_are],
         explorer_state.link(),
-    ]
-    return sentences(*parts)
-
-
-def _made_by(run: ModelRun) -> str:
-    """The same where the picture is exported."""
-    if run.weights_are == "random":
-        return _("Random weights, never trained; computed with attnviz.")
-    if run.weights_are == "unknown":
-        return _("Computed with attnviz.")
-    return _("Trained weights, computed with attnviz.")
+    )
 
 
 LARGEST = 24_000_000  # bytes of scores: a file that a browser still opens at once
-
-MakeHeads = Callable[[Stack], Sequence[RawHead]]
 
 
 def offers(shown: Shown, drawn: Head, note: str) -> list[show.LiveFile]:
@@ -129,27 +130,22 @@ def offers(shown: Shown, drawn: Head, note: str) -> list[show.LiveFile]:
 
     The tensors are looked up again then, so that an offer keeps none in memory.
     """
-    run, stack, scene, pins = shown.run, shown.stack, shown.scene, shown.pins
-    layer, head = shown.layer, shown.head
+    stack, scene, pins, layer, head = shown.stack, shown.scene, shown.pins, shown.layer, shown.head
     counts = [each.n_heads for each in stack.layers]
     kv_counts = [each.n_kv_heads for each in stack.layers]
     tokens = (stack.queries.labels, None if stack.same_tokens else stack.keys.labels)
-    title = _("{model} on “{text}”").format(model=run.name, text=run.request.text[:120])
+    title = _("{model} on “{text}”").format(model=shown.run.name, text=shown.run.request.text[:120])
     link, language_now = explorer_state.link() or None, language()
-    request, name = run.request, stack.id
+    request, name = shown.run.request, stack.id
 
-    def made(heads: MakeHeads, counts: Sequence[int], kv_counts: Sequence[int]) -> str:
+    def made(heads: Callable[[Stack], Sequence[RawHead]], counts: Sequence[int], kv_counts: Sequence[int]) -> str:
         live = LiveHeads(heads(model_cache.remembered(request).stack(name)), counts, kv_counts, *tokens)
         with speaking(language_now):
             return page(live_view(live, drawn, scene, pins, title=title, note=note, link=link))
 
-    def this_head() -> str:
-        return made(lambda stack: [raw_head(stack, layer, head)], [1], [1])
-
-    def every_head() -> str:
-        return made(raw_heads, counts, kv_counts)
-
+    this_head = partial(made, lambda stack: [raw_head(stack, layer, head)], [1], [1])
     files = [show.LiveFile(_("Live HTML: this head"), "-live", this_head)]
     if 2 * sum(counts) * len(stack.queries) * len(stack.keys) <= LARGEST and sum(counts) > 1:
+        every_head = partial(made, raw_heads, counts, kv_counts)
         files.append(show.LiveFile(_("Live HTML: all heads"), "-all-live", every_head))
     return files

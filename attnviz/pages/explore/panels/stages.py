@@ -1,4 +1,4 @@
-"""How a weight is computed: one query of this head, step by step, and the arithmetic of one cell."""
+"""The head on show: where it sits in the model, and how one of its weights is computed, step by step."""
 
 from __future__ import annotations
 
@@ -8,33 +8,119 @@ import numpy as np
 import streamlit as st
 
 from attnviz.app import head_drawing, show, widgets
+from attnviz.app.cache import model_cache
 from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.links import link_state
 from attnviz.app.show import formulas
 from attnviz.app.text import plain
-from attnviz.base.words import _, sentences
-from attnviz.pages.explore import choices
-from attnviz.pages.explore.figures import stages as figures
-from attnviz.pages.explore.maths.head_stages import StagesResult, stages
+from attnviz.base.words import _, clauses, sentences
+from attnviz.canvas.model_strip import model_strip, strip_picture
+from attnviz.figures.svg_strip import StripBlock, StripPart, StripWay
+from attnviz.pages.explore import choices, figures
+from attnviz.pages.explore.maths import whole_model
+from attnviz.pages.explore.maths.one_head import StagesResult, stages
 from attnviz.pages.explore.panels import explorer_state
 from attnviz.pages.explore.panels.shown_head import Shown, caption_of_shown
 
 QUERY, KEY = "stage_query", "stage_key"
+MOST_LINES = 6  # matrices that are named one by one
+LEAST_SHARE = 1e-4  # of all parameters: less would be said as 0.00%
+
+
+def place(shown: Shown) -> None:
+    """Draw the strip; a press on a block or a head chooses it."""
+    stack = shown.stack
+    loaded = model_cache.model_of(shown.run)
+    parts = model_cache.cached(shown.run, ("parts", stack.id), lambda: whole_model.parts_of(loaded.model, stack))
+    layers = len(stack.layers)
+    inside = [_block(parts.blocks[parts.block_of(layer, layers)], parts) for layer in range(layers)]
+    heads, at = [layer.n_heads for layer in stack.layers], (shown.layer, shown.head)
+    count = len(stack.queries)
+    vectors = _("{tokens} × {width} after it").format(tokens=count, width=parts.width)
+    before = [
+        StripPart(_("Tokens"), (_("{tokens} numbers").format(tokens=count),)),
+        _part(_("Embedding"), parts.embedding, parts, vectors),
+    ]
+    way = StripWay(before, _blocks(parts, layers), inside, _after(parts), heads)
+    model_strip("place", way, at=at, group="heads", on_pick=explorer_state.go_to)
+    title = _("Where layer {layer}, head {head} of {model} sits").format(
+        layer=shown.layer, head=shown.head, model=shown.run.name
+    )
+    show.under(
+        lambda: strip_picture(way, at, title),
+        name=f"place-{shown.run.request.model}-layer{shown.layer}-head{shown.head}",
+        key="place-out",
+        caption=sentences(_("Parameters counted in the model’s own weights."), explorer_state.link()),
+        table=lambda: _table(way, shown.layer),
+    )
+
+
+def _table(way: StripWay, layer: int) -> dict[str, list[str]]:
+    """Every part that is drawn, one in each row."""
+    block = way.inside[layer]
+    parts = [*way.before, way.blocks, block.attention, block.mlp, block.norms, *way.after]
+    return {
+        "part": [part.title for part in parts],
+        "shapes": [clauses(part.lines) for part in parts],
+        "parameters": [part.said for part in parts],
+        "share": ["" if part.share is None else f"{part.share:.6g}" for part in parts],
+    }
+
+
+def _blocks(parts: whole_model.ModelParts, layers: int) -> StripPart:
+    size = whole_model.PartSize(sum(block.parameters for block in parts.blocks))
+    note = _("the same weights every time") if len(parts.blocks) < layers else ""
+    return _part(_("{layers} blocks, one after the other").format(layers=layers), size, parts, note)
+
+
+def _block(block: whole_model.BlockParts, parts: whole_model.ModelParts) -> StripBlock:
+    return StripBlock(
+        _part(_("Attention"), block.attention, parts),
+        _part(_("MLP"), block.mlp, parts),
+        _part(_("Norms"), block.norms, parts, _("one before each of the two, or after it")),
+    )
+
+
+def _after(parts: whole_model.ModelParts) -> list[StripPart]:
+    after = []
+    if parts.after.parameters:
+        after.append(_part(_("After the blocks"), parts.after, parts))
+    if parts.elsewhere.parameters:
+        after.append(_part(_("The other stack"), whole_model.PartSize(parts.elsewhere.parameters), parts))
+    if not parts.predicts:
+        return [*after, StripPart(_("Vectors of the tokens"), (_("this model writes nothing"),))]
+    note = _("the embedding’s own matrix once more") if parts.tied else ""
+    return [*after, _part(_("Next token"), parts.head, parts, note)]
+
+
+def _part(title: str, size: whole_model.PartSize, parts: whole_model.ModelParts, note: str = "") -> StripPart:
+    """A part with its largest matrices, a note below them, and its share of all parameters in words."""
+    lines = [f"{name} {' × '.join(f'{n:,}' for n in shape)}".strip() for name, shape in size.matrices[:MOST_LINES]]
+    if len(size.matrices) > MOST_LINES:
+        lines.append(_("and {count} more matrices").format(count=len(size.matrices) - MOST_LINES))
+    share = size.parameters / parts.total
+    if not size.parameters:
+        text = _("no parameters of its own")
+    elif share < LEAST_SHARE:
+        text = _("{count} parameters, less than {share:.2%}")
+    else:
+        text = _("{count} parameters, {share:.2%}")
+    text = text.format(count=f"{size.parameters:,}", share=max(share, LEAST_SHARE))
+    return StripPart(title, tuple(line for line in (*lines, note) if line), share, text)
 
 
 def panel(shown: Shown) -> None:
     """Draw the way from q and k to the head's output, for one query and one key."""
     queries, keys = shown.stack.queries.labels, shown.stack.keys.labels
     left, right = st.columns(2)
-    kept = explorer_state.stage(len(queries), len(keys))
-    start_q, start_k = kept or _start(shown, len(queries), len(keys))
+    start_q, start_k = _start(shown)
     widgets.set_before_drawn(QUERY, start_q)
     query = left.selectbox(
         _("Query: the token that looks"),
         range(len(queries)),
         format_func=lambda i: f"{i}  {queries[i]}",
         key=QUERY,
-        on_change=lambda: _heard(QUERY, lambda asked: (asked, None)),
+        on_change=lambda: _keep(QUERY, lambda picked: (picked, None)),
     )
     mask, scale = head_drawing.mask_and_scale(shown.stack, shown.layer, shown.edit)
     result = stages(shown.stack, shown.layer, shown.head, query, mask, scale)
@@ -44,7 +130,7 @@ def panel(shown: Shown) -> None:
         range(len(keys)),
         format_func=lambda i: f"{i}  {keys[i]}",
         key=KEY,
-        on_change=lambda: _heard(KEY, lambda asked: (query, asked)),
+        on_change=lambda: _keep(KEY, lambda picked: (query, picked)),
     )
     st.caption(_("Click a cell in the picture above to see its arithmetic here."))
     _arithmetic(result, key, queries[query], keys[key])
@@ -52,41 +138,49 @@ def panel(shown: Shown) -> None:
     _shapes(result)
 
 
-def _heard(key: str, cell: Callable[[int], tuple[int, int | None]]) -> None:
-    if not widgets.is_late(key):
-        link_state.put(choices.STAGE, cell(st.session_state[key]))
+def _keep(widget: str, cell: Callable[[int], tuple[int, int | None]]) -> None:
+    """Put the cell that was picked in a box into the link. A callback."""
+    if not widgets.is_late(widget):
+        link_state.put(choices.STAGE, cell(st.session_state[widget]))
 
 
-def _start(shown: Shown, n_q: int, n_k: int) -> tuple[int, int | None]:
-    """The clicked cell as positions of the model's tokens; a whole word counts as its first piece."""
+def _start(shown: Shown) -> tuple[int, int | None]:
+    """The query and key that were chosen here, if this sentence has them, else those of the clicked cell.
+
+    Both are positions of the model's tokens; a whole word counts as its first piece. Without a key it is None.
+    """
+    n_q, n_k = len(shown.stack.queries), len(shown.stack.keys)
+    chosen = link_state.value(choices.STAGE)
+    if chosen is not None and chosen[0] < n_q:
+        query, key = chosen
+        return query, None if key is None or key >= n_k else key
     matrix, cell = shown.matrix, shown.pins.cell
-    query = matrix.row_at[min(shown.query, len(matrix.row_at) - 1)]
     key = matrix.col_at[cell[1]] if cell is not None and cell[1] < len(matrix.col_at) else None
-    return min(query, n_q - 1), None if key is None else min(key, n_k - 1)
+    return min(shown.query_at, n_q - 1), None if key is None else min(key, n_k - 1)
 
 
 def _arithmetic(result: StagesResult, key: int, query_token: str, key_token: str) -> None:
-    cell = result.cell(key)
     products = result.q * result.k[key]
+    score, scaled, weight = (float(each[key]) for each in (result.scores, result.scaled, result.weights))
     # a trained model's numbers differ between processors in their fifth digit: scores have two decimals, weights three
     first = " ".join(f"{value:+.2f}" for value in products[:4]) + (r" \ldots" if len(products) > 4 else "")
     blue, red = r"\color{#0072B2}", r"\color{#D55E00}"
     st.markdown(_("**The arithmetic of one cell:** how “{query}” comes to give {weight:.3f} to “{key}”.").format(
-        query=plain(query_token), key=plain(key_token), weight=cell.weight
+        query=plain(query_token), key=plain(key_token), weight=weight
     ))  # fmt: skip
     formulas(
         rf"{{{blue} q}}\cdot{{{red} k}} = \sum_{{i=0}}^{{{len(result.q) - 1}}} {{{blue} q_i}}{{{red} k_i}}",
         f"= {first}",
-        f"= {cell.score:.2f}",
+        f"= {score:.2f}",
     )
-    st.latex(rf"s = {cell.score:.2f} \times {cell.factor:.6g}{_extra(result)} = {cell.scaled:.3f}")
-    if cell.hidden:
+    st.latex(rf"s = {score:.2f} \times {result.factor:.6g}{_extra(result)} = {scaled:.3f}")
+    if not result.allowed[key]:
         st.latex(r"\text{masked:}\quad s \to -\infty,\qquad w = 0")
         return
-    exponent = f"{cell.scaled:.3f}-({cell.largest:.3f})"
+    largest = result.largest
     formulas(
-        rf"w = \frac{{e^{{{exponent}}}}}{{\sum_j e^{{s_j-({cell.largest:.3f})}}}}",
-        rf"= \frac{{{np.exp(cell.scaled - cell.largest):.3f}}}{{{cell.others:.3f}}} = {cell.weight:.3f}",
+        rf"w = \frac{{e^{{{scaled:.3f}-({largest:.3f})}}}}{{\sum_j e^{{s_j-({largest:.3f})}}}}",
+        rf"= \frac{{{np.exp(scaled - largest):.3f}}}{{{result.total(key):.3f}}} = {weight:.3f}",
     )
 
 
@@ -110,7 +204,7 @@ def _pictures(shown: Shown, result: StagesResult, key: int, query_token: str, ke
             words=_product_words(product),
         )
     with right:
-        allowed = int(np.isfinite(result.masked).sum())
+        allowed = result.scaled[result.allowed]
         show.figure(
             chart_of(figures.row_steps, keys, result.scores, result.scaled, result.masked, result.weights, key),
             name=f"steps-{name}",
@@ -127,49 +221,39 @@ def _pictures(shown: Shown, result: StagesResult, key: int, query_token: str, ke
                 "This query may look at {allowed} of {total} keys; their scaled scores run from {low:.2f} "
                 "to {high:.2f}."
             ).format(
-                allowed=allowed,
+                allowed=len(allowed),
                 total=len(keys),
-                low=float(np.min(result.scaled[np.isfinite(result.masked)], initial=np.inf)) if allowed else 0.0,
-                high=float(np.max(result.scaled[np.isfinite(result.masked)], initial=-np.inf)) if allowed else 0.0,
+                low=float(allowed.min()) if len(allowed) else 0.0,
+                high=float(allowed.max()) if len(allowed) else 0.0,
             ),
         )
-    strongest = int(np.linalg.norm(result.weighted, axis=1).argmax())
+    lengths = np.linalg.norm(result.weighted, axis=1)
+    strongest = int(lengths.argmax())
+    after_w_o = _("After W_O, the projection that follows, it is {length:.2f} long.")
     show.figure(
         chart_of(figures.weighted_values, keys, result.weighted, result.output),
         name=f"values-{name}",
         key="stage-values",
         caption=caption,
-        table={keys_name(i, keys): row.tolist() for i, row in enumerate(result.weighted)},
+        # a position makes the name of a column unique where tokens repeat
+        table={f"{i} {keys[i]}": row.tolist() for i, row in enumerate(result.weighted)},
         words=sentences(
             _("“{token}” adds the longest vector to the output: weight times value is {length:.2f} long.").format(
-                token=plain(keys[strongest]), length=float(np.linalg.norm(result.weighted[strongest]))
+                token=plain(keys[strongest]), length=float(lengths[strongest])
             ),
-            _after_w_o(result, strongest),
+            "" if result.added is None else after_w_o.format(length=float(result.added[strongest])),
         ),
     )
-
-
-def _after_w_o(result: StagesResult, key: int) -> str:
-    """The length of the same vector after the output projection, where that is known."""
-    if result.added is None:
-        return ""
-    said = _("After W_O, the projection that follows, it is {length:.2f} long.")
-    return said.format(length=float(result.added[key]))
 
 
 def _product_words(product: np.ndarray) -> str:
     """Which component weighs most in q·k, counted from 0 as in the picture, and whether it adds or takes away."""
     largest = int(np.abs(product).argmax())
     if product[largest] < 0:
-        said = _("Component {index} takes the most away from q·k: {value:.2f}. All components add up to {total:.2f}.")
+        text = _("Component {index} takes the most away from q·k: {value:.2f}. All components add up to {total:.2f}.")
     else:
-        said = _("Component {index} adds the most to q·k: {value:.2f}. All components add up to {total:.2f}.")
-    return said.format(index=largest, value=product[largest], total=product.sum())
-
-
-def keys_name(position: int, keys: tuple[str, ...]) -> str:
-    """A column name that is unique even when tokens repeat."""
-    return f"{position} {keys[position]}"
+        text = _("Component {index} adds the most to q·k: {value:.2f}. All components add up to {total:.2f}.")
+    return text.format(index=largest, value=product[largest], total=product.sum())
 
 
 def _shapes(result: StagesResult) -> None:

@@ -1,37 +1,37 @@
-"""What changes under another mask, another scale or a silenced head: before, after and the difference."""
+"""What changes under another mask, another scale or a silenced head: in the head, in later heads, in the next token."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import streamlit as st
 
 from attnviz.app import head_drawing, show, widgets
 from attnviz.app.cache import model_cache
+from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.head_drawing import axes, long_table
 from attnviz.app.links import link_state
 from attnviz.app.text import plain, spoken
 from attnviz.base.head_edit import HeadEdit
 from attnviz.base.message import Problem
-from attnviz.base.words import _, ended, sentences
+from attnviz.base.words import _, ended, listed, ngettext, sentences
 from attnviz.canvas.head.attention_view import head_view
 from attnviz.canvas.head.pictures import head_picture
 from attnviz.canvas.shared.kinds import Head, HeadScene
 from attnviz.engine.engine_protocol import Rerun
-from attnviz.figures.svg_head import HeadPicture
+from attnviz.figures import attention_figures as figures
 from attnviz.models.capture import Trace
 from attnviz.pages.explore import choices
-from attnviz.pages.explore.panels import programs, what_if_followers
+from attnviz.pages.explore.panels import programs
 from attnviz.pages.explore.panels.shown_head import Shown, caption_of
-from attnviz.runs import head_matrix
-from attnviz.runs import what_if as experiment
+from attnviz.runs import head_matrix, predictions, what_if
 from attnviz.runs.head_matrix import Matrix
-from attnviz.runs.model_run import Stack
-from attnviz.runs.what_if import largest_change, said_of_change
+
+MOST_NAMED = 5  # heads
 
 
 def panel(shown: Shown) -> None:
@@ -40,24 +40,18 @@ def panel(shown: Shown) -> None:
         raise Problem("This model gives only its attention weights, so its mask and scale cannot be changed")
     left, right = st.columns([1, 2.6], gap="medium")
     with left:
-        edit, again = _controls(shown)
+        _chosen_above(shown)
+        edit = replace(shown.edit, silenced=_silenced(shown))
+        again = widgets.toggle(
+            choices.AGAIN,
+            _("Run the model again"),
+            help=_(
+                "Off: only this head is computed again, from its recorded Q and K. On: the whole model runs "
+                "again, so that later layers and the next token change too."
+            ),
+        )
     with right:
         _consequences(shown, edit, again)
-
-
-def _controls(shown: Shown) -> tuple[HeadEdit, bool]:
-    """Draw what only this panel asks, below what is chosen beside the head; the edit, and whether to run again."""
-    _chosen_above(shown)
-    edit = replace(shown.edit, silenced=_silenced(shown))
-    again = widgets.toggle(
-        choices.AGAIN,
-        _("Run the model again"),
-        help=_(
-            "Off: only this head is computed again, from its recorded Q and K. On: the whole model runs "
-            "again, so that later layers and the next token change too."
-        ),
-    )
-    return edit, again
 
 
 def _chosen_above(shown: Shown) -> None:
@@ -94,85 +88,142 @@ def _consequences(shown: Shown, edit: HeadEdit, again: bool) -> None:
         )
         return
     trace = _rerun(shown, edit) if again or edit.silenced else None
-    stack = shown.stack if trace is None else _same_stack(shown, trace)
-    changed_at = (shown.layer, shown.head)
-    before, after = _pair(shown, edit, stack, trace is None)
+    layer, head = shown.layer, shown.head
+    before = head_matrix.head_matrix(shown.stack, layer, head, shown.look)
+    if trace is None:
+        after = what_if.instantly(shown.stack, layer, head, edit, shown.look)
+        row = _three(shown, edit, before, after)
+        programs.of_what_if(shown, (layer, head), edit, row, None)
+        return
+    stack = next(each for each in shown.run.stacks_in(trace) if each.id == shown.stack.id)
+    after = head_matrix.head_matrix(stack, layer, head, shown.look)
     if edit.silenced:
-        what_if_followers.say_what_is_silenced(shown, edit)
-    moved = None if trace is None else experiment.by_movement(shown.stack, stack)
-    if moved and edit.silenced and largest_change(before, after) is None:
-        shown = what_if_followers.stand_in(shown, moved[0])
-        before, after = _pair(shown, edit, stack, False)
-    _three(shown, edit, before, after)
-    if trace is not None:
-        what_if_followers.draw(shown, edit, trace, moved or [])
-    programs.of_what_if(shown, changed_at, edit, before, after, trace)
-
-
-def _pair(shown: Shown, edit: HeadEdit, stack: Stack, instant: bool) -> tuple[Matrix, Matrix]:
-    """The head before and after; `stack` is that of the new run, unless the head itself is computed at once."""
-    before = head_matrix.head_matrix(shown.stack, shown.layer, shown.head, shown.look)
-    if instant:
-        return before, experiment.instantly(shown.stack, shown.layer, shown.head, edit, shown.look)
-    return before, head_matrix.head_matrix(stack, shown.layer, shown.head, shown.look)
+        _say_what_is_silenced(shown, edit)
+    moved = what_if.by_movement(shown.stack, stack)
+    if moved and edit.silenced and what_if.largest_change(before, after) is None:
+        shown = _most_moved(shown, moved[0])
+        before, after = shown.matrix, head_matrix.head_matrix(stack, shown.layer, shown.head, shown.look)
+    row = _three(shown, edit, before, after)
+    _next_token(shown, edit, trace)
+    _name_heads(moved)
+    programs.of_what_if(shown, (layer, head), edit, row, trace)
 
 
 def _rerun(shown: Shown, edit: HeadEdit) -> Trace:
     place = None if edit.where == "all" else (shown.layer, shown.head)
     edit = replace(edit, seen="after")  # one run, whatever is looked at
     key = ("what-if", shown.stack.id, place, edit)
-    rerun = Rerun(experiment.run_again, (shown.stack.id, shown.layer, shown.head, edit))
+    rerun = Rerun(what_if.run_again, (shown.stack.id, shown.layer, shown.head, edit))
     with st.spinner(_("Running the model again…")):
         changed: Trace = model_cache.cached_rerun(shown.run, rerun, key)
     return changed
 
 
-def _same_stack(shown: Shown, trace: Trace) -> Stack:
-    return next(stack for stack in shown.run.stacks_in(trace) if stack.id == shown.stack.id)
-
-
-def _three(shown: Shown, edit: HeadEdit, before: Matrix, after: Matrix) -> None:
-    difference = after.minus(before)
+def _three(shown: Shown, edit: HeadEdit, before: Matrix, after: Matrix) -> int:
+    """Draw the head before, after and the difference, and say what changes; the row that changes most."""
     options = replace(shown.scene.options, compact=True, chips=False, lines=False, unit="")
-    views = [
-        ("before", _("Before"), before, "weights"),
-        ("after", _("After"), after, "weights"),
-        ("difference", _("Difference"), difference, "diff"),
-    ]
-    if shown.look.values == "values":
-        views = [(key, name, matrix, "diff" if kind == "diff" else "values") for key, name, matrix, kind in views]
+    kind: Any = shown.look.values
+    if kind == "values":
         options = replace(options, top=float(max(np.nanmax(before.plain), np.nanmax(after.plain))))
-    heads = {key: Head(one.values, name, one.hidden, cast(Any, kind)) for key, name, one, kind in views}
-    for column, (key, _name, matrix, _kind) in zip(st.columns(3), views, strict=True):
+    views = [
+        ("before", _("Before"), before, kind),
+        ("after", _("After"), after, kind),
+        ("difference", _("Difference"), after.minus(before), "diff"),
+    ]
+    heads = [Head(matrix.values, label, matrix.hidden, kind) for _key, label, matrix, kind in views]
+    for column, head, (key, _label, matrix, _kind) in zip(st.columns(3), heads, views, strict=True):
         with column:
-            head_view(f"what-if-{key}", heads[key], HeadScene(*axes(matrix), options, "heads"))
-    st.markdown(spoken(said_of_change(before, after)))
-    row = _row(shown, before, after)
+            head_view(f"what-if-{key}", head, HeadScene(*axes(matrix), options, "heads"))
+    st.markdown(spoken(what_if.said_of_change(before, after)))
+    change = what_if.largest_change(before, after)
+    most_changed = shown.query if change is None else change.row
+    row = shown.query if shown.pins else most_changed
     st.markdown(_("Before: {before}").format(before=spoken(before.said_of(row))))
     st.markdown(_("After: {after}").format(after=spoken(after.said_of(row))))
     name = f"what-if-{shown.run.request.model}-layer{shown.layer}-head{shown.head}"
+    words = head_drawing.in_words(edit, shown.stack, shown.layer)
     with st.container(horizontal=True):
-        for key, label, matrix, _kind in views:
-            drawn = partial(head_picture, heads[key], HeadScene(*axes(matrix), options), shown.pins)
-            _export(shown, edit, f"{name}-{key}", key, label, matrix, drawn)
+        for head, (key, label, matrix, _kind) in zip(heads, views, strict=True):
+            caption = caption_of(shown) if key == "before" else caption_of(shown, *words)
+            show.under(
+                partial(head_picture, head, HeadScene(*axes(matrix), options), shown.pins),
+                name=f"{name}-{key}",
+                key=f"what-if-{key}-out",
+                caption=sentences(ended(label), caption),
+                table=partial(long_table, matrix),
+                label=label,
+                embeds=False,
+            )
+    return most_changed
 
 
-def _export(
-    shown: Shown, edit: HeadEdit, name: str, key: str, label: str, matrix: Matrix, drawn: Callable[[], HeadPicture]
-) -> None:
-    mask, scale, more = (None, None, "") if key == "before" else head_drawing.in_words(edit, shown.stack, shown.layer)
-    show.under(
-        drawn,
-        name=name,
-        key=f"what-if-{key}-out",
-        caption=sentences(ended(label), caption_of(shown, mask, scale, more)),
-        table=lambda: long_table(matrix),
-        label=label,
-        embeds=False,
+def _say_what_is_silenced(shown: Shown, edit: HeadEdit) -> None:
+    """Say that silencing a head leaves its weights as they are, and what it takes away."""
+    first = min(layer for layer, _head in edit.silenced)
+    if (shown.layer, shown.head) in edit.silenced:
+        st.info(
+            _(
+                "Layer {layer}, head {head} still looks where it looked: its own weights cannot change. What is "
+                "replaced by zeros is its output, its weights times the values, which was {length:.2f} long, mean "
+                "over tokens, before W_O. What that changes is in the layers after it and in the next token."
+            ).format(
+                layer=shown.layer,
+                head=shown.head,
+                length=what_if.output_length(shown.stack, shown.layer, shown.head),
+            )
+        )
+    elif shown.layer <= first:
+        st.info(
+            _(
+                "Layer {layer} reads what the layers before it wrote, so silencing a head of layer {silenced} cannot "
+                "change its weights. What it changes is in the layers after it and in the next token."
+            ).format(layer=shown.layer, silenced=first)
+        )
+
+
+def _most_moved(shown: Shown, moved: what_if.Movement) -> Shown:
+    """Say that another head is drawn, because the chosen one stays as it is; the page as if that head was chosen."""
+    st.markdown(
+        _(
+            "Drawn is the head that changes most: **layer {layer}, head {head}**, in which {share:.1%} of the weight "
+            "moves to other tokens, mean over rows."
+        ).format(layer=moved.layer, head=moved.head, share=moved.share)
     )
+    matrix = head_matrix.head_matrix(shown.stack, moved.layer, moved.head, shown.look)
+    return replace(shown, layer=moved.layer, head=moved.head, matrix=matrix)
 
 
-def _row(shown: Shown, before: Matrix, after: Matrix) -> int:
-    """The row to spell out: the visitor's, if one is pinned or clicked, else the one that changes most."""
-    found = largest_change(before, after)
-    return min(shown.query, len(before.rows) - 1) if shown.pins or found is None else found.row
+def _next_token(shown: Shown, edit: HeadEdit, trace: Trace) -> None:
+    """Draw the next token before and after."""
+    run, loaded = shown.run, model_cache.model_of(shown.run)
+    slots = zip(predictions.slots(run, loaded), predictions.slots(run, loaded, trace), strict=True)
+    for number, (old, new) in enumerate(slots):
+        tokens, share = predictions.changes(loaded, old, new)
+        most = max(tokens, key=lambda one: abs(one.after - one.before))
+        words = _(
+            "{share:.1%} of the probability moved to other tokens. Of the tokens drawn “{token}” changes most, from "
+            "{before:.1%} to {after:.1%}."
+        ).format(share=share, token=plain(most.label), before=most.before, after=most.after)
+        labels, before, after = ([getattr(c, name) for c in tokens] for name in ("label", "before", "after"))
+        show.figure(
+            chart_of(figures.bars, labels, before, after, labels=(_("before"), _("after"))),
+            name=f"what-if-next-{run.request.model}",
+            key=f"what-if-next-{number}",
+            words=words,
+            caption=caption_of(shown, *head_drawing.in_words(edit, shown.stack, shown.layer)),
+            table={"token": labels, "before": before, "after": after},
+        )
+
+
+def _name_heads(moved: Sequence[what_if.Movement]) -> None:
+    """Name the heads whose weights moved most."""
+    if not moved:
+        st.markdown(_("No head's weights moved by more than 0.05%."))
+        return
+    named = listed(f"{one.layer}.{one.head} ({one.share:.1%})" for one in moved[:MOST_NAMED])
+    text = ngettext(
+        "One head's weights moved (share of weight, mean over rows): {heads}",
+        "{n} heads' weights moved by more than 0.05%, these most (share of weight, mean over rows): {heads}",
+        len(moved),
+    )
+    st.markdown(text.format(heads=named, n=len(moved)))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from attnviz.base.message import Message
@@ -25,28 +23,14 @@ KINDS: dict[str, tuple[Message, Message]] = {
 }
 
 
-@dataclass(frozen=True)
-class NamedHead:
-    """One head under one name, with the evidence for it."""
-
-    kind: str
-    column: int  #: its place among the survey's heads
-    mean: float
-    stderr: float
-    stability: float
-    sentences: int
-
-
-def named(survey: Survey, most: int = 5) -> list[NamedHead]:
-    """The heads of every kind, the strongest first, at most `most` of each."""
-    found = []
-    for kind in PATTERNS:
-        if kind not in survey.measures:
-            continue
-        mean = survey.measures[kind].mean
-        order = np.argsort(-np.nan_to_num(mean, nan=-1.0), kind="stable")[:most]
-        found += [_evidence(survey, kind, int(column)) for column in order if mean[column] >= NAMED_FROM]
-    return found
+def named(survey: Survey, most: int = 5) -> list[tuple[str, int]]:
+    """The heads of every kind as (kind, column), the strongest first, at most `most` of each."""
+    heads: list[tuple[str, int]] = []
+    for kind in _measured(survey):
+        mean = np.nan_to_num(survey.measures[kind].mean, nan=-1.0)
+        order = np.argsort(-mean, kind="stable")[:most]
+        heads += [(kind, int(column)) for column in order if mean[column] >= NAMED_FROM]
+    return heads
 
 
 def count_of(survey: Survey, kind: str) -> int:
@@ -54,22 +38,14 @@ def count_of(survey: Survey, kind: str) -> int:
     return int((np.nan_to_num(survey.measures[kind].mean) >= NAMED_FROM).sum())
 
 
-def names_of(survey: Survey, column: int) -> list[NamedHead]:
-    """What one head is called, the strongest first; empty where no pattern has half of its weight."""
-    found = [_evidence(survey, kind, column) for kind in PATTERNS if kind in survey.measures]
-    return sorted((each for each in found if each.mean >= NAMED_FROM), key=lambda each: -each.mean)
+def names_of(survey: Survey, column: int) -> dict[str, float]:
+    """The kinds that one head is of, each with its mean, the strongest first; none where no pattern has half of it."""
+    means = {kind: float(survey.measures[kind].mean[column]) for kind in _measured(survey)}
+    return {kind: means[kind] for kind in sorted(means, key=lambda kind: -means[kind]) if means[kind] >= NAMED_FROM}
 
 
-def _evidence(survey: Survey, kind: str, column: int) -> NamedHead:
-    held = survey.measures[kind]
-    return NamedHead(
-        kind,
-        column,
-        float(held.mean[column]),
-        float(held.stderr[column]),
-        float(held.stability[column]),
-        int(held.counts[column]),
-    )
+def _measured(survey: Survey) -> list[str]:
+    return [kind for kind in PATTERNS if kind in survey.measures]
 
 
 def rank_correlation(a: np.ndarray, b: np.ndarray) -> float:
@@ -84,9 +60,7 @@ def rank_correlation(a: np.ndarray, b: np.ndarray) -> float:
 def _ranks(values: np.ndarray) -> np.ndarray:
     """Ranks from 0; equal values share the mean of theirs."""
     _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
-    ends = counts.cumsum()
-    mean: np.ndarray = (ends - (counts - 1) / 2 - 1)[place]
-    return mean
+    return np.asarray((counts.cumsum() - (counts - 1) / 2 - 1)[place])
 
 
 _START = """\

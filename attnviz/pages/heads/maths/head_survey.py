@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
 from importlib.resources import files
 from typing import Any
@@ -21,19 +21,6 @@ from attnviz.models.catalogue import CATALOGUE, LoadedModel
 from attnviz.pages.heads.maths.sentence_sets import TextKind, sentences_of
 from attnviz.runs.heads.head_scores import HeadScores
 from attnviz.runs.heads.removal_costs import HERE, HeadWork
-
-__all__ = [
-    "COSTS",
-    "PATTERNS",
-    "Config",
-    "MeasureSummary",
-    "Survey",
-    "SurveySoFar",
-    "TextKind",
-    "check_costs",
-    "costs",
-    "patterns",
-]
 
 #: names of head_patterns.NAMED, in the order in which they are offered
 PATTERNS = ("induction", "previous_token", "duplicate_token", "first_token", "same_token", "next_token")
@@ -74,16 +61,14 @@ class MeasureSummary:
         filled = np.where(np.isnan(each), -np.inf, each)
         order = np.argsort(-filled, 0, kind="stable")[:EXAMPLES_KEPT].T  # (N, E)
         values = np.take_along_axis(filled.T, order, 1)
-        told = np.isfinite(values)
-        counts = (~np.isnan(each)).sum(0)
-        best = np.where(told, order, -1)
+        scored = np.isfinite(values)
         return cls(
             scores.mean[name],
             scores.stderr[name],
             scores.stability[name],
-            counts,
-            best,
-            np.where(told, values, np.nan),
+            (~np.isnan(each)).sum(0),
+            np.where(scored, order, -1),
+            np.where(scored, values, np.nan),
         )
 
 
@@ -100,17 +85,9 @@ class Survey:
         """The place of a head among the N; None where the model has no such head."""
         return self.places.index((layer, head)) if (layer, head) in self.places else None
 
-    def grid(self, values: np.ndarray) -> np.ndarray:
-        """(layers, heads) from (N,); NaN where a layer has fewer heads."""
-        layers = sorted({layer for layer, _ in self.places})
-        made = np.full((len(layers), 1 + max(head for _, head in self.places)), np.nan)
-        for value, (layer, head) in zip(values, self.places, strict=True):
-            made[layers.index(layer), head] = value
-        return made
-
     def with_measures_of(self, other: Survey) -> Survey:
         """This one and the measures of another over the same heads, its sentences being the first of these."""
-        return Survey(self.places, {**self.measures, **other.measures}, self.sentences, self.about)
+        return replace(self, measures={**self.measures, **other.measures})
 
 
 @dataclass(frozen=True)
@@ -127,54 +104,50 @@ class SurveySoFar:
 
     @property
     def nbytes(self) -> int:
-        held = () if self.scores is None else self.scores.by_sentence.values()
-        return sum(rows.nbytes for rows in held) + sum(map(len, self.sentences))
+        arrays = () if self.scores is None else self.scores.by_sentence.values()
+        return sum(rows.nbytes for rows in arrays) + sum(map(len, self.sentences))
 
     def survey(self) -> Survey | None:
         """Summed up; None before the first sentence is done."""
         if self.scores is None:
             return None
-        made = {name: MeasureSummary.of(self.scores, name) for name in self.scores.by_sentence}
-        return Survey(self.scores.places, made, self.sentences)
+        measures = {name: MeasureSummary.of(self.scores, name) for name in self.scores.by_sentence}
+        return Survey(self.scores.places, measures, self.sentences)
 
 
 def patterns(loaded: LoadedModel, config: Config, by: HeadWork = HERE) -> Iterator[SurveySoFar]:
     """Look for every pattern, one sentence after the other; `by` another than this process, some at a step."""
     sentences = config.sentences(loaded)
     names = [name for name in PATTERNS if loaded.entry.kind == "encoder" or name != "next_token"]
-    found: HeadScores | None = None
+    latest: HeadScores | None = None
     for scores in by.scan(loaded, sentences, names):
-        found = scores or found
-        if found is not None:  # before the first sentence there is nothing to draw
-            yield SurveySoFar(found, sentences, found.sentences / len(sentences))
+        latest = scores or latest
+        if latest is not None:  # before the first sentence there is nothing to draw
+            yield SurveySoFar(latest, sentences, latest.sentences / len(sentences))
 
 
 def costs(loaded: LoadedModel, config: Config, means_of: int = SENTENCES, by: HeadWork = HERE) -> Iterator[SurveySoFar]:
     """Take each head away, in one sentence after the other; the means are those over the first `means_of`."""
-    check_costs(loaded)
-    sentences = config.sentences(loaded)
-    yield SurveySoFar(None, sentences, 0.0)
-    means: Mapping[str, Tensor] = {}
-    for ready in by.mean_steps(loaded, sentences[:means_of]):
-        if ready is None:
-            yield SurveySoFar(None, sentences, 0.0)
-        else:
-            means = ready
-    found: HeadScores | None = None
-    a_sentence, since = 2 * len(means), 0  # steps: so many are made of one here; elsewhere a step is a second
-    for scores in by.cost_steps(loaded, sentences, means):
-        found, since = (found, since + 1) if scores is None else (scores, 0)
-        done = 0 if found is None else found.sentences
-        yield SurveySoFar(found, sentences, (done + min(since / a_sentence, 0.99)) / len(sentences))
-
-
-def check_costs(loaded: LoadedModel) -> None:
-    """A Problem for a model that does not predict the next token."""
     if loaded.entry.kind not in ("decoder", None):
         raise Problem(
             "{name} does not predict the next token, so no loss rises without a head: costs are measured on decoders",
             name=loaded.name,
         )
+    sentences = config.sentences(loaded)
+    nothing_yet = SurveySoFar(None, sentences, 0.0)
+    yield nothing_yet
+    means: Mapping[str, Tensor] = {}
+    for ready in by.mean_steps(loaded, sentences[:means_of]):
+        if ready is None:
+            yield nothing_yet
+        else:
+            means = ready
+    latest: HeadScores | None = None
+    a_sentence, since = 2 * len(means), 0  # steps: so many are made of one here; elsewhere a step is a second
+    for scores in by.cost_steps(loaded, sentences, means):
+        latest, since = (latest, since + 1) if scores is None else (scores, 0)
+        done = 0 if latest is None else latest.sentences
+        yield SurveySoFar(latest, sentences, (done + min(since / a_sentence, 0.99)) / len(sentences))
 
 
 # Surveys of the packaged models, computed beforehand: the first picture of the page needs no model.
@@ -182,7 +155,7 @@ def check_costs(loaded: LoadedModel) -> None:
 # `python -m scripts.prepare_heads` writes them. Each holds for exactly these weights, these sentences and this seed;
 # tests/pages/heads/test_prepared_surveys.py computes the beginning of each again.
 FORMAT = 1
-_FIELDS = ("mean", "stderr", "stability", "counts", "best", "best_scores")
+_FIELDS = tuple(field.name for field in fields(MeasureSummary))
 
 
 def find(model: str, config: Config) -> Survey | None:
@@ -190,9 +163,8 @@ def find(model: str, config: Config) -> Survey | None:
     if config != Config(config.text) or config.text == "own":
         return None
     survey = _read(file_of(model, config.text))
-    if survey is None or survey.about.get("weights") != weights_of(model) or survey.about.get("format") != FORMAT:
-        return None
-    return survey
+    about = {} if survey is None else survey.about
+    return survey if (about.get("weights"), about.get("format")) == (weights_of(model), FORMAT) else None
 
 
 def file_of(model: str, text: str) -> str:
@@ -210,8 +182,8 @@ def packed(survey: Survey, about: Mapping[str, object]) -> bytes:
     arrays: dict[str, np.ndarray] = {"places": np.array(survey.places, np.uint8)}
     for name, measure in survey.measures.items():
         for each in _FIELDS:
-            value = getattr(measure, each)
-            arrays[f"{name}.{each}"] = value.astype(np.int8 if each in ("counts", "best") else np.float16)
+            kind = np.int8 if each in ("counts", "best") else np.float16
+            arrays[f"{name}.{each}"] = getattr(measure, each).astype(kind)
     header = {**about, "format": FORMAT, "sentences": survey.sentences, "measures": list(survey.measures)}
     arrays["header"] = np.frombuffer(json.dumps(header).encode(), np.uint8)
     out = io.BytesIO()
@@ -225,15 +197,10 @@ def _read(name: str) -> Survey | None:
         data = (files(__package__) / "data" / name).read_bytes()
     except OSError:
         return None
-    with np.load(io.BytesIO(data), allow_pickle=False) as held:
-        arrays = dict(held)
+    with np.load(io.BytesIO(data), allow_pickle=False) as file:
+        arrays = dict(file)
     about: dict[str, Any] = json.loads(arrays.pop("header").tobytes())
-    measures = {
-        kind: MeasureSummary(*(_plain(arrays[f"{kind}.{each}"]) for each in _FIELDS)) for kind in about.pop("measures")
-    }
+    plain = {name: each.astype(np.int64 if each.dtype == np.int8 else np.float64) for name, each in arrays.items()}
+    measures = {kind: MeasureSummary(*(plain[f"{kind}.{each}"] for each in _FIELDS)) for kind in about.pop("measures")}
     sentences = tuple(about.pop("sentences"))
     return Survey(tuple((int(a), int(b)) for a, b in arrays["places"]), measures, sentences, about)
-
-
-def _plain(values: np.ndarray) -> np.ndarray:
-    return values.astype(np.int64 if values.dtype == np.int8 else np.float64)

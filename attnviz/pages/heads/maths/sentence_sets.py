@@ -46,17 +46,17 @@ def beginning(loaded: LoadedModel, text: str, length: int) -> str:
 
 def parts_of_text(loaded: LoadedModel, text: str, count: int, length: int) -> tuple[str, ...]:
     """A visitor's own text: line by line, and long lines in parts."""
-    found: list[str] = []
+    texts: list[str] = []
     for line in text.splitlines():
         rest = line.strip()
-        while rest and len(found) < count:
+        while rest and len(texts) < count:
             part = beginning(loaded, rest, length)
             rest = rest[len(part) :].strip()
-            found.append(part)
-    told = [part for part in found if sum(not span.special for span in encode(loaded, part).spans) > 1]
-    if not told:
+            texts.append(part)
+    readable = [part for part in texts if sum(not span.special for span in encode(loaded, part).spans) > 1]
+    if not readable:
         raise Problem("The text is empty: give at least one line of two words")
-    return tuple(told)
+    return tuple(readable)
 
 
 def repeated_words(loaded: LoadedModel, count: int, length: int, seed: int) -> tuple[str, ...]:
@@ -64,20 +64,19 @@ def repeated_words(loaded: LoadedModel, count: int, length: int, seed: int) -> t
     words, draw = words_of_one_token(loaded), random.Random(seed)
     around = len(encode(loaded, words[0])) - 1
     half = (length - around) // 2
-    found: list[str] = []
-    while len(found) < count:
+    texts: list[str] = []
+    while len(texts) < count:
         drawn = draw.sample(words, half)
         text = " ".join([*drawn, *drawn])
         if len(encode(loaded, text)) == 2 * half + around:
-            found.append(text)
-    return tuple(found)
+            texts.append(text)
+    return tuple(texts)
 
 
 def words_of_one_token(loaded: LoadedModel) -> list[str]:
     """Plain words that are one token where they stand after a space, and one at the beginning of a text too."""
     tokenizer: Any = loaded.tokenizer
-    known = sorted(tokenizer.get_vocab().items(), key=lambda entry: entry[1])
-    pieces = [piece for piece, _ in known]
+    pieces = tokenizer.get_vocab()
     spaced = {piece[1:] for piece in pieces if piece[:1] in ("Ġ", "▁")}
     plain = {piece for piece in pieces if _WORD.fullmatch(piece)}
     words = sorted(spaced & plain if spaced else plain)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import streamlit as st
 
 from attnviz.app import head_drawing, show, widgets
@@ -19,8 +20,7 @@ from attnviz.canvas.head.pictures import head_picture
 from attnviz.canvas.shared.kinds import HeadScene, Options
 from attnviz.pages.heads import choices
 from attnviz.pages.heads.maths import head_kinds, head_survey
-from attnviz.pages.heads.panels import head_controls
-from attnviz.pages.heads.panels.head_surveys import ShownSurvey
+from attnviz.pages.heads.panels.head_surveys import ShownSurvey, measures
 from attnviz.runs import head_matrix
 from attnviz.runs.head_matrix import Look
 from attnviz.runs.heads import batches
@@ -30,22 +30,22 @@ from attnviz.runs.model_run import Request
 def evidence(shown: ShownSurvey, column: int) -> None:
     """What the head is called, and all that was measured of it."""
     layer, head = shown.survey.places[column]
-    names = head_kinds.names_of(shown.survey, column)
-    called = listed(f"{spoken(head_kinds.KINDS[each.kind][0])} ({each.mean:.2f})" for each in names)
-    said = _("**{model}, layer {layer}, head {head}**: {called}")
-    st.markdown(said.format(model=plain(shown.name), layer=layer, head=head, called=called or _("no name fits")))
-    words, rows = head_controls.measures(), []
-    for name, measure in shown.survey.measures.items():
-        if not math.isnan(measure.mean[column]):
-            rows.append(
-                {
-                    _("measure"): words[name],
-                    _("mean"): f"{measure.mean[column]:.3f}",
-                    _("±"): "" if math.isnan(measure.stderr[column]) else f"{measure.stderr[column]:.3f}",
-                    _("in the first ten"): f"{measure.stability[column]:.0%}",
-                    _("sentences"): int(measure.counts[column]),
-                }
-            )
+    names = head_kinds.names_of(shown.survey, column).items()
+    called = listed(f"{spoken(head_kinds.KINDS[kind][0])} ({mean:.2f})" for kind, mean in names)
+    text = _("**{model}, layer {layer}, head {head}**: {called}")
+    st.markdown(text.format(model=plain(shown.name), layer=layer, head=head, called=called or _("no name fits")))
+    words = measures()
+    rows = [
+        {
+            _("measure"): words[name],
+            _("mean"): f"{measure.mean[column]:.3f}",
+            _("±"): "" if math.isnan(measure.stderr[column]) else f"{measure.stderr[column]:.3f}",
+            _("in the first ten"): f"{measure.stability[column]:.0%}",
+            _("sentences"): int(measure.counts[column]),
+        }
+        for name, measure in shown.survey.measures.items()
+        if not math.isnan(measure.mean[column])
+    ]
     st.dataframe(rows, hide_index=True, key="hd_evidence", height=35 * (len(rows) + 1) + 3)
 
 
@@ -57,10 +57,9 @@ def examples(shown: ShownSurvey, by: str, column: int) -> None:
     if measure is None or not best:
         st.caption(_("No sentence here shows it."))
         return
-    st.markdown(_("**Sentences where it is largest**: {measure}").format(measure=head_controls.measures()[by]))
+    st.markdown(_("**Sentences where it is largest**: {measure}").format(measure=measures()[by]))
     values = measure.best_scores[column]
-    options = {str(n): f"{n}: {values[n - 1]:.2f}" for n in range(1, len(best) + 1)}
-    number = _picked(options)
+    number = _picked({str(n): f"{n}: {values[n - 1]:.2f}" for n in range(1, len(best) + 1)})
     text = shown.survey.sentences[best[number - 1]]
     st.markdown(f"> {plain(text)}")
     book = batches.book_of(text) if shown.config.text == "books" else None
@@ -84,41 +83,25 @@ def examples(shown: ShownSurvey, by: str, column: int) -> None:
 
 def open_explorer(model: str, text: str, at: tuple[int, int]) -> None:
     """Show one head of a model on a sentence, with nothing changed."""
-    link_state.keep_named(
-        "explore",
-        {
-            "model": model,
-            "text": text,
-            "second": "",
-            "pair": None,
-            "at": at,
-            "frame": "usual",
-            "pins": None,
-            "stage": None,
-            "painted": None,
-            "hide": (),
-            "quiet": (),
-        },
-    )
+    here = {"model": model, "text": text, "second": "", "pair": None, "at": at, "frame": "usual"}
+    nothing = {"pins": None, "stage": None, "painted": None, "hide": (), "quiet": ()}
+    link_state.keep_named("explore", here | nothing)
     st.switch_page(file_of("explore"))
 
 
 def strongest(survey: head_survey.Survey, by: str) -> int:
     """The head that shows a measure most; the first one where none was measured."""
-    measure = survey.measures.get(by)
-    if measure is None:
-        measure = next(iter(survey.measures.values()))
-    found = [-math.inf if math.isnan(value) else float(value) for value in measure.mean]
-    return found.index(max(found))
+    measure = survey.measures.get(by) or next(iter(survey.measures.values()))
+    return int(np.nan_to_num(measure.mean, nan=-np.inf).argmax())
 
 
 def _picked(options: dict[str, str]) -> int:
     """Which of the examples is on show."""
-    asked = min(link_state.value(choices.EXAMPLE), len(options))
+    shown = min(link_state.value(choices.EXAMPLE), len(options))
     key = "hd_example_pick"
-    widgets.set_before_drawn(key, str(asked))
+    widgets.set_before_drawn(key, str(shown))
 
-    def heard() -> None:
+    def keep() -> None:
         if not widgets.is_late(key):
             link_state.put(choices.EXAMPLE, int(st.session_state[key] or 1))
 
@@ -128,10 +111,10 @@ def _picked(options: dict[str, str]) -> int:
         format_func=options.__getitem__,
         required=True,
         key=key,
-        on_change=heard,
+        on_change=keep,
         label_visibility="collapsed",
     )
-    return int(picked or asked)
+    return int(picked or shown)
 
 
 def _picture(shown: ShownSurvey, text: str, layer: int, head: int) -> None:
@@ -140,8 +123,8 @@ def _picture(shown: ShownSurvey, text: str, layer: int, head: int) -> None:
     matrix = head_matrix.head_matrix(stack, layer, head, Look())
     title = _("{model}, layer {layer}, head {head}").format(model=run.name, layer=layer, head=head)
     drawn = head_drawing.drawn_alone(matrix, title, None)
-    options = Options(lines=False)  # beside a table there is room for one picture
-    scene = HeadScene(*head_drawing.axes(matrix), options, "hd_example")
+    # beside a table there is room for one picture
+    scene = HeadScene(*head_drawing.axes(matrix), Options(lines=False), "hd_example")
     pins = head_view("hd_example_head", drawn, scene)
     show.under(
         lambda: head_picture(drawn, scene, pins),

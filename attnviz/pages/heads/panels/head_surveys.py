@@ -1,22 +1,158 @@
-"""Where a survey comes from: prepared, finished by another visitor, or made now, with a bar and a stop."""
+"""What is asked of a survey of heads, and where it comes from: prepared, finished by another visitor, or made now."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import streamlit as st
 
-from attnviz.app import live_run
+from attnviz.app import live_run, presenting
 from attnviz.app.cache import model_cache
-from attnviz.app.widgets import number
+from attnviz.app.guarding import show_problem
+from attnviz.app.links import link_state
+from attnviz.app.mends.streamlit_adapter import upload_id
+from attnviz.app.widgets import number, one_of, text_area, two_in_a_row
+from attnviz.base.message import Problem
 from attnviz.base.words import _
-from attnviz.models.loading import availability, version
+from attnviz.models.loading import availabilities, availability, version
 from attnviz.models.settings import current
 from attnviz.pages.heads import choices
 from attnviz.pages.heads.maths import head_survey
+from attnviz.pages.heads.maths.head_survey import Config, Survey, SurveySoFar
 
+NOBODY = "none"  #: no model beside
 HOSTED_SENTENCES = 16  #: of a run of one's own, where strangers share the server
+MOST_DIGITS = 5
+_TAKEN = "_own_text_taken"  #: id of the last file that was opened: a rerun must not take the same upload again
 _ASKED = "_costs_asked_for"
+
+
+@dataclass(frozen=True)
+class HeadsRequest:
+    """What a visitor asked for."""
+
+    model: str
+    other: str | None
+    names: dict[str, str]
+    config: Config
+    by: str
+
+
+def ask() -> HeadsRequest | None:
+    """Draw the controls. None where no model is on this machine, or no text was given; the page then says so."""
+    here = [s for s in availabilities() if s.on_this_machine and s.entry.kind in ("decoder", "encoder")]
+    kinds, names = {s.entry.id: s.entry.kind for s in here}, {s.entry.id: s.name for s in here}
+    if not here:
+        st.info(_("No trained model is on this machine yet: the page “Explore” says how to get one."))
+        return None
+    repeated = link_state.value(choices.TEXT) == "repeated"
+    with two_in_a_row("hd"):
+        model_at, text_at, by_at, other_at, seed_at = st.columns(
+            [1.6, 1.15, 1.15, 1.1, 0.6 if repeated else 0.01], vertical_alignment="bottom"
+        )
+    with model_at:
+        model = one_of(choices.MODEL, _("Model"), names, style="select")
+    with text_at:
+        texts = {
+            "repeated": _("random words, twice"),
+            "books": _("passages of novels"),
+            "own": _("your own text"),
+        }
+        kind = one_of(choices.TEXT, _("Read"), texts, style="select")
+    by_names = offered(kinds[model] == "decoder")
+    with by_at:
+        by = one_of(choices.BY, _("Colour the heads by"), by_names, style="select")
+    with other_at:
+        others = {NOBODY: _("none")} | {each: name for each, name in names.items() if each != model}
+        other = one_of(choices.OTHER, _("Model beside it"), others, style="select")
+    with seed_at if kind == "repeated" else st.container():
+        config = _config(kind)
+    presenting.presenter(presenting.through(choices.BY, by_names))
+    if config is None:
+        return None
+    return HeadsRequest(model, None if other == NOBODY else other, names, config, by)
+
+
+def offered(decoder: bool) -> dict[str, str]:
+    """Measures of a kind of model: an encoder has no next token to lose, a decoder cannot look ahead."""
+    left_out = ("next_token",) if decoder else head_survey.COSTS
+    return {measure: name for measure, name in measures().items() if measure not in left_out}
+
+
+def _config(kind: str) -> Config | None:
+    most = HOSTED_SENTENCES if current().hosted else head_survey.SENTENCES
+    if kind == "repeated":
+        seed = number(choices.SEED, _("Seed"), step=1)
+        return Config("repeated", count=head_survey.SENTENCES if seed == choices.SEED.default else most, seed=seed)
+    if kind == "books":
+        return Config("books")
+    with st.container(border=True):
+        own = _own_text()
+        count = number(
+            choices.COUNT,
+            _("Sentences at most"),
+            step=1,
+            high=most,
+            help=_("Each is cut at 64 tokens; what is longer goes on as the next sentence."),
+            width=170,
+        )
+    return Config("own", own, count) if own else None
+
+
+def _own_text() -> str:
+    """A text that is typed, or read from a file; a sentence that asks for it where there is none."""
+    typed, file = st.columns([1.7, 1], vertical_alignment="bottom")
+    with file:
+        uploaded = st.file_uploader(_("or a text file"), type=["txt", "md", "csv", "py"], key="hd_file")
+    if uploaded is not None and st.session_state.get(_TAKEN) != upload_id(uploaded):
+        st.session_state[_TAKEN] = upload_id(uploaded)
+        _take(uploaded.getvalue())
+    with typed:
+        text = text_area(choices.OWN, _("Your text: a line is a sentence"), height=120)
+    if not text.strip():
+        st.info(_("Type a text of a few lines or open a file: every head is looked for in it."))
+    return text.strip() and text
+
+
+def _take(data: bytes) -> None:
+    """Make a file the visitor's own text, as far as it is not too long."""
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        show_problem(Problem("This file is not text in UTF-8"))
+        return
+    if "\x00" in text:
+        show_problem(Problem("This file is not text: it holds bytes that no text has"))
+        return
+    most = choices.LONGEST_TEXT
+    if len(text) > most:
+        st.info(_("The file has {n:,} characters; the first {most:,} are read.").format(n=len(text), most=most))
+    link_state.put(choices.OWN, text[:most])
+
+
+def measures() -> dict[str, str]:
+    """Pattern or cost -> its name."""
+    return {
+        "induction": _("induction"),
+        "previous_token": _("previous token"),
+        "duplicate_token": _("earlier copies"),
+        "first_token": _("first token"),
+        "same_token": _("the token itself"),
+        "next_token": _("next token"),
+        "silenced": _("cost of silencing it"),
+        "mean": _("cost of its mean in its place"),
+        "direct": _("what it adds to the right token"),
+    }
+
+
+def with_error(mean: float, stderr: float, digits: int, *, signed: bool = False) -> str:
+    """A mean with its standard error, to so many digits that the error is not 0; a single sentence has none."""
+    if 0 < stderr < 0.5 * 10**-digits:
+        digits = min(math.ceil(-math.log10(2 * stderr)), MOST_DIGITS)
+    number = f"{mean:{'+' if signed else ''}.{digits}f}"
+    return number if math.isnan(stderr) else f"{number} ± {stderr:.{digits}f}"
 
 
 @dataclass(frozen=True)
@@ -25,10 +161,10 @@ class ShownSurvey:
 
     model: str
     name: str
-    config: head_survey.Config
-    survey: head_survey.Survey
+    config: Config
+    survey: Survey
     decoder: bool
-    live: tuple[live_run.Live[head_survey.SurveySoFar], ...] = ()
+    live: tuple[live_run.Live[SurveySoFar], ...] = ()
     section: str = "first"  #: "first", or "second" for the model beside it
 
     def has(self, measure: str) -> bool:
@@ -40,29 +176,39 @@ class ShownSurvey:
         return int(self.survey.measures["silenced"].counts.max()) if self.has("silenced") else 0
 
 
-def obtain(section: str, model: str, name: str, config: head_survey.Config) -> ShownSurvey:
+def obtain(section: str, model: str, name: str, config: Config) -> ShownSurvey:
     """The survey of a model, with the bar of what is still being made drawn here; a Problem where it cannot be made."""
     decoder = availability(model).entry.kind == "decoder"
-    prepared = head_survey.find(model, config)
-    if prepared is not None and (prepared.measures.keys() & set(head_survey.COSTS) or not decoder):
-        return ShownSurvey(model, name, config, prepared, decoder, section=section)
-    runs: list[live_run.Live[head_survey.SurveySoFar]] = []
-    survey = prepared
-    if survey is None:
-        live = _patterns(section, model, name, config)
+    engine = model_cache.shared().engine
+    survey = head_survey.find(model, config)
+    runs: list[live_run.Live[SurveySoFar]] = []
+
+    def advance(kind: str, steps: Callable[..., Iterator[SurveySoFar]], text: str, *costs_on: int) -> Survey | None:
+        """Go on with a run of this model, draw its bar, and sum up what has come."""
+        live = live_run.advance(
+            f"{kind}-{section}",
+            (model, version(model), config, *costs_on),
+            lambda: steps(model_cache.model(model), config, *costs_on, by=engine),
+            lambda so_far: so_far.done,
+            elsewhere=not engine.loads_here,
+        )
         runs.append(live)
-        survey = live.result.survey()
+        so_far = live.result
+        done = 0 if so_far.scores is None else so_far.scores.sentences
+        total = costs_on[0] if costs_on else len(so_far.sentences)
+        text = text.format(name=name, share=so_far.share, done=done, all=total)
+        live_run.controls(f"{kind}-{section}", live, so_far.share, text)
+        return so_far.survey()
+
+    if survey is None:
+        survey = advance("heads", head_survey.patterns, _("{name}: {done} of {all} sentences"))
         assert survey is not None  # the first sentence is always waited for
-        if not live.running and not live.stopped and decoder:
-            survey = _with_costs(section, model, config, survey, runs)
-    elif decoder:
-        survey = _with_costs(section, model, config, survey, runs)
+    count = _costs_asked(model, config)
+    has_costs = bool(survey.measures.keys() & set(head_survey.COSTS))
+    if decoder and count is not None and not has_costs and not any(live.running or live.stopped for live in runs):
+        costs = advance("costs", head_survey.costs, _("costs: {share:.0%}, {done} of {all} sentences"), count)
+        survey = survey if costs is None else survey.with_measures_of(costs)
     return ShownSurvey(model, name, config, survey, decoder, tuple(runs), section)
-
-
-def most_sentences() -> int:
-    """How many sentences a visitor's own run may have."""
-    return HOSTED_SENTENCES if current().hosted else head_survey.SENTENCES
 
 
 def offer_costs(shown: ShownSurvey) -> None:
@@ -84,7 +230,7 @@ def offer_costs(shown: ShownSurvey) -> None:
             icon=":material/timer:",
             key=f"hd_measure_{shown.model}",
             on_click=_ask,
-            args=((shown.model, shown.config, count),),
+            args=(shown.model, shown.config, count),
         )
     st.caption(
         _("{heads} heads are taken away one by one: minutes on a small model, and what is done is kept.").format(
@@ -95,60 +241,15 @@ def offer_costs(shown: ShownSurvey) -> None:
 
 def go_on(*shown: ShownSurvey) -> None:
     """Run the page again where more is to come. Last on the page."""
-    for each in shown:
-        for live in each.live:
-            live_run.again(live)
+    for live in (live for each in shown for live in each.live):
+        live_run.again(live)
 
 
-def _patterns(
-    section: str, model: str, name: str, config: head_survey.Config
-) -> live_run.Live[head_survey.SurveySoFar]:
-    live = live_run.advance(
-        f"heads-{section}",
-        (model, version(model), config),
-        lambda: head_survey.patterns(model_cache.model(model), config, model_cache.shared().engine),
-        lambda progress: progress.done,
-        elsewhere=not model_cache.shared().engine.loads_here,
-    )
-    said = _("{name}: {done} of {all} sentences").format(
-        name=name, done=round(live.result.share * len(live.result.sentences)), all=len(live.result.sentences)
-    )
-    live_run.controls(f"heads-{section}", live, live.result.share, said)
-    return live
-
-
-def _with_costs(
-    section: str,
-    model: str,
-    config: head_survey.Config,
-    survey: head_survey.Survey,
-    runs: list[live_run.Live[head_survey.SurveySoFar]],
-) -> head_survey.Survey:
-    """The survey with the costs that were asked for, as far as they are measured."""
-    count = _asked(model, config)
-    if count is None:
-        return survey
-    live = live_run.advance(
-        f"costs-{section}",
-        (model, version(model), config, count),
-        lambda: head_survey.costs(model_cache.model(model), config, count, model_cache.shared().engine),
-        lambda progress: progress.done,
-        elsewhere=not model_cache.shared().engine.loads_here,
-    )
-    runs.append(live)
-    done = 0 if live.result.scores is None else live.result.scores.sentences
-    said = _("costs: {share:.0%}, {done} of {all} sentences").format(share=live.result.share, done=done, all=count)
-    live_run.controls(f"costs-{section}", live, live.result.share, said)
-    found = live.result.survey()
-    return survey if found is None else survey.with_measures_of(found)
-
-
-def _ask(what: tuple[str, head_survey.Config, int]) -> None:
+def _ask(model: str, config: Config, count: int) -> None:
     """Remember that costs were asked for. A callback."""
-    model, config, count = what
     st.session_state.setdefault(_ASKED, {})[model, config] = count
 
 
-def _asked(model: str, config: head_survey.Config) -> int | None:
-    asked: dict[tuple[str, head_survey.Config], int] = st.session_state.get(_ASKED, {})
+def _costs_asked(model: str, config: Config) -> int | None:
+    asked: dict[tuple[str, Config], int] = st.session_state.get(_ASKED, {})
     return None if current().hosted else asked.get((model, config))

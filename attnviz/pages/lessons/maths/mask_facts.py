@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from attnviz.base.message import Several
+from attnviz.base.words import N_
 from attnviz.core import masks
-from attnviz.pages.lessons.maths.subject import Facts, Subject
+from attnviz.pages.lessons.maths.lesson_parts import Facts, Lesson, LessonPicture, LessonStep, Notes, Question, Subject
 
 
 def square(subject: Subject) -> Facts:
@@ -41,16 +42,111 @@ def examples(subject: Subject) -> Facts:
     words = subject.words
     shown = [f"{' '.join(words[: i + 1])} → {words[i + 1]}" for i in range(min(3, len(words) - 1))]
     count = len(words) - 1
-    near = {"one": 1, "all": count}
-    right = "one" if near["one"] == count == 1 else "all"
-    return Facts({"n": len(words), "count": count, "shown": Several(tuple(shown)) if shown else words[0]}, right)
+    values = {"n": len(words), "count": count, "shown": Several(tuple(shown)) if shown else words[0]}
+    return Facts(values, "one" if count == 1 else "all")
 
 
 def too_late(subject: Subject) -> Facts:
     """Weights set to 0 after softmax, instead of scores to minus infinity before it."""
-    weights = subject.by_hand().tensors["weights"][0, 0]
-    n = len(weights)
-    left = np.where(np.tri(n, dtype=bool), weights, 0.0).sum(-1)
-    before = subject.by_hand(mask="causal").tensors["weights"][0, 0].sum(-1)
-    right = "less" if float(left[0]) < 1 - 1e-6 else "one"
-    return Facts({"word": subject.words[0], "left": float(left[0]), "proper": float(before[0])}, right)
+    after, before = (subject.by_hand(mask=mask).tensors["weights"][0, 0, 0] for mask in ("none", "causal"))
+    left = float(after[0])  # the first word may see itself alone
+    values = {"word": subject.words[0], "left": left, "proper": float(before.sum())}
+    return Facts(values, "less" if left < 1 - 1e-6 else "one")
+
+
+LESSON = Lesson(
+    "masks",
+    N_("Masks, and why a causal one"),
+    (
+        LessonStep(
+            N_("Without a mask all look at all"),
+            N_("{n} words make {n} × {n} = {all} scores. “{first}” can look at “{last}”, which comes after it."),
+            LessonPicture("mask", {"mask": "none"}),
+            N_("Click a cell on the left to hide it, and watch its row on the right."),
+            square,
+            notes=Notes(N_("A model that only reads, such as BERT, has no mask but for padding."), "", 3),
+            terms=("mask", "self_attention"),
+            page="masks",
+        ),
+        LessonStep(
+            N_("A causal mask hides what comes later"),
+            N_(
+                "A model that writes must not see the word that it is to guess. So each word sees itself and "
+                "those before it."
+            ),
+            LessonPicture("mask", {"mask": "none"}),
+            N_("Predict, then read the picture row by row."),
+            kept,
+            Question(
+                N_("How many of the {all} scores does a causal mask keep?"),
+                N_("{kept} of {all}: 1 + 2 + … + {n}, a little more than half, because each word sees itself."),
+                {"half": N_("exactly half, {half}"), "triangle": N_("{triangle}"), "line": N_("{line}, one a row")},
+            ),
+            LessonPicture("mask", {"mask": "causal"}),
+            Notes(
+                N_("Rows look, columns are looked at: the upper right is the future."),
+                N_("They hide the lower left."),
+                4,
+            ),
+            ("causal_mask",),
+            "masks",
+        ),
+        LessonStep(
+            N_("What comes later changes nothing"),
+            N_("Take the last word, “{last}”, away, and compare the outputs of the words before it."),
+            LessonPicture("board", {"step": "softmax", "mask": "causal"}),
+            N_("Type a longer sentence that begins the same way: the first rows stay."),
+            later_words,
+            Question(
+                N_("Under a causal mask: do the outputs of earlier words change?"),
+                N_("By at most {causal:.1g} under the mask, and by {open:.2g} without one."),
+                {"no": N_("no"), "yes": N_("yes, a little")},
+            ),
+            notes=Notes(N_("This is what makes caching possible, in lesson 7."), "", 3),
+            terms=("causal_mask", "kv_cache"),
+            page="masks",
+        ),
+        LessonStep(
+            N_("One sentence is many examples"),
+            N_(
+                "Because no word sees what follows, each can be asked for the next one, all in one pass: {shown}. That "
+                "is how language models are trained."
+            ),
+            LessonPicture("mask", {"mask": "causal"}),
+            N_("Open one cell in the upper right: now one of the answers is given away."),
+            examples,
+            Question(
+                N_("How many training examples are these {n} words, in one pass?"),
+                N_("{count}: each word but the last is asked for the one after it."),
+                {"one": N_("1: the last word"), "all": N_("{count}")},
+            ),
+            notes=Notes(
+                N_("A text of 8,192 tokens is 8,191 questions for the price of one pass."),
+                N_("They think of one guess for each sentence."),
+                4,
+            ),
+            terms=("next_token", "causal_mask"),
+            page="masks",
+            seen={"m_view": "training"},
+        ),
+        LessonStep(
+            N_("Before softmax, not after it"),
+            N_("A mask sets scores to minus infinity before softmax. Why not simply set weights to 0 after it?"),
+            LessonPicture("board", {"step": "mask", "mask": "causal"}),
+            N_("Choose a hidden cell and read what becomes of its score."),
+            too_late,
+            Question(
+                N_("Weights set to 0 after softmax: what does the row of “{word}” sum to?"),
+                N_(
+                    "To {left:.2f}; masked before softmax it sums to {proper:.2f}. The words that it may see get "
+                    "too little."
+                ),
+                {"one": N_("to 1, as always"), "less": N_("to less than 1")},
+            ),
+            notes=Notes(N_("A common mistake in code, and it trains: only worse."), "", 3),
+            terms=("mask", "softmax"),
+            page="masks",
+            seen={"m_view": "traps"},
+        ),
+    ),
+)

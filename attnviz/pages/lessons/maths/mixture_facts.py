@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import torch
 
+from attnviz.base.words import N_
 from attnviz.core.attention import attend
-from attnviz.pages.lessons.maths.subject import Facts, Subject
+from attnviz.pages.lessons.maths.lesson_parts import Facts, Lesson, LessonPicture, LessonStep, Notes, Question, Subject
 
 NEW_WORD, OTHER_NEW_WORD = "moon", "sun"
 
@@ -18,7 +19,7 @@ def tokens(subject: Subject) -> Facts:
 
 
 def favourite(subject: Subject) -> Facts:
-    """The key that the told row looks at most; offered beside two others that it may look at."""
+    """The key that the row on show looks at most; offered beside two others that it may look at."""
     matrix, row = subject.matrix(), subject.row
     seen = np.where(matrix.hidden[row], -1.0, matrix.values[row])
     best = int(seen.argmax())
@@ -73,3 +74,121 @@ def swapped(subject: Subject) -> Facts:
     changed = int((np.abs(after - before).max(-1) > 1e-6).sum())
     right = "all" if changed == len(words) else "one" if changed == 1 else "none" if not changed else "some"
     return Facts({"word": words[0], "new": new, "rows": changed, "n": len(words)}, right)
+
+
+LESSON = Lesson(
+    "attention",
+    N_("What attention is"),
+    (
+        LessonStep(
+            N_("A sentence becomes tokens"),
+            N_(
+                "A model cuts your sentence into {n} tokens, from “{first}” to “{last}”. Each token becomes a list of "
+                "numbers, a vector. At the start that vector knows nothing of its neighbours."
+            ),
+            LessonPicture("tokens", {"show": "vectors"}),
+            N_("Type another sentence at the top and see where it is cut."),
+            tokens,
+            notes=Notes(
+                N_("Everything that follows has one row for each of these pieces."),
+                N_("They take tokens for words. A rare word is cut into several tokens."),
+                2,
+            ),
+            terms=("token", "embedding"),
+            page="explore",
+        ),
+        LessonStep(
+            N_("Each token looks at others"),
+            N_(
+                "Attention lets “{token}” look at {n} tokens, itself included, and gives each of them a weight. The "
+                "weights say how much it takes from each."
+            ),
+            LessonPicture("tokens", {"show": "asked"}),
+            N_("Predict first. Then point at other rows of the picture."),
+            favourite,
+            Question(
+                N_("Which of these does “{token}” look at most, in this head?"),
+                N_("“{token}” gives {share:.0%} of its attention to “{key}”."),
+            ),
+            LessonPicture("head"),
+            Notes(
+                N_("Ask the room for a show of hands before you press a button."),
+                N_("They expect what a person would look at. One head among hundreds need not look there."),
+                4,
+            ),
+            ("attention", "weight", "head"),
+            "home",
+        ),
+        LessonStep(
+            N_("The weights of a row sum to 1"),
+            N_(
+                "“{token}” shares a total weight of {total:.2f} among the {n} tokens that it may see. Here "
+                "{hidden} are "
+                "hidden from it. More for one token is less for the others."
+            ),
+            LessonPicture("head"),
+            N_("Change the mask or the scale above the picture: the row is shared out anew, and sums to 1 again."),
+            row_sum,
+            notes=Notes(
+                N_("A row is a budget. That is what softmax is for: it turns any numbers into shares."),
+                N_("They read columns as sums too. Only rows sum to 1."),
+                3,
+            ),
+            terms=("softmax", "weight"),
+            page="home",
+        ),
+        LessonStep(
+            N_("The new vector is a mixture"),
+            N_(
+                "The new vector of “{word}” is a weighted mixture: each token’s value vector times its weight, "
+                "added up. "
+                "That is all that attention does."
+            ),
+            LessonPicture("board", {"step": "sum"}),
+            N_("Choose a number on the right: the picture shows which weights and values it is made of."),
+            one_hot,
+            Question(
+                N_("If “{word}” gave all its weight to “{other}”, what would come out?"),
+                N_(
+                    "It is the value of “{other}”, to within {difference:.1g}: 1 times that vector, 0 times the others."
+                ),
+                {
+                    "value": N_("the value vector of “{other}”"),
+                    "mean": N_("the mean of all value vectors"),
+                    "zero": N_("zero"),
+                },
+            ),
+            notes=Notes(
+                N_("Weights choose, values are what is carried."),
+                N_("They think attention copies tokens. It mixes vectors, and copies only when one weight is 1."),
+                4,
+            ),
+            terms=("value", "weight"),
+            page="build",
+            seen={"b_step": "sum"},
+        ),
+        LessonStep(
+            N_("Another word, another mixture"),
+            N_("The weights are not stored in the model. They are computed anew from the words of each sentence."),
+            LessonPicture("board", {"step": "softmax"}),
+            N_("Exchange the first word of the sentence at the top and watch all rows."),
+            swapped,
+            Question(
+                N_("“{word}” becomes “{new}”, and no mask hides it. In how many of the {n} rows do weights change?"),
+                N_(
+                    "In {rows} of {n}: every token looks at the new word’s key too, and a row that gives it another "
+                    "weight has another rest for the others."
+                ),
+                {"one": N_("in its own row only"), "all": N_("in every row"), "none": N_("in none")},
+            ),
+            notes=Notes(
+                N_("A layer with fixed weights would mix every sentence alike. This is the difference."),
+                N_("They answer “its own row”. Its column changes as well, and with it every row."),
+                4,
+            ),
+            terms=("attention", "softmax"),
+            page="build",
+            seen={"b_step": "softmax"},
+        ),
+    ),
+)

@@ -7,19 +7,28 @@ import math
 import numpy as np
 
 from attnviz.base.message import Problem
+from attnviz.base.words import N_
 from attnviz.models.architecture import Architecture
 from attnviz.pages.lessons.maths.cache_facts import MODEL, NAME, total_parameters
-from attnviz.pages.lessons.maths.subject import Facts, Subject
+from attnviz.pages.lessons.maths.lesson_parts import (
+    Facts,
+    Lesson,
+    LessonPicture,
+    LessonStep,
+    Notes,
+    Question,
+    Subject,
+    nearest,
+)
 from attnviz.runs.predictions import TokenChoice, slots, token_choices
 
 OFFERED = 3
 
 
 def chain(subject: Subject) -> Facts:
-    if subject.stack is None:
-        return Facts({"n": len(subject.tokens), "layers": 1, "heads": 1})
-    layers = subject.stack.layers
-    return Facts({"n": len(subject.tokens), "layers": len(layers), "heads": layers[0].n_heads})
+    layers = () if subject.stack is None else subject.stack.layers
+    heads = layers[0].n_heads if layers else 1
+    return Facts({"n": len(subject.tokens), "layers": len(layers) or 1, "heads": heads})
 
 
 def residual(subject: Subject) -> Facts:
@@ -31,9 +40,8 @@ def residual(subject: Subject) -> Facts:
 def share(_subject: Subject) -> Facts:
     attention, everything = Architecture.preset(MODEL).attention_parameters(), total_parameters()
     part = attention / everything
-    near = {"sixth": 1 / 6, "half": 1 / 2, "most": 9 / 10}
-    right = min(near, key=lambda name: abs(near[name] - part))
-    return Facts({"model": NAME, "share": part, "attention": attention / 1e9, "all": everything / 1e9}, right)
+    values = {"model": NAME, "share": part, "attention": attention / 1e9, "all": everything / 1e9}
+    return Facts(values, nearest({"sixth": 1 / 6, "half": 1 / 2, "most": 9 / 10}, part))
 
 
 def likeliest(subject: Subject, n: int = 8) -> list[TokenChoice]:
@@ -46,25 +54,121 @@ def likeliest(subject: Subject, n: int = 8) -> list[TokenChoice]:
 
 def following(subject: Subject) -> Facts:
     """The likeliest next token, offered among the three likeliest in the order of the alphabet."""
-    found = likeliest(subject)
-    offered = sorted(found[:OFFERED], key=lambda each: each.label)
+    first, second, *others = likeliest(subject, OFFERED)
     values = {
-        "token": found[0].label,
-        "share": found[0].probability,
-        "second": found[1].label,
-        "second_share": found[1].probability,
+        "token": first.label,
+        "share": first.probability,
+        "second": second.label,
+        "second_share": second.probability,
     }
-    return Facts(values, str(found[0].token), tuple((str(each.token), each.label) for each in offered))
+    offered = sorted((first, second, *others), key=lambda each: each.label)
+    return Facts(values, str(first.token), tuple((str(each.token), each.label) for each in offered))
 
 
 def surprise(subject: Subject) -> Facts:
     """What the model is paid for in training: the negative logarithm of the right token's probability."""
-    found = likeliest(subject)
-    return Facts(
-        {"token": found[0].label, "share": found[0].probability, "loss": -math.log(max(found[0].probability, 1e-30))}
-    )
+    first = likeliest(subject)[0]
+    return Facts({"token": first.label, "share": first.probability, "loss": -math.log(max(first.probability, 1e-30))})
 
 
 def loop(subject: Subject) -> Facts:
-    found = likeliest(subject)
-    return Facts({"token": found[0].label, "longer": subject.text.rstrip() + found[0].text})
+    first = likeliest(subject)[0]
+    return Facts({"token": first.label, "longer": subject.text.rstrip() + first.text})
+
+
+LESSON = Lesson(
+    "model",
+    N_("From token to next token"),
+    (
+        LessonStep(
+            N_("Layer upon layer"),
+            N_(
+                "{n} tokens go through {layers} layers. Each has attention with {heads} heads, where tokens "
+                "hear of each "
+                "other, and a feed-forward part, where each token thinks alone."
+            ),
+            LessonPicture("heads"),
+            N_("Choose a head of the first layer, then one of the last."),
+            chain,
+            notes=Notes(N_("Attention moves, feed-forward computes. Then the same again, with other weights."), "", 4),
+            terms=("layer", "head"),
+            page="explore",
+        ),
+        LessonStep(
+            N_("Each layer adds"),
+            N_("“{word}” keeps its vector. What attention gives for it is added to the vector."),
+            LessonPicture("board", {"step": "residual"}),
+            N_("Choose a number and read its two parts."),
+            residual,
+            Question(
+                N_("The output of attention and the token’s old vector: what becomes of them?"),
+                N_("They are added, to within {difference:.1g}: nothing is lost, a layer only writes into the stream."),
+                {"replaced": N_("the new one replaces the old"), "added": N_("they are added")},
+            ),
+            notes=Notes(N_("The residual stream is the road, layers are what drives up to it."), "", 3),
+            terms=("layer",),
+            page="build",
+            seen={"b_step": "residual"},
+        ),
+        LessonStep(
+            N_("How much of a model is attention?"),
+            N_("{model} has {all:.2f} billion parameters."),
+            LessonPicture("tokens"),
+            N_("Predict before you look."),
+            share,
+            Question(
+                N_("What share of them are W_Q, W_K, W_V and W_O?"),
+                N_("{attention:.2f} of {all:.2f} billion, {share:.0%}. Most of the rest is feed-forward."),
+                {"sixth": N_("about a sixth"), "half": N_("about half"), "most": N_("nine tenths")},
+            ),
+            LessonPicture("sharing"),
+            Notes(N_("“Attention is all you need”: by weight it is the smaller part."), "", 3),
+            ("multi_head",),
+            "sharing",
+            {"h_view": "count"},
+        ),
+        LessonStep(
+            N_("The last token’s vector is a guess"),
+            N_(
+                "After the last layer the vector of the last token is compared with every token of the "
+                "vocabulary. That "
+                "gives a logit for each, and softmax makes probabilities of them."
+            ),
+            LessonPicture("tokens"),
+            N_("Predict what comes next, then type a sentence that ends in the middle."),
+            following,
+            Question(
+                N_("Which token does the model hold most likely now?"),
+                N_("“{token}” with {share:.1%}, then “{second}” with {second_share:.1%}."),
+            ),
+            LessonPicture("next"),
+            Notes(N_("The same softmax as in attention, over tens of thousands of tokens."), "", 4),
+            ("logit", "next_token", "softmax"),
+            "explore",
+        ),
+        LessonStep(
+            N_("What training rewards"),
+            N_(
+                "If “{token}” is the right one, with {share:.0%}, the loss is −ln {share:.3f} = {loss:.2f} "
+                "nats. Training "
+                "changes every W a little so that the loss falls: that is how heads learn where to look."
+            ),
+            LessonPicture("next"),
+            N_("Find a sentence whose end the model is sure of."),
+            surprise,
+            notes=Notes(N_("Nobody labels attention. All of it comes from guessing the next token."), "", 4),
+            terms=("nat", "logit"),
+            page="explore",
+        ),
+        LessonStep(
+            N_("And again"),
+            N_("The token is put after the text, “{longer}”, and everything begins anew. That is a language model."),
+            LessonPicture("player", {"decoder": "trained"}),
+            N_("Play it, then go back to any lesson with a sentence of your own."),
+            loop,
+            notes=Notes(N_("Close by opening Explore on a sentence from the room."), "", 3),
+            terms=("decode", "kv_cache"),
+            page="decoding",
+        ),
+    ),
+)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import torch
 
+from attnviz.base.words import N_
 from attnviz.core.positions import ALiBi
-from attnviz.pages.lessons.maths.subject import Facts, Subject
+from attnviz.pages.lessons.maths.lesson_parts import Facts, Lesson, LessonPicture, LessonStep, Notes, Question, Subject
 from attnviz.pages.positions.maths import pair_rotation, shuffled_words
 
 STEP = 5  #: positions that query and key move on together
@@ -63,3 +64,103 @@ def taken_off(_subject: Subject) -> Facts:
 def by_mask(subject: Subject) -> Facts:
     free, causal = moved(subject, "none").every["none"]
     return Facts({"free": free, "causal": causal}, "yes" if causal > 1e-9 else "no")
+
+
+LESSON = Lesson(
+    "order",
+    N_("How order gets in"),
+    (
+        LessonStep(
+            N_("A bag of words"),
+            N_("Nothing so far says which word comes first. Read the sentence backwards: “{backwards}”."),
+            LessonPicture("tokens"),
+            N_("Predict what attention without positions and without a mask makes of it."),
+            bag,
+            Question(
+                N_("Does any word get another output?"),
+                N_(
+                    "No number changes by more than {change:.1g}, which is rounding: to attention it is the same "
+                    "sentence."
+                ),
+                {"same": N_("no"), "different": N_("yes")},
+            ),
+            LessonPicture("order", {"kind": "none"}),
+            Notes(N_("“Dog bites man” and “man bites dog” would be one and the same."), "", 4),
+            ("position", "self_attention"),
+            "positions",
+        ),
+        LessonStep(
+            N_("Add the place to the vector"),
+            N_(
+                "The first transformer adds a pattern of sines and cosines to each word’s vector, another one "
+                "for each place."
+            ),
+            LessonPicture("order", {"kind": "sinusoidal"}),
+            N_("Compare the two pictures now."),
+            added,
+            notes=Notes(
+                N_("The output of “{word}” now changes by up to {change:.2f}, where outputs reach {largest:.2f}."),
+                N_("They fear that adding spoils the word. In many dimensions there is room for both."),
+                4,
+            ),
+            terms=("sinusoidal", "position"),
+            page="positions",
+        ),
+        LessonStep(
+            N_("Turn query and key instead"),
+            N_(
+                "Llama, Qwen, Gemma and many others use RoPE: pairs of numbers in q and k are turned by an angle that "
+                "grows with the place. Query at {q_at}, key at {k_at}: their score is {before:.2f}."
+            ),
+            LessonPicture("circle"),
+            N_("Predict, then let both walk on together."),
+            turned,
+            Question(
+                N_("Both move on by {step} places. What happens to the score?"),
+                N_(
+                    "It stays, {before:.2f} and {after:.2f}: only the distance counts. If the query alone moves, it is "
+                    "{apart:.2f}."
+                ),
+                {"same": N_("it stays"), "different": N_("it changes")},
+            ),
+            notes=Notes(N_("Two clock hands: both an hour later, the angle between them is the same."), "", 5),
+            terms=("rope",),
+            page="positions",
+            seen={"p_section": "circle"},
+        ),
+        LessonStep(
+            N_("Or take something off the score"),
+            N_("ALiBi leaves the vectors alone and takes something off each score, more the farther the key is."),
+            LessonPicture("order", {"kind": "alibi", "mask": "causal"}),
+            N_("Look for how the weights fade to the left."),
+            taken_off,
+            Question(
+                N_("Which key loses more, one {near_at} place away or one {far_at} places away?"),
+                N_(
+                    "{near:.2f} is taken off at distance {near_at} and {far:.2f} at {far_at}, in the first of four "
+                    "heads."
+                ),
+                {"near": N_("the near one"), "same": N_("both the same"), "far": N_("the far one")},
+            ),
+            notes=Notes(N_("No parameters at all, and it carries on beyond the length of training."), "", 3),
+            terms=("alibi",),
+            page="positions",
+        ),
+        LessonStep(
+            N_("A mask is an order too"),
+            N_("Without positions and without a mask, reading backwards changes outputs by {free:.1g}: nothing."),
+            LessonPicture("order", {"kind": "none"}),
+            N_("Predict, then compare the first rows."),
+            by_mask,
+            Question(
+                N_("Still without positions, but with a causal mask: can the order be felt?"),
+                N_("Outputs change by up to {causal:.2g}. A word sees those before it: where they differ, an order."),
+                {"yes": N_("yes"), "no": N_("no")},
+            ),
+            LessonPicture("order", {"kind": "none", "mask": "causal"}),
+            Notes(N_("Some decoders are trained without any positions, and it works."), "", 3),
+            ("causal_mask", "position"),
+            "positions",
+        ),
+    ),
+)

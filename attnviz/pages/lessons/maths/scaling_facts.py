@@ -8,8 +8,18 @@ import numpy as np
 import torch
 
 from attnviz.base.head_edit import HeadEdit
+from attnviz.base.words import N_
 from attnviz.core.measures import entropy
-from attnviz.pages.lessons.maths.subject import Facts, Subject
+from attnviz.pages.lessons.maths.lesson_parts import (
+    Facts,
+    Lesson,
+    LessonPicture,
+    LessonStep,
+    Notes,
+    Question,
+    Subject,
+    nearest,
+)
 from attnviz.pages.scaling.maths import growing_width, saturation, variance
 
 USUAL, WIDE = 64, 512
@@ -19,8 +29,8 @@ def spread(_subject: Subject) -> Facts:
     """How large a dot product of random q and k typically is: the root of its measured variance."""
     measured = variance.first(variance.Config(d_k=USUAL))
     typical = math.sqrt(measured.raw.variance)
-    near = {"one": 1.0, "root": math.sqrt(USUAL), "all": float(USUAL)}
-    right = min(near, key=lambda name: abs(math.log(near[name] / typical)))
+    answers = {"one": 1, "root": math.sqrt(USUAL), "all": USUAL}
+    right = nearest({name: math.log(number) for name, number in answers.items()}, math.log(typical))
     values = {
         "d_k": USUAL,
         "root": math.sqrt(USUAL),
@@ -37,7 +47,7 @@ def saturated(_subject: Subject) -> Facts:
 
 
 def off(subject: Subject) -> Facts:
-    """The told row with and without scaling."""
+    """The row that lessons speak of, with and without scaling."""
     row = subject.row
     before, after = subject.matrix(), subject.matrix(HeadEdit(scale="none"))
     one, other = (
@@ -56,9 +66,9 @@ def off(subject: Subject) -> Facts:
 
 def gradient(_subject: Subject) -> Facts:
     """How much of a change in the scores softmax lets through: the median norm of its Jacobian."""
-    at = {name: _median_norm(name) for name in ("raw", "sqrt")}
-    right = "less" if at["raw"] < at["sqrt"] else "more" if at["raw"] > at["sqrt"] else "same"
-    return Facts({"d_k": WIDE, "raw": at["raw"], "scaled": at["sqrt"], "times": at["sqrt"] / at["raw"]}, right)
+    raw, scaled = _median_norm("raw"), _median_norm("sqrt")
+    right = "less" if raw < scaled else "more" if raw > scaled else "same"
+    return Facts({"d_k": WIDE, "raw": raw, "scaled": scaled, "times": scaled / raw}, right)
 
 
 def _median_norm(alternative: str) -> float:
@@ -72,6 +82,133 @@ def too_much(_subject: Subject) -> Facts:
     row = growing_width.run(growing_width.Config(d_k=WIDE))
     weights = torch.softmax(torch.from_numpy(row.raw.logits).double() / WIDE, 0)
     largest, even = float(weights.max()), 1 / len(weights)
-    near = {"even": even, "same": row.scaled.largest, "one": 1.0}
-    right = min(near, key=lambda name: abs(near[name] - largest))
+    right = nearest({"even": even, "same": row.scaled.largest, "one": 1}, largest)
     return Facts({"d_k": WIDE, "largest": largest, "even": even, "scaled": row.scaled.largest}, right)
+
+
+LESSON = Lesson(
+    "scaling",
+    N_("Why divide by √d_k?"),
+    (
+        LessonStep(
+            N_("Longer vectors, larger scores"),
+            N_(
+                "A score adds up d_k products. Take q and k whose numbers are random, with mean 0 and variance 1, and "
+                "d_k = {d_k} of them."
+            ),
+            LessonPicture("bars", {"d_k": "64"}),
+            N_("Move the slider for d_k and watch the bars, raw and scaled."),
+            spread,
+            Question(
+                N_("How large is such a score typically?"),
+                N_(
+                    "Measured on {pairs:,} pairs: {typical:.2f}. The variance of the sum is d_k = {d_k}, so its root, "
+                    "√{d_k} = {root:.0f}, is typical. Divided by it, {scaled:.2f}."
+                ),
+                {"one": N_("about 1"), "root": N_("about {root:.0f}"), "all": N_("about {d_k}")},
+            ),
+            notes=Notes(
+                N_("Signs differ, so most terms cancel: the sum grows like a random walk, with the root."),
+                N_("They answer {d_k}, as if all terms had one sign."),
+                4,
+            ),
+            terms=("score", "scaling"),
+            page="scaling",
+            seen={"s_section": "variance"},
+        ),
+        LessonStep(
+            N_("Large scores: one key takes all"),
+            N_(
+                "At d_k = {d_k} the largest of {n} weights is {raw:.0%} without scaling and {scaled:.0%} with it. "
+                "Differences of scores are factors of weights, so large scores leave one winner."
+            ),
+            LessonPicture("bars", {"d_k": "512"}),
+            N_("Find the d_k at which the largest raw weight passes one half."),
+            saturated,
+            notes=Notes(
+                N_("This is called saturation. Nothing was learned here: the vectors are random."),
+                N_("They think the winner means something. It won by chance."),
+                4,
+            ),
+            terms=("saturation", "softmax"),
+            page="scaling",
+        ),
+        LessonStep(
+            N_("On a real head"),
+            N_(
+                "Now the head of lesson 1, on your sentence. It was trained with scaling, and this can be switched off."
+            ),
+            LessonPicture("head"),
+            N_("Predict, then switch the scale above the picture back and forth."),
+            off,
+            Question(
+                N_("What happens to the row of “{token}” when scaling is off?"),
+                N_("Its weight on “{key}” goes from {before:.1%} to {after:.1%}."),
+                {
+                    "flatter": N_("its weights become more even"),
+                    "sharper": N_("fewer tokens get more of it"),
+                    "same": N_("nothing: its order stays"),
+                },
+            ),
+            LessonPicture("head", {"scale": "none"}),
+            Notes(
+                N_("The order of the weights stays: softmax never swaps two keys. Only their distance grows."),
+                N_("They mix up “the order stays” with “nothing changes”."),
+                4,
+            ),
+            ("scaling", "entropy"),
+            "home",
+            {"scaled": "false"},
+        ),
+        LessonStep(
+            N_("Why that hurts: no gradient"),
+            N_(
+                "Training changes scores a little and looks at what comes of it. Once you have predicted, a curve "
+                "shows how much of a change in the scores softmax lets through."
+            ),
+            LessonPicture("bars", {"d_k": "512"}),
+            N_("Predict, then compare the curves at large d_k."),
+            gradient,
+            Question(
+                N_("Without scaling, at d_k = {d_k}: how much gets through, compared to with scaling?"),
+                N_(
+                    "The median is {raw:.1g} without and {scaled:.2f} with scaling: a row that is almost one-hot "
+                    "hardly answers to its scores."
+                ),
+                {"more": N_("more"), "same": N_("as much"), "less": N_("much less")},
+            ),
+            LessonPicture("curves", {"d_k": "512"}),
+            Notes(
+                N_("“Regions with tiny gradients”: this is the sentence from the paper, measured."),
+                N_("They think large weights mean large gradients. At 0 and at 1 softmax is flat."),
+                4,
+            ),
+            ("saturation", "softmax"),
+            "scaling",
+            {"s_section": "saturation"},
+        ),
+        LessonStep(
+            N_("Why the root, and not d_k?"),
+            N_("Why not be safe and divide by d_k itself? Then scores shrink as d_k grows."),
+            LessonPicture("bars", {"d_k": "512"}),
+            N_("Predict, then move d_k with the third row of bars on show."),
+            too_much,
+            Question(
+                N_("Divided by d_k = {d_k}: what are the weights like?"),
+                N_(
+                    "The largest is {largest:.1%}, and even weights would be {even:.1%} each; divided by √d_k it is "
+                    "{scaled:.0%}. The root keeps the spread of scores at 1, whatever d_k is."
+                ),
+                {"even": N_("almost even"), "same": N_("as with √d_k"), "one": N_("one key has all")},
+            ),
+            LessonPicture("bars", {"d_k": "512", "also": "inverse"}),
+            Notes(
+                N_("Too large: one winner by chance. Too small: a plain mean. The root is in between for every d_k."),
+                "",
+                3,
+            ),
+            ("scaling", "temperature"),
+            "scaling",
+        ),
+    ),
+)

@@ -1,85 +1,49 @@
-"""The eight lessons, in the order in which one learns, and the way from one step to the next."""
+"""The eight lessons, in the order in which one learns, and the names of their facts."""
 
 from __future__ import annotations
 
-import streamlit as st
-
-from attnviz.app.links import link_state
-from attnviz.pages.lessons import choices
-from attnviz.pages.lessons.panels import (
-    lesson_attention,
-    lesson_cache,
-    lesson_masks,
-    lesson_model,
-    lesson_order,
-    lesson_row,
-    lesson_scaling,
-    lesson_several_heads,
+from attnviz.pages.lessons.maths import (
+    cache_facts,
+    heads_facts,
+    mask_facts,
+    mixture_facts,
+    model_facts,
+    order_facts,
+    row_facts,
+    scaling_facts,
 )
-from attnviz.pages.lessons.panels import own as own_panel
-from attnviz.pages.lessons.panels.lesson_form import Lesson
-
-PICTURE_KEY = "l-pic-"
+from attnviz.pages.lessons.maths.lesson_parts import FactsOf, Lesson, nothing
 
 LESSONS: dict[str, Lesson] = {
     module.LESSON.id: module.LESSON
     for module in (
-        lesson_attention,
-        lesson_row,
-        lesson_scaling,
-        lesson_several_heads,
-        lesson_masks,
-        lesson_order,
-        lesson_cache,
-        lesson_model,
+        mixture_facts,
+        row_facts,
+        scaling_facts,
+        heads_facts,
+        mask_facts,
+        order_facts,
+        cache_facts,
+        model_facts,
     )
 }
 
 
-def chosen_lesson(*, quiet: bool = False) -> Lesson:
-    """The lesson of the link: one of the app's, or the lecturer's own where the link or a file brought one."""
-    asked = link_state.value(choices.LESSON)
-    if asked == choices.OWN:
-        own = own_panel.opened(quiet=quiet)
-        if own is not None:
-            return own
-        asked = choices.IDS[0]
-    return LESSONS[asked]
+def name_of(facts: FactsOf) -> str:
+    """The name under which a lecturer's file asks for facts: module and function, as in "row_facts.score"."""
+    return f"{facts.__module__.rsplit('.', 1)[-1]}.{facts.__name__}"
 
 
-def before(lesson: Lesson, number: int) -> tuple[str, int] | None:
-    if number > 1:
-        return lesson.id, number - 1
-    if lesson.own or lesson.id == choices.IDS[0]:
-        return None
-    earlier = LESSONS[choices.IDS[choices.IDS.index(lesson.id) - 1]]
-    return earlier.id, len(earlier.steps)
+#: all facts by that name, each lesson's in the order of the alphabet
+FACTS: dict[str, FactsOf] = {
+    name_of(step.facts): step.facts
+    for lesson in LESSONS.values()
+    for step in sorted(lesson.steps, key=lambda step: name_of(step.facts))
+    if step.facts is not nothing
+}
 
 
-def after(lesson: Lesson, number: int) -> tuple[str, int] | None:
-    if number < len(lesson.steps):
-        return lesson.id, number + 1
-    if lesson.own or lesson.id == choices.IDS[-1]:
-        return None
-    return choices.IDS[choices.IDS.index(lesson.id) + 1], 1
-
-
-def walk(by: int) -> None:
-    """Go on by so many steps from the one that is open by now. A callback.
-
-    A press while the last one is still being drawn finds the buttons of the step before it: so they name no step.
-    """
-    for _each in range(abs(by)):
-        lesson = chosen_lesson(quiet=True)
-        number = min(link_state.value(choices.STEP), len(lesson.steps))
-        there = after(lesson, number) if by > 0 else before(lesson, number)
-        if there is None:
-            return
-        open_step(*there)
-
-
-def open_step(lesson: str, number: int) -> None:
-    """Open a step, and forget what pictures of the last one kept. A callback."""
-    for key in [str(key) for key in st.session_state if str(key).startswith(PICTURE_KEY)]:
-        del st.session_state[key]
-    choices.go_to(lesson, number)
+def places(lesson: Lesson) -> list[tuple[str, int]]:
+    """Lesson and number of each step on the way that leads through this lesson; a lecturer's is a way of its own."""
+    lessons = [lesson] if lesson.own else LESSONS.values()
+    return [(each.id, number) for each in lessons for number in range(1, len(each.steps) + 1)]

@@ -21,13 +21,12 @@ from attnviz.canvas.head.attention_view import head_view
 from attnviz.canvas.mask import mask_grid
 from attnviz.canvas.shared.kinds import Head, HeadScene, Options
 from attnviz.figures import heatmap
-from attnviz.pages.build.maths import boards, steps
+from attnviz.pages.build.maths import boards
 from attnviz.pages.build.panels import numbers
 from attnviz.pages.lessons import choices
 from attnviz.pages.lessons.maths import order_facts
-from attnviz.pages.lessons.maths.subject import Subject
-from attnviz.pages.lessons.panels import cost_pictures, trained_pictures
-from attnviz.pages.lessons.panels.lesson_form import PictureSettings
+from attnviz.pages.lessons.maths.lesson_parts import PictureSettings, Subject
+from attnviz.pages.lessons.panels import model_pictures
 from attnviz.pages.masks.maths import mask_lab, mask_rules
 from attnviz.pages.positions.maths import pair_rotation
 
@@ -38,18 +37,17 @@ CIRCLE_LAST = 60  #: the farthest position on the circle
 
 def tokens(subject: Subject, set_to: PictureSettings, _key: str) -> None:
     """The sentence cut into tokens, large; with their vectors, or with the one that a question is about."""
-    show = set_to.get("show", "pieces")
-    vectors = subject.vectors if show == "vectors" else None
+    shows = set_to.get("show", "pieces")
+    vectors = subject.vectors if shows == "vectors" else None
     if vectors is not None:
         _vectors(subject.tokens, vectors)
         return
-    asked = subject.row if show == "asked" else -1
+    asked = subject.row if shows == "asked" else None
     matrix = subject.matrix()
-    hidden = np.zeros(len(matrix.rows), bool) if asked < 0 or matrix.hidden is None else matrix.hidden[asked]
-    pieces = [_piece(token, i == asked, bool(hidden[i])) for i, token in enumerate(matrix.rows)]
+    hidden = [False] * len(matrix.rows) if asked is None else matrix.hidden[asked].tolist()
     with st.container(key="l-tokens"):
-        st.markdown(" ".join(pieces))
-    if asked >= 0:
+        st.markdown(" ".join(_piece(token, i == asked, hidden[i]) for i, token in enumerate(matrix.rows)))
+    if asked is not None:
         st.caption(_("Blue looks. Orange is what it may look at, itself included; what is hidden from it is plain."))
 
 
@@ -66,10 +64,9 @@ def _vectors(tokens: tuple[str, ...], vectors: np.ndarray) -> None:
     Each number has a column of its own, and the style of all pages leaves out those that the window has no room for.
     """
     count, width = vectors.shape
-    numbers_of = [[f"{value:.3f}".replace("-", "−") for value in vector[:FIRST]] for vector in vectors]
     rows = [
-        (str(i), f"**{plain(token.strip() or '␣')}**", *numbers_of[i], "…")
-        for i, token in enumerate(tokens[:MOST_ROWS])
+        (str(i), f"**{plain(token.strip() or '␣')}**", *(f"{x:.3f}".replace("-", "−") for x in vector[:FIRST]), "…")
+        for i, (token, vector) in enumerate(zip(tokens[:MOST_ROWS], vectors, strict=False))
     ]
     heads = (_("Place"), _("Token"), _("Its vector: {width} numbers").format(width=width), *[" "] * FIRST)
     lines = [heads, ("---",) * len(heads), *rows]
@@ -84,18 +81,17 @@ def board(subject: Subject, set_to: PictureSettings, key: str) -> None:
     """One operation of Build, with the last word's first number chosen."""
     step = set_to.get("step", "scores")
     result = subject.by_hand(mask=set_to.get("mask", "none"), heads=int(set_to.get("heads", "1")))  # type: ignore[arg-type]
-    shown = boards.boards(result, step)
+    shown = boards.boards(boards.View(result), step)
     part, row, col = link_state.value(choices.CELL)
     part = min(part, len(shown) - 1)
     rows, cols = shown[part].result.values.shape
     row, col = (rows - 1 if row < 0 else min(row, rows - 1)), (0 if col < 0 else min(col, cols - 1))
-    size = steps.sizes(result)
     label = _("Numbers of this step; arrow keys choose one")
     parts = [({"q": "Q", "k": "K", "v": "V", "x": "X"}.get(one.part, one.part), one.result.role) for one in shown]
     tensor_strip.board(
         key,
         step,
-        [numbers.board(one, size, label) for one in shown],
+        [numbers.board(one, label) for one in shown],
         [tensor_strip.Tabs("part", _("Matrix"), parts, part)] if len(shown) > 1 else [],
         tensor_strip.Pick(part, row, col),
         on_pick=lambda pick: link_state.put(choices.CELL, (pick.part, pick.row, pick.col)),
@@ -112,11 +108,10 @@ def mask(subject: Subject, set_to: PictureSettings, key: str) -> None:
     """The mask to paint on, and the weights that it leaves."""
     words = subject.words
     rules = (mask_rules.Rule("causal"),) if set_to.get("mask") == "causal" else ()
-    start = mask_lab.run(mask_lab.Config(words, rules=rules))
+    result = mask_lab.run(mask_lab.Config(words, rules=rules))
     wanted = _painted(len(words))
-    result = start
     if wanted is not None:
-        result = mask_lab.run(mask_lab.Config(words, rules=rules, paint=mask_lab.painted(start.rules_alone, wanted)))
+        result = mask_lab.run(mask_lab.Config(words, rules=rules, paint=mask_lab.painted(result.rules_alone, wanted)))
     left, right = st.columns(2, gap="medium")
     with left:
         st.markdown("**" + _("Who may look at whom: click to change it") + "**")
@@ -146,12 +141,11 @@ def order(subject: Subject, set_to: PictureSettings, key: str) -> None:
     kind, causal = set_to.get("kind", "none"), set_to.get("mask") == "causal"
     result = order_facts.moved(subject, kind, causal)
     words = result.config.words
-    hidden = ~np.tri(len(words), dtype=bool) if causal else None
+    hidden = ~np.tri(len(words), dtype=bool) & causal
     places = result.order.argsort()
-    back = None if hidden is None else hidden[places][:, places]
     shown = (
         ("before", _("As typed"), result.before, hidden),
-        ("after", _("Read backwards, then sorted back"), result.after, back),
+        ("after", _("Read backwards, then sorted back"), result.after, hidden[places][:, places]),
     )
     for column, (name, title, weights, masked) in zip(st.columns(2, gap="medium"), shown, strict=True):
         with column:
@@ -206,21 +200,21 @@ PICTURES: dict[str, LiveKind] = {
     "tokens": LiveKind(tokens, {"show": ("pieces", "vectors", "asked")}),
     "board": LiveKind(board, {"step": BOARDS, "mask": ("none", "causal"), "heads": ("1", "2")}),
     "head": LiveKind(
-        trained_pictures.head,
+        model_pictures.head,
         {"mask": choices.MASKS, "scale": tuple(scale for scale in SCALES if scale != "factor")},
     ),
-    "heads": LiveKind(trained_pictures.heads, {"layer": tuple(str(n) for n in range(30))}),
+    "heads": LiveKind(model_pictures.heads, {"layer": tuple(str(n) for n in range(30))}),
     "mask": LiveKind(mask, {"mask": ("none", "causal")}),
     "bars": LiveKind(
-        cost_pictures.bars,
+        model_pictures.bars,
         {"d_k": ("1", "4", "16", "64", "256", "512", "1024"), "also": ("inverse",)},
         of_sentence=False,
     ),
-    "curves": LiveKind(cost_pictures.curves, {"d_k": ("16", "64", "256", "512", "1024")}, of_sentence=False),
+    "curves": LiveKind(model_pictures.curves, {"d_k": ("16", "64", "256", "512", "1024")}, of_sentence=False),
     "order": LiveKind(order, {"kind": ("none", "sinusoidal", "rope-half", "alibi"), "mask": ("none", "causal")}),
     "circle": LiveKind(circle, of_sentence=False),
-    "player": LiveKind(cost_pictures.player, {"decoder": ("core", "trained")}, wide_on_page=True),
-    "growth": LiveKind(cost_pictures.growth, of_sentence=False),
-    "sharing": LiveKind(cost_pictures.sharing, of_sentence=False, wide=True),
-    "next": LiveKind(trained_pictures.following),
+    "player": LiveKind(model_pictures.player, {"decoder": ("core", "trained")}, wide_on_page=True),
+    "growth": LiveKind(model_pictures.growth, of_sentence=False),
+    "sharing": LiveKind(model_pictures.sharing, of_sentence=False, wide=True),
+    "next": LiveKind(model_pictures.following),
 }

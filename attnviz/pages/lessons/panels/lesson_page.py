@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from attnviz.app import glossary_terms, presenting, term_popover, widgets
+from attnviz.app import presenting, term_popover, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.guarding import guard
 from attnviz.app.links import link_state
@@ -19,17 +19,15 @@ from attnviz.base.words import _
 from attnviz.models.loading import availability
 from attnviz.pages.home import maths as landing
 from attnviz.pages.lessons import choices
-from attnviz.pages.lessons.maths.subject import Facts, Subject
-from attnviz.pages.lessons.panels import all_lessons
-from attnviz.pages.lessons.panels import own as own_panel
+from attnviz.pages.lessons.maths.lesson_parts import Facts, Lesson, LessonStep, Question, Subject
+from attnviz.pages.lessons.panels import all_lessons, open_lesson
 from attnviz.pages.lessons.panels.hand_pictures import PICTURES
-from attnviz.pages.lessons.panels.lesson_form import Lesson, LessonPicture, LessonStep, Question
 from attnviz.runs.model_run import Request
 
 
 def panel() -> None:
     """Draw the whole page below its title."""
-    lesson = all_lessons.chosen_lesson()
+    lesson = open_lesson.chosen_lesson()
     number = min(link_state.value(choices.STEP), len(lesson.steps))
     _top(lesson, number)
     with guard():
@@ -47,11 +45,8 @@ def begins() -> bool:
 def _top(lesson: Lesson, number: int) -> None:
     """Draw the lesson's name, the steps, previous and next, the sentence and the switch for notes."""
     count = len(lesson.steps)
-    before, after = all_lessons.before(lesson, number), all_lessons.after(lesson, number)
     place = _("Step {number} of {count}").format(number=number, count=count)
-    presenting.presenter(
-        presenting.Walk(_title(lesson), place, before is not None, after is not None, all_lessons.walk, always=True)
-    )
+    presenting.presenter(presenting.Walk(_title(lesson), place, *_leads(lesson, number), open_lesson.walk, always=True))
     if presenting.presenting():
         return
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="l-top"):
@@ -63,17 +58,23 @@ def _top(lesson: Lesson, number: int) -> None:
     st.progress(number / count, place)
 
 
+def _leads(lesson: Lesson, number: int) -> tuple[bool, bool]:
+    """Whether the way leads back from this step, and on."""
+    way, here = all_lessons.places(lesson), (lesson.id, number)
+    return here != way[0], here != way[-1]
+
+
 def _walk_buttons(lesson: Lesson, number: int, where: str = "") -> None:
-    before, after = all_lessons.before(lesson, number), all_lessons.after(lesson, number)
-    walks = ((-1, before, _("Previous"), "l-previous", "back"), (1, after, _("Next"), "l-next", "forward"))
-    for by, there, label, key, way in walks:
+    back, on = _leads(lesson, number)
+    walks = ((-1, back, _("Previous"), "l-previous", "back"), (1, on, _("Next"), "l-next", "forward"))
+    for by, leads, label, key, way in walks:
         st.button(
             label,
             key=key + where,
             icon=f":material/arrow_{way}:",
             type="primary" if by > 0 else "secondary",
-            disabled=there is None,
-            on_click=all_lessons.walk,
+            disabled=not leads,
+            on_click=open_lesson.walk,
             args=(by,),
         )
 
@@ -92,9 +93,7 @@ def _sentence() -> None:
 
 def _typed() -> None:
     typed = st.session_state[choices.SENTENCE.name]
-    if widgets.is_late(choices.SENTENCE.name):
-        return
-    if typed and typed.strip():
+    if not widgets.is_late(choices.SENTENCE.name) and typed and typed.strip():
         link_state.put(choices.SENTENCE, typed)
 
 
@@ -113,7 +112,7 @@ def _contents(shown: Lesson) -> None:
             ),
             key=f"l-open-{lesson.id}",
             type="primary" if lesson.id == shown.id else "tertiary",
-            on_click=all_lessons.open_step,
+            on_click=open_lesson.open_step,
             args=(lesson.id, 1),
         )
     st.caption(_("Steps of this lesson"))
@@ -124,11 +123,11 @@ def _contents(shown: Lesson) -> None:
                 key=f"l-step-{i}",
                 type="tertiary",
                 help=plain(step.title) if shown.own else _(step.title),
-                on_click=all_lessons.open_step,
+                on_click=open_lesson.open_step,
                 args=(shown.id, i),
             )
     st.caption(_("Arrow keys walk, too."))
-    own_panel.files(shown)
+    open_lesson.files(shown)
 
 
 def subject() -> Subject:
@@ -144,15 +143,9 @@ def subject() -> Subject:
     return Subject(text, run, lambda: model_cache.model_of(run))
 
 
-def facts_of(step: LessonStep, about: Subject) -> Facts:
-    """The step's facts, computed once for all visitors with this sentence."""
-    name = f"{step.facts.__module__}.{step.facts.__qualname__}"
-    version = "" if about.run is None else about.run.request.version
-    return _computed(name, about.text, version, step, about)
-
-
 @st.cache_resource(max_entries=512, show_spinner=False)
 def _computed(name: str, text: str, version: str, _step: LessonStep, _about: Subject) -> Facts:
+    """The step's facts, computed once for all visitors with this sentence."""
     return _step.facts(_about)
 
 
@@ -160,11 +153,10 @@ class _BelowZero(float):
     """A number that is written with a minus, as in the pictures, and not with a hyphen."""
 
     def __format__(self, form: str) -> str:
-        text = super().__format__(form)
-        return f"−{text[1:]}" if text.startswith("-") else text
+        return super().__format__(form).replace("-", "−", 1)
 
 
-def said(lesson: Lesson, template: str, facts: Facts) -> str:
+def filled(lesson: Lesson, template: str, facts: Facts) -> str:
     """A sentence with its numbers: in the visitor's language, or as the lecturer wrote it."""
     values = {
         name: _BelowZero(value) if isinstance(value, float) and value < 0 else value
@@ -186,7 +178,8 @@ def said(lesson: Lesson, template: str, facts: Facts) -> str:
 def _step(lesson: Lesson, number: int) -> None:
     step = lesson.steps[number - 1]
     about = subject()
-    facts = facts_of(step, about)
+    version = "" if about.run is None else about.run.request.version
+    facts = _computed(all_lessons.name_of(step.facts), about.text, version, step, about)
     guess = link_state.value(choices.GUESS)
     answers = _answers(lesson, step.question, facts) if step.question else {}
     answered = guess in answers
@@ -195,10 +188,10 @@ def _step(lesson: Lesson, number: int) -> None:
     below = kind.wide or (kind.wide_on_page and not presenting.presenting())
     left, right = st.columns([1, 1] if below else [1, 2.1], gap="large")
     with left:
-        if presenting.presenting() and PICTURES[picture.kind].of_sentence:
+        if presenting.presenting() and kind.of_sentence:
             _sentence()  # the class may give another
         st.subheader(plain(step.title) if lesson.own else _(step.title), anchor=False)
-        st.markdown(said(lesson, step.idea, facts))
+        st.markdown(filled(lesson, step.idea, facts))
         if step.do and below:
             _do(lesson, step, facts)
     with right if below else left:
@@ -209,31 +202,26 @@ def _step(lesson: Lesson, number: int) -> None:
         if not presenting.presenting():  # nothing but the step, and nothing that leads away from it
             _further(step)
     with st.container() if below else right, guard():
-        draw_picture(
-            picture, about, f"{all_lessons.PICTURE_KEY}{lesson.id}-{number}-{'after' if answered else 'before'}"
-        )
+        key = f"{open_lesson.PICTURE_KEY}{lesson.id}-{number}-{'after' if answered else 'before'}"
+        kind.draw(about, picture.set_to, key)
     if link_state.value(choices.NOTES) and not presenting.presenting():  # they are not for the class
         _notes(lesson, step, facts)
 
 
 def _do(lesson: Lesson, step: LessonStep, facts: Facts) -> None:
-    st.markdown("**" + _("Try:") + "** " + said(lesson, step.do, facts))
-
-
-def draw_picture(picture: LessonPicture, about: Subject, key: str) -> None:
-    PICTURES[picture.kind].draw(about, picture.set_to, key)
+    st.markdown("**" + _("Try:") + "** " + filled(lesson, step.do, facts))
 
 
 def _answers(lesson: Lesson, question: Question, facts: Facts) -> dict[str, str]:
     """Id and words of each answer; tokens of the sentence where the facts offer them."""
     if facts.answers and not question.answers:
         return {id: plain(token) for id, token in facts.answers}
-    return {id: said(lesson, words, facts) for id, words in question.answers.items()}
+    return {id: filled(lesson, words, facts) for id, words in question.answers.items()}
 
 
 def _ask(lesson: Lesson, question: Question, answers: Mapping[str, str], guess: str, facts: Facts) -> None:
     """Ask, and once it is answered show the prediction beside the truth."""
-    st.markdown(f"**{said(lesson, question.asked, facts)}**")
+    st.markdown(f"**{filled(lesson, question.asked, facts)}**")
     if not guess:
         with st.container(gap="xxsmall"):
             for id, words in answers.items():
@@ -241,9 +229,9 @@ def _ask(lesson: Lesson, question: Question, answers: Mapping[str, str], guess: 
         return
     right = question.right or facts.right
     predicted = _("You predicted: {answer}").format(answer=answers[guess])
-    told = _("Lecturer’s answer: {answer}") if question.right else _("Computed: {answer}")
-    answer = told.format(answer=answers.get(right, "—"))
-    truth = said(lesson, question.truth, facts)
+    truly = _("Lecturer’s answer: {answer}") if question.right else _("Computed: {answer}")
+    answer = truly.format(answer=answers.get(right, "—"))
+    truth = filled(lesson, question.truth, facts)
     text = f"{predicted}  \n{answer}  \n{truth}"
     if guess == right:
         st.success(text, icon=":material/check:")
@@ -261,9 +249,8 @@ def _ask(lesson: Lesson, question: Question, answers: Mapping[str, str], guess: 
 
 def _further(step: LessonStep) -> None:
     """The step's terms, and the page where the same can be tried further."""
-    known = [id for id in step.terms if id in glossary_terms.TERMS]
-    if known:
-        term_popover.terms(*known, key="-lesson")
+    if step.terms:
+        term_popover.terms(*step.terms, key="-lesson")
     if step.page and st.button(
         _("Try it further on its page"), key="l-further", type="tertiary", icon=":material/open_in_new:"
     ):
@@ -277,6 +264,6 @@ def _notes(lesson: Lesson, step: LessonStep, facts: Facts) -> None:
     with st.container(border=True, key="l-notes-box"):
         st.markdown("**" + _("For the teacher, {minutes} minutes").format(minutes=notes.minutes) + "**")
         if notes.say:
-            st.markdown(_("Say: {text}").format(text=said(lesson, notes.say, facts)))
+            st.markdown(_("Say: {text}").format(text=filled(lesson, notes.say, facts)))
         if notes.wrong:
-            st.markdown(_("Where students go wrong: {text}").format(text=said(lesson, notes.wrong, facts)))
+            st.markdown(_("Where students go wrong: {text}").format(text=filled(lesson, notes.wrong, facts)))

@@ -1,4 +1,4 @@
-"""A lesson as a small text file in TOML: read with errors that name the line and what is allowed, and written.
+"""A lesson as a small text file in TOML: read with errors that name the line and what is allowed.
 
 title = "My lesson"
 sentence = "The cat sat on the mat."
@@ -26,7 +26,8 @@ from __future__ import annotations
 import re
 import string
 import tomllib
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
@@ -34,16 +35,27 @@ from attnviz.app import glossary_terms
 from attnviz.app.links.choices import EVERY_PAGE, pages
 from attnviz.app.links.link_reading import chosen_by
 from attnviz.base.message import Message, Problem, Several
+from attnviz.base.words import N_
 from attnviz.pages.lessons import choices
-from attnviz.pages.lessons.maths.subject import FactsOf, nothing
+from attnviz.pages.lessons.maths.lesson_parts import (
+    FactsOf,
+    Lesson,
+    LessonPicture,
+    LessonStep,
+    Notes,
+    Question,
+    nothing,
+)
+from attnviz.pages.lessons.panels.all_lessons import FACTS
 from attnviz.pages.lessons.panels.hand_pictures import PICTURES
-from attnviz.pages.lessons.panels.lesson_form import Lesson, LessonPicture, LessonStep, Notes, Question
-from attnviz.pages.lessons.panels.written_lesson import HOME, facts_by_name
 
 TEXTS = ("title", "idea", "facts", "picture", "do", "question", "truth", "say", "wrong", "link")
-OF_ALL = ("title", "sentence", "step")
+AT_THE_TOP = ("title", "sentence", "step")
 KEYS = (*TEXTS, "set", "after", "after_set", "answers", "ids", "right", "minutes", "terms")
 LONGEST = 2000
+HOME = "home"
+ONE_OF = N_("“{value}” must be one of: {allowed}")
+LIKE = N_("“{value}” must be {allowed}")  #: as code, which stays as it is in every language
 
 
 def read(text: str) -> Lesson:
@@ -53,207 +65,200 @@ def read(text: str) -> Lesson:
             "The file has {n} characters; a lesson has at most {most}.", n=len(text), most=choices.LARGEST_FILE
         )
     try:
-        made = tomllib.loads(text)
+        top = _Table(text, 0, tomllib.loads(text))
     except tomllib.TOMLDecodeError as wrong:
         raise Problem("This file is not TOML: {why}", why=str(wrong)) from None
     except (ValueError, RecursionError):  # as Python refuses numbers and brackets that are no lesson's
         raise Problem("This file is no lesson: it holds a number or brackets beyond reading.") from None
-    unknown = [key for key in made if key not in OF_ALL]
-    if unknown:
-        at_first = Several(("title", "sentence", "[[step]]"))
-        said = Message("“{value}” is not known here; allowed: {allowed}", _of(unknown[0], at_first))
-        raise _at(text, 0, unknown[0], said)
-    steps = made.get("step")
-    if not isinstance(made.get("title"), str) or not made["title"].strip():
-        said = Message("title = “{value}” must be a text in quotes", _of(made.get("title", "")))
-        raise _at(text, 0, "title", said)
-    if not isinstance(steps, list) or not 1 <= len(steps) <= choices.MOST_STEPS or not all(map(_is_table, steps)):
+    unknown = next((key for key in top.lines if key not in AT_THE_TOP), None)
+    if unknown is not None:
+        allowed = Several(("title", "sentence", "[[step]]"))
+        raise top.wrong(unknown, N_("“{value}” is not known here; allowed: {allowed}"), unknown, allowed=allowed)
+    title, steps = top.lines.get("title", ""), top.lines.get("step", [])
+    if not isinstance(title, str) or not title.strip():
+        raise top.wrong("title", N_("title = “{value}” must be a text in quotes"), title)
+    are_tables = isinstance(steps, list) and all(isinstance(step, dict) for step in steps)
+    if not are_tables or not 1 <= len(steps) <= choices.MOST_STEPS:
         raise Problem("A lesson has 1 to {most} steps, each under a line [[step]].", most=choices.MOST_STEPS)
-    sentence = _sentence(text, made)
-    read_steps = tuple(_step(text, i, raw) for i, raw in enumerate(steps, 1))
-    return Lesson(choices.OWN, made["title"], read_steps, own=True, sentence=sentence)
-
-
-def _sentence(text: str, made: Mapping[str, Any]) -> str:
-    """What the lesson is shown with; "" where the file leaves it to the visitor."""
-    sentence = made.get("sentence", "")
-    most = choices.SENTENCE.longest
+    sentence, most = top.lines.get("sentence", ""), choices.SENTENCE.longest
     if not isinstance(sentence, str) or len(sentence) > most:
-        said = Message(
-            "sentence = “{value}” must be a text in quotes, up to {most} characters", _of(sentence) | {"most": most}
+        raise top.wrong(
+            "sentence",
+            N_("sentence = “{value}” must be a text in quotes, up to {most} characters"),
+            sentence,
+            most=most,
         )
-        raise _at(text, 0, "sentence", said)
-    return sentence
+    read_steps = tuple(_step(_Table(text, number, lines)) for number, lines in enumerate(steps, 1))
+    return Lesson(choices.OWN, title, read_steps, own=True, sentence=sentence)
 
 
-def _is_table(value: object) -> bool:
-    return isinstance(value, dict)
+@dataclass(frozen=True)
+class _Table:
+    """The lines of a step as they were read, or with the number 0 those at the top of the file."""
+
+    text: str
+    number: int
+    lines: Mapping[str, Any]
+
+    def wrong(self, key: str, template: str, /, value: object = "", **more: object) -> Problem:
+        """A sentence about `key` with its line in front. `value` is what stands there, cut to a readable length.
+
+        Python writes no number of more than 4,300 digits, and hexadecimal ones can be read.
+        """
+        try:
+            shown = str(value)[:60]
+        except ValueError:
+            shown = "…"
+        message = Message(template, {"value": shown} | more)
+        return Problem("Line {line}: {what}", line=line_of(self.text, self.number, key), what=message)
 
 
-def _step(text: str, number: int, raw: Mapping[str, Any]) -> LessonStep:
-    for key, value in raw.items():
+def _step(table: _Table) -> LessonStep:
+    for key, value in table.lines.items():
         if key not in KEYS:
-            said = Message("“{value}” is not known in a step; allowed: {allowed}", _of(key, Several(KEYS)))
-            raise _at(text, number, key, said)
+            raise table.wrong(
+                key, N_("“{value}” is not known in a step; allowed: {allowed}"), key, allowed=Several(KEYS)
+            )
         if key in TEXTS and (not isinstance(value, str) or len(value) > LONGEST):
-            most = {"most": f"{LONGEST:,}"}
-            said = Message("“{value}” must be a text in quotes, up to {most} characters", _of(value) | most)
-            raise _at(text, number, key, said)
+            raise table.wrong(
+                key, N_("“{value}” must be a text in quotes, up to {most} characters"), value, most=f"{LONGEST:,}"
+            )
     for key in ("title", "idea", "picture"):
-        if not raw.get(key):
-            said = Message("{key} is missing in step {number}", {"key": key, "number": number})
-            raise _at(text, number, "", said)
+        if not table.lines.get(key, ""):
+            raise table.wrong("", N_("{key} is missing in step {number}"), key=key, number=table.number)
     for key in ("idea", "do", "question", "truth", "say", "wrong"):
-        _check_fields(text, number, key, raw.get(key, ""))
-    page, seen = _link(text, number, raw)
+        _check_fields(table, key, table.lines.get(key, ""))
+    page, seen = _link(table)
     return LessonStep(
-        raw["title"],
-        raw["idea"],
-        _picture(text, number, raw, "picture", "set"),
-        raw.get("do", ""),
-        _facts(text, number, raw),
-        _question(text, number, raw),
-        _picture(text, number, raw, "after", "after_set") if "after" in raw else None,
-        Notes(raw.get("say", ""), raw.get("wrong", ""), _whole(text, number, raw, "minutes", 3, 0, 120)),
-        _terms(text, number, raw),
+        table.lines["title"],
+        table.lines["idea"],
+        _picture(table, "picture", "set"),
+        table.lines.get("do", ""),
+        _facts(table),
+        _question(table),
+        _picture(table, "after", "after_set") if "after" in table.lines else None,
+        Notes(table.lines.get("say", ""), table.lines.get("wrong", ""), _minutes(table)),
+        _terms(table),
         page,
         seen,
     )
 
 
-def _check_fields(text: str, number: int, key: str, template: str) -> None:
+def _check_fields(table: _Table, key: str, template: str) -> None:
     """Fields are plain names: nothing may be reached through them."""
     try:
         fields = [(name, spec) for _text, name, spec, _how in string.Formatter().parse(template) if name is not None]
     except ValueError as wrong:
-        how = {"opening": "{{", "closing": "}}"}
-        said = Message("{value}; for braces write {opening} and {closing}", _of(wrong) | how)
-        raise _at(text, number, key, said) from None
+        raise table.wrong(
+            key, N_("{value}; for braces write {opening} and {closing}"), wrong, opening="{{", closing="}}"
+        ) from None
     for name, spec in fields:
         if not name.isidentifier() or not re.fullmatch(r"[,.0-9a-z%]{0,6}", spec or ""):
-            example = {"example": "{share:.0%}"}
-            said = Message("“{value}” must be the name of a fact, such as {example}", _of(name) | example)
-            raise _at(text, number, key, said)
+            raise table.wrong(
+                key, N_("“{value}” must be the name of a fact, such as {example}"), name, example="{share:.0%}"
+            )
 
 
-def _picture(text: str, number: int, raw: Mapping[str, Any], key: str, with_key: str) -> LessonPicture:
-    kind, set_to = raw[key], raw.get(with_key, {})
+def _picture(table: _Table, key: str, with_key: str) -> LessonPicture:
+    kind, set_to = table.lines[key], table.lines.get(with_key, {})
     if not isinstance(kind, str) or kind not in PICTURES:
-        raise _at(text, number, key, _one_of(f"{key} = {kind}", PICTURES))
+        raise table.wrong(key, ONE_OF, f"{key} = {kind}", allowed=Several(PICTURES))
     allows = PICTURES[kind].allows
     if not isinstance(set_to, dict):
-        raise _at(text, number, with_key, _like(set_to, '{ name = "value" }'))
+        raise table.wrong(with_key, LIKE, set_to, allowed='{ name = "value" }')
     for name, value in set_to.items():
+        if not allows:
+            raise table.wrong(with_key, N_("“{value}” cannot be set on this picture; nothing can"), name)
         if name not in allows:
-            said = Message("“{value}” cannot be set on this picture; nothing can", _of(name))
-            if allows:
-                said = Message(
-                    "“{value}” cannot be set on this picture; allowed: {allowed}", _of(name, Several(allows))
-                )
-            raise _at(text, number, with_key, said)
+            raise table.wrong(
+                with_key,
+                N_("“{value}” cannot be set on this picture; allowed: {allowed}"),
+                name,
+                allowed=Several(allows),
+            )
         if value not in allows[name]:
-            raise _at(text, number, with_key, _one_of(f"{name} = {value}", allows[name]))
+            raise table.wrong(with_key, ONE_OF, f"{name} = {value}", allowed=Several(allows[name]))
     return LessonPicture(kind, set_to)
 
 
-def _facts(text: str, number: int, raw: Mapping[str, Any]) -> FactsOf:
-    name = raw.get("facts")
+def _facts(table: _Table) -> FactsOf:
+    name = table.lines.get("facts")
     if name is None:
         return nothing
-    known = facts_by_name()
-    if name not in known:
-        said = Message("facts = “{value}” must be one of: {allowed}", _of(name, Several(known)))
-        raise _at(text, number, "facts", said)
-    return known[name]
+    if name not in FACTS:
+        raise table.wrong("facts", N_("facts = “{value}” must be one of: {allowed}"), name, allowed=Several(FACTS))
+    return FACTS[name]
 
 
-def _question(text: str, number: int, raw: Mapping[str, Any]) -> Question | None:
-    if "question" not in raw:
+def _question(table: _Table) -> Question | None:
+    if "question" not in table.lines:
         return None
-    answers, right = raw.get("answers", []), raw.get("right")
+    asked, truth = table.lines["question"], table.lines.get("truth", "")
+    answers, ids, right = table.lines.get("answers", []), table.lines.get("ids", []), table.lines.get("right")
     if not isinstance(answers, list) or not all(isinstance(each, str) and each for each in answers):
-        raise _at(text, number, "answers", _like(answers, '["one answer", "another"]'))
-    if not answers and "facts" not in raw:
-        said = Message("“{value}” needs answers = [...] and right", _of(raw["question"]))
-        raise _at(text, number, "question", said)
+        raise table.wrong("answers", LIKE, answers, allowed='["one answer", "another"]')
+    if not answers and "facts" not in table.lines:
+        raise table.wrong("question", N_("“{value}” needs answers = [...] and right"), asked)
     for each in answers:
-        _check_fields(text, number, "answers", each)
-    ids = raw.get("ids", [])
+        _check_fields(table, "answers", each)
     if ids:
         if not isinstance(ids, list) or len(ids) != len(answers) or not all(isinstance(each, str) for each in ids):
-            raise _at(text, number, "ids", Message("ids = “{value}” must be one text for each answer", _of(ids)))
-        return Question(raw["question"], raw.get("truth", ""), dict(zip(ids, answers, strict=True)))
-    if answers and (isinstance(right, bool) or not isinstance(right, int) or not 1 <= right <= len(answers)):
-        said = Message(
-            "right = “{value}” must be the number of the right answer, 1 to {most}", _of(right) | {"most": len(answers)}
+            raise table.wrong("ids", N_("ids = “{value}” must be one text for each answer"), ids)
+        return Question(asked, truth, dict(zip(ids, answers, strict=True)))
+    if answers and not _is_whole(right, 1, len(answers)):
+        raise table.wrong(
+            "right" if "right" in table.lines else "answers",
+            N_("right = “{value}” must be the number of the right answer, 1 to {most}"),
+            right,
+            most=len(answers),
         )
-        raise _at(text, number, "right" if "right" in raw else "answers", said)
     numbered = {str(i): each for i, each in enumerate(answers, 1)}
-    return Question(raw["question"], raw.get("truth", ""), numbered, str(right) if answers else "")
+    return Question(asked, truth, numbered, str(right) if answers else "")
 
 
-def _whole(text: str, number: int, raw: Mapping[str, Any], key: str, usual: int, low: int, high: int) -> int:
-    value = raw.get(key, usual)
-    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-        limits = {"low": low, "high": high}
-        said = Message("“{value}” must be a whole number, {low} to {high}", _of(f"{key} = {value}") | limits)
-        raise _at(text, number, key, said)
-    return value
+def _minutes(table: _Table) -> int:
+    minutes, low, high = table.lines.get("minutes", 3), 0, 120
+    if not _is_whole(minutes, low, high):
+        raise table.wrong(
+            "minutes",
+            N_("“{value}” must be a whole number, {low} to {high}"),
+            f"minutes = {minutes}",
+            low=low,
+            high=high,
+        )
+    return int(minutes)
 
 
-def _terms(text: str, number: int, raw: Mapping[str, Any]) -> tuple[str, ...]:
-    ids = raw.get("terms", [])
+def _is_whole(value: object, low: int, high: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
+
+
+def _terms(table: _Table) -> tuple[str, ...]:
+    ids = table.lines.get("terms", [])
     lost = [each for each in ids if each not in glossary_terms.TERMS] if isinstance(ids, list) else [ids]
     if lost:
-        said = Message("terms: “{value}” must be among: {allowed}", _of(lost[0], Several(glossary_terms.TERMS)))
-        raise _at(text, number, "terms", said)
+        raise table.wrong(
+            "terms", N_("terms: “{value}” must be among: {allowed}"), lost[0], allowed=Several(glossary_terms.TERMS)
+        )
     return tuple(ids)
 
 
-def _link(text: str, number: int, raw: Mapping[str, Any]) -> tuple[str, Mapping[str, str]]:
+def _link(table: _Table) -> tuple[str, Mapping[str, str]]:
     """The page where a step goes on and what it is set to, from a link as the app itself makes them."""
-    link = raw.get("link", "")
+    link = table.lines.get("link", "")
     if not link:
         return "", {}
     parts = urlsplit(link)
     page = parts.path.rstrip("/").rpartition("/")[2] or HOME
     known = sorted(each.page for each in pages() if each.page != EVERY_PAGE)
     if page not in known:
-        said = Message("link: “{value}” is no page; pages are: {allowed}", _of(page, Several(known)))
-        raise _at(text, number, "link", said)
+        raise table.wrong("link", N_("link: “{value}” is no page; pages are: {allowed}"), page, allowed=Several(known))
     seen = dict(parse_qsl(parts.query, keep_blank_values=True))
     try:
         chosen_by(page, seen)
     except Problem as wrong:
-        raise _at(text, number, "link", Message("link: {problem}", {"problem": wrong.message})) from None
+        raise table.wrong("link", N_("link: {problem}"), problem=wrong.message) from None
     return page, seen
-
-
-def _at(text: str, step: int, key: str, said: Message) -> Problem:
-    """The Problem with the line of `key` in front, in the given step; 0 is before the first."""
-    return Problem("Line {line}: {what}", line=line_of(text, step, key), what=said)
-
-
-def _of(value: object, allowed: Several | None = None) -> dict[str, object]:
-    """What stands in the file, cut to a readable length, and what may stand there."""
-    return {"value": _shown(value)[:60]} | ({} if allowed is None else {"allowed": allowed})
-
-
-def _shown(value: object) -> str:
-    """As it stands in the file; Python writes no number of more than 4,300 digits, hexadecimal ones can be read."""
-    try:
-        return str(value)
-    except ValueError:
-        return "…"
-
-
-def _one_of(value: str, allowed: Collection[str]) -> Message:
-    return Message("“{value}” must be one of: {allowed}", _of(value, Several(allowed)))
-
-
-def _like(value: object, written: str) -> Message:
-    """`written` is code: it stays as it is in every language."""
-    return Message("“{value}” must be {allowed}", _of(value) | {"allowed": written})
 
 
 def line_of(text: str, step: int, key: str) -> int:

@@ -1,26 +1,28 @@
-"""Every head of a picture in numbers and small maps: how far it looks, how spread, how much at the class token."""
+"""Every head of a picture in numbers and small maps: how far it looks, how spread, how much at the class token.
+
+A short program prints the page's numbers with transformers alone: the answer, and a row of one head.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from attnviz.core import measures
-from attnviz.models.pictures import PatchGrid
-from attnviz.pages.pictures.maths.picture_record import HeadChange, PatchStack, seen_keys
+from attnviz.models.pictures import COUNTS, PatchGrid
+from attnviz.pages.pictures.maths.picture_record import HeadChange, PatchStack, PictureRun, PictureStack, seen_keys
 
-PatchMeasure = Literal["distance", "entropy", "class"]
-PATCH_MEASURES: tuple[PatchMeasure, ...] = ("distance", "entropy", "class")
-# A layer's weights with patches hidden and one head's scale changed, from the queries and keys that were recorded.
+PATCH_MEASURES = ("distance", "entropy", "class")
 UNCHANGED = HeadChange()
+OUTLIER = 5.0  #: times what the median patch is given, from which on a patch counts as an outlier
 
 
 def weights_under(stack: PatchStack, at: int, change: HeadChange = UNCHANGED) -> Tensor:
-    """(H, Q, K): what each head of a layer gives to each token under a change.
+    """(H, Q, K): what each head of a layer gives to each token under a change, from recorded queries and keys.
 
     `change.hidden` counts patches of this stack's own grid. A layer that gives its weights only is left as it is.
     """
@@ -36,9 +38,6 @@ def weights_under(stack: PatchStack, at: int, change: HeadChange = UNCHANGED) ->
     return weights
 
 
-OUTLIER = 5.0  #: times what the median patch is given, from which on a patch counts as an outlier
-
-
 @dataclass(frozen=True, eq=False)
 class HeadMaps:
     """Of every head of a stack: its measures (N,), and two rows of weights (N, K): the mean, and the usual one."""
@@ -49,8 +48,8 @@ class HeadMaps:
     mean: np.ndarray  #: (N, K)
     usual: np.ndarray  #: (N, K): the row that is on show while none is chosen
 
-    def by(self, name: PatchMeasure) -> np.ndarray:
-        """The measure of that name."""
+    def by(self, name: str) -> np.ndarray:
+        """The measure of that name, one of PATCH_MEASURES."""
         return {"distance": self.distance, "entropy": self.entropy, "class": self.on_class}[name]
 
 
@@ -70,8 +69,7 @@ def head_maps(stack: PatchStack, change: HeadChange = UNCHANGED) -> HeadMaps:
                 weights[:, stack.usual],
             )
         )
-    columns = [torch.cat(each).double().numpy() for each in zip(*parts, strict=True)]
-    return HeadMaps(*columns)
+    return HeadMaps(*(torch.cat(each).double().numpy() for each in zip(*parts, strict=True)))
 
 
 def _distance(rows: Tensor, apart: Tensor, grid: PatchGrid, words: bool) -> Tensor:
@@ -93,22 +91,19 @@ def distances(grid: PatchGrid) -> np.ndarray:
 def rolled_out(stack: PatchStack, change: HeadChange = UNCHANGED) -> np.ndarray:
     """(L, T, T): the share of each token in each after every layer (Abnar and Zuidema 2020)."""
     weights = torch.stack([weights_under(stack, at, change).mean(0) for at in range(len(stack.layers))])
-    rolled: np.ndarray = measures.rollout(weights[:, None]).numpy()
-    return rolled
+    return measures.rollout(weights[:, None]).numpy()
 
 
 def mean_of_layers(stack: PatchStack, change: HeadChange = UNCHANGED) -> np.ndarray:
     """(Q, K): the mean of all heads of all layers, each head counting alike."""
-    total = sum(weights_under(stack, at, change).sum(0) for at in range(len(stack.layers)))
-    assert isinstance(total, Tensor)
-    mean: np.ndarray = (total / sum(layer.n_heads for layer in stack.layers)).cpu().numpy()
-    return mean
+    of_layers = (weights_under(stack, at, change).sum(0) for at in range(len(stack.layers)))
+    total = sum(of_layers, torch.tensor(0.0))
+    return (total / sum(layer.n_heads for layer in stack.layers)).cpu().numpy()
 
 
 def received(stack: PatchStack, layer: int) -> np.ndarray:
     """(K,): the share that each token is given in a layer, on average over its heads and all that look."""
-    share: np.ndarray = stack.layers[layer].weights()[0].float().mean((0, 1)).cpu().numpy()
-    return share
+    return stack.layers[layer].weights()[0].float().mean((0, 1)).cpu().numpy()
 
 
 def sinks(stack: PatchStack, layer: int) -> tuple[int, ...]:
@@ -119,3 +114,102 @@ def sinks(stack: PatchStack, layer: int) -> tuple[int, ...]:
     """
     shares = received(stack, layer)[stack.grid.first :]
     return tuple(np.flatnonzero(shares > OUTLIER * np.median(shares)).tolist())
+
+
+_ONE = """\
+import attnviz
+import torch
+from pathlib import Path
+from transformers import ViTForImageClassification
+
+folder = Path(attnviz.__file__).parent / "models" / "shipped" / "{model}"
+model = ViTForImageClassification.from_pretrained(folder, attn_implementation="eager")
+counts = torch.tensor({counts})
+with torch.no_grad():
+    output = model(pixel_values=counts[None, None] / 8 - 1, output_attentions=True)
+shares = output.logits[0].softmax(-1)
+print(model.config.id2label[int(shares.argmax())], f"{{float(shares.max()):.4f}}")
+row = output.attentions[{layer}][0, {head}, {query}]  # what token {query} gives to each token
+print([f"{{float(weight):.4f}}" for weight in row])
+"""
+_SEVERAL = """\
+import attnviz
+import torch
+from pathlib import Path
+from transformers import VisionEncoderDecoderModel
+
+folder = Path(attnviz.__file__).parent / "models" / "shipped" / "{model}"
+model = VisionEncoderDecoderModel.from_pretrained(folder, attn_implementation="eager")
+counts = torch.tensor({counts})
+given = {{"pixel_values": counts[None, None] / 8 - 1}}
+written = torch.tensor([[model.config.decoder_start_token_id]])
+with torch.no_grad():
+    while written[0, -1] != model.config.eos_token_id:
+        logits = model(**given, decoder_input_ids=written).logits
+        written = torch.cat([written, logits[:, -1:].argmax(-1)], 1)
+    output = model(**given, decoder_input_ids=written[:, :-1], output_attentions=True)
+print(" ".join(model.config.id2label[int(word)] for word in written[0, 1:]))
+row = output.{attentions}[{layer}][0, {head}, {query}]  # what {looks} {query} gives to each token
+print([f"{{float(weight):.4f}}" for weight in row])
+"""
+
+
+_CHANGED = """\
+import numpy as np
+from attnviz.models.loading import load
+from attnviz.pages.pictures.maths.picture_record import HeadChange, seen_keys
+from attnviz.pages.pictures.maths.picture_run import rerun, run_picture
+
+counts = np.array({counts})
+loaded = load("{model}")
+run = run_picture(loaded, counts)
+change = HeadChange(hidden={hidden}, silenced={silenced}, factor={factor}, head={at})
+answer, _trace = rerun(loaded, run, change)
+for name, each in (("with the change", answer), ("without", run.answer)):
+    print(f"{{name}}: {{each.said}} {{each.share:.4f}}")
+stack = run.stack("{stack}")
+layer = stack.layers[{layer}]
+mask = layer.mask & seen_keys(stack.grid, change.hidden).to(layer.device)
+weights = layer.weights({head}, mask=mask, scale=layer.scale_of({head}) * change.factor)
+row = weights[0, 0, {query}]  # what {looks} {query} gives to each token
+print([f"{{float(weight):.4f}}" for weight in row])
+"""
+
+
+def changed_program(run: PictureRun, stack: PictureStack, query: int, change: HeadChange) -> str:
+    """The program with patches hidden, heads silenced or the scale of the head on show changed, run by attnviz."""
+    _name, layer, head = change.head
+    return _CHANGED.format(
+        model=run.model,
+        counts=_counts(run),
+        hidden=change.hidden,
+        silenced=change.silenced,
+        factor=change.factor,
+        at=change.head,
+        stack=stack,
+        layer=layer,
+        head=head,
+        query=query,
+        looks="word" if stack == "words" else "token",
+    )
+
+
+def program(run: PictureRun, stack: PictureStack, layer: int, head: int, query: int) -> str:
+    """The program for one of our own models; its rows count tokens, with the class token first."""
+    words = stack == "words"
+    return (_ONE if run.written is None else _SEVERAL).format(
+        model=run.model,
+        counts=_counts(run),
+        layer=layer,
+        head=head,
+        query=query,
+        attentions="cross_attentions" if words else "encoder_attentions",
+        looks="word" if words else "token",
+    )
+
+
+def _counts(run: PictureRun) -> str:
+    """The picture's pixels, 0 to 16, as a list in the program."""
+    shown = run.prepared.inputs["pixel_values"][0, 0]
+    counts = np.rint(((shown + 1) * (COUNTS / 2)).cpu().numpy()).astype(int).tolist()
+    return "[\n    " + ",\n    ".join(str(row) for row in counts) + ",\n]"

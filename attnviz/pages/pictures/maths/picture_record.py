@@ -1,4 +1,7 @@
-"""What a pass over a picture leaves behind: layers by what looks, the answer, and what a visitor may change."""
+"""What a pass over a picture leaves behind: layers by what looks, the answer, and what a visitor may change.
+
+Of a model that looks inside windows (Swin) the layers lie in stages, each with patches twice as wide as those before.
+"""
 
 from __future__ import annotations
 
@@ -10,16 +13,25 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from attnviz.base.message import Message
+from attnviz.base.message import Message, Problem
 from attnviz.base.words import N_
-from attnviz.models.capture import Edit, LayerPlace, RecordedLayer, Trace
-from attnviz.models.catalogue import WeightsAre
-from attnviz.models.pictures import PatchGrid, PreparedPicture, PromptedPicture, Windows
+from attnviz.models.capture import Edit, LayerPlace, MaskChoice, RecordedLayer, Trace
+from attnviz.models.catalogue import LoadedModel, WeightsAre
+from attnviz.models.pictures import (
+    PatchGrid,
+    PreparedPicture,
+    PromptedPicture,
+    Windows,
+    looks_in_windows,
+    of_all_patches,
+    seen_in_windows,
+    windows_of,
+)
 
 #: patches that look at patches; words that look at patches; the later stages of a model whose patches are merged
 PictureStack = Literal["picture", "words", "stage2", "stage3", "stage4"]
 STAGES: tuple[PictureStack, ...] = ("picture", "stage2", "stage3", "stage4")
-MOST_WORDS = 12
+MOST_PATCHES = 1024  #: a stage of more patches is left out: each of its heads has a number for every pair of them
 _FIXED = N_(
     "{name} computes attention in code of its own: its weights can be looked at, and nothing in it can be hidden, "
     "silenced or given another scale."
@@ -44,12 +56,11 @@ class HeadChange:
 
 @dataclass(frozen=True, eq=False)
 class PictureAnswer:
-    """What a model says of a picture: words, each with its probability; of a model that says nothing, a vector."""
+    """What a model says of a picture: words, each with its probability; none of a model that says nothing."""
 
     words: tuple[str, ...] = ()  #: one for a model that names a picture, several for one that writes
     shares: tuple[float, ...] = ()  #: the probability of each
     others: tuple[tuple[str, float], ...] = ()  #: of a model that names: the likeliest names, the first included
-    vector: np.ndarray | None = None
 
     @property
     def said(self) -> str:
@@ -70,10 +81,6 @@ class PatchStack:
     grid: PatchGrid
     words: tuple[str, ...] = ()  #: in place of patches, what looks: the word that each query wrote
     windows: tuple[tuple[int, int], ...] = ()  #: of each layer that looks inside windows: their side and their shift
-
-    @property
-    def queries(self) -> int:
-        return len(self.words) or self.grid.tokens
 
     @property
     def usual(self) -> int:
@@ -116,9 +123,8 @@ class PictureRun:
     @property
     def notices(self) -> tuple[Message, ...]:
         """What was done to the picture before the model was given it, and what of the model is not to be had."""
-        return (
-            self.prepared.notices + self.left_out + (() if self.can_change else (Message(_FIXED, {"name": self.name}),))
-        )
+        fixed = () if self.can_change else (Message(_FIXED, {"name": self.name}),)
+        return self.prepared.notices + self.left_out + fixed
 
     @property
     def can_change(self) -> bool:
@@ -158,19 +164,94 @@ def of_heads(run: PictureRun, change: HeadChange, masks: Masks) -> list[Edit]:
     """Heads that hand on nothing, and the scale of one, under the masks that stand in their layers."""
     edits = []
     for name, layer, head in change.silenced:
-        found = run.stack(name).layers[layer]
-        edits.append(Edit(layers=found.index, heads=head, kind=found.kind, tower=found.tower or None, silence=True))
+        place = run.stack(name).layers[layer]
+        edits.append(Edit(layers=place.index, heads=head, kind=place.kind, tower=place.tower or None, silence=True))
     if change.factor != 1.0:
         name, layer, head = change.head
-        found = run.stack(name).layers[layer]
+        place = run.stack(name).layers[layer]
+        mask: MaskChoice = masks.get(place.place, "model")
         edits.append(
-            Edit(
-                layers=found.index,
-                heads=head,
-                kind=found.kind,
-                tower=found.tower or None,
-                mask=masks.get(found.place, "model"),
-                factor=change.factor,
-            )
+            Edit(place.index, head, kind=place.kind, tower=place.tower or None, mask=mask, factor=change.factor)
         )
     return edits
+
+
+def windowed(loaded: LoadedModel, trace: Trace, prepared: PreparedPicture) -> dict[RecordedLayer, Windows]:
+    """The windows of each layer that has some; empty for a model that has none."""
+    height, width = prepared.size
+    windows = {layer: windows_of(loaded.model, layer, height, width) for layer in trace.layers}
+    known = {layer: its_windows for layer, its_windows in windows.items() if its_windows is not None}
+    if not known and looks_in_windows(loaded.model):
+        raise Problem(
+            "{name} looks inside windows in code of its own, from which its weights cannot be read. Swin and Swin v2 "
+            "can be shown.",
+            name=loaded.name,
+        )
+    return known
+
+
+def stages(windows_by_layer: dict[RecordedLayer, Windows], prepared: PreparedPicture) -> tuple[PatchStack, ...]:
+    """A stack of layers for each stage, the finest first."""
+    stacks = []
+    height, width = prepared.size
+    for stage in sorted({windows.stage for windows in windows_by_layer.values()}):
+        layers = {layer: windows for layer, windows in windows_by_layer.items() if windows.stage == stage}
+        first = next(iter(layers.values()))
+        if _is_left_out(first):
+            continue
+        grid = PatchGrid(first.rows, first.columns, (), (height / first.rows, width / first.columns))
+        whole = tuple(of_all_patches(layer, windows) for layer, windows in layers.items())
+        cuts = tuple((windows.side, windows.shift) for windows in layers.values())
+        stacks.append(PatchStack(STAGES[min(stage, len(STAGES) - 1)], whole, grid, windows=cuts))
+    return tuple(stacks)
+
+
+def left_out(windows_by_layer: dict[RecordedLayer, Windows]) -> tuple[Message, ...]:
+    """A sentence for each stage that `stages` leaves out."""
+    sizes = {windows.stage: windows for windows in windows_by_layer.values() if _is_left_out(windows)}
+    return tuple(
+        Message(
+            "Stage {number} of {rows} × {columns} patches is left out: every head of it has {pairs} weights, and "
+            "stages of up to {most} patches are shown. What is hidden here is hidden there, too.",
+            {
+                "number": stage + 1,
+                "rows": windows.rows,
+                "columns": windows.columns,
+                "pairs": f"{(windows.rows * windows.columns) ** 2:,}",
+                "most": f"{MOST_PATCHES:,}",
+            },
+        )
+        for stage, windows in sorted(sizes.items())
+    )
+
+
+def _is_left_out(windows: Windows) -> bool:
+    return windows.rows * windows.columns > MOST_PATCHES
+
+
+def coarser(hidden: tuple[int, ...], fine: PatchGrid, grid: PatchGrid) -> tuple[int, ...]:
+    """The patches of a grid that are hidden wholly when these patches of a finer one are."""
+    if (fine.rows, fine.columns) == (grid.rows, grid.columns):
+        return hidden
+    covered = set(hidden)
+    return tuple(patch for patch in range(grid.patches) if set(finer((patch,), fine, grid)) <= covered)
+
+
+def finer(hidden: tuple[int, ...], fine: PatchGrid, grid: PatchGrid) -> tuple[int, ...]:
+    """The patches of the finer grid whose middles lie in these patches of a grid."""
+    row, column = np.divmod(np.arange(fine.patches), fine.columns)
+    down = ((row + 0.5) * grid.rows / fine.rows).astype(int)
+    across = ((column + 0.5) * grid.columns / fine.columns).astype(int)
+    return tuple(np.flatnonzero(np.isin(down * grid.columns + across, hidden)).tolist())
+
+
+def unseen(run: PictureRun, hidden: tuple[int, ...]) -> dict[LayerPlace, Tensor]:
+    """Masks that hide patches of the run's first stack in the windows of every layer, also of stages not on show."""
+    base, masks = run.stacks[0].grid, {}
+    for layer, windows in run.windows.items():
+        grid = PatchGrid(windows.rows, windows.columns)
+        here = finer(hidden, grid, base) if grid.patches > base.patches else coarser(hidden, base, grid)
+        covered = torch.zeros(grid.patches, dtype=torch.bool)
+        covered[list(here)] = True
+        masks[layer.place] = seen_in_windows(windows, covered)
+    return masks

@@ -1,27 +1,35 @@
-"""One pass of a model over a picture: which token is which patch, what the model answers, and its attention."""
+"""One pass of a model over a picture: which token is which patch, what the model answers, and its attention.
+
+Many passes find a smallest set of patches that keeps the answer: none of them can be taken away alone. It is one such
+set and not the only one: which patches are left depends on the order in which others were taken away.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from attnviz.base.message import Problem
+from attnviz.base.message import Message, Problem
 from attnviz.models.capture import Edit, Trace, capture, intervene
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.pictures import PreparedPicture, compares, grid_of, prepare, reads_words
 from attnviz.pages.pictures.maths.picture_record import (
-    MOST_WORDS,
     HeadChange,
     PatchStack,
     PictureAnswer,
     PictureRun,
     hiding,
+    left_out,
     of_heads,
     seen_keys,
+    stages,
+    unseen,
+    windowed,
 )
 from attnviz.pages.pictures.maths.prompted_run import (
     answer_of_names,
@@ -30,7 +38,8 @@ from attnviz.pages.pictures.maths.prompted_run import (
     run_compared,
     run_prompted,
 )
-from attnviz.pages.pictures.maths.windowed_run import left_out, stages, unseen, windowed
+
+MOST_WORDS = 12
 
 
 def run_picture(loaded: LoadedModel, pixels: np.ndarray, words: str = "") -> PictureRun:
@@ -120,11 +129,11 @@ def stacks_of(model: Any, trace: Trace, prepared: PreparedPicture, words: tuple[
     tokens = patches[0].shape[3]
     whole = tuple(layer for layer in patches if layer.shape[2] == layer.shape[3] == tokens and layer.shape[0] == 1)
     grid = grid_of(model, *prepared.size, tokens)
-    found = [PatchStack("picture", whole, grid)] if whole else []
+    stacks = [PatchStack("picture", whole, grid)] if whole else []
     across = tuple(layer for layer in trace.layers if layer.kind == "cross" and layer.shape[3] == tokens)
     if across:
-        found.append(PatchStack("words", across, grid, words))
-    return tuple(found)
+        stacks.append(PatchStack("words", across, grid, words))
+    return tuple(stacks)
 
 
 def write(model: Any, inputs: dict[str, Any], edits: Sequence[Edit] = ()) -> Tensor:
@@ -153,13 +162,11 @@ def words_of(model: Any, written: Tensor | None) -> tuple[str, ...]:
 def answer_of(model: Any, trace: Trace, written: Tensor | None) -> PictureAnswer:
     """What the model says: the words it writes, the likeliest names, or a vector where it says nothing."""
     logits = trace.logits
-    if logits is None:
+    if logits is None or (written is None and logits.dim() != 2):
         return PictureAnswer()
     if written is not None:
         shares = logits[0].float().softmax(-1).gather(-1, written[0, 1:, None])[:, 0]
         return PictureAnswer(words_of(model, written), tuple(shares.tolist()))
-    if logits.dim() != 2:
-        return PictureAnswer()
     shares = logits[0].float().softmax(-1)
     names = model.config.id2label
     best = shares.topk(min(5, len(shares)))
@@ -167,3 +174,81 @@ def answer_of(model: Any, trace: Trace, written: Tensor | None) -> PictureAnswer
         (str(names.get(at, at)), share) for at, share in zip(best.indices.tolist(), best.values.tolist(), strict=True)
     )
     return PictureAnswer((others[0][0],), (others[0][1],), others)
+
+
+@dataclass(frozen=True)
+class SmallestSet:
+    """The patches that are still looked at, how many there were, and how often the model ran."""
+
+    kept: tuple[int, ...]
+    of: int
+    passes: int
+    said: str
+    share: float  #: the probability of the answer with these patches alone
+
+    @property
+    def hidden(self) -> tuple[int, ...]:
+        """The patches that were taken away."""
+        return tuple(patch for patch in range(self.of) if patch not in set(self.kept))
+
+    @property
+    def message(self) -> Message:
+        """The result as a sentence."""
+        return Message(
+            "{count} of {of} patches are enough for *{said}* ({share} sure): hide any one of them and it says "
+            "something else. Found in {passes} passes; other sets may do as well.",
+            {
+                "count": len(self.kept),
+                "of": self.of,
+                "said": self.said,
+                "share": f"{self.share:.0%}",
+                "passes": self.passes,
+            },
+        )
+
+
+def smallest_set(loaded: LoadedModel, run: PictureRun, order: Sequence[int] | None = None) -> Iterator[SmallestSet]:
+    """Partial results, the last one complete: greedily, in blocks first, then patch by patch until none can go.
+
+    `order` says which patches to try first, the least telling ones; without it, as they lie.
+    """
+    of = run.stacks[0].grid.patches
+    answers: dict[frozenset[int], PictureAnswer] = {frozenset(range(of)): run.answer}
+
+    def keeps(kept: Sequence[int]) -> bool:
+        name = frozenset(kept)
+        if name not in answers:
+            hidden = tuple(patch for patch in range(of) if patch not in name)
+            answers[name] = rerun(loaded, run, HeadChange(hidden=hidden))[0]
+        return answers[name].said == run.answer.said
+
+    def so_far(kept: tuple[int, ...]) -> SmallestSet:
+        return SmallestSet(kept, of, len(answers) - 1, run.answer.said, answers[frozenset(kept)].share)
+
+    kept: tuple[int, ...] = tuple(range(of))
+    for kept in taken_away(tuple(order or range(of)), keeps):
+        yield so_far(kept)
+    yield so_far(kept)
+
+
+def taken_away(order: Sequence[int], keeps: Callable[[Sequence[int]], bool]) -> Iterator[tuple[int, ...]]:
+    """Ever smaller sets, each of which `keeps` what is wanted; from the last no single one can be taken away.
+
+    Blocks of half of what is left are tried first, then of a quarter, and so on; single ones are tried again and again
+    until a whole round takes none.
+    """
+    left = list(order)
+    block = max(1, len(left) // 2)
+    while True:
+        took, at = False, 0
+        while at < len(left):
+            without = left[:at] + left[at + block :]
+            if keeps(without):
+                left, took = without, True
+                yield tuple(sorted(left))
+            else:
+                at += block
+        if block > 1:
+            block = max(1, block // 2)
+        elif not took:
+            return

@@ -100,9 +100,8 @@ def answered(
 
 def _ends(model: Any) -> set[int]:
     """The tokens that end an answer."""
-    settings = getattr(model, "generation_config", None)
-    found = getattr(settings, "eos_token_id", None)
-    return {found} if isinstance(found, int) else set(found or ())
+    ends = getattr(getattr(model, "generation_config", None), "eos_token_id", None)
+    return {ends} if isinstance(ends, int) else set(ends or ())
 
 
 def stacks_of_prompt(
@@ -121,11 +120,11 @@ def stacks_of_prompt(
     grid = PatchGrid(
         given.grid.rows, given.grid.columns, special_names(token_names(loaded, ids[others])), given.grid.patch
     )
-    found = [PatchStack("words", looking, grid, token_names(loaded, ids[rows]))]
+    stacks = [PatchStack("words", looking, grid, token_names(loaded, ids[rows]))]
     tower = _of_patches(trace)
     if merged(loaded.model) == 1 and tower:
-        found.append(PatchStack("picture", tower, grid_of(loaded.model, *prepared.size, tower[0].shape[3])))
-    return tuple(found)
+        stacks.append(PatchStack("picture", tower, grid_of(loaded.model, *prepared.size, tower[0].shape[3])))
+    return tuple(stacks)
 
 
 def _of_words(trace: Trace) -> tuple[RecordedLayer, ...]:

@@ -1,27 +1,40 @@
-"""The picture with its heads, what the model says of it, and what it says when something is changed."""
+"""The picture with its heads and what is changed in them, and what of it can be saved."""
 
 from __future__ import annotations
 
 from functools import partial
-from typing import cast
+from typing import Any, cast
 
+import numpy as np
 import streamlit as st
 
-from attnviz.app import widgets
+from attnviz.app import show, widgets
 from attnviz.app.code_snippet import snippet
-from attnviz.app.links import link_state
+from attnviz.app.links import link_state, shared_view
+from attnviz.app.links.choices import Choice
 from attnviz.app.text import plain, spoken
-from attnviz.base.words import _
-from attnviz.canvas.patch_view import PatchChoices, PatchRows, patch_view
+from attnviz.base.words import _, language, say, sentences, speaking
+from attnviz.canvas.patch_view import PatchChoices, PatchRows, PatchScene, live_scene, patch_view
 from attnviz.canvas.shared import packing
+from attnviz.live import patch_page
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.pictures import PatchGrid, card
 from attnviz.pages.pictures import choices
-from attnviz.pages.pictures.maths.picture_program import changed_program, program
-from attnviz.pages.pictures.maths.picture_record import STAGES, HeadChange, PatchStack, PictureRun, PictureStack
-from attnviz.pages.pictures.maths.windowed_run import coarser, finer
-from attnviz.pages.pictures.panels import picture_answer, picture_cache, picture_export, picture_scene, smallest
-from attnviz.pages.pictures.panels.picture_cache import ChosenPicture
+from attnviz.pages.pictures.figures import LitRow, PatchPicture
+from attnviz.pages.pictures.maths.patch_measures import changed_program, program, weights_under
+from attnviz.pages.pictures.maths.picture_record import (
+    STAGES,
+    HeadChange,
+    PatchStack,
+    PictureRun,
+    PictureStack,
+    coarser,
+    finer,
+)
+from attnviz.pages.pictures.panels import picture_answer, picture_cache, picture_input
+from attnviz.pages.pictures.panels.picture_cache import ChosenPicture, shown_under
+
+LONGEST_LINK = 2000  #: characters of an address that a file still offers
 
 
 def draw(loaded: LoadedModel, picture: ChosenPicture) -> None:
@@ -30,25 +43,24 @@ def draw(loaded: LoadedModel, picture: ChosenPicture) -> None:
     for notice in run.notices:
         st.info(spoken(notice))
     stack = _stack(run)
-    said, ordered = st.columns([2, 1], vertical_alignment="center")
+    answer, ordered = st.columns([2, 1], vertical_alignment="center")
     with ordered:
         order = _order(stack)
-    _say_what_is_not_here(stack)
     chosen = chosen_in(run, stack)
-    scene = picture_scene.scene(loaded, picture, run, stack, picture_scene.shown_under(stack, chosen), order)
+    scene = picture_cache.scene(loaded, picture, run, stack, shown_under(stack, chosen), order)
     chosen = scene.allowed(chosen)
     change = change_of(run, stack, chosen)
-    with said:
+    with answer:
         picture_answer.draw(loaded, picture, run, change)
     document = packing.fingerprint(*picture.about, run.model, loaded.version, stack.id)
     patch_view("patches", document, scene, chosen, partial(_keep, run.stacks[0].grid, stack))
-    picture_export.under(loaded, picture, run, stack, scene, chosen, change)
+    _under(loaded, picture, run, stack, scene, chosen, change)
     picture_answer.draw_facts(loaded, picture, stack, scene, chosen.layer)
     if run.texts is not None:
         picture_answer.draw_text_tower(run.texts)
-    smallest.draw(loaded, picture, run)
-    if told := card(loaded.entry.id):
-        st.caption(spoken(told))
+    picture_answer.draw_smallest(loaded, picture, run)
+    if about := card(loaded.entry.id):
+        st.caption(spoken(about))
     if loaded.entry.shipped:
         _program(run, stack, chosen.pins[-1] if chosen.pins else scene.usual, change)
 
@@ -64,7 +76,7 @@ def _program(run: PictureRun, stack: PatchStack, query: int, change: HeadChange)
     else:
         about = _("Paste this code into a notebook: it prints the answer, and one row of this head: {query}.")
         code = program(run, stack.id, change.head[1], change.head[2], query)
-    snippet(code, "pictures", about=about.format(query=plain(picture_export.query_name(stack, query))))
+    snippet(code, "pictures", about=about.format(query=plain(query_name(stack, query))))
 
 
 def _stack(run: PictureRun) -> PatchStack:
@@ -73,9 +85,9 @@ def _stack(run: PictureRun) -> PatchStack:
         return run.stacks[0]
     names = {"words": _("Words look at patches"), "picture": _("Patches look at patches")}
     if run.windows:
-        staged = _("Stage {number}: {rows} × {columns} patches")
+        stage = _("Stage {number}: {rows} × {columns} patches")
         names = {
-            each.id: staged.format(number=STAGES.index(each.id) + 1, rows=each.grid.rows, columns=each.grid.columns)
+            each.id: stage.format(number=STAGES.index(each.id) + 1, rows=each.grid.rows, columns=each.grid.columns)
             for each in run.stacks
         }
     return run.stack(widgets.one_of(choices.STACK, _("Attention"), names, label_visibility="collapsed"))
@@ -96,10 +108,10 @@ def _order(stack: PatchStack) -> str:
 def chosen_in(run: PictureRun, stack: PatchStack) -> PatchChoices:
     """What the link and the session hold, for this stack."""
     silenced = tuple((layer, head) for name, layer, head in link_state.value(choices.SILENCED) if name == stack.id)
-    layer = min(link_state.value(choices.LAYER), len(stack.layers) - 1)
+    layer = _at_most(choices.LAYER, len(stack.layers) - 1)
     return PatchChoices(
         layer,
-        min(link_state.value(choices.HEAD), stack.layers[layer].n_heads - 1),
+        _at_most(choices.HEAD, stack.layers[layer].n_heads - 1),
         link_state.value(choices.PINS),
         coarser(link_state.value(choices.HIDDEN), run.stacks[0].grid, stack.grid),
         silenced,
@@ -108,12 +120,10 @@ def chosen_in(run: PictureRun, stack: PatchStack) -> PatchChoices:
     )
 
 
-def _say_what_is_not_here(stack: PatchStack) -> None:
-    """Name a layer or a head of the link that the model does not have; its last one is shown."""
-    top = len(stack.layers) - 1
-    heads = stack.layers[min(link_state.value(choices.LAYER), top)].n_heads
-    for choice, last in ((choices.LAYER, top), (choices.HEAD, heads - 1)):
-        widgets.say_too_high(choice, last)
+def _at_most(choice: Choice[int], last: int) -> int:
+    """The layer or the head that was chosen; the last one where the model does not have it, and a line says so."""
+    widgets.say_too_high(choice, last)
+    return min(link_state.value(choice), last)
 
 
 def _keep(fine: PatchGrid, stack: PatchStack, chosen: PatchChoices) -> None:
@@ -140,7 +150,147 @@ def change_of(run: PictureRun, stack: PatchStack, chosen: PatchChoices) -> HeadC
     silenced: list[tuple[PictureStack, int, int]] = [(stack.id, layer, head) for layer, head in chosen.silenced]
     for other in run.stacks:
         if other.id != stack.id:
-            held = [each for each in link_state.value(choices.SILENCED) if each[0] == other.id]
-            silenced += [(other.id, layer, head) for _name, layer, head in held if other.has(layer, head)]
+            chosen_there = [each for each in link_state.value(choices.SILENCED) if each[0] == other.id]
+            silenced += [(other.id, layer, head) for _name, layer, head in chosen_there if other.has(layer, head)]
     hidden = tuple(patch for patch in link_state.value(choices.HIDDEN) if patch < run.stacks[0].grid.patches)
     return HeadChange(hidden, tuple(silenced), chosen.factor, (stack.id, chosen.layer, chosen.head))
+
+
+def _under(
+    loaded: LoadedModel,
+    picture: ChosenPicture,
+    run: PictureRun,
+    stack: PatchStack,
+    scene: PatchScene,
+    chosen: PatchChoices,
+    change: HeadChange,
+) -> None:
+    """The export menus below the view."""
+    name = f"attention-{run.model}-layer{chosen.layer}-head{chosen.head}"
+    caption = _caption(run, chosen, change)
+    with show.line_under("patches-out"):
+        show.export_menu(
+            lambda: figure(run, stack, scene, chosen),
+            name,
+            "patches-out",
+            lambda: table(stack, on_show(stack, scene, chosen)),
+            caption,
+            live=_live(picture, run, scene, chosen, caption),
+            embeds=True,
+        )
+        show.export_menu(
+            lambda: all_heads(run, stack, scene.usual, chosen),
+            f"{name}-all-heads",
+            "patches-all",
+            lambda: _measures(loaded, picture, stack, scene),
+            caption,
+            _("Export all heads"),
+        )
+        if picture.file:
+            st.download_button(
+                _("Save the view with its picture"),
+                data=partial(picture_input.view_with_picture, picture.file, shared_view.save()),
+                file_name="attention-picture.json",
+                mime="application/json",
+                on_click="ignore",
+                type="tertiary",
+                icon=":material/save:",
+                key="save-picture",
+            )
+
+
+def _live(
+    picture: ChosenPicture, run: PictureRun, scene: PatchScene, chosen: PatchChoices, note: str
+) -> list[show.LiveFile]:
+    """The view as one file that stays alive without a server. A download runs in no session: all is taken down here."""
+    link, spoken = (None if picture.own else shared_view.public_address(LONGEST_LINK)), language()
+    title = _("{model} on a picture").format(model=run.name)
+
+    def made() -> str:
+        with speaking(spoken):
+            return patch_page(live_scene(scene, chosen), title, note, link)
+
+    return [show.LiveFile(_("Live HTML: picture and heads"), "-live", made)]
+
+
+def weights_of(stack: PatchStack, chosen: PatchChoices) -> np.ndarray:
+    """The heads of the layer on show as they are on show, (H, Q, K): with what is hidden and with the scale of one."""
+    return weights_under(stack, chosen.layer, shown_under(stack, chosen)).cpu().numpy()
+
+
+def on_show(stack: PatchStack, scene: PatchScene, chosen: PatchChoices) -> np.ndarray:
+    """The rows that lie over the picture, (Q, K): of the head on show, of all layers, or through them."""
+    of_layers = {"layers": scene.layers, "rollout": scene.rolled}.get(chosen.shows)
+    return weights_of(stack, chosen)[chosen.head] if of_layers is None else of_layers
+
+
+def figure(run: PictureRun, stack: PatchStack, scene: PatchScene, chosen: PatchChoices) -> PatchPicture:
+    """The picture as it is on show: each pinned row, else the usual one; the mean; or rows through the layers."""
+    first, weights = stack.grid.first, on_show(stack, scene, chosen)
+    titles = {
+        "layers": _("All heads of all layers, their mean"),
+        "rollout": _("Attention followed through layers 0 to {layer}"),
+    }
+    title = titles.get(chosen.shows, _("Layer {layer}, head {head}")).format(layer=chosen.layer, head=chosen.head)
+    if chosen.shows == "mean":
+        rows = weights if stack.words else weights[first:]
+        lit = [LitRow(_("mean of all rows"), rows.mean(0)[first:])]
+    else:
+        lit = [
+            LitRow(query_name(stack, at), weights[at, first:], None if stack.words or at < first else at - first)
+            for at in chosen.pins or (scene.usual,)
+        ]
+    return PatchPicture(run.prepared.shown, (stack.grid.rows, stack.grid.columns), lit, chosen.hidden, title=title)
+
+
+def all_heads(run: PictureRun, stack: PatchStack, usual: int, chosen: PatchChoices) -> PatchPicture:
+    """The heads of the layer on show side by side as they are on show: the usual row, or the last pinned one."""
+    first = stack.grid.first
+    at = chosen.pins[-1] if chosen.pins else usual
+    heads = enumerate(weights_of(stack, chosen))
+    lit = [LitRow(_("head {head}").format(head=head), rows[at, first:]) for head, rows in heads]
+    title = _("Layer {layer}: {query}").format(layer=chosen.layer, query=query_name(stack, at))
+    return PatchPicture(
+        run.prepared.shown, (stack.grid.rows, stack.grid.columns), lit, chosen.hidden, title=title, side=200.0
+    )
+
+
+def query_name(stack: PatchStack, at: int) -> str:
+    """What looks: a word, a patch or a special token."""
+    if stack.words:
+        return _("“{word}”").format(word=stack.words[at])
+    return say(stack.grid.name(at))
+
+
+def _caption(run: PictureRun, chosen: PatchChoices, change: HeadChange) -> str:
+    """Model, layer, head, what is changed in them, and what the colour means."""
+    weights = {"trained": _("Trained weights."), "random": _("Random weights, never trained.")}
+    changed = _("Changed: {what}.").format(what=picture_answer.what_changed(run, change)) if change else ""
+    return sentences(
+        _("{model}, layer {layer}, head {head}.").format(model=run.name, layer=chosen.layer, head=chosen.head),
+        weights.get(run.weights_are, _("Weights as they are in the file.")),
+        changed,
+        _("Light is the square root of the attention weight."),
+    )
+
+
+def table(stack: PatchStack, weights: np.ndarray) -> dict[str, Any]:
+    """One line for each pair of query and key of the head on show."""
+    queries, keys = np.indices(weights.shape)
+    return {
+        "query": [query_name(stack, at) for at in queries.ravel().tolist()],
+        "key": [say(stack.grid.name(at)) for at in keys.ravel().tolist()],
+        "weight": [f"{value:.6g}" for value in weights.ravel()],
+    }
+
+
+def _measures(loaded: LoadedModel, picture: ChosenPicture, stack: PatchStack, scene: PatchScene) -> dict[str, Any]:
+    """One line for each head with its measures."""
+    maps = picture_cache.maps_of(loaded, picture, stack)
+    layers, heads = zip(
+        *((layer, head) for layer, count in enumerate(scene.heads) for head in range(count)), strict=True
+    )
+    columns = {"distance_pixels": maps.distance, "entropy_share": maps.entropy, "class_token": maps.on_class}
+    return {"layer": list(layers), "head": list(heads)} | {
+        name: [f"{value:.6g}" if np.isfinite(value) else "" for value in values] for name, values in columns.items()
+    }

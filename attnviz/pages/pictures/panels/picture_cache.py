@@ -1,26 +1,36 @@
-"""Runs of models over pictures. Those of shipped pictures are shared by all visitors.
+"""Runs of models over pictures, and what is computed from them, as the canvas draws it.
 
-A visitor's own picture is never kept: its run lies in the session, one at a time, and goes with it.
+Those of shipped pictures are shared by all visitors. A visitor's own picture is never kept: its run lies in the
+session, one at a time, and goes with it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
+from functools import partial
+from io import BytesIO
 from typing import Any, TypeVar
 
 import numpy as np
 import streamlit as st
+from PIL import Image
 
 from attnviz.app.cache import model_cache
 from attnviz.app.cache.bounded_cache import BoundedCache, held_bytes
+from attnviz.base.words import _, say
+from attnviz.canvas.patch_view import PatchChoices, PatchScene
 from attnviz.models.catalogue import LoadedModel
-from attnviz.pages.pictures.maths.picture_record import PictureRun
+from attnviz.pages.pictures.maths.patch_measures import HeadMaps, head_maps, mean_of_layers, rolled_out, sinks
+from attnviz.pages.pictures.maths.picture_record import HeadChange, PatchStack, PictureRun
 from attnviz.pages.pictures.maths.picture_run import run_picture
+from attnviz.runs.raw_heads import raw_heads_of
 
 T = TypeVar("T")
 RUNS_LIMIT = 160 * 10**6  # bytes
 RESULTS_LIMIT = 48 * 10**6
+MOST_CELLS = 400_000  #: of all heads' scores, from which on only the head on show is sent
+SMALL = 64  #: pixels; a smaller picture is drawn with hard edges
 _OWN = "_pictures_of_ones_own"
 
 
@@ -46,54 +56,126 @@ _results: BoundedCache[Any] = BoundedCache(RESULTS_LIMIT, held_bytes)
 
 def picture_run(loaded: LoadedModel, picture: ChosenPicture) -> PictureRun:
     """The run of a model over a picture, made once."""
-
-    def make() -> PictureRun:
-        with model_cache.turn():
-            return run_picture(loaded, picture.pixels, picture.asked)
-
-    return _kept(_runs, (loaded.entry.id, loaded.version, picture.about), picture, make)
+    make = partial(_in_turn, lambda: run_picture(loaded, picture.pixels, picture.asked))
+    return _cached(_runs, (loaded.entry.id, loaded.version, picture.about), picture, make)
 
 
 def of_run(
     loaded: LoadedModel, picture: ChosenPicture, key: Hashable, make: Callable[[], T], reruns: bool = False
 ) -> T:
     """What is computed from a run, made once; `reruns`: the model runs again for it, so it waits for its turn."""
-
-    def in_turn() -> T:
-        with model_cache.turn():
-            return make()
-
     name = (loaded.entry.id, loaded.version, picture.about, key)
-    return _kept(_results, name, picture, in_turn if reruns else make)
+    return _cached(_results, name, picture, partial(_in_turn, make) if reruns else make)
 
 
-def found(loaded: LoadedModel, picture: ChosenPicture, key: Hashable) -> Any:
+def maps_of(loaded: LoadedModel, picture: ChosenPicture, stack: PatchStack) -> HeadMaps:
+    """The measures and small maps of all heads, without a change."""
+    return of_run(loaded, picture, ("maps", stack.id), partial(head_maps, stack))
+
+
+def find(loaded: LoadedModel, picture: ChosenPicture, key: Hashable) -> Any:
     """What `of_run` keeps under this key, or None."""
     name = (loaded.entry.id, loaded.version, picture.about, key)
-    return _mine(picture).get(name) if picture.own else _results.find(name)
+    return _own_results(picture).get(name) if picture.own else _results.find(name)
 
 
-def keep(loaded: LoadedModel, picture: ChosenPicture, key: Hashable, value: T) -> T:
-    """Keep a result that was made elsewhere."""
-    return of_run(loaded, picture, key, lambda: value)
+def _in_turn(make: Callable[[], T]) -> T:
+    with model_cache.turn():
+        return make()
 
 
-def _kept(cache: BoundedCache[Any], name: Hashable, picture: ChosenPicture, make: Callable[[], T]) -> T:
+def _cached(cache: BoundedCache[Any], name: Hashable, picture: ChosenPicture, make: Callable[[], T]) -> T:
     if not picture.own:
         shared: T = cache.get(name, make)
         return shared
-    mine = _mine(picture)
-    if name not in mine:
-        mine[name] = make()
-    own: T = mine[name]
-    return own
+    own = _own_results(picture)
+    if name not in own:
+        own[name] = make()
+    result: T = own[name]
+    return result
 
 
-def _mine(picture: ChosenPicture) -> dict[Hashable, Any]:
+def _own_results(picture: ChosenPicture) -> dict[Hashable, Any]:
     """What was computed of this picture; results for any other picture are dropped."""
-    held = st.session_state.get(_OWN)
-    if held is None or held[0] != picture.about:
-        held = (picture.about, {})
-        st.session_state[_OWN] = held
-    kept: dict[Hashable, Any] = held[1]
-    return kept
+    if st.session_state.get(_OWN, (None,))[0] != picture.about:
+        st.session_state[_OWN] = (picture.about, {})
+    results: dict[Hashable, Any] = st.session_state[_OWN][1]
+    return results
+
+
+def scene(
+    loaded: LoadedModel, picture: ChosenPicture, run: PictureRun, stack: PatchStack, change: HeadChange, order: str
+) -> PatchScene:
+    """All that is drawn of a stack with the head of `change` on show.
+
+    Heads are ordered, and measured, by what they are without the change: none jumps while patches are painted over.
+    """
+    _id, layer, head = change.head
+    height, width = run.prepared.size
+    data, kind = of_run(loaded, picture, "bytes", partial(_encoded, run.prepared.shown))
+    maps = maps_of(loaded, picture, stack)
+    cells = sum(each.n_heads * each.shape[2] * each.shape[3] for each in stack.layers)
+    every = cells <= MOST_CELLS
+    drawn = maps if every or not change else _under(loaded, picture, stack, change, head_maps)
+    sent, among = (stack.layers, slice(None)) if every else (stack.layers[layer : layer + 1], slice(head, head + 1))
+    key = ("raw", stack.id, None if every else (layer, head))
+    heads = of_run(loaded, picture, key, lambda: tuple(raw_heads_of(sent)[among]))
+    measure = None if order == "place" else maps.by(order)
+    grid = stack.grid
+    return PatchScene(
+        data,
+        kind,
+        (width, height),
+        (grid.rows, grid.columns, grid.first),
+        tuple(say(each) for each in grid.special),
+        stack.words or None,
+        tuple(each.n_heads for each in stack.layers),
+        np.stack([drawn.mean, drawn.usual]),
+        heads,
+        every,
+        _under(loaded, picture, stack, change, mean_of_layers),
+        None if stack.words else _under(loaded, picture, stack, change, rolled_out)[layer],
+        measure,
+        () if measure is None else _measure_texts(measure, order),
+        order != "place",
+        of_run(loaded, picture, ("sinks", stack.id, layer), partial(sinks, stack, layer)),
+        max(width, height) > SMALL,
+        stack.windows,
+        stack.usual,
+    )
+
+
+def shown_under(stack: PatchStack, chosen: PatchChoices) -> HeadChange:
+    """What is changed in the weights on show: patches of this stack's grid hidden, the scale of the head on show."""
+    return HeadChange(chosen.hidden, factor=chosen.factor, head=(stack.id, chosen.layer, chosen.head))
+
+
+def _under(
+    loaded: LoadedModel,
+    picture: ChosenPicture,
+    stack: PatchStack,
+    change: HeadChange,
+    made: Callable[[PatchStack, HeadChange], T],
+) -> T:
+    """What is made of a stack under a change, once; without any it is the same for whatever head is on show."""
+    key = (made.__name__, stack.id, change.hidden, change if change.factor != 1.0 else None)
+    return of_run(loaded, picture, key, partial(made, stack, change))
+
+
+def _encoded(shown: np.ndarray) -> tuple[bytes, str]:
+    """A picture as a file: exact where it is small, as JPEG where it is large."""
+    out, kind = BytesIO(), "png" if max(shown.shape[:2]) <= SMALL else "jpeg"
+    Image.fromarray(shown).save(out, kind, quality=88)
+    return out.getvalue(), f"image/{kind}"
+
+
+def _measure_texts(values: np.ndarray, order: str) -> tuple[str, ...]:
+    """What is said of each head when it is pointed at: the measure that heads are ordered by."""
+    templates = {
+        "distance": _("looks {value} pixels far"),
+        "entropy": _("spreads over {value} of what it could"),
+        "class": _("gives {value} to the class token"),
+    }
+    digits = ".1f" if order == "distance" else ".0%"
+    shown = (f"{value:{digits}}" if np.isfinite(value) else "–" for value in values)
+    return tuple(templates[order].format(value=value) for value in shown)

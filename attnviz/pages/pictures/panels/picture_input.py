@@ -40,17 +40,18 @@ FORMAT = "attnviz picture 1"
 MOST_SAVED = 8  #: MB; 5 MB of a picture are 6.7 in a saved view
 
 
-# Which model reads the picture: ours, those of the catalogue, or any other of the hub's or in a folder.
 def ask(loaded: LoadedModel) -> ChosenPicture | None:
-    """Draw the controls; answer the picture, and what is asked of it; None while there is none."""
-    picture = _picture(digits_of(loaded))
-    if picture is None or not (reads_words(loaded.model) or compares(loaded.model)):
-        return picture
+    """Draw the controls; the picture with what is asked of it, or None while there is none."""
+    picture = _picture(_digits_of(loaded))
+    if picture is None:
+        return None
     if reads_words(loaded.model):
         asked = widgets.text(choices.ASKED, _("Question"), help=_("The words that look at the picture."))
-    else:
+    elif compares(loaded.model):
         help_ = _("The model says how well each fits the picture. Put a comma between them.")
         asked = widgets.text(choices.COMPARED, _("Descriptions to compare it with"), help=help_)
+    else:
+        return picture
     return replace(picture, asked=asked.strip())
 
 
@@ -62,8 +63,7 @@ def _picture(digits: int) -> ChosenPicture | None:
         "photo": _("Photographs"),
         "own": _("Your own"),
     }
-    usual = "digits" if digits else "photo"
-    source = widgets.one_of(choices.SOURCE, _("Picture"), names, usual=None if digits else usual)
+    source = widgets.one_of(choices.SOURCE, _("Picture"), names, usual=None if digits else "photo")
     if source == "digits":
         return _digits(digits or 3)
     if source == "draw":
@@ -71,16 +71,11 @@ def _picture(digits: int) -> ChosenPicture | None:
     return _photo() if source == "photo" else _own()
 
 
-def digits_of(loaded: LoadedModel) -> int:
+def _digits_of(loaded: LoadedModel) -> int:
     """How many handwritten digits a model reads; 0 of a model that was made for photographs."""
     if not loaded.entry.shipped:
         return 0
     return 3 if loaded.model.config.is_encoder_decoder else 1
-
-
-def usual_digits(digits: int) -> str:
-    """What is shown before anything is typed."""
-    return "4" if digits == 1 else "374"
 
 
 def _digits(most: int) -> ChosenPicture:
@@ -89,7 +84,7 @@ def _digits(most: int) -> ChosenPicture:
         typed = widgets.text(
             choices.DIGITS,
             _("Digit") if most == 1 else _("Two or three digits"),
-            usual=usual_digits(most),
+            usual="4" if most == 1 else "374",
             help=_("Pictures from the fifth of the data set that the models have not learned from."),
         )
     with right:
@@ -97,9 +92,9 @@ def _digits(most: int) -> ChosenPicture:
     wanted = typed.strip()[:most]
     if not wanted.isascii() or not wanted.isdigit():
         raise Problem("Type digits from 0 to 9, between 1 and {most} of them", most=most)
-    held = held_out()
-    places = [held.like(int(digit), int(hand) + at) for at, digit in enumerate(wanted)]
-    pixels = composed([held.pictures[place] for place in places])
+    data = held_out()
+    places = [data.like(int(digit), int(hand) + at) for at, digit in enumerate(wanted)]
+    pixels = composed([data.pictures[place] for place in places])
     return ChosenPicture(f"digits {' '.join(map(str, places))}", pixels)
 
 
@@ -147,11 +142,11 @@ def _own() -> ChosenPicture | None:
             st.session_state[_OPENED] = upload_id(file)
         except Problem as problem:  # the picture that was there before stays
             show_problem(problem)
-    held = st.session_state.get(_PHOTO)
-    if held is None:
+    uploaded = st.session_state.get(_PHOTO)
+    if uploaded is None:
         st.info(_("Your picture stays in this session's memory and goes with it. It is not kept and is in no link."))
         return None
-    name, photo = held
+    name, photo = uploaded
     for notice in photo.notices:
         st.caption(spoken(notice))
     st.caption(_("A link cannot hold your picture: save the view with it as a file, below the heads."))
@@ -160,46 +155,43 @@ def _own() -> ChosenPicture | None:
 
 def _take(data: bytes, name: str) -> None:
     """Make a file the picture on show; where it cannot be read, what was there before stays."""
+    view = None
     if name.lower().endswith(".json"):
         view, data = _saved(data, name)
-        photo = read_photo(data, name)
-        st.session_state[_PHOTO] = (f"own {hashlib.sha256(data).hexdigest()[:16]}", photo)
+    st.session_state[_PHOTO] = (f"own {hashlib.sha256(data).hexdigest()[:16]}", read_photo(data, name))
+    if view is not None:
         shared_view.open_view(view)
-        return
-    photo = read_photo(data, name)
-    st.session_state[_PHOTO] = (f"own {hashlib.sha256(data).hexdigest()[:16]}", photo)
 
 
 def _saved(data: bytes, name: str) -> tuple[str, bytes]:
     try:
-        held = json.loads(data)
-        if held["format"] != FORMAT:
-            raise ValueError(held["format"])
-        return json.dumps(held["view"]), b64decode(held["picture"], validate=True)
+        saved = json.loads(data)
+        if saved["format"] != FORMAT:
+            raise ValueError(saved["format"])
+        return json.dumps(saved["view"]), b64decode(saved["picture"], validate=True)
     except (ValueError, LookupError, TypeError, RecursionError) as error:
         raise Problem("{name} is no view that was saved here with its picture", name=name[:80]) from error
 
 
-def view_now() -> str:
-    """The view as it is, as a saved view holds it."""
-    return shared_view.save()
-
-
 def view_with_picture(file: bytes, view: str) -> str:
     """The view and its picture's file, as it came, in one file that this page opens again."""
-    held = {"format": FORMAT, "view": json.loads(view), "picture": b64encode(file).decode()}
-    return json.dumps(held)
+    return json.dumps({"format": FORMAT, "view": json.loads(view), "picture": b64encode(file).decode()})
 
 
 def ask_model() -> LoadedModel | None:
-    """Draw the choice; answer the model, or None while the visitor has not agreed to load it."""
-    states = {found.entry.id: found for found in availabilities() if found.entry.kind == "pictures"}
+    """Draw the choice of a model: ours, those of the catalogue, any other of the hub's or in a folder.
+
+    None while the visitor has not agreed to load it.
+    """
+    states = {each.entry.id: each for each in availabilities() if each.entry.kind == "pictures"}
     order = sorted(states, key=lambda name: (not states[name].on_this_machine, not states[name].entry.shipped))
-    options = {}
-    for name in order:
-        entry = states[name].entry
-        here = _("{name} (download {size} MB)").format(name=entry.name, size=entry.download_mb)
-        options[name] = states[name].name if states[name].on_this_machine else here
+    download = _("{name} (download {size} MB)")
+    options = {
+        name: states[name].name
+        if states[name].on_this_machine
+        else download.format(name=states[name].entry.name, size=states[name].entry.download_mb)
+        for name in order
+    }
     if not current().hosted:
         options[choices.OTHER_MODEL] = _("another model…")
     chosen = widgets.one_of(choices.MODEL, _("Model"), options, usual="digit-vit", style="select")

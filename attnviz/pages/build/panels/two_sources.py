@@ -13,8 +13,7 @@ from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.code_snippet import snippet
 from attnviz.app.text import plain, quoted
 from attnviz.base.words import _, sentences
-from attnviz.pages.build import choices
-from attnviz.pages.build.figures import building as figures
+from attnviz.pages.build import choices, figures
 from attnviz.pages.build.maths import attention_by_hand, inputs, two_sources
 from attnviz.pages.build.panels import config_form
 from attnviz.pages.build.panels.formulas import K, Q, V
@@ -22,26 +21,26 @@ from attnviz.pages.build.panels.formulas import K, Q, V
 
 def panel(result: attention_by_hand.Result) -> None:
     """Draw where a word looks in a text and in a picture, and what either brings."""
-    found = two_sources.run(_config(result))
-    config = found.config
+    layer = two_sources.run(_config(result))
+    config = layer.config
     words = config.words
     st.markdown(
         _(
             "Queries come from the sentence. Keys and values come twice, each time through matrices of their own: from "
             "{k} words, and from the {p} patches of a handwritten digit. There are **two** softmaxes: a word gives "
             "100% to the words and 100% to the patches, and what both bring is added before W_O."
-        ).format(k=len(config.text), p=len(found.patches))
+        ).format(k=len(config.text), p=len(layer.patches))
     )
-    st.latex(_formula(found))
+    st.latex(_formula(layer))
     queries = {str(i): f"{i + 1} {plain(word)}" for i, word in enumerate(words)}
     i = int(widgets.one_of(choices.LOOKER, _("Where does this word look?"), queries))
-    _looks(found, i, config_form.head(result))
+    _looks(layer, i, config_form.view(result).head)
     left, right = st.columns([1.1, 1], gap="large")
     with left:
-        _brought(found, i)
+        _brought(layer, i)
     with right:
-        _norms(found)
-    snippet(two_sources.program(found), "b-two-sources")
+        _norms(layer)
+    snippet(two_sources.program(layer), "b-two-sources")
 
 
 def _config(result: attention_by_hand.Result) -> two_sources.Config:
@@ -62,8 +61,8 @@ def _config(result: attention_by_hand.Result) -> two_sources.Config:
     )
 
 
-def _formula(found: two_sources.Result) -> str:
-    config = found.config
+def _formula(layer: two_sources.Result) -> str:
+    config = layer.config
 
     def side(mark: str, normed: bool) -> str:
         q = rf"\hat{{{Q}}}" if config.norms != "none" else Q
@@ -75,15 +74,15 @@ def _formula(found: two_sources.Result) -> str:
     return rf"\Big({text} + {times}{picture}\Big)\,W_O,\quad D={config.layout.qk_width}"
 
 
-def _looks(found: two_sources.Result, i: int, head: int) -> None:
-    config = found.config
-    text, picture = found.on_text[:, i], found.on_picture[:, i]
+def _looks(layer: two_sources.Result, i: int, head: int) -> None:
+    config = layer.config
+    text, picture = layer.on_text[:, i], layer.on_picture[:, i]
     word, patch = int(text[head].argmax()), int(picture[head].argmax())
-    side = round(len(found.patches) ** 0.5)
+    side = round(len(layer.patches) ** 0.5)
     heads = np.repeat(np.arange(1, len(text) + 1), text.shape[1] + picture.shape[1])
     names = [*config.text, *(f"row {at // side + 1}, column {at % side + 1}" for at in range(side * side))]
     show.figure(
-        chart_of(figures.looks, text, picture, config.text, found.pixels),
+        chart_of(figures.looks, text, picture, config.text, layer.pixels),
         name="text-and-picture",
         key="b_two",
         table={
@@ -109,10 +108,10 @@ def _looks(found: two_sources.Result, i: int, head: int) -> None:
     )
 
 
-def _brought(found: two_sources.Result, i: int) -> None:
-    lengths = [np.linalg.norm(each, axis=-1) for each in (found.from_text, found.from_picture, found.output)]
+def _brought(layer: two_sources.Result, i: int) -> None:
+    lengths = [np.linalg.norm(each, axis=-1) for each in (layer.from_text, layer.from_picture, layer.output)]
     names = [_("the text"), _("the picture"), _("together")]
-    words = found.config.words
+    words = layer.config.words
     show.figure(
         chart_of(figures.brought, list(zip(names, lengths, strict=True)), words),
         name="text-and-picture-brought",
@@ -130,10 +129,10 @@ def _brought(found: two_sources.Result, i: int) -> None:
     )
 
 
-def _norms(found: two_sources.Result) -> None:
+def _norms(layer: two_sources.Result) -> None:
     """Why the picture's keys need a norm of their own, and that both ways to compute it agree."""
-    text, picture = found.key_lengths
-    told = {
+    text, picture = layer.key_lengths
+    template = {
         "both": _("Every key is {text} long, whichever source it comes from and whatever it is made of."),
         "text": _(
             "The picture’s keys are {picture} long on average, the text’s {text}: its scores are as much larger, and "
@@ -143,29 +142,29 @@ def _norms(found: two_sources.Result) -> None:
             "Nothing is normalised: the picture’s keys, made of counts up to 16, are {picture} long on average, the "
             "text’s {text}. A word gives {top} to a single patch, on average; with all norms {usual}."
         ),
-    }[found.config.norms]
-    if found.without_ink and found.config.norms == "both":
-        said = _("Only the keys of the patches without ink are 0, with a norm or without: {count} of {of}.")
-        told = sentences(told, said)
+    }[layer.config.norms]
+    if layer.without_ink and layer.config.norms == "both":
+        empty = _("Only the keys of the patches without ink are 0, with a norm or without: {count} of {of}.")
+        template = sentences(template, empty)
     st.markdown("**" + _("Why a norm for the picture’s keys, too?") + "**")
     top, usual = (
-        float(each.on_picture.max(-1).mean()) for each in (found, two_sources.run(replace(found.config, norms="both")))
+        float(each.on_picture.max(-1).mean()) for each in (layer, two_sources.run(replace(layer.config, norms="both")))
     )
     st.markdown(
-        told.format(
+        template.format(
             text=f"{text:.1f}",
             picture=f"{picture:.1f}",
             top=f"{top:.0%}",
             usual=f"{usual:.0%}",
-            count=found.without_ink,
-            of=len(found.patches),
+            count=layer.without_ink,
+            of=len(layer.patches),
         )
     )
     st.markdown(
         sentences(
-            _("To leave out that one norm changes the output by up to {moved}.").format(moved=f"{found.moved:.2f}"),
+            _("To leave out that one norm changes the output by up to {moved}.").format(moved=f"{layer.moved:.2f}"),
             _("The steps written out and torch’s fused kernels give the same output, to {difference}.").format(
-                difference=f"{found.fused_difference:.1g}"
+                difference=f"{layer.fused_difference:.1g}"
             ),
         )
     )

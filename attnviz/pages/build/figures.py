@@ -9,10 +9,21 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from attnviz.base.words import _
-from attnviz.figures.attention_figures import GLOW, hover_points, picture_axes, ticks
+from attnviz.figures.attention_figures import GLOW, hover_points, picture_axes, side_by_side, ticks
 from attnviz.figures.heatmap import label
 from attnviz.figures.theme import SCALED, SERIES, THEORY, Figure, layout
 from attnviz.figures.title_lines import above
+
+
+def before_and_after_order(
+    before: np.ndarray, after: np.ndarray, words: Sequence[str], new_order: Sequence[str]
+) -> Figure:
+    """Weights over a sentence and, beside them, over its words in a new order; each picture has its own words."""
+    fig = side_by_side([(_("attention"), before), (_("after the change"), after)], words, words)
+    labels = [label(word, 8) for word in new_order]
+    fig.update_xaxes(ticktext=labels, col=2, row=1)
+    fig.update_yaxes(ticktext=labels, col=2, row=1)
+    return fig
 
 
 def sums(rows: np.ndarray, cols: np.ndarray, queries: Sequence[str], keys: Sequence[str]) -> Figure:
@@ -67,9 +78,8 @@ def normaliser_bars(weights: Mapping[str, np.ndarray], keys: Sequence[str]) -> F
 
 def growth(copies: Sequence[int], lines: Mapping[str, np.ndarray]) -> Figure:
     """Length of the output as the same keys are repeated; both axes logarithmic."""
-    fig = go.Figure()
-    for i, (name, values) in enumerate(lines.items()):
-        fig.add_trace(
+    fig = go.Figure(
+        [
             go.Scatter(
                 x=list(copies),
                 y=np.where(values > 0, values, np.nan),
@@ -81,7 +91,9 @@ def growth(copies: Sequence[int], lines: Mapping[str, np.ndarray]) -> Figure:
                     "dash": "solid" if i == 0 else "dot",
                 },
             )
-        )
+            for i, (name, values) in enumerate(lines.items())
+        ]
+    )
     fig.update_xaxes(type="log", tickvals=list(copies), title=_("times each key is repeated"), showgrid=False)
     fig.update_yaxes(type="log", title=_("length of the output"), dtick=1)
     return layout(fig, height=320)
@@ -89,11 +101,13 @@ def growth(copies: Sequence[int], lines: Mapping[str, np.ndarray]) -> Figure:
 
 def parameter_curves(lengths: Sequence[int], attention: Sequence[int], mixing: Sequence[int], here: int) -> Figure:
     """How many numbers attention and a mixing matrix learn, by length of the sentence; `here` marks this sentence's."""
-    fig = go.Figure()
-    for name, values, colour in ((_("attention"), attention, SCALED), (_("mixing matrix"), mixing, SERIES[1])):
-        fig.add_trace(
+    curves = ((_("attention"), attention, SCALED), (_("mixing matrix"), mixing, SERIES[1]))
+    fig = go.Figure(
+        [
             go.Scatter(x=list(lengths), y=list(values), name=name, mode="lines+markers", line={"color": colour})
-        )
+            for name, values, colour in curves
+        ]
+    )
     fig.add_vline(here, line={"color": THEORY, "dash": "dot"})
     fig.add_annotation(
         x=np.log10(here), y=1, yref="paper", text=_("your sentence"), showarrow=False, xanchor="left", xshift=4
@@ -105,9 +119,8 @@ def parameter_curves(lengths: Sequence[int], attention: Sequence[int], mixing: S
 
 def blur_by_share(shares: np.ndarray, blur: np.ndarray, names: Sequence[str], share: float) -> Figure:
     """Signal that the single head loses of each word, `blur` (shares, H) stacked, over how it divides its weight."""
-    fig = go.Figure()
-    for h, name in enumerate(names):
-        fig.add_trace(
+    fig = go.Figure(
+        [
             go.Scatter(
                 x=shares,
                 y=blur[:, h] / len(names),
@@ -117,7 +130,9 @@ def blur_by_share(shares: np.ndarray, blur: np.ndarray, names: Sequence[str], sh
                 line={"color": SERIES[h], "width": 1},
                 hovertemplate="%{y:.0%}<extra>" + name + "</extra>",
             )
-        )
+            for h, name in enumerate(names)
+        ]
+    )
     fig.add_vline(share, line={"color": THEORY, "dash": "dot"})
     fig.update_xaxes(tickformat=".0%", title=_("single head's weight on the first"), showgrid=False)
     fig.update_yaxes(tickformat=".0%", range=[0, 1], title=_("signal lost"))
@@ -129,44 +144,45 @@ def looks(text: np.ndarray, picture: np.ndarray, words: Sequence[str], pixels: n
 
     A square's area is its patch's weight: a whole patch is all of it. `pixels` (height, width) are counts of ink.
     """
-    heads = len(text)
-    side = round(picture.shape[1] ** 0.5)
-    per = pixels.shape[0] // side
-    titles = [_("the words")] + [_("head {h}").format(h=h + 1) for h in range(heads)]
-    fig = make_subplots(1, heads + 1, subplot_titles=titles, column_widths=[1.5] + [1] * heads, horizontal_spacing=0.05)
-    for h in range(heads):
+    names = [_("head {h}").format(h=h + 1) for h in range(len(text))]
+    widths = [1.5] + [1] * len(names)
+    titles = [_("the words"), *names]
+    fig = make_subplots(1, len(titles), subplot_titles=titles, column_widths=widths, horizontal_spacing=0.05)
+    for h, name in enumerate(names):
         bars = go.Bar(
             x=text[h],
             y=list(range(len(words))),
             orientation="h",
-            name=_("head {h}").format(h=h + 1),
+            name=name,
             marker={"color": SERIES[h], "line_width": 0},
-            hovertemplate="%{y}: %{x:.4f}<extra>" + _("head {h}").format(h=h + 1) + "</extra>",
+            hovertemplate="%{y}: %{x:.4f}<extra>" + name + "</extra>",
         )
         fig.add_trace(bars, 1, 1)
-        _patches(fig, h + 2, picture[h], pixels, side, per)
-    ticks = {"tickmode": "array", "tickvals": list(range(len(words))), "ticktext": [label(word) for word in words]}
+        _patches(fig, h + 2, picture[h], pixels)
     fig.update_xaxes(range=[0, 1], tickformat=".0%", row=1, col=1)
-    fig.update_yaxes(**ticks, autorange="reversed", showgrid=False, zeroline=False, row=1, col=1)
+    fig.update_yaxes(**_downwards(words), row=1, col=1)
     fig.update_annotations(font_size=12)  # four heads side by side on a phone
     fig = layout(fig, height=300)
     below = {"orientation": "h", "yanchor": "top", "y": -0.12, "x": 0}
-    return fig.update_layout(margin={"t": above(fig, 36)}, barmode="group", legend=below, showlegend=heads > 1)
+    return fig.update_layout(margin={"t": above(fig, 36)}, barmode="group", legend=below, showlegend=len(names) > 1)
 
 
-def _patches(fig: Figure, column: int, weights: np.ndarray, pixels: np.ndarray, side: int, per: int) -> None:
+def _downwards(words: Sequence[str]) -> dict[str, object]:
+    """An axis of words, the first on top."""
+    ticks = {"tickmode": "array", "tickvals": list(range(len(words))), "ticktext": [label(word) for word in words]}
+    return ticks | {"autorange": "reversed", "showgrid": False, "zeroline": False}
+
+
+def _patches(fig: Figure, column: int, weights: np.ndarray, pixels: np.ndarray) -> None:
     """The picture with a square in each patch."""
-    ink = go.Heatmap(
-        z=pixels,
-        colorscale=[(0.0, "#23262d"), (1.0, "#9aa1ad")],
-        showscale=False,
-        hoverinfo="skip",
-    )
+    ink = go.Heatmap(z=pixels, colorscale=[(0.0, "#23262d"), (1.0, "#9aa1ad")], showscale=False, hoverinfo="skip")
     fig.add_trace(ink, 1, column)
-    middles = np.arange(side) * per + (per - 1) / 2
-    y, x = (each.ravel() for each in np.meshgrid(middles, middles, indexing="ij"))
+    side = round(len(weights) ** 0.5)
+    per = pixels.shape[0] // side
+    row, col = np.indices((side, side)).reshape(2, -1)
+    y, x = (place * per + (per - 1) / 2 for place in (row, col))
     half = per / 2 * np.sqrt(np.clip(weights, 0, 1))
-    for at in range(side * side):
+    for at in range(len(weights)):
         fig.add_shape(
             type="rect",
             x0=x[at] - half[at],
@@ -178,26 +194,27 @@ def _patches(fig: Figure, column: int, weights: np.ndarray, pixels: np.ndarray, 
             row=1,
             col=column,
         )
-    told = np.stack([np.arange(side * side) // side + 1, np.arange(side * side) % side + 1, weights], -1)
-    says = _("patch in row %{customdata[0]}, column %{customdata[1]}: %{customdata[2]:.4f}")
-    fig.add_trace(hover_points(x, y, told, says, size=18), 1, column)
+    numbers = np.stack([row + 1, col + 1, weights], -1)
+    template = _("patch in row %{customdata[0]}, column %{customdata[1]}: %{customdata[2]:.4f}")
+    fig.add_trace(hover_points(x, y, numbers, template, size=18), 1, column)
     picture_axes(fig, pixels.shape, column, {"row": 1, "col": column})
 
 
 def brought(parts: Sequence[tuple[str, np.ndarray]], words: Sequence[str]) -> Figure:
     """How long the vectors are that each source brings to each word: `parts` are (name, lengths (Q,))."""
-    fig = go.Figure()
-    for at, (name, lengths) in enumerate(parts):
-        fig.add_bar(
+    bars = [
+        go.Bar(
             x=lengths,
             y=list(range(len(words))),
             orientation="h",
             name=name,
-            marker={"color": (SERIES[0], GLOW, "#7F7F7F")[at % 3], "line_width": 0},
+            marker={"color": colour, "line_width": 0},
             hovertemplate="%{y}: %{x:.3f}<extra>" + name + "</extra>",
         )
-    ticks = {"tickmode": "array", "tickvals": list(range(len(words))), "ticktext": [label(word) for word in words]}
-    fig.update_yaxes(**ticks, autorange="reversed", showgrid=False, zeroline=False)
+        for (name, lengths), colour in zip(parts, (SERIES[0], GLOW, "#7F7F7F"), strict=True)
+    ]
+    fig = go.Figure(bars)
+    fig.update_yaxes(**_downwards(words))
     fig.update_xaxes(title_text=_("length of the vector"), rangemode="tozero")
     fig = layout(fig, height=int(np.clip(130 + 44 * len(words), 220, 460)))
     return fig.update_layout(barmode="group", legend={"orientation": "h", "yanchor": "bottom", "y": 1.0, "x": 0})

@@ -1,9 +1,10 @@
-"""Every parameter stands in one part: sums against numel, and parts against formulas from the config."""
+"""Every parameter stands in one part: sums against numel, parts against formulas; every head is swept in its order."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from transformers import (
@@ -20,7 +21,7 @@ from transformers import (
 )
 
 from attnviz.models.capture import capture
-from attnviz.pages.explore.maths import model_parts
+from attnviz.pages.explore.maths import whole_model
 from attnviz.runs.model_run import Request, Stack, run_model, stacks_of
 from tests.models.conftest import smollm2
 
@@ -34,14 +35,14 @@ def stacks(model: Any, **more: Any) -> tuple[Stack, ...]:
     return stacks_of(capture(model.eval(), input_ids=ids, **more), tokens, tokens if more else None)
 
 
-def whole(parts: model_parts.ModelParts) -> int:
+def whole(parts: whole_model.ModelParts) -> int:
     named = (parts.embedding, parts.after, parts.head, parts.elsewhere)
     return sum(part.parameters for part in named) + sum(block.parameters for block in parts.blocks)
 
 
 def test_smollm2_is_what_its_config_says(smollm2: Any) -> None:
     run = run_model(Request("smollm2-135m", "The cat sat."), smollm2)
-    parts = model_parts.run(smollm2.model, run.stacks[0])
+    parts = whole_model.parts_of(smollm2.model, run.stacks[0])
     m, h, g, d, f, v, layers = 576, 9, 3, 64, 1536, 49152, 30
     assert parts.total == sum(p.numel() for p in smollm2.model.parameters()) == whole(parts)
     assert parts.embedding.parameters == v * m
@@ -77,7 +78,7 @@ FAMILIES = {
 def test_all_families_add_up_and_no_block_lacks_a_part(family: str) -> None:
     model = FAMILIES[family]()
     (stack,) = stacks(model)
-    parts = model_parts.run(model, stack)
+    parts = whole_model.parts_of(model, stack)
     assert whole(parts) == parts.total == sum(p.numel() for p in model.parameters())
     assert len(parts.blocks) == (1 if family == "albert" else 3)
     assert [parts.block_of(layer, len(stack.layers)) for layer in range(3)] == (
@@ -94,10 +95,19 @@ def test_all_families_add_up_and_no_block_lacks_a_part(family: str) -> None:
 def test_an_encoder_decoder_has_two_stacks_and_each_counts_the_other_elsewhere() -> None:
     config = T5Config(vocab_size=60, d_model=16, d_kv=8, d_ff=24, num_layers=2, num_decoder_layers=3, num_heads=2)
     model = T5ForConditionalGeneration(config)
-    found = {s.id: model_parts.run(model, s) for s in stacks(model, decoder_input_ids=torch.arange(4)[None])}
+    found = {s.id: whole_model.parts_of(model, s) for s in stacks(model, decoder_input_ids=torch.arange(4)[None])}
     assert set(found) == {"encoder", "decoder", "cross"}
     assert [len(found[name].blocks) for name in ("encoder", "decoder", "cross")] == [2, 3, 3]
     for parts in found.values():
         assert whole(parts) == parts.total == sum(p.numel() for p in model.parameters())
     own = sum(block.parameters for block in found["encoder"].blocks)
     assert found["decoder"].elsewhere.parameters == own
+
+
+def test_layers_swept_at_the_same_time_come_in_their_order_and_as_they_come_alone(decoded):
+    stack = decoded.stacks[0]
+    together = list(whole_model.swept(stack, measured=False))
+    alone = [whole_model.swept_layer(stack, index, None) for index in range(len(stack.layers))]
+    assert len(together) == len(alone) == 30
+    assert all(np.array_equal(one.largest, other.largest) for one, other in zip(together, alone, strict=True))
+    assert len({one.largest.tobytes() for one in alone}) == 30  # no two layers look alike: an order can be seen

@@ -1,1 +1,0 @@
-"""What the page build draws with: arrays in, a figure out."""

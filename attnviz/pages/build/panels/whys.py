@@ -1,0 +1,281 @@
+"""Why Q, K and V, why softmax, why several heads: three questions, each answered by what is measured without them."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from attnviz.app import show, widgets
+from attnviz.app.cache.kept_charts import chart_of
+from attnviz.app.text import plain, quoted
+from attnviz.base.words import _, listed
+from attnviz.figures.attention_figures import side_by_side
+from attnviz.pages.build import choices, figures
+from attnviz.pages.build.maths import attention_by_hand, many_heads, mixing_matrix, normalisers
+from attnviz.pages.build.panels import config_form
+
+STAND_IN = ("the", "cat", "sat", "on", "the", "mat")  # for sentences too short to have two neighbours
+WIDTH = 12  #: of the one head, or of several together
+Normalised = dict[str, normalisers.Measures]
+
+
+def qkv(result: attention_by_hand.Result) -> None:
+    """Draw attention against a matrix that was learned for one sentence length."""
+    head, words = config_form.view(result).head, result.q_words[0]
+    st.markdown(
+        _(
+            "A fixed matrix **A** can mix words too: out = A V. Here least squares makes it copy head {h} "
+            "(without mask and positions): one matrix learns this sentence by heart, another is learned from "
+            "400 random sentences. Then the sentence changes."
+        ).format(h=head + 1)
+    )
+    orders = {"reversed": _("reversed"), "rotated": _("moved by one"), "swapped": _("first two swapped")}
+    n = len(words)
+    order = {"reversed": tuple(range(n - 1, -1, -1)), "rotated": (*range(1, n), 0), "swapped": (1, 0, *range(2, n))}[
+        widgets.one_of(choices.ORDER, _("Change the order"), orders)
+    ]
+    compared = mixing_matrix.run(_head_alone(result, head, order))
+    _adapts(compared, words, order)
+    left, right = st.columns([1.25, 1], gap="large")
+    with left:
+        _attention_follows(compared, words, order)
+    with right:
+        _parameters(compared, len(words))
+
+
+def _head_alone(result: attention_by_hand.Result, head: int, order: tuple[int, ...]) -> mixing_matrix.Config:
+    """The head on show, on the sentence's vectors without positions."""
+    config, weights = result.config, result.weights
+    kv, d, dv = config.layout.kv_head_of(head), config.d_head, config.d_value
+    matrices = (
+        result.tensors["E"][0],
+        weights["W_Q"][:, head * d : (head + 1) * d],
+        weights["W_K"][:, kv * d : (kv + 1) * d],
+        weights["W_V"][:, kv * dv : (kv + 1) * dv],
+    )
+    x, w_q, w_k, w_v = (tuple(map(tuple, matrix.tolist())) for matrix in matrices)
+    return mixing_matrix.Config(x, w_q, w_k, w_v, order)
+
+
+def _attention_follows(compared: mixing_matrix.Result, words: tuple[str, ...], order: tuple[int, ...]) -> None:
+    """Draw attention before and after the change of order."""
+    same, moved = compared.cases[0].weights, compared.cases[1].weights
+    fig = chart_of(figures.before_and_after_order, same, moved, words, [words[i] for i in order])
+    at = list(np.ndindex(same.shape))
+    show.figure(
+        fig,
+        name="attention-follows-order",
+        key="b_permuted",
+        table={
+            "query": [words[q] for q, _k in at],
+            "key": [words[k] for _q, k in at],
+            "before": [float(same[q, k]) for q, k in at],
+            "after, old places": [float(moved[order.index(q), order.index(k)]) for q, k in at],
+        },
+        words=_(
+            "Attention's pattern moves with the words: the same weights, in new places. The matrix A does not move."
+        ),
+    )
+
+
+def _parameters(compared: mixing_matrix.Result, here: int) -> None:
+    """Draw how many numbers each has to learn as sentences grow."""
+    attention, mixing = compared.attention_parameters, compared.matrix_parameters
+    show.figure(
+        chart_of(figures.parameter_curves, mixing_matrix.LENGTHS, attention, mixing, here),
+        name="parameters-by-length",
+        key="b_parameters",
+        table={"words": mixing_matrix.LENGTHS, "attention": attention, "mixing matrix": mixing},
+        words=_("At 4,096 words the matrix has {mixing} numbers to learn, attention still {attention}.").format(
+            mixing=f"{mixing[-1]:,}", attention=f"{attention[-1]:,}"
+        ),
+    )
+
+
+def _adapts(compared: mixing_matrix.Result, words: tuple[str, ...], order: tuple[int, ...]) -> None:
+    """Draw a table with a row for each change: how far each matrix is from attention's output."""
+    names = {
+        "same": _("as it is"),
+        "permuted": " ".join(words[i] for i in order),
+        "other": _("another sentence, same length"),
+        "longer": _("one word longer ({n})").format(n=len(words) + 1),
+        "shorter": _("one word shorter ({n})").format(n=len(words) - 1),
+    }
+    no = _("✗ does not fit")
+    lines = [
+        {
+            _("The sentence"): names[case.name],
+            _("attention"): _("works") if case.equivariant is None else _follows(case.equivariant),
+            _("A by heart, off by"): no if case.memorised is None else f"{case.memorised:.0%}",
+            _("A of 400 sentences, off by"): no if case.learned is None else f"{case.learned:.0%}",
+        }
+        for case in compared.cases
+    ]
+    st.dataframe(lines, hide_index=True, width="stretch")
+    error = next((case.error for case in compared.cases if case.error), None)
+    if error:
+        st.caption(_("PyTorch on the longer sentence: {error}").format(error=plain(error)))
+
+
+def _follows(error: float) -> str:
+    return _("follows, exactly") if error < 1e-9 else _("off by {share}").format(share=f"{error:.0%}")
+
+
+def softmax(result: attention_by_hand.Result) -> None:
+    """Draw the scores of one query through six ways to make weights."""
+    view = config_form.view(result)
+    head, b = view.head, view.batch
+    words = result.q_words[b]
+    rows = result.tensors["biased" if "biased" in result.tensors else "scaled"][b, head]
+    queries = {str(i): f"{i + 1} {plain(w)}" for i, w in enumerate(words)}
+    i = int(widgets.one_of(choices.QUERY, _("Query"), queries, usual=str(_most_mixed(rows))))
+    values = result.tensors["V"][b, result.config.layout.kv_head_of(head)]
+    scores = rows[i].astype(float)
+    compared = normalisers.run(scores, values.astype(float))
+    _bars(compared, scores, quoted(words[i]), head, result.k_words[b])
+    left, right = st.columns([1.2, 1], gap="large")
+    with left:
+        lines = [
+            {
+                _("Weights by"): _normaliser_names()[k],
+                _("row sum"): f"{m.row_sum:.2f}",
+                _("smallest"): f"{m.smallest:.2f}",
+                _("gradient"): f"{m.gradient:.2f}",
+                _("shift"): f"{m.shift:.2f}",
+            }
+            for k, m in compared.items()
+        ]
+        st.dataframe(lines, hide_index=True, width="stretch")
+        st.caption(
+            _(
+                "Gradient: how strongly the output answers to the scores. It is {g} for softmax; argmax has "
+                "none, so nothing could be learned through it. Shift: how far the output moves when all scores "
+                "grow by 1. For softmax it does not move."
+            ).format(g=f"{compared['softmax'].gradient:.2f}")
+        )
+    with right:
+        _growth(compared)
+
+
+def _normaliser_names() -> dict[str, str]:
+    """Id to words for the six ways."""
+    return {
+        "softmax": "softmax",
+        "argmax": "argmax",
+        "plain": _("plain scores"),
+        "share": _("divided by sum"),
+        "sigmoid": "sigmoid",
+        "relu": "ReLU",
+    }
+
+
+def _bars(compared: Normalised, scores: np.ndarray, query: str, head: int, keys: tuple[str, ...]) -> None:
+    """Draw six sets of weights made from the same scores."""
+    names, share = _normaliser_names(), compared["share"].weights
+    weights = {name: m.weights.tolist() for name, m in compared.items()}
+    show.figure(
+        chart_of(figures.normaliser_bars, {names[k]: m.weights for k, m in compared.items()}, keys),
+        name="normalisers",
+        key="b_normalisers",
+        table={"key": list(keys), "score": scores.tolist()} | weights,
+        words=_(
+            "The scores of {query} in head {h}, before the mask, six ways: softmax's shares lie between 0 and 1 and "
+            "sum to 1; divided by their plain sum, the same scores give shares from {low} to {high}."
+        ).format(query=query, h=head + 1, low=f"{share.min():.0%}", high=f"{share.max():.0%}"),
+    )
+
+
+def _growth(compared: Normalised) -> None:
+    """Draw how the length of the output changes as the same keys are repeated."""
+    names, plain_sums = _normaliser_names(), compared["plain"].growth
+    show.figure(
+        chart_of(figures.growth, normalisers.COPIES, {names[k]: m.growth for k, m in compared.items()}),
+        name="normaliser-growth",
+        key="b_growth",
+        table={"copies": normalisers.COPIES} | {k: m.growth.tolist() for k, m in compared.items()},
+        words=_(
+            "With every key repeated {n} times, the output grows from {a} to {b} under plain sums and "
+            "stays at {s} under softmax."
+        ).format(
+            n=normalisers.COPIES[-1],
+            a=f"{plain_sums[0]:.1f}",
+            b=f"{plain_sums[-1]:.1f}",
+            s=f"{compared['softmax'].growth[-1]:.2f}",
+        ),
+    )
+
+
+def _most_mixed(rows: np.ndarray) -> int:
+    """The query whose scores come nearest to cancelling out: where a plain sum does most harm."""
+    return int((np.abs(rows.sum(-1)) / np.maximum(np.abs(rows).sum(-1), 1e-9)).argmin())
+
+
+def several_heads(result: attention_by_hand.Result) -> None:
+    """Compare one head of width M with H heads of width M/H, on a pattern with H things to look at."""
+    words = result.q_words[0] if len(result.q_words[0]) >= 5 else STAND_IN
+    heads_at, share_at = st.columns(2, gap="large")
+    with heads_at:
+        label = _("Places that each word has to look at")
+        heads = int(widgets.one_of(choices.THINGS, label, {n: n for n in choices.THINGS.ids}))
+    with share_at:
+        share = widgets.slider(choices.SHARE, _("Share of the single head's weight for the first"), step=0.05)
+    measured = many_heads.run(many_heads.Config(words, d_model=WIDTH, n_heads=heads, share=share))
+    names = {
+        -1: _("the word before"),
+        1: _("the word after"),
+        -2: _("the one before that"),
+        2: _("the one after that"),
+    }
+    places = [names[offset] for offset in measured.offsets]
+    st.markdown(
+        _(
+            "Every word must collect {things}, each in columns of its own. One head of width {m} can only hand "
+            "over a mixture, and no matrix after it can separate the parts: it loses **{one}** of the signal. "
+            "{n} heads of width {d} lose **{many}**, with the same {p} weights."
+        ).format(
+            things=listed(places),
+            m=WIDTH,
+            one=f"{measured.blur_one.mean():.0%}",
+            many=f"{measured.blur_heads.mean():.0%}",
+            n=heads,
+            d=WIDTH // heads,
+            p=measured.parameters,
+        )
+    )
+    left, right = st.columns([1.5, 1], gap="large")
+    with left:
+        _one_or_several(measured, words)
+    with right:
+        _lost(measured, places, share)
+
+
+def _one_or_several(measured: many_heads.Result, words: tuple[str, ...]) -> None:
+    """Draw where the single head looks, and where the first two of several heads look."""
+    parts = [(_("one head"), measured.one_head)]
+    parts += [(_("head {h}").format(h=h + 1), weights) for h, weights in enumerate(measured.heads[:2])]
+    columns = {name: weights.ravel().tolist() for name, weights in parts}
+    show.figure(
+        chart_of(side_by_side, parts, words, words, repeat_rows=False),
+        name="one-head-or-several",
+        key="b_heads",
+        table={"query": [q for q in words for _k in words], "key": [k for _q in words for k in words]} | columns,
+        words=_(
+            "One softmax shares its 100% between the places; with a head for each, every place gets all of it. The "
+            "sentence is read as a ring here, so that every word has neighbours: before the first word stands the last."
+        ),
+    )
+
+
+def _lost(measured: many_heads.Result, places: list[str], share: float) -> None:
+    """Draw what the single head loses, for every way to divide its weight."""
+    blur = measured.blur_by_share
+    show.figure(
+        chart_of(figures.blur_by_share, measured.shares, blur, places, share),
+        name="blur-by-share",
+        key="b_blur",
+        table={"share": measured.shares.tolist()} | {name: blur[:, h].tolist() for h, name in enumerate(places)},
+        words=_(
+            "However the single head divides its weight, about {lost} of the signal is lost; "
+            "only where it is lost changes."
+        ).format(lost=f"{float(np.median(blur.mean(1))):.0%}"),
+    )

@@ -1,1 +1,0 @@
-"""What the page explore draws with: arrays in, a figure out."""

@@ -1,0 +1,182 @@
+"""The numbers of one head: how each of its weights came about, and its matrix on one axis with another sentence's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
+
+import numpy as np
+from torch import Tensor
+
+from attnviz.base.message import Problem
+from attnviz.core.attention import scale_factor
+from attnviz.models.capture import MaskChoice, RecordedLayer, ScaleChoice
+from attnviz.runs.head_matrix import Matrix
+from attnviz.runs.model_run import Stack
+
+#: a token of the first sentence, of the second, or the two that stand in each other's place
+Pair = tuple[int | None, int | None]
+
+
+@dataclass(frozen=True)
+class StagesResult:
+    """One query of one head, step by step. Shapes: (D,), (K,), (K, Dv)."""
+
+    query: int
+    q: np.ndarray  #: (D,)
+    k: np.ndarray  #: (K, D)
+    scores: np.ndarray  #: (K,) q.k
+    scaled: np.ndarray  #: (K,) after scale, bias and soft-cap
+    masked: np.ndarray  #: (K,) -inf where hidden
+    weights: np.ndarray
+    weighted: np.ndarray  #: (K, Dv), weight times value
+    added: np.ndarray | None  #: (K,), length of weight times value after W_O; None where that projection is not known
+    output: np.ndarray  #: (Dv,)
+    factor: float  #: scores are multiplied by this
+    shapes: dict[str, tuple[int, ...]]  #: the whole head's tensors, by stage
+    extras: tuple[str, ...]  #: which of "bias", "softcap" and "sinks" this layer has
+
+    @property
+    def allowed(self) -> np.ndarray:
+        """(K,), True where this query may look."""
+        return np.isfinite(self.masked)
+
+    @property
+    def largest(self) -> float:
+        """The largest allowed score, which is subtracted before exp."""
+        return float(self.masked[self.allowed].max()) if self.allowed.any() else 0.0
+
+    def total(self, key: int) -> float:
+        """What exp(scaled - largest) of this key is divided by: its sum over all allowed keys, sinks included."""
+        if self.weights[key] > 0:
+            return float(np.exp(float(self.scaled[key]) - self.largest) / float(self.weights[key]))
+        return float(np.exp(self.masked[self.allowed] - self.largest).sum())
+
+
+def stages(
+    stack: Stack, layer: int, head: int, query: int, mask: MaskChoice = "model", scale: ScaleChoice = "model"
+) -> StagesResult:
+    """Every stage of query `query` in one head, under the model's or another mask and scale."""
+    chosen = stack.layers[layer]
+    steps = chosen.stages(head, mask, scale)
+    assert chosen.q is not None
+    assert chosen.k is not None
+    assert chosen.v is not None
+    kv_head = head // (chosen.n_heads // chosen.n_kv_heads)
+    q, k, v = (_array(t) for t in (chosen.q[0, head, query], chosen.k[0, kv_head], chosen.v[0, kv_head]))
+    weights = _array(steps.weights[0, 0, query])
+    shapes = {name: tuple(t.shape) for name, t in (("q", chosen.q), ("k", chosen.k), ("v", chosen.v))}
+    shapes |= {name: tuple(getattr(steps, name).shape) for name in ("scores", "scaled", "masked", "weights", "output")}
+    return StagesResult(
+        query,
+        q,
+        k,
+        _array(steps.scores[0, 0, query]),
+        _array(steps.scaled[0, 0, query]),
+        _array(steps.masked[0, 0, query]),
+        weights,
+        weights[:, None] * v,
+        _added(chosen, head, weights),
+        _array(steps.output[0, 0, query]),
+        chosen.scale_of(head) if scale == "model" else scale_factor(scale, q.shape[-1]),
+        shapes,
+        tuple(name for name in ("bias", "softcap", "sinks") if getattr(chosen, name) is not None),
+    )
+
+
+def _added(layer: RecordedLayer, head: int, weights: np.ndarray) -> np.ndarray | None:
+    try:
+        return weights * _array(layer.value_norms()[0, head])
+    except Problem:
+        return None
+
+
+def _array(tensor: Tensor) -> np.ndarray:
+    return tensor.detach().float().cpu().numpy()
+
+
+@dataclass(frozen=True)
+class Aligned:
+    """Two matrices with the same rows and columns, and the second minus the first.
+
+    A token that only one sentence has is a hidden row and column of the other and of the difference.
+    """
+
+    first: Matrix
+    second: Matrix
+    difference: Matrix
+    replaced: int  #: tokens that stand in another's place
+    alone: int  #: tokens that only one of the sentences has
+
+    @property
+    def common(self) -> tuple[Matrix, Matrix]:
+        """Both, without the rows and columns that only one of them has."""
+        one, two = ~self.first.hidden, ~self.second.hidden
+        rows = one.any(1, keepdims=True) & two.any(1, keepdims=True)
+        gone = ~(rows & one.any(0) & two.any(0))
+        first, second = (replace(each, hidden=each.hidden | gone) for each in (self.first, self.second))
+        return first, second
+
+
+def aligned(first: Matrix, second: Matrix) -> Aligned | None:
+    """The two on one axis; None where less than half of the shorter one's tokens stand in the other, in one order."""
+    if 2 * in_both(first.rows, second.rows) < min(len(first.rows), len(second.rows)):
+        return None
+    rows, cols = pairs_of(first.rows, second.rows), pairs_of(first.cols, second.cols)
+    names = _names(first.rows, second.rows, rows), _names(first.cols, second.cols, cols)
+    left, right = (_spread(each, rows, cols, side, names) for side, each in enumerate((first, second)))
+    shared = np.array([None not in pair for pair in rows])[:, None] & np.array([None not in pair for pair in cols])
+    plain = right.minus(left)
+    difference = replace(plain, hidden=plain.hidden | ~shared)
+    replaced = sum(None not in (i, j) and first.rows[i or 0] != second.rows[j or 0] for i, j in rows)
+    return Aligned(left, right, difference, replaced, sum(None in pair for pair in rows))
+
+
+def pairs_of(first: Sequence[str], second: Sequence[str]) -> list[Pair]:
+    """The tokens of both in one order: equal ones together, and as many others in a place as the other has there."""
+    pairs: list[Pair] = []
+    for _kind, a0, a1, b0, b1 in SequenceMatcher(None, first, second, autojunk=False).get_opcodes():
+        if a1 - a0 == b1 - b0:
+            pairs += zip(range(a0, a1), range(b0, b1), strict=True)
+        else:
+            pairs += [(i, None) for i in range(a0, a1)]
+            pairs += [(None, j) for j in range(b0, b1)]
+    return pairs
+
+
+def in_both(first: Sequence[str], second: Sequence[str]) -> int:
+    """How many tokens stand in both, in the same order."""
+    return sum(block.size for block in SequenceMatcher(None, first, second, autojunk=False).get_matching_blocks())
+
+
+def _spread(
+    matrix: Matrix,
+    rows: Sequence[Pair],
+    cols: Sequence[Pair],
+    side: int,
+    names: tuple[tuple[str, ...], tuple[str, ...]],
+) -> Matrix:
+    """The matrix on the common axis; where it has no such token, it is hidden."""
+    row_at, col_at = ([pair[side] for pair in pairs] for pairs in (rows, cols))
+    values = np.zeros((len(rows), len(cols)), np.float32)
+    hidden = np.ones(values.shape, bool)
+    place = np.ix_([at is not None for at in row_at], [at is not None for at in col_at])
+    taken = np.ix_([at for at in row_at if at is not None], [at for at in col_at if at is not None])
+    values[place], hidden[place] = matrix.values[taken], matrix.hidden[taken]
+    return Matrix(
+        values,
+        hidden,
+        *names,
+        tuple(range(len(rows))),
+        tuple(range(len(cols))),
+        notes=matrix.notes,
+        looks_at_itself=matrix.looks_at_itself,
+        meaning=matrix.meaning,
+    )
+
+
+def _names(first: Sequence[str], second: Sequence[str], pairs: Sequence[Pair]) -> tuple[str, ...]:
+    """The names of the common axis: both where they differ, a dash where one sentence has no token."""
+    both = [("–" if i is None else first[i], "–" if j is None else second[j]) for i, j in pairs]
+    return tuple(a if a == b else f"{a} / {b}" for a, b in both)

@@ -1,0 +1,272 @@
+"""A whole model in numbers: all heads of a stack with their measures, and all parts with their sizes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from torch import nn
+
+from attnviz.base.message import Message
+from attnviz.core.yardstick import Yardstick
+from attnviz.models.capture import sweep, yardstick
+from attnviz.runs.model_run import Stack
+
+#: measure -> (its name, its definition with its range); the ids are fields of HeadMeasures
+MEASURES: dict[str, tuple[Message, Message]] = {
+    "entropy_share": (
+        Message("spread"),
+        Message("Entropy of a row over the largest its mask allows: 0 is all on one token, 1 is even over all."),
+    ),
+    "effective_keys": (
+        Message("effective keys"),
+        Message("exp(entropy): how many evenly attended tokens have this entropy. From 1 to the number of tokens."),
+    ),
+    "largest_weight": (Message("largest weight"), Message("The biggest weight in a row, from 0 to 1.")),
+    "mean_distance": (
+        Message("distance"),
+        Message("How many positions away a row looks on average: the weighted mean of |query - key|."),
+    ),
+    "previous_token": (
+        Message("previous token"),
+        Message("Weight on the token just before, from 0 to 1. The first token has none and is left out."),
+    ),
+    "same_token": (Message("itself"), Message("Weight of each position on itself, from 0 to 1.")),
+    "next_token": (
+        Message("next token"),
+        Message("Weight on the token just after, from 0 to 1. Always 0 under a causal mask."),
+    ),
+    "first_token": (
+        Message("first token (sink)"),
+        Message("Weight on the very first token, from 0 to 1. Many heads put the weight there that they do not need."),
+    ),
+    "duplicate_token": (
+        Message("duplicates"),
+        Message("Weight on earlier copies of the same token, from 0 to 1; rows without an earlier copy are left out."),
+    ),
+    "induction": (
+        Message("induction"),
+        Message("Weight on what followed earlier copies of the same token (A B ... A looks at B), from 0 to 1."),
+    ),
+    "entropy": (Message("entropy, nats"), Message("Entropy of a row in nats: 0 is all on one token.")),
+}
+
+#: measure -> the sentence about the head with the highest value
+STANDOUT: dict[str, Message] = {
+    "previous_token": Message("Layer {layer} head {head} looks at the previous token: {value:.2f}"),
+    "induction": Message("Layer {layer} head {head} looks at what followed the same token before: {value:.2f}"),
+    "duplicate_token": Message("Layer {layer} head {head} looks at earlier copies of the token: {value:.2f}"),
+    "first_token": Message("Layer {layer} head {head} looks at the first token: {value:.2f}"),
+    "next_token": Message("Layer {layer} head {head} looks at the next token: {value:.2f}"),
+    "same_token": Message("Layer {layer} head {head} looks at the token itself: {value:.2f}"),
+}
+STANDS_OUT_FROM = 0.5
+AT_ONCE = 2  #: layers swept at the same time: no more work in all, and a sentence's pictures stand in half the time
+
+
+@dataclass(frozen=True)
+class StackMeasures:
+    """Every measure of every head of a stack: one number for each of N heads, in layer order."""
+
+    values: dict[str, np.ndarray]  #: measure id -> (N,), NaN where no row can be measured
+    places: tuple[tuple[int, int], ...]  #: (layer, head) of each
+
+    def tells_apart(self, name: str) -> bool:
+        """Whether two heads differ in this measure: if not, no order and no dimming would say anything."""
+        values = self.values[name][np.isfinite(self.values[name])]
+        return bool(values.size) and bool(np.ptp(values) > 1e-6)
+
+    def standouts(self) -> list[tuple[Message, tuple[int, int]]]:
+        """For each pattern its strongest head, if it reaches STANDS_OUT_FROM: a sentence and (layer, head)."""
+        strongest = []
+        for name, message in STANDOUT.items():
+            values = np.nan_to_num(self.values.get(name, np.zeros(1)), nan=-1.0)
+            best = int(values.argmax())
+            if values[best] >= STANDS_OUT_FROM:
+                layer, head = self.places[best]
+                params = {"layer": layer, "head": head, "value": float(values[best])}
+                strongest.append((Message(message.template, params), (layer, head)))
+        return strongest
+
+
+@dataclass(frozen=True)
+class SweptLayer:
+    """All heads of a layer in one go."""
+
+    largest: np.ndarray  #: (H, q, k) the largest weight of each block, for a small picture; -1 where the mask hides all
+    measures: dict[str, np.ndarray]  #: measure id -> (H,); empty where only pictures were asked for
+
+
+def swept(stack: Stack, measured: bool = True) -> Iterator[SweptLayer]:
+    """The pictures of all heads, layer by layer, and their measures if wanted: from weights that are computed once."""
+    measuring = yardstick_of(stack) if measured else None
+    with ThreadPoolExecutor(AT_ONCE) as threads:
+        yield from threads.map(lambda index: swept_layer(stack, index, measuring), range(len(stack.layers)))
+
+
+def yardstick_of(stack: Stack) -> Yardstick:
+    """What all layers of a stack are measured with."""
+    return yardstick(stack.layers[0], stack.key_ids)
+
+
+def swept_layer(stack: Stack, index: int, measuring: Yardstick | None) -> SweptLayer:
+    """One layer's heads; only their pictures without a yardstick."""
+    layer = sweep(stack.layers[index], measuring)
+    values = {} if layer.measures is None else vars(layer.measures)
+    arrays = {name: value[0].float().cpu().numpy() for name, value in values.items() if value is not None}
+    return SweptLayer(layer.largest[0].cpu().numpy(), arrays)
+
+
+def measured(stack: Stack, layers: Iterable[SweptLayer] | None = None) -> StackMeasures:
+    """All measures of all heads, from a sweep over the layers, which is made when left out."""
+    parts = [layer.measures for layer in layers or swept(stack)]
+    values = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    places = tuple((index, head) for index, layer in enumerate(stack.layers) for head in range(layer.n_heads))
+    return StackMeasures(values, places)
+
+
+def applicable(stack: Stack) -> tuple[str, ...]:
+    """Ids of the measures that apply to this stack: those of repeated tokens only where a sentence looks at itself."""
+    itself = stack.layers[0].kind == "self" and len(stack.keys) == stack.layers[0].shape[3]
+    return tuple(name for name in MEASURES if itself or name not in ("duplicate_token", "induction"))
+
+
+BlockRole = Literal["attention", "mlp", "norms"]
+
+_NORM = re.compile(r"norm|^ln(_|\d|$)", re.IGNORECASE)
+_ATTENTION = re.compile(r"attn|attention", re.IGNORECASE)
+_EMBEDDING = re.compile(r"embed|^wte$|^wpe$|^shared$", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class PartSize:
+    """One part: how many parameters it has, and the name and shape (as stored) of each of its matrices."""
+
+    parameters: int = 0
+    matrices: tuple[tuple[str, tuple[int, ...]], ...] = ()
+
+
+@dataclass(frozen=True)
+class BlockParts:
+    """One block."""
+
+    attention: PartSize
+    mlp: PartSize
+    norms: PartSize
+
+    @property
+    def parameters(self) -> int:
+        return self.attention.parameters + self.mlp.parameters + self.norms.parameters
+
+
+@dataclass(frozen=True)
+class ModelParts:
+    """The way from tokens to the next one. Each parameter of the model is counted in exactly one part."""
+
+    total: int
+    width: int  #: of the vectors that pass from block to block
+    embedding: PartSize
+    blocks: tuple[BlockParts, ...]  #: of the stack on show; fewer than its layers where these share their weights
+    after: PartSize  #: what follows the blocks: a norm, a pooler
+    head: PartSize  #: the matrix that scores the next token; no parameters of its own where it is the embedding's
+    tied: bool
+    predicts: bool  #: whether there is such a matrix
+    elsewhere: PartSize = field(default_factory=PartSize)  #: the blocks of the other stack
+
+    def block_of(self, layer: int, layers: int) -> int:
+        """The block that is run as this layer of so many."""
+        return layer * len(self.blocks) // layers
+
+
+def parts_of(model: Any, stack: Stack) -> ModelParts:
+    """Count the parameters of each part of the model that `stack` was recorded from."""
+    named = list(model.named_parameters())
+    towers = _towers(model)
+    prefix = _tower_of(stack, towers)
+    others = [tower for tower in towers if tower != prefix]
+    embeddings, scores = model.get_input_embeddings(), model.get_output_embeddings()
+    embedding_ids = {id(p) for p in embeddings.parameters()}
+    head_ids = set() if scores is None else {id(p) for p in scores.parameters()}
+
+    def place_of(name: str, parameter: nn.Parameter) -> Any:
+        """The part that a parameter belongs to; in a block, its number and its role."""
+        if _inside(name, prefix):
+            number, *path = name[len(prefix) + 1 :].split(".")
+            return int(number), _role(path)
+        if any(_inside(name, other) for other in others):
+            return "elsewhere"
+        if id(parameter) in embedding_ids or any(_EMBEDDING.search(part) for part in name.split(".")):
+            return "embedding"
+        return "head" if id(parameter) in head_ids else "after"
+
+    members: dict[Any, list[tuple[str, nn.Parameter]]] = {}
+    for name, parameter in named:
+        members.setdefault(place_of(name, parameter), []).append((name, parameter))
+    blocks = tuple(
+        BlockParts(*(_sized(members.get((at, role), ())) for role in ("attention", "mlp", "norms")))
+        for at in range(towers[prefix])
+    )
+    tied = scores is not None and getattr(scores, "weight", None) is embeddings.weight
+    head = _sized(members.get("head", ()))
+    if tied:
+        head = PartSize(head.parameters, (("", tuple(embeddings.weight.shape)),))
+    return ModelParts(
+        sum(parameter.numel() for _name, parameter in named),
+        int(model.config.get_text_config().hidden_size),
+        _sized(members.get("embedding", ())),
+        blocks,
+        _sized(members.get("after", ())),
+        head,
+        tied,
+        scores is not None,
+        _sized(members.get("elsewhere", ())),
+    )
+
+
+def _towers(model: nn.Module) -> dict[str, int]:
+    """Lists of blocks, by their place in the model: the outermost lists whose members attend, and their lengths."""
+    towers: dict[str, int] = {}
+    for name, module in model.named_modules():
+        if not isinstance(module, nn.ModuleList | nn.Sequential) or any(_inside(name, other) for other in towers):
+            continue
+        if any(_ATTENTION.search(part) for part, _parameter in module.named_parameters()):
+            towers[name] = len(module)
+    if not towers:
+        raise LookupError(f"{type(model).__name__} has no list of blocks")
+    return towers
+
+
+def _tower_of(stack: Stack, towers: Mapping[str, int]) -> str:
+    """The list that the stack's layers are in."""
+    tower = stack.layers[0].tower
+    wanted = [name for name in towers if tower and _inside(name, tower)]
+    side = "encoder" if stack.id == "encoder" else "decoder"
+    wanted = wanted or [name for name in towers if side in name.split(".")] or list(towers)
+    return max(wanted, key=lambda name: towers[name])
+
+
+def _role(path: Sequence[str]) -> BlockRole:
+    """The part of a block that a parameter belongs to, from its name within the block."""
+    if any(_NORM.search(part) for part in path):
+        return "norms"
+    return "attention" if any(_ATTENTION.search(part) for part in path) else "mlp"
+
+
+def _inside(name: str, place: str) -> bool:
+    return name.startswith(f"{place}.")
+
+
+def _sized(named: Sequence[tuple[str, nn.Parameter]]) -> PartSize:
+    """The size of a part; biases and norms count, and are not listed."""
+    matrices = tuple((_short(name), tuple(p.shape)) for name, p in named if p.dim() > 1)
+    return PartSize(sum(parameter.numel() for _name, parameter in named), matrices)
+
+
+def _short(name: str) -> str:
+    """The name of the module that a matrix belongs to; of names that say little, also what that stands in."""
+    path = [part for part in name.removesuffix(".weight").split(".") if not part.isdigit()]
+    return ".".join(path[-2:]) if len(path) > 1 and path[-1] in ("dense", "o", "weight", "kernel") else path[-1]

@@ -1,0 +1,173 @@
+"""The lesson that is open: one of the eight or a lecturer's own; the way through its steps, and its file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from attnviz.app.guarding import show_problem
+from attnviz.app.links import link_state
+from attnviz.app.links.choices import Choice
+from attnviz.app.mends.streamlit_adapter import upload_id
+from attnviz.base.message import Problem
+from attnviz.base.words import _, listed
+from attnviz.pages.lessons import choices
+from attnviz.pages.lessons.maths.lesson_parts import Lesson, LessonStep, Question, nothing
+from attnviz.pages.lessons.panels import own_lesson
+from attnviz.pages.lessons.panels.all_lessons import LESSONS, name_of, places
+from attnviz.pages.lessons.panels.hand_pictures import PICTURES
+from attnviz.pages.lessons.panels.own_lesson import HOME
+
+PICTURE_KEY = "l-pic-"
+_OPENED = "_lesson_opened"
+
+
+def chosen_lesson(*, quiet: bool = False) -> Lesson:
+    """The lesson of the link: one of the app's, or the lecturer's own where the link or a file brought one.
+
+    Where it did not, the page says why and begins with the first; `quiet`: nothing is said, for a callback, which has
+    no place of its own on the page.
+    """
+    asked = link_state.value(choices.LESSON)
+    if asked != choices.OWN:
+        return LESSONS[asked]
+    text = link_state.value(choices.OWN_TEXT)
+    try:
+        if text:
+            return own_lesson.read(text)
+        problem = Problem(
+            "This link asks for a lecturer’s own lesson, but brings none: open its file below the lesson’s name."
+        )
+    except Problem as refused:
+        problem = refused
+    if not quiet:
+        show_problem(problem)
+    return LESSONS[choices.IDS[0]]
+
+
+def walk(by: int) -> None:
+    """Go on by so many steps from the one that is open by now. A callback.
+
+    A press while the last one is still being drawn finds the buttons of the step before it: so they name no step.
+    """
+    lesson = chosen_lesson(quiet=True)
+    way = places(lesson)
+    here = way.index((lesson.id, min(link_state.value(choices.STEP), len(lesson.steps))))
+    there = min(max(here + by, 0), len(way) - 1)
+    if there != here:
+        open_step(*way[there])
+
+
+def open_step(lesson: str, number: int) -> None:
+    """Open a step; what the last one set is undone, and what its pictures kept is forgotten. A callback."""
+    for key in [str(key) for key in st.session_state if str(key).startswith(PICTURE_KEY)]:
+        del st.session_state[key]
+    link_state.put_all(choices.UNDONE | {choices.LESSON: lesson, choices.STEP: number})
+
+
+def files(shown: Lesson) -> None:
+    """Save the lesson on show as a text file to change, and open such a file."""
+    st.caption(_("Your own lesson is a small text file: save this one, change it, open it again, hand it on."))
+    text = link_state.value(choices.OWN_TEXT) if shown.own else written(shown, link_state.value(choices.SENTENCE))
+    st.download_button(
+        _("Save this lesson as a file"),
+        data=text,
+        file_name=f"lesson-{shown.id}.toml",
+        mime="text/plain",
+        on_click="ignore",
+        key="l-save",
+    )
+    answer = st.container()  # above the box, where it is seen: the menu ends below it
+    uploaded = st.file_uploader(_("Open a lesson"), type=["toml", "txt"], key="l-file")
+    if uploaded is None or st.session_state.get(_OPENED) == upload_id(uploaded):
+        return
+    text = uploaded.getvalue().decode("utf-8", "replace")
+    try:
+        lesson = own_lesson.read(text)
+    except Problem as problem:
+        with answer:
+            show_problem(problem)
+        return
+    st.session_state[_OPENED] = upload_id(uploaded)
+    opened: dict[Choice[Any], Any] = {choices.OWN_TEXT: text, choices.LESSON: choices.OWN, choices.STEP: 1}
+    if lesson.sentence:
+        opened[choices.SENTENCE] = lesson.sentence
+    link_state.put_all(choices.UNDONE | opened)
+    st.rerun()
+
+
+def written(lesson: Lesson, sentence: str = "") -> str:
+    """A lesson as the text of a file, with the sentence that it is to be shown with."""
+    lines = [*(f"# {line}" for line in _guide()), "", f"title = {_quoted(lesson.title)}"]
+    if sentence:
+        lines.append(f"sentence = {_quoted(sentence)}")
+    for step in lesson.steps:
+        lines += ["", "[[step]]", *(f"{key} = {value}" for key, value in _pairs(step) if value)]
+    return "\n".join(lines) + "\n"
+
+
+def _pairs(step: LessonStep) -> Sequence[tuple[str, str]]:
+    question = step.question
+    return [
+        ("title", _quoted(step.title)),
+        ("idea", _quoted(step.idea)),
+        ("facts", _quoted(name_of(step.facts)) if step.facts is not nothing else ""),
+        ("picture", _quoted(step.picture.kind)),
+        ("set", _table(step.picture.set_to)),
+        ("do", _quoted(step.do)),
+        *(_question_pairs(question) if question else ()),
+        *([("after", _quoted(step.after.kind)), ("after_set", _table(step.after.set_to))] if step.after else []),
+        ("say", _quoted(step.notes.say)),
+        ("wrong", _quoted(step.notes.wrong)),
+        ("minutes", str(step.notes.minutes)),
+        ("terms", _list(step.terms)),
+        ("link", _quoted(_address(step))),
+    ]
+
+
+def _address(step: LessonStep) -> str:
+    """The link of a step's page; the start page is the app's address alone."""
+    if not step.page:
+        return ""
+    way = "/" if step.page == HOME else step.page
+    return f"{way}?{urlencode(step.seen)}" if step.seen else way
+
+
+def _question_pairs(question: Question) -> list[tuple[str, str]]:
+    return [
+        ("question", _quoted(question.asked)),
+        ("answers", _list(question.answers.values())),
+        ("ids", "" if question.right else _list(question.answers)),
+        ("right", str(list(question.answers).index(question.right) + 1) if question.right else ""),
+        ("truth", _quoted(question.truth)),
+    ]
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False) if text else ""
+
+
+def _list(texts: Collection[str]) -> str:
+    return "[" + ", ".join(map(_quoted, texts)) + "]" if len(texts) else ""
+
+
+def _table(set_to: Mapping[str, str]) -> str:
+    return "{ " + ", ".join(f"{name} = {_quoted(value)}" for name, value in set_to.items()) + " }" if set_to else ""
+
+
+def _guide() -> list[str]:
+    """What a lecturer reads at the top of the file: how to change it, line by line."""
+    return [
+        _("Change the words between quotation marks. A step begins with [[step]]: copy whole steps, or delete them."),
+        _("Every step needs title, idea and picture; any other line can go."),
+        _("picture: {pictures}; set: how it opens; do: what to try with it").format(pictures=listed(PICTURES)),
+        _("facts: what computes the numbers that stand in braces; keep it as long as its words have braces"),
+        _("question, answers: asked before truth is shown; right: the number of the right answer, counted from 1"),
+        _("after, after_set: the picture once it is answered, where it is to be another"),
+        _("say, wrong, minutes: teacher’s notes; terms: words that are explained below the step"),
+        _("link: where the step goes on, as Share copies it"),
+    ]
