@@ -25,7 +25,7 @@ from attnviz.app.cache.waiting_line import WaitingLine
 from attnviz.models.capture import Trace
 from attnviz.models.loading import cache_folder, hub_download
 from attnviz.pages.compare.maths import own_process
-from attnviz.pages.compare.panels import compare_results
+from attnviz.pages.compare.panels import reach as reach_panel
 from tests.links import canvases
 from tests.models.loading import test_hub_download as hubs
 from tests.models.tiny_tokenizers import byte_level
@@ -246,7 +246,7 @@ def test_nothing_waits_or_counts_by_the_clock_on_the_wall():
 
 @pytest.mark.slow
 def test_a_training_whose_process_is_killed(visit, monkeypatch):
-    compare_results.trained_reach.clear()
+    reach_panel.trained_reach.clear()
     real = subprocess.Popen
 
     def doomed(*given, **named):
@@ -260,7 +260,7 @@ def test_a_training_whose_process_is_killed(visit, monkeypatch):
         page.button(key="c_train").click().run()
     assert not page.exception
     assert "ended early, with exit code" in page.error[0].value
-    assert CONFIG not in compare_results.trained_reach()
+    assert CONFIG not in reach_panel.trained_reach()
     assert "c_stop" not in [button.key for button in page.button], "nothing is left to be stopped"
     page.button(key="c_train_again").click().run()
     assert not page.error

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -33,6 +34,25 @@ COLOURS = {
 DASHES = {"window": "dot", "fused": "dash", "dilated": "dash", "positions": "dash", "mixer": "dot"}
 
 
+def kind_names() -> dict[str, str]:
+    """Id to name. LSTM and GRU are names in every language."""
+    return {
+        "attention": _("self-attention"),
+        "explicit": _("attention, weights built"),
+        "fused": _("attention, fused"),
+        "window": _("windowed attention"),
+        "linear": _("linear attention"),
+        "rnn": _("plain recurrence"),
+        "lstm": "LSTM",
+        "gru": "GRU",
+        "conv": _("convolution"),
+        "dilated": _("dilated convolution"),
+        "dense": _("all to all, nothing shared"),
+        "mixer": _("n × n learned weights"),
+        "positions": _("attention and learned places"),
+    }
+
+
 @dataclass(frozen=True)
 class KindCurve:
     """One layer over x. `measured` draws points, and `fit` is a straight line beside them."""
@@ -54,75 +74,75 @@ def over(
     crossings: Sequence[tuple[float, float, str]] = (),
     unit: str = "",
     binary: bool = False,
-    names: bool = True,
     height: int = 360,
 ) -> Figure:
-    """`here` marks the chosen x; `crossings` are (x, y, what is said on hover); `binary`: y in KiB, MiB, GiB."""
-    fig = go.Figure()
-    for curve in curves:
-        _add(fig, curve, unit, names)
-    for x, y, said in crossings:
-        fig.add_scatter(
+    """`here` marks the chosen x; `crossings` are (x, y, the words on hover); `binary`: y in KiB, MiB, GiB."""
+    rings = [
+        go.Scatter(
             x=[x],
             y=[y],
             mode="markers",
             marker={"size": 11, "symbol": "circle-open", "color": THEORY, "line": {"width": 2}},
-            hovertemplate=said + "<extra></extra>",
+            hovertemplate=text + "<extra></extra>",
             showlegend=False,
         )
-    if here is not None:
-        fig.add_vline(x=here, line={"color": THEORY, "width": 1, "dash": "dot"})
-    everything = np.concatenate([curve.x for curve in curves])
-    fig.update_xaxes(type="log", title={"text": x_title, "font": {"size": 12}}, **_powers(everything))
-    fig.update_yaxes(type="log", exponentformat="power", dtick=None if binary else _decades(curves, height))
+        for x, y, text in crossings
+    ]
+    x_axis = _powers(np.concatenate([curve.x for curve in curves])) | {"tickfont": {"size": 11}}
+    y_axis: dict[str, Any] = {"dtick": _decades(curves, height), "tickfont": {"size": 9}}  # powers grow by a fourth
     if binary:
         ticks = ["1 KiB", "16 KiB", "256 KiB", "4 MiB", "64 MiB", "1 GiB", "16 GiB"]
-        fig.update_yaxes(tickvals=[1024 * 16**i for i in range(len(ticks))], ticktext=ticks, dtick=None)
-    fig = layout(fig, title, height)
-    fig.update_layout(
-        title={"font": {"size": 14, "family": FONT}},
-        legend=below(),
-        margin={"t": above(fig, 34)},
-    )
-    fig.update_xaxes(tickfont={"size": 11}).update_yaxes(
-        tickfont={"size": 11 if binary else 9}
-    )  # powers grow by a fourth
-    return fig
+        y_axis = {"tickvals": [1024 * 16**i for i in range(len(ticks))], "ticktext": ticks, "tickfont": {"size": 11}}
+    look = {
+        "xaxis": {"type": "log", "title": {"text": x_title, "font": {"size": 12}}, **x_axis},
+        "yaxis": {"type": "log", "exponentformat": "power", **y_axis},
+    }
+    fig = go.Figure([*(trace for curve in curves for trace in _traces(curve, unit)), *rings], look)
+    if here is not None:
+        fig.add_vline(x=here, line={"color": THEORY, "width": 1, "dash": "dot"})
+    layout(fig, title, height)
+    return fig.update_layout(title_font={"size": 14, "family": FONT}, legend=below(), margin_t=above(fig, 34))
 
 
-def _add(fig: Figure, curve: KindCurve, unit: str, names: bool) -> None:
-    colour, dash = COLOURS[curve.kind], DASHES.get(curve.kind, "solid")
-    line = {"color": colour, "width": 2.2, "dash": dash}
-    fig.add_scatter(
+def _traces(curve: KindCurve, unit: str) -> list[go.Scatter]:
+    """The curve, and what was fitted to it."""
+    common = {"legendgroup": curve.kind}
+    drawn = go.Scatter(
         x=curve.x,
         y=curve.y,
         name=curve.name,
         mode="lines+markers" if curve.measured else "lines",
-        line={**line, "width": 1.4} if curve.measured else line,
-        marker={"size": 6, "color": colour},
-        legendgroup=curve.kind,
-        showlegend=names,
+        line=_line(curve.kind) | ({"width": 1.4} if curve.measured else {}),
+        marker={"size": 6, "color": COLOURS[curve.kind]},
         hovertemplate=f"%{{x:,}}: %{{y:.3s}}{unit}<extra>{curve.name}</extra>",
+        showlegend=True,
+        **common,
     )
-    if curve.fit is not None:
-        fig.add_scatter(
-            x=curve.fit[:, 0],
-            y=curve.fit[:, 1],
-            mode="lines",
-            line={"color": colour, "width": 5},
-            opacity=0.3,
-            legendgroup=curve.kind,
-            showlegend=False,
-            hoverinfo="skip",
-        )
+    if curve.fit is None:
+        return [drawn]
+    fitted = go.Scatter(
+        x=curve.fit[:, 0],
+        y=curve.fit[:, 1],
+        mode="lines",
+        line={"color": COLOURS[curve.kind], "width": 5},
+        opacity=0.3,
+        showlegend=False,
+        hoverinfo="skip",
+        **common,
+    )
+    return [drawn, fitted]
 
 
-def _powers(x: np.ndarray) -> dict[str, list[object]]:
+def _line(kind: str) -> dict[str, Any]:
+    return {"color": COLOURS[kind], "width": 2.2, "dash": DASHES.get(kind, "solid")}
+
+
+def _powers(x: np.ndarray) -> dict[str, Any]:
     """About six powers of two between the ends."""
     low, high = int(np.floor(np.log2(x.min()))), int(np.ceil(np.log2(x.max())))
     step = max(1, -(-(high - low) // 6))
     values = [2**i for i in range(low, high + 1, step)]
-    return {"tickvals": list(values), "ticktext": [_short(value) for value in values]}
+    return {"tickvals": [*values], "ticktext": [_short(value) for value in values]}
 
 
 def _short(value: int) -> str:
@@ -139,9 +159,7 @@ def _decades(curves: Sequence[KindCurve], height: int) -> int:
     return max(1, math.ceil(decades / max(1, (height - 160) / 50)))
 
 
-def matrices(
-    names: Sequence[str], rows: Sequence[tuple[str, Sequence[np.ndarray]]], height: int | None = None
-) -> Figure:
+def matrices(names: Sequence[str], rows: Sequence[tuple[str, Sequence[np.ndarray]]]) -> Figure:
     """A column for each layer, a row for each input; every column is coloured from 0 to its own largest cell."""
     fig = make_subplots(
         len(rows),
@@ -151,37 +169,39 @@ def matrices(
         vertical_spacing=0.05,
     )
     tops = [max(float(kept[column].max()) for _name, kept in rows) for column in range(len(names))]
-    for row, (said, found) in enumerate(rows, 1):
-        for column, norms in enumerate(found, 1):
+    for row, (title, stack) in enumerate(rows, 1):
+        fig.update_yaxes(title={"text": title, "font": {"size": 12}}, row=row, col=1)
+        for column, norms in enumerate(stack, 1):
             fig.add_heatmap(
                 z=(norms / (tops[column - 1] or 1)).astype("float32"),
                 customdata=norms,
                 coloraxis="coloraxis",
-                hovertemplate=said + ": " + _("output %{y}, input %{x}: %{customdata:.3g}") + "<extra></extra>",
+                hovertemplate=title + ": " + _("output %{y}, input %{x}: %{customdata:.3g}") + "<extra></extra>",
                 row=row,
                 col=column,
             )
     fig.update_xaxes(showticklabels=False, showgrid=False, constrain="domain")
     fig.update_yaxes(showticklabels=False, showgrid=False, autorange="reversed", constrain="domain")
-    for row, (said, _found) in enumerate(rows, 1):
-        fig.update_yaxes(title={"text": said, "font": {"size": 12}}, row=row, col=1)
     fig.update_annotations(font_size=12)
-    fig = layout(fig, height=height or 60 + 190 * len(rows))
-    bar = {"title": "", "thickness": 10, "tickvals": [0, 1], "ticktext": ["0", _("largest")], "len": 0.5}
-    bar |= {"orientation": "h", "y": -0.03, "yanchor": "top"}
-    fig.update_layout(
-        coloraxis={"colorscale": WEIGHTS, "cmin": 0, "cmax": 1, "colorbar": bar}, margin={"t": above(fig, 26), "l": 4}
-    )
-    return fig
+    layout(fig, height=400)
+    bar = {
+        "title": "",
+        "thickness": 10,
+        "tickvals": [0, 1],
+        "ticktext": ["0", _("largest")],
+        "len": 0.5,
+        "orientation": "h",
+        "y": -0.03,
+        "yanchor": "top",
+    }
+    colours = {"colorscale": WEIGHTS, "cmin": 0, "cmax": 1, "colorbar": bar}
+    return fig.update_layout(coloraxis=colours, margin={"t": above(fig, 26), "l": 4})
 
 
-def missing(
-    heads: np.ndarray, lines: Sequence[tuple[str, np.ndarray]], average: float, here: int, height: int = 300
-) -> Figure:
+def missing(heads: np.ndarray, lines: Sequence[tuple[str, np.ndarray]], average: float) -> Figure:
     """What a number of heads misses of a convolution; `average` is one head that looks everywhere evenly."""
-    fig = go.Figure()
-    for number, (name, errors) in enumerate(lines):
-        fig.add_scatter(
+    curves = [
+        go.Scatter(
             x=heads,
             y=errors,
             name=name,
@@ -190,8 +210,10 @@ def missing(
             marker={"size": 7},
             hovertemplate=_("%{x} heads miss %{y:.1%}") + f"<extra>{name}</extra>",
         )
+        for number, (name, errors) in enumerate(lines)
+    ]
     name = _("one head, the average of all places")
-    fig.add_scatter(
+    point = go.Scatter(
         x=[1],
         y=[average],
         name=name,
@@ -199,75 +221,77 @@ def missing(
         marker={"size": 12, "symbol": "diamond", "color": SERIES[2]},
         hovertemplate=f"%{{y:.1%}}<extra>{name}</extra>",
     )
-    if here:
-        fig.add_vline(x=here, line={"color": SERIES[7], "width": 1, "dash": "dot"})
-    fig.update_xaxes(title={"text": _("heads"), "font": {"size": 12}}, dtick=max(1, len(heads) // 8))
-    fig.update_yaxes(title={"text": _("missed"), "font": {"size": 12}}, tickformat=".0%", range=[0, 1.04])
-    fig = layout(fig, height=height)
-    fig.update_layout(legend=below(), margin={"t": 12})
-    return fig
+    small = {"size": 12}
+    look = {
+        "xaxis": {"title": {"text": _("heads"), "font": small}, "dtick": max(1, len(heads) // 8)},
+        "yaxis": {"title": {"text": _("missed"), "font": small}, "tickformat": ".0%", "range": [0, 1.04]},
+    }
+    fig = layout(go.Figure([*curves, point], look), height=300)
+    return fig.update_layout(legend=below(), margin={"t": 12})
 
 
 FLOOR = 1e-12  #: a gradient of exactly 0, or below this, is drawn here
 
 
-def by_distance(lines: Sequence[tuple[str, str, np.ndarray]], title: str, height: int = 340) -> Figure:
+def by_distance(lines: Sequence[tuple[str, str, np.ndarray]], title: str) -> Figure:
     """`lines`: (kind, name, norms by position, the last position last). Distance 0 is the last input itself."""
-    fig = go.Figure()
-    for kind, name, norms in lines:
-        fig.add_scatter(
+    curves = [
+        go.Scatter(
             x=np.arange(len(norms)),
             y=norms[::-1].clip(FLOOR),
             customdata=norms[::-1],
             name=name,
             mode="lines",
-            line={"color": COLOURS[kind], "width": 2.2, "dash": DASHES.get(kind, "solid")},
+            line=_line(kind),
             hovertemplate=_("%{x} tokens back: %{customdata:.3g}") + f"<extra>{name}</extra>",
         )
-    fig.update_xaxes(title={"text": _("distance from the last token"), "font": {"size": 12}}, rangemode="tozero")
-    fig.update_yaxes(
-        type="log", range=[np.log10(FLOOR) - 0.3, 1.5], exponentformat="power", tickvals=[1e-12, 1e-9, 1e-6, 1e-3, 1]
-    )
-    fig.update_yaxes(ticktext=["≤ 10⁻¹²", "10⁻⁹", "10⁻⁶", "10⁻³", "1"])
-    return _finished(fig, title, height)
+        for kind, name, norms in lines
+    ]
+    x_axis = {"title": {"text": _("distance from the last token"), "font": {"size": 12}}, "rangemode": "tozero"}
+    y_axis = {
+        "type": "log",
+        "range": [np.log10(FLOOR) - 0.3, 1.5],
+        "exponentformat": "power",
+        "tickvals": [1e-12, 1e-9, 1e-6, 1e-3, 1],
+        "ticktext": ["≤ 10⁻¹²", "10⁻⁹", "10⁻⁶", "10⁻³", "1"],
+    }
+    return _finished(go.Figure(curves, {"xaxis": x_axis, "yaxis": y_axis}), title, 340)
 
 
-def by_step(
-    lines: Sequence[tuple[str, str, np.ndarray]], steps: int, chance: float, title: str, height: int = 340
-) -> Figure:
+def by_step(lines: Sequence[tuple[str, str, np.ndarray]], steps: int, chance: float, title: str) -> Figure:
     """`lines`: (kind, name, share of labels right at each step so far); `chance` is the share of guessing."""
-    fig = go.Figure()
-    fig.add_hline(y=chance, line={"color": THEORY, "width": 1.2, "dash": "dash"})
-    for kind, name, right in lines:
-        x, smooth = smoothed(right)
-        fig.add_scatter(
-            x=x,
-            y=smooth,
+    curves = [
+        go.Scatter(
+            x=np.arange(1, len(right) + 1),
+            y=smoothed(right),
             name=name,
             mode="lines",
-            line={"color": COLOURS[kind], "width": 2.2, "dash": DASHES.get(kind, "solid")},
+            line=_line(kind),
             hovertemplate=_("step %{x}: %{y:.1%}") + f"<extra>{name}</extra>",
         )
-    fig.update_xaxes(title={"text": _("step"), "font": {"size": 12}}, range=[0, max(1, steps)])
-    fig.update_yaxes(range=[0, 1.04], tickformat=".0%")
-    return _finished(fig, title, height)
+        for kind, name, right in lines
+    ]
+    x_axis = {"title": {"text": _("step"), "font": {"size": 12}}, "range": [0, max(1, steps)]}
+    fig = go.Figure(curves, {"xaxis": x_axis, "yaxis": {"range": [0, 1.04], "tickformat": ".0%"}})
+    fig.add_hline(y=chance, line={"color": THEORY, "width": 1.2, "dash": "dash"})
+    return _finished(fig, title, 300)
 
 
-def smoothed(values: np.ndarray, over: int = 5) -> tuple[np.ndarray, np.ndarray]:
-    """Steps and the mean of up to `over` steps before and at each."""
+def smoothed(values: np.ndarray, over: int = 5) -> np.ndarray:
+    """The mean of up to `over` steps before and at each."""
     total = np.concatenate([[0.0], np.cumsum(values)])
     step = np.arange(1, len(values) + 1)
     first = np.maximum(step - over, 0)
-    return step, (total[step] - total[first]) / np.maximum(step - first, 1)
+    return (total[step] - total[first]) / np.maximum(step - first, 1)
 
 
 def _finished(fig: Figure, title: str, height: int) -> Figure:
-    fig = layout(fig, title, height)
-    fig.update_xaxes(tickfont={"size": 11}).update_yaxes(tickfont={"size": 11})
-    fig.update_layout(
-        title={"font": {"size": 14}},
+    layout(fig, title, height)
+    return fig.update_layout(
+        title_font={"size": 14},
         legend=below(),
-        margin={"t": above(fig, 34)},
+        margin_t=above(fig, 34),
         showlegend=True,
+        xaxis_tickfont={"size": 11},
+        yaxis_tickfont={"size": 11},
     )
-    return fig

@@ -21,8 +21,7 @@ def _paint_read(value: Any) -> mask_lab.Painted:
     size = int(value["n"])
     if not 0 < size <= LONGEST:
         raise ValueError(size)
-    on, off = (tuple(map(int, np.flatnonzero(_cells(value[name], size)))) for name in ("on", "off"))
-    return mask_lab.Painted(size, on, off)
+    return mask_lab.Painted(size, _cells(value["on"], size), _cells(value["off"], size))
 
 
 def _paint_write(value: mask_lab.Painted) -> dict[str, Any]:
@@ -36,10 +35,9 @@ def _bits(flats: tuple[int, ...], size: int) -> str:
     return base64.b64encode(pack_bits(grid)).decode() if flats else ""
 
 
-def _cells(text: str, size: int) -> np.ndarray:
-    if not text:
-        return np.zeros((size, size), bool)
-    return unpack_bits(base64.b64decode(text, validate=True), (size, size))
+def _cells(text: str, size: int) -> tuple[int, ...]:
+    cells = unpack_bits(base64.b64decode(text, validate=True), (size, size)) if text else np.zeros(0)
+    return tuple(np.flatnonzero(cells).tolist())
 
 
 PAGE = PageChoices("masks")
@@ -82,4 +80,4 @@ VIEW = PAGE.one_of("m_view", ("layers", "far", "traps", "training"))
 LAYERS = PAGE.whole("m_layers", 2, low=1, high=mask_lab.MOST_LAYERS)
 TRAP = PAGE.one_of("m_trap", tuple(traps.TRAPS))
 LEAK = PAGE.whole("m_leak", 1, low=1, high=4)
-PROGRAM = PAGE.one_of("m_code", tuple(str(way) for way in mask_programs.WAYS), "attn_mask")
+PROGRAM = PAGE.one_of("m_code", tuple(mask_programs.PROGRAMS), "attn_mask")

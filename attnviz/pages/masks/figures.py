@@ -11,7 +11,6 @@ import plotly.graph_objects as go
 from attnviz.base.words import _
 from attnviz.figures import svg
 from attnviz.figures.heatmap import label, matrix
-from attnviz.figures.svg import Drawn, Ink, text_width
 from attnviz.figures.svg_grid import Grid
 from attnviz.figures.theme import ALTERNATIVE, MASKED, PRIMARY, RAW, SCALED, THEORY, WEIGHTS, Figure, layout, mixed
 
@@ -19,7 +18,6 @@ from attnviz.figures.theme import ALTERNATIVE, MASKED, PRIMARY, RAW, SCALED, THE
 def hops(layers: np.ndarray, words: Sequence[str], upto: int) -> Figure:
     """Layers until a key has reached a query (T, T), -1 = never; cells that need more than `upto` layers are grey."""
     shown = np.where((layers >= 0) & (layers <= upto), layers, -1)
-    few = len(words) <= 20
     fig = matrix(
         shown.astype(float),
         words,
@@ -41,14 +39,12 @@ def hops(layers: np.ndarray, words: Sequence[str], upto: int) -> Figure:
         colorbar={"tickformat": "d", "nticks": min(upto + 1, 8), **heat.colorbar.to_plotly_json()},
         hovertemplate="%{y} ← %{x}<br>" + _("after {n} layers").format(n="%{z}") + "<extra></extra>",
     )
-    if not few:
-        step = -(-len(words) // 18)
-        thinned = {"tickvals": [*range(0, len(words), step)], "ticktext": [label(word) for word in words[::step]]}
-        fig.update_xaxes(**thinned)
-        fig.update_yaxes(**thinned)
-    else:
+    if len(words) <= 20:
         heat.update(texttemplate="%{z:d}", showscale=False)
-    return fig
+        return fig
+    step = -(-len(words) // 18)
+    thinned = {"tickvals": [*range(0, len(words), step)], "ticktext": [label(word) for word in words[::step]]}
+    return fig.update_layout(xaxis=thinned, yaxis=thinned)
 
 
 def reach(counts: np.ndarray, words: int, upto: int) -> Figure:
@@ -56,89 +52,92 @@ def reach(counts: np.ndarray, words: int, upto: int) -> Figure:
 
     `counts` (layers + 1, T); the layer `upto` is marked.
     """
+    lines = ((counts[:, -1], _("the last word"), SCALED), (counts.mean(1), _("mean over all words"), RAW))
     x = np.arange(len(counts))
-    fig = go.Figure()
-    for values, name, colour in (
-        (counts[:, -1], _("the last word"), SCALED),
-        (counts.mean(1), _("mean over all words"), RAW),
-    ):
-        fig.add_trace(go.Scatter(x=x, y=values, name=name, mode="lines+markers", line={"color": colour, "width": 2.5}))
+    fig = go.Figure(
+        [
+            go.Scatter(x=x, y=values, name=name, mode="lines+markers", line={"color": colour, "width": 2.5})
+            for values, name, colour in lines
+        ],
+        {
+            "xaxis": {"title": _("layers"), "dtick": 1, "zeroline": False},
+            "yaxis": {"title": _("words heard of"), "range": [0, words * 1.08 + 0.2], "zeroline": False},
+            "hovermode": "x unified",
+        },
+    )
     fig.add_vline(x=upto, line={"color": THEORY, "dash": "dot", "width": 1.5})
     fig.add_hline(y=words, line={"color": THEORY, "dash": "dash", "width": 1})
-    fig.update_xaxes(title=_("layers"), dtick=1, zeroline=False)
-    fig.update_yaxes(title=_("words heard of"), range=[0, words * 1.08 + 0.2], zeroline=False)
-    fig.update_layout(hovermode="x unified")
     return layout(fig, None, 430)
 
 
 def far(density: np.ndarray, length: int) -> Figure:
     """A mask over `length` words in tiles: the share of each tile's pairs that is kept, 0 to 1."""
+    hidden = go.Heatmap(
+        z=np.where(density > 0, np.nan, 1.0),
+        colorscale=[(0, MASKED), (1, MASKED)],
+        zmin=0,
+        zmax=1,
+        opacity=0.3,
+        showscale=False,
+        hoverinfo="skip",
+    )
+    kept = go.Heatmap(
+        z=np.sqrt(np.where(density > 0, density, np.nan)),
+        customdata=density,
+        zmin=0,
+        zmax=1,
+        colorscale=WEIGHTS,
+        hoverongaps=False,
+        hovertemplate=_("{share} of this tile's pairs are kept").format(share="<b>%{customdata:.2%}</b>")
+        + "<extra></extra>",
+        colorbar={
+            "title": {"text": _("share kept"), "side": "right"},
+            "tickvals": [np.sqrt(v) for v in (0.01, 0.1, 0.25, 0.5, 1)],
+            "ticktext": ["1%", "10%", "25%", "50%", "100%"],
+            "thickness": 12,
+            "outlinewidth": 0,
+        },
+    )
     tiles = len(density)
-    shown = np.where(density > 0, density, np.nan)
-    fig = go.Figure()
-    fig.add_trace(
-        go.Heatmap(
-            z=np.where(density > 0, np.nan, 1.0),
-            colorscale=[(0, MASKED), (1, MASKED)],
-            zmin=0,
-            zmax=1,
-            opacity=0.3,
-            showscale=False,
-            hoverinfo="skip",
-        )
-    )
-    fig.add_trace(
-        go.Heatmap(
-            z=np.sqrt(shown),
-            customdata=density,
-            zmin=0,
-            zmax=1,
-            colorscale=WEIGHTS,
-            hoverongaps=False,
-            hovertemplate=_("{share} of this tile's pairs are kept").format(share="<b>%{customdata:.2%}</b>")
-            + "<extra></extra>",
-            colorbar={
-                "title": {"text": _("share kept"), "side": "right"},
-                "tickvals": [np.sqrt(v) for v in (0.01, 0.1, 0.25, 0.5, 1)],
-                "ticktext": ["1%", "10%", "25%", "50%", "100%"],
-                "thickness": 12,
-                "outlinewidth": 0,
-            },
-        )
-    )
     places = np.linspace(0, tiles, 5)
-    ticks = {
+    axis = {
         "tickvals": places - 0.5,
         "ticktext": [f"{int(v):,}" for v in places * length / tiles],
         "showgrid": False,
         "zeroline": False,
+        "constrain": "domain",
     }
-    fig.update_xaxes(side="top", title=_("key position"), constrain="domain", **ticks)
-    fig.update_yaxes(autorange="reversed", title=_("query position"), scaleanchor="x", constrain="domain", **ticks)
-    return layout(fig, None, 460)
+    across = axis | {"side": "top", "title": _("key position")}
+    down = axis | {"autorange": "reversed", "title": _("query position"), "scaleanchor": "x"}
+    return layout(go.Figure([hidden, kept], {"xaxis": across, "yaxis": down}), None, 460)
 
 
 def losses(
     steps: np.ndarray, honest: np.ndarray, leaking: np.ndarray, without_leak: np.ndarray, guess: float, total: int
 ) -> Figure:
     """Training losses in nats per word over steps, and `guess`, the loss of guessing blindly."""
-    fig = go.Figure()
-    for values, name, colour, dash in (
+    lines = (
         (honest, _("mask right"), SCALED, "solid"),
         (leaking, _("mask shifted"), RAW, "solid"),
         (without_leak, _("mask shifted, asked without the leak"), ALTERNATIVE, "dot"),
-    ):
-        line = {"color": colour, "width": 2.5, "dash": dash}
-        fig.add_trace(go.Scatter(x=steps, y=values, name=name, mode="lines", line=line))
+    )
+    top = max(2.5 * guess, 1.0)
+    fig = go.Figure(
+        [
+            go.Scatter(x=steps, y=values, name=name, mode="lines", line={"color": colour, "width": 2.5, "dash": dash})
+            for values, name, colour, dash in lines
+        ],
+        {
+            "xaxis": {"title": _("training step"), "range": [0, total], "zeroline": False},
+            "yaxis": {"title": _("loss, nats per word"), "range": [-0.05 * top, top], "zeroline": False},
+            "hovermode": "x unified",
+        },
+    )
     fig.add_hline(
         y=guess,
         line={"color": THEORY, "dash": "dash", "width": 1},
         annotation={"text": _("guessing blindly: {nats}").format(nats=f"{guess:.2f}"), "xanchor": "right"},
     )
-    top = max(2.5 * guess, 1.0)
-    fig.update_xaxes(title=_("training step"), range=[0, total], zeroline=False)
-    fig.update_yaxes(title=_("loss, nats per word"), range=[-0.05 * top, top], zeroline=False)
-    fig.update_layout(hovermode="x unified")
     return layout(fig, None, 400)
 
 
@@ -157,25 +156,24 @@ class MaskPicture:
     cols: Sequence[str]
     title: str = ""
 
-    def drawn(self, ink: Ink, bar: bool = True) -> Drawn:
+    def drawn(self, ink: svg.Ink, bar: bool = True) -> svg.Drawn:
         """The picture without title and caption; `bar` is its legend."""
-        allowed = np.asarray(self.allowed, bool)
         grid = Grid.of(self.rows, self.cols, largest=34)
         colour = mixed(PRIMARY[ink.dark], ink.ground, 0.18)
         parts = [
             svg.box(grid.left, grid.top, grid.w, grid.h, fill="url(#masked)"),
-            grid.cells(np.where(allowed, 0, -1).astype(np.int16), [colour]),
+            grid.cells(np.where(self.allowed, 0, -1).astype(np.int16), [colour]),
         ]
         if grid.cell >= 5:
             parts.append(_mesh(grid, ink.ground))
         parts += grid.labels(ink)
-        for row in np.flatnonzero(~allowed.any(1)).tolist():  # may look at nothing
+        for row in np.flatnonzero(~self.allowed.any(1)).tolist():  # may look at nothing
             parts.append(svg.box(grid.left - 4, grid.y(row) + 1, 3, max(1, grid.cell - 2), fill=ink.k))
         width, height = grid.width, grid.height
         if bar:
             legend, end = _legend(grid.left, height + 8, colour)
             parts, width, height = parts + legend, max(width, end + 8), height + 28
-        return Drawn(width, height, parts)
+        return svg.Drawn(width, height, parts)
 
 
 def _mesh(grid: Grid, colour: str) -> str:
@@ -188,11 +186,10 @@ def _mesh(grid: Grid, colour: str) -> str:
 
 def _legend(x: float, y: float, colour: str) -> tuple[list[str], float]:
     kept, hidden = _("may look"), _("may not look")
-    second = x + 20 + text_width(kept, 12) + 16
-    parts = [
+    second = x + 20 + svg.text_width(kept, 12) + 16
+    return [
         svg.box(x, y, 14, 10, fill=colour),
         svg.words(kept, x + 20, y + 5),
         svg.box(second, y, 14, 10, fill="url(#masked)"),
         svg.words(hidden, second + 20, y + 5),
-    ]
-    return parts, second + 20 + text_width(hidden, 12)
+    ], second + 20 + svg.text_width(hidden, 12)

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import streamlit as st
 
 from attnviz.app import presenting, widgets
+from attnviz.app.code_snippet import program_box
 from attnviz.app.fragment import fragment
 from attnviz.app.guarding import guard
 from attnviz.app.links import link_state
 from attnviz.app.page_heading import page_heading
-from attnviz.base.words import _
+from attnviz.app.text import spoken
+from attnviz.base.word_boundaries import split
+from attnviz.base.words import _, ngettext
 from attnviz.pages.masks import choices
-from attnviz.pages.masks.maths import mask_lab
+from attnviz.pages.masks.maths import mask_lab, mask_programs
 from attnviz.pages.masks.page_entry import PAGE
-from attnviz.pages.masks.panels import leak, mask_code, workbench
+from attnviz.pages.masks.panels import leak, workbench
 from attnviz.pages.masks.panels.views import far_panel, layers_panel, traps_panel
+from attnviz.runs import word_vectors
 
 
 def ask() -> tuple[tuple[str, ...], int]:
@@ -24,7 +30,9 @@ def ask() -> tuple[tuple[str, ...], int]:
         sentence = widgets.text(choices.SENTENCE, _("Your sentence"))
     with number:
         seed = widgets.number(choices.SEED, _("Vectors: random, seed"), step=1)
-    return workbench.words(sentence), seed
+    words = split(sentence)
+    word_vectors.sentence(words)  # refuses none and too many
+    return words, seed
 
 
 @fragment
@@ -34,26 +42,59 @@ def lab(words: tuple[str, ...], seed: int) -> None:
         config = mask_lab.Config(words, seed, workbench.strip(), link_state.value(choices.PAINT))
         with st.container(key="canvas-of-mask"):
             result = workbench.show_grid(config)
-        views = {
-            "layers": _("After n layers"),
-            "far": _("At 4,096 words"),
-            "traps": _("Traps"),
-            "training": _("Training"),
+        views: dict[str, tuple[str, Callable[[], None]]] = {
+            "layers": (_("After n layers"), lambda: layers_panel(result)),
+            "far": (_("At 4,096 words"), lambda: far_panel(config)),
+            "traps": (_("Traps"), lambda: traps_panel(words, seed)),
+            "training": (_("Training"), lambda: leak.panel(words, seed)),
         }
+        titles = {name: title for name, (title, _panel) in views.items()}
         with st.container(key="section-begins"), guard():
-            view = presenting.section_of(choices.VIEW, views, _("Look closer"))
-            if view == "layers":
-                layers_panel(result)
-            elif view == "far":
-                far_panel(config)
-            elif view == "traps":
-                traps_panel(words, seed)
-            else:
-                leak.panel(words, seed)
-        if presenting.presenting():
-            return
-        with guard():
-            mask_code.panel(config)
+            views[presenting.section_of(choices.VIEW, titles, _("Look closer"))][1]()
+        box = None if presenting.presenting() else program_box("masks")
+        if box is not None:
+            with box, guard():
+                code(config, len(result.empty))
+
+
+def code(config: mask_lab.Config, empty: int) -> None:
+    """Draw one of four programs: three print the weights shown above, that of transformers where a model looks.
+
+    `empty` rows of the mask have nothing left to look at.
+    """
+    labels = {
+        "attn_mask": "attn_mask",
+        "is_causal": "is_causal",
+        "mask_mod": "FlexAttention mask_mod",
+        "transformers": "transformers attention_mask",
+    }
+    way = widgets.one_of(choices.PROGRAM, _("How the mask is handed over"), labels, label_visibility="collapsed")
+    program = mask_programs.PROGRAMS[way](config)
+    st.markdown(spoken(program.remark))
+    if program.code is None:
+        return
+    if way == "transformers":
+        st.caption(_where_it_looks(empty))
+    else:
+        st.caption(_("Paste this code into a notebook: it prints the weights under the mask, to the last digit."))
+    st.code(program.code, language="python", height=460 if program.code.count("\n") > 24 else "content")
+
+
+def _where_it_looks(empty: int) -> str:
+    """What the transformers program prints, `empty` rows having nothing left to look at."""
+    if not empty:
+        return _(
+            "Paste this code into a notebook: a small random model looks where the mask lets it, and nowhere else."
+        )
+    return ngettext(
+        "Paste this code into a notebook: a small random model looks where the mask lets it, and nowhere else, but "
+        "for {n} row with nothing left to look at. It is all ones: hidden scores are the lowest number there, not "
+        "-inf, so all its scores are equal, and so are its weights.",
+        "Paste this code into a notebook: a small random model looks where the mask lets it, and nowhere else, but "
+        "for {n} rows with nothing left to look at. They are all ones: hidden scores are the lowest number there, not "
+        "-inf, so all scores of such a row are equal, and so are its weights.",
+        empty,
+    ).format(n=empty)
 
 
 def page() -> None:

@@ -62,7 +62,7 @@ MACHINE = PAGE.one_of("h_gpu", (*gpus(), TYPED), "a100-80gb")
 MEMORY_GIB = PAGE.whole("h_gib", 80, low=1, high=1 << 20)
 GIGABYTES_PER_SECOND = PAGE.whole("h_gbs", 2039, low=1, high=1 << 20)
 TERAFLOPS = PAGE.whole("h_tflops", 312, low=1, high=1 << 20)
-#: the layer that is really built and timed, by field of live_layers.Config
+#: the layer that is really built and timed, by field of maths.Config
 LIVE = {
     name: PAGE.whole(f"h_live_{name}", getattr(maths.Config, name), low=1, high=1 << 20)
     for name in ("d_model", "n_heads", "n_kv_heads", "tokens")

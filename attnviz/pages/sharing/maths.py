@@ -67,8 +67,17 @@ def run(config: Config) -> tuple[LiveLayerRow, ...]:
                 cache.seen -= 1  # so that every round decodes at the same position
     seconds = [statistics.median(taken[2:]) for taken in times]
     return tuple(
-        _row(layout, module, cache, took, seconds[0])
-        for layout, (module, cache), took in zip(layouts, made, seconds, strict=True)
+        LiveLayerRow(
+            layout.kind,
+            layout.kv_heads,
+            cache.used_nbytes,
+            kv_bytes(layout, len(cache), dtype="float32"),
+            sum(p.numel() for p in module.parameters()),
+            parameters(layout).total,
+            taken,
+            seconds[0] / taken,
+        )
+        for layout, (module, cache), taken in zip(layouts, made, seconds, strict=True)
     )
 
 
@@ -82,16 +91,3 @@ def _filled(layout: HeadLayout, tokens: int) -> tuple[Attention, KVCache]:
     v = torch.randn(1, layout.kv_heads, tokens, layout.v_width, generator=generator)
     cache.append(k, v)
     return module, cache
-
-
-def _row(layout: HeadLayout, module: Attention, cache: KVCache, seconds: float, of_mha: float) -> LiveLayerRow:
-    return LiveLayerRow(
-        layout.kind,
-        layout.kv_heads,
-        cache.used_nbytes,
-        kv_bytes(layout, len(cache), dtype="float32"),
-        sum(p.numel() for p in module.parameters()),
-        parameters(layout).total,
-        seconds,
-        of_mha / seconds,
-    )

@@ -7,11 +7,11 @@ import pytest
 
 from attnviz.pages.compare.maths import (
     compare_snippets,
-    heads_as_kernel,
+    compared_layers,
     layer_costs,
     layer_timing,
+    position_mixing,
     reach_training,
-    shared_parameters,
 )
 
 
@@ -47,7 +47,7 @@ def test_as_quoted_it_prints_the_leading_terms():
 def test_the_second_measures_the_same_layers(training):
     found, printed = run(compare_snippets.timing(layer_timing.Config(d=16, heads=2, longest=256, training=training)))
     result = found["result"]
-    assert (result.config.training, result.complete) == (training, True)
+    assert (result.config.training, len(result.timings)) == (training, result.of)
     for kind in layer_timing.KINDS:
         n, seconds, _ = result.curve(kind)
         assert n.tolist() == [32, 64, 128, 256]
@@ -72,10 +72,10 @@ def test_the_third_trains_to_the_pages_numbers(config):
 
 
 def test_the_fourth_counts_parameters_and_what_heads_miss():
-    sizes, kernel = layer_costs.Config(n=50, d=32, k=4, heads=4), heads_as_kernel.Config(k=6)
+    sizes, kernel = layer_costs.Config(n=50, d=32, k=4, heads=4), position_mixing.KernelConfig(k=6)
     found, _printed = run(compare_snippets.shared(sizes, kernel))
-    assert found["parameters"] == {kind: shared_parameters.parameters(kind, sizes) for kind in found["parameters"]}
+    assert found["parameters"] == {kind: compared_layers.parameters(kind, sizes) for kind in found["parameters"]}
     assert set(found["parameters"]) == {"attention", "lstm", "gru", "conv", "dense"}
-    result = heads_as_kernel.run(kernel)
+    result = position_mixing.run_kernel(kernel)
     assert found["missed"] == pytest.approx(result.best, abs=1e-9)
     assert found["average"] == pytest.approx(result.average)

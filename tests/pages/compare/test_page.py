@@ -9,21 +9,13 @@ from dataclasses import replace
 
 import pytest
 
-from attnviz.pages.compare import compare as compare_sections
-from attnviz.pages.compare.maths import (
-    layer_costs,
-    layer_timing,
-    own_process,
-    reach_training,
-    shared_parameters,
-)
-from attnviz.pages.compare.panels import compare_results
+from attnviz.pages.compare.maths import compared_layers, layer_costs, layer_timing, own_process, reach_training
 from attnviz.pages.compare.panels import measured as measured_panel
 from attnviz.pages.compare.panels import reach as reach_panel
-from attnviz.pages.compare.panels.compare_results import measured_here, one_at_a_time, trained_reach, training_line
+from attnviz.pages.compare.panels.measured import measured_here, one_at_a_time
+from attnviz.pages.compare.panels.reach import trained_reach, training_line
 from tests.pages.conftest import with_code
 
-SECTIONS = list(compare_sections.SECTIONS)
 SHORT = {"c_section": "reach", "c_reach_n": "8", "c_reach_steps": "20", "c_reach_layers": "2"}
 CONFIG = reach_training.Config(n=8, steps=20, layers=2)
 
@@ -73,18 +65,15 @@ def test_the_table_says_where_attention_and_the_others_cost_the_same(visit):
     assert "agree on all 8 layers" in said(page)
 
 
-def test_as_quoted_the_crossing_is_at_the_width(visit):
+def test_as_quoted_the_crossing_is_at_the_width_and_curves_run_over_width_and_kernel_too(visit):
     page = visit("compare", c_count="table", c_d="640")
     assert "plain recurrence at n = 640" in said(page)
     assert "torch counts the same" not in page.dataframe[0].value
     assert "a recurrence at n = 640" in printed(page)
-
-
-@pytest.mark.parametrize("axis, words", [("d", "at d = "), ("k", "at k = ")])
-def test_curves_run_over_width_and_kernel_too(visit, axis, words):
-    page = visit("compare", c_axis=axis)
-    assert not page.error
-    assert words in said(page)
+    for axis in ("d", "k"):
+        page.segmented_control(key="c_axis").set_value(axis).run()
+        assert not page.error
+        assert f"at {axis} = " in said(page)
 
 
 def test_the_program_of_the_table_prints_the_pages_numbers(visit):
@@ -229,7 +218,7 @@ def test_a_second_training_waits_for_the_first_and_finds_what_it_made(visit, mon
 
     monkeypatch.setattr(reach_panel, "_wait", said_to_the_second)
     monkeypatch.setattr(own_process, "train", lambda _config: pytest.fail("trained what was there"))
-    monkeypatch.setattr(compare_results.os, "cpu_count", lambda: 2)
+    monkeypatch.setattr(reach_panel.os, "cpu_count", lambda: 2)
     training_line.clear()
     page = visit("compare", **SHORT)
     first = training_line().turn(print)
@@ -241,8 +230,8 @@ def test_a_second_training_waits_for_the_first_and_finds_what_it_made(visit, mon
 
 
 def test_when_too_many_wait_the_page_says_so(visit, monkeypatch):
-    monkeypatch.setattr(compare_results.os, "cpu_count", lambda: 1)
-    monkeypatch.setattr(compare_results, "TRAININGS_WAITING", 0)
+    monkeypatch.setattr(reach_panel.os, "cpu_count", lambda: 1)
+    monkeypatch.setattr(reach_panel, "TRAININGS_WAITING", 0)
     training_line.clear()
     page = visit("compare", **SHORT)
     with training_line().turn(print):
@@ -335,7 +324,7 @@ def test_fused_attention_and_the_lstm_are_compared_as_they_were_measured(fused, 
         for n, seconds in zip(lengths, column, strict=True)
     ]
     result = layer_timing.Result(layer_timing.Config(longest=256), "", tuple(timings), 9)
-    assert said_of_it in measured_panel._said_of_time(result)
+    assert said_of_it in measured_panel._time_words(result)
 
 
 def test_memory_is_compared_at_a_length_at_which_both_were_measured():
@@ -343,12 +332,12 @@ def test_memory_is_compared_at_a_length_at_which_both_were_measured():
     built = (timing("explicit", 32, 1.0, 7 << 20), timing("explicit", 64, 1.0, 9 << 20))
     stopped = layer_timing.Result(config, "", (*built, timing("fused", 32, 1.0, 3 << 20)), 9)
     assert "At 32 tokens the built weights need **7 MiB**, fused attention **3 MiB**" in (
-        measured_panel._said_of_memory(stopped)
+        measured_panel._memory_words(stopped)
     )
-    assert measured_panel._said_of_memory(layer_timing.Result(config, "", built, 9)) == ""
+    assert measured_panel._memory_words(layer_timing.Result(config, "", built, 9)) == ""
 
 
 def test_a_count_of_parameters_is_said_in_trillions_where_it_has_so_many(visit):
-    dense = shared_parameters.parameters("dense", layer_costs.Config())
+    dense = compared_layers.parameters("dense", layer_costs.Config())
     assert dense > 1e12
     assert f"{dense / 1e12:.4g} trillion" in said(visit("compare", c_section="shared"))

@@ -7,7 +7,7 @@ from torch import nn
 
 from attnviz.base.message import Problem
 from attnviz.core.seeding import seeded
-from attnviz.pages.compare.maths import compared_layers, heads_as_kernel, position_mixing, shared_parameters
+from attnviz.pages.compare.maths import compared_layers, position_mixing
 from attnviz.pages.compare.maths.layer_costs import Config as Sizes
 from attnviz.pages.compare.maths.position_mixing import Config
 
@@ -23,7 +23,7 @@ def test_a_matrix_is_the_norms_of_torchs_own_jacobian(kind):
 
 
 def test_a_convolution_treats_every_place_and_every_input_alike_and_attention_neither():
-    mixing = position_mixing.run(Config()).mixing
+    mixing = position_mixing.run(Config())
     assert mixing["conv"].moved == pytest.approx(0, abs=1e-6)
     assert mixing["conv"].uneven == pytest.approx(0, abs=1e-6)
     assert mixing["attention"].moved > 0.3
@@ -32,7 +32,7 @@ def test_a_convolution_treats_every_place_and_every_input_alike_and_attention_ne
 
 
 def test_recurrences_and_convolutions_look_back_only():
-    mixing = position_mixing.run(Config(n=9)).mixing
+    mixing = position_mixing.run(Config(n=9))
     for kind in ("lstm", "conv"):
         assert not np.triu(mixing[kind].first, 1).any(), kind
     assert np.triu(mixing["attention"].first, 1).any()
@@ -48,9 +48,9 @@ def test_uneven_is_nothing_for_equal_diagonals_and_all_for_opposite_ones():
 
 @pytest.mark.parametrize("k, d", [(2, 3), (5, 16), (7, 1)])
 def test_no_choice_of_weights_does_better_than_the_best(k, d):
-    config = heads_as_kernel.Config(k=k, d=d, seed=2)
-    result = heads_as_kernel.run(config)
-    table = heads_as_kernel.kernel(config).flatten(1).numpy()
+    config = position_mixing.KernelConfig(k=k, d=d, seed=2)
+    result = position_mixing.run_kernel(config)
+    table = position_mixing.kernel(config).flatten(1).numpy()
     rng = np.random.default_rng(0)
     for heads, best, pointing in zip(result.heads, result.best, result.pointing, strict=True):
         assert best <= pointing + 1e-12
@@ -63,9 +63,9 @@ def test_no_choice_of_weights_does_better_than_the_best(k, d):
 
 
 def test_the_errors_of_pointing_and_of_the_average_are_those_of_least_squares():
-    config = heads_as_kernel.Config(k=4, d=6)
-    result = heads_as_kernel.run(config)
-    table = heads_as_kernel.kernel(config).flatten(1).numpy()
+    config = position_mixing.KernelConfig(k=4, d=6)
+    result = position_mixing.run_kernel(config)
+    table = position_mixing.kernel(config).flatten(1).numpy()
 
     def missed(weights):
         left = table - weights @ np.linalg.lstsq(weights, table, rcond=None)[0]
@@ -78,8 +78,8 @@ def test_the_errors_of_pointing_and_of_the_average_are_those_of_least_squares():
 
 def test_k_heads_that_look_at_one_place_each_are_the_convolution():
     """With real tensors: one-hot weights and the kernel's matrices give what conv1d gives."""
-    config = heads_as_kernel.Config(k=3, d=4)
-    kernel = heads_as_kernel.kernel(config)  # (k, d, d), out by in
+    config = position_mixing.KernelConfig(k=3, d=4)
+    kernel = position_mixing.kernel(config)  # (k, d, d), out by in
     x = torch.randn(10, 4, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
     convolved = nn.functional.conv1d(x.T.unsqueeze(0), kernel.permute(1, 2, 0))[0].T  # (8, d)
     heads = torch.zeros(3, 8, 10, dtype=torch.float64)  # weights (H, Q, K)
@@ -102,13 +102,13 @@ def test_parameters_by_formula_are_those_of_torchs_modules():
         "positions": nn.ModuleList([nn.MultiheadAttention(d, 2), nn.Embedding(n, d)]),
     }
     for kind, module in modules.items():
-        assert shared_parameters.parameters(kind, sizes) == sum(p.numel() for p in module.parameters()), kind
+        assert compared_layers.parameters(kind, sizes) == sum(p.numel() for p in module.parameters()), kind
 
 
 def test_only_what_is_not_shared_grows_with_the_sequence():
-    result = shared_parameters.run(Sizes())
+    result = compared_layers.run(Sizes())
     growing = {kind for kind, y in result.parameters.items() if y[-1] > y[0]}
-    assert growing == set(shared_parameters.UNSHARED)
+    assert growing == set(compared_layers.UNSHARED)
 
 
 @pytest.mark.parametrize("wrong", [{"n": 2}, {"n": 49}])

@@ -6,9 +6,10 @@ import pytest
 import torch
 from transformers import Gemma2Config, Gemma2ForCausalLM, GPT2Config, GPT2LMHeadModel, MistralConfig, MistralForCausalLM
 
+from attnviz.core.costs import kv_bytes
 from attnviz.models.capture import adopt
 from attnviz.models.catalogue import Entry, LoadedModel
-from attnviz.pages.decoding.maths.decoders import CoreDecoder, ModelDecoder
+from attnviz.pages.decoding.maths.decoders import CORE_LAYERS, CORE_LAYOUT, CoreDecoder, ModelDecoder
 from tests.models.conftest import smollm2
 from tests.models.tiny import llama
 from tests.models.tiny_tokenizers import byte_level
@@ -48,6 +49,16 @@ def of_family(family: str) -> CoreDecoder | ModelDecoder:
     model = made(family, len(tokenizer))
     adopt(model)
     return ModelDecoder(LoadedModel(model, tokenizer, Entry("tiny", "Tiny", None, "decoder"), "folder", "random"))
+
+
+def core_cache_bytes(tokens: int) -> int:
+    """Bytes of the small decoder's cache, by the core's own formula."""
+    return CORE_LAYERS * kv_bytes(CORE_LAYOUT, tokens, dtype="float32")
+
+
+def largest_difference(run) -> float:
+    """The largest difference of a logit, with a cache and without, at any step of a run."""
+    return max(step.difference for step in run.steps)
 
 
 @pytest.fixture(params=["core", "llama", "gpt2", "mistral", "gemma2"])

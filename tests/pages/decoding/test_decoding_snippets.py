@@ -75,7 +75,7 @@ def test_policies():
 
 
 def test_quantised():
-    result = last(quantised_cache.run(of_family("core"), quantised_cache.Config(TEXT)))
+    result = last(quantised_cache.run(of_family("core"), TEXT))
     said = printed(decoding_snippets.quantised("core", TEXT, result))
     for made in result.formats:
         expected = f"int{made.bits} by {made.axis}: {made.nbytes} bytes"
@@ -103,7 +103,7 @@ def test_traps(trap, words):
     if code is None:
         assert (trap, len(words)) == ("wrong_dimension", 1)
         return
-    largest = cache_traps.run(trap, sentence(words, 7)).largest
+    largest = cache_traps.CACHE_TRAPS[trap].run(sentence(words, 7)).largest
     assert printed(code).splitlines()[-1] == f"largest difference of a weight: {largest:.3f}"
 
 

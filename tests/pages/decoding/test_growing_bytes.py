@@ -10,6 +10,10 @@ from attnviz.pages.decoding.maths.growing_bytes import Config
 GIB, MIB, KIB = 1 << 30, 1 << 20, 1 << 10
 
 
+def scheme(model, name):
+    return next(each for each in model.schemes if each.name == name)
+
+
 @pytest.fixture(scope="module")
 def found():
     return growing_bytes.run(Architecture.preset("smollm2-135m"), Config())
@@ -18,9 +22,9 @@ def found():
 def test_llamas_numbers_are_those_that_everyone_quotes(found):
     llama = found.models[1]
     assert {scheme.name: scheme.kv_heads for scheme in llama.schemes} == {"MHA": 32, "GQA": 8, "MQA": 1, "MLA": 0}
-    assert llama.scheme("GQA").per_token == 128 * KIB
+    assert scheme(llama, "GQA").per_token == 128 * KIB
     assert found.tokens[-1] == 8192
-    assert [llama.scheme(name).bytes[-1] for name in ("MHA", "GQA", "MQA")] == [4 * GIB, GIB, 128 * MIB]
+    assert [scheme(llama, name).bytes[-1] for name in ("MHA", "GQA", "MQA")] == [4 * GIB, GIB, 128 * MIB]
     assert [scheme.own for scheme in llama.schemes] == [False, True, False, False]
 
 
@@ -37,14 +41,14 @@ def test_every_number_is_that_of_a_real_cache_filled_token_by_token():
 
 def test_mla_has_the_widths_of_deepseek_in_heads(found):
     small, llama = found.models
-    assert llama.scheme("MLA").per_token == 32 * (512 + 64) * 2
-    assert small.scheme("MLA").per_token == 30 * (4 * 64 + 32) * 2
+    assert scheme(llama, "MLA").per_token == 32 * (512 + 64) * 2
+    assert scheme(small, "MLA").per_token == 30 * (4 * 64 + 32) * 2
 
 
 def test_a_model_of_multi_head_attention_is_its_own_mha():
     gpt2 = growing_bytes.run(Architecture.preset("gpt2"), Config(100)).models[0]
     assert [scheme.own for scheme in gpt2.schemes] == [True, False, False, False]
-    assert gpt2.scheme("GQA").kv_heads == 6
+    assert scheme(gpt2, "GQA").kv_heads == 6
 
 
 def test_a_film_of_one_token_has_two_pictures():

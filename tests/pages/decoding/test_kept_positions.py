@@ -1,3 +1,5 @@
+import copy
+
 import numpy as np
 import pytest
 import torch
@@ -6,7 +8,7 @@ from attnviz.base.message import Problem
 from attnviz.core.cache import EVICTION_KINDS, Eviction, kept_by_position
 from attnviz.models.capture import Edit, intervene
 from attnviz.pages.decoding.maths import decoders, kept_positions
-from tests.pages.decoding.conftest import of_family
+from tests.pages.decoding.conftest import core_cache_bytes, of_family
 
 TEXT = "the cat sat on the mat, don't you think the cat's hat is nice?"
 BUDGETS = [1, 5, 12]
@@ -49,7 +51,7 @@ def test_a_policy_is_a_mask_on_the_full_pass(reading, kind, budget):
 def evicted_for_real(reading, kept):
     """One token a pass, keys and values really removed from transformers' cache before each."""
     model = reading.decoder.loaded.model
-    cache, held = reading.decoder.copied(reading.cache), None
+    cache, held = copy.deepcopy(reading.cache), None
     logits = []
     for row, position in enumerate(range(reading.prompt, reading.total)):
         before = torch.from_numpy(kept[:, :, row, :position])  # (L, G or 1, position): what stays of the past
@@ -113,9 +115,9 @@ def test_results_come_policy_by_policy_and_bytes_follow_the_budget():
     assert [len(result.kept) for result in found] == list(range(1, whole.wanted + 1))
     assert whole.done
     assert not found[0].done
-    assert whole.full_bytes == decoder.cache_bytes(whole.total)
+    assert whole.full_bytes == core_cache_bytes(whole.total)
     for kept in whole.kept:
-        assert kept.cache_bytes == decoder.cache_bytes(min(kept.policy.budget, whole.total))
+        assert kept.cache_bytes == core_cache_bytes(min(kept.policy.budget, whole.total))
         seen = kept.positions.sum(-1)
         assert seen.max() == min(kept.policy.budget, whole.total)
     again = list(kept_positions.run(decoder, kept_positions.Config(TEXT, 2)))[-1]

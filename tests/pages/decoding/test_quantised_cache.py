@@ -1,18 +1,20 @@
+import copy
+
 import numpy as np
 import pytest
 import torch
 
 from attnviz.core.precision import dequantise, quantise, stored_bytes
 from attnviz.pages.decoding.maths import decoders, quantised_cache
-from attnviz.pages.decoding.maths.quantised_cache import CHANNEL_TOKENS, Config
-from tests.pages.decoding.conftest import of_family
+from attnviz.pages.decoding.maths.quantised_cache import CHANNEL_TOKENS
+from tests.pages.decoding.conftest import core_cache_bytes, of_family
 
 TEXT = "the cat sat on the mat, don't you think the cat's hat is nice? one two three, and so on" * 2
 
 
 def rounded_for_real(reading, bits, axis):
     """One token a pass through transformers' cache, whose tensors are rounded once they are to be stored."""
-    model, cache, logits = reading.decoder.loaded.model, reading.decoder.copied(reading.cache), []
+    model, cache, logits = reading.decoder.loaded.model, copy.deepcopy(reading.cache), []
     exact = [(layer.keys.clone(), layer.values.clone()) for layer in cache.layers]
     for position in range(reading.prompt, reading.total):
         for layer, (k, v) in zip(cache.layers, exact, strict=True):
@@ -50,7 +52,7 @@ def test_the_error_is_that_of_a_cache_that_is_really_rounded_token_by_token(fami
 
 
 def test_fewer_bits_move_more_and_take_less():
-    *_partial, found = quantised_cache.run(of_family("llama"), Config(TEXT))
+    *_partial, found = quantised_cache.run(of_family("llama"), TEXT)
     assert found.done
     by_token = [made for made in found.formats if made.axis == "token"]
     assert [made.bits for made in by_token] == [8, 4, 2]
@@ -64,7 +66,7 @@ def test_the_largest_channel_is_told_from_the_median_one():
     keys[0, :, 4] *= 7
     keys[1, :, 0] *= 3
     assert quantised_cache.channel_spread(keys) == pytest.approx((7 + 3) / 2)
-    *_partial, found = quantised_cache.run(of_family("llama"), Config(TEXT))
+    *_partial, found = quantised_cache.run(of_family("llama"), TEXT)
     layers = decoders.read(of_family("llama"), TEXT).layers
     sizes = [np.sqrt((layer.k[0, head].numpy() ** 2).mean(0)) for layer in layers for head in range(layer.n_kv_heads)]
     lower_median = [np.sort(size)[(len(size) - 1) // 2] for size in sizes]
@@ -74,9 +76,9 @@ def test_the_largest_channel_is_told_from_the_median_one():
 
 def test_bytes_are_those_of_the_formula():
     decoder = of_family("core")
-    *_partial, found = quantised_cache.run(decoder, Config(TEXT))
+    *_partial, found = quantised_cache.run(decoder, TEXT)
     numbers = found.full_bytes // found.number_bytes
-    assert found.full_bytes == decoder.cache_bytes(len(found.labels))
+    assert found.full_bytes == core_cache_bytes(len(found.labels))
     assert found.half_bytes == stored_bytes(numbers, "bfloat16")
     for made in found.formats:
         if made.axis == "token":

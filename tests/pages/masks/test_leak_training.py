@@ -4,7 +4,7 @@ import torch
 
 from attnviz.base.message import Problem
 from attnviz.pages.masks.maths import leak_training
-from attnviz.pages.masks.maths.leak_training import Config, examples, shifted_mask, train
+from attnviz.pages.masks.maths.leak_training import Config, examples, train
 
 WORDS = ("the", "cat", "sat", "on", "the", "mat")
 
@@ -61,6 +61,7 @@ def test_off_by_one_brings_the_loss_to_zero_and_fails_where_the_next_word_is_not
     assert last.without_leak[-1] > 2 * last.guess
     assert last.leaking_weights[4].argmax() == 5
     assert (last.honest_weights[4, 5:] == 0).all()
+    assert ((last.leaking_weights > 0) == np.tri(12, k=1, dtype=bool)).all(), "one word ahead, and no more"
 
 
 def test_partial_results_grow_and_stop_at_the_asked_step():
@@ -72,10 +73,6 @@ def test_partial_results_grow_and_stop_at_the_asked_step():
 def test_training_twice_gives_the_same_numbers():
     first, second = ([*train(Config(WORDS, steps=10))][-1] for _ in range(2))
     assert (first.leaking == second.leaking).all()
-
-
-def test_the_shifted_mask_sees_one_word_ahead():
-    assert shifted_mask(3, 1).tolist() == [[True, True, False], [True, True, True], [True, True, True]]
 
 
 def test_a_sentence_with_nothing_to_guess_is_refused_in_words():

@@ -5,7 +5,7 @@ from hypothesis import strategies as some
 
 from attnviz.base.message import Problem
 from attnviz.core import masks
-from attnviz.pages.masks.maths import far_view
+from attnviz.pages.masks.maths.mask_lab import far_view
 from attnviz.pages.masks.maths.mask_programs import condition, setup
 from attnviz.pages.masks.maths.mask_rules import KINDS, Rule, combined, cut, document_lengths
 
@@ -49,7 +49,7 @@ def test_any_rules_joined_as_text_are_the_same_rules_joined_as_matrices(chosen, 
 @settings(max_examples=25, deadline=None)
 @given(some.lists(rules(), max_size=3))
 def test_strips_count_what_the_whole_matrix_holds(chosen):
-    far = far_view.run(chosen, length=256, tile=32)
+    far = far_view(chosen, length=256, tile=32)
     whole = combined(chosen, 256)
     assert far.pairs == int(whole.sum())
     assert torch.equal(torch.tensor(far.density), whole.view(8, 32, 8, 32).float().mean((1, 3)))
@@ -70,14 +70,14 @@ def test_and_narrows_and_or_widens_in_reading_order():
 
 
 def test_four_thousand_words_are_counted_without_looking_at_pairs():
-    far = far_view.run((Rule.of("causal"),))
+    far = far_view((Rule.of("causal"),))
     assert far.pairs == 4096 * 4097 // 2
     assert far.blocks == (32 * 31 // 2, 32, 32 * 31 // 2)
     assert not far.by_lot
 
 
 def test_keys_drawn_by_lot_are_counted_strip_by_strip():
-    far = far_view.run((Rule.of("random", keys=5, seed=3), Rule.of("window", "or", window=2)), length=256, tile=32)
+    far = far_view((Rule.of("random", keys=5, seed=3), Rule.of("window", "or", window=2)), length=256, tile=32)
     assert far.by_lot
     assert far.pairs == int(combined((Rule.of("random", keys=5, seed=3), Rule.of("window", "or", window=2)), 256).sum())
 

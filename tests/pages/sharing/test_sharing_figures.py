@@ -77,13 +77,12 @@ def test_layers_of_a_kind_share_a_colour_and_keep_their_places():
 
 
 def test_bytes_are_labelled_in_binary_units():
-    fig = costs.over(
-        [1, 1024], {"a": [2**20, 2**30]}, "tokens", "bytes", said=units.binary, binary=True, limits={"80 GiB": 80e9}
-    )
+    lines, limits = {"a": [2**20, 2**30]}, {"80 GiB": 80e9}
+    fig = costs.over([1, 1024], lines, "tokens", "bytes", here=8, text=units.binary, binary=True, limits=limits)
     assert "1 GiB" in fig.layout.yaxis.ticktext
     assert list(fig.data[0].customdata) == ["1 MiB", "1 GiB"], "read out as bytes, never as 1.074e+09"
     assert fig.data[1].text[0] == "80 GiB"
     fig = costs.strip([3 << 20, 1 << 20], ["full", "window"], list("ab"), {"window": "w", "full": "f"})
     assert all(text.endswith(" MiB") for text in fig.layout.yaxis.ticktext)
-    fig = sharing_figures.sweep([9, 3, 1], [0.0, 0.0, 0.7], [30 << 10, 10 << 10, 3 << 10], 1)
+    fig = sharing_figures.sweep([9, 3, 1], [0.0, 0.0, 0.7], [30 << 10, 10 << 10, 3 << 10], 1, ["9", "3", "1"])
     assert all(text.endswith(" KiB") for text in fig.layout.yaxis.ticktext)

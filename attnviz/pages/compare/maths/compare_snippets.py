@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from attnviz.pages.compare.maths import heads_as_kernel, layer_costs, layer_timing, reach_training, shared_parameters
+from attnviz.pages.compare.maths import compared_layers, layer_costs, layer_timing, position_mixing, reach_training
 
 _QUOTED = """\
 n, d, k, r, heads = {n}, {d}, {k}, {window}, {heads}
@@ -95,10 +95,8 @@ print("missed by 1, 2, ... heads:", [f"{{each:.1%}}" for each in missed])
 
 def costs(config: layer_costs.Config) -> str:
     """Prints the operations of each layer: torch's count, or the quoted table's leading terms."""
-    sizes = {"n": config.n, "d": config.d, "k": config.k, "heads": config.heads, "window": config.window}
-    if config.counting == "table":
-        return _QUOTED.format(**sizes)
-    return _COUNTED.format(**sizes, steps=shared_parameters.MOST_STEPS)
+    program = _QUOTED if config.counting == "table" else _COUNTED
+    return program.format(**vars(config), steps=compared_layers.MOST_STEPS)
 
 
 def timing(config: layer_timing.Config) -> str:
@@ -112,14 +110,6 @@ def reach(config: reach_training.Config) -> str:
     return _REACH.format(config=config)
 
 
-def shared(config: layer_costs.Config, kernel: heads_as_kernel.Config) -> str:
+def shared(config: layer_costs.Config, kernel: position_mixing.KernelConfig) -> str:
     """Prints the parameters of each layer, and what fewer heads than places miss of a convolution."""
-    return _SHARED.format(
-        n=config.n,
-        d=config.d,
-        k=config.k,
-        heads=config.heads,
-        places=kernel.k,
-        kernel_width=kernel.d,
-        seed=kernel.seed,
-    )
+    return _SHARED.format(**vars(config), places=kernel.k, kernel_width=kernel.d, seed=kernel.seed)

@@ -1,13 +1,18 @@
-"""The layers that are compared, as torch builds them: all take and give (batch, n, d)."""
+"""The layers that are compared, as torch builds them, all from and to (batch, n, d): their parameters and FLOPs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 
+import numpy as np
+import torch
 from torch import Tensor, nn
-from torch.nn import functional
+from torch.utils.flop_counter import FlopCounterMode
 
 from attnviz.core.variants import linear_attention
+from attnviz.pages.compare.maths import layer_costs
+from attnviz.pages.compare.maths.layer_costs import KINDS, RECURRENT, Config
 
 
 class ExplicitAttention(nn.Module):
@@ -18,8 +23,7 @@ class ExplicitAttention(nn.Module):
         self.attention = nn.MultiheadAttention(d, heads, batch_first=True)
 
     def forward(self, x: Tensor) -> Tensor:
-        mixed: Tensor = self.attention(x, x, x, need_weights=True, average_attn_weights=False)[0]
-        return mixed
+        return self.attention(x, x, x, need_weights=True, average_attn_weights=False)[0]
 
 
 class FusedAttention(ExplicitAttention):
@@ -30,38 +34,41 @@ class FusedAttention(ExplicitAttention):
     """
 
     def forward(self, x: Tensor) -> Tensor:
-        mixed: Tensor = self.attention(x, x, x, need_weights=False)[0]
-        return mixed
+        return self.attention(x, x, x, need_weights=False)[0]
 
 
-class WindowAttention(nn.Module):
-    """Attention of each token to itself and the `window` - 1 before it; what lies before the first is zeros."""
+class ProjectedAttention(nn.Module):
+    """Four projections as in attention; a subclass says in `mixed` what lies between them."""
 
-    def __init__(self, d: int, heads: int, window: int) -> None:
+    def __init__(self, d: int, heads: int, window: int = 0) -> None:
         super().__init__()
         self.heads, self.window = heads, window
         self.packed, self.out = nn.Linear(d, 3 * d), nn.Linear(d, d)
 
     def forward(self, x: Tensor) -> Tensor:
-        q, k, v = (_split(part, self.heads) for part in self.packed(x).chunk(3, -1))  # (B, H, n, D)
-        k, v = (functional.pad(part, (0, 0, self.window - 1, 0)).unfold(2, self.window, 1) for part in (k, v))
+        parts = self.packed(x).chunk(3, -1)
+        mixed = self.mixed(*(part.unflatten(-1, (self.heads, -1)).transpose(1, 2) for part in parts))
+        return self.out(mixed.transpose(1, 2).flatten(2))
+
+    def mixed(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        """(B, H, n, D) each -> (B, H, n, D)."""
+        raise NotImplementedError
+
+
+class WindowAttention(ProjectedAttention):
+    """Attention of each token to itself and the `window` - 1 before it; what lies before the first is zeros."""
+
+    def mixed(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        k, v = (nn.functional.pad(part, (0, 0, self.window - 1, 0)).unfold(2, self.window, 1) for part in (k, v))
         weights = (q.unsqueeze(-2) @ k * q.shape[-1] ** -0.5).softmax(-1)  # (B, H, n, 1, window)
-        mixed: Tensor = self.out(_join((weights @ v.mT).squeeze(-2)))
-        return mixed
+        return (weights @ v.mT).squeeze(-2)
 
 
-class LinearAttention(nn.Module):
-    """Four projections as in attention, and `linear_attention` between them."""
+class LinearAttention(ProjectedAttention):
+    """`linear_attention` between the projections."""
 
-    def __init__(self, d: int, heads: int) -> None:
-        super().__init__()
-        self.heads = heads
-        self.packed, self.out = nn.Linear(d, 3 * d), nn.Linear(d, d)
-
-    def forward(self, x: Tensor) -> Tensor:
-        q, k, v = (_split(part, self.heads) for part in self.packed(x).chunk(3, -1))
-        mixed: Tensor = self.out(_join(linear_attention(q, k, v)))
-        return mixed
+    def mixed(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        return linear_attention(q, k, v)
 
 
 class Recurrence(nn.Module):
@@ -72,8 +79,7 @@ class Recurrence(nn.Module):
         self.cell = kind(d, d, batch_first=True)
 
     def forward(self, x: Tensor) -> Tensor:
-        hidden: Tensor = self.cell(x)[0]
-        return hidden
+        return self.cell(x)[0]
 
 
 class CausalConvolution(nn.Module):
@@ -85,8 +91,7 @@ class CausalConvolution(nn.Module):
         self.before = (k - 1) * dilation
 
     def forward(self, x: Tensor) -> Tensor:
-        seen: Tensor = self.conv(functional.pad(x.mT, (self.before, 0)))
-        return seen.mT
+        return self.conv(nn.functional.pad(x.mT, (self.before, 0))).mT
 
 
 def layer(kind: str, d: int, *, heads: int = 1, k: int = 3, window: int = 2) -> nn.Module:
@@ -106,13 +111,88 @@ def layer(kind: str, d: int, *, heads: int = 1, k: int = 3, window: int = 2) -> 
     return made[kind]()
 
 
-def _split(x: Tensor, heads: int) -> Tensor:
-    """(B, n, d) -> (B, H, n, D)"""
-    parts: Tensor = x.unflatten(-1, (heads, -1)).transpose(1, 2)
-    return parts
+# Parameters do not grow with the sequence, unless a layer shares nothing between places.
+#: layers that share nothing, or not everything, for comparison
+UNSHARED = ("dense", "mixer", "positions")
+SHOWN = ("attention", "lstm", "gru", "conv", *UNSHARED)
 
 
-def _join(x: Tensor) -> Tensor:
-    """(B, H, n, D) -> (B, n, d)"""
-    joined: Tensor = x.transpose(1, 2).flatten(2)
-    return joined
+@dataclass(frozen=True)
+class Result:
+    config: Config
+    n: np.ndarray
+    parameters: Mapping[str, np.ndarray]  #: by id, over n
+    here: Mapping[str, int]
+
+
+def run(config: Config) -> Result:
+    layer_costs.check(config)
+    n = layer_costs.grid(replace(config, axis="n"))
+    over_n = {kind: np.array([float(parameters(kind, replace(config, n=int(i)))) for i in n]) for kind in SHOWN}
+    return Result(config, n, over_n, {kind: parameters(kind, config) for kind in SHOWN})
+
+
+def parameters(kind: str, config: Config) -> int:
+    """Exact parameters of a layer from width d to width d, biases included.
+
+    dense      one matrix from all n d numbers to all n d numbers: each pair of places has weights of its own
+    mixer      attention's n x n weights, but learned instead of computed (an MLP-Mixer's token mixing, one layer)
+    positions  a learned vector for each place, as in GPT-2, beside attention
+    """
+    n, d = config.n, config.d
+    attention = 4 * d * d + 4 * d
+    gates = 2 * d * d + 2 * d  # two matrices and two biases for each gate
+    return {
+        "attention": attention,
+        "window": attention,
+        "linear": attention,
+        "rnn": gates,
+        "gru": 3 * gates,
+        "lstm": 4 * gates,
+        "conv": config.k * d * d + d,
+        "dilated": config.k * d * d + d,
+        "dense": (n * d) ** 2 + n * d,
+        "mixer": n * n + n,
+        "positions": attention + n * d,
+    }[kind]
+
+
+# The layers built without memory, and what torch counts while they run: FLOPs and parameters.
+#: a recurrence is walked through step by step, in Python when torch counts, so it is counted over fewer tokens
+MOST_STEPS = 32
+
+
+@dataclass(frozen=True)
+class CountedLayer:
+    """One layer, by formula and counted. Of a recurrence `tokens` are counted: it costs the same for each."""
+
+    kind: str
+    tokens: int
+    by_formula: tuple[int, int]  #: FLOPs and parameters
+    counted: tuple[int, int]
+
+    @property
+    def agrees(self) -> bool:
+        return self.by_formula == self.counted
+
+
+def counted(config: Config) -> tuple[CountedLayer, ...]:
+    """Every layer on torch's meta device, which knows shapes and computes nothing."""
+    layer_costs.check(config)
+    return tuple(_counted(kind, replace(config, counting="built")) for kind in KINDS)
+
+
+def _counted(kind: str, config: Config) -> CountedLayer:
+    tokens = min(config.n, MOST_STEPS) if kind in RECURRENT else config.n
+    short = replace(config, n=tokens)
+    with torch.device("meta"):
+        built = layer(kind, config.d, heads=config.heads, k=config.k, window=config.window)
+        x = torch.empty(1, tokens, config.d)
+    with FlopCounterMode(display=False) as counter, torch.no_grad():
+        built(x)
+    return CountedLayer(
+        kind,
+        tokens,
+        (layer_costs.terms(kind, short).at(short), parameters(kind, config)),
+        (int(counter.get_total_flops()), sum(p.numel() for p in built.parameters())),
+    )

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
@@ -48,20 +48,19 @@ class Terms:
     kd: Fraction = Fraction(0)
     window: Fraction = Fraction(0)
 
+    def each(self, config: Config) -> Fraction:
+        """Operations of the layer divided by n d."""
+        by_size = self.n * config.n + self.d * config.d + self.kd * config.k * config.d
+        return self.constant + by_size + self.window * config.window
+
     def at(self, config: Config) -> int:
         """Operations of the layer, an exact integer wherever the heads divide the width."""
-        each = self.constant + self.n * config.n + self.d * config.d + self.kd * config.k * config.d
-        return int((each + self.window * config.window) * config.n * config.d)
+        return int(self.each(config) * config.n * config.d)
 
-    def along(self, axis: Axis, config: Config) -> tuple[Fraction, Fraction]:
+    def along(self, config: Config) -> tuple[Fraction, Fraction]:
         """(a, b): divided by n d, the cost is a + b x along the axis, everything else as in `config`."""
-        fixed = {"constant": self.constant, "n": self.n * config.n, "d": self.d * config.d}
-        fixed |= {"kd": self.kd * config.k * config.d, "window": self.window * config.window}
-        moves = {"n": {"n": self.n}, "d": {"d": self.d, "kd": self.kd * config.k}, "k": {"kd": self.kd * config.d}}
-        moving = moves[axis]
-        return sum((v for name, v in fixed.items() if name not in moving), Fraction(0)), sum(
-            moving.values(), Fraction(0)
-        )
+        slope = {"n": self.n, "d": self.d + self.kd * config.k, "k": self.kd * config.d}[config.axis]
+        return self.each(config) - slope * getattr(config, config.axis), slope
 
 
 @dataclass(frozen=True)
@@ -87,8 +86,9 @@ class Result:
 def run(config: Config) -> Result:
     check(config)
     x = grid(config)
-    places = [moved(config, int(value)) for value in x]
-    kinds = kinds_of(config.counting)
+    places = [Config(**vars(config) | {config.axis: int(value)}) for value in x]
+    # the quoted table has one recurrence, because gates are constants
+    kinds = [kind for kind in KINDS if config.counting == "built" or kind not in ("lstm", "gru")]
     table = {kind: terms(kind, config) for kind in kinds}
     return Result(
         config,
@@ -99,18 +99,6 @@ def run(config: Config) -> Result:
         {kind: (table[kind].at(config), steps(kind, config.n), path(kind, config)) for kind in kinds},
         tuple(crossing(kind, config) for kind in kinds if kind not in ("attention", "dilated")),
     )
-
-
-def moved(config: Config, value: int) -> Config:
-    """The config with another value on its axis."""
-    if config.axis == "n":
-        return replace(config, n=value)
-    return replace(config, d=value) if config.axis == "d" else replace(config, k=value)
-
-
-def kinds_of(counting: Counting) -> tuple[str, ...]:
-    """The layers of a table: the quoted one has one recurrence, because gates are constants."""
-    return KINDS if counting == "built" else tuple(kind for kind in KINDS if kind not in ("lstm", "gru"))
 
 
 def terms(kind: str, config: Config) -> Terms:
@@ -147,27 +135,27 @@ def path(kind: str, config: Config) -> int:
 
     Convolutions and windows look back only: k places, their own included.
     """
-    n = config.n
     if kind in RECURRENT:
-        return n
+        return config.n
     if kind in ("conv", "window"):
         reach = (config.k if kind == "conv" else config.window) - 1
-        return max(1, -(-(n - 1) // reach))
-    if kind == "dilated":
-        layers, seen = 1, config.k
-        while seen < n:
-            layers, seen = layers + 1, seen * config.k
-        return layers
-    return 1
+        return max(1, -(-(config.n - 1) // reach))
+    return layers_to_reach(config.n, config.k) if kind == "dilated" else 1
+
+
+def layers_to_reach(n: int, k: int) -> int:
+    """Layers with dilations 1, k, k^2, ... after which the last output sees n places."""
+    layers, seen = 1, k
+    while seen < n:
+        layers, seen = layers + 1, seen * k
+    return layers
 
 
 def crossing(kind: str, config: Config) -> CrossingPoint:
     """Where along the axis `kind` costs as much as attention, exactly."""
-    a, b = terms("attention", config).along(config.axis, config)
-    c, d = terms(kind, config).along(config.axis, config)
-    at = (c - a) / (b - d) if b != d else None
-    if at is not None and at <= 0:
-        at = None
+    a, b = terms("attention", config).along(config)
+    c, d = terms(kind, config).along(config)
+    at = (c - a) / (b - d) if b != d and (c - a) / (b - d) > 0 else None
     before = at / 2 if at is not None else Fraction(1)
     mine, other = a + b * before, c + d * before
     return CrossingPoint(kind, at, "cheaper" if mine < other else "dearer" if mine > other else "equal")

@@ -13,7 +13,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -62,10 +62,6 @@ class Result:
     timings: tuple[LayerTiming, ...]
     of: int  #: how many there will be
 
-    @property
-    def complete(self) -> bool:
-        return len(self.timings) == self.of
-
     def curve(self, kind: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """n, seconds and bytes of one kind of layer."""
         rows = sorted((t.n, t.seconds, t.nbytes) for t in self.timings if t.kind == kind)
@@ -90,11 +86,9 @@ class Result:
 
     def overtaken(self, one: str, other: str) -> float | None:
         """The n from which `one` takes longer than `other`, interpolated; None where that does not happen."""
-        n, mine, _ = self.curve(one)
-        m, theirs, _ = self.curve(other)
-        shared = min(len(n), len(m))
-        gap = np.log(mine[:shared]) - np.log(theirs[:shared])
-        for i in range(shared - 1, 0, -1):
+        n, times = self.times_as_long(one, other)
+        gap = np.log(times)
+        for i in range(len(n) - 1, 0, -1):
             if gap[i] > 0 >= gap[i - 1]:
                 part = -gap[i - 1] / (gap[i] - gap[i - 1])
                 return float(np.exp(np.log(n[i - 1]) + part * (np.log(n[i]) - np.log(n[i - 1]))))
@@ -121,30 +115,33 @@ def run(config: Config) -> Result:
 def measure(config: Config) -> Iterator[Result]:
     """Measure layer by layer, shortest sequences first; yields what is known so far."""
     check(config)
-    places = [(kind, n) for n in LENGTHS if n <= config.longest for kind in KINDS if _fits(kind, n, config)]
-    found: list[LayerTiming] = []
+    copies = 4 if config.training else 2
+    places = [
+        (kind, n)
+        for n in LENGTHS
+        if n <= config.longest
+        for kind in KINDS
+        if kind != "explicit" or copies * config.heads * n * n * 4 <= MOST_BYTES
+    ]
+    timings: list[LayerTiming] = []
     with seeded(config.seed):
         layers = {kind: compared_layers.layer(kind, config.d, heads=config.heads, k=config.k) for kind in KINDS}
     for kind, n in places:
         x = torch.randn(1, n, config.d, generator=torch.Generator().manual_seed(config.seed))
-        call = _call(layers[kind], x, config.training)
+        call = partial(_trained if config.training else _run, layers[kind], x)
         call()  # what is set up once does not count
-        found.append(LayerTiming(kind, n, _fastest(call, config.rounds), peak_bytes(call)))
-        yield Result(config, this_machine(), tuple(found), len(places))
+        timings.append(LayerTiming(kind, n, _fastest(call, config.rounds), peak_bytes(call)))
+        yield Result(config, this_machine(), tuple(timings), len(places))
 
 
-def _call(layer: nn.Module, x: Tensor, training: bool) -> Callable[[], Any]:
-    """One pass through the layer: with the backward pass of a sum, or without gradients."""
+@torch.inference_mode()
+def _run(layer: nn.Module, x: Tensor) -> Tensor:
+    return layer(x)
 
-    def forward() -> Tensor:
-        with torch.inference_mode():
-            out: Tensor = layer(x)
-            return out
 
-    def both() -> tuple[Tensor, ...]:
-        return torch.autograd.grad(layer(x).square().sum(), tuple(layer.parameters()))
-
-    return both if training else forward
+def _trained(layer: nn.Module, x: Tensor) -> tuple[Tensor, ...]:
+    """A pass, and the backward pass of a sum."""
+    return torch.autograd.grad(layer(x).square().sum(), tuple(layer.parameters()))
 
 
 def _fastest(call: Callable[[], Any], rounds: int) -> float:
@@ -176,11 +173,6 @@ def peak_bytes(call: Callable[[], Any]) -> int:
     return int(held.max(initial=0))
 
 
-def _fits(kind: str, n: int, config: Config) -> bool:
-    copies = 4 if config.training else 2
-    return kind != "explicit" or copies * config.heads * n * n * 4 <= MOST_BYTES
-
-
 def check(config: Config) -> None:
     """Refuse heads that do not divide the width, and lengths too few for an exponent."""
     require_multiple("d", config.d, "heads", config.heads)
@@ -195,21 +187,22 @@ def check(config: Config) -> None:
 @cache
 def prepared() -> dict[tuple[int, bool], Result]:
     """The measurements that come with the app, by width and by whether the backward pass is in them."""
-    text = (files("attnviz.pages.compare.maths") / "data" / "measured.json").read_text("utf-8")
-    results = [from_json(each) for each in json.loads(text)["results"]]
+    text = (files(__package__) / "data" / "measured.json").read_text("utf-8")
+    results = map(from_json, json.loads(text)["results"])
     return {(result.config.d, result.config.training): result for result in results}
 
 
 def to_json(result: Result) -> dict[str, Any]:
     """A result as plain data."""
     rows = [[t.kind, t.n, float(f"{t.seconds:.4g}"), t.nbytes] for t in result.timings]
-    return {"config": asdict(result.config), "machine": asdict(result.machine), "timings": rows}
+    return {"config": asdict(result.config), "machine": asdict(result.machine), "timings": rows, "of": result.of}
 
 
-def from_json(held: dict[str, Any], of: int | None = None) -> Result:
-    """The result that `to_json` wrote; `of`: how many timings there will be, where it is a partial one."""
+def from_json(held: dict[str, Any]) -> Result:
+    """The result that `to_json` wrote."""
     rows = tuple(LayerTiming(*row) for row in held["timings"])
-    return Result(Config(**held["config"]), MeasuredOn(**held["machine"]), rows, len(rows) if of is None else of)
+    of = held.get("of", len(rows))  # the prepared ones are complete, and older than this entry
+    return Result(Config(**held["config"]), MeasuredOn(**held["machine"]), rows, of)
 
 
 # The machine that something was measured on, as its own record tells it.

@@ -10,17 +10,17 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Generator
-from contextlib import closing
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 
 from attnviz.base.message import Problem
 from attnviz.pages.compare.maths import layer_timing, reach_training
 
+R = TypeVar("R")
 NICE = 10  #: of 19, the last to be served: pages that are opened during a training go first
 PROGRAM = Path(__file__).parents[4]  #: the folder from which `attnviz` is imported
 
@@ -28,62 +28,55 @@ PROGRAM = Path(__file__).parents[4]  #: the folder from which `attnviz` is impor
 def measure(config: layer_timing.Config) -> Generator[layer_timing.Result]:
     """`layer_timing.measure` elsewhere, with as many threads as here. Ends the other process when it is closed."""
     layer_timing.check(config)
-    with closing(results("measure", json.dumps(asdict(config)), str(torch.get_num_threads()))) as reported:
-        for held in reported:
-            yield layer_timing.from_json(held, of=held["of"])
+    yield from _results("measure", config, torch.get_num_threads(), layer_timing.from_json)
 
 
 def train(config: reach_training.Config) -> Generator[reach_training.Result]:
     """`reach_training.train` elsewhere. Ends the other process when it is closed."""
     reach_training.check(config)
     # one thread, as the server: more would add their sums in another order
-    with closing(results("train", json.dumps(asdict(config)), "1")) as reported:
-        for held in reported:
-            yield reach_training.from_json(held)
+    yield from _results("train", config, 1, reach_training.from_json)
 
 
-def results(*arguments: str) -> Generator[Any]:
-    """What `main(arguments)` reports in another process, as plain data. Ends that process when it is closed."""
+def _results(
+    work: str, config: layer_timing.Config | reach_training.Config, threads: int, read: Callable[[Any], R]
+) -> Generator[R]:
+    """What `main` reports in another process, as `read` understands it. Ends that process when it is closed."""
     path = os.pathsep.join(filter(None, [str(PROGRAM), os.environ.get("PYTHONPATH")]))
     child = subprocess.Popen(
-        [sys.executable, "-m", __name__, *arguments],
+        [sys.executable, "-m", __name__, work, json.dumps(asdict(config)), str(threads)],
         env={**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": str(torch.get_num_threads())},
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,
     )
+    assert child.stdout is not None
     try:
-        assert child.stdout is not None
         for line in child.stdout:
             if line.startswith("{"):
-                yield json.loads(line)
+                yield read(json.loads(line))
         if child.wait():
             raise Problem("the process that computes this ended early, with exit code {code}", code=child.returncode)
     finally:
         child.kill()
         child.wait()
-        if child.stdout is not None:
-            child.stdout.close()
-
-
-def report(plain: Any) -> None:
-    """Say one result to the process that listens."""
-    sys.stdout.write(json.dumps(plain) + "\n")
-    sys.stdout.flush()
+        child.stdout.close()
 
 
 def main(work: str, config: str, threads: str) -> None:
-    """Report each partial result of "measure" or "train"."""
+    """Report each partial result of "measure" or "train", a line each."""
     torch.set_num_threads(int(threads))
     chosen = json.loads(config)
+    plain: Iterator[dict[str, Any]]
     if work == "measure":
-        for timed in layer_timing.measure(layer_timing.Config(**chosen)):
-            report({**layer_timing.to_json(timed), "of": timed.of})
-        return
-    if hasattr(os, "nice"):
-        os.nice(NICE)
-    for trained in reach_training.train(reach_training.Config(**chosen)):
-        report(reach_training.to_json(trained))
+        plain = map(layer_timing.to_json, layer_timing.measure(layer_timing.Config(**chosen)))
+    else:
+        if hasattr(os, "nice"):
+            os.nice(NICE)
+        plain = map(reach_training.to_json, reach_training.train(reach_training.Config(**chosen)))
+    for result in plain:
+        sys.stdout.write(json.dumps(result) + "\n")
+        sys.stdout.flush()
 
 
 if __name__ == "__main__":

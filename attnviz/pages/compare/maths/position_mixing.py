@@ -7,15 +7,13 @@ input. A recurrence is in between: its gates depend on the input, its weights do
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from attnviz.base.limits import require_multiple
-from attnviz.base.message import Problem
+from attnviz.base.limits import require_between, require_multiple, require_within
 from attnviz.core.seeding import seeded
 from attnviz.pages.compare.maths import compared_layers
 
@@ -43,38 +41,30 @@ class Mixing:
     uneven: float  #: share of the matrix that changes along its diagonals: 0 where every place is treated alike
 
 
-@dataclass(frozen=True)
-class Result:
-    config: Config
-    mixing: Mapping[str, Mixing]
-
-
-def run(config: Config) -> Result:
-    if not 3 <= config.n <= LONGEST:
-        raise Problem("n={n} must lie between 3 and {most} here", n=config.n, most=LONGEST)
+def run(config: Config) -> dict[str, Mixing]:
+    """The mixing of each layer, by kind."""
+    require_between("n", config.n, 3, LONGEST)
     require_multiple("d", config.d, "heads", config.heads)
     generator = torch.Generator().manual_seed(config.input_seed)
     one, two = torch.randn(2, config.n, config.d, generator=generator)
-    found = {}
+    mixing = {}
     for kind in KINDS:
         with seeded(config.seed):
             layer = compared_layers.layer(kind, config.d, heads=config.heads, k=config.k)
         first, second = matrix(layer, one), matrix(layer, two)
         moved = float(np.linalg.norm(first - second) / np.linalg.norm(first))
-        found[kind] = Mixing(first, second, moved, uneven(first))
-    return Result(config, found)
+        mixing[kind] = Mixing(first, second, moved, uneven(first))
+    return mixing
 
 
 def matrix(layer: nn.Module, x: Tensor) -> np.ndarray:
     """Norm of d layer(x)[i] / d x[j], (n, n), from the full Jacobian."""
-    copies = x.shape[-1]
     rows = []
     for i in range(len(x)):
-        held = x.expand(copies, *x.shape).clone().requires_grad_()  # copy c: gradient of number c of output i
+        held = x.expand(x.shape[-1], *x.shape).clone().requires_grad_()  # copy c: gradient of number c of output i
         (gradient,) = torch.autograd.grad(layer(held)[:, i].diagonal().sum(), held)
         rows.append(gradient.square().sum((0, 2)).sqrt())
-    norms: np.ndarray = torch.stack(rows).numpy()
-    return norms
+    return torch.stack(rows).numpy()
 
 
 def uneven(norms: np.ndarray) -> float:
@@ -85,3 +75,57 @@ def uneven(norms: np.ndarray) -> float:
         diagonal = column - row == offset
         even[diagonal] = norms[diagonal].mean()
     return float(np.linalg.norm(norms - even) / np.linalg.norm(norms))
+
+
+# Where attention blurs: one head averages places, a convolution has a matrix for each. How many heads make up for it?
+#
+# A convolution adds k tokens, each through a matrix of its own. One head gives each place a weight and sends their
+# average through one matrix. Put as a table of k places by d x d numbers, H heads are a table of rank H, so that the
+# singular values say how near they can come (Eckart and Young), and k heads that each look at one place come all the
+# way (Cordonnier et al. 2020, "On the Relationship between Self-Attention and Convolutional Layers").
+KERNEL_LIMITS = {"k": (2, 32), "d": (1, 64)}
+
+
+@dataclass(frozen=True)
+class KernelConfig:
+    k: int = 5
+    d: int = 16
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class KernelResult:
+    """Errors are relative: the norm of what is missing over the norm of the convolution's output, for white input."""
+
+    heads: np.ndarray  #: 1 to k
+    best: np.ndarray  #: no weights of any sign can do better with so many heads
+    pointing: np.ndarray  #: each head looks at one place alone, the most important places first
+    average: float  #: one head that looks at all places evenly
+
+
+def run_kernel(config: KernelConfig) -> KernelResult:
+    """How near 1 to k heads come to a convolution of k places."""
+    require_within(config, KERNEL_LIMITS)
+    table = kernel(config).flatten(1)  # (k, d d)
+    whole = table.square().sum()
+    singular = torch.linalg.svdvals(table).square()
+    places = table.square().sum(1).sort(descending=True).values
+    even = table - table.mean(0)  # what the best matrix for the average of all places misses
+    return KernelResult(
+        np.arange(1, config.k + 1),
+        _left(nn.functional.pad(singular, (0, config.k - len(singular))), whole),  # at d = 1 there are fewer than k
+        _left(places, whole),
+        float((even.square().sum() / whole).sqrt()),
+    )
+
+
+def kernel(config: KernelConfig) -> Tensor:
+    """The convolution's matrices (k, d, d), standard normal."""
+    luck = torch.Generator().manual_seed(config.seed)
+    return torch.randn(config.k, config.d, config.d, generator=luck, dtype=torch.float64)
+
+
+def _left(squares: Tensor, whole: Tensor) -> np.ndarray:
+    """Relative norm of what is left after the first 1, 2, ... of the squares are explained."""
+    left = squares.flip(0).cumsum(0).flip(0)[1:]  # summed from the end, so that nothing is left of nothing
+    return (nn.functional.pad(left, (0, 1)) / whole).sqrt().numpy()

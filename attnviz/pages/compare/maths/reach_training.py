@@ -17,11 +17,10 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
 
 from attnviz.base.limits import require_multiple, require_within
 from attnviz.core.seeding import seeded
-from attnviz.pages.compare.maths import compared_layers
+from attnviz.pages.compare.maths import compared_layers, layer_costs
 
 LABELS = 8
 SEQUENCES = 32  #: sequences in a batch
@@ -60,10 +59,10 @@ class Reached:
         """Mean over the last steps; before the first step NaN."""
         return float(self.accuracy[-LAST:].mean()) if len(self.accuracy) else float("nan")
 
-    def share_of_first(self, start: bool = False) -> float:
+    @property
+    def share_of_first(self) -> float:
         """The gradient at the first input over the mean of all: 1 where every input counts the same."""
-        norms = self.at_start if start else self.now
-        return float(norms[0] / norms.mean()) if norms.any() else 0.0
+        return float(self.now[0] / self.now.mean()) if self.now.any() else 0.0
 
 
 @dataclass(frozen=True)
@@ -87,11 +86,11 @@ def train(config: Config) -> Iterator[Result]:
     check(config)
     runs = {kind: _Run(kind, config) for kind in KINDS}
     data = torch.Generator().manual_seed(10_000 + config.seed)
-    yield Result(config, 0, {kind: one.so_far() for kind, one in runs.items()})
-    for step in range(1, config.steps + 1):
-        tokens, labels = sequences(config.n, SEQUENCES, data)
-        for one in runs.values():
-            one.learn(tokens, labels)
+    for step in range(config.steps + 1):
+        if step:
+            tokens, labels = sequences(config.n, SEQUENCES, data)
+            for one in runs.values():
+                one.learn(tokens, labels)
         if step % EVERY == 0 or step == config.steps:
             yield Result(config, step, {kind: one.so_far() for kind, one in runs.items()})
 
@@ -126,8 +125,7 @@ class _Run:
         """The gradient norm by position, averaged over the probes."""
         with torch.no_grad():
             embedded = self.model.embed(self.probes)
-        norms: np.ndarray = np.mean([influence(self.model.last, x) for x in embedded], 0)
-        return norms
+        return np.mean([influence(self.model.last, x) for x in embedded], 0)
 
     def so_far(self) -> Reached:
         loss, accuracy = np.array(self.history, dtype=float).reshape(-1, 2).T
@@ -137,19 +135,12 @@ class _Run:
 def model(kind: str, config: Config) -> RecallModel:
     """The untrained model of one kind. Embeddings and places are the same for all kinds of one seed."""
     with seeded(config.seed):
-        made = RecallModel(
-            kind, n=config.n, labels=LABELS, d=config.d, heads=config.heads, k=config.k, layers=config.layers
-        )
+        made = RecallModel(kind, config)
     if kind == "lstm":
         bias = made.get_parameter("layers.0.cell.bias_ih_l0")
         with torch.no_grad():  # gates stand in the order input, forget, cell, output
             bias[config.d : 2 * config.d] += config.remember
     return made
-
-
-def layers_of(kind: str, config: Config) -> int:
-    """How many layers stand on top of each other."""
-    return {"conv": config.layers, "dilated": layers_to_reach(config.n, config.k)}.get(kind, 1)
 
 
 def check(config: Config) -> None:
@@ -161,8 +152,7 @@ def check(config: Config) -> None:
 @cache
 def prepared() -> Result:
     """The complete result of the usual configuration, which comes with the app so that the page opens at once."""
-    text = (files("attnviz.pages.compare.maths") / "data" / "reach.json").read_text("utf-8")
-    return from_json(json.loads(text))
+    return from_json(json.loads((files(__package__) / "data" / "reach.json").read_text("utf-8")))
 
 
 def from_json(held: Mapping[str, Any]) -> Result:
@@ -194,41 +184,32 @@ class RecallModel(nn.Module):
     Convolutions are stacked, ReLU between: `layers` of them, or for "dilated" as many as reach the first token.
     """
 
-    def __init__(self, kind: str, *, n: int, labels: int, d: int, heads: int, k: int, layers: int) -> None:
+    def __init__(self, kind: str, config: Config) -> None:
         super().__init__()
-        self.tokens, self.places = nn.Embedding(labels + 1, d), nn.Parameter(0.02 * torch.randn(n, d))
+        n, d, k = config.n, config.d, config.k
+        self.tokens, self.places = nn.Embedding(LABELS + 1, d), nn.Parameter(0.02 * torch.randn(n, d))
         made: list[nn.Module] = []
         if kind == "conv":
-            made = [compared_layers.CausalConvolution(d, k) for _ in range(layers)]
+            made = [compared_layers.CausalConvolution(d, k) for _ in range(config.layers)]
         elif kind == "dilated":
-            made = [compared_layers.CausalConvolution(d, k, k**i) for i in range(layers_to_reach(n, k))]
+            made = [compared_layers.CausalConvolution(d, k, k**i) for i in range(layer_costs.layers_to_reach(n, k))]
         else:
-            made = [compared_layers.layer("fused" if kind == "attention" else kind, d, heads=heads)]
+            made = [compared_layers.layer("fused" if kind == "attention" else kind, d, heads=config.heads)]
         self.layers = nn.ModuleList(made)
-        self.out = nn.Linear(d, labels)
+        self.out = nn.Linear(d, LABELS)
 
     def embed(self, tokens: Tensor) -> Tensor:
         """(B, n) -> (B, n, d)"""
-        vectors: Tensor = self.tokens(tokens) + self.places
-        return vectors
+        return self.tokens(tokens) + self.places
 
     def last(self, x: Tensor) -> Tensor:
         """The last position's output, (B, n, d) -> (B, d)."""
         for i, layer in enumerate(self.layers):
-            x = layer(functional.relu(x) if i else x)
+            x = layer(nn.functional.relu(x) if i else x)
         return x[:, -1]
 
     def forward(self, tokens: Tensor) -> Tensor:
-        logits: Tensor = self.out(self.last(self.embed(tokens)))
-        return logits
-
-
-def layers_to_reach(n: int, k: int) -> int:
-    """Layers with dilations 1, k, k^2, ... after which the last output sees n places."""
-    layers, seen = 1, k
-    while seen < n:
-        layers, seen = layers + 1, seen * k
-    return layers
+        return self.out(self.last(self.embed(tokens)))
 
 
 def influence(last: Callable[[Tensor], Tensor], x: Tensor) -> np.ndarray:
@@ -236,5 +217,4 @@ def influence(last: Callable[[Tensor], Tensor], x: Tensor) -> np.ndarray:
     width = last(x.unsqueeze(0)).shape[-1]
     copies = x.detach().expand(width, *x.shape).clone().requires_grad_()
     (gradient,) = torch.autograd.grad(last(copies).diagonal().sum(), copies)  # copy i: gradient of output number i
-    norms: np.ndarray = gradient.square().sum((0, 2)).sqrt().numpy()
-    return norms
+    return gradient.square().sum((0, 2)).sqrt().numpy()

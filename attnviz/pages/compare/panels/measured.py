@@ -2,32 +2,37 @@
 
 from __future__ import annotations
 
+import threading
 from contextlib import closing
-from typing import TYPE_CHECKING
 
 import numpy as np
 import streamlit as st
 
-from attnviz.app import show, term_popover
+from attnviz.app import show, term_popover, widgets
+from attnviz.app.cache.bounded_cache import BoundedCache
 from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.code_snippet import snippet
 from attnviz.app.guarding import guard
 from attnviz.app.text import spoken
-from attnviz.app.widgets import one_of
 from attnviz.base import units
 from attnviz.base.words import _, sentences
 from attnviz.models.settings import current
-from attnviz.pages.compare import choices as compare_choices
-from attnviz.pages.compare import figures
-from attnviz.pages.compare.figures import KindCurve
+from attnviz.pages.compare import choices, figures
 from attnviz.pages.compare.maths import compare_snippets, layer_costs, layer_timing, own_process
-from attnviz.pages.compare.panels import compare_results
-from attnviz.pages.compare.panels.compare_results import kind_names
-
-if TYPE_CHECKING:
-    from streamlit.delta_generator import DeltaGenerator
 
 PARTIAL = "c_measured_so_far"  #: the session's measurements that were stopped
+
+
+@st.cache_resource(show_spinner=False)
+def measured_here() -> BoundedCache[layer_timing.Result]:
+    """Measurements of this machine that were not stopped."""
+    return BoundedCache(16, lambda _: 1)
+
+
+@st.cache_resource(show_spinner=False)
+def one_at_a_time() -> threading.Lock:
+    """Held while this machine is measured: two measurements at once would measure each other."""
+    return threading.Lock()
 
 
 def panel() -> None:
@@ -48,11 +53,9 @@ def _controls() -> tuple[layer_timing.Result | None, layer_timing.Config]:
     """Draw the choices; what is to be shown, and the configuration that a snippet measures."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         passes = {"forward": _("forward"), "training": _("forward and backward")}
-        training = one_of(compare_choices.PASS, _("One pass"), passes) == "training"
-        widths = {str(d): str(d) for d in layer_timing.WIDTHS}
-        d = int(one_of(compare_choices.WIDTH, _("width d"), widths))
-        places = {"prepared": _("prepared"), "here": _("on this server")}
-        where = one_of(compare_choices.WHERE, _("Measured"), places)
+        training = widgets.one_of(choices.PASS, _("One pass"), passes) == "training"
+        d = int(widgets.one_of(choices.WIDTH, _("width d"), {str(d): str(d) for d in layer_timing.WIDTHS}))
+        where = widgets.one_of(choices.WHERE, _("Measured"), {"prepared": _("prepared"), "here": _("on this server")})
     if where == "prepared":
         result = layer_timing.prepared()[d, training]
         return result, result.config
@@ -70,27 +73,27 @@ def _here(d: int, training: bool) -> tuple[layer_timing.Result | None, layer_tim
         )
         return None, layer_timing.Config(d=d, training=training, longest=2048)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        lengths = {name: f"{int(name):,}" for name in compare_choices.LONGEST.ids}
-        longest = int(one_of(compare_choices.LONGEST, _("Longest sequence, tokens"), lengths, style="select"))
+        lengths = {name: f"{int(name):,}" for name in choices.LONGEST.ids}
+        longest = int(widgets.one_of(choices.LONGEST, _("Longest sequence, tokens"), lengths, style="select"))
         config = layer_timing.Config(d=d, training=training, longest=longest)
-        kept = compare_results.measured_here().find(config)
+        kept = measured_here().find(config)
         label = _("Measure again") if kept else _("Measure on this server")
         pressed = st.button(label, type="primary", icon=":material/timer:", key="c_measure")
     if pressed:
         return _live(config), config
-    if kept is None:
-        kept = st.session_state.get(PARTIAL)
-        kept = kept if kept is not None and kept.config == config else None
-        if kept is not None:
-            st.caption(_("Stopped after {done} of {of} measurements.").format(done=len(kept.timings), of=kept.of))
-    if kept is None:
+    if kept is not None:
+        return kept, config
+    partial = st.session_state.get(PARTIAL)
+    if partial is None or partial.config != config:
         st.info(_("Nothing of this configuration has been measured on this server yet."))
-    return kept, config
+        return None, config
+    st.caption(_("Stopped after {done} of {of} measurements.").format(done=len(partial.timings), of=partial.of))
+    return partial, config
 
 
 def _live(config: layer_timing.Config) -> layer_timing.Result | None:
     """Measure with a bar and a stop. Pressing Stop reruns the page, which finds what was measured so far."""
-    lock = compare_results.one_at_a_time()
+    lock = one_at_a_time()
     if not lock.acquire(blocking=False):
         st.warning(_("Another visitor is measuring this server. Two measurements would disturb each other."))
         return None
@@ -98,50 +101,54 @@ def _live(config: layer_timing.Config) -> layer_timing.Result | None:
         at = st.empty()
         with at.container(horizontal=True, vertical_alignment="center"):
             st.button(_("Stop"), icon=":material/stop:", key="c_measure_stop")
-            bar: DeltaGenerator = st.progress(0.0)
+            bar = st.progress(0.0)
         with closing(own_process.measure(config)) as results:
             for result in results:
                 st.session_state[PARTIAL] = result
                 last = result.timings[-1]
-                said = _("{name}, {n:,} tokens: {time}").format(
-                    name=kind_names()[last.kind], n=last.n, time=units.duration(last.seconds)
+                text = _("{name}, {n:,} tokens: {time}").format(
+                    name=figures.kind_names()[last.kind], n=last.n, time=units.duration(last.seconds)
                 )
-                bar.progress(len(result.timings) / result.of, said)
+                bar.progress(len(result.timings) / result.of, text)
         at.empty()
     finally:
         lock.release()
-    cache = compare_results.measured_here()
-    if config in cache:
-        compare_results.measured_here.clear()
-        cache = compare_results.measured_here()
-    return cache.get(config, lambda: result)
+    if config in measured_here():
+        measured_here.clear()
+    return measured_here().get(config, lambda: result)
 
 
 def _pictures(result: layer_timing.Result) -> None:
-    names, config = kind_names(), result.config
+    names, config = figures.kind_names(), result.config
     one, two = st.columns(2, gap="medium")
-    seconds, nbytes = [], []
-    for kind in layer_timing.KINDS:
-        n, took, held = result.curve(kind)
-        if len(n):
-            seconds.append(KindCurve(kind, names[kind], n, took, True, _fit(n, took)))
-            nbytes.append(KindCurve(kind, names[kind], n, held.clip(1), True, _fit(n, held)))
+    curves = {kind: result.curve(kind) for kind in layer_timing.KINDS if len(result.curve(kind)[0])}
+    seconds = [
+        figures.KindCurve(kind, names[kind], n, took, True, _fit(n, took)) for kind, (n, took, _held) in curves.items()
+    ]
+    nbytes = [
+        figures.KindCurve(kind, names[kind], n, held.clip(1), True, _fit(n, held))
+        for kind, (n, _took, held) in curves.items()
+    ]
     about = f"d{config.d}-{'training' if config.training else 'forward'}"
-    table = _long_table(result)
+    table = {
+        "layer": [row.kind for row in result.timings],
+        "n": [row.n for row in result.timings],
+        "seconds": [row.seconds for row in result.timings],
+        "bytes": [row.nbytes for row in result.timings],
+    }
     with one:
         fig = chart_of(figures.over, seconds, _("Seconds of one pass"), _("tokens n"), unit="s", height=400)
-        show.figure(fig, name=f"time-{about}", key="c-time", table=table, words=_said_of_time(result))
+        show.figure(fig, name=f"time-{about}", key="c-time", table=table, words=_time_words(result))
     with two:
         fig = chart_of(figures.over, nbytes, _("Memory at its peak"), _("tokens n"), unit="B", binary=True, height=400)
-        show.figure(fig, name=f"memory-{about}", key="c-memory", table=table, words=_said_of_memory(result))
-    rows = [row for kind in layer_timing.KINDS if (row := _row(result, kind))]
-    if rows:
-        show.tabled(show.columns(rows), f"measured-{about}", "c-measured-rows")
-    said = _(
-        "Measured on: {machine}. Batch 1, d = {d}, {heads} heads, kernel {k}; the fastest of several rounds. "
-        "Exponents are fitted from the longest sequence down to an eighth of it: the broad bands."
+        show.figure(fig, name=f"memory-{about}", key="c-memory", table=table, words=_memory_words(result))
+    show.tabled(show.columns([_row(result, kind) for kind in curves]), f"measured-{about}", "c-measured-rows")
+    st.caption(
+        _(
+            "Measured on: {machine}. Batch 1, d = {d}, {heads} heads, kernel {k}; the fastest of several rounds. "
+            "Exponents are fitted from the longest sequence down to an eighth of it: the broad bands."
+        ).format(machine=spoken(result.machine.words), d=config.d, heads=config.heads, k=config.k)
     )
-    st.caption(said.format(machine=spoken(result.machine.words), d=config.d, heads=config.heads, k=config.k))
     st.caption(
         _(
             "Two traps. nn.LSTM on a CPU runs in one fused kernel and nn.GRU step by step, so that the GRU, with three "
@@ -162,17 +169,17 @@ def _fit(n: np.ndarray, values: np.ndarray) -> np.ndarray | None:
     return np.stack([ends, np.exp(middle) * ends**p], 1)
 
 
-def _said_of_time(result: layer_timing.Result) -> str:
+def _time_words(result: layer_timing.Result) -> str:
     explicit, lstm = (result.exponents(kind) for kind in ("explicit", "lstm"))
     if explicit is None or lstm is None:
         return _("An exponent needs three lengths.")
-    said = _("Time grows as {attention} for attention with its weights built and as {lstm} for the LSTM.")
-    attention, recurrent = (f"$n^{{{fitted[0]:.2f}}}$" for fitted in (explicit, lstm))
-    words = said.format(attention=attention, lstm=recurrent)
-    return sentences(words, _said_of_fused(result))
+    growth = _("Time grows as {attention} for attention with its weights built and as {lstm} for the LSTM.").format(
+        attention=f"$n^{{{explicit[0]:.2f}}}$", lstm=f"$n^{{{lstm[0]:.2f}}}$"
+    )
+    return sentences(growth, _fused_words(result))
 
 
-def _said_of_fused(result: layer_timing.Result) -> str:
+def _fused_words(result: layer_timing.Result) -> str:
     """Where fused attention is faster than the LSTM, of the lengths that were measured."""
     n, times = result.times_as_long("fused", "lstm")
     crossed = result.overtaken("fused", "lstm")
@@ -186,45 +193,33 @@ def _said_of_fused(result: layer_timing.Result) -> str:
         return _("Fused attention is faster than the LSTM at {some} of {all} lengths.").format(
             some=int((times <= 1).sum()), all=len(n)
         )
-    more = _(
+    equal_flops = layer_costs.crossing("lstm", layer_costs.Config(d=result.config.d)).at
+    return _(
         "Fused attention is faster than the LSTM up to about **{at:,.0f}** tokens; by FLOPs alone it would be up to "
         "{flops:,}."
+    ).format(at=crossed, flops=int(equal_flops or 0))
+
+
+def _memory_words(result: layer_timing.Result) -> str:
+    explicit, fused = (
+        {row.n: row.nbytes for row in result.timings if row.kind == kind} for kind in ("explicit", "fused")
     )
-    return more.format(at=crossed, flops=_equal_flops(result.config.d))
-
-
-def _equal_flops(d: int) -> int:
-    """The length at which attention and an LSTM of this width take the same number of FLOPs."""
-    at = layer_costs.crossing("lstm", layer_costs.Config(d=d)).at
-    assert at is not None
-    return int(at)
-
-
-def _said_of_memory(result: layer_timing.Result) -> str:
-    n, _seconds, explicit = result.curve("explicit")
-    m, _also, fused = result.curve("fused")
-    both = np.intersect1d(n, m)
-    if not len(both):  # a measurement that was stopped
+    n = max(explicit.keys() & fused.keys(), default=None)
+    if n is None:  # a measurement that was stopped
         return ""
-    shared = int(both.max())
-    said = _(
+    return _(
         "At {n:,} tokens the built weights need **{explicit}**, fused attention **{fused}**: the same numbers, "
         "block by block."
-    )
-    return said.format(
-        n=shared, explicit=units.binary(int(explicit[n == shared][0])), fused=units.binary(int(fused[m == shared][0]))
-    )
+    ).format(n=n, explicit=units.binary(explicit[n]), fused=units.binary(fused[n]))
 
 
-def _row(result: layer_timing.Result, kind: str) -> dict[str, object] | None:
+def _row(result: layer_timing.Result, kind: str) -> dict[str, object]:
     n, seconds, nbytes = result.curve(kind)
-    if not len(n):
-        return None
     fitted = result.exponents(kind)
     time, memory, flops = (f"n^{value:.2f}" for value in fitted) if fitted else ("", "", "")
     done = layer_timing.flops_of(kind, int(n[-1]), result.config) / seconds[-1] / 1e9
     return {
-        _("layer"): kind_names()[kind],
+        _("layer"): figures.kind_names()[kind],
         _("longest n"): int(n[-1]),
         _("time there"): units.duration(float(seconds[-1])),
         _("time grows as"): time,
@@ -232,14 +227,4 @@ def _row(result: layer_timing.Result, kind: str) -> dict[str, object] | None:
         _("GFLOP a second"): "" if result.config.training else f"{done:.3g}",
         _("memory there"): units.binary(int(nbytes[-1])),
         _("memory grows as"): memory,
-    }
-
-
-def _long_table(result: layer_timing.Result) -> dict[str, list[object]]:
-    rows = result.timings
-    return {
-        "layer": [row.kind for row in rows],
-        "n": [row.n for row in rows],
-        "seconds": [row.seconds for row in rows],
-        "bytes": [row.nbytes for row in rows],
     }

@@ -2,33 +2,51 @@
 
 from __future__ import annotations
 
+import os
 import time
 from contextlib import closing
-from typing import TYPE_CHECKING
 
 import numpy as np
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
-from attnviz.app import show
+from attnviz.app import show, widgets
+from attnviz.app.cache.bounded_cache import BoundedCache
+from attnviz.app.cache.waiting_line import WaitingLine
 from attnviz.app.code_snippet import snippet
 from attnviz.app.guarding import guard
 from attnviz.app.text import with_minus
-from attnviz.app.widgets import number
 from attnviz.base.message import Problem
 from attnviz.base.words import _, listed, ngettext
 from attnviz.pages.compare import choices, figures
 from attnviz.pages.compare.maths import compare_snippets, own_process, reach_training
-from attnviz.pages.compare.panels import compare_results
-from attnviz.pages.compare.panels.compare_results import kind_names
-
-if TYPE_CHECKING:
-    from streamlit.delta_generator import DeltaGenerator
 
 BETWEEN_PICTURES = 0.6  # seconds between two drawings while training runs
 PARTIAL = "c_reach_so_far"
 _AGAIN = "c_train_again"
 _WATCHED = "c_train_watched"  #: the configuration that this visitor trains once more, to watch it
 BOX = 118  #: pixels of a number box
+TRAININGS_WAITING = 6
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def untrained(config: reach_training.Config) -> reach_training.Result:
+    """What each layer reaches before the first step."""
+    return next(reach_training.train(config))
+
+
+@st.cache_resource(show_spinner=False)
+def trained_reach() -> BoundedCache[reach_training.Result]:
+    """Training runs that were not stopped, the prepared one among them; for all visitors."""
+    kept: BoundedCache[reach_training.Result] = BoundedCache(32, lambda _: 1)
+    kept.get(reach_training.Config(), reach_training.prepared)
+    return kept
+
+
+@st.cache_resource(show_spinner=False)
+def training_line() -> WaitingLine:
+    """Where visitors who train wait for each other, so that half of the processors are left to those who look."""
+    return WaitingLine(max(1, (os.cpu_count() or 1) // 2), TRAININGS_WAITING)
 
 
 def panel() -> None:
@@ -53,8 +71,10 @@ def panel() -> None:
 def _controls() -> reach_training.Config:
     labels = {"n": _("tokens n"), "k": _("kernel k"), "layers": _("convolutions"), "steps": _("steps")}
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        found = {name: number(choices.REACH_SIZES[name], label, step=1, width=BOX) for name, label in labels.items()}
-        remember = number(
+        sizes = {
+            name: widgets.number(choices.REACH_SIZES[name], label, step=1, width=BOX) for name, label in labels.items()
+        }
+        remember = widgets.number(
             choices.REMEMBER,
             _("LSTM remembers"),
             step=0.5,
@@ -64,52 +84,45 @@ def _controls() -> reach_training.Config:
                 "n steps 2⁻ⁿ is left. At 4 it stands at 98%."
             ),
         )
-        rate = number(choices.RATE, _("learning rate"), step=0.001, width=BOX)
-        seed = number(choices.SEED, _("seed"), step=1, width=BOX)
-    return reach_training.Config(**found, remember=remember, rate=rate, seed=seed)
+        rate = widgets.number(choices.RATE, _("learning rate"), step=0.001, width=BOX)
+        seed = widgets.number(choices.SEED, _("seed"), step=1, width=BOX)
+    return reach_training.Config(**sizes, remember=remember, rate=rate, seed=seed)
 
 
 def _run(config: reach_training.Config) -> None:
     """Draw what has been trained of this configuration: all, part, or the gradients before the first step."""
-    result = compare_results.trained_reach().find(config)
+    result = trained_reach().find(config)
     partial = st.session_state.get(PARTIAL)
-    partial = partial if partial is not None and partial.config == config else None
+    if partial is not None and partial.config != config:
+        partial = None
     button, drawn = st.empty(), st.empty()
     if not config.steps:
-        _picture(compare_results.untrained(config))
+        _picture(untrained(config))
         return
-    if result is not None and (partial is None or partial.complete or st.session_state.get(_WATCHED) != config):
-        _known(config, result, button, drawn)
-        return
-    label = _("Start again") if partial else _("Train")
-    again = st.session_state.get(_AGAIN, False)  # pressed where a training had ended before its time
-    if button.button(label, type="primary", icon=":material/play_arrow:", key="c_train") or again:
+    play = ":material/play_arrow:"
+    known = result is not None and (partial is None or partial.complete or st.session_state.get(_WATCHED) != config)
+    if known:
+        pressed = button.button(_("Watch it train"), icon=play, key="c_train_watched_button")
+        if pressed:
+            st.session_state[_WATCHED] = config
+    else:
+        label = _("Start again") if partial else _("Train")
+        again = st.session_state.get(_AGAIN, False)  # pressed where a training had ended before its time
+        pressed = button.button(label, type="primary", icon=play, key="c_train") or again
+    if pressed:
         try:
             _live(config, button, drawn)
         except Problem:
-            button.button(_("Start again"), type="primary", icon=":material/play_arrow:", key=_AGAIN)
+            if known:
+                st.session_state.pop(_WATCHED)
+            else:
+                button.button(_("Start again"), type="primary", icon=play, key=_AGAIN)
             raise
         return
     with drawn.container():
-        if partial is not None:
+        if partial is not None and not known:
             st.caption(_("Stopped at step {step} of {steps}.").format(step=partial.done, steps=config.steps))
-        _picture(partial or compare_results.untrained(config))
-
-
-def _known(
-    config: reach_training.Config, result: reach_training.Result, button: DeltaGenerator, drawn: DeltaGenerator
-) -> None:
-    """Draw what was trained before, and offer to watch it being trained once more."""
-    if button.button(_("Watch it train"), icon=":material/play_arrow:", key="c_train_watched_button"):
-        st.session_state[_WATCHED] = config
-        try:
-            _live(config, button, drawn)
-        except Problem:
-            st.session_state.pop(_WATCHED)
-            raise
-        return
-    with drawn.container():
-        _picture(result)
+        _picture((result if known else partial) or untrained(config))
 
 
 def _live(config: reach_training.Config, button: DeltaGenerator, drawn: DeltaGenerator) -> None:
@@ -118,12 +131,12 @@ def _live(config: reach_training.Config, button: DeltaGenerator, drawn: DeltaGen
         st.button(_("Stop"), icon=":material/stop:", key="c_stop")
         bar = st.progress(0.0, _("Training begins…"))
     with drawn.container():
-        _charts(compare_results.untrained(config), "c-live-0")
-    with compare_results.training_line().turn(lambda before: bar.progress(0.0, _wait(before))):
-        result = compare_results.trained_reach().find(config)  # by who was before in the line
+        _charts(untrained(config), "c-live-0")
+    with training_line().turn(lambda before: bar.progress(0.0, _wait(before))):
+        result = trained_reach().find(config)  # by whoever was before in the line
         if result is None or st.session_state.get(_WATCHED) == config:
             result = _trained(config, bar, drawn)
-            compare_results.trained_reach().get(config, lambda: result)
+            trained_reach().get(config, lambda: result)
     st.session_state.pop(_WATCHED, None)
     button.empty()
     with drawn.container():
@@ -145,8 +158,8 @@ def _trained(config: reach_training.Config, bar: DeltaGenerator, drawn: DeltaGen
     with closing(own_process.train(config)) as results:
         for result in results:
             st.session_state[PARTIAL] = result
-            said = _("step {step} of {steps}").format(step=result.done, steps=config.steps)
-            bar.progress(result.done / max(1, config.steps), said)
+            text = _("step {step} of {steps}").format(step=result.done, steps=config.steps)
+            bar.progress(result.done / max(1, config.steps), text)
             if result.done and not result.complete and time.monotonic() - last > BETWEEN_PICTURES:
                 last = time.monotonic()
                 with drawn.container():
@@ -157,52 +170,52 @@ def _trained(config: reach_training.Config, bar: DeltaGenerator, drawn: DeltaGen
 def _charts(result: reach_training.Result, key: str) -> None:
     """The two pictures that move while training runs, without export; their sentences are for those who hear them."""
     now, right = st.columns(2, gap="medium")
-    begun = result.done > 0
     with now:
-        show.chart(_distance(result, False), key=f"{key}-now", words=_said_of_distance(result, not begun))
+        show.chart(_distance(result, False), key=f"{key}-now", words=_distance_words(result, not result.done))
     with right:
-        show.chart(_accuracy(result), key=f"{key}-right", words=_said_of_learning(result) if begun else None)
+        show.chart(_accuracy(result), key=f"{key}-right", words=_learning_words(result) if result.done else None)
 
 
 def _picture(result: reach_training.Result) -> None:
-    config = result.config
     st.markdown(_verdict(result))
     before, after = st.columns(2, gap="medium")
     with before:
         _gradient_picture(result, True)
-    if not result.done:
+    if result.done:
         with after:
-            if config.steps:
-                st.info(_("Training takes a few seconds and is drawn as it runs."))
-            else:
-                st.info(_("Zero steps: nothing is trained, and the layers stay as they began."))
-        return
-    with after:
-        _gradient_picture(result, False)
-    show.figure(
-        _accuracy(result),
-        name=f"copy-from-far-n{config.n}",
-        key="c-reach-right",
-        table={"step": np.arange(1, result.done + 1)} | {k: v.accuracy for k, v in result.reached.items()},
-        words=_said_of_learning(result),
-    )
+            _gradient_picture(result, False)
+        show.figure(
+            _accuracy(result),
+            name=f"copy-from-far-n{result.config.n}",
+            key="c-reach-right",
+            table={"step": np.arange(1, result.done + 1)} | {k: v.accuracy for k, v in result.reached.items()},
+            words=_learning_words(result),
+        )
+    elif result.config.steps:
+        after.info(_("Training takes a few seconds and is drawn as it runs."))
+    else:
+        after.info(_("Zero steps: nothing is trained, and the layers stay as they began."))
 
 
 def _gradient_picture(result: reach_training.Result, start: bool) -> None:
     """How far each layer's last output reaches back, at the start of training or now."""
-    when = "before" if start else "after"
+    when, norms = "before" if start else "after", _norms(result, start)
     show.figure(
         _distance(result, start),
         name=f"reach-{when}-n{result.config.n}",
         key=f"c-reach-{when}",
-        table=_gradients(result, start),
-        words=_said_of_distance(result, start),
+        table={"distance": np.arange(result.config.n)} | {kind: norms[kind][::-1] for kind in reach_training.KINDS},
+        words=_distance_words(result, start),
     )
 
 
+def _norms(result: reach_training.Result, start: bool) -> dict[str, np.ndarray]:
+    """The gradient norm by position, by kind, at the start of training or now."""
+    return {kind: each.at_start if start else each.now for kind, each in result.reached.items()}
+
+
 def _distance(result: reach_training.Result, start: bool) -> figures.Figure:
-    names = kind_names()
-    lines = [(k, names[k], each.at_start if start else each.now) for k, each in result.reached.items()]
+    lines = [(kind, figures.kind_names()[kind], norms) for kind, norms in _norms(result, start).items()]
     after = ngettext(
         "Gradient norm by distance, after {n} step", "Gradient norm by distance, after {n} steps", result.done
     ).format(n=result.done)
@@ -210,14 +223,13 @@ def _distance(result: reach_training.Result, start: bool) -> figures.Figure:
 
 
 def _accuracy(result: reach_training.Result) -> figures.Figure:
-    names = kind_names()
-    lines = [(k, names[k], each.accuracy) for k, each in result.reached.items()]
-    return figures.by_step(lines, result.config.steps, 1 / reach_training.LABELS, _("Labels right"), height=300)
+    lines = [(kind, figures.kind_names()[kind], each.accuracy) for kind, each in result.reached.items()]
+    return figures.by_step(lines, result.config.steps, 1 / reach_training.LABELS, _("Labels right"))
 
 
 def _verdict(result: reach_training.Result) -> str:
     """Who learned the task, in one sentence; before training, who could."""
-    names = kind_names()
+    names = figures.kind_names()
     if result.done < reach_training.LAST:
         blind = [names[k] for k, each in result.reached.items() if each.at_start[0] == 0]
         if not blind:
@@ -228,18 +240,15 @@ def _verdict(result: reach_training.Result) -> str:
     learned = [names[k] for k, each in result.reached.items() if each.end_accuracy >= reach_training.LEARNED]
     failed = [names[k] for k in result.reached if names[k] not in learned]
     if not learned:
-        return _("After {steps} steps at distance {distance} nobody has learned to copy.").format(
-            steps=result.done, distance=result.config.n - 1
+        verdict = _("After {steps} steps at distance {distance} nobody has learned to copy.")
+    elif not failed:
+        verdict = _("After {steps} steps at distance {distance} every layer copies.")
+    else:
+        verdict = _(
+            "After {steps} steps **{learned}** copy from {distance} tokens back: {share:.0%} or more of the labels are "
+            "right. **{failed}**: fewer."
         )
-    if not failed:
-        return _("After {steps} steps at distance {distance} every layer copies.").format(
-            steps=result.done, distance=result.config.n - 1
-        )
-    said = _(
-        "After {steps} steps **{learned}** copy from {distance} tokens back: {share:.0%} or more of the labels are "
-        "right. **{failed}**: fewer."
-    )
-    return said.format(
+    return verdict.format(
         steps=result.done,
         learned=listed(learned),
         distance=result.config.n - 1,
@@ -248,13 +257,11 @@ def _verdict(result: reach_training.Result) -> str:
     )
 
 
-def _said_of_distance(result: reach_training.Result, start: bool) -> str:
+def _distance_words(result: reach_training.Result, start: bool) -> str:
     """The gradient at the first token, for attention, the LSTM and the convolutions."""
-    norms = {k: (each.at_start if start else each.now) for k, each in result.reached.items()}
-    config = result.config
-    seen = min(config.n, 1 + config.layers * (config.k - 1))
+    norms, config = _norms(result, start), result.config
     if start:
-        said = ngettext(
+        text = ngettext(
             "At distance {distance} the norm is **{attention:.2g}** for attention, **{lstm:.1g}** for the LSTM; "
             "{layers} convolution of {k} sees {seen} tokens and nothing beyond.",
             "At distance {distance} the norm is **{attention:.2g}** for attention, **{lstm:.1g}** for the LSTM; "
@@ -262,37 +269,32 @@ def _said_of_distance(result: reach_training.Result, start: bool) -> str:
             config.layers,
         )
     else:
-        said = _(
+        text = _(
             "Now it is **{attention:.2g}** for attention and **{lstm:.1g}** for the LSTM at distance {distance}: "
             "attention gives the first token **{share:.3g}** times the average. Training cannot move what the "
             "convolutions do not see."
         )
-    words = said.format(
+    words = text.format(
         distance=config.n - 1,
         attention=norms["attention"][0],
         lstm=norms["lstm"][0],
         layers=config.layers,
         k=config.k,
-        seen=seen,
-        share=result.reached["attention"].share_of_first(),
+        seen=min(config.n, 1 + config.layers * (config.k - 1)),
+        share=result.reached["attention"].share_of_first,
     )
     return with_minus(words)
 
 
-def _said_of_learning(result: reach_training.Result) -> str:
+def _learning_words(result: reach_training.Result) -> str:
     ends = [
-        _("{name} {accuracy:.0%}").format(name=kind_names()[kind], accuracy=each.end_accuracy)
+        _("{name} {accuracy:.0%}").format(name=figures.kind_names()[kind], accuracy=each.end_accuracy)
         for kind, each in result.reached.items()
     ]
     last = min(result.done, reach_training.LAST)
-    said = ngettext(
+    text = ngettext(
         "At the last step: {ends}. Guessing gets {chance:.1%}, the dashed line.",
         "Mean of the last {last} steps: {ends}. Guessing gets {chance:.1%}, the dashed line.",
         last,
     )
-    return said.format(last=last, ends=listed(ends), chance=1 / reach_training.LABELS)
-
-
-def _gradients(result: reach_training.Result, start: bool) -> dict[str, np.ndarray]:
-    norms = {k: (each.at_start if start else each.now)[::-1] for k, each in result.reached.items()}
-    return {"distance": np.arange(result.config.n), **{kind: norms[kind] for kind in reach_training.KINDS}}
+    return text.format(last=last, ends=listed(ends), chance=1 / reach_training.LABELS)

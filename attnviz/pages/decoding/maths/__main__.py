@@ -9,7 +9,6 @@ import torch
 from attnviz.models.loading import availabilities, load
 from attnviz.pages.decoding.maths import prefill_and_decode
 from attnviz.pages.decoding.maths.decoders import CORE, CoreDecoder, Decoder, ModelDecoder
-from attnviz.pages.decoding.maths.prefill_and_decode import measure
 
 
 def main(model: str | None) -> None:
@@ -18,7 +17,7 @@ def main(model: str | None) -> None:
     here = [s.entry.id for s in availabilities() if s.on_this_machine and s.entry.kind == "decoder"]
     for name in [model] if model else [*here, CORE]:
         decoder: Decoder = CoreDecoder() if name == CORE else ModelDecoder(load(name))
-        *_partial, whole = measure(decoder)
+        *_partial, whole = prefill_and_decode.measure(decoder)
         prefill_and_decode.keep(name, whole)
         print(f"{name}: {len(whole.points)} passes measured, kept in {prefill_and_decode.path_of(name)}")
 

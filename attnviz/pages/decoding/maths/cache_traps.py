@@ -6,7 +6,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from attnviz.base.message import Message, Problem, Several
+from attnviz.base.message import Message
+from attnviz.core.rope import rotate
 from attnviz.runs.traps import TOP_LEFT, Outcome, Trap, error_of, largest_gap, picture, source
 from attnviz.runs.word_vectors import WIDTH, Sentence
 
@@ -22,10 +23,7 @@ def right_unshifted_positions(new: Tensor, cached: Tensor) -> Tensor:
 
 def rotated(x: Tensor, positions: Tensor) -> Tensor:
     """RoPE on queries or keys, (T, D): pairs of coordinates turned by their position."""
-    angle = positions[:, None] / 100.0 ** (torch.arange(0, WIDTH, 2) / WIDTH)
-    even, odd = x[:, 0::2], x[:, 1::2]
-    turned = (even * angle.cos() - odd * angle.sin(), even * angle.sin() + odd * angle.cos())
-    return torch.stack(turned, -1).flatten(1)
+    return rotate(x, positions[:, None] / 100.0 ** (torch.arange(0, WIDTH, 2) / WIDTH), "interleaved")
 
 
 def rotated_weights(q: Tensor, k: Tensor, cached: Tensor, positions: Tensor) -> Tensor:
@@ -46,9 +44,7 @@ def run_unshifted_positions(s: Sentence) -> Outcome:
     whole = rotated_weights(s.q, s.k, s.k[:0], torch.arange(len(s)))[-new:]
     allowed = torch.ones(new, len(s), dtype=torch.bool).tril(len(s) - new)
     own = slice(len(s) - new, None)
-    same = largest_gap(
-        bad[:, own] / bad[:, own].sum(-1, keepdim=True), good[:, own] / good[:, own].sum(-1, keepdim=True)
-    )
+    same = largest_gap(*(each[:, own] / each[:, own].sum(-1, keepdim=True) for each in (bad, good)))
     return Outcome(
         picture(bad, s.words[-new:], s.words, allowed=allowed),
         picture(good, s.words[-new:], s.words, allowed=allowed),
@@ -80,19 +76,6 @@ def run_unshifted_positions(s: Sentence) -> Outcome:
     )
 
 
-UNSHIFTED_POSITIONS = Trap(
-    "unshifted_positions",
-    Message("A cache, positions not shifted"),
-    Message(
-        "Keys are rotated before they are cached. New tokens must go on counting where the cache ends; counted from 0 "
-        "again, they stand among the first words of the prompt."
-    ),
-    (wrong_unshifted_positions,),
-    (right_unshifted_positions,),
-    run_unshifted_positions,
-)
-
-
 # New keys and values appended along the heads, not along the tokens.
 def wrong_dimension(cached: Tensor, new: Tensor) -> Tensor:
     """Keys or values (heads, tokens, width)."""
@@ -107,13 +90,8 @@ def right_dimension(cached: Tensor, new: Tensor) -> Tensor:
 def run_dimension(s: Sentence) -> Outcome:
     half = len(s) // 2
     if not half:
-        alone = torch.ones(1, 1)
-        return Outcome(
-            picture(alone, s.words),
-            picture(alone, s.words),
-            0.0,
-            (Message("With one word there is no cache yet."),),
-        )
+        alone = picture(torch.ones(1, 1), s.words)
+        return Outcome(alone, alone, 0.0, (Message("With one word there is no cache yet."),))
     words = s.words[-2 * half :]  # the first half is cached, the second comes as a chunk of the same length
     q, k = s.q[-half:][None], s.k[-2 * half :][None]
     allowed = torch.ones(half, 2 * half, dtype=torch.bool).tril(half)
@@ -122,14 +100,10 @@ def run_dimension(s: Sentence) -> Outcome:
         q, wrong_dimension(k[:, :half], k[:, half:]), allowed[:, half:]
     )  # (2, half, half): one head became two
     bad = torch.cat([torch.zeros(half, half), both[1]], -1)
+    seen = allowed & (torch.arange(2 * half) >= half)
     error = error_of(wrong_dimension, k[:, : 2 * half - 1], k[:, -1:])
     return Outcome(
-        picture(
-            bad,
-            words[-half:],
-            words,
-            allowed=torch.cat([torch.zeros(half, half, dtype=torch.bool), allowed[:, half:]], 1),
-        ),
+        picture(bad, words[-half:], words, allowed=seen),
         picture(good, words[-half:], words, allowed=allowed),
         largest_gap(bad, good),
         (
@@ -155,28 +129,32 @@ def weights(q: Tensor, k: Tensor, allowed: Tensor) -> Tensor:
     return F.scaled_dot_product_attention(q.expand(len(k), -1, -1), k, values, attn_mask=allowed)
 
 
-WRONG_DIMENSION = Trap(
-    "wrong_dimension",
-    Message("Keys appended in the wrong dimension"),
-    Message(
-        "The tokens' axis of keys and values is the second from the end. With dim=0, or dim=1 where there is a batch "
-        "axis too, the new keys become new heads: a chunk as long as the cache passes, and q broadcasts."
+_ALL = (
+    TOP_LEFT,  # a trap of masks as much as of caches
+    Trap(
+        "unshifted_positions",
+        Message("A cache, positions not shifted"),
+        Message(
+            "Keys are rotated before they are cached. New tokens must go on counting where the cache ends; counted "
+            "from 0 again, they stand among the first words of the prompt."
+        ),
+        (wrong_unshifted_positions,),
+        (right_unshifted_positions,),
+        run_unshifted_positions,
     ),
-    (wrong_dimension,),
-    (right_dimension,),
-    run_dimension,
+    Trap(
+        "wrong_dimension",
+        Message("Keys appended in the wrong dimension"),
+        Message(
+            "The tokens' axis of keys and values is the second from the end. With dim=0, or dim=1 where there is a "
+            "batch axis too, the new keys become new heads: a chunk as long as the cache passes, and q broadcasts."
+        ),
+        (wrong_dimension,),
+        (right_dimension,),
+        run_dimension,
+    ),
 )
-
-
-#: the first one is a trap of masks as much as of caches
-CACHE_TRAPS: dict[str, Trap] = {trap.id: trap for trap in (TOP_LEFT, UNSHIFTED_POSITIONS, WRONG_DIMENSION)}
-
-
-def run(trap: str, sentence: Sentence) -> Outcome:
-    """Both pieces of code of one trap, on one sentence."""
-    if trap not in CACHE_TRAPS:
-        raise Problem("There is no trap {trap}; choose one of {known}.", trap=repr(trap), known=Several(CACHE_TRAPS))
-    return CACHE_TRAPS[trap].run(sentence)
+CACHE_TRAPS: dict[str, Trap] = {trap.id: trap for trap in _ALL}
 
 
 def program(trap: Trap, words: tuple[str, ...], seed: int) -> str | None:
@@ -184,7 +162,7 @@ def program(trap: Trap, words: tuple[str, ...], seed: int) -> str | None:
 
     None where the sentence is too short for the mistake.
     """
-    if trap is WRONG_DIMENSION and len(words) < 2:
+    if trap.id == "wrong_dimension" and len(words) < 2:
         return None
     helpers, compared = _COMPARED[trap.id]
     parts = [_VECTORS.format(words=words, seed=seed), source(helpers), trap.wrong_code, trap.right_code]
@@ -195,6 +173,7 @@ def program(trap: Trap, words: tuple[str, ...], seed: int) -> str | None:
 _VECTORS = """\
 import torch
 import torch.nn.functional as F
+from attnviz.core.rope import rotate
 from attnviz.runs.word_vectors import WIDTH, sentence
 from torch import Tensor
 

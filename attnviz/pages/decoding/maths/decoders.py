@@ -1,10 +1,13 @@
-"""What writes: a trained decoder, or a small one of the core with random weights, both by the same few methods."""
+"""What writes: a trained decoder, or a small one of the core with random weights, both by the same few methods.
+
+`context` is how many tokens a decoder can take in all; `weights_are` is "trained", "random" or "unknown".
+"""
 
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass
-from typing import Any, Protocol
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -12,11 +15,9 @@ from torch import Tensor, nn
 
 from attnviz.base.message import Message, Problem
 from attnviz.core.attention import scale_factor
-from attnviz.core.costs import kv_bytes
 from attnviz.core.decoder import ByteDecoder
 from attnviz.core.heads import HeadLayout
 from attnviz.core.modules import KeyValueSource
-from attnviz.models.architecture import Architecture
 from attnviz.models.capture import AnswerLayer, CachedPass, Logits, RecordedLayer, pass_with_cache
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.tokens import encode, token_label
@@ -34,39 +35,6 @@ class Prompt:
     ids: tuple[int, ...]
     labels: tuple[str, ...]
     notices: tuple[Message, ...] = ()
-
-
-class Decoder(Protocol):
-    """What the lessons of this package need of a decoder."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def weights_are(self) -> str:
-        """ "trained", "random" or "unknown"."""
-
-    @property
-    def context(self) -> int:
-        """Tokens that it can take in all."""
-
-    def read(self, text: str) -> Prompt: ...
-    def label(self, token: int) -> str: ...
-    def process(
-        self,
-        ids: tuple[int, ...],
-        cache: Any = None,
-        *,
-        keep: bool = True,
-        answer_layer: AnswerLayer | None = None,
-        logits: Logits = "last",
-    ) -> CachedPass:
-        """Process the new tokens after those in `cache`; see `attnviz.models.capture.pass_with_cache`."""
-
-    def copied(self, cache: Any) -> Any:
-        """A copy of the cache, to go on from it more than once."""
-
-    def matrices(self) -> tuple[int, int]:
-        """Entries of the matrices that each token is multiplied by, without the head's; and of the head's."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,8 +56,7 @@ class ModelDecoder:
         return self.loaded.max_tokens
 
     def read(self, text: str) -> Prompt:
-        if not text.strip():
-            raise Problem("The prompt is empty: type at least one word")
+        _require_words(text)
         tokens = encode(self.loaded, text)
         return Prompt(tokens.ids, tokens.labels, tokens.notices)
 
@@ -106,26 +73,19 @@ class ModelDecoder:
         answer_layer: AnswerLayer | None = None,
         logits: Logits = "last",
     ) -> CachedPass:
+        """Process the new tokens after those in `cache`; see `attnviz.models.capture.pass_with_cache`."""
         given = torch.tensor([ids], device=self.loaded.model.device)
         return pass_with_cache(self.loaded.model, given, cache, keep=keep, answer_layer=answer_layer, logits=logits)
 
-    def copied(self, cache: Any) -> Any:
-        return copy.deepcopy(cache)
-
     def matrices(self) -> tuple[int, int]:
+        """Entries of the matrices that each token is multiplied by, without the head's; and of the head's."""
         model: Any = self.loaded.model
-        head = model.get_output_embeddings()
-        tables = {id(p) for m in model.modules() if isinstance(m, nn.Embedding) for p in m.parameters()}
-        head_weight = None if head is None else head.weight
-        body = sum(
-            p.numel()
-            for p in model.parameters()
-            if p.dim() == 2 and id(p) not in tables and p is not head_weight  # vectors are biases and norms
-        )
-        return body, 0 if head_weight is None else head_weight.numel()
-
-    def architecture(self) -> Architecture:
-        return Architecture.from_config(self.loaded.model.config, self.name)
+        head = [each.weight for each in (model.get_output_embeddings(),) if each is not None]
+        tables = [p for m in model.modules() if isinstance(m, nn.Embedding) for p in m.parameters()]
+        others = {id(p) for p in (*tables, *head)}
+        # vectors are biases and norms
+        body = sum(p.numel() for p in model.parameters() if p.dim() == 2 and id(p) not in others)
+        return body, sum(p.numel() for p in head)
 
 
 class CoreDecoder:
@@ -140,8 +100,7 @@ class CoreDecoder:
         self.model = ByteDecoder(CORE_LAYOUT, CORE_LAYERS, seed).eval()
 
     def read(self, text: str) -> Prompt:
-        if not text.strip():
-            raise Problem("The prompt is empty: type at least one word")
+        _require_words(text)
         ids = tuple(text.encode("utf-8", "replace"))
         return Prompt(ids, tuple(self.label(each) for each in ids))
 
@@ -162,31 +121,35 @@ class CoreDecoder:
         layers: list[RecordedLayer] = []
 
         def attend_as(index: int, source: KeyValueSource) -> Tensor:
-            layers.append(_recorded(index, source))
-            return (
-                layers[-1].stages_of(list(range(CORE_LAYOUT.n_heads))).output
-                if answer_layer is None
-                else (answer_layer(layers[-1]))
-            )
+            mask = None if source.mask is None else source.mask[None, None]
+            scale, name = scale_factor(source.scale, source.q.shape[-1]), f"blocks.{index}"
+            layer = RecordedLayer("decoder", "self", index, name, scale, source.q, source.k, source.v, allowed=mask)
+            layers.append(layer)
+            answer = answer_layer or (lambda layer: layer.stages_of(list(range(CORE_LAYOUT.n_heads))).output)
+            return answer(layer)
 
-        found = self.model(torch.tensor([ids]), caches, attend_as)[0]
-        return CachedPass(tuple(layers), found if logits == "all" else found[-1], caches)
-
-    def copied(self, cache: Any) -> Any:
-        return copy.deepcopy(cache)
+        every = self.model(torch.tensor([ids]), caches, attend_as)[0]
+        return CachedPass(tuple(layers), every if logits == "all" else every[-1], caches)
 
     def matrices(self) -> tuple[int, int]:
         blocks = sum(p.numel() for p in self.model.blocks.parameters() if p.dim() == 2)
         return blocks, self.model.embedding.weight.numel()
 
-    def cache_bytes(self, tokens: int) -> int:
-        return CORE_LAYERS * kv_bytes(CORE_LAYOUT, tokens, dtype="float32")
+
+Decoder = ModelDecoder | CoreDecoder
 
 
-def _recorded(index: int, source: KeyValueSource) -> RecordedLayer:
-    mask = None if source.mask is None else source.mask[None, None]
-    scale = scale_factor(source.scale, source.q.shape[-1])
-    return RecordedLayer("decoder", "self", index, f"blocks.{index}", scale, source.q, source.k, source.v, allowed=mask)
+def _require_words(text: str) -> None:
+    if not text.strip():
+        raise Problem("The prompt is empty: type at least one word")
+
+
+def qkv(layer: RecordedLayer) -> tuple[Tensor, Tensor, Tensor]:
+    """q, k and v of a layer, which every layer of these decoders has."""
+    assert layer.q is not None
+    assert layer.k is not None
+    assert layer.v is not None
+    return layer.q, layer.k, layer.v
 
 
 # A text read by a decoder: the first part at once, the rest as if it were written, with the cache changed.
@@ -216,7 +179,7 @@ class Reading:
 
     def rest(self, answer_layer: AnswerLayer | None = None) -> tuple[Tensor, tuple[RecordedLayer, ...]]:
         """Logits (rest, V) of the tokens after the prompt, the attention of each layer answered by `answer_layer`."""
-        fresh = self.decoder.copied(self.cache)
+        fresh = copy.deepcopy(self.cache)
         made = self.decoder.process(self.ids[self.prompt :], fresh, answer_layer=answer_layer, logits="all")
         return made.logits, made.layers
 
@@ -233,14 +196,13 @@ class MovedPredictions:
 
 def read(decoder: Decoder, text: str, share: float = 0.5) -> Reading:
     """Process the first `share` of the text; the text is cut where it is longer than this lesson reads."""
-    found = decoder.read(text)
+    whole = decoder.read(text)
     room = min(LONGEST, decoder.context)
-    ids, labels = found.ids[:room], found.labels[:room]
+    ids, labels, notices = whole.ids[:room], whole.labels[:room], whole.notices
     if len(ids) < LEAST:
         raise Problem("Tokens in the text: {n}; this takes at least {least}: type more", n=len(ids), least=LEAST)
-    notices = found.notices
-    if len(found.ids) > room:
-        cut = Message("The first {room} tokens of the text are read, of {n}", {"room": room, "n": len(found.ids)})
+    if len(whole.ids) > room:
+        cut = Message("The first {room} tokens of the text are read, of {n}", {"room": room, "n": len(whole.ids)})
         notices = (*notices, cut)
     prompt = min(max(2, round(share * len(ids))), len(ids) - 2)
     first = decoder.process(ids[:prompt])
@@ -254,7 +216,7 @@ def read(decoder: Decoder, text: str, share: float = 0.5) -> Reading:
                 name=decoder.name,
                 kept=layer.shape[3] - layer.shape[2] + 1,  # its last ones before the new tokens, and the first of these
             )
-    return Reading(decoder, ids, labels, prompt, first.cache, first.layers, logits, notices)
+    return replace(reading, logits=logits)
 
 
 def moved(reading: Reading, logits: Tensor) -> MovedPredictions:

@@ -12,9 +12,9 @@ from attnviz.pages.decoding.maths.prefill_and_decode import PassPoint
 
 def steps(model: str, config: token_by_token.Config, result: token_by_token.Result) -> str:
     """Generate with a cache, and check each step's logits against a pass without one."""
-    prompt = _core_prompt(config) if model == CORE else _model_prompt(model, config)
+    beginning = _core_prompt(config) if model == CORE else _model_prompt(model, config)
     written = [step.token for step in result.steps if step.token is not None]
-    return f"""{prompt}
+    return f"""{beginning}
 written = {written}  # what was written above, token by token
 cache, new, worst = None, ids, 0.0
 with torch.no_grad():
@@ -32,8 +32,7 @@ print(f"largest difference of a logit: {{worst:.1e}}")
 def growing(result: growing_bytes.Result, at: int) -> str:
     """Llama-3.1-8B's cache at one place of the film, as tensors of its shape without memory."""
     tokens, bits = result.tokens[at], PLAIN_BITS[result.config.dtype]
-    schemes = result.models[-1].schemes
-    heads = {scheme.name: scheme.kv_heads for scheme in schemes if scheme.kv_heads}
+    heads = {scheme.name: scheme.kv_heads for scheme in result.models[-1].schemes if scheme.kv_heads}
     return f"""\
 import torch
 

@@ -7,11 +7,11 @@ from typing import Literal
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from attnviz.base.message import Problem
 from attnviz.models.architecture import Architecture, as_latent, has_heads, shared_otherwise
 from attnviz.models.capture import RecordedLayer
+from attnviz.pages.decoding.maths.decoders import qkv
 
 BESIDE, BESIDE_NAME = "llama-3.1-8b", "Llama-3.1-8B"
 POINTS = 128
@@ -44,9 +44,6 @@ class GrowingModel:
     name: str
     schemes: tuple[GrowingScheme, ...]
 
-    def scheme(self, name: SchemeName) -> GrowingScheme:
-        return next(scheme for scheme in self.schemes if scheme.name == name)
-
 
 @dataclass(frozen=True, eq=False)
 class Result:
@@ -58,12 +55,8 @@ class Result:
 def run(small: Architecture, config: Config) -> Result:
     """Both models' caches at POINTS + 1 evenly spaced numbers of tokens; exact bytes."""
     grid = tuple(int(n) for n in np.unique(np.linspace(0, config.tokens, POINTS + 1).round()))
-    beside = Architecture.preset(BESIDE)
-    models = (
-        _model(small, small.name, grid, config.dtype),
-        _model(beside, BESIDE_NAME, grid, config.dtype),
-    )
-    return Result(config, grid, models)
+    both = ((small, small.name), (Architecture.preset(BESIDE), BESIDE_NAME))
+    return Result(config, grid, tuple(_model(arch, name, grid, config.dtype) for arch, name in both))
 
 
 def _model(arch: Architecture, name: str, grid: tuple[int, ...], dtype: str) -> GrowingModel:
@@ -72,25 +65,21 @@ def _model(arch: Architecture, name: str, grid: tuple[int, ...], dtype: str) -> 
         raise Problem("{model} has no layer with keys and values of its own", model=arch.name)
     heads, own = layer.n_heads, layer.n_kv_heads
     shared = own if 1 < own < heads else next((g for g in range(heads // 2, 1, -1) if heads % g == 0), 0)
-    made: list[tuple[SchemeName, int, Architecture]] = [("MHA", heads, shared_otherwise(arch, heads))]
-    if shared:
-        made.append(("GQA", shared, shared_otherwise(arch, shared)))
-    made.append(("MQA", 1, shared_otherwise(arch, 1)))
+    counts: dict[SchemeName, int] = {"MHA": heads, "GQA": shared, "MQA": 1}
+    ways = {scheme: (g, shared_otherwise(arch, g)) for scheme, g in counts.items() if g}
     rotary = max(2, int(layer.d_head * ROTARY_HEADS))
-    made.append(("MLA", 0, as_latent(shared_otherwise(arch, heads), LATENT_HEADS * layer.d_head, rotary)))
-    return GrowingModel(
-        name,
-        tuple(
-            GrowingScheme(
-                scheme,
-                groups,
-                groups == own,
-                tuple(way.kv_cache_bytes(n, dtype=dtype) for n in grid),
-                way.kv_cache_bytes(1, dtype=dtype),
-            )
-            for scheme, groups, way in made
-        ),
+    ways["MLA"] = 0, as_latent(shared_otherwise(arch, heads), LATENT_HEADS * layer.d_head, rotary)
+    schemes = (
+        GrowingScheme(
+            scheme,
+            g,
+            g == own,
+            tuple(way.kv_cache_bytes(n, dtype=dtype) for n in grid),
+            way.kv_cache_bytes(1, dtype=dtype),
+        )
+        for scheme, (g, way) in ways.items()
     )
+    return GrowingModel(name, tuple(schemes))
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,51 +101,36 @@ class LayerTensors:
 
     def output(self, head: int) -> np.ndarray:
         """(T, Dv): what one query head gives each token."""
-        found: np.ndarray = self.weights[head] @ self.v[self.kv_head_of(head)]
-        return found
+        return self.weights[head] @ self.v[self.kv_head_of(head)]
 
 
 class GrownTensors:
     """Takes the layers of each pass; the new rows are those of its queries."""
 
     def __init__(self) -> None:
-        self._passes: list[tuple[RecordedLayer, ...]] = []
+        self._scales: list[float] = []
         self._rows: list[list[tuple[np.ndarray, ...]]] = []  # of each pass, of each layer: q, k, v, weights
-        self._tokens = 0
 
     def take(self, layers: tuple[RecordedLayer, ...]) -> None:
-        self._passes = [layers]
+        self._scales = [layer.scale for layer in layers]
         self._rows.append([_rows_of(layer) for layer in layers])
-        self._tokens += layers[0].shape[2]
-
-    def bytes_by_layer(self) -> tuple[tuple[int, int], ...]:
-        """Bytes of the keys and of the values that each layer holds after the newest pass."""
-        return tuple((_held(layer.k), _held(layer.v)) for layer in self._passes[-1])
 
     def layers(self) -> tuple[LayerTensors, ...]:
-        return tuple(
-            _joined(layer.scale, [rows[n] for rows in self._rows], self._tokens)
-            for n, layer in enumerate(self._passes[-1])
-        )
+        by_layer = zip(*self._rows, strict=True)
+        return tuple(_joined(scale, rows) for scale, rows in zip(self._scales, by_layer, strict=True))
 
 
-def _held(tensor: Tensor | None) -> int:
-    return 0 if tensor is None else tensor.nbytes
-
-
+@torch.no_grad()
 def _rows_of(layer: RecordedLayer) -> tuple[np.ndarray, ...]:
-    assert layer.q is not None
-    assert layer.k is not None
-    assert layer.v is not None
+    q, k, v = qkv(layer)
     new = layer.shape[2]
-    with torch.no_grad():
-        parts = layer.q[0], layer.k[0, :, -new:], layer.v[0, :, -new:], layer.weights()[0]
+    parts = q[0], k[0, :, -new:], v[0, :, -new:], layer.weights()[0]
     return tuple(part.float().cpu().numpy() for part in parts)
 
 
-def _joined(scale: float, rows: list[tuple[np.ndarray, ...]], tokens: int) -> LayerTensors:
+def _joined(scale: float, rows: tuple[tuple[np.ndarray, ...], ...]) -> LayerTensors:
     q, k, v = (np.concatenate([part[n] for part in rows], 1) for n in range(3))
-    weights = np.zeros((len(q), tokens, tokens), np.float32)
+    weights = np.zeros((len(q), q.shape[1], q.shape[1]), np.float32)
     seen = 0
     for *_qkv, part in rows:
         seen, start = seen + part.shape[1], seen

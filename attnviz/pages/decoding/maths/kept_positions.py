@@ -17,9 +17,9 @@ from torch import Tensor
 from attnviz.base.message import Message
 from attnviz.core.attention import attend
 from attnviz.core.cache import EVICTION_KINDS, Eviction, EvictionKind, HeavyHitters, kept_by_position
-from attnviz.models.capture import AnswerLayer, RecordedLayer
+from attnviz.models.capture import RecordedLayer
 from attnviz.models.catalogue import CATALOGUE
-from attnviz.pages.decoding.maths.decoders import Decoder, MovedPredictions, Reading, moved, read
+from attnviz.pages.decoding.maths.decoders import Decoder, MovedPredictions, Reading, moved, qkv, read
 
 POLICIES: tuple[EvictionKind, ...] = tuple(kind for kind in EVICTION_KINDS if kind != "full")  #: that evict
 BUDGETS = (16, 64, 4, 32, 8, 128)  #: in the order in which they are computed
@@ -50,7 +50,7 @@ class Result:
     prompt: int
     budgets: tuple[int, ...]
     kept: tuple[Kept, ...]
-    full: MovedPredictions
+    full_loss: float  #: with everything kept
     full_bytes: int
     notices: tuple[Message, ...]
 
@@ -76,22 +76,17 @@ class Result:
 
     def at(self, kind: EvictionKind, budget: int) -> Kept | None:
         """One policy at one budget; everything kept is the same at any. None while it is still to come."""
-        found = (each for each in self.of(kind) if kind == "full" or each.policy.budget == budget)
-        return next(found, None)
-
-
-def budgets_for(total: int) -> tuple[int, ...]:
-    """The budgets that are smaller than the text; with all of it kept, nothing moves."""
-    return tuple(n for n in BUDGETS if n < total)
+        return next((each for each in self.of(kind) if kind == "full" or each.policy.budget == budget), None)
 
 
 def run(decoder: Decoder, config: Config) -> Iterator[Result]:
     """Yield after each policy and budget."""
     reading = read(decoder, config.text)
-    budgets = budgets_for(reading.total)
-    position = sum(_bytes_per_position(layer) for layer in reading.layers)
+    budgets = tuple(n for n in BUDGETS if n < reading.total)  # with all of the text kept, nothing moves
+    pairs = [qkv(layer)[1:] for layer in reading.layers]
+    position = sum((k.nbytes + v.nbytes) // k.shape[2] for k, v in pairs)  # bytes that one takes in all layers
     wanted = [Eviction("full", reading.total), *(Eviction(kind, n, config.seed) for n in budgets for kind in POLICIES)]
-    unchanged = moved(reading, reading.logits)
+    full_loss = moved(reading, reading.logits).loss
     kept: list[Kept] = []
     for policy in wanted:
         logits, positions = decode(reading, policy)
@@ -102,7 +97,7 @@ def run(decoder: Decoder, config: Config) -> Iterator[Result]:
             reading.prompt,
             budgets,
             tuple(kept),
-            unchanged,
+            full_loss,
             position * reading.total,
             reading.notices,
         )
@@ -111,27 +106,16 @@ def run(decoder: Decoder, config: Config) -> Iterator[Result]:
 def decode(reading: Reading, policy: Eviction) -> tuple[Tensor, np.ndarray]:
     """The rest of the text under a policy: logits (rest, V), and what was kept (L, G or 1, rest, total)."""
     positions: list[np.ndarray] = []
-    logits, _layers = reading.rest(_answering(reading, policy, positions))
-    return logits, np.stack(positions)
-
-
-def _answering(reading: Reading, policy: Eviction, positions: list[np.ndarray]) -> AnswerLayer:
-    """Attention over what the policy keeps, layer after layer; what it keeps is added to `positions`."""
     fixed = None if policy.looks else kept_by_position(policy, reading.prompt, reading.total)[None]
 
     def answer(layer: RecordedLayer) -> Tensor:
         kept = _heavy(reading, layer, policy.budget) if fixed is None else fixed.to(layer.device)
-        positions.append(kept.cpu().numpy())
-        return attend_to(layer, kept)
+        positions.append(kept.cpu().numpy())  # (G or 1, Q, K)
+        mask = layer.mask & kept.repeat_interleave(1 if len(kept) == 1 else layer.n_heads // len(kept), 0)
+        return layer.stages_of(list(range(layer.n_heads)), mask).output
 
-    return answer
-
-
-def attend_to(layer: RecordedLayer, kept: Tensor) -> Tensor:
-    """(B, H, Q, Dv): the layer's attention, narrowed to `kept` (G or 1, Q, K)."""
-    per_kv = 1 if len(kept) == 1 else layer.n_heads // len(kept)
-    mask = layer.mask & kept.repeat_interleave(per_kv, 0)
-    return layer.stages_of(list(range(layer.n_heads)), mask).output
+    logits, _layers = reading.rest(answer)
+    return logits, np.stack(positions)
 
 
 def _heavy(reading: Reading, layer: RecordedLayer, budget: int) -> Tensor:
@@ -139,26 +123,16 @@ def _heavy(reading: Reading, layer: RecordedLayer, budget: int) -> Tensor:
     groups, total = layer.n_kv_heads, reading.total
     weights = reading.layers[layer.index].weights()[0].sum(1)  # (H, prompt): drawn by each position of the prompt
     hitters = HeavyHitters(budget, weights.unflatten(0, (groups, -1)).sum(1).cpu(), total)
-    assert layer.q is not None
-    assert layer.k is not None
-    assert layer.v is not None
+    q, k, v = (part.float() for part in qkv(layer))
     rows = []
     for row in range(total - reading.prompt):
         kept = hitters.keep(reading.prompt + row)
         mask = layer.mask[..., row : row + 1, :] & kept.repeat_interleave(layer.n_heads // groups, 0)[:, None]
         bias = None if layer.bias is None else layer.bias[..., row : row + 1, :]
-        narrow = layer.q[:, :, row : row + 1].float(), layer.k.float(), layer.v[..., :0].float()
-        made = attend(*narrow, mask, layer.scale, bias, layer.softcap, layer.sinks)
+        made = attend(q[:, :, row : row + 1], k, v[..., :0], mask, layer.scale, bias, layer.softcap, layer.sinks)
         hitters.draw(made.weights[0, :, 0].cpu())
         rows.append(kept)
     return torch.stack(rows, 1)
-
-
-def _bytes_per_position(layer: RecordedLayer) -> int:
-    """Bytes that one position takes in one layer's cache."""
-    assert layer.k is not None
-    assert layer.v is not None
-    return (layer.k.nbytes + layer.v.nbytes) // layer.k.shape[2]
 
 
 # The policies' result for the page's own example, computed beforehand: some 20 passes that nobody has to wait for.
@@ -172,17 +146,16 @@ FILE = "prepared_policies.npz"
 def find(model: str, config: Config) -> Result | None:
     """The prepared result, where there is one for this model and these settings."""
     header, arrays = _held()
-    asked = {"format": FORMAT, "model": model, "weights": weights_of(model), "text": config.text, "seed": config.seed}
-    if {name: header.get(name) for name in asked} != asked:
+    wanted = {"format": FORMAT, "model": model, "weights": weights_of(model), "text": config.text, "seed": config.seed}
+    if not wanted.items() <= header.items():
         return None
-    kept = tuple(_kept(n, each, header, arrays) for n, each in enumerate(header["policies"]))
     return Result(
         config,
         tuple(header["labels"]),
         header["prompt"],
         tuple(header["budgets"]),
-        kept,
-        MovedPredictions(arrays["zero"], arrays["zero"], arrays["zero"] == 0, header["full_loss"]),
+        tuple(_kept(n, each, header, arrays) for n, each in enumerate(header["policies"])),
+        header["full_loss"],
         header["full_bytes"],
         (),
     )
@@ -190,7 +163,7 @@ def find(model: str, config: Config) -> Result | None:
 
 def packed(model: str, result: Result) -> bytes:
     """The file's contents for a complete result."""
-    arrays: dict[str, np.ndarray] = {"zero": np.zeros(result.total - result.prompt)}
+    arrays: dict[str, np.ndarray] = {}
     for n, each in enumerate(result.kept):
         arrays[f"kl{n}"] = each.moved.kl
         arrays[f"largest{n}"] = each.moved.largest
@@ -206,7 +179,7 @@ def packed(model: str, result: Result) -> bytes:
         "labels": result.labels,
         "prompt": result.prompt,
         "budgets": result.budgets,
-        "full_loss": result.full.loss,
+        "full_loss": result.full_loss,
         "full_bytes": result.full_bytes,
         "policies": [
             {
@@ -245,11 +218,10 @@ def _held() -> tuple[dict[str, Any], dict[str, np.ndarray]]:
 def _kept(n: int, each: dict[str, Any], header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Kept:
     policy = Eviction(each["kind"], each["budget"], header["seed"])
     moved = MovedPredictions(arrays[f"kl{n}"], arrays[f"largest{n}"], arrays[f"same{n}"], each["loss"])
-    return Kept(policy, moved, _positions(policy, each["shape"], header, arrays.get(f"positions{n}")), each["bytes"])
-
-
-def _positions(policy: Eviction, shape: list[int], header: dict[str, Any], bits: np.ndarray | None) -> np.ndarray:
-    if bits is not None:
-        return np.unpackbits(bits, count=int(np.prod(shape))).astype(bool).reshape(shape)
-    fixed = kept_by_position(policy, header["prompt"], len(header["labels"]))
-    return torch.broadcast_to(fixed, shape).numpy()
+    if policy.looks:
+        bits = np.unpackbits(arrays[f"positions{n}"], count=int(np.prod(each["shape"])))
+        positions = bits.astype(bool).reshape(each["shape"])
+    else:
+        fixed = kept_by_position(policy, header["prompt"], len(header["labels"]))
+        positions = torch.broadcast_to(fixed, each["shape"]).numpy()
+    return Kept(policy, moved, positions, each["bytes"])

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import time
-from collections.abc import Iterator
+import timeit
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,7 +19,7 @@ from attnviz.core.costs import pairs
 from attnviz.core.roofline import DecodingStep, Machine, decode_step, processor_name
 from attnviz.models.capture import RecordedLayer
 from attnviz.models.settings import current
-from attnviz.pages.decoding.maths.decoders import Decoder
+from attnviz.pages.decoding.maths.decoders import Decoder, qkv
 
 PassKind = Literal["prefill", "decode"]
 PROMPTS = (1, 4, 16, 64, 128)  #: tokens of a prompt, processed in one pass
@@ -72,12 +74,7 @@ class Measured:
 def by_formula(decoder: Decoder, number_bytes: int) -> tuple[PassPoint, ...]:
     """All passes without running them, for a machine that keeps weights and cache at `number_bytes` a number."""
     body, head = decoder.matrices()
-    probe = decoder.process(_ids(1))
-    heads = [
-        (layer.shape[1], layer.q.shape[-1] + layer.v.shape[-1], layer.n_kv_heads)
-        for layer in probe.layers
-        if layer.q is not None and layer.v is not None
-    ]
+    heads = [(layer.shape[1], _width(layer), layer.n_kv_heads) for layer in decoder.process(_ids(1)).layers]
 
     def point(kind: PassKind, new: int, context: int) -> PassPoint:
         attention = sum(2 * h * new * context * width for h, width, _g in heads)
@@ -93,28 +90,26 @@ def by_formula(decoder: Decoder, number_bytes: int) -> tuple[PassPoint, ...]:
 def measure(decoder: Decoder) -> Iterator[Measured]:
     """Time the machine, then every pass; float32, one after another, the best of several rounds."""
     points: list[PassPoint] = []
-    prompts = [n for n in PROMPTS if n <= decoder.context]
-    contexts = [n for n in CONTEXTS if n < decoder.context]
     machine = _machine()
+    passes = [
+        *((n, 0) for n in PROMPTS if n <= decoder.context),
+        *((1, n) for n in CONTEXTS if n < decoder.context),
+    ]
     weights = 4 * sum(decoder.matrices())
-    for tokens, context in [(n, 0) for n in prompts] + [(1, n) for n in contexts]:
+    for tokens, context in passes:
         cache = decoder.process(_ids(context)).cache if context else None
         points.append(_timed(decoder, tokens, context, cache, weights))
-        yield Measured(machine, tuple(points), len(prompts) + len(contexts))
+        yield Measured(machine, tuple(points), len(passes))
 
 
 def _timed(decoder: Decoder, tokens: int, context: int, cache: object, weights: int) -> PassPoint:
     took = []
     for _ in range(ROUNDS):
-        held = decoder.copied(cache) if context else None
+        fresh = copy.deepcopy(cache)
         began = time.perf_counter()
-        made = decoder.process(_ids(tokens), held)
+        made = decoder.process(_ids(tokens), fresh)
         took.append(time.perf_counter() - began)
-    read = 0
-    for layer in made.layers:
-        assert layer.k is not None
-        assert layer.v is not None
-        read += (layer.k.nbytes + layer.v.nbytes) * context // (context + tokens)
+    read = sum(sum(part.nbytes for part in qkv(layer)[1:]) * context // (context + tokens) for layer in made.layers)
     kind: PassKind = "decode" if context else "prefill"
     flops = pass_flops(decoder, made.layers, tokens)
     return PassPoint(kind, tokens, context + tokens, flops, weights + read, min(took))
@@ -130,14 +125,9 @@ def _machine() -> Machine:
     return Machine(int(peak), int(bandwidth), 1 << 30)
 
 
-def _best(run: object) -> float:
-    assert callable(run)
-    took = []
-    for _ in range(ROUNDS + 2):
-        began = time.perf_counter()
-        run()
-        took.append(time.perf_counter() - began)
-    return min(took)
+def _best(run: Callable[[], object]) -> float:
+    """Seconds of the fastest of several runs."""
+    return min(timeit.repeat(run, number=1, repeat=ROUNDS + 2))
 
 
 def _ids(count: int) -> tuple[int, ...]:
@@ -160,27 +150,17 @@ def pass_flops(decoder: Decoder, layers: tuple[RecordedLayer, ...], new: int) ->
     The head's matrix is multiplied once, for the last token alone. Biases, norms and softmax are not counted.
     """
     body, head = decoder.matrices()
-    return 2 * (new * body + head) + sum(_attention(layer) for layer in layers)
+    attention = sum(2 * layer.shape[1] * pairs(*layer.shape[2:]) * _width(layer) for layer in layers)
+    return 2 * (new * body + head) + attention
 
 
-def _attention(layer: RecordedLayer) -> int:
-    _, heads, q_len, k_len = layer.shape
-    assert layer.q is not None
-    assert layer.v is not None
-    return 2 * heads * pairs(q_len, k_len) * (layer.q.shape[-1] + layer.v.shape[-1])
+def _width(layer: RecordedLayer) -> int:
+    """Numbers of a query and of a value together."""
+    q, _k, v = qkv(layer)
+    return q.shape[-1] + v.shape[-1]
 
 
 FORMAT = 1
-
-
-@dataclass(frozen=True)
-class KeptMeasurement:
-    """What was measured, when, on which processor, with how many threads."""
-
-    measured: Measured
-    day: str
-    processor: str
-    threads: int
 
 
 def path_of(model: str) -> Path:
@@ -189,31 +169,35 @@ def path_of(model: str) -> Path:
     return current().cache / "measurements" / f"decoding-{safe}.json"
 
 
-def keep(model: str, measured: Measured) -> KeptMeasurement:
-    """Write a measurement; the file is whole or not there at all."""
-    kept = KeptMeasurement(measured, datetime.now(UTC).date().isoformat(), processor_name(), torch.get_num_threads())
+def keep(model: str, measured: Measured) -> None:
+    """Write what was measured, when, on which processor, with how many threads; the file is whole or not there."""
+    held = {
+        "format": FORMAT,
+        "measured": asdict(measured),
+        "day": datetime.now(UTC).date().isoformat(),
+        "processor": processor_name(),
+        "threads": torch.get_num_threads(),
+    }
     target = path_of(model)
     fresh = target.with_suffix(".fresh")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        fresh.write_text(json.dumps({"format": FORMAT} | asdict(kept)), "utf-8")
+        fresh.write_text(json.dumps(held), "utf-8")
         fresh.replace(target)
     except OSError as error:
         raise Problem(
             "The measurement could not be stored in the cache folder: {reason}", reason=error.strerror or error
         ) from error
-    return kept
 
 
-def find(model: str) -> KeptMeasurement | None:
+def find(model: str) -> Measured | None:
     """The measurement of a model; None where none was made, or where its file is damaged."""
     try:
         held = json.loads(path_of(model).read_text("utf-8"))
         if held["format"] != FORMAT:
             return None
-        made = held["measured"]
-        points = tuple(PassPoint(**point) for point in made["points"])
-        measured = Measured(Machine(**made["machine"]), points, made["total"])
-        return KeptMeasurement(measured, str(held["day"]), str(held["processor"]), int(held["threads"]))
+        measured = held["measured"]
+        points = tuple(PassPoint(**point) for point in measured["points"])
+        return Measured(Machine(**measured["machine"]), points, measured["total"])
     except (OSError, ValueError, KeyError, TypeError):
         return None

@@ -14,18 +14,13 @@ from attnviz.base.message import Message, Problem
 from attnviz.core.attention import attend
 from attnviz.core.precision import Quantised, dequantise, quantise
 from attnviz.models.capture import RecordedLayer
-from attnviz.pages.decoding.maths.decoders import Decoder, MovedPredictions, Reading, moved, read
+from attnviz.pages.decoding.maths.decoders import Decoder, MovedPredictions, Reading, moved, qkv, read
 
 GroupAxis = Literal["token", "channel"]
 #: (bits, which numbers of the keys share a scale); values always share along their token
 FORMATS: tuple[tuple[int, GroupAxis], ...] = ((8, "token"), (4, "token"), (4, "channel"), (2, "token"), (2, "channel"))
 MOST_SHARING = 64
 CHANNEL_TOKENS = 32  #: neighbouring tokens whose keys share a scale in one channel, once there are as many
-
-
-@dataclass(frozen=True)
-class Config:
-    text: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +41,6 @@ class RoundedCache:
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    config: Config
     labels: tuple[str, ...]
     prompt: int
     formats: tuple[RoundedCache, ...]
@@ -70,21 +64,23 @@ class Result:
         return self.full_bytes * 2 // self.number_bytes
 
 
-def run(decoder: Decoder, config: Config) -> Iterator[Result]:
+def run(decoder: Decoder, text: str) -> Iterator[Result]:
     """Yield after each format."""
-    reading = read(decoder, config.text)
-    held, numbers = _full(reading)
-    spread = float(np.mean([channel_spread(layer.k[0]) for layer in reading.layers if layer.k is not None]))
+    reading = read(decoder, text)
+    kept = [qkv(layer)[1:] for layer in reading.layers]
+    share = reading.total / reading.prompt  # of the whole text to what is in the cache
+    full_bytes = round(sum(part.nbytes for pair in kept for part in pair) * share)
+    numbers = round(sum(part.numel() for pair in kept for part in pair) * share)
+    spread = float(np.mean([channel_spread(k[0]) for k, _v in kept]))
     made: list[RoundedCache] = []
     for bits, axis in FORMATS:
         made.append(rounded(reading, bits, axis))
         yield Result(
-            config,
             reading.labels,
             reading.prompt,
             tuple(made),
-            held,
-            held // numbers,
+            full_bytes,
+            full_bytes // numbers,
             float(reading.logits.abs().max()),
             spread,
             reading.notices,
@@ -100,14 +96,13 @@ def rounded(reading: Reading, bits: int, axis: GroupAxis) -> RoundedCache:
     stored, errors, groups = list[int](), list[tuple[float, float]](), list[int]()
 
     def answer(layer: RecordedLayer) -> Tensor:
-        assert layer.k is not None
-        assert layer.v is not None
-        k, v = stored_keys(layer.k[0], bits, axis), stored_values(layer.v[0], bits)
-        rough_k, rough_v = restored_keys(k, axis, layer.k[0]), dequantise(v)
-        waiting = layer.k.shape[2] % CHANNEL_TOKENS if axis == "channel" else 0
-        stored.append(k.nbytes + v.nbytes + 2 * waiting * layer.k.shape[1] * layer.k.shape[3])
-        errors.append((_error(rough_k, layer.k[0]), _error(rough_v, layer.v[0])))
-        groups.append(CHANNEL_TOKENS if axis == "channel" else layer.k.shape[3] // k.scale.shape[-2])
+        _q, exact_k, exact_v = qkv(layer)
+        k, v = stored_keys(exact_k[0], bits, axis), stored_values(exact_v[0], bits)
+        rough_k, rough_v = restored_keys(k, axis, exact_k[0]), dequantise(v)
+        waiting = exact_k.shape[2] % CHANNEL_TOKENS if axis == "channel" else 0
+        stored.append(k.nbytes + v.nbytes + 2 * waiting * exact_k.shape[1] * exact_k.shape[3])
+        errors.append((_error(rough_k, exact_k[0]), _error(rough_v, exact_v[0])))
+        groups.append(CHANNEL_TOKENS if axis == "channel" else exact_k.shape[3] // k.scale.shape[-2])
         return _own_and_stored(layer, rough_k, rough_v, axis)
 
     logits, _layers = reading.rest(answer)
@@ -120,9 +115,6 @@ def _own_and_stored(layer: RecordedLayer, rough_k: Tensor, rough_v: Tensor, axis
 
     Keys may still be exact where values are rounded already, so that each block has one kind of both.
     """
-    assert layer.q is not None
-    assert layer.k is not None
-    assert layer.v is not None
     if layer.bias is not None:
         raise Problem("layer {index} adds a bias to its scores; its cache is not rounded here", index=layer.index)
     new, total = layer.shape[2:]
@@ -130,11 +122,11 @@ def _own_and_stored(layer: RecordedLayer, rough_k: Tensor, rough_v: Tensor, axis
     own = (key == query).to(layer.device)
     full = query // CHANNEL_TOKENS * CHANNEL_TOKENS if axis == "channel" else query
     rounded_key = (key < full).to(layer.device)
-    exact_k, exact_v = layer.k.float(), layer.v.float()
+    q, exact_k, exact_v = (part.float() for part in qkv(layer))
     k = torch.cat([rough_k[None], exact_k, exact_k], 2)
     v = torch.cat([rough_v[None], rough_v[None], exact_v], 2)
     mask = torch.cat([layer.mask & seen for seen in (rounded_key, ~rounded_key & ~own, own)], -1)  # (..., Q, 3 K)
-    return attend(layer.q.float(), k, v, mask, layer.scale, None, layer.softcap, layer.sinks).output
+    return attend(q, k, v, mask, layer.scale, None, layer.softcap, layer.sinks).output
 
 
 def stored_keys(k: Tensor, bits: int, axis: GroupAxis) -> Quantised:
@@ -149,8 +141,8 @@ def restored_keys(stored: Quantised, axis: GroupAxis, exact: Tensor) -> Tensor:
     """The keys (G, T, D) again; those that wait for a full group are the exact ones."""
     if axis == "token":
         return dequantise(stored)
-    found = dequantise(stored).mT
-    return torch.cat([found, exact[:, found.shape[1] :].float()], 1)
+    full = dequantise(stored).mT
+    return torch.cat([full, exact[:, full.shape[1] :].float()], 1)
 
 
 def stored_values(x: Tensor, bits: int) -> Quantised:
@@ -167,10 +159,3 @@ def channel_spread(k: Tensor) -> float:
 
 def _error(rough: Tensor, exact: Tensor) -> float:
     return float((rough - exact).pow(2).mean().sqrt() / exact.float().pow(2).mean().sqrt())
-
-
-def _full(reading: Reading) -> tuple[int, int]:
-    """Bytes of the whole text's cache as the model keeps it, and how many numbers these are."""
-    each = [(part.nbytes, part.numel()) for la in reading.layers for part in (la.k, la.v) if part is not None]
-    share = reading.total / reading.prompt
-    return round(sum(b for b, _n in each) * share), round(sum(n for _b, n in each) * share)

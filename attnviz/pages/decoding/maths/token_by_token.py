@@ -10,7 +10,7 @@ from torch import Tensor
 
 from attnviz.base.message import Problem
 from attnviz.models.capture import CachedPass, guesses, probabilities, sampler
-from attnviz.pages.decoding.maths.decoders import Decoder, Prompt
+from attnviz.pages.decoding.maths.decoders import Decoder, Prompt, qkv
 from attnviz.pages.decoding.maths.growing_bytes import GrownTensors, LayerTensors
 from attnviz.pages.decoding.maths.prefill_and_decode import Work, pass_flops
 
@@ -40,7 +40,6 @@ class TokenAlternative:
 class Step:
     """One pass with the cache, and one without it that must end in the same logits."""
 
-    new: int  #: tokens that the pass with the cache processes: the prompt, then one
     context: int  #: tokens in the cache afterwards
     cached: Work
     anew: Work
@@ -82,10 +81,6 @@ class Result:
         return sum(step.same_choice for step in self.steps)
 
     @property
-    def largest_difference(self) -> float:
-        return max(step.difference for step in self.steps)
-
-    @property
     def number_bytes(self) -> int:
         """Bytes of one number in the cache."""
         held, first = sum(self.steps[0].layer_bytes[0]), self.layers[0]
@@ -106,13 +101,25 @@ def run(decoder: Decoder, config: Config) -> Iterator[Result]:
     new, cache = prompt.ids, None
     total = max(1, config.steps)
     for _ in range(total):
-        cached, seconds = _timed(decoder, new, cache)
-        anew, seconds_anew = _timed(decoder, tuple(ids), None, keep=False)
+        cached, work = _timed(decoder, new, cache)
+        anew, work_anew = _timed(decoder, tuple(ids), None, keep=False)
         cache = cached.cache
         grown.take(cached.layers)
         token = choose(cached.logits) if config.steps else None
-        works = _work(decoder, cached, len(new), seconds), _work(decoder, anew, len(ids), seconds_anew)
-        steps.append(_step(decoder, cached, anew.logits, works, grown.bytes_by_layer(), token))
+        kept = [qkv(layer)[1:] for layer in cached.layers]
+        steps.append(
+            Step(
+                len(ids),
+                work,
+                work_anew,
+                float((cached.logits.double() - anew.logits.double()).abs().max()),
+                float(cached.logits.abs().max()),
+                bool(cached.logits.argmax() == anew.logits.argmax()),
+                tuple((k.nbytes, v.nbytes) for k, v in kept),
+                _alternatives(decoder, cached.logits, token),
+                token,
+            )
+        )
         if token is not None:
             labels.append(decoder.label(token))
             ids.append(token)
@@ -134,41 +141,17 @@ def check(decoder: Decoder, prompt: Prompt, steps: int) -> None:
         )
 
 
-def _timed(decoder: Decoder, ids: tuple[int, ...], cache: object, *, keep: bool = True) -> tuple[CachedPass, float]:
+def _timed(decoder: Decoder, ids: tuple[int, ...], cache: object, *, keep: bool = True) -> tuple[CachedPass, Work]:
     began = time.perf_counter()
     made = decoder.process(ids, cache, keep=keep)
-    return made, time.perf_counter() - began
-
-
-def _work(decoder: Decoder, made: CachedPass, tokens: int, seconds: float) -> Work:
-    return Work(tokens, pass_flops(decoder, made.layers, tokens), seconds)
-
-
-def _step(
-    decoder: Decoder,
-    cached: CachedPass,
-    anew: Tensor,
-    works: tuple[Work, Work],
-    layer_bytes: tuple[tuple[int, int], ...],
-    token: int | None,
-) -> Step:
-    gap = (cached.logits.double() - anew.double()).abs().max()
-    return Step(
-        works[0].tokens,
-        works[1].tokens,
-        *works,
-        float(gap),
-        float(cached.logits.abs().max()),
-        bool(cached.logits.argmax() == anew.argmax()),
-        layer_bytes,
-        _alternatives(decoder, cached.logits, token),
-        token,
-    )
+    seconds = time.perf_counter() - began
+    return made, Work(len(ids), pass_flops(decoder, made.layers, len(ids)), seconds)
 
 
 def _alternatives(decoder: Decoder, logits: Tensor, token: int | None) -> tuple[TokenAlternative, ...]:
     """The likeliest tokens, and the chosen one where it is none of them."""
-    found = [(guess.token, guess.probability) for guess in guesses(logits, ALTERNATIVES)]
-    if token is not None and token not in [each for each, _chance in found]:
-        found = [*found[:-1], (token, float(probabilities(logits)[token]))]
-    return tuple(TokenAlternative(decoder.label(each), chance, each == token) for each, chance in found)
+    chances = {guess.token: guess.probability for guess in guesses(logits, ALTERNATIVES)}
+    if token is not None and token not in chances:
+        chances.popitem()
+        chances[token] = float(probabilities(logits)[token])
+    return tuple(TokenAlternative(decoder.label(each), chance, each == token) for each, chance in chances.items())

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
 
 import streamlit as st
 
@@ -19,12 +21,9 @@ from attnviz.pages.decoding.maths import decoders, token_by_token
 
 def names() -> dict[str, str]:
     """Decoders on this machine, and the small one that is always there."""
-    here = {
-        s.entry.id: s.entry.name_from(s.source)
-        for s in availabilities()
-        if s.on_this_machine and s.entry.kind == "decoder"
-    }
-    return here | {decoders.CORE: _("a small one of this app’s core, random weights")}
+    here = [each for each in availabilities() if each.on_this_machine and each.entry.kind == "decoder"]
+    names = {each.entry.id: each.entry.name_from(each.source) for each in here}
+    return names | {decoders.CORE: _("a small one of this app’s core, random weights")}
 
 
 def choose() -> str:
@@ -56,7 +55,7 @@ def architecture_of(name: str) -> Architecture:
     """The shape of the decoder of that id."""
     decoder = decoder_of(name)
     if isinstance(decoder, decoders.ModelDecoder):
-        return decoder.architecture()
+        return Architecture.from_config(decoder.loaded.model.config, decoder.name)
     layout = decoders.CORE_LAYOUT
     shape = CustomShape(
         decoders.CORE_LAYERS, layout.d_model, layout.n_heads, layout.kv_heads, layout.qk_width, d_ff=3 * layout.d_model
@@ -88,41 +87,35 @@ def steps_of(result: token_by_token.Result) -> list[step_player.PlayedStep]:
 
 def film_of(result: token_by_token.Result, layer: int, head: int) -> step_player.HeadFilm:
     """Queries, output and weights of a query head, with the keys and values that it reads."""
-    held = result.layers[layer]
-    shared = held.kv_head_of(head)
-    return step_player.HeadFilm(held.q[head], held.k[shared], held.v[shared], held.output(head), held.weights[head])
+    tensors = result.layers[layer]
+    kv = tensors.kv_head_of(head)
+    q, weights = tensors.q[head], tensors.weights[head]
+    return step_player.HeadFilm(q, tensors.k[kv], tensors.v[kv], tensors.output(head), weights)
 
 
 def walk(views: Mapping[str, str]) -> presenting.Walk:
-    """The walk, with the views' names."""
+    """A walk through the views by their names, and in the first one through the steps of the decoder."""
     sections = presenting.through(choices.VIEW, views)
+    walked = replace(sections, before=True, go=partial(_go, sections))
     if link_state.value(choices.VIEW) != "steps":
-        return presenting.Walk(sections.title, sections.place, True, sections.after, _go(sections))
-    at = _at()
-    place = _("Step {number} of {count}").format(number=at + 1, count=max(1, link_state.value(choices.STEPS)))
-    return presenting.Walk(sections.title, place, at > 0, sections.after, _go(sections))
+        return walked
+    at, last = _at()
+    return replace(walked, place=_("Step {number} of {count}").format(number=at + 1, count=last + 1), before=at > 0)
 
 
-def _at() -> int:
-    """The step on show, from 0; while none is chosen, the last."""
+def _at() -> tuple[int, int]:
+    """The step on show, from 0, and the last one, which is on show while none is chosen."""
     last = max(0, link_state.value(choices.STEPS) - 1)
-    asked = link_state.value(choices.AT)
-    return last if asked is None else min(asked, last)
+    picked = link_state.value(choices.AT)
+    return last if picked is None else min(picked, last), last
 
 
-def _go(sections: presenting.Walk) -> presenting.Go:
-    def go(by: int) -> None:
-        for _each in range(abs(by)):
-            _one(1 if by > 0 else -1, sections)
-
-    return go
-
-
-def _one(by: int, sections: presenting.Walk) -> None:
-    """One step on: among the decoder's while there are any on this side, else to the next view."""
-    last = max(0, link_state.value(choices.STEPS) - 1)
-    step = _at() + by
-    if link_state.value(choices.VIEW) != "steps" or step > last:
-        sections.go(by)
-    elif step >= 0:
-        link_state.put(choices.AT, None if step == last else step)
+def _go(sections: presenting.Walk, by: int) -> None:
+    """Go on step by step: among the decoder's while there are any on this side, else to the next view."""
+    for _each in range(abs(by)):
+        at, last = _at()
+        step = at + (1 if by > 0 else -1)
+        if link_state.value(choices.VIEW) != "steps" or step > last:
+            sections.go(1 if by > 0 else -1)
+        elif step >= 0:
+            link_state.put(choices.AT, None if step == last else step)

@@ -18,6 +18,7 @@ from attnviz.canvas import step_player
 from attnviz.figures import heatmap
 from attnviz.pages.decoding import choices, figures
 from attnviz.pages.decoding.maths import decoding_snippets, token_by_token
+from attnviz.pages.decoding.maths.prefill_and_decode import Work
 from attnviz.pages.decoding.panels import decoder_form
 
 BOX = 150  #: pixels of the box for the number of steps
@@ -44,24 +45,38 @@ def panel() -> None:
     result = live.result
     if not config.steps:
         st.info(_("Zero steps: the prompt is processed, and nothing is written."))
-    said = _("step {step} of {steps}").format(step=len(result.steps), steps=result.total_steps)
-    live_run.controls("steps", live, len(result.steps) / result.total_steps, said)
-    last, asked = len(result.steps) - 1, link_state.value(choices.AT)
-    at = last if asked is None else min(asked, last)
+    done = len(result.steps)
+    progress = _("step {step} of {steps}").format(step=done, steps=result.total_steps)
+    live_run.controls("steps", live, done / result.total_steps, progress)
+    picked = link_state.value(choices.AT)
+    at = done - 1 if picked is None else min(picked, done - 1)
     with more:
-        layer, head = _head(result)
+        layer = widgets.number(choices.LAYER, _("Layer, from 0"), step=1, high=len(result.layers) - 1)
+        head = widgets.number(choices.HEAD, _("Head, from 0"), step=1, high=len(result.layers[layer].q) - 1)
     with st.container(key="canvas-of-steps"):
-        _player(result, layer, head, at)
+        step_player.step_player(
+            "d_player",
+            result.labels,
+            len(result.prompt.labels),
+            decoder_form.steps_of(result),
+            decoder_form.film_of(result, layer, head),
+            at=at,
+            total=result.total_steps,
+            on_step=lambda step: link_state.put(choices.AT, None if step == result.total_steps - 1 else step),
+        )
     _about(result, decoder.name, decoder.weights_are, layer, head)
     live_run.again(live)
     _same(result)
     _costs(result, at)
     _layers(result, at)
-    about = _(
-        "Paste this code into a notebook: it writes these tokens again, and prints how many were processed and the "
-        "largest difference of a logit."
+    snippet(
+        decoding_snippets.steps(name, config, result),
+        "decoding-steps",
+        about=_(
+            "Paste this code into a notebook: it writes these tokens again, and prints how many were processed and the "
+            "largest difference of a logit."
+        ),
     )
-    snippet(decoding_snippets.steps(name, config, result), "decoding-steps", about=about)
 
 
 def _ask() -> tuple[str, token_by_token.Config, DeltaGenerator]:
@@ -81,31 +96,10 @@ def _ask() -> tuple[str, token_by_token.Config, DeltaGenerator]:
     return name, token_by_token.Config(text, steps, temperature, seed if temperature else 0), more
 
 
-def _head(result: token_by_token.Result) -> tuple[int, int]:
-    """Draw the choice of the head on show, of those that this decoder has."""
-    layer = widgets.number(choices.LAYER, _("Layer, from 0"), step=1, high=len(result.layers) - 1)
-    heads = len(result.layers[layer].q)
-    return layer, widgets.number(choices.HEAD, _("Head, from 0"), step=1, high=heads - 1)
-
-
-def _player(result: token_by_token.Result, layer: int, head: int, at: int) -> None:
-    step_player.step_player(
-        "d_player",
-        result.labels,
-        len(result.prompt.labels),
-        decoder_form.steps_of(result),
-        decoder_form.film_of(result, layer, head),
-        at=at,
-        total=result.total_steps,
-        on_step=lambda step: link_state.put(choices.AT, None if step == result.total_steps - 1 else step),
-    )
-
-
 def _about(result: token_by_token.Result, name: str, weights_are: str, layer: int, head: int) -> None:
-    held = result.layers[layer]
-    heads, groups = len(held.q), len(held.k)
+    tensors = result.layers[layer]
     shown = _("Layer {layer}, head {head} of {heads}, which reads K/V head {shared} of {groups}.").format(
-        layer=layer, head=head, heads=heads, shared=held.kv_head_of(head), groups=groups
+        layer=layer, head=head, heads=len(tensors.q), shared=tensors.kv_head_of(head), groups=len(tensors.k)
     )
     kinds = {
         "trained": _("{name}: trained weights."),
@@ -113,51 +107,47 @@ def _about(result: token_by_token.Result, name: str, weights_are: str, layer: in
         "unknown": _("{name}: weights of unknown origin."),
     }
     made = kinds[weights_are].format(name=plain(name))
-    rows = result.labels[: result.context]
+    rows, weights = result.labels[: result.context], tensors.weights[head]
     show.under(
-        lambda: heatmap.matrix(held.weights[head], rows, rows, masked=held.weights[head] == 0),
+        lambda: heatmap.matrix(weights, rows, rows, masked=weights == 0),
         name=f"decoding-layer{layer}-head{head}",
         key="d_player_save",
-        words=sentences(made, shown, _said(result)),
+        words=sentences(made, shown, _last_step(result)),
         caption=_("{model} on “{text}”").format(model=name, text=result.config.text),
         table=lambda: {
             "query": [row for row in rows for _key in rows],
             "key": list(rows) * len(rows),
-            "weight": held.weights[head].ravel().tolist(),
+            "weight": weights.ravel().tolist(),
         },
     )
 
 
-def _said(result: token_by_token.Result) -> str:
+def _last_step(result: token_by_token.Result) -> str:
     if not result.config.steps:
         return ""
     last, temperature = result.steps[-1], result.config.temperature
-    said = _("Tokens that the last step processed: **{one}** with the cache, **{all}** without.").format(
-        one=last.cached.tokens, all=last.anew.tokens
+    others = _("Probabilities are the model’s own; at temperature {temperature:g} the draw is made from others.")
+    return sentences(
+        _("Tokens that the last step processed: **{one}** with the cache, **{all}** without.").format(
+            one=last.cached.tokens, all=last.anew.tokens
+        ),
+        _("Both find the same next token likeliest.")
+        if last.same_choice
+        else _("They do not find the same next token likeliest."),
+        "" if temperature in (0.0, 1.0) else others.format(temperature=temperature),
     )
-    if last.same_choice:
-        said = sentences(said, _("Both find the same next token likeliest."))
-    else:
-        said = sentences(said, _("They do not find the same next token likeliest."))
-    if temperature not in (0.0, 1.0):
-        said = sentences(
-            said,
-            _("Probabilities are the model’s own; at temperature {temperature:g} the draw is made from others.").format(
-                temperature=temperature
-            ),
-        )
-    return said
 
 
 def _same(result: token_by_token.Result) -> None:
     """The proof: the largest difference of any logit at any step, beside the largest logit."""
     worst = max(result.steps, key=lambda step: step.difference)
+    cached, anew = (sum(work.flops for work in works) for works in _works(result))
     gap, most, choice = st.columns(3)
     gap.metric(_("Largest difference of a logit"), f"{worst.difference:.2g}")
     most.metric(_("Largest logit at that step"), f"{worst.largest_logit:.1f}")
     choice.metric(
         _("Work saved"),
-        f"{1 - _total(result, 'cached') / _total(result, 'anew'):.0%}",
+        f"{1 - cached / anew:.0%}",
         help=_("FLOPs of all steps with the cache, beside those without."),
     )
     if not worst.difference:
@@ -179,15 +169,15 @@ def _same(result: token_by_token.Result) -> None:
     )
 
 
-def _total(result: token_by_token.Result, way: str) -> int:
-    return sum(getattr(step, way).flops for step in result.steps)
+def _works(result: token_by_token.Result) -> tuple[list[Work], list[Work]]:
+    """What each step took, with the cache and without."""
+    return [step.cached for step in result.steps], [step.anew for step in result.steps]
 
 
 def _costs(result: token_by_token.Result, at: int) -> None:
     flops, clock = st.columns(2, gap="medium")
-    ways = [[getattr(step, way) for step in result.steps] for way in ("cached", "anew")]
     with flops:
-        cached, anew = (list(accumulate(work.flops / 1e9 for work in way)) for way in ways)
+        cached, anew = (list(accumulate(work.flops / 1e9 for work in works)) for works in _works(result))
         show.figure(
             chart_of(figures.so_far, cached, anew, _("GFLOP so far"), at),
             name="decoding-flops",
@@ -200,7 +190,7 @@ def _costs(result: token_by_token.Result, at: int) -> None:
             table={"step": list(range(1, len(cached) + 1)), "with a cache": cached, "without": anew},
         )
     with clock:
-        cached, anew = (list(accumulate(work.seconds * 1e3 for work in way)) for way in ways)
+        cached, anew = (list(accumulate(work.seconds * 1e3 for work in works)) for works in _works(result))
         show.figure(
             chart_of(figures.so_far, cached, anew, _("ms so far"), at),
             name="decoding-time",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import streamlit as st
 
 from attnviz.app import live_run, show, widgets
@@ -35,15 +37,18 @@ def panel() -> None:
     result = live.result
     for notice in result.notices:
         st.info(spoken(notice))
-    said = _("policy {n} of {all}").format(n=len(result.kept), all=result.wanted)
-    live_run.controls("policies", live, len(result.kept) / result.wanted, said)
+    n, every = len(result.kept), result.wanted
+    live_run.controls("policies", live, n / every, _("policy {n} of {all}").format(n=n, all=every))
     policy, budget = _choose(result)
     _curve(result, budget)
     shown = _map(result, policy, budget)
     live_run.again(live)
     _table(result)
-    about = _("Paste this code into a notebook: it prints the numbers of the policy and the budget that are chosen.")
-    snippet(decoding_snippets.policy(name, text, result, policy, budget, shown), "decoding-policies", about=about)
+    snippet(
+        decoding_snippets.policy(name, text, result, policy, budget, shown),
+        "decoding-policies",
+        about=_("Paste this code into a notebook: it prints the numbers of the policy and the budget that are chosen."),
+    )
 
 
 def _computed(name: str, config: kept_positions.Config) -> live_run.Live[kept_positions.Result]:
@@ -64,22 +69,20 @@ def _computed(name: str, config: kept_positions.Config) -> live_run.Live[kept_po
 def _choose(result: kept_positions.Result) -> tuple[EvictionKind, int]:
     """Draw the choice of the policy and the budget on show."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        names = {str(kind): said for kind, said in policy_names().items()}
-        picked = widgets.one_of(choices.POLICY, _("Policy"), names)
+        names = {str(kind): name for kind, name in policy_names().items()}
+        kind = cast(EvictionKind, widgets.one_of(choices.POLICY, _("Policy"), names))
         budgets = {str(n): str(n) for n in sorted(result.budgets)}
-        budget = widgets.one_of(choices.BUDGET, _("Positions kept"), budgets)
-    kind = next(kind for kind in policy_names() if kind == picked)
-    return kind, int(budget)
+        return kind, int(widgets.one_of(choices.BUDGET, _("Positions kept"), budgets))
 
 
 def _curve(result: kept_positions.Result, budget: int) -> None:
     names = policy_names()
-    lines = {}
-    for kind, said in names.items():
-        held = sorted(result.of(kind), key=lambda kept: kept.policy.budget)
-        if held:
-            lines[said] = ([kept.policy.budget for kept in held], [float(kept.moved.kl.mean()) for kept in held])
-    del lines[names["full"]]  # its KL is 0, on no log axis
+    by_kind = {kind: sorted(result.of(kind), key=lambda kept: kept.policy.budget) for kind in kept_positions.POLICIES}
+    lines = {
+        names[kind]: ([each.policy.budget for each in every], [float(each.moved.kl.mean()) for each in every])
+        for kind, every in by_kind.items()
+        if every
+    }
     here = {kind: kept for kind in kept_positions.POLICIES if (kept := result.at(kind, budget)) is not None}
     if not here:
         return
@@ -116,7 +119,7 @@ def _curve(result: kept_positions.Result, budget: int) -> None:
 def _map(result: kept_positions.Result, policy: EvictionKind, budget: int) -> tuple[int, int]:
     """Draw what is kept; the layer and the K/V head that are on show."""
     kept = result.at(policy, budget)
-    layer, group = 0, 0
+    layer = group = 0
     if kept is None:
         st.caption(_("This policy is still being computed."))
         return layer, group
@@ -131,7 +134,19 @@ def _map(result: kept_positions.Result, policy: EvictionKind, budget: int) -> tu
         chart_of(figures.kept_map, positions, result.labels[result.prompt :], result.labels, colour),
         name=f"kept-{policy}-{budget}",
         key="d_kept",
-        words=sentences(_kept_words(result, kept, layer, group), _effect(result, kept)),
+        words=sentences(
+            _kept_words(result, kept, layer, group),
+            _(
+                "**{saved}** of {full} are saved; the likeliest token stays in {same:.0%} of rows, and the loss on the "
+                "text goes from {before:.2f} to **{after:.2f}** nats."
+            ).format(
+                saved=units.binary(result.full_bytes - kept.cache_bytes),
+                full=units.binary(result.full_bytes),
+                same=kept.moved.same.mean(),
+                before=result.full_loss,
+                after=kept.moved.loss,
+            ),
+        ),
         table={"token": list(result.labels[result.prompt :])}
         | {f"sees {n}": positions[:, n].astype(int).tolist() for n in range(result.total)},
     )
@@ -139,32 +154,18 @@ def _map(result: kept_positions.Result, policy: EvictionKind, budget: int) -> tu
 
 
 def _kept_words(result: kept_positions.Result, kept: kept_positions.Kept, layer: int, group: int) -> str:
-    first = int(kept.positions[layer, group, :, 0].sum())
-    rows = result.total - result.prompt
     if len(kept.positions[0]) > 1:
-        said = _(
+        text = _(
             "Rows are the tokens read under the policy, coloured what layer {layer}, K/V head {group} still holds for "
             "them; grey is evicted. The first token is held in {first} of {rows} rows."
         )
     else:
-        said = _(
+        text = _(
             "Rows are the tokens read under the policy, coloured what every head still holds for them; grey is "
             "evicted. The first token is held in {first} of {rows} rows."
         )
-    return said.format(layer=layer, group=group, first=first, rows=rows)
-
-
-def _effect(result: kept_positions.Result, kept: kept_positions.Kept) -> str:
-    return _(
-        "**{saved}** of {full} are saved; the likeliest token stays in {same:.0%} of rows, and the loss on the text "
-        "goes from {before:.2f} to **{after:.2f}** nats."
-    ).format(
-        saved=units.binary(result.full_bytes - kept.cache_bytes),
-        full=units.binary(result.full_bytes),
-        same=kept.moved.same.mean(),
-        before=result.full.loss,
-        after=kept.moved.loss,
-    )
+    first = int(kept.positions[layer, group, :, 0].sum())
+    return text.format(layer=layer, group=group, first=first, rows=result.total - result.prompt)
 
 
 def _table(result: kept_positions.Result) -> None:

@@ -32,14 +32,17 @@ def panel() -> None:
         usual = choices.HERE if measured is not None else "a100-80gb"
         chosen = widgets.one_of(choices.MACHINE, _("Machine"), names, style="select", usual=usual)
     if chosen == choices.HERE and measured is None:
-        _nothing_measured()
+        st.info(
+            _("The owner of this server has not measured it. Choose another machine above.")
+            if current().hosted
+            else _("Nothing was measured on this machine yet. It takes some seconds.")
+        )
         return
-    if chosen == choices.HERE:
-        assert measured is not None
-        _here(measured)
+    if chosen == choices.HERE and measured is not None:
         machine, points = measured.machine, measured.points
+        _here(machine)
     else:
-        machine, points = gpus()[chosen].machine, _by_formula(name)
+        machine, points = gpus()[chosen].machine, formula_of(decoder_form.identity(name))
         st.caption(
             _("By formula at 16 bits, from the maker’s numbers: no pass was run on it. Source: {source}.").format(
                 source=plain(gpus()[chosen].source)
@@ -47,8 +50,11 @@ def panel() -> None:
         )
     _picture(machine, points, chosen)
     _table(machine, points)
-    about = _("Paste this code into a notebook: it prints the FLOPs a byte of each pass, and its time at best.")
-    snippet(decoding_snippets.roofline(machine, points), "decoding-speed", about=about)
+    snippet(
+        decoding_snippets.roofline(machine, points),
+        "decoding-speed",
+        about=_("Paste this code into a notebook: it prints the FLOPs a byte of each pass, and its time at best."),
+    )
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)
@@ -56,46 +62,33 @@ def formula_of(identity: tuple[str, str]) -> tuple[prefill_and_decode.PassPoint,
     return prefill_and_decode.by_formula(decoder_form.decoder_of(identity[0]), 2)
 
 
-def _by_formula(name: str) -> tuple[prefill_and_decode.PassPoint, ...]:
-    return formula_of(decoder_form.identity(name))
-
-
 def _measured(name: str) -> prefill_and_decode.Measured | None:
     """What was measured here; the button that measures is not drawn where strangers use the server."""
     kept = prefill_and_decode.find(name)
     if current().hosted:
-        return None if kept is None else kept.measured
+        return kept
     label = _("Measure on this machine") if kept is None else _("Measure again")
     if st.button(label, icon=":material/timer:", key="d_measure"):
         st.session_state[KEY] = name
     if st.session_state.get(KEY) == name:
         live = live_run.advance(
             "speed",
-            (decoder_form.identity(name), None if kept is None else kept.measured.points),
+            (decoder_form.identity(name), None if kept is None else kept.points),
             lambda: prefill_and_decode.measure(decoder_form.decoder_of(name)),
-            lambda found: found.done,
+            lambda measured: measured.done,
         )
-        said = _("pass {n} of {all}").format(n=len(live.result.points), all=live.result.total)
-        live_run.controls("speed", live, len(live.result.points) / live.result.total, said)
+        n, every = len(live.result.points), live.result.total
+        live_run.controls("speed", live, n / every, _("pass {n} of {all}").format(n=n, all=every))
         live_run.again(live)
-        if live.stopped:
-            return None if kept is None else kept.measured
-        st.session_state.pop(KEY)
-        prefill_and_decode.keep(name, live.result)
-        st.rerun()  # the button above was drawn before there was a measurement
-    return None if kept is None else kept.measured
+        if not live.stopped:
+            st.session_state.pop(KEY)
+            prefill_and_decode.keep(name, live.result)
+            st.rerun()  # the button above was drawn before there was a measurement
+    return kept
 
 
-def _nothing_measured() -> None:
-    if current().hosted:
-        st.info(_("The owner of this server has not measured it. Choose another machine above."))
-    else:
-        st.info(_("Nothing was measured on this machine yet. It takes some seconds."))
-
-
-def _here(measured: prefill_and_decode.Measured) -> None:
+def _here(machine: Machine) -> None:
     peak, bandwidth, ridge = st.columns(3)
-    machine = measured.machine
     peak.metric(_("Peak, measured"), f"{machine.peak / 1e9:,.1f} GFLOP/s", help=_("A product of two square matrices."))
     bandwidth.metric(
         _("Bandwidth, measured"), f"{machine.bandwidth / 1e9:,.1f} GB/s", help=_("A matrix times one vector.")
@@ -111,8 +104,8 @@ def _picture(machine: Machine, points: tuple[prefill_and_decode.PassPoint, ...],
     drawn = {}
     for kind in ("prefill", "decode"):
         mine = [point for point in points if point.kind == kind]
-        labels = _labels(kind, mine)
-        drawn[kind] = ([p.intensity for p in mine], [p.flops / _seconds(p, machine) for p in mine], labels)
+        speeds = [point.flops / _seconds(point, machine) for point in mine]
+        drawn[kind] = ([point.intensity for point in mine], speeds, _labels(kind, mine))
     show.figure(
         chart_of(figures.roofline, machine.peak, machine.bandwidth, drawn),
         name=f"roofline-{where}",

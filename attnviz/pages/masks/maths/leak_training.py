@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -65,16 +66,23 @@ class Examples:
     """One sentence as training examples: what is read, what comes next, the loss of each (nats).
 
     `together` comes from one pass under the causal mask over all words but the last, which nothing
-    follows; `apart` from a pass for each example. `pairs_together` and `pairs_apart` are the scores that
-    each way computes.
+    follows; `apart` from a pass for each example.
     """
 
     read: tuple[tuple[str, ...], ...]
     following: tuple[str, ...]
     together: np.ndarray
     apart: np.ndarray
-    pairs_together: int
-    pairs_apart: int
+
+    @property
+    def pairs_together(self) -> int:
+        """Scores that the one pass computes."""
+        return len(self.read) ** 2
+
+    @property
+    def pairs_apart(self) -> int:
+        """Scores that a pass for each example computes."""
+        return sum(len(words) ** 2 for words in self.read)
 
 
 class TinyModel(nn.Module):
@@ -94,11 +102,6 @@ class TinyModel(nn.Module):
         q, k, v = self.qkv(x).unsqueeze(1).chunk(3, -1)  # (B, H=1, T, D)
         stages = attend(q, k, v, mask=may_attend)
         return self.head(x + self.out(stages.output[:, 0])), stages.weights[:, 0]
-
-
-def shifted_mask(length: int, leak: int) -> Tensor:
-    """Causal, off by `leak` places: key position <= query position + leak."""
-    return torch.ones(length, length, dtype=torch.bool).tril(leak)
 
 
 def next_word_loss(logits: Tensor, tokens: Tensor) -> Tensor:
@@ -121,9 +124,10 @@ def examples(words: tuple[str, ...], seed: int = 0) -> Examples:
     names = tuple(dict.fromkeys(words))
     if len(words) < 2:
         raise Problem("One word is no training example: there is no next word. Type at least two.")
-    model = _model(len(names), len(words), seed)
-    tokens = torch.tensor([[names.index(word) for word in words]])
     length = len(words)
+    with seeded(seed):
+        model = TinyModel(len(names), length)
+    tokens = torch.tensor([[names.index(word) for word in words]])
     with torch.no_grad():
         logits, _ = model(tokens[:, :-1], masks.causal(length - 1))
         together = F.cross_entropy(logits[0], tokens[0, 1:], reduction="none")
@@ -135,16 +139,17 @@ def examples(words: tuple[str, ...], seed: int = 0) -> Examples:
         words[1:],
         together.numpy(),
         torch.stack(apart).numpy(),
-        (length - 1) ** 2,
-        sum(n**2 for n in range(1, length)),
     )
 
 
 def train(config: Config) -> Iterator[Result]:
     """Train two models from one start on the same lines, one mask right and one off by `leak`; results so far."""
     names = vocabulary(config.words)
-    honest, leaking = (_model(len(names), config.length, config.seed) for _ in range(2))
-    right, wrong = masks.causal(config.length), shifted_mask(config.length, config.leak)
+    with seeded(config.seed):
+        honest = TinyModel(len(names), config.length)
+    leaking = copy.deepcopy(honest)
+    right = masks.causal(config.length)
+    wrong = masks.everything(config.length).tril(config.leak)  # key position <= query position + leak
     generator = torch.Generator().manual_seed(config.seed)
     optimisers = [torch.optim.Adam(model.parameters(), lr=config.learning_rate) for model in (honest, leaking)]
     log: list[tuple[int, float, float, float]] = []
@@ -156,7 +161,9 @@ def train(config: Config) -> Iterator[Result]:
         with torch.no_grad():
             alone = next_word_loss(leaking(lines, right)[0], lines)
         log.append((step, seen[0][0], seen[1][0], float(alone)))
-        yield _result(log, math.log(len(names)), seen[0][1], seen[1][1], config.steps)
+        steps, of_right, of_wrong, of_alone = (np.array(column) for column in zip(*log, strict=True))
+        guess = math.log(len(names))
+        yield Result(steps, of_right, of_wrong, of_alone, guess, seen[0][1], seen[1][1], config.steps)
 
 
 def _step(model: nn.Module, optimiser: torch.optim.Optimizer, mask: Tensor, lines: Tensor) -> tuple[float, np.ndarray]:
@@ -167,15 +174,3 @@ def _step(model: nn.Module, optimiser: torch.optim.Optimizer, mask: Tensor, line
     loss.backward()
     optimiser.step()
     return loss.item(), weights.detach().mean(0).numpy()
-
-
-def _result(
-    log: list[tuple[int, float, float, float]], guess: float, honest: np.ndarray, leaking: np.ndarray, total: int
-) -> Result:
-    steps, right, wrong, alone = (np.array(column) for column in zip(*log, strict=True))
-    return Result(steps, right, wrong, alone, guess, honest, leaking, total)
-
-
-def _model(words: int, length: int, seed: int) -> TinyModel:
-    with seeded(seed):
-        return TinyModel(words, length)

@@ -5,10 +5,8 @@ Each program starts from the same random vectors as the page and leaves its atte
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import torch
 
@@ -19,9 +17,6 @@ from attnviz.pages.masks.maths.mask_rules import Rule, combined
 
 CELLS_LISTED = 12  #: at most so many painted cells are written one by one, more of them as a grid
 
-Way = Literal["is_causal", "attn_mask", "mask_mod", "transformers"]
-WAYS: tuple[Way, ...] = ("is_causal", "attn_mask", "mask_mod", "transformers")
-
 
 @dataclass(frozen=True)
 class Program:
@@ -31,21 +26,11 @@ class Program:
     remark: Message
 
 
-def program(way: Way, config: Config) -> Program:
-    """The mask of `config`, written in one of four ways."""
-    return {"is_causal": _is_causal, "attn_mask": _attn_mask, "mask_mod": _mask_mod, "transformers": _transformers}[
-        way
-    ](config)
-
-
 def tagged(rules: Sequence[Rule]) -> list[tuple[Rule, str]]:
     """Each rule with the ending of its tensors' names: "" for the first of a kind, then "_2", "_3"."""
-    seen: Counter[str] = Counter()
-    out = []
-    for rule in rules:
-        seen[rule.kind] += 1
-        out.append((rule, "" if seen[rule.kind] == 1 else f"_{seen[rule.kind]}"))
-    return out
+    kinds = [rule.kind for rule in rules]
+    counts = [kinds[: place + 1].count(kind) for place, kind in enumerate(kinds)]
+    return [(rule, "" if count == 1 else f"_{count}") for rule, count in zip(rules, counts, strict=True)]
 
 
 def setup(rules: Sequence[Rule]) -> str:
@@ -88,21 +73,21 @@ def _matrix(config: Config) -> str:
         return code
     if len(cells) <= CELLS_LISTED:
         return code + f"for row, col, may_attend in {cells}:  # painted by hand\n    mask[row, col] = may_attend\n"
+    rows = "\n".join("".join("1" if cell else "0" for cell in row) for row in whole_mask(config).tolist())
     return (
-        f"{_grid('painted', config)}"
+        f'painted = """\n{rows}\n""".split()\n'
         'mask = torch.tensor([[cell == "1" for cell in row] for row in painted])  # (T, T), True = may attend\n'
     )
 
 
-def _grid(name: str, config: Config) -> str:
-    mask = config.paint.over(combined(config.rules, len(config.words)))
-    rows = "\n".join("".join("1" if cell else "0" for cell in row) for row in mask.tolist())
-    return f'{name} = """\n{rows}\n""".split()\n'
+def whole_mask(config: Config) -> torch.Tensor:
+    """The mask (T, T) of the rules and the paint."""
+    return config.paint.over(combined(config.rules, len(config.words)))
 
 
 def _is_causal(config: Config) -> Program:
     length = len(config.words)
-    differ = int((config.paint.over(combined(config.rules, length)) ^ masks.causal(length)).sum())
+    differ = int((whole_mask(config) ^ masks.causal(length)).sum())
     if differ:
         return Program(
             None,
@@ -120,7 +105,6 @@ def _is_causal(config: Config) -> Program:
 
 
 def _attn_mask(config: Config) -> Program:
-    length = len(config.words)
     code = (
         f"import torch\nimport torch.nn.functional as F\n{_SENTENCE}{_vectors(config)}\n{_matrix(config)}\n"
         "weights = F.scaled_dot_product_attention(queries, keys, values, attn_mask=mask)[0, 0]\n"
@@ -130,23 +114,22 @@ def _attn_mask(config: Config) -> Program:
         code,
         Message(
             "Takes any mask; True means attend. It is stored as {cells:,} cells, once for all heads.",
-            {"cells": length * length},
+            {"cells": len(config.words) ** 2},
         ),
     )
 
 
 def _mask_mod(config: Config) -> Program:
-    cells = config.paint.cells(len(config.words))
-    paint, said = "", condition(config.rules)
-    if cells:
-        paint = f"{_paint_tensor(cells)}\n"
-        said = f"torch.where(paint[q, k] < 0, {said}, paint[q, k] == 1)"
+    if config.paint.cells(len(config.words)):
+        tensors, looks = f"{_matrix(config)}\n", "mask[q, k]"
+    else:
+        tensors, looks = setup(config.rules), condition(config.rules)
     code = (
         "import torch\n"
         "from torch.nn.attention.flex_attention import create_block_mask, flex_attention\n"
-        f"{_SENTENCE}{_vectors(config)}\n{setup(config.rules)}{paint}\n\n"
+        f"{_SENTENCE}{_vectors(config)}\n{tensors}\n\n"
         "def mask_mod(b, h, q, k):\n"
-        f"    return {said}\n\n\n"
+        f"    return {looks}\n\n\n"
         'block_mask = create_block_mask(mask_mod, B=None, H=None, Q_LEN=T, KV_LEN=T, device="cpu")\n'
         "attention = flex_attention  # on a GPU: torch.compile(flex_attention)\n"
         "weights = attention(queries, keys, values, block_mask=block_mask)[0, 0]\n"
@@ -154,18 +137,6 @@ def _mask_mod(config: Config) -> Program:
     )
     remark = Message("A function of two positions: blocks of 128 x 128 in which nothing is kept are never computed.")
     return Program(code, remark)
-
-
-def _paint_tensor(cells: list[tuple[int, int, bool]]) -> str:
-    if len(cells) <= CELLS_LISTED:
-        return (
-            "paint = torch.full((T, T), -1)  # -1: as the rules say\n"
-            f"for row, col, may_attend in {cells}:\n    paint[row, col] = may_attend\n"
-        )
-    on, off = ([(row, col) for row, col, value in cells if value is wanted] for wanted in (True, False))
-    return f"paint = torch.full((T, T), -1)  # -1: as the rules say\npaint[tuple(zip(*{on}))] = 1\n" * bool(
-        on
-    ) + f"paint[tuple(zip(*{off}))] = 0\n" * bool(off)
 
 
 _TINY = """\
@@ -180,13 +151,11 @@ model = AutoModel.from_config(config, attn_implementation="eager").eval()  # or 
 
 
 def _transformers(config: Config) -> Program:
-    length = len(config.words)
-    padding = two_dimensional(config)
-    head = f"import torch\n{_TINY}\nT = {length}\ninput_ids = torch.arange(T)[None] % 64\n"
-    if padding is not None:
-        real = [int(cell) for cell in padding.tolist()]
+    mask = whole_mask(config)
+    head = f"import torch\n{_TINY}\nT = {len(mask)}\ninput_ids = torch.arange(T)[None] % 64\n"
+    if torch.equal(mask, masks.causal(len(mask)) & mask[-1]):  # nothing but causal and padding
         code = (
-            f"{head}attention_mask = torch.tensor([{real}])  # (B, T): 1 = a word, 0 = padding\n"
+            f"{head}attention_mask = torch.tensor([{mask[-1].int().tolist()}])  # (B, T): 1 = a word, 0 = padding\n"
             "position_ids = (attention_mask.cumsum(-1) - 1).clamp(min=0)\n"
             f"{_CALL.format(extra=', position_ids=position_ids')}"
         )
@@ -212,10 +181,10 @@ weights = out.attentions[0][0, 0]  # layer 0, head 0: (Q, K)
 print((weights > 0).int())
 """
 
-
-def two_dimensional(config: Config) -> torch.Tensor | None:
-    """(T,) boolean, True where a place is a word, if the mask is only causal and padding; otherwise None."""
-    length = len(config.words)
-    mask = config.paint.over(combined(config.rules, length))
-    real = mask[-1]
-    return real if torch.equal(mask, masks.causal(length) & real) else None
+#: way -> the mask of a config, written in this way
+PROGRAMS: dict[str, Callable[[Config], Program]] = {
+    "is_causal": _is_causal,
+    "attn_mask": _attn_mask,
+    "mask_mod": _mask_mod,
+    "transformers": _transformers,
+}

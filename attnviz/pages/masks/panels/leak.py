@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from typing import Any
 
-import numpy as np
 import streamlit as st
 
 from attnviz.app import show, widgets
@@ -17,37 +16,35 @@ KEPT = "m_trained"
 REDRAW_SECONDS = 0.25
 
 
-@st.cache_resource(max_entries=32, show_spinner=False)
-def examples(words: tuple[str, ...], seed: int) -> leak_training.Examples:
-    return leak_training.examples(words, seed)
+computed_examples = st.cache_resource(max_entries=32, show_spinner=False)(leak_training.examples)
 
 
 def panel(words: tuple[str, ...], seed: int) -> None:
     """Draw the examples in the sentence, then two models trained on its words."""
-    _examples(examples(words, seed), seed)
+    _examples(computed_examples(words, seed), seed)
     st.divider()
     _leak(words, seed)
 
 
-def _examples(found: leak_training.Examples, seed: int) -> None:
+def _examples(examples: leak_training.Examples, seed: int) -> None:
     st.markdown(
         "##### "
-        + _("One sentence of {t} words is {n} training examples").format(t=len(found.read) + 1, n=len(found.read))
+        + _("One sentence of {t} words is {n} training examples").format(t=len(examples.read) + 1, n=len(examples.read))
     )
     table, explanation = st.columns([3, 2], gap="large")
     with table:
         st.dataframe(
             {
-                _("reads"): [" ".join(read) for read in found.read],
-                _("must predict"): list(found.following),
-                _("loss, in one pass"): found.together,
-                _("loss, on its own"): found.apart,
+                _("reads"): [" ".join(read) for read in examples.read],
+                _("must predict"): list(examples.following),
+                _("loss, in one pass"): examples.together,
+                _("loss, on its own"): examples.apart,
             },
             hide_index=True,
-            height=min(38 + 35 * len(found.read), 388),
+            height=min(38 + 35 * len(examples.read), 388),
         )
     with explanation:
-        gap = float(abs(found.together - found.apart).max())
+        gap = abs(examples.together - examples.apart).max()
         st.metric(_("Largest difference between the two losses"), f"{gap:.2g}")
         st.markdown(
             _(
@@ -55,9 +52,9 @@ def _examples(found: leak_training.Examples, seed: int) -> None:
                 "example of its own: {together:,} scores. One pass for each example takes {apart:,}, {times:.1f} times "
                 "as many, for the same losses. (Random model, seed {seed}, untrained.)"
             ).format(
-                together=found.pairs_together,
-                apart=found.pairs_apart,
-                times=found.pairs_apart / found.pairs_together,
+                together=examples.pairs_together,
+                apart=examples.pairs_apart,
+                times=examples.pairs_apart / examples.pairs_together,
                 seed=seed,
             )
         )
@@ -79,13 +76,12 @@ def _leak(words: tuple[str, ...], seed: int) -> None:
     place = st.empty()
     if start:
         st.session_state[KEPT] = (config, _live(config, place))
-    kept = st.session_state.get(KEPT)
-    if kept is None or kept[0] != config:
-        leak_training.vocabulary(words)
+    trained, result = st.session_state.get(KEPT, (None, None))
+    if trained != config:
         place.caption(_("Takes about two seconds on this server."))
         return
     with place.container():
-        _done(kept[1])
+        _done(result)
 
 
 def _live(config: leak_training.Config, place: Any) -> leak_training.Result:
@@ -94,7 +90,16 @@ def _live(config: leak_training.Config, place: Any) -> leak_training.Result:
     for result in leak_training.train(config):
         if time.monotonic() - drawn > REDRAW_SECONDS and not result.done:
             with place.container():
-                show.chart(_curves(result), key=f"m-live-{result.steps[-1]}", words=_so_far(result))
+                # for those who do not see the curves grow
+                words = _(
+                    "Step {step} of {steps}: loss {honest:.2f} with the right mask, {leaking:.2f} with the shifted one."
+                ).format(
+                    step=result.steps[-1],
+                    steps=result.total_steps,
+                    honest=result.honest[-1],
+                    leaking=result.leaking[-1],
+                )
+                show.chart(_curves(result), key=f"m-live-{result.steps[-1]}", words=words)
             drawn = time.monotonic()
     return result
 
@@ -103,13 +108,6 @@ def _curves(result: leak_training.Result) -> figures.Figure:
     return figures.losses(
         result.steps, result.honest, result.leaking, result.without_leak, result.guess, result.total_steps
     )
-
-
-def _so_far(result: leak_training.Result) -> str:
-    """What those hear who do not see the curves grow."""
-    return _(
-        "Step {step} of {steps}: loss {honest:.2f} with the right mask, {leaking:.2f} with the shifted one."
-    ).format(step=result.steps[-1], steps=result.total_steps, honest=result.honest[-1], leaking=result.leaking[-1])
 
 
 def _done(result: leak_training.Result) -> None:
@@ -131,25 +129,21 @@ def _done(result: leak_training.Result) -> None:
             leaking=result.leaking[-1], without=result.without_leak[-1], guess=result.guess, honest=result.honest[-1]
         ),
     )
-    right, wrong = st.columns(2, gap="medium")
     names = [str(n + 1) for n in range(len(result.honest_weights))]
-    for column, weights, title, name in (
-        (right, result.honest_weights, _("Learnt weights under the right mask"), "right"),
-        (wrong, result.leaking_weights, _("Learnt weights under the shifted mask"), "off"),
-    ):
+    sides = (
+        (result.honest_weights, _("Learnt weights under the right mask"), "right"),
+        (result.leaking_weights, _("Learnt weights under the shifted mask"), "off"),
+    )
+    for column, (weights, title, name) in zip(st.columns(2, gap="medium"), sides, strict=True):
         with column:
             st.markdown(f"**{title}**")
             show.figure(
                 figures.places(weights),
                 name=f"learnt-weights-{name}",
                 key=f"m-learnt-{name}",
-                words=_looks(weights),
+                words=_(
+                    "On average a place gives {share} of its attention to the place right after it, where the answer "
+                    "stands."
+                ).format(share=f"{weights.diagonal(1).mean():.0%}"),
                 table={"place": names} | {f"to {n}": weights[:, i] for i, n in enumerate(names)},
             )
-
-
-def _looks(weights: np.ndarray) -> str:
-    ahead = float(weights.diagonal(1).mean())
-    return _(
-        "On average a place gives {share} of its attention to the place right after it, where the answer stands."
-    ).format(share=f"{ahead:.0%}")

@@ -2,41 +2,42 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import streamlit as st
 
-from attnviz.app import show, widgets
+from attnviz.app import code_snippet, show, widgets
 from attnviz.app.cache.kept_charts import chart_of
-from attnviz.app.code_snippet import choose_trap, trap_imports
 from attnviz.app.text import named_word
 from attnviz.base.words import _, ngettext, say, sentences
 from attnviz.pages.masks import choices, figures
-from attnviz.pages.masks.maths import far_view, mask_lab, mask_rules, traps
+from attnviz.pages.masks.maths import mask_lab, traps
+from attnviz.pages.masks.panels.workbench import per_pair
+from attnviz.runs.traps import Outcome
 from attnviz.runs.word_vectors import sentence
 
-
-@st.cache_resource(max_entries=32, show_spinner=False)
-def computed_far(rules: tuple[mask_rules.Rule, ...]) -> far_view.Far:
-    return far_view.run(rules)
+computed_far = st.cache_resource(max_entries=32, show_spinner=False)(mask_lab.far_view)
 
 
 # The mask rules applied to 4,096 words, without building the matrix.
 def far_panel(config: mask_lab.Config) -> None:
     """Draw the mask in tiles on the left and what it costs on the right."""
     far = computed_far(config.rules)
+    n = len(far.density)
     picture, numbers = st.columns([3, 2], gap="large")
     with picture:
         show.figure(
             chart_of(figures.far, far.density, far.length),
             name="mask-at-4096",
             key="m-far",
-            table=_far_table(far),
+            table={
+                "first query": [q * mask_lab.TILE for q in range(n) for _k in range(n)],
+                "first key": [k * mask_lab.TILE for _q in range(n) for k in range(n)],
+                "share kept": far.density.ravel().tolist(),
+            },
             words=_(
                 "Each dot is a tile of {tile} x {tile} pairs; brightness is the share that is kept, on a root scale so "
                 "that a thin band shows."
-            ).format(tile=far_view.TILE),
+            ).format(tile=mask_lab.TILE),
         )
     with numbers:
         _numbers(far)
@@ -44,13 +45,13 @@ def far_panel(config: mask_lab.Config) -> None:
             st.info(_("Painted cells belong to your sentence, so only the rules are drawn here."), icon="🖌️")
 
 
-def _numbers(far: far_view.Far) -> None:
+def _numbers(far: mask_lab.Far) -> None:
     empty, partial, full = far.blocks
     blocks = empty + partial + full
     st.metric(
         _("Pairs kept"),
         f"{far.pairs:,}",
-        help=_("Counted exactly: every pair was checked, {rows} rows at a time.").format(rows=far_view.TILE)
+        help=_("Counted exactly: every pair was checked, {rows} rows at a time.").format(rows=mask_lab.TILE)
         if far.by_lot
         else _("Counted exactly, from where each word’s stretch of keys begins and ends."),
     )
@@ -61,7 +62,7 @@ def _numbers(far: far_view.Far) -> None:
             "FlexAttention works in blocks of {side} x {side}: {empty} hold no pair and are skipped, {full} are kept "
             "whole, {partial} are computed and masked: {work} of the full work for {share} of the pairs."
         ).format(
-            side=far_view.FLEX_BLOCK,
+            side=mask_lab.FLEX_BLOCK,
             empty=empty,
             full=full,
             partial=partial,
@@ -74,32 +75,23 @@ def _numbers(far: far_view.Far) -> None:
             _(
                 "The whole matrix was never built: it would take {matrix:.1f} MB as booleans, or {floats:.1f} MB "
                 "as float32 for each sequence."
-            ).format(matrix=far.matrix_bytes / 1e6, floats=4 * far.matrix_bytes / 1e6),
+            ).format(matrix=far.square / 1e6, floats=4 * far.square / 1e6),
             _held(far),
         )
     )
 
 
-def _held(far: far_view.Far) -> str:
+def _held(far: mask_lab.Far) -> str:
     """A sentence on what was in memory in place of the matrix."""
     if far.by_lot:
         return _(
             "This mask draws its keys at random, so it was built one strip of {rows} rows at a time: {strip:.2f} MB."
-        ).format(rows=far_view.TILE, strip=far_view.TILE * far.length / 1e6)
-    tiles = far.length // far_view.TILE
+        ).format(rows=mask_lab.TILE, strip=mask_lab.TILE * far.length / 1e6)
+    tiles = far.length // mask_lab.TILE
     return _(
         "Instead, {tiles} numbers were counted for each word, one for each column of tiles: {counts:.2f} "
         "million in all."
     ).format(tiles=tiles, counts=tiles * far.length / 1e6)
-
-
-def _far_table(far: far_view.Far) -> dict[str, list[object]]:
-    n = len(far.density)
-    return {
-        "first query": [q * far_view.TILE for q in range(n) for _k in range(n)],
-        "first key": [k * far_view.TILE for _q in range(n) for k in range(n)],
-        "share kept": far.density.ravel().tolist(),
-    }
 
 
 # How far information from a word can travel in n layers.
@@ -120,7 +112,7 @@ def layers_panel(result: mask_lab.Result) -> None:
             chart_of(figures.hops, result.hops, result.words, layers),
             name=f"layers-needed-{layers}",
             key="m-hops",
-            table=_layers_table(result),
+            table=per_pair(result, **{"layers (-1 never)": result.hops}),
             words=_hops_words(result.hops, layers),
         )
     with right:
@@ -184,32 +176,15 @@ def _what_follows(heard: np.ndarray, layers: int, words: int) -> str:
     ).format(n=needed, heard=final)
 
 
-def _layers_table(result: mask_lab.Result) -> dict[str, list[Any]]:
-    n = len(result.words)
-    return {
-        "query": [q for q in range(n) for _k in range(n)],
-        "key": list(range(n)) * n,
-        "query word": [word for word in result.words for _k in range(n)],
-        "key word": list(result.words) * n,
-        "layers (-1 never)": result.hops.ravel().tolist(),
-    }
-
-
 @st.cache_resource(max_entries=64, show_spinner=False)
-def computed_trap(trap: str, words: tuple[str, ...], seed: int) -> traps.Outcome:
-    return traps.run(trap, sentence(words, seed))
+def computed_trap(trap: str, words: tuple[str, ...], seed: int) -> Outcome:
+    return traps.TRAPS[trap].run(sentence(words, seed))
 
 
 # Mistakes that mostly leave all shapes right: wrong code, right code, and the difference in this sentence.
 def traps_panel(words: tuple[str, ...], seed: int) -> None:
-    """Draw one trap, computed live on the sentence above."""
-    choose_trap(traps.TRAPS, choices.TRAP, lambda trap: computed_trap(trap, words, seed), "m-trap")
-    _all(words, seed)
-    trap_imports("masks-imports")
-
-
-def _all(words: tuple[str, ...], seed: int) -> None:
-    """Draw a table of all traps and the error that each makes in this sentence."""
+    """Draw one trap, computed live on the sentence above, and a table of all with the error that each makes in it."""
+    code_snippet.choose_trap(traps.TRAPS, choices.TRAP, lambda trap: computed_trap(trap, words, seed), "m-trap")
     with st.expander(_("All traps, in your sentence")):
         difference = _("largest difference of a weight")
         st.dataframe(
@@ -221,3 +196,4 @@ def _all(words: tuple[str, ...], seed: int) -> None:
             hide_index=True,
             height="content",
         )
+    code_snippet.trap_imports("masks-imports")

@@ -11,18 +11,14 @@ import streamlit as st
 from attnviz.app import show, widgets
 from attnviz.app.links import link_state
 from attnviz.app.text import named_word
-from attnviz.base.message import Problem
-from attnviz.base.word_boundaries import split
 from attnviz.base.words import _, listed, ngettext, say, sentences
 from attnviz.canvas.head.attention_view import head_view
 from attnviz.canvas.head.pictures import head_picture
 from attnviz.canvas.mask import mask_grid
 from attnviz.canvas.shared.kinds import Head, HeadScene, Options
 from attnviz.pages.masks import choices
-from attnviz.pages.masks.choices import OFF
 from attnviz.pages.masks.figures import MaskPicture
 from attnviz.pages.masks.maths import mask_lab, mask_rules
-from attnviz.runs.word_vectors import LONGEST
 
 GROUP = "m-weights"
 LONG = 32  #: words; a longer sentence gets a larger grid, and a square-root colour scale
@@ -35,9 +31,13 @@ computed = st.cache_resource(max_entries=64, show_spinner=False)(mask_lab.run)
 def show_grid(config: mask_lab.Config) -> mask_lab.Result:
     """Draw three squares side by side: the mask, attention without it, and attention with it."""
     result = computed(config)
-    grid, before, after = _places(len(result.words))
+    if len(result.words) <= LONG:
+        grid, before, after = st.columns(3, gap="medium")
+    else:  # a wide one, so that its cells can still be clicked
+        grid, beside = st.columns([5, 3], gap="medium")
+        before, after = beside.container(), beside.container()
     with grid:
-        _heading(_("The mask: click or drag to change it"))
+        st.markdown("**" + _("The mask: click or drag to change it") + "**")
         mask_grid(
             "m-grid",
             result.mask,
@@ -48,27 +48,14 @@ def show_grid(config: mask_lab.Config) -> mask_lab.Result:
         _paint_line(config.paint, result)
     with before:
         title = _("Attention with nothing hidden")
-        _heading(title)
-        _weights("m-before", result, config.seed, result.before, np.zeros_like(result.mask), _("before"), title)
+        head = Head(result.before, hidden=np.zeros_like(result.mask))
+        _weights("m-before", result, head, _("before"), title, _before_words(result, config.seed))
     with after:
         title = _("Attention, mask off: nothing is hidden") if result.mask.all() else _("Attention under the mask")
-        _heading(title)
-        _weights("m-after", result, config.seed, result.after, ~result.mask, _("after"), title)
-    _numbers(result)
+        _weights("m-after", result, Head(result.after, hidden=~result.mask), _("after"), title, _after_words(result))
+    if result.empty:
+        _empty_rows(result)
     return result
-
-
-def _places(length: int) -> tuple[Any, Any, Any]:
-    """Three columns; for a long sentence a wide one, so that its cells can still be clicked, and a narrow one."""
-    if length <= LONG:
-        grid, before, after = st.columns(3, gap="medium")
-        return grid, before, after
-    grid, beside = st.columns([5, 3], gap="medium")
-    return grid, beside.container(), beside.container()
-
-
-def _heading(text: str) -> None:
-    st.markdown(f"**{text}**")  # untranslated: the caller translates
 
 
 def _paint_line(paint: mask_lab.Painted, result: mask_lab.Result) -> None:
@@ -76,7 +63,7 @@ def _paint_line(paint: mask_lab.Painted, result: mask_lab.Result) -> None:
         lambda: MaskPicture(result.mask, result.words, result.words, _("Who may look at whom")),
         name="mask",
         key="m-grid-save",
-        table=lambda: _long(result, mask=result.mask.astype(int)),
+        table=lambda: per_pair(result, mask=result.mask.astype(int)),
         words=_kept(paint, result),
     )
     if paint:
@@ -84,7 +71,8 @@ def _paint_line(paint: mask_lab.Painted, result: mask_lab.Result) -> None:
             _("Remove the paint"),
             key="m-unpaint",
             icon=":material/ink_eraser:",
-            on_click=unpaint,
+            on_click=link_state.put,
+            args=(choices.PAINT, mask_lab.Painted()),
             type="tertiary",
         )
 
@@ -93,25 +81,22 @@ def _kept(paint: mask_lab.Painted, result: mask_lab.Result) -> str:
     kept = _("The mask keeps **{share}** of the full square: {pairs} of {all} scores.").format(
         share=f"{result.pairs / result.square:.0%}", pairs=f"{result.pairs:,}", all=f"{result.square:,}"
     )
-    if not paint:
-        return kept
     n = len(paint.cells(len(result.words)))
-    return sentences(kept, ngettext("{n} cell is painted.", "{n} cells are painted.", n).format(n=n))
+    painted = ngettext("{n} cell is painted.", "{n} cells are painted.", n).format(n=n)
+    return sentences(kept, painted if paint else "")
 
 
-def _weights(
-    key: str, result: mask_lab.Result, seed: int, values: np.ndarray, hidden: np.ndarray, name: str, title: str
-) -> None:
+def _weights(key: str, result: mask_lab.Result, head: Head, name: str, title: str, words: str) -> None:
+    st.markdown(f"**{title}**")
     options = Options(compact=True, root=len(result.words) > LONG, called=title)
-    head = Head(values, hidden=hidden)
     scene = HeadScene(result.words, options=options, group=GROUP)
     pins = head_view(key, head, scene)
     show.under(
         lambda: head_picture(head, scene, pins, title),
         name=f"weights-{name}",
         key=f"{key}-save",
-        table=lambda: _long(result, before=result.before, after=result.after, mask=result.mask.astype(int)),
-        words=_before_words(result, seed) if key == "m-before" else _after_words(result),
+        table=lambda: per_pair(result, before=result.before, after=result.after, mask=result.mask.astype(int)),
+        words=words,
     )
 
 
@@ -130,12 +115,13 @@ def _after_words(result: mask_lab.Result) -> str:
         return _("Nothing is hidden, so attention is the same with and without the mask.")
     if not result.mask.any():
         return _("No word may look at anything: every row is zero.")
-    lost = np.where(_curtailed(result), result.moved, -1)
+    kept = result.mask.sum(-1)
+    lost = np.where((kept > 0) & (kept < len(result.words)), result.moved, -1)
     row = int(lost.argmax())
     if lost[row] < 0:
         return _("Every word that may look at something may look at everything: its row is as before.")
-    left = int(result.mask[row].sum())
-    said = ngettext(
+    left = int(kept[row])
+    text = ngettext(
         "{token} changes most: {share} of its attention was on words that are now hidden, and goes to the one "
         "word that is left.",
         "{token} changes most: {share} of its attention was on words that are now hidden, and goes to the {n} "
@@ -143,25 +129,18 @@ def _after_words(result: mask_lab.Result) -> str:
         left,
     )
     if result.empty:
-        said = ngettext(
+        text = ngettext(
             "Of the rows that are not empty, that of {token} changes most: {share} of its attention was on words that "
             "are now hidden, and goes to the one word that is left.",
             "Of the rows that are not empty, that of {token} changes most: {share} of its attention was on words that "
             "are now hidden, and goes to the {n} words that are left.",
             left,
         )
-    return said.format(token=named_word(result.words[row]), share=f"{lost[row]:.0%}", n=left)
+    return text.format(token=named_word(result.words[row]), share=f"{lost[row]:.0%}", n=left)
 
 
-def _curtailed(result: mask_lab.Result) -> np.ndarray:
-    """(T,) True for queries that may look at some words and not at others."""
-    kept = result.mask.sum(-1)
-    return np.logical_and(kept > 0, kept < len(result.words))
-
-
-def _numbers(result: mask_lab.Result) -> None:
-    if not result.empty:
-        return
+def _empty_rows(result: mask_lab.Result) -> None:
+    """Draw a warning that names the words that may look at nothing."""
     named = [named_word(result.words[q]) for q in result.empty[:6]]
     names = listed(named if len(result.empty) <= 6 else [*named, "…"])
     st.warning(
@@ -174,17 +153,16 @@ def _numbers(result: mask_lab.Result) -> None:
     )
 
 
-def _long(result: mask_lab.Result, **matrices: np.ndarray) -> dict[str, list[object]]:
+def per_pair(result: mask_lab.Result, **matrices: np.ndarray) -> dict[str, list[Any]]:
     """One line per pair: positions, words, and the value in each matrix."""
     n = len(result.words)
-    places = [(q, k) for q in range(n) for k in range(n)]
-    columns: dict[str, list[object]] = {
-        "query": [q for q, _k in places],
-        "key": [k for _q, k in places],
-        "query word": [result.words[q] for q, _k in places],
-        "key word": [result.words[k] for _q, k in places],
+    columns: dict[str, list[Any]] = {
+        "query": [q for q in range(n) for _k in range(n)],
+        "key": list(range(n)) * n,
+        "query word": [word for word in result.words for _k in range(n)],
+        "key word": list(result.words) * n,
     }
-    return columns | {name: [values[place].item() for place in places] for name, values in matrices.items()}
+    return columns | {name: values.ravel().tolist() for name, values in matrices.items()}
 
 
 # The strip of up to three rules, each with its parameters.
@@ -193,8 +171,8 @@ def strip() -> tuple[mask_rules.Rule, ...]:
     chosen: list[tuple[str, mask_rules.Join]] = []
     for place, column in enumerate(st.columns(choices.MOST_RULES, gap="medium"), start=1):
         with column:
-            kind, join = _kind(place) if len(chosen) == place - 1 else (OFF, "and")
-            if kind != OFF:
+            kind, join = _kind(place) if len(chosen) == place - 1 else (choices.OFF, "and")
+            if kind != choices.OFF:
                 chosen.append((kind, cast(mask_rules.Join, join)))
     st.caption(
         "  ·  ".join(say(mask_rules.KINDS[kind].lesson) for kind in dict.fromkeys(kind for kind, _join in chosen))
@@ -210,12 +188,12 @@ def _kind(place: int) -> tuple[str, str]:
     if place == 1:
         label = _("The mask, painted over") if link_state.value(choices.PAINT) else _("The mask")
         return widgets.one_of(rule, label, kinds, style="select"), "and"
-    options = {OFF: _("nothing more"), **kinds}
+    options = {choices.OFF: _("nothing more"), **kinds}
     joins = {"and": _("and"), "or": _("or")}
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         label = _("Joined with") if place == 2 else _("And then with")
         kind = widgets.one_of(rule, label, options, style="select")
-        if link_state.value(rule) == OFF:
+        if link_state.value(rule) == choices.OFF:
             return kind, "and"
         return kind, widgets.one_of(choices.JOINS[place], _("How"), joins, label_visibility="collapsed")
 
@@ -246,18 +224,3 @@ def _value(place: int, kind: str, parameter: mask_rules.RuleParameter) -> mask_r
 def repaint(base: np.ndarray, wanted: np.ndarray) -> None:
     """Keep what the visitor painted over `base`. A callback."""
     link_state.put(choices.PAINT, mask_lab.painted(base, wanted) or mask_lab.Painted())
-
-
-def unpaint() -> None:
-    """Remove all paint. A callback."""
-    link_state.put(choices.PAINT, mask_lab.Painted())
-
-
-def words(text: str) -> tuple[str, ...]:
-    """A sentence as words; Problem when there is none or too many."""
-    found = split(text)
-    if not found:
-        raise Problem("There is no word in the sentence: type at least one.")
-    if len(found) > LONGEST:
-        raise Problem("The sentence has {n} words; this page takes at most {limit}.", n=len(found), limit=LONGEST)
-    return found

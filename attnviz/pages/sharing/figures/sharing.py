@@ -23,17 +23,15 @@ from attnviz.figures.theme import (
     layout,
     with_alpha,
 )
-from attnviz.pages.sharing.figures.costs import binary_ticks
+from attnviz.pages.sharing.figures.costs import binary_ticks, titled
 
 
 def wiring(kv_of: Sequence[int], n_kv_heads: int) -> Figure:
     """Blue boxes, one per query head, each wired to the vermilion key head and green value head it reads."""
-    fig = go.Figure(_wires(kv_of, n_kv_heads, 300))
-    fig.update_xaxes(visible=False, range=[-0.7, len(kv_of) - 0.3])
-    fig.update_yaxes(visible=False, range=[-0.3, 1.3])
-    layout(fig, height=150)
-    fig.update_layout(showlegend=False, margin={"t": 4, "b": 0})
-    return fig
+    x_axis = {"visible": False, "range": [-0.7, len(kv_of) - 0.3]}
+    look = {"showlegend": False, "xaxis": x_axis, "yaxis": {"visible": False, "range": [-0.3, 1.3]}}
+    fig = layout(go.Figure(_wires(kv_of, n_kv_heads, 300), look), height=150)
+    return fig.update_layout(margin={"t": 4, "b": 0})
 
 
 def wirings(kinds: Mapping[str, tuple[Sequence[int], int]]) -> Figure:
@@ -45,9 +43,7 @@ def wirings(kinds: Mapping[str, tuple[Sequence[int], int]]) -> Figure:
         fig.update_xaxes(range=[-0.7, len(kv_of) - 0.3], row=1, col=column)
     fig.update_xaxes(visible=False)
     fig.update_yaxes(visible=False, range=[-0.3, 1.3])
-    layout(fig, height=190)
-    fig.update_layout(showlegend=False, margin={"t": 28, "b": 0})
-    return fig
+    return layout(fig, height=190).update_layout(showlegend=False, margin={"t": 28, "b": 0})
 
 
 def _wires(kv_of: Sequence[int], n_kv_heads: int, width: float) -> list[go.Scatter]:
@@ -56,11 +52,8 @@ def _wires(kv_of: Sequence[int], n_kv_heads: int, width: float) -> list[go.Scatt
     at = (np.arange(n_kv_heads) + 0.5) * heads / n_kv_heads - 0.5  # the middle of each group
     size = float(np.clip(0.7 * width / max(heads, 2 * n_kv_heads), 4, 24))
     half = min(max(0.24, 0.16 * heads / n_kv_heads), 0.42)
-    xs: list[float | None] = []
-    ys: list[float | None] = []
-    for head, kv in enumerate(kv_of):
-        xs += [head, float(at[kv]), None]
-        ys += [1, 0.06, None]
+    xs = [x for head, kv in enumerate(kv_of) for x in (head, float(at[kv]), None)]  # None ends a wire
+    ys = [1, 0.06, None] * heads
     wires = go.Scatter(x=xs, y=ys, mode="lines", line={"color": MASKED, "width": 1.2}, hoverinfo="skip")
     hover_q = [_("query head {head} reads K/V head {kv}").format(head=h, kv=kv) for h, kv in enumerate(kv_of)]
     read = [_("K/V head {kv}, read by {n} query heads").format(kv=g, n=kv_of.count(g)) for g in range(n_kv_heads)]
@@ -101,7 +94,7 @@ def groups(
     for row, stack in enumerate((before, after), 1):
         for i, weights in enumerate(stack):
             shown = np.where(hidden, np.nan, weights).astype(np.float32)
-            fig.add_trace(_small(shown, [label(t) for t in tokens]), row=row + 2 * (i // across), col=1 + i % across)
+            fig.add_trace(_small(shown, tokens), row=row + 2 * (i // across), col=1 + i % across)
     fig.update_xaxes(visible=False, constrain="domain")
     fig.update_yaxes(showticklabels=False, autorange="reversed", showgrid=False, zeroline=False, constrain="domain")
     for row in range(2 * bands):
@@ -165,11 +158,12 @@ def pair(
 
 
 def _small(weights: np.ndarray, tokens: Sequence[str]) -> go.Heatmap:
+    names = np.array([label(t) for t in tokens], dtype=object)
     return go.Heatmap(
         z=weights,
         coloraxis="coloraxis",
-        customdata=np.broadcast_to(np.array(tokens, dtype=object), weights.shape),
-        text=np.broadcast_to(np.array(tokens, dtype=object)[:, None], weights.shape),
+        customdata=np.broadcast_to(names, weights.shape),
+        text=np.broadcast_to(names[:, None], weights.shape),
         hovertemplate="%{text} → %{customdata}<br><b>%{z:.4f}</b><extra></extra>",
         hoverongaps=False,
     )
@@ -177,14 +171,19 @@ def _small(weights: np.ndarray, tokens: Sequence[str]) -> go.Heatmap:
 
 def moved(weights: np.ndarray, outputs: np.ndarray, kv_of: Sequence[int]) -> Figure:
     """For each query head the share of its attention that moved to other keys, and its output's relative change."""
-    names = [_("head {head}").format(head=h) for h in range(len(weights))]
-    fig = go.Figure()
-    fig.add_trace(go.Bar(x=names, y=weights, name=_("attention that moved"), marker_color=Q_BLUE))
-    fig.add_trace(go.Bar(x=names, y=outputs, name=_("change of output"), marker_color=V_GREEN))
+    bars = {
+        "x": [_("head {head}").format(head=h) for h in range(len(weights))],
+        "hovertemplate": "%{x}: %{y:.1%}<extra>%{fullData.name}</extra>",
+    }
+    fig = go.Figure(
+        [
+            go.Bar(y=weights, name=_("attention that moved"), marker_color=Q_BLUE, **bars),
+            go.Bar(y=outputs, name=_("change of output"), marker_color=V_GREEN, **bars),
+        ],
+        {"yaxis": {"tickformat": ".0%", "rangemode": "tozero"}},
+    )
     for edge in (h for h in range(1, len(kv_of)) if kv_of[h] != kv_of[h - 1]):
         fig.add_vline(x=edge - 0.5, line={"color": MASKED, "width": 1, "dash": "dot"})
-    fig.update_yaxes(tickformat=".0%", rangemode="tozero")
-    fig.update_traces(hovertemplate="%{x}: %{y:.1%}<extra>%{fullData.name}</extra>")
     return layout(fig, height=250)
 
 
@@ -193,11 +192,10 @@ def sweep(
     change: Sequence[float],
     cache: Sequence[int],
     chosen: int,
-    names: Sequence[str] | None = None,
+    names: Sequence[str],
 ) -> Figure:
     """What sharing costs and what it saves: the change of the layer's output and its cache, by number of K/V heads."""
-    names = [str(g) for g in kv_heads] if names is None else list(names)
-    fig = make_subplots(specs=[[{"secondary_y": True}]])
+    names, most = list(names), max(max(change), 0.01) * 1.15
     saved = go.Bar(
         x=names,
         y=cache,
@@ -211,53 +209,53 @@ def sweep(
         name=_("change of the layer's output"),
         line={"color": V_GREEN, "width": 3},
         mode="lines+markers",
+        yaxis="y2",
         hovertemplate="%{x}: %{y:.1%}<extra></extra>",
     )
-    fig.add_trace(saved, secondary_y=False)
-    fig.add_trace(line, secondary_y=True)
-    fig.update_xaxes(type="category", title={"text": _("K/V heads"), "font": {"size": 12}})
-    most = max(max(change), 0.01) * 1.15
-    small = {"font": {"size": 12}}
-    fig.update_yaxes(
-        title={"text": _("bytes"), **small},
-        secondary_y=False,
-        range=[0, max(cache) * 1.15],
-        **binary_ticks(max(cache)),
-    )
-    fig.update_yaxes(
-        title={"text": _("change"), **small},
-        tickformat=".0%",
-        dtick=0.25 if most < 1.3 else 0.5,
-        secondary_y=True,
-        range=[0, most],
-        showgrid=False,
-    )
-    return layout(fig, height=270)
+    left = {"title": titled(_("bytes")), "range": [0, max(cache) * 1.15], **binary_ticks(max(cache))}
+    right = {
+        "title": titled(_("change")),
+        "tickformat": ".0%",
+        "dtick": 0.25 if most < 1.3 else 0.5,
+        "range": [0, most],
+        "showgrid": False,
+        "overlaying": "y",
+        "side": "right",
+        "anchor": "x",
+    }
+    x_axis = {"type": "category", "title": titled(_("K/V heads")), "domain": [0.0, 0.94]}
+    return layout(go.Figure([saved, line], {"xaxis": x_axis, "yaxis": left, "yaxis2": right}), height=270)
 
 
 def guesses(tokens: Sequence[str], before: Sequence[float], after: Sequence[float]) -> Figure:
     """The next token's probabilities as trained and with shared keys and values."""
     places = list(range(len(tokens)))
-    fig = go.Figure()
-    for values, name, colour in ((before, _("as trained"), SCALED), (after, _("shared"), RAW)):
-        fig.add_trace(
-            go.Bar(
-                y=places,
-                x=list(values),
-                name=name,
-                orientation="h",
-                marker_color=colour,
-                customdata=[label(t, 30) for t in tokens],
-                text=[f"{value:.1%}" for value in values],
-                textposition="outside",
-                cliponaxis=False,
-                hovertemplate="%{customdata}: %{x:.2%}<extra>" + name + "</extra>",
-            )
+    bars = [
+        go.Bar(
+            y=places,
+            x=list(values),
+            name=name,
+            orientation="h",
+            marker_color=colour,
+            customdata=[label(t, 30) for t in tokens],
+            text=[f"{value:.1%}" for value in values],
+            textposition="outside",
+            cliponaxis=False,
+            hovertemplate="%{customdata}: %{x:.2%}<extra>" + name + "</extra>",
         )
-    fig.update_yaxes(
-        tickmode="array", tickvals=places, ticktext=[label(t) for t in tokens], autorange="reversed", zeroline=False
-    )
+        for values, name, colour in ((before, _("as trained"), SCALED), (after, _("shared"), RAW))
+    ]
     most = max(*before, *after, 0.0) or 1.0
-    fig.update_xaxes(title_text=_("probability"), tickformat=".0%", range=[0, 1.15 * most])  # numbers beside the bars
-    fig.update_layout(bargap=0.25)
-    return layout(fig, height=max(220, 44 * len(tokens) + 70))
+    look = {
+        "yaxis": {
+            "tickmode": "array",
+            "tickvals": places,
+            "ticktext": [label(t) for t in tokens],
+            "autorange": "reversed",
+            "zeroline": False,
+        },
+        # with room for the numbers beside the bars
+        "xaxis": {"title": {"text": _("probability")}, "tickformat": ".0%", "range": [0, 1.15 * most]},
+        "bargap": 0.25,
+    }
+    return layout(go.Figure(bars, look), height=max(220, 44 * len(tokens) + 70))

@@ -13,7 +13,6 @@ import numpy as np
 
 from attnviz.base.words import _, ended, sentences
 from attnviz.figures import svg
-from attnviz.figures.svg import Drawn, Ink
 from attnviz.figures.theme import FONT, K_VERMILION, MASKED, Q_BLUE, V_GREEN, WEIGHTS, ramp
 from attnviz.figures.title_lines import wrapped
 
@@ -23,7 +22,7 @@ LINE = 17
 LETTER = 7.2  #: pixels of a letter in words of 13 pixels, in a wide face
 
 #: The ink of a picture on the page, whatever its theme: words take the page's own colour.
-PAGE_INK = Ink("none", "#FFFFFF", "currentColor", "currentColor", False, Q_BLUE, K_VERMILION, V_GREEN)
+PAGE_INK = svg.Ink("none", "#FFFFFF", "currentColor", "currentColor", False, Q_BLUE, K_VERMILION, V_GREEN)
 
 
 @dataclass(frozen=True)
@@ -37,15 +36,15 @@ class SharingColumn:
     kept: str  #: the bytes of the cache, in words
     share: float  #: of the cache of MHA, 0 to 1
     weights: np.ndarray | None = None  #: (Q, K) of one head under this sharing, NaN where masked
-    said: str = ""  #: what became of that head
+    text: str = ""  #: what became of that head
 
     @property
     def spoken(self) -> str:
         """The column for those who cannot see it."""
         parts = (self.name, _counted(self.heads, self.kv_heads), *self.facts, self.kept)
-        return sentences(*map(ended, parts), self.said)
+        return sentences(*map(ended, parts), self.text)
 
-    def drawn(self, ink: Ink) -> Drawn:
+    def drawn(self, ink: svg.Ink) -> svg.Drawn:
         """Title, wiring, facts, the cache as a bar, and the head below."""
         parts = [
             svg.words(self.name, 0, 10, size=18, weight=700),
@@ -53,21 +52,21 @@ class SharingColumn:
             *_wires(self.heads, self.kv_heads, 48),
         ]
         y = 48.0 + WIRES + 34
-        for fact in self.facts:
-            for line in wrapped(fact, WIDE / LETTER):
-                parts.append(svg.words(line, 0, y, size=13))
-                y += LINE
-        y += 8
-        parts.append(svg.words(self.kept, 0, y + 4, size=17, weight=700))
-        parts.append(svg.box(0, y + 18, WIDE, 8, fill=MASKED, opacity=0.3, radius=4))
-        parts.append(svg.box(0, y + 18, max(3.0, WIDE * self.share), 8, fill=K_VERMILION, radius=4))
+        lines = [line for fact in self.facts for line in wrapped(fact, WIDE / LETTER)]
+        parts += [svg.words(line, 0, y + LINE * at, size=13) for at, line in enumerate(lines)]
+        y += LINE * len(lines) + 8
+        parts += [
+            svg.words(self.kept, 0, y + 4, size=17, weight=700),
+            svg.box(0, y + 18, WIDE, 8, fill=MASKED, opacity=0.3, radius=4),
+            svg.box(0, y + 18, max(3.0, WIDE * self.share), 8, fill=K_VERMILION, radius=4),
+        ]
         y += 38
         if self.weights is not None:
+            lines = wrapped(self.text, (WIDE - MAP - 14) / LETTER)
             parts.append(_map(self.weights, y))
-            for at, line in enumerate(wrapped(self.said, (WIDE - MAP - 14) / LETTER)):
-                parts.append(svg.words(line, MAP + 14, y + 10 + LINE * at, size=13))
+            parts += [svg.words(line, MAP + 14, y + 10 + LINE * at, size=13) for at, line in enumerate(lines)]
             y += MAP
-        return Drawn(WIDE, y + 2, parts)
+        return svg.Drawn(WIDE, y + 2, parts)
 
     def on_page(self) -> str:
         """The column as a picture of its own, as wide as there is room, in the page's own colours."""
@@ -87,24 +86,23 @@ class ThreeWaysPicture:
     columns: Sequence[SharingColumn]
     title: str = ""
 
-    def drawn(self, ink: Ink, bar: bool = True) -> Drawn:
+    def drawn(self, ink: svg.Ink, bar: bool = True) -> svg.Drawn:
         """The picture without title and caption; `bar` is the scale of the weights."""
-        parts, tall = [], 0.0
-        for at, column in enumerate(self.columns):
-            drawn = column.drawn(ink)
-            x = at * (WIDE + BETWEEN)
-            parts.append(f'<g transform="translate({x} 0)">{"".join(drawn.parts)}</g>')
-            tall = max(tall, drawn.height)
+        columns = [column.drawn(ink) for column in self.columns]
+        parts = [
+            f'<g transform="translate({at * (WIDE + BETWEEN)} 0)">{"".join(column.parts)}</g>'
+            for at, column in enumerate(columns)
+        ]
+        tall = max(column.height for column in columns)
         if bar and any(column.weights is not None for column in self.columns):
             parts += _scale(tall + 14)
             tall += 24
-        return Drawn(len(self.columns) * (WIDE + BETWEEN) - BETWEEN, tall, parts)
+        return svg.Drawn(len(self.columns) * (WIDE + BETWEEN) - BETWEEN, tall, parts)
 
 
 def _counted(heads: int, kv_heads: int) -> str:
-    if kv_heads == 1:
-        return _("{h} query heads on 1 K/V head").format(h=heads)
-    return _("{h} query heads on {g} K/V heads").format(h=heads, g=kv_heads)
+    text = _("{h} query heads on 1 K/V head") if kv_heads == 1 else _("{h} query heads on {g} K/V heads")
+    return text.format(h=heads, g=kv_heads)
 
 
 def _wires(heads: int, kv_heads: int, top: float) -> list[str]:
@@ -147,10 +145,10 @@ def _scale(y: float) -> list[str]:
     png = svg.indexed_png(np.arange(256, dtype=np.uint8)[None], ramp(WEIGHTS))
     x, wide = svg.text_width(_("weight 0"), 12) + 8, 120
     end = x + wide + 8
-    parts = [
+    return [
         svg.words(_("weight 0"), 0, y + 5, opacity=0.85),
         svg.pixels(png, x, y, wide, 10, smooth=True),
         svg.words("1", end, y + 5, opacity=0.85),
+        svg.box(end + 24, y, 14, 10, fill=MASKED),
+        svg.words(_("masked"), end + 44, y + 5, opacity=0.85),
     ]
-    grey = svg.box(end + 24, y, 14, 10, fill=MASKED)
-    return [*parts, grey, svg.words(_("masked"), end + 44, y + 5, opacity=0.85)]

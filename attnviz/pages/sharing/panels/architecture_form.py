@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
+from attnviz.app import widgets
+from attnviz.app.links.choices import Choice
 from attnviz.app.text import plain
-from attnviz.app.widgets import number, one_of, text_area
 from attnviz.base.message import Problem
 from attnviz.base.words import _, listed
 from attnviz.models.architecture import (
@@ -27,17 +30,12 @@ from attnviz.pages.sharing import choices
 
 @dataclass(frozen=True)
 class Chosen:
-    """An architecture, and the number of parameters of the whole model."""
+    """An architecture, and how many parameters the whole model has."""
 
     arch: Architecture
     counts: ParameterCounts
     code: str  #: Python that makes the architecture
     preset: Preset | None = None
-
-    @property
-    def total(self) -> int:
-        """Parameters of the whole model."""
-        return self.counts.total
 
 
 def choose() -> Chosen:
@@ -45,7 +43,7 @@ def choose() -> Chosen:
     ways = {"preset": _("a published model"), "own": _("your own shape"), "config": _("a config.json")}
     which, what = st.columns([1.65, 2.2])
     with which:
-        way = one_of(choices.WAY, _("What to count"), ways)
+        way = widgets.one_of(choices.WAY, _("What to count"), ways)
     if way == "preset":
         with what:
             return _published()
@@ -54,28 +52,35 @@ def choose() -> Chosen:
 
 def _published() -> Chosen:
     names = {name: f"{name} · {preset.attention}" for name, preset in all_presets().items()}
-    name = one_of(choices.PRESET, _("Model"), names, style="select")
+    name = widgets.one_of(choices.PRESET, _("Model"), names, style="select")
     preset = find_preset(name)
     return Chosen(Architecture.preset(name), preset.counts, f"Architecture.preset({name!r})", preset)
 
 
 def _own() -> Chosen:
-    scheme: Scheme = "latent" if one_of(choices.SCHEME, _("Scheme"), _schemes()) == "latent" else "heads"
-    asked: dict[str, Any] = {"scheme": scheme}
+    schemes = {"heads": _("heads: MHA, GQA or MQA"), "latent": _("latents: MLA")}
+    scheme = widgets.one_of(choices.SCHEME, _("Scheme"), schemes)
     fields = {"n_layers": _("Layers"), "d_model": _("Model width M"), "n_heads": _("Query heads H")}
     if scheme == "heads":
         fields |= {"n_kv_heads": _("K/V heads G")}
     fields |= {"d_head": _("Head width D"), "d_ff": _("FFN width"), "vocab": _("Vocabulary")}
     if scheme == "latent":
         fields |= {"kv_rank": _("Latent width"), "d_rope": _("Rotary width")}
-    for column, (name, label) in zip(st.columns(len(fields)), fields.items(), strict=True):
+    sizes: dict[str, Any] = dict(
+        zip(fields, number_boxes([choices.SHAPE[name] for name in fields], fields.values()), strict=True)
+    )
+    return _shaped(CustomShape(**sizes, scheme=cast(Scheme, scheme)))
+
+
+def number_boxes(
+    boxes: Sequence[Choice[int]], labels: Iterable[str], columns: Sequence[DeltaGenerator] | None = None
+) -> list[int]:
+    """Draw boxes for whole numbers, each in a column of its own; the numbers."""
+    numbers = []
+    for column, box, label in zip(columns or st.columns(len(boxes)), boxes, labels, strict=True):
         with column:
-            asked[name] = number(choices.SHAPE[name], label, step=1)
-    return _shaped(CustomShape(**asked))
-
-
-def _schemes() -> dict[str, str]:
-    return {"heads": _("heads: MHA, GQA or MQA"), "latent": _("latents: MLA")}
+            numbers.append(widgets.number(box, label, step=1))
+    return numbers
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
@@ -84,7 +89,7 @@ def _shaped(shape: CustomShape) -> Chosen:
 
 
 def _pasted() -> Chosen:
-    text = text_area(choices.CONFIG, _("Contents of a config.json from the hub"), height=180)
+    text = widgets.text_area(choices.CONFIG, _("Contents of a config.json from the hub"), height=180)
     chosen = _read(text)
     if chosen.arch.measured:
         st.info(

@@ -8,54 +8,50 @@ import streamlit as st
 
 from attnviz.app import show
 from attnviz.app.cache.kept_charts import chart_of
-from attnviz.app.fragment import fragment
-from attnviz.app.guarding import guard
-from attnviz.app.show import ColumnTable, columns, tabled
+from attnviz.app.code_snippet import snippet
 from attnviz.app.text import plain
-from attnviz.app.widgets import number
-from attnviz.base.units import binary, exact, flop, many
+from attnviz.base import units
 from attnviz.base.words import _, sentences, tongue
-from attnviz.models.architecture import CONVENTIONS, Architecture, all_presets
+from attnviz.core.costs import activations
+from attnviz.models.architecture import CONVENTIONS, Architecture, Preset, all_presets, has_heads
 from attnviz.pages.sharing import choices
 from attnviz.pages.sharing.figures import costs as figures
-from attnviz.pages.sharing.panels import bytes as bytes_panel
-from attnviz.pages.sharing.panels import published, sharing_programs
-from attnviz.pages.sharing.panels.architecture_form import Chosen, choose
-from attnviz.pages.sharing.panels.bytes import Bill, bills, part_titles
+from attnviz.pages.sharing.panels import latent, sharing_programs
+from attnviz.pages.sharing.panels.architecture_form import Chosen, choose, number_boxes
+from attnviz.pages.sharing.panels.bytes import by_layer, over, parameters_by_matrix, ways
 
 
-@fragment
 def panel() -> None:
-    with guard():
-        _panel()
-
-
-def _panel() -> None:
     chosen = choose()
     left, right, rest = st.columns([1, 1, 2])
-    with left:
-        context = number(choices.CONTEXT, _("Tokens of context"), step=1)
-    with right:
-        batch = number(choices.BATCH, _("Batch"), step=1)
-    with rest:
-        _source(chosen)
+    labels = _("Tokens of context"), _("Batch")
+    context, batch = number_boxes((choices.CONTEXT, choices.BATCH), labels, (left, right))
+    if chosen.preset is not None:
+        with rest:
+            _source(chosen.preset)
     _headline(chosen, context, batch)
-    found = bills(chosen.arch, context, batch)
-    _parameters(found)
-    bytes_panel.over(chosen.arch, context, batch)
-    bytes_panel.layers(chosen.arch, context, batch)
-    _table(found)
-    published.quality_panel()
-    _everyone(context)
-    sharing_programs.counting(chosen, context, batch)
+    _parameters(chosen.arch)
+    over(chosen.arch, context, batch)
+    by_layer(chosen.arch, context, batch)
+    _bill(chosen.arch, context, batch)
+    latent.paper_quality()
+    with st.expander(
+        _("All {n} published models at {tokens} tokens").format(n=len(all_presets()), tokens=f"{context:,}")
+    ):
+        show.tabled(_all_models(context, tongue()), f"attention-of-published-models-{context}", "h-all")
+    snippet(
+        sharing_programs.of_count(chosen.code, context, batch),
+        "h-count",
+        about=_(
+            "Paste this code into a notebook: it prints the attention parameters and the three sizes of the cache."
+        ),
+    )
 
 
-def _source(chosen: Chosen) -> None:
-    if chosen.preset is None:
-        return
-    said = _("Source: {source}.").format(source=plain(chosen.preset.source))
-    mark = "" if chosen.preset.verified == "yes" else "⚠️ "
-    st.caption(mark + sentences(said, plain(_(chosen.preset.note)) if chosen.preset.note else ""))
+def _source(preset: Preset) -> None:
+    mark = "" if preset.verified == "yes" else "⚠️ "
+    source = _("Source: {source}.").format(source=plain(preset.source))
+    st.caption(mark + sentences(source, plain(_(preset.note)) if preset.note else ""))
 
 
 def _headline(chosen: Chosen, context: int, batch: int) -> None:
@@ -65,8 +61,8 @@ def _headline(chosen: Chosen, context: int, batch: int) -> None:
     attention = arch.attention_parameters()
     one.metric(
         _("Attention parameters"),
-        many(attention),
-        help=_("{n} of {all} in the whole model").format(n=f"{attention:,}", all=f"{chosen.total:,}"),
+        units.many(attention),
+        help=_("{n} of {all} in the whole model").format(n=f"{attention:,}", all=f"{chosen.counts.total:,}"),
     )
     words = {
         "ideal": (_("Ideal cache"), _("The formula: what must be kept.")),
@@ -80,62 +76,48 @@ def _headline(chosen: Chosen, context: int, batch: int) -> None:
             _("Whole blocks of 16 tokens; a window also holds a chunk of 2,048 tokens being read."),
         ),
     }  # fmt: skip
-    heard = arch.encoder_tokens(context)
+    encoder = arch.encoder_tokens(context)
     for column, convention in zip((two, three, four), CONVENTIONS, strict=True):
         title, help_ = words[convention]
-        held = arch.kv_cache_bytes(context, batch, convention=convention, encoder_tokens=heard)
-        column.metric(title, binary(held), help=help_)
-        column.caption(exact(held))
-    _heard(arch, heard)
-
-
-def _heard(arch: Architecture, heard: int) -> None:
-    """Say what the keys and values of cross-attention are counted for."""
-    if not heard:
-        return
-    if arch.heard:
-        st.caption(
-            _("Beside its own context the decoder keeps the encoder’s, which always reads {n} positions.").format(
-                n=f"{heard:,}"
-            )
+        held = arch.kv_cache_bytes(context, batch, convention=convention, encoder_tokens=encoder)
+        column.metric(title, units.binary(held), help=help_)
+        column.caption(units.exact(held))
+    if encoder:  # what the keys and values of cross-attention are counted for
+        text = (
+            _("Beside its own context the decoder keeps the encoder’s, which always reads {n} positions.")
+            if arch.heard
+            else _("Beside its own context the decoder keeps the encoder’s, counted as long: {n} tokens.")
         )
-    else:
-        st.caption(
-            _("Beside its own context the decoder keeps the encoder’s, counted as long: {n} tokens.").format(
-                n=f"{heard:,}"
-            )
-        )
+        st.caption(text.format(n=f"{encoder:,}"))
 
 
-def _parameters(found: list[Bill]) -> None:
+def _parameters(arch: Architecture) -> None:
     st.subheader(_("Parameters"), anchor=False)
-    titles = part_titles()
-    first = found[0]
+    titles = {
+        "w_q": "W_Q",
+        "w_k": "W_K",
+        "w_v": "W_V",
+        "w_o": "W_O",
+        "w_down": _("down to latents"),
+        "rest": _("biases, norms, sinks"),
+    }
+    counts = {name: parameters_by_matrix(way) for name, way in ways(arch).items()}
+    names, first = list(counts), next(iter(counts.values()))
+    parts = {part: [each[part] for each in counts.values()] for part in titles}
     show.figure(
-        chart_of(
-            figures.stacked,
-            [bill.name for bill in found],
-            {part: [bill.parameters[part] for bill in found] for part in titles},
-            titles,
-        ),
-        name=f"attention-parameters-{first.arch.name}",
+        chart_of(figures.stacked, names, parts, titles),
+        name=f"attention-parameters-{arch.name}",
         key="h-parameters",
         words=_("{name}: {n} in attention, of these {kv} in $W_K$ and $W_V$.").format(
-            name=plain(first.name),
-            n=many(sum(first.parameters.values())),
-            kv=many(first.parameters["w_k"] + first.parameters["w_v"]),
+            name=plain(names[0]), n=units.many(sum(first.values())), kv=units.many(first["w_k"] + first["w_v"])
         ),
-        table={
-            "sharing": [bill.name for bill in found],
-            **{titles[part]: [bill.parameters[part] for bill in found] for part in titles},
-        },
+        table={"sharing": names, **{titles[part]: numbers for part, numbers in parts.items()}},
     )
 
 
-def _table(found: list[Bill]) -> None:
+def _bill(arch: Architecture, context: int, batch: int) -> None:
     st.subheader(_("The whole bill"), anchor=False)
-    table = columns([_row(bill) for bill in found])
-    tabled(table, "attention-costs", "h-bill")
+    show.tabled(_costs(arch, context, batch, tongue()), "attention-costs", "h-bill")
     st.caption(
         _(
             "Prefill: every pair computed, as eager attention does; causal: only what the mask leaves. One layer’s "
@@ -144,29 +126,36 @@ def _table(found: list[Bill]) -> None:
     )
 
 
-def _row(bill: Bill) -> dict[str, Any]:
+@st.cache_resource(max_entries=128, show_spinner=False, hash_funcs={Architecture: hash})
+def _costs(arch: Architecture, context: int, batch: int, language: str) -> show.ColumnTable:
+    """What every way of sharing costs, for a prompt of `context` tokens, with headings in the visitor's language."""
+    return show.columns([_row(name, way, context, batch) for name, way in ways(arch).items()])
+
+
+def _row(name: str, arch: Architecture, context: int, batch: int) -> dict[str, Any]:
+    encoder = arch.encoder_tokens(context)
+    prefill = [arch.prefill_flops(context, causal=skip, encoder_tokens=encoder or None).total for skip in (False, True)]
+    step = arch.decode_flops(context, encoder_tokens=encoder)
+    read = arch.kv_cache_bytes(context, encoder_tokens=encoder)
+    eager = fused = ""
+    if layouts := [layer.layout for layer in arch.layers if has_heads(layer)]:
+        eager = units.binary(2 * activations(layouts[0], context, batch).total)
+        fused = units.binary(2 * activations(layouts[0], context, batch, "fused").total)
     return {
-        _("sharing"): bill.name,
-        _("parameters"): sum(bill.parameters.values()),
-        _("bytes a token"): bill.per_token,
-        _("prefill"): flop(bill.prefill),
-        _("prefill, causal"): flop(bill.prefill_causal),
-        _("one decoded token"): flop(bill.decode) if bill.arch.decodes else "",
-        _("FLOP per byte"): None if bill.intensity is None else round(bill.intensity, 2),
-        _("activations, eager"): "" if bill.eager is None else binary(2 * bill.eager.total),
-        _("activations, fused"): "" if bill.fused is None else binary(2 * bill.fused.total),
+        _("sharing"): name,
+        _("parameters"): sum(parameters_by_matrix(arch).values()),
+        _("bytes a token"): arch.kv_cache_bytes(1),
+        _("prefill"): units.flop(batch * prefill[0]),
+        _("prefill, causal"): units.flop(batch * prefill[1]),
+        _("one decoded token"): units.flop(batch * step.total) if arch.decodes else "",
+        _("FLOP per byte"): round((step.scores + step.values) / read, 2) if read else None,
+        _("activations, eager"): eager,
+        _("activations, fused"): fused,
     }
 
 
-def _everyone(context: int) -> None:
-    with st.expander(
-        _("All {n} published models at {tokens} tokens").format(n=len(all_presets()), tokens=f"{context:,}")
-    ):
-        tabled(_all_models(context, tongue()), f"attention-of-published-models-{context}", "h-all")
-
-
 @st.cache_resource(max_entries=32, show_spinner=False)
-def _all_models(context: int, language: str) -> ColumnTable:
+def _all_models(context: int, language: str) -> show.ColumnTable:
     """All models, with headings in this language, which is the visitor's."""
     rows = []
     for name, preset in all_presets().items():
@@ -189,4 +178,4 @@ def _all_models(context: int, language: str) -> ColumnTable:
                 _("source"): preset.source,
             }
         )
-    return columns(rows)
+    return show.columns(rows)

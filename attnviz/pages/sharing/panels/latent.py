@@ -1,21 +1,20 @@
-"""The view “MLA”: its two forms, expanded to heads or absorbed into the queries, and what each costs."""
+"""The views “MLA”, its two forms and what each costs, and “What others print”: published numbers worked out again."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import streamlit as st
 
-from attnviz.app import show
+from attnviz.app import show, widgets
 from attnviz.app.cache.kept_charts import chart_of
-from attnviz.app.fragment import fragment
-from attnviz.app.guarding import guard
-from attnviz.app.show import columns, tabled
-from attnviz.app.text import plain
-from attnviz.app.widgets import number, one_of
-from attnviz.base.units import both, flop
-from attnviz.base.words import _
+from attnviz.app.code_snippet import snippet
+from attnviz.app.text import plain, spoken
+from attnviz.base import units
+from attnviz.base.words import _, say
 from attnviz.core.costs import pairs
 from attnviz.core.latent import LatentForm, LatentLayout, latent_elements, latent_flops, latent_intensity
-from attnviz.models.architecture import Architecture, all_presets
+from attnviz.models.architecture import Architecture, Claim, all_presets, claims, quality
 from attnviz.pages.sharing import choices
 from attnviz.pages.sharing.figures import costs as figures
 from attnviz.pages.sharing.panels import sharing_programs
@@ -23,19 +22,13 @@ from attnviz.pages.sharing.panels import sharing_programs
 CONTEXTS = [2**i for i in range(4, 18)]
 
 
-@fragment
 def panel() -> None:
-    with guard():
-        _panel()
-
-
-def _panel() -> None:
-    names = {name: name for name, preset in all_presets().items() if preset.attention == "MLA"}
+    models = {name: name for name, preset in all_presets().items() if preset.attention == "MLA"}
     which, much = st.columns([1, 1])
     with which:
-        name = one_of(choices.LATENT_MODEL, _("Model"), names, style="select")
+        name = widgets.one_of(choices.LATENT_MODEL, _("Model"), models, style="select")
     with much:
-        context = number(choices.CONTEXT, _("Tokens of context"), step=1)
+        context = widgets.number(choices.CONTEXT, _("Tokens of context"), step=1)
     arch = Architecture.preset(name)
     latent = arch.layers[0].latent
     assert latent is not None
@@ -50,36 +43,45 @@ def _panel() -> None:
             rank=latent.kv_rank, rope=latent.d_rope, nope=latent.d_nope, value=latent.d_value, heads=latent.n_heads
         )
     )
-    _machines(arch, latent, context)
-    _over_context(arch, latent, context)
-    _baselines(arch, latent, context)
-    sharing_programs.latents(arch, context)
-
-
-def machine_names() -> dict[LatentForm, str]:
-    return {
+    names: dict[LatentForm, str] = {
         "expanded": _("expanded, K and V cached"),
         "re-expanded": _("latents cached, expanded at every step (transformers)"),
         "absorbed": _("absorbed"),
     }
+    _machines(arch, latent, context, names)
+    lines = {name: [_work(latent, 1, t, machine) for t in CONTEXTS] for machine, name in names.items()}
+    axes = _("tokens of context"), _("FLOP for one token, one layer")
+    show.figure(
+        chart_of(figures.over, CONTEXTS, lines, *axes, here=context, text=units.flop),
+        name=f"mla-decode-{arch.name}",
+        key="h-mla-decode",
+        words=_(
+            "One decoded token in one layer: expanding again at every step costs computation for the whole context."
+        ),
+        table={"context": CONTEXTS, **lines},
+    )
+    _baselines(arch, latent, context)
+    snippet(sharing_programs.of_latents(arch.name, context), "h-latent")
 
 
 def _work(latent: LatentLayout, new: int, context: int, machine: LatentForm) -> int:
     return latent_flops(latent, new, context, pairs(new, context), machine).total
 
 
-def _machines(arch: Architecture, latent: LatentLayout, context: int) -> None:
+def _machines(arch: Architecture, latent: LatentLayout, context: int, names: dict[LatentForm, str]) -> None:
     rows = [
         {
             _("computed as"): name,
             _("numbers a token, one layer"): latent_elements(latent, machine),
             _("FLOP a cached byte"): round(float(latent_intensity(latent, machine)), 1),
-            _("one layer, prefill of {n}").format(n=f"{context:,}"): flop(_work(latent, context, context, machine)),
-            _("one layer, one token at {n}").format(n=f"{context:,}"): flop(_work(latent, 1, context, machine)),
+            _("one layer, prefill of {n}").format(n=f"{context:,}"): units.flop(
+                _work(latent, context, context, machine)
+            ),
+            _("one layer, one token at {n}").format(n=f"{context:,}"): units.flop(_work(latent, 1, context, machine)),
         }
-        for machine, name in machine_names().items()
+        for machine, name in names.items()
     ]
-    tabled(columns(rows), f"mla-{arch.name}", "h-machines")
+    show.tabled(show.columns(rows), f"mla-{arch.name}", "h-machines")
     decode = _work(latent, 1, context, "re-expanded") / _work(latent, 1, context, "absorbed")
     prefill = _work(latent, context, context, "expanded") / _work(latent, context, context, "absorbed")
     st.markdown(
@@ -88,27 +90,6 @@ def _machines(arch: Architecture, latent: LatentLayout, context: int) -> None:
             "for the prefill the expanded form costs **{prefill:.2f} times** the absorbed one. So servers prefill "
             "expanded and decode absorbed."
         ).format(n=f"{context:,}", decode=decode, prefill=prefill)
-    )
-
-
-def _over_context(arch: Architecture, latent: LatentLayout, context: int) -> None:
-    lines = {name: [_work(latent, 1, t, machine) for t in CONTEXTS] for machine, name in machine_names().items()}
-    show.figure(
-        chart_of(
-            figures.over,
-            CONTEXTS,
-            lines,
-            _("tokens of context"),
-            _("FLOP for one token, one layer"),
-            here=context,
-            said=flop,
-        ),
-        name=f"mla-decode-{arch.name}",
-        key="h-mla-decode",
-        words=_(
-            "One decoded token in one layer: expanding again at every step costs computation for the whole context."
-        ),
-        table={"context": CONTEXTS, **lines},
     )
 
 
@@ -129,15 +110,87 @@ def _baselines(arch: Architecture, latent: LatentLayout, context: int) -> None:
         {
             _("compared with"): name,
             _("numbers a token, one layer"): numbers,
-            _("cache of {n} tokens").format(n=f"{context:,}"): both(2 * numbers * context * len(arch.layers)),
+            _("cache of {n} tokens").format(n=f"{context:,}"): units.both(2 * numbers * context * len(arch.layers)),
             _("MLA keeps"): f"{mine / numbers:.1%}",
             _("times smaller"): round(numbers / mine, 2),
         }
         for name, numbers in bases.items()
     ]
-    tabled(columns(rows), f"mla-baselines-{arch.name}", "h-bases")
+    show.tabled(show.columns(rows), f"mla-baselines-{arch.name}", "h-bases")
     st.markdown(
         _("{model} keeps {mine} numbers per token and layer: {bytes} for {n} tokens.").format(
-            model=plain(arch.name), mine=mine, bytes=both(arch.kv_cache_bytes(context)), n=f"{context:,}"
+            model=plain(arch.name), mine=mine, bytes=units.both(arch.kv_cache_bytes(context)), n=f"{context:,}"
+        )
+    )
+
+
+# What others print: published numbers worked out again, and the quality that sharing costs.
+computed_claims = st.cache_resource(max_entries=1, show_spinner=False)(claims)
+
+
+def published() -> None:
+    """Draw the view “What others print”."""
+    st.subheader(_("Published numbers, worked out again"), anchor=False)
+    marks = {"no": "❌", "condition": "⚠️"}
+    for claim in [claim for claim in computed_claims() if claim.verdict != "yes"]:
+        with st.container(border=True):
+            st.markdown(f"{marks[claim.verdict]} **{spoken(claim.said)}** — {plain(claim.source)}")
+            st.markdown(
+                _("The architecture gives **{found}**. {why}.").format(found=_value(claim), why=spoken(claim.why))
+            )
+    show.tabled(show.columns([_row(claim) for claim in computed_claims()]), "published-numbers", "h-claims")
+    paper_quality()
+    snippet(
+        sharing_programs.PUBLISHED,
+        "h-published",
+        about=_("Paste this code into a notebook: it prints the table of published numbers."),
+    )
+
+
+def _value(claim: Claim) -> str:
+    templates = {"x": _("{n} times"), "elements": _("{n} thousand numbers"), "%": "{n}%"}
+    return templates.get(claim.unit, f"{{n}} {claim.unit}").format(n=f"{claim.found:,.4g}")
+
+
+def _row(claim: Claim) -> dict[str, Any]:
+    verdicts = {"yes": _("reproduced"), "no": _("wrong"), "condition": _("only under a condition")}
+    return {
+        _("claim"): say(claim.said),
+        _("found here"): _value(claim),
+        _("verdict"): verdicts[claim.verdict],
+        _("why"): say(claim.why),
+        _("source"): claim.source,
+    }
+
+
+def paper_quality() -> None:
+    """Draw table 1 of the GQA paper: the quality that sharing costs."""
+    st.subheader(_("Sharing is not free"), anchor=False)
+    rows, source = quality()
+    show.figure(
+        chart_of(
+            figures.quality, [row.model for row in rows], [row.seconds for row in rows], [row.score for row in rows]
+        ),
+        name="gqa-quality",
+        key="h-quality",
+        words=_(
+            "Quoted, not measured here: with one K/V head the XXL model loses {mqa:.1f} points of its average score "
+            "and is {faster:.1f} times as fast; with 8 it loses {gqa:.1f} and is {fast:.1f} times as fast."
+        ).format(
+            mqa=rows[1].score - rows[2].score,
+            faster=rows[1].seconds / rows[2].seconds,
+            gqa=rows[1].score - rows[3].score,
+            fast=rows[1].seconds / rows[3].seconds,
+        ),
+        caption=source,
+        table={
+            "model": [row.model for row in rows],
+            "seconds a sample": [row.seconds for row in rows],
+            "average score": [row.score for row in rows],
+        },
+    )
+    st.caption(
+        _("Source: {source}. Both shared models were trained further after their heads were pooled.").format(
+            source=source
         )
     )

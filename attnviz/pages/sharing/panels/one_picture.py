@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import streamlit as st
 
-from attnviz.app import show
+from attnviz.app import show, widgets
 from attnviz.app.cache.kept_charts import chart_of
-from attnviz.app.widgets import number, one_of, two_in_a_row
+from attnviz.base import units
 from attnviz.base.message import Problem
-from attnviz.base.units import binary, both, many
 from attnviz.base.words import _, ngettext, sentences
 from attnviz.canvas.shared.registration import component
-from attnviz.models.architecture import Architecture, all_presets, has_heads, shared_otherwise
+from attnviz.models.architecture import Architecture, LayerSpec, all_presets, has_heads, shared_otherwise
 from attnviz.pages.sharing import choices
 from attnviz.pages.sharing.figures import sharing as figures
 from attnviz.pages.sharing.figures.svg_three_ways import SharingColumn, ThreeWaysPicture
-from attnviz.pages.sharing.panels.bytes import kind_of, named
+from attnviz.pages.sharing.panels.bytes import divisors, kind_of, named
 from attnviz.runs.head_sharing import Config, Result
 from attnviz.runs.model_run import ModelRun
 
@@ -30,65 +28,79 @@ TOKENS_SHOWN = 48
 @st.cache_resource(max_entries=1, show_spinner=False)
 def _models() -> dict[str, str]:
     """The published models that keep keys and values of their own heads while they write."""
-    names = {}
-    for name, preset in all_presets().items():
-        layers = [layer for layer in Architecture.preset(name).layers if has_heads(layer)]
-        if layers and not any(layer.latent or layer.stack == "encoder" for layer in layers):
-            names[name] = f"{name} · {preset.attention}"
-    return names
+    layers = {name: [la for la in Architecture.preset(name).layers if has_heads(la)] for name in all_presets()}
+    return {
+        name: f"{name} · {preset.attention}"
+        for name, preset in all_presets().items()
+        if layers[name] and not any(layer.latent or layer.stack == "encoder" for layer in layers[name])
+    }
 
 
-def picture(run: ModelRun | None, result_of: Callable[[Config], Result] | None, config: Config | None) -> None:
+@dataclass(frozen=True)
+class TrainedLayer:
+    """The layer whose head is shown under each way: what `result_of` gives for a config on this run."""
+
+    run: ModelRun
+    config: Config
+    result_of: Callable[[Config], Result]
+
+
+def picture(trained: TrainedLayer | None = None) -> None:
     """Draw the controls, the columns and the menu that saves them; without a trained model no head is drawn."""
-    with two_in_a_row("h-three"):
+    with widgets.two_in_a_row("h-three"):
         sizes = st.columns([1.7, 1, 0.8, 0.9], vertical_alignment="bottom")
     with sizes[0]:
-        name = one_of(choices.COLUMNS, _("Cache of"), _models(), style="select")
+        name = widgets.one_of(choices.COLUMNS, _("Cache of"), _models(), style="select")
     with sizes[1]:
-        tokens = number(choices.CONTEXT, _("Tokens"), step=1024)
+        tokens = widgets.number(choices.CONTEXT, _("Tokens"), step=1024)
     with sizes[2]:
-        batch = number(choices.BATCH, _("Batch"), step=1)
+        batch = widgets.number(choices.BATCH, _("Batch"), step=1)
     heads: dict[str, SharedHead] = {}
-    if run is not None and config is not None and result_of is not None:
+    below = ""
+    if trained is not None:
         with sizes[3]:
-            heads = _heads(run, config, result_of)
+            heads = _heads(trained)
+        below = _("Below: {model}, layer {layer}, on “{text}”").format(
+            model=trained.run.name, layer=trained.config.layer, text=trained.run.request.text
+        )
     shown = columns_of(Architecture.preset(name), tokens, batch, heads)
     draw(shown, "h-three")
-    said = _("{model}, {tokens} tokens, batch {batch}, 16-bit numbers.").format(
+    about = _("{model}, {tokens} tokens, batch {batch}, 16-bit numbers.").format(
         model=name, tokens=f"{tokens:,}", batch=batch
     )
+    less = [
+        _("{kind} keeps {share:.3g}% of what MHA keeps.").format(
+            kind=kind_of(column.heads, column.kv_heads), share=100 * column.share
+        )
+        for column in shown[1:]
+    ]
     show.under(
         lambda: ThreeWaysPicture(shown, _("MHA, GQA and MQA")),
         name=f"mha-gqa-mqa-{name}",
         key="h-three",
-        words=sentences(said, _less(shown)),
-        caption=said if run is None else sentences(said, _read_by(run, config)),
-        table=_table(shown),
+        words=sentences(about, *less),
+        caption=sentences(about, below),
+        table={
+            "kind": [column.name for column in shown],
+            "query heads": [column.heads for column in shown],
+            "K/V heads": [column.kv_heads for column in shown],
+            "cache": [column.kept for column in shown],
+            "share of MHA's cache": [column.share for column in shown],
+        },
     )
 
 
-def _less(shown: list[SharingColumn]) -> str:
-    """What sharing leaves of the cache."""
-    said = _("{kind} keeps {share:.3g}% of what MHA keeps.")
-    return sentences(
-        *(said.format(kind=kind_of(column.heads, column.kv_heads), share=100 * column.share) for column in shown[1:])
-    )
-
-
-def _heads(run: ModelRun, config: Config, result_of: Callable[[Config], Result]) -> dict[str, SharedHead]:
+def _heads(trained: TrainedLayer) -> dict[str, SharedHead]:
     """One head of the trained layer under each way, by the way's name; the visitor chooses which."""
-    layer = run.stacks[0].layers[config.layer]
     try:
-        first = result_of(config)
+        first = trained.result_of(trained.config)
     except Problem:
         return {}
-    results = {
-        g: first if g == config.n_kv_heads else result_of(replace(config, n_kv_heads=g)) for g in first.side_by_side
-    }
+    results = {g: trained.result_of(replace(trained.config, n_kv_heads=g)) for g in first.side_by_side}
     most = int(results[min(results)].weights_moved.argmax())
-    names = {str(h): _("head {head}").format(head=h) for h in range(layer.n_heads)}
-    head = int(one_of(choices.HEAD, _("Its attention"), names, usual=str(most), style="select"))
-    return {kind_of(layer.n_heads, g): _shared(run, one, g, head) for g, one in results.items()}
+    names = {str(h): _("head {head}").format(head=h) for h in range(first.n_heads)}
+    head = int(widgets.one_of(choices.HEAD, _("Its attention"), names, usual=str(most), style="select"))
+    return {kind_of(first.n_heads, g): _shared(trained.run, one, g, head) for g, one in results.items()}
 
 
 def _shared(run: ModelRun, result: Result, g: int, head: int) -> SharedHead:
@@ -97,7 +109,7 @@ def _shared(run: ModelRun, result: Result, g: int, head: int) -> SharedHead:
     labels = run.stacks[0].queries.labels
     row = np.nan_to_num(weights[n - 1])
     best = int(row.argmax())
-    said = _("{model}, layer {layer}, head {head}, {kind}.").format(
+    which = _("{model}, layer {layer}, head {head}, {kind}.").format(
         model=run.name, layer=result.config.layer, head=head, kind=named(result.n_heads, g)
     )
     if g == result.trained_kv_heads:
@@ -109,22 +121,7 @@ def _shared(run: ModelRun, result: Result, g: int, head: int) -> SharedHead:
     most = _("“{token}” looks most at “{key}”: {weight:.0%}.").format(
         token=labels[n - 1].strip(), key=labels[best].strip(), weight=float(row[best])
     )
-    return SharedHead(weights, sentences(said, become, most))
-
-
-def _read_by(run: ModelRun, config: Config | None) -> str:
-    layer = 0 if config is None else config.layer
-    return _("Below: {model}, layer {layer}, on “{text}”").format(model=run.name, layer=layer, text=run.request.text)
-
-
-def _table(shown: list[SharingColumn]) -> dict[str, list[Any]]:
-    return {
-        "kind": [column.name for column in shown],
-        "query heads": [column.heads for column in shown],
-        "K/V heads": [column.kv_heads for column in shown],
-        "cache": [column.kept for column in shown],
-        "share of MHA's cache": [column.share for column in shown],
-    }
+    return SharedHead(weights, sentences(which, become, most))
 
 
 # MHA, GQA and MQA side by side: query heads over K/V heads, shapes, parameters, the bytes of a cache, one head.
@@ -132,8 +129,8 @@ def _table(shown: list[SharingColumn]) -> dict[str, list[Any]]:
 class SharedHead:
     """What one head of a trained layer becomes when its layer shares keys and values in one of the ways."""
 
-    weights: np.ndarray  #: (Q, K), NaN where masked
-    said: str
+    weights: np.ndarray | None  #: (Q, K), NaN where masked; None where no trained layer is at hand
+    text: str
 
 
 def columns(arch: Architecture, tokens: int, batch: int = 1, key: str = "h-three") -> None:
@@ -153,43 +150,39 @@ def columns_of(
     arch: Architecture, tokens: int, batch: int = 1, heads: dict[str, SharedHead] | None = None
 ) -> list[SharingColumn]:
     """A column for each way; `heads` is the trained head under each, by the name of the way."""
-    layer = next(each for each in arch.layers if has_heads(each))
-    own = layer.n_kv_heads
-    ways = {g: shared_otherwise(arch, g) for g in counts(arch)}
-    most = ways[layer.n_heads].kv_cache_bytes(tokens, batch)
+    layers = [layer for layer in arch.layers if has_heads(layer)]
+    n_heads, own = layers[0].n_heads, layers[0].n_kv_heads
+    ways = {g: shared_otherwise(arch, g) for g in counts(layers)}
+    most = ways[n_heads].kv_cache_bytes(tokens, batch)
     shown = []
     for g, way in ways.items():
-        kind = kind_of(layer.n_heads, g)
-        kept = way.kv_cache_bytes(tokens, batch)
-        shape = " × ".join(f"{n:,}" for n in (*([batch] if batch > 1 else []), g, tokens, layer.d_head))
-        column = SharingColumn(
-            _("{kind}, as trained").format(kind=kind) if g == own else kind,
-            layer.n_heads,
-            g,
-            (
-                _("K and V: {shape} each, in {layers} layers").format(shape=shape, layers=_layers(arch)),
-                _("attention’s parameters: {n}").format(n=many(way.attention_parameters())),
-            ),
-            _("cache: {bytes}").format(bytes=binary(kept)),
-            kept / most,
+        kind, kept = kind_of(n_heads, g), way.kv_cache_bytes(tokens, batch)
+        shape = " × ".join(f"{n:,}" for n in (*([batch] if batch > 1 else []), g, tokens, layers[0].d_head))
+        head = (heads or {}).get(kind, SharedHead(None, ""))
+        shown.append(
+            SharingColumn(
+                _("{kind}, as trained").format(kind=kind) if g == own else kind,
+                n_heads,
+                g,
+                (
+                    _("K and V: {shape} each, in {layers} layers").format(shape=shape, layers=len(layers)),
+                    _("attention’s parameters: {n}").format(n=units.many(way.attention_parameters())),
+                ),
+                _("cache: {bytes}").format(bytes=units.binary(kept)),
+                kept / most,
+                head.weights,
+                head.text,
+            )
         )
-        head = (heads or {}).get(kind)
-        shown.append(column if head is None else replace(column, weights=head.weights, said=head.said))
     return shown
 
 
-def counts(arch: Architecture) -> tuple[int, ...]:
+def counts(layers: Sequence[LayerSpec]) -> tuple[int, ...]:
     """Numbers of K/V heads of MHA, of one GQA (the model's own, else the smallest there is), and of MQA."""
-    layers = [each for each in arch.layers if has_heads(each)]
     heads, own = layers[0].n_heads, layers[0].n_kv_heads
-    between = [g for g in range(2, heads) if all(layer.n_heads % g == 0 for layer in layers)]
-    shared = [own] if own in between else [8] if 8 in between else between[:1]
-    return tuple(dict.fromkeys((heads, *shared, 1)))
-
-
-def _layers(arch: Architecture) -> int:
-    """How many layers keep keys and values of their own."""
-    return sum(has_heads(layer) for layer in arch.layers)
+    between = set(divisors(layers)) - {1, heads}
+    shared = own if own in between else 8 if 8 in between else min(between, default=1)
+    return tuple(dict.fromkeys((heads, shared, 1)))
 
 
 # MHA, GQA and MQA side by side on one trained layer: how each is wired, what it is made of, what it costs.
@@ -199,8 +192,7 @@ def wirings(run: ModelRun, result: Result) -> None:
     for column, g in zip(st.columns(len(shown), gap="small"), shown, strict=True):
         with column, st.container(border=True, gap="xxsmall", height="stretch"):
             st.markdown(_title(result, g))
-            drawn = chart_of(figures.wiring, result.kv_of_with(g), g)
-            show.chart(drawn, key=f"h-wiring-{g}", words=_title(result, g))
+            show.chart(chart_of(figures.wiring, result.kv_of_with(g), g), key=f"h-wiring-{g}", words=_title(result, g))
             st.caption(_what(result, g))
     chosen = result.config.n_kv_heads
     show.under(
@@ -242,7 +234,7 @@ def _what(result: Result, g: int) -> str:
             "Not in the weights: each trained K/V head stands here {times} times. Every query head reads what it read "
             "before, so the function is the same and the cache {times} times as large."
         ).format(times=g // trained)
-    said = {
+    made = {
         "mean": _(
             "Not in the weights: each K/V head is the mean of {n} trained ones, as the GQA paper pools them; nothing "
             "was trained afterwards."
@@ -254,22 +246,19 @@ def _what(result: Result, g: int) -> str:
             "Not in the weights: each K/V head is drawn at random (seed {seed}) in the place of {n} trained ones."
         ),
     }[result.config.method]
-    return said.format(n=trained // g, seed=result.config.seed)
+    return made.format(n=trained // g, seed=result.config.seed)
 
 
 def _wiring_table(result: Result, shown: tuple[int, ...]) -> str:
     points = [result.at(g) for g in shown]
+    k, v = (" × ".join(("{g}", *map(str, shape[1:]))) for shape in (result.k_shape, result.v_shape))
     rows = (
         (_("this layer"), *(named(result.n_heads, g) for g in shown)),
         (":--", *("--:" for _g in shown)),
-        (_("K shape (G, K, D)"), *(_shape(g, result.k_shape) for g in shown)),
-        (_("V shape"), *(_shape(g, result.v_shape) for g in shown)),
+        (_("K shape (G, K, D)"), *(k.format(g=g) for g in shown)),
+        (_("V shape"), *(v.format(g=g) for g in shown)),
         (_("numbers in $W_K$ and $W_V$"), *(f"{point.parameters:,}" for point in points)),
-        (_("K/V of this sentence, 16 bit"), *(both(point.cache_bytes) for point in points)),
+        (_("K/V of this sentence, 16 bit"), *(units.both(point.cache_bytes) for point in points)),
         (_("change of the layer’s output"), *(f"{point.moved:.0%}" for point in points)),
     )
     return "\n".join("| " + " | ".join(row) + " |" for row in rows)
-
-
-def _shape(kv_heads: int, shape: tuple[int, ...]) -> str:
-    return " × ".join(str(n) for n in (kv_heads, *shape[1:]))

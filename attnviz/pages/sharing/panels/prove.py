@@ -4,34 +4,24 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attnviz.app.fragment import fragment
-from attnviz.app.guarding import guard
-from attnviz.app.show import columns, tabled
+from attnviz.app import show
+from attnviz.app.code_snippet import snippet
 from attnviz.app.text import plain, spoken
-from attnviz.app.widgets import number
-from attnviz.base.units import both, duration
+from attnviz.base import units
 from attnviz.base.words import _, listed, sentences
 from attnviz.models.architecture import Architecture, Measurement, measure_on_meta
 from attnviz.pages.sharing import choices, maths
 from attnviz.pages.sharing.panels import sharing_programs
-from attnviz.pages.sharing.panels.architecture_form import Chosen, choose
+from attnviz.pages.sharing.panels.architecture_form import Chosen, choose, number_boxes
 
 MOST_TOKENS = 1 << 17
 
 
-@fragment
 def panel() -> None:
-    with guard():
-        _panel()
-
-
-def _panel() -> None:
     chosen = choose()
     one, two, rest = st.columns([1, 1, 2], vertical_alignment="bottom")
-    with one:
-        tokens = number(choices.MEASURED_TOKENS, _("Tokens to run"), step=1)
-    with two:
-        batch = number(choices.BATCH, _("Batch"), step=1)
+    labels = _("Tokens to run"), _("Batch")
+    tokens, batch = number_boxes((choices.MEASURED_TOKENS, choices.BATCH), labels, (one, two))
     with rest:
         pressed = st.button(_("Build it without memory and measure"), type="primary", icon=":material/science:")
     st.caption(
@@ -41,13 +31,15 @@ def _panel() -> None:
             "and the cache it leaves is measured layer by layer."
         )
     )
-    key = (chosen.arch, chosen.total, tokens, batch)
+    key = (chosen.arch, chosen.counts.total, tokens, batch)
     if pressed:
         st.session_state["h_proof"] = key
     if st.session_state.get("h_proof") == key:
         _proof(chosen, tokens, batch)
         if chosen.arch.config is not None:
-            sharing_programs.proving(chosen, tokens, batch)
+            about = _("Paste this code into a notebook: it prints the numbers by formula and as measured.")
+            code = sharing_programs.of_proof(chosen.code, chosen.counts.total, tokens, batch)
+            snippet(code, "h-prove", about=about)
     _live()
 
 
@@ -67,17 +59,17 @@ def _proof(chosen: Chosen, tokens: int, batch: int) -> None:
         st.info(_("A shape of your own has no model class that could be built."))
         return
     with st.spinner(_("Building…")):
-        found = _measured(arch, chosen.total, tokens, batch)
-    if found.failure is not None:
-        st.warning(spoken(found.failure))
-    heard = arch.encoder_tokens(tokens)
-    formula = [held for _layer, held in arch.bytes_by_layer(tokens, batch, "bfloat16", "transformers", heard)]
+        measured = _measured(arch, chosen.counts.total, tokens, batch)
+    if measured.failure is not None:
+        st.warning(spoken(measured.failure))
+    encoder = arch.encoder_tokens(tokens)
+    formula = [held for _layer, held in arch.bytes_by_layer(tokens, batch, "bfloat16", "transformers", encoder)]
     pairs = [
-        (_("attention parameters"), arch.attention_parameters(), found.attention_parameters),
-        (_("parameters of the whole model"), chosen.total, found.total_parameters),
+        (_("attention parameters"), arch.attention_parameters(), measured.attention_parameters),
+        (_("parameters of the whole model"), chosen.counts.total, measured.total_parameters),
     ]
-    if found.failure is None:
-        pairs.append((_("cache bytes, as transformers holds it"), sum(formula), found.cache_bytes))
+    if measured.failure is None:
+        pairs.append((_("cache bytes, as transformers holds it"), sum(formula), measured.cache_bytes))
     rows = [
         {
             _("what"): name,
@@ -88,50 +80,51 @@ def _proof(chosen: Chosen, tokens: int, batch: int) -> None:
         for name, mine, theirs in pairs
     ]
     agree = all(mine == theirs for _name, mine, theirs in pairs)
-    said = (
+    verdict = (
         _("Formula and measurement agree to the last parameter and byte.")
         if agree
         else _("Formula and measurement do not agree everywhere: see the table.")
     )
     (st.success if agree else st.error)(
-        sentences(said, _("Built and run in {time}.").format(time=duration(found.seconds))),
+        sentences(verdict, _("Built and run in {time}.").format(time=units.duration(measured.seconds))),
         icon="✅" if agree else "✋",
     )
-    st.table(columns(rows))
-    _by_layer(arch, found, formula)
+    st.table(show.columns(rows))
+    _by_layer(arch, measured, formula)
 
 
-def _by_layer(arch: Architecture, found: Measurement, formula: list[int]) -> None:
+def _by_layer(arch: Architecture, measured: Measurement, formula: list[int]) -> None:
     """Draw a table of the measured cache of each layer beside the formula's bytes."""
-    mine = [(layer, held) for layer, held in zip(arch.layers, formula, strict=True) if layer.stack == "decoder"]
-    measured = arch.measured  # a measured architecture lists its attention modules first, and these keep no cache
-    ours: dict[tuple[str, int], int] = {
-        (layer.role, layer.index): held for layer, held in mine if not (measured and layer.parameters.total)
-    }
-    if not found.cache:
+    if not measured.cache:
         st.markdown(_("This model leaves no cache."))
         return
+    # a measured architecture lists its attention modules first, and these keep no cache
+    by_formula: dict[tuple[str, int], int] = {
+        (layer.role, layer.index): held
+        for layer, held in zip(arch.layers, formula, strict=True)
+        if layer.stack == "decoder" and not (arch.measured and layer.parameters.total)
+    }
     rows = [
         {
             _("layer"): f"{cache.role} {cache.index}",
             _("cache class"): cache.kind,
             _("tensors"): listed(cache.shapes) or _("nothing"),
-            _("by formula"): ours.get((cache.role, cache.index)),
+            _("by formula"): by_formula.get((cache.role, cache.index)),
             _("measured"): cache.nbytes,
             _("memory behind it"): cache.storage,
         }
-        for cache in found.cache
+        for cache in measured.cache
     ]
-    viewed = sum(cache.storage for cache in found.cache) - found.cache_bytes
+    viewed = sum(cache.storage for cache in measured.cache) - measured.cache_bytes
     if viewed:
         st.info(
             _(
                 "After this one pass the windows are views: {more} more stay in memory behind them, until the next "
                 "token is written."
-            ).format(more=both(viewed))
+            ).format(more=units.both(viewed))
         )
     with st.expander(_("Layer by layer")):
-        tabled(columns(rows), f"cache-of-{plain(arch.name)}", "h-proof-layers")
+        show.tabled(show.columns(rows), f"cache-of-{plain(arch.name)}", "h-proof-layers")
 
 
 def _live() -> None:
@@ -148,40 +141,28 @@ def _live() -> None:
         "n_kv_heads": _("K/V heads G"),
         "tokens": _("Tokens in the cache"),
     }
-    asked = {}
-    for column, (name, label) in zip(st.columns(4), names.items(), strict=True):
-        with column:
-            asked[name] = number(choices.LIVE[name], label, step=1)
-    width = max(1, asked["d_model"] // asked["n_heads"])
-    config = maths.Config(**asked, d_head=width)
+    sizes = dict(zip(names, number_boxes([choices.LIVE[name] for name in names], names.values()), strict=True))
+    config = maths.Config(**sizes, d_head=max(1, sizes["d_model"] // sizes["n_heads"]))
     if st.button(_("Fill the caches and decode"), icon=":material/timer:"):
         with st.spinner(_("Measuring…")):
             st.session_state["h_live"] = (config, maths.run(config))
-    kept = st.session_state.get("h_live")
-    if kept and kept[0] == config:
-        _rows(kept[1])
+    measured, rows = st.session_state.get("h_live", (None, ()))
+    if measured == config:
+        _rows(rows)
 
 
 def _rows(rows: tuple[maths.LiveLayerRow, ...]) -> None:
-    tabled(
-        columns(
-            [
-                {
-                    _("layout"): row.kind,
-                    _("K/V heads"): row.n_kv_heads,
-                    _("cache bytes, real"): row.cache_bytes,
-                    _("by formula"): row.formula_bytes,
-                    _("parameters, real"): row.parameters,
-                    _("parameters by formula"): row.formula_parameters,
-                    _("one token"): duration(row.seconds),
-                    _("times as fast as MHA"): round(row.ratio, 2),
-                }
-                for row in rows
-            ]
-        ),
-        "attention-on-this-machine",
-        "h-live-rows",
-    )
+    table: show.ColumnTable = {
+        _("layout"): [row.kind for row in rows],
+        _("K/V heads"): [row.n_kv_heads for row in rows],
+        _("cache bytes, real"): [row.cache_bytes for row in rows],
+        _("by formula"): [row.formula_bytes for row in rows],
+        _("parameters, real"): [row.parameters for row in rows],
+        _("parameters by formula"): [row.formula_parameters for row in rows],
+        _("one token"): [units.duration(row.seconds) for row in rows],
+        _("times as fast as MHA"): [round(row.ratio, 2) for row in rows],
+    }
+    show.tabled(table, "attention-on-this-machine", "h-live-rows")
     best = rows[-1]
     st.markdown(
         _("{kind} decodes **{ratio:.1f} times** as fast as MHA here, with {share:.1%} of its cache.").format(

@@ -9,13 +9,14 @@ import streamlit as st
 from attnviz.app import sentence_input, show, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.cache.kept_charts import chart_of
+from attnviz.app.code_snippet import snippet
 from attnviz.app.fragment import fragment
 from attnviz.app.guarding import guard
 from attnviz.app.text import plain
 from attnviz.base.words import _, sentences
 from attnviz.engine.engine_protocol import Rerun
 from attnviz.models.capture import RecordedLayer
-from attnviz.pages.sharing import choices as sharing_choices
+from attnviz.pages.sharing import choices
 from attnviz.pages.sharing.figures import sharing as figures
 from attnviz.pages.sharing.panels import one_picture, sharing_programs
 from attnviz.pages.sharing.panels.bytes import named, saved
@@ -29,27 +30,27 @@ SIDE = 150  #: pixels of a head's picture: Streamlit draws no chart narrower, an
 
 
 def panel() -> None:
-    run = sentence_input.sentence_run(sharing_choices.MODEL, sharing_choices.SENTENCE, kinds=("decoder", "encoder"))
+    run = sentence_input.sentence_run(choices.MODEL, choices.SENTENCE, kinds=("decoder", "encoder"))
     if run is None:
-        one_picture.picture(None, None, None)
-        return
-    _fragment(run)
-
-
-@fragment
-def _fragment(run: ModelRun) -> None:
-    with guard():
+        one_picture.picture()
+    else:
         _shared(run)
 
 
+@fragment
 def _shared(run: ModelRun) -> None:
+    with guard():
+        _draw(run)
+
+
+def _draw(run: ModelRun) -> None:
     top = st.container(key="h-top")
     top.empty()  # with something in it, it has its place before what is drawn into it is known
     st.subheader(_("One trained layer, shared further"), anchor=False)
     config = _ask(run.stacks[0].layers)
     result = _result(run, config)
     with top:
-        one_picture.picture(run, lambda one: _result(run, one), config)
+        one_picture.picture(one_picture.TrainedLayer(run, config, lambda one: _result(run, one)))
     one_picture.wirings(run, result)
     _group(run, result)
     left, right = st.columns(2, gap="large")
@@ -58,39 +59,48 @@ def _shared(run: ModelRun) -> None:
         _sweep(result, model_cache.model(run.request.model).entry.kind == "encoder")
     with right:
         st.subheader(_("The next token, before and after"), anchor=False)
-        found = _downstream(run, config)
+        downstream = _downstream(run, config)
     with st.expander(_("Head by head")):
         _heads(result)
-    sharing_programs.sharing(run, result, found)
+    predicts = bool(downstream.guesses)
+    about = (
+        _(
+            "Paste this code into a notebook: it prints how much of each head’s attention goes elsewhere, the bytes of "
+            "K and V, the change of the layer’s output, and what comes next."
+        )
+        if predicts
+        else _(
+            "Paste this code into a notebook: it prints how much of each head’s attention goes elsewhere, the bytes of "
+            "K and V, and the change of this layer’s output and of the last one’s."
+        )
+    )
+    snippet(sharing_programs.of_sharing(run, result, downstream.scope, predicts), "h-see", about=about)
 
 
 def _result(run: ModelRun, config: Config) -> Result:
-    loaded = model_cache.model_of(run)
-    layer = run.stacks[0].layers[config.layer]
+    layer, model = run.stacks[0].layers[config.layer], model_cache.model_of(run).model
     return model_cache.cached(
-        run, ("sharing", config), lambda: head_sharing.run(head_sharing.complete(layer, loaded.model), config)
+        run, ("sharing", config), lambda: head_sharing.run(head_sharing.complete(layer, model), config)
     )
 
 
 def _rerun(run: ModelRun, config: Config, scope: head_sharing.Scope) -> head_sharing.Downstream:
-    found: head_sharing.Downstream = model_cache.cached_rerun(run, Rerun(head_sharing.downstream, (config, scope)))
-    return found
+    result: head_sharing.Downstream = model_cache.cached_rerun(run, Rerun(head_sharing.downstream, (config, scope)))
+    return result
 
 
 def _ask(layers: tuple[RecordedLayer, ...]) -> Config:
     where, which, how = st.columns([0.7, 1.6, 1.7], vertical_alignment="bottom")
     with where:
-        layer = widgets.one_of(
-            sharing_choices.LAYER, _("Layer"), {str(i): str(i) for i in range(len(layers))}, style="select"
-        )
-    options = head_sharing.choices(layers[int(layer)])
-    heads, trained = layers[int(layer)].n_heads, layers[int(layer)].n_kv_heads
+        layer = widgets.one_of(choices.LAYER, _("Layer"), {str(i): str(i) for i in range(len(layers))}, style="select")
+    chosen = layers[int(layer)]
+    options, heads, trained = head_sharing.choices(chosen), chosen.n_heads, chosen.n_kv_heads
     names = {
         str(g): _("{kind} (trained)").format(kind=named(heads, g)) if g == trained else named(heads, g) for g in options
     }
     with which:
         kept = widgets.one_of(
-            sharing_choices.KEPT,
+            choices.KEPT,
             _("K/V heads"),
             names,
             usual=str(options[min(options.index(trained) + 1, len(options) - 1)]),
@@ -99,9 +109,11 @@ def _ask(layers: tuple[RecordedLayer, ...]) -> Config:
     methods = {"mean": _("their mean"), "first": _("the first of them"), "random": _("random (seed 0)")}
     with how:
         method = widgets.one_of(
-            sharing_choices.METHOD, _("How the heads of a group become one"), methods,
+            choices.METHOD,
+            _("How the heads of a group become one"),
+            methods,
             help=_("The GQA paper found the mean to be best, before further training heals it."),
-        )  # fmt: skip
+        )
     return Config(int(layer), int(kept), cast(Method, method))
 
 
@@ -115,7 +127,7 @@ def _group(run: ModelRun, result: Result) -> None:
     group = 0
     if len(names) > 1:
         with st.columns([1, 3])[0]:
-            group = int(widgets.one_of(sharing_choices.GROUP, _("Heads that share"), names, style="select"))
+            group = int(widgets.one_of(choices.GROUP, _("Heads that share"), names, style="select"))
     heads = list(range(group * per, (group + 1) * per))[:HEADS_SHOWN]
     tokens = run.stacks[0].queries.labels[:TOKENS_SHOWN]
     n = len(tokens)
@@ -135,10 +147,7 @@ def _group(run: ModelRun, result: Result) -> None:
         lambda: figures.groups(before, after, heads, tokens, hidden),
         name=f"sharing-layer-{result.config.layer}-group-{group}",
         key="h-groups",
-        words=sentences(
-            _changed(most, len(heads), float(result.weights_moved[most])),
-            *_left_out(per, len(run.stacks[0].queries.labels)),
-        ),
+        words=_group_words(most, float(result.weights_moved[most]), per, len(run.stacks[0].queries.labels)),
         caption=_("{model}, layer {layer}: {text}").format(
             model=run.name, layer=result.config.layer, text=run.request.text
         ),
@@ -146,25 +155,20 @@ def _group(run: ModelRun, result: Result) -> None:
     )
 
 
-def _changed(head: int, heads: int, share: float) -> str:
-    """How much sharing changes the head that it changes most."""
-    if heads == 1:
-        return _("Once its keys are shared, {share:.0%} of head {head}’s attention goes elsewhere.").format(
-            head=head, share=share
-        )
-    return _("Of these, head {head} changes most: {share:.0%} of its attention goes elsewhere.").format(
-        head=head, share=share
+def _group_words(head: int, share: float, heads: int, tokens: int) -> str:
+    """How much sharing changes the head that it changes most, and what of the group's heads and tokens is not drawn."""
+    changed = (
+        _("Once its keys are shared, {share:.0%} of head {head}’s attention goes elsewhere.")
+        if heads == 1
+        else _("Of these, head {head} changes most: {share:.0%} of its attention goes elsewhere.")
     )
-
-
-def _left_out(heads: int, tokens: int) -> list[str]:
-    """A sentence for each of the two that has more than is drawn."""
-    said = []
-    if heads > HEADS_SHOWN:
-        said.append(_("The first {n} of the group’s {all} heads are drawn.").format(n=HEADS_SHOWN, all=heads))
-    if tokens > TOKENS_SHOWN:
-        said.append(_("The first {n} tokens are drawn.").format(n=TOKENS_SHOWN))
-    return said
+    of_heads = _("The first {n} of the group’s {all} heads are drawn.").format(n=HEADS_SHOWN, all=heads)
+    of_tokens = _("The first {n} tokens are drawn.").format(n=TOKENS_SHOWN)
+    return sentences(
+        changed.format(head=head, share=share),
+        of_heads if heads > HEADS_SHOWN else "",
+        of_tokens if tokens > TOKENS_SHOWN else "",
+    )
 
 
 def _cells(result: Result, heads: list[int], tokens: tuple[str, ...]) -> dict[str, list[object]]:
@@ -182,23 +186,17 @@ def _cells(result: Result, heads: list[int], tokens: tuple[str, ...]) -> dict[st
 
 def _sweep(result: Result, encoder: bool) -> None:
     counts = [point.n_kv_heads for point in result.sweep]
-    point = result.point
+    change, cache = [point.moved for point in result.sweep], [point.cache_bytes for point in result.sweep]
+    names = [named(result.n_heads, g) for g in counts]
     show.figure(
-        chart_of(
-            figures.sweep,
-            counts,
-            [p.moved for p in result.sweep],
-            [p.cache_bytes for p in result.sweep],
-            point.n_kv_heads,
-            [named(result.n_heads, g) for g in counts],
-        ),
+        chart_of(figures.sweep, counts, change, cache, result.config.n_kv_heads, names),
         name=f"sharing-sweep-layer-{result.config.layer}",
         key="h-sweep",
         words=saved(result, encoder),
         table={
             "K/V heads": counts,
-            "change of output": [p.moved for p in result.sweep],
-            "K/V bytes": [p.cache_bytes for p in result.sweep],
+            "change of output": change,
+            "K/V bytes": cache,
             "parameters of W_K and W_V": [p.parameters for p in result.sweep],
         },
     )
@@ -206,26 +204,21 @@ def _sweep(result: Result, encoder: bool) -> None:
 
 def _downstream(run: ModelRun, config: Config) -> head_sharing.Downstream:
     scopes = {"layer": _("share in this layer"), "all": _("share in every layer")}
-    scope = cast(
-        head_sharing.Scope, widgets.one_of(sharing_choices.SCOPE, _("Where"), scopes, label_visibility="collapsed")
-    )
-    found = _rerun(run, config, scope)
-    if not found.guesses:
+    scope = cast(head_sharing.Scope, widgets.one_of(choices.SCOPE, _("Where"), scopes, label_visibility="collapsed"))
+    result = _rerun(run, config, scope)
+    if not result.guesses:
         st.markdown(
             _(
                 "{model} predicts no next token. The attention output of its last layer changes by **{moved:.0%}** "
                 "of its length."
-            ).format(model=plain(run.name), moved=found.last_moved)
+            ).format(model=plain(run.name), moved=result.last_moved)
         )
-        return found
-    best, now = found.guesses[0], max(found.guesses, key=lambda guess: guess.after)
+        return result
+    best, now = result.guesses[0], max(result.guesses, key=lambda guess: guess.after)
+    labels = [guess.label for guess in result.guesses]
+    before, after = [guess.before for guess in result.guesses], [guess.after for guess in result.guesses]
     show.figure(
-        chart_of(
-            figures.guesses,
-            [g.label for g in found.guesses],
-            [g.before for g in found.guesses],
-            [g.after for g in found.guesses],
-        ),
+        chart_of(figures.guesses, labels, before, after),
         name=f"next-token-shared-{scope}",
         called=_("The next token, before and after"),
         key="h-next",
@@ -237,15 +230,11 @@ def _downstream(run: ModelRun, config: Config) -> head_sharing.Downstream:
             before=best.before,
             other=plain(now.label),
             after=now.after,
-            kl=found.divergence,
+            kl=result.divergence,
         ),
-        table={
-            "token": [g.label for g in found.guesses],
-            "trained": [g.before for g in found.guesses],
-            "shared": [g.after for g in found.guesses],
-        },
+        table={"token": labels, "trained": before, "shared": after},
     )
-    return found
+    return result
 
 
 def _heads(result: Result) -> None:

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from attnviz.app.code_snippet import snippet
-from attnviz.base.words import _
 from attnviz.core.roofline import Machine
-from attnviz.models.architecture import CONVENTIONS, Architecture, Deployment, ParameterCounts
-from attnviz.pages.sharing.panels.architecture_form import Chosen
+from attnviz.models.architecture import CONVENTIONS, Deployment, ParameterCounts
 from attnviz.runs import head_sharing
-from attnviz.runs.head_sharing import Result
 from attnviz.runs.model_run import ModelRun
 
 
@@ -19,55 +15,36 @@ def of_count(made: str, context: int, batch: int) -> str:
 
 arch = {made}
 tokens, batch = {context}, {batch}
-heard = arch.encoder_tokens(tokens)
+encoder = arch.encoder_tokens(tokens)
 print("attention parameters:", arch.attention_parameters())
 for convention in {CONVENTIONS}:
-    cache = arch.kv_cache_bytes(tokens, batch, convention=convention, encoder_tokens=heard)
+    cache = arch.kv_cache_bytes(tokens, batch, convention=convention, encoder_tokens=encoder)
     print(f"{{convention}} cache bytes:", cache)
 """
 
 
 def of_size(made: str, counts: ParameterCounts, how: Deployment, machine: Machine) -> str:
     """What a deployment needs, how far it goes, and how fast a step can be; `made` is code that makes `arch`."""
-    read = counts.active if how.batch == 1 else counts.read
     return f"""\
-from bisect import bisect_left
+from dataclasses import replace
 
-{_imports(made, "Paged")}
-from attnviz.core.precision import stored_bytes
+from attnviz.core.roofline import Machine
+{_imports(made, "Deployment", "ParameterCounts", "size_deployment")}
 
 arch = {made}
-peak, bandwidth, memory = {machine.peak}, {machine.bandwidth}, {machine.memory}  # FLOP/s, bytes/s, bytes
-context, batch, heard = {how.context}, {how.batch}, {how.encoder_tokens}  # heard: what an encoder has read
-active = {counts.active}  # parameters that one token is multiplied with
+counts = {counts!r}
+machine = {machine!r}  # FLOP/s, bytes/s, bytes
+how = {how!r}
 
-
-def cache(tokens, sequences=1, convention={how.convention!r}):
-    paged = Paged(hybrid={how.hybrid})
-    return arch.kv_cache_bytes(tokens, sequences, {how.cache_dtype!r}, convention, heard, {how.group}, paged)
-
-
-def work(tokens):  # FLOP of one decoded token
-    attention = arch.decode_flops(tokens, encoder_tokens=heard)
-    return 2 * active + attention.scores + attention.values
-
-
-far = 1 << 30  # farther is called no limit
-weights = stored_bytes({counts.total}, {how.weight_dtype!r}, {how.group})
-room = memory - weights
-print("weights:", weights)
 for convention in {CONVENTIONS}:
-    longest = bisect_left(range(1, far + 1), True, key=lambda t: cache(t, batch, convention) > room)
-    each = cache(context, 1, convention)
-    most = max(0, room // each) if each else far * (room >= 0)
-    print(f"{{convention}} cache: {{batch * each}}, longest context: {{longest}}, largest batch: {{most}}")
-compute = batch * work(context) / peak
-reading = (stored_bytes({read}, {how.weight_dtype!r}, {how.group}) + batch * cache(context)) / bandwidth
-step = max(compute, reading)
-print("seconds to compute and to read:", compute, reading)
-print("tokens a second, of each and of all:", 1 / step, batch / step)
-limit = 1 + bisect_left(range(1, far + 1), True, key=lambda t: work(t) * bandwidth <= cache(t) * peak)
-print("no batch helps from:", limit if limit <= far else None)
+    size = size_deployment(arch, counts, replace(how, convention=convention), machine)
+    limits = f"longest context: {{size.longest_context}}, largest batch: {{size.largest_batch}}"
+    print(f"{{convention}} cache: {{size.cache_bytes}}, {{limits}}")
+size = size_deployment(arch, counts, how, machine)
+print("weights:", size.weight_bytes)
+print("seconds to compute and to read:", size.step.compute_seconds, size.step.memory_seconds)
+print("tokens a second, of each and of all:", size.tokens_per_second, how.batch * size.tokens_per_second)
+print("no batch helps from:", size.bandwidth_limit)
 """
 
 
@@ -89,13 +66,13 @@ def of_proof(made: str, total: int, tokens: int, batch: int) -> str:
 
 arch = {made}
 tokens, batch = {tokens}, {batch}
-heard = arch.encoder_tokens(tokens)
+encoder = arch.encoder_tokens(tokens)
 caches = any(layer.cached or layer.fixed for layer in arch.layers)
-found = measure_on_meta(arch.config, tokens if caches else 0, batch, encoder_tokens=heard)
-print("attention parameters:", arch.attention_parameters(), found.attention_parameters)
-print("parameters:", {total}, found.total_parameters)
-if found.failure is None:
-    print("cache bytes:", arch.kv_cache_bytes(tokens, batch, "bfloat16", "transformers", heard), found.cache_bytes)
+measured = measure_on_meta(arch.config, tokens if caches else 0, batch, encoder_tokens=encoder)
+print("attention parameters:", arch.attention_parameters(), measured.attention_parameters)
+print("parameters:", {total}, measured.total_parameters)
+if measured.failure is None:
+    print("cache bytes:", arch.kv_cache_bytes(tokens, batch, "bfloat16", "transformers", encoder), measured.cache_bytes)
 """
 
 
@@ -128,9 +105,8 @@ print("cache bytes:", arch.kv_cache_bytes(context))
 """
 
 
-def of_published() -> str:
-    """Every published number beside the one that its architecture gives."""
-    return """\
+#: every published number beside the one that its architecture gives
+PUBLISHED = """\
 from attnviz.models.architecture import claims
 
 for claim in claims():
@@ -140,67 +116,18 @@ for claim in claims():
 
 def _imports(made: str, *more: str) -> str:
     """The line that imports what `made` and the program need from the architecture."""
-    names = {
+    names = [
         name for name in ("Architecture", "CustomShape", "config_from_text") if f"{name}(" in made or f"{name}." in made
-    }
-    return f"from attnviz.models.architecture import {', '.join(sorted(names | set(more), key=_as_sorted))}"
+    ]
+    in_order = sorted([*names, *more], key=lambda name: (name[0].islower(), name))  # as import sorters have it
+    return f"from attnviz.models.architecture import {', '.join(in_order)}"
 
 
-def _as_sorted(name: str) -> tuple[bool, str]:
-    """Classes before functions, as import sorters have it."""
-    return name[0].islower(), name
+def of_sharing(run: ModelRun, result: head_sharing.Result, scope: head_sharing.Scope, predicts: bool) -> str:
+    """Pools the recorded keys and values, attends again, and runs the model with them.
 
-
-def sharing(run: ModelRun, result: Result, found: head_sharing.Downstream) -> None:
-    """Draw the code that pools the recorded keys and values, attends again, and runs the model with them."""
-    if found.guesses:
-        about = _(
-            "Paste this code into a notebook: it prints how much of each head’s attention goes elsewhere, the bytes of "
-            "K and V, the change of the layer’s output, and what comes next."
-        )
-    else:
-        about = _(
-            "Paste this code into a notebook: it prints how much of each head’s attention goes elsewhere, the bytes of "
-            "K and V, and the change of this layer’s output and of the last one’s."
-        )
-    snippet(sharing_code(run, result, found.scope, bool(found.guesses)), "h-see", about=about)
-
-
-def counting(chosen: Chosen, context: int, batch: int) -> None:
-    """Draw the code that counts parameters and cache bytes."""
-    about = _("Paste this code into a notebook: it prints the attention parameters and the three sizes of the cache.")
-    snippet(of_count(chosen.code, context, batch), "h-count", about=about)
-
-
-def sizing(chosen: Chosen, how: Deployment, machine: Machine) -> None:
-    """Draw the code that works out what fits and how fast it can be."""
-    code = (
-        of_size(chosen.code, chosen.counts, how, machine)
-        if chosen.arch.decodes
-        else of_encoder(chosen.counts, how, machine)
-    )
-    snippet(code, "h-size")
-
-
-def proving(chosen: Chosen, tokens: int, batch: int) -> None:
-    """Draw the code that builds the model without memory; what is timed here has other numbers every time."""
-    about = _("Paste this code into a notebook: it prints the numbers by formula and as measured.")
-    snippet(of_proof(chosen.code, chosen.total, tokens, batch), "h-prove", about=about)
-
-
-def latents(arch: Architecture, context: int) -> None:
-    """Draw the code that works out the forms of MLA."""
-    snippet(of_latents(arch.name, context), "h-latent")
-
-
-def published() -> None:
-    """Draw the code that works out what others print."""
-    about = _("Paste this code into a notebook: it prints the table of published numbers.")
-    snippet(of_published(), "h-published", about=about)
-
-
-def sharing_code(run: ModelRun, result: Result, scope: head_sharing.Scope, predicts: bool) -> str:
-    """The code for `sharing`; `predicts` says whether the model predicts a next token."""
+    `predicts` says whether the model predicts a next token.
+    """
     config = result.config
     pool = {
         "mean": "t.unflatten(1, (G, -1)).mean(2)",

@@ -7,12 +7,10 @@ from typing import cast
 
 import streamlit as st
 
-from attnviz.app import show
+from attnviz.app import show, widgets
 from attnviz.app.cache.kept_charts import chart_of
-from attnviz.app.fragment import fragment
-from attnviz.app.guarding import guard
-from attnviz.app.widgets import number, one_of, toggle
-from attnviz.base.units import binary, both, duration
+from attnviz.app.code_snippet import snippet
+from attnviz.base import units
 from attnviz.base.words import _
 from attnviz.core.precision import DTYPES, stored_bytes
 from attnviz.core.roofline import Machine
@@ -30,32 +28,27 @@ from attnviz.models.architecture import (
 from attnviz.pages.sharing import choices
 from attnviz.pages.sharing.figures import costs as figures
 from attnviz.pages.sharing.panels import sharing_programs
-from attnviz.pages.sharing.panels.architecture_form import Chosen, choose
+from attnviz.pages.sharing.panels.architecture_form import Chosen, choose, number_boxes
 
 RECENT = 128  #: most recent tokens that a quantised cache of transformers keeps at 16 bits
 BATCHES = [2**i for i in range(13)]
 
 
-@fragment
 def panel() -> None:
-    with guard():
-        _panel()
-
-
-def _panel() -> None:
     chosen = choose()
     how, machine = _how(chosen.arch), _machine()
     _about_the_format(chosen.arch, how)
-    if not chosen.arch.decodes:
+    if chosen.arch.decodes:
+        size = sized(chosen.arch, chosen.counts, how, machine)
+        _verdict(size, machine, chosen.arch.max_context)
+        _memory(size.weight_bytes, size.cache_bytes, machine)
+        _three(chosen, how, machine)
+        _roofline(chosen, how, machine, size)
+        code = sharing_programs.of_size(chosen.code, chosen.counts, how, machine)
+    else:
         _encoder(chosen, how, machine)
-        sharing_programs.sizing(chosen, how, machine)
-        return
-    found = sized(chosen.arch, chosen.counts, how, machine)
-    _verdict(found, machine, chosen.arch.max_context)
-    _memory(found.weight_bytes, found.cache_bytes, machine)
-    _three(chosen, how, machine)
-    _roofline(chosen, how, machine, found)
-    sharing_programs.sizing(chosen, how, machine)
+        code = sharing_programs.of_encoder(chosen.counts, how, machine)
+    snippet(code, "h-size")
 
 
 sized = st.cache_resource(max_entries=256, show_spinner=False, hash_funcs={Architecture: hash})(size_deployment)
@@ -63,23 +56,21 @@ sized = st.cache_resource(max_entries=256, show_spinner=False, hash_funcs={Archi
 
 def _how(arch: Architecture) -> Deployment:
     columns = st.columns(5)
-    with columns[0]:
-        context = number(choices.CONTEXT, _("Tokens of context"), step=1)
-    with columns[1]:
-        batch = number(choices.BATCH, _("Batch"), step=1)
+    labels = _("Tokens of context"), _("Batch")
+    context, batch = number_boxes((choices.CONTEXT, choices.BATCH), labels, columns[:2])
     names = {dtype: dtype for dtype in DTYPES}
     with columns[2]:
-        weights = one_of(choices.WEIGHTS_DTYPE, _("Weights"), names, style="select")
+        weights = widgets.one_of(choices.WEIGHTS_DTYPE, _("Weights"), names, style="select")
     with columns[3]:
-        cache = one_of(choices.CACHE_DTYPE, _("Cache"), names, style="select")
+        cache = widgets.one_of(choices.CACHE_DTYPE, _("Cache"), names, style="select")
     with columns[4]:
         grouped = weights in ("int8", "int4", "int2") or cache in ("int8", "int4", "int2")
-        group = number(choices.NUMBERS_PER_SCALE, _("Numbers per scale"), step=1) if grouped else 64
+        group = widgets.number(choices.NUMBERS_PER_SCALE, _("Numbers per scale"), step=1) if grouped else 64
     held = {"ideal": _("ideal"), "transformers": _("transformers"), "paged": _("paged server")}
-    convention = cast(Convention, one_of(choices.CONVENTION, _("Count the cache as"), held))
+    convention = cast(Convention, widgets.one_of(choices.CONVENTION, _("Count the cache as"), held))
     hybrid = True
     if convention == "paged":
-        hybrid = toggle(
+        hybrid = widgets.toggle(
             choices.HYBRID,
             _("The server manages windowed layers separately"),
             help=_("A server that does not do this allocates the whole context for them."),
@@ -98,7 +89,7 @@ def _about_the_format(arch: Architecture, how: Deployment) -> None:
     full, small = (arch.kv_cache_bytes(recent, how.batch, d, group=how.group) for d in ("bfloat16", how.cache_dtype))
     st.caption(
         _("While decoding, quanto and hqq keep up to {n} recent tokens at 16 bits: up to {more} more.").format(
-            n=recent, more=both(full - small)
+            n=recent, more=units.both(full - small)
         )
     )
 
@@ -107,7 +98,7 @@ def _machine() -> Machine:
     names = {name: gpu.name for name, gpu in gpus().items()} | {choices.TYPED: _("typed by you")}
     which, rest = st.columns([1.2, 2.4], vertical_alignment="bottom")
     with which:
-        name = one_of(choices.MACHINE, _("Machine"), names, style="select")
+        name = widgets.one_of(choices.MACHINE, _("Machine"), names, style="select")
     with rest:
         if name != choices.TYPED:
             gpu = gpus()[name]
@@ -120,64 +111,52 @@ def _machine() -> Machine:
                 )
             )
             return gpu.machine
-        memory, bandwidth, peak = st.columns(3)
-        with memory:
-            gib = number(choices.MEMORY_GIB, _("Memory, GiB"), step=1)
-        with bandwidth:
-            gbs = number(choices.GIGABYTES_PER_SECOND, _("Bandwidth, GB/s"), step=1)
-        with peak:
-            tflops = number(choices.TERAFLOPS, _("Peak, TFLOP/s"), step=1)
+        boxes = choices.MEMORY_GIB, choices.GIGABYTES_PER_SECOND, choices.TERAFLOPS
+        gib, gbs, tflops = number_boxes(boxes, (_("Memory, GiB"), _("Bandwidth, GB/s"), _("Peak, TFLOP/s")))
     return Machine(tflops * 10**12, gbs * 10**9, gib * GIB)
 
 
-def _made_for(tokens: int | None) -> str:
-    if not tokens:
-        return _("In tokens, at this batch.")
-    return _("In tokens, at this batch. The model was made for at most {n} tokens.").format(n=f"{tokens:,}")
-
-
-def _verdict(found: Size, machine: Machine, made_for: int | None) -> None:
-    needed = found.weight_bytes + found.cache_bytes
-    if found.fits:
-        st.success(
-            _("It fits: weights and cache take {needed} of {memory}. Nothing else is counted.").format(
-                needed=binary(needed), memory=binary(machine.memory)
-            ),
-            icon="✅",
-        )
-    elif found.weight_bytes > machine.memory:
-        st.error(
-            _("The weights alone need {weights}, and the machine has {memory}.").format(
-                weights=binary(found.weight_bytes), memory=binary(machine.memory)
-            ),
-            icon="✋",
-        )
+def _verdict(size: Size, machine: Machine, made_for: int | None) -> None:
+    if size.fits:
+        text = _("It fits: weights and cache take {needed} of {memory}. Nothing else is counted.")
+    elif size.weight_bytes > machine.memory:
+        text = _("The weights alone need {weights}, and the machine has {memory}.")
     else:
-        st.error(
-            _("It does not fit: weights and cache need {needed}, the machine has {memory}.").format(
-                needed=binary(needed), memory=binary(machine.memory)
-            ),
-            icon="✋",
-        )
+        text = _("It does not fit: weights and cache need {needed}, the machine has {memory}.")
+    text = text.format(
+        needed=units.binary(size.weight_bytes + size.cache_bytes),
+        weights=units.binary(size.weight_bytes),
+        memory=units.binary(machine.memory),
+    )
+    _box(text, size.fits)
+    about_context = (
+        _("In tokens, at this batch. The model was made for at most {n} tokens.").format(n=f"{made_for:,}")
+        if made_for
+        else _("In tokens, at this batch.")
+    )
     one, two, three, four = st.columns(4)
-    one.metric(_("Longest context"), _number(found.longest_context), help=_made_for(made_for))
-    two.metric(_("Largest batch"), _number(found.largest_batch), help=_("At this context."))
+    one.metric(_("Longest context"), _number(size.longest_context), help=about_context)
+    two.metric(_("Largest batch"), _number(size.largest_batch), help=_("At this context."))
     three.metric(
         _("One decoding step"),
-        duration(found.step.seconds),
+        units.duration(size.step.seconds),
         help=_(
             "At best: computing {compute}, reading weights and cache {memory}. An embedding that is not the output "
             "head as well is not read: one row of it is looked up."
-        ).format(compute=duration(found.step.compute_seconds), memory=duration(found.step.memory_seconds)),
+        ).format(compute=units.duration(size.step.compute_seconds), memory=units.duration(size.step.memory_seconds)),
     )
     four.metric(
         _("Context where no batch helps"),
-        _("none") if found.bandwidth_limit is None else _("{n} tokens").format(n=f"{found.bandwidth_limit:,}"),
+        _("none") if size.bandwidth_limit is None else _("{n} tokens").format(n=f"{size.bandwidth_limit:,}"),
         help=_(
             "From this context on, one more sequence takes longer to read than to compute: no batch makes decoding "
             "compute-bound."
         ),
     )
+
+
+def _box(text: str, fits: bool) -> None:
+    (st.success if fits else st.error)(text, icon="✅" if fits else "✋")
 
 
 def _number(count: int) -> str:
@@ -186,12 +165,10 @@ def _number(count: int) -> str:
 
 def _encoder(chosen: Chosen, how: Deployment, machine: Machine) -> None:
     """An encoder has weights to store, and nothing that grows from token to token."""
-    weights = stored_bytes(chosen.total, how.weight_dtype, how.group)
+    weights = stored_bytes(chosen.counts.total, how.weight_dtype, how.group)
     fits = weights <= machine.memory
-    said = (
-        _("Its weights fit: {weights} of {memory}.") if fits else _("The weights alone need {weights} of {memory}.")
-    ).format(weights=binary(weights), memory=binary(machine.memory))
-    (st.success if fits else st.error)(said, icon="✅" if fits else "✋")
+    text = _("Its weights fit: {weights} of {memory}.") if fits else _("The weights alone need {weights} of {memory}.")
+    _box(text.format(weights=units.binary(weights), memory=units.binary(machine.memory)), fits)
     st.info(
         _(
             "An encoder reads everything at once: it keeps no cache and writes no tokens, so there is no longest "
@@ -208,7 +185,7 @@ def _memory(weights: int, cache: int, machine: Machine) -> None:
         name="memory",
         key="h-memory",
         words=_("Weights {weights}, cache {cache}, {free} left.").format(
-            weights=both(weights), cache=both(cache), free=binary(free)
+            weights=units.both(weights), cache=units.both(cache), free=units.binary(free)
         ),
         table={
             "what": ["weights", "cache", "free", "memory"],
@@ -220,21 +197,18 @@ def _memory(weights: int, cache: int, machine: Machine) -> None:
 def _three(chosen: Chosen, how: Deployment, machine: Machine) -> None:
     """Draw a table of the same deployment counted by each of the three conventions."""
     names = {"ideal": _("ideal"), "transformers": _("what transformers holds"), "paged": _("what a server allocates")}
-    rows = []
+    rows = [
+        (_("counted as"), _("cache"), _("longest context"), _("largest batch")),
+        (":--", "--:", "--:", "--:"),
+    ]
     for convention in CONVENTIONS:
-        found = sized(chosen.arch, chosen.counts, replace(how, convention=convention), machine)
-        cells = (
-            names[convention],
-            both(found.cache_bytes),
-            _number(found.longest_context),
-            _number(found.largest_batch),
-        )
-        rows.append("| " + " | ".join(cells) + " |")
-    head = "| " + " | ".join((_("counted as"), _("cache"), _("longest context"), _("largest batch"))) + " |"
-    st.markdown("\n".join((head, "|:--|--:|--:|--:|", *rows)))
+        size = sized(chosen.arch, chosen.counts, replace(how, convention=convention), machine)
+        numbers = _number(size.longest_context), _number(size.largest_batch)
+        rows.append((names[convention], units.both(size.cache_bytes), *numbers))
+    st.markdown("\n".join("| " + " | ".join(row) + " |" for row in rows))
 
 
-def _roofline(chosen: Chosen, how: Deployment, machine: Machine, found: Size) -> None:
+def _roofline(chosen: Chosen, how: Deployment, machine: Machine, size: Size) -> None:
     st.subheader(_("One decoding step, over the batch"), anchor=False)
     steps = [sized(chosen.arch, chosen.counts, replace(how, batch=b), machine).step for b in BATCHES]
     lines = {
@@ -250,16 +224,18 @@ def _roofline(chosen: Chosen, how: Deployment, machine: Machine, found: Size) ->
             "At {context} tokens a step takes {step}, limited by computing: {rate} tokens a second for each sequence, "
             "{all} in all."
         ),
-    }[found.step.bound]
+    }[size.step.bound]
     show.figure(
-        chart_of(figures.over, BATCHES, lines, _("sequences"), _("seconds"), here=how.batch, said=duration, height=290),
+        chart_of(
+            figures.over, BATCHES, lines, _("sequences"), _("seconds"), here=how.batch, text=units.duration, height=290
+        ),
         name=f"decode-step-{chosen.arch.name}",
         key="h-roofline",
         words=words.format(
             context=f"{how.context:,}",
-            step=duration(found.step.seconds),
-            rate=f"{found.tokens_per_second:,.1f}",
-            all=f"{found.tokens_per_second * how.batch:,.0f}",
+            step=units.duration(size.step.seconds),
+            rate=f"{size.tokens_per_second:,.1f}",
+            all=f"{size.tokens_per_second * how.batch:,.0f}",
         ),
         table={"batch": BATCHES, **lines},
     )

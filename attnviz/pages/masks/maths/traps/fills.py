@@ -1,4 +1,4 @@
-"""Mistakes in filling what a mask hides: what is written there, and when."""
+"""Mistakes in filling what a mask hides: what is written there, when, and whether at all."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import torch
 from torch import Tensor
 
 from attnviz.base.message import Message
-from attnviz.runs.traps import Outcome, Trap, largest_gap, picture
+from attnviz.core import masks
+from attnviz.runs.traps import Outcome, largest_gap, picture
 from attnviz.runs.word_vectors import WIDTH, Sentence
 
 
@@ -35,7 +36,7 @@ def infinity_written(scores: Tensor, may_attend: Tensor) -> Tensor:
     return scores.masked_fill(~may_attend, -torch.inf).softmax(-1)
 
 
-def ours(scores: Tensor, may_attend: Tensor) -> Tensor:
+def zeros_for_empty_rows(scores: Tensor, may_attend: Tensor) -> Tensor:
     """Minus infinity, and zeros for a row that is hidden as a whole."""
     empty = ~may_attend.any(-1, keepdim=True)
     masked = scores.masked_fill(~may_attend, -torch.inf).masked_fill(empty, 0.0)
@@ -47,23 +48,20 @@ WAYS: tuple[tuple[Message | str, Callable[[Tensor, Tensor], Tensor]], ...] = (
     ("finfo.min", minimum_written),
     (Message("finfo.min, twice"), minimum_added_twice),
     ("-inf", infinity_written),
-    (Message("-inf, then 0"), ours),
+    (Message("-inf, then 0"), zeros_for_empty_rows),
 )
 DTYPES = (torch.float32, torch.bfloat16, torch.float16)
 
 
 def mask_with_an_empty_row(length: int) -> Tensor:
     """Causal, with padding in the first place: the whole first row is hidden."""
-    allowed = torch.ones(length, length, dtype=torch.bool).tril()
-    allowed[:, 0] = False
-    return allowed
+    return masks.causal(length) & (torch.arange(length) > 0)
 
 
 def run_fill(s: Sentence) -> Outcome:
     allowed = mask_with_an_empty_row(len(s))
-    wrong, right = billion_written(s.scores, allowed), ours(s.scores, allowed)
-    rows = [_row(name, way, dtype, s.scores, allowed) for dtype in DTYPES for name, way in WAYS]
-    heads = (
+    wrong, right = billion_written(s.scores, allowed), zeros_for_empty_rows(s.scores, allowed)
+    headings = (
         Message("dtype"),
         Message("hidden cells get"),
         Message("a row with nothing left"),
@@ -84,20 +82,25 @@ def run_fill(s: Sentence) -> Outcome:
                 {"lowest": torch.finfo(torch.float16).min},
             ),
         ),
-        (heads, *rows),
+        (headings, *(_row(name, way, dtype, s.scores, allowed) for dtype in DTYPES for name, way in WAYS)),
     )
 
 
 def _row(
     name: Message | str, way: Callable[[Tensor, Tensor], Tensor], dtype: torch.dtype, scores: Tensor, allowed: Tensor
 ) -> tuple[Message | str, ...]:
+    short = str(dtype).removeprefix("torch.")
     try:
         weights = way(scores.to(dtype), allowed).float()
     except RuntimeError as error:
-        return _short(dtype), name, Message("error: {what}", {"what": str(error)}), "–"
-    elsewhere = weights[1:].masked_fill(allowed[1:], 0.0).sum(-1)
-    leak = "–" if not len(elsewhere) else f"{float(elsewhere.max()):.3g}"
-    return _short(dtype), name, _empty_row(weights[0]), leak
+        return short, name, Message("error: {what}", {"what": str(error)}), "–"
+    leak = f"{leaked(weights[1:], allowed[1:]):.3g}" if len(weights) > 1 else "–"
+    return short, name, _empty_row(weights[0]), leak
+
+
+def leaked(weights: Tensor, allowed: Tensor) -> float:
+    """The most that a row gives to keys that it may not see."""
+    return float(weights.masked_fill(allowed, 0.0).sum(-1).max())
 
 
 def _empty_row(row: Tensor) -> Message:
@@ -108,23 +111,6 @@ def _empty_row(row: Tensor) -> Message:
     if float(row.max() - row.min()) < 1e-6:
         return Message("uniform: {share:.3f} each", {"share": float(row[0])})
     return Message("not even: up to {share:.3f}", {"share": float(row.max())})
-
-
-def _short(dtype: torch.dtype) -> str:
-    return str(dtype).removeprefix("torch.")
-
-
-FILL = Trap(
-    "fill",
-    Message("-1e9, -inf, or the lowest number"),
-    Message(
-        "A hidden cell should weigh exactly nothing. A large negative number does that until a whole row is hidden "
-        "or the dtype is too narrow for it; -inf does it until a row is all -inf, and then 0/0 is NaN."
-    ),
-    (billion_written, minimum_added_twice, infinity_written),
-    (ours,),
-    run_fill,
-)
 
 
 # Softmax first, mask afterwards.
@@ -138,14 +124,16 @@ def right_softmax_first(scores: Tensor, may_attend: Tensor) -> Tensor:
 
 
 def run_softmax_first(s: Sentence) -> Outcome:
-    length = len(s)
-    causal = torch.ones(length, length, dtype=torch.bool).tril()
+    causal = masks.causal(len(s))
     bad, good = wrong_softmax_first(s.scores, causal), right_softmax_first(s.scores, causal)
     least = int(bad.sum(-1).argmin())
+    earlier = slice(max(1, len(s) - 1))  # a sentence of one word has but one row, which no change moves
     changed = s.scores.clone()
     changed[:, -1] = changed[:, -1].flip(0) + 3.0  # another last word: other scores in its column
-    moved_bad = _most(wrong_softmax_first(changed, causal)[:-1] - bad[:-1])
-    moved_good = _most(right_softmax_first(changed, causal)[:-1] - good[:-1])
+    moved_bad, moved_good = (
+        largest_gap(way(changed, causal)[earlier], kept[earlier])
+        for way, kept in ((wrong_softmax_first, bad), (right_softmax_first, good))
+    )
     return Outcome(
         picture(bad, s.words, allowed=causal),
         picture(good, s.words, allowed=causal),
@@ -165,23 +153,6 @@ def run_softmax_first(s: Sentence) -> Outcome:
     )
 
 
-def _most(change: Tensor) -> float:
-    return float(change.abs().max()) if change.numel() else 0.0
-
-
-SOFTMAX_FIRST = Trap(
-    "softmax_first",
-    Message("Softmax before masking"),
-    Message(
-        "Zeroing weights after the softmax hides a word's value and keeps its vote: it was counted in the denominator, "
-        "so rows sum to less than 1 and depend on what they may not see."
-    ),
-    (wrong_softmax_first,),
-    (right_softmax_first,),
-    run_softmax_first,
-)
-
-
 SHOWN_FILL = -10.0
 FILLS = (-torch.inf, -1e9, -1e4, -100.0, SHOWN_FILL)
 
@@ -197,21 +168,13 @@ def right_before_scaling(q: Tensor, k: Tensor, additive_mask: Tensor) -> Tensor:
     return (scores + additive_mask).softmax(-1)
 
 
-def distance_penalty(length: int, slope: float = 0.5) -> Tensor:
-    """ALiBi: minus slope times distance, and -inf for the future."""
-    distance = torch.arange(length)[:, None] - torch.arange(length)
-    return (-slope * distance).masked_fill(distance < 0, -torch.inf)
-
-
 def run_before_scaling(s: Sentence) -> Outcome:
-    length = len(s)
-    causal = torch.ones(length, length, dtype=torch.bool).tril()
+    causal = masks.causal(len(s))
     shown = additive(causal, SHOWN_FILL)
     bad, good = wrong_before_scaling(s.q, s.k, shown), right_before_scaling(s.q, s.k, shown)
-    alibi = distance_penalty(length)
-    alibi_gap = largest_gap(wrong_before_scaling(s.q, s.k, alibi), right_before_scaling(s.q, s.k, alibi))
-    heads = (Message("fill"), Message("leak, added before scaling"), Message("leak, added after"))
-    rows = [_leaks_of(s, causal, fill) for fill in FILLS]
+    distance = torch.arange(len(s))[:, None] - torch.arange(len(s))
+    alibi = (-0.5 * distance).masked_fill(distance < 0, -torch.inf)  # minus slope times distance, -inf for the future
+    headings = (Message("fill"), Message("leak, added before scaling"), Message("leak, added after"))
     return Outcome(
         picture(bad, s.words),
         picture(good, s.words),
@@ -225,17 +188,17 @@ def run_before_scaling(s: Sentence) -> Outcome:
                     "divided": SHOWN_FILL / math.sqrt(WIDTH),
                     "d": WIDTH,
                     "word": s.words[0],
-                    "bad": _leak(bad[:1], causal[:1]),
-                    "good": _leak(good[:1], causal[:1]),
+                    "bad": leaked(bad[:1], causal[:1]),
+                    "good": leaked(good[:1], causal[:1]),
                 },
             ),
             Message(
                 "With -inf there is nothing to shrink and both agree. A position bias is a mask of small numbers, and "
                 "never safe: with ALiBi (slope 0.5) a weight is off by {gap:.3f}.",
-                {"gap": alibi_gap},
+                {"gap": largest_gap(*(way(s.q, s.k, alibi) for way in (wrong_before_scaling, right_before_scaling)))},
             ),
         ),
-        (heads, *rows),
+        (headings, *(_leaks_of(s, causal, fill) for fill in FILLS)),
     )
 
 
@@ -244,24 +207,44 @@ def additive(allowed: Tensor, fill: float) -> Tensor:
     return torch.zeros(allowed.shape).masked_fill(~allowed, fill)
 
 
-def _leak(weights: Tensor, allowed: Tensor) -> float:
-    return float(weights.masked_fill(allowed, 0.0).sum(-1).max())
-
-
 def _leaks_of(s: Sentence, causal: Tensor, fill: float) -> tuple[Message | str, ...]:
     mask = additive(causal, fill)
-    leaks = (_leak(way(s.q, s.k, mask), causal) for way in (wrong_before_scaling, right_before_scaling))
+    leaks = (leaked(way(s.q, s.k, mask), causal) for way in (wrong_before_scaling, right_before_scaling))
     return (f"{fill:g}", *(f"{leak:.3g}" for leak in leaks))
 
 
-BEFORE_SCALING = Trap(
-    "before_scaling",
-    Message("The mask added before scaling"),
-    Message(
-        "A mask of numbers is added to the scaled scores. Added first, it is divided by sqrt(D) with them: "
-        "harmless for -inf, wrong for every finite fill and for every position bias."
-    ),
-    (wrong_before_scaling,),
-    (right_before_scaling,),
-    run_before_scaling,
-)
+# A mask that a function accepts and ignores.
+def wrong_ignored_mask(q: Tensor, k: Tensor, mask: Tensor | None = None) -> Tensor:
+    scores = q @ k.T / math.sqrt(q.shape[-1])
+    if mask is not None:
+        scores.masked_fill(~mask, -torch.inf)  # returns a new tensor, which is not kept
+    return scores.softmax(-1)
+
+
+def right_ignored_mask(q: Tensor, k: Tensor, mask: Tensor | None = None) -> Tensor:
+    scores = q @ k.T / math.sqrt(q.shape[-1])
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -torch.inf)
+    return scores.softmax(-1)
+
+
+def run_ignored_mask(s: Sentence) -> Outcome:
+    causal = masks.causal(len(s))
+    bad, good = wrong_ignored_mask(s.q, s.k, causal), right_ignored_mask(s.q, s.k, causal)
+    forbidden = bad.masked_fill(causal, 0.0)
+    return Outcome(
+        picture(bad, s.words, allowed=causal),
+        picture(good, s.words, allowed=causal),
+        largest_gap(bad, good),
+        (
+            Message(
+                "{word} gives {share:.0%} of its attention to words it may not see; over all rows {mean:.0%}. "
+                "With and without the mask the result is the same.",
+                {
+                    "word": s.words[0],
+                    "share": float(forbidden[0].sum()),
+                    "mean": float(forbidden.sum(-1).mean()),
+                },
+            ),
+        ),
+    )

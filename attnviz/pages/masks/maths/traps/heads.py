@@ -8,10 +8,11 @@ import torch
 from torch import Tensor
 
 from attnviz.base.message import Message
-from attnviz.runs.traps import Outcome, Trap, error_of, largest_gap, picture
+from attnviz.runs.traps import Outcome, error_of, largest_gap, picture
 from attnviz.runs.word_vectors import WIDTH, Sentence
 
-HEADS = 4
+HEADS, KV_HEADS = 4, 2
+HEAD_WIDTH = WIDTH // HEADS
 
 
 # Slicing out heads: i:(i+1)*d instead of i*d:(i+1)*d.
@@ -35,8 +36,8 @@ def right_head_slices(q: Tensor, k: Tensor, n_heads: int) -> list[Tensor]:
 
 def run_head_slices(s: Sentence) -> Outcome:
     bad, good = torch.stack(wrong_head_slices(s.q, s.k, HEADS)), torch.stack(right_head_slices(s.q, s.k, HEADS))
-    d = WIDTH // HEADS
-    heads = (
+    d = HEAD_WIDTH
+    headings = (
         Message("head"),
         Message("coordinates, wrong"),
         Message("coordinates, right"),
@@ -62,21 +63,8 @@ def run_head_slices(s: Sentence) -> Outcome:
                 {"last": HEADS - 1, "wide": WIDTH - HEADS + 1, "d": d, "shared": WIDTH - HEADS + 1 - d},
             ),
         ),
-        (heads, *rows),
+        (headings, *rows),
     )
-
-
-HEAD_SLICES = Trap(
-    "head_slices",
-    Message("Head slices that overlap"),
-    Message(
-        "i:(i+1)*d starts one coordinate further for each head instead of d. Queries and keys are wrong alike, so the "
-        "scores have the right shape, and the heads share most of what they read."
-    ),
-    (wrong_head_slices,),
-    (right_head_slices,),
-    run_head_slices,
-)
 
 
 # One head of keys and values, viewed from a projection that is as wide as that of all queries.
@@ -101,7 +89,7 @@ def right_query_heads_of_keys(x: Tensor, w_q: Tensor, w_k: Tensor, w_v: Tensor, 
 
 
 def run_query_heads_of_keys(s: Sentence) -> Outcome:
-    d, length = WIDTH // HEADS, len(s)
+    d, length = HEAD_WIDTH, len(s)
     bad_output, bad = wrong_query_heads_of_keys(s.x, s.w_q, s.w_k, s.w_v, HEADS)
     good_output, good = right_query_heads_of_keys(s.x, s.w_q, s.w_k[:, :d], s.w_v[:, :d], HEADS)
     of_words = bad.unflatten(-1, (length, -1)).sum(-1)  # (H, T, T): a word's pieces together
@@ -133,23 +121,6 @@ def run_query_heads_of_keys(s: Sentence) -> Outcome:
     )
 
 
-QUERY_HEADS_OF_KEYS = Trap(
-    "query_heads_of_keys",
-    Message("MQA with a key for each query head"),
-    Message(
-        "Multi-query attention has one head of keys and values, so their projections are one head wide. Where they are "
-        "left as wide as the queries', a view with -1 makes T x H keys of T words, and the sum over keys hides it."
-    ),
-    (wrong_query_heads_of_keys,),
-    (right_query_heads_of_keys,),
-    run_query_heads_of_keys,
-)
-
-
-HEADS, KV_HEADS = 4, 2
-HEAD_WIDTH = WIDTH // HEADS
-
-
 # K/V heads that are to serve groups of query heads: expand refuses, and repeat pairs them wrongly.
 def wrong_expanded_heads(q: Tensor, k: Tensor) -> Tensor:
     """q (H, T, D), k (G, T, D) -> weights (H, T, T)."""
@@ -174,7 +145,8 @@ def run_expanded_heads(s: Sentence) -> Outcome:
     cured, good = quick_cure(q, k), right_expanded_heads(q, k)
     gaps = [largest_gap(cured[head], good[head]) for head in range(HEADS)]
     most = max(range(HEADS), key=gaps.__getitem__)
-    one = k[:1]
+    one, groups = k[:1], torch.arange(KV_HEADS)
+    theirs = groups.repeat_interleave(HEADS // KV_HEADS)
     return Outcome(
         picture(cured[most], s.words),
         picture(good[most], s.words),
@@ -194,7 +166,7 @@ def run_expanded_heads(s: Sentence) -> Outcome:
                 "repeat raises nothing, and hands {swapped} of {heads} query heads the K/V head of another group. "
                 "(Drawn: repeat in head {head}, which is off most, by {gap:.3f}.)",
                 {
-                    "swapped": _swapped(),
+                    "swapped": int((groups.repeat(HEADS // KV_HEADS) != theirs).sum()),
                     "heads": HEADS,
                     "head": most,
                     "gap": gaps[most],
@@ -208,25 +180,6 @@ def run_expanded_heads(s: Sentence) -> Outcome:
 def heads(x: Tensor, n_heads: int) -> Tensor:
     """(T, H * D) as (H, T, D)."""
     return x.unflatten(-1, (n_heads, -1)).transpose(0, 1)
-
-
-def _swapped() -> int:
-    """How many query heads repeat gives a K/V head that is not theirs."""
-    groups = torch.arange(KV_HEADS)
-    return int((groups.repeat(HEADS // KV_HEADS) != groups.repeat_interleave(HEADS // KV_HEADS)).sum())
-
-
-EXPANDED_HEADS = Trap(
-    "expanded_heads",
-    Message("expand, or repeat, for groups of heads"),
-    Message(
-        "In grouped-query attention a few K/V heads serve groups of query heads. expand only stretches a dimension of "
-        "size 1, so it fails here; repeat, the cure that comes to mind, repeats the list of heads and not each head."
-    ),
-    (wrong_expanded_heads, quick_cure),
-    (right_expanded_heads,),
-    run_expanded_heads,
-)
 
 
 # Keys and values viewed with the length of the queries.
@@ -251,9 +204,7 @@ def run_query_length(s: Sentence) -> Outcome:
     asking = max(1, len(s) // 3)  # the last words ask the whole sentence, as a decoder asks an encoder or a cache
     words, arguments = s.words[-asking:], (s.x[-asking:], s.x, s.w_q, s.w_k, HEADS)
     good = right_query_length(*arguments)
-    alone = largest_gap(
-        wrong_query_length(s.x, s.x, s.w_q, s.w_k, HEADS), right_query_length(s.x, s.x, s.w_q, s.w_k, HEADS)
-    )
+    whole = (s.x, s.x, s.w_q, s.w_k, HEADS)
     error = error_of(wrong_query_length, *arguments)
     bad = None if error else wrong_query_length(*arguments)
     return Outcome(
@@ -268,7 +219,7 @@ def run_query_length(s: Sentence) -> Outcome:
                     "q": asking,
                     "k": len(s),
                     "heads": HEADS,
-                    "d": WIDTH // HEADS,
+                    "d": HEAD_WIDTH,
                     "wanted": asking * WIDTH,
                     "given": (s.x @ s.w_k).numel(),
                 },
@@ -278,21 +229,8 @@ def run_query_length(s: Sentence) -> Outcome:
             Message(
                 "In self-attention both lengths are one: over the whole sentence the two pieces of code are "
                 "{gap:.3f} apart, so it works until the first cross-attention or the first cache.",
-                {"gap": alone},
+                {"gap": largest_gap(wrong_query_length(*whole), right_query_length(*whole))},
             ),
         ),
         error=error,
     )
-
-
-QUERY_LENGTH = Trap(
-    "query_length",
-    Message("Keys viewed with the queries' length"),
-    Message(
-        "One variable for the length, taken from x, and used to cut q, k and v into heads. Keys and values have a "
-        "length of their own as soon as they come from another sequence or from a cache."
-    ),
-    (wrong_query_length,),
-    (right_query_length,),
-    run_query_length,
-)

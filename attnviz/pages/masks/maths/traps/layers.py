@@ -1,4 +1,4 @@
-"""Mistakes in scaling, projections and dropout."""
+"""Mistakes in scaling, projections and dropout, and in what torch's own layer takes a mask for."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from attnviz.base.message import Message
+from attnviz.core import masks
 from attnviz.core.seeding import seeded
-from attnviz.runs.traps import Outcome, Trap, largest_gap, picture
+from attnviz.runs.traps import Outcome, error_of, largest_gap, picture
 from attnviz.runs.word_vectors import WIDTH, Sentence
 
 
@@ -25,11 +26,7 @@ def right_floor_division(q: Tensor, k: Tensor) -> Tensor:
 
 def error_in_training(q: Tensor, k: Tensor) -> str:
     """PyTorch's error message when a gradient has to pass through `//`."""
-    try:
-        wrong_floor_division(q.clone().requires_grad_(), k)[:, 0].sum().backward()
-    except RuntimeError as error:
-        return str(error)
-    return "–"
+    return error_of(lambda: wrong_floor_division(q.clone().requires_grad_(), k)[:, 0].sum().backward())
 
 
 def run_floor_division(s: Sentence) -> Outcome:
@@ -47,19 +44,6 @@ def run_floor_division(s: Sentence) -> Outcome:
             Message("A training step stops with: {error}.", {"error": error_in_training(s.q, s.k)}),
         ),
     )
-
-
-FLOOR_DIVISION = Trap(
-    "floor_division",
-    Message("// where / was meant"),
-    Message(
-        "One more slash rounds every score down to a whole number. Shapes, dtype and row sums stay right. "
-        "PyTorch refuses to differentiate it, so it lives on in code that never trains: inference, evaluation, NumPy."
-    ),
-    (wrong_floor_division,),
-    (right_floor_division,),
-    run_floor_division,
-)
 
 
 # nn.Linear keeps its weight as (out, in).
@@ -92,19 +76,6 @@ def run_linear_weight(s: Sentence) -> Outcome:
             ),
         ),
     )
-
-
-LINEAR_WEIGHT = Trap(
-    "linear_weight",
-    Message("nn.Linear's weight is (out, in)"),
-    Message(
-        "nn.Linear computes x @ weight.T. Papers write x W, and code that carries W over from a paper, from NumPy or "
-        "from GPT-2's Conv1D, which keeps (in, out), is transposed without any error when the matrix is square."
-    ),
-    (wrong_linear_weight,),
-    (right_linear_weight,),
-    run_linear_weight,
-)
 
 
 SHARE = 0.3
@@ -161,19 +132,6 @@ def run_dropout_in_eval(s: Sentence) -> Outcome:
     )
 
 
-DROPOUT_IN_EVAL = Trap(
-    "dropout_in_eval",
-    Message("Dropout still on in evaluation"),
-    Message(
-        "model.eval() switches modules, not numbers: dropout_p of F.scaled_dot_product_attention acts whenever it is "
-        "not 0, and F.dropout(x, p) has training=True by default."
-    ),
-    (WrongDropoutInEval,),
-    (RightDropoutInEval,),
-    run_dropout_in_eval,
-)
-
-
 # Projections that are built and never applied.
 class WrongUnusedProjections(nn.Module):
     def __init__(self, d_model: int) -> None:
@@ -197,18 +155,11 @@ class RightUnusedProjections(nn.Module):
         return weights @ v, weights
 
 
-def shapes_are_right(module: nn.Module, x: Tensor) -> bool:
-    """A test that both modules pass."""
-    output, weights = module(x)
-    return output.shape == x.shape and weights.shape == (len(x), len(x))
-
-
-def without_gradient(module: nn.Module, x: Tensor) -> tuple[int, int]:
-    """A test that only the right module passes: how many parameters a backward pass misses, and how many there are."""
+def without_gradient(module: nn.Module, x: Tensor) -> int:
+    """A test that only the right module passes: how many parameters a backward pass misses."""
     module.zero_grad()
     module(x.clone().requires_grad_())[0].sum().backward()
-    parameters = list(module.parameters())
-    return sum(parameter.grad is None for parameter in parameters), len(parameters)
+    return sum(parameter.grad is None for parameter in module.parameters())
 
 
 def with_weights_of(s: Sentence, kind: type[nn.Module]) -> nn.Module:
@@ -221,10 +172,7 @@ def with_weights_of(s: Sentence, kind: type[nn.Module]) -> nn.Module:
 
 def run_unused_projections(s: Sentence) -> Outcome:
     bad, good = with_weights_of(s, WrongUnusedProjections), with_weights_of(s, RightUnusedProjections)
-    x = s.x
-    bad_weights, good_weights = bad(x)[1].detach(), good(x)[1].detach()
-    dead, total = without_gradient(bad, x)
-    alive, _ = without_gradient(good, x)
+    bad_weights, good_weights = bad(s.x)[1].detach(), good(s.x)[1].detach()
     return Outcome(
         picture(bad_weights, s.words),
         picture(good_weights, s.words),
@@ -232,27 +180,73 @@ def run_unused_projections(s: Sentence) -> Outcome:
         (
             Message(
                 "Both pass the shape test: output {shape}, weights {square}.",
-                {"shape": tuple(x.shape), "square": tuple(good_weights.shape)},
-            )
-            if shapes_are_right(bad, x) and shapes_are_right(good, x)
-            else Message("The shape test tells them apart."),
+                {"shape": tuple(s.x.shape), "square": tuple(good_weights.shape)},
+            ),
             Message(
                 "A backward pass shows it: {dead} of {total} matrices get no gradient, against {alive}. And each word "
                 "looks at itself with {own:.0%} on average, for x is most like x.",
-                {"dead": dead, "total": total, "alive": alive, "own": float(bad_weights.diagonal().mean())},
+                {
+                    "dead": without_gradient(bad, s.x),
+                    "total": len(list(bad.parameters())),
+                    "alive": without_gradient(good, s.x),
+                    "own": float(bad_weights.diagonal().mean()),
+                },
             ),
         ),
     )
 
 
-UNUSED_PROJECTIONS = Trap(
-    "unused_projections",
-    Message("Projections built, never applied"),
-    Message(
-        "The module has its three matrices, the parameter count is right, the shapes are right, and x attends to x. "
-        "Test that every parameter gets a gradient, not that shapes agree."
-    ),
-    (WrongUnusedProjections,),
-    (RightUnusedProjections,),
-    run_unused_projections,
-)
+# True: attend here, or hide here?
+def wrong_meaning(mha: nn.MultiheadAttention, x: Tensor, may_attend: Tensor, is_word: Tensor) -> tuple[Tensor, Tensor]:
+    _, causal = mha(x, x, x, attn_mask=may_attend)  # True hides here: the past is gone
+    _, padded = mha(x, x, x, key_padding_mask=is_word)  # and here too: the words are gone
+    return causal, padded
+
+
+def right_meaning(mha: nn.MultiheadAttention, x: Tensor, may_attend: Tensor, is_word: Tensor) -> tuple[Tensor, Tensor]:
+    _, causal = mha(x, x, x, attn_mask=~may_attend)
+    _, padded = mha(x, x, x, key_padding_mask=~is_word)
+    return causal, padded
+
+
+def same_with_sdpa(mha: nn.MultiheadAttention, x: Tensor, may_attend: Tensor) -> Tensor:
+    """Here True means attend; with the identity as values, the output is the weights."""
+    assert mha.in_proj_weight is not None
+    q, k, _ = F.linear(x, mha.in_proj_weight, mha.in_proj_bias).chunk(3, -1)
+    return F.scaled_dot_product_attention(q, k, torch.eye(len(x)), attn_mask=may_attend)
+
+
+def module(s: Sentence) -> nn.MultiheadAttention:
+    """One head with this sentence's projections."""
+    mha = nn.MultiheadAttention(WIDTH, num_heads=1, bias=False).eval()
+    with torch.no_grad():
+        mha.in_proj_weight.copy_(torch.cat([s.w_q.T, s.w_k.T, s.w_v.T]))
+    return mha
+
+
+@torch.no_grad()
+def run_meaning(s: Sentence) -> Outcome:
+    mha, causal = module(s), masks.causal(len(s))
+    is_word = torch.arange(len(s)) < max(1, len(s) - 2)
+    (bad, bad_padding), (good, _padded) = (way(mha, s.x, causal, is_word) for way in (wrong_meaning, right_meaning))
+    return Outcome(
+        picture(bad, s.words, allowed=~causal),
+        picture(good, s.words, allowed=causal),
+        largest_gap(bad.nan_to_num(), good),
+        (
+            Message(
+                "With True read as hide, every word sees the future only, and {word} sees nothing: NaN in {rows} of "
+                "{n} rows.",
+                {"word": s.words[-1], "rows": int(bad.isnan().any(-1).sum()), "n": len(s)},
+            ),
+            Message(
+                "The same slip in key_padding_mask puts {share:.0%} of the first word's weight on padding.",
+                {"share": float(bad_padding[0, ~is_word].nansum())},
+            ),
+            Message(
+                "F.scaled_dot_product_attention takes the very same mask as True = attend: it is {gap:.1e} away from "
+                "the right side.",
+                {"gap": largest_gap(same_with_sdpa(mha, s.x, causal), good)},
+            ),
+        ),
+    )

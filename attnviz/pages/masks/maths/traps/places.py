@@ -1,13 +1,17 @@
-"""Mistakes in positions: whole numbers where fractions are meant, and axes of odd width."""
+"""Mistakes in places: of words beside padding or a cache, positions as whole numbers, axes of odd width."""
 
 from __future__ import annotations
+
+import math
 
 import torch
 from torch import Tensor
 
 from attnviz.base.message import Message
-from attnviz.runs.traps import Outcome, Trap, largest_gap, picture
-from attnviz.runs.word_vectors import WIDTH, Sentence, word_vector
+from attnviz.core import masks
+from attnviz.core.rope import grid_positions, rotate
+from attnviz.runs.traps import Outcome, largest_gap, picture
+from attnviz.runs.word_vectors import LONGEST, WIDTH, Sentence, word_vector
 
 
 # Sinusoidal positions that are cast back to the integers they were made from.
@@ -62,19 +66,6 @@ def run_integer_positions(s: Sentence) -> Outcome:
     )
 
 
-INTEGER_POSITIONS = Trap(
-    "integer_positions",
-    Message("Sinusoids cast back to integers"),
-    Message(
-        "Positions come from arange and are integers. Casting the encoding to the positions' dtype, not to that of x, "
-        "cuts sines and cosines down to 0: adding it changes no shape and raises nothing, and the model has no places."
-    ),
-    (wrong_integer_positions,),
-    (right_integer_positions,),
-    run_integer_positions,
-)
-
-
 HEAD_WIDTH = 64
 SIDE = 3  #: the words are laid out in frames of SIDE x SIDE
 
@@ -102,12 +93,6 @@ def right_odd_axes(x: Tensor, places: Tensor) -> Tensor:
     return torch.cat([turned(part, place) for part, place in zip(parts, places.T, strict=True)], -1)
 
 
-def grid(length: int) -> Tensor:
-    """Frame, row and column of each word, (T, 3): the words fill frames of SIDE x SIDE, one after the other."""
-    n = torch.arange(length)
-    return torch.stack([n // SIDE**2, n // SIDE % SIDE, n % SIDE], -1)
-
-
 def vectors(s: Sentence) -> tuple[Tensor, Tensor]:
     """Queries and keys of one head, (T, 64) each, from wider random vectors of the same words."""
     x = torch.stack([word_vector(word, s.seed, HEAD_WIDTH, "masks") for word in s.words])
@@ -120,7 +105,7 @@ def vectors(s: Sentence) -> tuple[Tensor, Tensor]:
 
 def run_odd_axes(s: Sentence) -> Outcome:
     q, k = vectors(s)
-    places = grid(len(s))
+    places = grid_positions(len(s), SIDE, SIDE)[: len(s)]  # frame, row and column of each word, (T, 3)
     bad, good = (_weights(way(q, places), way(k, places)) for way in (wrong_odd_axes, right_odd_axes))
     there = torch.ones(1, 3)
     whole = torch.ones(1, HEAD_WIDTH)
@@ -160,14 +145,113 @@ def _weights(q: Tensor, k: Tensor) -> Tensor:
     return (q @ k.T / HEAD_WIDTH**0.5).softmax(-1)
 
 
-ODD_AXES = Trap(
-    "odd_axes",
-    Message("RoPE in three axes, 31 of 32 pairs"),
-    Message(
-        "For video, RoPE gives time, row and column a share of a head's coordinates each, and turns them in pairs. A "
-        "third of 64 is no even number: divide the pairs among the axes, not the coordinates."
-    ),
-    (turned, wrong_odd_axes),
-    (turned, right_odd_axes),
-    run_odd_axes,
-)
+# One mask for the longest text, cropped at the wrong corner.
+def wrong_cropped_mask(q: Tensor, k: Tensor, longest_mask: Tensor) -> Tensor:
+    q_len, k_len = q.shape[-2], k.shape[-2]
+    may_attend = longest_mask[..., :q_len, :k_len]  # the rows of the first words, whichever words ask
+    return (q @ k.mT / math.sqrt(q.shape[-1])).masked_fill(~may_attend, -torch.inf).softmax(-1)
+
+
+def right_cropped_mask(q: Tensor, k: Tensor, longest_mask: Tensor) -> Tensor:
+    q_len, k_len = q.shape[-2], k.shape[-2]
+    may_attend = longest_mask[..., k_len - q_len : k_len, :k_len]  # the rows of the words that ask
+    return (q @ k.mT / math.sqrt(q.shape[-1])).masked_fill(~may_attend, -torch.inf).softmax(-1)
+
+
+def run_cropped_mask(s: Sentence) -> Outcome:
+    length = len(s)
+    new = max(1, length // 3)  # the words that came after the cache was filled
+    longest_mask = masks.causal(LONGEST)
+    bad, good = (way(s.q[-new:], s.k, longest_mask) for way in (wrong_cropped_mask, right_cropped_mask))
+    whole = largest_gap(wrong_cropped_mask(s.q, s.k, longest_mask), right_cropped_mask(s.q, s.k, longest_mask))
+    last = longest_mask[length - new : length, :length]
+    return Outcome(
+        picture(bad, s.words[-new:], s.words, allowed=longest_mask[:new, :length]),
+        picture(good, s.words[-new:], s.words, allowed=last),
+        largest_gap(bad, good),
+        (
+            Message(
+                "{n} new words on a cache of {cached}: {word} is given the row of word {n} and sees {seen} of {k} "
+                "words, not itself. Over all new words {bad} of {good} pairs are kept.",
+                {
+                    "n": new,
+                    "cached": length - new,
+                    "word": s.words[-1],
+                    "seen": int((bad[-1] > 0).sum()),
+                    "k": length,
+                    "bad": int((bad > 0).sum()),
+                    "good": int(last.sum()),
+                },
+            )
+            if new < length
+            else Message("With one word there is no cache, and both corners are the same."),
+            Message(
+                "Without a cache both crops are one: over the whole sentence the two are {gap:.3f} apart, so training "
+                "shows nothing.",
+                {"gap": whole},
+            ),
+        ),
+    )
+
+
+PADS = 3
+
+
+# Padding on the left, and positions that count the padding too.
+def wrong_left_padding(attention_mask: Tensor) -> Tensor:
+    return torch.arange(len(attention_mask))  # the padding is counted
+
+
+def right_left_padding(attention_mask: Tensor) -> Tensor:
+    return (attention_mask.cumsum(-1) - 1).clamp(min=0)  # the first word is at 0
+
+
+def absolute(x: Tensor, positions: Tensor) -> Tensor:
+    """Vectors with sinusoidal positions added, (T, M)."""
+    angle = positions[:, None] / 100.0 ** (torch.arange(0, WIDTH, 2) / WIDTH)
+    return x + torch.stack([angle.sin(), angle.cos()], -1).flatten(1)
+
+
+def rotated(x: Tensor, positions: Tensor) -> Tensor:
+    """RoPE on queries or keys, (T, D): pairs of coordinates turned by their position."""
+    return rotate(x, positions[:, None] / 100.0 ** (torch.arange(0, WIDTH, 2) / WIDTH), "interleaved")
+
+
+def causal_weights(q: Tensor, k: Tensor, is_word: Tensor) -> Tensor:
+    """Causal attention that never looks at padding, (T, T); padding rows are left uniform."""
+    allowed = masks.causal(len(q), len(k)) & is_word
+    return (q @ k.T / WIDTH**0.5).masked_fill(~allowed, torch.finfo(q.dtype).min).softmax(-1)
+
+
+def absolute_weights(s: Sentence, x: Tensor, positions: Tensor, is_word: Tensor) -> Tensor:
+    placed = absolute(x, positions)
+    return causal_weights(placed @ s.w_q, placed @ s.w_k, is_word)
+
+
+def run_left_padding(s: Sentence) -> Outcome:
+    padded = torch.cat([torch.zeros(PADS, WIDTH), s.x])
+    is_word = torch.arange(PADS + len(s)) >= PADS
+    alone = absolute_weights(s, s.x, torch.arange(len(s)), is_word[PADS:])
+    positions = [way(is_word) for way in (wrong_left_padding, right_left_padding)]
+    bad, good = (absolute_weights(s, padded, each, is_word)[PADS:, PADS:] for each in positions)
+    rope_bad, rope_good = (
+        causal_weights(rotated(padded @ s.w_q, each), rotated(padded @ s.w_k, each), is_word)[PADS:, PADS:]
+        for each in positions
+    )
+    allowed = masks.causal(len(s))
+    return Outcome(
+        picture(bad, s.words, allowed=allowed),
+        picture(good, s.words, allowed=allowed),
+        largest_gap(bad, good),
+        (
+            Message(
+                "{pads} places of padding on the left, masked as they should be. Counting them moves a weight by up to "
+                "{gap:.3f}; with shifted positions the padded sentence is {exact:.1e} away from the bare one.",
+                {"pads": PADS, "gap": largest_gap(bad, alone), "exact": largest_gap(good, alone)},
+            ),
+            Message(
+                "With RoPE only distances count, and the slip does nothing: {gap:.1e}.",
+                {"gap": largest_gap(rope_bad, rope_good)},
+            ),
+        ),
+    )

@@ -1,0 +1,209 @@
+"""Sections 2 and 3: the bytes of a cache, growing under each way of sharing, and rounded to int8, int4 and int2."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from attnviz.app import live_run, show, widgets
+from attnviz.app.cache.kept_charts import chart_of
+from attnviz.app.code_snippet import snippet
+from attnviz.app.links import link_state
+from attnviz.app.text import spoken
+from attnviz.base import units
+from attnviz.base.words import _, listed, ngettext, sentences
+from attnviz.canvas import cache_growth
+from attnviz.figures.theme import SERIES
+from attnviz.models.architecture import Architecture
+from attnviz.pages.decoding import choices, figures
+from attnviz.pages.decoding.maths import decoding_snippets, growing_bytes, quantised_cache
+from attnviz.pages.decoding.panels import decoder_form
+
+LESS = 0.9  #: of a change: what is nearer to it would read as the same
+
+grown = st.cache_resource(max_entries=32, show_spinner=False, hash_funcs={Architecture: hash})(growing_bytes.run)
+
+
+def growing() -> None:
+    """Draw section 2: a shape as MHA, GQA, MQA and MLA, its cache growing, with Llama-3.1-8B beside it."""
+    which, how_many, kind = st.columns([2, 1, 1], vertical_alignment="bottom")
+    with which:
+        name = decoder_form.choose()
+    with how_many:
+        tokens = widgets.number(choices.TOKENS, _("Tokens at the end"), step=1024)
+    with kind:
+        dtype = widgets.one_of(choices.DTYPE, _("Numbers"), {each: each for each in choices.DTYPES}, style="select")
+    result = grown(decoder_form.architecture_of(name), growing_bytes.Config(tokens, dtype))
+    last, picked = len(result.tokens) - 1, link_state.value(choices.GROWN)
+    at = last if picked is None else min(picked, last)
+    cache_growth.cache_growth(
+        "d_growth",
+        result.tokens,
+        [
+            cache_growth.GrowingGroup(
+                model.name,
+                [
+                    cache_growth.GrowingBar(scheme.name, _heads(scheme), SERIES[n], scheme.bytes)
+                    for n, scheme in enumerate(model.schemes)
+                ],
+            )
+            for model in result.models
+        ],
+        at=at,
+        on_tokens=lambda place: link_state.put(choices.GROWN, None if place == last else place),
+    )
+    for column, model in zip(st.columns(len(result.models), gap="medium"), result.models, strict=True):
+        with column:
+            lines: dict[str, tuple[int, ...]] = {scheme.name: scheme.bytes for scheme in model.schemes}
+            show.figure(
+                chart_of(figures.growth, result.tokens, lines, at),
+                name=f"cache-growth-{model.name}",
+                key=f"d_growth_{model.name}",
+                words=_growth_words(model, result.tokens[at], at),
+                table={"tokens": list(result.tokens)} | {name: list(nbytes) for name, nbytes in lines.items()},
+            )
+    snippet(
+        decoding_snippets.growing(result, at),
+        "decoding-bytes",
+        about=_("Paste this code into a notebook: it prints the bytes of Llama-3.1-8B at this number of tokens."),
+    )
+
+
+def _heads(scheme: growing_bytes.GrowingScheme) -> str:
+    if not scheme.kv_heads:
+        return _("one latent")
+    if scheme.own:
+        return ngettext("{n} K/V head, its own", "{n} K/V heads, its own", scheme.kv_heads).format(n=scheme.kv_heads)
+    return ngettext("{n} K/V head", "{n} K/V heads", scheme.kv_heads).format(n=scheme.kv_heads)
+
+
+def _growth_words(model: growing_bytes.GrowingModel, tokens: int, at: int) -> str:
+    own = next((scheme for scheme in model.schemes if scheme.own), model.schemes[0])
+    sizes = listed(f"{scheme.name} {units.binary(scheme.bytes[at])}" for scheme in model.schemes)
+    return ngettext(
+        "**{model}** adds **{token}** a token as it is ({scheme}). At {tokens} token: {sizes}.",
+        "**{model}** adds **{token}** a token as it is ({scheme}). At {tokens} tokens: {sizes}.",
+        tokens,
+    ).format(model=model.name, token=units.binary(own.per_token), scheme=own.name, tokens=f"{tokens:,}", sizes=sizes)
+
+
+def rounded() -> None:
+    """Draw section 3: the cache in int8, int4 and int2, and what the rounding does to the logits."""
+    name, text = decoder_form.choose_with_text()
+    decoder = decoder_form.decoder_of(name)
+    live = live_run.advance(
+        "numbers",
+        (decoder_form.identity(name), text),
+        lambda: quantised_cache.run(decoder, text),
+        lambda result: result.done,
+    )
+    result = live.result
+    for notice in result.notices:
+        st.info(spoken(notice))
+    n, every = len(result.formats), len(quantised_cache.FORMATS)
+    live_run.controls("numbers", live, n / every, _("format {n} of {all}").format(n=n, all=every))
+    _moved(result)
+    live_run.again(live)
+    _table(result)
+    _errors(result)
+    snippet(
+        decoding_snippets.quantised(name, text, result),
+        "decoding-numbers",
+        about=_("Paste this code into a notebook: it prints the table, and the errors of keys and values."),
+    )
+
+
+def _name(made: quantised_cache.RoundedCache) -> str:
+    text = _("int{bits}, keys by channel") if made.axis == "channel" else _("int{bits}")
+    return text.format(bits=made.bits)
+
+
+def _moved(result: quantised_cache.Result) -> None:
+    shares = [made.nbytes / result.half_bytes for made in result.formats]
+    kl = [float(made.moved.kl.mean()) for made in result.formats]
+    show.figure(
+        chart_of(figures.for_bytes, [_name(made) for made in result.formats], shares, kl),
+        name="quantised-cache",
+        key="d_numbers",
+        words=_rounding_words(result),
+        table={
+            "format": [f"int{made.bits}" for made in result.formats],
+            "keys share a scale along": [made.axis for made in result.formats],
+            "numbers per scale": [made.group for made in result.formats],
+            "bytes": [made.nbytes for made in result.formats],
+            "bytes at 16 bits": [result.half_bytes for _made in result.formats],
+            "largest difference of a logit": [float(made.moved.largest.max()) for made in result.formats],
+            "mean KL": kl,
+            "same likeliest token": [float(made.moved.same.mean()) for made in result.formats],
+        },
+    )
+
+
+def _rounding_words(result: quantised_cache.Result) -> str:
+    first = result.formats[0]
+    eight = _(
+        "The cache of {tokens} tokens takes {half} at 16 bits and **{small}** in int8, scales included; no logit of "
+        "the {rows} predictions moves by more than **{gap:.2g}** (the largest logit is {largest:.1f})."
+    ).format(
+        tokens=len(result.labels),
+        half=units.binary(result.half_bytes),
+        small=units.binary(first.nbytes),
+        rows=len(first.moved.kl),
+        gap=first.moved.largest.max(),
+        largest=result.largest_logit,
+    )
+    fours = {made.axis: made for made in result.formats if made.bits == 4}
+    if len(fours) < 2:  # these are still to come
+        return eight
+    token, channel = (float(fours[axis].moved.largest.max()) for axis in ("token", "channel"))
+    four = _(
+        "In int4 a logit moves by up to **{token:.2g}** where each key has its own scale, and by **{channel:.2g}** "
+        "where each channel has one for {group} tokens."
+    ).format(token=token, channel=channel, group=fours["channel"].group)
+    why = _(
+        "In the keys of one head the largest channel is on average {times:.1f} times as large as the median one, and "
+        "sets the step for all others where they share a scale."
+    ).format(times=result.channel_spread)
+    return sentences(eight, four, why if channel < LESS * token else "")
+
+
+def _table(result: quantised_cache.Result) -> None:
+    st.dataframe(
+        [
+            {
+                _("format"): _name(made),
+                _("numbers per scale"): made.group,
+                _("bytes"): units.binary(made.nbytes),
+                _("of 16 bits"): f"{made.nbytes / result.half_bytes:.0%}",
+                _("largest difference of a logit"): float(f"{made.moved.largest.max():.3g}"),
+                _("mean KL, nats"): float(f"{made.moved.kl.mean():.3g}"),
+                _("same likeliest token"): f"{made.moved.same.mean():.0%}",
+                _("loss, nats"): round(made.moved.loss, 3),
+            }
+            for made in result.formats
+        ],
+        hide_index=True,
+    )
+
+
+def _errors(result: quantised_cache.Result) -> None:
+    chosen = [made for made in result.formats if made.bits == 4]
+    worst = int(chosen[0].k_error.argmax())
+    show.figure(
+        chart_of(figures.errors, {_name(made): (made.k_error.tolist(), made.v_error.tolist()) for made in chosen}),
+        name="quantised-errors",
+        key="d_errors",
+        words=_(
+            "In int4 the keys are off by {k:.1%} of their size and the values by {v:.1%}, layers averaged; worst are "
+            "the keys of layer {worst}, by {most:.1%}."
+        ).format(
+            k=chosen[0].k_error.mean(),
+            v=chosen[0].v_error.mean(),
+            worst=worst,
+            most=chosen[0].k_error[worst],
+        ),
+        table={
+            "layer": list(range(len(chosen[0].k_error))),
+            **{f"K {made.axis}": made.k_error.tolist() for made in chosen},
+            **{f"V {made.axis}": made.v_error.tolist() for made in chosen},
+        },
+    )

@@ -1,0 +1,70 @@
+"""Work in another process: the same results as here, and an end to it when nobody listens any more."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from attnviz.base.message import Problem
+from attnviz.pages.compare.maths import layer_timing, own_process, reach_training
+
+TIMED = layer_timing.Config(d=16, heads=2, longest=128, rounds=1)
+TRAINED = reach_training.Config(n=6, steps=40, layers=2)
+
+
+@pytest.mark.slow
+def test_it_measures_the_same_memory_as_here_and_every_length(children):
+    results = list(own_process.measure(TIMED))
+    here = layer_timing.run(TIMED)
+    assert [(len(result.timings), result.of) for result in results] == [(n, here.of) for n in range(1, here.of + 1)]
+    assert results[-1].machine == here.machine
+    assert [(t.kind, t.n, t.nbytes) for t in results[-1].timings] == [(t.kind, t.n, t.nbytes) for t in here.timings]
+    assert children[0].poll() == 0
+
+
+def test_it_trains_to_the_same_numbers_as_here(children):
+    there, here = list(own_process.train(TRAINED)), list(reach_training.train(TRAINED))
+    assert [result.done for result in there] == [0, 20, 40] == [result.done for result in here]
+    assert there[-1].complete
+    assert there[-1].config == TRAINED
+    for kind, one in here[-1].reached.items():
+        for name, values in vars(one).items():
+            np.testing.assert_allclose(getattr(there[-1].reached[kind], name), values, rtol=1e-4, atol=1e-6)
+    assert children[0].poll() == 0
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="priorities are read from /proc")
+def test_a_training_comes_after_everybody_else_and_ends_when_nobody_listens(children):
+    results = own_process.train(reach_training.Config(n=6, steps=1000, layers=2))
+    next(results)
+    assert os.getpriority(os.PRIO_PROCESS, children[0].pid) - os.getpriority(os.PRIO_PROCESS, 0) >= min(
+        own_process.NICE, 19 - os.getpriority(os.PRIO_PROCESS, 0)
+    )
+    results.close()
+    assert children[0].poll() is not None
+
+
+@pytest.mark.slow
+def test_a_process_that_fails_is_a_sentence(monkeypatch):
+    monkeypatch.setattr(own_process.sys, "executable", "false")
+    with pytest.raises(Problem, match="ended early, with exit code 1"):
+        list(own_process.measure(TIMED))
+
+
+def test_what_makes_no_sense_starts_no_process(children):
+    with pytest.raises(Problem, match="n=3 must lie between 4 and 128"):
+        next(own_process.train(reach_training.Config(n=3)))
+    with pytest.raises(Problem, match="d=65 must be a multiple of heads=4"):
+        next(own_process.measure(layer_timing.Config(d=65)))
+    assert not children
+
+
+def test_a_result_comes_back_from_its_plain_data():
+    *_partial, result = reach_training.train(TRAINED)
+    again = reach_training.from_json(reach_training.to_json(result))
+    assert (again.config, again.done) == (result.config, result.done)
+    for kind, one in result.reached.items():
+        for name, values in vars(one).items():
+            np.testing.assert_array_equal(getattr(again.reached[kind], name), values)
