@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from attnviz.base import raw_scores
 from attnviz.base.packed import pack_bits
@@ -161,6 +162,24 @@ def raw_scores_cases() -> dict[str, Any]:
     return packed | {name: _raw_case(heads, 32) for name, heads in exact.items()}
 
 
+def decoded(header: dict[str, Any], payload: bytes) -> NDArray[np.float32]:
+    """The scores (N, Q, K) of `pack`, as the browser reads them."""
+    n, (q, k) = header["count"], header["shape"]
+    if header["bits"] == 32:
+        return np.frombuffer(payload, "<f4", n * q * k).reshape(n, q, k)
+    rows, cells = n * q, n * q * k
+    halves = np.frombuffer(payload, "<u2", 2 * rows).astype("<u4") << 16
+    low, step = halves.view("<f4").astype(np.float64).reshape(2, n, q, 1)
+    at = 4 * rows
+    wide = np.unpackbits(np.frombuffer(payload, np.uint8, -(-rows // 8), at), count=rows).astype(bool).reshape(n, q)
+    at += -(-rows // 8)
+    high, middle = np.frombuffer(payload, np.uint8, 2 * cells, at).astype(np.uint32).reshape(2, n, q, k)
+    codes: NDArray[np.uint32] = (256 * high + middle).astype(np.uint32)
+    last = np.frombuffer(payload, np.uint8, int(wide.sum()) * k, at + 2 * cells)
+    codes[wide] = 256 * codes[wide] + last.reshape(-1, k)
+    return (low + codes * step).astype(np.float32)
+
+
 def _raw_head(rng: np.random.Generator, shape: tuple[int, int], **more: Any) -> RawHead:
     scores = rng.normal(0, 20, shape).astype(np.float32)
     given: dict[str, Any] = {"mask": np.ones(shape, bool), "scale": 0.125, "width": 64} | more
@@ -169,7 +188,7 @@ def _raw_head(rng: np.random.Generator, shape: tuple[int, int], **more: Any) -> 
 
 def _raw_case(heads: list[RawHead], bits: Literal[16, 32]) -> dict[str, Any]:
     header, payload = raw_scores.pack(heads, bits)
-    read = np.stack([head.scores for head in heads]) if header["vectors"] else raw_scores.decoded(header, payload)
+    read = np.stack([head.scores for head in heads]) if header["vectors"] else decoded(header, payload)
     return {
         "header": header,
         "payload": base64.b64encode(payload).decode(),

@@ -16,7 +16,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from attnviz.app.links import link_pack
+from attnviz.app.links import link_reading
 from tests.links import amplified
 from tests.links.differences import differences
 from tests.links.opening import agreed, opened, translator
@@ -66,7 +66,7 @@ def _write(file: Path, names: list[str], kept: list[dict[str, Any]]) -> None:
 def _driven(view: View, folder: str) -> tuple[dict[str, str], Any]:
     """The link that the app has written after all steps of a view, and the page at that point."""
     start = {name: text.replace(TRANSLATOR, folder) for name, text in view.start.items()}
-    start |= {name: link_pack.pack(value) for name, value in view.packed.items()}
+    start |= {name: link_reading.pack(value) for name, value in view.packed.items()}
     page = agreed(open_page(view.page, **start))
     bound: dict[str, str] = {}
     for name, value in view.steps:

@@ -16,17 +16,17 @@ from attnviz.pages.home import choices, maths
 from attnviz.runs import head_matrix
 from attnviz.runs.head_matrix import Look, Matrix
 from attnviz.runs.model_run import Request, run_model
-from attnviz.serve import link_preview
+from attnviz.serve import index_page
 
-WIDTH, HEIGHT = link_preview.WIDTH, link_preview.HEIGHT
+WIDTH, HEIGHT = index_page.WIDTH, index_page.HEIGHT
 PAGE, WORDS, FAINT = "#FFFFFF", "#1F2328", "#5D6066"
 LEFT, TOP, SIDE = 640, 62, 500  #: the square of cells, in pixels
 
 
 def main() -> None:
     run = run_model(Request(maths.MODEL, choices.EXAMPLE), load(maths.MODEL))
-    link_preview.PICTURE.write_bytes(png(drawn(head_matrix.head_matrix(run.stacks[0], *maths.HEAD, Look())), scale=1.0))
-    print(f"{link_preview.PICTURE.name}: {link_preview.PICTURE.stat().st_size // 1024} KB")
+    index_page.PREVIEW.write_bytes(png(drawn(head_matrix.head_matrix(run.stacks[0], *maths.HEAD, Look())), scale=1.0))
+    print(f"{index_page.PREVIEW.name}: {index_page.PREVIEW.stat().st_size // 1024} KB")
 
 
 def drawn(matrix: Matrix) -> str:

@@ -102,18 +102,20 @@ class Gathering:
 
     wanted: str | None  #: the name or the key of a figure; "": the one the page is about; None: none
     offers: list[ExportOffer] = field(default_factory=list)
-    found: MadeFigure | None = None
-    found_name: str = ""
+    figure: MadeFigure | None = None
+    file_name: str = ""
+    warnings: Sequence[str] = ()  #: what the page would say to a visitor
 
     def take(self, offer: ExportOffer) -> None:
         self.offers.append(offer)
-        if self.found is None and self._wants(offer):
-            self.found, self.found_name = offer.made(), offer.file_name
+        fits = offer.key != OVERVIEW if self.wanted == "" else self.wanted in (offer.file_name, offer.key)
+        if self.figure is None and fits:
+            self.figure, self.file_name = offer.made(), offer.file_name
 
-    def _wants(self, offer: ExportOffer) -> bool:
-        if self.wanted == "":
-            return offer.key != OVERVIEW
-        return self.wanted in (offer.file_name, offer.key)
+    @property
+    def names(self) -> list[str]:
+        """File names of all figures that the page offers."""
+        return [offer.file_name for offer in self.offers]
 
 
 def gather(session: Any, gathering: Gathering) -> None:
@@ -131,7 +133,7 @@ def gathered(offer: ExportOffer) -> bool:
     gathering: Gathering | None = st.session_state.get(_GATHERING)
     if gathering is not None:
         gathering.take(offer)
-        if gathering.found is not None:
+        if gathering.figure is not None:
             st.stop()
     return gathering is not None
 

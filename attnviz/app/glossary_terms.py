@@ -22,438 +22,142 @@ class GlossaryTerm:
     seen: Mapping[str, str] = field(default_factory=dict)
 
 
-def _term(id: str, name: str, text: str, page: str, **seen: str) -> GlossaryTerm:
+def _term(id: str, name: str, page: str, *, text: str, **seen: str) -> GlossaryTerm:
     return GlossaryTerm(id, name, text, page, seen)
 
 
 _ALL = (
-    _term(
-        "token",
-        N_("token"),
-        N_(
-            "A piece of text that the model reads as one: a word, a part of a word, a sign. Everything that "
-            "follows has one row for each token."
-        ),
-        "explore",
-    ),
-    _term(
-        "embedding",
-        N_("embedding"),
-        N_(
-            "The vector that a token is turned into before the first layer. Equal tokens get equal vectors, "
-            "wherever they stand."
-        ),
-        "build",
-        b_step="embed",
-    ),
-    _term(
-        "attention",
-        N_("attention"),
-        N_(
-            "A token’s new vector is a weighted mixture of the vectors of all tokens that it looks at, its own among "
-            "them. The weights are computed from the tokens themselves, so every sentence is mixed in its own way."
-        ),
-        "home",
-    ),
-    _term(
-        "query",
-        N_("query"),
-        N_(
-            "The vector with which a token asks: what it is looking for. It is compared with the key of every "
-            "token that it may look at."
-        ),
-        "build",
-        b_step="project",
-    ),
-    _term(
-        "key",
-        N_("key"),
-        N_(
-            "The vector with which a token is found: what it has to offer. A key that points the same way as a "
-            "query gets a high score."
-        ),
-        "build",
-        b_step="project",
-    ),
-    _term(
-        "value",
-        N_("value"),
-        N_(
-            "The vector that a token hands over where it is looked at. The output of a head is a mixture of "
-            "values and of nothing else."
-        ),
-        "build",
-        b_step="project",
-    ),
-    _term(
-        "score",
-        N_("score"),
-        N_(
-            "The dot product of a query and a key, one number for each pair of tokens. Scores become weights by "
-            "softmax."
-        ),
-        "build",
-        b_step="scores",
-    ),
-    _term(
-        N_("d_k"),
-        N_("d_k"),
-        N_(
-            "The number of components of a query or a key, the width of a head. Dot products grow with it, which "
-            "is why they are divided by its square root."
-        ),
-        "scaling",
-    ),
-    _term(
-        "scaling",
-        N_("scaling"),
-        N_(
-            "Scores are multiplied by 1/√d_k before softmax: by {scale:g} at d_k = {width}. Without it their "
-            "variance is d_k, and softmax gives nearly everything to one key."
-        ),
-        "scaling",
-        s_section="saturation",
-    ),
-    _term(
-        "softmax",
-        N_("softmax"),
-        N_(
-            "Turns scores into weights that are positive and sum to 1: e to each score, divided by the sum. The "
-            "scores 0, 1 and 2 become {low:.0%}, {middle:.0%} and {high:.0%}."
-        ),
-        "scaling",
-        s_section="softmax",
-    ),
-    _term(
-        "weight",
-        N_("attention weight"),
-        N_(
-            "How much of a value a token takes, from 0 to 1. The weights of one query sum to 1, which is why "
-            "attention is an average."
-        ),
-        "explore",
-        show="weights",
-    ),
-    _term(
-        "saturation",
-        N_("saturation"),
-        N_(
-            "Softmax is saturated where one weight is nearly 1 and the others nearly 0. Its gradient is then "
-            "nearly 0 too, so that little is learned there."
-        ),
-        "scaling",
-        s_section="gradient",
-    ),
-    _term(
-        "temperature",
-        N_("temperature"),
-        N_(
-            "Scores are divided by it before softmax: above 1 the choice is more even, towards 0 the largest "
-            "takes all. At temperature 2 the scores 0, 1 and 2 give the last {high_hot:.0%} instead of "
-            "{high:.0%}."
-        ),
-        "scaling",
-        s_section="alternatives",
-    ),
-    _term(
-        "entropy",
-        N_("entropy"),
-        N_(
-            "How spread a row of weights is: 0 where one key takes all, largest where all take the same. "
-            "{choices} equal weights have {even:.2f} nats."
-        ),
-        "scaling",
-        s_section="saturation",
-    ),
-    _term(
-        "nat",
-        N_("nat"),
-        N_("The unit of entropy when logarithms are natural. One nat is {bits:.2f} bits."),
-        "scaling",
-        s_section="saturation",
-    ),
-    _term(
-        "effective_keys",
-        N_("effective keys"),
-        N_(
-            "The exponential of the entropy: how many equal weights would be as spread. {choices} equal weights "
-            "are {effective:.0f} effective keys, and one weight of 1 is a single one."
-        ),
-        "scaling",
-        s_section="saturation",
-    ),
-    _term(
-        "head",
-        N_("head"),
-        N_(
-            "One set of queries, keys and values with weights of its own. SmolLM2 has {small_heads} heads in each"
-            " of {small_layers} layers, {small_all} in all."
-        ),
-        "explore",
-    ),
-    _term(
-        "multi_head",
-        N_("multi-head attention"),
-        N_(
-            "Several heads side by side, whose outputs are put together and mixed by one matrix. One head must "
-            "average what several can keep apart."
-        ),
-        "build",
-        b_ask="heads",
-    ),
-    _term(
-        "layer",
-        N_("layer"),
-        N_(
-            "One attention and one feed-forward network, each added to what came in. Llama-3.1-8B stacks "
-            "{llama_layers} of them."
-        ),
-        "explore",
-    ),
-    _term(
-        "w_o",
-        N_("W_O"),
-        N_(
-            "The matrix that mixes the outputs of all heads back into the model’s width. Without it each head "
-            "would write into components of its own only."
-        ),
-        "build",
-        b_step="output",
-    ),
-    _term(
-        "logit",
-        N_("logit"),
-        N_(
-            "A score before softmax; mostly said of the scores of the next token. Adding the same number to all "
-            "logits changes nothing."
-        ),
-        "explore",
-        open_next="true",
-    ),
-    _term(
-        "next_token",
-        N_("predicting the next token"),
-        N_(
-            "A language model turns its last vector into a probability for every token that could follow. One of "
-            "them is taken, appended, and the model is asked again."
-        ),
-        "decoding",
-    ),
-    _term(
-        "mask",
-        N_("mask"),
-        N_(
-            "Says which pairs of tokens may look at each other. What is masked gets the score −∞ before softmax, "
-            "so its weight is exactly 0."
-        ),
-        "masks",
-    ),
-    _term(
-        "causal_mask",
-        N_("causal mask"),
-        N_(
-            "Every token sees itself and those before it, because a model that writes has nothing else. Of the "
-            "{pairs} pairs of {words} tokens it leaves {causal_pairs}."
-        ),
-        "masks",
-        m_rule1="causal",
-    ),
-    _term(
-        "padding",
-        N_("padding"),
-        N_(
-            "Tokens without meaning that make the sentences of a batch equally long. They must be masked, or they"
-            " are averaged into everything."
-        ),
-        "masks",
-        m_rule1="padding",
-    ),
-    _term(
-        "window",
-        N_("sliding window"),
-        N_(
-            "Every token sees only the last few. A window of {window} leaves {window_pairs} of the {pairs} pairs "
-            "of {words} tokens."
-        ),
-        "masks",
-        m_rule1="window",
-    ),
-    _term(
-        "sink",
-        N_("attention sink"),
-        N_(
-            "A token, mostly the first, that gets much of the weight where nothing else is wanted. Weights must "
-            "sum to 1, so what is not needed has to go somewhere."
-        ),
-        "explore",
-        by="first_token",
-    ),
-    _term(
-        "induction",
-        N_("induction head"),
-        N_(
-            "A head that looks at what followed the same token earlier. It lets a model continue a pattern that "
-            "it has seen once."
-        ),
-        "explore",
-        by="induction",
-    ),
-    _term(
-        "self_attention",
-        N_("self-attention"),
-        N_(
-            "Queries, keys and values all come from the same tokens. It is what a decoder does with what it has "
-            "written so far."
-        ),
-        "build",
-        b_kind="self",
-    ),
-    _term(
-        "cross_attention",
-        N_("cross-attention"),
-        N_(
-            "Queries come from one sequence, keys and values from another. A translation looks at the sentence "
-            "that it translates in this way."
-        ),
-        "build",
-        b_kind="cross",
-    ),
-    _term(
-        "position",
-        N_("position encoding"),
-        N_(
-            "Without it attention does not know the order of words: permute the tokens, and the outputs permute. "
-            "Order is added to the vectors, or to queries and keys, or to the scores."
-        ),
-        "positions",
-    ),
-    _term(
-        "sinusoidal",
-        N_("sinusoidal positions"),
-        N_("Sines and cosines of many wavelengths, added to the embeddings. The original Transformer used them."),
-        "positions",
-        p_encoding="sinusoidal",
-        p_section="scores",
-    ),
-    _term(
-        "rope",
-        N_("RoPE"),
-        N_(
-            "Queries and keys are rotated by an angle that grows with their position. A score then depends on how"
-            " far apart two tokens are, and not on where they stand."
-        ),
-        "positions",
-        p_section="circle",
-    ),
-    _term(
-        "alibi",
-        N_("ALiBi"),
-        N_(
-            "A penalty on the score that grows with distance, with a slope of its own for each head. Nothing is "
-            "added to the vectors."
-        ),
-        "positions",
-        p_encoding="alibi",
-        p_section="scores",
-    ),
-    _term(
-        "kv_cache",
-        N_("KV cache"),
-        N_(
-            "While a model writes, it keeps the keys and values of all earlier tokens instead of computing them "
-            "again. Llama-3.1-8B keeps {token_kib} KiB for each token at 16 bits."
-        ),
-        "decoding",
-    ),
-    _term(
-        "prefill",
-        N_("prefill"),
-        N_(
-            "The first pass, which reads the whole prompt at once and fills the cache. With a long prompt it is "
-            "limited by how fast the machine computes."
-        ),
-        "decoding",
-        d_view="speed",
-    ),
-    _term(
-        "decode",
-        N_("decoding step"),
-        N_(
-            "One pass for one new token, with the cache. All weights and the whole cache are read for it, so that "
-            "for a single text it is limited by memory and not by arithmetic."
-        ),
-        "decoding",
-        d_view="speed",
-    ),
-    _term(
-        "mha",
-        N_("MHA"),
-        N_(
-            "Multi-head attention: every query head has keys and values of its own. With it the cache of "
-            "Llama-3.1-8B would take {mha_gib:g} GiB at {context:,} tokens."
-        ),
-        "sharing",
-    ),
-    _term(
-        "gqa",
-        N_("GQA"),
-        N_(
-            "Grouped-query attention: several query heads share one head of keys and values. In Llama-3.1-8B "
-            "{llama_heads} query heads share {llama_kv_heads}, and its cache at {context:,} tokens takes "
-            "{gqa_gib:g} GiB."
-        ),
-        "sharing",
-    ),
-    _term(
-        "mqa",
-        N_("MQA"),
-        N_(
-            "Multi-query attention: all query heads share one head of keys and values. The cache of Llama-3.1-8B "
-            "would take {mqa_mib:g} MiB at {context:,} tokens."
-        ),
-        "sharing",
-        h_view="count",
-    ),
-    _term(
-        "mla",
-        N_("MLA"),
-        N_(
-            "Multi-head latent attention: one short vector is kept for each token, and keys and values of all "
-            "heads are made from it. DeepSeek-V3 keeps {latent} numbers a token and layer for its {latent_heads} "
-            "heads."
-        ),
-        "sharing",
-        h_view="latent",
-    ),
-    _term(
-        "flop",
-        N_("FLOP"),
-        N_(
-            "One multiplication or one addition of two numbers. A matrix product of n × d by d × m takes 2·n·d·m "
-            "of them."
-        ),
-        "compare",
-    ),
-    _term(
-        "fused",
-        N_("fused attention"),
-        N_(
-            "The same numbers, computed block by block, so that the weights of all pairs are never held at once. "
-            "Memory then grows with the length instead of with its square."
-        ),
-        "compare",
-        c_section="measured",
-    ),
-    _term(
-        "linear_attention",
-        N_("linear attention"),
-        N_(
-            "A product of features in place of softmax, so that keys and values can be summed once for all "
-            "queries. Cost grows with the length, and with it goes the sharp choice of one key."
-        ),
-        "compare",
-        c_section="measured",
-    ),
-)
+    _term("token", N_("token"), "explore", text=N_(
+        "A piece of text that the model reads as one: a word, a part of a word, a sign. Everything that follows "
+        "has one row for each token.")),
+    _term("embedding", N_("embedding"), "build", b_step="embed", text=N_(
+        "The vector that a token is turned into before the first layer. Equal tokens get equal vectors, wherever "
+        "they stand.")),
+    _term("attention", N_("attention"), "home", text=N_(
+        "A token’s new vector is a weighted mixture of the vectors of all tokens that it looks at, its own among "
+        "them. The weights are computed from the tokens themselves, so every sentence is mixed in its own way.")),
+    _term("query", N_("query"), "build", b_step="project", text=N_(
+        "The vector with which a token asks: what it is looking for. It is compared with the key of every token "
+        "that it may look at.")),
+    _term("key", N_("key"), "build", b_step="project", text=N_(
+        "The vector with which a token is found: what it has to offer. A key that points the same way as a query "
+        "gets a high score.")),
+    _term("value", N_("value"), "build", b_step="project", text=N_(
+        "The vector that a token hands over where it is looked at. The output of a head is a mixture of values and "
+        "of nothing else.")),
+    _term("score", N_("score"), "build", b_step="scores", text=N_(
+        "The dot product of a query and a key, one number for each pair of tokens. Scores become weights by "
+        "softmax.")),
+    _term("d_k", N_("d_k"), "scaling", text=N_(
+        "The number of components of a query or a key, the width of a head. Dot products grow with it, which is "
+        "why they are divided by its square root.")),
+    _term("scaling", N_("scaling"), "scaling", s_section="saturation", text=N_(
+        "Scores are multiplied by 1/√d_k before softmax: by {scale:g} at d_k = {width}. Without it their variance "
+        "is d_k, and softmax gives nearly everything to one key.")),
+    _term("softmax", N_("softmax"), "scaling", s_section="softmax", text=N_(
+        "Turns scores into weights that are positive and sum to 1: e to each score, divided by the sum. The scores "
+        "0, 1 and 2 become {low:.0%}, {middle:.0%} and {high:.0%}.")),
+    _term("weight", N_("attention weight"), "explore", show="weights", text=N_(
+        "How much of a value a token takes, from 0 to 1. The weights of one query sum to 1, which is why attention "
+        "is an average.")),
+    _term("saturation", N_("saturation"), "scaling", s_section="gradient", text=N_(
+        "Softmax is saturated where one weight is nearly 1 and the others nearly 0. Its gradient is then nearly 0 "
+        "too, so that little is learned there.")),
+    _term("temperature", N_("temperature"), "scaling", s_section="alternatives", text=N_(
+        "Scores are divided by it before softmax: above 1 the choice is more even, towards 0 the largest takes "
+        "all. At temperature 2 the scores 0, 1 and 2 give the last {high_hot:.0%} instead of {high:.0%}.")),
+    _term("entropy", N_("entropy"), "scaling", s_section="saturation", text=N_(
+        "How spread a row of weights is: 0 where one key takes all, largest where all take the same. {choices} "
+        "equal weights have {even:.2f} nats.")),
+    _term("nat", N_("nat"), "scaling", s_section="saturation", text=N_(
+        "The unit of entropy when logarithms are natural. One nat is {bits:.2f} bits.")),
+    _term("effective_keys", N_("effective keys"), "scaling", s_section="saturation", text=N_(
+        "The exponential of the entropy: how many equal weights would be as spread. {choices} equal weights are "
+        "{effective:.0f} effective keys, and one weight of 1 is a single one.")),
+    _term("head", N_("head"), "explore", text=N_(
+        "One set of queries, keys and values with weights of its own. SmolLM2 has {small_heads} heads in each of "
+        "{small_layers} layers, {small_all} in all.")),
+    _term("multi_head", N_("multi-head attention"), "build", b_ask="heads", text=N_(
+        "Several heads side by side, whose outputs are put together and mixed by one matrix. One head must average "
+        "what several can keep apart.")),
+    _term("layer", N_("layer"), "explore", text=N_(
+        "One attention and one feed-forward network, each added to what came in. Llama-3.1-8B stacks "
+        "{llama_layers} of them.")),
+    _term("w_o", N_("W_O"), "build", b_step="output", text=N_(
+        "The matrix that mixes the outputs of all heads back into the model’s width. Without it each head would "
+        "write into components of its own only.")),
+    _term("logit", N_("logit"), "explore", open_next="true", text=N_(
+        "A score before softmax; mostly said of the scores of the next token. Adding the same number to all logits "
+        "changes nothing.")),
+    _term("next_token", N_("predicting the next token"), "decoding", text=N_(
+        "A language model turns its last vector into a probability for every token that could follow. One of them "
+        "is taken, appended, and the model is asked again.")),
+    _term("mask", N_("mask"), "masks", text=N_(
+        "Says which pairs of tokens may look at each other. What is masked gets the score −∞ before softmax, so "
+        "its weight is exactly 0.")),
+    _term("causal_mask", N_("causal mask"), "masks", m_rule1="causal", text=N_(
+        "Every token sees itself and those before it, because a model that writes has nothing else. Of the {pairs} "
+        "pairs of {words} tokens it leaves {causal_pairs}.")),
+    _term("padding", N_("padding"), "masks", m_rule1="padding", text=N_(
+        "Tokens without meaning that make the sentences of a batch equally long. They must be masked, or they are "
+        "averaged into everything.")),
+    _term("window", N_("sliding window"), "masks", m_rule1="window", text=N_(
+        "Every token sees only the last few. A window of {window} leaves {window_pairs} of the {pairs} pairs of "
+        "{words} tokens.")),
+    _term("sink", N_("attention sink"), "explore", by="first_token", text=N_(
+        "A token, mostly the first, that gets much of the weight where nothing else is wanted. Weights must sum to "
+        "1, so what is not needed has to go somewhere.")),
+    _term("induction", N_("induction head"), "explore", by="induction", text=N_(
+        "A head that looks at what followed the same token earlier. It lets a model continue a pattern that it has "
+        "seen once.")),
+    _term("self_attention", N_("self-attention"), "build", b_kind="self", text=N_(
+        "Queries, keys and values all come from the same tokens. It is what a decoder does with what it has "
+        "written so far.")),
+    _term("cross_attention", N_("cross-attention"), "build", b_kind="cross", text=N_(
+        "Queries come from one sequence, keys and values from another. A translation looks at the sentence that it "
+        "translates in this way.")),
+    _term("position", N_("position encoding"), "positions", text=N_(
+        "Without it attention does not know the order of words: permute the tokens, and the outputs permute. Order "
+        "is added to the vectors, or to queries and keys, or to the scores.")),
+    _term("sinusoidal", N_("sinusoidal positions"), "positions", p_encoding="sinusoidal", p_section="scores", text=N_(
+        "Sines and cosines of many wavelengths, added to the embeddings. The original Transformer used them.")),
+    _term("rope", N_("RoPE"), "positions", p_section="circle", text=N_(
+        "Queries and keys are rotated by an angle that grows with their position. A score then depends on how far "
+        "apart two tokens are, and not on where they stand.")),
+    _term("alibi", N_("ALiBi"), "positions", p_encoding="alibi", p_section="scores", text=N_(
+        "A penalty on the score that grows with distance, with a slope of its own for each head. Nothing is added "
+        "to the vectors.")),
+    _term("kv_cache", N_("KV cache"), "decoding", text=N_(
+        "While a model writes, it keeps the keys and values of all earlier tokens instead of computing them again. "
+        "Llama-3.1-8B keeps {token_kib} KiB for each token at 16 bits.")),
+    _term("prefill", N_("prefill"), "decoding", d_view="speed", text=N_(
+        "The first pass, which reads the whole prompt at once and fills the cache. With a long prompt it is "
+        "limited by how fast the machine computes.")),
+    _term("decode", N_("decoding step"), "decoding", d_view="speed", text=N_(
+        "One pass for one new token, with the cache. All weights and the whole cache are read for it, so that for "
+        "a single text it is limited by memory and not by arithmetic.")),
+    _term("mha", N_("MHA"), "sharing", text=N_(
+        "Multi-head attention: every query head has keys and values of its own. With it the cache of Llama-3.1-8B "
+        "would take {mha_gib:g} GiB at {context:,} tokens.")),
+    _term("gqa", N_("GQA"), "sharing", text=N_(
+        "Grouped-query attention: several query heads share one head of keys and values. In Llama-3.1-8B "
+        "{llama_heads} query heads share {llama_kv_heads}, and its cache at {context:,} tokens takes {gqa_gib:g} "
+        "GiB.")),
+    _term("mqa", N_("MQA"), "sharing", h_view="count", text=N_(
+        "Multi-query attention: all query heads share one head of keys and values. The cache of Llama-3.1-8B would "
+        "take {mqa_mib:g} MiB at {context:,} tokens.")),
+    _term("mla", N_("MLA"), "sharing", h_view="latent", text=N_(
+        "Multi-head latent attention: one short vector is kept for each token, and keys and values of all heads "
+        "are made from it. DeepSeek-V3 keeps {latent} numbers a token and layer for its {latent_heads} heads.")),
+    _term("flop", N_("FLOP"), "compare", text=N_(
+        "One multiplication or one addition of two numbers. A matrix product of n × d by d × m takes 2·n·d·m of "
+        "them.")),
+    _term("fused", N_("fused attention"), "compare", c_section="measured", text=N_(
+        "The same numbers, computed block by block, so that the weights of all pairs are never held at once. "
+        "Memory then grows with the length instead of with its square.")),
+    _term("linear_attention", N_("linear attention"), "compare", c_section="measured", text=N_(
+        "A product of features in place of softmax, so that keys and values can be summed once for all queries. "
+        "Cost grows with the length, and with it goes the sharp choice of one key.")),
+)  # fmt: skip
 
 TERMS: Mapping[str, GlossaryTerm] = {term.id: term for term in _ALL}

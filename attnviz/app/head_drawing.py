@@ -1,16 +1,87 @@
-"""A head's matrix as the canvas and a table take it: its labels, its name, its sentence, its numbers."""
+"""A head as several pages draw it and say it: its matrix, under a visitor's mask and scale; its names and numbers."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from attnviz.base.words import _
+from attnviz.app.cache import model_cache
+from attnviz.base.head_edit import MASKS, SCOPES, HeadEdit
+from attnviz.base.words import _, listed, sentences
 from attnviz.canvas.shared.kinds import Head, Raw, SaidOfRow
-from attnviz.runs import head_matrix as experiment
+from attnviz.models.capture import MaskChoice, ScaleChoice
+from attnviz.runs import head_matrix, what_if
 from attnviz.runs.head_matrix import Look, Matrix
-from attnviz.runs.model_run import Stack
+from attnviz.runs.model_run import ModelRun, Stack
+from attnviz.runs.raw_heads import raw_head
+
+
+def edited_matrix(run: ModelRun, stack: Stack, layer: int, head: int, look: Look, edit: HeadEdit) -> Matrix:
+    """The head on show: before, after, or what the change makes of it."""
+    if edit.seen != "after":
+        key = ("head", stack.id, layer, head, look)
+        before = model_cache.cached(run, key, lambda: head_matrix.head_matrix(stack, layer, head, look))
+    if edit.seen == "before":
+        return before
+    after = what_if.instantly(stack, layer, head, edit, look)
+    return after if edit.seen == "after" else after.minus(before)
+
+
+def mask_and_scale(stack: Stack, layer: int, edit: HeadEdit) -> tuple[MaskChoice, ScaleChoice]:
+    """What the head on show is computed with: the model's own before the change."""
+    if edit.seen == "before":
+        return "model", "model"
+    chosen_layer = stack.layers[layer]
+    return what_if.mask_of(edit, chosen_layer), what_if.scale_of(edit, chosen_layer)
+
+
+def raw_of(stack: Stack, layer: int, head: int, look: Look) -> Raw | None:
+    """What the browser computes the head's weights from; None for a layer that gives only its weights."""
+    chosen_layer = stack.layers[layer]
+    if not chosen_layer.exact:
+        return None
+    rows, cols = head_matrix.axes(stack, look)
+    norms = chosen_layer.value_norms()[0, head].float().cpu().numpy() if look.values == "values" else None
+    whole = [tuple((i,) for i in range(n)) for n in (len(stack.queries), len(stack.keys))]
+    return Raw(
+        raw_head(stack, layer, head),
+        None if rows.positions == whole[0] else rows.positions,
+        None if cols.positions == whole[1] else cols.positions,
+        rows.merged,
+        look.renormalise,
+        norms,
+    )
+
+
+def in_words(edit: HeadEdit, stack: Stack, layer: int) -> tuple[str | None, str | None, str]:
+    """The edit in words: the mask and the scale (None: unchanged), and the other changes."""
+    q = stack.layers[layer].q
+    return words_of(edit, stack.keys.labels, stack.layers[layer].scale, 1 if q is None else q.shape[-1])
+
+
+def words_of(edit: HeadEdit, keys: Sequence[str], own: float, width: int) -> tuple[str | None, str | None, str]:
+    """The same of a head with these keys, which scales scores by `own` and whose queries are `width` wide."""
+    mask = None if edit.mask == "model" else _(MASKS[edit.mask].caption).format(tokens=edit.window)
+    scales = {"none": "1", "inverse": f"1/{width}", "factor": f"{own:.4g} × {edit.factor:g}"}
+    more = []
+    if edit.hidden:
+        named = listed(f"{keys[i]} ({i})" for i in edit.hidden)
+        more.append(_("No token may look at: {tokens}.").format(tokens=named))
+    if edit.changes_attention:
+        _name, caption = SCOPES[edit.where]
+        more.append(_(caption))
+    if edit.silenced:
+        heads = listed(f"{layer}.{head}" for layer, head in edit.silenced)
+        more.append(_("Silenced heads (layer.head): {heads}.").format(heads=heads))
+    return mask, scales.get(edit.scale), sentences(*more)
+
+
+def say_mask_and_scale(mask: str | None, scale: str | None, own: float) -> str:
+    """A sentence on both, changed or not."""
+    template = _("Mask: {mask}. Scores times {scale}.")
+    return template.format(mask=mask or _("the model's own"), scale=scale or f"{own:.4g}")
 
 
 def axes(matrix: Matrix) -> tuple[tuple[str, ...], tuple[str, ...] | None]:
@@ -36,8 +107,8 @@ def drawn_alone(matrix: Matrix, title: str, raw: Raw | None) -> Head:
 
 def sentence_of(matrix: Matrix) -> SaidOfRow:
     """What the canvas says of a row below the picture, in the visitor's language."""
-    one, two, three = (_(message.template) for message in experiment.SAID[matrix.meaning])
-    masked, none = (_(message.template) for message in (experiment.MASKED_ROW, experiment.FAINT_ROW))
+    one, two, three = (_(message.template) for message in head_matrix.SAID[matrix.meaning])
+    masked, none = (_(message.template) for message in (head_matrix.MASKED_ROW, head_matrix.FAINT_ROW))
     least = 1e-9 if matrix.meaning == "values" else 0.005
     return SaidOfRow((one, two, three, masked, none), telling_row(matrix), (matrix.row_at, matrix.col_at), least)
 

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 import streamlit as st
 
@@ -29,8 +29,9 @@ _SESSION = "_live_runs"
 
 @dataclass
 class _Begun:
-    """A computation under way: what it yields next, and what it yielded last."""
+    """A computation of `key` under way: what it yields next, and what it yielded last."""
 
+    key: Hashable
     coming: Iterator[Any]
     newest: Any = None
     stopped: bool = False
@@ -64,22 +65,27 @@ def advance(
     The first part of it is always waited for, so that there is something to draw. `elsewhere` where other processes
     compute it.
     """
-    found = finished().find((section, key))
-    if found is not None:
-        return Live(found, False, False)
-    here = _of_session(section, key, begin)
+    result = finished().find((section, key))
+    if result is not None:
+        return Live(result, False, False)
+    begun = _begun()
+    if section not in begun or begun[section].key != key:
+        begun[section] = _Begun(key, begin())
+    here = begun[section]
     ends = time.monotonic() + (FIRST_AFTER if here.newest is None else AT_A_TIME)
     while here.newest is None or not (here.stopped or done(here.newest)):
-        with nullcontext() if elsewhere else model_cache.part_of_long_work():
-            here.newest = _next(section, here)
+        try:
+            with nullcontext() if elsewhere else model_cache.part_of_long_work():
+                here.newest = next(here.coming)
+        except Exception:  # it yields no more after this, and would hold its section for ever
+            begun.pop(section, None)
+            raise
         if time.monotonic() > ends and not exports.for_a_command():
             break
-    if done(here.newest):
-        st.session_state[_SESSION].pop(section, None)
-        result = here.newest
-        finished().get((section, key), lambda: result)
-        return Live(result, False, False)
-    return Live(here.newest, not here.stopped, here.stopped)
+    if not done(here.newest):
+        return Live(here.newest, not here.stopped, here.stopped)
+    begun.pop(section, None)
+    return Live(finished().get((section, key), lambda: here.newest), False, False)
 
 
 def prepare(section: str, key: Hashable, begin: Callable[[], Iterator[Any]]) -> None:
@@ -93,7 +99,7 @@ def prepare(section: str, key: Hashable, begin: Callable[[], Iterator[Any]]) -> 
         finished().get((section, key), lambda: newest)
 
 
-def controls(section: str, live: Live[Any], share: float, said: str) -> None:
+def controls(section: str, live: Live[Any], share: float, text: str) -> None:
     """Draw the bar and the button that stops or goes on; nothing for a computation that is done.
 
     Both ways it takes one place of the page, so that what is drawn below stays where it is when the bar goes.
@@ -102,16 +108,11 @@ def controls(section: str, live: Live[Any], share: float, said: str) -> None:
     if not live.running and not live.stopped:
         return
     with place, st.container(horizontal=True, vertical_alignment="center", key=f"live-{section}"):
-        if live.running:
-            st.button(
-                _("Stop"), icon=":material/stop:", key=f"live_stop_{section}", on_click=_set, args=(section, True)
-            )
-        else:
-            label = _("Go on")
-            st.button(
-                label, icon=":material/play_arrow:", key=f"live_go_{section}", on_click=_set, args=(section, False)
-            )
-        st.progress(min(1.0, share), said)
+        stop, go_on = (_("Stop"), "stop", "stop"), (_("Go on"), "play_arrow", "go")
+        label, icon, name = stop if live.running else go_on
+        key = f"live_{name}_{section}"
+        st.button(label, icon=f":material/{icon}:", key=key, on_click=_set, args=(section, live.running))
+        st.progress(min(1.0, share), text)
 
 
 def again(live: Live[Any]) -> None:
@@ -122,21 +123,10 @@ def again(live: Live[Any]) -> None:
 
 def _set(section: str, stopped: bool) -> None:
     """Stop or go on. A callback."""
-    held = st.session_state.get(_SESSION, {}).get(section)
-    if held is not None:
-        held[1].stopped = stopped
+    if section in _begun():
+        _begun()[section].stopped = stopped
 
 
-def _next(section: str, here: _Begun) -> Any:
-    try:
-        return next(here.coming)
-    except Exception:  # it yields no more after this, and would hold its section for ever
-        st.session_state[_SESSION].pop(section, None)
-        raise
-
-
-def _of_session(section: str, key: Hashable, begin: Callable[[], Iterator[R]]) -> _Begun:
-    held: dict[str, tuple[Hashable, _Begun]] = st.session_state.setdefault(_SESSION, {})
-    if section not in held or held[section][0] != key:
-        held[section] = key, _Begun(begin())
-    return held[section][1]
+def _begun() -> dict[str, _Begun]:
+    """What this visitor's session has under way, by its section."""
+    return cast(dict[str, _Begun], st.session_state.setdefault(_SESSION, {}))

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import streamlit as st
 
@@ -20,7 +19,7 @@ from attnviz.canvas import presenter as canvas
 PAGE = PageChoices(EVERY_PAGE)
 PRESENT = PAGE.one_of("present", ("0", "1"))
 THEME = PAGE.one_of("theme", ("system", "light", "dark"))  #: for serve/before_streamlit.js
-FIGURE = PAGE.one_of("figure")  #: the one figure that another page shows of this one: see embedded_figure
+FIGURE = PAGE.one_of("figure")  #: the one figure that another page shows of this one: see share_menu
 
 KEY = "presenter"
 _DRAWN, _MOUNTED, _HEADING = "_presenting_drawn", "_presenter_mounted", "_presented_heading"
@@ -55,29 +54,25 @@ def begin() -> None:
     st.session_state[_DRAWN], st.session_state[_MOUNTED] = presenting(), False
 
 
-def presenter(walk: Walk | None = None) -> None:
+def presenter(walk: Walk) -> None:
     """Listen to the page's keys and, in the presentation mode, draw its bar. Once on a page, in its fragment."""
     st.session_state[_MOUNTED] = True
-    shown: dict[str, Any] = {}
-    if walk is not None:
-        shown = {name: getattr(walk, name) for name in ("title", "place", "before", "after")} | {"walks": walk.always}
+    bar = walk.title, walk.place, walk.before, walk.after, walk.always
     with st.container(key=f"{KEY}-place"):
         canvas.presenter(
             KEY,
-            canvas.Presented(presenting(), link_state.current_page(), **shown),
-            on_walk=walk.go if walk else _nowhere,
-            on_mode=_set,
+            canvas.Presented(presenting(), link_state.current_page(), *bar),
+            on_walk=walk.go,
+            on_mode=lambda present: link_state.put(PRESENT, "1" if present else "0"),
         )
-    if (
-        st.session_state.get(_DRAWN, presenting()) != presenting()
-    ):  # a fragment ran alone, and the mode changes the whole page
-        st.rerun(scope="app")
+    if st.session_state.get(_DRAWN, presenting()) != presenting():
+        st.rerun(scope="app")  # a fragment ran alone, and the mode changes the whole page
 
 
 def end() -> None:
     """After the page is drawn: pages without steps have the mode as well."""
     if not st.session_state.get(_MOUNTED):
-        presenter(Walk(st.session_state.get(_HEADING, ""), "", before=False, after=False, go=_nowhere))
+        presenter(Walk(heading(), "", before=False, after=False, go=lambda by: None))
 
 
 def headed(title: str) -> None:
@@ -131,11 +126,3 @@ def through(choice: Choice[str], titles: Mapping[str, str]) -> Walk:
         link_state.put(choice, ids[min(max(at() + by, 0), len(ids) - 1)])
 
     return Walk(titles[ids[at()]], f"{at() + 1} / {len(ids)}", at() > 0, at() < len(ids) - 1, go)
-
-
-def _nowhere(_by: int) -> None:
-    """A page without steps."""
-
-
-def _set(present: bool) -> None:
-    link_state.put(PRESENT, "1" if present else "0")

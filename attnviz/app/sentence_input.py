@@ -1,18 +1,29 @@
-"""The two controls that several pages share: a sentence, and the model that reads it."""
+"""The sentence and the model that reads it, as several pages ask for them.
+
+Before a folder of this machine or any model of the hub is loaded, the visitor of this session says yes. A link names a
+model, and anyone may have written the link. The yes is kept in the session and in no link.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import Final, cast
 
 import streamlit as st
 
 from attnviz.app import widgets
 from attnviz.app.cache import model_cache
+from attnviz.app.guarding import guard
 from attnviz.app.links.choices import Choice
-from attnviz.app.text import spoken
+from attnviz.app.text import plain, spoken
+from attnviz.base.message import Problem
 from attnviz.base.words import _
-from attnviz.models.loading import availabilities
+from attnviz.models.catalogue import Entry
+from attnviz.models.loading import Availability, availabilities, availability, bytes_on_disk, bytes_on_hub
 from attnviz.runs.model_run import ModelRun, Request
+
+_AGREED: Final = "_models_agreed_to"
+_SIZES: Final = "_sizes_asked_for"
 
 
 def sentence_run(
@@ -41,3 +52,47 @@ def sentence_run(
     for notice in run.notices:
         st.info(spoken(notice))
     return run
+
+
+def may_load(name: str) -> bool:
+    """Whether a model may be loaded for this visitor; where he is still to be asked, the question is drawn."""
+    state = availability(name)
+    if state.entry.in_catalogue or state.entry.id in _agreed():
+        return True
+    if state.source is None:
+        raise Problem(
+            "{name} is not on this machine, and downloading from the hub is switched off", name=state.entry.name
+        )
+    with st.container(border=True):
+        st.markdown(_question(state))
+        with st.container(horizontal=True):
+            st.button(_("Load it"), key="agree", type="primary", on_click=_agreed().add, args=(state.entry.id,))
+            if state.source == "hub" and state.entry.id not in _sizes():
+                st.button(_("Ask the hub for its size"), key="ask-size", on_click=_ask_size, args=(state.entry,))
+    return False
+
+
+def _question(state: Availability) -> str:
+    name = plain(state.entry.id)
+    if state.source == "hub":
+        size = _sizes().get(state.entry.id)
+        known = _("Download {name} from the hub? Its weights are {size} MB.")
+        unknown = _("Download {name} from the hub? How large it is, only the hub knows.")
+    else:
+        size = bytes_on_disk(state)
+        known = _("Load the model in {name} on this machine? Its weights are {size} MB.")
+        unknown = _("Load the model in {name} on this machine?")
+    return unknown.format(name=name) if size is None else known.format(name=name, size=f"{size / 10**6:,.1f}")
+
+
+def _ask_size(entry: Entry) -> None:
+    with guard():
+        _sizes()[entry.id] = bytes_on_hub(entry)
+
+
+def _agreed() -> set[str]:
+    return cast(set[str], st.session_state.setdefault(_AGREED, set()))
+
+
+def _sizes() -> dict[str, int]:
+    return cast(dict[str, int], st.session_state.setdefault(_SIZES, {}))

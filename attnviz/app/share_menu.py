@@ -1,8 +1,14 @@
-"""Share the current view: as a link, or as a file where a link is too short for what is painted."""
+"""Share the current view: as a link, as a file where a link is too short for what is painted, or inside another page.
+
+With `embed=true&figure=KEY` one figure of the page is shown there alone. The page runs as always, so that the figure
+answers as it does in the app. A style, which the server puts into the page, hides all but the figure: what draws it,
+and the line under it with its sentence and its menu.
+"""
 
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Mapping
 from urllib.parse import urlencode, urlsplit, urlunsplit
 
@@ -10,10 +16,10 @@ import streamlit as st
 
 from attnviz.app.fragment import fragment
 from attnviz.app.guarding import show_problem
-from attnviz.app.links import link_state, page_address, saved_views
+from attnviz.app.links import link_state, shared_view
 from attnviz.app.mends.streamlit_adapter import upload_id
 from attnviz.app.page_entry import file_of
-from attnviz.app.presenting import FIGURE
+from attnviz.app.presenting import FIGURE, PRESENT, figure_alone
 from attnviz.app.text import spoken
 from attnviz.base.message import Message, Problem, Several
 from attnviz.base.words import _
@@ -21,6 +27,9 @@ from attnviz.canvas.shared.registration import component
 from attnviz.models import settings
 
 _OPENED = "_view_opened"  #: id of the last file that was opened: a rerun must not open the same upload again
+_DRAWN = "_figures_drawn"  #: the keys of the figures that this run of the page has drawn
+_KEY = re.compile(r"[A-Za-z0-9_-]{1,80}")  #: of a figure, what a style sheet takes as it is
+_BACK = "embedded-figure-back"
 
 
 @fragment
@@ -33,7 +42,7 @@ def share_menu() -> None:
     if not box.open:
         return
     with box:
-        address = page_address.address(without=(FIGURE,))
+        address = shared_view.address(without=(FIGURE,))
         if address:
             _addresses(address)
         problem = link_state.too_large()
@@ -41,7 +50,7 @@ def share_menu() -> None:
             show_problem(problem)
         st.download_button(
             _("Save this view as a file"),
-            data=saved_views.save(),
+            data=shared_view.save(),
             file_name="attention-view.json",
             mime="application/json",
             on_click="ignore",
@@ -65,14 +74,14 @@ def _addresses(address: str) -> None:
     st.code(address, language=None, wrap_lines=True)
     st.caption(_("This code shows it inside another page."))
     st.code(code, language="html", wrap_lines=True)
-    limit = who_may_embed(address, page_address.public_address() is not None)
+    limit = who_may_embed(address, shared_view.public_address() is not None)
     if limit is not None:
         st.caption(spoken(limit))
 
 
 def _open(text: str) -> None:
     try:
-        page = saved_views.open_view(text)
+        page = shared_view.open_view(text)
     except Problem as problem:
         show_problem(problem)
         return
@@ -119,3 +128,60 @@ def who_may_embed(address: str, reachable: bool) -> Message | None:
     if not allowed:
         return Message("This app may be shown inside its own pages only; whoever runs it can set ATTNVIZ_EMBED.")
     return Message("Only these pages may show this app inside them: {pages}.", {"pages": Several(allowed)})
+
+
+def style_of_figure(key: str) -> str:
+    """What leaves of the page only the figure, a refusal that may be why there is none, and the way to the whole page.
+
+    Empty for what is no key. What draws a figure stands right before the box of the line under it.
+    """
+    if not _KEY.fullmatch(key):
+        return ""
+    under = f".st-key-{key}-under"
+    kept = f":is({under}, .st-key-{_BACK}, [data-testid=stAlertContainer])"
+    drawing = f":has(+ [data-testid=stLayoutWrapper] > {under})"
+    return f"""
+html[data-embedded]:root .stMainBlockContainer {{ padding: 0.75rem }}
+html:root :is([data-testid=stSidebar], [data-testid=stHeader], [data-testid=stExpandSidebarButton]) {{ display: none }}
+.stMainBlockContainer :is([data-testid=stElementContainer], [data-testid=stLayoutWrapper], [data-testid=stColumn])\
+:not(:has({kept})):not({kept} *):not({drawing}):not({drawing} *) {{ display: none }}
+"""
+
+
+def begin_figures() -> None:
+    """Before the page is drawn: no figure of it stands yet."""
+    st.session_state[_DRAWN] = set()
+
+
+def note_figure(key: str) -> None:
+    """Note that the page has a figure of this key."""
+    st.session_state.setdefault(_DRAWN, set()).add(key)
+
+
+def end_figures() -> None:
+    """After the page is drawn: the way to the whole page, or a sentence if it has no such figure."""
+    key, drawn = figure_alone(), st.session_state[_DRAWN]
+    if not key:
+        return
+    with st.container(key=_BACK):
+        if key not in drawn:
+            known = Several(sorted(drawn) or (Message("none"),))
+            show_problem(
+                Problem("This page shows no figure called {figure}; just now it has: {known}.", figure=key, known=known)
+            )
+        address = shared_view.address(without=(FIGURE,))
+        if address:
+            st.markdown(_("[Open in attnviz]({address})").format(address=address))
+
+
+def figure_code_button(key: str, title: str) -> None:
+    """A button that copies the code which shows this one figure on another page."""
+    address = shared_view.address(without=(FIGURE, PRESENT))
+    if not address:
+        return
+    code = embed_code(address, title, {FIGURE.name: key})
+    copy_buttons(
+        f"{key}-embed",
+        {"embed-figure": (_("Copy embed code of this figure"), code)},
+        failed=_("The browser did not allow it: use Share, which shows the code."),
+    )

@@ -1,4 +1,4 @@
-"""Every figure of every page: drawn, put in words, and saved as SVG, PNG, HTML or CSV."""
+"""Every figure and table of every page: drawn, put in words, and saved as SVG, PNG, HTML, CSV or Markdown."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Literal
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from attnviz.app import embedded_figure, presenting
+from attnviz.app import presenting, share_menu
 from attnviz.app.cache.kept_charts import with_room
 from attnviz.app.exports import ExportOffer, Later, LiveFile, MadeFigure, Table, gathered, to_csv
 from attnviz.app.fragment import fragment
@@ -22,8 +22,9 @@ from attnviz.figures.svg import Background
 from attnviz.figures.theme import Figure
 from attnviz.figures.title_lines import one_line
 
-__all__ = ["PLOTLY_ROUTE", "LiveFile", "export_menu", "figure", "to_csv", "under"]
+__all__ = ["PLOTLY_ROUTE", "LiveFile", "export_menu", "figure", "tabled", "to_csv", "under"]
 
+ColumnTable = dict[str, list[Any]]
 #: where the server keeps plotly.js for exports, below the app's root
 PLOTLY_ROUTE = "attnviz/plotly.min.js"
 
@@ -47,7 +48,7 @@ def figure(
     title of the exported picture, and the first that is heard, where the page says above it what it is.
     """
     look: dict[str, Any] = {"key": key, "config": {"displayModeBar": False, "scrollZoom": False}}
-    look["alt"] = heard(fig, words or caption, called)
+    look["alt"] = alternative_text(fig, words or caption, called)
     if caption is None and words and "$" not in words:  # a formula's source is nothing for a picture
         caption = words
     if on_pick is not None:
@@ -65,7 +66,7 @@ def figure(
 
 def chart(fig: Figure, *, key: str, words: str | None = None, width: int | Literal["stretch"] = "stretch") -> None:
     """Draw `fig` alone, without a sentence or an export menu; `words` is what it is called for those who hear it."""
-    look: dict[str, Any] = {"config": {"displayModeBar": False}, "alt": heard(fig, words), **_room(fig)}
+    look: dict[str, Any] = {"config": {"displayModeBar": False}, "alt": alternative_text(fig, words), **_room(fig)}
     st.plotly_chart(with_room(fig), key=key, width=width, **look)
 
 
@@ -80,12 +81,12 @@ def _axes_against(fig: Figure) -> str:
     return _("{measure} against {other}").format(measure=up, other=across) if across and up else ""
 
 
-def heard(fig: Figure, words: str | None, called: str = "") -> str:
+def alternative_text(fig: Figure, words: str | None, called: str = "") -> str:
     """What a chart is called for those who do not see it: its title, and the sentence about it."""
     title = one_line(fig.layout.title.text) or called
     axes = " / ".join(one_line(axis.title.text) for axis in (fig.layout.yaxis, fig.layout.xaxis) if axis.title.text)
-    name, said = title or axes, unmarked(words or "")
-    return _("{first}. {next}").format(first=name, next=said) if name and said else name or said
+    name, sentence = title or axes, unmarked(words or "")
+    return _("{first}. {next}").format(first=name, next=sentence) if name and sentence else name or sentence
 
 
 def _picked(key: str, on_pick: Callable[[int], None]) -> None:
@@ -111,7 +112,6 @@ def under(
     caption: str | None = None,
     words: str | None = None,
     label: str | None = None,
-    live: Sequence[LiveFile] = (),
     embeds: bool = True,
     called: str = "",
 ) -> None:
@@ -124,7 +124,7 @@ def under(
     with line_under(key):
         if words:
             st.markdown(words, width="stretch")
-        export_menu(fig, name, key, table, caption, label, live, embeds, called or presenting.heading())
+        export_menu(fig, name, key, table, caption, label, (), embeds, called or presenting.heading())
 
 
 @fragment
@@ -144,7 +144,7 @@ def export_menu(
     if gathered(offer):
         return
     if embeds:
-        embedded_figure.drawn(key)
+        share_menu.note_figure(key)
     menu = st.popover(
         label or _("Export"),
         icon=":material/download:",
@@ -159,7 +159,7 @@ def export_menu(
         made = offer.made()
         _export_form(made, offer.file_name, key)
         if embeds:
-            embedded_figure.copy_button(key, made.title or _("Attention, shown with attnviz"))
+            share_menu.figure_code_button(key, made.title or _("Attention, shown with attnviz"))
 
 
 def _export_form(made: MadeFigure, name: str, key: str) -> None:
@@ -176,9 +176,9 @@ def _export_form(made: MadeFigure, name: str, key: str) -> None:
         or "white"
     )
     title = st.text_input(_("Title (leave empty for none)"), value=made.title, key=f"{key}-title")
-    said = st.text_area(_("Caption (leave empty for none)"), value=made.caption, key=f"{key}-caption", height=80)
+    caption = st.text_area(_("Caption (leave empty for none)"), value=made.caption, key=f"{key}-caption", height=80)
     bar = st.toggle(_("Colour bar"), value=True, key=f"{key}-bar")
-    files, table = made.written(background, title, said, bar), made.table
+    files, table = made.written(background, title, caption, bar), made.table
     _save_figure(files.svg, files.chart, name, key)
     with st.container(horizontal=True):
         for number, one in enumerate(files.pages):
@@ -221,3 +221,32 @@ def formulas(*parts: str) -> None:
     with st.container(horizontal=True, horizontal_alignment="center", gap="medium"):
         for part in parts:
             st.latex(part, width="content")
+
+
+def columns(rows: Sequence[dict[str, Any]]) -> ColumnTable:
+    """Rows with the same keys, turned into columns by name."""
+    return {name: [row[name] for row in rows] for name in rows[0]}
+
+
+def tabled(table: ColumnTable, name: str, key: str) -> None:
+    """Draw a table, and buttons that download it as CSV and Markdown."""
+    whole = [name for name, cells in table.items() if all(cell is None or isinstance(cell, int) for cell in cells)]
+    localized = {name: st.column_config.NumberColumn(format="localized") for name in whole}
+    st.dataframe(table, hide_index=True, key=key, column_config=localized)
+    with st.container(horizontal=True):
+        st.download_button(
+            _("CSV"), lambda: to_csv(table), f"{name}.csv", "text/csv", on_click="ignore", key=f"{key}-csv"
+        )
+        st.download_button(
+            _("Markdown"), lambda: markdown(table), f"{name}.md", "text/markdown", on_click="ignore", key=f"{key}-md"
+        )
+
+
+def markdown(table: ColumnTable) -> str:
+    """The table in GitHub's Markdown."""
+    rows = [list(table), ["---"] * len(table)]
+    rows += [
+        ["" if cell is None else str(cell).replace("|", "\\|") for cell in row]
+        for row in zip(*table.values(), strict=True)
+    ]
+    return "".join("| " + " | ".join(row) + " |\n" for row in rows)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import html
 import re
 
-from attnviz.base.words import Sayable, say, say_value
+from attnviz.base.message import Message
+from attnviz.base.words import say, say_value
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]()#+\-.!|~$:<>&^=])")
 _FROM_THE_RIGHT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]")  # Hebrew, Arabic and their kin
@@ -28,7 +29,7 @@ def isolated(text: str) -> str:
     return f"\u2068{text}\u2069" if _FROM_THE_RIGHT.search(text) and "\u2068" not in text else text
 
 
-def spoken(message: Sayable) -> str:
+def spoken(message: Message) -> str:
     """A Message in the visitor's language, for Markdown; its values are shown as typed."""
     return say(message, _typed)
 
@@ -56,15 +57,23 @@ _SIGNS = {
 }  # fmt: skip
 
 
+#: Markdown that sentences about figures use, and what is left of it in plain text
+_MARKS = (
+    (r"\[([^\]]*)\]\([^)]*\)", r"\1"),  # a link
+    (r":[a-z]+(?:\[([^\]]*)\]|/\w+:)", r"\1"),  # a colour, an icon
+    (r"(\*\*|__)(.+?)\1", r"\2"),
+    (r"(?<![\w*])[*_](?!\s)([^*_]+?)(?<!\s)[*_](?![\w*])", r"\1"),
+    (r"`([^`]+)`", r"\1"),
+    (r"\\([\\`*_{}\[\]()#+\-.!|~$:<>])", r"\1"),
+)
+
+
 def unmarked(markdown: str) -> str:
     """A sentence made for Markdown as plain text: no stars, no dollar signs, no entities, links by their words."""
-    text = re.sub(r"\$([^$]+)\$", lambda found: _unmarked_formula(found[1]), markdown)
-    text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)
-    text = re.sub(r":[a-z]+(?:\[([^\]]*)\]|/\w+:)", lambda found: found[1] or "", text)
-    text = re.sub(r"(\*\*|__)(.+?)\1", r"\2", text)
-    text = re.sub(r"(?<![\w*])[*_](?!\s)([^*_]+?)(?<!\s)[*_](?![\w*])", r"\1", text)
-    text = re.sub(r"`([^`]+)`", r"\1", text)
-    return html.unescape(re.sub(r"\\([\\`*_{}\[\]()#+\-.!|~$:<>])", r"\1", text))
+    text = re.sub(r"\$([^$]+)\$", lambda match: _unmarked_formula(match[1]), markdown)
+    for mark, left in _MARKS:
+        text = re.sub(mark, left, text)
+    return html.unescape(text)
 
 
 def _unmarked_formula(latex: str) -> str:

@@ -2,6 +2,11 @@
 
 Each draws one `Choice`, writes the link when the visitor changes it, and explains in a line above it why a value
 from the link is not used. None keeps a value of its own.
+
+A fault of Streamlit is mended here (seen in 1.67): with every gesture the browser sends the values of all widgets. When
+a canvas, a key or a link has just set one of them, a gesture made in the same moment still brings the value before it,
+and Streamlit takes that for a change: the slider that was let go would jump back because a section was chosen at once.
+Words for a report: "value set through session_state is overwritten by a stale value of the next rerun".
 """
 
 from __future__ import annotations
@@ -12,9 +17,9 @@ from typing import Any, Literal, TypeVar
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from attnviz.app import late_widgets
-from attnviz.app.links import link_refusals, link_state
+from attnviz.app.links import link_reading, link_state
 from attnviz.app.links.choices import Choice
+from attnviz.app.mends import streamlit_adapter
 from attnviz.app.text import spoken
 from attnviz.base.words import language
 
@@ -24,6 +29,8 @@ WidgetStyle = Literal["segmented", "select", "radio"]
 Visibility = Literal["visible", "hidden", "collapsed"]
 Width = int | Literal["stretch"]
 _SPOKEN = "_language_of_select_boxes"
+_SHOWN = "_values_the_browser_may_show"
+MOST = 8  #: values remembered for a widget; a browser that is further behind has lost its connection
 
 
 def one_of(
@@ -42,22 +49,15 @@ def one_of(
     """
     first = usual if usual is not None else choice.default
     first = first if first in options else next(iter(options))
-    asked = link_state.value(choice)
-    nobody_chose = asked == choice.default
-    if not nobody_chose and asked not in options:
-        link_state.refuse(choice, asked, options[first])
-        nobody_chose = True
-    say_refusal(choice)
-    _show(choice, first if nobody_chose else asked)
+    chosen = link_state.value(choice)
+    if chosen == choice.default:
+        chosen = first
+    elif chosen not in options:
+        link_state.refuse(choice, chosen, options[first])
+        chosen = first
     ids = list(options)
-    common: dict[str, Any] = {
-        "format_func": options.__getitem__,
-        "key": choice.name,
-        "help": help,
-        "label_visibility": label_visibility,
-        "on_change": _hear,
-        "args": (choice, first),
-    }
+    common = _begin(choice, chosen, first)
+    common |= {"format_func": options.__getitem__, "help": help, "label_visibility": label_visibility}
     if style == "segmented":
         picked = st.segmented_control(label, ids, required=True, **common)
     elif style == "radio":
@@ -74,29 +74,13 @@ def several(
     options: Mapping[Id, str],
     *,
     usual: Sequence[Id] = (),
-    pills: bool = False,
-    silent: bool = False,
     help: str | None = None,
     placeholder: str | None = None,
 ) -> tuple[Id, ...]:
-    """Some of `options`, in a list to search in or as pills; the `usual` ones while the visitor has chosen nothing.
-
-    `silent`: the caller shows which ids were left out, because this widget is drawn out of sight.
-    """
-    shown = chosen_of(choice, options, usual)
-    if not silent:
-        say_refusal(choice)
-    _show(choice, list(shown))
-    common: dict[str, Any] = {
-        "format_func": options.__getitem__,
-        "key": choice.name,
-        "help": help,
-        "on_change": _hear_several,
-        "args": (choice,),
-    }
-    if pills:
-        return tuple(st.pills(label, list(options), selection_mode="multi", **common) or ())
-    return tuple(st.multiselect(label, list(options), placeholder=placeholder, **common))
+    """Some of `options`, in a list to search in; the `usual` ones while the visitor has chosen nothing."""
+    common = _begin(choice, list(chosen_of(choice, options, usual)))
+    form = options.__getitem__
+    return tuple(st.multiselect(label, list(options), format_func=form, help=help, placeholder=placeholder, **common))
 
 
 def chosen_of(choice: Choice[Any], options: Collection[Id], usual: Sequence[Id] = ()) -> tuple[Id, ...]:
@@ -125,21 +109,17 @@ def number(
     A number above it stays in the link, for a page that has as many; here the largest is shown, and a line says so.
     """
     low, top = _range(choice, high)
-    asked = link_state.value(choice)
-    say_refusal(choice)
+    common = _begin(choice, min(max(link_state.value(choice), low), top))
     say_too_high(choice, top)
-    _show(choice, min(max(asked, low), top))
     picked = st.number_input(
         label,
         min_value=low,
         max_value=top,
         step=step,
         format="%d" if choice.kind == "whole" else "%g",
-        key=choice.name,
         help=help,
-        on_change=_hear,
-        args=(choice,),
         width=width,
+        **common,
     )
     return choice.default if picked is None else picked
 
@@ -157,11 +137,8 @@ def slider(
     """A slider for a number. `usual` is its value while nothing is chosen, for a choice whose default is None."""
     low, top = _range(choice, high)
     asked = link_state.value(choice)
-    say_refusal(choice)
-    _show(choice, min(max(usual if asked is None else asked, low), top))
-    return st.slider(
-        label, low, top, step=step, key=choice.name, help=help, on_change=_hear, args=(choice, usual), width=width
-    )
+    common = _begin(choice, min(max(usual if asked is None else asked, low), top), usual)
+    return st.slider(label, low, top, step=step, help=help, width=width, **common)
 
 
 def toggle(choice: Choice[Any], label: str, *, usual: bool | None = None, help: str | None = None) -> bool:
@@ -170,9 +147,7 @@ def toggle(choice: Choice[Any], label: str, *, usual: bool | None = None, help: 
     `help` stands below it: Streamlit's own mark lies in the label, where a click on it turns the switch.
     """
     asked = link_state.value(choice)
-    say_refusal(choice)
-    _show(choice, bool(usual if asked is None else asked))
-    chosen = bool(st.toggle(label, key=choice.name, on_change=_hear, args=(choice, usual)))
+    chosen = bool(st.toggle(label, **_begin(choice, bool(usual if asked is None else asked), usual)))
     if help:
         st.caption(help)
     return chosen
@@ -189,46 +164,21 @@ def text(
     width: Width = "stretch",
 ) -> str:
     """One line of text."""
-    say_refusal(choice)
-    _show(choice, _text_shown(choice, usual))
-    more: dict[str, Any] = {"live": True} if live else {}
-    typed = st.text_input(
-        label,
-        key=choice.name,
-        max_chars=choice.longest or None,
-        help=help,
-        placeholder=placeholder,
-        on_change=_hear,
-        args=(choice, usual),
-        width=width,
-        **more,
-    )
-    return typed or ""
+    common = _begin_text(choice, usual, help)
+    return st.text_input(label, placeholder=placeholder, width=width, live=live, **common) or ""
 
 
 def text_area(
     choice: Choice[str], label: str, *, usual: str | None = None, height: int = 76, help: str | None = None
 ) -> str:
     """Several lines of text."""
-    say_refusal(choice)
-    _show(choice, _text_shown(choice, usual))
-    typed = st.text_area(
-        label,
-        key=choice.name,
-        max_chars=choice.longest or None,
-        height=height,
-        help=help,
-        on_change=_hear,
-        args=(choice, usual),
-    )
-    return typed or ""
+    return st.text_area(label, height=height, **_begin_text(choice, usual, help)) or ""
 
 
 def expander(choice: Choice[bool], title: str, *, icon: str | None = None) -> Any:
     """A box that unfolds. Its `.open` is True while it is open, so that its contents need not be computed before."""
-    _show(choice, link_state.value(choice))
-
-    return st.expander(title, icon=icon, key=choice.name, on_change=_hear, args=(choice,))
+    set_before_drawn(choice.name, link_state.value(choice))
+    return st.expander(title, icon=icon, key=choice.name, on_change=_changed, args=(choice,))
 
 
 def two_in_a_row(name: str) -> DeltaGenerator:
@@ -256,12 +206,30 @@ def say_too_high(choice: Choice[N], top: N) -> None:
     """Say in a line that the link asks for more than there is here, where `top` is the most and is shown."""
     asked = link_state.value(choice)
     if asked > top and asked != choice.default:
-        st.caption(spoken(link_refusals.too_high(choice, asked, top)))
+        st.caption(spoken(link_reading.too_high(choice, asked, top)))
 
 
-def _show(choice: Choice[Any], chosen: Any) -> None:
-    """Set the widget's value, before it is drawn."""
-    late_widgets.set_before_drawn(choice.name, chosen)
+def set_before_drawn(key: str, value: Any) -> None:
+    """Set a widget's value, before it is drawn, and remember what the browser shows until it hears of it."""
+    before = streamlit_adapter.of_session(_SHOWN)
+    if key not in st.session_state:
+        st.session_state[key] = value
+    elif st.session_state[key] == value:
+        before.pop(key, None)  # so the browser says, too
+    else:
+        before[key] = [*before.get(key, []), st.session_state[key]][-MOST:]
+        st.session_state[key] = value
+
+
+def is_late(key: str) -> bool:
+    """Whether a change that Streamlit reports is only a value from before. Ask in the widget's callback.
+
+    A gesture is one change: what comes back beside another is no gesture, and neither is what comes from a browser
+    whose address does not hold yet what was written into it.
+    """
+    if st.session_state[key] not in streamlit_adapter.of_session(_SHOWN).get(key, []):
+        return False
+    return not link_state.is_written() or streamlit_adapter.changed_at_once() > 1
 
 
 def _show_in_this_language(choice: Choice[str]) -> None:
@@ -272,24 +240,28 @@ def _show_in_this_language(choice: Choice[str]) -> None:
     held[choice.name] = language()
 
 
-def _hear(choice: Choice[Any], usual: Any = None) -> None:
+def _changed(choice: Choice[Any], usual: Any = None) -> None:
     """Write what the visitor changed into the session and the link. A callback."""
-    if late_widgets.is_late(choice.name):
+    if is_late(choice.name):
         return
     picked = st.session_state[choice.name]
+    if isinstance(picked, list):
+        picked = tuple(picked) or None
     nothing = picked is None or (usual is not None and picked == usual)
     link_state.put(choice, choice.default if nothing else picked)
 
 
-def _hear_several(choice: Choice[Any]) -> None:
-    if late_widgets.is_late(choice.name):
-        return
-    link_state.put(choice, tuple(st.session_state[choice.name] or ()) or choice.default)
+def _begin(choice: Choice[Any], shown: Any, usual: Any = None) -> dict[str, Any]:
+    """Set a widget's value, say above it why the link's is not used, and return what every widget is given."""
+    say_refusal(choice)
+    set_before_drawn(choice.name, shown)
+    return {"key": choice.name, "on_change": _changed, "args": (choice, usual)}
 
 
-def _text_shown(choice: Choice[str], usual: str | None) -> str:
+def _begin_text(choice: Choice[str], usual: str | None, help: str | None) -> dict[str, Any]:
     asked = link_state.value(choice)
-    return usual if usual is not None and asked == choice.default else asked
+    common = _begin(choice, usual if usual is not None and asked == choice.default else asked, usual)
+    return common | {"max_chars": choice.longest or None, "help": help}
 
 
 def _range(choice: Choice[Any], high: Any) -> tuple[Any, Any]:

@@ -31,13 +31,13 @@ class ExtraMissing(ImportError):
     """One sentence: what needs which package, and how to install it."""
 
     def __init__(self, what: str, package: str, extra: str) -> None:
-        said = _("{what} needs {package}, which is not installed: pip install 'attnviz[{extra}]' brings it")
-        super().__init__(said.format(what=_(what), package=package, extra=extra), name=package)
+        sentence = _("{what} needs {package}, which is not installed: pip install 'attnviz[{extra}]' brings it")
+        super().__init__(sentence.format(what=_(what), package=package, extra=extra), name=package)
         self.extra = extra
 
 
 @contextmanager
-def needed_for(what: str, extra: str | None = None) -> Iterator[None]:
+def needed_for(what: str) -> Iterator[None]:
     """Turn a missing package of an extra, imported inside the block, into a sentence that names the extra."""
     try:
         yield
@@ -45,7 +45,7 @@ def needed_for(what: str, extra: str | None = None) -> Iterator[None]:
         package = (missing.name or "").split(".")[0]
         if package not in BRINGS:
             raise
-        raise ExtraMissing(what, package, extra or BRINGS[package]) from None
+        raise ExtraMissing(what, package, BRINGS[package]) from None
 
 
 def must_have(extra: str, what: str) -> None:

@@ -46,13 +46,13 @@ def png(svg: str, scale: float = 2.0) -> bytes:
     return bytes(_resvg()(svg_string=dressed, zoom=scale))
 
 
-def _in_a_chinese_font(found: re.Match[str]) -> str:
+def _in_a_chinese_font(match: re.Match[str]) -> str:
     """A text with Chinese letters begins its list of fonts with a Chinese one.
 
     resvg takes the first font of a list that is there, and draws all of a text in any other that has the letters which
     this one lacks: Chinese, and the Latin words in it, came out in a serif font beside labels that have none.
     """
-    text, font = found[0], _font_for(CHINESE_TEXT)
+    text, font = match[0], _font_for(CHINESE_TEXT)
     if not _HAN.search(text):
         return text
     if "system-ui" in text:

@@ -78,12 +78,10 @@ def pack(heads: Sequence[RawHead], bits: Literal[16, 32] = 16) -> tuple[dict[str
         "sinks": sinks[0] is not None,
     }
     scales = np.array([head.scale if head.exact else 1.0 for head in heads])
-    sections = _coded(scores, scales) if bits == 16 else vectors or [scores.astype("<f4").tobytes()]
-    sections += masks
-    sections += [] if padding is None else [np.packbits(padding).tobytes()]
-    sections += biases
-    sections += [] if sinks[0] is None else [np.array(sinks, "<f4").tobytes()]
-    return header, b"".join(sections)
+    coded = _coded(scores, scales) if bits == 16 else vectors or [scores.astype("<f4").tobytes()]
+    padded = [] if padding is None else [np.packbits(padding).tobytes()]
+    sunk = [] if sinks[0] is None else [np.array(sinks, "<f4").tobytes()]
+    return header, b"".join([*coded, *masks, *padded, *biases, *sunk])
 
 
 def _vectors(heads: Sequence[RawHead]) -> list[bytes] | None:
@@ -122,24 +120,6 @@ def _first_half(values: NDArray[np.float64]) -> bytes:
     return (values.astype("<f4").view("<u4") >> 16).astype("<u2").tobytes()
 
 
-def decoded(header: dict[str, Any], payload: bytes) -> NDArray[np.float32]:
-    """The scores (N, Q, K) of `pack`, as the browser reads them, for tests."""
-    n, (q, k) = header["count"], header["shape"]
-    if header["bits"] == 32:
-        return np.frombuffer(payload, "<f4", n * q * k).reshape(n, q, k)
-    rows, cells = n * q, n * q * k
-    halves = np.frombuffer(payload, "<u2", 2 * rows).astype("<u4") << 16
-    low, step = halves.view("<f4").astype(np.float64).reshape(2, n, q, 1)
-    at = 4 * rows
-    wide = np.unpackbits(np.frombuffer(payload, np.uint8, -(-rows // 8), at), count=rows).astype(bool).reshape(n, q)
-    at += -(-rows // 8)
-    high, middle = np.frombuffer(payload, np.uint8, 2 * cells, at).astype(np.uint32).reshape(2, n, q, k)
-    codes: NDArray[np.uint32] = (256 * high + middle).astype(np.uint32)
-    last = np.frombuffer(payload, np.uint8, int(wide.sum()) * k, at + 2 * cells)
-    codes[wide] = 256 * codes[wide] + last.reshape(-1, k)
-    return (low + codes * step).astype(np.float32)
-
-
 def _same(values: list[Any]) -> Any:
     """The one value of all heads, or a list of each head's."""
     return values[0] if all(value == values[0] for value in values) else values
@@ -147,6 +127,6 @@ def _same(values: list[Any]) -> Any:
 
 def _shared(arrays: Sequence[NDArray[Any] | None]) -> tuple[list[bytes], list[int] | int | None]:
     """Different arrays as bytes, and which of them each head has: a list, one number for all, or None."""
-    found: dict[bytes, int] = {}
-    which = [None if array is None else found.setdefault(array.tobytes(), len(found)) for array in arrays]
-    return list(found), _same(which)
+    places: dict[bytes, int] = {}
+    which = [None if array is None else places.setdefault(array.tobytes(), len(places)) for array in arrays]
+    return list(places), _same(which)

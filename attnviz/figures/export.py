@@ -18,22 +18,13 @@ PLOTLY_JS = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
 WIDTH = 900  # pixels, for a figure that has no width of its own
 
 
-def prepared(
-    fig: Figure,
-    *,
-    background: Background = "white",
-    colorbar: bool = True,
-    width: int | None = None,
-    height: int | None = None,
-) -> Figure:
+def prepared(fig: Figure, *, background: Background = "white", colorbar: bool = True) -> Figure:
     """A copy of `fig` with its own background, ink and size, ready for SVG, PNG or HTML.
 
     It has no title: `picture.framed_chart` sets title and caption around it, where no axis can be.
     """
     out = go.Figure(fig)
-    width = width or int(out.layout.width or WIDTH)
     ink, grid = ("#E8EAED", "#3A3F4A") if background == "dark" else ("#1F2328", "#D8DCE2")
-    height = height or int(out.layout.height or 500)
     out.update_layout(title={"text": ""})
     on_top = 20 + _room_on_top(out) + _legend_above(out)
     out.update_layout(
@@ -41,8 +32,8 @@ def prepared(
         paper_bgcolor="rgba(0,0,0,0)" if background == "transparent" else PAPER[background],
         plot_bgcolor="rgba(0,0,0,0)",
         font={"family": FONT, "size": 14, "color": ink},
-        width=width,
-        height=height + on_top,
+        width=int(out.layout.width or WIDTH),
+        height=int(out.layout.height or 500) + on_top,
         margin={"l": _room_at_left(out), "r": 24, "t": on_top, "b": 36},
     )
     for number, trace in enumerate(out.data):
@@ -94,7 +85,7 @@ def standalone_html(fig: Figure, title: str | None = None, caption: str | None =
     )
     paper, ink = fig.layout.paper_bgcolor or "#FFFFFF", fig.layout.font.color or "#1F2328"
     heading = f"<h1>{html.escape(title)}</h1>" if title else ""
-    said = f"<figcaption>{html.escape(caption)}</figcaption>" if caption else ""
+    below = f"<figcaption>{html.escape(caption)}</figcaption>" if caption else ""
     style = (
         f"body{{margin:16px;background:{paper};color:{ink};font:14px {FONT}}}figure{{margin:0;max-width:1100px}}"
         "h1{font-size:18px;margin:0 8px}figcaption{margin:8px;line-height:1.5}"
@@ -102,5 +93,5 @@ def standalone_html(fig: Figure, title: str | None = None, caption: str | None =
     return (
         f'<!doctype html><html><head><meta charset="utf-8"><title>{html.escape(title or "")}</title>'
         f'<meta name="viewport" content="width=device-width,initial-scale=1"><style>{style}</style></head>'
-        f"<body><figure>{heading}{drawn}{said}</figure></body></html>"
+        f"<body><figure>{heading}{drawn}{below}</figure></body></html>"
     )

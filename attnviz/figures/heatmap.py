@@ -31,24 +31,21 @@ def matrix(
     row_title: str | None = None,
     col_title: str | None = None,
     numbers: bool | None = None,
-    title: str | None = None,
     height: int | None = None,
     value_title: str | None = None,
     bar: bool = True,
-    full_range: bool = True,
     root: bool = False,
     labels_that_fit: int = LABELS_THAT_FIT,
-    longest: int = 14,
     masked_name: str | None = None,
 ) -> Figure:
     """Heatmap of `values` (rows x cols), first row on top, tokens plotted by position.
 
-    kind "weights": the sequential scale fixed at 0 to 1 (or up to the largest, `full_range=False`);
+    kind "weights": the sequential scale fixed at 0 to 1;
     "scores": diverging, centred on 0; "plain": sequential over the data. `masked` (boolean, same
     shape) are the cells that the mask hides: grey, on no scale. `numbers` writes the value into
     each cell (None: only where they fit). `root`: colours in square-root steps, so that small
-    weights show. Tokens longer than `longest` letters are shortened, and of more than `labels_that_fit`
-    only every n-th is written. `masked_name` is what the legend calls grey cells, "" where the page tells it.
+    weights show. Long tokens are shortened, and of more than `labels_that_fit` only every n-th is
+    written. `masked_name` is what the legend calls grey cells, "" where the page tells it.
     """
     values = np.asarray(values, dtype=np.float64)
     hidden = np.zeros(values.shape, bool) if masked is None else np.asarray(masked, bool)
@@ -70,30 +67,29 @@ def matrix(
             hovertemplate="%{y} → %{x}<br><b>%{z:.4f}</b><extra></extra>",
             showscale=bar,
             colorbar={"title": {"text": name, "side": "right"}, "thickness": 12, "len": 0.9, "outlinewidth": 0},
-            **_colours(kind, shown, full_range, root),
+            **_colours(kind, shown, root),
         )
     )
     size = 13 if few else 11 if len(rows) <= LABELS_THAT_FIT else 10
-    fit = (labels_that_fit, longest, size)
-    _token_axis(fig.update_xaxes, cols, col_title, fit, side="top", autotickangles=[0, -60, -90])
-    _token_axis(fig.update_yaxes, rows, row_title, fit, autorange="reversed")
+    across = _token_axis(cols, col_title, labels_that_fit, size)
+    fig.update_xaxes(**across, side="top", autotickangles=[0, -60, -90])
+    fig.update_yaxes(**_token_axis(rows, row_title, labels_that_fit, size), autorange="reversed")
     fig.update_yaxes(scaleanchor="x", constrain="domain")
     fig.update_xaxes(constrain="domain")
-    layout(fig, title, height or int(np.clip(90 + 26 * len(rows), 220, 620)))
+    layout(fig, None, height or int(np.clip(90 + 26 * len(rows), 220, 620)))
     if hidden.any() and masked_name != "":
         masked_legend(fig, masked_name or _("masked"))
     return fig
 
 
-def masked_legend(fig: Figure, name: str, column: int = 1) -> None:
-    """What grey cells are, under the lower left corner of a matrix; `column` tells which of several side by side."""
-    axis = str(column) if column > 1 else ""
+def masked_legend(fig: Figure, name: str) -> None:
+    """What grey cells are, under the lower left corner of the matrix, the first of several side by side."""
     fig.add_annotation(
         text=f'<span style="color:{MASKED}">■</span> ' + html.escape(name),  # untranslated: markup
         x=0,
         y=0,
-        xref=f"x{axis} domain",
-        yref=f"y{axis} domain",
+        xref="x domain",
+        yref="y domain",
         xanchor="left",
         yanchor="top",
         yshift=-4,
@@ -103,14 +99,13 @@ def masked_legend(fig: Figure, name: str, column: int = 1) -> None:
     fig.update_layout(margin={"b": 28})
 
 
-def _colours(kind: ColourScaleKind, shown: np.ndarray, full_range: bool, root: bool) -> dict[str, Any]:
-    finite = shown[np.isfinite(shown)]
-    top = float(np.abs(finite).max()) if finite.size else 1.0
-    top = top or 1.0
-    if kind == "scores":
-        return {"colorscale": SIGNED, "zmin": -top, "zmax": top, "zmid": 0}
+def _colours(kind: ColourScaleKind, shown: np.ndarray, root: bool) -> dict[str, Any]:
     if kind == "weights":
-        return {"colorscale": rooted(WEIGHTS) if root else WEIGHTS, "zmin": 0, "zmax": 1.0 if full_range else top}
+        return {"colorscale": rooted(WEIGHTS) if root else WEIGHTS, "zmin": 0, "zmax": 1.0}
+    finite = shown[np.isfinite(shown)]
+    if kind == "scores":
+        top = float(np.abs(finite).max(initial=0.0)) or 1.0
+        return {"colorscale": SIGNED, "zmin": -top, "zmax": top, "zmid": 0}
     low = float(finite.min()) if finite.size else 0.0
     return {"colorscale": WEIGHTS, "zmin": low, "zmax": float(finite.max()) if finite.size else 1.0}
 
@@ -140,19 +135,17 @@ def masked_cells(hidden: np.ndarray) -> go.Heatmap:
     )
 
 
-def _token_axis(update: Any, tokens: Sequence[str], title: str | None, fit: tuple[int, int, int], **more: Any) -> None:
+def _token_axis(tokens: Sequence[str], title: str | None, most: int, size: int) -> dict[str, Any]:
     """Tokens by position; where not all fit, every n-th is written, and hovering shows any of them."""
-    most, longest, size = fit
     step = max(1, -(-len(tokens) // most))
-    update(
-        type="linear",
-        tickmode="array",
-        tickvals=list(range(len(tokens))),
-        ticktext=[label(t, longest) if i % step == 0 else "" for i, t in enumerate(tokens)],
-        title={"text": title, "font": {"size": 12}} if title else None,  # one of no letters takes its place
-        showgrid=False,
-        zeroline=False,
-        ticks="",
-        tickfont={"size": size},
-        **more,
-    )
+    return {
+        "type": "linear",
+        "tickmode": "array",
+        "tickvals": list(range(len(tokens))),
+        "ticktext": [label(token) if i % step == 0 else "" for i, token in enumerate(tokens)],
+        "title": {"text": title, "font": {"size": 12}} if title else None,  # one of no letters takes its place
+        "showgrid": False,
+        "zeroline": False,
+        "ticks": "",
+        "tickfont": {"size": size},
+    }

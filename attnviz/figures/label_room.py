@@ -37,31 +37,27 @@ _BREAK = re.compile(r"<br\s*/?>")
 
 def keep_room(fig: Any) -> Any:
     """The figure with margins as wide as what its labels will take, and never narrower than they were."""
-    need = {"l": 0.0, "r": 0.0, "t": 0.0, "b": 0.0}
+    need: dict[str, list[float]] = {"l": [0.0], "r": [0.0], "t": [0.0], "b": [0.0]}
     height = float(fig.layout.height or 400)
     for axis in fig.select_yaxes():
         side = "r" if axis.side == "right" else "l"
         if _shown(axis) and not axis.constrain and _at_edge(fig, axis, side):
             widest = max((_width(text, _size(axis)) for text in _labels(fig, axis, height)), default=0.0)
-            _raise(need, side, min(MOST, widest) + BESIDE + _marks(fig, axis) + _title(axis, "y"))
-            _raise(need, "t", CAPITAL * _size(axis))  # half of the label at the upper end
+            need[side].append(min(MOST, widest) + BESIDE + _marks(fig, axis) + _title(axis, "y"))
+            need["t"].append(CAPITAL * _size(axis))  # half of the label at the upper end
     for axis in fig.select_xaxes():
         side = "t" if axis.side == "top" else "b"
         if _shown(axis) and _at_edge(fig, axis, side):
             deep, beyond = _leaning(axis, height) or (_deep(fig, axis, side), _half_of_the_last(fig, axis))
-            _raise(need, side, deep + _title(axis, "x"))
-            _raise(need, "r", beyond)
+            need[side].append(deep + _title(axis, "x"))
+            need["r"].append(beyond)
     margin = fig.layout.margin
     edge = min(EDGE, *(margin[side] or 0 for side in need))
     for _twice in range(2):  # wider margins have more of an edge
-        for side, pixels in need.items():
-            margin[side] = max(margin[side] or 0, math.ceil(pixels + edge) if pixels else 0)
+        for side, wanted in need.items():
+            margin[side] = max(margin[side] or 0, math.ceil(max(wanted) + edge) if max(wanted) else 0)
         edge = min(EDGE, *(margin[side] for side in need))
     return fig
-
-
-def _raise(need: dict[str, float], side: str, pixels: float) -> None:
-    need[side] = max(need[side], pixels)
 
 
 def _shown(axis: Any) -> bool:
@@ -75,10 +71,6 @@ def _size(axis: Any) -> float:
 def _written(axis: Any) -> list[str]:
     """What the labels of an axis say, where it was told what."""
     return [] if axis.ticktext is None else [str(text) for text in axis.ticktext]
-
-
-def _letter_of(axis: Any) -> str:
-    return str(axis.plotly_name[0])
 
 
 def _at_edge(fig: Any, axis: Any, side: str) -> bool:
@@ -132,14 +124,14 @@ def _leaning(axis: Any, height: float) -> tuple[float, float] | None:
     """
     texts, size = _written(axis), _size(axis)
     named = [_width(text, size) for text in texts if text]
-    asked = axis.tickangle is not None and abs(axis.tickangle) >= 45
+    turned = axis.tickangle is not None and abs(axis.tickangle) >= 45
     if axis.side != "top" or not named:
         return None
-    if not asked and not (axis.autotickangles and axis.constrain):
+    if not turned and not (axis.autotickangles and axis.constrain):
         return None
     cell = height / len(texts)
     apart = cell * len(texts) / len(named)
-    if not asked and LEANING * max(named) < apart:
+    if not turned and LEANING * max(named) < apart:
         return None
     return ABOVE + 0.87 * min(MOST, max(named)) + 0.9 * size, max(0.0, 0.5 * named[-1] - cell / 8)
 
@@ -177,9 +169,10 @@ def _labels(fig: Any, axis: Any, height: float) -> list[str]:
 
 def _reach(fig: Any, axis: Any) -> tuple[float, float, list[str]]:
     """The least and the largest number along an axis, and the words, where it has words."""
-    letter, name = _letter_of(axis), axis.plotly_name.replace("axis", "")
+    letter, name = axis.plotly_name[0], axis.plotly_name.replace("axis", "")
     traces = [trace for trace in fig.data if (getattr(trace, f"{letter}axis", None) or letter) == name]
-    numbers, words = [0.0] if _from_nought(axis, traces, letter) else [], []
+    bars = any(each.type == "bar" and (each.orientation or "v") == {"x": "h", "y": "v"}[letter] for each in traces)
+    numbers, words = [0.0] if axis.rangemode == "tozero" or bars else [], []
     for trace in traces:
         held = getattr(trace, letter, None)
         if held is None and trace.type == "heatmap" and trace.z is not None:
@@ -187,20 +180,13 @@ def _reach(fig: Any, axis: Any) -> tuple[float, float, list[str]]:
         flat = list(np.ravel(held)) if held is not None else []
         words += [str(each) for each in flat if isinstance(each, str)]
         if flat and not words:
-            found = np.asarray(flat, dtype=float)
-            found = found[np.isfinite(found) & ((found > 0) | (axis.type != "log"))]
-            numbers += [found.min(), found.max()] if found.size else []
+            values = np.asarray(flat, dtype=float)
+            values = values[np.isfinite(values) & ((values > 0) | (axis.type != "log"))]
+            numbers += [values.min(), values.max()] if values.size else []
     numbers = [math.log10(each) for each in numbers if each > 0] if axis.type == "log" else numbers
     if axis.range is not None:
         numbers = [float(each) for each in axis.range if isinstance(each, int | float)] or numbers
     return (min(numbers), max(numbers), words) if numbers else (0.0, 1.0, words)
-
-
-def _from_nought(axis: Any, traces: list[Any], letter: str) -> bool:
-    along = "h" if letter == "x" else "v"
-    return axis.rangemode == "tozero" or any(
-        each.type == "bar" and (each.orientation or "v") == along for each in traces
-    )
 
 
 def _powers(axis: Any, low: float, high: float) -> list[str]:
@@ -215,7 +201,7 @@ def _step(axis: Any, low: float, high: float, pixels: float) -> float:
     """From one number of a linear axis to the next."""
     if isinstance(axis.dtick, int | float):
         return float(axis.dtick)
-    rough = ((high - low) or abs(high) or 1.0) / (min(9, max(4, pixels / APART[_letter_of(axis)])) + 1)
+    rough = ((high - low) or abs(high) or 1.0) / (min(9, max(4, pixels / APART[axis.plotly_name[0]])) + 1)
     power = 10.0 ** math.floor(math.log10(rough))
     return next((each * power for each in (1, 2, 5) if each * power >= rough * 0.999), 10 * power)
 
@@ -237,15 +223,9 @@ def for_a_room(fig: Figure) -> Figure:
     big = go.Figure(fig)
     size = big.layout.font.size or 12
     big.update_layout(height=None, autosize=True, font_size=round(LARGER * size))
-    big.update_layout(legend_font_size=_larger(big.layout.legend.font.size, size))
+    fonts = [big.layout.legend.font, *(note.font for note in big.layout.annotations)]
     for axis in (*big.select_xaxes(), *big.select_yaxes()):
-        axis.update(
-            tickfont_size=_larger(axis.tickfont.size, size), title_font_size=_larger(axis.title.font.size, size)
-        )
-    for note in big.layout.annotations:
-        note.update(font_size=_larger(note.font.size, size))
+        fonts += [axis.tickfont, axis.title.font]
+    for font in fonts:
+        font.size = round(LARGER * (font.size or size))
     return big
-
-
-def _larger(size: float | None, usual: float) -> int:
-    return round(LARGER * (size or usual))

@@ -12,7 +12,7 @@ import re
 import struct
 import unicodedata
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -127,19 +127,19 @@ def words(
     italic: bool = False,
 ) -> str:
     """A line of text whose middle is at height `y`; `turn` degrees about its anchor, clockwise."""
-    given = f'x="{number(x)}" y="{number(y + 0.355 * size)}" font-size="{number(size)}"'
-    if fill:
-        given += f' fill="{fill}"'
-    if anchor != "start":
-        given += f' text-anchor="{anchor}"'
-    if weight:
-        given += f' font-weight="{weight}"'
-    if italic:
-        given += ' font-style="italic"'
-    if opacity < 1:
-        given += f' opacity="{number(opacity)}"'
-    if turn:
-        given += f' transform="rotate({number(turn)} {number(x)} {number(y)})"'
+    given = _attributes(
+        {
+            "x": x,
+            "y": y + 0.355 * size,
+            "font-size": size,
+            "fill": fill,
+            "text-anchor": "" if anchor == "start" else anchor,
+            "font-weight": weight or "",
+            "font-style": "italic" if italic else "",
+            "opacity": opacity if opacity < 1 else "",
+            "transform": f"rotate({number(turn)} {number(x)} {number(y)})" if turn else "",
+        }
+    )
     return f"<text {given}>{escaped(text)}</text>"
 
 
@@ -157,24 +157,29 @@ def box(
     dash: str = "",
 ) -> str:
     """A rectangle, filled or framed."""
-    given = f'x="{number(x)}" y="{number(y)}" width="{number(w)}" height="{number(h)}" fill="{fill}"'
-    if stroke:
-        given += f' stroke="{stroke}" stroke-width="{number(width)}"'
-    if radius:
-        given += f' rx="{number(radius)}"'
-    if opacity < 1:
-        given += f' opacity="{number(opacity)}"'
-    if dash:
-        given += f' stroke-dasharray="{dash}"'
-    return f"<rect {given}/>"
+    given: dict[str, float | str] = {"x": x, "y": y, "width": w, "height": h, "fill": fill, "stroke": stroke}
+    given |= {"stroke-width": width if stroke else "", "rx": radius or ""}
+    given |= {"opacity": opacity if opacity < 1 else "", "stroke-dasharray": dash}
+    return f"<rect {_attributes(given)}/>"
 
 
 def line(x0: float, y0: float, x1: float, y1: float, *, stroke: str, width: float = 1, dash: str = "") -> str:
     """A straight line."""
-    dashes = f' stroke-dasharray="{dash}"' if dash else ""
-    return (
-        f'<path d="M{number(x0)} {number(y0)}L{number(x1)} {number(y1)}" fill="none" stroke="{stroke}" '
-        f'stroke-width="{number(width)}"{dashes}/>'
+    path = f"M{number(x0)} {number(y0)}L{number(x1)} {number(y1)}"
+    given: dict[str, float | str] = {
+        "d": path,
+        "fill": "none",
+        "stroke": stroke,
+        "stroke-width": width,
+        "stroke-dasharray": dash,
+    }
+    return f"<path {_attributes(given)}/>"
+
+
+def _attributes(given: Mapping[str, float | str]) -> str:
+    """The attributes of an element; those that are empty are left out."""
+    return " ".join(
+        f'{name}="{value if isinstance(value, str) else number(value)}"' for name, value in given.items() if value != ""
     )
 
 
@@ -202,32 +207,26 @@ def hatching(ink: Ink) -> str:
 
 def indexed_png(codes: np.ndarray, palette: Sequence[str], clear: int | None = None) -> bytes:
     """A PNG of uint8 `codes` (rows, columns) in the colours of `palette`; the code `clear` is transparent."""
-    rows, columns = codes.shape
-    lines = np.zeros((rows, columns + 1), np.uint8)  # each line begins with its filter, 0: none
-    lines[:, 1:] = codes
-    chunks = [
-        (b"IHDR", struct.pack(">IIBBBBB", columns, rows, 8, 3, 0, 0, 0)),
-        (b"PLTE", b"".join(bytes.fromhex(colour[1:]) for colour in palette)),
-    ]
+    chunks = [(b"PLTE", b"".join(bytes.fromhex(colour[1:]) for colour in palette))]
     if clear is not None:
         chunks.append((b"tRNS", bytes(0 if i == clear else 255 for i in range(clear + 1))))
-    return _png([*chunks, (b"IDAT", zlib.compress(lines.tobytes(), 9))])
+    return _png(codes, 3, chunks)
 
 
 def rgb_png(colours: np.ndarray) -> bytes:
     """A PNG of uint8 `colours` (rows, columns, 3)."""
-    rows, columns = colours.shape[:2]
-    lines = np.zeros((rows, 3 * columns + 1), np.uint8)
-    lines[:, 1:] = colours.reshape(rows, -1)
-    header = struct.pack(">IIBBBBB", columns, rows, 8, 2, 0, 0, 0)
-    return _png([(b"IHDR", header), (b"IDAT", zlib.compress(lines.tobytes(), 9))])
+    return _png(colours, 2)
 
 
-def _png(chunks: Sequence[tuple[bytes, bytes]]) -> bytes:
-    """A PNG file of these chunks."""
+def _png(values: np.ndarray, kind: int, chunks: Sequence[tuple[bytes, bytes]] = ()) -> bytes:
+    """A PNG file of uint8 `values` (rows, columns, ...): places in a palette (`kind` 3), or colours (2)."""
+    rows, columns = values.shape[:2]
+    header = struct.pack(">IIBBBBB", columns, rows, 8, kind, 0, 0, 0)
+    lines = np.pad(values.reshape(rows, -1), ((0, 0), (1, 0)))  # each line begins with its filter, 0: none
+    data = zlib.compress(lines.astype(np.uint8).tobytes(), 9)
     return b"\x89PNG\r\n\x1a\n" + b"".join(
         struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
-        for name, data in [*chunks, (b"IEND", b"")]
+        for name, data in [(b"IHDR", header), *chunks, (b"IDAT", data), (b"IEND", b"")]
     )
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from attnviz.base.words import _
 from attnviz.figures import svg
-from attnviz.figures.svg import Ink, text_width
+from attnviz.figures.svg import Anchor, Ink, text_width
 from attnviz.figures.theme import SCORES, SCORES_ON_DARK, WEIGHTS, ramp
 
 LONGEST_LABEL = 200  # pixels
@@ -102,20 +102,22 @@ class Grid:
             svg.words(_("Queries"), 12, self.top + self.h / 2, fill=ink.q, weight=600, anchor="middle", turn=-90),
             svg.words(_("Keys"), self.left + self.w / 2, 10, fill=ink.k, weight=600, anchor="middle"),
         ]
-        for row in range(0, len(self.rows), svg.label_step(self.cell, self.size)):
-            parts.append(
-                svg.words(self.label("q", row), self.left - 6, self.y(row + 0.5), size=self.size, anchor="end")
-            )
-        need = 1 if self.flat else self.size
-        for col in range(0, len(self.cols), svg.label_step(self.cell, need)):
-            parts.append(self._column_label(col))
+        for axis, count, need in (
+            ("q", len(self.rows), self.size),
+            ("k", len(self.cols), 1 if self.flat else self.size),
+        ):
+            for at in range(0, count, svg.label_step(self.cell, need)):
+                x, y, anchor, turn = self._label_place(axis, at)
+                parts.append(svg.words(self.label(axis, at), x, y, size=self.size, anchor=anchor, turn=turn))
         return parts
 
-    def _column_label(self, col: int) -> str:
-        x, text = self.x(col + 0.5), self.label("k", col)
+    def _label_place(self, axis: str, at: int) -> tuple[float, float, Anchor, float]:
+        """Where a label is anchored, by which end, and by how many degrees it is turned."""
+        if axis == "q":
+            return self.left - 6, self.y(at + 0.5), "end", 0
         if self.flat:
-            return svg.words(text, x, self.top - 10, size=self.size, anchor="middle")
-        return svg.words(text, x, self.top - 6, size=self.size, turn=-SLANT)
+            return self.x(at + 0.5), self.top - 10, "middle", 0
+        return self.x(at + 0.5), self.top - 6, "start", -SLANT
 
     def lit(self, axis: str, at: int, ink: Ink) -> list[str]:
         """A whole row or column framed, and its label as a pill."""
@@ -124,13 +126,12 @@ class Grid:
             (self.left, self.y(at), self.w, self.cell) if axis == "q" else (self.x(at), self.top, self.cell, self.h)
         )
         frames = [svg.box(x, y, w, h, stroke=ink.ground, width=4), svg.box(x, y, w, h, stroke=colour, width=2)]
-        text = self.label(axis, at)
-        look = {"size": self.size, "colour": colour, "ground": ink.ground}
-        if axis == "q":
-            return [*frames, svg.pill(text, self.left - 6, self.y(at + 0.5), anchor="end", **look)]  # type: ignore[arg-type]
-        if self.flat:
-            return [*frames, svg.pill(text, self.x(at + 0.5), self.top - 10, anchor="middle", **look)]  # type: ignore[arg-type]
-        return [*frames, svg.pill(text, self.x(at + 0.5), self.top - 6, anchor="start", turn=-SLANT, **look)]  # type: ignore[arg-type]
+        left, middle, anchor, turn = self._label_place(axis, at)
+        text, size, ground = self.label(axis, at), self.size, ink.ground
+        return [
+            *frames,
+            svg.pill(text, left, middle, size=size, colour=colour, ground=ground, anchor=anchor, turn=turn),
+        ]
 
     def cells(self, codes: np.ndarray, palette: Sequence[str]) -> str:
         """The coloured cells: `codes` (rows, columns) are places in `palette`, -1 where nothing is painted."""
@@ -141,11 +142,11 @@ class Grid:
             colours = [palette[round(step * most / max(1, steps))] for step in range(steps + 1)]
             png = svg.indexed_png(seen, [*colours, "#000000"], clear=steps + 1)
             return svg.pixels(png, self.left, self.top, self.w, self.h, smooth=self.cell < 1)
-        found: dict[int, list[str]] = {}
+        paths: dict[int, list[str]] = {}
         for row in range(codes.shape[0]):
             for col, length in _runs(codes[row]):
-                found.setdefault(int(codes[row, col]), []).append(f"M{col} {row}h{length}v1h-{length}z")
-        painted = "".join(f'<path fill="{palette[code]}" d="{"".join(d)}"/>' for code, d in sorted(found.items()))
+                paths.setdefault(int(codes[row, col]), []).append(f"M{col} {row}h{length}v1h-{length}z")
+        painted = "".join(f'<path fill="{palette[code]}" d="{"".join(d)}"/>' for code, d in sorted(paths.items()))
         move = f"translate({svg.number(self.left)} {svg.number(self.top)}) scale({svg.number(self.cell)})"
         return f'<g transform="{move}" shape-rendering="crispEdges">{painted}</g>'
 

@@ -1,9 +1,9 @@
-"""One head as a matrix, as the screen shows it: colours, hatch, numbers, pinned tokens, the bar below."""
+"""One head as the screen shows it: as a matrix with its bar below, and as lines from queries to keys."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
@@ -11,9 +11,9 @@ import numpy as np
 
 from attnviz.base.words import _
 from attnviz.figures import svg
-from attnviz.figures.svg import Drawn, Ink
-from attnviz.figures.svg_grid import ColourScale, Grid
-from attnviz.figures.theme import text_on
+from attnviz.figures.svg import Anchor, Drawn, Ink, text_width
+from attnviz.figures.svg_grid import EVERY_LABEL, LONGEST_LABEL, ColourScale, Grid
+from attnviz.figures.theme import HEADS, SCORES, SCORES_ON_DARK, colours_of, text_on
 
 PictureKind = Literal["weights", "values", "diff", "scores"]
 NUMBERS = 34  # pixels that a cell must have for its number to be written into it
@@ -104,3 +104,141 @@ class HeadPicture:
 def _written(value: float) -> str:
     text = f"{value:.0f}" if abs(value) >= 100 else f"{value:.2f}"
     return "0.00" if text == "-0.00" else text.replace("-", "−")
+
+
+MOST_LINES, LEVELS = 4000, 24
+WEAKEST = 0.006  # share of the scale: a weaker line is not drawn
+WIDE = 380  # pixels between the two columns of tokens
+FADED = 0.18
+LEGEND = 26  # pixels that the names of several heads take
+
+
+@dataclass(frozen=True)
+class LinesPicture:
+    """`weights` (Q, K), NaN where masked; with pins their lines stand out and the others fade.
+
+    `top` is the weight of the boldest line, `root` draws by the square root of a weight, `signed` in two colours.
+    `others` are further heads of the layer, by number, laid over head `head`: each then has one colour and is named.
+    """
+
+    weights: np.ndarray
+    rows: Sequence[str]
+    cols: Sequence[str]
+    pinned_rows: Sequence[int] = ()
+    pinned_cols: Sequence[int] = ()
+    title: str = ""
+    top: float = 1.0
+    root: bool = False
+    signed: bool = False
+    head: int = 0
+    others: Mapping[int, np.ndarray] = field(default_factory=dict)
+
+    def _strength(self, weights: np.ndarray) -> np.ndarray:
+        """(Q, K) how bold each line of a head is, 0 to 1; 0 where masked."""
+        share = np.minimum(1.0, np.abs(np.nan_to_num(np.asarray(weights, np.float64))) / (self.top or 1.0))
+        return np.sqrt(share) if self.root else share
+
+    @cached_property
+    def colours(self) -> dict[int, int]:
+        """Each head's place among the heads' colours; nothing where there is only one."""
+        return colours_of([self.head, *self.others]) if self.others else {}
+
+    def drawn(self, ink: Ink, bar: bool = True) -> Drawn:
+        """The picture without title and caption; it has no bar."""
+        most = max(len(self.rows), len(self.cols))
+        pitch = 24 if most <= 40 else 14 if most <= EVERY_LABEL else 1200 / most
+        size = 12 if pitch >= 16 else 10
+        columns = [[svg.cut(svg.visible(t), LONGEST_LABEL, size) for t in side] for side in (self.rows, self.cols)]
+        left, right = (
+            max([text_width(head, 12), *(text_width(t, size) for t in side)]) + 14
+            for head, side in zip((_("Queries"), _("Keys")), columns, strict=True)
+        )
+        high = [pitch * most / max(1, len(side)) for side in columns]
+        top = 26.0
+        lit = np.zeros(np.shape(self.weights), bool)
+        lit[list(self.pinned_rows), :] = True
+        lit[:, list(self.pinned_cols)] = True
+        base = self._curves(None, ink, left, top, high, 0.12 if ink.dark else 0.06)
+        parts = [self._gradient(ink, left), f'<g opacity="{FADED}">{base}</g>' if lit.any() else base]
+        if lit.any():
+            parts.append(self._curves(lit, ink, left, top, high, 0.25))
+        parts += self._column(columns[0], "q", left - 6, top, high[0], size, ink)
+        parts += self._column(columns[1], "k", left + WIDE + 6, top, high[1], size, ink)
+        tall = top + max(high[0] * len(self.rows), high[1] * len(self.cols)) + 6
+        parts += self._legend(ink, left, tall + LEGEND / 2)
+        return Drawn(left + WIDE + right, tall + (LEGEND if self.others else 0), parts)
+
+    def _legend(self, ink: Ink, x: float, y: float) -> list[str]:
+        """A square of its colour and the number of each head."""
+        parts = []
+        for head, place in sorted(self.colours.items()):
+            name = _("head {head}").format(head=head)
+            parts.append(svg.box(x, y - 6, 12, 12, fill=HEADS[place][ink.dark], radius=3))
+            parts.append(svg.words(name, x + 17, y, size=12))
+            x += 17 + text_width(name, 12) + 14
+        return parts
+
+    @staticmethod
+    def _gradient(ink: Ink, left: float) -> str:
+        ends = f'gradientUnits="userSpaceOnUse" x1="{svg.number(left)}" x2="{svg.number(left + WIDE)}"'
+        stops = f'<stop offset="0.1" stop-color="{ink.q}"/><stop offset="0.9" stop-color="{ink.k}"/>'
+        return f'<defs><linearGradient id="q-to-k" {ends}>{stops}</linearGradient></defs>'
+
+    def _curves(
+        self, lit: np.ndarray | None, ink: Ink, left: float, top: float, high: list[float], faintest: float
+    ) -> str:
+        """The strongest lines, of lit tokens or of all, one path for each level and head, the weakest first."""
+        least = 0.08 if self.root and lit is not None else WEAKEST
+        heads = {self.head: np.asarray(self.weights)} | dict(self.others)
+        by_level: list[list[str]] = [[] for _level in range(LEVELS)]
+        for at, (head, weights) in enumerate(heads.items()):
+            strength = self._strength(weights)
+            cells = np.flatnonzero((strength >= least) & (True if lit is None else lit))
+            cells = cells[np.argsort(-strength.flat[cells], kind="stable")[: MOST_LINES // len(heads)]]
+            levels = np.minimum(LEVELS - 1, (strength.flat[cells] * LEVELS).astype(int))
+            aside = top + (at - (len(heads) - 1) / 2) * min(2.5, min(high) / (len(heads) + 2))
+            for level in np.unique(levels):
+                share = (level + 0.5) / LEVELS
+                opacity, width = faintest + (1 - faintest) * share * 0.95, 0.75 + 2.75 * share
+                for colour, among in self._inks(head, weights.flat[cells], ink):
+                    places = (divmod(int(cell), strength.shape[1]) for cell in cells[(levels == level) & among])
+                    d = "".join(self._curve(q, k, left, aside, high) for q, k in places)
+                    look = f'stroke="{colour}" stroke-opacity="{opacity:.3f}" stroke-width="{width:.2f}"'
+                    by_level[level] += [f'<path d="{d}" {look}/>'] if d else []
+        return f'<g fill="none">{"".join(path for paths in by_level for path in paths)}</g>'
+
+    def _inks(self, head: int, values: np.ndarray, ink: Ink) -> list[tuple[str, np.ndarray]]:
+        """The colours of a head's lines, and which of them have each."""
+        every = np.ones(len(values), bool)
+        if head in self.colours:
+            return [(HEADS[self.colours[head]][ink.dark], every)]
+        if not self.signed:
+            return [("url(#q-to-k)", every)]
+        stops = SCORES_ON_DARK if ink.dark else SCORES
+        return [(stops[3][1], values > 0), (stops[1][1], values <= 0)]
+
+    @staticmethod
+    def _curve(q: int, k: int, left: float, top: float, high: list[float]) -> str:
+        right, bend = left + WIDE, WIDE * 0.4
+        start, end = svg.number(top + (q + 0.5) * high[0]), svg.number(top + (k + 0.5) * high[1])
+        a, b, c, d = (svg.number(x) for x in (left + 3, left + 3 + bend, right - 3 - bend, right - 3))
+        if start == end:  # a flat path has a bounding box of height 0, in which some readers draw no gradient
+            end = svg.number(float(end) + 0.01)
+        return f"M{a} {start}C{b} {start} {c} {end} {d} {end}"
+
+    def _column(
+        self, texts: list[str], axis: str, x: float, top: float, pitch: float, size: float, ink: Ink
+    ) -> list[str]:
+        anchor: Anchor = "end" if axis == "q" else "start"
+        heading, colour, pinned = (
+            (_("Queries"), ink.q, self.pinned_rows) if axis == "q" else (_("Keys"), ink.k, self.pinned_cols)
+        )
+        parts = [svg.words(heading, x, top - 14, fill=colour, weight=600, anchor=anchor)]
+        step = svg.label_step(pitch, size)
+        for at, text in enumerate(texts):
+            y = top + (at + 0.5) * pitch
+            if at in pinned:
+                parts.append(svg.pill(text, x, y, size=size, colour=colour, ground=ink.ground, anchor=anchor))
+            elif at % step == 0:
+                parts.append(svg.words(text, x, y, size=size, anchor=anchor))
+        return parts

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from attnviz.figures import svg
@@ -49,24 +49,18 @@ class _Squares:
 
     count: int
     lit: int
-    least: float
     numbered: bool
 
     @property
     def width(self) -> float:
-        return self.count * self.least
+        return self.count * (22 if self.numbered else 12)
 
 
 @dataclass(frozen=True)
 class StripPicture:
     """The parts in the order in which a token passes them, and below them what is in the block that is lit."""
 
-    before: Sequence[StripPart]
-    blocks: StripPart
-    inside: StripBlock
-    after: Sequence[StripPart]
-    layers: int
-    heads: int
+    way: StripWay
     at: tuple[int, int]  #: layer and head
     title: str
     inside_title: str
@@ -74,12 +68,12 @@ class StripPicture:
     def drawn(self, ink: Ink, bar: bool = True) -> Drawn:
         """The picture without title and caption; `bar` draws the shares."""
         layer, head = self.at
-        middle = (self.blocks, _Squares(self.layers, layer, 12, numbered=False))
-        way = [(part, None) for part in self.before], [(part, None) for part in self.after]
-        above = _row([*way[0], middle, *way[1]], 0, 0, ink, bar)
+        way, inside = self.way, self.way.inside[layer]
+        layers = _Squares(len(way.inside), layer, numbered=False)
+        above = _row([*way.before, way.blocks, *way.after], {len(way.before): layers}, 0, 0, ink, bar)
         top = above.height + 16
-        lit = (self.inside.attention, _Squares(self.heads, head, 22, numbered=True))
-        below = _row([lit, (self.inside.mlp, None), (self.inside.norms, None)], 12, top + 34, ink, bar, arrows=1)
+        heads = _Squares(way.heads[layer], head, numbered=True)
+        below = _row([inside.attention, inside.mlp, inside.norms], {0: heads}, 12, top + 34, ink, bar, arrows=1)
         width = max(above.width, below.width + 12, text_width(self.inside_title, 13) + 24)
         high = below.height + 46
         frame = svg.box(0.5, top, width - 1, high, stroke=PRIMARY[ink.dark], radius=8, dash="4 3")
@@ -88,12 +82,13 @@ class StripPicture:
 
 
 def _row(
-    parts: Sequence[tuple[StripPart, _Squares | None]], x: float, y: float, ink: Ink, bar: bool, arrows: int = 99
+    parts: Sequence[StripPart], rows: Mapping[int, _Squares], x: float, y: float, ink: Ink, bar: bool, arrows: int = 99
 ) -> Drawn:
-    """Boxes beside each other, all as high as the highest; arrows stand between the first ones."""
-    high = max(_height(part, squares, bar) for part, squares in parts)
+    """Boxes beside each other, all as high as the highest; `rows` are the squares in some; arrows between the first."""
+    high = max(_height(part, rows.get(number), bar) for number, part in enumerate(parts))
     drawn, right = [], x
-    for number, (part, squares) in enumerate(parts):
+    for number, part in enumerate(parts):
+        squares = rows.get(number)
         if 0 < number <= arrows:
             drawn.append(svg.words("→", right + GAP / 2, y + high / 2, size=14, anchor="middle"))
         right += GAP if number else 0
@@ -118,35 +113,35 @@ def _box(
 ) -> list[str]:
     lit = PRIMARY[ink.dark]
     heads = squares is not None and squares.numbered
-    found = [svg.box(x, y, wide, high, stroke=lit if heads else ink.border, width=2 if heads else 1, radius=8)]
+    drawn = [svg.box(x, y, wide, high, stroke=lit if heads else ink.border, width=2 if heads else 1, radius=8)]
     left, at = x + PAD, y + 8 + LINE / 2
-    found.append(svg.words(part.title, left, at, size=13, weight=600))
+    drawn.append(svg.words(part.title, left, at, size=13, weight=600))
     at += LINE
     if squares:
-        found += _squares(squares, left, at - LINE / 2 + 2, wide - 2 * PAD, ink)
+        drawn += _squares(squares, left, at - LINE / 2 + 2, wide - 2 * PAD, ink)
         at += HIGH + 8
     for text in part.lines:
-        found.append(svg.words(text, left, at, size=13))
+        drawn.append(svg.words(text, left, at, size=13))
         at += LINE
     if part.share is not None:
-        found.append(svg.words(part.said, left, at, size=13, opacity=0.85))
+        drawn.append(svg.words(part.said, left, at, size=13, opacity=0.85))
         if bar:
             whole = wide - 2 * PAD
-            found.append(svg.box(left, at + LINE / 2 + 1, whole, 6, fill=ink.border, radius=3))
-            found.append(svg.box(left, at + LINE / 2 + 1, part.share * whole, 6, fill=lit, radius=3))
-    return found
+            drawn.append(svg.box(left, at + LINE / 2 + 1, whole, 6, fill=ink.border, radius=3))
+            drawn.append(svg.box(left, at + LINE / 2 + 1, part.share * whole, 6, fill=lit, radius=3))
+    return drawn
 
 
 def _squares(squares: _Squares, x: float, y: float, room: float, ink: Ink) -> list[str]:
     step = min(room / squares.count, 26.0)
     lit = PRIMARY[ink.dark]
-    found = []
+    drawn = []
     for i in range(squares.count):
         chosen = i == squares.lit
         fill, stroke = (lit, lit) if chosen else ("none", ink.border)
-        found.append(svg.box(x + i * step, y, step - 2, HIGH, fill=fill, stroke=stroke, radius=3))
+        drawn.append(svg.box(x + i * step, y, step - 2, HIGH, fill=fill, stroke=stroke, radius=3))
         if squares.numbered:
             white = "#FFFFFF" if chosen else ""
             middle = x + i * step + step / 2 - 1
-            found.append(svg.words(str(i), middle, y + HIGH / 2, size=11, anchor="middle", fill=white))
-    return found
+            drawn.append(svg.words(str(i), middle, y + HIGH / 2, size=11, anchor="middle", fill=white))
+    return drawn

@@ -38,18 +38,24 @@ def part_title(text: str, beside: int, size: float) -> str:
 
 def break_titles(fig: Any) -> None:
     """Break all titles of the chart, and make room above it for those that stand there."""
-    look = fig.layout
+    look, plot = fig.layout, PHONE - _left_of(fig)
     if (look.title.text or "").strip():
         look.title.text = in_lines(look.title.text, PHONE - 16, look.title.font.size or USUAL["title"])
-    _axes(fig)
-    _parts(fig)
-    _legend(fig)
+    for axis in fig.select_xaxes():
+        _break(axis, plot)
+    for axis in fig.select_yaxes():
+        _break(axis, (look.height or 400) - 90)
+    _break_parts(fig, plot)
+    for trace in fig.data:  # who points at a line hears its whole name, which its own text says
+        if trace.name and trace.showlegend is not False:
+            trace.name = in_lines(trace.name, PHONE - LABELS, look.legend.font.size or USUAL["axis"])
     look.margin.t = above(fig, int(look.margin.t or 0))
 
 
 def above(fig: Any, pixels: int) -> int:
     """The margin that a chart needs whose titles take `pixels` above it when each is one line."""
-    most = max((note.text.count("<br>") * (note.font.size or USUAL["part"]) for note in _on_top(fig)), default=0)
+    on_top = [note for note in _titles_of_parts(fig) if note.y > 0.99]
+    most = max((note.text.count("<br>") * (note.font.size or USUAL["part"]) for note in on_top), default=0)
     size = fig.layout.title.font.size or USUAL["title"]
     return pixels + round(LINE * (most + (fig.layout.title.text or "").count("<br>") * size))
 
@@ -64,46 +70,21 @@ def one_line(text: str | None) -> str:
     return re.sub(r"<[^>]+>", "", line)
 
 
-def _axes(fig: Any) -> None:
-    wide_plot, tall = PHONE - _left_of(fig), (fig.layout.height or 400) - 90
-    for axis in fig.select_xaxes():
-        _break(axis.title, wide_plot * _share(axis))
-    for axis in fig.select_yaxes():
-        _break(axis.title, tall * _share(axis))
-
-
 def _left_of(fig: Any) -> float:
     """Pixels that the names of the rows take, or the numbers of the axis."""
     if fig.layout.yaxis.showticklabels is False:
         return 20
-    names = [*(fig.layout.yaxis.ticktext or ()), *(y for each in fig.data for y in _names(each))]
+    rows = (trace.y for trace in fig.data if "y" in trace and trace.y is not None)
+    names = [*(fig.layout.yaxis.ticktext or ()), *(y for row in rows for y in row if isinstance(y, str))]
     size = fig.layout.yaxis.tickfont.size or USUAL["axis"]
     return max([LABELS, *(wide(name) * size * _COLUMN + 20 for name in names)])
 
 
-def _names(trace: Any) -> list[str]:
-    return [y for y in trace.y if isinstance(y, str)] if "y" in trace and trace.y is not None else []
-
-
-def _legend(fig: Any) -> None:
-    """The names of lines; those who point at one hear the whole name, which its own text says."""
-    for trace in fig.data:
-        if trace.name and trace.showlegend is not False:
-            trace.name = in_lines(trace.name, PHONE - LABELS, fig.layout.legend.font.size or USUAL["axis"])
-
-
-def _break(title: Any, room: float) -> None:
-    if title.text:
-        title.text = in_lines(title.text, room, title.font.size or USUAL["axis"])
-
-
-def _share(axis: Any) -> float:
+def _break(axis: Any, pixels: float) -> None:
+    """The title of an axis, of all axes that share so many pixels."""
     low, high = axis.domain or (0.0, 1.0)
-    return float(high - low)
-
-
-def _on_top(fig: Any) -> list[Any]:
-    return [note for note in _titles_of_parts(fig) if note.y > 0.99]
+    if axis.title.text:
+        axis.title.text = in_lines(axis.title.text, pixels * float(high - low), axis.title.font.size or USUAL["axis"])
 
 
 def _titles_of_parts(fig: Any) -> list[Any]:
@@ -115,8 +96,8 @@ def _titles_of_parts(fig: Any) -> list[Any]:
     ]
 
 
-def _parts(fig: Any) -> None:
-    notes, plot = _titles_of_parts(fig), PHONE - _left_of(fig)
+def _break_parts(fig: Any, plot: float) -> None:
+    notes = _titles_of_parts(fig)
     for note in notes:
         beside = [abs(other.x - note.x) for other in notes if math.isclose(other.y, note.y) and other is not note]
         to_edge = 2 * min(note.x, 1 - note.x)  # a title stands over the middle of its plot

@@ -1,8 +1,182 @@
 """A live picture of attention in one file: every head, mask and scale still to be moved, with no server and no network.
 
+In the file are raw scores as base64, what to show first as JSON, and the same scripts that draw the app's explorer.
 Knows neither Streamlit nor torch, so that a notebook can show what the app saves.
 """
 
-from attnviz.live.page import LiveView, page, patch_page
+from __future__ import annotations
 
-__all__ = ["LiveView", "canvas_wording", "page", "patch_page"]
+import base64
+import html
+import json
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+from attnviz.base import raw_scores
+from attnviz.base.head_edit import NO_EDIT, HeadEdit
+from attnviz.base.packed import blob
+from attnviz.base.raw_scores import RawHead
+from attnviz.base.words import _, tongue
+from attnviz.live import canvas_wording
+
+BUNDLE = Path(__file__).parent / "bundle"
+Theme = Literal["auto", "light", "dark"]
+
+#: What the file may do: run what stands in it. Nothing is asked of any server, whatever page it is put into.
+POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'"
+
+
+@dataclass(frozen=True)
+class LiveView:
+    """What the file shows.
+
+    heads       every head in it, layer by layer, all of one shape; one alone is shown without the overview
+    counts      heads of each layer, adding up to all; kv_counts: key/value heads of each layer
+    tokens_q, tokens_k   labels of queries and keys; `tokens_k=None`: the queries' own
+    at          the (layer, head) on show first, as places among `counts`
+    title       what stands above: the model and what it read; head_title: of the head on show first
+    titles      how any head is called, with {layer}, {head} and {kv}, and how many heads share one key/value head
+    note        a sentence below, plain text; link: the address of this view in an app, if it has one
+    pins, cell  what is pinned: ("q" | "k", position) each, and the clicked (query, key)
+    edit        mask and scale as they are set
+    sentence    templates about a row, what `canvas.SaidOfRow` says, as JSON
+    segments    first rows and columns of a second sentence
+    arranged    how tokens are joined or left out, what `canvas.Raw` says, as JSON; then rows and cols are the labels
+                of what is left
+    over        heads of the layer on show whose lines are laid over those of the head on show
+    """
+
+    heads: Sequence[RawHead]
+    counts: Sequence[int]
+    kv_counts: Sequence[int]
+    tokens_q: Sequence[str]
+    tokens_k: Sequence[str] | None = None
+    at: tuple[int, int] = (0, 0)
+    title: str = ""
+    head_title: str = ""
+    titles: tuple[str, int] | None = None
+    note: str = ""
+    link: str | None = None
+    pins: Sequence[tuple[str, int]] = ()
+    cell: tuple[int, int] | None = None
+    edit: HeadEdit = NO_EDIT
+    sentence: Mapping[str, Any] | None = None
+    segments: tuple[Sequence[int], Sequence[int]] = ((), ())
+    full_range: bool = True
+    root: bool = False
+    arranged: Mapping[str, Any] | None = None
+    rows: Sequence[str] | None = None
+    cols: Sequence[str] | None = None
+    layer_ids: Sequence[int | str] = field(default=())
+    over: Sequence[int] = ()
+
+
+def page(view: LiveView, theme: Theme = "auto") -> str:
+    """The HTML of the file. ValueError where heads and tokens do not fit each other."""
+    _check(view)
+    raw, payload = raw_scores.pack(view.heads, bits=16)
+    every = blob({"doc": "live", "heads": list(view.counts), "raw": raw}, payload)
+    data = base64.b64encode(zlib.compress(every, 9)).decode()
+    return _document(view.title or view.head_title or "attnviz", _header(view), data, "live", theme)
+
+
+def patch_page(scene: bytes, title: str, note: str = "", link: str | None = None) -> str:
+    """The HTML of the file. `scene`: what the canvas of the page about pictures is sent."""
+    header = {
+        "title": title,
+        "note": note,
+        "link": _web_address(link),
+        "words": {"open": _("Open in the app"), "made": _("Made with attnviz")},
+    }
+    return _document(title, header, base64.b64encode(scene).decode(), "live_patches", "auto")
+
+
+def _document(title: str, header: dict[str, Any], data: str, bundle: str, theme: Theme) -> str:
+    """A file with a header as JSON and data as base64 in it, and the script that draws both."""
+    script, style = _bundle(bundle)
+    text = json.dumps(header, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    without = _("This picture needs JavaScript, which stands in this file.")
+    title = html.escape(title)
+    return (
+        f'<!doctype html>\n<html lang="{tongue()}" data-theme="{theme}"><head><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
+        '<meta name="viewport" content="width=device-width,initial-scale=1">'
+        f'<meta name="generator" content="attnviz"><title>{title}</title><style>{style}</style></head><body>'
+        f"<noscript>{html.escape(without)}</noscript>"
+        f'<main id="attnviz"></main>'
+        f'<script type="application/json" id="attnviz-view">{_inert(text)}</script>'
+        f'<script type="application/octet-stream" id="attnviz-heads">{data}</script>'
+        f"<script>{script}</script></body></html>\n"
+    )
+
+
+def _check(view: LiveView) -> None:
+    keys = view.tokens_q if view.tokens_k is None else view.tokens_k
+    wanted = (len(view.tokens_q), len(keys))
+    if sum(view.counts) != len(view.heads) or not view.heads:
+        raise ValueError(f"{list(view.counts)} heads of the layers are not the {len(view.heads)} heads given")
+    shapes = {tuple(head.scores.shape) for head in view.heads}
+    if shapes != {wanted}:
+        raise ValueError(f"heads of shape {sorted(shapes)} do not fit {wanted[0]} queries and {wanted[1]} keys")
+    layer, head = view.at
+    if not (0 <= layer < len(view.counts) and 0 <= head < view.counts[layer]):
+        raise ValueError(f"there is no head {head} in layer {layer}")
+
+
+def _header(view: LiveView) -> dict[str, Any]:
+    pins = {"tokens": [list(pin) for pin in view.pins], "cell": None if view.cell is None else list(view.cell)}
+    return {
+        "title": view.title,
+        "headTitle": view.head_title,
+        "titles": None if view.titles is None else {"template": view.titles[0], "share": view.titles[1]},
+        "note": view.note,
+        "link": _web_address(view.link),
+        "tokens": [_texts(view.tokens_q), _texts(view.tokens_k)],
+        "q": _texts(view.tokens_q if view.rows is None else view.rows),
+        "k": _texts(view.tokens_k if view.rows is None else view.cols),
+        "arranged": None if view.arranged is None else dict(view.arranged),
+        "heads": list(view.counts),
+        "kv": list(view.kv_counts),
+        "layers": list(view.layer_ids or range(len(view.counts))),
+        "at": list(view.at),
+        "pins": pins,
+        "edit": view.edit.to_json(),
+        "over": list(view.over),
+        "sentence": None if view.sentence is None else dict(view.sentence),
+        "segments": [list(places) for places in view.segments],
+        "fullRange": view.full_range,
+        "root": view.root,
+        "unit": canvas_wording.unit("weights"),
+        "colours": canvas_wording.colours(),
+        "headWords": canvas_wording.head() | canvas_wording.edit(),
+        "overviewWords": canvas_wording.overview(),
+        "words": {"open": _("Open in the app"), "made": _("Made with attnviz"), "all": _("All heads")},
+    }
+
+
+def _texts(tokens: Sequence[str] | None) -> list[str] | None:
+    return None if tokens is None else [str(token) for token in tokens]
+
+
+def _web_address(link: str | None) -> str | None:
+    """A link that leads to a page, and does not run something; None for any other."""
+    return link if link is not None and urlsplit(link).scheme in ("http", "https") else None
+
+
+def _inert(text: str) -> str:
+    """JSON that no browser takes for markup, wherever in a page it stands."""
+    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+
+
+@cache
+def _bundle(name: str) -> tuple[str, str]:
+    """The script and the style sheet; esbuild writes no "</script" into either."""
+    script, style = ((BUNDLE / f"{name}.{kind}").read_text(encoding="utf-8") for kind in ("js", "css"))
+    if "</script" in script.lower() or "</style" in style.lower():
+        raise ValueError("the bundle would end its own element")
+    return script, style

@@ -77,10 +77,12 @@ class HeadTable:
     def plot(self, pattern: str | None = None) -> Any:
         """A Plotly figure: a map of layers by heads for one pattern, or for each beside the others."""
         with needed_for(N_("A plot")):
-            from attnviz.figures import head_map  # here because plotly is only needed for the picture
+            from attnviz.figures import attention_figures  # here because plotly is only needed for the picture
 
         chosen = [pattern] if pattern is not None else list(self.scores.by_sentence)
-        return head_map.head_maps({name: self.scores.grid(name) for name in chosen}, self._layers(), self.signed)
+        return attention_figures.head_maps(
+            {name: self.scores.grid(name) for name in chosen}, self._layers(), self.signed
+        )
 
     def _layers(self) -> list[int]:
         return sorted({layer for layer, _ in self.scores.places})

@@ -16,13 +16,14 @@ from starlette.datastructures import Headers
 from starlette.responses import FileResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from attnviz.app.mends.streamlit_adapter import FRONTEND
 from attnviz.base.message import Problem
 from attnviz.models import settings
 from attnviz.models.loading import cache_folder
 
 log = logging.getLogger("attnviz")
 
-STATIC = Path(streamlit.__file__).parent / "static" / "static"
+STATIC = FRONTEND / "static"
 KINDS = (".js", ".css", ".svg", ".json")
 WORTH = 1024  #: bytes; a smaller file is sent as it is
 #: names of these files change with their content

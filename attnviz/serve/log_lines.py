@@ -12,15 +12,14 @@ import logging
 import re
 import sys
 import traceback
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Final
 
-from attnviz.app.mends.streamlit_adapter import log_with
+from attnviz.app.mends import log_format
 
-OURS: Final = "attnviz"
+OWN: Final = "attnviz"
 HIDDEN: Final = "…"
 LONGEST: Final = 300  #: characters of another library's message
 FRAMES: Final = 12  #: places of an error, the innermost ones
@@ -42,7 +41,8 @@ class LogLines(logging.Formatter):
         line |= {name: value for name, value in vars(record).items() if name not in _STANDARD and _is_number(value)}
         if record.exc_info and record.exc_info[0] is not None:
             line["error"] = record.exc_info[0].__name__
-            line["at"] = _places(record.exc_info[2])
+            frames = traceback.extract_tb(record.exc_info[2])[-FRAMES:]
+            line["at"] = [f"{Path(frame.filename).name}:{frame.lineno} {frame.name}" for frame in frames]
         return json.dumps(line, ensure_ascii=False)
 
 
@@ -52,10 +52,11 @@ def begin() -> None:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(lines)
     logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
-    logging.getLogger(OURS).setLevel(logging.INFO)
+    logging.getLogger(OWN).setLevel(logging.INFO)
     logging.getLogger("uvicorn.access").disabled = True  # each request's address, which holds a visitor's view
     logging.captureWarnings(True)
-    log_with(lines)
+    if log_format.has_what_it_needs():
+        log_format.mend(lines)
 
 
 def without_words(text: str) -> str:
@@ -65,25 +66,22 @@ def without_words(text: str) -> str:
 
 
 def _event(record: logging.LogRecord) -> str:
-    ours = record.name == OURS or record.name.startswith(f"{OURS}.")
+    own = record.name == OWN or record.name.startswith(f"{OWN}.")
     if record.name == "py.warnings":
         return _warning(record.getMessage())
-    if not record.args:
-        return str(record.msg) if ours else without_words(str(record.msg))
+    args = record.args
+    if not args:
+        return str(record.msg) if own else without_words(str(record.msg))
     try:
-        return str(record.msg) % _kept(record.args, ours)
+        if isinstance(args, Mapping):
+            return str(record.msg) % {name: _kept(value, own) for name, value in args.items()}
+        return str(record.msg) % tuple(_kept(value, own) for value in args)
     except (TypeError, ValueError):  # what was put in does not fit any more, as a word in the place of a number
         return str(record.msg)
 
 
-def _kept(args: Any, words: bool) -> Any:
+def _kept(value: Any, words: bool) -> Any:
     """What is put into a message, with errors by their type, and with words only where they are our own."""
-    if isinstance(args, Mapping):
-        return {name: _kept_one(value, words) for name, value in args.items()}
-    return tuple(_kept_one(value, words) for value in args)
-
-
-def _kept_one(value: object, words: bool) -> object:
     if isinstance(value, BaseException):
         return type(value).__name__
     return value if words or _is_number(value) else HIDDEN
@@ -95,10 +93,5 @@ def _is_number(value: object) -> bool:
 
 def _warning(text: str) -> str:
     """Which warning it is and where, of what Python's warnings hand to the log."""
-    found = re.match(r"(?P<path>.*?):(?P<line>\d+): (?P<kind>\w+):", text)
-    return f"{found['kind']} at {Path(found['path']).name}:{found['line']}" if found else "a warning"
-
-
-def _places(trace: TracebackType | None) -> list[str]:
-    frames: Iterable[traceback.FrameSummary] = traceback.extract_tb(trace)[-FRAMES:]
-    return [f"{Path(frame.filename).name}:{frame.lineno} {frame.name}" for frame in frames]
+    match = re.match(r"(?P<path>.*?):(?P<line>\d+): (?P<kind>\w+):", text)
+    return f"{match['kind']} at {Path(match['path']).name}:{match['line']}" if match else "a warning"

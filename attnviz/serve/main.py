@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from attnviz.app import embedded_figure, language_choice, presenting
+from attnviz.app import presenting, share_menu
 from attnviz.app.links.link_state import follow, settle
 from attnviz.app.mends.reliances import log_what_is_gone
 from attnviz.app.widgets import say_refusals
@@ -15,7 +15,7 @@ from attnviz.base.words import set_language_source, speaking
 from attnviz.canvas.shared.registration import remember_page
 from attnviz.serve import navigation
 
-set_language_source(language_choice.asked)
+set_language_source(navigation.language_asked)
 
 MENU_WIDTH = 220  #: pixels of the menu beside a page, where there is room for both; app.css keeps as much free
 
@@ -27,20 +27,18 @@ st.logo(Path(__file__).with_name("logo.svg"), size="large")
 
 log_what_is_gone()
 
-with speaking(language_choice.coming()):
+with speaking(navigation.language_arriving()):
     page = st.navigation(navigation.pages(), position="hidden")
 remember_page(page.url_path)
 entered = follow(page.url_path or "home")
 navigation.menu()
-with st.sidebar:
-    language_choice.control()
 presenting.begin()
-embedded_figure.begin()
+share_menu.begin_figures()
 say_refusals()
 page.run()
 if not page.url_path and not presenting.presenting():
     navigation.cards()
 presenting.end()
-embedded_figure.end()
+share_menu.end_figures()
 if entered:
     settle()

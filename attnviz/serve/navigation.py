@@ -1,4 +1,9 @@
-"""The menu, and the cards on the start page."""
+"""The menu with the language below it, and the cards on the start page.
+
+A visitor reads in the browser's language until another one is chosen, which then stays in every link: `lang=zh`. It
+changes words alone, never what a link shows. A browser that asks for any kind of Chinese gets the one that is here, in
+simplified characters.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +14,15 @@ from typing import Any
 
 import streamlit as st
 
-from attnviz.app.links.link_state import link_parameters
+from attnviz.app import presenting, widgets
+from attnviz.app.links.link_state import arriving, link_parameters, value
+from attnviz.app.mends.streamlit_adapter import browsers_language, run_of_this_thread
 from attnviz.app.page_entry import Page, file_of
-from attnviz.base.words import _, languages, tongue
+from attnviz.base.words import _, languages, spoken, tongue
 from attnviz.serve.page_table import PAGES
 
 ABREAST = 3  #: cards in a page of the start page, where there is room
+LANG = presenting.PAGE.one_of("lang", ("", *languages()), of_reader=True)  #: "": the browser's
 LINKS = "page_links"  #: where a session keeps the parameters of every page's link, as of this run
 
 
@@ -41,8 +49,20 @@ def _made(_language: str) -> Mapping[str, Any]:
     }
 
 
+def language_asked() -> str | None:
+    """The language asked for, at any moment; None outside of a visitor's run."""
+    if run_of_this_thread() is None:
+        return None
+    return value(LANG) or browsers_language()
+
+
+def language_arriving() -> str | None:
+    """The same before the link of this run is read, for the names of the pages, which are needed by then."""
+    return arriving(LANG) or st.context.locale
+
+
 def menu() -> None:
-    """Draw the pages in the sidebar. Each link opens its page as it was left, in this tab or in a new one."""
+    """Draw the pages in the sidebar, and the languages below. Each link opens its page as it was left, in any tab."""
     st.session_state[LINKS] = {page.name: link_parameters(page.name) for page in PAGES}  # packed once a run
     with st.sidebar:
         for at, group in enumerate(dict.fromkeys(page.group for page in PAGES)):
@@ -51,6 +71,9 @@ def menu() -> None:
                 for page in PAGES:
                     if page.group == group:
                         _link(page, _(page.title))
+        # each language by its own name, so that one is found in a page that one cannot read
+        own = spoken(st.context.locale)
+        widgets.one_of(LANG, _("Language"), languages(), usual=own, label_visibility="collapsed")
 
 
 def cards() -> None:

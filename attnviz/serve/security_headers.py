@@ -9,19 +9,19 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from functools import cache
-from html.parser import HTMLParser
-from pathlib import Path
 
-import streamlit
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from attnviz.app.mends.streamlit_adapter import FRONTEND
 from attnviz.base.message import Problem
 from attnviz.canvas.shared.registration import served_by_address
 from attnviz.models import settings
 
-INDEX = Path(streamlit.__file__).parent / "static" / "index.html"
+INDEX = FRONTEND / "index.html"
+_INLINE_SCRIPT = re.compile(r"<script\b(?![^>]*\bsrc\b)[^>]*>(.*?)</script>", re.DOTALL | re.IGNORECASE)
 
 
 class SecurityHeaders:
@@ -82,29 +82,6 @@ def policy(hashes: list[str], by_address: bool, embed: str | tuple[str, ...]) ->
 
 
 def inline_script_hashes(page: str) -> list[str]:
-    """The hashes by which a policy allows the scripts that stand inside `page`."""
-    finder = _InlineScripts()
-    finder.feed(page)
-    digests = (hashlib.sha256(script.encode()).digest() for script in finder.scripts)
+    """The hashes by which a policy allows the scripts that stand inside `page`; those with an address have none."""
+    digests = (hashlib.sha256(script.encode()).digest() for script in _INLINE_SCRIPT.findall(page))
     return [f"sha256-{base64.b64encode(digest).decode()}" for digest in digests]
-
-
-class _InlineScripts(HTMLParser):
-    """Collects the text of every script that has no address."""
-
-    def __init__(self) -> None:
-        super().__init__(convert_charrefs=False)
-        self.scripts: list[str] = []
-        self._inside = False
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self._inside = tag == "script" and not any(name == "src" for name, _ in attrs)
-        if self._inside:
-            self.scripts.append("")
-
-    def handle_endtag(self, tag: str) -> None:
-        self._inside = False
-
-    def handle_data(self, data: str) -> None:
-        if self._inside:
-            self.scripts[-1] += data

@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import gc
 import importlib
+import ipaddress
 import logging
 import os
-from collections.abc import AsyncIterator
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -20,11 +22,10 @@ from starlette.responses import FileResponse, Response
 from starlette.routing import Route
 
 from attnviz.app import show
-from attnviz.app.mends.whole_callbacks import mend_callbacks
+from attnviz.app.mends import whole_callbacks
 from attnviz.canvas.head import ahead, sentence_heads
 from attnviz.figures.export import PLOTLY_JS
-from attnviz.serve import compressed_files, index_page, link_preview, log_lines
-from attnviz.serve.address import announcement
+from attnviz.serve import compressed_files, index_page, log_lines
 from attnviz.serve.page_table import PAGES
 from attnviz.serve.security_headers import SecurityHeaders
 from attnviz.serve.watching import Watching, health, metrics
@@ -38,6 +39,7 @@ WHOLE = ("pandas", "pyarrow", *(page.draw for page in PAGES))
 for name in WHOLE:
     importlib.import_module(name)
 
+SHARE = "--server.address 0.0.0.0"
 MAIN = Path(__file__).with_name("main.py")
 EARLY_SCRIPT = Path(__file__).with_name("before_streamlit.js")
 
@@ -58,7 +60,7 @@ def warm() -> None:
     attend(x, x, x)
     ready = availability(landing.MODEL).ready
     if ready:
-        model_cache.preload(landing.MODEL)
+        model_cache.load_in_background(landing.MODEL).result()
         model_cache.shared().engine.expect(landing.MODEL)  # on Ray this connects; here the model is loaded
     chart = attnviz.figures.heatmap.matrix(np.eye(2), ["a", "b"], ["a", "b"])
     chart.to_json()  # Plotly reads the rules of its parts as it first draws and tells them
@@ -88,56 +90,81 @@ def _warm_or_say_why() -> None:
         log.exception("warming up failed; the app goes on without")
 
 
-async def plotly_js(_request: Request) -> FileResponse:
-    """The copy of plotly.js inside the Python package: exports draw with it, offline."""
-    return FileResponse(PLOTLY_JS, media_type="text/javascript", headers={"Cache-Control": "public, max-age=86400"})
+def _file(path: Path, media_type: str, cache: str) -> Callable[[Request], Awaitable[Response]]:
+    """Sends one file."""
 
+    async def answer(_request: Request) -> Response:
+        return FileResponse(path, media_type=media_type, headers={"Cache-Control": cache})
 
-async def before_streamlit(_request: Request) -> FileResponse:
-    """The script that runs before Streamlit's own."""
-    return FileResponse(EARLY_SCRIPT, media_type="text/javascript", headers={"Cache-Control": "no-cache"})
-
-
-async def preview(_request: Request) -> FileResponse:
-    """The picture that a link shows before it is opened."""
-    return FileResponse(
-        link_preview.PICTURE, media_type="image/png", headers={"Cache-Control": "public, max-age=86400"}
-    )
+    return answer
 
 
 def head(request: Request) -> Response:
     """A head that a page offered, fetched by its canvas as soon as it is pointed at. Runs in a thread."""
     place = request.path_params
-    blob = ahead.answer(place["token"], place["layer"], place["head"])
-    if blob is None:
-        return Response(status_code=404)
-    return Response(blob, media_type="application/octet-stream", headers={"Cache-Control": "no-store"})
+    return _blob(ahead.answer(place["token"], place["layer"], place["head"]), "no-store")
 
 
 def heads(request: Request) -> Response:
     """All heads of a sentence that is still in memory. Runs in a thread, and no model: strangers cannot make work."""
-    blob = sentence_heads.answer(request.path_params["token"])
+    return _blob(sentence_heads.answer(request.path_params["token"]), "public, max-age=86400, immutable")
+
+
+def _blob(blob: bytes | None, cache: str) -> Response:
     if blob is None:
         return Response(status_code=404, headers={"Cache-Control": "no-store"})
-    kept = {"Cache-Control": "public, max-age=86400, immutable"}
-    return Response(blob, media_type="application/octet-stream", headers=kept)
+    return Response(blob, media_type="application/octet-stream", headers={"Cache-Control": cache})
 
 
 def routes(base_path: str = "") -> list[Route]:
     """Our own routes; Streamlit puts its base path before its own routes only."""
-    root = f"/{base_path.strip('/')}".rstrip("/")
-    return [
-        Route(f"{root}/{ahead.PREFIX}/{{token}}/{{layer:int}}.{{head:int}}", head),
-        Route(f"{root}/{sentence_heads.PREFIX}/{{token}}", heads),
-        Route(f"{root}/{show.PLOTLY_ROUTE}", plotly_js),
-        Route(f"{root}/{index_page.EARLY_ROUTE}", before_streamlit),
-        Route(f"{root}/{link_preview.ROUTE}", preview),
-        Route(f"{root}/attnviz/health", health),
-        Route(f"{root}/attnviz/metrics", metrics),
-    ]
+    root, day = f"/{base_path.strip('/')}".rstrip("/"), "public, max-age=86400"
+    endpoints: dict[str, Any] = {
+        f"{ahead.PREFIX}/{{token}}/{{layer:int}}.{{head:int}}": head,
+        f"{sentence_heads.PREFIX}/{{token}}": heads,
+        show.PLOTLY_ROUTE: _file(PLOTLY_JS, "text/javascript", day),  # exports draw with it, offline
+        index_page.EARLY_ROUTE: _file(EARLY_SCRIPT, "text/javascript", "no-cache"),
+        index_page.PREVIEW_ROUTE: _file(index_page.PREVIEW, "image/png", day),
+        "attnviz/health": health,
+        "attnviz/metrics": metrics,
+    }
+    return [Route(f"{root}/{path}", endpoint) for path, endpoint in endpoints.items()]
 
 
-mend_callbacks()
+def announcement(listens_on: str | None, port: int, hosted: bool) -> str:
+    """Where to open the app, and who can; for a server that only answers this machine, how to open it to others."""
+    if not is_local(listens_on):
+        return f"attnviz is at http://{own_address()}:{port} for everyone who can reach this machine"
+    here = f"attnviz is at http://localhost:{port}, for this machine only"
+    if hosted:
+        return f"{here}, though ATTNVIZ_HOSTED is set: for visitors without a proxy in front, start it with {SHARE}"
+    return f"{here}; to share it in a room, start it with {SHARE}: http://{own_address()}:{port}"
+
+
+def is_local(address: str | None) -> bool:
+    """Whether a server on this address answers this machine only. None is Streamlit's default: every address."""
+    if address == "localhost":
+        return True
+    try:
+        return address is not None and ipaddress.ip_address(address).is_loopback
+    except ValueError:  # a host name, not an IP address
+        return False
+
+
+def own_address() -> str:
+    """This machine's address on its network, or "localhost" without one. Nothing is sent to find it out."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(
+                ("192.0.2.1", 9)
+            )  # an address reserved for documentation; connecting a datagram socket only chooses the network interface
+        except OSError:
+            return "localhost"
+        return str(probe.getsockname()[0])
+
+
+if whole_callbacks.has_what_it_needs():
+    whole_callbacks.mend()
 ROUTES = routes(st.get_option("server.baseUrlPath"))
 MIDDLEWARE = [
     Middleware(Watching),

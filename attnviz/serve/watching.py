@@ -11,18 +11,16 @@ import logging
 import time
 from collections.abc import Callable, Iterable
 
-from google.protobuf.message import DecodeError
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from streamlit.proto.BackMsg_pb2 import BackMsg
-from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from attnviz.app.cache import model_cache
 from attnviz.app.cache.kept_charts import CHARTS
+from attnviz.app.mends import run_messages
 
 log = logging.getLogger("attnviz.answers")
 
@@ -48,10 +46,7 @@ class CountErrors(logging.Handler):
             FAILURES.inc()
 
 
-logging.getLogger("streamlit.error_util").addHandler(CountErrors())
-
-LONGEST_END = 400  # bytes; the message that ends a run is shorter, and longer ones are not read
-ENDS = (ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY)
+logging.getLogger(run_messages.ERRORS).addHandler(CountErrors())
 
 
 class Caches(Collector):
@@ -61,15 +56,15 @@ class Caches(Collector):
         here = model_cache.shared()
         held = GaugeMetricFamily("attnviz_cache_bytes", "Bytes held", labels=["cache"])
         limit = GaugeMetricFamily("attnviz_cache_limit_bytes", "Bytes that may be held", labels=["cache"])
-        asked = CounterMetricFamily("attnviz_cache_requests", "Requests", labels=["cache", "found"])
+        requests = CounterMetricFamily("attnviz_cache_requests", "Requests", labels=["cache", "found"])
         caches = {name: getattr(here, name) for name in ("models", "runs", "reruns", "results")}
         for name, cache in (caches | {"charts": CHARTS}).items():
             held.add_metric([name], cache.weight)
             limit.add_metric([name], cache.limit)
-            asked.add_metric([name, "yes"], cache.hits)
-            asked.add_metric([name, "no"], cache.misses)
+            requests.add_metric([name, "yes"], cache.hits)
+            requests.add_metric([name, "no"], cache.misses)
         waiting = GaugeMetricFamily("attnviz_waiting_passes", "Passes that wait for a model", value=here.line.waiting)
-        return held, limit, asked, waiting
+        return held, limit, requests, waiting
 
 
 REGISTRY.register(Caches())
@@ -81,58 +76,43 @@ class Watching:
     def __init__(self, app: ASGIApp, clock: Callable[[], float] = time.monotonic) -> None:
         self.app = app
         self.clock = clock
+        self.times = run_messages.has_what_it_needs()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "websocket":
             await self.app(scope, receive, send)
             return
-        asked: float | None = None
+        began: float | None = None  #: when the run that is under way was asked for
 
-        async def heard() -> Message:
-            nonlocal asked
+        async def timed_receive() -> Message:
+            nonlocal began
             message = await receive()
-            if message["type"] == "websocket.receive" and _asks_for_a_run(message.get("bytes")):
-                asked = self.clock()
+            data = message.get("bytes") if self.times and message["type"] == "websocket.receive" else None
+            if data and run_messages.asks_for_a_run(data):
+                began = self.clock()
             return message
 
-        async def told(message: Message) -> None:
-            nonlocal asked
+        async def timed_send(message: Message) -> None:
+            nonlocal began
             await send(message)
-            end = _end_of_run(message.get("bytes")) if message["type"] == "websocket.send" else None
-            if asked is None or end is None:
+            if began is None or message["type"] != "websocket.send":
                 return
-            if end in ENDS:
-                taken = self.clock() - asked
+            end = run_messages.end_of_run(message.get("bytes") or b"")
+            if end in run_messages.ANSWERED:
+                taken = self.clock() - began
                 ANSWERS.observe(taken)
                 log.info("answered", extra={"milliseconds": round(taken * 1000)})
-            if end != ForwardMsg.FINISHED_EARLY_FOR_RERUN:
-                asked = None
+            if end not in (None, run_messages.FOR_ANOTHER):
+                began = None
 
         OPENS.inc()
         VISITORS.inc()
         log.info("a visitor came")
         try:
-            await self.app(scope, heard, told)
+            await self.app(scope, timed_receive, timed_send)
         finally:
             VISITORS.dec()
             log.info("a visitor left")
-
-
-def _asks_for_a_run(data: bytes | None) -> bool:
-    if not data:
-        return False
-    try:
-        return BackMsg.FromString(data).WhichOneof("type") == "rerun_script"
-    except DecodeError:  # not a message at all: Streamlit answers it
-        return False
-
-
-def _end_of_run(data: bytes | None) -> int | None:
-    """How a run ended, if this message says so."""
-    if not data or len(data) > LONGEST_END:
-        return None
-    message = ForwardMsg.FromString(data)
-    return message.script_finished if message.WhichOneof("type") == "script_finished" else None
 
 
 async def health(_request: Request) -> JSONResponse:

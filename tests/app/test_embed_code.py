@@ -4,7 +4,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from attnviz.app.links import page_address
+from attnviz.app.links import shared_view
 from attnviz.app.share_menu import embed_code, who_may_embed
 
 PUBLIC = "https://attention.example/explore"
@@ -61,5 +61,5 @@ def test_who_may_embed_is_said_as_the_server_is_set(monkeypatch):
     ],
 )
 def test_an_address_of_this_machine_or_network_stays_out_of_captions(monkeypatch, address, leaves):
-    monkeypatch.setattr(page_address, "address", lambda longest: address)
-    assert page_address.public_address() == (address if leaves else None)
+    monkeypatch.setattr(shared_view, "address", lambda longest: address)
+    assert shared_view.public_address() == (address if leaves else None)

@@ -69,7 +69,7 @@ def test_a_chart_without_a_caption_of_its_own_leaves_with_the_sentence_under_it(
 ) -> None:
     app = AppTest.from_function(drawn, kwargs={"words": words, "caption": caption}).run()
     assert not app.exception
-    assert app.session_state["gathering"].found.caption == said
+    assert app.session_state["gathering"].figure.caption == said
 
 
 def untitled(axes: bool, called: str) -> None:
@@ -97,4 +97,4 @@ def untitled(axes: bool, called: str) -> None:
 def test_no_chart_leaves_without_a_title(axes: bool, called: str, title: str) -> None:
     app = AppTest.from_function(untitled, kwargs={"axes": axes, "called": called}).run()
     assert not app.exception
-    assert app.session_state["gathering"].found.title == title
+    assert app.session_state["gathering"].figure.title == title

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from attnviz.base import raw_scores
 from attnviz.base.raw_scores import RawHead
+from scripts.browser_cases import decoded
 
 AT_THE_MODELS_SCALE, AT_TEN_TIMES = 2e-4, 2e-3
 
@@ -42,7 +43,7 @@ def furthest(sent: np.ndarray, read: np.ndarray, allowed: np.ndarray, scale: flo
 def test_no_weight_is_off_by_more_than_is_promised(seed, shape, spread, offset, scale):
     rng = np.random.default_rng(seed)
     scores = (rng.normal(offset, spread, shape) * rng.choice([1.0, 10.0], shape)).astype(np.float32)
-    read = raw_scores.decoded(*raw_scores.pack([head(each, scale) for each in scores]))
+    read = decoded(*raw_scores.pack([head(each, scale) for each in scores]))
     for allowed in (np.ones(shape, bool), rng.random(shape) < 0.5, scores < scores.max(-1, keepdims=True)):
         rounding = 4 * np.spacing(np.abs(scores).max()) * abs(scale)  # float32 itself
         assert furthest(scores, read, allowed, scale) <= AT_THE_MODELS_SCALE + rounding
@@ -56,7 +57,7 @@ def test_the_promise_holds_where_16_bits_only_just_do(width):
     scores = np.array([[0.0, width * raw_scores.WIDEST, *(step * (30000 + np.linspace(0, 2, 41)))]])
     allowed = np.ones(scores.shape, bool)
     allowed[:, :2] = False
-    read = raw_scores.decoded(*raw_scores.pack([head(scores, 1.0)]))[0]
+    read = decoded(*raw_scores.pack([head(scores, 1.0)]))[0]
     sent = scores.astype(np.float32)
     assert furthest(sent, read, allowed, 1.0) <= AT_THE_MODELS_SCALE
     assert furthest(sent, read, allowed, 10.0) <= AT_TEN_TIMES
@@ -67,21 +68,21 @@ def test_a_row_wider_than_16_bits_can_tell_has_24():
     header, payload = raw_scores.pack([head(rows)])
     narrow = raw_scores.pack([head(rows / 5000)])[1]
     assert len(payload) == len(narrow) + 3
-    np.testing.assert_allclose(raw_scores.decoded(header, payload)[0], rows, atol=5000 / 2**24)
+    np.testing.assert_allclose(decoded(header, payload)[0], rows, atol=5000 / 2**24)
 
 
 @pytest.mark.parametrize("value", [123.456, -123.456, 0.0, 1e-30, -7e5])
 def test_equal_scores_come_back_equal(value):
     """Their lowest is rounded, so a row of them has a width all the same: that of the rounding."""
     rows = np.full((3, 4), value, np.float32)
-    read = raw_scores.decoded(*raw_scores.pack([head(rows)]))[0]
+    read = decoded(*raw_scores.pack([head(rows)]))[0]
     np.testing.assert_allclose(read, rows, rtol=1e-6)
     assert np.ptp(read) == 0
 
 
 def test_float32_comes_back_to_the_bit():
     rows = np.random.default_rng(1).normal(0, 50, (2, 5, 7)).astype(np.float32)
-    np.testing.assert_array_equal(raw_scores.decoded(*raw_scores.pack([head(each) for each in rows], 32)), rows)
+    np.testing.assert_array_equal(decoded(*raw_scores.pack([head(each) for each in rows], 32)), rows)
 
 
 def test_one_long_head_is_sent_as_its_q_and_k():

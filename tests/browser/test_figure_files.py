@@ -14,7 +14,7 @@ import pytest
 from PIL import Image
 from playwright.sync_api import expect
 
-from attnviz.serve.headless.page_run import Looks, app_link, figure_file, run_page
+from attnviz.serve.headless import Looks, app_link, figure_file, run_page
 from tests.browser.conftest import answered
 from tests.browser.saving import saved
 

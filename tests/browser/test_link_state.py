@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 import pytest
 from playwright.sync_api import expect
 
-from attnviz.app.links import link_pack
+from attnviz.app.links import link_reading
 from attnviz.app.links.choices import choices_of, parameters_of
 from attnviz.pages.build import choices as building_choices
 from attnviz.pages.explore import choices as explorer_choices
@@ -84,7 +84,7 @@ def link(page: Any) -> dict[str, str]:
 
 def meaning(said: dict[str, str]) -> dict[str, Any]:
     """A link with what its packed part holds."""
-    return {name: link_pack.unpack(text) if name == "c" else text for name, text in said.items()}
+    return {name: link_reading.unpack(text) if name == "c" else text for name, text in said.items()}
 
 
 def in_link(page: Any, **wanted: str) -> None:
@@ -280,7 +280,7 @@ MINILM, TOKENS = "minilm-l6", 11  # of both sentences together
 EVERYTHING = {
     "text": "One two three one two three", "model": MINILM, "second": "Two birds", "at": "2.4", "mask": "painted",
     "open_what_if": "true", "open_stages": "true", "scale": "none",
-    "c": link_pack.pack({"pins": {"t": [["q", 3], ["k", 1]], "c": [3, 1]}, "hide": [3], "quiet": ["0.1"],
+    "c": link_reading.pack({"pins": {"t": [["q", 3], ["k", 1]], "c": [3, 1]}, "hide": [3], "quiet": ["0.1"],
                          "stage": [3, 1], "mask": base64.b64encode(b"\xff" * -(-TOKENS * TOKENS // 8)).decode()}),
 }  # fmt: skip
 
@@ -320,7 +320,7 @@ def test_a_saved_view_holds_everything_and_opens_the_same_elsewhere(tab: Open, t
     file = save_view(page, tmp_path)
     held = json.loads(file.read_text("utf-8"))["choices"]
     assert {name: text for name, text in held.items() if name != "c"} == {n: t for n, t in shown.items() if n != "c"}
-    assert held["c"] == link_pack.unpack(shown["c"])
+    assert held["c"] == link_reading.unpack(shown["c"])
     assert set(held["c"]) == {"pins", "hide", "quiet", "stage", "mask"}
     other = tab("/masks")
     open_view(other, file)
@@ -468,7 +468,7 @@ def test_two_visitors_do_not_see_each_others_choices_and_a_reload_keeps_ones_own
     until(lambda: of_sentence(one, "Build").input_value() == SENTENCE)
 
 
-NONSENSE = ["1e999", "9" * 2000, "1eNrrZ", link_pack.pack([[[[{"t": [["q"]]}]]]]), "<b>x</b>"]
+NONSENSE = ["1e999", "9" * 2000, "1eNrrZ", link_reading.pack([[[[{"t": [["q"]]}]]]]), "<b>x</b>"]
 
 
 @pytest.mark.slow

@@ -7,7 +7,7 @@ import torch
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from attnviz.base import raw_scores, words
+from attnviz.base import words
 from attnviz.base.raw_scores import RawHead
 from attnviz.canvas.head import ahead
 from attnviz.canvas.shared import packing
@@ -15,6 +15,7 @@ from attnviz.canvas.shared.blobs import head_blob
 from attnviz.canvas.shared.kinds import Head, HeadScene, Raw
 from attnviz.core.attention import attend
 from attnviz.serve.server import ROUTES
+from scripts.browser_cases import decoded
 
 TOKENS = ("a", "b", "c")
 SCENE = HeadScene(TOKENS, group="g")
@@ -62,7 +63,7 @@ def test_a_fetched_head_takes_fewer_bytes_and_its_weights_are_those_that_attend_
     assert len(fetched[1]) <= len(exact[1]) * (0.53 if n == 100 else 0.81 if n == 200 else 1)
     if n > 256:
         return
-    scores = torch.from_numpy(raw_scores.decoded(fetched[0]["raw"]["scores"], fetched[1])[0])
+    scores = torch.from_numpy(decoded(fetched[0]["raw"]["scores"], fetched[1])[0])
     one, mask = torch.eye(n)[None], torch.from_numpy(head.mask)
     for times, off in ((1, 2e-4), (10, 2e-3)):
         # scores as the queries of an identity: q.kT is then the scores themselves

@@ -6,11 +6,11 @@ import streamlit as st
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from attnviz.base import raw_scores
 from attnviz.base.raw_scores import RawHead
 from attnviz.canvas.head import sentence_heads
 from attnviz.canvas.shared import packing
 from attnviz.serve.server import routes
+from scripts.browser_cases import decoded
 
 
 @pytest.fixture(autouse=True)
@@ -51,7 +51,7 @@ def test_what_stands_there_is_every_head():
     found = sentence_heads.answer(token_of(sentence_heads.offer("x", blob)))
     header, payload = packing.unblob(found)
     assert (header["doc"], header["heads"]) == ("doc", [2, 4])
-    assert raw_scores.decoded(header["raw"], payload).shape == (6, 3, 4)
+    assert decoded(header["raw"], payload).shape == (6, 3, 4)
 
 
 def test_what_is_no_longer_in_memory_is_not_made_again():

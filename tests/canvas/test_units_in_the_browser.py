@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from attnviz.app import units
+from attnviz.base import units
 
 SOURCE = Path(__file__).parents[2] / "attnviz/canvas/shared/units.js"
 NODE = shutil.which("node")

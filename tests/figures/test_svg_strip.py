@@ -7,28 +7,26 @@ from xml.etree import ElementTree
 import pytest
 
 from attnviz.figures.picture import Picture, to_svg
-from attnviz.figures.svg_strip import StripBlock, StripPart, StripPicture
+from attnviz.figures.svg_strip import StripBlock, StripPart, StripPicture, StripWay
 from attnviz.figures.theme import PRIMARY
 
 SVG = "{http://www.w3.org/2000/svg}"
-PICTURE = StripPicture(
+INSIDE = StripBlock(
+    StripPart("Attention", ("q_proj 768 × 768", "k_proj 768 × 768"), 0.02, "2,362,368 parameters, 2%"),
+    StripPart("MLP", ("up 768 × 3,072",), 0.04, "4,722,432 parameters, 4%"),
+    StripPart("Norms", (), 0.0, "3,072 parameters, 0%"),
+)
+WAY = StripWay(
     before=[
         StripPart("Tokens", ("13 numbers",)),
         StripPart("Embedding", ("wte 50,257 × 768",), 0.3, "38,597,376 of it"),
     ],
     blocks=StripPart("12 blocks, one after the other", (), 0.6, "85,054,464 parameters, 60%"),
-    inside=StripBlock(
-        StripPart("Attention", ("q_proj 768 × 768", "k_proj 768 × 768"), 0.02, "2,362,368 parameters, 2%"),
-        StripPart("MLP", ("up 768 × 3,072",), 0.04, "4,722,432 parameters, 4%"),
-        StripPart("Norms", (), 0.0, "3,072 parameters, 0%"),
-    ),
+    inside=[INSIDE] * 12,
     after=[StripPart("Next token", ("the embedding’s own matrix once more",), 0.0, "0 parameters")],
-    layers=12,
-    heads=9,
-    at=(7, 5),
-    title="Where layer 7, head 5 sits",
-    inside_title="Inside the block of layer 7",
+    heads=[9] * 12,
 )
+PICTURE = StripPicture(WAY, (7, 5), "Where layer 7, head 5 sits", "Inside the block of layer 7")
 
 
 @pytest.fixture(scope="module", params=["white", "dark"])
@@ -49,7 +47,7 @@ def test_it_is_a_picture_with_a_title():
 def test_every_name_shape_and_count_is_text(drawn):
     root, _colour = drawn
     said = [each.text for each in root.iter(f"{SVG}text")]
-    for part in (*PICTURE.before, PICTURE.blocks, PICTURE.inside.attention, PICTURE.inside.mlp, *PICTURE.after):
+    for part in (*WAY.before, WAY.blocks, INSIDE.attention, INSIDE.mlp, *WAY.after):
         for text in (part.title, *part.lines, *([part.said] if part.said else [])):
             assert text in said
     assert said.count("→") == 4, "norms stand beside the way"

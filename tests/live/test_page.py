@@ -12,12 +12,12 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from attnviz.base import raw_scores
 from attnviz.base.packed import unblob
 from attnviz.base.raw_scores import RawHead
 from attnviz.live import LiveView, page
 from attnviz.runs.model_run import Request, run_model
 from attnviz.runs.raw_heads import raw_heads
+from scripts.browser_cases import decoded
 from tests.models.conftest import smollm2
 
 __all__ = ["smollm2"]
@@ -58,7 +58,7 @@ def view(**more: object) -> LiveView:
 
 def scores_in(text: str) -> tuple[dict[str, object], np.ndarray]:
     header, payload = unblob(zlib.decompress(base64.b64decode(Elements(text).text_of("attnviz-heads"))))
-    return header, raw_scores.decoded(header["raw"], payload)
+    return header, decoded(header["raw"], payload)
 
 
 def softmax(scores: np.ndarray, mask: np.ndarray, scale: float) -> np.ndarray:

@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 from google.protobuf.json_format import MessageToDict
 
-from attnviz.app.language_choice import LANG
 from attnviz.app.links.choices import choices_of
 from attnviz.base.packed import unblob
 from attnviz.base.words import LOCALE_DIR
 from attnviz.models.catalogue import CATALOGUE, EXAMPLES
 from attnviz.pages.lessons.panels.all_lessons import LESSONS
+from attnviz.serve.navigation import LANG
 from attnviz.serve.page_table import PAGES
 from scripts import languages
 from scripts.translation_faults import HALF_WIDTH

@@ -47,7 +47,7 @@ def watched(stops: list[Stop]) -> Iterator[list[Stop]]:
 
 def test_a_sentence_passes_the_stops_in_the_order_of_the_document(visit):
     stops = documented_stops()
-    model_cache.preload("smollm2-135m")
+    model_cache.load_in_background("smollm2-135m").result()
     with watched(stops) as met:
         page = visit("explore", text="A sentence that nobody has typed before")
     assert not page.exception

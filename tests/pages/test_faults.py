@@ -281,14 +281,14 @@ def test_a_place_in_line_is_read_and_a_turn_begins_by_itself(visit, fresh, mine,
             began.set()
             assert end.wait(60)
 
-    real = waiting_line._Said.now
+    real = waiting_line._Notice.show
 
     def now(self, sentence):
         real(self, sentence)
         read.append(sentence)
         end.set()
 
-    monkeypatch.setattr(waiting_line._Said, "now", now)
+    monkeypatch.setattr(waiting_line._Notice, "show", now)
     thread = threading.Thread(target=another, daemon=True)
     thread.start()
     assert began.wait(10)

@@ -31,7 +31,7 @@ def test_every_chart_of_a_page_is_called_by_what_it_shows_and_no_two_alike(visit
 def test_a_chart_is_called_by_its_title_else_by_its_axes_and_then_by_its_sentence():
     curve = KindCurve("attention", "Attention", np.array([1, 2, 3]), np.array([1, 4, 9]))
     titled = figures.over([curve], "FLOPs of one layer", "tokens n")
-    said = show.heard(titled, "At n = 2 it is **4** &#40;more&#41;.")
+    said = show.alternative_text(titled, "At n = 2 it is **4** &#40;more&#41;.")
     assert said.startswith("FLOPs of one layer")
     assert said.endswith("At n = 2 it is 4 (more).")
-    assert show.heard(titled, None) in said
+    assert show.alternative_text(titled, None) in said

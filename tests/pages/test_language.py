@@ -152,15 +152,15 @@ def test_each_page_with_kept_links_crosses():
 def opens_a_view() -> None:
     import streamlit as st
 
-    from attnviz.app.language_choice import LANG
-    from attnviz.app.links import link_state, saved_views
+    from attnviz.app.links import link_state, shared_view
     from attnviz.serve import page_table  # noqa: F401
+    from attnviz.serve.navigation import LANG
 
     if link_state.follow("masks"):
         link_state.settle()
     if "open" in st.session_state:
-        saved_views.open_view(st.session_state.pop("open"))
-    st.session_state["lang"], st.session_state["view"] = link_state.value(LANG), saved_views.save()
+        shared_view.open_view(st.session_state.pop("open"))
+    st.session_state["lang"], st.session_state["view"] = link_state.value(LANG), shared_view.save()
 
 
 @pytest.mark.parametrize("reader, author, then", [("zh", "en", "zh"), ("zh", "", "zh"), ("", "zh", "zh"), ("", "", "")])

@@ -15,6 +15,7 @@ from attnviz.core.attention import attend
 from attnviz.models.capture import capture
 from attnviz.runs.model_run import Request, Stack, run_model
 from attnviz.runs.raw_heads import RawHead, raw_head, raw_heads
+from scripts.browser_cases import decoded
 from tests.models import tiny
 
 
@@ -113,7 +114,7 @@ def test_all_heads_fit_what_they_may_cost(smollm2, count, most, in_text):
     assert len(packed) < most
     if in_text is not None:
         assert len(base64.b64encode(packed)) < in_text
-    off = raw_scores.decoded(header, payload)
+    off = decoded(header, payload)
     for head, read in zip(heads, off, strict=True):
         again = RawHead(read, head.mask, head.scale, head.width)
         for mask in (head.mask, np.ones_like(head.mask), np.eye(count, dtype=bool) | (np.arange(count) > 0)):

@@ -1,10 +1,127 @@
-"""What the server imports before anybody can come."""
+"""What the server imports before anybody can come; that it answers only this machine unless it is told otherwise."""
 
+from __future__ import annotations
+
+import os
+import re
+import socket
 import subprocess
 import sys
+import tomllib
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
 
 from attnviz.serve import page_table, server
-from tests.browser.conftest import ROOT
+from attnviz.serve.server import announcement, is_local, own_address
+
+ROOT = Path(__file__).parents[2]
+OTHER = "127.0.0.2"  # this machine too, but a server on 127.0.0.1 does not answer there: a stand-in for another machine
+
+
+class Started:
+    """A running `streamlit run app.py`, started as by hand."""
+
+    def __init__(self, **variables: str) -> None:
+        with socket.socket() as probe:
+            probe.bind(("", 0))
+            self.port = probe.getsockname()[1]
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(self.port)],
+            cwd=ROOT,
+            env=os.environ | variables,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        self.said = ""
+
+    def wait(self) -> None:
+        """Wait for the line with its address, which the server logs just before it answers requests."""
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            self.said += line
+            if "attnviz is at" in line:
+                return
+        raise AssertionError(f"it did not start:\n{self.said}")
+
+    def answers(self, address: str) -> bool:
+        try:
+            url = f"http://{address}:{self.port}/attnviz/health"
+            return bool(urllib.request.urlopen(url, timeout=60).status == 200)
+        except OSError:
+            return False
+
+
+@pytest.fixture(scope="module")
+def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Started]]:
+    """A plain and a hosted server, started together, with an empty cache folder so that neither loads a model."""
+    empty = str(tmp_path_factory.mktemp("cache"))
+    found = {
+        "plain": Started(ATTNVIZ_CACHE=empty),
+        "hosted": Started(ATTNVIZ_CACHE=empty, ATTNVIZ_HOSTED="1", STREAMLIT_SERVER_ADDRESS="0.0.0.0"),
+    }
+    try:
+        for server in found.values():
+            server.wait()
+        yield found
+    finally:
+        for server in found.values():
+            server.process.kill()
+            server.process.wait()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="127.0.0.2 is this machine on Linux only")
+def test_a_plain_start_answers_this_machine_only_and_says_how_to_share_it(servers: dict[str, Started]):
+    plain = servers["plain"]
+    assert plain.answers("127.0.0.1")
+    assert plain.answers("localhost")
+    assert not plain.answers(OTHER)
+    assert own_address() in ("localhost", "127.0.0.1") or not plain.answers(own_address())
+    assert f"http://localhost:{plain.port}, for this machine only; to share it in a room" in plain.said
+    assert "--server.address 0.0.0.0" in plain.said
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="127.0.0.2 is this machine on Linux only")
+def test_a_hosted_demo_with_an_open_address_answers_everyone(servers: dict[str, Started]):
+    hosted = servers["hosted"]
+    assert hosted.answers("127.0.0.1")
+    assert hosted.answers(OTHER)
+    assert hosted.answers(own_address())
+    assert f"http://{own_address()}:{hosted.port} for everyone" in hosted.said
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1", "127.0.0.2", "localhost", "::1"])
+def test_an_address_is_local_when_only_this_machine_reaches_it(address: str):
+    assert is_local(address)
+
+
+@pytest.mark.parametrize("address", ["0.0.0.0", "::", None, "192.168.1.7", "demo.example"])
+def test_any_other_address_is_open_to_others(address: str | None):
+    assert not is_local(address)
+
+
+def test_the_line_that_is_logged_at_the_start():
+    assert announcement("127.0.0.1", 8501, hosted=False).startswith(
+        "attnviz is at http://localhost:8501, for this machine only; to share it in a room"
+    )
+    assert "though ATTNVIZ_HOSTED is set" in announcement("127.0.0.1", 8501, hosted=True)
+    assert "for this machine only" not in announcement("0.0.0.0", 8501, hosted=False)
+
+
+def test_files_are_watched_by_make_dev_and_not_otherwise():
+    settings = tomllib.loads((ROOT / ".streamlit/config.toml").read_text("utf-8"))
+    assert settings["server"]["fileWatcherType"] == "none"
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    dev, run = (re.search(rf"^{rule}:.*\n((?:\t.*\n)+)", makefile, re.M)[1] for rule in ("dev", "run"))
+    assert "--server.fileWatcherType auto" in dev
+    assert "--server.runOnSave true" in dev
+    assert "fileWatcherType" not in run
+
 
 #: One visitor's thread is held in the middle of pandas, as Streamlit would import it, while another draws a chart.
 DRAWN_MEANWHILE = """

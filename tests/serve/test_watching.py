@@ -12,6 +12,7 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.routing import Route, WebSocketRoute
 from starlette.testclient import TestClient
+from streamlit.proto import BackMsg_pb2
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
@@ -117,6 +118,15 @@ def test_a_run_that_another_replaced_is_no_answer(client):
 def test_nonsense_on_the_socket_is_left_to_streamlit(client):
     with client.websocket_connect("/stream") as socket:
         turn(client, socket, b"\xff\xff\xff", ended(ForwardMsg.FINISHED_SUCCESSFULLY), 0)
+
+
+def test_where_streamlit_has_another_protocol_nothing_is_timed_and_all_goes_on(client, monkeypatch):
+    monkeypatch.delattr(BackMsg_pb2, "BackMsg")
+    before = read(client)
+    with client.websocket_connect("/stream") as socket:
+        turn(client, socket, asked(), ended(ForwardMsg.FINISHED_SUCCESSFULLY), 0)
+        assert read(client)["attnviz_opens_total"] == before["attnviz_opens_total"] + 1
+    assert read(client)["attnviz_answer_seconds_count"] == before["attnviz_answer_seconds_count"]
 
 
 def test_the_caches_say_what_they_hold_and_how_often_it_was_there(client, monkeypatch):

@@ -142,10 +142,8 @@ class BoundedCache(Generic[T]):
         return value
 
     def _make_aside(self, key: Hashable, make: Callable[[], T], result: Future[T]) -> None:
-        try:
+        with contextlib.suppress(Exception):  # the future holds it, for those who wait
             self._make(key, make, result)
-        except Exception:
-            return  # the future holds it, for those who wait
 
     def _evict(self) -> list[T]:
         evicted = []

@@ -7,7 +7,7 @@ language are one object, which everybody draws and nobody may change.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from types import FunctionType
 from typing import Any, ParamSpec
@@ -35,16 +35,16 @@ def chart_of(make: Callable[P, Figure], *args: P.args, **kwargs: P.kwargs) -> Fi
         key = _key(make, args, kwargs)
     except _Unknown:
         return make(*args, **kwargs)
-    return CHARTS.get(key, lambda: _told_once(make(*args, **kwargs)))
+    return CHARTS.get(key, lambda: _final(make(*args, **kwargs)))
 
 
-def _told_once(fig: Figure) -> Figure:
-    """The chart, which from now on tells what the browser gets of it from memory: nobody changes it any more.
+def _final(fig: Figure) -> Figure:
+    """The chart, whose content for the browser is read from memory from now on: nobody changes it any more.
 
-    To tell it takes Plotly longer than all else that it takes to send a chart.
+    To collect that content takes Plotly longer than all else that it takes to send a chart.
     """
-    told = keep_room(fig).to_dict()
-    object.__setattr__(fig, "to_dict", lambda: dict(told))
+    content = keep_room(fig).to_dict()
+    object.__setattr__(fig, "to_dict", lambda: dict(content))
     return fig
 
 
@@ -55,39 +55,36 @@ def with_room(fig: Figure) -> Figure:
 
 def _key(make: Callable[..., Figure], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bytes:
     """The same for the same call only: of the function, the language, and all that it is given."""
-    said = hashlib.blake2b(digest_size=20)
-    _tell(said.update, (make.__module__, make.__qualname__, tongue(), args, kwargs))
-    return said.digest()
+    digest = hashlib.blake2b(digest_size=20)
+    for part in _spelled((make.__module__, make.__qualname__, tongue(), args, kwargs)):
+        digest.update(part)
+    return digest.digest()
 
 
-def _tell(hear: Callable[[bytes], None], value: Any) -> None:
-    """Spell a value out, each part with its kind and its length, so that no two values are spelled alike."""
+def _spelled(value: Any) -> Iterator[bytes]:
+    """A value spelled out, each part with its kind and its length, so that no two values are spelled alike."""
+    inner: Iterable[Any] = ()
     if isinstance(value, np.ndarray) and value.dtype != object:
-        hear(f"array {value.dtype.str} {value.shape}:".encode())
-        hear(np.ascontiguousarray(value).tobytes())
+        yield f"array {value.dtype.str} {value.shape}:".encode()
+        yield np.ascontiguousarray(value).tobytes()
     elif isinstance(value, _PLAIN):
-        spelled = repr(value).encode()
-        hear(f"{type(value).__name__} {len(spelled)}:".encode() + spelled)
+        text = repr(value).encode()
+        yield f"{type(value).__name__} {len(text)}:".encode() + text
     elif isinstance(value, Mapping):
-        hear(f"mapping {len(value)}:".encode())
-        for pair in value.items():
-            _tell(hear, pair)
+        yield f"mapping {len(value)}:".encode()
+        inner = value.items()
     elif isinstance(value, FunctionType) and value.__closure__ is None and "<" not in value.__qualname__:
-        hear(f"function {value.__module__}.{value.__qualname__}:".encode())
+        yield f"function {value.__module__}.{value.__qualname__}:".encode()
     elif is_dataclass(value) and not isinstance(value, type):
-        hear(f"{type(value).__qualname__}:".encode())
-        _tell(hear, [getattr(value, field.name) for field in fields(value)])
+        yield f"{type(value).__qualname__}:".encode()
+        inner = [[getattr(value, field.name) for field in fields(value)]]
     elif isinstance(value, Sequence | np.ndarray):
-        hear(f"sequence {len(value)}:".encode())
-        for each in value:
-            _tell(hear, each)
+        yield f"sequence {len(value)}:".encode()
+        inner = value
     else:
         raise _Unknown
+    for each in inner:
+        yield from _spelled(each)
 
 
-def _weight(fig: Figure) -> int:
-    """Bytes of a chart as the browser gets it."""
-    return len(fig.to_json())
-
-
-CHARTS: BoundedCache[Figure] = BoundedCache(LIMIT, _weight)
+CHARTS: BoundedCache[Figure] = BoundedCache(LIMIT, lambda fig: len(fig.to_json()))  # bytes, as the browser gets it

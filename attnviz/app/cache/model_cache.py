@@ -14,7 +14,7 @@ from concurrent.futures import Future, wait
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import streamlit as st
 
@@ -50,7 +50,7 @@ class Shared:
     """The caches and the line, which live as long as the process."""
 
     models: BoundedCache[LoadedModel] = field(
-        default_factory=lambda: BoundedCache(MODELS_LIMIT, _model_bytes, on_evict=_collect_evicted)
+        default_factory=lambda: BoundedCache(MODELS_LIMIT, _bytes_of_weights, on_evict=_collect_evicted)
     )
     runs: BoundedCache[ModelRun] = field(
         default_factory=lambda: BoundedCache(limit("runs"), held_bytes, give_back, wait_for_another)
@@ -60,7 +60,9 @@ class Shared:
     )
     results: BoundedCache[Any] = field(default_factory=lambda: BoundedCache(limit("results"), held_bytes))
     line: WaitingLine = field(default_factory=lambda: WaitingLine(*passes_at_once()))
-    long_line: WaitingLine = field(default_factory=lambda: _one_fewer(*passes_at_once()))
+    long_line: WaitingLine = field(
+        default_factory=lambda: WaitingLine(max(1, passes_at_once()[0] - 1), passes_at_once()[1])
+    )
     steps: dict[str, tuple[float, Message]] = field(default_factory=dict)  #: how far each model has been loaded
 
     @cached_property
@@ -90,10 +92,6 @@ def part_of_long_work() -> Iterator[None]:
         yield
 
 
-def _one_fewer(at_once: int, longest: int) -> WaitingLine:
-    return WaitingLine(max(1, at_once - 1), longest)
-
-
 def model(name: str) -> LoadedModel:
     """A loaded model. A visitor who asks while it is being loaded sees a progress bar."""
     loading = load_in_background(name)
@@ -104,26 +102,19 @@ def model(name: str) -> LoadedModel:
 
 def model_of(run: ModelRun) -> LoadedModel:
     """The model that made a run, to run it again; a Problem where its files were overwritten since."""
-    name, made_by = run.request.model, run.request.version
-    found = shared().models.find((name, made_by))
-    if found is not None:
-        return found
-    if version(name) == made_by:
-        found = model(name)
-    if found is None or found.version != made_by:
+    request = run.request
+    loaded = shared().models.find(_key(request))
+    if loaded is None and version(request.model) == request.version:
+        loaded = model(request.model)
+    if loaded is None or loaded.version != request.version:
         raise _overwritten(run.name)
-    return found
+    return loaded
 
 
 def load_in_background(name: str) -> Future[LoadedModel]:
     """Load in the background, unless the model is here as it is on the disk; errors surface at the next request."""
     now = version(name)
     return shared().models.begin((name, now), lambda: _loaded(name, now))
-
-
-def preload(name: str) -> None:
-    """Load a model before anyone asks, and wait for it."""
-    load_in_background(name).result()
 
 
 def model_run(request: Request) -> ModelRun:
@@ -146,19 +137,18 @@ def has_run(request: Request) -> bool:
 
 def remembered(request: Request) -> ModelRun:
     """A run that is still in memory; LookupError when it is not. Can be called from any thread."""
-    found = shared().runs.find(request)
-    if found is None:
+    run = shared().runs.find(request)
+    if run is None:
         raise LookupError(request)
-    return found
+    return run
 
 
 def cached(run: ModelRun, key: Hashable, make: Callable[[], T]) -> T:
     """A result computed from a run, once for all visitors. `make` must not ask these caches for anything."""
-    made: T = shared().results.get((run.request, key), make)
-    return made
+    return cast(T, shared().results.get((run.request, key), make))
 
 
-def found(run: ModelRun, key: Hashable) -> Any:
+def already_cached(run: ModelRun, key: Hashable) -> Any:
     """What `cached` keeps under this key, or None; nothing is made."""
     return shared().results.find((run.request, key))
 
@@ -190,8 +180,7 @@ def _run(request: Request) -> ModelRun:
 
 def _model_for(request: Request) -> LoadedModel:
     """The model of a request as it was when the request was made, waited for without a word."""
-    found = shared().models.find(_key(request))
-    loaded = load_in_background(request.model).result() if found is None else found
+    loaded = shared().models.find(_key(request)) or load_in_background(request.model).result()
     if loaded.version != request.version:
         raise _overwritten(loaded.entry.name)
     return loaded
@@ -203,15 +192,14 @@ def _watch(name: str, loading: Future[LoadedModel]) -> None:
     try:
         while not loading.done():
             share, message = shared().steps.get(name, NOT_BEGUN)
-            bar.progress(
-                min(1.0, max(0.0, share)), say(message)
-            )  # for a visitor who has left, Streamlit ends the run here
+            # for a visitor who has left, Streamlit ends the run here
+            bar.progress(min(1.0, max(0.0, share)), say(message))
             wait([loading], timeout=BETWEEN_LOOKS)
     finally:
         bar.empty()
 
 
-def _loaded(name: str, asked: str) -> LoadedModel:
+def _loaded(name: str, wanted: str) -> LoadedModel:
     steps = shared().steps
 
     def progress(share: float, message: Message) -> None:
@@ -221,7 +209,7 @@ def _loaded(name: str, asked: str) -> LoadedModel:
         loaded = load(name, progress)
     finally:
         steps.pop(name, None)
-    if loaded.version != asked:
+    if loaded.version != wanted:
         raise _overwritten(loaded.entry.name)
     gc.collect()
     gc.freeze()  # Streamlit collects garbage after every run, and need not go through a model's many objects each time
@@ -240,7 +228,7 @@ def _collect_evicted() -> None:
     give_back()
 
 
-def _model_bytes(loaded: LoadedModel) -> int:
+def _bytes_of_weights(loaded: LoadedModel) -> int:
     return sum(p.nbytes for p in loaded.model.parameters())
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from attnviz.app.mends.streamlit_adapter import in_a_run, leave_if_gone
+from attnviz.app.mends.streamlit_adapter import leave_if_gone, run_of_this_thread
 from attnviz.base.message import Problem
 from attnviz.base.words import _, ngettext
 
@@ -79,42 +79,40 @@ class WaitingLine:
 @contextmanager
 def turn_of(line: WaitingLine) -> Iterator[None]:
     """Inside the block it is this visitor's turn; until then his place in the line stands on the page."""
-    said = _Said()
-    with line.turn(lambda before: said.now(_place(before))):
-        said.nothing()
+    notice = _Notice()
+    with line.turn(lambda before: notice.show(_place(before))):
+        notice.clear()
         yield
 
 
 def wait_for_another(made: Future[Any]) -> None:
     """Wait until what another visitor asked for is made, or given up."""
-    said = _Said()
+    notice = _Notice()
     while not made.done():
         if not wait([made], BETWEEN_LOOKS).done:
-            said.now(_("Another visitor asked for the same just before; it is being computed."))
-    said.nothing()
+            notice.show(_("Another visitor asked for the same just before; it is being computed."))
+    notice.clear()
 
 
-class _Said:
+class _Notice:
     """One line on the page, written only when it changes; nowhere, where no page is being drawn."""
 
     def __init__(self) -> None:
-        self._where: DeltaGenerator | None = None
-        self._what = ""
+        self._place: DeltaGenerator | None = None
+        self._text = ""
 
-    def now(self, sentence: str) -> None:
-        if not in_a_run():
+    def show(self, text: str) -> None:
+        if run_of_this_thread() is None:
             return
         leave_if_gone()
-        if sentence == self._what:
-            return
-        if self._where is None:
-            self._where = st.empty()
-        self._where.info(sentence, icon="⏳")
-        self._what = sentence
+        if text != self._text:
+            self._place = st.empty() if self._place is None else self._place
+            self._place.info(text, icon="⏳")
+            self._text = text
 
-    def nothing(self) -> None:
-        if self._where is not None:
-            self._where.empty()
+    def clear(self) -> None:
+        if self._place is not None:
+            self._place.empty()
 
 
 def _place(before: int) -> str:

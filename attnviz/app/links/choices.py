@@ -15,7 +15,7 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic, Literal, TypeVar, cast
+from typing import Any, Generic, Literal, TypeVar
 
 T = TypeVar("T")
 Kind = Literal["id", "whole", "real", "flag", "text", "several", "canvas", "other"]
@@ -118,20 +118,16 @@ class PageChoices:
     def real(self, name: str, default: float, low: float, high: float) -> Choice[float]:
         """A finite number from `low` to `high`."""
         read = _number_reader(_real, low, high)
-        example = (default + high) / 2 if default < high else (default + low) / 2
-        example = float(f"{example:.3g}")
+        example = float(f"{(default + (high if default < high else low)) / 2:.3g}")
         return self.add(Choice(name, self.page, "real", default, read, _real_text, example, low=low, high=high))
 
     def flag(self, name: str, default: bool = False) -> Choice[bool]:
         """True or False."""
-        return self.add(
-            Choice(name, self.page, "flag", default, _flag, lambda on: "true" if on else "false", not default)
-        )
+        return self.add(Choice(name, self.page, "flag", default, _flag, _flag_text, not default))
 
     def flag_or_none(self, name: str) -> Choice[bool | None]:
         """True or False, or None where the visitor chose nothing and the page decides."""
-        write: Callable[[bool | None], str] = lambda on: "true" if on else "false"  # noqa: E731
-        return self.add(Choice(name, self.page, "flag", None, _flag, write, True))
+        return self.add(Choice(name, self.page, "flag", None, _flag, _flag_text, True))
 
     def text(self, name: str, default: str = "", *, longest: int, kept_as: str = "") -> Choice[str]:
         """Any text of at most `longest` characters."""
@@ -158,11 +154,7 @@ class PageChoices:
                 raise ValueError(text)
             return tuple(part for part in text.split(",") if part) or None
 
-        def write(ids: tuple[str, ...] | None) -> str:
-            return ",".join(ids or ())
-
-        example: tuple[str, ...] | None = ("1.0", "2.1")
-        return self.add(Choice(name, self.page, "several", None, read, write, example))
+        return self.add(Choice(name, self.page, "several", None, read, lambda ids: ",".join(ids or ()), ("1.0", "2.1")))
 
     def other(
         self, name: str, default: T, read: Callable[[str], T], write: Callable[[T], str], example: T
@@ -248,5 +240,8 @@ def _real_text(value: float) -> str:
 
 
 def _flag(text: Any) -> bool:
-    known = {"true": True, "false": False}
-    return known[cast(str, text).lower()]
+    return {"true": True, "false": False}[text.lower()]
+
+
+def _flag_text(on: bool | None) -> str:
+    return "true" if on else "false"

@@ -1,42 +1,208 @@
-"""What the parameters of a link to a page choose there, read before anybody opens it."""
+"""What the parameters of a link or a saved view choose on a page, and why some of it is not used, in sentences.
+
+A sentence names the parameter, the value and what is shown instead. What is on a canvas is JSON, which a link holds
+as one short text, compressed and versioned.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import base64
+import binascii
+import json
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from attnviz.app.links import link_pack
-from attnviz.app.links.choices import NONSENSE, Choice, choices_of, parameters_of
-from attnviz.base.message import Problem, Several
+from attnviz.app.links.choices import NONSENSE, Choice, Partly, choices_of, parameters_of
+from attnviz.base.message import Message, Problem, Several
+from attnviz.base.words import N_
+
+VERSION = "1"
+LONGEST = 6 * 1024  # characters; beyond it, proxies and chat programs cut links
+LARGEST_UNPACKED = 256 * 1024  # bytes; a link can come from anyone, and a small one can be made to unpack to gigabytes
+
+
+class Unreadable(Problem):
+    """A parameter of canvases, and so all that it holds, was cut or changed on the way."""
+
+
+def read(page: str, parameters: Mapping[str, Any]) -> Iterator[tuple[Choice[Any], Any, Any]]:
+    """Each choice that the parameters name, what they hold for it, and its value or else the error of reading it.
+
+    A canvas is packed text in a link, and JSON already in a saved view; `c=` says that nothing is on it.
+    """
+    for choice in choices_of(page):
+        held = parameters.get(choice.inside or choice.name)
+        if held is None or (choice.inside and held == ""):
+            continue
+        try:
+            if choice.inside:
+                held = _on_canvas(choice, held)
+            if held is not None:
+                yield choice, held, choice.read(held)
+        except NONSENSE as error:
+            yield choice, held, error
+
+
+def _on_canvas(choice: Choice[Any], held: Any) -> Any:
+    """What a canvas's parameter holds for one of its choices."""
+    try:
+        whole = unpack(held) if isinstance(held, str) else held
+    except Problem as problem:
+        raise Unreadable(problem.message.template, **problem.message.params) from problem
+    if not choice.short:
+        return whole
+    if not isinstance(whole, dict):
+        raise Unreadable("The value of {name} in the link cannot be read, so it is left out.", name=choice.inside)
+    return whole.get(choice.short)
 
 
 def chosen_by(page: str, parameters: Mapping[str, str]) -> dict[Choice[Any], Any]:
     """The values of the choices that the parameters name; a Problem names the first one that makes no sense."""
+    allowed = parameters_of(page)
     for name in parameters:
-        if name not in parameters_of(page):
+        if name not in allowed:
             raise Problem(
                 "“{name}” is no parameter of {page}; it has: {allowed}",
                 name=name,
                 page=page,
-                allowed=Several(parameters_of(page)),
+                allowed=Several(allowed),
             )
-    found = {}
-    for choice in choices_of(page):
-        text = parameters.get(choice.inside or choice.name)
-        if text is None or (choice.inside and not text):  # `c=`: nothing is on the canvas
-            continue
-        held: Any = link_pack.unpack(text) if choice.inside else text
-        if choice.short:
-            held = held.get(choice.short) if isinstance(held, dict) else None
-            if held is None:
-                continue
-        try:
-            found[choice] = choice.read(held)
-        except NONSENSE:
+    chosen = {}
+    for choice, held, value in read(page, parameters):
+        if isinstance(value, Unreadable):
+            raise value
+        if isinstance(value, Exception):
             raise Problem(
-                "“{value}” makes no sense as {name} of {page}",
-                value=str(held)[:60],
-                name=choice.name,
-                page=page,
-            ) from None
-    return found
+                "“{value}” makes no sense as {name} of {page}", value=str(held)[:60], name=choice.name, page=page
+            )
+        chosen[choice] = value
+    return chosen
+
+
+#: By what is allowed, and by whether the choice itself knows what is shown instead.
+_REASONS = {
+    ("whole", True): N_(
+        "The link asks for {name} = “{asked}”; it must be a whole number from {low} to {high}. "
+        "“{shown}” is shown instead."
+    ),
+    ("whole", False): N_(
+        "The link asks for {name} = “{asked}”; it must be a whole number from {low} to {high}. "
+        "The usual value is shown instead."
+    ),
+    ("real", True): N_(
+        "The link asks for {name} = “{asked}”; it must be a number from {low} to {high}. “{shown}” is shown instead."
+    ),
+    ("listed", True): N_(
+        "The link asks for {name} = “{asked}”; it must be one of: {allowed}. “{shown}” is shown instead."
+    ),
+    ("listed", False): N_(
+        "The link asks for {name} = “{asked}”; it must be one of: {allowed}. The usual choice is shown instead."
+    ),
+    ("unknown", True): N_(
+        "The link asks for {name} = “{asked}”, which does not exist here. “{shown}” is shown instead."
+    ),
+    ("unknown", False): N_(
+        "The link asks for {name} = “{asked}”, which does not exist here. The usual choice is shown instead."
+    ),
+}
+
+
+def not_here(choice: Choice[Any], asked: object, shown: object) -> Message:
+    """Only the page knows that there is no such layer, model or the like."""
+    return Message(
+        "“{asked}” does not exist here ({name} in the link). “{shown}” is shown instead.",
+        {"name": choice.name, "asked": str(asked)[:40], "shown": str(shown)},
+    )
+
+
+def too_high(choice: Choice[Any], asked: float, top: float) -> Message:
+    """The choice allows the number, but the page has no such layer, head or the like today."""
+    params: dict[str, object] = {"name": choice.name, "asked": f"{asked:,.9g}", "top": f"{top:,.9g}"}
+    return Message("The link asks for {name} = “{asked}”; here it goes up to {top}, which is shown instead.", params)
+
+
+def why_not(choice: Choice[Any], held: Any, error: Exception) -> Message:
+    """Why what a link holds for a choice is not used, or not all of it, by the error of reading it."""
+    if isinstance(error, Problem):
+        return error.message
+    if not isinstance(error, Partly):
+        return _no_such(choice, held)
+    if error.lost:
+        return left_out(choice, error.lost)
+    params: dict[str, object] = {"name": choice.name, "n": len(held), "most": choice.longest}
+    return Message("The text of {name} in the link has {n} characters; only the first {most} are used.", params)
+
+
+def _no_such(choice: Choice[Any], asked: object) -> Message:
+    """Names the parameter, the value that makes no sense, what is allowed, and what is shown instead."""
+    if choice.kind == "canvas":
+        return Message("The value of {name} in the link cannot be read, so it is left out.", {"name": choice.name})
+    usual = "" if choice.default is None else choice.write(choice.default)
+    params: dict[str, object] = {"name": choice.name, "asked": str(asked)[:40], "shown": usual}
+    allowed = ("true", "false") if choice.kind == "flag" else choice.ids
+    reason = "unknown"
+    if choice.kind in ("whole", "real"):
+        reason = choice.kind
+        params |= {"low": f"{choice.low:,.9g}", "high": f"{choice.high:,.9g}"}
+    elif allowed and len(allowed) <= 12:
+        reason = "listed"
+        params["allowed"] = Several([each for each in allowed if each])
+    return Message(_REASONS[reason, bool(usual)], params)
+
+
+def left_out(choice: Choice[Any], lost: Sequence[object]) -> Message:
+    """Names at most ten of those that were left out."""
+    names = [str(each)[:20] for each in lost[:10]] + (["…"] if len(lost) > 10 else [])
+    return Message(
+        "Left out of {name}, because it does not exist here: {names}.", {"name": choice.name, "names": Several(names)}
+    )
+
+
+def nothing_of(names: Sequence[str]) -> Message:
+    """Names at most three parameters that belong to nothing on the page."""
+    shown = [f"“{name[:40]}”" for name in names[:3]] + (["…"] if len(names) > 3 else [])
+    return Message(
+        "Left out of the link, because this page has nothing of this name: {names}.", {"names": Several(shown)}
+    )
+
+
+def pack(value: Any) -> str:
+    """A JSON value as short URL-safe text. Problem when it does not fit into a link."""
+    raw = json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode()
+    text = VERSION + base64.urlsafe_b64encode(zlib.compress(raw, 9)).decode().rstrip("=")
+    if len(text) > LONGEST:
+        raise Problem(
+            "What is on the canvas takes {size} characters, and a link holds at most {limit}: save this view "
+            "as a file instead.",
+            size=len(text),
+            limit=LONGEST,
+        )
+    return text
+
+
+def unpack(text: str) -> Any:
+    """The value that `pack` made. Problem when the text was cut or changed on the way."""
+    damaged = Problem(
+        "The part of this link that holds the picture cannot be read; it was cut or changed. It starts with {start}.",
+        start=repr(text[:12]),
+    )
+    if not text.startswith(VERSION) or len(text) > LONGEST:
+        raise damaged
+    body = text[len(VERSION) :]
+    try:
+        squeezed = base64.urlsafe_b64decode(body + "=" * (-len(body) % 4))
+        machine = zlib.decompressobj()
+        raw = machine.decompress(squeezed, LARGEST_UNPACKED)
+        if not machine.eof:
+            raise damaged
+        value = json.loads(raw)
+        refuse_half_characters(value)
+    except (binascii.Error, zlib.error, ValueError, RecursionError) as cause:
+        raise damaged from cause
+    return value
+
+
+def refuse_half_characters(value: Any) -> None:
+    """ValueError where JSON's escapes hold half a character (a lone surrogate): no address and no page can hold it."""
+    json.dumps(value, ensure_ascii=False).encode()

@@ -16,7 +16,7 @@ from urllib.parse import quote_plus
 
 import streamlit as st
 
-from attnviz.app.links import link_pack, link_refusals
+from attnviz.app.links import link_reading
 from attnviz.app.links.choices import NONSENSE, Choice, Partly, choices_of, opening_of, parameters_of
 from attnviz.app.mends import streamlit_adapter
 from attnviz.base.message import Message, Problem
@@ -34,11 +34,8 @@ _OF_OTHERS = re.compile(r"embed|utm_|_|ref$|source$|\w*clid$|mc_|si$")
 
 def value(choice: Choice[T]) -> T:
     """The chosen value, whether or not its widget is on the page; the default where nothing was chosen."""
-    chosen = _chosen()
-    if choice.key not in chosen:
-        return choice.default
-    found = chosen[choice.key]
-    return cast(T, found[: choice.longest]) if choice.longest else cast(T, found)
+    chosen = _chosen().get(choice.key, choice.default)
+    return cast(T, chosen[: choice.longest] if choice.longest else chosen)
 
 
 def arriving(choice: Choice[T]) -> T:
@@ -137,21 +134,21 @@ def refusal(choice: Choice[Any]) -> Message | None:
 def refuse(choice: Choice[Any], asked: object, shown: object) -> None:
     """Put a choice back to its default and tell the visitor: the page has no such layer, model or the like."""
     keep(choice, choice.default)
-    _refused()[choice.name] = link_refusals.not_here(choice, asked, shown)
+    _refused()[choice.name] = link_reading.not_here(choice, asked, shown)
 
 
 def leave_out(choice: Choice[Any], kept: Any, lost: Sequence[object]) -> None:
     """Keep the part of a choice that exists here, and tell the visitor which items were left out."""
     keep(choice, kept)
-    _refused()[choice.name] = link_refusals.left_out(choice, lost)
+    _refused()[choice.name] = link_reading.left_out(choice, lost)
 
 
 def refusals_without_widget() -> list[Message]:
     """Why parts of the link for canvases are not used: a canvas has no widget that could show the sentence."""
-    page, found = current_page(), _refused()
-    names = [choice.name for choice in choices_of(page) if choice.kind in ("canvas", "other")] + _packs(page)
-    names.append(_NO_CHOICE)
-    return [found[name] for name in dict.fromkeys(names) if name in found]
+    choices, refused = choices_of(current_page()), _refused()
+    names = [choice.name for choice in choices if choice.kind in ("canvas", "other")]
+    names += [*(choice.inside for choice in choices), _NO_CHOICE]
+    return [refused[name] for name in dict.fromkeys(names) if name in refused]
 
 
 def too_large() -> Problem | None:
@@ -168,7 +165,7 @@ def link_parameters(page: str, *, strict: bool = False) -> dict[str, str]:
     parameters: dict[str, str] = {}
     for name, held in link_values(page).items():
         try:
-            parameters[name] = _fitting(held) if isinstance(held, str) else link_pack.pack(held)
+            parameters[name] = _fitting(held) if isinstance(held, str) else link_reading.pack(held)
         except Problem:
             if strict:
                 raise
@@ -178,11 +175,11 @@ def link_parameters(page: str, *, strict: bool = False) -> dict[str, str]:
 def _fitting(text: str) -> str:
     """A text as it is, where a link can hold it: servers refuse an address of 16 KB, and some one of 8."""
     size = len(quote_plus(text))
-    if size > link_pack.LONGEST:
+    if size > link_reading.LONGEST:
         raise Problem(
             "A text takes {size} characters in a link, and a link holds {limit}: save this view as a file instead.",
             size=size,
-            limit=link_pack.LONGEST,
+            limit=link_reading.LONGEST,
         )
     return text
 
@@ -209,12 +206,10 @@ def link_values(page: str, *, whole: bool = False) -> dict[str, Any]:
         chosen = value(choice)
         if chosen == choice.default:
             continue
-        if not choice.inside:
-            parameters[choice.name] = choice.write(chosen)
-        elif choice.short:
+        if choice.short:
             parameters.setdefault(choice.inside, {})[choice.short] = choice.write(chosen)
         else:
-            parameters[choice.inside] = choice.write(chosen)
+            parameters[choice.inside or choice.name] = choice.write(chosen)
     for choice in opening_of(page):
         if value(choice) == choice.default and (whole or bool(parameters) == untouched(page)):
             parameters[choice.name] = choice.write(opened(choice))
@@ -225,55 +220,25 @@ def _read(page: str, parameters: Mapping[str, Any]) -> None:
     """Set every choice of `page` from a link or a view. A value that makes no sense is left out and noted."""
     st.session_state[_REFUSED] = {}
     st.session_state[_WRITTEN] = dict(parameters)
-    (_linked().add if _says_something(page, parameters) else _linked().discard)(page)
-    packed = {name: _unpacked(name, parameters[name]) for name in _packs(page) if name in parameters}
+    own = {choice.inside or choice.name for choice in choices_of(page) if choice.page == page}
+    (_linked().discard if own.isdisjoint(parameters) else _linked().add)(page)
     for choice in choices_of(page):
         _chosen().pop(choice.key, None)
-        held = packed.get(choice.inside) if choice.inside else parameters.get(choice.name)
-        if choice.short and held is not None and not isinstance(held, dict):
-            _refused()[choice.inside] = link_refusals.unreadable(choice.inside)
+    for choice, held, chosen in link_reading.read(page, parameters):
+        if not isinstance(chosen, Exception):
+            keep(choice, chosen)
             continue
-        if choice.short and held is not None:
-            held = held.get(choice.short)
-        if held is None:
-            continue
-        try:
-            keep(choice, choice.read(held))
-        except Partly as partly:
-            keep(choice, partly.kept)
-            _refused()[choice.name] = link_refusals.used_in_part(choice, held, partly)
-        except Problem as problem:
-            _refused()[choice.name] = problem.message
-        except NONSENSE:
-            _refused()[choice.name] = link_refusals.no_such(choice, held)
+        if isinstance(chosen, Partly):
+            keep(choice, chosen.kept)
+        name = choice.inside if isinstance(chosen, link_reading.Unreadable) else choice.name
+        _refused()[name] = link_reading.why_not(choice, held, chosen)
 
 
 def _note_what_nothing_reads(page: str) -> None:
     """Say which names of the link belong to no choice of the page, such as `layer` for `at`; others add theirs."""
     unread = [name for name in st.query_params if name not in parameters_of(page) and not _OF_OTHERS.match(name)]
     if unread:
-        _refused()[_NO_CHOICE] = link_refusals.nothing_of(unread)
-
-
-def _says_something(page: str, parameters: Mapping[str, Any]) -> bool:
-    """Whether a link holds a choice of the page itself."""
-    return any((choice.inside or choice.name) in parameters for choice in choices_of(page) if choice.page == page)
-
-
-def _packs(page: str) -> list[str]:
-    return list(dict.fromkeys(choice.inside for choice in choices_of(page) if choice.inside))
-
-
-def _unpacked(name: str, held: Any) -> Any:
-    if not isinstance(held, str):
-        return held  # from a saved view, which is JSON already
-    if not held:
-        return None  # `c=`: nothing is on the canvas
-    try:
-        return link_pack.unpack(held)
-    except Problem as problem:
-        _refused()[name] = problem.message
-        return None
+        _refused()[_NO_CHOICE] = link_reading.nothing_of(unread)
 
 
 def keep(choice: Choice[Any], new: Any) -> None:
@@ -299,10 +264,9 @@ def _write() -> None:
     if st.session_state.get(_PAGE_ID, streamlit_adapter.page_id()) != streamlit_adapter.page_id():
         return  # a callback of the previous page, in a run that opens another, whose link this is
     page = current_page()
-    ours = parameters_of(page)
-    parameters = link_parameters(page)
-    now = {name: st.query_params[name] for name in st.query_params}
-    st.query_params.from_dict({name: text for name, text in now.items() if name not in ours} | parameters)
+    own, parameters = parameters_of(page), link_parameters(page)
+    others = {name: st.query_params[name] for name in st.query_params if name not in own}
+    st.query_params.from_dict(others | parameters)
     st.session_state[_WRITTEN] = parameters
 
 

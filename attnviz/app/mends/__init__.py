@@ -1,1 +1,1 @@
-"""Faults of Streamlit, each mended in a file of its own."""
+"""All that leans on Streamlit's insides: each fault that is mended, what else is asked, a check of all."""

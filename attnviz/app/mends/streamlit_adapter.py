@@ -5,20 +5,20 @@ Private names are imported inside: an upgrade that takes one away costs what `re
 
 from __future__ import annotations
 
-import logging
 import threading
+from pathlib import Path
 from typing import Any, cast
 
 import streamlit as st
-from streamlit import config, errors
+from streamlit import config
 
-log = logging.getLogger("attnviz")
-
+FRONTEND = Path(st.__file__).parent / "static"  #: the files that the browser is sent
+WARNS_OF_NO_BROWSER = "streamlit.runtime.scriptrunner_utils.script_run_context"  #: a logger, in every run of a command
 _KEPT = threading.local()  #: what a thread has read of the session that it runs for
 
 
 def run_of_this_thread() -> Any:
-    """Streamlit's record of the run that this thread makes for a visitor; None outside of a run."""
+    """Streamlit's record of the run that this thread makes for a visitor; None outside: there is no session then."""
     try:
         from streamlit.runtime.scriptrunner import get_script_run_ctx
     except ImportError:
@@ -28,7 +28,7 @@ def run_of_this_thread() -> Any:
 
 def is_streamlits(error: Exception) -> bool:
     """Whether Streamlit raised this to steer or to complain; `st.stop` and `st.rerun` are no Exceptions at all."""
-    return isinstance(error, getattr(errors, "Error", errors.StreamlitAPIException))
+    return any(each.__module__.startswith("streamlit.") for each in type(error).__mro__)
 
 
 def upload_id(uploaded: Any) -> str:
@@ -44,6 +44,11 @@ def by_history() -> bool:
     return bool(getattr(run_of_this_thread(), "is_history_navigation", True))
 
 
+def page_id() -> str:
+    """A name for the page of this run; in a callback, of the page that the run is going to draw."""
+    return str(getattr(run_of_this_thread(), "page_script_hash", ""))
+
+
 def browsers_language() -> str | None:
     """The language that the visitor's browser asks for, read once a run: a page asks for it often."""
     sent = getattr(run_of_this_thread(), "context_info", None)
@@ -52,26 +57,6 @@ def browsers_language() -> str | None:
     if getattr(_KEPT, "sent", None) is not sent:
         _KEPT.sent, _KEPT.locale = sent, st.context.locale
     return cast("str | None", _KEPT.locale)
-
-
-def in_a_run() -> bool:
-    """Whether a visitor's run of a page asks; elsewhere there is no session, and Streamlit would complain."""
-    return run_of_this_thread() is not None
-
-
-def changed_at_once() -> int:
-    """How many widgets the browser reported as changed in what it sent for this run. Ask in a callback.
-
-    0 where Streamlit no longer says it: then only the browser's address says whether a gesture was late.
-    """
-    state = getattr(getattr(run_of_this_thread(), "session_state", None), "_state", None)
-    sent, changed = getattr(state, "_new_widget_state", None), getattr(state, "_widget_changed", None)
-    return 0 if sent is None or changed is None else sum(bool(changed(each)) for each in list(sent))
-
-
-def leave_if_gone() -> None:
-    """End this run here where its visitor has left or asked for another one. For loops that draw nothing."""
-    st.session_state.get("_gone")  # each look into it is a place where Streamlit may end a run
 
 
 def of_session(key: str) -> dict[str, Any]:
@@ -91,9 +76,19 @@ def of_session(key: str) -> dict[str, Any]:
     return by_key[key]
 
 
-def page_id() -> str:
-    """A name for the page of this run; in a callback, of the page that the run is going to draw."""
-    return str(getattr(run_of_this_thread(), "page_script_hash", ""))
+def changed_at_once() -> int:
+    """How many widgets the browser reported as changed in what it sent for this run. Ask in a callback.
+
+    0 where Streamlit no longer says it: then only the browser's address says whether a gesture was late.
+    """
+    state = getattr(getattr(run_of_this_thread(), "session_state", None), "_state", None)
+    sent, changed = getattr(state, "_new_widget_state", None), getattr(state, "_widget_changed", None)
+    return 0 if sent is None or changed is None else sum(bool(changed(each)) for each in list(sent))
+
+
+def leave_if_gone() -> None:
+    """End this run here where its visitor has left or asked for another one. For loops that draw nothing."""
+    st.session_state.get("_gone")  # each look into it is a place where Streamlit may end a run
 
 
 def set_where_default(name: str, value: Any, where: str) -> None:
@@ -101,21 +96,3 @@ def set_where_default(name: str, value: Any, where: str) -> None:
     is_set = getattr(config, "is_manually_set", None)
     if is_set is not None and not is_set(name):
         config.set_option(name, value, where)
-
-
-def log_with(formatter: logging.Formatter) -> None:
-    """Let every logger of Streamlit's, each of which has a handler of its own, write by `formatter`."""
-    from streamlit import logger as loggers
-
-    given = getattr(loggers, "setup_formatter", None)
-    if given is None:
-        log.warning("Streamlit's own lines are logged as it writes them: it has no setup_formatter")
-        return
-
-    def set_up(logger: logging.Logger) -> None:
-        given(logger)
-        for handler in logger.handlers:
-            handler.setFormatter(formatter)
-
-    loggers.setup_formatter = set_up
-    loggers.update_formatter()

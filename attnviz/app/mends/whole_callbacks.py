@@ -10,38 +10,33 @@ from __future__ import annotations
 
 import inspect
 import threading
+from functools import wraps
 from typing import Any
 
-CALLS = "_call_callbacks"
-LOOKS = "_maybe_handle_execution_control_request"
+CALLS, LOOKS = "_call_callbacks", "_maybe_handle_execution_control_request"
 _THREAD = threading.local()
 
 
-def mend_callbacks() -> None:
-    """Let no callback of this process be ended half-way, where that can be done; a second call changes nothing."""
-    if not has_what_it_needs():
-        return
+def mend() -> None:
+    """Let no callback of this process be ended half-way."""
     from streamlit.runtime.scriptrunner.script_runner import ScriptRunner
     from streamlit.runtime.state.session_state import SessionState
 
     calls, looks = getattr(SessionState, CALLS), getattr(ScriptRunner, LOOKS)
-    if getattr(calls, "__module__", "") == __name__:
-        return
 
+    @wraps(calls)
     def call_callbacks(state: Any, *args: Any, **named: Any) -> Any:
-        """What stands in for Streamlit's own."""
         _THREAD.calling = True
         try:
             return calls(state, *args, **named)
         finally:
             _THREAD.calling = False
 
+    @wraps(looks)
     def look_for_newer(runner: Any) -> None:
-        """What stands in for Streamlit's own: it looks, except while callbacks run."""
         if not getattr(_THREAD, "calling", False):
             looks(runner)
 
-    call_callbacks.__wrapped__, look_for_newer.__wrapped__ = calls, looks  # type: ignore[attr-defined]
     setattr(SessionState, CALLS, call_callbacks)
     setattr(ScriptRunner, LOOKS, look_for_newer)
 
@@ -53,5 +48,5 @@ def has_what_it_needs() -> bool:
         from streamlit.runtime.state.session_state import SessionState
     except ImportError:
         return False
-    asked = f"self.{LOOKS}" in inspect.getsource(ScriptRunner.__init__)
-    return asked and callable(getattr(SessionState, CALLS, None)) and callable(getattr(ScriptRunner, LOOKS, None))
+    looks = f"self.{LOOKS}" in inspect.getsource(ScriptRunner.__init__)
+    return looks and callable(getattr(SessionState, CALLS, None)) and callable(getattr(ScriptRunner, LOOKS, None))

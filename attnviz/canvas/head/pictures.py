@@ -11,8 +11,7 @@ from attnviz.base.head_edit import NO_EDIT
 from attnviz.base.raw_scores import RawHead
 from attnviz.canvas.shared.blobs import plain_arrangement, plain_sentence
 from attnviz.canvas.shared.kinds import Head, HeadScene, Pins
-from attnviz.figures.svg_head import HeadPicture
-from attnviz.figures.svg_lines import LinesPicture
+from attnviz.figures.svg_head import HeadPicture, LinesPicture
 from attnviz.live import LiveView, canvas_wording
 
 

@@ -50,9 +50,7 @@ def model_strip(
 def strip_picture(way: StripWay, at: tuple[int, int], title: str) -> StripPicture:
     """The same as a picture for a file."""
     layer, head = at
-    told = _inside().format(layer=layer, head=head)
-    layers = len(way.inside)
-    return StripPicture(way.before, way.blocks, way.inside[layer], way.after, layers, way.heads[layer], at, title, told)
+    return StripPicture(way, at, title, _inside().format(layer=layer, head=head))
 
 
 def _inside() -> str:

@@ -1,4 +1,4 @@
-// Bytes, FLOPs and seconds in readable units, as app/units.py writes them.
+// Bytes, FLOPs and seconds in readable units, as base/units.py writes them.
 
 const BINARY = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
 const FLOP = ["FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP", "PFLOP", "EFLOP", "ZFLOP"];

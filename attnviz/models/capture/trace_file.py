@@ -14,9 +14,9 @@ from typing import Any
 
 from torch import Tensor
 
-from attnviz.base.byte_units import decimal
 from attnviz.base.extras import needed_for
 from attnviz.base.message import Message, Problem
+from attnviz.base.units import decimal
 from attnviz.base.words import N_
 from attnviz.models.capture.recorded_layer import RecordedLayer
 

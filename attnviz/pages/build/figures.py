@@ -9,9 +9,8 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from attnviz.base.words import _
-from attnviz.figures.attention_figures import side_by_side, ticks
+from attnviz.figures.attention_figures import GLOW, hover_points, picture_axes, side_by_side, ticks
 from attnviz.figures.heatmap import label
-from attnviz.figures.patch_light import GLOW, hover_points, picture_axes
 from attnviz.figures.theme import SCALED, SERIES, THEORY, Figure, layout
 from attnviz.figures.title_lines import above
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from attnviz.base.byte_units import binary_unit
+from attnviz.base.units import binary_unit
 from attnviz.base.words import _
 from attnviz.figures.heatmap import label
 from attnviz.figures.theme import K_VERMILION, MASKED, RAW, SCALED, SERIES, THEORY, V_GREEN, Figure, layout

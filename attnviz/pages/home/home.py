@@ -7,10 +7,10 @@ from functools import partial
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from attnviz.app import edited_head, head_drawing, presenting, show, term_popover, widgets
+from attnviz.app import head_drawing, presenting, show, term_popover, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.guarding import guard
-from attnviz.app.links import link_state, page_address
+from attnviz.app.links import link_state, shared_view
 from attnviz.app.page_heading import page_heading
 from attnviz.app.text import plain
 from attnviz.base.head_edit import NO_EDIT, HeadEdit
@@ -44,9 +44,13 @@ def picture(text: str, edit: HeadEdit) -> tuple[Matrix, Head, HeadEdit]:
         else:
             stack, (layer, head) = run.stacks[0], maths.HEAD
             edit = edit.fitted(len(stack.queries))
-            matrix = edited_head.matrix(run, stack, layer, head, Look(), edit)
+            matrix = head_drawing.edited_matrix(run, stack, layer, head, Look(), edit)
             title = _("Trained: {model}, layer {layer}, head {head}.").format(model=run.name, layer=layer, head=head)
-            return matrix, head_drawing.drawn_alone(matrix, title, edited_head.raw(stack, layer, head, Look())), edit
+            return (
+                matrix,
+                head_drawing.drawn_alone(matrix, title, head_drawing.raw_of(stack, layer, head, Look())),
+                edit,
+            )
     plain = maths.Config(text)
     edit = edit.fitted(len(maths.words(plain)))
     matrix = maths.run(maths.Config(text, NO_EDIT if edit.seen == "before" else edit))
@@ -92,9 +96,9 @@ def _caption(head: Head, keys: tuple[str, ...], edit: HeadEdit) -> str:
     if edit.seen == "before" or head.raw is None:
         return head.title
     own = head.raw.head
-    mask, scale, more = edited_head.words_of(edit, keys, own.scale, own.width)
+    mask, scale, more = head_drawing.words_of(edit, keys, own.scale, own.width)
     minus = _("After the change minus before it.") if edit.seen == "difference" else ""
-    return sentences(head.title, minus, edited_head.say_mask_and_scale(mask, scale, own.scale), more)
+    return sentences(head.title, minus, head_drawing.say_mask_and_scale(mask, scale, own.scale), more)
 
 
 def _live_file(head: Head, scene: HeadScene, pins: Pins, title: str) -> list[show.LiveFile]:
@@ -102,7 +106,7 @@ def _live_file(head: Head, scene: HeadScene, pins: Pins, title: str) -> list[sho
     if head.raw is None:
         return []
     heads, language_now = LiveHeads([head.raw.head], [1], [1], scene.tokens_q, scene.tokens_k), language()
-    link = page_address.public_address(page_address.LONGEST_IN_CAPTION)
+    link = shared_view.public_address(shared_view.LONGEST_IN_CAPTION)
 
     def this_head() -> str:
         with speaking(language_now):

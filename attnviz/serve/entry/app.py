@@ -4,6 +4,6 @@ import streamlit as st
 
 from attnviz.serve import configuration, server
 
-configuration.adopt()
+configuration.apply()
 
 app = st.App(server.MAIN, lifespan=server.lifespan, routes=server.ROUTES, middleware=server.MIDDLEWARE)

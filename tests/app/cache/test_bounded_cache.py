@@ -1,11 +1,17 @@
 from __future__ import annotations
 
+import ctypes
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 
+import numpy as np
+import psutil
 import pytest
+import torch
 
-from attnviz.app.cache.bounded_cache import BoundedCache
+from attnviz.app.cache.bounded_cache import BoundedCache, give_back, held_bytes
 from tests.waiting import until
 
 
@@ -166,3 +172,47 @@ def test_on_evict_is_called_after_the_values_are_released_and_outside_the_lock()
     assert was_inside == []
     cache.get("b", lambda: "xxxx")
     assert was_inside == [False]
+
+
+@dataclass
+class Record:
+    array: np.ndarray
+    tensors: tuple[torch.Tensor, ...]
+    by_name: dict[str, np.ndarray]
+
+
+def test_arrays_and_tensors_inside_a_record_are_counted():
+    array, tensor, other = np.zeros((3, 5)), torch.zeros(7, dtype=torch.float16), np.zeros(11, np.uint8)
+    record = Record(array, (tensor, tensor[:2]), {"a": other})
+    assert held_bytes(record) == 3 * 5 * 8 + 7 * 2 + 2 * 2 + 11 + sys.getsizeof("a")
+
+
+def test_a_run_is_as_heavy_as_its_trace():
+    class Run:
+        nbytes = 123
+
+    assert held_bytes(Run()) == 123
+
+
+def test_plain_values_count_too():
+    assert held_bytes(["ab", 1]) == sys.getsizeof("ab") + sys.getsizeof(1)
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="glibc's allocator")
+def test_what_is_free_goes_back_to_the_system():
+    process = psutil.Process()
+    give_back()
+    before = process.memory_info().rss
+    many = [bytearray(60_000) for _ in range(2_000)]  # below the size that is always returned at once
+    for each in many:
+        each[::4096] = b"x" * len(each[::4096])
+    pin = bytearray(60_000)  # on top of them all, so that the end of the heap cannot simply move down
+    del many, each
+    give_back()
+    assert process.memory_info().rss - before < 40e6, "of 120 MB"
+    assert len(pin) == 60_000
+
+
+def test_an_allocator_without_that_call_is_left_alone(monkeypatch):
+    monkeypatch.setattr(ctypes, "CDLL", lambda name: object())
+    give_back()

@@ -282,7 +282,7 @@ def test_an_error_of_loading_in_the_background_surfaces_at_the_next_request(fold
 
 def test_a_loaded_model_is_frozen_for_the_garbage_collector(folders, shared):
     gc.unfreeze()
-    model_cache.preload(folders[0])
+    model_cache.load_in_background(folders[0]).result()
     assert gc.get_freeze_count() > 1000
 
 

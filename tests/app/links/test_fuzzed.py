@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from PIL import Image
 from transformers import GPT2Config, GPT2LMHeadModel
 
-from attnviz.app.links import link_state, saved_views
+from attnviz.app.links import link_state, shared_view
 from attnviz.app.links.choices import choices_of, parameters_of
 from attnviz.app.text import spoken
 from attnviz.base.message import Problem
@@ -83,7 +83,7 @@ def _follow(page: str, said: dict[str, Any]) -> None:
             refused = link_state.refusal(choice)
             assert refused is None or spoken(refused)
         written = link_state.link_parameters(page)
-        json.loads(saved_views.save())
+        json.loads(shared_view.save())
         kept = {choice.name: link_state.value(choice) for choice in choices_of(page)}
         session.clear()
         session["_page_on_show"] = page
@@ -122,13 +122,13 @@ def _or_a_sentence(work: Any, *given_: Any) -> Any:
 @given(st.sampled_from(PAGES), JSON | st.dictionaries(st.text(max_size=8), JSON), st.data())
 def test_a_saved_view_is_opened_or_refused_in_a_sentence(page: str, held: Any, data: Any) -> None:
     names = data.draw(st.dictionaries(st.sampled_from(parameters_of(page)), JSON, max_size=8))
-    whole = {"format": saved_views.VIEW_FORMAT, "page": page, "choices": names}
+    whole = {"format": shared_view.VIEW_FORMAT, "page": page, "choices": names}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(streamlit, "session_state", {})
         for view in (held, whole, whole | {"choices": held}, whole | {"page": held}):
-            _or_a_sentence(saved_views.open_view, json.dumps(view))
+            _or_a_sentence(shared_view.open_view, json.dumps(view))
         text = json.dumps(whole)
-        _or_a_sentence(saved_views.open_view, text[: data.draw(st.integers(0, len(text)))])
+        _or_a_sentence(shared_view.open_view, text[: data.draw(st.integers(0, len(text)))])
 
 
 def _pictures() -> list[bytes]:

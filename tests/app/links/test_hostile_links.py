@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 import pytest
 import streamlit as st
 
-from attnviz.app.links import link_pack, link_state, saved_views
+from attnviz.app.links import link_reading, link_state, shared_view
 from attnviz.app.links.choices import NONSENSE, Choice, Partly, choices_of, parameters_of
 from attnviz.app.text import spoken
 from attnviz.base.message import Problem
@@ -48,7 +48,7 @@ VALUES: list[Any] = [
 def packed(value: Any) -> str:
     """As anybody may pack it: without the limits that our own packing keeps to."""
     raw = json.dumps(value).encode()
-    return link_pack.VERSION + base64.urlsafe_b64encode(zlib.compress(raw, 9)).decode().rstrip("=")
+    return link_reading.VERSION + base64.urlsafe_b64encode(zlib.compress(raw, 9)).decode().rstrip("=")
 
 
 @pytest.fixture
@@ -95,7 +95,7 @@ def hostile(page: str) -> Iterator[dict[str, str]]:
 
 def packed_fits(value: Any) -> bool:
     try:
-        return len(packed(value)) <= link_pack.LONGEST
+        return len(packed(value)) <= link_reading.LONGEST
     except RecursionError:
         return False
 
@@ -118,12 +118,12 @@ def test_no_link_breaks_a_page_and_what_it_asks_in_vain_is_said(page: str, visit
             assert refused is None or spoken(refused)
         for message in link_state.refusals_without_widget():
             assert spoken(message)
-        view = saved_views.save()
+        view = shared_view.save()
         again = link_state.link_parameters(page)
         urlencode(again)
         kept = {choice.name: link_state.value(choice) for choice in mine}
         visitor.pop("_page_on_show")
-        saved_views.open_view(view)
+        shared_view.open_view(view)
         opened = {choice.name: link_state.value(choice) for choice in mine}
         assert _step_said(opened) == _step_said(kept)
         assert _step_said(link_state.link_parameters(page)) == _step_said(again)
@@ -137,9 +137,9 @@ def test_no_file_breaks_a_page(page: str, make: Callable[[Any], Any], visitor: d
         if value is DEEP and make is str:
             continue
         visitor.clear()
-        view = {"format": saved_views.VIEW_FORMAT, "page": page, "choices": dict.fromkeys(names, make(value))}
+        view = {"format": shared_view.VIEW_FORMAT, "page": page, "choices": dict.fromkeys(names, make(value))}
         try:
-            saved_views.open_view(json.dumps(view))
+            shared_view.open_view(json.dumps(view))
         except Problem:
             continue
         for choice in choices_of(page):
@@ -147,5 +147,5 @@ def test_no_file_breaks_a_page(page: str, make: Callable[[Any], Any], visitor: d
             refused = link_state.refusal(choice)
             assert refused is None or spoken(refused)
         visitor["_page_on_show"] = page
-        saved_views.save().encode()
+        shared_view.save().encode()
         urlencode(link_state.link_parameters(page))

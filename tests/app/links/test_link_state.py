@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attnviz.app.links import link_pack, link_state
+from attnviz.app.links import link_reading, link_state
 from attnviz.app.links.choices import PageChoices
 from attnviz.app.mends import streamlit_adapter
 from attnviz.base.message import Problem
@@ -19,7 +19,7 @@ def script() -> None:
     import streamlit as st
 
     from attnviz.app import widgets
-    from attnviz.app.links import link_state, saved_views
+    from attnviz.app.links import link_state, shared_view
     from attnviz.app.links.choices import PageChoices
 
     one, two = PageChoices("t_one"), PageChoices("t_two")
@@ -53,9 +53,9 @@ def script() -> None:
         st.button("widen", key="widen", on_click=lambda: link_state.put(width, 128))
     else:
         st.session_state["shown"] = {"text": widgets.text(other_sentence, "text")}
-    st.session_state["view"] = saved_views.save()
+    st.session_state["view"] = shared_view.save()
     if "open" in st.session_state:
-        saved_views.open_view(st.session_state.pop("open"))
+        shared_view.open_view(st.session_state.pop("open"))
 
 
 DEFAULTS = {
@@ -115,7 +115,7 @@ def test_changes_by_widgets_and_canvases_are_shown_and_written_into_the_link() -
     app = changed()
     assert shown(app) == CHANGED
     link = link_of(app)
-    assert link_pack.unpack(link.pop("t_c")) == {"p": [3, 4], "s": 2}
+    assert link_reading.unpack(link.pop("t_c")) == {"p": [3, 4], "s": 2}
     assert link == {
         "t_text": "a dog", "t_kind": "c", "t_layer": "0", "t_width": "128", "t_rate": "1.25", "t_on": "true",
         "t_some": "y",
@@ -220,8 +220,8 @@ def test_going_back_to_the_default_takes_the_choice_out_of_the_link() -> None:
         ("t_width", "inf"), ("t_width", "1e999"), ("t_width", "1" * 5000), ("t_width", "0"), ("t_width", "4097"),
         ("t_width", "1.5"), ("t_rate", "nan"), ("t_rate", "inf"), ("t_rate", "3"), ("t_rate", "x"), ("t_kind", "z"),
         ("t_layer", "9"), ("t_on", "maybe"), ("t_some", "x,nobody"), ("t_text", "n" * 21), ("t_c", "!!"),
-        ("t_c", link_pack.pack([[[[]]]])), ("t_c", link_pack.pack({"p": 3, "s": 1e999})),
-        ("t_c", link_pack.pack({"p": ["a"], "s": {}})),
+        ("t_c", link_reading.pack([[[[]]]])), ("t_c", link_reading.pack({"p": 3, "s": 1e999})),
+        ("t_c", link_reading.pack({"p": ["a"], "s": {}})),
     ],
 )  # fmt: skip
 def test_nonsense_in_a_link_gets_a_sentence_and_the_rest_of_the_link_is_used(name: str, text: str) -> None:
@@ -247,7 +247,7 @@ NO_VIEWS = [
 
 @pytest.mark.parametrize("text", NO_VIEWS, ids=range(len(NO_VIEWS)))
 def test_a_file_that_is_not_a_saved_view_is_refused_with_a_sentence(text: str) -> None:
-    from attnviz.app.links.saved_views import open_view
+    from attnviz.app.links.shared_view import open_view
 
     with pytest.raises(Problem, match="saved view"):
         open_view(text)

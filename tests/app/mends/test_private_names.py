@@ -23,6 +23,7 @@ PRIVATE = (
     "get_script_run_ctx",
     "is_manually_set",
     "setup_formatter",
+    "update_formatter",
     "file_id",
     "is_history_navigation",
     "context_info",

@@ -42,8 +42,7 @@ def unmended(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def mended(unmended: None) -> None:
-    whole_callbacks.mend_callbacks()
-    whole_callbacks.mend_callbacks()
+    whole_callbacks.mend()
 
 
 @pytest.mark.usefixtures("unmended")
@@ -74,7 +73,7 @@ def test_newer_gestures_are_looked_for_again_after_a_callback_that_failed(monkey
 
     monkeypatch.setattr(SessionState, whole_callbacks.CALLS, failing)
     monkeypatch.setattr(ScriptRunner, whole_callbacks.LOOKS, looked.append)
-    whole_callbacks.mend_callbacks()
+    whole_callbacks.mend()
     with pytest.raises(ZeroDivisionError):
         getattr(SessionState(), whole_callbacks.CALLS)()
     assert not looked
@@ -85,5 +84,5 @@ def test_newer_gestures_are_looked_for_again_after_a_callback_that_failed(monkey
 def test_the_app_mends_it() -> None:
     import attnviz.serve.server  # noqa: F401  # importing it is what mends
 
-    assert getattr(SessionState, whole_callbacks.CALLS).__module__ == whole_callbacks.__name__
+    assert getattr(SessionState, whole_callbacks.CALLS).__code__.co_filename == whole_callbacks.__file__
     assert whole_callbacks.has_what_it_needs()

@@ -13,7 +13,7 @@ import pytest
 import torch
 from streamlit.testing.v1 import AppTest
 
-from attnviz.app.links import link_pack
+from attnviz.app.links import link_reading
 from attnviz.canvas.shared.packing import unblob
 from attnviz.pages.build.maths import generated_code
 from attnviz.pages.build.maths.attention_by_hand import run
@@ -181,7 +181,7 @@ def test_the_page_says_why_multihead_attention_cannot_express_a_configuration() 
 
 def test_an_edit_in_the_link_is_used_everywhere() -> None:
     edits = [["W_Q", 0, 0, 5.0], ["W_V", 1, 1, -2.0]]
-    app = opened(b_step="project", b_at=link_pack.pack({"e": edits}))
+    app = opened(b_step="project", b_at=link_reading.pack({"e": edits}))
     assert healthy(app)
     board = headers(app)[1]["boards"]
     assert board[0]["sheets"][1]["text"][0][0] == "5.0"
@@ -191,7 +191,7 @@ def test_an_edit_in_the_link_is_used_everywhere() -> None:
 
 
 def test_the_chosen_cell_head_and_sentence_come_from_the_link() -> None:
-    place = link_pack.pack({"r": 2, "c": 1, "h": 1, "s": 1})
+    place = link_reading.pack({"r": 2, "c": 1, "h": 1, "s": 1})
     strip, board = headers(opened(b_step="softmax", b_batch="2", b_at=place))
     assert [step["id"] for step in strip["steps"]][:3] == ["embed", "project", "split"]
     assert (board["row"], board["col"]) == (2, 1)
@@ -204,11 +204,11 @@ def test_the_chosen_cell_head_and_sentence_come_from_the_link() -> None:
     "broken",
     [
         "garbage",
-        link_pack.pack({"e": [["W_Q", 0]]}),
-        link_pack.pack({"h": -1}),
-        link_pack.pack([1, 2]),
-        link_pack.pack({"e": [["__class__", 0, 0, 1]]}),
-        link_pack.pack({"e": [["W_Q", 0, 0, float("nan")]]}),
+        link_reading.pack({"e": [["W_Q", 0]]}),
+        link_reading.pack({"h": -1}),
+        link_reading.pack([1, 2]),
+        link_reading.pack({"e": [["__class__", 0, 0, 1]]}),
+        link_reading.pack({"e": [["W_Q", 0, 0, float("nan")]]}),
     ],
 )
 def test_a_damaged_link_gets_a_sentence_and_the_page_goes_on(broken: str) -> None:
@@ -219,7 +219,7 @@ def test_a_damaged_link_gets_a_sentence_and_the_page_goes_on(broken: str) -> Non
 
 
 def test_a_link_to_a_place_outside_the_board_shows_the_nearest_one() -> None:
-    app = opened(b_at=link_pack.pack({"r": 99, "c": 99, "h": 99, "s": 99, "p": 99}), b_step="nowhere")
+    app = opened(b_at=link_reading.pack({"r": 99, "c": 99, "h": 99, "s": 99, "p": 99}), b_step="nowhere")
     assert healthy(app)
     assert headers(app)[1]["step"] == "scores"
 
@@ -250,14 +250,14 @@ def test_rows_of_a_trained_model_are_used_where_it_is_on_the_machine(minilm: Any
 
 
 def test_edits_are_kept_during_a_visit_to_another_page() -> None:
-    app = opened(b_step="project", b_at=link_pack.pack({"e": [["W_Q", 0, 0, 5.0]]}))
+    app = opened(b_step="project", b_at=link_reading.pack({"e": [["W_Q", 0, 0, 5.0]]}))
     app.switch_page("../pages/masks/masks.py")
     app.query_params.clear()
     app.run()
     app.switch_page("../pages/build/build.py")
     app.run()
     assert healthy(app)
-    assert link_pack.unpack(app.query_params["b_at"])["e"] == [["W_Q", 0, 0, 5.0]]
+    assert link_reading.unpack(app.query_params["b_at"])["e"] == [["W_Q", 0, 0, 5.0]]
     assert any("typed in by you" in c.value for c in app.caption)
 
 

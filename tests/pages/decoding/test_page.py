@@ -9,7 +9,7 @@ from attnviz.canvas.shared.packing import unblob
 from attnviz.pages.decoding.maths import kept_positions, token_by_token
 from attnviz.pages.decoding.panels import decoder_form
 from attnviz.pages.decoding.panels import player as player_panel
-from attnviz.serve.headless.page_run import app_link, run_page
+from attnviz.serve.headless import app_link, run_page
 from tests.models.conftest import smollm2
 from tests.pages.conftest import with_code
 from tests.pages.decoding.conftest import largest_difference
@@ -158,8 +158,7 @@ def test_a_run_is_drawn_as_it_comes_and_can_be_stopped(visit, monkeypatch):
         for result in real(*arguments):
             runs.append(len(result.steps))
             if len(result.steps) == 3:
-                held = live_run.st.session_state["_live_runs"]["steps"][1]
-                held.stopped = True  # as the button does
+                live_run._set("steps", True)  # as the button does
             yield result
 
     monkeypatch.setattr(token_by_token, "run", counted)

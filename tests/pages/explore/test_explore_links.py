@@ -8,7 +8,7 @@ import html
 import numpy as np
 import pytest
 
-from attnviz.app.links import link_pack
+from attnviz.app.links import link_reading
 from tests.pages.explore.test_page import said
 
 OPEN = {f"open_{panel}": "true" for panel in ("stages", "what_if", "next", "average", "beside")}
@@ -16,11 +16,11 @@ OPEN = {f"open_{panel}": "true" for panel in ("stages", "what_if", "next", "aver
 
 def canvas_of(page):
     held = page.query_params.get("c")
-    return link_pack.unpack(held[0] if isinstance(held, list) else held)
+    return link_reading.unpack(held[0] if isinstance(held, list) else held)
 
 
 def test_a_link_restores_hidden_tokens_silenced_heads_and_the_stages(visit):
-    held = link_pack.pack({"hide": [1], "quiet": ["13.8", "0.2"], "stage": [8, 6]})
+    held = link_reading.pack({"hide": [1], "quiet": ["13.8", "0.2"], "stage": [8, 6]})
     page = visit("explore", c=held, **OPEN)
     assert not page.exception
     assert not page.error
@@ -55,7 +55,7 @@ def test_the_heads_of_a_mean_and_the_reach_of_rollout_are_in_the_link(visit):
 def test_nonsense_on_the_canvas_is_left_out_with_a_sentence(visit):
     wrong = {"hide": [1, 999, "x", None], "quiet": ["0.0", "99.9", 7], "stage": [3, 400], "mask": "!!"}
     pins = {"t": [["q", 500], ["k", 1], ["z", 1], 5], "c": [1, 900]}
-    page = visit("explore", c=link_pack.pack(wrong | {"pins": pins}), mask="painted", **OPEN)
+    page = visit("explore", c=link_reading.pack(wrong | {"pins": pins}), mask="painted", **OPEN)
     assert not page.exception
     assert not page.error
     assert "Left out of hide, because it does not exist here: 999, x, None" in said(page)
@@ -63,7 +63,7 @@ def test_nonsense_on_the_canvas_is_left_out_with_a_sentence(visit):
 
 @pytest.mark.parametrize("held", [{"hide": "x", "quiet": 3, "pins": [1], "stage": "a"}, [1, 2], "text", 5])
 def test_a_canvas_of_the_wrong_kind_changes_nothing(visit, held):
-    page = visit("explore", c=link_pack.pack(held), mask="painted", **OPEN)
+    page = visit("explore", c=link_reading.pack(held), mask="painted", **OPEN)
     assert not page.exception
     assert not page.error
     assert "“it” gives 75% to “animal”" in said(page)
@@ -72,7 +72,7 @@ def test_a_canvas_of_the_wrong_kind_changes_nothing(visit, held):
 @pytest.mark.parametrize("tokens, words", [(4, "was for other tokens"), (13, "may attend to nothing")])
 def test_a_painted_mask_for_another_sentence_or_one_that_hides_every_key_is_explained(visit, tokens, words):
     bits = base64.b64encode(np.packbits(np.zeros((tokens, tokens), bool)).tobytes()).decode()
-    page = visit("explore", c=link_pack.pack({"mask": bits}), mask="painted", open_what_if="true", again="true")
+    page = visit("explore", c=link_reading.pack({"mask": bits}), mask="painted", open_what_if="true", again="true")
     assert not page.exception
     assert not page.error
     assert words in said(page)
@@ -112,7 +112,7 @@ def test_words_values_and_hidden_special_tokens_go_together_in_every_panel(visit
 
 
 def test_a_head_of_one_model_is_another_head_or_a_sentence_in_the_next(visit):
-    page = visit("explore", at="29.8", c=link_pack.pack({"quiet": ["29.8"], "hide": [12]}), **OPEN)
+    page = visit("explore", at="29.8", c=link_reading.pack({"quiet": ["29.8"], "hide": [12]}), **OPEN)
     page.selectbox(key="model").set_value("minilm-l6").run()
     assert not page.exception
     assert not page.error

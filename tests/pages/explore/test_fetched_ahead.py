@@ -13,13 +13,13 @@ import numpy as np
 import pytest
 
 from attnviz.app.cache import model_cache
-from attnviz.base import raw_scores
 from attnviz.base.head_edit import HeadEdit
 from attnviz.canvas.head import sentence_heads
 from attnviz.canvas.shared import packing
 from attnviz.canvas.shared.blobs import document
 from attnviz.pages.explore.panels import head as head_panel
 from attnviz.runs.model_run import Request, Stack, run_model
+from scripts.browser_cases import decoded
 from tests.models.conftest import minilm
 
 __all__ = ["minilm"]
@@ -39,7 +39,7 @@ def test_the_address_leads_to_every_head_while_the_run_is_in_memory(memory, mini
     header, payload = packing.unblob(answer(address))
     assert header["heads"] == [12] * 6
     assert header["doc"] == document(run.stacks[0].queries.labels, None)
-    assert raw_scores.decoded(header["raw"], payload).shape[0] == 72
+    assert decoded(header["raw"], payload).shape[0] == 72
     memory.runs = model_cache.Shared().runs
     assert answer(address) is None
 

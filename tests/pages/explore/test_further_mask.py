@@ -19,7 +19,7 @@ PLANTED = textwrap.dedent("""
 
     from types import SimpleNamespace
 
-    from attnviz.app import edited_head
+    from attnviz.app import head_drawing
     from attnviz.base.head_edit import HeadEdit
     from attnviz.base.raw_scores import RawHead
     from attnviz.live import LiveView, canvas_wording, page
@@ -31,7 +31,7 @@ PLANTED = textwrap.dedent("""
     edit = HeadEdit(choices.MASK.read("itself"))
     assert home_choices.MASK.read("itself") == "itself"
     assert canvas_wording.edit()["maskitself"] == "only itself"
-    assert edited_head.words_of(edit, ("a", "b"), 0.125, 64)[0] == "every token looks at itself alone"
+    assert head_drawing.words_of(edit, ("a", "b"), 0.125, 64)[0] == "every token looks at itself alone"
     assert HeadEdit.from_json(edit.to_json()) == edit
     assert (maths.run(maths.Config("one two three", edit)).values == torch.eye(3).numpy()).all()
     assert programs._mask(SimpleNamespace(), edit)[-1] == "    return torch.eye(n, dtype=torch.bool)"

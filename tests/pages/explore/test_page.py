@@ -197,7 +197,7 @@ def test_the_code_of_a_what_if_prints_what_is_on_screen(visit, link):
 
     import numpy as np
 
-    from attnviz.app.links import link_pack
+    from attnviz.app.links import link_reading
 
     canvas = {key: link.pop(key) for key in ("hide", "quiet") if key in link}
     if link.pop("painted", False):
@@ -205,7 +205,7 @@ def test_the_code_of_a_what_if_prints_what_is_on_screen(visit, link):
         canvas["mask"] = base64.b64encode(np.packbits(mask).tobytes()).decode()
         link["mask"] = "painted"
     if canvas:
-        link["c"] = link_pack.pack(canvas)
+        link["c"] = link_reading.pack(canvas)
     page = visit("explore", open_what_if="true", **link)
     code = next(block.value for block in with_code(page).code if "before[" in block.value)
     found = {}

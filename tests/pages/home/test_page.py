@@ -6,7 +6,7 @@ import re
 import pytest
 
 from attnviz.app.exports import Gathering, gather
-from attnviz.app.links import link_pack
+from attnviz.app.links import link_reading
 from attnviz.app.page_entry import PAGES_DIR
 from attnviz.pages.home import choices
 from attnviz.serve.page_table import PAGES
@@ -67,8 +67,8 @@ CHANGES = [
     ({"start_mask": "window", "start_window": "3"}, "Mask: a window of 3 tokens. Scores times 0.125."),
     ({"start_scale": "factor", "start_factor": "4.0"}, "Mask: the model's own. Scores times 0.125 × 4."),
     ({"scaled": "false"}, "Mask: the model's own. Scores times 1."),
-    ({"start": link_pack.pack({"hide": [1]})}, "No token may look at: animal (1)."),
-    ({"start_mask": "painted", "start": link_pack.pack({"mask": PAINTED_ROW})}, "Mask: painted by hand."),
+    ({"start": link_reading.pack({"hide": [1]})}, "No token may look at: animal (1)."),
+    ({"start_mask": "painted", "start": link_reading.pack({"mask": PAINTED_ROW})}, "Mask: painted by hand."),
 ]
 
 

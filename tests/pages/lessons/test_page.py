@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from attnviz.app.glossary_terms import TERMS
-from attnviz.app.links import link_pack
+from attnviz.app.links import link_reading
 from attnviz.app.links.choices import choices_of
 from attnviz.app.text import plain
 from attnviz.models.loading import load
@@ -139,7 +139,7 @@ link = "scaling?s_dk=16&s_section=gradient"
 
 
 def test_a_lecturers_lesson_comes_with_its_link_asks_and_leads_on(visit):
-    page = visit("lessons", lesson="own", l_text="Two birds", l_own=link_pack.pack([OWN]))
+    page = visit("lessons", lesson="own", l_text="Two birds", l_own=link_reading.pack([OWN]))
     assert page.subheader[0].value == "Two ways"
     assert "Look at 2 tokens" in said(page)
     assert "That one." not in unescape(said(page))
@@ -155,7 +155,7 @@ def test_a_lecturers_lesson_comes_with_its_link_asks_and_leads_on(visit):
 
 def test_a_lecturers_lesson_with_a_mistake_says_its_line_and_the_page_goes_on(visit):
     wrong = OWN.replace("s_dk=16", "s_dk=wide")
-    page = visit("lessons", lesson="own", l_own=link_pack.pack([wrong]))
+    page = visit("lessons", lesson="own", l_own=link_reading.pack([wrong]))
     assert "Line 12: link: “wide” makes no sense as s_dk of scaling" in unescape(" ".join(errors(page)))
     assert page.subheader[0].value == LESSONS["attention"].steps[0].title
 

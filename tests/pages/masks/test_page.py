@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from attnviz.app.links import link_pack
+from attnviz.app.links import link_reading
 from attnviz.base.packed import unpack_bits
 from attnviz.canvas.shared import packing
 from attnviz.pages.masks.choices import PAINT
@@ -123,7 +123,7 @@ def test_a_heading_says_that_the_mask_is_off_and_parameters_change_the_mask(visi
 
 def test_paint_in_the_link_lies_on_top_of_the_rules(visit):
     paint = Painted(10, on=(9,), off=(0, 33))
-    app = visit("masks", m_paint=link_pack.pack(PAINT.write(paint)))
+    app = visit("masks", m_paint=link_reading.pack(PAINT.write(paint)))
     expected = combined((Rule.of("causal"),), 10).numpy()
     expected[0, 9], expected[0, 0], expected[3, 3] = True, False, False
     assert (grid(app) == expected).all()
@@ -136,10 +136,12 @@ def test_paint_in_the_link_lies_on_top_of_the_rules(visit):
 def test_any_paint_on_the_largest_grid_fits_into_a_link():
     cells = np.random.default_rng(0).integers(0, 3, 128 * 128)
     paint = Painted(128, tuple(np.flatnonzero(cells == 1).tolist()), tuple(np.flatnonzero(cells == 2).tolist()))
-    assert PAINT.read(link_pack.unpack(link_pack.pack(PAINT.write(paint)))) == paint
+    assert PAINT.read(link_reading.unpack(link_reading.pack(PAINT.write(paint)))) == paint
 
 
-@pytest.mark.parametrize("text", ["nonsense", link_pack.pack({"n": 4000, "on": "", "off": ""}), link_pack.pack([1])])
+@pytest.mark.parametrize(
+    "text", ["nonsense", link_reading.pack({"n": 4000, "on": "", "off": ""}), link_reading.pack([1])]
+)
 def test_a_damaged_link_gets_a_sentence_and_only_the_rules_are_shown(visit, text):
     app = visit("masks", m_paint=text)
     assert not app.exception
@@ -195,7 +197,7 @@ def test_the_word_that_is_said_to_change_most_has_most_of_its_weight_hidden(visi
 
 def test_rows_that_lose_nothing_are_not_said_to(visit):
     whole_row = Painted(10, off=tuple(range(30, 40)))
-    app = visit("masks", m_rule1="none", m_paint=link_pack.pack(PAINT.write(whole_row)))
+    app = visit("masks", m_rule1="none", m_paint=link_reading.pack(PAINT.write(whole_row)))
     assert not grid(app)[3].any()
     assert "Every word that may look at something may look at everything" in spoken(app)
 

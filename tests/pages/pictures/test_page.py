@@ -25,9 +25,9 @@ def scene(page):
 
 def packed(**held):
     """What a canvas holds, as the link has it."""
-    from attnviz.app.links import link_pack
+    from attnviz.app.links import link_reading
 
-    return link_pack.pack(held)
+    return link_reading.pack(held)
 
 
 def png(width=40, height=30, mode="RGB"):
@@ -166,7 +166,7 @@ def test_what_is_exported_is_what_is_on_show():
 
 
 def test_a_view_saved_with_its_picture_holds_both_and_opens_again_within_the_limit(visit):
-    from attnviz.app.links.saved_views import VIEW_FORMAT
+    from attnviz.app.links.shared_view import VIEW_FORMAT
     from attnviz.models.pictures.photo import MOST_BYTES
     from attnviz.pages.pictures.panels.picture_input import FORMAT, MOST_SAVED, view_with_picture
 

@@ -9,7 +9,8 @@ from dataclasses import replace
 
 import pytest
 
-from attnviz.app import tables, units
+from attnviz.app import show
+from attnviz.base import units
 from attnviz.models.architecture.architecture import Architecture
 from attnviz.models.architecture.presets import all_presets
 from attnviz.pages.sharing.figures import costs as sharing_costs
@@ -216,7 +217,7 @@ def test_decimal_and_binary_units_are_never_mixed_up():
 
 
 def test_tables_can_be_downloaded_as_markdown():
-    assert tables.markdown({"a|b": [1, None], "c": ["x|y", "z"]}).splitlines()[2] == "| 1 | x\\|y |"
+    assert show.markdown({"a|b": [1, None], "c": ["x|y", "z"]}).splitlines()[2] == "| 1 | x\\|y |"
 
 
 def test_an_encoder_is_given_no_speed_and_no_context(visit):

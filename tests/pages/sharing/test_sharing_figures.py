@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from attnviz.app import units
+from attnviz.base import units
 from attnviz.figures.theme import K_VERMILION, MASKED, Q_BLUE, V_GREEN
 from attnviz.pages.sharing.figures import costs
 from attnviz.pages.sharing.figures import sharing as sharing_figures

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from attnviz.app import units
+from attnviz.base import units
 from tests.pages.conftest import with_code
 from tests.pages.sharing.test_page import healthy, metrics, printed, spoken
 

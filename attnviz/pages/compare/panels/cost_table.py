@@ -8,10 +8,11 @@ from typing import cast
 import numpy as np
 import streamlit as st
 
-from attnviz.app import show, tables, term_popover, units, widgets
+from attnviz.app import show, term_popover, widgets
 from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.code_snippet import snippet
 from attnviz.app.guarding import guard
+from attnviz.base import units
 from attnviz.base.words import _, listed, ngettext
 from attnviz.pages.compare import choices, figures
 from attnviz.pages.compare.maths import compare_snippets, compared_layers, layer_costs
@@ -194,7 +195,7 @@ def _table(result: layer_costs.Result) -> None:
             row[_("torch counts the same")] = _counted(by_torch[kind].agrees, by_torch[kind].tokens)
         row |= {_("waits"): steps, _("longest path"): path, _("against attention"): against.get(kind, "")}
         rows.append(row)
-    tables.tabled(tables.columns(rows), "the-table", "c-table-rows")
+    show.tabled(show.columns(rows), "the-table", "c-table-rows")
     if by_torch and all(row.agrees for row in by_torch.values()):
         steps = by_torch["lstm"].tokens
         text = ngettext(

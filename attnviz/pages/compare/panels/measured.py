@@ -8,12 +8,13 @@ from contextlib import closing
 import numpy as np
 import streamlit as st
 
-from attnviz.app import show, tables, term_popover, units, widgets
+from attnviz.app import show, term_popover, widgets
 from attnviz.app.cache.bounded_cache import BoundedCache
 from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.code_snippet import snippet
 from attnviz.app.guarding import guard
 from attnviz.app.text import spoken
+from attnviz.base import units
 from attnviz.base.words import _, sentences
 from attnviz.models.settings import current
 from attnviz.pages.compare import choices, figures
@@ -141,7 +142,7 @@ def _pictures(result: layer_timing.Result) -> None:
     with two:
         fig = chart_of(figures.over, nbytes, _("Memory at its peak"), _("tokens n"), unit="B", binary=True, height=400)
         show.figure(fig, name=f"memory-{about}", key="c-memory", table=table, words=_memory_words(result))
-    tables.tabled(tables.columns([_row(result, kind) for kind in curves]), f"measured-{about}", "c-measured-rows")
+    show.tabled(show.columns([_row(result, kind) for kind in curves]), f"measured-{about}", "c-measured-rows")
     st.caption(
         _(
             "Measured on: {machine}. Batch 1, d = {d}, {heads} heads, kernel {k}; the fastest of several rounds. "

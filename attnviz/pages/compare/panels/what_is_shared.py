@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from attnviz.app import show, units, widgets
+from attnviz.app import show, widgets
 from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.code_snippet import snippet
 from attnviz.app.guarding import guard
 from attnviz.app.links import link_state
 from attnviz.app.page_entry import file_of
+from attnviz.base import units
 from attnviz.base.words import _
 from attnviz.pages.compare import choices, figures
 from attnviz.pages.compare.maths import compare_snippets, compared_layers, layer_costs, position_mixing

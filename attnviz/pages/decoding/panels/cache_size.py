@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attnviz.app import live_run, show, units, widgets
+from attnviz.app import live_run, show, widgets
 from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.code_snippet import snippet
 from attnviz.app.links import link_state
 from attnviz.app.text import spoken
+from attnviz.base import units
 from attnviz.base.words import _, listed, ngettext, sentences
 from attnviz.canvas import cache_growth
 from attnviz.figures.theme import SERIES

@@ -7,11 +7,12 @@ from itertools import accumulate
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from attnviz.app import live_run, show, units, widgets
+from attnviz.app import live_run, show, widgets
 from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.code_snippet import snippet
 from attnviz.app.links import link_state
 from attnviz.app.text import plain
+from attnviz.base import units
 from attnviz.base.words import _, ngettext, sentences
 from attnviz.canvas import step_player
 from attnviz.figures import heatmap

@@ -6,10 +6,11 @@ from typing import cast
 
 import streamlit as st
 
-from attnviz.app import live_run, show, units, widgets
+from attnviz.app import live_run, show, widgets
 from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.code_snippet import snippet
 from attnviz.app.text import spoken
+from attnviz.base import units
 from attnviz.base.words import _, listed, sentences
 from attnviz.core.cache import EvictionKind
 from attnviz.figures.theme import SERIES

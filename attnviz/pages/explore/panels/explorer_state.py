@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from attnviz.app import edited_head, widgets
-from attnviz.app.links import link_state, page_address
+from attnviz.app import head_drawing, widgets
+from attnviz.app.links import link_state, shared_view
 from attnviz.base.head_edit import LARGEST_FACTOR, LONGEST_WINDOW, HeadEdit
 from attnviz.base.words import _
 from attnviz.canvas.shared.kinds import Pin, Pins, PinSide
@@ -44,7 +44,7 @@ def go_to(layer: int, head: int) -> None:
 
 def link() -> str:
     """The link to this view for a caption; empty when it is too long, or opens the view on this machine only."""
-    return page_address.public_address(page_address.LONGEST_IN_CAPTION) or ""
+    return shared_view.public_address(shared_view.LONGEST_IN_CAPTION) or ""
 
 
 def edit(stack: Stack, layer: int) -> HeadEdit:
@@ -94,7 +94,7 @@ def matrices_over(
     """Of each of these heads its matrix, NaN where masked, under the edit where that reaches them."""
     if edit.where == "head":
         edit = HeadEdit(seen=edit.seen)
-    matrices = {other: edited_head.matrix(run, stack, layer, other, look, edit) for other in heads}
+    matrices = {other: head_drawing.edited_matrix(run, stack, layer, other, look, edit) for other in heads}
     return {other: matrix.plain for other, matrix in matrices.items()}
 
 

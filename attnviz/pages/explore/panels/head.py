@@ -14,7 +14,7 @@ from typing import Any, cast
 import numpy as np
 import streamlit as st
 
-from attnviz.app import edited_head, show, widgets
+from attnviz.app import head_drawing, show, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.head_drawing import axes, head_title, long_table, sentence_of, titles, unit_of
 from attnviz.app.links import link_state
@@ -70,7 +70,7 @@ def _large(run: ModelRun, stack: Stack, layer: int, head: int) -> Shown:
     with below:
         look, colours = _how_shown(run, stack)
     edit = explorer_state.edit(stack, layer)
-    matrix = edited_head.matrix(run, stack, layer, head, look, edit)
+    matrix = head_drawing.edited_matrix(run, stack, layer, head, look, edit)
     places = explorer_state.places_of(stack, matrix)
     every = address_of_heads(run, stack)
     scene = HeadScene(
@@ -112,7 +112,7 @@ def _drawn(stack: Stack, layer: int, head: int, matrix: Matrix, look: Look) -> H
         look.values,
         layer,
         head,
-        edited_head.raw(stack, layer, head, look),
+        head_drawing.raw_of(stack, layer, head, look),
         sentence_of(matrix),
         titles(stack, layer),
     )

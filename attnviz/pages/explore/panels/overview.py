@@ -133,7 +133,7 @@ def _tiles(run: ModelRun, stack: Stack) -> Overview:
     """The small pictures. Of a short sentence they come without measures, which would take longer than they do."""
     key = ("tiles", stack.id)
     parts: Iterable[whole_model.SweptLayer] = whole_model.swept(stack, measured=False)
-    if len(stack.queries) * len(stack.keys) > TOGETHER**2 and model_cache.found(run, key) is None:
+    if len(stack.queries) * len(stack.keys) > TOGETHER**2 and model_cache.already_cached(run, key) is None:
         parts = _swept(run, stack)
 
     def pack() -> Overview:
@@ -151,7 +151,7 @@ def _tiles(run: ModelRun, stack: Stack) -> Overview:
 def _measured(run: ModelRun, stack: Stack) -> whole_model.StackMeasures:
     """Every measure of every head."""
     key = ("measured", stack.id)
-    known: whole_model.StackMeasures | None = model_cache.found(run, key)
+    known: whole_model.StackMeasures | None = model_cache.already_cached(run, key)
     if known is not None:
         return known
     parts = _swept(run, stack)

@@ -8,7 +8,7 @@ from typing import Any, cast
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from attnviz.app import consent, widgets
+from attnviz.app import sentence_input, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.links import link_state
 from attnviz.app.links.choices import Choice
@@ -72,7 +72,7 @@ def _kind(
         return False, None, Problem("Name a model: owner/name as on the hub, or a folder on this machine")
     try:
         with question:
-            if not consent.given(name):
+            if not sentence_input.may_load(name):
                 return False, None, None
         return True, model_cache.model(name).entry.kind, None
     except Problem as problem:

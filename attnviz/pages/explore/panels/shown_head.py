@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 
-from attnviz.app import edited_head, show
+from attnviz.app import head_drawing, show
 from attnviz.app.cache import model_cache
 from attnviz.app.head_drawing import head_title, telling_row, unit_of
 from attnviz.base.head_edit import HeadEdit
@@ -93,7 +93,7 @@ def caption_of_shown(shown: Shown) -> str:
     """The caption of the head as it is on show, which says what is changed if that is seen."""
     if shown.edit.seen == "before":
         return caption_of(shown)
-    changed = caption_of(shown, *edited_head.in_words(shown.edit, shown.stack, shown.layer))
+    changed = caption_of(shown, *head_drawing.in_words(shown.edit, shown.stack, shown.layer))
     minus = _("After the change minus before it.") if shown.edit.seen == "difference" else ""
     return sentences(minus, changed)
 

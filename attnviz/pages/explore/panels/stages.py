@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import streamlit as st
 
-from attnviz.app import edited_head, late_widgets, show
+from attnviz.app import head_drawing, show, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.links import link_state
@@ -114,7 +114,7 @@ def panel(shown: Shown) -> None:
     queries, keys = shown.stack.queries.labels, shown.stack.keys.labels
     left, right = st.columns(2)
     start_q, start_k = _start(shown)
-    late_widgets.set_before_drawn(QUERY, start_q)
+    widgets.set_before_drawn(QUERY, start_q)
     query = left.selectbox(
         _("Query: the token that looks"),
         range(len(queries)),
@@ -122,9 +122,9 @@ def panel(shown: Shown) -> None:
         key=QUERY,
         on_change=lambda: _keep(QUERY, lambda picked: (picked, None)),
     )
-    mask, scale = edited_head.mask_and_scale(shown.stack, shown.layer, shown.edit)
+    mask, scale = head_drawing.mask_and_scale(shown.stack, shown.layer, shown.edit)
     result = stages(shown.stack, shown.layer, shown.head, query, mask, scale)
-    late_widgets.set_before_drawn(KEY, start_k if start_k is not None else int(result.weights.argmax()))
+    widgets.set_before_drawn(KEY, start_k if start_k is not None else int(result.weights.argmax()))
     key = right.selectbox(
         _("Key: the token looked at"),
         range(len(keys)),
@@ -140,7 +140,7 @@ def panel(shown: Shown) -> None:
 
 def _keep(widget: str, cell: Callable[[int], tuple[int, int | None]]) -> None:
     """Put the cell that was picked in a box into the link. A callback."""
-    if not late_widgets.is_late(widget):
+    if not widgets.is_late(widget):
         link_state.put(choices.STAGE, cell(st.session_state[widget]))
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from attnviz.app import edited_head, show, widgets
+from attnviz.app import head_drawing, show, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.head_drawing import axes, long_table
@@ -59,8 +59,8 @@ def _chosen_above(shown: Shown) -> None:
     stack, edit = shown.stack, shown.edit
     if link_state.value(choices.MASK) == "painted" and link_state.value(choices.PAINTED) and not edit.painted:
         st.caption(_("The painted mask was for other tokens, so painting starts again from the model's own mask."))
-    mask, scale, more = edited_head.in_words(edit, stack, shown.layer)
-    st.markdown(plain(edited_head.say_mask_and_scale(mask, scale, stack.layers[shown.layer].scale)))
+    mask, scale, more = head_drawing.in_words(edit, stack, shown.layer)
+    st.markdown(plain(head_drawing.say_mask_and_scale(mask, scale, stack.layers[shown.layer].scale)))
     if more:
         st.markdown(plain(more))
     st.caption(_("Mask, scale and hidden tokens are chosen beside the large head above."))
@@ -141,7 +141,7 @@ def _three(shown: Shown, edit: HeadEdit, before: Matrix, after: Matrix) -> int:
     st.markdown(_("Before: {before}").format(before=spoken(before.said_of(row))))
     st.markdown(_("After: {after}").format(after=spoken(after.said_of(row))))
     name = f"what-if-{shown.run.request.model}-layer{shown.layer}-head{shown.head}"
-    words = edited_head.in_words(edit, shown.stack, shown.layer)
+    words = head_drawing.in_words(edit, shown.stack, shown.layer)
     with st.container(horizontal=True):
         for head, (key, label, matrix, _kind) in zip(heads, views, strict=True):
             caption = caption_of(shown) if key == "before" else caption_of(shown, *words)
@@ -210,7 +210,7 @@ def _next_token(shown: Shown, edit: HeadEdit, trace: Trace) -> None:
             name=f"what-if-next-{run.request.model}",
             key=f"what-if-next-{number}",
             words=words,
-            caption=caption_of(shown, *edited_head.in_words(edit, shown.stack, shown.layer)),
+            caption=caption_of(shown, *head_drawing.in_words(edit, shown.stack, shown.layer)),
             table={"token": labels, "before": before, "after": after},
         )
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import streamlit as st
 
-from attnviz.app import head_drawing, late_widgets, show
+from attnviz.app import head_drawing, show, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.fragment import fragment
 from attnviz.app.guarding import guard
@@ -99,10 +99,10 @@ def _picked(options: dict[str, str]) -> int:
     """Which of the examples is on show."""
     shown = min(link_state.value(choices.EXAMPLE), len(options))
     key = "hd_example_pick"
-    late_widgets.set_before_drawn(key, str(shown))
+    widgets.set_before_drawn(key, str(shown))
 
     def keep() -> None:
-        if not late_widgets.is_late(key):
+        if not widgets.is_late(key):
             link_state.put(choices.EXAMPLE, int(st.session_state[key] or 1))
 
     picked = st.segmented_control(

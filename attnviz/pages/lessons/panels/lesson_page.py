@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from attnviz.app import late_widgets, presenting, term_popover, widgets
+from attnviz.app import presenting, term_popover, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.guarding import guard
 from attnviz.app.links import link_state
@@ -86,14 +86,14 @@ def _sentence() -> None:
     """
     choice = choices.SENTENCE
     widgets.say_refusal(choice)
-    late_widgets.set_before_drawn(choice.name, link_state.value(choice))
+    widgets.set_before_drawn(choice.name, link_state.value(choice))
     look: dict[str, Any] = {"label_visibility": "collapsed"} if presenting.presenting() else {"width": 300}
     st.text_input(_("Sentence"), key=choice.name, max_chars=choice.longest, on_change=_typed, **look)
 
 
 def _typed() -> None:
     typed = st.session_state[choices.SENTENCE.name]
-    if not late_widgets.is_late(choices.SENTENCE.name) and typed and typed.strip():
+    if not widgets.is_late(choices.SENTENCE.name) and typed and typed.strip():
         link_state.put(choices.SENTENCE, typed)
 
 

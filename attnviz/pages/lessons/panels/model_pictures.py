@@ -6,11 +6,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attnviz.app import edited_head, head_drawing, show, units
+from attnviz.app import head_drawing, show
 from attnviz.app.cache import model_cache
 from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.links import link_state
 from attnviz.app.text import plain
+from attnviz.base import units
 from attnviz.base.head_edit import LARGEST_FACTOR, NO_EDIT, SCALES, HeadEdit
 from attnviz.base.words import _, listed
 from attnviz.canvas import cache_growth, softmax_slider, step_player
@@ -51,7 +52,7 @@ def head(subject: Subject, set_to: PictureSettings, key: str) -> None:
         title = _("Trained: {model}, layer {layer}, head {head}.").format(
             model=subject.run.name, layer=layer, head=number
         )
-        raw = edited_head.raw(subject.stack, layer, number, Look())
+        raw = head_drawing.raw_of(subject.stack, layer, number, Look())
     else:
         title = _("Random vectors: install the packaged models to see a trained head here.")
         raw = Raw(landing.raw(landing.Config(subject.text)))

@@ -10,7 +10,7 @@ import streamlit as st
 
 from attnviz.app import show, widgets
 from attnviz.app.code_snippet import snippet
-from attnviz.app.links import link_state, page_address, saved_views
+from attnviz.app.links import link_state, shared_view
 from attnviz.app.links.choices import Choice
 from attnviz.app.text import plain, spoken
 from attnviz.base.words import _, language, say, sentences, speaking
@@ -189,7 +189,7 @@ def _under(
         if picture.file:
             st.download_button(
                 _("Save the view with its picture"),
-                data=partial(picture_input.view_with_picture, picture.file, saved_views.save()),
+                data=partial(picture_input.view_with_picture, picture.file, shared_view.save()),
                 file_name="attention-picture.json",
                 mime="application/json",
                 on_click="ignore",
@@ -203,7 +203,7 @@ def _live(
     picture: ChosenPicture, run: PictureRun, scene: PatchScene, chosen: PatchChoices, note: str
 ) -> list[show.LiveFile]:
     """The view as one file that stays alive without a server. A download runs in no session: all is taken down here."""
-    link, spoken = (None if picture.own else page_address.public_address(LONGEST_LINK)), language()
+    link, spoken = (None if picture.own else shared_view.public_address(LONGEST_LINK)), language()
     title = _("{model} on a picture").format(model=run.name)
 
     def made() -> str:

@@ -10,10 +10,10 @@ from dataclasses import replace
 import numpy as np
 import streamlit as st
 
-from attnviz.app import consent, widgets
+from attnviz.app import sentence_input, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.guarding import show_problem
-from attnviz.app.links import link_state, saved_views
+from attnviz.app.links import link_state, shared_view
 from attnviz.app.mends.streamlit_adapter import upload_id
 from attnviz.app.text import plain, spoken
 from attnviz.base.message import Problem
@@ -160,7 +160,7 @@ def _take(data: bytes, name: str) -> None:
         view, data = _saved(data, name)
     st.session_state[_PHOTO] = (f"own {hashlib.sha256(data).hexdigest()[:16]}", read_photo(data, name))
     if view is not None:
-        saved_views.open_view(view)
+        shared_view.open_view(view)
 
 
 def _saved(data: bytes, name: str) -> tuple[str, bytes]:
@@ -201,4 +201,4 @@ def ask_model() -> LoadedModel | None:
     typed = widgets.text(choices.HUB_ID, _("Hub id or folder"), placeholder="owner/name").strip()
     if not typed:
         raise Problem("Name a model: owner/name as on the hub, or a folder on this machine")
-    return model_cache.model(typed) if consent.given(typed) else None
+    return model_cache.model(typed) if sentence_input.may_load(typed) else None

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from attnviz.base.words import _
-from attnviz.figures.patch_light import GLOW, hover_points, picture_axes
+from attnviz.figures.attention_figures import GLOW, hover_points, picture_axes
 from attnviz.figures.theme import MASKED, Q_BLUE, SERIES, SIGNED, Figure, layout
 from attnviz.figures.title_lines import below
 

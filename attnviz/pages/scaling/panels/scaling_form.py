@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
-from attnviz.app import late_widgets, widgets
+from attnviz.app import widgets
 from attnviz.app.links import link_state
 from attnviz.app.links.choices import Choice
 from attnviz.base.words import _
@@ -31,7 +31,7 @@ def number(choice: Choice[N], label: str, step: N | None = None, help: str | Non
 def width() -> int:
     """Draw a slider for d_k, even on a log scale, and a box for any whole number; returns d_k."""
     now = link_state.value(choices.D_K)
-    late_widgets.set_before_drawn(SLIDER, now)
+    widgets.set_before_drawn(SLIDER, now)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         st.select_slider(
             _("d_k, the width of a query"),
@@ -43,7 +43,7 @@ def width() -> int:
 
 
 def _slid() -> None:
-    if not late_widgets.is_late(SLIDER):
+    if not widgets.is_late(SLIDER):
         link_state.put(choices.D_K, st.session_state[SLIDER])
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from attnviz.base.byte_units import binary_unit
+from attnviz.base.units import binary_unit
 from attnviz.base.words import _
 from attnviz.figures.theme import ALTERNATIVE, K_VERMILION, MASKED, Q_BLUE, SERIES, THEORY, V_GREEN, Figure, layout
 

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from attnviz.app import show, units, widgets
+from attnviz.app import show, widgets
 from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.text import plain
+from attnviz.base import units
 from attnviz.base.words import _, ngettext
 from attnviz.models.architecture import Architecture, LayerSpec, as_latent, has_heads, shared_otherwise
 from attnviz.pages.sharing import choices

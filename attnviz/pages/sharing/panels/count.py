@@ -6,10 +6,11 @@ from typing import Any
 
 import streamlit as st
 
-from attnviz.app import show, tables, units
+from attnviz.app import show
 from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.code_snippet import snippet
 from attnviz.app.text import plain
+from attnviz.base import units
 from attnviz.base.words import _, sentences, tongue
 from attnviz.core.costs import activations
 from attnviz.models.architecture import CONVENTIONS, Architecture, Preset, all_presets, has_heads
@@ -37,7 +38,7 @@ def panel() -> None:
     with st.expander(
         _("All {n} published models at {tokens} tokens").format(n=len(all_presets()), tokens=f"{context:,}")
     ):
-        tables.tabled(_all_models(context, tongue()), f"attention-of-published-models-{context}", "h-all")
+        show.tabled(_all_models(context, tongue()), f"attention-of-published-models-{context}", "h-all")
     snippet(
         sharing_programs.of_count(chosen.code, context, batch),
         "h-count",
@@ -116,7 +117,7 @@ def _parameters(arch: Architecture) -> None:
 
 def _bill(arch: Architecture, context: int, batch: int) -> None:
     st.subheader(_("The whole bill"), anchor=False)
-    tables.tabled(_costs(arch, context, batch, tongue()), "attention-costs", "h-bill")
+    show.tabled(_costs(arch, context, batch, tongue()), "attention-costs", "h-bill")
     st.caption(
         _(
             "Prefill: every pair computed, as eager attention does; causal: only what the mask leaves. One layer’s "
@@ -126,9 +127,9 @@ def _bill(arch: Architecture, context: int, batch: int) -> None:
 
 
 @st.cache_resource(max_entries=128, show_spinner=False, hash_funcs={Architecture: hash})
-def _costs(arch: Architecture, context: int, batch: int, language: str) -> tables.ColumnTable:
+def _costs(arch: Architecture, context: int, batch: int, language: str) -> show.ColumnTable:
     """What every way of sharing costs, for a prompt of `context` tokens, with headings in the visitor's language."""
-    return tables.columns([_row(name, way, context, batch) for name, way in ways(arch).items()])
+    return show.columns([_row(name, way, context, batch) for name, way in ways(arch).items()])
 
 
 def _row(name: str, arch: Architecture, context: int, batch: int) -> dict[str, Any]:
@@ -154,7 +155,7 @@ def _row(name: str, arch: Architecture, context: int, batch: int) -> dict[str, A
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)
-def _all_models(context: int, language: str) -> tables.ColumnTable:
+def _all_models(context: int, language: str) -> show.ColumnTable:
     """All models, with headings in this language, which is the visitor's."""
     rows = []
     for name, preset in all_presets().items():
@@ -177,4 +178,4 @@ def _all_models(context: int, language: str) -> tables.ColumnTable:
                 _("source"): preset.source,
             }
         )
-    return tables.columns(rows)
+    return show.columns(rows)

@@ -6,10 +6,11 @@ from typing import Any
 
 import streamlit as st
 
-from attnviz.app import show, tables, units, widgets
+from attnviz.app import show, widgets
 from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.code_snippet import snippet
 from attnviz.app.text import plain, spoken
+from attnviz.base import units
 from attnviz.base.words import _, say
 from attnviz.core.costs import pairs
 from attnviz.core.latent import LatentForm, LatentLayout, latent_elements, latent_flops, latent_intensity
@@ -80,7 +81,7 @@ def _machines(arch: Architecture, latent: LatentLayout, context: int, names: dic
         }
         for machine, name in names.items()
     ]
-    tables.tabled(tables.columns(rows), f"mla-{arch.name}", "h-machines")
+    show.tabled(show.columns(rows), f"mla-{arch.name}", "h-machines")
     decode = _work(latent, 1, context, "re-expanded") / _work(latent, 1, context, "absorbed")
     prefill = _work(latent, context, context, "expanded") / _work(latent, context, context, "absorbed")
     st.markdown(
@@ -115,7 +116,7 @@ def _baselines(arch: Architecture, latent: LatentLayout, context: int) -> None:
         }
         for name, numbers in bases.items()
     ]
-    tables.tabled(tables.columns(rows), f"mla-baselines-{arch.name}", "h-bases")
+    show.tabled(show.columns(rows), f"mla-baselines-{arch.name}", "h-bases")
     st.markdown(
         _("{model} keeps {mine} numbers per token and layer: {bytes} for {n} tokens.").format(
             model=plain(arch.name), mine=mine, bytes=units.both(arch.kv_cache_bytes(context)), n=f"{context:,}"
@@ -137,7 +138,7 @@ def published() -> None:
             st.markdown(
                 _("The architecture gives **{found}**. {why}.").format(found=_value(claim), why=spoken(claim.why))
             )
-    tables.tabled(tables.columns([_row(claim) for claim in computed_claims()]), "published-numbers", "h-claims")
+    show.tabled(show.columns([_row(claim) for claim in computed_claims()]), "published-numbers", "h-claims")
     paper_quality()
     snippet(
         sharing_programs.PUBLISHED,

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import streamlit as st
 
-from attnviz.app import show, units, widgets
+from attnviz.app import show, widgets
 from attnviz.app.cache.kept_charts import chart_of
+from attnviz.base import units
 from attnviz.base.message import Problem
 from attnviz.base.words import _, ngettext, sentences
 from attnviz.canvas.shared.registration import component

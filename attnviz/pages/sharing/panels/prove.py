@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attnviz.app import tables, units
+from attnviz.app import show
 from attnviz.app.code_snippet import snippet
 from attnviz.app.text import plain, spoken
+from attnviz.base import units
 from attnviz.base.words import _, listed, sentences
 from attnviz.models.architecture import Architecture, Measurement, measure_on_meta
 from attnviz.pages.sharing import choices, maths
@@ -88,7 +89,7 @@ def _proof(chosen: Chosen, tokens: int, batch: int) -> None:
         sentences(verdict, _("Built and run in {time}.").format(time=units.duration(measured.seconds))),
         icon="✅" if agree else "✋",
     )
-    st.table(tables.columns(rows))
+    st.table(show.columns(rows))
     _by_layer(arch, measured, formula)
 
 
@@ -123,7 +124,7 @@ def _by_layer(arch: Architecture, measured: Measurement, formula: list[int]) -> 
             ).format(more=units.both(viewed))
         )
     with st.expander(_("Layer by layer")):
-        tables.tabled(tables.columns(rows), f"cache-of-{plain(arch.name)}", "h-proof-layers")
+        show.tabled(show.columns(rows), f"cache-of-{plain(arch.name)}", "h-proof-layers")
 
 
 def _live() -> None:
@@ -151,7 +152,7 @@ def _live() -> None:
 
 
 def _rows(rows: tuple[maths.LiveLayerRow, ...]) -> None:
-    table: tables.ColumnTable = {
+    table: show.ColumnTable = {
         _("layout"): [row.kind for row in rows],
         _("K/V heads"): [row.n_kv_heads for row in rows],
         _("cache bytes, real"): [row.cache_bytes for row in rows],
@@ -161,7 +162,7 @@ def _rows(rows: tuple[maths.LiveLayerRow, ...]) -> None:
         _("one token"): [units.duration(row.seconds) for row in rows],
         _("times as fast as MHA"): [round(row.ratio, 2) for row in rows],
     }
-    tables.tabled(table, "attention-on-this-machine", "h-live-rows")
+    show.tabled(table, "attention-on-this-machine", "h-live-rows")
     best = rows[-1]
     st.markdown(
         _("{kind} decodes **{ratio:.1f} times** as fast as MHA here, with {share:.1%} of its cache.").format(

@@ -7,9 +7,10 @@ from typing import cast
 
 import streamlit as st
 
-from attnviz.app import show, units, widgets
+from attnviz.app import show, widgets
 from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.code_snippet import snippet
+from attnviz.base import units
 from attnviz.base.words import _
 from attnviz.core.costs import Machine
 from attnviz.core.precision import DTYPES, stored_bytes

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from attnviz.base.byte_units import binary, decimal, scaled
 from attnviz.base.words import _
 
-__all__ = ["binary", "both", "decimal", "duration", "exact", "flop", "many"]
-
+_DECIMAL = ("B", "kB", "MB", "GB", "TB", "PB", "EB")
+_BINARY = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 _FLOP = ("FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP", "PFLOP", "EFLOP", "ZFLOP")
+
+
+def decimal(nbytes: float) -> str:
+    """1,073,741,824 -> "1.074 GB"."""
+    return _scaled(nbytes, 1000, _DECIMAL)
+
+
+def binary(nbytes: float) -> str:
+    """1,073,741,824 -> "1 GiB"."""
+    return _scaled(nbytes, 1024, _BINARY)
 
 
 def both(nbytes: float) -> str:
@@ -21,8 +30,14 @@ def exact(nbytes: int) -> str:
     return f"{decimal(nbytes)} = {every}" if nbytes >= 1000 else every
 
 
+def binary_unit(most: float) -> tuple[str, int]:
+    """The unit for an axis that reaches `most` bytes, and how many bytes it is: "MiB", 1,048,576."""
+    power = _power(most, 1024, len(_BINARY))
+    return _BINARY[power], 1024**power
+
+
 def flop(count: float) -> str:
-    return scaled(count, 1000, _FLOP)
+    return _scaled(count, 1000, _FLOP)
 
 
 def many(count: float) -> str:
@@ -38,3 +53,16 @@ def duration(seconds: float) -> str:
         if seconds * factor >= 1:
             return f"{seconds * factor:,.3g} {unit}"
     return f"{seconds * 1e9:,.3g} ns"
+
+
+def _scaled(value: float, step: int, names: tuple[str, ...]) -> str:
+    """A number in the largest unit that it fills; `names` are units, each `step` times the one before."""
+    power = _power(value, step, len(names))
+    return f"{value / step**power:,.4g} {names[power]}" if power else f"{value:,.0f} {names[0]}"
+
+
+def _power(value: float, step: int, names: int) -> int:
+    power = 0
+    while abs(value) >= step and power + 1 < names:
+        value, power = value / step, power + 1
+    return power

@@ -1,17 +1,51 @@
-"""A view in a file: everything chosen on a page, without the limit that a link has on its length."""
+"""A view to hand on: the address that opens what is on show, and a file without the limit that a link has."""
 
 from __future__ import annotations
 
+import ipaddress
 import json
+from collections.abc import Sequence
 from typing import Any
+from urllib.parse import urlencode, urlsplit
+
+import streamlit as st
 
 from attnviz.app.links import link_state
-from attnviz.app.links.choices import EVERY_PAGE, choices_of
-from attnviz.app.links.link_pack import refuse_half_characters
+from attnviz.app.links.choices import EVERY_PAGE, Choice, choices_of
+from attnviz.app.links.link_reading import refuse_half_characters
 from attnviz.base.message import Problem
 
+LONGEST_IN_CAPTION = 300  #: characters: a longer link under an exported picture could not be typed or read
 VIEW_FORMAT, FIRST_FORMAT = "attnviz-view-2", "attnviz-view-1"
 LARGEST = 1_000_000  #: characters of a file
+
+
+def address(longest: int = 100_000, *, without: Sequence[Choice[Any]] = ()) -> str | None:
+    """The address that opens this view; None if longer than `longest` characters, or if the app's is unknown.
+
+    `without` are choices that it is not to say.
+    """
+    url = st.context.url
+    if not url:
+        return None
+    parameters = link_state.link_parameters(link_state.current_page())
+    for choice in without:
+        parameters.pop(choice.name, None)
+    whole = url.split("?")[0] + (f"?{urlencode(parameters)}" if parameters else "")
+    return whole if len(whole) <= longest else None
+
+
+def public_address(longest: int = 100_000) -> str | None:
+    """The same for a reader elsewhere: None where the app's address means this machine or this network only."""
+    whole = address(longest)
+    return None if whole is None or _is_private(urlsplit(whole).hostname or "") else whole
+
+
+def _is_private(host: str) -> bool:
+    try:
+        return not ipaddress.ip_address(host).is_global
+    except ValueError:  # a name; one without a dot means a machine of this network
+        return "." not in host or host.endswith((".localhost", ".local", ".lan", ".internal"))
 
 
 def save() -> str:
@@ -30,8 +64,8 @@ def open_view(text: str) -> str:
 
 def _readers_own() -> dict[str, str]:
     """What this visitor has chosen for reading, which another one's view does not change."""
-    chosen = {choice: link_state.value(choice) for choice in choices_of(EVERY_PAGE) if choice.of_reader}
-    return {choice.name: choice.write(kept) for choice, kept in chosen.items() if kept != choice.default}
+    chosen = ((choice, link_state.value(choice)) for choice in choices_of(EVERY_PAGE) if choice.of_reader)
+    return {choice.name: choice.write(kept) for choice, kept in chosen if kept != choice.default}
 
 
 def _parsed(text: str) -> tuple[str, dict[str, Any]]:
@@ -42,8 +76,7 @@ def _parsed(text: str) -> tuple[str, dict[str, Any]]:
         refuse_half_characters(view)
     except (ValueError, RecursionError):
         raise Problem("This file is not a saved view: it is not JSON, or it was cut short.") from None
-    known = (VIEW_FORMAT, FIRST_FORMAT)
-    if not isinstance(view, dict) or view.get("format") not in known:
+    if not isinstance(view, dict) or view.get("format") not in (VIEW_FORMAT, FIRST_FORMAT):
         raise Problem(
             "This file is not a saved view of the version that can be opened here ({version}).", version=VIEW_FORMAT
         )

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attnviz.app.links import link_pack
+from attnviz.app.links import link_reading
 from attnviz.base.message import Problem
 
 VALUES = st.recursive(
@@ -21,11 +21,11 @@ VALUES = st.recursive(
 @settings(deadline=None)  # a busy machine is no fault of the packing
 @given(VALUES)
 def test_a_packed_value_unpacks_to_itself(value):
-    assert link_pack.unpack(link_pack.pack(value)) == value
+    assert link_reading.unpack(link_reading.pack(value)) == value
 
 
 def test_a_link_is_made_of_letters_that_need_no_escaping():
-    text = link_pack.pack({"mask": "ÄÖÜ 😀" * 20})
+    text = link_reading.pack({"mask": "ÄÖÜ 😀" * 20})
     assert text.isascii()
     assert not set(text) & set("+/=&?# %")
 
@@ -33,16 +33,16 @@ def test_a_link_is_made_of_letters_that_need_no_escaping():
 def test_a_value_too_large_for_a_link_is_refused_with_its_size():
     noise = random.Random(0).randbytes(8000).hex()
     with pytest.raises(Problem, match=r"characters, and a link holds at most 6144"):
-        link_pack.pack(noise)
+        link_reading.pack(noise)
 
 
 @pytest.mark.parametrize("text", ["", "x", "2abc", "1!!!", "1" + "A" * 50, "1" + "A" * 7000])
 def test_a_damaged_link_is_refused_with_a_sentence(text):
     with pytest.raises(Problem, match="cannot be read"):
-        link_pack.unpack(text)
+        link_reading.unpack(text)
 
 
 def test_a_link_that_would_unpack_to_too_many_bytes_is_refused():
     bomb = "1" + base64.urlsafe_b64encode(zlib.compress(b" " * 3_000_000 + b"1", 9)).decode().rstrip("=")
     with pytest.raises(Problem):
-        link_pack.unpack(bomb)
+        link_reading.unpack(bomb)

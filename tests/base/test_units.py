@@ -2,7 +2,7 @@
 
 import pytest
 
-from attnviz.base.byte_units import binary, binary_unit, decimal
+from attnviz.base.units import binary, binary_unit, decimal
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,179 @@
+"""A page's figures as files, without a server: its own script runs as Streamlit's testing runs it.
+
+Only plotly.js can draw a Plotly chart, so as SVG or PNG that needs Chromium or a related browser on the machine.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from streamlit.testing.v1 import AppTest
+
+from attnviz.app.exports import Gathering, LiveFile, MadeFigure, gather, to_csv
+from attnviz.app.mends.streamlit_adapter import WARNS_OF_NO_BROWSER
+from attnviz.app.page_entry import file_of
+from attnviz.base.message import Problem, Several
+from attnviz.base.rasterised import png
+from attnviz.figures.export import PLOTLY_JS
+from attnviz.figures.picture import CHART
+from attnviz.figures.svg import Background
+from attnviz.serve import server
+from attnviz.serve.page_table import NAMES
+
+LONGEST = 3600.0  # seconds that a page may take: a model may have to be prepared first
+ALL_HEADS = "-all-live"  #: how the name of a live file of every head ends
+
+
+@dataclass(frozen=True)
+class AppLink:
+    """A page and its parameters; `address` is the app's own of that page, where the link has one."""
+
+    page: str
+    parameters: dict[str, str]
+    address: str | None = None
+
+
+def app_link(text: str) -> AppLink:
+    """What a link asks for: a whole one, as the app shares it, or its end, as in explore?at=13.8."""
+    parts = urlsplit(text.strip())
+    page = parts.path.rsplit("/", 1)[-1] or "home"
+    if page not in NAMES:
+        raise Problem("The link opens {page}, which is no page; pages are {known}.", page=page, known=Several(NAMES))
+    address = f"{parts.scheme}://{parts.netloc}{parts.path}" if parts.scheme in ("http", "https") else None
+    return AppLink(page, dict(parse_qsl(parts.query, keep_blank_values=True)), address)
+
+
+def run_page(link: AppLink, wanted: str | None = None) -> Gathering:
+    """What the page of `link` offers to save, with the figure called `wanted`; None makes none.
+
+    "" is the figure that the page is about: its first, but for an overview.
+    """
+    logging.getLogger(WARNS_OF_NO_BROWSER).setLevel(logging.ERROR)
+    gathering = Gathering(wanted)
+    app = AppTest.from_file(server.MAIN, default_timeout=LONGEST)
+    gather(app.session_state, gathering)
+    if link.page != "home":
+        app.switch_page(os.path.relpath(file_of(link.page), server.MAIN.parent))
+    if link.address:
+        app.context["url"] = link.address
+    for name, value in link.parameters.items():
+        app.query_params[name] = value
+    app.run()
+    if app.exception:
+        raise Problem("The page failed: {why}", why=app.exception[0].value)
+    gathering.warnings = list(dict.fromkeys(each.value for each in (*app.error, *app.warning)))
+    return gathering
+
+
+@dataclass(frozen=True)
+class Looks:
+    """What the export menu asks before it saves. `title` and `caption` None: the figure's own; empty: none."""
+
+    background: Background = "white"
+    title: str | None = None
+    caption: str | None = None
+    bar: bool = True
+    scale: float = 2.0  #: pixels of a PNG for each of the picture's own
+    all_heads: bool = False  #: in a live file
+
+
+def figure_file(figure: MadeFigure, kind: str, looks: Looks) -> bytes:
+    """The figure as "svg", "png", "html" or "csv". A Problem where the figure has no such format."""
+    if kind == "csv":
+        if figure.table is None:
+            raise Problem("This figure has no table of numbers: it can be had as SVG and PNG.")
+        return to_csv(figure.table).encode()
+    title = figure.title if looks.title is None else looks.title
+    caption = figure.caption if looks.caption is None else looks.caption
+    written = figure.written(looks.background, title, caption, looks.bar)
+    if kind == "html":
+        return _live_file(written.pages, looks.all_heads).page().encode()
+    svg = written.svg if written.chart is None else with_chart(written.svg, written.chart)
+    return png(svg, looks.scale) if kind == "png" else svg.encode()
+
+
+def _live_file(files: list[LiveFile], all_heads: bool) -> LiveFile:
+    fitting = [file for file in files if not all_heads or file.suffix == ALL_HEADS]
+    if not fitting and all_heads:
+        raise Problem("This figure has no live file of all heads: one of all heads is offered by Explore's head.")
+    if not fitting:
+        raise Problem("This figure has no live file: it can be had as SVG, PNG and, where it has numbers, CSV.")
+    return fitting[0]
+
+
+#: what browsers are called, the first found is taken; ATTNVIZ_CHROMIUM names another
+BROWSERS = (
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+    "chrome",
+    "msedge",
+    "microsoft-edge",
+    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+    "/Applications/Chromium.app/Contents/MacOS/Chromium",
+    "C:/Program Files/Google/Chrome/Application/chrome.exe",
+    "C:/Program Files (x86)/Microsoft/Edge/Application/msedge.exe",
+)
+SECONDS = 120
+
+_PAGE = """<!doctype html><meta charset="utf-8"><pre id="out"></pre><script src="{plotly}"></script><script>
+const figure = {figure}, {{ width, height }} = figure.layout;
+Plotly.toImage(figure, {{ format: "svg", width, height }}).then(
+  (drawn) => {{ document.getElementById("out").textContent = drawn; }},
+  (problem) => {{ document.getElementById("out").textContent = "failed: " + problem; }});
+</script>"""
+
+
+def with_chart(svg: str, chart: str) -> str:
+    """The SVG with the Plotly chart in its place, as the app's page puts it there."""
+    browser = _browser()
+    if browser is None:
+        raise Problem(
+            "This figure is a Plotly chart, which only a browser draws as SVG or PNG, and no Chromium was found: "
+            "install one, name it in ATTNVIZ_CHROMIUM, or save the figure as HTML or CSV."
+        )
+    with tempfile.TemporaryDirectory(prefix="attnviz-chart-") as folder:
+        page = Path(folder, "chart.html")
+        inert = json.dumps(json.loads(chart), ensure_ascii=True).replace("<", "\\u003c")
+        page.write_text(_PAGE.format(plotly=PLOTLY_JS.as_uri(), figure=inert), "utf-8")
+        drawn = _drawn(browser, page, Path(folder, "profile"))
+    return svg.replace(CHART, unquote(drawn.partition(",")[2]))
+
+
+def _browser() -> str | None:
+    named = os.environ.get("ATTNVIZ_CHROMIUM")
+    return next(filter(None, map(shutil.which, [named] if named else BROWSERS)), None)
+
+
+def _drawn(browser: str, page: Path, profile: Path) -> str:
+    """The chart as plotly.js hands it over: an address that holds the SVG."""
+    as_root = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
+    options = ["--headless", "--disable-gpu", "--no-first-run", "--disable-background-networking", *as_root]
+    command = [browser, *options, f"--user-data-dir={profile}", "--virtual-time-budget=20000", "--dump-dom"]
+    try:
+        done = subprocess.run(
+            [*command, page.as_uri()],
+            capture_output=True,
+            encoding="utf-8",  # whatever this machine's locale says
+            errors="replace",
+            timeout=SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise Problem("{browser} took more than {n} seconds to draw this chart.", browser=browser, n=SECONDS) from None
+    match = re.search(r'<pre id="out">(data:image/svg\+xml[^<]*)</pre>', done.stdout)
+    if match is None:
+        failure = re.search(r'<pre id="out">(failed[^<]*)</pre>', done.stdout)
+        why = failure[1] if failure else (done.stderr.strip().splitlines() or ["no answer"])[-1][:200]
+        raise Problem("{browser} could not draw this chart: {why}", browser=browser, why=why)
+    return match[1]

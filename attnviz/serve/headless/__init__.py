@@ -1,1 +1,0 @@
-"""A page without a browser: its figures as files."""
