@@ -1,33 +1,26 @@
 // Caches that grow side by side: a slider for the number of tokens, and a bar of bytes for each way of sharing.
 // Every number is Python's; the browser only chooses the place and draws it.
 
-import { readHeader } from "../shared/blob.js";
-import { keptByRoot, rootOf } from "../shared/component.js";
-import { addButton, el, fill, joined } from "../shared/dom.js";
+import { lastingComponent, View } from "../shared/component.js";
+import { addButton, el, fill, joined, named } from "../shared/dom.js";
 import { film } from "../shared/motion.js";
-import { clamp } from "../shared/numbers.js";
-import { Sequence } from "../shared/sequence.js";
-import { binary } from "../shared/units.js";
+import { binary, clamp } from "../shared/numbers.js";
 
 /** @import { Component, GrowthHeader } from "../shared/types.js" */
 
 /** How long the film from no token to the last takes, in milliseconds. */
 const FILM = 7000;
 
-class CacheGrowth {
+/** @extends {View<GrowthHeader>} */
+class CacheGrowth extends View {
   /** @param {HTMLElement} root */
   constructor(root) {
-    this.root = root;
-    /** @type {GrowthHeader | null} */
-    this.held = null;
-    /** @type {Component | null} */
-    this.component = null;
+    super(root);
     this.at = 0;
     this.told = -1;
     /** @type {(() => void) | null} stops the film */
     this.film = null;
     this.holding = false;
-    this.stops = new Sequence();
     this.bar = el("div", "cg-bar");
     this.said = el("output", "cg-said");
     this.groups = el("div", "cg-groups");
@@ -47,22 +40,12 @@ class CacheGrowth {
     root.replaceChildren(this.bar, this.groups);
   }
 
-  get header() {
-    if (!this.held) throw new Error("no caches have come yet");
-    return this.held;
-  }
-
   /** @param {Component} component */
   show(component) {
-    const [header] = /** @type {[GrowthHeader, Uint8Array]} */ (readHeader(component.data));
-    this.component = component;
-    this.held = header;
+    const { header } = this.receive(component);
     this.build();
-    const behind = this.stops.isBehind(header.session, header.ack);
-    if (!behind && !this.holding && !this.film) {
-      this.at = header.at;
-      this.told = header.at;
-    }
+    const behind = this.gestures.isBehind(header.session, header.ack);
+    if (!behind && !this.holding && !this.film) this.at = this.told = header.at;
     this.stand(this.at);
   }
 
@@ -70,7 +53,7 @@ class CacheGrowth {
     const { groups, tokens, words } = this.header;
     this.range.max = String(tokens.length - 1);
     this.range.setAttribute("aria-label", words.tokens);
-    this.name(words.play);
+    named(this.play, words.play);
     this.bars = [];
     this.groups.replaceChildren(...groups.map((group) => this.group(group)));
   }
@@ -130,7 +113,7 @@ class CacheGrowth {
   plays(playing) {
     this.film = playing;
     this.play.textContent = playing ? "❚❚" : "▶";
-    this.name(playing ? this.header.words.pause : this.header.words.play);
+    named(this.play, playing ? this.header.words.pause : this.header.words.play);
     this.said.setAttribute("aria-live", playing ? "off" : "polite");
   }
 
@@ -141,22 +124,11 @@ class CacheGrowth {
     this.commit();
   }
 
-  /** @param {string} words */
-  name(words) {
-    this.play.title = words;
-    this.play.setAttribute("aria-label", words);
-  }
-
   commit() {
     if (this.at === this.told) return;
     this.told = this.at;
-    this.component?.setStateValue("stood", { at: this.at, seq: this.stops.next() });
+    this.tellPython("stood", { at: this.at });
   }
 }
 
-const views = keptByRoot((root) => new CacheGrowth(root));
-
-/** @param {Component} component */
-export default function cacheGrowth(component) {
-  if (component.data) views.of(rootOf(component)).show(component);
-}
+export default lastingComponent(CacheGrowth);

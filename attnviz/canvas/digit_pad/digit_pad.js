@@ -1,11 +1,10 @@
 // Fields to draw digits in, 32 pixels a side as in the data set. Python hears of a drawing when a stroke ends.
 
-import { readHeader } from "../shared/blob.js";
-import { packBits, unpackBits } from "../shared/codes.js";
-import { keptByRoot, rootOf } from "../shared/component.js";
-import { addButton, el, fill } from "../shared/dom.js";
+import { lastingComponent, View } from "../shared/component.js";
+import { ARROWS, isPress } from "../shared/controls.js";
+import { addButton, el, fill, liveRegion } from "../shared/dom.js";
 import { clamp } from "../shared/numbers.js";
-import { Sequence } from "../shared/sequence.js";
+import { packBits, unpackBits } from "../shared/packing.js";
 import { contextOf } from "../shared/surface.js";
 
 /** @import { Component, PadHeader } from "../shared/types.js" */
@@ -17,8 +16,6 @@ const INK = 0xff1a1614;
 const [PEN_UP, PEN_DOWN] = ["#0072B2", "#D55E00"];
 /** Where the keyboard's pen begins. @type {[number, number]} */
 const MIDDLE = [SIDE / 2, SIDE / 2];
-/** @type {Record<string, [number, number]>} */
-const ARROWS = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] };
 
 class Pad {
   /**
@@ -33,7 +30,7 @@ class Pad {
     this.canvas = el("canvas", "dp-ink", null, attributes);
     [this.canvas.width, this.canvas.height] = [SIDE, SIDE];
     this.labels = labels;
-    this.live = el("div", "av-sr", "", { "aria-live": "polite", role: "status" });
+    this.live = liveRegion();
     /** @type {[number, number] | null} the pen that arrow keys move, in pixels of the drawing */
     this.pen = null;
     this.isDown = false;
@@ -72,7 +69,7 @@ class Pad {
   key(event) {
     const way = ARROWS[event.key];
     if (way) this.movePen(way, event.shiftKey ? 4 : 1);
-    else if (event.key === " " || event.key === "Enter") this.pressPen();
+    else if (isPress(event)) this.pressPen();
     else if (event.key === "Escape" && this.pen) this.putAway();
     else return;
     event.preventDefault();
@@ -82,7 +79,7 @@ class Pad {
    * @param {[number, number]} way
    * @param {number} by
    */
-  movePen([dx, dy], by) {
+  movePen([dy, dx], by) {
     const from = this.pen ?? MIDDLE;
     /** @type {[number, number]} */
     const to = [clamp(from[0] + dx * by, 0.5, SIDE - 0.5), clamp(from[1] + dy * by, 0.5, SIDE - 0.5)];
@@ -148,11 +145,8 @@ class Pad {
    */
   dot(x, y) {
     for (let row = Math.max(0, Math.floor(y - REACH)); row <= Math.min(SIDE - 1, Math.ceil(y + REACH)); row++) {
-      for (
-        let column = Math.max(0, Math.floor(x - REACH));
-        column <= Math.min(SIDE - 1, Math.ceil(x + REACH));
-        column++
-      ) {
+      const last = Math.min(SIDE - 1, Math.ceil(x + REACH));
+      for (let column = Math.max(0, Math.floor(x - REACH)); column <= last; column++) {
         if (Math.hypot(column + 0.5 - x, row + 0.5 - y) <= REACH) this.cells[row * SIDE + column] = 1;
       }
     }
@@ -187,22 +181,19 @@ class Pad {
   }
 }
 
-class DigitPads {
+/** @extends {View<PadHeader>} */
+class DigitPads extends View {
   /** @param {HTMLElement} root */
   constructor(root) {
-    this.root = root;
+    super(root);
     /** @type {Pad[]} */
     this.pads = [];
-    this.gestures = new Sequence();
     this.built = "";
-    /** @type {Component | null} */
-    this.component = null;
   }
 
   /** @param {Component} component */
   show(component) {
-    const [header] = /** @type {[PadHeader, Uint8Array]} */ (readHeader(component.data));
-    this.component = component;
+    const { header } = this.receive(component);
     const name = JSON.stringify([header.pads, header.labels]);
     if (name !== this.built) this.build(header);
     this.built = name;
@@ -222,14 +213,8 @@ class DigitPads {
   }
 
   tell() {
-    const drawings = this.pads.map((pad) => pad.drawing);
-    this.component?.setStateValue("drawn", { drawings, seq: this.gestures.next() });
+    this.tellPython("drawn", { drawings: this.pads.map((pad) => pad.drawing) });
   }
 }
 
-const views = keptByRoot((root) => new DigitPads(root));
-
-/** @param {Component} component */
-export default function digitPad(component) {
-  if (component.data) views.of(rootOf(component)).show(component);
-}
+export default lastingComponent(DigitPads);

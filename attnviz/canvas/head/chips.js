@@ -1,13 +1,12 @@
 // The sentence as chips: a list box in which a token is pointed at, walked to, pinned, and tinted by its weight.
 
-import { MASKED_16, valueOf } from "../shared/codes.js";
 import { cssOf, inkOnPixel, placeOnScale } from "../shared/colour.js";
-import { el, visibleToken } from "../shared/dom.js";
-import { isRightToLeft } from "../shared/writing_direction.js";
+import { isPress, radioGroup, STEPS, takenOf } from "../shared/controls.js";
+import { button, el, isRightToLeft, visibleToken } from "../shared/dom.js";
 import { hoverOn } from "../shared/group.js";
 import { codeAt } from "./head_readout.js";
 import { clamp } from "../shared/numbers.js";
-import { arrowsTake, takenOf } from "../shared/roving.js";
+import { MASKED_16, valueOf } from "../shared/packing.js";
 
 /** @import { HeadView } from "./head.js" */
 /** @import { Axis, Pin } from "../shared/types.js" */
@@ -15,9 +14,6 @@ import { arrowsTake, takenOf } from "../shared/roving.js";
 
 /** Tokens up to so many characters fit into any row; a longer one is cut, for which the page keeps a layer of its own. */
 const WHOLE = 14;
-
-/** @type {Record<string, number>} */
-const STEPS = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
 
 export class Chips {
   /** @param {HeadView} view */
@@ -48,28 +44,17 @@ export class Chips {
   /** One sentence looking at itself: a chip asks either what it looks at or what looks at it. */
   direction() {
     const { words } = this.view.drawn;
-    const group = el("div", "av-direction", null, { role: "radiogroup", "aria-label": words.sentence });
-    const sides = /** @type {const} */ ([
-      ["q", words.looks],
-      ["k", words.lookedat],
-    ]);
-    for (const [axis, text] of sides) {
-      const button = el("button", "av-toggle", text, { type: "button", role: "radio", "data-axis": axis });
-      button.addEventListener("click", () => {
+    const group = el("div", "av-direction", null, { "aria-label": words.sentence });
+    const sides = /** @type {const} */ (["q", "k"]);
+    const buttons = sides.map((axis, i) => {
+      const take = () => {
         this.axis = axis;
-        takenOf(
-          group,
-          sides.findIndex(([side]) => side === axis),
-        );
+        takenOf(group, i);
         this.light();
-      });
-      group.append(button);
-    }
-    takenOf(
-      group,
-      sides.findIndex(([side]) => side === this.axis),
-    );
-    arrowsTake(group);
+      };
+      return button("av-toggle", axis === "q" ? words.looks : words.lookedat, take, { "data-axis": axis });
+    });
+    radioGroup(group, buttons, sides.indexOf(this.axis));
     return group;
   }
 
@@ -153,7 +138,7 @@ export class Chips {
     if (event.key in STEPS) this.go(entry, clamp(i + step, 0, last));
     else if (event.key === "Home") this.go(entry, 0);
     else if (event.key === "End") this.go(entry, last);
-    else if (event.key === "Enter" || event.key === " ") this.view.press({ axis: this.axisOf(entry), i });
+    else if (isPress(event)) this.view.press({ axis: this.axisOf(entry), i });
     else if (event.key !== "Escape" || !this.view.release()) return;
     event.preventDefault();
   }

@@ -1,32 +1,37 @@
 // One head large: heatmap, token lines and sentence, lit together; pins are told to Python when a gesture ends.
 
-import { fetchAround } from "./ahead.js";
 import { bringAllHeads } from "../shared/all_heads.js";
-import { readHeader } from "../shared/blob.js";
 import { Chips } from "./chips.js";
+import { pixelTable, themeOf } from "../shared/colour.js";
 import { drawColourBar } from "../shared/colour_bar.js";
-import { pixelTable } from "../shared/colour.js";
 import { viewComponent } from "../shared/component.js";
-import { el, fill, joined, property, say } from "../shared/dom.js";
+import { el, fill, joined, liveRegion, property, say } from "../shared/dom.js";
 import { adopt, adoptEdit, adoptOver, groupOf, sameHead, tell } from "../shared/group.js";
 import { HeadControls } from "./head_controls.js";
-import { emitEdit, press, release } from "./head_gestures.js";
-import { announceHead, nameStage, sumUp } from "./head_heard.js";
-import { leadToken, litTokens, toldRow } from "./head_lit.js";
+import { emitEdit, leadToken, litTokens, press, release, toldRow } from "./head_gestures.js";
 import { HeadMemory, isOvertaken } from "./head_memory.js";
 import { codedNumbers, matrixOf, RawNumbers, sourceOf, sumsOf } from "./head_numbers.js";
-import { HeadSupply } from "./head_supply.js";
+import {
+  announceHead,
+  cellText,
+  changeText,
+  nameStage,
+  strongestText,
+  sumUp,
+  titleText,
+  tokenText,
+} from "./head_readout.js";
+import { fetchAround, HeadSupply } from "./head_supply.js";
 import { HeadTools } from "./head_tools.js";
-import { cellText, changeText, strongestText, titleText, tokenText } from "./head_readout.js";
 import { Heatmap } from "../heatmap/heatmap.js";
 import { Lines } from "../lines/lines.js";
-import { asLargeAsBefore } from "../shared/magnified.js";
+import { readHeader } from "../shared/packing.js";
 import { bringIntoWindow, Room } from "./room.js";
 import { saidOf, tellingRow } from "./said.js";
 import { afterPainting, markPainted, measured, onceAFrame, soon } from "../shared/surface.js";
-import { themeOf } from "../shared/theme.js";
-import { bringEditedTiles } from "../overview/tiles_follow.js";
+import { bringEditedTiles } from "../overview/tiles.js";
 import { labelsOf } from "../shared/token_labels.js";
+import { asLargeAsBefore } from "../shared/window.js";
 import { clampZoom, spans, zoomAt } from "../shared/zoom.js";
 
 /** @import { Change, Group } from "../shared/group.js" */
@@ -42,7 +47,7 @@ export class HeadView {
     this.read = el("div", "av-readout", "", { "data-testid": "readout" });
     this.tools = new HeadTools(this);
     this.help = el("div", "av-sr", null, { id: "help" });
-    this.live = el("div", "av-sr", "", { "aria-live": "polite", role: "status" });
+    this.live = liveRegion();
     this.pair = el("div", "av-pair");
     this.bar = el("div", "av-bar-row");
     this.foot = el("div", "av-foot");
@@ -83,12 +88,9 @@ export class HeadView {
     return this.held;
   }
 
-  /**
-   * @param {Uint8Array} bytes
-   * @param {Component} component
-   */
-  async show(bytes, component) {
-    const [header, payload] = /** @type {[HeadHeader, Uint8Array]} */ (readHeader(bytes));
+  /** @param {Component} component */
+  async show(component) {
+    const [header, payload] = /** @type {[HeadHeader, Uint8Array]} */ (readHeader(component.data));
     this.component = component;
     this.turn += 1;
     const { turn } = this;

@@ -1,9 +1,9 @@
 // Mask and scale beside the large head. They change the group's edit at once, and tell Python when the hand lets go.
 
+import { holdable, labelled } from "../shared/controls.js";
 import { addButton, attribute, el, fill, property, say, visibleToken } from "../shared/dom.js";
-import { changes, MASKS, maskOf, NO_EDIT, SCOPES, VIEWS } from "../shared/edit.js";
+import { changes, maskOf, MASKS, NO_EDIT, SCOPES, VIEWS } from "../shared/edit.js";
 import { editTo, tell } from "../shared/group.js";
-import { holdable, labelled } from "./holding.js";
 import { ScaleControl } from "./scale_control.js";
 
 /** @import { HeadView } from "./head.js" */

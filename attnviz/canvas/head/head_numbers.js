@@ -3,11 +3,10 @@
 
 import { arrange } from "./arrange.js";
 import { attend } from "../shared/attend.js";
-import { floats, inflate } from "../shared/blob.js";
-import { encode16, joinPlanes, MASKED_16, valueOf } from "../shared/codes.js";
 import { fill } from "../shared/dom.js";
 import { factorOf, maskOf, NO_EDIT } from "../shared/edit.js";
 import { sameHead } from "../shared/group.js";
+import { encode16, floats, inflate, joinPlanes, MASKED_16, valueOf } from "../shared/packing.js";
 import { readRawScores } from "../shared/raw_scores.js";
 
 /** @import { Group } from "../shared/group.js" */

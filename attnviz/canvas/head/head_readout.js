@@ -1,11 +1,13 @@
-// What a head's numbers say in words: of a cell, of a token, of the whole matrix.
+// What a head's numbers say in words: of a cell, of a token, of the whole matrix; and what those hear who do not see it.
 
-import { MASKED_16, strongestCells, valueOf } from "../shared/codes.js";
-import { fill, joined, visibleToken } from "../shared/dom.js";
+import { attribute, fill, joined, say, visibleToken } from "../shared/dom.js";
 import { isUnmasked } from "../shared/edit.js";
 import { fourDigits } from "../shared/numbers.js";
+import { MASKED_16, strongestCells, valueOf } from "../shared/packing.js";
 
+/** @import { HeadView } from "./head.js" */
 /** @import { Axis, Drawn, HeadHeader } from "../shared/types.js" */
+
 /**
  * `values` are exact where they are known.
  * @typedef {{ header: Pick<HeadHeader, "shape" | "top" | "signed" | "q" | "k" | "words" | "coarse">, codes: Uint16Array, values?: Float32Array | null }} Numbers
@@ -126,4 +128,51 @@ export function titleText({ header, words, group }, seen) {
   if (header.edit !== null && seen === "difference") return fill(words.change, { title: header.title });
   const off = header.edit !== null && isUnmasked(group.edit, seen);
   return off ? fill(words.maskoff, { title: header.title }) : header.title;
+}
+
+/**
+ * What the heatmap is called: its title, which may be a sentence of its own, and what it is.
+ * @param {HeadView} view
+ */
+export function nameStage({ drawn, heatmap }) {
+  const title = (drawn.header.title || drawn.header.called || "").replace(/[.。]$/, "");
+  heatmap.stage.setAttribute("aria-label", joined(drawn.words.join_heard, [title, drawn.words.label]));
+}
+
+/**
+ * What the pictures show as a whole.
+ * @param {HeadView} view
+ */
+export function sumUp({ drawn, help, lines }) {
+  const { words } = drawn;
+  const summary = summaryText(drawn);
+  say(help, joined(words.join_sentences, [summary, words.help]));
+  attribute(lines.stage, "aria-label", joined(words.join_heard, [words.lines, summary]));
+}
+
+/**
+ * The cell that the keyboard came to, and where its row is another one the row's largest weights.
+ * @param {HeadView} view
+ * @param {number} q
+ * @param {boolean} other
+ */
+export function announceCell(view, q, other) {
+  const row = other ? strongestText(view.drawn, "q", q) : "";
+  view.announce(joined(view.drawn.words.join_heard, [view.readout(), row]));
+}
+
+/** @type {WeakMap<HeadView, string>} the title of the head that each view showed last */
+const titles = new WeakMap();
+
+/**
+ * A head that has come in the place of another one.
+ * @param {HeadView} view
+ * @param {string} said the sentence about it
+ */
+export function announceHead(view, said) {
+  const { header, words } = view.drawn;
+  const { title } = header;
+  const before = titles.get(view);
+  titles.set(view, title);
+  if (before !== undefined && before !== title) view.announce(joined(words.join_heard, [title, said]));
 }

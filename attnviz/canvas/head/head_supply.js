@@ -1,8 +1,9 @@
-// Heads that are asked for before Python answers a click: those here are drawn at once, the others are fetched ahead.
+// Heads that are asked for before Python answers a click: those here are drawn at once. Others are fetched ahead: the one that
+// is pointed at, then its neighbours, while it is pointed at.
 
-import { readHeader } from "../shared/blob.js";
 import { sameHead } from "../shared/group.js";
 import { fromAll, sourceOf } from "./head_numbers.js";
+import { readHeader } from "../shared/packing.js";
 
 /** @import { HeadView } from "./head.js" */
 /** @import { Source } from "./head_numbers.js" */
@@ -62,4 +63,46 @@ export class HeadSupply {
     const { session, words, edit, editName, over } = header;
     this.view.take({ ...known.header, session, words, edit, editName, over, pins: null }, known.source, false);
   }
+}
+
+/** @typedef {[number, number]} Tile layer and head */
+
+/**
+ * The heads around one, those of its own layer first, as far as they exist.
+ * @param {Tile} tile
+ * @param {number[]} counts heads of each layer
+ * @returns {Tile[]}
+ */
+export function neighbours([layer, head], counts) {
+  /** @type {Tile[]} */
+  const around = [
+    [layer, head + 1],
+    [layer, head - 1],
+    [layer + 1, head],
+    [layer - 1, head],
+  ];
+  return around.filter(([l, h]) => h >= 0 && h < (counts[l] ?? 0));
+}
+
+/**
+ * Fetches the head that is pointed at and, if the hand stays there, the heads around it, one at a time.
+ * @param {{ pointed: Tile | null, counts: number[] }} group
+ * @param {(tile: Tile) => Promise<void>} get
+ * @param {() => Promise<unknown>} rest a while in which a hand that only passes by is gone
+ */
+export async function fetchAround(group, get, rest = aWhile) {
+  const at = group.pointed;
+  if (!at) return;
+  await get(at);
+  await rest();
+  for (const near of neighbours(at, group.counts)) {
+    if (group.pointed !== at) return;
+    await get(near);
+  }
+}
+
+function aWhile() {
+  return new Promise((go) => {
+    setTimeout(go, 150);
+  });
 }

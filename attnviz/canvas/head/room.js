@@ -1,9 +1,8 @@
 // How much of the window is left for the pictures of a head.
 
-import { asLargeAsBefore, magnification } from "../shared/magnified.js";
 import { scrolling } from "../shared/motion.js";
-import { placeOnPage, presentedRoom } from "../shared/presented_room.js";
 import { soon } from "../shared/surface.js";
+import { asLargeAsBefore, magnification, placeOnPage, presentedRoom } from "../shared/window.js";
 
 /** @import { HeadView } from "./head.js" */
 /**

@@ -1,8 +1,8 @@
 // The sentence about one row: which keys get most. Python's side is Matrix.said_of in runs/head_matrix.py.
 
-import { MASKED_16 } from "../shared/codes.js";
+import { isolated } from "../shared/dom.js";
 import { valueAt } from "./head_readout.js";
-import { isolated } from "../shared/writing_direction.js";
+import { MASKED_16 } from "../shared/packing.js";
 
 /** @import { Numbers } from "./head_readout.js" */
 /** @import { SentenceAbout } from "../shared/types.js" */

@@ -1,8 +1,8 @@
 // The slider of the scale beside a head, with its marks and the scale in words.
 
-import { attribute, el, fill, say } from "../shared/dom.js";
+import { labelled } from "../shared/controls.js";
+import { attribute, button, el, fill, say } from "../shared/dom.js";
 import { factorOf } from "../shared/edit.js";
-import { labelled } from "./holding.js";
 import { significant } from "../shared/numbers.js";
 import { choiceAt, largestFactor, marksOf, placeOf, stepFrom } from "../shared/scale_slider.js";
 import { contextOf } from "../shared/surface.js";
@@ -59,9 +59,9 @@ export class ScaleControl {
     if (!raw) return;
     const { words } = this.controls.view.drawn;
     const names = { model: words.mark_own, none: words.mark_none, inverse: words.mark_inverse, factor: "" };
-    const node = el("button", "av-mark", names[scale], { type: "button", tabindex: "-1", "data-mark": scale });
+    const press = () => this.controls.set({ scale, factor: 1 });
+    const node = button("av-mark", names[scale], press, { tabindex: "-1", "data-mark": scale });
     node.style.left = `${placeOf(factor, largestFactor(raw)) * 100}%`;
-    node.addEventListener("click", () => this.controls.set({ scale, factor: 1 }));
     host.append(node);
   }
 

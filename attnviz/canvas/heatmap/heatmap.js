@@ -1,20 +1,18 @@
 // What a hand does with the heatmap: point, press, drag, pinch, wheel, keys.
 
+import { ARROWS, isPress } from "../shared/controls.js";
 import { hoverOn } from "../shared/group.js";
-import { announceCell } from "../head/head_heard.js";
+import { announceCell } from "../head/head_readout.js";
 import { HeatmapDrawing } from "./heatmap_drawing.js";
-import { magnification, placeOn } from "../shared/magnified.js";
 import { cellsBetween } from "../mask/mask_geometry.js";
 import { clamp } from "../shared/numbers.js";
+import { magnification, placeOn } from "../shared/window.js";
 import { EVERYTHING, follow, mostZoom, wheelFactor, zoomToBox } from "../shared/zoom.js";
 
 /** @import { HeadView } from "../head/head.js" */
 /** @import { Hit, Hover, Zoom } from "../shared/types.js" */
 /** @typedef {{ size: number, clientX: number, clientY: number }} Spread how far two fingers are apart, and their middle */
 /** @typedef {{ from: [number, number], zoom: Zoom, hit: Hit | null, moved: boolean }} Drag */
-
-/** @type {Record<string, [number, number]>} */
-const ARROWS = { ArrowRight: [0, 1], ArrowLeft: [0, -1], ArrowDown: [1, 0], ArrowUp: [-1, 0] };
 
 export class Heatmap extends HeatmapDrawing {
   /** @param {HeadView} view */
@@ -204,7 +202,7 @@ export class Heatmap extends HeatmapDrawing {
     const { group } = view.drawn;
     if (event.altKey || ((event.ctrlKey || event.metaKey) && !(event.key in ARROWS))) return;
     if (event.key in ARROWS) this.walk(ARROWS[event.key], event.ctrlKey || event.shiftKey ? 10 : 1);
-    else if (event.key === "Enter" || event.key === " ") this.pressByKey(group.hover);
+    else if (isPress(event)) this.pressByKey(group.hover);
     else if (event.key === "Escape") {
       if (!view.release()) return; // nothing is held: the key belongs to the page
     } else if (event.key === "+" || event.key === "=") view.zoomBy(1.5);

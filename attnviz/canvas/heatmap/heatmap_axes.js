@@ -1,10 +1,12 @@
-// What stands around a heatmap's cells and changes seldom: the hatch below them, the frame, the tokens' names.
+// What stands around a heatmap's cells: the hatch below them, the frame, the tokens' names, and what rows and columns add up to:
+// a row gives 1 in all, a column gets what it gets.
 
+import { SUMS } from "./heatmap_geometry.js";
 import { hatch } from "../shared/surface.js";
-import { drawRowSums } from "../head/sums.js";
 import { labelStep, SLANT } from "../shared/token_labels.js";
 
 /** @import { Cells, HeatmapDrawing } from "./heatmap_drawing.js" */
+/** @import { Drawn, Rectangle } from "../shared/types.js" */
 
 /**
  * @param {HeatmapDrawing} heatmap
@@ -73,4 +75,85 @@ function columnLabel(heatmap, context, text, x) {
   context.textAlign = "left";
   context.fillText(text, 0, 0);
   context.restore();
+}
+
+const FONT = 10;
+
+/**
+ * Whether columns are wide enough for the numbers of their sums.
+ * @param {Cells} c
+ */
+function areWritten(c) {
+  return c.w >= 24;
+}
+
+/**
+ * Bars of what columns get, and their numbers where they fit; the context begins where the plot ends.
+ * @param {CanvasRenderingContext2D} context
+ * @param {Rectangle} plot
+ * @param {Cells} c
+ * @param {Pick<Drawn, "theme">} drawn
+ * @param {Float32Array} sums
+ */
+export function drawColumnSums(context, plot, c, { theme }, sums) {
+  const most = sums.reduce((top, sum) => Math.max(top, sum), 0) || 1;
+  const written = areWritten(c);
+  if (written) {
+    // on a page that has just been written on, a font costs a look at all its styles
+    context.font = `${FONT}px ${theme.font}`;
+    context.textBaseline = "middle";
+    context.textAlign = "center";
+  }
+  for (let k = Math.floor(c.k0); k < Math.min(c.nk, c.k0 + c.span.k); k++) {
+    const from = Math.max(plot.x, plot.x + (k - c.k0) * c.w);
+    const to = Math.min(plot.x + plot.w, plot.x + (k + 1 - c.k0) * c.w);
+    if (to <= from) continue;
+    const high = (sums[k] / most) * (written ? 8 : SUMS.high - 6);
+    context.fillStyle = theme.k;
+    context.globalAlpha = 0.55;
+    context.fillRect(from + Math.min(1, c.w / 8), 3, Math.max(0.5, to - from - Math.min(2, c.w / 4)), high);
+    if (!written) continue;
+    context.globalAlpha = 0.85;
+    context.fillStyle = theme.text;
+    context.fillText(sums[k].toFixed(sums[k] < 99.5 ? 2 : 0), (from + to) / 2, 18);
+  }
+  context.globalAlpha = 1;
+}
+
+/**
+ * The numbers beside the rows, as far as there is room for them.
+ * @param {Float32Array} sums
+ * @param {Cells} c
+ * @returns {[number, string][]} each with its row
+ */
+export function rowSumTexts(sums, c) {
+  const step = labelStep(c.h, FONT + 1);
+  /** @type {[number, string][]} */
+  const found = [];
+  for (let q = Math.ceil(c.q0 / step) * step; q < Math.min(c.nq, c.q0 + c.span.q); q += step) {
+    found.push([q, sums[q].toFixed(2)]);
+  }
+  return found;
+}
+
+/**
+ * The numbers beside the rows, and what the sums below the columns are called.
+ * @param {CanvasRenderingContext2D} context
+ * @param {Rectangle} plot
+ * @param {Cells} c
+ * @param {Pick<Drawn, "theme" | "words">} drawn
+ * @param {Float32Array} sums
+ */
+export function drawRowSums(context, plot, c, { theme, words }, sums) {
+  context.font = `${FONT}px ${theme.font}`;
+  context.textBaseline = "middle";
+  context.globalAlpha = 0.7;
+  context.fillStyle = theme.text;
+  context.textAlign = "right";
+  context.fillText(words.sums, plot.x - 6, plot.y + plot.h + (areWritten(c) ? 18 : 9));
+  context.textAlign = "left";
+  for (const [q, text] of rowSumTexts(sums, c)) {
+    context.fillText(text, plot.x + plot.w + 6, plot.y + (q + 0.5 - c.q0) * c.h);
+  }
+  context.globalAlpha = 1;
 }

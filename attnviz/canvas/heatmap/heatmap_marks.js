@@ -1,10 +1,14 @@
-// What is written over a heatmap's cells: their numbers where they are large, lines where one sentence ends and the next begins.
+// What lies over a heatmap's cells: their numbers where they are large, borders of sentences, and what is lit: rows and columns
+// of tokens, the cell, their labels as pills, the box that a drag draws.
 
-import { MASKED_16 } from "../shared/codes.js";
 import { inkOnPixel } from "../shared/colour.js";
 import { valueAt } from "../head/head_readout.js";
+import { MASKED_16 } from "../shared/packing.js";
+import { cleared, sized } from "../shared/surface.js";
+import { drawPill, SLANT } from "../shared/token_labels.js";
 
 /** @import { Cells, HeatmapDrawing } from "./heatmap_drawing.js" */
+/** @import { Axis, Theme } from "../shared/types.js" */
 
 /**
  * Whether cells are large enough for their numbers.
@@ -84,4 +88,122 @@ function drawSegments(heatmap, context, c) {
     context.stroke();
   }
   context.setLineDash([]);
+}
+
+/**
+ * Draws the overlay.
+ * @param {HeatmapDrawing} heatmap
+ */
+export function drawLit(heatmap) {
+  const { theme, group } = heatmap.view.drawn;
+  const lights = heatmap.view.lit();
+  if (!lights.length && !group.cell && !heatmap.box) {
+    cleared(heatmap.over);
+    return;
+  }
+  const context = sized(heatmap.over, heatmap.width, heatmap.height);
+  const { x, y, w, h } = heatmap.plot;
+  const c = heatmap.cells();
+  context.save();
+  context.beginPath();
+  context.rect(x - 2, y - 2, w + 4, h + 4);
+  context.clip();
+  for (const lit of lights) {
+    outlineToken(heatmap, context, c, lit.axis, lit.i, lit.pin ? 2 : 1.5, lit.pin ? 1 : 0.85);
+  }
+  if (group.cell) outlineCell(heatmap, context, c, ...group.cell, 3);
+  if (group.hover?.axis === "cell") outlineCell(heatmap, context, c, group.hover.q, group.hover.k, 2);
+  context.restore();
+  lightLabels(heatmap, context, c);
+  if (heatmap.box) drawBox(context, heatmap.box, theme);
+}
+
+/**
+ * A whole row or column.
+ * @param {HeatmapDrawing} heatmap
+ * @param {CanvasRenderingContext2D} context
+ * @param {Cells} c
+ * @param {Axis} axis
+ * @param {number} i
+ * @param {number} width
+ * @param {number} alpha
+ */
+function outlineToken(heatmap, context, c, axis, i, width, alpha) {
+  const { theme } = heatmap.view.drawn;
+  const { x, y, w, h } = heatmap.plot;
+  const out = Math.max(0, width - (axis === "q" ? c.h : c.w) / 8);
+  context.globalAlpha = alpha;
+  const strokes = /** @type {const} */ ([
+    [theme.background, width + 2],
+    [axis === "q" ? theme.q : theme.k, width],
+  ]);
+  for (const [colour, wide] of strokes) {
+    context.strokeStyle = colour;
+    context.lineWidth = wide;
+    if (axis === "q") context.strokeRect(x, y + (i - c.q0) * c.h - out, w, c.h + 2 * out);
+    else context.strokeRect(x + (i - c.k0) * c.w - out, y, c.w + 2 * out, h);
+  }
+  context.globalAlpha = 1;
+}
+
+/**
+ * @param {HeatmapDrawing} heatmap
+ * @param {CanvasRenderingContext2D} context
+ * @param {Cells} c
+ * @param {number} q
+ * @param {number} k
+ * @param {number} width
+ */
+function outlineCell(heatmap, context, c, q, k, width) {
+  const { theme } = heatmap.view.drawn;
+  const strokes = /** @type {const} */ ([
+    [theme.background, width + 2],
+    [theme.text, width],
+  ]);
+  for (const [colour, wide] of strokes) {
+    context.strokeStyle = colour;
+    context.lineWidth = wide;
+    context.strokeRect(heatmap.plot.x + (k - c.k0) * c.w, heatmap.plot.y + (q - c.q0) * c.h, c.w, c.h);
+  }
+}
+
+/**
+ * @param {HeatmapDrawing} heatmap
+ * @param {CanvasRenderingContext2D} context
+ * @param {Cells} c
+ */
+function lightLabels(heatmap, context, c) {
+  const { theme, header, labelsQ, labelsK } = heatmap.view.drawn;
+  const { plot, font } = heatmap;
+  context.font = `${font}px ${theme.font}`;
+  for (const { axis, i } of heatmap.view.lit()) {
+    if (axis === "q") {
+      const y = plot.y + (i + 0.5 - c.q0) * c.h;
+      if (y < plot.y || y > plot.y + plot.h) continue;
+      drawPill(context, labelsQ.cut(context, i, heatmap.room), plot.x - 6, y, "right", header.colours.q, theme, font);
+      continue;
+    }
+    const x = plot.x + (i + 0.5 - c.k0) * c.w;
+    if (x < plot.x || x > plot.x + plot.w) continue;
+    const label = labelsK.cut(context, i, heatmap.room);
+    context.save();
+    context.translate(x, plot.y - (heatmap.flat ? 10 : 6));
+    if (!heatmap.flat) context.rotate(-SLANT);
+    drawPill(context, label, 0, 0, heatmap.flat ? "center" : "left", header.colours.k, theme, font);
+    context.restore();
+  }
+}
+
+/**
+ * @param {CanvasRenderingContext2D} context
+ * @param {[number, number, number, number]} box
+ * @param {Theme} theme
+ */
+function drawBox(context, [x0, y0, x1, y1], theme) {
+  context.fillStyle = theme.primary;
+  context.globalAlpha = 0.15;
+  context.fillRect(x0, y0, x1 - x0, y1 - y0);
+  context.globalAlpha = 1;
+  context.strokeStyle = theme.primary;
+  context.strokeRect(x0, y0, x1 - x0, y1 - y0);
 }

@@ -1,6 +1,6 @@
 // Which token lines are drawn, how strongly, and where the two columns of tokens are.
 
-import { MASKED_16, valueOf } from "../shared/codes.js";
+import { MASKED_16, valueOf } from "../shared/packing.js";
 import { spans } from "../shared/zoom.js";
 
 /** @import { Pin, Rectangle, Scale, Shape, Zoom } from "../shared/types.js" */

@@ -2,6 +2,7 @@
 // those of lit tokens on the overlay, so that a hover redraws little.
 
 import { el } from "../shared/dom.js";
+import { HeadSquares } from "../head/head_squares.js";
 import {
   isWorthLighting,
   levelOf,
@@ -13,16 +14,15 @@ import {
   strongestLines,
   weakestAtOnce,
 } from "./line_geometry.js";
-import { HeadSquares } from "../head/head_squares.js";
-import { placeOn, sharpness } from "../shared/magnified.js";
-import { clamp } from "../shared/numbers.js";
 import { listenTo } from "./lines_gestures.js";
-import { OverlayNumbers } from "../head/overlay_numbers.js";
+import { clamp } from "../shared/numbers.js";
+import { OverlayNumbers } from "../head/overlay.js";
 import { cleared, contextOf, sized, soon } from "../shared/surface.js";
 import { drawPill, labelStep, LONGEST_LABEL } from "../shared/token_labels.js";
+import { placeOn, sharpness } from "../shared/window.js";
 
 /** @import { HeadView } from "../head/head.js" */
-/** @import { LineLayer } from "../head/overlay_numbers.js" */
+/** @import { LineLayer } from "../head/overlay.js" */
 /** @import { TokenLabels } from "../shared/token_labels.js" */
 /** @import { Rectangle, Theme } from "../shared/types.js" */
 /** @typedef {ReturnType<typeof rowsOnShow>} Rows */

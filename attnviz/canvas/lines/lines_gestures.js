@@ -1,8 +1,8 @@
 // What a hand does with the token lines: point, press, move the window, wheel.
 
 import { hoverOn } from "../shared/group.js";
-import { magnification, placeOn } from "../shared/magnified.js";
 import { clamp } from "../shared/numbers.js";
+import { magnification, placeOn } from "../shared/window.js";
 import { wheelFactor } from "../shared/zoom.js";
 
 /** @import { Lines } from "./lines.js" */

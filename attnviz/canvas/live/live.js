@@ -2,12 +2,12 @@
 
 import { AllHeads } from "../shared/all_heads.js";
 import { attend } from "../shared/attend.js";
-import { inflate } from "../shared/blob.js";
 import { el, fill } from "../shared/dom.js";
 import { groupOf, sameHead } from "../shared/group.js";
 import { HeadView } from "../head/head.js";
 import { scrolling } from "../shared/motion.js";
 import { Overview } from "../overview/overview.js";
+import { inflate } from "../shared/packing.js";
 import { watchSize } from "../shared/surface.js";
 import { thumbnail } from "../overview/tiles.js";
 

@@ -34,7 +34,7 @@ async function start() {
   /** @type {Component} */
   const silent = { data: bytes, parentElement: root, setStateValue: () => {} };
   const view = new PatchView(root);
-  await view.show(bytes, silent);
+  await view.show(silent);
   watchSize(root, () => view.resize());
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => view.resize());
 }

@@ -1,15 +1,14 @@
 // A mask to paint on: gestures, keys, undo; a gesture is told to Python when it ends.
 
-import { inflate, readHeader } from "../shared/blob.js";
-import { packBits, unpackBits } from "../shared/codes.js";
-import { viewComponent } from "../shared/component.js";
-import { addButton, el, joined } from "../shared/dom.js";
+import { themeOf } from "../shared/colour.js";
+import { Sequence, viewComponent } from "../shared/component.js";
+import { ARROWS, isPress } from "../shared/controls.js";
+import { addButton, el, joined, liveRegion } from "../shared/dom.js";
 import { MaskDrawing } from "./mask_drawing.js";
 import { cellsBetween, cellsOfBox, cellsOfLine } from "./mask_geometry.js";
 import { clamp } from "../shared/numbers.js";
-import { Sequence } from "../shared/sequence.js";
+import { inflate, packBits, readHeader, unpackBits } from "../shared/packing.js";
 import { onceAFrame } from "../shared/surface.js";
-import { themeOf } from "../shared/theme.js";
 import { TokenLabels } from "../shared/token_labels.js";
 
 /** @import { Component, MaskHeader } from "../shared/types.js" */
@@ -29,9 +28,6 @@ import { TokenLabels } from "../shared/token_labels.js";
 
 const MOST_UNDO = 60;
 
-/** @type {Record<string, [number, number]>} */
-const ARROWS = { ArrowRight: [0, 1], ArrowLeft: [0, -1], ArrowDown: [1, 0], ArrowUp: [-1, 0] };
-
 class MaskEditor extends MaskDrawing {
   /** @param {HTMLElement} root */
   constructor(root) {
@@ -40,7 +36,7 @@ class MaskEditor extends MaskDrawing {
     this.tools = el("div", "av-tools");
     this.head.append(this.count, this.tools);
     this.help = el("div", "av-sr", null, { id: "help" });
-    this.live = el("div", "av-sr", "", { "aria-live": "polite", role: "status" });
+    this.live = liveRegion();
     /** @type {Component | null} */
     this.component = null;
     /** @type {Uint8Array[]} */
@@ -60,12 +56,9 @@ class MaskEditor extends MaskDrawing {
     this.listen();
   }
 
-  /**
-   * @param {Uint8Array} bytes
-   * @param {Component} component
-   */
-  async show(bytes, component) {
-    const [header, payload] = /** @type {[MaskHeader, Uint8Array]} */ (readHeader(bytes));
+  /** @param {Component} component */
+  async show(component) {
+    const [header, payload] = /** @type {[MaskHeader, Uint8Array]} */ (readHeader(component.data));
     this.component = component;
     this.turn += 1;
     const { turn } = this;
@@ -284,7 +277,7 @@ class MaskEditor extends MaskDrawing {
     const command = event.ctrlKey || event.metaKey;
     const letter = event.key.toLowerCase();
     if (event.key in ARROWS && !command && !event.altKey) this.walk(ARROWS[event.key], event.shiftKey);
-    else if ((event.key === " " || event.key === "Enter") && this.cursor) this.paintAtCursor(this.cursor);
+    else if (isPress(event) && this.cursor) this.paintAtCursor(this.cursor);
     else if (command && (letter === "y" || (letter === "z" && event.shiftKey))) this.redo();
     else if (command && letter === "z") this.undo();
     else if (event.key === "Escape" && this.gesture) this.cancel();

@@ -2,10 +2,10 @@
 
 import { cssOf, mixed, pixelOf, rgb } from "../shared/colour.js";
 import { el, fill, visibleToken } from "../shared/dom.js";
-import { placeOn } from "../shared/magnified.js";
 import { maskHit, maskLayout, nearestCell } from "./mask_geometry.js";
 import { contextOf, hatch, markPainted, pixelCanvas, sized } from "../shared/surface.js";
 import { drawPill, labelStep, LONGEST_LABEL, SLANT } from "../shared/token_labels.js";
+import { placeOn } from "../shared/window.js";
 
 /** @import { TokenLabels } from "../shared/token_labels.js" */
 /** @import { Axis, MaskHeader, Rectangle, Theme } from "../shared/types.js" */

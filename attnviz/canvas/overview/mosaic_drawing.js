@@ -1,13 +1,12 @@
 // The mosaic as drawn: the atlas of all tiles' pixels, labels, brackets, outlines.
 
-import { MASKED_8 } from "../shared/codes.js";
 import { pixelOf, placeOnScale, ramp, rgb } from "../shared/colour.js";
 import { el, fill } from "../shared/dom.js";
-import { magnification, sharpness } from "../shared/magnified.js";
 import { EDGE, mosaicLayout, pitch, tileNumber } from "./mosaic_geometry.js";
-import { presentedRoom } from "../shared/presented_room.js";
+import { MASKED_8 } from "../shared/packing.js";
 import { markPainted, onceAFrame, pixelCanvas, sized } from "../shared/surface.js";
 import { labelStep, roundedRect } from "../shared/token_labels.js";
+import { magnification, presentedRoom, sharpness } from "../shared/window.js";
 
 /** @import { Group } from "../shared/group.js" */
 /** @import { Mosaic, Tile } from "./mosaic_geometry.js" */

@@ -1,20 +1,19 @@
 // All heads at once: a mosaic of thumbnails on one canvas, a floating preview, a focus that arrow keys move.
 
-import { readHeader } from "../shared/blob.js";
-import { MASKED_8 } from "../shared/codes.js";
+import { themeOf } from "../shared/colour.js";
 import { drawColourBar } from "../shared/colour_bar.js";
 import { viewComponent } from "../shared/component.js";
-import { el, fill, joined } from "../shared/dom.js";
+import { ARROWS, isPress } from "../shared/controls.js";
+import { el, fill, joined, liveRegion } from "../shared/dom.js";
 import { groupOf, tell } from "../shared/group.js";
-import { unpackedTiles } from "./kept_tiles.js";
-import { knownIn, onHandedOver } from "./known_sentences.js";
-import { magnification, placeOn } from "../shared/magnified.js";
+import { knownIn, onHandedOver, unpackedTiles } from "./known_sentences.js";
 import { MosaicDrawing } from "./mosaic_drawing.js";
 import { neighbour, relativeMeasure, tileAt, tileOrder, tilesOf } from "./mosaic_geometry.js";
+import { MASKED_8, readHeader } from "../shared/packing.js";
 import { afterDrawing, afterPainting, contextOf, painted, sized } from "../shared/surface.js";
-import { themeOf } from "../shared/theme.js";
-import { atItsPace, editedTiles } from "./tiles_follow.js";
+import { atItsPace, editedTiles } from "./tiles.js";
 import { labelStep, TokenLabels } from "../shared/token_labels.js";
+import { magnification, placeOn } from "../shared/window.js";
 
 /** @import { Change, Group } from "../shared/group.js" */
 /** @import { Component, OverviewHeader } from "../shared/types.js" */
@@ -22,15 +21,12 @@ import { labelStep, TokenLabels } from "../shared/token_labels.js";
 /** A head is fetched ahead when the pointer has rested on its tile for so many milliseconds. */
 const REST = 30;
 
-/** @type {Record<string, [number, number]>} */
-const ARROWS = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] };
-
 export class Overview extends MosaicDrawing {
   /** @param {HTMLElement} root */
   constructor(root) {
     super(root);
     this.label = el("div", "av-sr", null, { id: "summary" });
-    this.live = el("div", "av-sr", "", { "aria-live": "polite", role: "status" });
+    this.live = liveRegion();
     this.scroll = el("div", "av-scroll");
     this.scroll.append(this.stage);
     this.preview = el("div", "av-preview", null, { "aria-hidden": "true", popover: "manual" });
@@ -106,12 +102,9 @@ export class Overview extends MosaicDrawing {
     group.counts = header.heads;
   }
 
-  /**
-   * @param {Uint8Array} bytes
-   * @param {Component} component
-   */
-  async show(bytes, component) {
-    const [header, payload] = /** @type {[OverviewHeader, Uint8Array]} */ (readHeader(bytes));
+  /** @param {Component} component */
+  async show(component) {
+    const [header, payload] = /** @type {[OverviewHeader, Uint8Array]} */ (readHeader(component.data));
     this.begin(header);
     this.component = component;
     this.turn += 1;
@@ -321,8 +314,8 @@ export class Overview extends MosaicDrawing {
     if (!this.laid) return;
     const { sorted } = this.all;
     const from = this.at ?? this.chosen();
-    if (event.key in ARROWS) this.walk(from, ...ARROWS[event.key]);
-    else if (event.key === "Enter" || event.key === " ") this.pick(from);
+    if (event.key in ARROWS) this.walk(from, ARROWS[event.key]);
+    else if (isPress(event)) this.pick(from);
     else if (event.key === "Escape") this.point(null);
     else if (event.key === "Home") this.point(sorted[0], true);
     else if (event.key === "End") this.point(sorted[sorted.length - 1], true);
@@ -332,10 +325,9 @@ export class Overview extends MosaicDrawing {
 
   /**
    * @param {number} from
-   * @param {number} dx
-   * @param {number} dy
+   * @param {[number, number]} way
    */
-  walk(from, dx, dy) {
+  walk(from, [dy, dx]) {
     const { tiles, sorted, header } = this.all;
     this.point(neighbour(from, dx, dy, { tiles, sorted, heads: header.heads, mosaic: this.mosaic }), true);
   }

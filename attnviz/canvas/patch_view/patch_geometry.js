@@ -1,5 +1,8 @@
 // Where patches lie on a picture that is `width` wide and `height` high on screen.
 
+import { ARROWS, STEPS } from "../shared/controls.js";
+import { clamp } from "../shared/numbers.js";
+
 /** @import { PatchHeader, Rectangle } from "../shared/types.js" */
 /** @typedef {{ width: number, height: number }} Size */
 
@@ -65,7 +68,7 @@ export function patchesBetween(from, to, columns) {
  */
 export function stepFrom(patch, key, { rows, columns }) {
   const [row, column] = [Math.floor(patch / columns), patch % columns];
-  const by = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] }[key];
+  const by = ARROWS[key];
   if (by === undefined) return null;
   const [r, c] = [row + by[0], column + by[1]];
   return r < 0 || c < 0 || r >= rows || c >= columns ? patch : r * columns + c;
@@ -78,8 +81,7 @@ export function stepFrom(patch, key, { rows, columns }) {
  * @param {number} count
  */
 export function wordFrom(word, key, count) {
-  const by = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -1, ArrowDown: 1 }[key];
-  return by === undefined ? null : Math.max(0, Math.min(count - 1, word + by));
+  return key in STEPS ? clamp(word + STEPS[key], 0, count - 1) : null;
 }
 
 /**

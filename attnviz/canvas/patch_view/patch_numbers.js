@@ -1,12 +1,14 @@
 // What a view of a picture has in memory: the heads' scores or maps, and the row of any head under what is chosen.
 
-import { followed, meanOfRows, mixed } from "./patch_layers.js";
 import {
   brightest,
   decoded,
   factorFor,
+  followed,
   headsInOrder,
   meanOf,
+  meanOfRows,
+  mixed,
   placeOfHead,
   rowOf,
   seenKeys,

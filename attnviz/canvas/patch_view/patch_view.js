@@ -1,24 +1,22 @@
 // A picture and every head of a model over it: all of them small, one large, the row of whatever is pointed at as light.
 
-import { inflate, readHeader } from "../shared/blob.js";
-import { viewComponent } from "../shared/component.js";
+import { themeOf } from "../shared/colour.js";
+import { viewComponent, Sequence } from "../shared/component.js";
 import { el, fill } from "../shared/dom.js";
 import { percent } from "../shared/numbers.js";
+import { inflate, readHeader } from "../shared/packing.js";
 import { PatchChips } from "./patch_chips.js";
 import { corners, dimmed, drawLight, frame, windowBorders } from "./patch_drawing.js";
 import { besideWords, fitted } from "./patch_geometry.js";
 import { PatchHand } from "./patch_hand.js";
 import { PatchNumbers } from "./patch_numbers.js";
-import { drawPins } from "./patch_pins.js";
 import { heard, sentence, titleOf } from "./patch_sentence.js";
-import { PatchTiles } from "./patch_tiles.js";
+import { drawPins, PatchTiles } from "./patch_tiles.js";
 import { PatchTools } from "./patch_tools.js";
-import { Sequence } from "../shared/sequence.js";
 import { markPainted, measured, onceAFrame } from "../shared/surface.js";
-import { themeOf } from "../shared/theme.js";
 
-/** @import { Component, PatchHeader, PatchState, Theme } from "../shared/types.js" */
 /** @import { Size } from "./patch_geometry.js" */
+/** @import { Component, PatchHeader, PatchState, Theme } from "../shared/types.js" */
 
 /** Below this width the large picture stands above the small ones. */
 const NARROW = 640;
@@ -94,12 +92,9 @@ export class PatchView {
     this.hand = new PatchHand(this);
   }
 
-  /**
-   * @param {Uint8Array} bytes
-   * @param {Component} component
-   */
-  async show(bytes, component) {
-    const [header, packed] = /** @type {[PatchHeader, Uint8Array]} */ (readHeader(bytes));
+  /** @param {Component} component */
+  async show(component) {
+    const [header, packed] = /** @type {[PatchHeader, Uint8Array]} */ (readHeader(component.data));
     this.component = component;
     const picture = packed.subarray(0, header.parts.picture);
     const turn = (this.scenes += 1);

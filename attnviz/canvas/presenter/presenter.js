@@ -1,11 +1,10 @@
 // The keys of a page and the bar of the presentation mode: next and previous, light or dark, and the way out.
 // Python hears how many steps were asked for in all, so that presses which arrive together all count.
 
-import { keptByRoot, rootOf } from "../shared/component.js";
+import { keptByRoot, rootOf, Sequence } from "../shared/component.js";
 import { addButton, el } from "../shared/dom.js";
 import { scrolling } from "../shared/motion.js";
 import { apart, gestureOf, stopAfter } from "./presenter_keys.js";
-import { Sequence } from "../shared/sequence.js";
 
 /** @import { Gesture } from "./presenter_keys.js" */
 /** @import { Component, Presented } from "../shared/types.js" */

@@ -1,7 +1,7 @@
 // Every head of a short sentence, fetched once the first picture stands: choosing one then needs no server to be drawn.
 
-import { readHeader } from "./blob.js";
 import { tell } from "./group.js";
+import { readHeader } from "./packing.js";
 import { readRawScores } from "./raw_scores.js";
 
 /** @import { Group } from "./group.js" */

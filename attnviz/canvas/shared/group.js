@@ -1,8 +1,8 @@
 // What the views of one group share in the browser: the hovered token, pins, the cell, the zoom, the chosen head.
 
-import { unpackBits } from "./codes.js";
 import { NO_EDIT } from "./edit.js";
-import { Sequence } from "./sequence.js";
+import { unpackBits } from "./packing.js";
+import { Sequence } from "./component.js";
 import { EVERYTHING } from "./zoom.js";
 
 /** @import { AllHeads } from "./all_heads.js" */

@@ -1,4 +1,4 @@
-// Numbers as a person reads them.
+// Numbers as a person reads them; bytes, FLOPs and seconds as app/units.py writes them.
 
 /**
  * Four digits, as a read-out says a value; what is too small for them says so.
@@ -54,4 +54,51 @@ export function roundedToThreeDigits(value) {
  */
 export function clamp(value, low, high) {
   return Math.max(low, Math.min(high, value));
+}
+
+const BINARY = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+const FLOP = ["FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP", "PFLOP", "EFLOP", "ZFLOP"];
+
+/**
+ * Four significant digits, thousands apart.
+ * @param {number} value
+ */
+function four(value) {
+  return Number(value.toPrecision(4)).toLocaleString("en-US", { maximumFractionDigits: 6 });
+}
+
+/**
+ * @param {number} value
+ * @param {number} step
+ * @param {string[]} names
+ */
+function scaled(value, step, names) {
+  let power = 0;
+  while (Math.abs(value) >= step && power + 1 < names.length) {
+    value /= step;
+    power += 1;
+  }
+  return power ? `${four(value)} ${names[power]}` : `${Math.round(value).toLocaleString("en-US")} ${names[0]}`;
+}
+
+/** @param {number} count */
+export function binary(count) {
+  return scaled(count, 1024, BINARY);
+}
+
+/** @param {number} count */
+export function flop(count) {
+  return scaled(count, 1000, FLOP);
+}
+
+/** @param {number} seconds */
+export function duration(seconds) {
+  for (const [factor, unit] of /** @type {[number, string][]} */ ([
+    [1, "s"],
+    [1e3, "ms"],
+    [1e6, "µs"],
+  ])) {
+    if (seconds * factor >= 1) return `${Number((seconds * factor).toPrecision(3)).toLocaleString("en-US")} ${unit}`;
+  }
+  return `${Number((seconds * 1e9).toPrecision(3))} ns`;
 }

@@ -1,6 +1,6 @@
 // Canvases: their size in device pixels, the hatch of masked cells, one redraw a frame.
 
-import { sharpness } from "./magnified.js";
+import { sharpness } from "./window.js";
 
 /** @import { Theme } from "./types.js" */
 
@@ -22,16 +22,16 @@ const blank = new WeakSet();
  * @param {HTMLCanvasElement} canvas
  * @param {number} width
  * @param {number} height
+ * @param {boolean} styled false where the style sheet gives it its size
  */
-export function sized(canvas, width, height) {
+export function sized(canvas, width, height, styled = true) {
   const ratio = sharpness(canvas);
   const [w, h] = [Math.max(1, Math.round(width * ratio)), Math.max(1, Math.round(height * ratio))];
   if (blank.delete(canvas)) canvas.style.visibility = "";
   if (canvas.width !== w || canvas.height !== h) {
     canvas.width = w;
     canvas.height = h;
-    canvas.style.width = `${width}px`;
-    canvas.style.height = `${height}px`;
+    if (styled) Object.assign(canvas.style, { width: `${width}px`, height: `${height}px` });
   }
   const context = contextOf(canvas);
   context.setTransform(ratio, 0, 0, ratio, 0, 0);

@@ -1,7 +1,6 @@
 // A row of weights as bars: from 0 to 1, with a dashed line where even weights would end.
 
-import { sharpness } from "../shared/magnified.js";
-import { contextOf } from "../shared/surface.js";
+import { sized } from "../shared/surface.js";
 
 const LEFT = 30;
 const TOP = 8;
@@ -50,7 +49,7 @@ export function largestOfColumns(weights, columns) {
 export function drawBars(canvas, weights, colour, pointed) {
   const { clientWidth: width, clientHeight: height } = canvas;
   if (!width || !height) return;
-  const context = cleared(canvas, width, height);
+  const context = sized(canvas, width, height, false);
   const style = getComputedStyle(canvas);
   const inner = width - LEFT - 2;
   const tall = height - FOOT - TOP;
@@ -91,20 +90,4 @@ export function drawBars(canvas, weights, colour, pointed) {
   context.stroke();
   context.setLineDash([]);
   context.globalAlpha = 1;
-}
-
-/**
- * The context of a canvas that takes its size from the style sheet, empty, in CSS pixels.
- * @param {HTMLCanvasElement} canvas
- * @param {number} width
- * @param {number} height
- */
-function cleared(canvas, width, height) {
-  const ratio = sharpness(canvas);
-  if (canvas.width !== Math.round(width * ratio)) canvas.width = Math.round(width * ratio);
-  if (canvas.height !== Math.round(height * ratio)) canvas.height = Math.round(height * ratio);
-  const context = contextOf(canvas);
-  context.setTransform(ratio, 0, 0, ratio, 0, 0);
-  context.clearRect(0, 0, width, height);
-  return context;
 }

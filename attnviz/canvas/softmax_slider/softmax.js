@@ -1,7 +1,7 @@
 // A softmax row in eight ways: raw, scaled by 1/sqrt(d), and six alternatives. Python computes the same in
 // attnviz.pages.scaling.maths.alternatives; tests/js/softmax_cases.json holds the two together.
 
-/** @import { ScoreRow } from "../shared/types.js" */
+/** @import { Parameter, ScoreRow } from "../shared/types.js" */
 
 /** @type {Record<string, (score: number, i: number, row: ScoreRow, parameter: number) => number>} */
 const LOGITS = {
@@ -75,4 +75,32 @@ export function statsOf(weights) {
   for (const w of weights) if (w > 0) entropy -= (w / total) * Math.log(w / total);
   entropy = Math.max(0, entropy);
   return { largest: Math.max(0, largestOf(weights)), total, entropy, effective: Math.exp(entropy) };
+}
+
+export const STOPS = 1000;
+
+/** @param {Parameter} parameter */
+const lowest = ({ low, high }) => (low > 0 ? low : high / 1e4);
+
+/**
+ * @param {number} stop
+ * @param {Parameter} parameter
+ */
+export function parameterAt(stop, parameter) {
+  const { low, high, linear } = parameter;
+  const t = stop / STOPS;
+  if (linear) return low + t * (high - low);
+  if (low <= 0 && stop <= 0) return low;
+  return lowest(parameter) * Math.pow(high / lowest(parameter), t);
+}
+
+/**
+ * @param {number} value
+ * @param {Parameter} parameter
+ */
+export function stopOf(value, parameter) {
+  const { low, high, linear } = parameter;
+  if (linear) return Math.round(((value - low) / (high - low)) * STOPS);
+  if (value < lowest(parameter)) return 0;
+  return Math.round((Math.log(value / lowest(parameter)) / Math.log(high / lowest(parameter))) * STOPS);
 }

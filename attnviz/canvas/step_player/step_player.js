@@ -1,29 +1,24 @@
 // A decoder's steps as a film that the browser plays: transport, the tokens, the scene, the choice, the work.
 // The blob's payload is float32: q (T, D), k (T, D), v (T, Dv), output (T, Dv), weights (T, T).
 
-import { floats, readHeader } from "../shared/blob.js";
-import { keptByRoot, rootOf } from "../shared/component.js";
-import { addButton, el, fill, joined, say, visibleToken } from "../shared/dom.js";
-import { clamp, percent } from "../shared/numbers.js";
-import { Sequence } from "../shared/sequence.js";
+import { lastingComponent, View } from "../shared/component.js";
+import { addButton, button, el, fill, joined, say, visibleToken } from "../shared/dom.js";
+import { binary, clamp, duration, flop, percent } from "../shared/numbers.js";
+import { floats } from "../shared/packing.js";
 import { drawScene } from "./step_player_drawing.js";
 import { newRows, rowAt, sceneOf, soFar, stepOfRow } from "./step_player_geometry.js";
 import { onceAFrame, watchSize } from "../shared/surface.js";
-import { binary, duration, flop } from "../shared/units.js";
 
 /** @import { Component, Film, PlayerHeader } from "../shared/types.js" */
 
 /** How long a step stands while the film plays, in milliseconds. */
 const STAND = 900;
 
-class StepPlayer {
+/** @extends {View<PlayerHeader>} */
+class StepPlayer extends View {
   /** @param {HTMLElement} root */
   constructor(root) {
-    this.root = root;
-    /** @type {PlayerHeader | null} */
-    this.held = null;
-    /** @type {Component | null} */
-    this.component = null;
+    super(root);
     /** @type {Film | null} */
     this.film = null;
     this.at = 0;
@@ -31,7 +26,6 @@ class StepPlayer {
     this.timer = 0;
     /** @type {number | null} */
     this.pointed = null;
-    this.stops = new Sequence();
     this.redraw = onceAFrame(() => this.draw());
     this.bar = el("div", "sp-bar");
     this.play = el("button");
@@ -45,11 +39,6 @@ class StepPlayer {
     watchSize(root, () => this.redraw());
   }
 
-  get header() {
-    if (!this.held) throw new Error("no steps have come yet");
-    return this.held;
-  }
-
   build() {
     const stage = el("div", "sp-stage");
     const left = el("div", "sp-left");
@@ -59,23 +48,20 @@ class StepPlayer {
     this.range.addEventListener("input", () => this.stand(Number(this.range.value)));
     this.range.addEventListener("change", () => this.commit());
     this.root.addEventListener("keydown", (event) => this.key(event));
-    this.canvas.addEventListener("pointermove", (event) => this.point(event.offsetY));
-    this.canvas.addEventListener("pointerdown", (event) => this.point(event.offsetY));
-    this.canvas.addEventListener("pointerleave", () => this.pointAt(null));
+    for (const kind of /** @type {const} */ (["pointermove", "pointerdown"])) {
+      this.canvas.addEventListener(kind, (event) => this.point(event.offsetY));
+    }
+    for (const away of ["pointerleave", "blur"]) this.canvas.addEventListener(away, () => this.pointAt(null));
     this.canvas.addEventListener("keydown", (event) => this.rowKey(event));
-    this.canvas.addEventListener("blur", () => this.pointAt(null));
   }
 
   /** @param {Component} component */
   show(component) {
-    const [header, payload] = /** @type {[PlayerHeader, Uint8Array]} */ (readHeader(component.data));
-    const before = this.held;
+    const { header, payload, before } = this.receive(component);
     const other = before?.name !== header.name;
-    this.component = component;
-    this.held = header;
     this.film = filmOf(header, floats(payload));
     if (before?.words.first !== header.words.first) this.transport();
-    const behind = this.stops.isBehind(header.session, header.ack);
+    const behind = this.gestures.isBehind(header.session, header.ack);
     const grows = before !== null && header.steps.length > before.steps.length && header.labels[0] === before.labels[0];
     if (grows && this.at === before.steps.length - 1) this.at = header.steps.length - 1;
     else if ((other && !grows) || (!behind && !this.timer)) this.at = header.at;
@@ -184,7 +170,7 @@ class StepPlayer {
   commit() {
     if (this.at === this.told) return;
     this.told = this.at;
-    this.component?.setStateValue("stood", { step: this.at, seq: this.stops.next() });
+    this.tellPython("stood", { step: this.at });
   }
 
   /** @param {number} y */
@@ -265,9 +251,8 @@ class StepPlayer {
     this.tape.replaceChildren(
       ...labels.slice(0, end + (steps[this.at].alternatives.some(([, , chosen]) => chosen) ? 1 : 0)).map((label, i) => {
         const kind = i === end ? "sp-chosen" : i === end - 1 ? "sp-newest" : i < prompt ? "sp-prompt" : "sp-written";
-        const chip = el("button", `sp-token ${kind}`, visibleToken(label), { type: "button", tabindex: "-1" });
-        chip.addEventListener("click", () => this.goTo(stepOfRow(steps, i)));
-        return chip;
+        const go = () => this.goTo(stepOfRow(steps, i));
+        return button(`sp-token ${kind}`, visibleToken(label), go, { tabindex: "-1" });
       }),
     );
   }
@@ -328,8 +313,7 @@ class StepPlayer {
     box.append(el("div", "sp-head", fill(words.bytes, { bytes: binary(total), layers: held.length })));
     const bars = el("div", "sp-layers");
     held.forEach((each, layer) => {
-      const name = fill(words.layer, { layer, bytes: binary(each) });
-      const bar = el("span", "sp-layer", null, { title: name });
+      const bar = el("span", "sp-layer", null, { title: fill(words.layer, { layer, bytes: binary(each) }) });
       bar.style.height = `${(100 * each) / most}%`;
       bars.append(bar);
     });
@@ -356,9 +340,4 @@ function filmOf({ rows, widths: [d, dv] }, numbers) {
   return { q, k, v, output, weights };
 }
 
-const players = keptByRoot((root) => new StepPlayer(root));
-
-/** @param {Component} component */
-export default function stepPlayer(component) {
-  if (component.data) players.of(rootOf(component)).show(component);
-}
+export default lastingComponent(StepPlayer);

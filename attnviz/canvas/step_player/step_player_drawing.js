@@ -1,11 +1,10 @@
 // The scene: one row for each token, its key, the weight that the newest token gives it, its value; q and output above.
 
-import { colourAt, mixed, rgb } from "../shared/colour.js";
+import { colourAt, mixed, rgb, themeOf } from "../shared/colour.js";
 import { visibleToken } from "../shared/dom.js";
 import { percent } from "../shared/numbers.js";
 import { newRows, sceneOf } from "./step_player_geometry.js";
 import { sized } from "../shared/surface.js";
-import { themeOf } from "../shared/theme.js";
 
 /** @import { Film, PlayerHeader, Rgb, Theme } from "../shared/types.js" */
 /** @typedef {ReturnType<typeof sceneOf>} Scene */

@@ -1,12 +1,10 @@
 // The walk: one chip a step, with a picture of its tensor and its shape.
 
-import { readHeader } from "../shared/blob.js";
-import { keptByRoot, rootOf } from "../shared/component.js";
-import { el } from "../shared/dom.js";
-import { clamp } from "../shared/numbers.js";
+import { lastingComponent, View } from "../shared/component.js";
+import { button, el, focusedIn, named } from "../shared/dom.js";
 import { scrolling } from "../shared/motion.js";
+import { clamp } from "../shared/numbers.js";
 import { sized } from "../shared/surface.js";
-import { scrolledTo } from "./tensor_strip_geometry.js";
 import { backgroundOf, tint } from "../tensor_board/tensor_tint.js";
 
 /** @import { Component, Rgb, StripHeader, TensorColours, Thumb } from "../shared/types.js" */
@@ -34,19 +32,21 @@ function thumbPicture(thumb, colours, background) {
  * @param {number} index
  * @param {TensorColours} colours
  * @param {Rgb} background
+ * @param {() => void} choose
  */
-function stepChip(step, index, colours, background) {
-  const chip = el("button", "ts-chip", null, { type: "button", role: "tab", "data-step": step.id });
+function stepChip(step, index, colours, background, choose) {
+  const chip = button("ts-chip", null, choose, { role: "tab", "data-step": step.id });
   const pictures = el("span", "ts-pictures");
   pictures.append(...step.thumbs.map((thumb) => thumbPicture(thumb, colours, background)));
   chip.append(el("span", "ts-name", `${index + 1} ${step.label}`), pictures, el("span", "ts-shape", step.shape));
   return chip;
 }
 
-class Strip {
+/** @extends {View<StripHeader>} */
+class Strip extends View {
   /** @param {HTMLElement} root */
   constructor(root) {
-    this.root = root;
+    super(root);
     this.row = el("div", "ts-strip", null, { role: "tablist" });
     this.back = this.turnButton("‹", -1);
     this.next = this.turnButton("›", 1);
@@ -54,10 +54,6 @@ class Strip {
     this.current = 0;
     /** @type {HTMLButtonElement[]} */
     this.chips = [];
-    /** @type {StripHeader["steps"]} */
-    this.steps = [];
-    /** @type {Component | null} */
-    this.component = null;
     this.row.addEventListener("keydown", (e) => this.key(e));
     const bar = el("div", "ts-bar");
     bar.append(this.back, this.row, this.next);
@@ -69,28 +65,21 @@ class Strip {
    * @param {number} by
    */
   turnButton(sign, by) {
-    const button = el("button", "ts-turn av-button", sign, { type: "button" });
-    button.addEventListener("click", () => this.choose(this.current + by, false));
-    return button;
+    return button("ts-turn av-button", sign, () => this.choose(this.current + by, false));
   }
 
   /** @param {Component} component */
   show(component) {
-    const [header] = /** @type {[StripHeader, Uint8Array]} */ (readHeader(component.data));
-    const root = this.row.getRootNode();
-    const focused = (root instanceof ShadowRoot || root instanceof Document) && this.row.contains(root.activeElement);
+    const { header } = this.receive(component);
+    const focused = focusedIn(this.row) !== null;
     const scrolled = this.row.scrollLeft;
     const background = backgroundOf(this.root);
-    this.component = component;
-    this.steps = header.steps;
     this.row.setAttribute("aria-label", header.words.steps);
-    name(this.back, header.words.back);
-    name(this.next, header.words.next);
-    this.chips = header.steps.map((step, i) => {
-      const chip = stepChip(step, i, header.colours, background);
-      chip.addEventListener("click", () => this.choose(i, true));
-      return chip;
-    });
+    named(this.back, header.words.back);
+    named(this.next, header.words.next);
+    this.chips = header.steps.map((step, i) =>
+      stepChip(step, i, header.colours, background, () => this.choose(i, true)),
+    );
     const arrow = () => el("span", "ts-arrow", null, { "aria-hidden": "true" });
     this.row.replaceChildren(...this.chips.flatMap((chip, i) => (i ? [arrow(), chip] : [chip])));
     this.row.scrollLeft = scrolled;
@@ -137,7 +126,7 @@ class Strip {
   choose(index, focus) {
     const before = this.current;
     this.stand(index, focus);
-    if (this.current !== before) this.component?.setStateValue("step", this.steps[this.current].id);
+    if (this.current !== before) this.component?.setStateValue("step", this.header.steps[this.current].id);
   }
 
   /** @param {KeyboardEvent} event */
@@ -150,18 +139,14 @@ class Strip {
   }
 }
 
+export default lastingComponent(Strip);
+
 /**
- * @param {HTMLElement} button
- * @param {string} words
+ * How far a row is scrolled to have `chip` in its middle; a row that fits is not scrolled.
+ * @param {{ left: number, width: number }} chip measured from the row's own beginning
+ * @param {number} seen how much of the row is seen
+ * @param {number} whole how long it is
  */
-function name(button, words) {
-  button.title = words;
-  button.setAttribute("aria-label", words);
-}
-
-const strips = keptByRoot((root) => new Strip(root));
-
-/** @param {Component} component */
-export default function tensorStrip(component) {
-  strips.of(rootOf(component)).show(component);
+export function scrolledTo(chip, seen, whole) {
+  return clamp(chip.left - (seen - chip.width) / 2, 0, Math.max(0, whole - seen));
 }
