@@ -1,5 +1,6 @@
 // Heads that were on show or fetched ahead, so that choosing one of them again draws it at once.
 
+import { Latest } from "../shared/component.js";
 import { sameHead } from "../shared/group.js";
 
 /** @import { Group } from "../shared/group.js" */
@@ -13,7 +14,7 @@ const MOST_CELLS = 24e6;
 const MOST_SENTENCES = 12;
 const LARGEST_KEPT = 512 ** 2;
 
-/** @type {WeakMap<Group, Map<string, KnownHead>>} */
+/** @type {WeakMap<Group, Latest<KnownHead>>} */
 const ofGroups = new WeakMap();
 
 export class HeadMemory {
@@ -22,8 +23,8 @@ export class HeadMemory {
     this.heads = new Map();
     this.size = 0;
     this.about = "";
-    /** @type {Map<string, KnownHead>} heads that were on show with the last few sentences, by their tiles */
-    this.sentences = new Map();
+    /** @type {Latest<KnownHead>} heads that were on show with the last few sentences, by their tiles */
+    this.sentences = new Latest(MOST_SENTENCES);
   }
 
   /**
@@ -63,11 +64,7 @@ export class HeadMemory {
     if (!tiles || !header.tile) return;
     const name = [tiles, header.look, header.tile].join();
     this.sentences.delete(name);
-    if (header.shape[0] * header.shape[1] <= LARGEST_KEPT) this.sentences.set(name, head);
-    for (const oldest of this.sentences.keys()) {
-      if (this.sentences.size <= MOST_SENTENCES) break;
-      this.sentences.delete(oldest);
-    }
+    if (header.shape[0] * header.shape[1] <= LARGEST_KEPT) this.sentences.keep(name, head);
   }
 
   /**

@@ -1,6 +1,7 @@
 // Heads that are asked for before Python answers a click: those here are drawn at once. Others are fetched ahead: the one that
 // is pointed at, then its neighbours, while it is pointed at.
 
+import { fetched } from "../shared/all_heads.js";
 import { sameHead } from "../shared/group.js";
 import { fromAll, sourceOf } from "./head_numbers.js";
 import { readHeader } from "../shared/packing.js";
@@ -35,19 +36,14 @@ export class HeadSupply {
 
   /** @param {string} address */
   async ask(address) {
-    try {
-      const answer = await globalThis.fetch(address);
-      if (!answer.ok) return;
-      const bytes = new Uint8Array(await answer.arrayBuffer());
+    await fetched(address, globalThis.fetch, async (bytes) => {
       const [fresh, payload] = /** @type {[HeadHeader, Uint8Array]} */ (readHeader(bytes));
       const source = await sourceOf(fresh, payload);
       const { group, header: now } = this.view.drawn;
       if (fresh.doc !== now.doc || fresh.look !== now.look) return;
       this.view.memory.keep({ header: fresh, source }, group.tiles);
       this.recall();
-    } catch {
-      // the script's own answer is on its way
-    }
+    });
   }
 
   /** Draws the head that was just chosen, if it is known. */

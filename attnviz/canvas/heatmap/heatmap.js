@@ -4,10 +4,9 @@ import { ARROWS, isPress } from "../shared/controls.js";
 import { hoverOn } from "../shared/group.js";
 import { announceCell } from "../head/head_readout.js";
 import { HeatmapDrawing } from "./heatmap_drawing.js";
-import { cellsBetween } from "../mask/mask_geometry.js";
 import { clamp } from "../shared/numbers.js";
 import { magnification, placeOn } from "../shared/window.js";
-import { EVERYTHING, follow, mostZoom, wheelFactor, zoomToBox } from "../shared/zoom.js";
+import { cellsBetween, EVERYTHING, follow, mostZoom, wheelFactor, zoomToBox } from "../shared/zoom.js";
 
 /** @import { HeadView } from "../head/head.js" */
 /** @import { Hit, Hover, Zoom } from "../shared/types.js" */

@@ -6,7 +6,7 @@ import { drawAxes, drawColumnSums, rowSumTexts } from "./heatmap_axes.js";
 import { cellsOnShow, heatmapHit, heatmapLayout, SUMS } from "./heatmap_geometry.js";
 import { drawLit, drawMarks, hasNumbers } from "./heatmap_marks.js";
 import { strongestOfBlocks } from "../shared/packing.js";
-import { contextOf, pixelCanvas, sized } from "../shared/surface.js";
+import { contextOf, notePlot, pixelCanvas, sized, stageOf } from "../shared/surface.js";
 import { LONGEST_LABEL } from "../shared/token_labels.js";
 import { placeOn, sharpness } from "../shared/window.js";
 
@@ -19,12 +19,7 @@ export class HeatmapDrawing {
   /** @param {HeadView} view */
   constructor(view) {
     this.view = view;
-    this.stage = el("div", "av-stage av-heat", null, {
-      tabindex: "0",
-      role: "application",
-      "aria-describedby": "help",
-      "data-testid": "heatmap",
-    });
+    this.stage = stageOf("av-stage av-heat", "heatmap", "help");
     this.picture = new HeatmapCells(view);
     this.base = el("canvas");
     this.marks = el("canvas", "av-over");
@@ -60,8 +55,7 @@ export class HeatmapDrawing {
     const widths = { labelsQ: wideQ, labelsK: wideK };
     const sums = header.edit !== null && !compact;
     Object.assign(this, heatmapLayout({ shape, width, compact, font: this.font, ...widths, high, sums }));
-    const { x, y, w, h } = this.plot;
-    this.stage.dataset.plot = [x, y, w, h].map((v) => v.toFixed(2)).join(",");
+    notePlot(this.stage, this.plot);
   }
 
   cells() {

@@ -4,7 +4,7 @@
 import { inkOnPixel } from "../shared/colour.js";
 import { valueAt } from "../head/head_readout.js";
 import { MASKED_16 } from "../shared/packing.js";
-import { cleared, sized } from "../shared/surface.js";
+import { cleared, outline, sized, strokeGrid } from "../shared/surface.js";
 import { drawPill, SLANT } from "../shared/token_labels.js";
 
 /** @import { Cells, HeatmapDrawing } from "./heatmap_drawing.js" */
@@ -67,26 +67,14 @@ function drawNumbers(heatmap, context, c) {
  */
 function drawSegments(heatmap, context, c) {
   const [rows, columns] = heatmap.view.drawn.header.segments;
-  const { x, y, w, h } = heatmap.plot;
+  const { plot } = heatmap;
+  const heights = rows.map((q) => plot.y + (q - c.q0) * c.h);
+  const places = columns.map((k) => plot.x + (k - c.k0) * c.w);
   context.setLineDash([5, 4]);
-  const strokes = /** @type {const} */ ([
-    ["#00000080", 3],
-    ["#ffffff", 1.2],
-  ]);
-  for (const [colour, width] of strokes) {
-    context.strokeStyle = colour;
-    context.lineWidth = width;
-    context.beginPath();
-    for (const q of rows) {
-      context.moveTo(x, y + (q - c.q0) * c.h);
-      context.lineTo(x + w, y + (q - c.q0) * c.h);
-    }
-    for (const k of columns) {
-      context.moveTo(x + (k - c.k0) * c.w, y);
-      context.lineTo(x + (k - c.k0) * c.w, y + h);
-    }
-    context.stroke();
-  }
+  Object.assign(context, { strokeStyle: "#00000080", lineWidth: 3 });
+  strokeGrid(context, plot, heights, places);
+  Object.assign(context, { strokeStyle: "#ffffff", lineWidth: 1.2 });
+  strokeGrid(context, plot, heights, places);
   context.setLineDash([]);
 }
 
@@ -132,17 +120,10 @@ function outlineToken(heatmap, context, c, axis, i, width, alpha) {
   const { theme } = heatmap.view.drawn;
   const { x, y, w, h } = heatmap.plot;
   const out = Math.max(0, width - (axis === "q" ? c.h : c.w) / 8);
+  const row = { x, y: y + (i - c.q0) * c.h - out, w, h: c.h + 2 * out };
+  const column = { x: x + (i - c.k0) * c.w - out, y, w: c.w + 2 * out, h };
   context.globalAlpha = alpha;
-  const strokes = /** @type {const} */ ([
-    [theme.background, width + 2],
-    [axis === "q" ? theme.q : theme.k, width],
-  ]);
-  for (const [colour, wide] of strokes) {
-    context.strokeStyle = colour;
-    context.lineWidth = wide;
-    if (axis === "q") context.strokeRect(x, y + (i - c.q0) * c.h - out, w, c.h + 2 * out);
-    else context.strokeRect(x + (i - c.k0) * c.w - out, y, c.w + 2 * out, h);
-  }
+  outline(context, axis === "q" ? row : column, theme[axis], width, theme.background);
   context.globalAlpha = 1;
 }
 
@@ -155,16 +136,10 @@ function outlineToken(heatmap, context, c, axis, i, width, alpha) {
  * @param {number} width
  */
 function outlineCell(heatmap, context, c, q, k, width) {
-  const { theme } = heatmap.view.drawn;
-  const strokes = /** @type {const} */ ([
-    [theme.background, width + 2],
-    [theme.text, width],
-  ]);
-  for (const [colour, wide] of strokes) {
-    context.strokeStyle = colour;
-    context.lineWidth = wide;
-    context.strokeRect(heatmap.plot.x + (k - c.k0) * c.w, heatmap.plot.y + (q - c.q0) * c.h, c.w, c.h);
-  }
+  const { text, background } = heatmap.view.drawn.theme;
+  const { x, y } = heatmap.plot;
+  const cell = { x: x + (k - c.k0) * c.w, y: y + (q - c.q0) * c.h, w: c.w, h: c.h };
+  outline(context, cell, text, width, background);
 }
 
 /**

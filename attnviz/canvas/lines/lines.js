@@ -17,7 +17,7 @@ import {
 import { listenTo } from "./lines_gestures.js";
 import { clamp } from "../shared/numbers.js";
 import { OverlayNumbers } from "../head/overlay.js";
-import { cleared, contextOf, sized, soon } from "../shared/surface.js";
+import { cleared, contextOf, notePlot, sized, soon } from "../shared/surface.js";
 import { drawPill, labelStep, LONGEST_LABEL } from "../shared/token_labels.js";
 import { placeOn, sharpness } from "../shared/window.js";
 
@@ -83,7 +83,7 @@ export class Lines {
     this.plot = { x: left, y: top, w: wide, h: high };
     this.width = left + wide + right;
     this.height = Math.ceil(top + high + 4);
-    this.stage.dataset.plot = [left, top, wide, high].map((v) => v.toFixed(2)).join(",");
+    notePlot(this.stage, this.plot);
   }
 
   /**

@@ -5,11 +5,12 @@ import { Sequence, viewComponent } from "../shared/component.js";
 import { ARROWS, isPress } from "../shared/controls.js";
 import { addButton, el, joined, liveRegion } from "../shared/dom.js";
 import { MaskDrawing } from "./mask_drawing.js";
-import { cellsBetween, cellsOfBox, cellsOfLine } from "./mask_geometry.js";
+import { cellsOfBox, cellsOfLine } from "./mask_geometry.js";
 import { clamp } from "../shared/numbers.js";
 import { inflate, packBits, readHeader, unpackBits } from "../shared/packing.js";
 import { onceAFrame } from "../shared/surface.js";
 import { TokenLabels } from "../shared/token_labels.js";
+import { cellsBetween } from "../shared/zoom.js";
 
 /** @import { Component, MaskHeader } from "../shared/types.js" */
 
@@ -287,7 +288,7 @@ class MaskEditor extends MaskDrawing {
   }
 
   leaveCells() {
-    this.putCursor(null);
+    this.cursor = null;
     this.relight();
   }
 
@@ -301,7 +302,7 @@ class MaskEditor extends MaskDrawing {
     const [q, k] = this.cursor ?? [-dq, -dk];
     /** @type {[number, number]} */
     const to = [clamp(q + dq, 0, nq - 1), clamp(k + dk, 0, nk - 1)];
-    this.putCursor(to);
+    this.cursor = to;
     this.hover = null;
     if (painting && this.brush !== null) this.put(to, this.brush);
     this.live.textContent = joined(this.mask.header.words.join_heard, [

@@ -3,7 +3,17 @@
 import { cssOf, mixed, pixelOf, rgb } from "../shared/colour.js";
 import { el, fill, visibleToken } from "../shared/dom.js";
 import { maskHit, maskLayout, nearestCell } from "./mask_geometry.js";
-import { contextOf, hatch, markPainted, pixelCanvas, sized } from "../shared/surface.js";
+import {
+  contextOf,
+  hatch,
+  markPainted,
+  notePlot,
+  outline,
+  pixelCanvas,
+  sized,
+  stageOf,
+  strokeGrid,
+} from "../shared/surface.js";
 import { drawPill, labelStep, LONGEST_LABEL, SLANT } from "../shared/token_labels.js";
 import { placeOn } from "../shared/window.js";
 
@@ -25,12 +35,7 @@ export class MaskDrawing {
   /** @param {HTMLElement} root */
   constructor(root) {
     this.root = root;
-    this.stage = el("div", "av-stage av-mask", null, {
-      tabindex: "0",
-      role: "application",
-      "aria-describedby": "help",
-      "data-testid": "mask",
-    });
+    this.stage = stageOf("av-stage av-mask", "mask", "help");
     this.base = el("canvas");
     this.over = el("canvas", "av-over");
     this.pad = el("div", "av-pad");
@@ -65,21 +70,12 @@ export class MaskDrawing {
     this.held = mask;
   }
 
-  /** @param {[number, number] | null} cell */
-  putCursor(cell) {
-    this.cursor = cell;
-  }
-
   drawLegend() {
     const { words } = this.mask.header;
     const swatch = el("span", "av-swatch");
     swatch.style.background = cssOf(this.ink());
-    this.legend.replaceChildren(
-      swatch,
-      el("span", "av-bar-name", words.kept),
-      el("span", "av-bar-hatch"),
-      el("span", "av-bar-name", words.cut),
-    );
+    const [kept, cut] = [words.kept, words.cut].map((text) => el("span", "av-bar-name", text));
+    this.legend.replaceChildren(swatch, kept, el("span", "av-bar-hatch"), cut);
   }
 
   resize() {
@@ -93,7 +89,7 @@ export class MaskDrawing {
     Object.assign(this, maskLayout({ shape: header.shape, width, font: this.font, ...widths }));
     const { x, y, w, h } = this.plot;
     Object.assign(this.pad.style, { left: `${x}px`, top: `${y}px`, width: `${w}px`, height: `${h}px` });
-    this.stage.dataset.plot = [x, y, w, h].map((v) => v.toFixed(2)).join(",");
+    notePlot(this.stage, this.plot);
     this.draw();
   }
 
@@ -110,16 +106,9 @@ export class MaskDrawing {
     if (cell >= 5) {
       context.strokeStyle = theme.background;
       context.lineWidth = cell >= 12 ? 1 : 0.5;
-      context.beginPath();
-      for (let q = 0; q <= nq; q++) {
-        context.moveTo(plot.x, plot.y + q * cell);
-        context.lineTo(plot.x + plot.w, plot.y + q * cell);
-      }
-      for (let k = 0; k <= nk; k++) {
-        context.moveTo(plot.x + k * cell, plot.y);
-        context.lineTo(plot.x + k * cell, plot.y + plot.h);
-      }
-      context.stroke();
+      const edges = (/** @type {number} */ from, /** @type {number} */ n) =>
+        Array.from({ length: n + 1 }, (_, i) => from + i * cell);
+      strokeGrid(context, plot, edges(plot.y, nq), edges(plot.x, nk));
     }
     this.drawLabels(context);
     this.drawCount();
@@ -203,28 +192,20 @@ export class MaskDrawing {
     if (!at) return;
     const [q, k] = at;
     context.font = `${this.font}px ${theme.font}`;
-    const outline = (
-      /** @type {Rectangle} */ { x, y, w, h },
-      /** @type {string} */ colour,
-      /** @type {number} */ width,
-    ) => {
-      context.strokeStyle = colour;
-      context.lineWidth = width;
-      context.strokeRect(x, y, w, h);
-    };
     if (q >= 0) {
       const label = labelsQ.cut(context, q, this.room);
       drawPill(context, label, plot.x - 6, plot.y + (q + 0.5) * cell, "right", header.colours.q, theme, this.font);
-      outline({ x: plot.x, y: plot.y + q * cell, w: plot.w, h: cell }, theme.q, 1.5);
+      Object.assign(context, { strokeStyle: theme.q, lineWidth: 1.5 });
+      context.strokeRect(plot.x, plot.y + q * cell, plot.w, cell);
     }
     if (k >= 0) {
-      outline({ x: plot.x + k * cell, y: plot.y, w: cell, h: plot.h }, theme.k, 1.5);
+      Object.assign(context, { strokeStyle: theme.k, lineWidth: 1.5 });
+      context.strokeRect(plot.x + k * cell, plot.y, cell, plot.h);
       this.columnLabel(context, k, true);
     }
     if (q >= 0 && k >= 0) {
       const box = { x: plot.x + k * cell, y: plot.y + q * cell, w: cell, h: cell };
-      outline(box, theme.background, 4.5);
-      outline(box, theme.text, 2.5);
+      outline(context, box, theme.text, 2.5, theme.background);
     }
   }
 

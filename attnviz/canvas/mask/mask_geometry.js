@@ -48,20 +48,6 @@ export function nearestCell(px, py, plot, [nq, nk]) {
 }
 
 /**
- * The cells on the straight way between two, both included, without gaps.
- * @param {[number, number]} from
- * @param {[number, number]} to
- * @returns {[number, number][]}
- */
-export function cellsBetween([q0, k0], [q1, k1]) {
-  const steps = Math.max(Math.abs(q1 - q0), Math.abs(k1 - k0), 1);
-  return Array.from({ length: steps + 1 }, (_, s) => [
-    Math.round(q0 + ((q1 - q0) * s) / steps),
-    Math.round(k0 + ((k1 - k0) * s) / steps),
-  ]);
-}
-
-/**
  * The cells of the box between two corners.
  * @param {[number, number]} from
  * @param {[number, number]} to

@@ -4,7 +4,7 @@ import { pixelOf, placeOnScale, ramp, rgb } from "../shared/colour.js";
 import { el, fill } from "../shared/dom.js";
 import { EDGE, mosaicLayout, pitch, tileNumber } from "./mosaic_geometry.js";
 import { MASKED_8 } from "../shared/packing.js";
-import { markPainted, onceAFrame, pixelCanvas, sized } from "../shared/surface.js";
+import { markPainted, onceAFrame, pixelCanvas, sized, stageOf, strokePath } from "../shared/surface.js";
 import { labelStep, roundedRect } from "../shared/token_labels.js";
 import { magnification, presentedRoom, sharpness } from "../shared/window.js";
 
@@ -31,12 +31,7 @@ export class MosaicDrawing {
   /** @param {HTMLElement} root */
   constructor(root) {
     this.root = root;
-    this.stage = el("div", "av-stage", null, {
-      tabindex: "0",
-      role: "application",
-      "aria-describedby": "summary",
-      "data-testid": "overview",
-    });
+    this.stage = stageOf("av-stage", "overview", "summary");
     this.base = el("canvas");
     this.over = el("canvas", "av-over");
     this.stage.append(this.base, this.over);
@@ -122,10 +117,6 @@ export class MosaicDrawing {
     context.imageSmoothingEnabled = w * 1.5 > wide * sharpness(this.base);
     context.imageSmoothingQuality = "high";
     context.drawImage(canvas, (i % columns) * w, Math.floor(i / columns) * h, w, h, x, y, wide, high);
-  }
-
-  resize() {
-    this.draw();
   }
 
   /** What all tiles may take of the window where they are presented: they are all seen, and what is said below them. */
@@ -240,19 +231,10 @@ export class MosaicDrawing {
       const last = Math.min(header.heads[0], head + sharing) - 1;
       const [x0, y0] = places[head];
       const [x1, y1] = places[last];
-      context.beginPath();
-      if (across) {
-        context.moveTo(EDGE - 5, y0 + 1);
-        context.lineTo(EDGE - 8, y0 + 1);
-        context.lineTo(EDGE - 8, y1 + th - 1);
-        context.lineTo(EDGE - 5, y1 + th - 1);
-      } else {
-        context.moveTo(x0 + 1, 27);
-        context.lineTo(x0 + 1, 24);
-        context.lineTo(x1 + tw - 1, 24);
-        context.lineTo(x1 + tw - 1, 27);
-      }
-      context.stroke();
+      const [from, to] = across ? [y0 + 1, y1 + th - 1] : [x0 + 1, x1 + tw - 1];
+      const [tip, back] = across ? [EDGE - 5, EDGE - 8] : [27, 24];
+      if (across) strokePath(context, [tip, from], [back, from], [back, to], [tip, to]);
+      else strokePath(context, [from, tip], [from, back], [to, back], [to, tip]);
     }
   }
 
@@ -261,15 +243,10 @@ export class MosaicDrawing {
     const { tiles, group, theme } = this.held;
     const { places, tw, th, width, height } = this.laid;
     const context = sized(this.over, width, height);
-    const outline = (
-      /** @type {number} */ i,
-      /** @type {string} */ colour,
-      /** @type {number} */ line,
-      /** @type {number} */ grow,
-    ) => {
+    /** @type {(i: number, colour: string, line: number, grow: number) => void} */
+    const outline = (i, strokeStyle, lineWidth, grow) => {
       const [x, y] = places[i];
-      context.strokeStyle = colour;
-      context.lineWidth = line;
+      Object.assign(context, { strokeStyle, lineWidth });
       roundedRect(context, x - grow, y - grow, tw + 2 * grow, th + 2 * grow, 3);
       context.stroke();
     };

@@ -180,6 +180,10 @@ export class Overview extends MosaicDrawing {
     group.listeners.add(this.listener);
   }
 
+  resize() {
+    this.draw();
+  }
+
   leave() {
     this.joined?.listeners.delete(this.listener);
     this.gone.abort();

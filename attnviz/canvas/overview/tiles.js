@@ -1,10 +1,12 @@
 // All heads' small pictures from their weights, as Python's packing.thumbnails makes them: the largest weight of each block; and
 // under the visitor's mask and scale, where all heads' scores are here.
 
+import { fetched } from "../shared/all_heads.js";
 import { attend } from "../shared/attend.js";
 import { changes, editFor, factorOf, maskOf } from "../shared/edit.js";
 import { tell } from "../shared/group.js";
 import { inflate, MASKED_8 } from "../shared/packing.js";
+import { onceAFrame } from "../shared/surface.js";
 
 /** @import { Group } from "../shared/group.js" */
 /** @import { Tile } from "./mosaic_geometry.js" */
@@ -114,16 +116,10 @@ export async function bringEditedTiles(group, address, at, get = (from) => fetch
   if (!address || wanted.get(group) === address) return;
   wanted.set(group, address);
   const { doc, tiles } = group;
-  try {
-    const answer = await get(address);
-    if (!answer.ok || !answer.headers.get("content-type")?.startsWith("application/octet-stream")) return;
-    const codes = await inflate(new Uint8Array(await answer.arrayBuffer()));
-    if (wanted.get(group) !== address) return;
-    group.edited = { at, codes, doc, tiles };
-    tell(group, "all");
-  } catch {
-    // no server at the other end: the tiles stay as the model has them
-  }
+  const codes = await fetched(address, get, inflate);
+  if (codes === null || wanted.get(group) !== address) return;
+  group.edited = { at, codes, doc, tiles };
+  tell(group, "all");
 }
 
 /**
@@ -131,15 +127,11 @@ export async function bringEditedTiles(group, address, at, get = (from) => fetch
  * @param {() => void} draw
  */
 export function atItsPace(draw) {
-  let asked = 0;
+  const soonest = onceAFrame(draw);
   let waiting = 0;
   return (/** @type {number} */ tokens) => {
-    if (tokens <= EVERY_FRAME) {
-      asked ||= requestAnimationFrame(() => {
-        asked = 0;
-        draw();
-      });
-    } else {
+    if (tokens <= EVERY_FRAME) soonest();
+    else {
       waiting ||= window.setTimeout(() => {
         waiting = 0;
         draw();

@@ -2,10 +2,10 @@
 // for files, is attnviz/pages/pictures/figures.py.
 
 import { bordersAt, patchAt } from "./patch_geometry.js";
-import { contextOf, sized } from "../shared/surface.js";
+import { contextOf, outline, sized, strokeGrid, strokePath } from "../shared/surface.js";
 
-/** @import { PatchHeader, Theme } from "../shared/types.js" */
 /** @import { Size } from "./patch_geometry.js" */
+/** @import { PatchHeader, Theme } from "../shared/types.js" */
 /** @typedef {{ row: Float32Array, top: number, hidden: readonly number[] }} Light */
 
 /** Amber: no colour of another meaning, seen on dark and on bright pictures, by every kind of eye. */
@@ -71,12 +71,8 @@ function cross(ink, patch, grid, size) {
   ink.fillStyle = "#8a8f98";
   ink.fillRect(x, y, w, h);
   if (w < 6) return;
-  ink.strokeStyle = "#5d626b";
-  ink.lineWidth = 1;
-  ink.beginPath();
-  ink.moveTo(x, y + h);
-  ink.lineTo(x + w, y);
-  ink.stroke();
+  Object.assign(ink, { strokeStyle: "#5d626b", lineWidth: 1 });
+  strokePath(ink, [x, y + h], [x + w, y]);
 }
 
 /**
@@ -90,19 +86,14 @@ function cross(ink, patch, grid, size) {
  * @param {Theme} theme
  */
 export function frame(ink, patch, { grid }, size, colour, name, theme) {
-  const { x, y, w, h } = patchAt(patch, grid, size);
-  ink.lineWidth = 4;
-  ink.strokeStyle = "#ffffff";
-  ink.strokeRect(x, y, w, h);
-  ink.lineWidth = 2;
-  ink.strokeStyle = colour;
-  ink.strokeRect(x, y, w, h);
+  const box = patchAt(patch, grid, size);
+  const { x, y, w, h } = box;
+  outline(ink, box, colour, 2, "#ffffff");
   if (!name || w < 14) return;
   ink.font = `600 ${Math.min(13, h * 0.6)}px ${theme.font}`;
   ink.textBaseline = "middle";
   ink.textAlign = "center";
-  ink.strokeStyle = "#ffffff";
-  ink.lineWidth = 3;
+  Object.assign(ink, { strokeStyle: "#ffffff", lineWidth: 3 });
   ink.strokeText(name, x + w / 2, y + h / 2);
   ink.fillStyle = colour;
   ink.fillText(name, x + w / 2, y + h / 2);
@@ -118,20 +109,10 @@ export function frame(ink, patch, { grid }, size, colour, name, theme) {
 export function windowBorders(ink, window, grid, { width, height }) {
   if (!window) return;
   const [side, shift] = window;
-  ink.beginPath();
-  for (const column of bordersAt(side, shift, grid.columns)) {
-    const x = Math.round((column * width) / grid.columns);
-    ink.moveTo(x, 0);
-    ink.lineTo(x, height);
-  }
-  for (const row of bordersAt(side, shift, grid.rows)) {
-    const y = Math.round((row * height) / grid.rows);
-    ink.moveTo(0, y);
-    ink.lineTo(width, y);
-  }
-  ink.strokeStyle = "rgba(255, 255, 255, 0.75)";
-  ink.lineWidth = 1.5;
-  ink.stroke();
+  const rows = bordersAt(side, shift, grid.rows).map((row) => Math.round((row * height) / grid.rows));
+  const columns = bordersAt(side, shift, grid.columns).map((at) => Math.round((at * width) / grid.columns));
+  Object.assign(ink, { strokeStyle: "rgba(255, 255, 255, 0.75)", lineWidth: 1.5 });
+  strokeGrid(ink, { x: 0, y: 0, w: width, h: height }, rows, columns);
 }
 
 /**

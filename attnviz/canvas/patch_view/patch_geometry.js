@@ -2,6 +2,7 @@
 
 import { ARROWS, STEPS } from "../shared/controls.js";
 import { clamp } from "../shared/numbers.js";
+import { cellsBetween } from "../shared/zoom.js";
 
 /** @import { PatchHeader, Rectangle } from "../shared/types.js" */
 /** @typedef {{ width: number, height: number }} Size */
@@ -53,11 +54,7 @@ export function patchUnder(x, y, { rows, columns }, { width, height }) {
  */
 export function patchesBetween(from, to, columns) {
   const [r0, c0, r1, c1] = [Math.floor(from / columns), from % columns, Math.floor(to / columns), to % columns];
-  const steps = Math.max(Math.abs(r1 - r0), Math.abs(c1 - c0));
-  return Array.from({ length: steps + 1 }, (_, i) => {
-    const share = steps === 0 ? 0 : i / steps;
-    return Math.round(r0 + (r1 - r0) * share) * columns + Math.round(c0 + (c1 - c0) * share);
-  });
+  return cellsBetween([r0, c0], [r1, c1]).map(([row, column]) => row * columns + column);
 }
 
 /**

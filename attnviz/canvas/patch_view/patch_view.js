@@ -1,7 +1,7 @@
 // A picture and every head of a model over it: all of them small, one large, the row of whatever is pointed at as light.
 
 import { themeOf } from "../shared/colour.js";
-import { viewComponent, Sequence } from "../shared/component.js";
+import { View, viewComponent } from "../shared/component.js";
 import { el, fill } from "../shared/dom.js";
 import { percent } from "../shared/numbers.js";
 import { inflate, readHeader } from "../shared/packing.js";
@@ -26,12 +26,11 @@ const TALLEST = 400;
 /** Pixels of a window that are not for a picture beside its words: what is chosen above it, and some air below. */
 const AROUND = 500;
 
-export class PatchView {
+/** @extends {View<PatchHeader>} */
+export class PatchView extends View {
   /** @param {HTMLElement} root */
   constructor(root) {
-    this.root = root;
-    /** @type {PatchHeader | null} */
-    this.held = null;
+    super(root);
     /** @type {PatchNumbers | null} */
     this.numbers = null;
     /** @type {HTMLCanvasElement | null} */
@@ -41,9 +40,6 @@ export class PatchView {
     /** @type {number | null} the token under the hand */
     this.pointed = null;
     this.oneScale = false;
-    this.gestures = new Sequence();
-    /** @type {Component | null} */
-    this.component = null;
     /** How many scenes have come: one that takes long to unpack is not drawn over a later one. */
     this.scenes = 0;
     this.tiles = new PatchTiles(this);
@@ -56,11 +52,6 @@ export class PatchView {
     this.tools = new PatchTools(this);
     this.build();
     this.redraw = onceAFrame(() => this.draw());
-  }
-
-  get header() {
-    if (!this.held) throw new Error("no picture has come yet");
-    return this.held;
   }
 
   /** What is chosen just now. */
@@ -105,7 +96,7 @@ export class PatchView {
     ]);
     if (turn !== this.scenes) return;
     const behind = this.gestures.isBehind(header.session, header.ack);
-    this.held = header;
+    this.hold(header);
     this.numbers = new PatchNumbers(header, payload);
     if (image) this.ground = dimmed(image);
     if (!same) this.pointed = null;
@@ -162,7 +153,7 @@ export class PatchView {
 
   /** Tells Python what is chosen. */
   tell() {
-    this.component?.setStateValue("view", { ...this.state, doc: this.header.doc, seq: this.gestures.next() });
+    this.tellPython("view", { ...this.state, doc: this.header.doc });
   }
 
   /** @param {string} text */

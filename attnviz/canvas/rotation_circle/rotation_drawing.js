@@ -1,7 +1,7 @@
 // The two pictures of a rotated pair: arrows on circles, and what the pair adds to q.k over the distance.
 
 import { unitPixels } from "./rotation_geometry.js";
-import { sized } from "../shared/surface.js";
+import { sized, strokeGrid, strokePath } from "../shared/surface.js";
 
 /** @import { Theme } from "../shared/types.js" */
 /** @typedef {[number, number]} Pair */
@@ -21,12 +21,7 @@ export function drawCircle(canvas, size, arrows, theme) {
   ink.strokeStyle = theme.text;
   ink.globalAlpha = 0.25;
   ink.lineWidth = 1;
-  ink.beginPath();
-  ink.moveTo(8, middle);
-  ink.lineTo(size - 8, middle);
-  ink.moveTo(middle, 8);
-  ink.lineTo(middle, size - 8);
-  ink.stroke();
+  strokeGrid(ink, { x: 8, y: 8, w: size - 16, h: size - 16 }, [middle], [middle]);
   for (const { start, now, colour, angle, name } of arrows) {
     const radius = Math.hypot(...start) * unit;
     const from = Math.atan2(start[1], start[0]);
@@ -45,46 +40,33 @@ export function drawCircle(canvas, size, arrows, theme) {
     ink.stroke();
     ink.setLineDash([3, 4]);
     ink.lineWidth = 1.5;
-    line(ink, middle, start[0] * unit, start[1] * unit);
+    strokePath(ink, [middle, middle], [middle + start[0] * unit, middle - start[1] * unit]);
     ink.setLineDash([]);
     ink.globalAlpha = 1;
     ink.lineWidth = 3;
-    line(ink, middle, now[0] * unit, now[1] * unit);
-    head(ink, middle, now[0] * unit, now[1] * unit);
+    const [x, y] = [middle + now[0] * unit, middle - now[1] * unit];
+    strokePath(ink, [middle, middle], [x, y]);
+    head(ink, middle, x, y);
     const long = Math.hypot(...now) || 1;
     ink.font = `bold 15px ${theme.font}`;
     ink.textAlign = "center";
     ink.textBaseline = "middle";
-    ink.fillText(name, middle + now[0] * unit + (14 * now[0]) / long, middle - now[1] * unit - (14 * now[1]) / long);
+    ink.fillText(name, x + (14 * now[0]) / long, y - (14 * now[1]) / long);
   }
 }
 
 /**
- * @param {CanvasRenderingContext2D} ink
- * @param {number} middle
- * @param {number} x
- * @param {number} y
- */
-function line(ink, middle, x, y) {
-  ink.beginPath();
-  ink.moveTo(middle, middle);
-  ink.lineTo(middle + x, middle - y);
-  ink.stroke();
-}
-
-/**
+ * The head of an arrow that ends at this point.
  * @param {CanvasRenderingContext2D} ink
  * @param {number} middle
  * @param {number} x
  * @param {number} y
  */
 function head(ink, middle, x, y) {
-  const angle = Math.atan2(-y, x);
+  const angle = Math.atan2(y - middle, x - middle);
   ink.beginPath();
-  ink.moveTo(middle + x, middle - y);
-  for (const side of [2.6, -2.6]) {
-    ink.lineTo(middle + x + 11 * Math.cos(angle + side), middle - y + 11 * Math.sin(angle + side));
-  }
+  ink.moveTo(x, y);
+  for (const side of [2.6, -2.6]) ink.lineTo(x + 11 * Math.cos(angle + side), y + 11 * Math.sin(angle + side));
   ink.closePath();
   ink.fill();
 }

@@ -53,15 +53,26 @@ export async function bringAllHeads(group, address, get = (from) => fetch(from, 
   if (!address) asked.delete(group);
   if (!address || group.all || asked.get(group) === address) return;
   asked.set(group, address);
+  const all = await fetched(address, get, (bytes) => new AllHeads(bytes, address));
+  if (all === null || asked.get(group) !== address) return;
+  group.all = all;
+  tell(group, "all");
+}
+
+/**
+ * What is made of the bytes at an address; null where there are none: heads and tiles then come with the script's answers.
+ * @template T
+ * @param {string} address
+ * @param {(address: string) => Promise<Response>} get
+ * @param {(bytes: Uint8Array) => T | Promise<T>} read
+ */
+export async function fetched(address, get, read) {
   try {
     const answer = await get(address);
     // a server without this route answers with a page
-    if (!answer.ok || !answer.headers.get("content-type")?.startsWith("application/octet-stream")) return;
-    const all = new AllHeads(new Uint8Array(await answer.arrayBuffer()), address);
-    if (asked.get(group) !== address) return;
-    group.all = all;
-    tell(group, "all");
+    if (!answer.ok || !answer.headers.get("content-type")?.startsWith("application/octet-stream")) return null;
+    return await read(new Uint8Array(await answer.arrayBuffer()));
   } catch {
-    // no server at the other end: heads come one at a time, with the script's answers
+    return null; // no server at the other end
   }
 }

@@ -93,6 +93,11 @@ export class View {
     return this.held;
   }
 
+  /** @param {Header} header */
+  hold(header) {
+    this.held = header;
+  }
+
   /**
    * Takes what has come in the place of what was on show.
    * @param {Component} component
@@ -101,7 +106,7 @@ export class View {
     const before = this.held;
     const [header, payload] = /** @type {[Header, Uint8Array]} */ (readHeader(component.data));
     this.component = component;
-    this.held = header;
+    this.hold(header);
     return { header, payload, before };
   }
 

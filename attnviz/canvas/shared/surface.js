@@ -1,8 +1,9 @@
 // Canvases: their size in device pixels, the hatch of masked cells, one redraw a frame.
 
+import { el } from "./dom.js";
 import { sharpness } from "./window.js";
 
-/** @import { Theme } from "./types.js" */
+/** @import { Rectangle, Theme } from "./types.js" */
 
 /**
  * The 2D context of a canvas, which every browser that can run Streamlit has.
@@ -12,6 +13,17 @@ export function contextOf(canvas) {
   const context = canvas.getContext("2d");
   if (!context) throw new Error("this browser draws no 2D canvas");
   return context;
+}
+
+/**
+ * What a hand and the keyboard move about on, described by the element of this id.
+ * @param {string} className
+ * @param {string} testid
+ * @param {string} describedby
+ */
+export function stageOf(className, testid, describedby) {
+  const attributes = { tabindex: "0", role: "application", "aria-describedby": describedby, "data-testid": testid };
+  return el("div", className, null, attributes);
 }
 
 /** @type {WeakSet<HTMLCanvasElement>} canvases on which nothing is drawn */
@@ -37,6 +49,52 @@ export function sized(canvas, width, height, styled = true) {
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
   context.clearRect(0, 0, width, height);
   return context;
+}
+
+/**
+ * Strokes lines across a rectangle at these heights, and down it at these places.
+ * @param {CanvasRenderingContext2D} context
+ * @param {Rectangle} rectangle
+ * @param {number[]} heights
+ * @param {number[]} places
+ */
+export function strokeGrid(context, { x, y, w, h }, heights, places) {
+  context.beginPath();
+  for (const at of heights) {
+    context.moveTo(x, at);
+    context.lineTo(x + w, at);
+  }
+  for (const at of places) {
+    context.moveTo(at, y);
+    context.lineTo(at, y + h);
+  }
+  context.stroke();
+}
+
+/**
+ * Strokes a line from corner to corner.
+ * @param {CanvasRenderingContext2D} context
+ * @param {...[number, number]} corners
+ */
+export function strokePath(context, ...corners) {
+  context.beginPath();
+  for (const [x, y] of corners) context.lineTo(x, y);
+  context.stroke();
+}
+
+/**
+ * Strokes a rectangle so that it is seen on any ground.
+ * @param {CanvasRenderingContext2D} context
+ * @param {Rectangle} rectangle
+ * @param {string} colour
+ * @param {number} width
+ * @param {string} ground the colour beside it
+ */
+export function outline(context, { x, y, w, h }, colour, width, ground) {
+  Object.assign(context, { strokeStyle: ground, lineWidth: width + 2 });
+  context.strokeRect(x, y, w, h);
+  Object.assign(context, { strokeStyle: colour, lineWidth: width });
+  context.strokeRect(x, y, w, h);
 }
 
 /**
@@ -85,12 +143,7 @@ export function hatch(context, theme, colour) {
   ink.globalAlpha = theme.dark ? 0.55 : 0.7;
   ink.strokeStyle = colour;
   ink.lineWidth = ratio;
-  ink.beginPath();
-  for (const d of [-side, 0, side]) {
-    ink.moveTo(d, side);
-    ink.lineTo(d + side, 0);
-  }
-  ink.stroke();
+  for (const d of [-side, 0, side]) strokePath(ink, [d, side], [d + side, 0]);
   const pattern = context.createPattern(tile, "repeat");
   if (!pattern) return colour;
   pattern.setTransform(new DOMMatrix().scale(1 / ratio));
@@ -110,6 +163,15 @@ export function onceAFrame(draw) {
       draw();
     });
   };
+}
+
+/**
+ * Notes where the plot is on a stage: tests point there.
+ * @param {HTMLElement} stage
+ * @param {Rectangle} plot
+ */
+export function notePlot(stage, { x, y, w, h }) {
+  stage.dataset.plot = [x, y, w, h].map((v) => v.toFixed(2)).join(",");
 }
 
 /**

@@ -88,3 +88,16 @@ export function wheelFactor(event) {
   const pixels = event.deltaMode === 1 ? event.deltaY * 16 : event.deltaY;
   return Math.exp(-clamp(pixels, -200, 200) / 300);
 }
+
+/**
+ * The cells on the straight way between two, both included, without gaps.
+ * @param {[number, number]} from
+ * @param {[number, number]} to
+ * @returns {[number, number][]}
+ */
+export function cellsBetween([q0, k0], [q1, k1]) {
+  const steps = Math.max(Math.abs(q1 - q0), Math.abs(k1 - k0));
+  const between = (/** @type {number} */ from, /** @type {number} */ to, /** @type {number} */ step) =>
+    Math.round(from + ((to - from) * step) / (steps || 1));
+  return Array.from({ length: steps + 1 }, (_, s) => [between(q0, q1, s), between(k0, k1, s)]);
+}

@@ -1,6 +1,6 @@
 // A row of weights as bars: from 0 to 1, with a dashed line where even weights would end.
 
-import { sized } from "../shared/surface.js";
+import { sized, strokePath } from "../shared/surface.js";
 
 const LEFT = 30;
 const TOP = 8;
@@ -84,10 +84,7 @@ export function drawBars(canvas, weights, colour, pointed) {
   context.globalAlpha = 0.75;
   context.strokeStyle = style.color;
   context.setLineDash([4, 4]);
-  context.beginPath();
-  context.moveTo(LEFT, y(1 / n));
-  context.lineTo(LEFT + inner, y(1 / n));
-  context.stroke();
+  strokePath(context, [LEFT, y(1 / n)], [LEFT + inner, y(1 / n)]);
   context.setLineDash([]);
   context.globalAlpha = 1;
 }
