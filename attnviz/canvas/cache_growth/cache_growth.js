@@ -106,10 +106,7 @@ class CacheGrowth extends View {
     this.plays(film(FILM * (1 - from / (last + 1)), frame, () => this.stop()));
   }
 
-  /**
-   * A film is not read out on its way, only where it ends.
-   * @param {(() => void) | null} playing
-   */
+  /** A film is not read out on its way, only where it ends. @param {(() => void) | null} playing */
   plays(playing) {
     this.film = playing;
     this.play.textContent = playing ? "❚❚" : "▶";

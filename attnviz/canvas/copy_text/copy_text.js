@@ -11,8 +11,7 @@ const lines = keptByRoot(() => el("span", "said", null, { "aria-live": "polite" 
 /**
  * Copies a text. Pages that come without encryption have no clipboard of their own, but may still ask for a copy of
  * what is selected.
- * @param {string} text
- * @param {HTMLElement} root
+ * @param {string} text @param {HTMLElement} root
  */
 async function copy(text, root) {
   if (globalThis.isSecureContext && navigator.clipboard) {

@@ -18,12 +18,7 @@ const [PEN_UP, PEN_DOWN] = ["#0072B2", "#D55E00"];
 const MIDDLE = [SIDE / 2, SIDE / 2];
 
 class Pad {
-  /**
-   * @param {HTMLElement} host
-   * @param {string} name
-   * @param {PadHeader["labels"]} labels
-   * @param {() => void} ended
-   */
+  /** @param {HTMLElement} host @param {string} name @param {PadHeader["labels"]} labels @param {() => void} ended */
   constructor(host, name, labels, ended) {
     this.cells = new Uint8Array(SIDE * SIDE);
     const attributes = { role: "application", tabindex: "0", "aria-label": name, "data-testid": "pad" };
@@ -62,10 +57,7 @@ class Pad {
     this.draw();
   }
 
-  /**
-   * Arrow keys move the pen, Space sets it down and lifts it, Escape puts it away.
-   * @param {KeyboardEvent} event
-   */
+  /** Arrow keys move the pen, Space sets it down and lifts it, Escape puts it away. @param {KeyboardEvent} event */
   key(event) {
     const way = ARROWS[event.key];
     if (way) this.movePen(way, event.shiftKey ? 4 : 1);
@@ -75,10 +67,7 @@ class Pad {
     event.preventDefault();
   }
 
-  /**
-   * @param {[number, number]} way
-   * @param {number} by
-   */
+  /** @param {[number, number]} way @param {number} by */
   movePen([dy, dx], by) {
     const from = this.pen ?? MIDDLE;
     /** @type {[number, number]} */
@@ -118,31 +107,20 @@ class Pad {
     this.ended();
   }
 
-  /**
-   * A point of the pointer in pixels of the drawing.
-   * @param {PointerEvent} event
-   * @returns {[number, number]}
-   */
+  /** A point of the pointer in pixels of the drawing. @param {PointerEvent} event @returns {[number, number]} */
   at(event) {
     const box = this.canvas.getBoundingClientRect();
     return [((event.clientX - box.left) / box.width) * SIDE, ((event.clientY - box.top) / box.height) * SIDE];
   }
 
-  /**
-   * Inks a line as wide as a pen.
-   * @param {[number, number]} from
-   * @param {[number, number]} to
-   */
+  /** Inks a line as wide as a pen. @param {[number, number]} from @param {[number, number]} to */
   line([x0, y0], [x1, y1]) {
     const steps = Math.max(1, Math.ceil(Math.hypot(x1 - x0, y1 - y0) * 2));
     for (let i = 0; i <= steps; i++) this.dot(x0 + ((x1 - x0) * i) / steps, y0 + ((y1 - y0) * i) / steps);
     this.draw();
   }
 
-  /**
-   * @param {number} x
-   * @param {number} y
-   */
+  /** @param {number} x @param {number} y */
   dot(x, y) {
     for (let row = Math.max(0, Math.floor(y - REACH)); row <= Math.min(SIDE - 1, Math.ceil(y + REACH)); row++) {
       const last = Math.min(SIDE - 1, Math.ceil(x + REACH));

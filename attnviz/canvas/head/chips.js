@@ -58,12 +58,7 @@ export class Chips {
     return group;
   }
 
-  /**
-   * @param {Axis} axis
-   * @param {string[]} tokens
-   * @param {string} name
-   * @param {boolean} titled
-   */
+  /** @param {Axis} axis @param {string[]} tokens @param {string} name @param {boolean} titled */
   add(axis, tokens, name, titled) {
     const row = el("div", "av-chips", null, {
       role: "listbox",
@@ -90,10 +85,7 @@ export class Chips {
     this.listen(entry);
   }
 
-  /**
-   * In one sentence the direction says which axis a chip stands for; in two, its row does.
-   * @param {Row} entry
-   */
+  /** In one sentence the direction says which axis a chip stands for; in two, its row does. @param {Row} entry */
   axisOf(entry) {
     return this.view.drawn.header.k === null ? this.axis : entry.axis;
   }
@@ -125,10 +117,7 @@ export class Chips {
     hoverOn(this.view.drawn.group, hover);
   }
 
-  /**
-   * @param {KeyboardEvent} event
-   * @param {Row} entry
-   */
+  /** @param {KeyboardEvent} event @param {Row} entry */
   key(event, entry) {
     const i = chipNumber(event);
     if (i === null) return;
@@ -143,20 +132,14 @@ export class Chips {
     event.preventDefault();
   }
 
-  /**
-   * @param {Row} entry
-   * @param {number} i
-   */
+  /** @param {Row} entry @param {number} i */
   go(entry, i) {
     for (const chip of entry.chips) if (chip.tabIndex === 0) chip.tabIndex = -1;
     entry.chips[i].tabIndex = 0;
     entry.chips[i].focus();
   }
 
-  /**
-   * @param {Axis} axis
-   * @param {number} i
-   */
+  /** @param {Axis} axis @param {number} i */
   chip(axis, i) {
     const one = this.view.drawn.header.k === null;
     const entry = one ? this.rows[0] : this.rows.find((row) => row.axis === axis);
@@ -193,10 +176,7 @@ export class Chips {
     this.tinted = [];
   }
 
-  /**
-   * Every token in the colour of the weight between it and `lead`.
-   * @param {Pin} lead
-   */
+  /** Every token in the colour of the weight between it and `lead`. @param {Pin} lead */
   tint(lead) {
     const { header, table } = this.view.drawn;
     const [nq, nk] = header.shape;
@@ -214,19 +194,13 @@ export class Chips {
   }
 }
 
-/**
- * The number of the chip that an event happened on, null beside the chips.
- * @param {Event} event
- */
+/** The number of the chip that an event happened on, null beside the chips. @param {Event} event */
 function chipNumber(event) {
   const chip = event.target instanceof Element ? event.target.closest(".av-chip") : null;
   return chip instanceof HTMLElement ? Number(chip.dataset.i) : null;
 }
 
-/**
- * Scrolls the box, never the page.
- * @param {HTMLElement | undefined} chip
- */
+/** Scrolls the box, never the page. @param {HTMLElement | undefined} chip */
 function bringIntoView(chip) {
   const box = chip?.parentElement;
   if (!box) return;

@@ -107,11 +107,7 @@ export class HeadView {
     if (header.tile && !behind) void bringEditedTiles(group, header.editedTiles, header.tile);
   }
 
-  /**
-   * @param {HeadHeader} header
-   * @param {Source} source
-   * @param {boolean} behind
-   */
+  /** @param {HeadHeader} header @param {Source} source @param {boolean} behind */
   take(header, source, behind) {
     const before = this.held;
     const group = groupOf(header.group);
@@ -232,10 +228,7 @@ export class HeadView {
     this.tools.refresh();
   }
 
-  /**
-   * Says which head is on show, for the overview, unless a newer click has overtaken it.
-   * @param {boolean} behind
-   */
+  /** Says which head is on show, for the overview, unless a newer click has overtaken it. @param {boolean} behind */
   select(behind) {
     const { header, group } = this.drawn;
     if (!header.tile || behind) return;
@@ -358,9 +351,7 @@ export class HeadView {
 
   /**
    * Zooms about a point, in cells; without one, about what is pointed at, the chosen cell or the middle.
-   * @param {number} factor
-   * @param {number} [q]
-   * @param {number} [k]
+   * @param {number} factor @param {number} [q] @param {number} [k]
    */
   zoomBy(factor, q, k) {
     const { group, header } = this.drawn;
@@ -379,10 +370,7 @@ export class HeadView {
 
 const NOTHING = new Uint16Array(0);
 
-/**
- * What of a header decides which parts a view has, and so where they stand.
- * @param {HeadHeader} [header]
- */
+/** What of a header decides which parts a view has, and so where they stand. @param {HeadHeader} [header] */
 function partsOf(header) {
   return header && JSON.stringify([header.segments, header.chips, header.lines, header.compact, header.edit === null]);
 }

@@ -202,11 +202,7 @@ export class HeadControls {
     return mask ? mask.slice() : new Uint8Array(raw.shape[0] * raw.shape[1]).fill(1);
   }
 
-  /**
-   * Whether a cell of the picture may be looked at: any of what it covers.
-   * @param {number} row
-   * @param {number} col
-   */
+  /** Whether a cell of the picture may be looked at: any of what it covers. @param {number} row @param {number} col */
   isOpen(row, col) {
     const mask = this.currentMask();
     return mask !== null && this.cellsOf(row, col).some((i) => mask[i] === 1);
@@ -224,10 +220,7 @@ export class HeadControls {
     this.move({ mask: "painted", painted });
   }
 
-  /**
-   * @param {number} row
-   * @param {number} col
-   */
+  /** @param {number} row @param {number} col */
   cellsOf(row, col) {
     const { how } = this.view.drawn.maker ?? {};
     if (!how) return [];
@@ -242,10 +235,7 @@ export class HeadControls {
     return how?.cols ? how.cols[col] : [col];
   }
 
-  /**
-   * @param {number} col
-   * @param {boolean} gone
-   */
+  /** @param {number} col @param {boolean} gone */
   hide(col, gone) {
     const keys = new Set(this.group.edit.hidden);
     for (const k of this.keysOf(col)) {
@@ -265,10 +255,7 @@ export class HeadControls {
     editTo(this.group, { ...edit, seen, ...more });
   }
 
-  /**
-   * Changes the edit in one step.
-   * @param {Partial<Edit>} more
-   */
+  /** Changes the edit in one step. @param {Partial<Edit>} more */
   set(more, shows = true) {
     this.move(more, shows);
     this.update(); // a control that the step brings, as the window's width, takes the very next key

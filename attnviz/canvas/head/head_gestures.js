@@ -11,8 +11,7 @@ import { packBits } from "../shared/packing.js";
 
 /**
  * A press on a token pins it; on a cell, keeps the cell and pins its query.
- * @param {HeadView} view
- * @param {Hover} hit
+ * @param {HeadView} view @param {Hover} hit
  */
 export function press(view, hit) {
   const { group, words } = view.drawn;
@@ -32,10 +31,7 @@ export function press(view, hit) {
   emitPins(view);
 }
 
-/**
- * Lets go of what is pinned and pointed at; answers whether there was anything.
- * @param {HeadView} view
- */
+/** Lets go of what is pinned and pointed at; answers whether there was anything. @param {HeadView} view */
 export function release(view) {
   const { group, words } = view.drawn;
   const pointed = group.hover !== null;
@@ -47,10 +43,7 @@ export function release(view) {
   return pinned || pointed;
 }
 
-/**
- * Tells Python what is pinned.
- * @param {HeadView} view
- */
+/** Tells Python what is pinned. @param {HeadView} view */
 export function emitPins({ component, drawn: { group } }) {
   component?.setStateValue("pins", {
     seq: group.pinnings.next(),
@@ -61,18 +54,12 @@ export function emitPins({ component, drawn: { group } }) {
   });
 }
 
-/**
- * Tells Python which heads are laid over the one on show.
- * @param {HeadView} view
- */
+/** Tells Python which heads are laid over the one on show. @param {HeadView} view */
 export function emitOver({ component, drawn: { group } }) {
   component?.setStateValue("over", { seq: group.overs.next(), heads: group.over });
 }
 
-/**
- * Tells Python what is changed of mask and scale.
- * @param {HeadView} view
- */
+/** Tells Python what is changed of mask and scale. @param {HeadView} view */
 export function emitEdit({ component, drawn: { group, header } }) {
   const { painted } = group.edit;
   group.editing = false;
@@ -86,8 +73,7 @@ export function emitEdit({ component, drawn: { group, header } }) {
 
 /**
  * Tokens to light: pins, then what is pointed at; a cell lights its query and its key.
- * @param {Group} group
- * @param {Shape} shape
+ * @param {Group} group @param {Shape} shape
  */
 export function litTokens(group, [nq, nk]) {
   const found = group.pins.map((pin) => ({ ...pin, pin: true }));
@@ -99,8 +85,7 @@ export function litTokens(group, [nq, nk]) {
 
 /**
  * The token whose weights tint the sentence: the one pointed at, else the last one pinned.
- * @param {Group} group
- * @returns {Pin | null}
+ * @param {Group} group @returns {Pin | null}
  */
 export function leadToken({ hover, pins }) {
   if (hover) return hover.axis === "cell" ? { axis: "q", i: hover.q } : hover;
@@ -109,19 +94,14 @@ export function leadToken({ hover, pins }) {
 
 /**
  * The query that the sentence below is about: of the cell, else the last one pinned, else `otherwise`.
- * @param {Group} group
- * @param {Shape} shape
- * @param {number} otherwise
+ * @param {Group} group @param {Shape} shape @param {number} otherwise
  */
 export function toldRow({ pins, cell }, [nq], otherwise) {
   const pinned = pins.filter(({ axis, i }) => axis === "q" && i < nq).map(({ i }) => i);
   return Math.min(cell ? cell[0] : (pinned[pinned.length - 1] ?? otherwise), nq - 1);
 }
 
-/**
- * @param {Hover | null} hover
- * @returns {Pin[]}
- */
+/** @param {Hover | null} hover @returns {Pin[]} */
 function tokensOf(hover) {
   if (hover === null) return [];
   if (hover.axis !== "cell") return [hover];

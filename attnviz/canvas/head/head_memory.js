@@ -29,8 +29,7 @@ export class HeadMemory {
 
   /**
    * Keeps a head. Other tokens, options or tiles (another model) make all that was kept void.
-   * @param {KnownHead} head
-   * @param {string | null} tiles
+   * @param {KnownHead} head @param {string | null} tiles
    */
   keep({ header, source }, tiles) {
     if (!header.tile) return;
@@ -56,8 +55,7 @@ export class HeadMemory {
 
   /**
    * Notes that a head stands beside these tiles: as their sentence is left, for which of the two came first is open.
-   * @param {KnownHead} head
-   * @param {string | null} tiles
+   * @param {KnownHead} head @param {string | null} tiles
    */
   shown(head, tiles) {
     const { header } = head;
@@ -83,9 +81,7 @@ export class HeadMemory {
 
   /**
    * The head `wanted` as it was kept, if what is on show now is another head of the same stack.
-   * @param {HeadHeader} current
-   * @param {[number, number] | null} wanted
-   * @param {string | null} tiles
+   * @param {HeadHeader} current @param {[number, number] | null} wanted @param {string | null} tiles
    */
   recall(current, wanted, tiles) {
     if (!tiles || !wanted || !current.tile || sameHead(current.tile, wanted)) return null;
@@ -96,9 +92,7 @@ export class HeadMemory {
 
 /**
  * Whether Python answers about a head that a newer click has left behind; it is not drawn.
- * @param {HeadHeader} header
- * @param {Group} group
- * @param {{ header: HeadHeader } | null} held
+ * @param {HeadHeader} header @param {Group} group @param {{ header: HeadHeader } | null} held
  */
 export function isOvertaken(header, group, held) {
   return held?.header.doc === header.doc && header.tile !== null && !sameHead(header.tile, group.selected);

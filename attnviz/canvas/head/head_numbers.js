@@ -16,9 +16,7 @@ import { readRawScores } from "../shared/raw_scores.js";
 
 /**
  * What the payload of a head that is sent raw holds.
- * @param {HeadHeader} header
- * @param {Uint8Array} payload
- * @returns {Source}
+ * @param {HeadHeader} header @param {Uint8Array} payload @returns {Source}
  */
 function readRawHead(header, payload) {
   if (header.raw === null) throw new Error("this head was sent as codes");
@@ -31,9 +29,7 @@ function readRawHead(header, payload) {
 
 /**
  * What a head that was sent is drawn from.
- * @param {HeadHeader} header
- * @param {Uint8Array} payload
- * @returns {Promise<Source>}
+ * @param {HeadHeader} header @param {Uint8Array} payload @returns {Promise<Source>}
  */
 export async function sourceOf(header, payload) {
   return header.raw === null ? { codes: joinPlanes(await inflate(payload)) } : readRawHead(header, payload);
@@ -43,9 +39,7 @@ export async function sourceOf(header, payload) {
  * A head from among all heads of the sentence, where these look as the one on show does: its header and its source. Its
  * scores have 16 bits, so that read-outs have fewer digits until the head itself has come.
  * @param {HeadHeader} header of the head on show
- * @param {Group} group
- * @param {[number, number] | null} wanted
- * @returns {{ header: HeadHeader, source: Source } | null}
+ * @param {Group} group @param {[number, number] | null} wanted @returns {{ header: HeadHeader, source: Source } | null}
  */
 export function fromAll(header, group, wanted = group.selected) {
   const { all } = group;
@@ -79,11 +73,7 @@ export function fromAll(header, group, wanted = group.selected) {
 
 /** Computes a raw head's numbers again and again, as a hand moves, without asking for memory each time. */
 export class RawNumbers {
-  /**
-   * @param {RawHead} raw
-   * @param {Arrangement} how
-   * @param {Pick<HeadHeader, "kind" | "fullRange" | "fixedTop">} look
-   */
+  /** @param {RawHead} raw @param {Arrangement} how @param {Pick<HeadHeader, "kind" | "fullRange" | "fixedTop">} look */
   constructor(raw, how, look) {
     this.raw = raw;
     this.how = how;
@@ -115,11 +105,7 @@ export class RawNumbers {
     return this.own;
   }
 
-  /**
-   * @param {Edit} edit
-   * @param {Edit["seen"]} seen
-   * @returns {Numbers}
-   */
+  /** @param {Edit} edit @param {Edit["seen"]} seen @returns {Numbers} */
   under(edit, seen) {
     const after = seen === "before" ? this.before() : this.arranged(edit);
     const shown = seen === "difference" ? minus(after, this.before()) : after;
@@ -135,10 +121,7 @@ export class RawNumbers {
   }
 }
 
-/**
- * The matrix on show as plain numbers, null where masked.
- * @param {Pick<Drawn, "header" | "codes" | "values">} drawn
- */
+/** The matrix on show as plain numbers, null where masked. @param {Pick<Drawn, "header" | "codes" | "values">} drawn */
 export function matrixOf({ header: { shape, top, signed }, codes, values }) {
   const [nq, nk] = shape;
   return Array.from({ length: nq }, (_row, q) =>
@@ -152,9 +135,7 @@ export function matrixOf({ header: { shape, top, signed }, codes, values }) {
 
 /**
  * The difference of two matrices; hidden only where both are.
- * @param {Arranged} after
- * @param {Arranged} before
- * @returns {Arranged}
+ * @param {Arranged} after @param {Arranged} before @returns {Arranged}
  */
 function minus(after, before) {
   const values = after.values.map((value, i) => seenAt(after, value, i) - seenAt(before, before.values[i], i));
@@ -163,11 +144,7 @@ function minus(after, before) {
   return { values, hidden: hidden ?? null };
 }
 
-/**
- * @param {Arranged} one
- * @param {number} value
- * @param {number} i
- */
+/** @param {Arranged} one @param {number} value @param {number} i */
 function seenAt(one, value, i) {
   return one.hidden !== null && one.hidden[i] === 1 ? 0 : value;
 }
@@ -184,17 +161,14 @@ function largestOf({ values, hidden }) {
 
 /**
  * The numbers of a head that came as codes.
- * @param {HeadHeader} header
- * @param {Uint16Array} codes
- * @returns {Numbers}
+ * @param {HeadHeader} header @param {Uint16Array} codes @returns {Numbers}
  */
 export function codedNumbers({ signed, top, scale }, codes) {
   return { codes, values: null, signed, top, shownTop: scale.top, hasMasked: codes.includes(MASKED_16) };
 }
 
 /**
- * @param {Numbers} numbers
- * @param {Shape} shape
+ * @param {Numbers} numbers @param {Shape} shape
  * @returns {{ rows: Float32Array, cols: Float32Array } | null} what each row gives and each column gets in all
  */
 export function sumsOf({ values, codes, signed }, [nq, nk]) {

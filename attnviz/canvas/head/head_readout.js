@@ -13,48 +13,30 @@ import { MASKED_16, strongestCells, valueOf } from "../shared/packing.js";
  * @typedef {{ header: Pick<HeadHeader, "shape" | "top" | "signed" | "q" | "k" | "words" | "coarse">, codes: Uint16Array, values?: Float32Array | null }} Numbers
  */
 
-/**
- * @param {Numbers} numbers
- * @param {number} q
- * @param {number} k
- */
+/** @param {Numbers} numbers @param {number} q @param {number} k */
 export function codeAt({ header, codes }, q, k) {
   return codes[q * header.shape[1] + k];
 }
 
-/**
- * @param {Numbers} numbers
- * @param {number} q
- * @param {number} k
- */
+/** @param {Numbers} numbers @param {number} q @param {number} k */
 export function valueAt(numbers, q, k) {
   if (numbers.values) return numbers.values[q * numbers.header.shape[1] + k];
   return valueOf(codeAt(numbers, q, k), numbers.header.top, numbers.header.signed);
 }
 
-/**
- * @param {Numbers} numbers
- * @param {Axis} axis
- * @param {number} i
- */
+/** @param {Numbers} numbers @param {Axis} axis @param {number} i */
 export function tokenText({ header }, axis, i) {
   return visibleToken((axis === "q" ? header.q : (header.k ?? header.q))[i]).trim();
 }
 
-/**
- * As many digits of a value as hold.
- * @param {Numbers} numbers
- * @param {number} value
- */
+/** As many digits of a value as hold. @param {Numbers} numbers @param {number} value */
 function digits({ header }, value) {
   return header.coarse ? value.toFixed(3) : fourDigits(value);
 }
 
 /**
  * What a query gives a key; nothing where there is no such cell.
- * @param {Numbers} numbers
- * @param {number} q
- * @param {number} k
+ * @param {Numbers} numbers @param {number} q @param {number} k
  */
 export function cellText(numbers, q, k) {
   const { shape, words } = numbers.header;
@@ -66,9 +48,7 @@ export function cellText(numbers, q, k) {
 
 /**
  * The three strongest keys of a query, or queries of a key.
- * @param {Numbers} numbers
- * @param {Axis} axis
- * @param {number} i
+ * @param {Numbers} numbers @param {Axis} axis @param {number} i
  */
 export function strongestText(numbers, axis, i) {
   const { shape, words } = numbers.header;
@@ -90,10 +70,7 @@ export function strongestText(numbers, axis, i) {
   return axis === "q" ? fill(words.most, { token, keys: list }) : fill(words.mostby, { token, queries: list });
 }
 
-/**
- * The five strongest cells, for those who hear the picture.
- * @param {Numbers} numbers
- */
+/** The five strongest cells, for those who hear the picture. @param {Numbers} numbers */
 export function summaryText(numbers) {
   const { shape, signed, words } = numbers.header;
   const pairs = strongestCells(numbers.codes, signed, 5).map((i) => {
@@ -104,10 +81,7 @@ export function summaryText(numbers) {
   return fill(words.summary, { pairs: joined(words.join_clauses, pairs) });
 }
 
-/**
- * The largest change of a weight by an edit, where the numbers on show are such changes.
- * @param {Numbers} numbers
- */
+/** The largest change of a weight by an edit, where the numbers on show are such changes. @param {Numbers} numbers */
 export function changeText(numbers) {
   const { shape, words } = numbers.header;
   const [most] = strongestCells(numbers.codes, true, 1);
@@ -121,8 +95,7 @@ export function changeText(numbers) {
 
 /**
  * The title, which says so when what is on show is the head with its mask off, or what an edit changes of it.
- * @param {Drawn} drawn
- * @param {string} seen
+ * @param {Drawn} drawn @param {string} seen
  */
 export function titleText({ header, words, group }, seen) {
   if (header.edit !== null && seen === "difference") return fill(words.change, { title: header.title });
@@ -130,19 +103,13 @@ export function titleText({ header, words, group }, seen) {
   return off ? fill(words.maskoff, { title: header.title }) : header.title;
 }
 
-/**
- * What the heatmap is called: its title, which may be a sentence of its own, and what it is.
- * @param {HeadView} view
- */
+/** What the heatmap is called: its title, which may be a sentence of its own, and what it is. @param {HeadView} view */
 export function nameStage({ drawn, heatmap }) {
   const title = (drawn.header.title || drawn.header.called || "").replace(/[.。]$/, "");
   heatmap.stage.setAttribute("aria-label", joined(drawn.words.join_heard, [title, drawn.words.label]));
 }
 
-/**
- * What the pictures show as a whole.
- * @param {HeadView} view
- */
+/** What the pictures show as a whole. @param {HeadView} view */
 export function sumUp({ drawn, help, lines }) {
   const { words } = drawn;
   const summary = summaryText(drawn);
@@ -152,9 +119,7 @@ export function sumUp({ drawn, help, lines }) {
 
 /**
  * The cell that the keyboard came to, and where its row is another one the row's largest weights.
- * @param {HeadView} view
- * @param {number} q
- * @param {boolean} other
+ * @param {HeadView} view @param {number} q @param {boolean} other
  */
 export function announceCell(view, q, other) {
   const row = other ? strongestText(view.drawn, "q", q) : "";

@@ -14,10 +14,7 @@ import { tellingRow } from "./said.js";
 /** @import { OverlayNumbers } from "./overlay.js" */
 
 export class HeadSquares {
-  /**
-   * @param {HeadView} view
-   * @param {OverlayNumbers} numbers
-   */
+  /** @param {HeadView} view @param {OverlayNumbers} numbers */
   constructor(view, numbers) {
     this.view = view;
     this.numbers = numbers;

@@ -82,8 +82,7 @@ export function neighbours([layer, head], counts) {
 
 /**
  * Fetches the head that is pointed at and, if the hand stays there, the heads around it, one at a time.
- * @param {{ pointed: Tile | null, counts: number[] }} group
- * @param {(tile: Tile) => Promise<void>} get
+ * @param {{ pointed: Tile | null, counts: number[] }} group @param {(tile: Tile) => Promise<void>} get
  * @param {() => Promise<unknown>} rest a while in which a hand that only passes by is gone
  */
 export async function fetchAround(group, get, rest = aWhile) {

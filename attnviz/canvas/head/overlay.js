@@ -28,10 +28,7 @@ export function overlaid(chosen, lead, count) {
 
 /**
  * The chosen heads with one more, or one less. The head on show stays, and nothing comes on top of the most.
- * @param {readonly number[]} chosen
- * @param {number} head
- * @param {number} lead
- * @param {number} count
+ * @param {readonly number[]} chosen @param {number} head @param {number} lead @param {number} count
  */
 export function toggled(chosen, head, lead, count) {
   if (head === lead || head < 0 || head >= count) return [...chosen];
@@ -60,11 +57,8 @@ export function coloursOf(shown) {
 
 /**
  * What is pointed at or told of: a cell, or a token of one side.
- * @param {Hover | null} hover
- * @param {[number, number] | null} cell
- * @param {{ axis: Axis, i: number } | null} lead
- * @param {number} row
- * @returns {Hover}
+ * @param {Hover | null} hover @param {[number, number] | null} cell @param {{ axis: Axis, i: number } | null} lead
+ * @param {number} row @returns {Hover}
  */
 export function aboutWhat(hover, cell, lead, row) {
   if (hover?.axis === "cell") return hover;
@@ -74,9 +68,7 @@ export function aboutWhat(hover, cell, lead, row) {
 
 /**
  * The strongest others of a token in one head, or its one cell: the largest magnitude first.
- * @param {Numbers} numbers
- * @param {Hover} about
- * @param {number} most
+ * @param {Numbers} numbers @param {Hover} about @param {number} most
  * @returns {{ axis: Axis, i: number, value: number }[]}
  */
 export function strongestOf(numbers, about, most) {
@@ -158,10 +150,7 @@ export class OverlayNumbers {
     return this.layers;
   }
 
-  /**
-   * @param {number[]} heads
-   * @param {LineLayer} own
-   */
+  /** @param {number[]} heads @param {LineLayer} own */
   several(heads, own) {
     const colours = coloursOf(heads);
     /** @type {LineLayer[]} */
@@ -181,10 +170,7 @@ export class OverlayNumbers {
     }));
   }
 
-  /**
-   * Another head of this layer, as far as it is here; if not, it is asked for.
-   * @param {number} head
-   */
+  /** Another head of this layer, as far as it is here; if not, it is asked for. @param {number} head */
   numbersOf(head) {
     const { header, group } = this.view.drawn;
     /** @type {[number, number]} */

@@ -44,8 +44,7 @@ export function roomFor(rows, left, screen, taken, below) {
 
 /**
  * Whether two rooms are the same, to the pixels that rounding may take.
- * @param {Found} one
- * @param {Found | null} other
+ * @param {Found} one @param {Found | null} other
  */
 function alike(one, other) {
   if (other === null || one.width !== other.width || one.many !== other.many) return false;
@@ -90,10 +89,7 @@ export class Room {
     }
   }
 
-  /**
-   * The width, and the height for the matrix: null where it does not matter.
-   * @returns {Found}
-   */
+  /** The width, and the height for the matrix: null where it does not matter. @returns {Found} */
   now() {
     const { root, pair, heatmap, drawn } = this.view;
     const { header } = drawn;

@@ -7,11 +7,7 @@ import { MASKED_16 } from "../shared/packing.js";
 /** @import { Numbers } from "./head_readout.js" */
 /** @import { SentenceAbout } from "../shared/types.js" */
 
-/**
- * @param {Numbers} numbers
- * @param {SentenceAbout} about
- * @param {number} row
- */
+/** @param {Numbers} numbers @param {SentenceAbout} about @param {number} row */
 export function saidOf(numbers, about, row) {
   const { header, codes } = numbers;
   const [, nk] = header.shape;
@@ -54,9 +50,7 @@ export function tellingRow(numbers) {
 
 /**
  * A token, with its position where the same occurs more than once.
- * @param {string[]} labels
- * @param {number[]} places
- * @param {number} i
+ * @param {string[]} labels @param {number[]} places @param {number} i
  */
 function named(labels, places, i) {
   const label = labels[i];
@@ -65,8 +59,7 @@ function named(labels, places, i) {
 
 /**
  * A Python template filled in: {name}, {name:.0%} and {name:.2f}.
- * @param {string} template
- * @param {Record<string, string | number>} fields
+ * @param {string} template @param {Record<string, string | number>} fields
  */
 export function fillNumbers(template, fields) {
   return template.replace(/\{(\w+)(?::\.(\d)([%f]))?\}/g, (whole, name, digits, kind) => {
@@ -79,8 +72,7 @@ export function fillNumbers(template, fields) {
 
 /**
  * Rounded as Python does: a number exactly between two goes to the even one.
- * @param {number} value
- * @param {number} digits
+ * @param {number} value @param {number} digits
  */
 function evenly(value, digits) {
   if (digits > 0) return value.toFixed(digits);

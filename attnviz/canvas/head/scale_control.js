@@ -15,11 +15,7 @@ const STEPS = 1000;
 const KEYS = { ArrowRight: 0.05, ArrowUp: 0.05, ArrowLeft: -0.05, ArrowDown: -0.05, PageUp: 0.5, PageDown: -0.5 };
 
 export class ScaleControl {
-  /**
-   * @param {HeadControls} controls
-   * @param {HTMLElement} host
-   * @param {RawHead | null} raw
-   */
+  /** @param {HeadControls} controls @param {HTMLElement} host @param {RawHead | null} raw */
   constructor(controls, host, raw) {
     this.controls = controls;
     const { words } = this.controls.view.drawn;
@@ -50,11 +46,7 @@ export class ScaleControl {
     return Math.ceil(context.measureText(longest).width);
   }
 
-  /**
-   * @param {HTMLElement} host
-   * @param {{ scale: Edit["scale"], factor: number }} mark
-   * @param {RawHead | null} raw
-   */
+  /** @param {HTMLElement} host @param {{ scale: Edit["scale"], factor: number }} mark @param {RawHead | null} raw */
   mark(host, { scale, factor }, raw) {
     if (!raw) return;
     const { words } = this.controls.view.drawn;
@@ -77,11 +69,7 @@ export class ScaleControl {
     this.controls.emitSoon();
   }
 
-  /**
-   * Sets slider and words to the edit.
-   * @param {Edit} edit
-   * @param {RawHead | null} raw
-   */
+  /** Sets slider and words to the edit. @param {Edit} edit @param {RawHead | null} raw */
   update(edit, raw) {
     const { input, value } = this;
     if (!raw) {

@@ -70,10 +70,7 @@ export class Heatmap extends HeatmapDrawing {
     this.drag = { from: [event.clientX, event.clientY], zoom, hit, moved: false };
   }
 
-  /**
-   * The first cell decides whether a stroke opens cells or closes them.
-   * @param {[number, number]} cell
-   */
+  /** The first cell decides whether a stroke opens cells or closes them. @param {[number, number]} cell */
   beginStroke(cell) {
     const open = !this.view.controls.isOpen(...cell);
     this.stroke = { open, last: cell };
@@ -115,10 +112,7 @@ export class Heatmap extends HeatmapDrawing {
     }
   }
 
-  /**
-   * @param {Spread} now
-   * @param {number} before
-   */
+  /** @param {Spread} now @param {number} before */
   pinchTo(now, before) {
     const hit = this.hit(now);
     if (hit?.axis !== "cell") return;
@@ -128,8 +122,7 @@ export class Heatmap extends HeatmapDrawing {
 
   /**
    * A drag moves the window when zoomed in; zoomed out, a mouse draws the box to zoom into. Answers whether it did.
-   * @param {PointerEvent} event
-   * @param {Drag} drag
+   * @param {PointerEvent} event @param {Drag} drag
    */
   dragTo(event, drag) {
     const by = magnification(this.stage);
@@ -150,11 +143,7 @@ export class Heatmap extends HeatmapDrawing {
     return true;
   }
 
-  /**
-   * @param {[number, number]} from
-   * @param {[number, number]} to
-   * @returns {[number, number, number, number]}
-   */
+  /** @param {[number, number]} from @param {[number, number]} to @returns {[number, number, number, number]} */
   boxBetween(from, to) {
     const { plot } = this;
     const ends = [from, to].map(([clientX, clientY]) => placeOn(this.stage, { clientX, clientY }));
@@ -221,10 +210,7 @@ export class Heatmap extends HeatmapDrawing {
     } else this.view.press(hover);
   }
 
-  /**
-   * @param {[number, number]} direction
-   * @param {number} by
-   */
+  /** @param {[number, number]} direction @param {number} by */
   walk([dq, dk], by) {
     const { group, header } = this.view.drawn;
     const [nq, nk] = header.shape;

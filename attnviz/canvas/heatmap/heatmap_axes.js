@@ -8,11 +8,7 @@ import { labelStep, SLANT } from "../shared/token_labels.js";
 /** @import { Cells, HeatmapDrawing } from "./heatmap_drawing.js" */
 /** @import { Drawn, Rectangle } from "../shared/types.js" */
 
-/**
- * @param {HeatmapDrawing} heatmap
- * @param {CanvasRenderingContext2D} context
- * @param {Cells} c
- */
+/** @param {HeatmapDrawing} heatmap @param {CanvasRenderingContext2D} context @param {Cells} c */
 export function drawAxes(heatmap, context, c) {
   const { theme, header, hasMasked, sums } = heatmap.view.drawn;
   const { x, y, w, h } = heatmap.plot;
@@ -27,11 +23,7 @@ export function drawAxes(heatmap, context, c) {
   if (sums !== null) drawRowSums(context, heatmap.plot, c, heatmap.view.drawn, sums.rows);
 }
 
-/**
- * @param {HeatmapDrawing} heatmap
- * @param {CanvasRenderingContext2D} context
- * @param {Cells} c
- */
+/** @param {HeatmapDrawing} heatmap @param {CanvasRenderingContext2D} context @param {Cells} c */
 function drawLabels(heatmap, context, c) {
   const { theme, labelsQ, labelsK } = heatmap.view.drawn;
   const font = `${heatmap.font}px ${theme.font}`;
@@ -57,12 +49,7 @@ function drawLabels(heatmap, context, c) {
   context.globalAlpha = 1;
 }
 
-/**
- * @param {HeatmapDrawing} heatmap
- * @param {CanvasRenderingContext2D} context
- * @param {string} text
- * @param {number} x
- */
+/** @param {HeatmapDrawing} heatmap @param {CanvasRenderingContext2D} context @param {string} text @param {number} x */
 function columnLabel(heatmap, context, text, x) {
   if (heatmap.flat) {
     context.textAlign = "center";
@@ -79,21 +66,15 @@ function columnLabel(heatmap, context, text, x) {
 
 const FONT = 10;
 
-/**
- * Whether columns are wide enough for the numbers of their sums.
- * @param {Cells} c
- */
+/** Whether columns are wide enough for the numbers of their sums. @param {Cells} c */
 function areWritten(c) {
   return c.w >= 24;
 }
 
 /**
  * Bars of what columns get, and their numbers where they fit; the context begins where the plot ends.
- * @param {CanvasRenderingContext2D} context
- * @param {Rectangle} plot
- * @param {Cells} c
- * @param {Pick<Drawn, "theme">} drawn
- * @param {Float32Array} sums
+ * @param {CanvasRenderingContext2D} context @param {Rectangle} plot @param {Cells} c
+ * @param {Pick<Drawn, "theme">} drawn @param {Float32Array} sums
  */
 export function drawColumnSums(context, plot, c, { theme }, sums) {
   const most = sums.reduce((top, sum) => Math.max(top, sum), 0) || 1;
@@ -122,8 +103,7 @@ export function drawColumnSums(context, plot, c, { theme }, sums) {
 
 /**
  * The numbers beside the rows, as far as there is room for them.
- * @param {Float32Array} sums
- * @param {Cells} c
+ * @param {Float32Array} sums @param {Cells} c
  * @returns {[number, string][]} each with its row
  */
 export function rowSumTexts(sums, c) {
@@ -138,11 +118,8 @@ export function rowSumTexts(sums, c) {
 
 /**
  * The numbers beside the rows, and what the sums below the columns are called.
- * @param {CanvasRenderingContext2D} context
- * @param {Rectangle} plot
- * @param {Cells} c
- * @param {Pick<Drawn, "theme" | "words">} drawn
- * @param {Float32Array} sums
+ * @param {CanvasRenderingContext2D} context @param {Rectangle} plot @param {Cells} c
+ * @param {Pick<Drawn, "theme" | "words">} drawn @param {Float32Array} sums
  */
 export function drawRowSums(context, plot, c, { theme, words }, sums) {
   context.font = `${FONT}px ${theme.font}`;

@@ -79,9 +79,7 @@ export class HeatmapDrawing {
 
   /**
    * Whether a canvas has to be drawn again: it shows something else than this, or has another size.
-   * @param {HTMLCanvasElement} canvas
-   * @param {Cells} c
-   * @param {unknown[]} what
+   * @param {HTMLCanvasElement} canvas @param {Cells} c @param {unknown[]} what
    */
   isOther(canvas, c, what) {
     const { theme, labelsQ, labelsK } = this.view.drawn;
@@ -131,10 +129,7 @@ export class HeatmapDrawing {
     if (this.isOther(this.over, this.cells(), [pins, hover, cell, this.box])) drawLit(this);
   }
 
-  /**
-   * What lies under a pointer.
-   * @param {{ clientX: number, clientY: number }} event
-   */
+  /** What lies under a pointer. @param {{ clientX: number, clientY: number }} event */
   hit(event) {
     const { header, group } = this.view.drawn;
     const [x, y] = placeOn(this.stage, event);
@@ -153,10 +148,7 @@ export class HeatmapCells {
     this.painted = "";
   }
 
-  /**
-   * @param {Rectangle} plot
-   * @param {Cells} c
-   */
+  /** @param {Rectangle} plot @param {Cells} c */
   draw(plot, c) {
     const step = this.step(Math.min(c.w, c.h) * sharpness(this.box));
     this.paint(step);
@@ -191,11 +183,7 @@ export class HeatmapCells {
 
 /**
  * Puts an element at a place of the box around it; one that stands there already is left alone.
- * @param {HTMLElement} element
- * @param {number} x
- * @param {number} y
- * @param {number} w
- * @param {number} h
+ * @param {HTMLElement} element @param {number} x @param {number} y @param {number} w @param {number} h
  */
 function place({ style, dataset }, x, y, w, h) {
   const [left, top, width, height] = [x, y, w, h].map((v) => `${v.toFixed(3)}px`);

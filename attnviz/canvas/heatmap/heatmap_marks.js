@@ -10,19 +10,12 @@ import { drawPill, SLANT } from "../shared/token_labels.js";
 /** @import { Cells, HeatmapDrawing } from "./heatmap_drawing.js" */
 /** @import { Axis, Theme } from "../shared/types.js" */
 
-/**
- * Whether cells are large enough for their numbers.
- * @param {Cells} c
- */
+/** Whether cells are large enough for their numbers. @param {Cells} c */
 export function hasNumbers(c) {
   return c.w >= 30 && c.h >= 13;
 }
 
-/**
- * @param {HeatmapDrawing} heatmap
- * @param {CanvasRenderingContext2D} context
- * @param {Cells} c
- */
+/** @param {HeatmapDrawing} heatmap @param {CanvasRenderingContext2D} context @param {Cells} c */
 export function drawMarks(heatmap, context, c) {
   const { x, y, w, h } = heatmap.plot;
   context.save();
@@ -34,11 +27,7 @@ export function drawMarks(heatmap, context, c) {
   context.restore();
 }
 
-/**
- * @param {HeatmapDrawing} heatmap
- * @param {CanvasRenderingContext2D} context
- * @param {Cells} c
- */
+/** @param {HeatmapDrawing} heatmap @param {CanvasRenderingContext2D} context @param {Cells} c */
 function drawNumbers(heatmap, context, c) {
   const { theme, codes, table } = heatmap.view.drawn;
   const size = Math.min(13, Math.floor(c.w / 3.1), Math.floor(c.h * 0.66));
@@ -61,9 +50,7 @@ function drawNumbers(heatmap, context, c) {
 
 /**
  * Dashed lines where one sentence ends and the next begins.
- * @param {HeatmapDrawing} heatmap
- * @param {CanvasRenderingContext2D} context
- * @param {Cells} c
+ * @param {HeatmapDrawing} heatmap @param {CanvasRenderingContext2D} context @param {Cells} c
  */
 function drawSegments(heatmap, context, c) {
   const [rows, columns] = heatmap.view.drawn.header.segments;
@@ -78,10 +65,7 @@ function drawSegments(heatmap, context, c) {
   context.setLineDash([]);
 }
 
-/**
- * Draws the overlay.
- * @param {HeatmapDrawing} heatmap
- */
+/** Draws the overlay. @param {HeatmapDrawing} heatmap */
 export function drawLit(heatmap) {
   const { theme, group } = heatmap.view.drawn;
   const lights = heatmap.view.lit();
@@ -108,13 +92,8 @@ export function drawLit(heatmap) {
 
 /**
  * A whole row or column.
- * @param {HeatmapDrawing} heatmap
- * @param {CanvasRenderingContext2D} context
- * @param {Cells} c
- * @param {Axis} axis
- * @param {number} i
- * @param {number} width
- * @param {number} alpha
+ * @param {HeatmapDrawing} heatmap @param {CanvasRenderingContext2D} context @param {Cells} c @param {Axis} axis
+ * @param {number} i @param {number} width @param {number} alpha
  */
 function outlineToken(heatmap, context, c, axis, i, width, alpha) {
   const { theme } = heatmap.view.drawn;
@@ -128,12 +107,8 @@ function outlineToken(heatmap, context, c, axis, i, width, alpha) {
 }
 
 /**
- * @param {HeatmapDrawing} heatmap
- * @param {CanvasRenderingContext2D} context
- * @param {Cells} c
- * @param {number} q
- * @param {number} k
- * @param {number} width
+ * @param {HeatmapDrawing} heatmap @param {CanvasRenderingContext2D} context @param {Cells} c @param {number} q
+ * @param {number} k @param {number} width
  */
 function outlineCell(heatmap, context, c, q, k, width) {
   const { text, background } = heatmap.view.drawn.theme;
@@ -142,11 +117,7 @@ function outlineCell(heatmap, context, c, q, k, width) {
   outline(context, cell, text, width, background);
 }
 
-/**
- * @param {HeatmapDrawing} heatmap
- * @param {CanvasRenderingContext2D} context
- * @param {Cells} c
- */
+/** @param {HeatmapDrawing} heatmap @param {CanvasRenderingContext2D} context @param {Cells} c */
 function lightLabels(heatmap, context, c) {
   const { theme, header, labelsQ, labelsK } = heatmap.view.drawn;
   const { plot, font } = heatmap;
@@ -169,11 +140,7 @@ function lightLabels(heatmap, context, c) {
   }
 }
 
-/**
- * @param {CanvasRenderingContext2D} context
- * @param {[number, number, number, number]} box
- * @param {Theme} theme
- */
+/** @param {CanvasRenderingContext2D} context @param {[number, number, number, number]} box @param {Theme} theme */
 function drawBox(context, [x0, y0, x1, y1], theme) {
   context.fillStyle = theme.primary;
   context.globalAlpha = 0.15;

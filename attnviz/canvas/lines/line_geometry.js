@@ -14,9 +14,7 @@ const WEAKEST = 0.006;
 
 /**
  * Heights of the tokens on both sides, and which are on show.
- * @param {Rectangle} plot
- * @param {Zoom} zoom
- * @param {Shape} shape
+ * @param {Rectangle} plot @param {Zoom} zoom @param {Shape} shape
  */
 export function rowsOnShow(plot, zoom, shape) {
   const [nq, nk] = shape;
@@ -26,8 +24,7 @@ export function rowsOnShow(plot, zoom, shape) {
 
 /**
  * How strong a code's line is, 0 to 1.
- * @param {number} code
- * @param {{ top: number, signed: boolean, scale: Scale }} header
+ * @param {number} code @param {{ top: number, signed: boolean, scale: Scale }} header
  */
 export function lineStrength(code, { top, signed, scale }) {
   const share = Math.min(1, Math.abs(valueOf(code, top, signed)) / scale.top);
@@ -41,8 +38,7 @@ export function levelOf(strength) {
 
 /**
  * Magnitudes of codes on one scale from 0 to 65,534; masked stays masked.
- * @param {Uint16Array} codes
- * @param {boolean} signed
+ * @param {Uint16Array} codes @param {boolean} signed
  */
 export function magnitudes(codes, signed) {
   if (!signed) return codes;
@@ -54,8 +50,7 @@ export function magnitudes(codes, signed) {
  * Each level is the flat list q, k, q, k... of its lines; `total` counts all cells on show that are not masked.
  * @param {Uint16Array} codes
  * @param {Uint16Array} sizes what `magnitudes` makes of the codes
- * @param {{ top: number, signed: boolean, scale: Scale }} header
- * @param {ReturnType<typeof rowsOnShow>} rows
+ * @param {{ top: number, signed: boolean, scale: Scale }} header @param {ReturnType<typeof rowsOnShow>} rows
  */
 export function strongestLines(codes, sizes, header, rows, most = MOST_LINES) {
   const { nq, nk, q0, k0, span } = rows;
@@ -110,8 +105,7 @@ function weakestKept(counts, most) {
 
 /**
  * Whether a lit token's line is strong enough to be drawn.
- * @param {number} code
- * @param {{ top: number, signed: boolean, scale: Scale }} header
+ * @param {number} code @param {{ top: number, signed: boolean, scale: Scale }} header
  */
 export function isWorthLighting(code, header) {
   return code !== MASKED_16 && lineStrength(code, header) >= (header.scale.root ? 0.08 : WEAKEST);
@@ -119,10 +113,7 @@ export function isWorthLighting(code, header) {
 
 /**
  * The token at a point of the stage: of the left column or the right one, or none between them.
- * @param {number} px
- * @param {number} py
- * @param {Rectangle} plot
- * @param {ReturnType<typeof rowsOnShow>} rows
+ * @param {number} px @param {number} py @param {Rectangle} plot @param {ReturnType<typeof rowsOnShow>} rows
  * @returns {Pin | null}
  */
 export function lineHit(px, py, plot, rows) {

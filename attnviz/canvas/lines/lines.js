@@ -86,11 +86,7 @@ export class Lines {
     notePlot(this.stage, this.plot);
   }
 
-  /**
-   * The width of the wider heading, measured once.
-   * @param {CanvasRenderingContext2D} context
-   * @param {string} font
-   */
+  /** The width of the wider heading, measured once. @param {CanvasRenderingContext2D} context @param {string} font */
   titleWidth(context, font) {
     const { words } = this.view.drawn;
     const name = [words.queries, words.keys, font].join();
@@ -141,10 +137,7 @@ export class Lines {
     this.stage.dataset.heads = layers.map(({ head, colour }) => `${head}:${colour ?? ""}`).join(" ");
   }
 
-  /**
-   * The labels stand on a canvas of their own, which other weights leave as it is.
-   * @param {Rows} rows
-   */
+  /** The labels stand on a canvas of their own, which other weights leave as it is. @param {Rows} rows */
   nameTokens(rows) {
     const { theme, labelsQ, labelsK, words } = this.view.drawn;
     const { width, height, plot, room } = this;
@@ -165,10 +158,7 @@ export class Lines {
     context.clip();
   }
 
-  /**
-   * @param {LineLayer} layer
-   * @param {boolean} positive
-   */
+  /** @param {LineLayer} layer @param {boolean} positive */
   ink({ header: { colours, signed }, colour }, positive) {
     const { dark } = this.view.drawn.theme;
     if (colour !== null) return colours.heads[colour][Number(dark)];
@@ -196,9 +186,7 @@ export class Lines {
    * The weakest lines of all heads first.
    * @param {CanvasRenderingContext2D} context
    * @param {number[][][]} found for each head its lines by level
-   * @param {LineLayer[]} layers
-   * @param {Rows} rows
-   * @param {number} faintest
+   * @param {LineLayer[]} layers @param {Rows} rows @param {number} faintest
    */
   strokeLevels(context, found, layers, rows, faintest) {
     for (let level = 0; level < LEVELS; level++) {
@@ -213,13 +201,8 @@ export class Lines {
   }
 
   /**
-   * @param {CanvasRenderingContext2D} context
-   * @param {number[]} lines
-   * @param {LineLayer} layer
-   * @param {number} strength
-   * @param {Rows} rows
-   * @param {number} faintest
-   * @param {number} aside
+   * @param {CanvasRenderingContext2D} context @param {number[]} lines @param {LineLayer} layer @param {number} strength
+   * @param {Rows} rows @param {number} faintest @param {number} aside
    */
   stroke(context, lines, layer, strength, rows, faintest, aside) {
     if (!lines.length) return;
@@ -241,10 +224,7 @@ export class Lines {
   }
 
   /**
-   * @param {CanvasRenderingContext2D} context
-   * @param {number} q
-   * @param {number} k
-   * @param {Rows} rows
+   * @param {CanvasRenderingContext2D} context @param {number} q @param {number} k @param {Rows} rows
    * @param {number} [aside] pixels that the line stands below its tokens' middle
    */
   curve(context, q, k, rows, aside = 0) {
@@ -255,11 +235,7 @@ export class Lines {
     context.bezierCurveTo(x0 + bend, from, x1 - bend, to, x1, to);
   }
 
-  /**
-   * @param {CanvasRenderingContext2D} context
-   * @param {Rows} rows
-   * @param {Theme} theme
-   */
+  /** @param {CanvasRenderingContext2D} context @param {Rows} rows @param {Theme} theme */
   drawLabels(context, rows, theme) {
     const { labelsQ, labelsK, words } = this.view.drawn;
     const { plot } = this;
@@ -282,13 +258,8 @@ export class Lines {
   }
 
   /**
-   * @param {CanvasRenderingContext2D} context
-   * @param {TokenLabels} labels
-   * @param {number} n
-   * @param {number} first
-   * @param {number} span
-   * @param {number} cell
-   * @param {number} x
+   * @param {CanvasRenderingContext2D} context @param {TokenLabels} labels @param {number} n @param {number} first
+   * @param {number} span @param {number} cell @param {number} x
    */
   drawColumn(context, labels, n, first, span, cell, x) {
     const step = labelStep(cell, this.font + 2);
@@ -332,8 +303,7 @@ export class Lines {
 
   /**
    * The lines of lit tokens, by level of strength; of a cell pointed at, only its query's.
-   * @param {Rows} rows
-   * @param {LineLayer} layer
+   * @param {Rows} rows @param {LineLayer} layer
    */
   litLevels(rows, { codes, header }) {
     const { group } = this.view.drawn;
@@ -353,10 +323,7 @@ export class Lines {
     return levels;
   }
 
-  /**
-   * @param {CanvasRenderingContext2D} context
-   * @param {Rows} rows
-   */
+  /** @param {CanvasRenderingContext2D} context @param {Rows} rows */
   lightLabels(context, rows) {
     const { theme, header, labelsQ, labelsK } = this.view.drawn;
     const { plot, font } = this;

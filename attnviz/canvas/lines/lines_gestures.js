@@ -7,9 +7,7 @@ import { wheelFactor } from "../shared/zoom.js";
 
 /** @import { Lines } from "./lines.js" */
 
-/**
- * @param {Lines} lines
- */
+/** @param {Lines} lines */
 export function listenTo(lines) {
   const { stage } = lines;
   stage.addEventListener("pointerdown", (e) => {
@@ -30,10 +28,7 @@ export function listenTo(lines) {
   stage.addEventListener("wheel", (e) => wheel(lines, e), { passive: false });
 }
 
-/**
- * @param {Lines} lines
- * @param {PointerEvent} event
- */
+/** @param {Lines} lines @param {PointerEvent} event */
 function move(lines, event) {
   if (lines.drag && event.buttons && lines.drag.zoom.z > 1) {
     const dy = (event.clientY - lines.drag.y) / magnification(lines.stage);
@@ -51,10 +46,7 @@ function move(lines, event) {
   lines.stage.style.cursor = hit ? "pointer" : "";
 }
 
-/**
- * @param {Lines} lines
- * @param {WheelEvent} event
- */
+/** @param {Lines} lines @param {WheelEvent} event */
 function wheel(lines, event) {
   if (!(event.ctrlKey || event.metaKey || lines.view.drawn.group.zoom.z > 1)) return;
   const rows = lines.rows();

@@ -4,10 +4,7 @@ import { el } from "../shared/dom.js";
 
 /** @typedef {{ note: string, link: string | null, words: { open: string, made: string } }} Foot */
 
-/**
- * The text of an element of the file.
- * @param {string} id
- */
+/** The text of an element of the file. @param {string} id */
 export function textOf(id) {
   const text = document.getElementById(id)?.textContent;
   if (!text) throw new Error(`this file was cut short: ${id} is missing`);
@@ -19,11 +16,7 @@ export function bytesInFile() {
   return Uint8Array.from(atob(textOf("attnviz-heads")), (letter) => letter.charCodeAt(0));
 }
 
-/**
- * Fills the file with these parts and a line at their foot.
- * @param {Element[]} parts
- * @param {Foot} view
- */
+/** Fills the file with these parts and a line at their foot. @param {Element[]} parts @param {Foot} view */
 export function fillFile(parts, { note, link, words }) {
   const main = document.getElementById("attnviz");
   if (!main) throw new Error("this file was cut short");
@@ -45,10 +38,7 @@ export function begin(start) {
   });
 }
 
-/**
- * Draws again when the system turns light or dark.
- * @param {() => void} draw
- */
+/** Draws again when the system turns light or dark. @param {() => void} draw */
 export function onOtherTheme(draw) {
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
 }

@@ -71,9 +71,7 @@ function headHeader(view) {
 
 /**
  * The source of a head's numbers, its tokens joined and left out as the view has them.
- * @param {LiveHeader} view
- * @param {RawHead} raw
- * @returns {Source}
+ * @param {LiveHeader} view @param {RawHead} raw @returns {Source}
  */
 function numbersOf({ arranged }, raw) {
   const { rows, cols, merged, renormalise } = arranged ?? { rows: null, cols: null, merged: false, renormalise: false };
@@ -82,10 +80,7 @@ function numbersOf({ arranged }, raw) {
 
 /**
  * What the header says of another head.
- * @param {LiveHeader} view
- * @param {HeadHeader} header
- * @param {[number, number]} tile
- * @returns {HeadHeader}
+ * @param {LiveHeader} view @param {HeadHeader} header @param {[number, number]} tile @returns {HeadHeader}
  */
 function headerOf({ titles, at, headTitle }, header, tile) {
   const [layer, head] = tile;
@@ -94,11 +89,7 @@ function headerOf({ titles, at, headTitle }, header, tile) {
   return { ...header, tile, title: sameHead(tile, at) ? headTitle : named, sentence, data: String(tile), pins: null };
 }
 
-/**
- * @param {LiveHeader} view
- * @param {AllHeads} all
- * @returns {[OverviewHeader, Uint8Array]}
- */
+/** @param {LiveHeader} view @param {AllHeads} all @returns {[OverviewHeader, Uint8Array]} */
 function tilesOf(view, all) {
   const [nq, nk] = all.heads[0].shape;
   const [rows, columns] = [Math.min(SIDE, nq), Math.min(SIDE, nk)];
@@ -130,10 +121,7 @@ function tilesOf(view, all) {
   return [header, codes];
 }
 
-/**
- * @param {LiveHeader} view
- * @param {boolean} several
- */
+/** @param {LiveHeader} view @param {boolean} several */
 function frame(view, several) {
   const top = el("header", "live-top");
   top.append(el("h1", "", view.title));

@@ -79,10 +79,7 @@ class MaskEditor extends MaskDrawing {
     this.resize();
   }
 
-  /**
-   * The cells for other tokens: Python's, with nothing to undo.
-   * @param {Uint8Array} given
-   */
+  /** The cells for other tokens: Python's, with nothing to undo. @param {Uint8Array} given */
   begun(given) {
     Object.assign(this, { past: [], future: [], cursor: null, hover: null, gesture: null });
     return given.slice();
@@ -91,8 +88,7 @@ class MaskEditor extends MaskDrawing {
   /**
    * The cells for the same tokens: Python's, which can be undone, unless a newer stroke, or one in the making, has
    * overtaken them.
-   * @param {Uint8Array} given
-   * @param {boolean} behind
+   * @param {Uint8Array} given @param {boolean} behind
    */
   adopted(given, behind) {
     const { cells } = this.mask;
@@ -197,8 +193,7 @@ class MaskEditor extends MaskDrawing {
 
   /**
    * From the last cell to this one without gaps, however fast the hand was; with Shift, a box.
-   * @param {PaintGesture} gesture
-   * @param {[number, number]} to
+   * @param {PaintGesture} gesture @param {[number, number]} to
    */
   paint(gesture, to) {
     if (gesture.box) this.mask.cells = gesture.before.slice();
@@ -213,19 +208,12 @@ class MaskEditor extends MaskDrawing {
     this.redraw();
   }
 
-  /**
-   * Switches cells, by number.
-   * @param {number[]} numbers
-   * @param {number} on
-   */
+  /** Switches cells, by number. @param {number[]} numbers @param {number} on */
   set(numbers, on) {
     for (const i of numbers) this.mask.cells[i] = on;
   }
 
-  /**
-   * A label switches its whole row or column: off if anything in it is on.
-   * @param {[number, number]} label
-   */
+  /** A label switches its whole row or column: off if anything in it is on. @param {[number, number]} label */
   switchLine(label) {
     const { cells, header } = this.mask;
     const line = cellsOfLine(label, header.shape);
@@ -234,10 +222,7 @@ class MaskEditor extends MaskDrawing {
     this.finish(before);
   }
 
-  /**
-   * A gesture is over: remember it and tell Python, if it changed anything.
-   * @param {Uint8Array} before
-   */
+  /** A gesture is over: remember it and tell Python, if it changed anything. @param {Uint8Array} before */
   finish(before) {
     const now = this.mask.cells;
     if (before.every((cell, i) => cell === now[i])) {
@@ -294,8 +279,7 @@ class MaskEditor extends MaskDrawing {
 
   /**
    * Moves the cursor; with `painting` it leaves what the last cell painted became.
-   * @param {[number, number]} direction
-   * @param {boolean} painting
+   * @param {[number, number]} direction @param {boolean} painting
    */
   walk([dq, dk], painting) {
     const [nq, nk] = this.mask.header.shape;
@@ -320,10 +304,7 @@ class MaskEditor extends MaskDrawing {
     this.live.textContent = this.readout([q, k]);
   }
 
-  /**
-   * @param {[number, number]} cell
-   * @param {number} on
-   */
+  /** @param {[number, number]} cell @param {number} on */
   put([q, k], on) {
     const { cells, header } = this.mask;
     const before = cells.slice();
@@ -332,10 +313,7 @@ class MaskEditor extends MaskDrawing {
   }
 }
 
-/**
- * @param {unknown} a
- * @param {unknown} b
- */
+/** @param {unknown} a @param {unknown} b */
 function same(a, b) {
   return JSON.stringify(a) === JSON.stringify(b);
 }

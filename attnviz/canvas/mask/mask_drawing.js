@@ -153,20 +153,13 @@ export class MaskDrawing {
     for (let k = 0; k < nk; k += stepK) this.columnLabel(context, k, false);
   }
 
-  /**
-   * Whether a query may look at nothing.
-   * @param {number} q
-   */
+  /** Whether a query may look at nothing. @param {number} q */
   isEmpty(q) {
     const nk = this.mask.header.shape[1];
     return !this.mask.cells.subarray(q * nk, (q + 1) * nk).some(Boolean);
   }
 
-  /**
-   * @param {CanvasRenderingContext2D} context
-   * @param {number} k
-   * @param {boolean} lit
-   */
+  /** @param {CanvasRenderingContext2D} context @param {number} k @param {boolean} lit */
   columnLabel(context, k, lit) {
     const { theme, header, labelsK } = this.mask;
     const { plot, cell } = this;
@@ -209,10 +202,7 @@ export class MaskDrawing {
     }
   }
 
-  /**
-   * @param {Axis} axis
-   * @param {number} i
-   */
+  /** @param {Axis} axis @param {number} i */
   name(axis, i) {
     const { header } = this.mask;
     return `${visibleToken((axis === "q" ? header.q : (header.k ?? header.q))[i]).trim()} (${i})`;
@@ -230,10 +220,7 @@ export class MaskDrawing {
     return notes.join(" · ");
   }
 
-  /**
-   * A row in words: how many keys it may look at.
-   * @param {number} q
-   */
+  /** A row in words: how many keys it may look at. @param {number} q */
   rowSaid(q) {
     const { header, cells } = this.mask;
     const { words, shape } = header;
@@ -248,19 +235,13 @@ export class MaskDrawing {
     this.root.dataset.kept = String(kept);
   }
 
-  /**
-   * The cell or label under a pointer.
-   * @param {MouseEvent} event
-   */
+  /** The cell or label under a pointer. @param {MouseEvent} event */
   hit(event) {
     const [x, y] = placeOn(this.stage, event);
     return maskHit(x, y, this.plot, this.mask.header.shape);
   }
 
-  /**
-   * The cell nearest to a pointer.
-   * @param {MouseEvent} event
-   */
+  /** The cell nearest to a pointer. @param {MouseEvent} event */
   nearest(event) {
     const [x, y] = placeOn(this.stage, event);
     return nearestCell(x, y, this.plot, this.mask.header.shape);

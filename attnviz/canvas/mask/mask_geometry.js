@@ -21,11 +21,7 @@ export function maskLayout({ shape: [nq, nk], width, font, labelsQ, labelsK }) {
 
 /**
  * The cell at a point of the stage; -1 stands for the label beside a row or above a column.
- * @param {number} px
- * @param {number} py
- * @param {Rectangle} plot
- * @param {Shape} shape
- * @returns {[number, number] | null}
+ * @param {number} px @param {number} py @param {Rectangle} plot @param {Shape} shape @returns {[number, number] | null}
  */
 export function maskHit(px, py, plot, [nq, nk]) {
   const q = Math.max(-1, Math.floor(((py - plot.y) / plot.h) * nq));
@@ -35,11 +31,7 @@ export function maskHit(px, py, plot, [nq, nk]) {
 
 /**
  * The cell nearest to a point.
- * @param {number} px
- * @param {number} py
- * @param {Rectangle} plot
- * @param {Shape} shape
- * @returns {[number, number]}
+ * @param {number} px @param {number} py @param {Rectangle} plot @param {Shape} shape @returns {[number, number]}
  */
 export function nearestCell(px, py, plot, [nq, nk]) {
   const q = Math.floor(((py - plot.y) / plot.h) * nq);
@@ -49,9 +41,7 @@ export function nearestCell(px, py, plot, [nq, nk]) {
 
 /**
  * The cells of the box between two corners.
- * @param {[number, number]} from
- * @param {[number, number]} to
- * @returns {[number, number][]}
+ * @param {[number, number]} from @param {[number, number]} to @returns {[number, number][]}
  */
 export function cellsOfBox([q0, k0], [q1, k1]) {
   /** @type {[number, number][]} */
@@ -64,8 +54,7 @@ export function cellsOfBox([q0, k0], [q1, k1]) {
 
 /**
  * The cells, by number, of a whole row [q, -1] or column [-1, k].
- * @param {[number, number]} label
- * @param {Shape} shape
+ * @param {[number, number]} label @param {Shape} shape
  */
 export function cellsOfLine([q, k], [nq, nk]) {
   if (q >= 0) return Array.from({ length: nk }, (_, j) => q * nk + j);

@@ -90,10 +90,7 @@ class ModelStrip extends View {
     this.inside.replaceChildren(title, parts);
   }
 
-  /**
-   * @param {number} count
-   * @param {number} lit
-   */
+  /** @param {number} count @param {number} lit */
   heads(count, lit) {
     const { words } = this.header;
     const row = el("div", "ms-heads", null, { role: "group", "aria-label": words.heads });
@@ -113,20 +110,13 @@ class ModelStrip extends View {
     return row;
   }
 
-  /**
-   * Walks among buttons of one row.
-   * @param {KeyboardEvent} event
-   * @param {HTMLButtonElement[]} buttons
-   */
+  /** Walks among buttons of one row. @param {KeyboardEvent} event @param {HTMLButtonElement[]} buttons */
   key(event, buttons) {
     const to = nextButton(event, buttons);
     if (to !== null) buttons[to].focus();
   }
 
-  /**
-   * Chooses a head as a press on its tile does.
-   * @param {[number, number]} at
-   */
+  /** Chooses a head as a press on its tile does. @param {[number, number]} at */
   pick([layer, wanted]) {
     const { group } = this;
     if (!group) return;
@@ -139,10 +129,7 @@ class ModelStrip extends View {
   }
 }
 
-/**
- * A part: its name, what is in it, and a bar as long as its share.
- * @param {ModelPart} part
- */
+/** A part: its name, what is in it, and a bar as long as its share. @param {ModelPart} part */
 function box({ title, lines, share, said }, more = "") {
   const node = el("div", `ms-box ${more}`.trim());
   node.append(el("div", "ms-name", title));

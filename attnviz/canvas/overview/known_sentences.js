@@ -15,9 +15,7 @@ const unpacked = new Latest(MOST);
 
 /**
  * The bytes that were packed into `payload`, which `name` is the fingerprint of: at once where they are known.
- * @param {string} name
- * @param {Uint8Array} payload
- * @returns {Uint8Array | Promise<Uint8Array>}
+ * @param {string} name @param {Uint8Array} payload @returns {Uint8Array | Promise<Uint8Array>}
  */
 export function unpackedTiles(name, payload) {
   const known = unpacked.get(name);
@@ -61,9 +59,7 @@ export function knownIn(group) {
 
 /**
  * Calls `read` with the text of the sentence's field when it is handed to the server: by its key, or as it is left.
- * @param {() => AskedText | null} asked
- * @param {(text: string) => void} read
- * @param {AbortSignal} signal
+ * @param {() => AskedText | null} asked @param {(text: string) => void} read @param {AbortSignal} signal
  */
 export function onHandedOver(asked, read, signal) {
   const heard = (/** @type {Event} */ event) => {
@@ -74,10 +70,7 @@ export function onHandedOver(asked, read, signal) {
   for (const kind of ["keydown", "focusout"]) globalThis.addEventListener(kind, heard, { capture: true, signal });
 }
 
-/**
- * @param {AskedText} asked
- * @param {string} text
- */
+/** @param {AskedText} asked @param {string} text */
 function nameOf({ besides }, text) {
   return JSON.stringify([besides, text]);
 }

@@ -104,12 +104,8 @@ export class MosaicDrawing {
   }
 
   /**
-   * @param {CanvasRenderingContext2D} context
-   * @param {number} i
-   * @param {number} x
-   * @param {number} y
-   * @param {number} wide
-   * @param {number} high
+   * @param {CanvasRenderingContext2D} context @param {number} i @param {number} x @param {number} y
+   * @param {number} wide @param {number} high
    */
   drawTile(context, i, x, y, wide, high) {
     const { canvas, columns } = this.atlas();
@@ -265,10 +261,7 @@ export class MosaicDrawing {
     this.stage.dataset.selected = group.selected ? group.selected.join(",") : "";
   }
 
-  /**
-   * What there is to say about a tile: its measure, and whom it shares keys and values with.
-   * @param {number} i
-   */
+  /** What there is to say about a tile: its measure, and whom it shares keys and values with. @param {number} i */
   note(i) {
     const { header, tiles } = this.all;
     const { words, measure, measureName, heads } = header;
@@ -284,11 +277,7 @@ export class MosaicDrawing {
   }
 }
 
-/**
- * Pixels of all 8-bit codes.
- * @param {OverviewHeader} header
- * @param {Theme} theme
- */
+/** Pixels of all 8-bit codes. @param {OverviewHeader} header @param {Theme} theme */
 function tilePixels({ colours, scale }, theme) {
   const steps = ramp(colours.weights);
   const table = new Uint32Array(256);

@@ -113,11 +113,7 @@ export class Overview extends MosaicDrawing {
     await drawn;
   }
 
-  /**
-   * @param {OverviewHeader} header
-   * @param {Uint8Array} payload
-   * @param {number} turn
-   */
+  /** @param {OverviewHeader} header @param {Uint8Array} payload @param {number} turn */
   async unpack(header, payload, turn) {
     const unpacked = unpackedTiles(header.data, payload);
     const own = unpacked instanceof Uint8Array ? unpacked : await unpacked;
@@ -196,10 +192,7 @@ export class Overview extends MosaicDrawing {
     return tileAt(...placeOn(this.stage, event), this.laid);
   }
 
-  /**
-   * @param {number | null} i
-   * @param {boolean} byKey
-   */
+  /** @param {number | null} i @param {boolean} byKey */
   point(i, byKey = false) {
     if (i === this.at && !byKey) return;
     this.standOn(i);
@@ -327,10 +320,7 @@ export class Overview extends MosaicDrawing {
     event.preventDefault();
   }
 
-  /**
-   * @param {number} from
-   * @param {[number, number]} way
-   */
+  /** @param {number} from @param {[number, number]} way */
   walk(from, [dy, dx]) {
     const { tiles, sorted, header } = this.all;
     this.point(neighbour(from, dx, dy, { tiles, sorted, heads: header.heads, mosaic: this.mosaic }), true);

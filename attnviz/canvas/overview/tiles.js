@@ -16,8 +16,7 @@ import { onceAFrame } from "../shared/surface.js";
  * Codes of a picture of at most `side` x `side` cells; a cell is masked only where all it covers is.
  * @param {Float32Array} weights (Q, K), between 0 and 1
  * @param {Uint8Array | null} mask 1 = may attend; null = everywhere
- * @param {Shape} shape
- * @param {number} side
+ * @param {Shape} shape @param {number} side
  * @param {Uint8Array} [tile] where it is written
  */
 export function thumbnail(weights, mask, [nq, nk], side, tile) {
@@ -43,11 +42,7 @@ function codeOf(weight) {
   return weight < 0 ? MASKED_8 : Math.round(Math.fround(Math.sqrt(Math.min(1, weight))) * 254);
 }
 
-/**
- * The block that each position lies in.
- * @param {number} n
- * @param {number} blocks
- */
+/** The block that each position lies in. @param {number} n @param {number} blocks */
 function placesOf(n, blocks) {
   const place = new Uint16Array(n);
   for (let b = 0; b < blocks; b++) {
@@ -65,8 +60,7 @@ const PAUSE = 80;
 
 /**
  * The codes of all tiles: as they came, but for those of heads that the edit reaches.
- * @param {Group} group
- * @param {Tile[]} tiles
+ * @param {Group} group @param {Tile[]} tiles
  * @param {Uint8Array} own as they came
  */
 export function editedTiles(group, tiles, own) {
@@ -90,8 +84,7 @@ export function editedTiles(group, tiles, own) {
 
 /**
  * The tiles that the server computed when the hand last let go, where they are of this picture.
- * @param {Group} group
- * @param {number} size
+ * @param {Group} group @param {number} size
  */
 function sentTiles({ edited, edit, selected, doc, tiles }, size) {
   if (edited?.doc !== doc || edited.tiles !== tiles || edited.codes.length !== size) return null;
@@ -103,8 +96,7 @@ const wanted = new WeakMap();
 
 /**
  * Fetches the tiles of a sentence whose scores are not all here, under the change that Python has heard of.
- * @param {Group} group
- * @param {string | null} address
+ * @param {Group} group @param {string | null} address
  * @param {[number, number]} at the head that was on show
  * @param {(address: string) => Promise<Response>} get
  */

@@ -28,10 +28,7 @@ export class PatchChips {
     this.box.prepend(named(play, labels.play));
   }
 
-  /**
-   * @param {string} word
-   * @param {number} token
-   */
+  /** @param {string} word @param {number} token */
   chip(word, token) {
     const { view } = this;
     const chip = button("av-button pv-chip", word, () => view.pin(token), { "data-token": String(token) });

@@ -39,8 +39,7 @@ export function dimmed(picture) {
  * @param {HTMLCanvasElement} canvas
  * @param {HTMLCanvasElement} picture the dimmed one
  * @param {Size} size in CSS pixels
- * @param {PatchHeader} header
- * @param {Light} light
+ * @param {PatchHeader} header @param {Light} light
  */
 export function drawLight(canvas, picture, size, { grid, picture: about }, { row, top, hidden }) {
   const ink = sized(canvas, size.width, size.height);
@@ -61,10 +60,7 @@ export function drawLight(canvas, picture, size, { grid, picture: about }, { row
 
 /**
  * A patch that nobody may look at: covered, with a stroke through it.
- * @param {CanvasRenderingContext2D} ink
- * @param {number} patch
- * @param {PatchHeader["grid"]} grid
- * @param {Size} size
+ * @param {CanvasRenderingContext2D} ink @param {number} patch @param {PatchHeader["grid"]} grid @param {Size} size
  */
 function cross(ink, patch, grid, size) {
   const { x, y, w, h } = patchAt(patch, grid, size);
@@ -77,13 +73,8 @@ function cross(ink, patch, grid, size) {
 
 /**
  * Frames a patch, with a number where it is one of several.
- * @param {CanvasRenderingContext2D} ink
- * @param {number} patch
- * @param {PatchHeader} header
- * @param {Size} size
- * @param {string} colour
- * @param {string} name
- * @param {Theme} theme
+ * @param {CanvasRenderingContext2D} ink @param {number} patch @param {PatchHeader} header @param {Size} size
+ * @param {string} colour @param {string} name @param {Theme} theme
  */
 export function frame(ink, patch, { grid }, size, colour, name, theme) {
   const box = patchAt(patch, grid, size);
@@ -103,8 +94,7 @@ export function frame(ink, patch, { grid }, size, colour, name, theme) {
  * The borders of the windows that a layer looks inside, over a picture.
  * @param {CanvasRenderingContext2D} ink
  * @param {[number, number] | undefined} window side and shift, in patches; a layer may have none
- * @param {PatchHeader["grid"]} grid
- * @param {Size} size
+ * @param {PatchHeader["grid"]} grid @param {Size} size
  */
 export function windowBorders(ink, window, grid, { width, height }) {
   if (!window) return;
@@ -117,9 +107,7 @@ export function windowBorders(ink, window, grid, { width, height }) {
 
 /**
  * A small corner on patches that all others look at.
- * @param {CanvasRenderingContext2D} ink
- * @param {readonly number[]} patches
- * @param {PatchHeader["grid"]} grid
+ * @param {CanvasRenderingContext2D} ink @param {readonly number[]} patches @param {PatchHeader["grid"]} grid
  * @param {Size} size
  */
 export function corners(ink, patches, grid, size) {

@@ -9,10 +9,7 @@ import { cellsBetween } from "../shared/zoom.js";
 
 /**
  * The rectangle of a patch, in CSS pixels.
- * @param {number} patch
- * @param {PatchHeader["grid"]} grid
- * @param {Size} size
- * @returns {Rectangle}
+ * @param {number} patch @param {PatchHeader["grid"]} grid @param {Size} size @returns {Rectangle}
  */
 export function patchAt(patch, { rows, columns }, { width, height }) {
   const [row, column] = [Math.floor(patch / columns), patch % columns];
@@ -23,9 +20,7 @@ export function patchAt(patch, { rows, columns }, { width, height }) {
 
 /**
  * Where windows of `side` patches that are moved by `shift` meet, along an axis of `count` patches.
- * @param {number} side
- * @param {number} shift
- * @param {number} count
+ * @param {number} side @param {number} shift @param {number} count
  */
 export function bordersAt(side, shift, count) {
   const places = [];
@@ -35,10 +30,7 @@ export function bordersAt(side, shift, count) {
 
 /**
  * The patch under a point; null beside the picture.
- * @param {number} x
- * @param {number} y
- * @param {PatchHeader["grid"]} grid
- * @param {Size} size
+ * @param {number} x @param {number} y @param {PatchHeader["grid"]} grid @param {Size} size
  */
 export function patchUnder(x, y, { rows, columns }, { width, height }) {
   const [column, row] = [Math.floor((x / width) * columns), Math.floor((y / height) * rows)];
@@ -48,9 +40,7 @@ export function patchUnder(x, y, { rows, columns }, { width, height }) {
 
 /**
  * The patches on the way from one to another, so that a quick hand paints a line without gaps.
- * @param {number} from
- * @param {number} to
- * @param {number} columns
+ * @param {number} from @param {number} to @param {number} columns
  */
 export function patchesBetween(from, to, columns) {
   const [r0, c0, r1, c1] = [Math.floor(from / columns), from % columns, Math.floor(to / columns), to % columns];
@@ -59,9 +49,7 @@ export function patchesBetween(from, to, columns) {
 
 /**
  * The patch one step of an arrow key away, stopped by the edges.
- * @param {number} patch
- * @param {string} key
- * @param {PatchHeader["grid"]} grid
+ * @param {number} patch @param {string} key @param {PatchHeader["grid"]} grid
  */
 export function stepFrom(patch, key, { rows, columns }) {
   const [row, column] = [Math.floor(patch / columns), patch % columns];
@@ -73,9 +61,7 @@ export function stepFrom(patch, key, { rows, columns }) {
 
 /**
  * The word one step of an arrow key away, stopped by the first and the last.
- * @param {number} word
- * @param {string} key
- * @param {number} count
+ * @param {number} word @param {string} key @param {number} count
  */
 export function wordFrom(word, key, count) {
   return key in STEPS ? clamp(word + STEPS[key], 0, count - 1) : null;
@@ -83,10 +69,7 @@ export function wordFrom(word, key, count) {
 
 /**
  * The largest size of a picture's shape within these bounds.
- * @param {Size} picture
- * @param {number} most
- * @param {number} tallest
- * @returns {Size}
+ * @param {Size} picture @param {number} most @param {number} tallest @returns {Size}
  */
 export function fitted({ width, height }, most, tallest) {
   const times = Math.min(most / width, tallest / height);
@@ -99,11 +82,7 @@ const WORDS = 290;
 /**
  * The size of a picture that leaves room for its words beside it; null where that would make it smaller than `above`,
  * which it has with the words below it.
- * @param {Size} picture
- * @param {number} most
- * @param {number} tallest
- * @param {Size} above
- * @returns {Size | null}
+ * @param {Size} picture @param {number} most @param {number} tallest @param {Size} above @returns {Size | null}
  */
 export function besideWords(picture, most, tallest, above) {
   if (most <= WORDS) return null;

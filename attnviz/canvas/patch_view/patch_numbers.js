@@ -42,11 +42,7 @@ export class PatchNumbers {
     this.raw = header.raw ? readRawScores(header.raw.header, raw) : [];
   }
 
-  /**
-   * The scores of a head; null where they are not here.
-   * @param {number} layer
-   * @param {number} head
-   */
+  /** The scores of a head; null where they are not here. @param {number} layer @param {number} head */
   rawOf(layer, head) {
     const { raw, heads, state } = this.header;
     if (!raw) return null;
@@ -61,8 +57,7 @@ export class PatchNumbers {
 
   /**
    * What lies over a picture of a head: a row of weights (K).
-   * @param {number} layer
-   * @param {number} head
+   * @param {number} layer @param {number} head
    * @param {number} token the token that looks
    * @param {PatchState} state
    */
@@ -75,11 +70,7 @@ export class PatchNumbers {
     return state.shows === "mean" ? meanOf(raw, first, seen, factor) : rowOf(raw, token, seen, factor);
   }
 
-  /**
-   * @param {number} layer
-   * @param {number} head
-   * @param {0 | 1} which
-   */
+  /** @param {number} layer @param {number} head @param {0 | 1} which */
   map(layer, head, which) {
     const from = (which * this.count + placeOfHead(this.header.heads, layer, head)) * this.tokens;
     return decoded(this.maps.subarray(from, from + this.tokens));
@@ -88,8 +79,7 @@ export class PatchNumbers {
   /**
    * What lies over the large picture: the row of the head on show, or of what is of several layers: their mean, or what
    * a token is made of after those up to the one on show.
-   * @param {number} token
-   * @param {PatchState} state
+   * @param {number} token @param {PatchState} state
    */
   shown(token, state) {
     const { shows, layer, head } = state;
@@ -104,9 +94,7 @@ export class PatchNumbers {
 
   /**
    * The mean of a token's rows in these heads.
-   * @param {number} token
-   * @param {PatchState} state
-   * @param {readonly [number, number][]} heads
+   * @param {number} token @param {PatchState} state @param {readonly [number, number][]} heads
    */
   meanRow(token, state, heads) {
     const one = { ...state, shows: /** @type {const} */ ("row") };
@@ -132,10 +120,7 @@ export class PatchNumbers {
     return this.mixes.each;
   }
 
-  /**
-   * The brightest patch of a row.
-   * @param {Float32Array} row
-   */
+  /** The brightest patch of a row. @param {Float32Array} row */
   top(row) {
     return brightest(row, this.header.grid.first);
   }

@@ -6,8 +6,7 @@ import { attend } from "../shared/attend.js";
 
 /**
  * One row of a head: what token `row` gives to each token.
- * @param {RawHead} head
- * @param {number} row
+ * @param {RawHead} head @param {number} row
  * @param {Uint8Array | null} seen one a key, 1 = may be looked at; null = all
  * @param {number} factor times the model's own scale
  * @param {Float32Array} [into]
@@ -35,8 +34,7 @@ function plain({ softcap, sink }) {
  * The mean of some rows.
  * @param {RawHead} head
  * @param {number} first the first row
- * @param {Uint8Array | null} seen
- * @param {number} factor
+ * @param {Uint8Array | null} seen @param {number} factor
  */
 export function meanOf(head, first, seen, factor) {
   const [nq, nk] = head.shape;
@@ -51,8 +49,7 @@ export function meanOf(head, first, seen, factor) {
 
 /**
  * Which keys may be looked at; null where nothing is hidden.
- * @param {readonly number[]} hidden
- * @param {PatchHeader["grid"]} grid
+ * @param {readonly number[]} hidden @param {PatchHeader["grid"]} grid
  */
 export function seenKeys(hidden, { rows, columns, first }) {
   if (hidden.length === 0) return null;
@@ -63,56 +60,39 @@ export function seenKeys(hidden, { rows, columns, first }) {
 
 /**
  * The factor that a head is shown with: the visitor's, for the head that it was chosen for.
- * @param {PatchState} state
- * @param {number} layer
- * @param {number} head
+ * @param {PatchState} state @param {number} layer @param {number} head
  */
 export function factorFor(state, layer, head) {
   return layer === state.layer && head === state.head ? state.factor : 1;
 }
 
-/**
- * The largest weight of a patch.
- * @param {Float32Array} row
- * @param {number} first
- */
+/** The largest weight of a patch. @param {Float32Array} row @param {number} first */
 export function brightest(row, first) {
   let top = 0;
   for (let k = first; k < row.length; k++) if (row[k] > top) top = row[k];
   return top;
 }
 
-/**
- * The strongest tokens of a row, strongest first.
- * @param {Float32Array} row
- * @param {number} most
- */
+/** The strongest tokens of a row, strongest first. @param {Float32Array} row @param {number} most */
 export function strongest(row, most) {
   return Array.from(row.keys())
     .sort((a, b) => row[b] - row[a])
     .slice(0, most);
 }
 
-/**
- * Weights that came as bytes on a square-root scale, 254 = 1.
- * @param {Uint8Array} codes
- */
+/** Weights that came as bytes on a square-root scale, 254 = 1. @param {Uint8Array} codes */
 export function decoded(codes) {
   return Float32Array.from(codes, (code) => (code / 254) ** 2);
 }
 
-/**
- * Weights that came as 16 bits of their square roots.
- * @param {Uint8Array} bytes
- */
+/** Weights that came as 16 bits of their square roots. @param {Uint8Array} bytes */
 export function squares(bytes) {
   return Float32Array.from(new Uint16Array(bytes.slice().buffer), (root) => (root / 65535) ** 2);
 }
 
 /**
  * The heads as [layer, head], in the order in which they are shown.
- * @param {Pick<PatchHeader, "heads" | "measure" | "ordered">} header
- * @returns {[number, number][]}
+ * @param {Pick<PatchHeader, "heads" | "measure" | "ordered">} header @returns {[number, number][]}
  */
 export function headsInOrder({ heads, measure, ordered }) {
   const all = heads.flatMap((count, layer) =>
@@ -126,19 +106,13 @@ export function headsInOrder({ heads, measure, ordered }) {
 
 /**
  * The place of a head among all heads of its stack.
- * @param {number[]} heads
- * @param {number} layer
- * @param {number} head
+ * @param {number[]} heads @param {number} layer @param {number} head
  */
 export function placeOfHead(heads, layer, head) {
   return heads.slice(0, layer).reduce((sum, count) => sum + count, 0) + head;
 }
 
-/**
- * The mean of rows that are as long.
- * @param {readonly Float32Array[]} rows
- * @param {number} length
- */
+/** The mean of rows that are as long. @param {readonly Float32Array[]} rows @param {number} length */
 export function meanOfRows(rows, length) {
   const mean = new Float32Array(length);
   for (const row of rows) for (let k = 0; k < length; k++) mean[k] += row[k] / rows.length;
@@ -161,8 +135,7 @@ export function mixed(mean) {
 
 /**
  * What a token is made of after these layers, the first of them first (Abnar and Zuidema 2020).
- * @param {readonly Float32Array[][]} mixes
- * @param {number} token
+ * @param {readonly Float32Array[][]} mixes @param {number} token
  */
 export function followed(mixes, token) {
   let row = mixes[mixes.length - 1][token];

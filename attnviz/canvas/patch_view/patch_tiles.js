@@ -35,10 +35,7 @@ export class PatchTiles {
     this.box.replaceChildren(...order.map(([layer, head]) => this.tile(layer, head)));
   }
 
-  /**
-   * @param {number} layer
-   * @param {number} head
-   */
+  /** @param {number} layer @param {number} head */
   tile(layer, head) {
     const { heads, labels, measureText } = this.view.header;
     const tile = button("pv-tile", null, () => this.view.choose(layer, head), { "data-head": `${layer}.${head}` });
@@ -71,10 +68,7 @@ export class PatchTiles {
 
 const SIDE = 110;
 
-/**
- * @param {PatchView} view
- * @param {Theme} theme
- */
+/** @param {PatchView} view @param {Theme} theme */
 export function drawPins(view, theme) {
   const { header, state, pinned } = view;
   pinned.hidden = state.pins.length === 0;

@@ -48,10 +48,7 @@ export class PatchTools {
     this.box.replaceChildren(rows, tools, line);
   }
 
-  /**
-   * @param {HTMLElement} host
-   * @param {PatchRow} which
-   */
+  /** @param {HTMLElement} host @param {PatchRow} which */
   rowButton(host, which) {
     const { labels } = this.view.header;
     const button = wordedButton(host, labels[which], labels[`${which}_help`], () => this.view.change({ shows: which }));

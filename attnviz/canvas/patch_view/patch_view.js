@@ -122,10 +122,7 @@ export class PatchView extends View {
     this.change({ pins: now });
   }
 
-  /**
-   * @param {number} layer
-   * @param {number} head
-   */
+  /** @param {number} layer @param {number} head */
   choose(layer, head) {
     this.change({ layer, head, factor: 1 });
   }
@@ -219,19 +216,12 @@ export class PatchView extends View {
     this.chips.update();
   }
 
-  /**
-   * What is as bright as light can be: this row's own brightest patch, or a weight of 1.
-   * @param {Float32Array} row
-   */
+  /** What is as bright as light can be: this row's own brightest patch, or a weight of 1. @param {Float32Array} row */
   topOf(row) {
     return this.oneScale ? 1 : /** @type {PatchNumbers} */ (this.numbers).top(row);
   }
 
-  /**
-   * @param {HTMLCanvasElement} canvas
-   * @param {Size} size
-   * @param {Float32Array} row
-   */
+  /** @param {HTMLCanvasElement} canvas @param {Size} size @param {Float32Array} row */
   light(canvas, size, row) {
     const ground = /** @type {HTMLCanvasElement} */ (this.ground);
     return drawLight(canvas, ground, size, this.header, { row, top: this.topOf(row), hidden: this.state.hidden });

@@ -199,10 +199,7 @@ class Presenter {
     else this.walk(does === "next" ? 1 : -1);
   }
 
-  /**
-   * To the next picture of the page, else to the next step.
-   * @param {-1 | 1} by
-   */
+  /** To the next picture of the page, else to the next step. @param {-1 | 1} by */
   walk(by) {
     const main = document.querySelector(MAIN);
     const stops = kept.present && main ? stopsOf(document).map((stop) => stop.getBoundingClientRect().top) : [];
@@ -264,10 +261,7 @@ function pressedOn(event) {
   };
 }
 
-/**
- * @param {Element} main
- * @param {-1 | 1} by
- */
+/** @param {Element} main @param {-1 | 1} by */
 function roomOf({ scrollTop, scrollHeight, clientHeight }, by) {
   return by > 0 ? scrollHeight - clientHeight - scrollTop : scrollTop;
 }

@@ -76,11 +76,7 @@ class RotationCircle extends View {
     this.root.replaceChildren(both, this.said);
   }
 
-  /**
-   * @param {What} what
-   * @param {string} name
-   * @param {number} last
-   */
+  /** @param {What} what @param {string} name @param {number} last */
   slider(what, name, last) {
     const slider = labelledSlider({ prefix: "rc", what, name, last }, (stop, held) => {
       this.holding = held;
@@ -91,10 +87,7 @@ class RotationCircle extends View {
     return slider.line;
   }
 
-  /**
-   * @param {What} what
-   * @param {number} value
-   */
+  /** @param {What} what @param {number} value */
   moveTo(what, value) {
     if (what !== "pair" && this.together) {
       const step = value - this.at[what];
@@ -119,10 +112,7 @@ class RotationCircle extends View {
     this.walks(film((1000 * way) / SPEED, frame, () => this.stand()));
   }
 
-  /**
-   * A walk is not read out on its way, only where it ends.
-   * @param {(() => void) | null} walk
-   */
+  /** A walk is not read out on its way, only where it ends. @param {(() => void) | null} walk */
   walks(walk) {
     this.walk = walk;
     this.button.textContent = walk ? "❚❚" : "▶";
@@ -165,12 +155,7 @@ class RotationCircle extends View {
     this.write(speed, pairProduct(q[pair], k[pair], speed, q_at, k_at), score(q, k, turns, q_at, k_at), words);
   }
 
-  /**
-   * @param {number} speed
-   * @param {number} product
-   * @param {number} total
-   * @param {RotationHeader["words"]} words
-   */
+  /** @param {number} speed @param {number} product @param {number} total @param {RotationHeader["words"]} words */
   write(speed, product, total, words) {
     const { pair, q_at, k_at } = this.at;
     for (const what of WHATS) {

@@ -9,10 +9,7 @@ import { sized, strokeGrid, strokePath } from "../shared/surface.js";
 
 /**
  * Query and key as arrows from the middle; thin where they began, with the path of the last turn as an arc.
- * @param {HTMLCanvasElement} canvas
- * @param {number} size
- * @param {Arrow[]} arrows
- * @param {Theme} theme
+ * @param {HTMLCanvasElement} canvas @param {number} size @param {Arrow[]} arrows @param {Theme} theme
  */
 export function drawCircle(canvas, size, arrows, theme) {
   const ink = sized(canvas, size, size);
@@ -57,10 +54,7 @@ export function drawCircle(canvas, size, arrows, theme) {
 
 /**
  * The head of an arrow that ends at this point.
- * @param {CanvasRenderingContext2D} ink
- * @param {number} middle
- * @param {number} x
- * @param {number} y
+ * @param {CanvasRenderingContext2D} ink @param {number} middle @param {number} x @param {number} y
  */
 function head(ink, middle, x, y) {
   const angle = Math.atan2(y - middle, x - middle);
@@ -73,13 +67,8 @@ function head(ink, middle, x, y) {
 
 /**
  * A curve over distances -reach to reach, with a dot at the distance on show.
- * @param {HTMLCanvasElement} canvas
- * @param {number} width
- * @param {number} height
- * @param {(distance: number) => number} curve
- * @param {number} reach
- * @param {number} at
- * @param {string} colour
+ * @param {HTMLCanvasElement} canvas @param {number} width @param {number} height
+ * @param {(distance: number) => number} curve @param {number} reach @param {number} at @param {string} colour
  * @param {Theme} theme
  */
 export function drawCurve(canvas, width, height, curve, reach, at, colour, theme) {

@@ -17,10 +17,7 @@ const KINDS = /** @type {const} */ ({
 /** @type {Promise<Plotly> | null} */
 let loading = null;
 
-/**
- * @param {string} address
- * @returns {Promise<Plotly>}
- */
+/** @param {string} address @returns {Promise<Plotly>} */
 function loadPlotly(address) {
   const page = /** @type {{ Plotly?: Plotly }} */ (globalThis);
   if (page.Plotly) return Promise.resolve(page.Plotly);
@@ -37,10 +34,7 @@ function loadPlotly(address) {
   return loading;
 }
 
-/**
- * The SVG with everything in it.
- * @param {SaveFigure} data
- */
+/** The SVG with everything in it. @param {SaveFigure} data */
 async function complete({ svg, chart, plotly }) {
   if (chart === null) return svg;
   const figure = JSON.parse(chart);
@@ -50,11 +44,7 @@ async function complete({ svg, chart, plotly }) {
   return svg.replace("<!--chart-->", () => decodeURIComponent(drawn.slice(drawn.indexOf(",") + 1)));
 }
 
-/**
- * An SVG as pixels, `scale` of them for each of its own.
- * @param {string} svg
- * @param {number} scale
- */
+/** An SVG as pixels, `scale` of them for each of its own. @param {string} svg @param {number} scale */
 async function png(svg, scale) {
   const picture = new Image();
   picture.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
@@ -68,10 +58,7 @@ async function png(svg, scale) {
   });
 }
 
-/**
- * @param {SaveFigure} data
- * @param {keyof typeof KINDS} kind
- */
+/** @param {SaveFigure} data @param {keyof typeof KINDS} kind */
 async function save(data, kind) {
   const { format, scale, suffix } = KINDS[kind];
   const svg = await complete(data);

@@ -23,11 +23,7 @@ export class AllHeads {
     this.counts = header.heads;
   }
 
-  /**
-   * The head at [layer, head], if there is one.
-   * @param {[number, number] | null} tile
-   * @returns {RawHead | null}
-   */
+  /** The head at [layer, head], if there is one. @param {[number, number] | null} tile @returns {RawHead | null} */
   head(tile) {
     if (!tile || !(tile[1] < (this.counts[tile[0]] ?? 0))) return null;
     return this.heads[this.first[tile[0]] + tile[1]];
@@ -41,9 +37,7 @@ const asked = new WeakMap();
 /**
  * Brings all heads into the group, unless they are there, on their way, or were not to be had. What belongs to another
  * sentence is let go at once.
- * @param {Group} group
- * @param {string | null} address
- * @param {(address: string) => Promise<Response>} get
+ * @param {Group} group @param {string | null} address @param {(address: string) => Promise<Response>} get
  */
 export async function bringAllHeads(group, address, get = (from) => fetch(from, { priority: "low" })) {
   if (group.all && group.all.from !== address) {

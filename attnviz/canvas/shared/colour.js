@@ -7,8 +7,7 @@ import { MASKED_16, valueOf } from "./packing.js";
 
 /**
  * Red, green and blue of a CSS colour as Streamlit's themes write them: #rgb, #rrggbb(aa) or rgb(a)(...).
- * @param {string} css
- * @returns {Rgb}
+ * @param {string} css @returns {Rgb}
  */
 export function rgb(css) {
   const text = css.trim();
@@ -26,21 +25,12 @@ export function hex(colour) {
   return `#${colour.map((v) => Math.round(v).toString(16).padStart(2, "0")).join("")}`;
 }
 
-/**
- * @param {Rgb} from
- * @param {Rgb} to
- * @param {number} share
- * @returns {Rgb}
- */
+/** @param {Rgb} from @param {Rgb} to @param {number} share @returns {Rgb} */
 export function mixed(from, to, share) {
   return /** @type {Rgb} */ (from.map((v, i) => Math.round(v + (to[i] - v) * share)));
 }
 
-/**
- * The colour at `t` (0 to 1) between the stops.
- * @param {Stops} stops
- * @param {number} t
- */
+/** The colour at `t` (0 to 1) between the stops. @param {Stops} stops @param {number} t */
 export function colourAt(stops, t) {
   let s = 0;
   while (s < stops.length - 2 && t > stops[s + 1][0]) s++;
@@ -56,19 +46,14 @@ export function pixelOf([r, g, b], alpha = 255) {
   return ((alpha << 24) | (b << 16) | (g << 8) | r) >>> 0;
 }
 
-/**
- * The scale in 256 pixels.
- * @param {Stops} stops
- */
+/** The scale in 256 pixels. @param {Stops} stops */
 export function ramp(stops) {
   return Uint32Array.from({ length: 256 }, (_, i) => pixelOf(colourAt(stops, i / 255)));
 }
 
 /**
  * Where a value lies on the scale, 0 to 1 (0.5 is zero on a signed one).
- * @param {number} value
- * @param {Scale} scale
- * @param {boolean} signed
+ * @param {number} value @param {Scale} scale @param {boolean} signed
  */
 export function placeOnScale(value, scale, signed) {
   const share = Math.min(1, Math.abs(value) / scale.top);
@@ -78,8 +63,7 @@ export function placeOnScale(value, scale, signed) {
 
 /**
  * The colours of a scale: of one with two sides nought is nearly the page, light or dark.
- * @param {{ signed: boolean, colours: Pick<Colours, "scores" | "weights"> }} header
- * @param {boolean} dark
+ * @param {{ signed: boolean, colours: Pick<Colours, "scores" | "weights"> }} header @param {boolean} dark
  */
 export function stopsOf({ signed, colours }, dark) {
   return signed ? colours.scores[Number(dark)] : colours.weights;
@@ -109,10 +93,7 @@ export function luma([r, g, b]) {
   return 0.299 * r + 0.587 * g + 0.114 * b;
 }
 
-/**
- * How much light a colour gives, 0 to 1, as the Web's accessibility guidelines define it.
- * @param {Rgb} colour
- */
+/** How much light a colour gives, 0 to 1, as the Web's accessibility guidelines define it. @param {Rgb} colour */
 export function luminance(colour) {
   const [r, g, b] = colour.map((v) => (v <= 10.31475 ? v / 255 / 12.92 : ((v / 255 + 0.055) / 1.055) ** 2.4));
   return 0.2126 * r + 0.7152 * g + 0.0722 * b;
@@ -120,8 +101,7 @@ export function luminance(colour) {
 
 /**
  * The contrast of two colours by the same guidelines: 1 to 21, and text needs 4.5.
- * @param {Rgb} one
- * @param {Rgb} other
+ * @param {Rgb} one @param {Rgb} other
  */
 export function contrast(one, other) {
   const [low, high] = [luminance(one), luminance(other)].toSorted((a, b) => a - b);
@@ -153,9 +133,7 @@ export function cssGradient(stops) {
 
 /**
  * The theme around a component, with Q's and K's colours as text and thin lines need them on this background.
- * @param {HTMLElement} root
- * @param {Colours} colours
- * @returns {Theme}
+ * @param {HTMLElement} root @param {Colours} colours @returns {Theme}
  */
 export function themeOf(root, colours) {
   const style = getComputedStyle(root);
@@ -182,8 +160,7 @@ export function themeOf(root, colours) {
 
 /**
  * A colour as text in it can be read: lighter on a dark page, and no darker than it has to be on a light one.
- * @param {string} css
- * @param {string} background
+ * @param {string} css @param {string} background
  */
 export function readable(css, background) {
   const colour = rgb(css);

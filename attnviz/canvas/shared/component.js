@@ -6,10 +6,7 @@ import { watchSize } from "./surface.js";
 
 /** @import { Component } from "./types.js" */
 
-/**
- * The element that the component's HTML consists of.
- * @param {Component<any>} component
- */
+/** The element that the component's HTML consists of. @param {Component<any>} component */
 export function rootOf(component) {
   const root = component.parentElement.querySelector(".av-root");
   if (!(root instanceof HTMLElement)) throw new Error("the component's root element is missing");
@@ -98,10 +95,7 @@ export class View {
     this.held = header;
   }
 
-  /**
-   * Takes what has come in the place of what was on show.
-   * @param {Component} component
-   */
+  /** Takes what has come in the place of what was on show. @param {Component} component */
   receive(component) {
     const before = this.held;
     const [header, payload] = /** @type {[Header, Uint8Array]} */ (readHeader(component.data));
@@ -110,11 +104,7 @@ export class View {
     return { header, payload, before };
   }
 
-  /**
-   * Tells Python of a gesture that has ended.
-   * @param {string} name
-   * @param {object} value
-   */
+  /** Tells Python of a gesture that has ended. @param {string} name @param {object} value */
   tellPython(name, value) {
     this.component?.setStateValue(name, { ...value, seq: this.gestures.next() });
   }
@@ -140,8 +130,7 @@ export class Sequence {
   /**
    * Takes note of an answer: whether it was computed before the newest gesture was heard. A session that begins anew
    * (the server restarted, the connection was lost for long) has heard of no gesture, and is not waited for.
-   * @param {string} session
-   * @param {number} heard
+   * @param {string} session @param {number} heard
    */
   isBehind(session, heard) {
     if (this.session !== session) {
@@ -165,11 +154,7 @@ export class Latest extends Map {
     this.most = most;
   }
 
-  /**
-   * Keeps this as the latest, and lets go of the oldest.
-   * @param {string} name
-   * @param {Value} value
-   */
+  /** Keeps this as the latest, and lets go of the oldest. @param {string} name @param {Value} value */
   keep(name, value) {
     this.delete(name);
     this.set(name, value);

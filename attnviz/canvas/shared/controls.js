@@ -14,8 +14,7 @@ export function isPress({ key }) {
 
 /**
  * The button of a row that arrow keys, Home and End lead to from the one that has the keyboard; null where there is none.
- * @param {KeyboardEvent} event
- * @param {HTMLButtonElement[]} buttons
+ * @param {KeyboardEvent} event @param {HTMLButtonElement[]} buttons
  */
 export function nextButton(event, buttons) {
   const from = buttons.findIndex((each) => each === event.target);
@@ -28,8 +27,7 @@ export function nextButton(event, buttons) {
 
 /**
  * Shows which of a radio group's buttons is taken, and makes it the stop of Tab.
- * @param {ParentNode} group
- * @param {number} current
+ * @param {ParentNode} group @param {number} current
  */
 export function takenOf(group, current) {
   group.querySelectorAll("[role=radio]").forEach((each, i) => {
@@ -40,9 +38,7 @@ export function takenOf(group, current) {
 
 /**
  * Makes a radio group of buttons: one stop of Tab for all, and arrow keys take the next, round and round.
- * @param {HTMLElement} group
- * @param {HTMLButtonElement[]} buttons
- * @param {number} current
+ * @param {HTMLElement} group @param {HTMLButtonElement[]} buttons @param {number} current
  */
 export function radioGroup(group, buttons, current) {
   for (const each of buttons) each.setAttribute("role", "radio");

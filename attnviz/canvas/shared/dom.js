@@ -19,8 +19,7 @@ export function el(tag, className = "", text = null, attributes = {}) {
 
 /**
  * Says a text where another stands: the same words are left alone, because new ones cost the page a layout.
- * @param {Element} node
- * @param {string} text
+ * @param {Element} node @param {string} text
  */
 export function say(node, text) {
   if (node.textContent === text) return;
@@ -31,9 +30,7 @@ export function say(node, text) {
 
 /**
  * Sets an attribute that has another value: setting the same one again costs the page a look at its styles.
- * @param {Element} node
- * @param {string} name
- * @param {string} value
+ * @param {Element} node @param {string} name @param {string} value
  */
 export function attribute(node, name, value) {
   if (node.getAttribute(name) !== value) node.setAttribute(name, value);
@@ -53,9 +50,7 @@ export function property(node, name, value) {
 
 /**
  * A button with these looks.
- * @param {string} className
- * @param {string | null} text
- * @param {() => void} act
+ * @param {string} className @param {string | null} text @param {() => void} act
  * @param {Record<string, string>} [attributes]
  */
 export function button(className, text, act, attributes = {}) {
@@ -76,10 +71,7 @@ export function named(control, name) {
   return control;
 }
 
-/**
- * What in an element the keyboard is on.
- * @param {Element} element
- */
+/** What in an element the keyboard is on. @param {Element} element */
 export function focusedIn(element) {
   const root = element.getRootNode();
   const active = root instanceof ShadowRoot || root instanceof Document ? root.activeElement : null;
@@ -93,10 +85,7 @@ export function liveRegion() {
 
 /**
  * Appends a named button, and answers it.
- * @param {Element} host
- * @param {string} text
- * @param {string} name
- * @param {() => void} act
+ * @param {Element} host @param {string} text @param {string} name @param {() => void} act
  */
 export function addButton(host, text, name, act) {
   const node = named(button("av-button", text, act), name);
@@ -106,10 +95,7 @@ export function addButton(host, text, name, act) {
 
 /**
  * A button that is called what stands on it; `help` says more of it.
- * @param {Element} host
- * @param {string} text
- * @param {string} help
- * @param {() => void} act
+ * @param {Element} host @param {string} text @param {string} help @param {() => void} act
  */
 export function wordedButton(host, text, help, act) {
   const node = addButton(host, text, help, act);
@@ -119,8 +105,7 @@ export function wordedButton(host, text, help, act) {
 
 /**
  * A template's {names} replaced, each a part with its own direction of writing; a name that has no value stays as it is.
- * @param {string} template
- * @param {Record<string, string | number>} fields
+ * @param {string} template @param {Record<string, string | number>} fields
  */
 export function fill(template, fields) {
   return template.replace(/\{(\w+)\}/g, (whole, name) => (name in fields ? isolated(fields[name]) : whole));
@@ -135,10 +120,7 @@ export function joined(template, parts) {
   return parts.filter(Boolean).reduce((first, next) => (first ? fill(template, { first, next }) : next), "");
 }
 
-/**
- * A token as a person sees it: blanks and line ends visible, nothing interpreted.
- * @param {string} token
- */
+/** A token as a person sees it: blanks and line ends visible, nothing interpreted. @param {string} token */
 export function visibleToken(token) {
   const text = token.replace(/\r?\n/g, "↵").replace(/\t/g, "⇥");
   return text.trim() === "" ? "␣".repeat(Math.max(1, Math.min(8, text.length))) : text;
@@ -147,10 +129,7 @@ export function visibleToken(token) {
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]|\ud802[\udc00-\udfff]|\ud83a[\udd00-\udd5f]/g;
 const LETTERS = /\p{L}/gu;
 
-/**
- * Whether a sentence is written from right to left: more of its letters are than are not.
- * @param {string[]} tokens
- */
+/** Whether a sentence is written from right to left: more of its letters are than are not. @param {string[]} tokens */
 export function isRightToLeft(tokens) {
   const text = tokens.join("");
   const fromRight = text.match(RIGHT_TO_LEFT)?.length ?? 0;

@@ -12,10 +12,7 @@ export function lessMotion() {
   return matchMedia("(prefers-reduced-motion: reduce)").matches;
 }
 
-/**
- * How to scroll to something.
- * @returns {"instant" | "smooth"}
- */
+/** How to scroll to something. @returns {"instant" | "smooth"} */
 export function scrolling() {
   return lessMotion() ? "instant" : "smooth";
 }

@@ -1,19 +1,13 @@
 // Numbers as a person reads them; bytes, FLOPs and seconds as app/units.py writes them.
 
-/**
- * Four digits, as a read-out says a value; what is too small for them says so.
- * @param {number} value
- */
+/** Four digits, as a read-out says a value; what is too small for them says so. @param {number} value */
 export function fourDigits(value) {
   if (value !== 0 && Math.abs(value) < 0.00005) return value < 0 ? "> −0.0001" : "< 0.0001";
   const size = Math.abs(value);
   return value.toFixed(size >= 1000 ? 1 : size >= 100 ? 2 : 4).replace("-", "−");
 }
 
-/**
- * A tick of a colour bar: two digits at most.
- * @param {number} value
- */
+/** A tick of a colour bar: two digits at most. @param {number} value */
 export function tickText(value) {
   if (value === 0) return "0";
   const size = Math.abs(value);
@@ -32,10 +26,7 @@ export function significant(value, digits = 3) {
   return String(Number(value.toPrecision(digits)));
 }
 
-/**
- * A share as a percentage; what rounds to 0 or 100 but is neither says so.
- * @param {number} share
- */
+/** A share as a percentage; what rounds to 0 or 100 but is neither says so. @param {number} share */
 export function percent(share) {
   if (share > 0.9995 && share < 1) return ">99.9%";
   if (share > 0 && share < 0.0005) return "<0.1%";
@@ -47,11 +38,7 @@ export function roundedToThreeDigits(value) {
   return Number(value.toPrecision(3));
 }
 
-/**
- * @param {number} value
- * @param {number} low
- * @param {number} high
- */
+/** @param {number} value @param {number} low @param {number} high */
 export function clamp(value, low, high) {
   return Math.max(low, Math.min(high, value));
 }
@@ -59,19 +46,12 @@ export function clamp(value, low, high) {
 const BINARY = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
 const FLOP = ["FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP", "PFLOP", "EFLOP", "ZFLOP"];
 
-/**
- * Four significant digits, thousands apart.
- * @param {number} value
- */
+/** Four significant digits, thousands apart. @param {number} value */
 function four(value) {
   return Number(value.toPrecision(4)).toLocaleString("en-US", { maximumFractionDigits: 6 });
 }
 
-/**
- * @param {number} value
- * @param {number} step
- * @param {string[]} names
- */
+/** @param {number} value @param {number} step @param {string[]} names */
 function scaled(value, step, names) {
   let power = 0;
   while (Math.abs(value) >= step && power + 1 < names.length) {

@@ -26,10 +26,7 @@ class Sections {
     return new Float32Array(buffer);
   }
 
-  /**
-   * Numbers of which only the first half of a float32 was sent.
-   * @param {number} count
-   */
+  /** Numbers of which only the first half of a float32 was sent. @param {number} count */
   shortFloats(count) {
     const halves = new Uint16Array(this.take(2 * count).slice().buffer);
     return new Float32Array(Uint32Array.from(halves, (half) => half << 16).buffer);
@@ -44,9 +41,7 @@ class Sections {
 
 /**
  * The heads of a payload. A head's scores are unpacked when they are first asked for.
- * @param {RawHeader} header
- * @param {Uint8Array} payload
- * @returns {RawHead[]}
+ * @param {RawHeader} header @param {Uint8Array} payload @returns {RawHead[]}
  */
 export function readRawScores(header, payload) {
   const { count, shape } = header;
@@ -81,8 +76,7 @@ export function readRawScores(header, payload) {
 
 /**
  * Scores of 16 bits, and of 24 in wide rows: steps above a row's lowest.
- * @param {RawHeader} header
- * @param {Sections} sections
+ * @param {RawHeader} header @param {Sections} sections
  */
 function coded({ count, shape: [nq, nk] }, sections) {
   const rows = count * nq;
@@ -108,11 +102,7 @@ function coded({ count, shape: [nq, nk] }, sections) {
   };
 }
 
-/**
- * Scores of 32 bits, or the products of q and k.
- * @param {RawHeader} header
- * @param {Sections} sections
- */
+/** Scores of 32 bits, or the products of q and k. @param {RawHeader} header @param {Sections} sections */
 function exact({ count, shape: [nq, nk], vectors, width }, sections) {
   if (!vectors) {
     const all = sections.floats(count * nq * nk);
@@ -126,9 +116,7 @@ function exact({ count, shape: [nq, nk], vectors, width }, sections) {
 
 /**
  * Each row of q times each row of k, both `d` wide.
- * @param {Float32Array} q
- * @param {Float32Array} k
- * @param {number} d
+ * @param {Float32Array} q @param {Float32Array} k @param {number} d
  */
 function products(q, k, d) {
   const [nq, nk] = [q.length / d, k.length / d];

@@ -27,35 +27,25 @@ export function factorAt(place, most) {
   return 1 + (most - 1) * bent(u, LINEAR.above);
 }
 
-/**
- * @param {number} factor
- * @param {number} most
- */
+/** @param {number} factor @param {number} most */
 export function placeOf(factor, most) {
   if (factor < 1) return (1 - unbent(clamp(1 - factor, 0, 1), LINEAR.below)) / 2;
   return (1 + unbent(clamp((factor - 1) / (most - 1), 0, 1), LINEAR.above)) / 2;
 }
 
-/**
- * @param {number} u
- * @param {number} linear
- */
+/** @param {number} u @param {number} linear */
 function bent(u, linear) {
   return linear * u + (1 - linear) * u * u;
 }
 
-/**
- * @param {number} y
- * @param {number} linear
- */
+/** @param {number} y @param {number} linear */
 function unbent(y, linear) {
   return (Math.sqrt(linear * linear + 4 * (1 - linear) * y) - linear) / (2 * (1 - linear));
 }
 
 /**
  * The marks: the model's own scale, no scaling, 1/d_k. Marks that coincide are one.
- * @param {Pick<RawHead, "scale" | "dHead">} head
- * @returns {{ scale: Edit["scale"], factor: number }[]}
+ * @param {Pick<RawHead, "scale" | "dHead">} head @returns {{ scale: Edit["scale"], factor: number }[]}
  */
 export function marksOf({ scale, dHead }) {
   /** @type {{ scale: Edit["scale"], factor: number }[]} */
@@ -72,9 +62,7 @@ export function marksOf({ scale, dHead }) {
 
 /**
  * The choice at a place of the slider: a mark if one is near, else a factor of three digits.
- * @param {number} place
- * @param {Pick<RawHead, "scale" | "dHead">} head
- * @returns {Pick<Edit, "scale" | "factor">}
+ * @param {number} place @param {Pick<RawHead, "scale" | "dHead">} head @returns {Pick<Edit, "scale" | "factor">}
  */
 export function choiceAt(place, head) {
   const most = largestFactor(head);
@@ -84,9 +72,7 @@ export function choiceAt(place, head) {
 
 /**
  * The choice one step of a key away.
- * @param {number} factor
- * @param {number} by
- * @param {Pick<RawHead, "scale" | "dHead">} head
+ * @param {number} factor @param {number} by @param {Pick<RawHead, "scale" | "dHead">} head
  * @returns {Pick<Edit, "scale" | "factor">}
  */
 export function stepFrom(factor, by, head) {

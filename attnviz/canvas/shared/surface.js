@@ -5,10 +5,7 @@ import { sharpness } from "./window.js";
 
 /** @import { Rectangle, Theme } from "./types.js" */
 
-/**
- * The 2D context of a canvas, which every browser that can run Streamlit has.
- * @param {HTMLCanvasElement} canvas
- */
+/** The 2D context of a canvas, which every browser that can run Streamlit has. @param {HTMLCanvasElement} canvas */
 export function contextOf(canvas) {
   const context = canvas.getContext("2d");
   if (!context) throw new Error("this browser draws no 2D canvas");
@@ -17,9 +14,7 @@ export function contextOf(canvas) {
 
 /**
  * What a hand and the keyboard move about on, described by the element of this id.
- * @param {string} className
- * @param {string} testid
- * @param {string} describedby
+ * @param {string} className @param {string} testid @param {string} describedby
  */
 export function stageOf(className, testid, describedby) {
   const attributes = { tabindex: "0", role: "application", "aria-describedby": describedby, "data-testid": testid };
@@ -31,9 +26,7 @@ const blank = new WeakSet();
 
 /**
  * Gives the canvas its size in CSS pixels; answers an empty context whose unit is one CSS pixel.
- * @param {HTMLCanvasElement} canvas
- * @param {number} width
- * @param {number} height
+ * @param {HTMLCanvasElement} canvas @param {number} width @param {number} height
  * @param {boolean} styled false where the style sheet gives it its size
  */
 export function sized(canvas, width, height, styled = true) {
@@ -53,9 +46,7 @@ export function sized(canvas, width, height, styled = true) {
 
 /**
  * Strokes lines across a rectangle at these heights, and down it at these places.
- * @param {CanvasRenderingContext2D} context
- * @param {Rectangle} rectangle
- * @param {number[]} heights
+ * @param {CanvasRenderingContext2D} context @param {Rectangle} rectangle @param {number[]} heights
  * @param {number[]} places
  */
 export function strokeGrid(context, { x, y, w, h }, heights, places) {
@@ -73,8 +64,7 @@ export function strokeGrid(context, { x, y, w, h }, heights, places) {
 
 /**
  * Strokes a line from corner to corner.
- * @param {CanvasRenderingContext2D} context
- * @param {...[number, number]} corners
+ * @param {CanvasRenderingContext2D} context @param {...[number, number]} corners
  */
 export function strokePath(context, ...corners) {
   context.beginPath();
@@ -84,10 +74,7 @@ export function strokePath(context, ...corners) {
 
 /**
  * Strokes a rectangle so that it is seen on any ground.
- * @param {CanvasRenderingContext2D} context
- * @param {Rectangle} rectangle
- * @param {string} colour
- * @param {number} width
+ * @param {CanvasRenderingContext2D} context @param {Rectangle} rectangle @param {string} colour @param {number} width
  * @param {string} ground the colour beside it
  */
 export function outline(context, { x, y, w, h }, colour, width, ground) {
@@ -110,9 +97,7 @@ export function cleared(canvas) {
 
 /**
  * A canvas that holds these pixels.
- * @param {number} width
- * @param {number} height
- * @param {(pixels: Uint32Array) => void} paint
+ * @param {number} width @param {number} height @param {(pixels: Uint32Array) => void} paint
  * @param {HTMLCanvasElement} [canvas] one to use again, whose pixels are all painted over
  */
 export function pixelCanvas(width, height, paint, canvas = document.createElement("canvas")) {
@@ -127,9 +112,7 @@ export function pixelCanvas(width, height, paint, canvas = document.createElemen
 
 /**
  * The pattern of masked cells.
- * @param {CanvasRenderingContext2D} context
- * @param {Theme} theme
- * @param {string} colour
+ * @param {CanvasRenderingContext2D} context @param {Theme} theme @param {string} colour
  */
 export function hatch(context, theme, colour) {
   const ratio = sharpness(context.canvas);
@@ -150,10 +133,7 @@ export function hatch(context, theme, colour) {
   return pattern;
 }
 
-/**
- * A function that calls `draw` at most once a frame.
- * @param {() => void} draw
- */
+/** A function that calls `draw` at most once a frame. @param {() => void} draw */
 export function onceAFrame(draw) {
   let asked = 0;
   return () => {
@@ -165,20 +145,14 @@ export function onceAFrame(draw) {
   };
 }
 
-/**
- * Notes where the plot is on a stage: tests point there.
- * @param {HTMLElement} stage
- * @param {Rectangle} plot
- */
+/** Notes where the plot is on a stage: tests point there. @param {HTMLElement} stage @param {Rectangle} plot */
 export function notePlot(stage, { x, y, w, h }) {
   stage.dataset.plot = [x, y, w, h].map((v) => v.toFixed(2)).join(",");
 }
 
 /**
  * Leaves a mark when the frame just drawn is on screen, two frames later: benchmarks and tests read it.
- * @param {HTMLElement} root
- * @param {string} name
- * @param {string} detail
+ * @param {HTMLElement} root @param {string} name @param {string} detail
  */
 export function markPainted(root, name, detail) {
   root.dataset.painted = detail;
@@ -192,18 +166,14 @@ export function markPainted(root, name, detail) {
 
 /**
  * Notes how long the work of a frame took, from `start` to now; benchmarks read it.
- * @param {string} name
- * @param {number} start
+ * @param {string} name @param {number} start
  */
 export function measured(name, start) {
   performance.clearMeasures(name);
   performance.measure(name, { start });
 }
 
-/**
- * Calls `then` when the frame that is being drawn is on screen.
- * @param {() => void} then
- */
+/** Calls `then` when the frame that is being drawn is on screen. @param {() => void} then */
 export function afterPainting(then) {
   requestAnimationFrame(() => setTimeout(then, 0));
 }
@@ -246,11 +216,7 @@ export function soon(act, rest = 120) {
   };
 }
 
-/**
- * Watches width and pixel ratio; answers how to stop.
- * @param {HTMLElement} root
- * @param {() => void} changed
- */
+/** Watches width and pixel ratio; answers how to stop. @param {HTMLElement} root @param {() => void} changed */
 export function watchSize(root, changed) {
   let width = -1;
   let ratio = -1;

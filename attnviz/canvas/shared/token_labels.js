@@ -21,9 +21,7 @@ export class TokenLabels {
 
   /**
    * The text cut to at most `room` pixels, and its width, in the font that `context` has.
-   * @param {CanvasRenderingContext2D} context
-   * @param {number} i
-   * @param {number} room
+   * @param {CanvasRenderingContext2D} context @param {number} i @param {number} room
    */
   cut(context, i, room) {
     return this.cutter(context, room)(i);
@@ -32,8 +30,7 @@ export class TokenLabels {
   /**
    * What cuts any label to at most `room` pixels in the font that `context` has now: asking a context for its font takes
    * longer than finding a label that was cut before.
-   * @param {CanvasRenderingContext2D} context
-   * @param {number} room
+   * @param {CanvasRenderingContext2D} context @param {number} room
    * @param {string} font what the context's was set to
    * @returns {(i: number) => Cut}
    */
@@ -75,9 +72,7 @@ export function labelsOf({ q, k }) {
 
 /**
  * A text shortened until it is at most `room` wide, or one letter long.
- * @param {string} whole
- * @param {number} room
- * @param {(text: string) => number} widthOf
+ * @param {string} whole @param {number} room @param {(text: string) => number} widthOf
  */
 export function cutToFit(whole, room, widthOf) {
   let text = whole.length > 60 ? `${whole.slice(0, 59)}…` : whole;
@@ -93,8 +88,7 @@ export function cutToFit(whole, room, widthOf) {
 
 /**
  * Every how many tokens a label is written, when a token has `cell` pixels and a label needs `need`.
- * @param {number} cell
- * @param {number} need
+ * @param {number} cell @param {number} need
  */
 export function labelStep(cell, need) {
   const steps = [1, 2, 5, 10, 20, 25, 50, 100, 200, 250, 500];
@@ -103,13 +97,8 @@ export function labelStep(cell, need) {
 
 /**
  * A label in white on its colour.
- * @param {CanvasRenderingContext2D} context
- * @param {{ text: string, width: number }} label
- * @param {number} x
- * @param {number} y
- * @param {"left" | "center" | "right"} align
- * @param {string} colour
- * @param {Theme} theme
+ * @param {CanvasRenderingContext2D} context @param {{ text: string, width: number }} label @param {number} x
+ * @param {number} y @param {"left" | "center" | "right"} align @param {string} colour @param {Theme} theme
  * @param {number} size
  */
 export function drawPill(context, { text, width }, x, y, align, colour, theme, size) {
@@ -128,11 +117,7 @@ export function drawPill(context, { text, width }, x, y, align, colour, theme, s
 }
 
 /**
- * @param {CanvasRenderingContext2D} context
- * @param {number} x
- * @param {number} y
- * @param {number} w
- * @param {number} h
+ * @param {CanvasRenderingContext2D} context @param {number} x @param {number} y @param {number} w @param {number} h
  * @param {number} radius
  */
 export function roundedRect(context, x, y, w, h, radius) {

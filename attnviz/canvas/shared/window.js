@@ -4,10 +4,7 @@
 const found = new WeakMap();
 let unchanged = false;
 
-/**
- * How many of the window's pixels one of the element's own is wide.
- * @param {Element} element
- */
+/** How many of the window's pixels one of the element's own is wide. @param {Element} element */
 export function magnification(element) {
   const known = unchanged ? found.get(element) : undefined;
   if (known !== undefined) return known;
@@ -31,9 +28,7 @@ export function asLargeAsBefore(draw) {
 
 /**
  * Where a pointer is on an element, in the element's own pixels.
- * @param {Element} element
- * @param {{ clientX: number, clientY: number }} event
- * @returns {[number, number]}
+ * @param {Element} element @param {{ clientX: number, clientY: number }} event @returns {[number, number]}
  */
 export function placeOn(element, { clientX, clientY }) {
   const { left, top } = element.getBoundingClientRect();
@@ -41,10 +36,7 @@ export function placeOn(element, { clientX, clientY }) {
   return [(clientX - left) / by, (clientY - top) / by];
 }
 
-/**
- * Pixels of the screen for one of the element's own.
- * @param {Element} element
- */
+/** Pixels of the screen for one of the element's own. @param {Element} element */
 export function sharpness(element) {
   return (globalThis.devicePixelRatio || 1) * magnification(element);
 }
@@ -54,10 +46,7 @@ const AIR = 10;
 /** With less room than this, a picture is scrolled to, and has the window to itself. */
 const LEAST = 300;
 
-/**
- * How far an element is below the top of the page, however far the page is scrolled.
- * @param {Element} element
- */
+/** How far an element is below the top of the page, however far the page is scrolled. @param {Element} element */
 export function placeOnPage(element) {
   let top = element.getBoundingClientRect().top;
   for (let node = /** @type {Node | null} */ (element); node; node = node.parentNode ?? hostOf(node)) {

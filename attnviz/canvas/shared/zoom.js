@@ -7,11 +7,7 @@ import { clamp } from "./numbers.js";
 /** @type {Readonly<Zoom>} */
 export const EVERYTHING = Object.freeze({ z: 1, q0: 0, k0: 0 });
 
-/**
- * How many queries and keys are on show.
- * @param {Zoom} zoom
- * @param {Shape} shape
- */
+/** How many queries and keys are on show. @param {Zoom} zoom @param {Shape} shape */
 export function spans(zoom, [nq, nk]) {
   return { q: nq / zoom.z, k: nk / zoom.z };
 }
@@ -21,12 +17,7 @@ export function mostZoom([nq, nk]) {
   return Math.max(1, Math.min(nq, nk) > 6 ? Math.max(nq, nk) / 6 : Math.max(nq, nk) / 12);
 }
 
-/**
- * The nearest window that lies within the matrix.
- * @param {Zoom} zoom
- * @param {Shape} shape
- * @returns {Zoom}
- */
+/** The nearest window that lies within the matrix. @param {Zoom} zoom @param {Shape} shape @returns {Zoom} */
 export function clampZoom(zoom, shape) {
   const [nq, nk] = shape;
   const z = clamp(zoom.z, 1, mostZoom(shape));
@@ -35,11 +26,7 @@ export function clampZoom(zoom, shape) {
 
 /**
  * Zooms by `factor`, keeping the point (q, k), in cells, where it is.
- * @param {Zoom} zoom
- * @param {number} factor
- * @param {number} q
- * @param {number} k
- * @param {Shape} shape
+ * @param {Zoom} zoom @param {number} factor @param {number} q @param {number} k @param {Shape} shape
  */
 export function zoomAt(zoom, factor, q, k, shape) {
   const z = clamp(zoom.z * factor, 1, mostZoom(shape));
@@ -49,10 +36,7 @@ export function zoomAt(zoom, factor, q, k, shape) {
 
 /**
  * Moves the window as little as needed for the cell to be inside.
- * @param {Zoom} zoom
- * @param {number} q
- * @param {number} k
- * @param {Shape} shape
+ * @param {Zoom} zoom @param {number} q @param {number} k @param {Shape} shape
  */
 export function follow(zoom, q, k, shape) {
   const span = spans(zoom, shape);
@@ -64,10 +48,7 @@ export function follow(zoom, q, k, shape) {
 /**
  * The window that shows what a box, drawn in pixels on the plot, encloses; null where it encloses nothing.
  * @param {[number, number, number, number]} box x0, y0, x1, y1
- * @param {Rectangle} plot
- * @param {Zoom} zoom
- * @param {Shape} shape
- * @returns {Zoom | null}
+ * @param {Rectangle} plot @param {Zoom} zoom @param {Shape} shape @returns {Zoom | null}
  */
 export function zoomToBox([x0, y0, x1, y1], plot, zoom, [nq, nk]) {
   const span = spans(zoom, [nq, nk]);
@@ -91,9 +72,7 @@ export function wheelFactor(event) {
 
 /**
  * The cells on the straight way between two, both included, without gaps.
- * @param {[number, number]} from
- * @param {[number, number]} to
- * @returns {[number, number][]}
+ * @param {[number, number]} from @param {[number, number]} to @returns {[number, number][]}
  */
 export function cellsBetween([q0, k0], [q1, k1]) {
   const steps = Math.max(Math.abs(q1 - q0), Math.abs(k1 - k0));

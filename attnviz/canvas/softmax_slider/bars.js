@@ -8,19 +8,14 @@ const FOOT = 6;
 
 /**
  * Which bar a point of the canvas is over, null beside them.
- * @param {number} x
- * @param {number} width
- * @param {number} n
+ * @param {number} x @param {number} width @param {number} n
  */
 export function barAt(x, width, n) {
   const at = Math.floor(((x - LEFT) / (width - LEFT - 2)) * n);
   return at >= 0 && at < n ? at : null;
 }
 
-/**
- * How thick a bar is when each has `step` pixels.
- * @param {number} step
- */
+/** How thick a bar is when each has `step` pixels. @param {number} step */
 export function barThickness(step) {
   const gap = step > 6 ? Math.min(6, step * 0.18) : step > 3 ? 1 : 0;
   return Math.min(step - gap, 72);
@@ -28,8 +23,7 @@ export function barThickness(step) {
 
 /**
  * The largest weight of each pixel column, where there are more bars than columns.
- * @param {Float64Array} weights
- * @param {number} columns
+ * @param {Float64Array} weights @param {number} columns
  */
 export function largestOfColumns(weights, columns) {
   const most = new Float64Array(Math.ceil(columns));
@@ -41,10 +35,7 @@ export function largestOfColumns(weights, columns) {
 }
 
 /**
- * @param {HTMLCanvasElement} canvas
- * @param {Float64Array} weights
- * @param {string} colour
- * @param {number | null} pointed
+ * @param {HTMLCanvasElement} canvas @param {Float64Array} weights @param {string} colour @param {number | null} pointed
  */
 export function drawBars(canvas, weights, colour, pointed) {
   const { clientWidth: width, clientHeight: height } = canvas;

@@ -19,9 +19,7 @@ export const KINDS = Object.keys(LOGITS);
 
 /**
  * Logits and weights of a row; a score of -Infinity is a masked key, and a row of nothing else has no weights.
- * @param {string} kind
- * @param {ScoreRow} row
- * @param {number} parameter
+ * @param {string} kind @param {ScoreRow} row @param {number} parameter
  * @param {number} coldest a temperature not above this is 0
  * @returns {{ logits: ArrayLike<number>, weights: Float64Array }}
  */
@@ -36,10 +34,7 @@ export function softmaxRow(kind, row, parameter, coldest) {
   return { logits, weights: normalised(logits, kind === "sink" ? parameter : -Infinity) };
 }
 
-/**
- * All weight on the largest; those that tie share it.
- * @param {Float64Array} logits
- */
+/** All weight on the largest; those that tie share it. @param {Float64Array} logits */
 function shareOfLargest(logits) {
   const top = largestOf(logits);
   if (top === -Infinity) return new Float64Array(logits.length);
@@ -47,11 +42,7 @@ function shareOfLargest(logits) {
   return logits.map((z) => (z === top ? 1 / ties : 0));
 }
 
-/**
- * exp(z) / sum, the sum with a sink's own logit in it.
- * @param {Float64Array} logits
- * @param {number} sink
- */
+/** exp(z) / sum, the sum with a sink's own logit in it. @param {Float64Array} logits @param {number} sink */
 function normalised(logits, sink) {
   const top = Math.max(largestOf(logits), sink);
   if (top === -Infinity) return new Float64Array(logits.length);
@@ -82,10 +73,7 @@ export const STOPS = 1000;
 /** @param {Parameter} parameter */
 const lowest = ({ low, high }) => (low > 0 ? low : high / 1e4);
 
-/**
- * @param {number} stop
- * @param {Parameter} parameter
- */
+/** @param {number} stop @param {Parameter} parameter */
 export function parameterAt(stop, parameter) {
   const { low, high, linear } = parameter;
   const t = stop / STOPS;
@@ -94,10 +82,7 @@ export function parameterAt(stop, parameter) {
   return lowest(parameter) * Math.pow(high / lowest(parameter), t);
 }
 
-/**
- * @param {number} value
- * @param {Parameter} parameter
- */
+/** @param {number} value @param {Parameter} parameter */
 export function stopOf(value, parameter) {
   const { low, high, linear } = parameter;
   if (linear) return Math.round(((value - low) / (high - low)) * STOPS);

@@ -95,10 +95,7 @@ class SoftmaxSlider extends View {
     this.root.replaceChildren(row, sliders, this.said);
   }
 
-  /**
-   * Arrow keys go from bar to bar, and what stands below says its numbers.
-   * @param {KeyboardEvent} event
-   */
+  /** Arrow keys go from bar to bar, and what stands below says its numbers. @param {KeyboardEvent} event */
   key(event) {
     const last = this.header.n - 1;
     const at = this.pointed;
@@ -116,10 +113,7 @@ class SoftmaxSlider extends View {
     this.point(there === null ? null : clamp(there, 0, last));
   }
 
-  /**
-   * @param {SoftmaxHeader["panels"][number]} panel
-   * @returns {Panel}
-   */
+  /** @param {SoftmaxHeader["panels"][number]} panel @returns {Panel} */
   panel({ kind, title, formula, colour }) {
     const box = el("figure", "ss-panel");
     const caption = el("figcaption", "ss-title");
@@ -142,10 +136,7 @@ class SoftmaxSlider extends View {
   }
 
   /**
-   * @param {HTMLElement} host
-   * @param {"d_k" | "parameter"} what
-   * @param {string} name
-   * @param {number} stops
+   * @param {HTMLElement} host @param {"d_k" | "parameter"} what @param {string} name @param {number} stops
    * @returns {LabelledSlider}
    */
   slider(host, what, name, stops) {
@@ -166,10 +157,7 @@ class SoftmaxSlider extends View {
     return slider;
   }
 
-  /**
-   * @param {"d_k" | "parameter"} what
-   * @param {number} stop
-   */
+  /** @param {"d_k" | "parameter"} what @param {number} stop */
   moveTo(what, stop) {
     const { parameter } = this.header;
     if (what === "d_k") this.at = stop;
@@ -183,10 +171,7 @@ class SoftmaxSlider extends View {
     return named(node, this.header.words.play);
   }
 
-  /**
-   * @param {HTMLInputElement} input
-   * @param {HTMLButtonElement} node
-   */
+  /** @param {HTMLInputElement} input @param {HTMLButtonElement} node */
   play(input, node) {
     const last = this.header.d_k.length - 1;
     const from = this.at >= last ? 0 : this.at;
@@ -242,10 +227,7 @@ class SoftmaxSlider extends View {
     this.say();
   }
 
-  /**
-   * @param {Panel} panel
-   * @param {ScoreRow} scores
-   */
+  /** @param {Panel} panel @param {ScoreRow} scores */
   drawPanel(panel, scores) {
     const row = softmaxRow(panel.kind, scores, this.parameter, this.header.coldest);
     const { largest, entropy, effective } = statsOf(row.weights);
@@ -286,9 +268,7 @@ class SoftmaxSlider extends View {
 }
 
 /**
- * @param {LabelledSlider} slider
- * @param {number | null} at
- * @param {string} text
+ * @param {LabelledSlider} slider @param {number | null} at @param {string} text
  * @param {(said: string) => string} heard what it makes of the bars, for those who hear it
  */
 function setSlider({ input, value }, at, text, heard) {

@@ -102,10 +102,7 @@ class StepPlayer extends View {
     acts[event.key]();
   }
 
-  /**
-   * Up and down go through the rows of the cache, from the newest token's own.
-   * @param {KeyboardEvent} event
-   */
+  /** Up and down go through the rows of the cache, from the newest token's own. @param {KeyboardEvent} event */
   rowKey(event) {
     const newest = newRows(this.header.steps, this.at)[1] - 1;
     const at = this.pointed;
@@ -150,10 +147,7 @@ class StepPlayer extends View {
     this.play.setAttribute("aria-label", this.header.words.play);
   }
 
-  /**
-   * A step chosen by hand: the film pauses, and Python hears of it.
-   * @param {number} step
-   */
+  /** A step chosen by hand: the film pauses, and Python hears of it. @param {number} step */
   goTo(step) {
     if (this.timer) this.pause();
     this.stand(step);
@@ -205,10 +199,7 @@ class StepPlayer extends View {
     this.root.dataset.step = String(this.at);
   }
 
-  /**
-   * @param {string} token
-   * @param {number} end
-   */
+  /** @param {string} token @param {number} end */
   sentence(token, end) {
     const { total, words } = this.header;
     const values = { step: this.at + 1, total, new: end, token: visibleToken(token), cached: end - 1 };
@@ -227,18 +218,12 @@ class StepPlayer extends View {
       .map((row) => this.rowSaid(end, row));
   }
 
-  /**
-   * @param {number} end
-   * @param {number} row
-   */
+  /** @param {number} end @param {number} row */
   weightOf(end, row) {
     return this.film?.weights[(end - 1) * this.header.rows + row] ?? 0;
   }
 
-  /**
-   * @param {number} end
-   * @param {number} row
-   */
+  /** @param {number} end @param {number} row */
   rowSaid(end, row) {
     const { labels, words } = this.header;
     const [token, other] = [labels[end - 1], labels[row]].map(visibleToken);
@@ -327,11 +312,7 @@ function tiny(value) {
   return value === 0 ? "0" : value.toExponential(1);
 }
 
-/**
- * @param {PlayerHeader} header
- * @param {Float32Array} numbers
- * @returns {Film}
- */
+/** @param {PlayerHeader} header @param {Float32Array} numbers @returns {Film} */
 function filmOf({ rows, widths: [d, dv] }, numbers) {
   let start = 0;
   const [q, k, v, output, weights] = [rows * d, rows * d, rows * dv, rows * dv, rows * rows].map((size) =>

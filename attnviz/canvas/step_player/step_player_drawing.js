@@ -21,13 +21,8 @@ import { sized } from "../shared/surface.js";
  */
 
 /**
- * @param {HTMLCanvasElement} canvas
- * @param {HTMLElement} root
- * @param {PlayerHeader} header
- * @param {Film} film
- * @param {number} at
- * @param {number | null} pointed
- * @param {number} width
+ * @param {HTMLCanvasElement} canvas @param {HTMLElement} root @param {PlayerHeader} header @param {Film} film
+ * @param {number} at @param {number | null} pointed @param {number} width
  */
 export function drawScene(canvas, root, header, film, at, pointed, width) {
   const scene = sceneOf(width, header.rows);
@@ -71,10 +66,7 @@ function titles({ context, scene, theme, header, end }) {
   context.fillText(shortened(context, words.output, weights.w), v.x - 6, 27);
 }
 
-/**
- * The new q above the keys, the output above the values: the same columns.
- * @param {Easel} easel
- */
+/** The new q above the keys, the output above the values: the same columns. @param {Easel} easel */
 function vectors(easel) {
   const { header, film, scene, end } = easel;
   const [d, dv] = header.widths;
@@ -83,10 +75,7 @@ function vectors(easel) {
   strip(easel, film.output, end - 1, dv, { ...scene.v, ...above }, header.colours.v, largest(film.output));
 }
 
-/**
- * @param {Easel} easel
- * @param {number | null} pointed
- */
+/** @param {Easel} easel @param {number | null} pointed */
 function rows(easel, pointed) {
   const { context, scene, theme, header, film, first, end } = easel;
   const [d, dv] = header.widths;
@@ -117,10 +106,7 @@ function rows(easel, pointed) {
 
 /**
  * A weight as a bar on the scale that every page has for weights.
- * @param {Easel} easel
- * @param {number} weight
- * @param {number} y
- * @param {number} tall
+ * @param {Easel} easel @param {number} weight @param {number} y @param {number} tall
  */
 function bar({ context, scene, theme, header }, weight, y, tall) {
   const { x, w } = scene.weights;
@@ -141,9 +127,7 @@ function bar({ context, scene, theme, header }, weight, y, tall) {
 
 /**
  * Which tokens this step processes, with a cache and without.
- * @param {Easel} easel
- * @param {number} row
- * @param {number} y
+ * @param {Easel} easel @param {number} row @param {number} y
  */
 function marks({ context, scene, theme, first }, row, y) {
   const radius = Math.min(4, scene.row / 2 - 0.5);
@@ -195,13 +179,8 @@ function frames({ context, scene, theme, header, first, end }) {
 
 /**
  * One vector as a row of cells, from a tint of grey (negative) to the colour of what it is.
- * @param {Easel} easel
- * @param {Float32Array} values
- * @param {number} row
- * @param {number} n
- * @param {{ x: number, w: number, y: number, tall: number }} place
- * @param {string} colour
- * @param {number} top
+ * @param {Easel} easel @param {Float32Array} values @param {number} row @param {number} n
+ * @param {{ x: number, w: number, y: number, tall: number }} place @param {string} colour @param {number} top
  */
 function strip({ context, theme }, values, row, n, { x, w, y, tall }, colour, top) {
   const [background, positive, negative] = [rgb(theme.background), rgb(colour), rgb("#8a8f98")];
@@ -219,10 +198,7 @@ function css(colour) {
   return `rgb(${colour.join(",")})`;
 }
 
-/**
- * @param {string} colour
- * @param {Theme} theme
- */
+/** @param {string} colour @param {Theme} theme */
 function readable(colour, theme) {
   return theme.dark ? css(mixed(rgb(colour), [255, 255, 255], 0.35)) : colour;
 }
@@ -234,11 +210,7 @@ function largest(values) {
   return most;
 }
 
-/**
- * @param {CanvasRenderingContext2D} context
- * @param {string} text
- * @param {number} room
- */
+/** @param {CanvasRenderingContext2D} context @param {string} text @param {number} room */
 function shortened(context, text, room) {
   if (context.measureText(text).width <= room) return text;
   let short = text;

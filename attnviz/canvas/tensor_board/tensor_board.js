@@ -17,12 +17,7 @@ const REST = 200;
  * @typedef {{ colours: TensorColours, background: Rgb }} Look
  */
 
-/**
- * @param {Sheet} sheet
- * @param {number} index
- * @param {boolean} isResult
- * @param {Look} look
- */
+/** @param {Sheet} sheet @param {number} index @param {boolean} isResult @param {Look} look */
 function sheetTable(sheet, index, isResult, look) {
   const table = el("table", "tb-table", null, isResult ? { role: "grid", "aria-label": sheet.label } : {});
   const head = table.createTHead().insertRow();
@@ -42,9 +37,7 @@ function sheetTable(sheet, index, isResult, look) {
 /**
  * @param {Sheet} sheet
  * @param {[number, number, number]} place sheet, row, column
- * @param {boolean} isResult
- * @param {string} text
- * @param {Look} look
+ * @param {boolean} isResult @param {string} text @param {Look} look
  */
 function sheetCell(sheet, place, isResult, text, { colours, background }) {
   const [, r, c] = place;
@@ -64,12 +57,7 @@ function sheetCell(sheet, place, isResult, text, { colours, background }) {
   return cell;
 }
 
-/**
- * @param {Sheet} sheet
- * @param {number} index
- * @param {boolean} isResult
- * @param {Look} look
- */
+/** @param {Sheet} sheet @param {number} index @param {boolean} isResult @param {Look} look */
 function sheetFigure(sheet, index, isResult, look) {
   const box = el("figure", `tb-sheet tb-${sheet.role}${isResult ? " tb-result" : ""}`);
   const title = el("figcaption");
@@ -80,10 +68,7 @@ function sheetFigure(sheet, index, isResult, look) {
   return box;
 }
 
-/**
- * @param {Tabs[]} tabs
- * @param {(name: string, option: number) => void} onPick
- */
+/** @param {Tabs[]} tabs @param {(name: string, option: number) => void} onPick */
 function tabRow(tabs, onPick) {
   const row = el("div", "tb-tabs");
   for (const group of tabs) {
@@ -169,10 +154,7 @@ class TensorBoard extends View {
     this.light(this.row, this.col, focus);
   }
 
-  /**
-   * @param {string} name
-   * @param {number} option
-   */
+  /** @param {string} name @param {number} option */
   pickTab(name, option) {
     if (name !== "part") {
       this.component?.setStateValue(name, option);
@@ -183,11 +165,7 @@ class TensorBoard extends View {
     this.tell();
   }
 
-  /**
-   * @param {number} sheet
-   * @param {number} r
-   * @param {number} c
-   */
+  /** @param {number} sheet @param {number} r @param {number} c */
   cell(sheet, r, c) {
     const found = this.sheets.querySelector(`[data-at="${sheet},${r},${c}"]`);
     if (!(found instanceof HTMLElement)) throw new Error(`the board has no cell ${sheet},${r},${c}`);
@@ -196,9 +174,7 @@ class TensorBoard extends View {
 
   /**
    * Lights a number of the result and all it was computed from, and writes the sum out.
-   * @param {number} r
-   * @param {number} c
-   * @param {boolean} focus
+   * @param {number} r @param {number} c @param {boolean} focus
    */
   light(r, c, focus) {
     const { board, sheets } = this;
@@ -219,8 +195,7 @@ class TensorBoard extends View {
 
   /**
    * The row and column of a number of the result.
-   * @param {EventTarget | null} target
-   * @returns {[number, number] | null}
+   * @param {EventTarget | null} target @returns {[number, number] | null}
    */
   placeOf(target) {
     const at = target instanceof HTMLElement ? target.dataset.at : undefined;
@@ -242,10 +217,7 @@ class TensorBoard extends View {
     this.sheets.addEventListener("keydown", (event) => this.key(event));
   }
 
-  /**
-   * @param {number} r
-   * @param {number} c
-   */
+  /** @param {number} r @param {number} c */
   choose(r, c) {
     const { cells } = this.board;
     this.row = clamp(r, 0, cells.length - 1);

@@ -11,11 +11,7 @@ import { backgroundOf, tint } from "../tensor_board/tensor_tint.js";
 
 const CELL = 7;
 
-/**
- * @param {Thumb} thumb
- * @param {TensorColours} colours
- * @param {Rgb} background
- */
+/** @param {Thumb} thumb @param {TensorColours} colours @param {Rgb} background */
 function thumbPicture(thumb, colours, background) {
   const canvas = el("canvas");
   const context = sized(canvas, thumb.cols * CELL, thumb.rows * CELL);
@@ -28,11 +24,8 @@ function thumbPicture(thumb, colours, background) {
 }
 
 /**
- * @param {StripHeader["steps"][number]} step
- * @param {number} index
- * @param {TensorColours} colours
- * @param {Rgb} background
- * @param {() => void} choose
+ * @param {StripHeader["steps"][number]} step @param {number} index @param {TensorColours} colours
+ * @param {Rgb} background @param {() => void} choose
  */
 function stepChip(step, index, colours, background, choose) {
   const chip = button("ts-chip", null, choose, { role: "tab", "data-step": step.id });
@@ -60,10 +53,7 @@ class Strip extends View {
     root.append(bar);
   }
 
-  /**
-   * @param {string} sign
-   * @param {number} by
-   */
+  /** @param {string} sign @param {number} by */
   turnButton(sign, by) {
     return button("ts-turn av-button", sign, () => this.choose(this.current + by, false));
   }
@@ -90,11 +80,7 @@ class Strip extends View {
     this.drawn = true;
   }
 
-  /**
-   * Shows which step is the current one.
-   * @param {number} index
-   * @param {boolean} focus
-   */
+  /** Shows which step is the current one. @param {number} index @param {boolean} focus */
   stand(index, focus) {
     this.current = clamp(index, 0, this.chips.length - 1);
     this.chips.forEach((chip, i) => {
@@ -119,10 +105,7 @@ class Strip extends View {
     row.scrollTo({ left: scrolledTo(place, row.clientWidth, row.scrollWidth), behavior });
   }
 
-  /**
-   * @param {number} index
-   * @param {boolean} focus
-   */
+  /** @param {number} index @param {boolean} focus */
   choose(index, focus) {
     const before = this.current;
     this.stand(index, focus);
