@@ -2,7 +2,7 @@
 
 import { el } from "../shared/dom.js";
 
-/** @typedef {{ note: string, link: string | null, words: { open: string, made: string } }} Foot */
+/** @typedef {{ note: string, link: string | null, words: Record<string, string> }} Foot */
 
 /** The text of an element of the file. @param {string} id */
 export function textOf(id) {

@@ -1,5 +1,5 @@
-// What Python sends and what views share. Headers are written in blobs.py, mask_grid.py, softmax_slider.py,
-// rotation_circle.py, step_player.py and tensor_strip.py, under the same names.
+// What Python sends and what views share. Headers are written in shared/blobs.py and in each component's Python face, under the
+// same names; words are fields of their texts, templates in the visitor's language.
 
 import type { MASKS, SCALES, SCOPES, VIEWS } from "./edit.js";
 
@@ -9,13 +9,8 @@ export type Stops = [number, string][];
 export type Scale = { top: number; root: boolean };
 export type Axis = "q" | "k";
 export type Words = Record<string, string>;
-/** How the language joins {first} and {next}: things, parts of a sentence, sentences, what ends without a stop. */
-export type Joins = Record<"join_things" | "join_clauses" | "join_sentences" | "join_heard", string>;
 /** `scores` and each of eight `heads`: on a light and on a dark page. */
-export type Colours = {
-  q: string;
-  k: string;
-  masked: string;
+export type Colours = Record<"q" | "k" | "masked", string> & {
   weights: Stops;
   scores: [Stops, Stops];
   heads: [string, string][];
@@ -36,21 +31,12 @@ export type Zoom = { z: number; q0: number; k0: number };
 export type Shape = [number, number];
 
 export type Pin = { axis: Axis; i: number };
-export type CellHit = { axis: "cell"; q: number; k: number };
+type CellHit = { axis: "cell"; q: number; k: number };
 export type Hover = CellHit | Pin;
 /** A hover and, on a cell, the exact point in cells. */
 export type Hit = (CellHit & { at: [number, number] }) | Pin;
 
-export type Theme = {
-  text: string;
-  background: string;
-  border: string;
-  primary: string;
-  font: string;
-  dark: boolean;
-  q: string;
-  k: string;
-};
+export type Theme = Record<"text" | "background" | "border" | "primary" | "font" | "q" | "k", string> & { dark: boolean };
 
 /** Which session answers, and the newest pick (`ack`) that it had heard of. */
 export type Answer = { session: string; ack: number };
@@ -73,14 +59,6 @@ export type Edit = {
 /** An edit as JSON: bits of the painting in base64, empty = none. */
 export type PlainEdit = Omit<Edit, "painted"> & { painted: string };
 
-export type Arranging = {
-  rows: number[][] | null;
-  cols: number[][] | null;
-  merged: boolean;
-  renormalise: boolean;
-  norms: boolean;
-};
-
 /** Templates of the sentence about a row: one, two and three keys, none allowed, none worth a word. */
 export type SentenceAbout = {
   templates: [string, string, string, string, string];
@@ -92,17 +70,17 @@ export type SentenceAbout = {
 };
 
 /** How a head's weights become a matrix to look at: the positions behind each row and column, null = one each. */
-export type Arrangement = {
-  /** of the weights, before anything is joined or left out */
-  shape: Shape;
+export type Arranging = {
   rows: number[][] | null;
   cols: number[][] | null;
   /** rows are means, not sums */
   merged: boolean;
   renormalise: boolean;
-  /** lengths of the values, where weights times these are shown */
-  norms: Float32Array | null;
+  /** whether weights times the lengths of the values are shown */
+  norms: boolean;
 };
+/** The same with those lengths, and the shape of the weights before anything is joined or left out. */
+export type Arrangement = Omit<Arranging, "norms"> & { shape: Shape; norms: Float32Array | null };
 
 export type HeadHeader = Answer & {
   group: string;
@@ -203,17 +181,7 @@ export type SoftmaxHeader = Answer & {
   scores: number[] | null;
   /** a temperature not above this is 0 */
   coldest: number;
-  words: {
-    facts: string[];
-    d_k: string;
-    parameter: string;
-    play: string;
-    bars: string;
-    rest: string;
-    key: string;
-    point: string;
-    fact_of: string;
-  } & Joins;
+  words: Words & { facts: string[] };
 };
 
 export type RotationHeader = Answer & {
@@ -224,37 +192,15 @@ export type RotationHeader = Answer & {
   at: { pair: number; q_at: number; k_at: number };
   last: number;
   colours: Colours;
-  words: Record<
-    | "pair"
-    | "q_at"
-    | "k_at"
-    | "together"
-    | "walk"
-    | "q_turned"
-    | "k_turned"
-    | "angle"
-    | "product"
-    | "score"
-    | "curve"
-    | "degrees"
-    | "before"
-    | "after"
-    | "beside",
-    string
-  > &
-    Joins;
+  words: Words;
 };
 
 /** Scores of one query at width d; cosines only for qk-norm. */
 export type ScoreRow = { d: number; scores: ArrayLike<number>; cosines?: ArrayLike<number> | null };
 
-export type TensorColours = {
+export type TensorColours = Record<"q" | "k" | "v" | "masked", string> & {
   roles: Record<string, [string, string]>;
   weights: Stops;
-  masked: string;
-  q: string;
-  k: string;
-  v: string;
 };
 
 export type Thumb = { rows: number; cols: number; fill: (number | null)[]; role: string; roles: string[] };
@@ -263,14 +209,10 @@ export type StripHeader = {
   steps: { id: string; label: string; shape: string; thumbs: Thumb[] }[];
   current: string;
   colours: TensorColours;
-  words: { steps: string; back: string; next: string };
+  words: Words;
 };
 
-export type Sheet = {
-  name: string;
-  shape: string;
-  label: string;
-  role: string;
+export type Sheet = Record<"name" | "shape" | "label" | "role", string> & {
   roles: string[];
   rows: string[];
   cols: string[];
@@ -301,16 +243,13 @@ export type SaveFigure = {
   chart: string | null;
   name: string;
   plotly: string;
-  labels: { svg: string; png2: string; png4: string; working: string; done: string; failed: string };
+  labels: Words;
 };
 
 /** A whole SVG that names no colour for its words: they take the page's. */
 export type DrawnPicture = { svg: string };
 
-export type CopyText = {
-  texts: { name: string; label: string; text: string }[];
-  labels: { done: string; failed: string };
-};
+export type CopyText = { texts: Record<"name" | "label" | "text", string>[]; labels: Words };
 
 export type PlayedStep = {
   context: number;
@@ -332,7 +271,7 @@ export type PlayerHeader = Answer & {
   /** how many steps there will be */
   total: number;
   at: number;
-  colours: { q: string; k: string; v: string; weights: Stops; masked: string };
+  colours: Omit<TensorColours, "roles">;
   words: Words;
 };
 
@@ -343,7 +282,7 @@ export type GrowthHeader = Answer & {
   tokens: number[];
   groups: { name: string; bars: { name: string; about: string; colour: string; bytes: number[] }[] }[];
   at: number;
-  words: { tokens: string; one: string; many: string; kept: string; play: string; pause: string } & Joins;
+  words: Words;
 };
 
 /** What a header says of heads: one value for all of them, or a list. */
@@ -432,23 +371,18 @@ export type LiveHeader = {
   colours: Colours;
   headWords: Words;
   overviewWords: Words;
-  words: { open: string; made: string; all: string };
+  words: Words;
 };
 
 /** The bar of the presentation mode: where one is, what there is on either side, and what Python has heard of. */
 export type Presented = Answer & {
   total: number;
-  present: boolean;
   language: string;
   page: string;
   title: string;
   place: string;
-  before: boolean;
-  after: boolean;
-  walks: boolean;
   words: Words;
-  /** what Streamlit says in English -> the visitor's language; empty where that is English */
-};
+} & Record<"present" | "before" | "after" | "walks", boolean>;
 
 /** A part of a model: its name, lines about it, its share of the parameters (null: it has none) and that in words. */
 export type ModelPart = { title: string; lines: string[]; share: number | null; said: string };
@@ -512,5 +446,5 @@ export type PadHeader = Answer & {
   pads: number;
   /** bits of each drawing in base64, empty = nothing drawn */
   drawings: string[];
-  labels: { pad: string; lifted: string; drawing: string; clear: string; help: string; seen: string };
+  labels: Words;
 };
