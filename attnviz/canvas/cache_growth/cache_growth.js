@@ -21,9 +21,9 @@ class CacheGrowth extends View {
     /** @type {(() => void) | null} stops the film */
     this.film = null;
     this.holding = false;
-    this.bar = el("div", "cg-bar");
+    this.bar = el("div", "av-wrap cg-bar");
     this.said = el("output", "cg-said");
-    this.groups = el("div", "cg-groups");
+    this.groups = el("div", "av-wrap cg-groups");
     this.range = el("input", "av-slider-range cg-range", null, { type: "range", min: "0", step: "1" });
     this.play = addButton(this.bar, "▶", "", () => (this.film ? this.stop() : this.start()));
     this.bar.append(this.range, this.said);

@@ -183,7 +183,7 @@ class DigitPads extends View {
 
   /** @param {PadHeader} header */
   build({ pads, labels }) {
-    const row = el("div", "dp-pads");
+    const row = el("div", "av-wrap dp-pads");
     this.pads = Array.from({ length: pads }, (_, i) => {
       return new Pad(row, fill(labels.pad, { number: i + 1 }), labels, () => this.tell());
     });

@@ -60,7 +60,7 @@ export class Chips {
 
   /** @param {Axis} axis @param {string[]} tokens @param {string} name @param {boolean} titled */
   add(axis, tokens, name, titled) {
-    const row = el("div", "av-chips", null, {
+    const row = el("div", "av-wrap av-chips", null, {
       role: "listbox",
       "aria-multiselectable": "true",
       "aria-label": name,

@@ -42,7 +42,7 @@ export class HeadView {
   /** @param {HTMLElement} root */
   constructor(root) {
     this.root = root;
-    this.head = el("div", "av-head");
+    this.head = el("div", "av-wrap av-head");
     this.titleBox = el("div", "av-title");
     this.read = el("div", "av-readout", "", { "data-testid": "readout" });
     this.tools = new HeadTools(this);

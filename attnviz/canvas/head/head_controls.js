@@ -61,8 +61,8 @@ export class HeadControls {
   build(raw) {
     const { words } = this.view.drawn;
     this.box.replaceChildren();
-    const first = el("div", "av-controls-row");
-    const second = el("div", "av-controls-row av-scale-row");
+    const first = el("div", "av-wrap av-controls-row");
+    const second = el("div", "av-wrap av-controls-row av-scale-row");
     const parts = {
       mask: this.maskSelect(first),
       window: this.windowBox(first),
@@ -72,7 +72,7 @@ export class HeadControls {
       scale: new ScaleControl(this, second, raw),
       where: this.whereSelect(second),
       reset: addButton(second, "↺", words.reset, () => this.set({ ...NO_EDIT, where: this.group.edit.where })),
-      hidden: el("div", "av-hidden-tokens"),
+      hidden: el("div", "av-wrap av-hidden-tokens"),
     };
     this.box.append(first, second, parts.hidden);
     if (raw === null) this.box.append(el("div", "av-controls-note", words.weights_only));

@@ -20,8 +20,8 @@ export class HeadSquares {
     this.numbers = numbers;
     this.box = el("div", "av-squares", null, { "data-testid": "squares" });
     this.box.hidden = true;
-    this.row = el("div", "av-squares-row", null, { role: "group" });
-    this.legend = el("ul", "av-legend", null, { "data-testid": "legend" });
+    this.row = el("div", "av-wrap av-squares-row", null, { role: "group" });
+    this.legend = el("ul", "av-wrap av-legend", null, { "data-testid": "legend" });
     this.title = el("span", "av-controls-name");
     this.only = button("av-button av-only", "×", () => this.put([]));
     this.box.append(this.row, this.legend);

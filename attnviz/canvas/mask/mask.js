@@ -33,7 +33,7 @@ class MaskEditor extends MaskDrawing {
   /** @param {HTMLElement} root */
   constructor(root) {
     super(root);
-    this.head = el("div", "av-mask-head");
+    this.head = el("div", "av-wrap av-mask-head");
     this.tools = el("div", "av-tools");
     this.head.append(this.count, this.tools);
     this.help = el("div", "av-sr", null, { id: "help" });

@@ -14,7 +14,7 @@ class ModelStrip extends View {
   /** @param {HTMLElement} root */
   constructor(root) {
     super(root);
-    this.flow = el("div", "ms-flow");
+    this.flow = el("div", "av-wrap ms-flow");
     this.inside = el("div", "ms-inside", null, { "data-testid": "inside" });
     this.live = liveRegion();
     root.append(this.flow, this.inside, this.live);
@@ -55,7 +55,7 @@ class ModelStrip extends View {
 
   build() {
     const { before, after, blocks, words } = this.header;
-    const row = el("div", "ms-blocks", null, { role: "group", "aria-label": words.blocks });
+    const row = el("div", "av-wrap ms-blocks", null, { role: "group", "aria-label": words.blocks });
     this.blocks = blocks.of.map((_part, layer) => {
       const attributes = { "data-layer": String(layer), tabindex: "-1" };
       const block = button("ms-block", null, () => this.pick([layer, this.at[1]]), attributes);
@@ -85,7 +85,7 @@ class ModelStrip extends View {
     const middle = box(attention, "ms-attention");
     middle.insertBefore(this.heads(heads[layer], head), middle.children[1] ?? null);
     const title = el("div", "ms-title", fill(words.inside, { layer, head }));
-    const parts = el("div", "ms-flow");
+    const parts = el("div", "av-wrap ms-flow");
     parts.append(middle, box(mlp), box(norms, "ms-aside"));
     this.inside.replaceChildren(title, parts);
   }
@@ -93,7 +93,7 @@ class ModelStrip extends View {
   /** @param {number} count @param {number} lit */
   heads(count, lit) {
     const { words } = this.header;
-    const row = el("div", "ms-heads", null, { role: "group", "aria-label": words.heads });
+    const row = el("div", "av-wrap ms-heads", null, { role: "group", "aria-label": words.heads });
     const buttons = Array.from({ length: count }, (_none, head) => {
       const press = () => {
         this.pick([this.at[0], head]);

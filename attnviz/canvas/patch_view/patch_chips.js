@@ -11,7 +11,7 @@ export class PatchChips {
   /** @param {PatchView} view */
   constructor(view) {
     this.view = view;
-    this.box = el("div", "pv-chips");
+    this.box = el("div", "av-wrap pv-chips");
     this.walk = 0;
     this.built = "";
   }

@@ -46,7 +46,7 @@ export class PatchView extends View {
     this.chips = new PatchChips(this);
     this.large = el("canvas", "pv-large", null, { tabindex: "0", role: "application", "data-testid": "picture" });
     this.title = el("div", "pv-title");
-    this.pinned = el("div", "pv-pins", null, { "data-testid": "pins" });
+    this.pinned = el("div", "av-wrap pv-pins", null, { "data-testid": "pins" });
     this.read = el("div", "pv-read", null, { "aria-live": "polite", "data-testid": "read" });
     this.bar = el("div", "pv-bar");
     this.tools = new PatchTools(this);
@@ -73,7 +73,7 @@ export class PatchView extends View {
 
   build() {
     const main = el("div", "pv-main");
-    const head = el("div", "pv-head");
+    const head = el("div", "av-wrap pv-head");
     head.append(this.title, this.chips.box);
     const words = el("div", "pv-words");
     words.append(this.bar, this.read, this.tools.box, this.pinned);

@@ -38,7 +38,7 @@ class RotationCircle extends View {
     this.together = false;
     this.circle = el("canvas", "rc-circle", null, { role: "img" });
     this.curve = el("canvas", "rc-curve", null, { role: "img" });
-    this.facts = el("div", "rc-facts");
+    this.facts = el("div", "av-wrap rc-facts");
     this.said = el("div", "rc-said", null, { "aria-live": "polite" });
     /** @type {Partial<Record<What, LabelledSlider>>} */
     this.sliders = {};
@@ -71,7 +71,7 @@ class RotationCircle extends View {
     sliders.append(row);
     const side = el("div", "rc-side");
     side.append(sliders, this.facts, el("div", "rc-caption", words.curve), this.curve);
-    const both = el("div", "rc-both");
+    const both = el("div", "av-wrap rc-both");
     both.append(this.circle, side);
     this.root.replaceChildren(both, this.said);
   }

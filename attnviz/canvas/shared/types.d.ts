@@ -36,7 +36,9 @@ export type Hover = CellHit | Pin;
 /** A hover and, on a cell, the exact point in cells. */
 export type Hit = (CellHit & { at: [number, number] }) | Pin;
 
-export type Theme = Record<"text" | "background" | "border" | "primary" | "font" | "q" | "k", string> & { dark: boolean };
+export type Theme = Record<"text" | "background" | "border" | "primary" | "font" | "q" | "k", string> & {
+  dark: boolean;
+};
 
 /** Which session answers, and the newest pick (`ack`) that it had heard of. */
 export type Answer = { session: string; ack: number };

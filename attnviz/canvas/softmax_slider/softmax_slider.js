@@ -85,11 +85,15 @@ class SoftmaxSlider extends View {
   build() {
     const { panels, d_k, parameter } = this.header;
     this.panels = panels.map((panel) => this.panel(panel));
-    const row = el("div", "ss-row", null, { tabindex: "0", role: "application", "aria-label": this.header.words.bars });
+    const row = el("div", "av-wrap ss-row", null, {
+      tabindex: "0",
+      role: "application",
+      "aria-label": this.header.words.bars,
+    });
     row.append(...this.panels.map((panel) => panel.box));
     row.addEventListener("keydown", (event) => this.key(event));
     row.addEventListener("blur", () => this.point(null));
-    const sliders = el("div", "ss-sliders");
+    const sliders = el("div", "av-wrap ss-sliders");
     this.width = d_k.length > 1 ? this.widthSlider(sliders) : null;
     this.parameterSlider = parameter ? this.slider(sliders, "parameter", parameter.name, STOPS) : null;
     this.root.replaceChildren(row, sliders, this.said);
@@ -116,7 +120,7 @@ class SoftmaxSlider extends View {
   /** @param {SoftmaxHeader["panels"][number]} panel @returns {Panel} */
   panel({ kind, title, formula, colour }) {
     const box = el("figure", "ss-panel");
-    const caption = el("figcaption", "ss-title");
+    const caption = el("figcaption", "av-wrap ss-title");
     const swatch = el("span", "ss-swatch");
     swatch.style.background = colour;
     caption.append(swatch, el("span", "ss-name", title), el("span", "ss-formula", formula));

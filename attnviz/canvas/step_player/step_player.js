@@ -31,7 +31,7 @@ class StepPlayer extends View {
     this.play = el("button");
     this.range = el("input", "av-slider-range sp-range", null, { type: "range", min: "0", step: "1" });
     this.said = el("div", "sp-said", null, { "aria-live": "polite" });
-    this.tape = el("div", "sp-tape");
+    this.tape = el("div", "av-wrap sp-tape");
     this.canvas = el("canvas", "sp-canvas", null, { tabindex: "0", role: "application" });
     this.readout = el("div", "sp-readout", null, { "aria-live": "polite" });
     this.side = el("div", "sp-side");
@@ -40,7 +40,7 @@ class StepPlayer extends View {
   }
 
   build() {
-    const stage = el("div", "sp-stage");
+    const stage = el("div", "av-wrap sp-stage");
     const left = el("div", "sp-left");
     left.append(this.canvas, this.readout);
     stage.append(left, this.side);

@@ -70,10 +70,10 @@ function sheetFigure(sheet, index, isResult, look) {
 
 /** @param {Tabs[]} tabs @param {(name: string, option: number) => void} onPick */
 function tabRow(tabs, onPick) {
-  const row = el("div", "tb-tabs");
+  const row = el("div", "av-wrap tb-tabs");
   for (const group of tabs) {
     if (group.options.length < 2) continue;
-    const box = el("div", "tb-group", null, { "aria-label": group.label });
+    const box = el("div", "av-wrap tb-group", null, { "aria-label": group.label });
     box.append(el("span", "", group.label));
     const buttons = group.options.map(({ role, label }, i) => {
       const attributes = { "data-tab": `${group.name} ${i}` };
@@ -90,8 +90,8 @@ class TensorBoard extends View {
   /** @param {HTMLElement} root */
   constructor(root) {
     super(root);
-    this.sheets = el("div", "tb-sheets");
-    this.line = el("div", "tb-line-out", null, { "aria-live": "polite" });
+    this.sheets = el("div", "av-wrap tb-sheets");
+    this.line = el("div", "av-wrap tb-line-out", null, { "aria-live": "polite" });
     this.part = this.row = this.col = 0;
     this.resting = 0;
     this.listen();
