@@ -1,7 +1,7 @@
 // Mask and scale beside the large head. They change the group's edit at once, and tell Python when the hand lets go.
 
 import { holdable, labelled } from "../shared/controls.js";
-import { addButton, attribute, el, fill, property, say, visibleToken } from "../shared/dom.js";
+import { addButton, attribute, button, el, fill, named, property, say, visibleToken } from "../shared/dom.js";
 import { changes, maskOf, MASKS, NO_EDIT, SCOPES, VIEWS } from "../shared/edit.js";
 import { editTo, tell } from "../shared/group.js";
 import { ScaleControl } from "./scale_control.js";
@@ -97,17 +97,9 @@ export class HeadControls {
 
   /** @param {HTMLElement} host */
   windowBox(host) {
-    const { words } = this.view.drawn;
-    const attributes = {
-      type: "range",
-      min: "1",
-      max: "64",
-      step: "1",
-      "aria-label": words.window,
-      title: words.window,
-    };
     const box = el("span", "av-window");
-    const input = el("input", "av-range", null, { ...attributes, "data-testid": "window" });
+    const attributes = { type: "range", min: "1", max: "64", step: "1", "data-testid": "window" };
+    const input = named(el("input", "av-range", null, attributes), this.view.drawn.words.window);
     const number = el("span", "av-number");
     input.addEventListener("input", () => this.move({ mask: "window", window: Number(input.value) }));
     input.addEventListener("change", () => this.emitSoon());
@@ -118,17 +110,12 @@ export class HeadControls {
 
   /** @param {HTMLElement} host */
   hideSelect(host) {
-    const { words } = this.view.drawn;
-    const select = el("select", "av-select av-hide", null, {
-      "aria-label": words.hide,
-      title: words.hide,
-      "data-testid": "hide",
-    });
+    const select = el("select", "av-select av-hide", null, { "data-testid": "hide" });
     select.addEventListener("change", () => {
       if (select.value !== "") this.hide(Number(select.value), true);
       select.value = "";
     });
-    host.append(select);
+    host.append(named(select, this.view.drawn.words.hide));
     return select;
   }
 
@@ -145,8 +132,7 @@ export class HeadControls {
   /** @param {HTMLElement} host */
   whereSelect(host) {
     const { words } = this.view.drawn;
-    const select = el("select", "av-select", null, { "aria-label": words.where, title: words.where });
-    select.dataset.testid = "where";
+    const select = named(el("select", "av-select", null, { "data-testid": "where" }), words.where);
     for (const name of SCOPES) select.append(new Option(words[`where${name}`], name));
     select.addEventListener("change", () => this.set({ where: /** @type {Edit["where"]} */ (select.value) }, false));
     host.append(select);
@@ -159,17 +145,15 @@ export class HeadControls {
     const group = el("span", "av-direction av-compare", null, { role: "group" });
     const buttons = /** @type {Record<Edit["seen"], HTMLButtonElement>} */ ({});
     for (const name of VIEWS) {
-      const button = el("button", "av-toggle", words[name], { type: "button", "data-testid": `seen-${name}` });
-      if (name === "before")
-        holdable(
-          button,
-          (on) => this.hold(on),
-          () => this.toggleBefore(),
-        );
-      else button.addEventListener("click", () => this.set({ seen: name }, false));
-      buttons[name] = button;
-      group.append(button);
+      const see = () => this.set({ seen: name }, false);
+      buttons[name] = button("av-toggle", words[name], name === "before" ? null : see, {
+        "data-testid": `seen-${name}`,
+      });
+      group.append(buttons[name]);
     }
+    // a short press on "before" switches to it and back
+    const turn = () => this.set({ seen: this.group.edit.seen === "before" ? "after" : "before" }, false);
+    holdable(buttons.before, (on) => this.hold(on), turn);
     buttons.before.title = words.hold;
     host.append(group);
     return buttons;
@@ -179,11 +163,6 @@ export class HeadControls {
   hold(on) {
     this.group.peeking = on;
     tell(this.group, "edit");
-  }
-
-  /** A short press on "before" switches to it and back. */
-  toggleBefore() {
-    this.set({ seen: this.group.edit.seen === "before" ? "after" : "before" }, false);
   }
 
   /** @param {boolean} on */
@@ -213,8 +192,8 @@ export class HeadControls {
    * @param {boolean} open
    */
   paintCells(cells, open) {
-    const mask = this.group.edit.mask === "painted" ? this.group.edit.painted?.slice() : this.currentMask();
-    const painted = mask ?? this.currentMask();
+    const { mask, painted: before } = this.group.edit;
+    const painted = (mask === "painted" && before?.slice()) || this.currentMask();
     if (!painted) return;
     for (const [row, col] of cells) for (const i of this.cellsOf(row, col)) painted[i] = Number(open);
     this.move({ mask: "painted", painted });
@@ -225,8 +204,7 @@ export class HeadControls {
     const { how } = this.view.drawn.maker ?? {};
     if (!how) return [];
     const queries = how.rows ? how.rows[row] : [row];
-    const keys = how.cols ? how.cols[col] : [col];
-    return queries.flatMap((q) => keys.map((k) => q * how.shape[1] + k));
+    return queries.flatMap((q) => this.keysOf(col).map((k) => q * how.shape[1] + k));
   }
 
   /** @param {number} col */
@@ -288,9 +266,9 @@ export class HeadControls {
     if (where.value !== edit.where) where.value = edit.where;
     property(where, "hidden", this.view.drawn.header.tile === null);
     property(reset, "disabled", !changed);
-    for (const [name, button] of Object.entries(compare)) {
-      attribute(button, "aria-pressed", String(changed && this.seen === name));
-      property(button, "disabled", !changed);
+    for (const [name, view] of Object.entries(compare)) {
+      attribute(view, "aria-pressed", String(changed && this.seen === name));
+      property(view, "disabled", !changed);
     }
     scale.update(edit, raw);
     this.listHidden(edit);

@@ -2,8 +2,8 @@
 // a row gives 1 in all, a column gets what it gets.
 
 import { SUMS } from "./heatmap_geometry.js";
-import { hatch } from "../shared/surface.js";
-import { labelStep, SLANT } from "../shared/token_labels.js";
+import { drawWith, hatch } from "../shared/surface.js";
+import { alongAxis, drawColumnLabel, labelStep } from "../shared/token_labels.js";
 
 /** @import { Cells, HeatmapDrawing } from "./heatmap_drawing.js" */
 /** @import { Drawn, Rectangle } from "../shared/types.js" */
@@ -27,41 +27,15 @@ export function drawAxes(heatmap, context, c) {
 function drawLabels(heatmap, context, c) {
   const { theme, labelsQ, labelsK } = heatmap.view.drawn;
   const font = `${heatmap.font}px ${theme.font}`;
-  context.font = font;
-  context.fillStyle = theme.text;
-  context.textBaseline = "middle";
-  context.globalAlpha = 0.9;
-  const stepQ = labelStep(c.h, heatmap.font + 2);
-  context.textAlign = "right";
+  drawWith(context, { font, fillStyle: theme.text, textBaseline: "middle", globalAlpha: 0.9, textAlign: "right" });
+  const { plot, flat } = heatmap;
   const [cutQ, cutK] = [labelsQ, labelsK].map((labels) => labels.cutter(context, heatmap.room, font));
-  for (let q = Math.ceil(c.q0 / stepQ) * stepQ; q < Math.min(c.nq, c.q0 + c.span.q); q += stepQ) {
-    const y = heatmap.plot.y + (q + 0.5 - c.q0) * c.h;
-    if (y < heatmap.plot.y - 1 || y > heatmap.plot.y + heatmap.plot.h) continue;
-    context.fillText(cutQ(q).text, heatmap.plot.x - 6, y);
-  }
-  const need = heatmap.flat && c.w > 30 ? 1 : heatmap.font + 2;
-  const stepK = labelStep(c.w, need);
-  for (let k = Math.ceil(c.k0 / stepK) * stepK; k < Math.min(c.nk, c.k0 + c.span.k); k += stepK) {
-    const x = heatmap.plot.x + (k + 0.5 - c.k0) * c.w;
-    if (x < heatmap.plot.x - 1 || x > heatmap.plot.x + heatmap.plot.w) continue;
-    columnLabel(heatmap, context, cutK(k).text, x);
-  }
+  const rows = { n: c.nq, first: c.q0, span: c.span.q, cell: c.h, from: plot.y };
+  alongAxis(rows, heatmap.font + 2, (q, y) => context.fillText(cutQ(q).text, plot.x - 6, y));
+  const columns = { n: c.nk, first: c.k0, span: c.span.k, cell: c.w, from: plot.x };
+  const need = flat && c.w > 30 ? 1 : heatmap.font + 2;
+  alongAxis(columns, need, (k, x) => drawColumnLabel(context, cutK(k), x, plot.y, flat));
   context.globalAlpha = 1;
-}
-
-/** @param {HeatmapDrawing} heatmap @param {CanvasRenderingContext2D} context @param {string} text @param {number} x */
-function columnLabel(heatmap, context, text, x) {
-  if (heatmap.flat) {
-    context.textAlign = "center";
-    context.fillText(text, x, heatmap.plot.y - 10);
-    return;
-  }
-  context.save();
-  context.translate(x, heatmap.plot.y - 6);
-  context.rotate(-SLANT);
-  context.textAlign = "left";
-  context.fillText(text, 0, 0);
-  context.restore();
 }
 
 const FONT = 10;
@@ -81,9 +55,7 @@ export function drawColumnSums(context, plot, c, { theme }, sums) {
   const written = areWritten(c);
   if (written) {
     // on a page that has just been written on, a font costs a look at all its styles
-    context.font = `${FONT}px ${theme.font}`;
-    context.textBaseline = "middle";
-    context.textAlign = "center";
+    drawWith(context, { font: `${FONT}px ${theme.font}`, textBaseline: "middle", textAlign: "center" });
   }
   for (let k = Math.floor(c.k0); k < Math.min(c.nk, c.k0 + c.span.k); k++) {
     const from = Math.max(plot.x, plot.x + (k - c.k0) * c.w);
@@ -122,11 +94,8 @@ export function rowSumTexts(sums, c) {
  * @param {Pick<Drawn, "theme" | "words">} drawn @param {Float32Array} sums
  */
 export function drawRowSums(context, plot, c, { theme, words }, sums) {
-  context.font = `${FONT}px ${theme.font}`;
-  context.textBaseline = "middle";
-  context.globalAlpha = 0.7;
-  context.fillStyle = theme.text;
-  context.textAlign = "right";
+  drawWith(context, { font: `${FONT}px ${theme.font}`, textBaseline: "middle", globalAlpha: 0.7 });
+  drawWith(context, { fillStyle: theme.text, textAlign: "right" });
   context.fillText(words.sums, plot.x - 6, plot.y + plot.h + (areWritten(c) ? 18 : 9));
   context.textAlign = "left";
   for (const [q, text] of rowSumTexts(sums, c)) {

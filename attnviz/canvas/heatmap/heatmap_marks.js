@@ -4,8 +4,8 @@
 import { inkOnPixel } from "../shared/colour.js";
 import { valueAt } from "../head/head_readout.js";
 import { MASKED_16 } from "../shared/packing.js";
-import { cleared, outline, sized, strokeGrid } from "../shared/surface.js";
-import { drawPill, SLANT } from "../shared/token_labels.js";
+import { cleared, drawWith, outline, sized, strokeGrid } from "../shared/surface.js";
+import { drawColumnLabel, drawPill } from "../shared/token_labels.js";
 
 /** @import { Cells, HeatmapDrawing } from "./heatmap_drawing.js" */
 /** @import { Axis, Theme } from "../shared/types.js" */
@@ -31,9 +31,7 @@ export function drawMarks(heatmap, context, c) {
 function drawNumbers(heatmap, context, c) {
   const { theme, codes, table } = heatmap.view.drawn;
   const size = Math.min(13, Math.floor(c.w / 3.1), Math.floor(c.h * 0.66));
-  context.font = `${size}px ${theme.font}`;
-  context.textAlign = "center";
-  context.textBaseline = "middle";
+  drawWith(context, { font: `${size}px ${theme.font}`, textAlign: "center", textBaseline: "middle" });
   for (let q = Math.floor(c.q0); q < Math.min(c.nq, c.q0 + c.span.q); q++) {
     for (let k = Math.floor(c.k0); k < Math.min(c.nk, c.k0 + c.span.k); k++) {
       const code = codes[q * c.nk + k];
@@ -58,9 +56,9 @@ function drawSegments(heatmap, context, c) {
   const heights = rows.map((q) => plot.y + (q - c.q0) * c.h);
   const places = columns.map((k) => plot.x + (k - c.k0) * c.w);
   context.setLineDash([5, 4]);
-  Object.assign(context, { strokeStyle: "#00000080", lineWidth: 3 });
+  drawWith(context, { strokeStyle: "#00000080", lineWidth: 3 });
   strokeGrid(context, plot, heights, places);
-  Object.assign(context, { strokeStyle: "#ffffff", lineWidth: 1.2 });
+  drawWith(context, { strokeStyle: "#ffffff", lineWidth: 1.2 });
   strokeGrid(context, plot, heights, places);
   context.setLineDash([]);
 }
@@ -131,12 +129,8 @@ function lightLabels(heatmap, context, c) {
     }
     const x = plot.x + (i + 0.5 - c.k0) * c.w;
     if (x < plot.x || x > plot.x + plot.w) continue;
-    const label = labelsK.cut(context, i, heatmap.room);
-    context.save();
-    context.translate(x, plot.y - (heatmap.flat ? 10 : 6));
-    if (!heatmap.flat) context.rotate(-SLANT);
-    drawPill(context, label, 0, 0, heatmap.flat ? "center" : "left", header.colours.k, theme, font);
-    context.restore();
+    const lit = { colour: header.colours.k, theme, size: font };
+    drawColumnLabel(context, labelsK.cut(context, i, heatmap.room), x, plot.y, heatmap.flat, lit);
   }
 }
 

@@ -123,3 +123,35 @@ export function lineHit(px, py, plot, rows) {
   if (px > plot.x + plot.w - third) return { axis: "k", i: Math.floor((py - plot.y) / rows.hk + rows.k0) };
   return null;
 }
+
+/**
+ * The lines of lit tokens, by level of strength; of a cell pointed at, only its query's.
+ * @param {{ codes: Uint16Array, header: { top: number, signed: boolean, scale: Scale } }} layer
+ * @param {ReturnType<typeof rowsOnShow>} rows @param {(Pin & { pin: boolean })[]} lit @param {boolean} onCell
+ */
+export function litLines({ codes, header }, rows, lit, onCell) {
+  /** @type {number[][]} */
+  const levels = Array.from({ length: LEVELS }, () => []);
+  const add = (/** @type {number} */ q, /** @type {number} */ k) => {
+    const code = codes[q * rows.nk + k];
+    if (isWorthLighting(code, header)) levels[levelOf(lineStrength(code, header))].push(q, k);
+  };
+  for (const { axis, i, pin } of lit) {
+    if (onCell && axis === "k" && !pin) continue;
+    for (let j = 0; j < (axis === "q" ? rows.nk : rows.nq); j++) {
+      if (axis === "q") add(i, j);
+      else add(j, i);
+    }
+  }
+  return levels;
+}
+
+/**
+ * How far below its tokens' middle a head's lines stand, so that lines of several heads lie beside each other.
+ * @param {number} at the head's place among those drawn
+ * @param {number} count
+ * @param {number} high pixels of a token
+ */
+export function asideOf(at, count, high) {
+  return (at - (count - 1) / 2) * Math.min(2.5, high / (count + 2));
+}

@@ -199,18 +199,10 @@ class MaskEditor extends MaskDrawing {
     if (gesture.box) this.mask.cells = gesture.before.slice();
     const cells = gesture.box ? cellsOfBox(gesture.from, to) : cellsBetween(gesture.last, to);
     const nk = this.mask.header.shape[1];
-    this.set(
-      cells.map(([q, k]) => q * nk + k),
-      gesture.on,
-    );
+    for (const [q, k] of cells) this.mask.cells[q * nk + k] = gesture.on;
     gesture.last = to;
     this.hover = to;
     this.redraw();
-  }
-
-  /** Switches cells, by number. @param {number[]} numbers @param {number} on */
-  set(numbers, on) {
-    for (const i of numbers) this.mask.cells[i] = on;
   }
 
   /** A label switches its whole row or column: off if anything in it is on. @param {[number, number]} label */
@@ -218,7 +210,8 @@ class MaskEditor extends MaskDrawing {
     const { cells, header } = this.mask;
     const line = cellsOfLine(label, header.shape);
     const before = cells.slice();
-    this.set(line, line.some((i) => cells[i]) ? 0 : 1);
+    const on = line.some((i) => cells[i]) ? 0 : 1;
+    for (const i of line) cells[i] = on;
     this.finish(before);
   }
 
@@ -241,21 +234,21 @@ class MaskEditor extends MaskDrawing {
   }
 
   undo() {
-    const cells = this.past.pop();
-    if (!cells) return;
-    this.future.push(this.mask.cells);
-    this.mask.cells = cells;
-    this.emit();
-    this.live.textContent = this.mask.header.words.undo;
+    this.swap(this.past, this.future, this.mask.header.words.undo);
   }
 
   redo() {
-    const cells = this.future.pop();
+    this.swap(this.future, this.past, this.mask.header.words.redo);
+  }
+
+  /** @param {Uint8Array[]} from @param {Uint8Array[]} to @param {string} said */
+  swap(from, to, said) {
+    const cells = from.pop();
     if (!cells) return;
-    this.past.push(this.mask.cells);
+    to.push(this.mask.cells);
     this.mask.cells = cells;
     this.emit();
-    this.live.textContent = this.mask.header.words.redo;
+    this.live.textContent = said;
   }
 
   /** @param {KeyboardEvent} event */
@@ -289,10 +282,8 @@ class MaskEditor extends MaskDrawing {
     this.cursor = to;
     this.hover = null;
     if (painting && this.brush !== null) this.put(to, this.brush);
-    this.live.textContent = joined(this.mask.header.words.join_heard, [
-      this.readout(to),
-      to[0] === q ? "" : this.rowSaid(to[0]),
-    ]);
+    const row = to[0] === q ? "" : this.rowSaid(to[0]);
+    this.live.textContent = joined(this.mask.header.words.join_heard, [this.readout(to), row]);
     this.relight();
   }
 
@@ -308,7 +299,7 @@ class MaskEditor extends MaskDrawing {
   put([q, k], on) {
     const { cells, header } = this.mask;
     const before = cells.slice();
-    this.set([q * header.shape[1] + k], on);
+    cells[q * header.shape[1] + k] = on;
     this.finish(before);
   }
 }

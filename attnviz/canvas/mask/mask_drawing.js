@@ -5,6 +5,7 @@ import { el, fill, visibleToken } from "../shared/dom.js";
 import { maskHit, maskLayout, nearestCell } from "./mask_geometry.js";
 import {
   contextOf,
+  drawWith,
   hatch,
   markPainted,
   notePlot,
@@ -14,7 +15,7 @@ import {
   stageOf,
   strokeGrid,
 } from "../shared/surface.js";
-import { drawPill, labelStep, LONGEST_LABEL, SLANT } from "../shared/token_labels.js";
+import { drawColumnLabel, drawPill, labelStep, LONGEST_LABEL } from "../shared/token_labels.js";
 import { placeOn } from "../shared/window.js";
 
 /** @import { TokenLabels } from "../shared/token_labels.js" */
@@ -136,9 +137,7 @@ export class MaskDrawing {
     const { theme, header, labelsQ } = this.mask;
     const { plot, cell } = this;
     const [nq, nk] = header.shape;
-    context.font = `${this.font}px ${theme.font}`;
-    context.textBaseline = "middle";
-    context.textAlign = "right";
+    drawWith(context, { font: `${this.font}px ${theme.font}`, textBaseline: "middle", textAlign: "right" });
     const stepQ = labelStep(cell, this.font + 2);
     for (let q = 0; q < nq; q++) {
       const empty = this.isEmpty(q);
@@ -150,7 +149,7 @@ export class MaskDrawing {
     }
     context.fillStyle = theme.text;
     const stepK = labelStep(cell, this.flat ? 1 : this.font + 2);
-    for (let k = 0; k < nk; k += stepK) this.columnLabel(context, k, false);
+    for (let k = 0; k < nk; k += stepK) this.columnLabel(context, k);
   }
 
   /** Whether a query may look at nothing. @param {number} q */
@@ -159,19 +158,13 @@ export class MaskDrawing {
     return !this.mask.cells.subarray(q * nk, (q + 1) * nk).some(Boolean);
   }
 
-  /** @param {CanvasRenderingContext2D} context @param {number} k @param {boolean} lit */
+  /**
+   * @param {CanvasRenderingContext2D} context @param {number} k
+   * @param {{ colour: string, theme: Theme, size: number }} [lit]
+   */
   columnLabel(context, k, lit) {
-    const { theme, header, labelsK } = this.mask;
-    const { plot, cell } = this;
-    const label = labelsK.cut(context, k, this.room);
-    context.save();
-    context.translate(plot.x + (k + 0.5) * cell, this.flat ? plot.y - 10 : plot.y - 6);
-    if (!this.flat) context.rotate(-SLANT);
-    const align = this.flat ? "center" : "left";
-    context.textAlign = align;
-    if (lit) drawPill(context, label, 0, 0, align, header.colours.k, theme, this.font);
-    else context.fillText(label.text, 0, 0);
-    context.restore();
+    const label = this.mask.labelsK.cut(context, k, this.room);
+    drawColumnLabel(context, label, this.plot.x + (k + 0.5) * this.cell, this.plot.y, this.flat, lit);
   }
 
   light() {
@@ -188,13 +181,13 @@ export class MaskDrawing {
     if (q >= 0) {
       const label = labelsQ.cut(context, q, this.room);
       drawPill(context, label, plot.x - 6, plot.y + (q + 0.5) * cell, "right", header.colours.q, theme, this.font);
-      Object.assign(context, { strokeStyle: theme.q, lineWidth: 1.5 });
+      drawWith(context, { strokeStyle: theme.q, lineWidth: 1.5 });
       context.strokeRect(plot.x, plot.y + q * cell, plot.w, cell);
     }
     if (k >= 0) {
-      Object.assign(context, { strokeStyle: theme.k, lineWidth: 1.5 });
+      drawWith(context, { strokeStyle: theme.k, lineWidth: 1.5 });
       context.strokeRect(plot.x + k * cell, plot.y, cell, plot.h);
-      this.columnLabel(context, k, true);
+      this.columnLabel(context, k, { colour: header.colours.k, theme, size: this.font });
     }
     if (q >= 0 && k >= 0) {
       const box = { x: plot.x + k * cell, y: plot.y + q * cell, w: cell, h: cell };

@@ -4,7 +4,7 @@ import { pixelOf, placeOnScale, ramp, rgb } from "../shared/colour.js";
 import { el, fill } from "../shared/dom.js";
 import { EDGE, mosaicLayout, pitch, tileNumber } from "./mosaic_geometry.js";
 import { MASKED_8 } from "../shared/packing.js";
-import { markPainted, onceAFrame, pixelCanvas, sized, stageOf, strokePath } from "../shared/surface.js";
+import { drawWith, markPainted, onceAFrame, pixelCanvas, sized, stageOf, strokePath } from "../shared/surface.js";
 import { labelStep, roundedRect } from "../shared/token_labels.js";
 import { magnification, presentedRoom, sharpness } from "../shared/window.js";
 
@@ -145,10 +145,7 @@ export class MosaicDrawing {
   /** @param {CanvasRenderingContext2D} context */
   drawLabels(context) {
     const { theme } = this.all;
-    context.font = `11px ${theme.font}`;
-    context.fillStyle = theme.text;
-    context.textBaseline = "middle";
-    context.globalAlpha = 0.75;
+    drawWith(context, { font: `11px ${theme.font}`, fillStyle: theme.text, textBaseline: "middle", globalAlpha: 0.75 });
     if (this.mosaic.gridded) {
       this.drawNumbers(context);
       this.drawBrackets(context);
@@ -200,9 +197,7 @@ export class MosaicDrawing {
       if (across) context.fillText(String(head), EDGE - offset, y + halfH);
       else context.fillText(String(head), x + halfW, offset > 6 ? 15 : 18);
     }
-    context.font = `10px ${theme.font}`;
-    context.globalAlpha = 0.6;
-    context.textAlign = "left";
+    drawWith(context, { font: `10px ${theme.font}`, globalAlpha: 0.6, textAlign: "left" });
     context.fillText(`${across ? words.layer : words.head} →`, EDGE, 5);
     context.save();
     context.translate(6, across ? 26 : 34);
@@ -219,10 +214,7 @@ export class MosaicDrawing {
     const { header, theme } = this.all;
     const { across, places, tw, th, sharing } = this.mosaic;
     if (sharing < 2) return;
-    context.globalAlpha = 1;
-    context.strokeStyle = theme.k;
-    context.lineWidth = 2;
-    context.lineCap = "round";
+    drawWith(context, { globalAlpha: 1, strokeStyle: theme.k, lineWidth: 2, lineCap: "round" });
     for (let head = 0; head < header.heads[0]; head += sharing) {
       const last = Math.min(header.heads[0], head + sharing) - 1;
       const [x0, y0] = places[head];
@@ -242,7 +234,7 @@ export class MosaicDrawing {
     /** @type {(i: number, colour: string, line: number, grow: number) => void} */
     const outline = (i, strokeStyle, lineWidth, grow) => {
       const [x, y] = places[i];
-      Object.assign(context, { strokeStyle, lineWidth });
+      drawWith(context, { strokeStyle, lineWidth });
       roundedRect(context, x - grow, y - grow, tw + 2 * grow, th + 2 * grow, 3);
       context.stroke();
     };

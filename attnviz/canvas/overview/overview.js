@@ -10,10 +10,10 @@ import { knownIn, onHandedOver, unpackedTiles } from "./known_sentences.js";
 import { MosaicDrawing } from "./mosaic_drawing.js";
 import { neighbour, relativeMeasure, tileAt, tileOrder, tilesOf } from "./mosaic_geometry.js";
 import { MASKED_8, readHeader } from "../shared/packing.js";
-import { afterDrawing, afterPainting, contextOf, painted, sized } from "../shared/surface.js";
+import { Preview } from "./preview.js";
+import { afterDrawing, afterPainting, painted } from "../shared/surface.js";
 import { atItsPace, editedTiles } from "./tiles.js";
-import { labelStep, TokenLabels } from "../shared/token_labels.js";
-import { magnification, placeOn } from "../shared/window.js";
+import { placeOn } from "../shared/window.js";
 
 /** @import { Change, Group } from "../shared/group.js" */
 /** @import { Component, OverviewHeader } from "../shared/types.js" */
@@ -29,15 +29,8 @@ export class Overview extends MosaicDrawing {
     this.live = liveRegion();
     this.scroll = el("div", "av-scroll");
     this.scroll.append(this.stage);
-    this.preview = el("div", "av-preview", null, { "aria-hidden": "true", popover: "manual" });
-    this.previewTitle = el("div", "av-preview-title");
-    this.previewNote = el("div", "av-preview-note");
-    this.previewCanvas = el("canvas");
-    this.preview.append(this.previewTitle, this.previewCanvas, this.previewNote);
+    this.preview = new Preview(this);
     this.bar = el("div", "av-bar-row");
-    this.popped = false;
-    /** @type {{ q: string[], left: TokenLabels, top: TokenLabels } | null} */
-    this.previewLabels = null;
     /** @type {Component | null} */
     this.component = null;
     /** @type {Group | null} */
@@ -73,7 +66,7 @@ export class Overview extends MosaicDrawing {
       if (stage.matches(":focus-visible") && this.laid && this.at === null) this.point(this.chosen(), true);
     });
     const options = { capture: true, passive: true, signal: this.gone.signal };
-    globalThis.addEventListener("scroll", () => this.hidePreview(), options);
+    globalThis.addEventListener("scroll", () => this.preview.hide(), options);
     onHandedOver(
       () => this.held?.header.asked ?? null,
       (text) => this.readAgain(text),
@@ -146,7 +139,7 @@ export class Overview extends MosaicDrawing {
     this.hold({ header, codes, group, tiles, sorted, measured, theme });
     if (this.at !== null && this.at >= tiles.length) this.standOn(null);
     this.join(group);
-    if (!before) this.root.append(this.label, this.live, this.scroll, this.bar, this.preview);
+    if (!before) this.root.append(this.label, this.live, this.scroll, this.bar, this.preview.box);
     this.dress();
     this.draw();
   }
@@ -200,14 +193,14 @@ export class Overview extends MosaicDrawing {
     clearTimeout(this.resting);
     if (i === null) {
       if (this.held) this.held.group.pointed = null;
-      this.hidePreview();
+      this.preview.hide();
       return;
     }
     if (byKey) {
       this.live.textContent = joined(this.all.header.words.join_things, [this.name(i), this.note(i)]);
       this.bringIntoView(i);
     }
-    this.drawPreview(i);
+    this.preview.show(i);
     const { group, tiles } = this.all;
     this.resting = setTimeout(() => {
       group.pointed = [tiles[i].layer, tiles[i].head];
@@ -226,84 +219,6 @@ export class Overview extends MosaicDrawing {
     const box = this.scroll;
     if (y < box.scrollTop) box.scrollTop = y - 8;
     else if (y + th > box.scrollTop + box.clientHeight) box.scrollTop = y + th - box.clientHeight + 8;
-  }
-
-  /** @param {number} i */
-  drawPreview(i) {
-    const { header, theme } = this.all;
-    this.previewTitle.textContent = this.name(i);
-    this.previewNote.textContent = this.note(i);
-    const [h, w] = header.shape;
-    const { q } = header;
-    const k = header.k ?? q;
-    const small = globalThis.innerWidth < 560;
-    const side = small ? 150 : 208;
-    const font = 10;
-    const room = small ? 44 : 62;
-    const measuring = contextOf(this.previewCanvas);
-    measuring.font = `${font}px ${theme.font}`;
-    if (this.previewLabels?.q !== q) {
-      this.previewLabels = { q, left: new TokenLabels(q), top: new TokenLabels(k) };
-    }
-    const labels = this.previewLabels;
-    const left = Math.ceil(Math.min(room, labels.left.width(measuring, room))) + 6;
-    const top = Math.ceil(Math.min(room, labels.top.width(measuring, room))) + 6;
-    const [dw, dh] = w >= h ? [side, Math.max(side / 2, (side * h) / w)] : [Math.max(side / 2, (side * w) / h), side];
-    const context = sized(this.previewCanvas, left + dw + 2, top + dh + 2);
-    this.drawTile(context, i, left, top, dw, dh);
-    context.font = `${font}px ${theme.font}`;
-    context.fillStyle = theme.text;
-    context.globalAlpha = 0.85;
-    context.textBaseline = "middle";
-    context.textAlign = "right";
-    const stepQ = labelStep(dh / q.length, font + 2);
-    for (let r = 0; r < q.length; r += stepQ) {
-      context.fillText(labels.left.cut(context, r, room).text, left - 4, top + ((r + 0.5) * dh) / q.length);
-    }
-    const stepK = labelStep(dw / k.length, font + 2);
-    context.textAlign = "left";
-    for (let c = 0; c < k.length; c += stepK) {
-      context.save();
-      context.translate(left + ((c + 0.5) * dw) / k.length, top - 4);
-      context.rotate(-Math.PI / 2);
-      context.fillText(labels.top.cut(context, c, room).text, 0, 0);
-      context.restore();
-    }
-    context.globalAlpha = 1;
-    this.placePreview(i);
-  }
-
-  /**
-   * Beside the mosaic if the window has room there, else beside the tile, else under or above it. In the browser's
-   * top layer, so that no column cuts it off.
-   * @param {number} i
-   */
-  placePreview(i) {
-    const panel = this.preview;
-    if (!this.popped) panel.showPopover?.();
-    this.popped = true;
-    panel.classList.add("av-on");
-    const { places, tw, th } = this.mosaic;
-    const by = magnification(panel);
-    const stage = this.scroll.getBoundingClientRect();
-    const inner = this.stage.getBoundingClientRect();
-    const [x, y] = [inner.left / by + places[i][0], inner.top / by + places[i][1]];
-    const { offsetWidth: w, offsetHeight: h } = panel;
-    const [innerWidth, innerHeight] = [globalThis.innerWidth / by, globalThis.innerHeight / by];
-    const edge = Math.min(stage.right, inner.right) / by + 12;
-    const right = edge + w < innerWidth - 8 ? edge : x + tw + 12;
-    const spots = [right, x - w - 12].filter((left) => left >= 8 && left + w <= innerWidth - 8);
-    const within = (/** @type {number} */ v, /** @type {number} */ most) => Math.max(8, Math.min(most - 8, v));
-    const under = y + th + 10 + h < innerHeight ? y + th + 10 : y - h - 10;
-    const left = spots.length ? spots[0] : within(x + tw / 2 - w / 2, innerWidth - w);
-    panel.style.left = `${left}px`;
-    panel.style.top = `${spots.length ? within(y + th / 2 - h / 2, innerHeight - h) : under}px`;
-  }
-
-  hidePreview() {
-    this.preview.classList.remove("av-on");
-    if (this.popped) this.preview.hidePopover?.();
-    this.popped = false;
   }
 
   /** @param {KeyboardEvent} event */

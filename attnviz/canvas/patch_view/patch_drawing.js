@@ -2,7 +2,7 @@
 // for files, is attnviz/pages/pictures/figures.py.
 
 import { bordersAt, patchAt } from "./patch_geometry.js";
-import { contextOf, outline, sized, strokeGrid, strokePath } from "../shared/surface.js";
+import { contextOf, drawWith, outline, sized, strokeGrid, strokePath } from "../shared/surface.js";
 
 /** @import { Size } from "./patch_geometry.js" */
 /** @import { PatchHeader, Theme } from "../shared/types.js" */
@@ -67,7 +67,7 @@ function cross(ink, patch, grid, size) {
   ink.fillStyle = "#8a8f98";
   ink.fillRect(x, y, w, h);
   if (w < 6) return;
-  Object.assign(ink, { strokeStyle: "#5d626b", lineWidth: 1 });
+  drawWith(ink, { strokeStyle: "#5d626b", lineWidth: 1 });
   strokePath(ink, [x, y + h], [x + w, y]);
 }
 
@@ -81,10 +81,8 @@ export function frame(ink, patch, { grid }, size, colour, name, theme) {
   const { x, y, w, h } = box;
   outline(ink, box, colour, 2, "#ffffff");
   if (!name || w < 14) return;
-  ink.font = `600 ${Math.min(13, h * 0.6)}px ${theme.font}`;
-  ink.textBaseline = "middle";
-  ink.textAlign = "center";
-  Object.assign(ink, { strokeStyle: "#ffffff", lineWidth: 3 });
+  drawWith(ink, { font: `600 ${Math.min(13, h * 0.6)}px ${theme.font}`, textBaseline: "middle", textAlign: "center" });
+  drawWith(ink, { strokeStyle: "#ffffff", lineWidth: 3 });
   ink.strokeText(name, x + w / 2, y + h / 2);
   ink.fillStyle = colour;
   ink.fillText(name, x + w / 2, y + h / 2);
@@ -101,7 +99,7 @@ export function windowBorders(ink, window, grid, { width, height }) {
   const [side, shift] = window;
   const rows = bordersAt(side, shift, grid.rows).map((row) => Math.round((row * height) / grid.rows));
   const columns = bordersAt(side, shift, grid.columns).map((at) => Math.round((at * width) / grid.columns));
-  Object.assign(ink, { strokeStyle: "rgba(255, 255, 255, 0.75)", lineWidth: 1.5 });
+  drawWith(ink, { strokeStyle: "rgba(255, 255, 255, 0.75)", lineWidth: 1.5 });
   strokeGrid(ink, { x: 0, y: 0, w: width, h: height }, rows, columns);
 }
 

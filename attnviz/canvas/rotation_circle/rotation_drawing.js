@@ -1,7 +1,7 @@
 // The two pictures of a rotated pair: arrows on circles, and what the pair adds to q.k over the distance.
 
 import { unitPixels } from "./rotation_geometry.js";
-import { sized, strokeGrid, strokePath } from "../shared/surface.js";
+import { drawWith, sized, strokeGrid, strokePath } from "../shared/surface.js";
 
 /** @import { Theme } from "../shared/types.js" */
 /** @typedef {[number, number]} Pair */
@@ -15,9 +15,7 @@ export function drawCircle(canvas, size, arrows, theme) {
   const ink = sized(canvas, size, size);
   const middle = size / 2;
   const unit = unitPixels(arrows[0].start, arrows[1].start, size);
-  ink.strokeStyle = theme.text;
-  ink.globalAlpha = 0.25;
-  ink.lineWidth = 1;
+  drawWith(ink, { strokeStyle: theme.text, globalAlpha: 0.25, lineWidth: 1 });
   strokeGrid(ink, { x: 8, y: 8, w: size - 16, h: size - 16 }, [middle], [middle]);
   for (const { start, now, colour, angle, name } of arrows) {
     const radius = Math.hypot(...start) * unit;
@@ -83,9 +81,7 @@ export function drawCurve(canvas, width, height, curve, reach, at, colour, theme
   ink.globalAlpha = 0.25;
   ink.fillRect(left, Math.round(y(0)), width - left - right, 1);
   ink.fillRect(Math.round(x(0)), top, 1, height - top - foot);
-  ink.globalAlpha = 0.75;
-  ink.font = `11px ${theme.font}`;
-  ink.textBaseline = "bottom";
+  drawWith(ink, { globalAlpha: 0.75, font: `11px ${theme.font}`, textBaseline: "bottom" });
   for (const [distance, align] of /** @type {[number, CanvasTextAlign][]} */ ([
     [-reach, "left"],
     [0, "center"],
@@ -94,9 +90,7 @@ export function drawCurve(canvas, width, height, curve, reach, at, colour, theme
     ink.textAlign = align;
     ink.fillText(String(distance).replace("-", "−"), x(distance), height);
   }
-  ink.globalAlpha = 1;
-  ink.strokeStyle = colour;
-  ink.lineWidth = 2;
+  drawWith(ink, { globalAlpha: 1, strokeStyle: colour, lineWidth: 2 });
   ink.beginPath();
   values.forEach((value, i) => ink.lineTo(left + (i / steps) * (width - left - right), y(value)));
   ink.stroke();

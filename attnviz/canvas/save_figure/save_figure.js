@@ -1,7 +1,7 @@
 // Saves one figure as SVG or PNG. Python wrote the SVG; a chart in it is drawn here by plotly.js, from this server.
 
 import { keptByRoot, rootOf } from "../shared/component.js";
-import { el } from "../shared/dom.js";
+import { button, el } from "../shared/dom.js";
 import { contextOf } from "../shared/surface.js";
 
 /** @import { Component, SaveFigure } from "../shared/types.js" */
@@ -78,20 +78,20 @@ export default function saveFigure(component) {
   const said = lines.of(root);
   const kinds = /** @type {(keyof typeof KINDS)[]} */ (Object.keys(KINDS));
   const buttons = kinds.map((kind) => {
-    const button = el("button", "", data.labels[kind], { type: "button", "data-kind": kind });
-    button.addEventListener("click", async () => {
+    const act = async () => {
       said.textContent = data.labels.working;
-      button.disabled = true;
+      node.disabled = true;
       try {
         await save(data, kind);
         said.textContent = data.labels.done;
       } catch (problem) {
         said.textContent = `${data.labels.failed} ${problem instanceof Error ? problem.message : problem}`;
       } finally {
-        button.disabled = false;
+        node.disabled = false;
       }
-    });
-    return button;
+    };
+    const node = button("", data.labels[kind], act, { "data-kind": kind });
+    return node;
   });
   root.replaceChildren(...buttons, said);
 }

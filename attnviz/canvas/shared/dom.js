@@ -50,12 +50,12 @@ export function property(node, name, value) {
 
 /**
  * A button with these looks.
- * @param {string} className @param {string | null} text @param {() => void} act
+ * @param {string} className @param {string | null} text @param {(() => void) | null} act
  * @param {Record<string, string>} [attributes]
  */
 export function button(className, text, act, attributes = {}) {
   const node = el("button", className, text, { type: "button", ...attributes });
-  node.addEventListener("click", act);
+  if (act) node.addEventListener("click", act);
   return node;
 }
 

@@ -1,10 +1,10 @@
 // Heads before their softmax, as raw_scores.py packs them. No page: used by views, by a file that left the app, by tests.
 
+import { floats, unpackBits } from "./packing.js";
+
 /** @import { RawHead, RawHeader } from "./types.js" */
 
-/**
- * Reads the sections of a payload one after the other.
- */
+/** Reads the sections of a payload one after the other. */
 class Sections {
   /** @param {Uint8Array} bytes */
   constructor(bytes) {
@@ -22,8 +22,7 @@ class Sections {
 
   /** @param {number} count */
   floats(count) {
-    const { buffer } = this.take(4 * count).slice();
-    return new Float32Array(buffer);
+    return floats(this.take(4 * count));
   }
 
   /** Numbers of which only the first half of a float32 was sent. @param {number} count */
@@ -34,8 +33,7 @@ class Sections {
 
   /** @param {number} count */
   bits(count) {
-    const packed = this.take((count + 7) >> 3);
-    return Uint8Array.from({ length: count }, (_, i) => (packed[i >> 3] >> (7 - (i & 7))) & 1);
+    return unpackBits(this.take((count + 7) >> 3), count);
   }
 }
 

@@ -21,6 +21,11 @@ export function stageOf(className, testid, describedby) {
   return el("div", className, null, attributes);
 }
 
+/** Says how a context draws from now on. @param {CanvasRenderingContext2D} context @param {Partial<CanvasRenderingContext2D>} how */
+export function drawWith(context, how) {
+  Object.assign(context, how);
+}
+
 /** @type {WeakSet<HTMLCanvasElement>} canvases on which nothing is drawn */
 const blank = new WeakSet();
 
@@ -78,9 +83,9 @@ export function strokePath(context, ...corners) {
  * @param {string} ground the colour beside it
  */
 export function outline(context, { x, y, w, h }, colour, width, ground) {
-  Object.assign(context, { strokeStyle: ground, lineWidth: width + 2 });
+  drawWith(context, { strokeStyle: ground, lineWidth: width + 2 });
   context.strokeRect(x, y, w, h);
-  Object.assign(context, { strokeStyle: colour, lineWidth: width });
+  drawWith(context, { strokeStyle: colour, lineWidth: width });
   context.strokeRect(x, y, w, h);
 }
 
@@ -123,9 +128,7 @@ export function hatch(context, theme, colour) {
   ink.fillStyle = colour;
   ink.globalAlpha = theme.dark ? 0.22 : 0.26;
   ink.fillRect(0, 0, side, side);
-  ink.globalAlpha = theme.dark ? 0.55 : 0.7;
-  ink.strokeStyle = colour;
-  ink.lineWidth = ratio;
+  drawWith(ink, { globalAlpha: theme.dark ? 0.55 : 0.7, strokeStyle: colour, lineWidth: ratio });
   for (const d of [-side, 0, side]) strokePath(ink, [d, side], [d + side, 0]);
   const pattern = context.createPattern(tile, "repeat");
   if (!pattern) return colour;

@@ -1,6 +1,7 @@
 // Token labels along an axis: measured, shortened, thinned, and lit ones always drawn.
 
 import { visibleToken } from "./dom.js";
+import { drawWith } from "./surface.js";
 
 /** @import { Theme } from "./types.js" */
 /** @typedef {{ text: string, width: number }} Cut a label as it is written, and how wide that is */
@@ -96,6 +97,42 @@ export function labelStep(cell, need) {
 }
 
 /**
+ * Calls `write` for every so many tokens along an axis of a plot, with the middle of each, as far as labels have room.
+ * @param {object} axis
+ * @param {number} axis.n tokens in all
+ * @param {number} axis.first on show
+ * @param {number} axis.span how many are on show
+ * @param {number} axis.cell pixels of each
+ * @param {number} axis.from where the plot begins
+ * @param {number} need pixels that a label takes
+ * @param {(i: number, at: number) => void} write
+ */
+export function alongAxis({ n, first, span, cell, from }, need, write) {
+  const step = labelStep(cell, need);
+  for (let i = Math.ceil(first / step) * step; i < Math.min(n, first + span); i += step) {
+    const at = from + (i + 0.5 - first) * cell;
+    if (at >= from - 1 && at <= from + span * cell) write(i, at);
+  }
+}
+
+/**
+ * A column's label above a plot, leaning where labels do not fit side by side; `lit` says how it is drawn as a pill.
+ * @param {CanvasRenderingContext2D} context @param {Cut} label @param {number} x @param {number} top of the plot
+ * @param {boolean} flat
+ * @param {{ colour: string, theme: Theme, size: number } | null} lit
+ */
+export function drawColumnLabel(context, label, x, top, flat, lit = null) {
+  const align = flat ? "center" : "left";
+  context.save();
+  context.translate(x, top - (flat ? 10 : 6));
+  if (!flat) context.rotate(-SLANT);
+  context.textAlign = align;
+  if (lit) drawPill(context, label, 0, 0, align, lit.colour, lit.theme, lit.size);
+  else context.fillText(label.text, 0, 0);
+  context.restore();
+}
+
+/**
  * A label in white on its colour.
  * @param {CanvasRenderingContext2D} context @param {{ text: string, width: number }} label @param {number} x
  * @param {number} y @param {"left" | "center" | "right"} align @param {string} colour @param {Theme} theme
@@ -110,9 +147,7 @@ export function drawPill(context, { text, width }, x, y, align, colour, theme, s
   context.fillStyle = colour;
   roundedRect(context, left, y - h / 2, w, h, 4);
   context.fill();
-  context.fillStyle = "#ffffff";
-  context.textAlign = align;
-  context.textBaseline = "middle";
+  drawWith(context, { fillStyle: "#ffffff", textAlign: align, textBaseline: "middle" });
   context.fillText(text, x, y + 0.5);
 }
 

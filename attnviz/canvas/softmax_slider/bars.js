@@ -1,6 +1,6 @@
 // A row of weights as bars: from 0 to 1, with a dashed line where even weights would end.
 
-import { sized, strokePath } from "../shared/surface.js";
+import { drawWith, sized, strokePath } from "../shared/surface.js";
 
 const LEFT = 30;
 const TOP = 8;
@@ -45,9 +45,7 @@ export function drawBars(canvas, weights, colour, pointed) {
   const inner = width - LEFT - 2;
   const tall = height - FOOT - TOP;
   const y = (/** @type {number} */ weight) => TOP + tall * (1 - weight);
-  context.font = `11px ${style.fontFamily}`;
-  context.textAlign = "right";
-  context.textBaseline = "middle";
+  drawWith(context, { font: `11px ${style.fontFamily}`, textAlign: "right", textBaseline: "middle" });
   for (const level of [0, 0.5, 1]) {
     context.globalAlpha = 0.7;
     context.fillStyle = style.color;

@@ -3,10 +3,11 @@
 
 import { lastingComponent, View } from "../shared/component.js";
 import { addButton, button, el, fill, joined, say, visibleToken } from "../shared/dom.js";
-import { binary, clamp, duration, flop, percent } from "../shared/numbers.js";
+import { clamp, percent } from "../shared/numbers.js";
 import { floats } from "../shared/packing.js";
 import { drawScene } from "./step_player_drawing.js";
-import { newRows, rowAt, sceneOf, soFar, stepOfRow } from "./step_player_geometry.js";
+import { newRows, rowAt, sceneOf, stepOfRow } from "./step_player_geometry.js";
+import { choices, memory, work } from "./step_player_side.js";
 import { onceAFrame, watchSize } from "../shared/surface.js";
 
 /** @import { Component, Film, PlayerHeader } from "../shared/types.js" */
@@ -195,7 +196,7 @@ class StepPlayer extends View {
     drawScene(this.canvas, this.root, this.header, this.film, this.at, this.pointed, this.width());
     this.canvas.setAttribute("aria-label", joined(words.join_heard, [words.scene, said, ...this.largest(end)]));
     this.read(end);
-    this.side.replaceChildren(this.choices(), this.work(), this.memory());
+    this.side.replaceChildren(...[choices, work, memory].map((box) => box(this.header, this.at)));
     this.root.dataset.step = String(this.at);
   }
 
@@ -250,66 +251,6 @@ class StepPlayer extends View {
     else if (row >= end) say(this.readout, fill(words.after, { other: visibleToken(labels[row]) }));
     else say(this.readout, this.rowSaid(end, row));
   }
-
-  choices() {
-    const { words, steps } = this.header;
-    const box = el("div", "sp-box");
-    box.append(el("div", "sp-head", words.choices));
-    const { alternatives } = steps[this.at];
-    for (const [label, probability, chosen] of alternatives) {
-      const line = el("div", chosen ? "sp-choice sp-picked" : "sp-choice");
-      const track = el("span", "sp-track");
-      const bar = el("span", "sp-share");
-      bar.style.width = `${100 * probability}%`;
-      track.append(bar);
-      line.append(el("span", "sp-label", visibleToken(label)), track, el("span", "sp-number", percent(probability)));
-      if (chosen) line.append(el("span", "av-sr", words.chosen));
-      box.append(line);
-    }
-    if (!alternatives.some(([, , chosen]) => chosen)) box.append(el("div", "sp-note", words.nothing));
-    return box;
-  }
-
-  work() {
-    const { words, steps } = this.header;
-    const { flops, seconds, difference } = soFar(steps, this.at);
-    const { tokens, difference: now } = steps[this.at];
-    const box = el("div", "sp-box");
-    const table = el("table", "sp-work");
-    const row = (/** @type {string[]} */ cells, /** @type {"th" | "td"} */ kind) => {
-      const line = el("tr");
-      line.append(...cells.map((cell, i) => el(i ? kind : "th", i ? "sp-number" : "", cell)));
-      table.append(line);
-    };
-    row([words.work, words.cache, words.anew], "th");
-    row([words.tokens, ...tokens.map(String)], "td");
-    row([words.flops, ...flops.map(flop)], "td");
-    row([words.time, ...seconds.map(duration)], "td");
-    box.append(table, el("div", "sp-note", fill(words.same, { now: tiny(now), all: tiny(difference) })));
-    return box;
-  }
-
-  memory() {
-    const { words, steps } = this.header;
-    const held = steps[this.at].layer_bytes;
-    const total = held.reduce((sum, each) => sum + each, 0);
-    const most = Math.max(1, ...steps[steps.length - 1].layer_bytes);
-    const box = el("div", "sp-box");
-    box.append(el("div", "sp-head", fill(words.bytes, { bytes: binary(total), layers: held.length })));
-    const bars = el("div", "sp-layers");
-    held.forEach((each, layer) => {
-      const bar = el("span", "sp-layer", null, { title: fill(words.layer, { layer, bytes: binary(each) }) });
-      bar.style.height = `${(100 * each) / most}%`;
-      bars.append(bar);
-    });
-    box.append(bars);
-    return box;
-  }
-}
-
-/** @param {number} value */
-function tiny(value) {
-  return value === 0 ? "0" : value.toExponential(1);
 }
 
 /** @param {PlayerHeader} header @param {Float32Array} numbers @returns {Film} */

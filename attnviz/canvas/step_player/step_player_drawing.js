@@ -4,7 +4,7 @@ import { colourAt, mixed, rgb, themeOf } from "../shared/colour.js";
 import { visibleToken } from "../shared/dom.js";
 import { percent } from "../shared/numbers.js";
 import { newRows, sceneOf } from "./step_player_geometry.js";
-import { sized } from "../shared/surface.js";
+import { drawWith, sized } from "../shared/surface.js";
 
 /** @import { Film, PlayerHeader, Rgb, Theme } from "../shared/types.js" */
 /** @typedef {ReturnType<typeof sceneOf>} Scene */
@@ -41,9 +41,7 @@ export function drawScene(canvas, root, header, film, at, pointed, width) {
 function titles({ context, scene, theme, header, end }) {
   const { words, labels } = header;
   const token = visibleToken(labels[end - 1]);
-  context.font = `600 12px ${theme.font}`;
-  context.textBaseline = "middle";
-  context.textAlign = "left";
+  drawWith(context, { font: `600 12px ${theme.font}`, textBaseline: "middle", textAlign: "left" });
   const write = (
     /** @type {string} */ text,
     /** @type {number} */ x,
@@ -57,9 +55,7 @@ function titles({ context, scene, theme, header, end }) {
   write(words.k, k.x, k.w, theme.k);
   write(words.weights, weights.x, weights.w);
   write(words.v, v.x, v.w, readable(header.colours.v, theme));
-  context.font = `11px ${theme.font}`;
-  context.textAlign = "right";
-  context.fillStyle = theme.q;
+  drawWith(context, { font: `11px ${theme.font}`, textAlign: "right", fillStyle: theme.q });
   const said = words.q.replace("{token}", token);
   context.fillText(shortened(context, said, scene.label), scene.label, 27);
   context.fillStyle = readable(header.colours.v, theme);
@@ -118,10 +114,7 @@ function bar({ context, scene, theme, header }, weight, y, tall) {
   context.fillStyle = css(colourAt(header.colours.weights, weight));
   context.fillRect(x, y, Math.max(0.5, room * weight), tall);
   if (scene.row < 11) return;
-  context.fillStyle = theme.text;
-  context.font = `10px ${theme.font}`;
-  context.textAlign = "left";
-  context.textBaseline = "middle";
+  drawWith(context, { fillStyle: theme.text, font: `10px ${theme.font}`, textAlign: "left", textBaseline: "middle" });
   context.fillText(percent(weight), x + room + 4, y + scene.row / 2);
 }
 
@@ -162,11 +155,8 @@ function frames({ context, scene, theme, header, first, end }) {
     context.lineWidth = 1;
   }
   context.save();
-  context.fillStyle = theme.text;
-  context.globalAlpha = 0.8;
-  context.font = `10px ${theme.font}`;
-  context.textAlign = "left";
-  context.textBaseline = "middle";
+  drawWith(context, { fillStyle: theme.text, globalAlpha: 0.8, font: `10px ${theme.font}` });
+  drawWith(context, { textAlign: "left", textBaseline: "middle" });
   [header.words.with, header.words.without].forEach((word, way) => {
     context.save();
     context.translate(scene.marks[way] + scene.mark / 2, scene.top - 3);
