@@ -2,7 +2,7 @@
 // Every number is Python's; the browser only chooses the place and draws it.
 
 import { lastingComponent, View } from "../shared/component.js";
-import { addButton, el, fill, joined, named } from "../shared/dom.js";
+import { addButton, around, el, fill, joined, named } from "../shared/dom.js";
 import { film } from "../shared/motion.js";
 import { binary, clamp } from "../shared/numbers.js";
 
@@ -60,8 +60,7 @@ class CacheGrowth extends View {
 
   /** @param {GrowthHeader["groups"][number]} group */
   group({ name, bars }) {
-    const box = el("div", "cg-group");
-    box.append(el("div", "cg-model", name));
+    const box = around("cg-group", el("div", "cg-model", name));
     const most = Math.max(1, ...bars.map(({ bytes }) => bytes[bytes.length - 1]));
     for (const { name: scheme, about, colour, bytes } of bars) {
       const line = el("div", "cg-line");

@@ -2,7 +2,7 @@
 
 import { lastingComponent, View } from "../shared/component.js";
 import { ARROWS, isPress } from "../shared/controls.js";
-import { addButton, el, fill, liveRegion } from "../shared/dom.js";
+import { addButton, around, el, fill, liveRegion } from "../shared/dom.js";
 import { clamp } from "../shared/numbers.js";
 import { packBits, unpackBits } from "../shared/packing.js";
 import { contextOf } from "../shared/surface.js";
@@ -32,8 +32,7 @@ class Pad {
     /** @type {[number, number] | null} */
     this.last = null;
     this.ended = ended;
-    const box = el("div", "dp-pad");
-    box.append(this.canvas, this.live);
+    const box = around("dp-pad", this.canvas, this.live);
     addButton(box, labels.clear, labels.clear, () => {
       this.cells.fill(0);
       this.draw();

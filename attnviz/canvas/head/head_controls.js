@@ -4,6 +4,7 @@ import { holdable, labelled } from "../shared/controls.js";
 import { addButton, attribute, button, el, fill, named, property, say, visibleToken } from "../shared/dom.js";
 import { changes, maskOf, MASKS, NO_EDIT, SCOPES, VIEWS } from "../shared/edit.js";
 import { editTo, tell } from "../shared/group.js";
+import { emitEdit } from "./head_gestures.js";
 import { ScaleControl } from "./scale_control.js";
 
 /** @import { HeadView } from "./head.js" */
@@ -247,7 +248,7 @@ export class HeadControls {
 
   emit() {
     clearTimeout(this.resting);
-    this.view.emitEdit();
+    emitEdit(this.view);
   }
 
   /** Sets every control to the edit. */

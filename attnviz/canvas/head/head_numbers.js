@@ -3,14 +3,16 @@
 
 import { arrange } from "./arrange.js";
 import { attend } from "../shared/attend.js";
+import { pixelTable } from "../shared/colour.js";
 import { fill } from "../shared/dom.js";
 import { factorOf, maskOf, NO_EDIT } from "../shared/edit.js";
 import { sameHead } from "../shared/group.js";
 import { encode16, floats, inflate, joinPlanes, MASKED_16, valueOf } from "../shared/packing.js";
 import { readRawScores } from "../shared/raw_scores.js";
+import { labelsOf } from "../shared/token_labels.js";
 
 /** @import { Group } from "../shared/group.js" */
-/** @import { Arrangement, Drawn, Edit, HeadHeader, RawHead, Shape } from "../shared/types.js" */
+/** @import { Arrangement, Drawn, Edit, HeadHeader, RawHead, Shape, Theme } from "../shared/types.js" */
 /** @typedef {import("./arrange.js").Arranged} Arranged */
 /** @typedef {{ codes: Uint16Array } | { raw: RawHead, how: Arrangement }} Source what a head's numbers come from */
 
@@ -171,7 +173,7 @@ export function codedNumbers({ signed, top, scale }, codes) {
  * @param {Numbers} numbers @param {Shape} shape
  * @returns {{ rows: Float32Array, cols: Float32Array } | null} what each row gives and each column gets in all
  */
-export function sumsOf({ values, codes, signed }, [nq, nk]) {
+function sumsOf({ values, codes, signed }, [nq, nk]) {
   if (values === null || signed) return null;
   const [rows, cols] = [new Float32Array(nq), new Float32Array(nk)];
   for (let q = 0, i = 0; q < nq; q++) {
@@ -182,4 +184,62 @@ export function sumsOf({ values, codes, signed }, [nq, nk]) {
     }
   }
   return { rows, cols };
+}
+
+const NOTHING = new Uint16Array(0);
+
+/**
+ * The one that computes a raw head's numbers, which is kept as long as the head is.
+ * @param {HeadHeader} header @param {Source} source @param {Drawn | null} before
+ */
+function makerOf(header, source, before) {
+  if (!("raw" in source)) return null;
+  const kept = before?.maker;
+  const same = kept?.raw === source.raw && kept.how === source.how && before?.header.look === header.look;
+  return same ? kept : new RawNumbers(source.raw, source.how, header);
+}
+
+/**
+ * All that a drawing of a head needs, its numbers not yet computed.
+ * @param {HeadHeader} header @param {Source} source @param {Group} group @param {Theme} theme @param {Drawn | null} before
+ * @returns {Drawn}
+ */
+export function drawnOf(header, source, group, theme, before) {
+  const sameTokens = before?.header.doc === header.doc;
+  const [labelsQ, labelsK] = before && sameTokens ? [before.labelsQ, before.labelsK] : labelsOf(header);
+  return {
+    header,
+    source,
+    maker: makerOf(header, source, before),
+    codes: NOTHING,
+    values: null,
+    sums: null,
+    picture: "",
+    words: header.words,
+    group,
+    theme,
+    table: before?.table ?? new Uint32Array(0),
+    tableKey: before?.tableKey ?? "",
+    hasMasked: false,
+    labelsQ,
+    labelsK,
+  };
+}
+
+/**
+ * Computes the numbers on show.
+ * @param {Drawn} drawn @param {Edit["seen"]} seen
+ * @param {number} count how often that was done: other numbers are another picture
+ */
+export function compute(drawn, seen, count) {
+  const { header, source, maker, group, theme } = drawn;
+  const own = "codes" in source ? source.codes : NOTHING;
+  const numbers = maker ? maker.under(group.edit, seen) : codedNumbers(header, own);
+  const { codes, values, signed, top, hasMasked } = numbers;
+  const shown = { ...header, signed, top, scale: { ...header.scale, top: numbers.shownTop } };
+  const sums = header.edit === null || header.compact ? null : sumsOf(numbers, header.shape);
+  const picture = maker ? `${header.data}|${count}` : header.data;
+  const tableKey = JSON.stringify([signed, top, shown.scale, theme.dark]);
+  if (drawn.tableKey !== tableKey) Object.assign(drawn, { table: pixelTable(shown, theme.dark), tableKey });
+  Object.assign(drawn, { header: shown, codes, values, hasMasked, sums, picture });
 }

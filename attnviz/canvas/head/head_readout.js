@@ -6,7 +6,7 @@ import { fourDigits } from "../shared/numbers.js";
 import { MASKED_16, strongestCells, valueOf } from "../shared/packing.js";
 
 /** @import { HeadView } from "./head.js" */
-/** @import { Axis, Drawn, HeadHeader } from "../shared/types.js" */
+/** @import { Axis, Drawn, HeadHeader, Pin } from "../shared/types.js" */
 
 /**
  * `values` are exact where they are known.
@@ -68,6 +68,22 @@ export function strongestText(numbers, axis, i) {
   const list = joined(words.join_things, largest);
   const token = `${tokenText(numbers, axis, i)} (${i})`;
   return axis === "q" ? fill(words.most, { token, keys: list }) : fill(words.mostby, { token, queries: list });
+}
+
+/**
+ * What is pointed at, or pinned last.
+ * @param {Drawn} drawn @param {Pin | null} lead the token that leads
+ */
+export function readoutText(drawn, lead) {
+  const { sums, words, group } = drawn;
+  const { hover, cell } = group;
+  if (hover?.axis === "cell") return cellText(drawn, hover.q, hover.k);
+  if (!hover && cell) return cellText(drawn, ...cell);
+  if (!lead) return "";
+  const text = strongestText(drawn, lead.axis, lead.i);
+  if (lead.axis === "q" || sums === null || lead.i >= sums.cols.length) return text;
+  const key = tokenText(drawn, "k", lead.i);
+  return joined(words.join_heard, [text, fill(words.column_sum, { key, value: sums.cols[lead.i].toFixed(2) })]);
 }
 
 /** The five strongest cells, for those who hear the picture. @param {Numbers} numbers */

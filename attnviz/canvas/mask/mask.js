@@ -15,16 +15,10 @@ import { cellsBetween } from "../shared/zoom.js";
 /** @import { Component, MaskHeader } from "../shared/types.js" */
 
 /**
- * A hand at work: on a label, or painting cells on or off.
+ * A hand at work: on a label, or painting cells, which become `on` and were `before`; `box`: those of a box.
  * @typedef {{ kind: "label", pointer: number, label: [number, number] }} LabelGesture
- * @typedef {object} PaintGesture
- * @property {"paint"} kind
- * @property {number} pointer
- * @property {number} on what the cells become
- * @property {[number, number]} from
- * @property {[number, number]} last
- * @property {Uint8Array} before
- * @property {boolean} box
+ * @typedef {{ kind: "paint", pointer: number, on: number, before: Uint8Array, box: boolean }
+ *   & Record<"from" | "last", [number, number]>} PaintGesture
  */
 
 const MOST_UNDO = 60;
@@ -112,8 +106,8 @@ class MaskEditor extends MaskDrawing {
     this.tools.replaceChildren();
     this.buttons = {
       language: words.undo,
-      undo: addButton(this.tools, "↶", words.undo, () => this.undo()),
-      redo: addButton(this.tools, "↷", words.redo, () => this.redo()),
+      undo: addButton(this.tools, "↶", words.undo, () => this.step("undo")),
+      redo: addButton(this.tools, "↷", words.redo, () => this.step("redo")),
     };
   }
 
@@ -233,22 +227,15 @@ class MaskEditor extends MaskDrawing {
     this.component?.setStateValue("paint", { seq: this.strokes.next(), bits: packBits(this.mask.cells) });
   }
 
-  undo() {
-    this.swap(this.past, this.future, this.mask.header.words.undo);
-  }
-
-  redo() {
-    this.swap(this.future, this.past, this.mask.header.words.redo);
-  }
-
-  /** @param {Uint8Array[]} from @param {Uint8Array[]} to @param {string} said */
-  swap(from, to, said) {
+  /** Undoes a gesture, or does it again. @param {"undo" | "redo"} way */
+  step(way) {
+    const [from, to] = way === "undo" ? [this.past, this.future] : [this.future, this.past];
     const cells = from.pop();
     if (!cells) return;
     to.push(this.mask.cells);
     this.mask.cells = cells;
     this.emit();
-    this.live.textContent = said;
+    this.live.textContent = this.mask.header.words[way];
   }
 
   /** @param {KeyboardEvent} event */
@@ -257,8 +244,8 @@ class MaskEditor extends MaskDrawing {
     const letter = event.key.toLowerCase();
     if (event.key in ARROWS && !command && !event.altKey) this.walk(ARROWS[event.key], event.shiftKey);
     else if (isPress(event) && this.cursor) this.paintAtCursor(this.cursor);
-    else if (command && (letter === "y" || (letter === "z" && event.shiftKey))) this.redo();
-    else if (command && letter === "z") this.undo();
+    else if (command && (letter === "y" || (letter === "z" && event.shiftKey))) this.step("redo");
+    else if (command && letter === "z") this.step("undo");
     else if (event.key === "Escape" && this.gesture) this.cancel();
     else if (event.key === "Escape" && this.cursor) this.leaveCells();
     else return;

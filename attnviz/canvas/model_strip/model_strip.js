@@ -3,10 +3,9 @@
 
 import { View, viewComponent } from "../shared/component.js";
 import { nextButton } from "../shared/controls.js";
-import { button, el, fill, liveRegion, named } from "../shared/dom.js";
-import { groupOf, sameHead, tell } from "../shared/group.js";
+import { around, button, el, fill, liveRegion, named } from "../shared/dom.js";
+import { groupOf, Member, sameHead, tell } from "../shared/group.js";
 
-/** @import { Change, Group } from "../shared/group.js" */
 /** @import { Component, ModelPart, ModelStripHeader } from "../shared/types.js" */
 
 /** @extends {View<ModelStripHeader>} */
@@ -19,36 +18,27 @@ class ModelStrip extends View {
     this.live = liveRegion();
     root.append(this.flow, this.inside, this.live);
     root.dataset.testid = "model-strip";
-    /** @type {Group | null} */
-    this.group = null;
     /** @type {HTMLButtonElement[]} */
     this.blocks = [];
     /** @type {[number, number]} layer and head that are lit */
     this.at = [0, 0];
-    this.listener = (/** @type {Change} */ what) => {
-      if (what === "selected" && this.group?.selected) this.light(this.group.selected);
-    };
+    this.member = new Member((what) => {
+      const chosen = this.member.group?.selected;
+      if (what === "selected" && chosen) this.light(chosen);
+    });
   }
 
   /** @param {Component} component */
   async show(component) {
     const { header, before } = this.receive(component);
-    this.join(groupOf(header.group));
+    const group = groupOf(header.group);
+    this.member.join(group);
     if (before?.name !== header.name) this.build();
-    this.light(this.group?.selected ?? header.at);
-  }
-
-  /** @param {Group} group */
-  join(group) {
-    if (this.group === group) return;
-    this.leave();
-    this.group = group;
-    group.listeners.add(this.listener);
+    this.light(group.selected ?? header.at);
   }
 
   leave() {
-    this.group?.listeners.delete(this.listener);
-    this.group = null;
+    this.member.leave();
   }
 
   resize() {}
@@ -85,8 +75,7 @@ class ModelStrip extends View {
     const middle = box(attention, "ms-attention");
     middle.insertBefore(this.heads(heads[layer], head), middle.children[1] ?? null);
     const title = el("div", "ms-title", fill(words.inside, { layer, head }));
-    const parts = el("div", "av-wrap ms-flow");
-    parts.append(middle, box(mlp), box(norms, "ms-aside"));
+    const parts = around("av-wrap ms-flow", middle, box(mlp), box(norms, "ms-aside"));
     this.inside.replaceChildren(title, parts);
   }
 
@@ -118,7 +107,7 @@ class ModelStrip extends View {
 
   /** Chooses a head as a press on its tile does. @param {[number, number]} at */
   pick([layer, wanted]) {
-    const { group } = this;
+    const { group } = this.member;
     if (!group) return;
     const head = Math.min(wanted, this.header.heads[layer] - 1);
     group.selected = [layer, head];

@@ -4,8 +4,8 @@ import { themeOf } from "../shared/colour.js";
 import { drawColourBar } from "../shared/colour_bar.js";
 import { viewComponent } from "../shared/component.js";
 import { ARROWS, isPress } from "../shared/controls.js";
-import { el, fill, joined, liveRegion } from "../shared/dom.js";
-import { groupOf, tell } from "../shared/group.js";
+import { around, el, fill, joined, liveRegion } from "../shared/dom.js";
+import { groupOf, Member, tell } from "../shared/group.js";
 import { knownIn, onHandedOver, unpackedTiles } from "./known_sentences.js";
 import { MosaicDrawing } from "./mosaic_drawing.js";
 import { neighbour, relativeMeasure, tileAt, tileOrder, tilesOf } from "./mosaic_geometry.js";
@@ -15,7 +15,6 @@ import { afterDrawing, afterPainting, painted } from "../shared/surface.js";
 import { atItsPace, editedTiles } from "./tiles.js";
 import { placeOn } from "../shared/window.js";
 
-/** @import { Change, Group } from "../shared/group.js" */
 /** @import { Component, OverviewHeader } from "../shared/types.js" */
 
 /** A head is fetched ahead when the pointer has rested on its tile for so many milliseconds. */
@@ -27,22 +26,19 @@ export class Overview extends MosaicDrawing {
     super(root);
     this.label = el("div", "av-sr", null, { id: "summary" });
     this.live = liveRegion();
-    this.scroll = el("div", "av-scroll");
-    this.scroll.append(this.stage);
+    this.scroll = around("av-scroll", this.stage);
     this.preview = new Preview(this);
     this.bar = el("div", "av-bar-row");
     /** @type {Component | null} */
     this.component = null;
-    /** @type {Group | null} */
-    this.joined = null;
     this.turn = 0;
     this.resting = 0;
-    this.listener = (/** @type {Change} */ what) => {
+    this.member = new Member((what) => {
       if (what === "edit" || what === "all") this.follow(this.held?.header.q.length ?? 0);
       if (what !== "selected" || !this.laid) return;
       this.relight();
       afterPainting(() => this.held && this.bringIntoView(this.chosen()));
-    };
+    });
     /** @type {Uint8Array | null} the tiles as they came */
     this.own = null;
     this.follow = atItsPace(() => this.followEdit());
@@ -138,7 +134,7 @@ export class Overview extends MosaicDrawing {
     const theme = themeOf(this.root, header.colours);
     this.hold({ header, codes, group, tiles, sorted, measured, theme });
     if (this.at !== null && this.at >= tiles.length) this.standOn(null);
-    this.join(group);
+    this.member.join(group);
     if (!before) this.root.append(this.label, this.live, this.scroll, this.bar, this.preview.box);
     this.dress();
     this.draw();
@@ -161,20 +157,12 @@ export class Overview extends MosaicDrawing {
     drawColourBar(this.bar, { ...header, signed: false }, theme.dark, codes.includes(MASKED_8) ? words.hidden : null);
   }
 
-  /** @param {Group} group */
-  join(group) {
-    if (this.joined === group) return;
-    this.joined?.listeners.delete(this.listener);
-    this.joined = group;
-    group.listeners.add(this.listener);
-  }
-
   resize() {
     this.draw();
   }
 
   leave() {
-    this.joined?.listeners.delete(this.listener);
+    this.member.leave();
     this.gone.abort();
     clearTimeout(this.resting);
   }

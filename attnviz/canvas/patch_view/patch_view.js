@@ -2,7 +2,7 @@
 
 import { themeOf } from "../shared/colour.js";
 import { View, viewComponent } from "../shared/component.js";
-import { el, fill } from "../shared/dom.js";
+import { around, el, fill } from "../shared/dom.js";
 import { percent } from "../shared/numbers.js";
 import { inflate, readHeader } from "../shared/packing.js";
 import { PatchChips } from "./patch_chips.js";
@@ -73,10 +73,8 @@ export class PatchView extends View {
 
   build() {
     const main = el("div", "pv-main");
-    const head = el("div", "av-wrap pv-head");
-    head.append(this.title, this.chips.box);
-    const words = el("div", "pv-words");
-    words.append(this.bar, this.read, this.tools.box, this.pinned);
+    const head = around("av-wrap pv-head", this.title, this.chips.box);
+    const words = around("pv-words", this.bar, this.read, this.tools.box, this.pinned);
     main.append(head, this.large, words);
     this.root.replaceChildren(this.tiles.box, main);
     this.root.classList.add("pv-root");

@@ -3,7 +3,7 @@
 import { themeOf } from "../shared/colour.js";
 import { lastingComponent, View } from "../shared/component.js";
 import { labelledSlider } from "../shared/controls.js";
-import { button, el, fill, joined, named } from "../shared/dom.js";
+import { around, button, el, fill, joined, named } from "../shared/dom.js";
 import { film } from "../shared/motion.js";
 import { fourDigits, significant } from "../shared/numbers.js";
 import { drawCircle, drawCurve } from "./rotation_drawing.js";
@@ -69,10 +69,8 @@ class RotationCircle extends View {
     row.append(this.button, box, el("label", "", words.together, { for: box.id }));
     named(this.button, words.walk);
     sliders.append(row);
-    const side = el("div", "rc-side");
-    side.append(sliders, this.facts, el("div", "rc-caption", words.curve), this.curve);
-    const both = el("div", "av-wrap rc-both");
-    both.append(this.circle, side);
+    const side = around("rc-side", sliders, this.facts, el("div", "rc-caption", words.curve), this.curve);
+    const both = around("av-wrap rc-both", this.circle, side);
     this.root.replaceChildren(both, this.said);
   }
 

@@ -17,6 +17,13 @@ export function el(tag, className = "", text = null, attributes = {}) {
   return node;
 }
 
+/** A new box around these. @param {string} className @param {...(Node | string)} parts */
+export function around(className, ...parts) {
+  const node = el("div", className);
+  node.append(...parts);
+  return node;
+}
+
 /**
  * Says a text where another stands: the same words are left alone, because new ones cost the page a layout.
  * @param {Element} node @param {string} text

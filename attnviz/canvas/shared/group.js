@@ -73,6 +73,29 @@ export function groupOf(name) {
   return group;
 }
 
+/** A view in the group that it listens to. */
+export class Member {
+  /** @param {(what: Change) => void} hear */
+  constructor(hear) {
+    this.hear = hear;
+    /** @type {Group | null} */
+    this.group = null;
+  }
+
+  /** @param {Group} group */
+  join(group) {
+    if (this.group === group) return;
+    this.leave();
+    this.group = group;
+    group.listeners.add(this.hear);
+  }
+
+  leave() {
+    this.group?.listeners.delete(this.hear);
+    this.group = null;
+  }
+}
+
 /** @param {Group} group @param {Change} what */
 export function tell(group, what) {
   for (const listener of [...group.listeners]) listener(what);

@@ -2,7 +2,7 @@
 // The blob's payload is float32: q (T, D), k (T, D), v (T, Dv), output (T, Dv), weights (T, T).
 
 import { lastingComponent, View } from "../shared/component.js";
-import { addButton, button, el, fill, joined, say, visibleToken } from "../shared/dom.js";
+import { addButton, around, button, el, fill, joined, say, visibleToken } from "../shared/dom.js";
 import { clamp, percent } from "../shared/numbers.js";
 import { floats } from "../shared/packing.js";
 import { drawScene } from "./step_player_drawing.js";
@@ -42,8 +42,7 @@ class StepPlayer extends View {
 
   build() {
     const stage = el("div", "av-wrap sp-stage");
-    const left = el("div", "sp-left");
-    left.append(this.canvas, this.readout);
+    const left = around("sp-left", this.canvas, this.readout);
     stage.append(left, this.side);
     this.root.replaceChildren(this.bar, this.said, this.tape, stage);
     this.range.addEventListener("input", () => this.stand(Number(this.range.value)));

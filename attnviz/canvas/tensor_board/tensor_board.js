@@ -2,7 +2,7 @@
 
 import { lastingComponent, View } from "../shared/component.js";
 import { ARROWS, radioGroup } from "../shared/controls.js";
-import { button, el, focusedIn } from "../shared/dom.js";
+import { around, button, el, focusedIn } from "../shared/dom.js";
 import { clamp } from "../shared/numbers.js";
 import { sumElements, withSubscript } from "./sum_line.js";
 import { backgroundOf, tint } from "./tensor_tint.js";
@@ -62,8 +62,7 @@ function sheetFigure(sheet, index, isResult, look) {
   const box = el("figure", `tb-sheet tb-${sheet.role}${isResult ? " tb-result" : ""}`);
   const title = el("figcaption");
   title.append(withSubscript(el("b"), sheet.name), el("span", "", sheet.shape));
-  const scroll = el("div", "tb-scroll");
-  scroll.append(sheetTable(sheet, index, isResult, look));
+  const scroll = around("tb-scroll", sheetTable(sheet, index, isResult, look));
   box.append(title, scroll);
   return box;
 }

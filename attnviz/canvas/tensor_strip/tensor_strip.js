@@ -1,7 +1,7 @@
 // The walk: one chip a step, with a picture of its tensor and its shape.
 
 import { lastingComponent, View } from "../shared/component.js";
-import { button, el, focusedIn, named } from "../shared/dom.js";
+import { around, button, el, focusedIn, named } from "../shared/dom.js";
 import { scrolling } from "../shared/motion.js";
 import { clamp } from "../shared/numbers.js";
 import { sized } from "../shared/surface.js";
@@ -48,8 +48,7 @@ class Strip extends View {
     /** @type {HTMLButtonElement[]} */
     this.chips = [];
     this.row.addEventListener("keydown", (e) => this.key(e));
-    const bar = el("div", "ts-bar");
-    bar.append(this.back, this.row, this.next);
+    const bar = around("ts-bar", this.back, this.row, this.next);
     root.append(bar);
   }
 
