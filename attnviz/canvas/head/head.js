@@ -270,10 +270,8 @@ export class HeadView {
     tell(group, "zoom");
   }
 
-  /**
-   * Zooms about a point, in cells; without one, about what is pointed at, the chosen cell or the middle.
-   * @param {number} factor @param {number} [q] @param {number} [k]
-   */
+  /** Zooms about a point, in cells; without one, about what is pointed at, the chosen cell or the middle. */
+  /** @param {number} factor @param {number} [q] @param {number} [k] */
   zoomBy(factor, q, k) {
     const { group, header } = this.drawn;
     const { zoom, hover, cell } = group;

@@ -224,10 +224,8 @@ export class HeadControls {
     this.set({ hidden: [...keys].sort((a, b) => a - b) });
   }
 
-  /**
-   * Changes the edit while a hand moves. Whoever changes something while "before" is on show wants to see it.
-   * @param {Partial<Edit>} more
-   */
+  /** Changes the edit while a hand moves. Whoever changes something while "before" is on show wants to see it. */
+  /** @param {Partial<Edit>} more */
   move(more, shows = true) {
     const { edit } = this.group;
     const seen = shows && edit.seen === "before" ? "after" : edit.seen;

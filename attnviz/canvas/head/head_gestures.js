@@ -9,10 +9,8 @@ import { packBits } from "../shared/packing.js";
 /** @import { HeadView } from "./head.js" */
 /** @import { Hover, Pin, Shape } from "../shared/types.js" */
 
-/**
- * A press on a token pins it; on a cell, keeps the cell and pins its query.
- * @param {HeadView} view @param {Hover} hit
- */
+/** A press on a token pins it; on a cell, keeps the cell and pins its query. */
+/** @param {HeadView} view @param {Hover} hit */
 export function press(view, hit) {
   const { group, words } = view.drawn;
   if (hit.axis === "cell") {
@@ -71,10 +69,8 @@ export function emitEdit({ component, drawn: { group, header } }) {
   });
 }
 
-/**
- * Tokens to light: pins, then what is pointed at; a cell lights its query and its key.
- * @param {Group} group @param {Shape} shape
- */
+/** Tokens to light: pins, then what is pointed at; a cell lights its query and its key. */
+/** @param {Group} group @param {Shape} shape */
 export function litTokens(group, [nq, nk]) {
   const found = group.pins.map((pin) => ({ ...pin, pin: true }));
   for (const { axis, i } of tokensOf(group.hover)) {
@@ -83,19 +79,15 @@ export function litTokens(group, [nq, nk]) {
   return found.filter(({ axis, i }) => i < (axis === "q" ? nq : nk));
 }
 
-/**
- * The token whose weights tint the sentence: the one pointed at, else the last one pinned.
- * @param {Group} group @returns {Pin | null}
- */
+/** The token whose weights tint the sentence: the one pointed at, else the last one pinned. */
+/** @param {Group} group @returns {Pin | null} */
 export function leadToken({ hover, pins }) {
   if (hover) return hover.axis === "cell" ? { axis: "q", i: hover.q } : hover;
   return pins[pins.length - 1] ?? null;
 }
 
-/**
- * The query that the sentence below is about: of the cell, else the last one pinned, else `otherwise`.
- * @param {Group} group @param {Shape} shape @param {number} otherwise
- */
+/** The query that the sentence below is about: of the cell, else the last one pinned, else `otherwise`. */
+/** @param {Group} group @param {Shape} shape @param {number} otherwise */
 export function toldRow({ pins, cell }, [nq], otherwise) {
   const pinned = pins.filter(({ axis, i }) => axis === "q" && i < nq).map(({ i }) => i);
   return Math.min(cell ? cell[0] : (pinned[pinned.length - 1] ?? otherwise), nq - 1);

@@ -27,10 +27,8 @@ export class HeadMemory {
     this.sentences = new Latest(MOST_SENTENCES);
   }
 
-  /**
-   * Keeps a head. Other tokens, options or tiles (another model) make all that was kept void.
-   * @param {KnownHead} head @param {string | null} tiles
-   */
+  /** Keeps a head. Other tokens, options or tiles (another model) make all that was kept void. */
+  /** @param {KnownHead} head @param {string | null} tiles */
   keep({ header, source }, tiles) {
     if (!header.tile) return;
     const about = [header.doc, header.look, tiles].join();
@@ -43,10 +41,8 @@ export class HeadMemory {
     this.size += header.shape[0] * header.shape[1];
   }
 
-  /**
-   * Heads of other sentences outlive the view, which Streamlit may take down and build anew as a sentence comes.
-   * @param {Group} group
-   */
+  /** Heads of other sentences outlive the view, which Streamlit may take down and build anew as a sentence comes. */
+  /** @param {Group} group */
   join(group) {
     const known = ofGroups.get(group) ?? this.sentences;
     ofGroups.set(group, known);
@@ -79,10 +75,8 @@ export class HeadMemory {
     return this.heads.has(String(tile));
   }
 
-  /**
-   * The head `wanted` as it was kept, if what is on show now is another head of the same stack.
-   * @param {HeadHeader} current @param {[number, number] | null} wanted @param {string | null} tiles
-   */
+  /** The head `wanted` as it was kept, if what is on show now is another head of the same stack. */
+  /** @param {HeadHeader} current @param {[number, number] | null} wanted @param {string | null} tiles */
   recall(current, wanted, tiles) {
     if (!tiles || !wanted || !current.tile || sameHead(current.tile, wanted)) return null;
     if (this.about !== [current.doc, current.look, tiles].join()) return null;
@@ -90,10 +84,8 @@ export class HeadMemory {
   }
 }
 
-/**
- * Whether Python answers about a head that a newer click has left behind; it is not drawn.
- * @param {HeadHeader} header @param {Group} group @param {{ header: HeadHeader } | null} held
- */
+/** Whether Python answers about a head that a newer click has left behind; it is not drawn. */
+/** @param {HeadHeader} header @param {Group} group @param {{ header: HeadHeader } | null} held */
 export function isOvertaken(header, group, held) {
   return held?.header.doc === header.doc && header.tile !== null && !sameHead(header.tile, group.selected);
 }

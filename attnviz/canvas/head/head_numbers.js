@@ -16,10 +16,8 @@ import { labelsOf } from "../shared/token_labels.js";
 /** @typedef {import("./arrange.js").Arranged} Arranged */
 /** @typedef {{ codes: Uint16Array } | { raw: RawHead, how: Arrangement }} Source what a head's numbers come from */
 
-/**
- * What the payload of a head that is sent raw holds.
- * @param {HeadHeader} header @param {Uint8Array} payload @returns {Source}
- */
+/** What the payload of a head that is sent raw holds. */
+/** @param {HeadHeader} header @param {Uint8Array} payload @returns {Source} */
 function readRawHead(header, payload) {
   if (header.raw === null) throw new Error("this head was sent as codes");
   const { scores, arranged } = header.raw;
@@ -29,10 +27,8 @@ function readRawHead(header, payload) {
   return { raw, how: { shape: scores.shape, rows, cols, merged, renormalise, norms } };
 }
 
-/**
- * What a head that was sent is drawn from.
- * @param {HeadHeader} header @param {Uint8Array} payload @returns {Promise<Source>}
- */
+/** What a head that was sent is drawn from. */
+/** @param {HeadHeader} header @param {Uint8Array} payload @returns {Promise<Source>} */
 export async function sourceOf(header, payload) {
   return header.raw === null ? { codes: joinPlanes(await inflate(payload)) } : readRawHead(header, payload);
 }
@@ -135,10 +131,8 @@ export function matrixOf({ header: { shape, top, signed }, codes, values }) {
   );
 }
 
-/**
- * The difference of two matrices; hidden only where both are.
- * @param {Arranged} after @param {Arranged} before @returns {Arranged}
- */
+/** The difference of two matrices; hidden only where both are. */
+/** @param {Arranged} after @param {Arranged} before @returns {Arranged} */
 function minus(after, before) {
   const values = after.values.map((value, i) => seenAt(after, value, i) - seenAt(before, before.values[i], i));
   const both = after.hidden !== null && before.hidden !== null;
@@ -161,10 +155,8 @@ function largestOf({ values, hidden }) {
   return top;
 }
 
-/**
- * The numbers of a head that came as codes.
- * @param {HeadHeader} header @param {Uint16Array} codes @returns {Numbers}
- */
+/** The numbers of a head that came as codes. */
+/** @param {HeadHeader} header @param {Uint16Array} codes @returns {Numbers} */
 export function codedNumbers({ signed, top, scale }, codes) {
   return { codes, values: null, signed, top, shownTop: scale.top, hasMasked: codes.includes(MASKED_16) };
 }
@@ -188,10 +180,8 @@ function sumsOf({ values, codes, signed }, [nq, nk]) {
 
 const NOTHING = new Uint16Array(0);
 
-/**
- * The one that computes a raw head's numbers, which is kept as long as the head is.
- * @param {HeadHeader} header @param {Source} source @param {Drawn | null} before
- */
+/** The one that computes a raw head's numbers, which is kept as long as the head is. */
+/** @param {HeadHeader} header @param {Source} source @param {Drawn | null} before */
 function makerOf(header, source, before) {
   if (!("raw" in source)) return null;
   const kept = before?.maker;

@@ -34,10 +34,8 @@ function digits({ header }, value) {
   return header.coarse ? value.toFixed(3) : fourDigits(value);
 }
 
-/**
- * What a query gives a key; nothing where there is no such cell.
- * @param {Numbers} numbers @param {number} q @param {number} k
- */
+/** What a query gives a key; nothing where there is no such cell. */
+/** @param {Numbers} numbers @param {number} q @param {number} k */
 export function cellText(numbers, q, k) {
   const { shape, words } = numbers.header;
   if (q >= shape[0] || k >= shape[1]) return "";
@@ -46,10 +44,8 @@ export function cellText(numbers, q, k) {
   return fill(words.gives, { ...names, value: digits(numbers, valueAt(numbers, q, k)) });
 }
 
-/**
- * The three strongest keys of a query, or queries of a key.
- * @param {Numbers} numbers @param {Axis} axis @param {number} i
- */
+/** The three strongest keys of a query, or queries of a key. */
+/** @param {Numbers} numbers @param {Axis} axis @param {number} i */
 export function strongestText(numbers, axis, i) {
   const { shape, words } = numbers.header;
   const [nq, nk] = shape;
@@ -109,10 +105,8 @@ export function changeText(numbers) {
   return fill(change > 0 ? words.gives_more : words.gives_less, names);
 }
 
-/**
- * The title, which says so when what is on show is the head with its mask off, or what an edit changes of it.
- * @param {Drawn} drawn @param {string} seen
- */
+/** The title, which says so when what is on show is the head with its mask off, or what an edit changes of it. */
+/** @param {Drawn} drawn @param {string} seen */
 export function titleText({ header, words, group }, seen) {
   if (header.edit !== null && seen === "difference") return fill(words.change, { title: header.title });
   const off = header.edit !== null && isUnmasked(group.edit, seen);
@@ -133,10 +127,8 @@ export function sumUp({ drawn, help, lines }) {
   attribute(lines.stage, "aria-label", joined(words.join_heard, [words.lines, summary]));
 }
 
-/**
- * The cell that the keyboard came to, and where its row is another one the row's largest weights.
- * @param {HeadView} view @param {number} q @param {boolean} other
- */
+/** The cell that the keyboard came to, and where its row is another one the row's largest weights. */
+/** @param {HeadView} view @param {number} q @param {boolean} other */
 export function announceCell(view, q, other) {
   const row = other ? strongestText(view.drawn, "q", q) : "";
   view.announce(joined(view.drawn.words.join_heard, [view.readout(), row]));

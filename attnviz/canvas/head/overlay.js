@@ -26,10 +26,8 @@ export function overlaid(chosen, lead, count) {
   return [lead, ...others].slice(0, MOST_HEADS);
 }
 
-/**
- * The chosen heads with one more, or one less. The head on show stays, and nothing comes on top of the most.
- * @param {readonly number[]} chosen @param {number} head @param {number} lead @param {number} count
- */
+/** The chosen heads with one more, or one less. The head on show stays, and nothing comes on top of the most. */
+/** @param {readonly number[]} chosen @param {number} head @param {number} lead @param {number} count */
 export function toggled(chosen, head, lead, count) {
   if (head === lead || head < 0 || head >= count) return [...chosen];
   const shown = overlaid(chosen, lead, count);

@@ -42,10 +42,8 @@ export function roomFor(rows, left, screen, taken, below) {
   return { high: null, many: false };
 }
 
-/**
- * Whether two rooms are the same, to the pixels that rounding may take.
- * @param {Found} one @param {Found | null} other
- */
+/** Whether two rooms are the same, to the pixels that rounding may take. */
+/** @param {Found} one @param {Found | null} other */
 function alike(one, other) {
   if (other === null || one.width !== other.width || one.many !== other.many) return false;
   if (one.high === null || other.high === null) return one.high === other.high;

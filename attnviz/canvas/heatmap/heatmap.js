@@ -120,10 +120,8 @@ export class Heatmap extends HeatmapDrawing {
     this.pinch = now;
   }
 
-  /**
-   * A drag moves the window when zoomed in; zoomed out, a mouse draws the box to zoom into. Answers whether it did.
-   * @param {PointerEvent} event @param {Drag} drag
-   */
+  /** A drag moves the window when zoomed in; zoomed out, a mouse draws the box to zoom into. Answers whether it did. */
+  /** @param {PointerEvent} event @param {Drag} drag */
   dragTo(event, drag) {
     const by = magnification(this.stage);
     const [dx, dy] = [(event.clientX - drag.from[0]) / by, (event.clientY - drag.from[1]) / by];

@@ -77,10 +77,8 @@ export class HeatmapDrawing {
     attribute(stage, "data-zoom", [c.z, c.q0, c.k0].map((v) => v.toFixed(3)).join(","));
   }
 
-  /**
-   * Whether a canvas has to be drawn again: it shows something else than this, or has another size.
-   * @param {HTMLCanvasElement} canvas @param {Cells} c @param {unknown[]} what
-   */
+  /** Whether a canvas has to be drawn again: it shows something else than this, or has another size. */
+  /** @param {HTMLCanvasElement} canvas @param {Cells} c @param {unknown[]} what */
   isOther(canvas, c, what) {
     const { theme, labelsQ, labelsK } = this.view.drawn;
     const { width, height, plot, room, font, flat } = this;
@@ -157,10 +155,8 @@ export class HeatmapCells {
     place(this.canvas, -c.k0 * c.w, -c.q0 * c.h, width * step * c.w, height * step * c.h);
   }
 
-  /**
-   * How many cells a pixel stands for along one side: one, or when zoomed out the strongest of 2x2, 4x4...
-   * @param {number} pixelsPerCell
-   */
+  /** How many cells a pixel stands for along one side: one, or when zoomed out the strongest of 2x2, 4x4... */
+  /** @param {number} pixelsPerCell */
   step(pixelsPerCell) {
     let step = 1;
     while (pixelsPerCell * step < 0.75) step *= 2;
@@ -181,10 +177,8 @@ export class HeatmapCells {
   }
 }
 
-/**
- * Puts an element at a place of the box around it; one that stands there already is left alone.
- * @param {HTMLElement} element @param {number} x @param {number} y @param {number} w @param {number} h
- */
+/** Puts an element at a place of the box around it; one that stands there already is left alone. */
+/** @param {HTMLElement} element @param {number} x @param {number} y @param {number} w @param {number} h */
 function place({ style, dataset }, x, y, w, h) {
   const [left, top, width, height] = [x, y, w, h].map((v) => `${v.toFixed(3)}px`);
   const where = [left, top, width, height].join();

@@ -46,10 +46,8 @@ function drawNumbers(heatmap, context, c) {
   context.globalAlpha = 1;
 }
 
-/**
- * Dashed lines where one sentence ends and the next begins.
- * @param {HeatmapDrawing} heatmap @param {CanvasRenderingContext2D} context @param {Cells} c
- */
+/** Dashed lines where one sentence ends and the next begins. */
+/** @param {HeatmapDrawing} heatmap @param {CanvasRenderingContext2D} context @param {Cells} c */
 function drawSegments(heatmap, context, c) {
   const [rows, columns] = heatmap.view.drawn.header.segments;
   const { plot } = heatmap;

@@ -12,20 +12,16 @@ export const LEVELS = 24;
 /** A line weaker than this share of the scale is not drawn. */
 const WEAKEST = 0.006;
 
-/**
- * Heights of the tokens on both sides, and which are on show.
- * @param {Rectangle} plot @param {Zoom} zoom @param {Shape} shape
- */
+/** Heights of the tokens on both sides, and which are on show. */
+/** @param {Rectangle} plot @param {Zoom} zoom @param {Shape} shape */
 export function rowsOnShow(plot, zoom, shape) {
   const [nq, nk] = shape;
   const span = spans(zoom, shape);
   return { nq, nk, z: zoom.z, q0: zoom.q0, k0: zoom.k0, span, hq: plot.h / span.q, hk: plot.h / span.k };
 }
 
-/**
- * How strong a code's line is, 0 to 1.
- * @param {number} code @param {{ top: number, signed: boolean, scale: Scale }} header
- */
+/** How strong a code's line is, 0 to 1. */
+/** @param {number} code @param {{ top: number, signed: boolean, scale: Scale }} header */
 export function lineStrength(code, { top, signed, scale }) {
   const share = Math.min(1, Math.abs(valueOf(code, top, signed)) / scale.top);
   return scale.root ? Math.sqrt(share) : share;
@@ -36,10 +32,8 @@ export function levelOf(strength) {
   return Math.min(LEVELS - 1, Math.floor(strength * LEVELS));
 }
 
-/**
- * Magnitudes of codes on one scale from 0 to 65,534; masked stays masked.
- * @param {Uint16Array} codes @param {boolean} signed
- */
+/** Magnitudes of codes on one scale from 0 to 65,534; masked stays masked. */
+/** @param {Uint16Array} codes @param {boolean} signed */
 export function magnitudes(codes, signed) {
   if (!signed) return codes;
   return codes.map((code) => (code === MASKED_16 ? code : Math.min(65534, Math.abs(code - 32767) * 2)));
@@ -103,10 +97,8 @@ function weakestKept(counts, most) {
   return cut;
 }
 
-/**
- * Whether a lit token's line is strong enough to be drawn.
- * @param {number} code @param {{ top: number, signed: boolean, scale: Scale }} header
- */
+/** Whether a lit token's line is strong enough to be drawn. */
+/** @param {number} code @param {{ top: number, signed: boolean, scale: Scale }} header */
 export function isWorthLighting(code, header) {
   return code !== MASKED_16 && lineStrength(code, header) >= (header.scale.root ? 0.08 : WEAKEST);
 }

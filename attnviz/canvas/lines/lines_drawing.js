@@ -152,10 +152,8 @@ export class LinesDrawing {
     return colours.scores[Number(dark)][positive ? 3 : 1][1];
   }
 
-  /**
-   * From Q's colour to K's over all lines at once: stroking each with a gradient takes ten times as long.
-   * @param {CanvasRenderingContext2D} context
-   */
+  /** From Q's colour to K's over all lines at once: stroking each with a gradient takes ten times as long. */
+  /** @param {CanvasRenderingContext2D} context */
   tint(context) {
     const { theme } = this.view.drawn;
     const { x, y, w, h } = this.plot;

@@ -26,10 +26,8 @@ export function fillFile(parts, { note, link, words }) {
   main.append(...parts, foot);
 }
 
-/**
- * Begins with the theme that the address asks for, else the file's own choice; "auto" follows the system.
- * @param {() => Promise<void>} start
- */
+/** Begins with the theme that the address asks for, else the file's own choice; "auto" follows the system. */
+/** @param {() => Promise<void>} start */
 export function begin(start) {
   const asked = /[?#&]theme=(light|dark|auto)\b/.exec(location.href)?.[1];
   if (asked) document.documentElement.dataset.theme = asked;

@@ -69,19 +69,15 @@ function headHeader(view) {
   return header;
 }
 
-/**
- * The source of a head's numbers, its tokens joined and left out as the view has them.
- * @param {LiveHeader} view @param {RawHead} raw @returns {Source}
- */
+/** The source of a head's numbers, its tokens joined and left out as the view has them. */
+/** @param {LiveHeader} view @param {RawHead} raw @returns {Source} */
 function numbersOf({ arranged }, raw) {
   const { rows, cols, merged, renormalise } = arranged ?? { rows: null, cols: null, merged: false, renormalise: false };
   return { raw, how: { shape: raw.shape, rows, cols, merged, renormalise, norms: null } };
 }
 
-/**
- * What the header says of another head.
- * @param {LiveHeader} view @param {HeadHeader} header @param {[number, number]} tile @returns {HeadHeader}
- */
+/** What the header says of another head. */
+/** @param {LiveHeader} view @param {HeadHeader} header @param {[number, number]} tile @returns {HeadHeader} */
 function headerOf({ titles, at, headTitle }, header, tile) {
   const [layer, head] = tile;
   const named = titles ? fill(titles.template, { layer, head, kv: Math.floor(head / titles.share) }) : headTitle;

@@ -185,10 +185,8 @@ class MaskEditor extends MaskDrawing {
     this.redraw();
   }
 
-  /**
-   * From the last cell to this one without gaps, however fast the hand was; with Shift, a box.
-   * @param {PaintGesture} gesture @param {[number, number]} to
-   */
+  /** From the last cell to this one without gaps, however fast the hand was; with Shift, a box. */
+  /** @param {PaintGesture} gesture @param {[number, number]} to */
   paint(gesture, to) {
     if (gesture.box) this.mask.cells = gesture.before.slice();
     const cells = gesture.box ? cellsOfBox(gesture.from, to) : cellsBetween(gesture.last, to);
@@ -257,10 +255,8 @@ class MaskEditor extends MaskDrawing {
     this.relight();
   }
 
-  /**
-   * Moves the cursor; with `painting` it leaves what the last cell painted became.
-   * @param {[number, number]} direction @param {boolean} painting
-   */
+  /** Moves the cursor; with `painting` it leaves what the last cell painted became. */
+  /** @param {[number, number]} direction @param {boolean} painting */
   walk([dq, dk], painting) {
     const [nq, nk] = this.mask.header.shape;
     const [q, k] = this.cursor ?? [-dq, -dk];

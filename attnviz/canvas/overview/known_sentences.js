@@ -13,10 +13,8 @@ const MOST = 12;
 /** @type {Latest<Uint8Array>} tiles by the fingerprint of what was sent */
 const unpacked = new Latest(MOST);
 
-/**
- * The bytes that were packed into `payload`, which `name` is the fingerprint of: at once where they are known.
- * @param {string} name @param {Uint8Array} payload @returns {Uint8Array | Promise<Uint8Array>}
- */
+/** The bytes that were packed into `payload`, which `name` is the fingerprint of: at once where they are known. */
+/** @param {string} name @param {Uint8Array} payload @returns {Uint8Array | Promise<Uint8Array>} */
 export function unpackedTiles(name, payload) {
   const known = unpacked.get(name);
   return known ? unpacked.keep(name, known) : inflate(payload).then((tiles) => unpacked.keep(name, tiles));
@@ -47,20 +45,16 @@ export class KnownSentences {
 /** @type {WeakMap<Group, KnownSentences>} */
 const ofGroups = new WeakMap();
 
-/**
- * What a page knows outlives its overview, which Streamlit may take down and build anew as a sentence comes.
- * @param {Group} group
- */
+/** What a page knows outlives its overview, which Streamlit may take down and build anew as a sentence comes. */
+/** @param {Group} group */
 export function knownIn(group) {
   const known = ofGroups.get(group) ?? new KnownSentences();
   ofGroups.set(group, known);
   return known;
 }
 
-/**
- * Calls `read` with the text of the sentence's field when it is handed to the server: by its key, or as it is left.
- * @param {() => AskedText | null} asked @param {(text: string) => void} read @param {AbortSignal} signal
- */
+/** Calls `read` with the text of the sentence's field when it is handed to the server: by its key, or as it is left. */
+/** @param {() => AskedText | null} asked @param {(text: string) => void} read @param {AbortSignal} signal */
 export function onHandedOver(asked, read, signal) {
   const heard = (/** @type {Event} */ event) => {
     const { target } = event;

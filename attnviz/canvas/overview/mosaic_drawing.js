@@ -155,10 +155,8 @@ export class MosaicDrawing {
     context.globalAlpha = 1;
   }
 
-  /**
-   * Under each tile of the ranking: layer · head, and the measure if there is room.
-   * @param {CanvasRenderingContext2D} context
-   */
+  /** Under each tile of the ranking: layer · head, and the measure if there is room. */
+  /** @param {CanvasRenderingContext2D} context */
   drawRanks(context) {
     const { header, tiles, theme } = this.all;
     const { places, tw, th } = this.mosaic;
@@ -206,10 +204,8 @@ export class MosaicDrawing {
     context.restore();
   }
 
-  /**
-   * Heads that share keys and values: a bracket along the head axis, in the colour of K.
-   * @param {CanvasRenderingContext2D} context
-   */
+  /** Heads that share keys and values: a bracket along the head axis, in the colour of K. */
+  /** @param {CanvasRenderingContext2D} context */
   drawBrackets(context) {
     const { header, theme } = this.all;
     const { across, places, tw, th, sharing } = this.mosaic;

@@ -41,20 +41,16 @@ export function tilesOf({ heads, kv }) {
   });
 }
 
-/**
- * The measure of each tile from 0 (the smallest there is, or none) to 1 (the largest).
- * @param {(number | null)[]} measure
- */
+/** The measure of each tile from 0 (the smallest there is, or none) to 1 (the largest). */
+/** @param {(number | null)[]} measure */
 export function relativeMeasure(measure) {
   const seen = measure.filter((v) => v !== null);
   const [low, high] = [Math.min(...seen), Math.max(...seen)];
   return measure.map((v) => (v === null ? 0 : high > low ? (v - low) / (high - low) : 1));
 }
 
-/**
- * Tile numbers in the order they are walked through: as they are, or by the measure, largest first.
- * @param {number} n @param {Pick<OverviewHeader, "order" | "measure">} header
- */
+/** Tile numbers in the order they are walked through: as they are, or by the measure, largest first. */
+/** @param {number} n @param {Pick<OverviewHeader, "order" | "measure">} header */
 export function tileOrder(n, { order, measure }) {
   const numbers = Array.from({ length: n }, (_, i) => i);
   if (order !== "measure" || !measure) return numbers;
@@ -130,10 +126,8 @@ export function tileAt(x, y, { places, tw, th }) {
   return found < 0 ? null : found;
 }
 
-/**
- * The number of a head's tile, -1 where there is none.
- * @param {Tile[]} tiles @param {number} layer @param {number} head
- */
+/** The number of a head's tile, -1 where there is none. */
+/** @param {Tile[]} tiles @param {number} layer @param {number} head */
 export function tileNumber(tiles, layer, head) {
   return tiles.findIndex((t) => t.layer === layer && t.head === head);
 }

@@ -70,10 +70,8 @@ export class Overview extends MosaicDrawing {
     );
   }
 
-  /**
-   * Draws a sentence that was read before; the server, which is asked for it at the same time, then says the same.
-   * @param {string} text
-   */
+  /** Draws a sentence that was read before; the server, which is asked for it at the same time, then says the same. */
+  /** @param {string} text */
   readAgain(text) {
     tell(this.all.group, "left");
     const known = knownIn(this.all.group).find(this.all.header.asked, text);
@@ -110,10 +108,8 @@ export class Overview extends MosaicDrawing {
     if (turn === this.turn && !this.shows(header)) this.take(header, own);
   }
 
-  /**
-   * Whether just this is on show: a run of the page's script that changed something else sends it again.
-   * @param {OverviewHeader} header
-   */
+  /** Whether just this is on show: a run of the page's script that changed something else sends it again. */
+  /** @param {OverviewHeader} header */
   shows(header) {
     if (!this.held || JSON.stringify(this.held.header) !== JSON.stringify(header)) return false;
     return JSON.stringify(this.held.theme) === JSON.stringify(themeOf(this.root, header.colours));
@@ -196,10 +192,8 @@ export class Overview extends MosaicDrawing {
     }, REST);
   }
 
-  /**
-   * Scrolls the box, never the page. A box without a width, in a page that is still coming, has nothing to bring.
-   * @param {number} i
-   */
+  /** Scrolls the box, never the page. A box without a width, in a page that is still coming, has nothing to bring. */
+  /** @param {number} i */
   bringIntoView(i) {
     if (!this.laid) return;
     const { places, th } = this.laid;

@@ -82,10 +82,8 @@ export function editedTiles(group, tiles, own) {
   return codes;
 }
 
-/**
- * The tiles that the server computed when the hand last let go, where they are of this picture.
- * @param {Group} group @param {number} size
- */
+/** The tiles that the server computed when the hand last let go, where they are of this picture. */
+/** @param {Group} group @param {number} size */
 function sentTiles({ edited, edit, selected, doc, tiles }, size) {
   if (edited?.doc !== doc || edited.tiles !== tiles || edited.codes.length !== size) return null;
   return changes(editFor(edit, edited.at, selected)) ? edited.codes : null;
@@ -114,10 +112,8 @@ export async function bringEditedTiles(group, address, at, get = (from) => fetch
   tell(group, "all");
 }
 
-/**
- * A function that has the tiles drawn: in each frame for short sentences, else after a pause.
- * @param {() => void} draw
- */
+/** A function that has the tiles drawn: in each frame for short sentences, else after a pause. */
+/** @param {() => void} draw */
 export function atItsPace(draw) {
   const soonest = onceAFrame(draw);
   let waiting = 0;

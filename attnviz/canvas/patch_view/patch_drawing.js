@@ -15,10 +15,8 @@ const FULL = 0.8;
 const LEFT = 0.3;
 const FLOOR = 14;
 
-/**
- * The picture without its colours and in the dark, which the light is drawn over. Made once.
- * @param {ImageBitmap} picture
- */
+/** The picture without its colours and in the dark, which the light is drawn over. Made once. */
+/** @param {ImageBitmap} picture */
 export function dimmed(picture) {
   const canvas = document.createElement("canvas");
   [canvas.width, canvas.height] = [picture.width, picture.height];
@@ -58,10 +56,8 @@ export function drawLight(canvas, picture, size, { grid, picture: about }, { row
   return ink;
 }
 
-/**
- * A patch that nobody may look at: covered, with a stroke through it.
- * @param {CanvasRenderingContext2D} ink @param {number} patch @param {PatchHeader["grid"]} grid @param {Size} size
- */
+/** A patch that nobody may look at: covered, with a stroke through it. */
+/** @param {CanvasRenderingContext2D} ink @param {number} patch @param {PatchHeader["grid"]} grid @param {Size} size */
 function cross(ink, patch, grid, size) {
   const { x, y, w, h } = patchAt(patch, grid, size);
   ink.fillStyle = "#8a8f98";

@@ -92,20 +92,16 @@ export class PatchNumbers {
     return held.subarray(token * this.tokens, (token + 1) * this.tokens);
   }
 
-  /**
-   * The mean of a token's rows in these heads.
-   * @param {number} token @param {PatchState} state @param {readonly [number, number][]} heads
-   */
+  /** The mean of a token's rows in these heads. */
+  /** @param {number} token @param {PatchState} state @param {readonly [number, number][]} heads */
   meanRow(token, state, heads) {
     const one = { ...state, shows: /** @type {const} */ ("row") };
     const rows = heads.map(([layer, head]) => this.row(layer, head, token, one));
     return meanOfRows(rows, this.tokens);
   }
 
-  /**
-   * Every layer with what is hidden and scaled, as `followed` takes it; made anew only where that changed.
-   * @param {PatchState} state
-   */
+  /** Every layer with what is hidden and scaled, as `followed` takes it; made anew only where that changed. */
+  /** @param {PatchState} state */
   mixesUnder(state) {
     const { hidden, factor, layer, head } = state;
     const of = JSON.stringify([hidden, factor === 1 ? null : [factor, layer, head]]);

@@ -47,10 +47,8 @@ export function meanOf(head, first, seen, factor) {
   return sum.map((total) => total / (nq - first));
 }
 
-/**
- * Which keys may be looked at; null where nothing is hidden.
- * @param {readonly number[]} hidden @param {PatchHeader["grid"]} grid
- */
+/** Which keys may be looked at; null where nothing is hidden. */
+/** @param {readonly number[]} hidden @param {PatchHeader["grid"]} grid */
 export function seenKeys(hidden, { rows, columns, first }) {
   if (hidden.length === 0) return null;
   const seen = new Uint8Array(first + rows * columns).fill(1);
@@ -58,10 +56,8 @@ export function seenKeys(hidden, { rows, columns, first }) {
   return seen;
 }
 
-/**
- * The factor that a head is shown with: the visitor's, for the head that it was chosen for.
- * @param {PatchState} state @param {number} layer @param {number} head
- */
+/** The factor that a head is shown with: the visitor's, for the head that it was chosen for. */
+/** @param {PatchState} state @param {number} layer @param {number} head */
 export function factorFor(state, layer, head) {
   return layer === state.layer && head === state.head ? state.factor : 1;
 }
@@ -90,10 +86,8 @@ export function squares(bytes) {
   return Float32Array.from(new Uint16Array(bytes.slice().buffer), (root) => (root / 65535) ** 2);
 }
 
-/**
- * The heads as [layer, head], in the order in which they are shown.
- * @param {Pick<PatchHeader, "heads" | "measure" | "ordered">} header @returns {[number, number][]}
- */
+/** The heads as [layer, head], in the order in which they are shown. */
+/** @param {Pick<PatchHeader, "heads" | "measure" | "ordered">} header @returns {[number, number][]} */
 export function headsInOrder({ heads, measure, ordered }) {
   const all = heads.flatMap((count, layer) =>
     Array.from({ length: count }, (_, head) => /** @type {[number, number]} */ ([layer, head])),
@@ -104,10 +98,8 @@ export function headsInOrder({ heads, measure, ordered }) {
   return places.map((i) => all[i]);
 }
 
-/**
- * The place of a head among all heads of its stack.
- * @param {number[]} heads @param {number} layer @param {number} head
- */
+/** The place of a head among all heads of its stack. */
+/** @param {number[]} heads @param {number} layer @param {number} head */
 export function placeOfHead(heads, layer, head) {
   return heads.slice(0, layer).reduce((sum, count) => sum + count, 0) + head;
 }
@@ -133,10 +125,8 @@ export function mixed(mean) {
   });
 }
 
-/**
- * What a token is made of after these layers, the first of them first (Abnar and Zuidema 2020).
- * @param {readonly Float32Array[][]} mixes @param {number} token
- */
+/** What a token is made of after these layers, the first of them first (Abnar and Zuidema 2020). */
+/** @param {readonly Float32Array[][]} mixes @param {number} token */
 export function followed(mixes, token) {
   let row = mixes[mixes.length - 1][token];
   for (let layer = mixes.length - 2; layer >= 0; layer--) {

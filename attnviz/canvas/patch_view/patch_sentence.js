@@ -41,10 +41,8 @@ export function sentence(header, query, row, shows) {
   return fill(template, { query: queryName(header, query), keys, patches: percent(ofPatches(header, row)) });
 }
 
-/**
- * What those hear of the large picture who do not see it: its title and its sentence.
- * @param {PatchHeader} header @param {HTMLElement} title @param {HTMLElement} read
- */
+/** What those hear of the large picture who do not see it: its title and its sentence. */
+/** @param {PatchHeader} header @param {HTMLElement} title @param {HTMLElement} read */
 export function heard(header, title, read) {
   return joined(header.labels.join_heard, [title.textContent ?? "", read.textContent ?? ""]);
 }

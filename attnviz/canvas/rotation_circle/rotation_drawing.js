@@ -7,10 +7,8 @@ import { drawWith, sized, strokeGrid, strokePath } from "../shared/surface.js";
 /** @typedef {[number, number]} Pair */
 /** @typedef {{ name: string, start: Pair, now: Pair, colour: string, angle: number }} Arrow */
 
-/**
- * Query and key as arrows from the middle; thin where they began, with the path of the last turn as an arc.
- * @param {HTMLCanvasElement} canvas @param {number} size @param {Arrow[]} arrows @param {Theme} theme
- */
+/** Query and key as arrows from the middle; thin where they began, with the path of the last turn as an arc. */
+/** @param {HTMLCanvasElement} canvas @param {number} size @param {Arrow[]} arrows @param {Theme} theme */
 export function drawCircle(canvas, size, arrows, theme) {
   const ink = sized(canvas, size, size);
   const middle = size / 2;
@@ -50,10 +48,8 @@ export function drawCircle(canvas, size, arrows, theme) {
   }
 }
 
-/**
- * The head of an arrow that ends at this point.
- * @param {CanvasRenderingContext2D} ink @param {number} middle @param {number} x @param {number} y
- */
+/** The head of an arrow that ends at this point. */
+/** @param {CanvasRenderingContext2D} ink @param {number} middle @param {number} x @param {number} y */
 function head(ink, middle, x, y) {
   const angle = Math.atan2(y - middle, x - middle);
   ink.beginPath();

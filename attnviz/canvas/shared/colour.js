@@ -5,10 +5,8 @@ import { MASKED_16, valueOf } from "./packing.js";
 
 /** @import { Colours, Rgb, Scale, Stops, Theme } from "./types.js" */
 
-/**
- * Red, green and blue of a CSS colour as Streamlit's themes write them: #rgb, #rrggbb(aa) or rgb(a)(...).
- * @param {string} css @returns {Rgb}
- */
+/** Red, green and blue of a CSS colour as Streamlit's themes write them: #rgb, #rrggbb(aa) or rgb(a)(...). */
+/** @param {string} css @returns {Rgb} */
 export function rgb(css) {
   const text = css.trim();
   const short = /^#([0-9a-f])([0-9a-f])([0-9a-f])[0-9a-f]?$/i.exec(text);
@@ -51,20 +49,16 @@ export function ramp(stops) {
   return Uint32Array.from({ length: 256 }, (_, i) => pixelOf(colourAt(stops, i / 255)));
 }
 
-/**
- * Where a value lies on the scale, 0 to 1 (0.5 is zero on a signed one).
- * @param {number} value @param {Scale} scale @param {boolean} signed
- */
+/** Where a value lies on the scale, 0 to 1 (0.5 is zero on a signed one). */
+/** @param {number} value @param {Scale} scale @param {boolean} signed */
 export function placeOnScale(value, scale, signed) {
   const share = Math.min(1, Math.abs(value) / scale.top);
   const t = scale.root ? Math.sqrt(share) : share;
   return signed ? 0.5 + (Math.sign(value) * t) / 2 : value < 0 ? 0 : t;
 }
 
-/**
- * The colours of a scale: of one with two sides nought is nearly the page, light or dark.
- * @param {{ signed: boolean, colours: Pick<Colours, "scores" | "weights"> }} header @param {boolean} dark
- */
+/** The colours of a scale: of one with two sides nought is nearly the page, light or dark. */
+/** @param {{ signed: boolean, colours: Pick<Colours, "scores" | "weights"> }} header @param {boolean} dark */
 export function stopsOf({ signed, colours }, dark) {
   return signed ? colours.scores[Number(dark)] : colours.weights;
 }
@@ -99,19 +93,15 @@ export function luminance(colour) {
   return 0.2126 * r + 0.7152 * g + 0.0722 * b;
 }
 
-/**
- * The contrast of two colours by the same guidelines: 1 to 21, and text needs 4.5.
- * @param {Rgb} one @param {Rgb} other
- */
+/** The contrast of two colours by the same guidelines: 1 to 21, and text needs 4.5. */
+/** @param {Rgb} one @param {Rgb} other */
 export function contrast(one, other) {
   const [low, high] = [luminance(one), luminance(other)].toSorted((a, b) => a - b);
   return (high + 0.05) / (low + 0.05);
 }
 
-/**
- * Black or white, whichever is read better on this colour: one of the two always has a contrast of 4.5.
- * @param {Rgb} colour
- */
+/** Black or white, whichever is read better on this colour: one of the two always has a contrast of 4.5. */
+/** @param {Rgb} colour */
 export function inkOn(colour) {
   return contrast(colour, [0, 0, 0]) > contrast(colour, [255, 255, 255]) ? "#000000" : "#ffffff";
 }
@@ -131,10 +121,8 @@ export function cssGradient(stops) {
   return `linear-gradient(to right, ${stops.map(([t, c]) => `${c} ${t * 100}%`).join(", ")})`;
 }
 
-/**
- * The theme around a component, with Q's and K's colours as text and thin lines need them on this background.
- * @param {HTMLElement} root @param {Colours} colours @returns {Theme}
- */
+/** The theme around a component, with Q's and K's colours as text and thin lines need them on this background. */
+/** @param {HTMLElement} root @param {Colours} colours @returns {Theme} */
 export function themeOf(root, colours) {
   const style = getComputedStyle(root);
   const read = (/** @type {string} */ name, /** @type {string} */ other) =>
@@ -158,10 +146,8 @@ export function themeOf(root, colours) {
   return theme;
 }
 
-/**
- * A colour as text in it can be read: lighter on a dark page, and no darker than it has to be on a light one.
- * @param {string} css @param {string} background
- */
+/** A colour as text in it can be read: lighter on a dark page, and no darker than it has to be on a light one. */
+/** @param {string} css @param {string} background */
 export function readable(css, background) {
   const colour = rgb(css);
   if (isDark(background)) return hex(mixed(colour, [255, 255, 255], 0.35));

@@ -58,10 +58,8 @@ export function viewComponent(View) {
   };
 }
 
-/**
- * A component whose view lives as long as its root does.
- * @param {new (root: HTMLElement) => { show(component: Component): void }} View
- */
+/** A component whose view lives as long as its root does. */
+/** @param {new (root: HTMLElement) => { show(component: Component): void }} View */
 export function lastingComponent(View) {
   const views = keptByRoot((root) => new View(root));
   return (/** @type {Component} */ component) => {

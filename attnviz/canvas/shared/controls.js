@@ -25,10 +25,8 @@ export function nextButton(event, buttons) {
   return to;
 }
 
-/**
- * Shows which of a radio group's buttons is taken, and makes it the stop of Tab.
- * @param {ParentNode} group @param {number} current
- */
+/** Shows which of a radio group's buttons is taken, and makes it the stop of Tab. */
+/** @param {ParentNode} group @param {number} current */
 export function takenOf(group, current) {
   group.querySelectorAll("[role=radio]").forEach((each, i) => {
     each.setAttribute("aria-checked", String(i === current));
@@ -36,10 +34,8 @@ export function takenOf(group, current) {
   });
 }
 
-/**
- * Makes a radio group of buttons: one stop of Tab for all, and arrow keys take the next, round and round.
- * @param {HTMLElement} group @param {HTMLButtonElement[]} buttons @param {number} current
- */
+/** Makes a radio group of buttons: one stop of Tab for all, and arrow keys take the next, round and round. */
+/** @param {HTMLElement} group @param {HTMLButtonElement[]} buttons @param {number} current */
 export function radioGroup(group, buttons, current) {
   for (const each of buttons) each.setAttribute("role", "radio");
   group.setAttribute("role", "radiogroup");

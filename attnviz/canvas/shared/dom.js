@@ -24,10 +24,8 @@ export function around(className, ...parts) {
   return node;
 }
 
-/**
- * Says a text where another stands: the same words are left alone, because new ones cost the page a layout.
- * @param {Element} node @param {string} text
- */
+/** Says a text where another stands: the same words are left alone, because new ones cost the page a layout. */
+/** @param {Element} node @param {string} text */
 export function say(node, text) {
   if (node.textContent === text) return;
   const words = node.childNodes.length === 1 ? node.firstChild : null;
@@ -35,10 +33,8 @@ export function say(node, text) {
   else node.textContent = text;
 }
 
-/**
- * Sets an attribute that has another value: setting the same one again costs the page a look at its styles.
- * @param {Element} node @param {string} name @param {string} value
- */
+/** Sets an attribute that has another value: setting the same one again costs the page a look at its styles. */
+/** @param {Element} node @param {string} name @param {string} value */
 export function attribute(node, name, value) {
   if (node.getAttribute(name) !== value) node.setAttribute(name, value);
 }
@@ -90,20 +86,16 @@ export function liveRegion() {
   return el("div", "av-sr", "", { "aria-live": "polite", role: "status" });
 }
 
-/**
- * Appends a named button, and answers it.
- * @param {Element} host @param {string} text @param {string} name @param {() => void} act
- */
+/** Appends a named button, and answers it. */
+/** @param {Element} host @param {string} text @param {string} name @param {() => void} act */
 export function addButton(host, text, name, act) {
   const node = named(button("av-button", text, act), name);
   host.append(node);
   return node;
 }
 
-/**
- * A button that is called what stands on it; `help` says more of it.
- * @param {Element} host @param {string} text @param {string} help @param {() => void} act
- */
+/** A button that is called what stands on it; `help` says more of it. */
+/** @param {Element} host @param {string} text @param {string} help @param {() => void} act */
 export function wordedButton(host, text, help, act) {
   const node = addButton(host, text, help, act);
   node.removeAttribute("aria-label");

@@ -95,10 +95,8 @@ function fillGiven(into, mask) {
   else into.fill(1);
 }
 
-/**
- * The last `window` keys up to the query's own place; the last query stands at the last key.
- * @param {Uint8Array} mask @param {Shape} shape @param {number} window
- */
+/** The last `window` keys up to the query's own place; the last query stands at the last key. */
+/** @param {Uint8Array} mask @param {Shape} shape @param {number} window */
 function fillWindow(mask, [nq, nk], window) {
   mask.fill(0);
   for (let q = 0; q < nq; q++) {

@@ -133,10 +133,8 @@ export function adoptEdit(group, { edit, editName, session, edits }, shape) {
   tell(group, "edit");
 }
 
-/**
- * Takes over the heads laid over each other that Python knows of, unless it has not heard the newest yet.
- * @param {Group} group @param {Pick<HeadHeader, "over" | "session" | "overs">} header
- */
+/** Takes over the heads laid over each other that Python knows of, unless it has not heard the newest yet. */
+/** @param {Group} group @param {Pick<HeadHeader, "over" | "session" | "overs">} header */
 export function adoptOver(group, { over, session, overs }) {
   if (over === null || session === "") return;
   const name = over.join();
@@ -188,10 +186,8 @@ export function letGo(group) {
   return had;
 }
 
-/**
- * Whether two heads, given as [layer, head], are the same one.
- * @param {[number, number] | null} a @param {[number, number] | null} b
- */
+/** Whether two heads, given as [layer, head], are the same one. */
+/** @param {[number, number] | null} a @param {[number, number] | null} b */
 export function sameHead(a, b) {
   return a === b || (a !== null && b !== null && a[0] === b[0] && a[1] === b[1]);
 }

@@ -15,10 +15,8 @@ export function tickText(value) {
   return String(+value.toPrecision(2));
 }
 
-/**
- * A number with `digits` significant digits, without zeros at its end; very small and very large ones by exponent.
- * @param {number} value
- */
+/** A number with `digits` significant digits, without zeros at its end; very small and very large ones by exponent. */
+/** @param {number} value */
 export function significant(value, digits = 3) {
   if (!Number.isFinite(value)) return String(value);
   const size = Math.abs(value);

@@ -12,10 +12,8 @@ export function joinPlanes(bytes) {
   return codes;
 }
 
-/**
- * The value that a 16-bit code stands for; `top` is the largest magnitude on the scale.
- * @param {number} code @param {number} top @param {boolean} signed
- */
+/** The value that a 16-bit code stands for; `top` is the largest magnitude on the scale. */
+/** @param {number} code @param {number} top @param {boolean} signed */
 export function valueOf(code, top, signed) {
   if (!signed) return (code / 65534) ** 2 * top;
   const root = (code - 32767) / 32767;
@@ -47,10 +45,8 @@ export function magnitudeOf(code, signed) {
   return signed ? Math.abs(code - 32767) : code;
 }
 
-/**
- * The first `n` bits as zeros and ones; the first cell is the highest bit.
- * @param {Uint8Array} bytes @param {number} n
- */
+/** The first `n` bits as zeros and ones; the first cell is the highest bit. */
+/** @param {Uint8Array} bytes @param {number} n */
 export function unpackBits(bytes, n) {
   const cells = new Uint8Array(n);
   for (let i = 0; i < n; i++) cells[i] = (bytes[i >> 3] >> (7 - (i & 7))) & 1;
@@ -66,10 +62,8 @@ export function packBits(cells) {
   return btoa(text);
 }
 
-/**
- * The positions of the `most` strongest cells, strongest first; masked cells are left out.
- * @param {Uint16Array} codes @param {boolean} signed @param {number} most
- */
+/** The positions of the `most` strongest cells, strongest first; masked cells are left out. */
+/** @param {Uint16Array} codes @param {boolean} signed @param {number} most */
 export function strongestCells(codes, signed, most) {
   /** @type {[number, number][]} */
   const best = [];
@@ -129,10 +123,8 @@ export async function inflate(bytes) {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-/**
- * The numbers of a float32 payload. It is copied: a subarray may begin at an address that no float can.
- * @param {Uint8Array} bytes
- */
+/** The numbers of a float32 payload. It is copied: a subarray may begin at an address that no float can. */
+/** @param {Uint8Array} bytes */
 export function floats(bytes) {
   return new Float32Array(bytes.slice().buffer);
 }

@@ -37,10 +37,8 @@ class Sections {
   }
 }
 
-/**
- * The heads of a payload. A head's scores are unpacked when they are first asked for.
- * @param {RawHeader} header @param {Uint8Array} payload @returns {RawHead[]}
- */
+/** The heads of a payload. A head's scores are unpacked when they are first asked for. */
+/** @param {RawHeader} header @param {Uint8Array} payload @returns {RawHead[]} */
 export function readRawScores(header, payload) {
   const { count, shape } = header;
   const cells = shape[0] * shape[1];
@@ -72,10 +70,8 @@ export function readRawScores(header, payload) {
   });
 }
 
-/**
- * Scores of 16 bits, and of 24 in wide rows: steps above a row's lowest.
- * @param {RawHeader} header @param {Sections} sections
- */
+/** Scores of 16 bits, and of 24 in wide rows: steps above a row's lowest. */
+/** @param {RawHeader} header @param {Sections} sections */
 function coded({ count, shape: [nq, nk] }, sections) {
   const rows = count * nq;
   const low = sections.shortFloats(rows);
@@ -112,10 +108,8 @@ function exact({ count, shape: [nq, nk], vectors, width }, sections) {
   return () => products(q, k, d);
 }
 
-/**
- * Each row of q times each row of k, both `d` wide.
- * @param {Float32Array} q @param {Float32Array} k @param {number} d
- */
+/** Each row of q times each row of k, both `d` wide. */
+/** @param {Float32Array} q @param {Float32Array} k @param {number} d */
 function products(q, k, d) {
   const [nq, nk] = [q.length / d, k.length / d];
   const scores = new Float32Array(nq * nk);

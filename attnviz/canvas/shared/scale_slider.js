@@ -9,10 +9,8 @@ const LINEAR = { below: 0.5, above: 0.12 };
 /** Marks hold a hand that comes nearer than this share of the slider. */
 const SNAP = 0.008;
 
-/**
- * The largest factor on the slider, times the model's own scale: ten times, or no scaling if that is more.
- * @param {Pick<RawHead, "scale">} head
- */
+/** The largest factor on the slider, times the model's own scale: ten times, or no scaling if that is more. */
+/** @param {Pick<RawHead, "scale">} head */
 export function largestFactor({ scale }) {
   return Math.max(10, scale > 0 ? 1 / scale : 0);
 }
@@ -43,10 +41,8 @@ function unbent(y, linear) {
   return (Math.sqrt(linear * linear + 4 * (1 - linear) * y) - linear) / (2 * (1 - linear));
 }
 
-/**
- * The marks: the model's own scale, no scaling, 1/d_k. Marks that coincide are one.
- * @param {Pick<RawHead, "scale" | "dHead">} head @returns {{ scale: Edit["scale"], factor: number }[]}
- */
+/** The marks: the model's own scale, no scaling, 1/d_k. Marks that coincide are one. */
+/** @param {Pick<RawHead, "scale" | "dHead">} head @returns {{ scale: Edit["scale"], factor: number }[]} */
 export function marksOf({ scale, dHead }) {
   /** @type {{ scale: Edit["scale"], factor: number }[]} */
   const marks = [{ scale: "model", factor: 1 }];
@@ -60,10 +56,8 @@ export function marksOf({ scale, dHead }) {
   return marks;
 }
 
-/**
- * The choice at a place of the slider: a mark if one is near, else a factor of three digits.
- * @param {number} place @param {Pick<RawHead, "scale" | "dHead">} head @returns {Pick<Edit, "scale" | "factor">}
- */
+/** The choice at a place of the slider: a mark if one is near, else a factor of three digits. */
+/** @param {number} place @param {Pick<RawHead, "scale" | "dHead">} head @returns {Pick<Edit, "scale" | "factor">} */
 export function choiceAt(place, head) {
   const most = largestFactor(head);
   const mark = marksOf(head).find(({ factor }) => Math.abs(placeOf(factor, most) - place) < SNAP);

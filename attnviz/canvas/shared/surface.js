@@ -12,10 +12,8 @@ export function contextOf(canvas) {
   return context;
 }
 
-/**
- * What a hand and the keyboard move about on, described by the element of this id.
- * @param {string} className @param {string} testid @param {string} describedby
- */
+/** What a hand and the keyboard move about on, described by the element of this id. */
+/** @param {string} className @param {string} testid @param {string} describedby */
 export function stageOf(className, testid, describedby) {
   const attributes = { tabindex: "0", role: "application", "aria-describedby": describedby, "data-testid": testid };
   return el("div", className, null, attributes);
@@ -67,10 +65,8 @@ export function strokeGrid(context, { x, y, w, h }, heights, places) {
   context.stroke();
 }
 
-/**
- * Strokes a line from corner to corner.
- * @param {CanvasRenderingContext2D} context @param {...[number, number]} corners
- */
+/** Strokes a line from corner to corner. */
+/** @param {CanvasRenderingContext2D} context @param {...[number, number]} corners */
 export function strokePath(context, ...corners) {
   context.beginPath();
   for (const [x, y] of corners) context.lineTo(x, y);
@@ -115,10 +111,8 @@ export function pixelCanvas(width, height, paint, canvas = document.createElemen
   return canvas;
 }
 
-/**
- * The pattern of masked cells.
- * @param {CanvasRenderingContext2D} context @param {Theme} theme @param {string} colour
- */
+/** The pattern of masked cells. */
+/** @param {CanvasRenderingContext2D} context @param {Theme} theme @param {string} colour */
 export function hatch(context, theme, colour) {
   const ratio = sharpness(context.canvas);
   const side = Math.round(6 * ratio);
@@ -153,10 +147,8 @@ export function notePlot(stage, { x, y, w, h }) {
   stage.dataset.plot = [x, y, w, h].map((v) => v.toFixed(2)).join(",");
 }
 
-/**
- * Leaves a mark when the frame just drawn is on screen, two frames later: benchmarks and tests read it.
- * @param {HTMLElement} root @param {string} name @param {string} detail
- */
+/** Leaves a mark when the frame just drawn is on screen, two frames later: benchmarks and tests read it. */
+/** @param {HTMLElement} root @param {string} name @param {string} detail */
 export function markPainted(root, name, detail) {
   root.dataset.painted = detail;
   requestAnimationFrame(() =>
@@ -167,10 +159,8 @@ export function markPainted(root, name, detail) {
   );
 }
 
-/**
- * Notes how long the work of a frame took, from `start` to now; benchmarks read it.
- * @param {string} name @param {number} start
- */
+/** Notes how long the work of a frame took, from `start` to now; benchmarks read it. */
+/** @param {string} name @param {number} start */
 export function measured(name, start) {
   performance.clearMeasures(name);
   performance.measure(name, { start });
@@ -184,10 +174,8 @@ export function afterPainting(then) {
 /** Milliseconds after which nobody waits for a picture any more. */
 const PATIENCE = 250;
 
-/**
- * When the frame that is being drawn is on screen. A page that nobody looks at draws none: it is not waited for.
- * @returns {Promise<void>}
- */
+/** When the frame that is being drawn is on screen. A page that nobody looks at draws none: it is not waited for. */
+/** @returns {Promise<void>} */
 export function painted() {
   return new Promise((go) => {
     afterPainting(go);
@@ -207,10 +195,8 @@ export function afterDrawing(coming, then) {
   void Promise.race([coming ?? Promise.resolve(), waited]).then(() => requestAnimationFrame(() => afterPainting(then)));
 }
 
-/**
- * A function that has `act` called when nothing has asked for it any more for `rest` milliseconds.
- * @param {() => void} act
- */
+/** A function that has `act` called when nothing has asked for it any more for `rest` milliseconds. */
+/** @param {() => void} act */
 export function soon(act, rest = 120) {
   let waiting = 0;
   return () => {

@@ -20,10 +20,8 @@ export class TokenLabels {
     this.widest = new Map();
   }
 
-  /**
-   * The text cut to at most `room` pixels, and its width, in the font that `context` has.
-   * @param {CanvasRenderingContext2D} context @param {number} i @param {number} room
-   */
+  /** The text cut to at most `room` pixels, and its width, in the font that `context` has. */
+  /** @param {CanvasRenderingContext2D} context @param {number} i @param {number} room */
   cut(context, i, room) {
     return this.cutter(context, room)(i);
   }
@@ -62,19 +60,15 @@ export class TokenLabels {
   }
 }
 
-/**
- * Labels of queries and keys; one sentence that looks at itself has them once.
- * @param {{ q: string[], k: string[] | null }} tokens
- */
+/** Labels of queries and keys; one sentence that looks at itself has them once. */
+/** @param {{ q: string[], k: string[] | null }} tokens */
 export function labelsOf({ q, k }) {
   const labelsQ = new TokenLabels(q);
   return [labelsQ, k === null ? labelsQ : new TokenLabels(k)];
 }
 
-/**
- * A text shortened until it is at most `room` wide, or one letter long.
- * @param {string} whole @param {number} room @param {(text: string) => number} widthOf
- */
+/** A text shortened until it is at most `room` wide, or one letter long. */
+/** @param {string} whole @param {number} room @param {(text: string) => number} widthOf */
 export function cutToFit(whole, room, widthOf) {
   let text = whole.length > 60 ? `${whole.slice(0, 59)}…` : whole;
   let width = widthOf(text);
@@ -87,10 +81,8 @@ export function cutToFit(whole, room, widthOf) {
   return { text, width };
 }
 
-/**
- * Every how many tokens a label is written, when a token has `cell` pixels and a label needs `need`.
- * @param {number} cell @param {number} need
- */
+/** Every how many tokens a label is written, when a token has `cell` pixels and a label needs `need`. */
+/** @param {number} cell @param {number} need */
 export function labelStep(cell, need) {
   const steps = [1, 2, 5, 10, 20, 25, 50, 100, 200, 250, 500];
   return steps.find((step) => step * cell >= need) ?? 1000;

@@ -9,6 +9,8 @@ export type Stops = [number, string][];
 export type Scale = { top: number; root: boolean };
 export type Axis = "q" | "k";
 export type Words = Record<string, string>;
+/** Labels of queries and of keys; null where one sentence looks at itself. */
+export type Tokens = { q: string[]; k: string[] | null };
 /** `scores` and each of eight `heads`: on a light and on a dark page. */
 export type Colours = Record<"q" | "k" | "masked", string> & {
   weights: Stops;
@@ -84,63 +86,62 @@ export type Arranging = {
 /** The same with those lengths, and the shape of the weights before anything is joined or left out. */
 export type Arrangement = Omit<Arranging, "norms"> & { shape: Shape; norms: Float32Array | null };
 
-export type HeadHeader = Answer & {
-  group: string;
-  doc: string;
-  data: string;
-  shape: Shape;
-  signed: boolean;
-  top: number;
-  scale: Scale;
-  look: string;
-  title: string;
-  /** what it is called for those who hear it, where its title stands outside of it */
-  called?: string;
-  tile: [number, number] | null;
-  q: string[];
-  k: string[] | null;
-  compact: boolean;
-  chips: boolean;
-  lines: boolean;
-  segments: [number[], number[]];
-  unit: string;
-  pins: { tokens: [Axis, number][]; cell: [number, number] | null } | null;
-  start: string;
-  /** the newest gesture on pins that Python had heard of */
-  heard: number;
-  ahead: string | null;
-  /** the address of all small pictures under the edit, for sentences that have no `every` */
-  editedTiles: string | null;
-  /** the address of all heads at once, for short sentences */
-  every: string | null;
-  kind: "weights" | "values" | "diff" | "scores";
-  /** a head before its softmax, which the payload then holds instead of codes */
-  raw: { scores: RawHeader; arranged: Arranging } | null;
-  fullRange: boolean;
-  /** the end of the colour scale, where it is given */
-  fixedTop: number | null;
-  sentence: SentenceAbout | null;
-  /** how heads of this stack are called, and how many of them share one key/value head */
-  titles: { template: string; share: number } | null;
-  /** its scores came with 16 bits: three digits hold */
-  coarse?: boolean;
-  /** the change that Python knows of; null where the view has no controls */
-  edit: PlainEdit | null;
-  editName: string;
-  /** the newest edit that Python had heard of */
-  edits: number;
-  /** heads laid over the one on show; null where none can be */
-  over: number[] | null;
-  /** the newest choice of those that Python had heard of */
-  overs: number;
-  colours: Colours;
-  words: Words;
-};
+export type HeadHeader = Answer &
+  Tokens & {
+    group: string;
+    doc: string;
+    data: string;
+    shape: Shape;
+    signed: boolean;
+    top: number;
+    scale: Scale;
+    look: string;
+    title: string;
+    /** what it is called for those who hear it, where its title stands outside of it */
+    called?: string;
+    tile: [number, number] | null;
+    compact: boolean;
+    chips: boolean;
+    lines: boolean;
+    segments: [number[], number[]];
+    unit: string;
+    pins: { tokens: [Axis, number][]; cell: [number, number] | null } | null;
+    start: string;
+    /** the newest gesture on pins that Python had heard of */
+    heard: number;
+    ahead: string | null;
+    /** the address of all small pictures under the edit, for sentences that have no `every` */
+    editedTiles: string | null;
+    /** the address of all heads at once, for short sentences */
+    every: string | null;
+    kind: "weights" | "values" | "diff" | "scores";
+    /** a head before its softmax, which the payload then holds instead of codes */
+    raw: { scores: RawHeader; arranged: Arranging } | null;
+    fullRange: boolean;
+    /** the end of the colour scale, where it is given */
+    fixedTop: number | null;
+    sentence: SentenceAbout | null;
+    /** how heads of this stack are called, and how many of them share one key/value head */
+    titles: { template: string; share: number } | null;
+    /** its scores came with 16 bits: three digits hold */
+    coarse?: boolean;
+    /** the change that Python knows of; null where the view has no controls */
+    edit: PlainEdit | null;
+    editName: string;
+    /** the newest edit that Python had heard of */
+    edits: number;
+    /** heads laid over the one on show; null where none can be */
+    over: number[] | null;
+    /** the newest choice of those that Python had heard of */
+    overs: number;
+    colours: Colours;
+    words: Words;
+  };
 
 /** What a page was asked for: the text in the field of that label, and all else in a few letters. */
 export type AskedText = { label: string; text: string; besides: string };
 
-export type OverviewHeader = {
+export type OverviewHeader = Tokens & {
   group: string;
   asked: AskedText | null;
   data: string;
@@ -152,23 +153,20 @@ export type OverviewHeader = {
   measureName: string;
   order: string;
   dim: boolean;
-  q: string[];
-  k: string[] | null;
   scale: Scale;
   unit: string;
   colours: Colours;
   words: Words;
 };
 
-export type MaskHeader = Answer & {
-  shape: Shape;
-  q: string[];
-  k: string[] | null;
-  label: string;
-  data: string;
-  colours: Colours;
-  words: Words;
-};
+export type MaskHeader = Answer &
+  Tokens & {
+    shape: Shape;
+    label: string;
+    data: string;
+    colours: Colours;
+    words: Words;
+  };
 
 export type Parameter = { name: string; value: number; low: number; high: number; linear: boolean };
 
@@ -345,8 +343,8 @@ export type Drawn = {
   labelsK: import("./token_labels.js").TokenLabels;
 };
 
-/** What the file that leaves the app shows first; attnviz/live/page.py writes it. */
-export type LiveHeader = {
+/** What the file that leaves the app shows first, its rows and columns labelled; attnviz/live/page.py writes it. */
+export type LiveHeader = Tokens & {
   title: string;
   headTitle: string;
   titles: { template: string; share: number } | null;
@@ -354,9 +352,6 @@ export type LiveHeader = {
   link: string | null;
   /** of queries and of keys, as the model has them */
   tokens: [string[], string[] | null];
-  /** labels of rows and columns on show */
-  q: string[];
-  k: string[] | null;
   arranged: Arranging | null;
   heads: number[];
   kv: number[];

@@ -26,10 +26,8 @@ export function asLargeAsBefore(draw) {
   }
 }
 
-/**
- * Where a pointer is on an element, in the element's own pixels.
- * @param {Element} element @param {{ clientX: number, clientY: number }} event @returns {[number, number]}
- */
+/** Where a pointer is on an element, in the element's own pixels. */
+/** @param {Element} element @param {{ clientX: number, clientY: number }} event @returns {[number, number]} */
 export function placeOn(element, { clientX, clientY }) {
   const { left, top } = element.getBoundingClientRect();
   const by = magnification(element);

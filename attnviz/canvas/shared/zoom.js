@@ -24,20 +24,16 @@ export function clampZoom(zoom, shape) {
   return { z, q0: clamp(zoom.q0, 0, nq - nq / z), k0: clamp(zoom.k0, 0, nk - nk / z) };
 }
 
-/**
- * Zooms by `factor`, keeping the point (q, k), in cells, where it is.
- * @param {Zoom} zoom @param {number} factor @param {number} q @param {number} k @param {Shape} shape
- */
+/** Zooms by `factor`, keeping the point (q, k), in cells, where it is. */
+/** @param {Zoom} zoom @param {number} factor @param {number} q @param {number} k @param {Shape} shape */
 export function zoomAt(zoom, factor, q, k, shape) {
   const z = clamp(zoom.z * factor, 1, mostZoom(shape));
   const f = zoom.z / z;
   return clampZoom({ z, q0: q - (q - zoom.q0) * f, k0: k - (k - zoom.k0) * f }, shape);
 }
 
-/**
- * Moves the window as little as needed for the cell to be inside.
- * @param {Zoom} zoom @param {number} q @param {number} k @param {Shape} shape
- */
+/** Moves the window as little as needed for the cell to be inside. */
+/** @param {Zoom} zoom @param {number} q @param {number} k @param {Shape} shape */
 export function follow(zoom, q, k, shape) {
   const span = spans(zoom, shape);
   const into = (/** @type {number} */ first, /** @type {number} */ n, /** @type {number} */ i) =>
@@ -61,19 +57,15 @@ export function zoomToBox([x0, y0, x1, y1], plot, zoom, [nq, nk]) {
   return { z, q0, k0 };
 }
 
-/**
- * By how much a turn of the wheel zooms; a wheel that counts lines is taken for 16 pixels a line.
- * @param {{ deltaMode: number, deltaY: number }} event
- */
+/** By how much a turn of the wheel zooms; a wheel that counts lines is taken for 16 pixels a line. */
+/** @param {{ deltaMode: number, deltaY: number }} event */
 export function wheelFactor(event) {
   const pixels = event.deltaMode === 1 ? event.deltaY * 16 : event.deltaY;
   return Math.exp(-clamp(pixels, -200, 200) / 300);
 }
 
-/**
- * The cells on the straight way between two, both included, without gaps.
- * @param {[number, number]} from @param {[number, number]} to @returns {[number, number][]}
- */
+/** The cells on the straight way between two, both included, without gaps. */
+/** @param {[number, number]} from @param {[number, number]} to @returns {[number, number][]} */
 export function cellsBetween([q0, k0], [q1, k1]) {
   const steps = Math.max(Math.abs(q1 - q0), Math.abs(k1 - k0));
   const between = (/** @type {number} */ from, /** @type {number} */ to, /** @type {number} */ step) =>

@@ -6,10 +6,8 @@ const LEFT = 30;
 const TOP = 8;
 const FOOT = 6;
 
-/**
- * Which bar a point of the canvas is over, null beside them.
- * @param {number} x @param {number} width @param {number} n
- */
+/** Which bar a point of the canvas is over, null beside them. */
+/** @param {number} x @param {number} width @param {number} n */
 export function barAt(x, width, n) {
   const at = Math.floor(((x - LEFT) / (width - LEFT - 2)) * n);
   return at >= 0 && at < n ? at : null;
@@ -21,10 +19,8 @@ export function barThickness(step) {
   return Math.min(step - gap, 72);
 }
 
-/**
- * The largest weight of each pixel column, where there are more bars than columns.
- * @param {Float64Array} weights @param {number} columns
- */
+/** The largest weight of each pixel column, where there are more bars than columns. */
+/** @param {Float64Array} weights @param {number} columns */
 export function largestOfColumns(weights, columns) {
   const most = new Float64Array(Math.ceil(columns));
   weights.forEach((weight, i) => {

@@ -56,10 +56,8 @@ function largestOf(values) {
   return values.reduce((top, z) => Math.max(top, z), -Infinity);
 }
 
-/**
- * What the bars' figures say. Entropy is of the weights on keys alone, so that a sink does not count.
- * @param {Float64Array} weights
- */
+/** What the bars' figures say. Entropy is of the weights on keys alone, so that a sink does not count. */
+/** @param {Float64Array} weights */
 export function statsOf(weights) {
   const total = weights.reduce((sum, w) => sum + w, 0);
   let entropy = 0;

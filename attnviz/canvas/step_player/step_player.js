@@ -207,10 +207,8 @@ class StepPlayer extends View {
     return fill(this.at ? decode : words.prefill, values);
   }
 
-  /**
-   * The three rows of the cache that the newest token looks at most, for those who hear the picture.
-   * @param {number} end
-   */
+  /** The three rows of the cache that the newest token looks at most, for those who hear the picture. */
+  /** @param {number} end */
   largest(end) {
     return Array.from({ length: end }, (_none, row) => row)
       .sort((a, b) => this.weightOf(end, b) - this.weightOf(end, a))

@@ -100,10 +100,8 @@ function rows(easel, pointed) {
   }
 }
 
-/**
- * A weight as a bar on the scale that every page has for weights.
- * @param {Easel} easel @param {number} weight @param {number} y @param {number} tall
- */
+/** A weight as a bar on the scale that every page has for weights. */
+/** @param {Easel} easel @param {number} weight @param {number} y @param {number} tall */
 function bar({ context, scene, theme, header }, weight, y, tall) {
   const { x, w } = scene.weights;
   const room = Math.max(10, w - 40);
@@ -118,10 +116,8 @@ function bar({ context, scene, theme, header }, weight, y, tall) {
   context.fillText(percent(weight), x + room + 4, y + scene.row / 2);
 }
 
-/**
- * Which tokens this step processes, with a cache and without.
- * @param {Easel} easel @param {number} row @param {number} y
- */
+/** Which tokens this step processes, with a cache and without. */
+/** @param {Easel} easel @param {number} row @param {number} y */
 function marks({ context, scene, theme, first }, row, y) {
   const radius = Math.min(4, scene.row / 2 - 0.5);
   scene.marks.forEach((x, way) => {

@@ -171,10 +171,8 @@ class TensorBoard extends View {
     return found;
   }
 
-  /**
-   * Lights a number of the result and all it was computed from, and writes the sum out.
-   * @param {number} r @param {number} c @param {boolean} focus
-   */
+  /** Lights a number of the result and all it was computed from, and writes the sum out. */
+  /** @param {number} r @param {number} c @param {boolean} focus */
   light(r, c, focus) {
     const { board, sheets } = this;
     const last = board.sheets.length - 1;
@@ -192,10 +190,8 @@ class TensorBoard extends View {
     if (focus) cell.focus({ preventScroll: false });
   }
 
-  /**
-   * The row and column of a number of the result.
-   * @param {EventTarget | null} target @returns {[number, number] | null}
-   */
+  /** The row and column of a number of the result. */
+  /** @param {EventTarget | null} target @returns {[number, number] | null} */
   placeOf(target) {
     const at = target instanceof HTMLElement ? target.dataset.at : undefined;
     if (!at) return null;

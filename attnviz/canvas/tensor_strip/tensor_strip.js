@@ -2,7 +2,7 @@
 
 import { lastingComponent, View } from "../shared/component.js";
 import { around, button, el, focusedIn, named } from "../shared/dom.js";
-import { scrolling } from "../shared/motion.js";
+import { scrolledTo, scrolling } from "../shared/motion.js";
 import { clamp } from "../shared/numbers.js";
 import { sized } from "../shared/surface.js";
 import { backgroundOf, tint } from "../tensor_board/tensor_tint.js";
@@ -93,10 +93,8 @@ class Strip extends View {
     this.follow(this.drawn ? scrolling() : "instant");
   }
 
-  /**
-   * Scrolls the row to the current step: the step's place is measured from the row, which it lies in.
-   * @param {ScrollBehavior} behavior
-   */
+  /** Scrolls the row to the current step: the step's place is measured from the row, which it lies in. */
+  /** @param {ScrollBehavior} behavior */
   follow(behavior) {
     const { row } = this;
     const chip = this.chips[this.current];
@@ -122,13 +120,3 @@ class Strip extends View {
 }
 
 export default lastingComponent(Strip);
-
-/**
- * How far a row is scrolled to have `chip` in its middle; a row that fits is not scrolled.
- * @param {{ left: number, width: number }} chip measured from the row's own beginning
- * @param {number} seen how much of the row is seen
- * @param {number} whole how long it is
- */
-export function scrolledTo(chip, seen, whole) {
-  return clamp(chip.left - (seen - chip.width) / 2, 0, Math.max(0, whole - seen));
-}
