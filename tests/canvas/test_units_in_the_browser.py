@@ -9,7 +9,7 @@ import pytest
 
 from attnviz.base import units
 
-SOURCE = Path(__file__).parents[2] / "attnviz/canvas/shared/units.js"
+SOURCE = Path(__file__).parents[2] / "attnviz/canvas/shared/numbers.js"
 NODE = shutil.which("node")
 CASES = [0, 1, 999, 1000, 1023, 1024, 1536, 12345, 999_999, 1_000_000, 1_107_296_256, 4 << 30, 128 << 20, 67.6e9, 3e15]
 SECONDS = [12.3, 1.0, 0.999, 0.0123, 4.56e-5, 3.2e-8, 132e-6]

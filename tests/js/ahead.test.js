@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { fetchAround, neighbours } from "../../attnviz/canvas/head/ahead.js";
+import { fetchAround, neighbours } from "../../attnviz/canvas/head/head_supply.js";
 
 test("neighbours are those that exist, of the same layer first", () => {
   const around = [

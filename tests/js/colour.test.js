@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { MASKED_16 } from "../../attnviz/canvas/shared/codes.js";
 import {
   colourAt,
   contrast,
@@ -17,6 +16,7 @@ import {
   ramp,
   rgb,
 } from "../../attnviz/canvas/shared/colour.js";
+import { MASKED_16 } from "../../attnviz/canvas/shared/packing.js";
 import { tint } from "../../attnviz/canvas/tensor_board/tensor_tint.js";
 
 /** @import { Rgb, Stops, TensorColours } from "../../attnviz/canvas/shared/types.js" */

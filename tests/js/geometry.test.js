@@ -2,14 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { barAt, barThickness, largestOfColumns } from "../../attnviz/canvas/softmax_slider/bars.js";
 import { cellsOnShow, heatmapHit, heatmapLayout } from "../../attnviz/canvas/heatmap/heatmap_geometry.js";
-import {
-  cellsBetween,
-  cellsOfBox,
-  cellsOfLine,
-  maskHit,
-  maskLayout,
-  nearestCell,
-} from "../../attnviz/canvas/mask/mask_geometry.js";
+import { cellsOfBox, cellsOfLine, maskHit, maskLayout, nearestCell } from "../../attnviz/canvas/mask/mask_geometry.js";
 import {
   mosaicLayout,
   neighbour,
@@ -20,7 +13,7 @@ import {
   tilesOf,
 } from "../../attnviz/canvas/overview/mosaic_geometry.js";
 import { cutToFit, labelStep } from "../../attnviz/canvas/shared/token_labels.js";
-import { EVERYTHING } from "../../attnviz/canvas/shared/zoom.js";
+import { cellsBetween, EVERYTHING } from "../../attnviz/canvas/shared/zoom.js";
 
 /** @import { Shape } from "../../attnviz/canvas/shared/types.js" */
 

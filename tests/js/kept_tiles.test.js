@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { deflateSync } from "node:zlib";
-import { unpackedTiles } from "../../attnviz/canvas/overview/kept_tiles.js";
+import { unpackedTiles } from "../../attnviz/canvas/overview/known_sentences.js";
 
 const packed = (...bytes) => new Uint8Array(deflateSync(Uint8Array.from(bytes)));
 

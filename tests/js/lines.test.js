@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { MASKED_16, valueOf } from "../../attnviz/canvas/shared/codes.js";
 import {
   isWorthLighting,
   levelOf,
@@ -12,6 +11,7 @@ import {
   rowsOnShow,
   strongestLines,
 } from "../../attnviz/canvas/lines/line_geometry.js";
+import { MASKED_16, valueOf } from "../../attnviz/canvas/shared/packing.js";
 import { EVERYTHING } from "../../attnviz/canvas/shared/zoom.js";
 
 const PLOT = { x: 80, y: 20, w: 300, h: 240 };

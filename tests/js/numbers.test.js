@@ -9,7 +9,7 @@ import {
   significant,
   tickText,
 } from "../../attnviz/canvas/shared/numbers.js";
-import { parameterAt, stopOf, STOPS } from "../../attnviz/canvas/softmax_slider/parameter_stops.js";
+import { parameterAt, stopOf, STOPS } from "../../attnviz/canvas/softmax_slider/softmax.js";
 
 test("a read-out has four digits, and says when that is too few", () => {
   assert.equal(fourDigits(0.12345), "0.1235");

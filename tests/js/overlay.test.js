@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
-import { encode16 } from "../../attnviz/canvas/shared/codes.js";
 import { adoptOver, groupOf } from "../../attnviz/canvas/shared/group.js";
 import { aboutWhat, coloursOf, MOST_HEADS, overlaid, strongestOf, toggled } from "../../attnviz/canvas/head/overlay.js";
+import { encode16 } from "../../attnviz/canvas/shared/packing.js";
 
 /** @type {{ chosen: number[], lead: number, count: number, shown: number[], colours: number[] }[]} */
 const cases = JSON.parse(await readFile(new URL("cases/overlay.json", import.meta.url), "utf8"));

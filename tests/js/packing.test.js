@@ -1,16 +1,18 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
-import { floats, inflate, readHeader } from "../../attnviz/canvas/shared/blob.js";
 import {
+  floats,
+  inflate,
   joinPlanes,
   MASKED_16,
   packBits,
+  readHeader,
   strongestCells,
   strongestOfBlocks,
   unpackBits,
   valueOf,
-} from "../../attnviz/canvas/shared/codes.js";
+} from "../../attnviz/canvas/shared/packing.js";
 
 const cases = JSON.parse(await readFile(new URL("cases/packing.json", import.meta.url), "utf8"));
 

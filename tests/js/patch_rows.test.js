@@ -2,7 +2,6 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-
 import { attend } from "../../attnviz/canvas/shared/attend.js";
 import {
   bordersAt,
@@ -12,11 +11,13 @@ import {
   patchUnder,
   stepFrom,
 } from "../../attnviz/canvas/patch_view/patch_geometry.js";
-import { followed, meanOfRows, mixed } from "../../attnviz/canvas/patch_view/patch_layers.js";
 import {
   factorFor,
+  followed,
   headsInOrder,
   meanOf,
+  meanOfRows,
+  mixed,
   rowOf,
   seenKeys,
   squares,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { binary, duration, flop } from "../../attnviz/canvas/shared/numbers.js";
 import { newRows, rowAt, sceneOf, soFar, stepOfRow } from "../../attnviz/canvas/step_player/step_player_geometry.js";
-import { binary, duration, flop } from "../../attnviz/canvas/shared/units.js";
 
 /** @type {(context: number, flops: [number, number], difference: number) => any} */
 const step = (context, flops, difference) => ({ context, flops, seconds: [0.1, 0.2], difference });

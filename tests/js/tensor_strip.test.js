@@ -2,8 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-
-import { scrolledTo } from "../../attnviz/canvas/tensor_strip/tensor_strip_geometry.js";
+import { scrolledTo } from "../../attnviz/canvas/shared/motion.js";
 
 test("a row that fits is not scrolled", () => {
   assert.equal(scrolledTo({ left: 700, width: 80 }, 900, 800), 0);

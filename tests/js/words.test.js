@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { MASKED_16 } from "../../attnviz/canvas/shared/codes.js";
 import { joined } from "../../attnviz/canvas/shared/dom.js";
 import { cellText, changeText, strongestText, summaryText } from "../../attnviz/canvas/head/head_readout.js";
+import { MASKED_16 } from "../../attnviz/canvas/shared/packing.js";
 import { readToken } from "../../attnviz/canvas/tensor_board/sum_line.js";
 
 /** @import { Sheet } from "../../attnviz/canvas/shared/types.js" */

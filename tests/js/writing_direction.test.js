@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { fill } from "../../attnviz/canvas/shared/dom.js";
+import { fill, isRightToLeft } from "../../attnviz/canvas/shared/dom.js";
 import { fillNumbers } from "../../attnviz/canvas/head/said.js";
-import { isRightToLeft } from "../../attnviz/canvas/shared/writing_direction.js";
 
 test("a sentence is laid out from the right where most of its letters are written so", () => {
   assert.equal(isRightToLeft(["ה", "חתול", " ישב", "."]), true);

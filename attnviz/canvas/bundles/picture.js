@@ -1,2 +1,2 @@
 // Made by scripts/bundle.mjs from attnviz/canvas.
-function n(e){let t=e.parentElement.querySelector(".av-root");if(!(t instanceof HTMLElement))throw new Error("the component's root element is missing");return t}function o(e){let{svg:t}=e.data,r=new DOMParser().parseFromString(t,"image/svg+xml").documentElement;n(e).replaceChildren(document.importNode(r,!0))}export{o as default};
+var s=new RegExp("\\p{L}","gu");function n(t){let e=t.parentElement.querySelector(".av-root");if(!(e instanceof HTMLElement))throw new Error("the component's root element is missing");return e}function o(t){let{svg:e}=t.data,r=new DOMParser().parseFromString(e,"image/svg+xml").documentElement;n(t).replaceChildren(document.importNode(r,!0))}export{o as default};

@@ -1,36 +1,29 @@
 // Caches that grow side by side: a slider for the number of tokens, and a bar of bytes for each way of sharing.
 // Every number is Python's; the browser only chooses the place and draws it.
 
-import { readHeader } from "../shared/blob.js";
-import { keptByRoot, rootOf } from "../shared/component.js";
-import { addButton, el, fill, joined } from "../shared/dom.js";
+import { lastingComponent, View } from "../shared/component.js";
+import { addButton, around, el, fill, joined, named } from "../shared/dom.js";
 import { film } from "../shared/motion.js";
-import { clamp } from "../shared/numbers.js";
-import { Sequence } from "../shared/sequence.js";
-import { binary } from "../shared/units.js";
+import { binary, clamp } from "../shared/numbers.js";
 
 /** @import { Component, GrowthHeader } from "../shared/types.js" */
 
 /** How long the film from no token to the last takes, in milliseconds. */
 const FILM = 7000;
 
-class CacheGrowth {
+/** @extends {View<GrowthHeader>} */
+class CacheGrowth extends View {
   /** @param {HTMLElement} root */
   constructor(root) {
-    this.root = root;
-    /** @type {GrowthHeader | null} */
-    this.held = null;
-    /** @type {Component | null} */
-    this.component = null;
+    super(root);
     this.at = 0;
     this.told = -1;
     /** @type {(() => void) | null} stops the film */
     this.film = null;
     this.holding = false;
-    this.stops = new Sequence();
-    this.bar = el("div", "cg-bar");
+    this.bar = el("div", "av-wrap cg-bar");
     this.said = el("output", "cg-said");
-    this.groups = el("div", "cg-groups");
+    this.groups = el("div", "av-wrap cg-groups");
     this.range = el("input", "av-slider-range cg-range", null, { type: "range", min: "0", step: "1" });
     this.play = addButton(this.bar, "▶", "", () => (this.film ? this.stop() : this.start()));
     this.bar.append(this.range, this.said);
@@ -47,22 +40,12 @@ class CacheGrowth {
     root.replaceChildren(this.bar, this.groups);
   }
 
-  get header() {
-    if (!this.held) throw new Error("no caches have come yet");
-    return this.held;
-  }
-
   /** @param {Component} component */
   show(component) {
-    const [header] = /** @type {[GrowthHeader, Uint8Array]} */ (readHeader(component.data));
-    this.component = component;
-    this.held = header;
+    const { header } = this.receive(component);
     this.build();
-    const behind = this.stops.isBehind(header.session, header.ack);
-    if (!behind && !this.holding && !this.film) {
-      this.at = header.at;
-      this.told = header.at;
-    }
+    const behind = this.gestures.isBehind(header.session, header.ack);
+    if (!behind && !this.holding && !this.film) this.at = this.told = header.at;
     this.stand(this.at);
   }
 
@@ -70,15 +53,14 @@ class CacheGrowth {
     const { groups, tokens, words } = this.header;
     this.range.max = String(tokens.length - 1);
     this.range.setAttribute("aria-label", words.tokens);
-    this.name(words.play);
+    named(this.play, words.play);
     this.bars = [];
     this.groups.replaceChildren(...groups.map((group) => this.group(group)));
   }
 
   /** @param {GrowthHeader["groups"][number]} group */
   group({ name, bars }) {
-    const box = el("div", "cg-group");
-    box.append(el("div", "cg-model", name));
+    const box = around("cg-group", el("div", "cg-model", name));
     const most = Math.max(1, ...bars.map(({ bytes }) => bytes[bytes.length - 1]));
     for (const { name: scheme, about, colour, bytes } of bars) {
       const line = el("div", "cg-line");
@@ -123,14 +105,11 @@ class CacheGrowth {
     this.plays(film(FILM * (1 - from / (last + 1)), frame, () => this.stop()));
   }
 
-  /**
-   * A film is not read out on its way, only where it ends.
-   * @param {(() => void) | null} playing
-   */
+  /** A film is not read out on its way, only where it ends. @param {(() => void) | null} playing */
   plays(playing) {
     this.film = playing;
     this.play.textContent = playing ? "❚❚" : "▶";
-    this.name(playing ? this.header.words.pause : this.header.words.play);
+    named(this.play, playing ? this.header.words.pause : this.header.words.play);
     this.said.setAttribute("aria-live", playing ? "off" : "polite");
   }
 
@@ -141,22 +120,11 @@ class CacheGrowth {
     this.commit();
   }
 
-  /** @param {string} words */
-  name(words) {
-    this.play.title = words;
-    this.play.setAttribute("aria-label", words);
-  }
-
   commit() {
     if (this.at === this.told) return;
     this.told = this.at;
-    this.component?.setStateValue("stood", { at: this.at, seq: this.stops.next() });
+    this.tellPython("stood", { at: this.at });
   }
 }
 
-const views = keptByRoot((root) => new CacheGrowth(root));
-
-/** @param {Component} component */
-export default function cacheGrowth(component) {
-  if (component.data) views.of(rootOf(component)).show(component);
-}
+export default lastingComponent(CacheGrowth);

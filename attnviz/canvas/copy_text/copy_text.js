@@ -1,7 +1,7 @@
 // Buttons that copy a text each: the link, the code that embeds a view.
 
 import { keptByRoot, rootOf } from "../shared/component.js";
-import { el } from "../shared/dom.js";
+import { button, el } from "../shared/dom.js";
 
 /** @import { Component, CopyText } from "../shared/types.js" */
 
@@ -11,8 +11,7 @@ const lines = keptByRoot(() => el("span", "said", null, { "aria-live": "polite" 
 /**
  * Copies a text. Pages that come without encryption have no clipboard of their own, but may still ask for a copy of
  * what is selected.
- * @param {string} text
- * @param {HTMLElement} root
+ * @param {string} text @param {HTMLElement} root
  */
 async function copy(text, root) {
   if (globalThis.isSecureContext && navigator.clipboard) {
@@ -38,17 +37,17 @@ export default function copyText(component) {
   const root = rootOf(component);
   const said = lines.of(root);
   const buttons = texts.map(({ name, label, text }) => {
-    const button = el("button", "", label, { type: "button", "data-copy": name });
-    button.addEventListener("click", async () => {
+    const act = async () => {
       try {
         await copy(text, root);
         said.textContent = labels.done;
       } catch {
         said.textContent = labels.failed;
       }
-      button.focus();
-    });
-    return button;
+      node.focus();
+    };
+    const node = button("", label, act, { "data-copy": name });
+    return node;
   });
   root.replaceChildren(...buttons, said);
 }

@@ -1,11 +1,10 @@
 // Fields to draw digits in, 32 pixels a side as in the data set. Python hears of a drawing when a stroke ends.
 
-import { readHeader } from "../shared/blob.js";
-import { packBits, unpackBits } from "../shared/codes.js";
-import { keptByRoot, rootOf } from "../shared/component.js";
-import { addButton, el, fill } from "../shared/dom.js";
+import { lastingComponent, View } from "../shared/component.js";
+import { ARROWS, isPress } from "../shared/controls.js";
+import { addButton, around, el, fill, liveRegion } from "../shared/dom.js";
 import { clamp } from "../shared/numbers.js";
-import { Sequence } from "../shared/sequence.js";
+import { packBits, unpackBits } from "../shared/packing.js";
 import { contextOf } from "../shared/surface.js";
 
 /** @import { Component, PadHeader } from "../shared/types.js" */
@@ -17,31 +16,23 @@ const INK = 0xff1a1614;
 const [PEN_UP, PEN_DOWN] = ["#0072B2", "#D55E00"];
 /** Where the keyboard's pen begins. @type {[number, number]} */
 const MIDDLE = [SIDE / 2, SIDE / 2];
-/** @type {Record<string, [number, number]>} */
-const ARROWS = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] };
 
 class Pad {
-  /**
-   * @param {HTMLElement} host
-   * @param {string} name
-   * @param {PadHeader["labels"]} labels
-   * @param {() => void} ended
-   */
+  /** @param {HTMLElement} host @param {string} name @param {PadHeader["labels"]} labels @param {() => void} ended */
   constructor(host, name, labels, ended) {
     this.cells = new Uint8Array(SIDE * SIDE);
     const attributes = { role: "application", tabindex: "0", "aria-label": name, "data-testid": "pad" };
     this.canvas = el("canvas", "dp-ink", null, attributes);
     [this.canvas.width, this.canvas.height] = [SIDE, SIDE];
     this.labels = labels;
-    this.live = el("div", "av-sr", "", { "aria-live": "polite", role: "status" });
+    this.live = liveRegion();
     /** @type {[number, number] | null} the pen that arrow keys move, in pixels of the drawing */
     this.pen = null;
     this.isDown = false;
     /** @type {[number, number] | null} */
     this.last = null;
     this.ended = ended;
-    const box = el("div", "dp-pad");
-    box.append(this.canvas, this.live);
+    const box = around("dp-pad", this.canvas, this.live);
     addButton(box, labels.clear, labels.clear, () => {
       this.cells.fill(0);
       this.draw();
@@ -65,24 +56,18 @@ class Pad {
     this.draw();
   }
 
-  /**
-   * Arrow keys move the pen, Space sets it down and lifts it, Escape puts it away.
-   * @param {KeyboardEvent} event
-   */
+  /** Arrow keys move the pen, Space sets it down and lifts it, Escape puts it away. @param {KeyboardEvent} event */
   key(event) {
     const way = ARROWS[event.key];
     if (way) this.movePen(way, event.shiftKey ? 4 : 1);
-    else if (event.key === " " || event.key === "Enter") this.pressPen();
+    else if (isPress(event)) this.pressPen();
     else if (event.key === "Escape" && this.pen) this.putAway();
     else return;
     event.preventDefault();
   }
 
-  /**
-   * @param {[number, number]} way
-   * @param {number} by
-   */
-  movePen([dx, dy], by) {
+  /** @param {[number, number]} way @param {number} by */
+  movePen([dy, dx], by) {
     const from = this.pen ?? MIDDLE;
     /** @type {[number, number]} */
     const to = [clamp(from[0] + dx * by, 0.5, SIDE - 0.5), clamp(from[1] + dy * by, 0.5, SIDE - 0.5)];
@@ -121,38 +106,24 @@ class Pad {
     this.ended();
   }
 
-  /**
-   * A point of the pointer in pixels of the drawing.
-   * @param {PointerEvent} event
-   * @returns {[number, number]}
-   */
+  /** A point of the pointer in pixels of the drawing. @param {PointerEvent} event @returns {[number, number]} */
   at(event) {
     const box = this.canvas.getBoundingClientRect();
     return [((event.clientX - box.left) / box.width) * SIDE, ((event.clientY - box.top) / box.height) * SIDE];
   }
 
-  /**
-   * Inks a line as wide as a pen.
-   * @param {[number, number]} from
-   * @param {[number, number]} to
-   */
+  /** Inks a line as wide as a pen. @param {[number, number]} from @param {[number, number]} to */
   line([x0, y0], [x1, y1]) {
     const steps = Math.max(1, Math.ceil(Math.hypot(x1 - x0, y1 - y0) * 2));
     for (let i = 0; i <= steps; i++) this.dot(x0 + ((x1 - x0) * i) / steps, y0 + ((y1 - y0) * i) / steps);
     this.draw();
   }
 
-  /**
-   * @param {number} x
-   * @param {number} y
-   */
+  /** @param {number} x @param {number} y */
   dot(x, y) {
     for (let row = Math.max(0, Math.floor(y - REACH)); row <= Math.min(SIDE - 1, Math.ceil(y + REACH)); row++) {
-      for (
-        let column = Math.max(0, Math.floor(x - REACH));
-        column <= Math.min(SIDE - 1, Math.ceil(x + REACH));
-        column++
-      ) {
+      const last = Math.min(SIDE - 1, Math.ceil(x + REACH));
+      for (let column = Math.max(0, Math.floor(x - REACH)); column <= last; column++) {
         if (Math.hypot(column + 0.5 - x, row + 0.5 - y) <= REACH) this.cells[row * SIDE + column] = 1;
       }
     }
@@ -187,22 +158,19 @@ class Pad {
   }
 }
 
-class DigitPads {
+/** @extends {View<PadHeader>} */
+class DigitPads extends View {
   /** @param {HTMLElement} root */
   constructor(root) {
-    this.root = root;
+    super(root);
     /** @type {Pad[]} */
     this.pads = [];
-    this.gestures = new Sequence();
     this.built = "";
-    /** @type {Component | null} */
-    this.component = null;
   }
 
   /** @param {Component} component */
   show(component) {
-    const [header] = /** @type {[PadHeader, Uint8Array]} */ (readHeader(component.data));
-    this.component = component;
+    const { header } = this.receive(component);
     const name = JSON.stringify([header.pads, header.labels]);
     if (name !== this.built) this.build(header);
     this.built = name;
@@ -214,7 +182,7 @@ class DigitPads {
 
   /** @param {PadHeader} header */
   build({ pads, labels }) {
-    const row = el("div", "dp-pads");
+    const row = el("div", "av-wrap dp-pads");
     this.pads = Array.from({ length: pads }, (_, i) => {
       return new Pad(row, fill(labels.pad, { number: i + 1 }), labels, () => this.tell());
     });
@@ -222,14 +190,8 @@ class DigitPads {
   }
 
   tell() {
-    const drawings = this.pads.map((pad) => pad.drawing);
-    this.component?.setStateValue("drawn", { drawings, seq: this.gestures.next() });
+    this.tellPython("drawn", { drawings: this.pads.map((pad) => pad.drawing) });
   }
 }
 
-const views = keptByRoot((root) => new DigitPads(root));
-
-/** @param {Component} component */
-export default function digitPad(component) {
-  if (component.data) views.of(rootOf(component)).show(component);
-}
+export default lastingComponent(DigitPads);

@@ -7,9 +7,7 @@
 /**
  * Joins the keys of an entry by adding them up, its queries by their mean; a cell is hidden where all it covers is.
  * @param {Float32Array} weights (Q, K)
- * @param {Uint8Array | null} mask
- * @param {Arrangement} how
- * @returns {Arranged}
+ * @param {Uint8Array | null} mask @param {Arrangement} how @returns {Arranged}
  */
 export function arrange(weights, mask, how) {
   const { rows, cols, norms } = how;
@@ -44,12 +42,8 @@ function hiddenUnder(mask) {
 }
 
 /**
- * @param {number[]} queries
- * @param {number[]} keys
- * @param {number} nk
- * @param {Float32Array} weights
- * @param {Uint8Array | null} mask
- * @param {Float32Array | null} norms
+ * @param {number[]} queries @param {number[]} keys @param {number} nk @param {Float32Array} weights
+ * @param {Uint8Array | null} mask @param {Float32Array | null} norms
  * @returns {[number, boolean]} the sum, and whether any of its cells may be seen
  */
 function joined(queries, keys, nk, weights, mask, norms) {
@@ -65,10 +59,7 @@ function joined(queries, keys, nk, weights, mask, norms) {
   return [sum, seen];
 }
 
-/**
- * @param {Float32Array} weights
- * @param {Float32Array} norms
- */
+/** @param {Float32Array} weights @param {Float32Array} norms */
 function weighted(weights, norms) {
   const nk = norms.length;
   return weights.map((w, i) => w * norms[i % nk]);
@@ -79,11 +70,7 @@ function ownGroups(n) {
   return Array.from({ length: n }, (_, i) => [i]);
 }
 
-/**
- * Rows sum to 1 again; a row of nothing stays so.
- * @param {Float32Array} values
- * @param {Shape} shape
- */
+/** Rows sum to 1 again; a row of nothing stays so. @param {Float32Array} values @param {Shape} shape */
 function rescaleRows(values, [rows, cols]) {
   for (let r = 0; r < rows; r++) {
     let total = 0;

@@ -1,13 +1,12 @@
 // The sentence as chips: a list box in which a token is pointed at, walked to, pinned, and tinted by its weight.
 
-import { MASKED_16, valueOf } from "../shared/codes.js";
 import { cssOf, inkOnPixel, placeOnScale } from "../shared/colour.js";
-import { el, visibleToken } from "../shared/dom.js";
-import { isRightToLeft } from "../shared/writing_direction.js";
+import { isPress, radioGroup, STEPS, takenOf } from "../shared/controls.js";
+import { button, el, isRightToLeft, visibleToken } from "../shared/dom.js";
 import { hoverOn } from "../shared/group.js";
 import { codeAt } from "./head_readout.js";
 import { clamp } from "../shared/numbers.js";
-import { arrowsTake, takenOf } from "../shared/roving.js";
+import { MASKED_16, valueOf } from "../shared/packing.js";
 
 /** @import { HeadView } from "./head.js" */
 /** @import { Axis, Pin } from "../shared/types.js" */
@@ -15,9 +14,6 @@ import { arrowsTake, takenOf } from "../shared/roving.js";
 
 /** Tokens up to so many characters fit into any row; a longer one is cut, for which the page keeps a layer of its own. */
 const WHOLE = 14;
-
-/** @type {Record<string, number>} */
-const STEPS = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
 
 export class Chips {
   /** @param {HeadView} view */
@@ -48,39 +44,23 @@ export class Chips {
   /** One sentence looking at itself: a chip asks either what it looks at or what looks at it. */
   direction() {
     const { words } = this.view.drawn;
-    const group = el("div", "av-direction", null, { role: "radiogroup", "aria-label": words.sentence });
-    const sides = /** @type {const} */ ([
-      ["q", words.looks],
-      ["k", words.lookedat],
-    ]);
-    for (const [axis, text] of sides) {
-      const button = el("button", "av-toggle", text, { type: "button", role: "radio", "data-axis": axis });
-      button.addEventListener("click", () => {
+    const group = el("div", "av-direction", null, { "aria-label": words.sentence });
+    const sides = /** @type {const} */ (["q", "k"]);
+    const buttons = sides.map((axis, i) => {
+      const take = () => {
         this.axis = axis;
-        takenOf(
-          group,
-          sides.findIndex(([side]) => side === axis),
-        );
+        takenOf(group, i);
         this.light();
-      });
-      group.append(button);
-    }
-    takenOf(
-      group,
-      sides.findIndex(([side]) => side === this.axis),
-    );
-    arrowsTake(group);
+      };
+      return button("av-toggle", axis === "q" ? words.looks : words.lookedat, take, { "data-axis": axis });
+    });
+    radioGroup(group, buttons, sides.indexOf(this.axis));
     return group;
   }
 
-  /**
-   * @param {Axis} axis
-   * @param {string[]} tokens
-   * @param {string} name
-   * @param {boolean} titled
-   */
+  /** @param {Axis} axis @param {string[]} tokens @param {string} name @param {boolean} titled */
   add(axis, tokens, name, titled) {
-    const row = el("div", "av-chips", null, {
+    const row = el("div", "av-wrap av-chips", null, {
       role: "listbox",
       "aria-multiselectable": "true",
       "aria-label": name,
@@ -105,10 +85,7 @@ export class Chips {
     this.listen(entry);
   }
 
-  /**
-   * In one sentence the direction says which axis a chip stands for; in two, its row does.
-   * @param {Row} entry
-   */
+  /** In one sentence the direction says which axis a chip stands for; in two, its row does. @param {Row} entry */
   axisOf(entry) {
     return this.view.drawn.header.k === null ? this.axis : entry.axis;
   }
@@ -140,10 +117,7 @@ export class Chips {
     hoverOn(this.view.drawn.group, hover);
   }
 
-  /**
-   * @param {KeyboardEvent} event
-   * @param {Row} entry
-   */
+  /** @param {KeyboardEvent} event @param {Row} entry */
   key(event, entry) {
     const i = chipNumber(event);
     if (i === null) return;
@@ -153,25 +127,19 @@ export class Chips {
     if (event.key in STEPS) this.go(entry, clamp(i + step, 0, last));
     else if (event.key === "Home") this.go(entry, 0);
     else if (event.key === "End") this.go(entry, last);
-    else if (event.key === "Enter" || event.key === " ") this.view.press({ axis: this.axisOf(entry), i });
+    else if (isPress(event)) this.view.press({ axis: this.axisOf(entry), i });
     else if (event.key !== "Escape" || !this.view.release()) return;
     event.preventDefault();
   }
 
-  /**
-   * @param {Row} entry
-   * @param {number} i
-   */
+  /** @param {Row} entry @param {number} i */
   go(entry, i) {
     for (const chip of entry.chips) if (chip.tabIndex === 0) chip.tabIndex = -1;
     entry.chips[i].tabIndex = 0;
     entry.chips[i].focus();
   }
 
-  /**
-   * @param {Axis} axis
-   * @param {number} i
-   */
+  /** @param {Axis} axis @param {number} i */
   chip(axis, i) {
     const one = this.view.drawn.header.k === null;
     const entry = one ? this.rows[0] : this.rows.find((row) => row.axis === axis);
@@ -208,10 +176,7 @@ export class Chips {
     this.tinted = [];
   }
 
-  /**
-   * Every token in the colour of the weight between it and `lead`.
-   * @param {Pin} lead
-   */
+  /** Every token in the colour of the weight between it and `lead`. @param {Pin} lead */
   tint(lead) {
     const { header, table } = this.view.drawn;
     const [nq, nk] = header.shape;
@@ -229,19 +194,13 @@ export class Chips {
   }
 }
 
-/**
- * The number of the chip that an event happened on, null beside the chips.
- * @param {Event} event
- */
+/** The number of the chip that an event happened on, null beside the chips. @param {Event} event */
 function chipNumber(event) {
   const chip = event.target instanceof Element ? event.target.closest(".av-chip") : null;
   return chip instanceof HTMLElement ? Number(chip.dataset.i) : null;
 }
 
-/**
- * Scrolls the box, never the page.
- * @param {HTMLElement | undefined} chip
- */
+/** Scrolls the box, never the page. @param {HTMLElement | undefined} chip */
 function bringIntoView(chip) {
   const box = chip?.parentElement;
   if (!box) return;

@@ -1,35 +1,30 @@
 // One head large: heatmap, token lines and sentence, lit together; pins are told to Python when a gesture ends.
 
-import { fetchAround } from "./ahead.js";
 import { bringAllHeads } from "../shared/all_heads.js";
-import { readHeader } from "../shared/blob.js";
 import { Chips } from "./chips.js";
+import { themeOf } from "../shared/colour.js";
 import { drawColourBar } from "../shared/colour_bar.js";
-import { pixelTable } from "../shared/colour.js";
 import { viewComponent } from "../shared/component.js";
-import { el, fill, joined, property, say } from "../shared/dom.js";
-import { adopt, adoptEdit, adoptOver, groupOf, sameHead, tell } from "../shared/group.js";
+import { el, liveRegion, property, say } from "../shared/dom.js";
+import { adopt, adoptEdit, adoptOver, groupOf, Member, sameHead, tell } from "../shared/group.js";
 import { HeadControls } from "./head_controls.js";
-import { emitEdit, press, release } from "./head_gestures.js";
-import { announceHead, nameStage, sumUp } from "./head_heard.js";
-import { leadToken, litTokens, toldRow } from "./head_lit.js";
+import { leadToken, litTokens, press, release, toldRow } from "./head_gestures.js";
 import { HeadMemory, isOvertaken } from "./head_memory.js";
-import { codedNumbers, matrixOf, RawNumbers, sourceOf, sumsOf } from "./head_numbers.js";
-import { HeadSupply } from "./head_supply.js";
+import { compute, drawnOf, matrixOf, sourceOf } from "./head_numbers.js";
+import { announceHead, changeText, nameStage, readoutText, sumUp, titleText } from "./head_readout.js";
+import { fetchAround, HeadSupply } from "./head_supply.js";
 import { HeadTools } from "./head_tools.js";
-import { cellText, changeText, strongestText, titleText, tokenText } from "./head_readout.js";
 import { Heatmap } from "../heatmap/heatmap.js";
 import { Lines } from "../lines/lines.js";
-import { asLargeAsBefore } from "../shared/magnified.js";
+import { readHeader } from "../shared/packing.js";
 import { bringIntoWindow, Room } from "./room.js";
 import { saidOf, tellingRow } from "./said.js";
 import { afterPainting, markPainted, measured, onceAFrame, soon } from "../shared/surface.js";
-import { themeOf } from "../shared/theme.js";
-import { bringEditedTiles } from "../overview/tiles_follow.js";
-import { labelsOf } from "../shared/token_labels.js";
+import { bringEditedTiles } from "../overview/tiles.js";
+import { asLargeAsBefore } from "../shared/window.js";
 import { clampZoom, spans, zoomAt } from "../shared/zoom.js";
 
-/** @import { Change, Group } from "../shared/group.js" */
+/** @import { Change } from "../shared/group.js" */
 /** @import { Source } from "./head_numbers.js" */
 /** @import { Component, Drawn, HeadHeader, Hover, Zoom } from "../shared/types.js" */
 
@@ -37,12 +32,12 @@ export class HeadView {
   /** @param {HTMLElement} root */
   constructor(root) {
     this.root = root;
-    this.head = el("div", "av-head");
+    this.head = el("div", "av-wrap av-head");
     this.titleBox = el("div", "av-title");
     this.read = el("div", "av-readout", "", { "data-testid": "readout" });
     this.tools = new HeadTools(this);
     this.help = el("div", "av-sr", null, { id: "help" });
-    this.live = el("div", "av-sr", "", { "aria-live": "polite", role: "status" });
+    this.live = liveRegion();
     this.pair = el("div", "av-pair");
     this.bar = el("div", "av-bar-row");
     this.foot = el("div", "av-foot");
@@ -58,15 +53,13 @@ export class HeadView {
     this.held = null;
     /** @type {Component | null} */
     this.component = null;
-    /** @type {Group | null} */
-    this.joined = null;
     this.turn = 0;
     this.supply = new HeadSupply(this);
     this.relight = onceAFrame(() => asLargeAsBefore(() => this.light()));
     this.redraw = onceAFrame(() => this.draw());
     this.reedit = onceAFrame(() => this.recompute());
     this.summarise = soon(() => sumUp(this));
-    this.listener = (/** @type {Change} */ what) => this.hear(what);
+    this.member = new Member((what) => this.hear(what));
     root.tabIndex = -1;
     root.addEventListener("keydown", (e) => {
       if (e.key === "Escape" && !e.defaultPrevented && this.release()) e.preventDefault();
@@ -83,12 +76,9 @@ export class HeadView {
     return this.held;
   }
 
-  /**
-   * @param {Uint8Array} bytes
-   * @param {Component} component
-   */
-  async show(bytes, component) {
-    const [header, payload] = /** @type {[HeadHeader, Uint8Array]} */ (readHeader(bytes));
+  /** @param {Component} component */
+  async show(component) {
+    const [header, payload] = /** @type {[HeadHeader, Uint8Array]} */ (readHeader(component.data));
     this.component = component;
     this.turn += 1;
     const { turn } = this;
@@ -105,37 +95,17 @@ export class HeadView {
     if (header.tile && !behind) void bringEditedTiles(group, header.editedTiles, header.tile);
   }
 
-  /**
-   * @param {HeadHeader} header
-   * @param {Source} source
-   * @param {boolean} behind
-   */
+  /** @param {HeadHeader} header @param {Source} source @param {boolean} behind */
   take(header, source, behind) {
     const before = this.held;
     const group = groupOf(header.group);
-    this.join(group);
+    this.member.join(group);
     adopt(group, header);
     if ("raw" in source && !header.compact) adoptEdit(group, header, source.raw.shape);
     adoptOver(group, header);
     group.zoom = clampZoom(group.zoom, header.shape);
     const fresh = before?.header.doc !== header.doc;
-    const [labelsQ, labelsK] = before && !fresh ? [before.labelsQ, before.labelsK] : labelsOf(header);
-    this.held = {
-      header,
-      source,
-      maker: "raw" in source ? this.makerOf(header, source, before) : null,
-      codes: NOTHING,
-      values: null,
-      sums: null,
-      picture: "",
-      words: header.words,
-      group,
-      theme: themeOf(this.root, header.colours),
-      ...(before ? { table: before.table, tableKey: before.tableKey } : { table: new Uint32Array(0), tableKey: "" }),
-      hasMasked: false,
-      labelsQ,
-      labelsK,
-    };
+    this.held = drawnOf(header, source, group, themeOf(this.root, header.colours), before);
     this.compute();
     if (!before) {
       this.root.append(this.help, this.live, this.head, this.controls.box, this.chips.box, this.pair);
@@ -149,51 +119,22 @@ export class HeadView {
     else this.room.again();
   }
 
-  /**
-   * The one that computes a raw head's numbers, which is kept as long as the head is.
-   * @param {HeadHeader} header
-   * @param {{ raw: import("../shared/types.js").RawHead, how: import("../shared/types.js").Arrangement }} source
-   * @param {Drawn | null} before
-   */
-  makerOf(header, { raw, how }, before) {
-    const kept = before?.maker;
-    const same = kept?.raw === raw && kept.how === how && before?.header.look === header.look;
-    return same ? kept : new RawNumbers(raw, how, header);
-  }
-
   /** The numbers on show, under the edit where there is one. */
   compute() {
-    const { header, source, maker, group } = this.drawn;
-    const seen = header.edit === null ? "before" : this.controls.seen;
-    const numbers = maker
-      ? maker.under(group.edit, seen)
-      : codedNumbers(header, "codes" in source ? source.codes : NOTHING);
-    const { codes, values, signed, top, hasMasked } = numbers;
     this.count += 1;
-    const shown = { ...header, signed, top, scale: { ...header.scale, top: numbers.shownTop } };
-    const sums = header.edit === null || header.compact ? null : sumsOf(numbers, header.shape);
-    const picture = maker ? `${header.data}|${this.count}` : header.data;
-    const { dark } = this.drawn.theme;
-    const tableKey = JSON.stringify([signed, top, shown.scale, dark]);
-    if (this.drawn.tableKey !== tableKey) Object.assign(this.drawn, { table: pixelTable(shown, dark), tableKey });
-    Object.assign(this.drawn, { header: shown, codes, values, hasMasked, sums, picture });
+    compute(this.drawn, this.drawn.header.edit === null ? "before" : this.controls.seen, this.count);
   }
 
   /** The numbers again, and the picture of them, in the frame in which the edit changed. */
   recompute() {
     if (!this.held || this.held.header.edit === null) return;
     const start = performance.now();
-    const {
-      header: { signed, scale },
-      hasMasked: masked,
-    } = this.held;
+    const scaleOf = (/** @type {Drawn} */ { header, hasMasked }) => [header.signed, header.scale.top, hasMasked].join();
+    const before = scaleOf(this.held);
     this.compute();
     this.controls.update();
     say(this.titleBox, titleText(this.drawn, this.controls.seen));
-    const { header, hasMasked } = this.held;
-    if (header.signed !== signed || header.scale.top !== scale.top || hasMasked !== masked) {
-      this.drawBar();
-    }
+    if (scaleOf(this.held) !== before) this.drawBar();
     asLargeAsBefore(() => this.draw(true));
     measured("attnviz-edit", start);
   }
@@ -230,10 +171,7 @@ export class HeadView {
     this.tools.refresh();
   }
 
-  /**
-   * Says which head is on show, for the overview, unless a newer click has overtaken it.
-   * @param {boolean} behind
-   */
+  /** Says which head is on show, for the overview, unless a newer click has overtaken it. @param {boolean} behind */
   select(behind) {
     const { header, group } = this.drawn;
     if (!header.tile || behind) return;
@@ -244,17 +182,8 @@ export class HeadView {
     this.wait();
   }
 
-  /** @param {Group} group */
-  join(group) {
-    if (this.joined === group) return;
-    this.leave();
-    this.joined = group;
-    group.listeners.add(this.listener);
-  }
-
   leave() {
-    this.joined?.listeners.delete(this.listener);
-    this.joined = null;
+    this.member.leave();
   }
 
   /** @param {Change} what */
@@ -322,25 +251,12 @@ export class HeadView {
 
   /** What is pointed at (or pinned last), in words. */
   readout() {
-    const { hover, cell } = this.drawn.group;
-    if (hover?.axis === "cell") return cellText(this.drawn, hover.q, hover.k);
-    if (!hover && cell) return cellText(this.drawn, ...cell);
-    const lead = this.lead();
-    if (!lead) return "";
-    const text = strongestText(this.drawn, lead.axis, lead.i);
-    const { sums, words } = this.drawn;
-    if (lead.axis === "q" || sums === null || lead.i >= sums.cols.length) return text;
-    const key = tokenText(this.drawn, "k", lead.i);
-    return joined(words.join_heard, [text, fill(words.column_sum, { key, value: sums.cols[lead.i].toFixed(2) })]);
+    return readoutText(this.drawn, this.lead());
   }
 
   /** @param {Hover} hit */
   press(hit) {
     press(this, hit);
-  }
-
-  emitEdit() {
-    emitEdit(this);
   }
 
   release() {
@@ -354,12 +270,8 @@ export class HeadView {
     tell(group, "zoom");
   }
 
-  /**
-   * Zooms about a point, in cells; without one, about what is pointed at, the chosen cell or the middle.
-   * @param {number} factor
-   * @param {number} [q]
-   * @param {number} [k]
-   */
+  /** Zooms about a point, in cells; without one, about what is pointed at, the chosen cell or the middle. */
+  /** @param {number} factor @param {number} [q] @param {number} [k] */
   zoomBy(factor, q, k) {
     const { group, header } = this.drawn;
     const { zoom, hover, cell } = group;
@@ -375,12 +287,7 @@ export class HeadView {
   }
 }
 
-const NOTHING = new Uint16Array(0);
-
-/**
- * What of a header decides which parts a view has, and so where they stand.
- * @param {HeadHeader} [header]
- */
+/** What of a header decides which parts a view has, and so where they stand. @param {HeadHeader} [header] */
 function partsOf(header) {
   return header && JSON.stringify([header.segments, header.chips, header.lines, header.compact, header.edit === null]);
 }

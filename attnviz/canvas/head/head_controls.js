@@ -1,9 +1,10 @@
 // Mask and scale beside the large head. They change the group's edit at once, and tell Python when the hand lets go.
 
-import { addButton, attribute, el, fill, property, say, visibleToken } from "../shared/dom.js";
-import { changes, MASKS, maskOf, NO_EDIT, SCOPES, VIEWS } from "../shared/edit.js";
+import { holdable, labelled } from "../shared/controls.js";
+import { addButton, attribute, button, el, fill, named, property, say, visibleToken } from "../shared/dom.js";
+import { changes, maskOf, MASKS, NO_EDIT, SCOPES, VIEWS } from "../shared/edit.js";
 import { editTo, tell } from "../shared/group.js";
-import { holdable, labelled } from "./holding.js";
+import { emitEdit } from "./head_gestures.js";
 import { ScaleControl } from "./scale_control.js";
 
 /** @import { HeadView } from "./head.js" */
@@ -61,8 +62,8 @@ export class HeadControls {
   build(raw) {
     const { words } = this.view.drawn;
     this.box.replaceChildren();
-    const first = el("div", "av-controls-row");
-    const second = el("div", "av-controls-row av-scale-row");
+    const first = el("div", "av-wrap av-controls-row");
+    const second = el("div", "av-wrap av-controls-row av-scale-row");
     const parts = {
       mask: this.maskSelect(first),
       window: this.windowBox(first),
@@ -72,7 +73,7 @@ export class HeadControls {
       scale: new ScaleControl(this, second, raw),
       where: this.whereSelect(second),
       reset: addButton(second, "↺", words.reset, () => this.set({ ...NO_EDIT, where: this.group.edit.where })),
-      hidden: el("div", "av-hidden-tokens"),
+      hidden: el("div", "av-wrap av-hidden-tokens"),
     };
     this.box.append(first, second, parts.hidden);
     if (raw === null) this.box.append(el("div", "av-controls-note", words.weights_only));
@@ -97,17 +98,9 @@ export class HeadControls {
 
   /** @param {HTMLElement} host */
   windowBox(host) {
-    const { words } = this.view.drawn;
-    const attributes = {
-      type: "range",
-      min: "1",
-      max: "64",
-      step: "1",
-      "aria-label": words.window,
-      title: words.window,
-    };
     const box = el("span", "av-window");
-    const input = el("input", "av-range", null, { ...attributes, "data-testid": "window" });
+    const attributes = { type: "range", min: "1", max: "64", step: "1", "data-testid": "window" };
+    const input = named(el("input", "av-range", null, attributes), this.view.drawn.words.window);
     const number = el("span", "av-number");
     input.addEventListener("input", () => this.move({ mask: "window", window: Number(input.value) }));
     input.addEventListener("change", () => this.emitSoon());
@@ -118,17 +111,12 @@ export class HeadControls {
 
   /** @param {HTMLElement} host */
   hideSelect(host) {
-    const { words } = this.view.drawn;
-    const select = el("select", "av-select av-hide", null, {
-      "aria-label": words.hide,
-      title: words.hide,
-      "data-testid": "hide",
-    });
+    const select = el("select", "av-select av-hide", null, { "data-testid": "hide" });
     select.addEventListener("change", () => {
       if (select.value !== "") this.hide(Number(select.value), true);
       select.value = "";
     });
-    host.append(select);
+    host.append(named(select, this.view.drawn.words.hide));
     return select;
   }
 
@@ -145,8 +133,7 @@ export class HeadControls {
   /** @param {HTMLElement} host */
   whereSelect(host) {
     const { words } = this.view.drawn;
-    const select = el("select", "av-select", null, { "aria-label": words.where, title: words.where });
-    select.dataset.testid = "where";
+    const select = named(el("select", "av-select", null, { "data-testid": "where" }), words.where);
     for (const name of SCOPES) select.append(new Option(words[`where${name}`], name));
     select.addEventListener("change", () => this.set({ where: /** @type {Edit["where"]} */ (select.value) }, false));
     host.append(select);
@@ -159,17 +146,15 @@ export class HeadControls {
     const group = el("span", "av-direction av-compare", null, { role: "group" });
     const buttons = /** @type {Record<Edit["seen"], HTMLButtonElement>} */ ({});
     for (const name of VIEWS) {
-      const button = el("button", "av-toggle", words[name], { type: "button", "data-testid": `seen-${name}` });
-      if (name === "before")
-        holdable(
-          button,
-          (on) => this.hold(on),
-          () => this.toggleBefore(),
-        );
-      else button.addEventListener("click", () => this.set({ seen: name }, false));
-      buttons[name] = button;
-      group.append(button);
+      const see = () => this.set({ seen: name }, false);
+      buttons[name] = button("av-toggle", words[name], name === "before" ? null : see, {
+        "data-testid": `seen-${name}`,
+      });
+      group.append(buttons[name]);
     }
+    // a short press on "before" switches to it and back
+    const turn = () => this.set({ seen: this.group.edit.seen === "before" ? "after" : "before" }, false);
+    holdable(buttons.before, (on) => this.hold(on), turn);
     buttons.before.title = words.hold;
     host.append(group);
     return buttons;
@@ -179,11 +164,6 @@ export class HeadControls {
   hold(on) {
     this.group.peeking = on;
     tell(this.group, "edit");
-  }
-
-  /** A short press on "before" switches to it and back. */
-  toggleBefore() {
-    this.set({ seen: this.group.edit.seen === "before" ? "after" : "before" }, false);
   }
 
   /** @param {boolean} on */
@@ -202,11 +182,7 @@ export class HeadControls {
     return mask ? mask.slice() : new Uint8Array(raw.shape[0] * raw.shape[1]).fill(1);
   }
 
-  /**
-   * Whether a cell of the picture may be looked at: any of what it covers.
-   * @param {number} row
-   * @param {number} col
-   */
+  /** Whether a cell of the picture may be looked at: any of what it covers. @param {number} row @param {number} col */
   isOpen(row, col) {
     const mask = this.currentMask();
     return mask !== null && this.cellsOf(row, col).some((i) => mask[i] === 1);
@@ -217,23 +193,19 @@ export class HeadControls {
    * @param {boolean} open
    */
   paintCells(cells, open) {
-    const mask = this.group.edit.mask === "painted" ? this.group.edit.painted?.slice() : this.currentMask();
-    const painted = mask ?? this.currentMask();
+    const { mask, painted: before } = this.group.edit;
+    const painted = (mask === "painted" && before?.slice()) || this.currentMask();
     if (!painted) return;
     for (const [row, col] of cells) for (const i of this.cellsOf(row, col)) painted[i] = Number(open);
     this.move({ mask: "painted", painted });
   }
 
-  /**
-   * @param {number} row
-   * @param {number} col
-   */
+  /** @param {number} row @param {number} col */
   cellsOf(row, col) {
     const { how } = this.view.drawn.maker ?? {};
     if (!how) return [];
     const queries = how.rows ? how.rows[row] : [row];
-    const keys = how.cols ? how.cols[col] : [col];
-    return queries.flatMap((q) => keys.map((k) => q * how.shape[1] + k));
+    return queries.flatMap((q) => this.keysOf(col).map((k) => q * how.shape[1] + k));
   }
 
   /** @param {number} col */
@@ -242,10 +214,7 @@ export class HeadControls {
     return how?.cols ? how.cols[col] : [col];
   }
 
-  /**
-   * @param {number} col
-   * @param {boolean} gone
-   */
+  /** @param {number} col @param {boolean} gone */
   hide(col, gone) {
     const keys = new Set(this.group.edit.hidden);
     for (const k of this.keysOf(col)) {
@@ -255,20 +224,15 @@ export class HeadControls {
     this.set({ hidden: [...keys].sort((a, b) => a - b) });
   }
 
-  /**
-   * Changes the edit while a hand moves. Whoever changes something while "before" is on show wants to see it.
-   * @param {Partial<Edit>} more
-   */
+  /** Changes the edit while a hand moves. Whoever changes something while "before" is on show wants to see it. */
+  /** @param {Partial<Edit>} more */
   move(more, shows = true) {
     const { edit } = this.group;
     const seen = shows && edit.seen === "before" ? "after" : edit.seen;
     editTo(this.group, { ...edit, seen, ...more });
   }
 
-  /**
-   * Changes the edit in one step.
-   * @param {Partial<Edit>} more
-   */
+  /** Changes the edit in one step. @param {Partial<Edit>} more */
   set(more, shows = true) {
     this.move(more, shows);
     this.update(); // a control that the step brings, as the window's width, takes the very next key
@@ -282,7 +246,7 @@ export class HeadControls {
 
   emit() {
     clearTimeout(this.resting);
-    this.view.emitEdit();
+    emitEdit(this.view);
   }
 
   /** Sets every control to the edit. */
@@ -301,9 +265,9 @@ export class HeadControls {
     if (where.value !== edit.where) where.value = edit.where;
     property(where, "hidden", this.view.drawn.header.tile === null);
     property(reset, "disabled", !changed);
-    for (const [name, button] of Object.entries(compare)) {
-      attribute(button, "aria-pressed", String(changed && this.seen === name));
-      property(button, "disabled", !changed);
+    for (const [name, view] of Object.entries(compare)) {
+      attribute(view, "aria-pressed", String(changed && this.seen === name));
+      property(view, "disabled", !changed);
     }
     scale.update(edit, raw);
     this.listHidden(edit);

@@ -1,18 +1,16 @@
-// What a press does to a head, and what Python is told of pins and of a change.
+// Which tokens of a head are pinned and pointed at, what a press does to them, and what Python is told of that and of a change.
 
-import { packBits } from "../shared/codes.js";
 import { fill } from "../shared/dom.js";
 import { isPinned, letGo, tell, togglePin } from "../shared/group.js";
 import { tokenText } from "./head_readout.js";
+import { packBits } from "../shared/packing.js";
 
+/** @import { Group } from "../shared/group.js" */
 /** @import { HeadView } from "./head.js" */
-/** @import { Hover } from "../shared/types.js" */
+/** @import { Hover, Pin, Shape } from "../shared/types.js" */
 
-/**
- * A press on a token pins it; on a cell, keeps the cell and pins its query.
- * @param {HeadView} view
- * @param {Hover} hit
- */
+/** A press on a token pins it; on a cell, keeps the cell and pins its query. */
+/** @param {HeadView} view @param {Hover} hit */
 export function press(view, hit) {
   const { group, words } = view.drawn;
   if (hit.axis === "cell") {
@@ -31,10 +29,7 @@ export function press(view, hit) {
   emitPins(view);
 }
 
-/**
- * Lets go of what is pinned and pointed at; answers whether there was anything.
- * @param {HeadView} view
- */
+/** Lets go of what is pinned and pointed at; answers whether there was anything. @param {HeadView} view */
 export function release(view) {
   const { group, words } = view.drawn;
   const pointed = group.hover !== null;
@@ -46,10 +41,7 @@ export function release(view) {
   return pinned || pointed;
 }
 
-/**
- * Tells Python what is pinned.
- * @param {HeadView} view
- */
+/** Tells Python what is pinned. @param {HeadView} view */
 export function emitPins({ component, drawn: { group } }) {
   component?.setStateValue("pins", {
     seq: group.pinnings.next(),
@@ -60,18 +52,12 @@ export function emitPins({ component, drawn: { group } }) {
   });
 }
 
-/**
- * Tells Python which heads are laid over the one on show.
- * @param {HeadView} view
- */
+/** Tells Python which heads are laid over the one on show. @param {HeadView} view */
 export function emitOver({ component, drawn: { group } }) {
   component?.setStateValue("over", { seq: group.overs.next(), heads: group.over });
 }
 
-/**
- * Tells Python what is changed of mask and scale.
- * @param {HeadView} view
- */
+/** Tells Python what is changed of mask and scale. @param {HeadView} view */
 export function emitEdit({ component, drawn: { group, header } }) {
   const { painted } = group.edit;
   group.editing = false;
@@ -81,4 +67,38 @@ export function emitEdit({ component, drawn: { group, header } }) {
     doc: header.doc,
     painted: painted === null ? "" : packBits(painted),
   });
+}
+
+/** Tokens to light: pins, then what is pointed at; a cell lights its query and its key. */
+/** @param {Group} group @param {Shape} shape */
+export function litTokens(group, [nq, nk]) {
+  const found = group.pins.map((pin) => ({ ...pin, pin: true }));
+  for (const { axis, i } of tokensOf(group.hover)) {
+    if (!isPinned(group, axis, i)) found.push({ axis, i, pin: false });
+  }
+  return found.filter(({ axis, i }) => i < (axis === "q" ? nq : nk));
+}
+
+/** The token whose weights tint the sentence: the one pointed at, else the last one pinned. */
+/** @param {Group} group @returns {Pin | null} */
+export function leadToken({ hover, pins }) {
+  if (hover) return hover.axis === "cell" ? { axis: "q", i: hover.q } : hover;
+  return pins[pins.length - 1] ?? null;
+}
+
+/** The query that the sentence below is about: of the cell, else the last one pinned, else `otherwise`. */
+/** @param {Group} group @param {Shape} shape @param {number} otherwise */
+export function toldRow({ pins, cell }, [nq], otherwise) {
+  const pinned = pins.filter(({ axis, i }) => axis === "q" && i < nq).map(({ i }) => i);
+  return Math.min(cell ? cell[0] : (pinned[pinned.length - 1] ?? otherwise), nq - 1);
+}
+
+/** @param {Hover | null} hover @returns {Pin[]} */
+function tokensOf(hover) {
+  if (hover === null) return [];
+  if (hover.axis !== "cell") return [hover];
+  return [
+    { axis: "q", i: hover.q },
+    { axis: "k", i: hover.k },
+  ];
 }

@@ -1,5 +1,6 @@
 // Heads that were on show or fetched ahead, so that choosing one of them again draws it at once.
 
+import { Latest } from "../shared/component.js";
 import { sameHead } from "../shared/group.js";
 
 /** @import { Group } from "../shared/group.js" */
@@ -13,7 +14,7 @@ const MOST_CELLS = 24e6;
 const MOST_SENTENCES = 12;
 const LARGEST_KEPT = 512 ** 2;
 
-/** @type {WeakMap<Group, Map<string, KnownHead>>} */
+/** @type {WeakMap<Group, Latest<KnownHead>>} */
 const ofGroups = new WeakMap();
 
 export class HeadMemory {
@@ -22,15 +23,12 @@ export class HeadMemory {
     this.heads = new Map();
     this.size = 0;
     this.about = "";
-    /** @type {Map<string, KnownHead>} heads that were on show with the last few sentences, by their tiles */
-    this.sentences = new Map();
+    /** @type {Latest<KnownHead>} heads that were on show with the last few sentences, by their tiles */
+    this.sentences = new Latest(MOST_SENTENCES);
   }
 
-  /**
-   * Keeps a head. Other tokens, options or tiles (another model) make all that was kept void.
-   * @param {KnownHead} head
-   * @param {string | null} tiles
-   */
+  /** Keeps a head. Other tokens, options or tiles (another model) make all that was kept void. */
+  /** @param {KnownHead} head @param {string | null} tiles */
   keep({ header, source }, tiles) {
     if (!header.tile) return;
     const about = [header.doc, header.look, tiles].join();
@@ -43,10 +41,8 @@ export class HeadMemory {
     this.size += header.shape[0] * header.shape[1];
   }
 
-  /**
-   * Heads of other sentences outlive the view, which Streamlit may take down and build anew as a sentence comes.
-   * @param {Group} group
-   */
+  /** Heads of other sentences outlive the view, which Streamlit may take down and build anew as a sentence comes. */
+  /** @param {Group} group */
   join(group) {
     const known = ofGroups.get(group) ?? this.sentences;
     ofGroups.set(group, known);
@@ -55,19 +51,14 @@ export class HeadMemory {
 
   /**
    * Notes that a head stands beside these tiles: as their sentence is left, for which of the two came first is open.
-   * @param {KnownHead} head
-   * @param {string | null} tiles
+   * @param {KnownHead} head @param {string | null} tiles
    */
   shown(head, tiles) {
     const { header } = head;
     if (!tiles || !header.tile) return;
     const name = [tiles, header.look, header.tile].join();
     this.sentences.delete(name);
-    if (header.shape[0] * header.shape[1] <= LARGEST_KEPT) this.sentences.set(name, head);
-    for (const oldest of this.sentences.keys()) {
-      if (this.sentences.size <= MOST_SENTENCES) break;
-      this.sentences.delete(oldest);
-    }
+    if (header.shape[0] * header.shape[1] <= LARGEST_KEPT) this.sentences.keep(name, head);
   }
 
   /**
@@ -84,12 +75,8 @@ export class HeadMemory {
     return this.heads.has(String(tile));
   }
 
-  /**
-   * The head `wanted` as it was kept, if what is on show now is another head of the same stack.
-   * @param {HeadHeader} current
-   * @param {[number, number] | null} wanted
-   * @param {string | null} tiles
-   */
+  /** The head `wanted` as it was kept, if what is on show now is another head of the same stack. */
+  /** @param {HeadHeader} current @param {[number, number] | null} wanted @param {string | null} tiles */
   recall(current, wanted, tiles) {
     if (!tiles || !wanted || !current.tile || sameHead(current.tile, wanted)) return null;
     if (this.about !== [current.doc, current.look, tiles].join()) return null;
@@ -97,12 +84,8 @@ export class HeadMemory {
   }
 }
 
-/**
- * Whether Python answers about a head that a newer click has left behind; it is not drawn.
- * @param {HeadHeader} header
- * @param {Group} group
- * @param {{ header: HeadHeader } | null} held
- */
+/** Whether Python answers about a head that a newer click has left behind; it is not drawn. */
+/** @param {HeadHeader} header @param {Group} group @param {{ header: HeadHeader } | null} held */
 export function isOvertaken(header, group, held) {
   return held?.header.doc === header.doc && header.tile !== null && !sameHead(header.tile, group.selected);
 }

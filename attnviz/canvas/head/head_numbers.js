@@ -3,24 +3,21 @@
 
 import { arrange } from "./arrange.js";
 import { attend } from "../shared/attend.js";
-import { floats, inflate } from "../shared/blob.js";
-import { encode16, joinPlanes, MASKED_16, valueOf } from "../shared/codes.js";
+import { pixelTable } from "../shared/colour.js";
 import { fill } from "../shared/dom.js";
 import { factorOf, maskOf, NO_EDIT } from "../shared/edit.js";
 import { sameHead } from "../shared/group.js";
+import { encode16, floats, inflate, joinPlanes, MASKED_16, valueOf } from "../shared/packing.js";
 import { readRawScores } from "../shared/raw_scores.js";
+import { labelsOf } from "../shared/token_labels.js";
 
 /** @import { Group } from "../shared/group.js" */
-/** @import { Arrangement, Drawn, Edit, HeadHeader, RawHead, Shape } from "../shared/types.js" */
+/** @import { Arrangement, Drawn, Edit, HeadHeader, RawHead, Shape, Theme } from "../shared/types.js" */
 /** @typedef {import("./arrange.js").Arranged} Arranged */
 /** @typedef {{ codes: Uint16Array } | { raw: RawHead, how: Arrangement }} Source what a head's numbers come from */
 
-/**
- * What the payload of a head that is sent raw holds.
- * @param {HeadHeader} header
- * @param {Uint8Array} payload
- * @returns {Source}
- */
+/** What the payload of a head that is sent raw holds. */
+/** @param {HeadHeader} header @param {Uint8Array} payload @returns {Source} */
 function readRawHead(header, payload) {
   if (header.raw === null) throw new Error("this head was sent as codes");
   const { scores, arranged } = header.raw;
@@ -30,12 +27,8 @@ function readRawHead(header, payload) {
   return { raw, how: { shape: scores.shape, rows, cols, merged, renormalise, norms } };
 }
 
-/**
- * What a head that was sent is drawn from.
- * @param {HeadHeader} header
- * @param {Uint8Array} payload
- * @returns {Promise<Source>}
- */
+/** What a head that was sent is drawn from. */
+/** @param {HeadHeader} header @param {Uint8Array} payload @returns {Promise<Source>} */
 export async function sourceOf(header, payload) {
   return header.raw === null ? { codes: joinPlanes(await inflate(payload)) } : readRawHead(header, payload);
 }
@@ -44,9 +37,7 @@ export async function sourceOf(header, payload) {
  * A head from among all heads of the sentence, where these look as the one on show does: its header and its source. Its
  * scores have 16 bits, so that read-outs have fewer digits until the head itself has come.
  * @param {HeadHeader} header of the head on show
- * @param {Group} group
- * @param {[number, number] | null} wanted
- * @returns {{ header: HeadHeader, source: Source } | null}
+ * @param {Group} group @param {[number, number] | null} wanted @returns {{ header: HeadHeader, source: Source } | null}
  */
 export function fromAll(header, group, wanted = group.selected) {
   const { all } = group;
@@ -80,11 +71,7 @@ export function fromAll(header, group, wanted = group.selected) {
 
 /** Computes a raw head's numbers again and again, as a hand moves, without asking for memory each time. */
 export class RawNumbers {
-  /**
-   * @param {RawHead} raw
-   * @param {Arrangement} how
-   * @param {Pick<HeadHeader, "kind" | "fullRange" | "fixedTop">} look
-   */
+  /** @param {RawHead} raw @param {Arrangement} how @param {Pick<HeadHeader, "kind" | "fullRange" | "fixedTop">} look */
   constructor(raw, how, look) {
     this.raw = raw;
     this.how = how;
@@ -116,11 +103,7 @@ export class RawNumbers {
     return this.own;
   }
 
-  /**
-   * @param {Edit} edit
-   * @param {Edit["seen"]} seen
-   * @returns {Numbers}
-   */
+  /** @param {Edit} edit @param {Edit["seen"]} seen @returns {Numbers} */
   under(edit, seen) {
     const after = seen === "before" ? this.before() : this.arranged(edit);
     const shown = seen === "difference" ? minus(after, this.before()) : after;
@@ -136,10 +119,7 @@ export class RawNumbers {
   }
 }
 
-/**
- * The matrix on show as plain numbers, null where masked.
- * @param {Pick<Drawn, "header" | "codes" | "values">} drawn
- */
+/** The matrix on show as plain numbers, null where masked. @param {Pick<Drawn, "header" | "codes" | "values">} drawn */
 export function matrixOf({ header: { shape, top, signed }, codes, values }) {
   const [nq, nk] = shape;
   return Array.from({ length: nq }, (_row, q) =>
@@ -151,12 +131,8 @@ export function matrixOf({ header: { shape, top, signed }, codes, values }) {
   );
 }
 
-/**
- * The difference of two matrices; hidden only where both are.
- * @param {Arranged} after
- * @param {Arranged} before
- * @returns {Arranged}
- */
+/** The difference of two matrices; hidden only where both are. */
+/** @param {Arranged} after @param {Arranged} before @returns {Arranged} */
 function minus(after, before) {
   const values = after.values.map((value, i) => seenAt(after, value, i) - seenAt(before, before.values[i], i));
   const both = after.hidden !== null && before.hidden !== null;
@@ -164,11 +140,7 @@ function minus(after, before) {
   return { values, hidden: hidden ?? null };
 }
 
-/**
- * @param {Arranged} one
- * @param {number} value
- * @param {number} i
- */
+/** @param {Arranged} one @param {number} value @param {number} i */
 function seenAt(one, value, i) {
   return one.hidden !== null && one.hidden[i] === 1 ? 0 : value;
 }
@@ -183,22 +155,17 @@ function largestOf({ values, hidden }) {
   return top;
 }
 
-/**
- * The numbers of a head that came as codes.
- * @param {HeadHeader} header
- * @param {Uint16Array} codes
- * @returns {Numbers}
- */
+/** The numbers of a head that came as codes. */
+/** @param {HeadHeader} header @param {Uint16Array} codes @returns {Numbers} */
 export function codedNumbers({ signed, top, scale }, codes) {
   return { codes, values: null, signed, top, shownTop: scale.top, hasMasked: codes.includes(MASKED_16) };
 }
 
 /**
- * @param {Numbers} numbers
- * @param {Shape} shape
+ * @param {Numbers} numbers @param {Shape} shape
  * @returns {{ rows: Float32Array, cols: Float32Array } | null} what each row gives and each column gets in all
  */
-export function sumsOf({ values, codes, signed }, [nq, nk]) {
+function sumsOf({ values, codes, signed }, [nq, nk]) {
   if (values === null || signed) return null;
   const [rows, cols] = [new Float32Array(nq), new Float32Array(nk)];
   for (let q = 0, i = 0; q < nq; q++) {
@@ -209,4 +176,60 @@ export function sumsOf({ values, codes, signed }, [nq, nk]) {
     }
   }
   return { rows, cols };
+}
+
+const NOTHING = new Uint16Array(0);
+
+/** The one that computes a raw head's numbers, which is kept as long as the head is. */
+/** @param {HeadHeader} header @param {Source} source @param {Drawn | null} before */
+function makerOf(header, source, before) {
+  if (!("raw" in source)) return null;
+  const kept = before?.maker;
+  const same = kept?.raw === source.raw && kept.how === source.how && before?.header.look === header.look;
+  return same ? kept : new RawNumbers(source.raw, source.how, header);
+}
+
+/**
+ * All that a drawing of a head needs, its numbers not yet computed.
+ * @param {HeadHeader} header @param {Source} source @param {Group} group @param {Theme} theme @param {Drawn | null} before
+ * @returns {Drawn}
+ */
+export function drawnOf(header, source, group, theme, before) {
+  const sameTokens = before?.header.doc === header.doc;
+  const [labelsQ, labelsK] = before && sameTokens ? [before.labelsQ, before.labelsK] : labelsOf(header);
+  return {
+    header,
+    source,
+    maker: makerOf(header, source, before),
+    codes: NOTHING,
+    values: null,
+    sums: null,
+    picture: "",
+    words: header.words,
+    group,
+    theme,
+    table: before?.table ?? new Uint32Array(0),
+    tableKey: before?.tableKey ?? "",
+    hasMasked: false,
+    labelsQ,
+    labelsK,
+  };
+}
+
+/**
+ * Computes the numbers on show.
+ * @param {Drawn} drawn @param {Edit["seen"]} seen
+ * @param {number} count how often that was done: other numbers are another picture
+ */
+export function compute(drawn, seen, count) {
+  const { header, source, maker, group, theme } = drawn;
+  const own = "codes" in source ? source.codes : NOTHING;
+  const numbers = maker ? maker.under(group.edit, seen) : codedNumbers(header, own);
+  const { codes, values, signed, top, hasMasked } = numbers;
+  const shown = { ...header, signed, top, scale: { ...header.scale, top: numbers.shownTop } };
+  const sums = header.edit === null || header.compact ? null : sumsOf(numbers, header.shape);
+  const picture = maker ? `${header.data}|${count}` : header.data;
+  const tableKey = JSON.stringify([signed, top, shown.scale, theme.dark]);
+  if (drawn.tableKey !== tableKey) Object.assign(drawn, { table: pixelTable(shown, theme.dark), tableKey });
+  Object.assign(drawn, { header: shown, codes, values, hasMasked, sums, picture });
 }

@@ -1,59 +1,41 @@
-// What a head's numbers say in words: of a cell, of a token, of the whole matrix.
+// What a head's numbers say in words: of a cell, of a token, of the whole matrix; and what those hear who do not see it.
 
-import { MASKED_16, strongestCells, valueOf } from "../shared/codes.js";
-import { fill, joined, visibleToken } from "../shared/dom.js";
+import { attribute, fill, joined, say, visibleToken } from "../shared/dom.js";
 import { isUnmasked } from "../shared/edit.js";
 import { fourDigits } from "../shared/numbers.js";
+import { MASKED_16, strongestCells, valueOf } from "../shared/packing.js";
 
-/** @import { Axis, Drawn, HeadHeader } from "../shared/types.js" */
+/** @import { HeadView } from "./head.js" */
+/** @import { Axis, Drawn, HeadHeader, Pin } from "../shared/types.js" */
+
 /**
  * `values` are exact where they are known.
  * @typedef {{ header: Pick<HeadHeader, "shape" | "top" | "signed" | "q" | "k" | "words" | "coarse">, codes: Uint16Array, values?: Float32Array | null }} Numbers
  */
 
-/**
- * @param {Numbers} numbers
- * @param {number} q
- * @param {number} k
- */
+/** @param {Numbers} numbers @param {number} q @param {number} k */
 export function codeAt({ header, codes }, q, k) {
   return codes[q * header.shape[1] + k];
 }
 
-/**
- * @param {Numbers} numbers
- * @param {number} q
- * @param {number} k
- */
+/** @param {Numbers} numbers @param {number} q @param {number} k */
 export function valueAt(numbers, q, k) {
   if (numbers.values) return numbers.values[q * numbers.header.shape[1] + k];
   return valueOf(codeAt(numbers, q, k), numbers.header.top, numbers.header.signed);
 }
 
-/**
- * @param {Numbers} numbers
- * @param {Axis} axis
- * @param {number} i
- */
+/** @param {Numbers} numbers @param {Axis} axis @param {number} i */
 export function tokenText({ header }, axis, i) {
   return visibleToken((axis === "q" ? header.q : (header.k ?? header.q))[i]).trim();
 }
 
-/**
- * As many digits of a value as hold.
- * @param {Numbers} numbers
- * @param {number} value
- */
+/** As many digits of a value as hold. @param {Numbers} numbers @param {number} value */
 function digits({ header }, value) {
   return header.coarse ? value.toFixed(3) : fourDigits(value);
 }
 
-/**
- * What a query gives a key; nothing where there is no such cell.
- * @param {Numbers} numbers
- * @param {number} q
- * @param {number} k
- */
+/** What a query gives a key; nothing where there is no such cell. */
+/** @param {Numbers} numbers @param {number} q @param {number} k */
 export function cellText(numbers, q, k) {
   const { shape, words } = numbers.header;
   if (q >= shape[0] || k >= shape[1]) return "";
@@ -62,12 +44,8 @@ export function cellText(numbers, q, k) {
   return fill(words.gives, { ...names, value: digits(numbers, valueAt(numbers, q, k)) });
 }
 
-/**
- * The three strongest keys of a query, or queries of a key.
- * @param {Numbers} numbers
- * @param {Axis} axis
- * @param {number} i
- */
+/** The three strongest keys of a query, or queries of a key. */
+/** @param {Numbers} numbers @param {Axis} axis @param {number} i */
 export function strongestText(numbers, axis, i) {
   const { shape, words } = numbers.header;
   const [nq, nk] = shape;
@@ -89,9 +67,22 @@ export function strongestText(numbers, axis, i) {
 }
 
 /**
- * The five strongest cells, for those who hear the picture.
- * @param {Numbers} numbers
+ * What is pointed at, or pinned last.
+ * @param {Drawn} drawn @param {Pin | null} lead the token that leads
  */
+export function readoutText(drawn, lead) {
+  const { sums, words, group } = drawn;
+  const { hover, cell } = group;
+  if (hover?.axis === "cell") return cellText(drawn, hover.q, hover.k);
+  if (!hover && cell) return cellText(drawn, ...cell);
+  if (!lead) return "";
+  const text = strongestText(drawn, lead.axis, lead.i);
+  if (lead.axis === "q" || sums === null || lead.i >= sums.cols.length) return text;
+  const key = tokenText(drawn, "k", lead.i);
+  return joined(words.join_heard, [text, fill(words.column_sum, { key, value: sums.cols[lead.i].toFixed(2) })]);
+}
+
+/** The five strongest cells, for those who hear the picture. @param {Numbers} numbers */
 export function summaryText(numbers) {
   const { shape, signed, words } = numbers.header;
   const pairs = strongestCells(numbers.codes, signed, 5).map((i) => {
@@ -102,10 +93,7 @@ export function summaryText(numbers) {
   return fill(words.summary, { pairs: joined(words.join_clauses, pairs) });
 }
 
-/**
- * The largest change of a weight by an edit, where the numbers on show are such changes.
- * @param {Numbers} numbers
- */
+/** The largest change of a weight by an edit, where the numbers on show are such changes. @param {Numbers} numbers */
 export function changeText(numbers) {
   const { shape, words } = numbers.header;
   const [most] = strongestCells(numbers.codes, true, 1);
@@ -117,13 +105,47 @@ export function changeText(numbers) {
   return fill(change > 0 ? words.gives_more : words.gives_less, names);
 }
 
-/**
- * The title, which says so when what is on show is the head with its mask off, or what an edit changes of it.
- * @param {Drawn} drawn
- * @param {string} seen
- */
+/** The title, which says so when what is on show is the head with its mask off, or what an edit changes of it. */
+/** @param {Drawn} drawn @param {string} seen */
 export function titleText({ header, words, group }, seen) {
   if (header.edit !== null && seen === "difference") return fill(words.change, { title: header.title });
   const off = header.edit !== null && isUnmasked(group.edit, seen);
   return off ? fill(words.maskoff, { title: header.title }) : header.title;
+}
+
+/** What the heatmap is called: its title, which may be a sentence of its own, and what it is. @param {HeadView} view */
+export function nameStage({ drawn, heatmap }) {
+  const title = (drawn.header.title || drawn.header.called || "").replace(/[.。]$/, "");
+  heatmap.stage.setAttribute("aria-label", joined(drawn.words.join_heard, [title, drawn.words.label]));
+}
+
+/** What the pictures show as a whole. @param {HeadView} view */
+export function sumUp({ drawn, help, lines }) {
+  const { words } = drawn;
+  const summary = summaryText(drawn);
+  say(help, joined(words.join_sentences, [summary, words.help]));
+  attribute(lines.stage, "aria-label", joined(words.join_heard, [words.lines, summary]));
+}
+
+/** The cell that the keyboard came to, and where its row is another one the row's largest weights. */
+/** @param {HeadView} view @param {number} q @param {boolean} other */
+export function announceCell(view, q, other) {
+  const row = other ? strongestText(view.drawn, "q", q) : "";
+  view.announce(joined(view.drawn.words.join_heard, [view.readout(), row]));
+}
+
+/** @type {WeakMap<HeadView, string>} the title of the head that each view showed last */
+const titles = new WeakMap();
+
+/**
+ * A head that has come in the place of another one.
+ * @param {HeadView} view
+ * @param {string} said the sentence about it
+ */
+export function announceHead(view, said) {
+  const { header, words } = view.drawn;
+  const { title } = header;
+  const before = titles.get(view);
+  titles.set(view, title);
+  if (before !== undefined && before !== title) view.announce(joined(words.join_heard, [title, said]));
 }

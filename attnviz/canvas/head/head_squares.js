@@ -1,35 +1,29 @@
 // The coloured squares of a layer's heads: a press lays a head's lines over those of the head on show. Below the squares
 // stands what each head says of the token that is pointed at.
 
-import { el, fill, joined, property } from "../shared/dom.js";
-import { emitOver } from "./head_gestures.js";
+import { nextButton } from "../shared/controls.js";
+import { button, el, fill, joined, named, property } from "../shared/dom.js";
+import { tell } from "../shared/group.js";
+import { emitOver, leadToken, toldRow } from "./head_gestures.js";
 import { tokenText } from "./head_readout.js";
-import { leadToken, toldRow } from "./head_lit.js";
 import { fourDigits } from "../shared/numbers.js";
 import { aboutWhat, coloursOf, MOST_HEADS, strongestOf, toggled } from "./overlay.js";
 import { tellingRow } from "./said.js";
-import { tell } from "../shared/group.js";
 
 /** @import { HeadView } from "./head.js" */
-/** @import { OverlayNumbers } from "./overlay_numbers.js" */
-
-/** @type {Record<string, number>} */
-const STEPS = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
+/** @import { OverlayNumbers } from "./overlay.js" */
 
 export class HeadSquares {
-  /**
-   * @param {HeadView} view
-   * @param {OverlayNumbers} numbers
-   */
+  /** @param {HeadView} view @param {OverlayNumbers} numbers */
   constructor(view, numbers) {
     this.view = view;
     this.numbers = numbers;
     this.box = el("div", "av-squares", null, { "data-testid": "squares" });
     this.box.hidden = true;
-    this.row = el("div", "av-squares-row", null, { role: "group" });
-    this.legend = el("ul", "av-legend", null, { "data-testid": "legend" });
+    this.row = el("div", "av-wrap av-squares-row", null, { role: "group" });
+    this.legend = el("ul", "av-wrap av-legend", null, { "data-testid": "legend" });
     this.title = el("span", "av-controls-name");
-    this.only = el("button", "av-button av-only", "×", { type: "button" });
+    this.only = button("av-button av-only", "×", () => this.put([]));
     this.box.append(this.row, this.legend);
     /** @type {HTMLButtonElement[]} */
     this.squares = [];
@@ -37,7 +31,6 @@ export class HeadSquares {
     /** what the squares were dressed for: they follow the choice of heads, not the weights */
     this.dressed = "";
     this.at = 0;
-    this.only.addEventListener("click", () => this.put([]));
     this.row.addEventListener("keydown", (e) => this.key(e));
   }
 
@@ -59,13 +52,10 @@ export class HeadSquares {
     const { words } = this.view.drawn.header;
     this.row.setAttribute("aria-label", words.squares);
     this.title.textContent = words.squares;
-    this.only.title = words.only;
-    this.only.setAttribute("aria-label", words.only);
-    this.squares = Array.from({ length: count }, (_none, head) => {
-      const square = el("button", "av-square", String(head), { type: "button", "data-head": String(head) });
-      square.addEventListener("click", () => this.press(head));
-      return square;
-    });
+    named(this.only, words.only);
+    this.squares = Array.from({ length: count }, (_none, head) =>
+      button("av-square", String(head), () => this.press(head), { "data-head": String(head) }),
+    );
     this.at = Math.min(this.at, count - 1);
     this.row.replaceChildren(this.title, ...this.squares, this.only);
   }
@@ -89,8 +79,7 @@ export class HeadSquares {
       square.classList.toggle("av-lead", head === shown[0]);
       square.setAttribute("aria-pressed", String(on));
       square.setAttribute("aria-disabled", String(head === shown[0] || (full && !on)));
-      square.setAttribute("aria-label", fill(name, { head }));
-      square.title = fill(name, { head });
+      named(square, fill(name, { head }));
       square.tabIndex = head === this.at ? 0 : -1;
     });
     this.only.hidden = shown.length === 1;
@@ -154,11 +143,8 @@ export class HeadSquares {
 
   /** @param {KeyboardEvent} event */
   key(event) {
-    const from = this.squares.findIndex((square) => square === event.target);
-    const step = STEPS[event.key];
-    const to = step ? from + step : { Home: 0, End: this.squares.length - 1 }[event.key];
-    if (from < 0 || to === undefined || !this.squares[to]) return;
-    event.preventDefault();
+    const to = nextButton(event, this.squares);
+    if (to === null) return;
     this.at = to;
     this.dress();
     this.squares[to].focus();

@@ -1,8 +1,10 @@
-// Heads that are asked for before Python answers a click: those here are drawn at once, the others are fetched ahead.
+// Heads that are asked for before Python answers a click: those here are drawn at once. Others are fetched ahead: the one that
+// is pointed at, then its neighbours, while it is pointed at.
 
-import { readHeader } from "../shared/blob.js";
+import { fetched } from "../shared/all_heads.js";
 import { sameHead } from "../shared/group.js";
 import { fromAll, sourceOf } from "./head_numbers.js";
+import { readHeader } from "../shared/packing.js";
 
 /** @import { HeadView } from "./head.js" */
 /** @import { Source } from "./head_numbers.js" */
@@ -34,19 +36,14 @@ export class HeadSupply {
 
   /** @param {string} address */
   async ask(address) {
-    try {
-      const answer = await globalThis.fetch(address);
-      if (!answer.ok) return;
-      const bytes = new Uint8Array(await answer.arrayBuffer());
+    await fetched(address, globalThis.fetch, async (bytes) => {
       const [fresh, payload] = /** @type {[HeadHeader, Uint8Array]} */ (readHeader(bytes));
       const source = await sourceOf(fresh, payload);
       const { group, header: now } = this.view.drawn;
       if (fresh.doc !== now.doc || fresh.look !== now.look) return;
       this.view.memory.keep({ header: fresh, source }, group.tiles);
       this.recall();
-    } catch {
-      // the script's own answer is on its way
-    }
+    });
   }
 
   /** Draws the head that was just chosen, if it is known. */
@@ -62,4 +59,45 @@ export class HeadSupply {
     const { session, words, edit, editName, over } = header;
     this.view.take({ ...known.header, session, words, edit, editName, over, pins: null }, known.source, false);
   }
+}
+
+/** @typedef {[number, number]} Tile layer and head */
+
+/**
+ * The heads around one, those of its own layer first, as far as they exist.
+ * @param {Tile} tile
+ * @param {number[]} counts heads of each layer
+ * @returns {Tile[]}
+ */
+export function neighbours([layer, head], counts) {
+  /** @type {Tile[]} */
+  const around = [
+    [layer, head + 1],
+    [layer, head - 1],
+    [layer + 1, head],
+    [layer - 1, head],
+  ];
+  return around.filter(([l, h]) => h >= 0 && h < (counts[l] ?? 0));
+}
+
+/**
+ * Fetches the head that is pointed at and, if the hand stays there, the heads around it, one at a time.
+ * @param {{ pointed: Tile | null, counts: number[] }} group @param {(tile: Tile) => Promise<void>} get
+ * @param {() => Promise<unknown>} rest a while in which a hand that only passes by is gone
+ */
+export async function fetchAround(group, get, rest = aWhile) {
+  const at = group.pointed;
+  if (!at) return;
+  await get(at);
+  await rest();
+  for (const near of neighbours(at, group.counts)) {
+    if (group.pointed !== at) return;
+    await get(near);
+  }
+}
+
+function aWhile() {
+  return new Promise((go) => {
+    setTimeout(go, 150);
+  });
 }

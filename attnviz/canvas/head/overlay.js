@@ -1,10 +1,16 @@
-// Several heads of one layer in one picture of lines: which, in which colours, and what each says of a token. No drawing.
+// Several heads of one layer in one picture of lines: which, in which colours, under the visitor's mask and scale, and what each
+// says of a token. No drawing.
 
-import { MASKED_16 } from "../shared/codes.js";
+import { changes, editFor, NO_EDIT } from "../shared/edit.js";
+import { codedNumbers, RawNumbers } from "./head_numbers.js";
 import { valueAt } from "./head_readout.js";
+import { magnitudes } from "../lines/line_geometry.js";
+import { MASKED_16 } from "../shared/packing.js";
 
+/** @import { HeadView } from "./head.js" */
+/** @import { Source } from "./head_numbers.js" */
 /** @import { Numbers } from "./head_readout.js" */
-/** @import { Axis, Hover } from "../shared/types.js" */
+/** @import { Axis, HeadHeader, Hover } from "../shared/types.js" */
 
 /** Heads in one picture at most: as many colours can be told apart. */
 export const MOST_HEADS = 8;
@@ -20,13 +26,8 @@ export function overlaid(chosen, lead, count) {
   return [lead, ...others].slice(0, MOST_HEADS);
 }
 
-/**
- * The chosen heads with one more, or one less. The head on show stays, and nothing comes on top of the most.
- * @param {readonly number[]} chosen
- * @param {number} head
- * @param {number} lead
- * @param {number} count
- */
+/** The chosen heads with one more, or one less. The head on show stays, and nothing comes on top of the most. */
+/** @param {readonly number[]} chosen @param {number} head @param {number} lead @param {number} count */
 export function toggled(chosen, head, lead, count) {
   if (head === lead || head < 0 || head >= count) return [...chosen];
   const shown = overlaid(chosen, lead, count);
@@ -54,11 +55,8 @@ export function coloursOf(shown) {
 
 /**
  * What is pointed at or told of: a cell, or a token of one side.
- * @param {Hover | null} hover
- * @param {[number, number] | null} cell
- * @param {{ axis: Axis, i: number } | null} lead
- * @param {number} row
- * @returns {Hover}
+ * @param {Hover | null} hover @param {[number, number] | null} cell @param {{ axis: Axis, i: number } | null} lead
+ * @param {number} row @returns {Hover}
  */
 export function aboutWhat(hover, cell, lead, row) {
   if (hover?.axis === "cell") return hover;
@@ -68,9 +66,7 @@ export function aboutWhat(hover, cell, lead, row) {
 
 /**
  * The strongest others of a token in one head, or its one cell: the largest magnitude first.
- * @param {Numbers} numbers
- * @param {Hover} about
- * @param {number} most
+ * @param {Numbers} numbers @param {Hover} about @param {number} most
  * @returns {{ axis: Axis, i: number, value: number }[]}
  */
 export function strongestOf(numbers, about, most) {
@@ -90,4 +86,122 @@ export function strongestOf(numbers, about, most) {
     seen.push({ axis: axis === "q" ? "k" : "q", i: j, value: valueAt(numbers, q, k) });
   }
   return seen.sort((a, b) => Math.abs(b.value) - Math.abs(a.value)).slice(0, most);
+}
+
+/**
+ * One head's lines. `colour` is its place among the heads' colours, null where there is only one head.
+ * @typedef {object} LineLayer
+ * @property {number} head
+ * @property {number | null} colour
+ * @property {Uint16Array} codes
+ * @property {Uint16Array} sizes
+ * @property {Float32Array | null} values
+ * @property {HeadHeader} header
+ */
+
+export class OverlayNumbers {
+  /** @param {HeadView} view */
+  constructor(view) {
+    this.view = view;
+    this.name = "";
+    /** @type {LineLayer[]} */
+    this.layers = [];
+    /** @type {Map<string, { source: Source, maker: RawNumbers | null }>} */
+    this.makers = new Map();
+    /** heads that are chosen and have not come */
+    this.missing = 0;
+    /** @type {Set<string>} what was asked for: once for each picture, so that one who does not answer is not besieged */
+    this.asked = new Set();
+  }
+
+  /** The heads to draw, the one on show first. */
+  get heads() {
+    const { header, group } = this.view.drawn;
+    if (!header.tile || !this.possible) return [header.tile?.[1] ?? 0];
+    return overlaid(group.over, header.tile[1], this.count);
+  }
+
+  /** Heads of the layer on show. */
+  get count() {
+    const { header, group } = this.view.drawn;
+    const layer = header.tile?.[0] ?? 0;
+    return group.counts[layer] ?? group.all?.counts[layer] ?? 0;
+  }
+
+  /** Whether heads can be laid over the one on show. */
+  get possible() {
+    const { header } = this.view.drawn;
+    return header.over !== null && header.tile !== null && header.lines && this.count > 1;
+  }
+
+  /** Computes what is drawn, if something of it has changed. */
+  refresh() {
+    const { header, codes, values, group, picture } = this.view.drawn;
+    const { heads } = this;
+    const name = JSON.stringify([picture, header.look, header.tile, heads, group.all?.from, group.edit.where]);
+    if (name === this.name && this.missing === 0) return this.layers;
+    if (name !== this.name) this.asked.clear();
+    this.name = name;
+    const own = { head: heads[0], colour: null, codes, values, sizes: magnitudes(codes, header.signed), header };
+    this.layers = heads.length === 1 ? [own] : this.several(heads, own);
+    this.missing = heads.length - this.layers.length;
+    return this.layers;
+  }
+
+  /** @param {number[]} heads @param {LineLayer} own */
+  several(heads, own) {
+    const colours = coloursOf(heads);
+    /** @type {LineLayer[]} */
+    const layers = [own];
+    for (const head of heads.slice(1)) {
+      const found = this.numbersOf(head);
+      if (!found) continue;
+      const { codes, values, signed, top, shownTop } = found;
+      const header = { ...own.header, signed, top, scale: { ...own.header.scale, top: shownTop } };
+      layers.push({ head, colour: null, codes, values, sizes: magnitudes(codes, signed), header });
+    }
+    const top = Math.max(...layers.map(({ header }) => header.scale.top)); // one scale for all
+    return layers.map((layer) => ({
+      ...layer,
+      colour: colours.get(layer.head) ?? 0,
+      header: { ...layer.header, scale: { ...layer.header.scale, top } },
+    }));
+  }
+
+  /** Another head of this layer, as far as it is here; if not, it is asked for. @param {number} head */
+  numbersOf(head) {
+    const { header, group } = this.view.drawn;
+    /** @type {[number, number]} */
+    const tile = [header.tile?.[0] ?? 0, head];
+    const known = this.sourceOf(tile);
+    if (!known) {
+      if (!this.asked.has(String(tile))) void this.view.supply.fetch(tile).then(() => this.view.redraw());
+      this.asked.add(String(tile));
+      return null;
+    }
+    if (!known.maker) return "codes" in known.source ? codedNumbers(header, known.source.codes) : null;
+    const edit = header.edit === null ? NO_EDIT : editFor(group.edit, tile, header.tile);
+    const { seen } = this.view.controls;
+    if (changes(edit)) return known.maker.under(edit, seen);
+    return known.maker.under(NO_EDIT, seen === "difference" ? "difference" : "before");
+  }
+
+  /** @param {[number, number]} tile */
+  sourceOf(tile) {
+    const { header, group, source } = this.view.drawn;
+    const kept = this.view.memory.recall(header, tile, group.tiles)?.source;
+    const here = group.all?.doc === header.doc && group.all.from === header.every ? group.all.head(tile) : null;
+    const bare = "raw" in source && source.how.norms === null ? source.how : null;
+    const found = kept ?? (here && bare ? { raw: here, how: { ...bare, shape: here.shape } } : null);
+    if (!found) return null;
+    const name = [header.doc, header.look, group.tiles, ...tile].join();
+    const made = this.makers.get(name);
+    const raw = "raw" in found ? found.raw : null;
+    if (made && ("raw" in made.source ? made.source.raw : null) === raw && raw !== null) return made;
+    if (this.makers.size > 64) this.makers.clear();
+    const maker = "raw" in found ? new RawNumbers(found.raw, found.how, header) : null;
+    const fresh = { source: found, maker };
+    this.makers.set(name, fresh);
+    return fresh;
+  }
 }

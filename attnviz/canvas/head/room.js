@@ -1,9 +1,8 @@
 // How much of the window is left for the pictures of a head.
 
-import { asLargeAsBefore, magnification } from "../shared/magnified.js";
 import { scrolling } from "../shared/motion.js";
-import { placeOnPage, presentedRoom } from "../shared/presented_room.js";
 import { soon } from "../shared/surface.js";
+import { asLargeAsBefore, magnification, placeOnPage, presentedRoom } from "../shared/window.js";
 
 /** @import { HeadView } from "./head.js" */
 /**
@@ -43,11 +42,8 @@ export function roomFor(rows, left, screen, taken, below) {
   return { high: null, many: false };
 }
 
-/**
- * Whether two rooms are the same, to the pixels that rounding may take.
- * @param {Found} one
- * @param {Found | null} other
- */
+/** Whether two rooms are the same, to the pixels that rounding may take. */
+/** @param {Found} one @param {Found | null} other */
 function alike(one, other) {
   if (other === null || one.width !== other.width || one.many !== other.many) return false;
   if (one.high === null || other.high === null) return one.high === other.high;
@@ -91,10 +87,7 @@ export class Room {
     }
   }
 
-  /**
-   * The width, and the height for the matrix: null where it does not matter.
-   * @returns {Found}
-   */
+  /** The width, and the height for the matrix: null where it does not matter. @returns {Found} */
   now() {
     const { root, pair, heatmap, drawn } = this.view;
     const { header } = drawn;

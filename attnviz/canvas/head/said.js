@@ -1,17 +1,13 @@
 // The sentence about one row: which keys get most. Python's side is Matrix.said_of in runs/head_matrix.py.
 
-import { MASKED_16 } from "../shared/codes.js";
+import { isolated } from "../shared/dom.js";
 import { valueAt } from "./head_readout.js";
-import { isolated } from "../shared/writing_direction.js";
+import { MASKED_16 } from "../shared/packing.js";
 
 /** @import { Numbers } from "./head_readout.js" */
 /** @import { SentenceAbout } from "../shared/types.js" */
 
-/**
- * @param {Numbers} numbers
- * @param {SentenceAbout} about
- * @param {number} row
- */
+/** @param {Numbers} numbers @param {SentenceAbout} about @param {number} row */
 export function saidOf(numbers, about, row) {
   const { header, codes } = numbers;
   const [, nk] = header.shape;
@@ -34,10 +30,8 @@ export function saidOf(numbers, about, row) {
   return fillNumbers(about.templates[worth.length - 1], fields);
 }
 
-/**
- * The row that tells most: the one with the largest, farthest weight; the first token, a common sink, is left out.
- * @param {Numbers} numbers
- */
+/** The row that tells most: the one with the largest, farthest weight; the first token, a common sink, is left out. */
+/** @param {Numbers} numbers */
 export function tellingRow(numbers) {
   const [nq, nk] = numbers.header.shape;
   const far = Float64Array.from({ length: Math.max(nq, nk) }, (_, distance) => Math.log1p(distance));
@@ -52,22 +46,15 @@ export function tellingRow(numbers) {
   return row;
 }
 
-/**
- * A token, with its position where the same occurs more than once.
- * @param {string[]} labels
- * @param {number[]} places
- * @param {number} i
- */
+/** A token, with its position where the same occurs more than once. */
+/** @param {string[]} labels @param {number[]} places @param {number} i */
 function named(labels, places, i) {
   const label = labels[i];
   return labels.indexOf(label) === labels.lastIndexOf(label) ? label : `${label} (${places[i]})`;
 }
 
-/**
- * A Python template filled in: {name}, {name:.0%} and {name:.2f}.
- * @param {string} template
- * @param {Record<string, string | number>} fields
- */
+/** A Python template filled in: {name}, {name:.0%} and {name:.2f}. */
+/** @param {string} template @param {Record<string, string | number>} fields */
 export function fillNumbers(template, fields) {
   return template.replace(/\{(\w+)(?::\.(\d)([%f]))?\}/g, (whole, name, digits, kind) => {
     if (!(name in fields)) return whole;
@@ -77,11 +64,8 @@ export function fillNumbers(template, fields) {
   });
 }
 
-/**
- * Rounded as Python does: a number exactly between two goes to the even one.
- * @param {number} value
- * @param {number} digits
- */
+/** Rounded as Python does: a number exactly between two goes to the even one. */
+/** @param {number} value @param {number} digits */
 function evenly(value, digits) {
   if (digits > 0) return value.toFixed(digits);
   const floor = Math.floor(value);

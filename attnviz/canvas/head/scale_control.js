@@ -1,8 +1,8 @@
 // The slider of the scale beside a head, with its marks and the scale in words.
 
-import { attribute, el, fill, say } from "../shared/dom.js";
+import { labelled } from "../shared/controls.js";
+import { attribute, button, el, fill, say } from "../shared/dom.js";
 import { factorOf } from "../shared/edit.js";
-import { labelled } from "./holding.js";
 import { significant } from "../shared/numbers.js";
 import { choiceAt, largestFactor, marksOf, placeOf, stepFrom } from "../shared/scale_slider.js";
 import { contextOf } from "../shared/surface.js";
@@ -15,11 +15,7 @@ const STEPS = 1000;
 const KEYS = { ArrowRight: 0.05, ArrowUp: 0.05, ArrowLeft: -0.05, ArrowDown: -0.05, PageUp: 0.5, PageDown: -0.5 };
 
 export class ScaleControl {
-  /**
-   * @param {HeadControls} controls
-   * @param {HTMLElement} host
-   * @param {RawHead | null} raw
-   */
+  /** @param {HeadControls} controls @param {HTMLElement} host @param {RawHead | null} raw */
   constructor(controls, host, raw) {
     this.controls = controls;
     const { words } = this.controls.view.drawn;
@@ -50,18 +46,14 @@ export class ScaleControl {
     return Math.ceil(context.measureText(longest).width);
   }
 
-  /**
-   * @param {HTMLElement} host
-   * @param {{ scale: Edit["scale"], factor: number }} mark
-   * @param {RawHead | null} raw
-   */
+  /** @param {HTMLElement} host @param {{ scale: Edit["scale"], factor: number }} mark @param {RawHead | null} raw */
   mark(host, { scale, factor }, raw) {
     if (!raw) return;
     const { words } = this.controls.view.drawn;
     const names = { model: words.mark_own, none: words.mark_none, inverse: words.mark_inverse, factor: "" };
-    const node = el("button", "av-mark", names[scale], { type: "button", tabindex: "-1", "data-mark": scale });
+    const press = () => this.controls.set({ scale, factor: 1 });
+    const node = button("av-mark", names[scale], press, { tabindex: "-1", "data-mark": scale });
     node.style.left = `${placeOf(factor, largestFactor(raw)) * 100}%`;
-    node.addEventListener("click", () => this.controls.set({ scale, factor: 1 }));
     host.append(node);
   }
 
@@ -77,11 +69,7 @@ export class ScaleControl {
     this.controls.emitSoon();
   }
 
-  /**
-   * Sets slider and words to the edit.
-   * @param {Edit} edit
-   * @param {RawHead | null} raw
-   */
+  /** Sets slider and words to the edit. @param {Edit} edit @param {RawHead | null} raw */
   update(edit, raw) {
     const { input, value } = this;
     if (!raw) {

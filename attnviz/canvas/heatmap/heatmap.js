@@ -1,20 +1,17 @@
 // What a hand does with the heatmap: point, press, drag, pinch, wheel, keys.
 
+import { ARROWS, isPress } from "../shared/controls.js";
 import { hoverOn } from "../shared/group.js";
-import { announceCell } from "../head/head_heard.js";
+import { announceCell } from "../head/head_readout.js";
 import { HeatmapDrawing } from "./heatmap_drawing.js";
-import { magnification, placeOn } from "../shared/magnified.js";
-import { cellsBetween } from "../mask/mask_geometry.js";
 import { clamp } from "../shared/numbers.js";
-import { EVERYTHING, follow, mostZoom, wheelFactor, zoomToBox } from "../shared/zoom.js";
+import { magnification, placeOn } from "../shared/window.js";
+import { cellsBetween, EVERYTHING, follow, mostZoom, wheelFactor, zoomToBox } from "../shared/zoom.js";
 
 /** @import { HeadView } from "../head/head.js" */
 /** @import { Hit, Hover, Zoom } from "../shared/types.js" */
 /** @typedef {{ size: number, clientX: number, clientY: number }} Spread how far two fingers are apart, and their middle */
 /** @typedef {{ from: [number, number], zoom: Zoom, hit: Hit | null, moved: boolean }} Drag */
-
-/** @type {Record<string, [number, number]>} */
-const ARROWS = { ArrowRight: [0, 1], ArrowLeft: [0, -1], ArrowDown: [1, 0], ArrowUp: [-1, 0] };
 
 export class Heatmap extends HeatmapDrawing {
   /** @param {HeadView} view */
@@ -73,10 +70,7 @@ export class Heatmap extends HeatmapDrawing {
     this.drag = { from: [event.clientX, event.clientY], zoom, hit, moved: false };
   }
 
-  /**
-   * The first cell decides whether a stroke opens cells or closes them.
-   * @param {[number, number]} cell
-   */
+  /** The first cell decides whether a stroke opens cells or closes them. @param {[number, number]} cell */
   beginStroke(cell) {
     const open = !this.view.controls.isOpen(...cell);
     this.stroke = { open, last: cell };
@@ -118,10 +112,7 @@ export class Heatmap extends HeatmapDrawing {
     }
   }
 
-  /**
-   * @param {Spread} now
-   * @param {number} before
-   */
+  /** @param {Spread} now @param {number} before */
   pinchTo(now, before) {
     const hit = this.hit(now);
     if (hit?.axis !== "cell") return;
@@ -129,11 +120,8 @@ export class Heatmap extends HeatmapDrawing {
     this.pinch = now;
   }
 
-  /**
-   * A drag moves the window when zoomed in; zoomed out, a mouse draws the box to zoom into. Answers whether it did.
-   * @param {PointerEvent} event
-   * @param {Drag} drag
-   */
+  /** A drag moves the window when zoomed in; zoomed out, a mouse draws the box to zoom into. Answers whether it did. */
+  /** @param {PointerEvent} event @param {Drag} drag */
   dragTo(event, drag) {
     const by = magnification(this.stage);
     const [dx, dy] = [(event.clientX - drag.from[0]) / by, (event.clientY - drag.from[1]) / by];
@@ -153,11 +141,7 @@ export class Heatmap extends HeatmapDrawing {
     return true;
   }
 
-  /**
-   * @param {[number, number]} from
-   * @param {[number, number]} to
-   * @returns {[number, number, number, number]}
-   */
+  /** @param {[number, number]} from @param {[number, number]} to @returns {[number, number, number, number]} */
   boxBetween(from, to) {
     const { plot } = this;
     const ends = [from, to].map(([clientX, clientY]) => placeOn(this.stage, { clientX, clientY }));
@@ -204,7 +188,7 @@ export class Heatmap extends HeatmapDrawing {
     const { group } = view.drawn;
     if (event.altKey || ((event.ctrlKey || event.metaKey) && !(event.key in ARROWS))) return;
     if (event.key in ARROWS) this.walk(ARROWS[event.key], event.ctrlKey || event.shiftKey ? 10 : 1);
-    else if (event.key === "Enter" || event.key === " ") this.pressByKey(group.hover);
+    else if (isPress(event)) this.pressByKey(group.hover);
     else if (event.key === "Escape") {
       if (!view.release()) return; // nothing is held: the key belongs to the page
     } else if (event.key === "+" || event.key === "=") view.zoomBy(1.5);
@@ -224,10 +208,7 @@ export class Heatmap extends HeatmapDrawing {
     } else this.view.press(hover);
   }
 
-  /**
-   * @param {[number, number]} direction
-   * @param {number} by
-   */
+  /** @param {[number, number]} direction @param {number} by */
   walk([dq, dk], by) {
     const { group, header } = this.view.drawn;
     const [nq, nk] = header.shape;

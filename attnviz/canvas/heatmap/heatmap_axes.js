@@ -1,16 +1,14 @@
-// What stands around a heatmap's cells and changes seldom: the hatch below them, the frame, the tokens' names.
+// What stands around a heatmap's cells: the hatch below them, the frame, the tokens' names, and what rows and columns add up to:
+// a row gives 1 in all, a column gets what it gets.
 
-import { hatch } from "../shared/surface.js";
-import { drawRowSums } from "../head/sums.js";
-import { labelStep, SLANT } from "../shared/token_labels.js";
+import { SUMS } from "./heatmap_geometry.js";
+import { drawWith, hatch } from "../shared/surface.js";
+import { alongAxis, drawColumnLabel, labelStep } from "../shared/token_labels.js";
 
 /** @import { Cells, HeatmapDrawing } from "./heatmap_drawing.js" */
+/** @import { Drawn, Rectangle } from "../shared/types.js" */
 
-/**
- * @param {HeatmapDrawing} heatmap
- * @param {CanvasRenderingContext2D} context
- * @param {Cells} c
- */
+/** @param {HeatmapDrawing} heatmap @param {CanvasRenderingContext2D} context @param {Cells} c */
 export function drawAxes(heatmap, context, c) {
   const { theme, header, hasMasked, sums } = heatmap.view.drawn;
   const { x, y, w, h } = heatmap.plot;
@@ -25,52 +23,83 @@ export function drawAxes(heatmap, context, c) {
   if (sums !== null) drawRowSums(context, heatmap.plot, c, heatmap.view.drawn, sums.rows);
 }
 
-/**
- * @param {HeatmapDrawing} heatmap
- * @param {CanvasRenderingContext2D} context
- * @param {Cells} c
- */
+/** @param {HeatmapDrawing} heatmap @param {CanvasRenderingContext2D} context @param {Cells} c */
 function drawLabels(heatmap, context, c) {
   const { theme, labelsQ, labelsK } = heatmap.view.drawn;
   const font = `${heatmap.font}px ${theme.font}`;
-  context.font = font;
-  context.fillStyle = theme.text;
-  context.textBaseline = "middle";
-  context.globalAlpha = 0.9;
-  const stepQ = labelStep(c.h, heatmap.font + 2);
-  context.textAlign = "right";
+  drawWith(context, { font, fillStyle: theme.text, textBaseline: "middle", globalAlpha: 0.9, textAlign: "right" });
+  const { plot, flat } = heatmap;
   const [cutQ, cutK] = [labelsQ, labelsK].map((labels) => labels.cutter(context, heatmap.room, font));
-  for (let q = Math.ceil(c.q0 / stepQ) * stepQ; q < Math.min(c.nq, c.q0 + c.span.q); q += stepQ) {
-    const y = heatmap.plot.y + (q + 0.5 - c.q0) * c.h;
-    if (y < heatmap.plot.y - 1 || y > heatmap.plot.y + heatmap.plot.h) continue;
-    context.fillText(cutQ(q).text, heatmap.plot.x - 6, y);
+  const rows = { n: c.nq, first: c.q0, span: c.span.q, cell: c.h, from: plot.y };
+  alongAxis(rows, heatmap.font + 2, (q, y) => context.fillText(cutQ(q).text, plot.x - 6, y));
+  const columns = { n: c.nk, first: c.k0, span: c.span.k, cell: c.w, from: plot.x };
+  const need = flat && c.w > 30 ? 1 : heatmap.font + 2;
+  alongAxis(columns, need, (k, x) => drawColumnLabel(context, cutK(k), x, plot.y, flat));
+  context.globalAlpha = 1;
+}
+
+const FONT = 10;
+
+/** Whether columns are wide enough for the numbers of their sums. @param {Cells} c */
+function areWritten(c) {
+  return c.w >= 24;
+}
+
+/**
+ * Bars of what columns get, and their numbers where they fit; the context begins where the plot ends.
+ * @param {CanvasRenderingContext2D} context @param {Rectangle} plot @param {Cells} c
+ * @param {Pick<Drawn, "theme">} drawn @param {Float32Array} sums
+ */
+export function drawColumnSums(context, plot, c, { theme }, sums) {
+  const most = sums.reduce((top, sum) => Math.max(top, sum), 0) || 1;
+  const written = areWritten(c);
+  if (written) {
+    // on a page that has just been written on, a font costs a look at all its styles
+    drawWith(context, { font: `${FONT}px ${theme.font}`, textBaseline: "middle", textAlign: "center" });
   }
-  const need = heatmap.flat && c.w > 30 ? 1 : heatmap.font + 2;
-  const stepK = labelStep(c.w, need);
-  for (let k = Math.ceil(c.k0 / stepK) * stepK; k < Math.min(c.nk, c.k0 + c.span.k); k += stepK) {
-    const x = heatmap.plot.x + (k + 0.5 - c.k0) * c.w;
-    if (x < heatmap.plot.x - 1 || x > heatmap.plot.x + heatmap.plot.w) continue;
-    columnLabel(heatmap, context, cutK(k).text, x);
+  for (let k = Math.floor(c.k0); k < Math.min(c.nk, c.k0 + c.span.k); k++) {
+    const from = Math.max(plot.x, plot.x + (k - c.k0) * c.w);
+    const to = Math.min(plot.x + plot.w, plot.x + (k + 1 - c.k0) * c.w);
+    if (to <= from) continue;
+    const high = (sums[k] / most) * (written ? 8 : SUMS.high - 6);
+    context.fillStyle = theme.k;
+    context.globalAlpha = 0.55;
+    context.fillRect(from + Math.min(1, c.w / 8), 3, Math.max(0.5, to - from - Math.min(2, c.w / 4)), high);
+    if (!written) continue;
+    context.globalAlpha = 0.85;
+    context.fillStyle = theme.text;
+    context.fillText(sums[k].toFixed(sums[k] < 99.5 ? 2 : 0), (from + to) / 2, 18);
   }
   context.globalAlpha = 1;
 }
 
 /**
- * @param {HeatmapDrawing} heatmap
- * @param {CanvasRenderingContext2D} context
- * @param {string} text
- * @param {number} x
+ * The numbers beside the rows, as far as there is room for them.
+ * @param {Float32Array} sums @param {Cells} c
+ * @returns {[number, string][]} each with its row
  */
-function columnLabel(heatmap, context, text, x) {
-  if (heatmap.flat) {
-    context.textAlign = "center";
-    context.fillText(text, x, heatmap.plot.y - 10);
-    return;
+export function rowSumTexts(sums, c) {
+  const step = labelStep(c.h, FONT + 1);
+  /** @type {[number, string][]} */
+  const found = [];
+  for (let q = Math.ceil(c.q0 / step) * step; q < Math.min(c.nq, c.q0 + c.span.q); q += step) {
+    found.push([q, sums[q].toFixed(2)]);
   }
-  context.save();
-  context.translate(x, heatmap.plot.y - 6);
-  context.rotate(-SLANT);
+  return found;
+}
+
+/**
+ * The numbers beside the rows, and what the sums below the columns are called.
+ * @param {CanvasRenderingContext2D} context @param {Rectangle} plot @param {Cells} c
+ * @param {Pick<Drawn, "theme" | "words">} drawn @param {Float32Array} sums
+ */
+export function drawRowSums(context, plot, c, { theme, words }, sums) {
+  drawWith(context, { font: `${FONT}px ${theme.font}`, textBaseline: "middle", globalAlpha: 0.7 });
+  drawWith(context, { fillStyle: theme.text, textAlign: "right" });
+  context.fillText(words.sums, plot.x - 6, plot.y + plot.h + (areWritten(c) ? 18 : 9));
   context.textAlign = "left";
-  context.fillText(text, 0, 0);
-  context.restore();
+  for (const [q, text] of rowSumTexts(sums, c)) {
+    context.fillText(text, plot.x + plot.w + 6, plot.y + (q + 0.5 - c.q0) * c.h);
+  }
+  context.globalAlpha = 1;
 }

@@ -2,15 +2,13 @@
 // over them, their sums, what is lit. Only what has changed is drawn again: each canvas touched is one that the browser copies.
 
 import { attribute, el, property } from "../shared/dom.js";
-import { drawAxes } from "./heatmap_axes.js";
-import { HeatmapCells } from "./heatmap_cells.js";
+import { drawAxes, drawColumnSums, rowSumTexts } from "./heatmap_axes.js";
 import { cellsOnShow, heatmapHit, heatmapLayout, SUMS } from "./heatmap_geometry.js";
-import { drawLit } from "./heatmap_lit.js";
-import { drawMarks, hasNumbers } from "./heatmap_marks.js";
-import { placeOn, sharpness } from "../shared/magnified.js";
-import { contextOf, sized } from "../shared/surface.js";
-import { drawColumnSums, rowSumTexts } from "../head/sums.js";
+import { drawLit, drawMarks, hasNumbers } from "./heatmap_marks.js";
+import { strongestOfBlocks } from "../shared/packing.js";
+import { contextOf, notePlot, pixelCanvas, sized, stageOf } from "../shared/surface.js";
 import { LONGEST_LABEL } from "../shared/token_labels.js";
+import { placeOn, sharpness } from "../shared/window.js";
 
 /** @import { HeadView } from "../head/head.js" */
 /** @import { TokenLabels } from "../shared/token_labels.js" */
@@ -21,12 +19,7 @@ export class HeatmapDrawing {
   /** @param {HeadView} view */
   constructor(view) {
     this.view = view;
-    this.stage = el("div", "av-stage av-heat", null, {
-      tabindex: "0",
-      role: "application",
-      "aria-describedby": "help",
-      "data-testid": "heatmap",
-    });
+    this.stage = stageOf("av-stage av-heat", "heatmap", "help");
     this.picture = new HeatmapCells(view);
     this.base = el("canvas");
     this.marks = el("canvas", "av-over");
@@ -62,8 +55,7 @@ export class HeatmapDrawing {
     const widths = { labelsQ: wideQ, labelsK: wideK };
     const sums = header.edit !== null && !compact;
     Object.assign(this, heatmapLayout({ shape, width, compact, font: this.font, ...widths, high, sums }));
-    const { x, y, w, h } = this.plot;
-    this.stage.dataset.plot = [x, y, w, h].map((v) => v.toFixed(2)).join(",");
+    notePlot(this.stage, this.plot);
   }
 
   cells() {
@@ -85,12 +77,8 @@ export class HeatmapDrawing {
     attribute(stage, "data-zoom", [c.z, c.q0, c.k0].map((v) => v.toFixed(3)).join(","));
   }
 
-  /**
-   * Whether a canvas has to be drawn again: it shows something else than this, or has another size.
-   * @param {HTMLCanvasElement} canvas
-   * @param {Cells} c
-   * @param {unknown[]} what
-   */
+  /** Whether a canvas has to be drawn again: it shows something else than this, or has another size. */
+  /** @param {HTMLCanvasElement} canvas @param {Cells} c @param {unknown[]} what */
   isOther(canvas, c, what) {
     const { theme, labelsQ, labelsK } = this.view.drawn;
     const { width, height, plot, room, font, flat } = this;
@@ -139,13 +127,62 @@ export class HeatmapDrawing {
     if (this.isOther(this.over, this.cells(), [pins, hover, cell, this.box])) drawLit(this);
   }
 
-  /**
-   * What lies under a pointer.
-   * @param {{ clientX: number, clientY: number }} event
-   */
+  /** What lies under a pointer. @param {{ clientX: number, clientY: number }} event */
   hit(event) {
     const { header, group } = this.view.drawn;
     const [x, y] = placeOn(this.stage, event);
     return heatmapHit(x, y, this.plot, group.zoom, header.shape);
   }
+}
+
+export class HeatmapCells {
+  /** @param {HeadView} view */
+  constructor(view) {
+    this.view = view;
+    this.box = el("div", "av-cells");
+    this.canvas = el("canvas");
+    this.box.append(this.canvas);
+    /** what the canvas shows */
+    this.painted = "";
+  }
+
+  /** @param {Rectangle} plot @param {Cells} c */
+  draw(plot, c) {
+    const step = this.step(Math.min(c.w, c.h) * sharpness(this.box));
+    this.paint(step);
+    place(this.box, plot.x, plot.y, plot.w, plot.h);
+    const { width, height } = this.canvas;
+    place(this.canvas, -c.k0 * c.w, -c.q0 * c.h, width * step * c.w, height * step * c.h);
+  }
+
+  /** How many cells a pixel stands for along one side: one, or when zoomed out the strongest of 2x2, 4x4... */
+  /** @param {number} pixelsPerCell */
+  step(pixelsPerCell) {
+    let step = 1;
+    while (pixelsPerCell * step < 0.75) step *= 2;
+    return step;
+  }
+
+  /** @param {number} step */
+  paint(step) {
+    const { codes, table, tableKey, header, picture } = this.view.drawn;
+    const wanted = `${picture}|${tableKey}|${step}`;
+    if (this.painted === wanted) return;
+    this.painted = wanted;
+    const blocks = strongestOfBlocks(codes, header.shape, step, header.signed);
+    const fillIn = (/** @type {Uint32Array} */ pixels) => {
+      for (let i = 0; i < pixels.length; i++) pixels[i] = table[blocks.codes[i]];
+    };
+    pixelCanvas(blocks.columns, blocks.rows, fillIn, this.canvas);
+  }
+}
+
+/** Puts an element at a place of the box around it; one that stands there already is left alone. */
+/** @param {HTMLElement} element @param {number} x @param {number} y @param {number} w @param {number} h */
+function place({ style, dataset }, x, y, w, h) {
+  const [left, top, width, height] = [x, y, w, h].map((v) => `${v.toFixed(3)}px`);
+  const where = [left, top, width, height].join();
+  if (dataset.place === where) return;
+  dataset.place = where;
+  Object.assign(style, { left, top, width, height });
 }

@@ -14,12 +14,9 @@ const WIDEST_CELL = 2.8;
 /**
  * Sizes of plot and stage for the room there is. Cells are square, but where the window is too low for that they are
  * wider than high.
- * @param {object} given
- * @param {Shape} given.shape
- * @param {number} given.width
+ * @param {object} given @param {Shape} given.shape @param {number} given.width
  * @param {number | null} [given.high] the height that the stage may have, null where it does not matter
- * @param {boolean} given.compact
- * @param {number} given.font
+ * @param {boolean} given.compact @param {number} given.font
  * @param {number} given.labelsQ the width of the widest label
  * @param {number} given.labelsK
  * @param {boolean} [given.sums] whether sums of rows and columns stand beside the plot
@@ -46,12 +43,7 @@ export function heatmapLayout({ shape: [nq, nk], width, high = null, compact, fo
   return { plot, flat, width: Math.ceil(left + plot.w + right), height: Math.ceil(top + plot.h + foot + 4) };
 }
 
-/**
- * Sizes of a cell, and which cells are on show.
- * @param {Rectangle} plot
- * @param {Zoom} zoom
- * @param {Shape} shape
- */
+/** Sizes of a cell, and which cells are on show. @param {Rectangle} plot @param {Zoom} zoom @param {Shape} shape */
 export function cellsOnShow(plot, zoom, shape) {
   const [nq, nk] = shape;
   const span = spans(zoom, shape);
@@ -60,11 +52,7 @@ export function cellsOnShow(plot, zoom, shape) {
 
 /**
  * What lies at a point of the stage: a cell, a row label, a column label, or nothing.
- * @param {number} px
- * @param {number} py
- * @param {Rectangle} plot
- * @param {Zoom} zoom
- * @param {Shape} shape
+ * @param {number} px @param {number} py @param {Rectangle} plot @param {Zoom} zoom @param {Shape} shape
  * @returns {Hit | null}
  */
 export function heatmapHit(px, py, plot, zoom, shape) {

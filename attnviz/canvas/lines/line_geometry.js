@@ -1,6 +1,6 @@
 // Which token lines are drawn, how strongly, and where the two columns of tokens are.
 
-import { MASKED_16, valueOf } from "../shared/codes.js";
+import { MASKED_16, valueOf } from "../shared/packing.js";
 import { spans } from "../shared/zoom.js";
 
 /** @import { Pin, Rectangle, Scale, Shape, Zoom } from "../shared/types.js" */
@@ -12,23 +12,16 @@ export const LEVELS = 24;
 /** A line weaker than this share of the scale is not drawn. */
 const WEAKEST = 0.006;
 
-/**
- * Heights of the tokens on both sides, and which are on show.
- * @param {Rectangle} plot
- * @param {Zoom} zoom
- * @param {Shape} shape
- */
+/** Heights of the tokens on both sides, and which are on show. */
+/** @param {Rectangle} plot @param {Zoom} zoom @param {Shape} shape */
 export function rowsOnShow(plot, zoom, shape) {
   const [nq, nk] = shape;
   const span = spans(zoom, shape);
   return { nq, nk, z: zoom.z, q0: zoom.q0, k0: zoom.k0, span, hq: plot.h / span.q, hk: plot.h / span.k };
 }
 
-/**
- * How strong a code's line is, 0 to 1.
- * @param {number} code
- * @param {{ top: number, signed: boolean, scale: Scale }} header
- */
+/** How strong a code's line is, 0 to 1. */
+/** @param {number} code @param {{ top: number, signed: boolean, scale: Scale }} header */
 export function lineStrength(code, { top, signed, scale }) {
   const share = Math.min(1, Math.abs(valueOf(code, top, signed)) / scale.top);
   return scale.root ? Math.sqrt(share) : share;
@@ -39,11 +32,8 @@ export function levelOf(strength) {
   return Math.min(LEVELS - 1, Math.floor(strength * LEVELS));
 }
 
-/**
- * Magnitudes of codes on one scale from 0 to 65,534; masked stays masked.
- * @param {Uint16Array} codes
- * @param {boolean} signed
- */
+/** Magnitudes of codes on one scale from 0 to 65,534; masked stays masked. */
+/** @param {Uint16Array} codes @param {boolean} signed */
 export function magnitudes(codes, signed) {
   if (!signed) return codes;
   return codes.map((code) => (code === MASKED_16 ? code : Math.min(65534, Math.abs(code - 32767) * 2)));
@@ -54,8 +44,7 @@ export function magnitudes(codes, signed) {
  * Each level is the flat list q, k, q, k... of its lines; `total` counts all cells on show that are not masked.
  * @param {Uint16Array} codes
  * @param {Uint16Array} sizes what `magnitudes` makes of the codes
- * @param {{ top: number, signed: boolean, scale: Scale }} header
- * @param {ReturnType<typeof rowsOnShow>} rows
+ * @param {{ top: number, signed: boolean, scale: Scale }} header @param {ReturnType<typeof rowsOnShow>} rows
  */
 export function strongestLines(codes, sizes, header, rows, most = MOST_LINES) {
   const { nq, nk, q0, k0, span } = rows;
@@ -108,21 +97,15 @@ function weakestKept(counts, most) {
   return cut;
 }
 
-/**
- * Whether a lit token's line is strong enough to be drawn.
- * @param {number} code
- * @param {{ top: number, signed: boolean, scale: Scale }} header
- */
+/** Whether a lit token's line is strong enough to be drawn. */
+/** @param {number} code @param {{ top: number, signed: boolean, scale: Scale }} header */
 export function isWorthLighting(code, header) {
   return code !== MASKED_16 && lineStrength(code, header) >= (header.scale.root ? 0.08 : WEAKEST);
 }
 
 /**
  * The token at a point of the stage: of the left column or the right one, or none between them.
- * @param {number} px
- * @param {number} py
- * @param {Rectangle} plot
- * @param {ReturnType<typeof rowsOnShow>} rows
+ * @param {number} px @param {number} py @param {Rectangle} plot @param {ReturnType<typeof rowsOnShow>} rows
  * @returns {Pin | null}
  */
 export function lineHit(px, py, plot, rows) {
@@ -131,4 +114,36 @@ export function lineHit(px, py, plot, rows) {
   if (px < plot.x + third) return { axis: "q", i: Math.floor((py - plot.y) / rows.hq + rows.q0) };
   if (px > plot.x + plot.w - third) return { axis: "k", i: Math.floor((py - plot.y) / rows.hk + rows.k0) };
   return null;
+}
+
+/**
+ * The lines of lit tokens, by level of strength; of a cell pointed at, only its query's.
+ * @param {{ codes: Uint16Array, header: { top: number, signed: boolean, scale: Scale } }} layer
+ * @param {ReturnType<typeof rowsOnShow>} rows @param {(Pin & { pin: boolean })[]} lit @param {boolean} onCell
+ */
+export function litLines({ codes, header }, rows, lit, onCell) {
+  /** @type {number[][]} */
+  const levels = Array.from({ length: LEVELS }, () => []);
+  const add = (/** @type {number} */ q, /** @type {number} */ k) => {
+    const code = codes[q * rows.nk + k];
+    if (isWorthLighting(code, header)) levels[levelOf(lineStrength(code, header))].push(q, k);
+  };
+  for (const { axis, i, pin } of lit) {
+    if (onCell && axis === "k" && !pin) continue;
+    for (let j = 0; j < (axis === "q" ? rows.nk : rows.nq); j++) {
+      if (axis === "q") add(i, j);
+      else add(j, i);
+    }
+  }
+  return levels;
+}
+
+/**
+ * How far below its tokens' middle a head's lines stand, so that lines of several heads lie beside each other.
+ * @param {number} at the head's place among those drawn
+ * @param {number} count
+ * @param {number} high pixels of a token
+ */
+export function asideOf(at, count, high) {
+  return (at - (count - 1) / 2) * Math.min(2.5, high / (count + 2));
 }

@@ -2,36 +2,24 @@
 
 import { AllHeads } from "../shared/all_heads.js";
 import { attend } from "../shared/attend.js";
-import { inflate } from "../shared/blob.js";
 import { el, fill } from "../shared/dom.js";
+import { begin, bytesInFile, fillFile, onOtherTheme, textOf } from "./file_page.js";
 import { groupOf, sameHead } from "../shared/group.js";
 import { HeadView } from "../head/head.js";
 import { scrolling } from "../shared/motion.js";
 import { Overview } from "../overview/overview.js";
+import { inflate } from "../shared/packing.js";
 import { watchSize } from "../shared/surface.js";
 import { thumbnail } from "../overview/tiles.js";
 
 /** @import { Source } from "../head/head_numbers.js" */
-/** @import { Component, HeadHeader, LiveHeader, OverviewHeader, RawHead } from "../shared/types.js" */
+/** @import { HeadHeader, LiveHeader, OverviewHeader, RawHead } from "../shared/types.js" */
 
 const GROUP = "live";
 const INLINE = "inline";
 const SIDE = 32;
 /** Below this width the head stands under the overview. */
 const NARROW = 900;
-
-/** @param {string} id */
-function textOf(id) {
-  const text = document.getElementById(id)?.textContent;
-  if (!text) throw new Error(`this file was cut short: ${id} is missing`);
-  return text;
-}
-
-/** The theme that the address asks for, else the file's own choice; "auto" follows the system. */
-function applyTheme() {
-  const asked = /[?#&]theme=(light|dark|auto)\b/.exec(location.href)?.[1];
-  if (asked) document.documentElement.dataset.theme = asked;
-}
 
 /** @param {LiveHeader} view */
 function headHeader(view) {
@@ -81,24 +69,15 @@ function headHeader(view) {
   return header;
 }
 
-/**
- * The source of a head's numbers, its tokens joined and left out as the view has them.
- * @param {LiveHeader} view
- * @param {RawHead} raw
- * @returns {Source}
- */
+/** The source of a head's numbers, its tokens joined and left out as the view has them. */
+/** @param {LiveHeader} view @param {RawHead} raw @returns {Source} */
 function numbersOf({ arranged }, raw) {
   const { rows, cols, merged, renormalise } = arranged ?? { rows: null, cols: null, merged: false, renormalise: false };
   return { raw, how: { shape: raw.shape, rows, cols, merged, renormalise, norms: null } };
 }
 
-/**
- * What the header says of another head.
- * @param {LiveHeader} view
- * @param {HeadHeader} header
- * @param {[number, number]} tile
- * @returns {HeadHeader}
- */
+/** What the header says of another head. */
+/** @param {LiveHeader} view @param {HeadHeader} header @param {[number, number]} tile @returns {HeadHeader} */
 function headerOf({ titles, at, headTitle }, header, tile) {
   const [layer, head] = tile;
   const named = titles ? fill(titles.template, { layer, head, kv: Math.floor(head / titles.share) }) : headTitle;
@@ -106,11 +85,7 @@ function headerOf({ titles, at, headTitle }, header, tile) {
   return { ...header, tile, title: sameHead(tile, at) ? headTitle : named, sentence, data: String(tile), pins: null };
 }
 
-/**
- * @param {LiveHeader} view
- * @param {AllHeads} all
- * @returns {[OverviewHeader, Uint8Array]}
- */
+/** @param {LiveHeader} view @param {AllHeads} all @returns {[OverviewHeader, Uint8Array]} */
 function tilesOf(view, all) {
   const [nq, nk] = all.heads[0].shape;
   const [rows, columns] = [Math.min(SIDE, nq), Math.min(SIDE, nk)];
@@ -142,13 +117,8 @@ function tilesOf(view, all) {
   return [header, codes];
 }
 
-/**
- * @param {LiveHeader} view
- * @param {boolean} several
- */
+/** @param {LiveHeader} view @param {boolean} several */
 function frame(view, several) {
-  const main = document.getElementById("attnviz");
-  if (!main) throw new Error("this file was cut short");
   const top = el("header", "live-top");
   top.append(el("h1", "", view.title));
   const overview = el("section", "av-root live-overview", null, { "aria-label": view.words.all });
@@ -156,31 +126,20 @@ function frame(view, several) {
   const columns = el("div", several ? "live-columns" : "live-one");
   if (several) columns.append(overview);
   columns.append(head);
-  const foot = el("footer", "live-foot", view.note ? `${view.note} ` : "");
-  if (view.link) {
-    foot.append(el("a", "", view.words.open, { href: view.link, target: "_blank", rel: "noopener" }), " · ");
-  }
-  foot.append(view.words.made);
-  main.append(top, columns, foot);
+  fillFile([top, columns], view);
   return { overview, head };
 }
 
-async function start() {
-  applyTheme();
+begin(async () => {
   /** @type {LiveHeader} */
   const view = JSON.parse(textOf("attnviz-view"));
-  const packed = Uint8Array.from(atob(textOf("attnviz-heads")), (letter) => letter.charCodeAt(0));
+  const packed = bytesInFile();
   const all = new AllHeads(await inflate(packed), INLINE);
   const several = all.heads.length > 1;
   const boxes = frame(view, several);
   const group = groupOf(GROUP);
-  group.all = all;
-  group.tiles = GROUP;
-  group.selected = view.at;
-  /** @type {Component} */
-  const silent = { data: packed, parentElement: boxes.head, setStateValue: () => {} };
+  Object.assign(group, { all, tiles: GROUP, selected: view.at });
   const large = new HeadView(boxes.head);
-  large.component = silent;
   const small = several ? new Overview(boxes.overview) : null;
   const show = (/** @type {HeadHeader} */ header) => {
     const raw = all.head(header.tile);
@@ -200,15 +159,11 @@ async function start() {
       small.resize();
       if (late) small.bringIntoView(small.chosen());
     });
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
+  onOtherTheme(draw);
   group.listeners.add((what) => {
     const { header } = large.drawn;
     if (what !== "selected" || !group.selected || sameHead(group.selected, header.tile)) return;
     show(headerOf(view, header, group.selected));
     if (innerWidth < NARROW) boxes.head.scrollIntoView({ block: "start", behavior: scrolling() });
   });
-}
-
-void start().catch((problem) => {
-  document.body.append(el("p", "live-problem", problem instanceof Error ? problem.message : String(problem)));
 });

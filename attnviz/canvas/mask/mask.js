@@ -1,46 +1,37 @@
 // A mask to paint on: gestures, keys, undo; a gesture is told to Python when it ends.
 
-import { inflate, readHeader } from "../shared/blob.js";
-import { packBits, unpackBits } from "../shared/codes.js";
-import { viewComponent } from "../shared/component.js";
-import { addButton, el, joined } from "../shared/dom.js";
+import { themeOf } from "../shared/colour.js";
+import { Sequence, viewComponent } from "../shared/component.js";
+import { ARROWS, isPress } from "../shared/controls.js";
+import { addButton, el, joined, liveRegion } from "../shared/dom.js";
 import { MaskDrawing } from "./mask_drawing.js";
-import { cellsBetween, cellsOfBox, cellsOfLine } from "./mask_geometry.js";
+import { cellsOfBox, cellsOfLine } from "./mask_geometry.js";
 import { clamp } from "../shared/numbers.js";
-import { Sequence } from "../shared/sequence.js";
+import { inflate, packBits, readHeader, unpackBits } from "../shared/packing.js";
 import { onceAFrame } from "../shared/surface.js";
-import { themeOf } from "../shared/theme.js";
 import { TokenLabels } from "../shared/token_labels.js";
+import { cellsBetween } from "../shared/zoom.js";
 
 /** @import { Component, MaskHeader } from "../shared/types.js" */
 
 /**
- * A hand at work: on a label, or painting cells on or off.
+ * A hand at work: on a label, or painting cells, which become `on` and were `before`; `box`: those of a box.
  * @typedef {{ kind: "label", pointer: number, label: [number, number] }} LabelGesture
- * @typedef {object} PaintGesture
- * @property {"paint"} kind
- * @property {number} pointer
- * @property {number} on what the cells become
- * @property {[number, number]} from
- * @property {[number, number]} last
- * @property {Uint8Array} before
- * @property {boolean} box
+ * @typedef {{ kind: "paint", pointer: number, on: number, before: Uint8Array, box: boolean }
+ *   & Record<"from" | "last", [number, number]>} PaintGesture
  */
 
 const MOST_UNDO = 60;
-
-/** @type {Record<string, [number, number]>} */
-const ARROWS = { ArrowRight: [0, 1], ArrowLeft: [0, -1], ArrowDown: [1, 0], ArrowUp: [-1, 0] };
 
 class MaskEditor extends MaskDrawing {
   /** @param {HTMLElement} root */
   constructor(root) {
     super(root);
-    this.head = el("div", "av-mask-head");
+    this.head = el("div", "av-wrap av-mask-head");
     this.tools = el("div", "av-tools");
     this.head.append(this.count, this.tools);
     this.help = el("div", "av-sr", null, { id: "help" });
-    this.live = el("div", "av-sr", "", { "aria-live": "polite", role: "status" });
+    this.live = liveRegion();
     /** @type {Component | null} */
     this.component = null;
     /** @type {Uint8Array[]} */
@@ -60,12 +51,9 @@ class MaskEditor extends MaskDrawing {
     this.listen();
   }
 
-  /**
-   * @param {Uint8Array} bytes
-   * @param {Component} component
-   */
-  async show(bytes, component) {
-    const [header, payload] = /** @type {[MaskHeader, Uint8Array]} */ (readHeader(bytes));
+  /** @param {Component} component */
+  async show(component) {
+    const [header, payload] = /** @type {[MaskHeader, Uint8Array]} */ (readHeader(component.data));
     this.component = component;
     this.turn += 1;
     const { turn } = this;
@@ -85,10 +73,7 @@ class MaskEditor extends MaskDrawing {
     this.resize();
   }
 
-  /**
-   * The cells for other tokens: Python's, with nothing to undo.
-   * @param {Uint8Array} given
-   */
+  /** The cells for other tokens: Python's, with nothing to undo. @param {Uint8Array} given */
   begun(given) {
     Object.assign(this, { past: [], future: [], cursor: null, hover: null, gesture: null });
     return given.slice();
@@ -97,8 +82,7 @@ class MaskEditor extends MaskDrawing {
   /**
    * The cells for the same tokens: Python's, which can be undone, unless a newer stroke, or one in the making, has
    * overtaken them.
-   * @param {Uint8Array} given
-   * @param {boolean} behind
+   * @param {Uint8Array} given @param {boolean} behind
    */
   adopted(given, behind) {
     const { cells } = this.mask;
@@ -122,8 +106,8 @@ class MaskEditor extends MaskDrawing {
     this.tools.replaceChildren();
     this.buttons = {
       language: words.undo,
-      undo: addButton(this.tools, "↶", words.undo, () => this.undo()),
-      redo: addButton(this.tools, "↷", words.redo, () => this.redo()),
+      undo: addButton(this.tools, "↶", words.undo, () => this.step("undo")),
+      redo: addButton(this.tools, "↷", words.redo, () => this.step("redo")),
     };
   }
 
@@ -201,49 +185,29 @@ class MaskEditor extends MaskDrawing {
     this.redraw();
   }
 
-  /**
-   * From the last cell to this one without gaps, however fast the hand was; with Shift, a box.
-   * @param {PaintGesture} gesture
-   * @param {[number, number]} to
-   */
+  /** From the last cell to this one without gaps, however fast the hand was; with Shift, a box. */
+  /** @param {PaintGesture} gesture @param {[number, number]} to */
   paint(gesture, to) {
     if (gesture.box) this.mask.cells = gesture.before.slice();
     const cells = gesture.box ? cellsOfBox(gesture.from, to) : cellsBetween(gesture.last, to);
     const nk = this.mask.header.shape[1];
-    this.set(
-      cells.map(([q, k]) => q * nk + k),
-      gesture.on,
-    );
+    for (const [q, k] of cells) this.mask.cells[q * nk + k] = gesture.on;
     gesture.last = to;
     this.hover = to;
     this.redraw();
   }
 
-  /**
-   * Switches cells, by number.
-   * @param {number[]} numbers
-   * @param {number} on
-   */
-  set(numbers, on) {
-    for (const i of numbers) this.mask.cells[i] = on;
-  }
-
-  /**
-   * A label switches its whole row or column: off if anything in it is on.
-   * @param {[number, number]} label
-   */
+  /** A label switches its whole row or column: off if anything in it is on. @param {[number, number]} label */
   switchLine(label) {
     const { cells, header } = this.mask;
     const line = cellsOfLine(label, header.shape);
     const before = cells.slice();
-    this.set(line, line.some((i) => cells[i]) ? 0 : 1);
+    const on = line.some((i) => cells[i]) ? 0 : 1;
+    for (const i of line) cells[i] = on;
     this.finish(before);
   }
 
-  /**
-   * A gesture is over: remember it and tell Python, if it changed anything.
-   * @param {Uint8Array} before
-   */
+  /** A gesture is over: remember it and tell Python, if it changed anything. @param {Uint8Array} before */
   finish(before) {
     const now = this.mask.cells;
     if (before.every((cell, i) => cell === now[i])) {
@@ -261,22 +225,15 @@ class MaskEditor extends MaskDrawing {
     this.component?.setStateValue("paint", { seq: this.strokes.next(), bits: packBits(this.mask.cells) });
   }
 
-  undo() {
-    const cells = this.past.pop();
+  /** Undoes a gesture, or does it again. @param {"undo" | "redo"} way */
+  step(way) {
+    const [from, to] = way === "undo" ? [this.past, this.future] : [this.future, this.past];
+    const cells = from.pop();
     if (!cells) return;
-    this.future.push(this.mask.cells);
+    to.push(this.mask.cells);
     this.mask.cells = cells;
     this.emit();
-    this.live.textContent = this.mask.header.words.undo;
-  }
-
-  redo() {
-    const cells = this.future.pop();
-    if (!cells) return;
-    this.past.push(this.mask.cells);
-    this.mask.cells = cells;
-    this.emit();
-    this.live.textContent = this.mask.header.words.redo;
+    this.live.textContent = this.mask.header.words[way];
   }
 
   /** @param {KeyboardEvent} event */
@@ -284,9 +241,9 @@ class MaskEditor extends MaskDrawing {
     const command = event.ctrlKey || event.metaKey;
     const letter = event.key.toLowerCase();
     if (event.key in ARROWS && !command && !event.altKey) this.walk(ARROWS[event.key], event.shiftKey);
-    else if ((event.key === " " || event.key === "Enter") && this.cursor) this.paintAtCursor(this.cursor);
-    else if (command && (letter === "y" || (letter === "z" && event.shiftKey))) this.redo();
-    else if (command && letter === "z") this.undo();
+    else if (isPress(event) && this.cursor) this.paintAtCursor(this.cursor);
+    else if (command && (letter === "y" || (letter === "z" && event.shiftKey))) this.step("redo");
+    else if (command && letter === "z") this.step("undo");
     else if (event.key === "Escape" && this.gesture) this.cancel();
     else if (event.key === "Escape" && this.cursor) this.leaveCells();
     else return;
@@ -294,27 +251,22 @@ class MaskEditor extends MaskDrawing {
   }
 
   leaveCells() {
-    this.putCursor(null);
+    this.cursor = null;
     this.relight();
   }
 
-  /**
-   * Moves the cursor; with `painting` it leaves what the last cell painted became.
-   * @param {[number, number]} direction
-   * @param {boolean} painting
-   */
+  /** Moves the cursor; with `painting` it leaves what the last cell painted became. */
+  /** @param {[number, number]} direction @param {boolean} painting */
   walk([dq, dk], painting) {
     const [nq, nk] = this.mask.header.shape;
     const [q, k] = this.cursor ?? [-dq, -dk];
     /** @type {[number, number]} */
     const to = [clamp(q + dq, 0, nq - 1), clamp(k + dk, 0, nk - 1)];
-    this.putCursor(to);
+    this.cursor = to;
     this.hover = null;
     if (painting && this.brush !== null) this.put(to, this.brush);
-    this.live.textContent = joined(this.mask.header.words.join_heard, [
-      this.readout(to),
-      to[0] === q ? "" : this.rowSaid(to[0]),
-    ]);
+    const row = to[0] === q ? "" : this.rowSaid(to[0]);
+    this.live.textContent = joined(this.mask.header.words.join_heard, [this.readout(to), row]);
     this.relight();
   }
 
@@ -326,22 +278,16 @@ class MaskEditor extends MaskDrawing {
     this.live.textContent = this.readout([q, k]);
   }
 
-  /**
-   * @param {[number, number]} cell
-   * @param {number} on
-   */
+  /** @param {[number, number]} cell @param {number} on */
   put([q, k], on) {
     const { cells, header } = this.mask;
     const before = cells.slice();
-    this.set([q * header.shape[1] + k], on);
+    cells[q * header.shape[1] + k] = on;
     this.finish(before);
   }
 }
 
-/**
- * @param {unknown} a
- * @param {unknown} b
- */
+/** @param {unknown} a @param {unknown} b */
 function same(a, b) {
   return JSON.stringify(a) === JSON.stringify(b);
 }

@@ -2,10 +2,21 @@
 
 import { cssOf, mixed, pixelOf, rgb } from "../shared/colour.js";
 import { el, fill, visibleToken } from "../shared/dom.js";
-import { placeOn } from "../shared/magnified.js";
 import { maskHit, maskLayout, nearestCell } from "./mask_geometry.js";
-import { contextOf, hatch, markPainted, pixelCanvas, sized } from "../shared/surface.js";
-import { drawPill, labelStep, LONGEST_LABEL, SLANT } from "../shared/token_labels.js";
+import {
+  contextOf,
+  drawWith,
+  hatch,
+  markPainted,
+  notePlot,
+  outline,
+  pixelCanvas,
+  sized,
+  stageOf,
+  strokeGrid,
+} from "../shared/surface.js";
+import { drawColumnLabel, drawPill, labelStep, LONGEST_LABEL } from "../shared/token_labels.js";
+import { placeOn } from "../shared/window.js";
 
 /** @import { TokenLabels } from "../shared/token_labels.js" */
 /** @import { Axis, MaskHeader, Rectangle, Theme } from "../shared/types.js" */
@@ -25,12 +36,7 @@ export class MaskDrawing {
   /** @param {HTMLElement} root */
   constructor(root) {
     this.root = root;
-    this.stage = el("div", "av-stage av-mask", null, {
-      tabindex: "0",
-      role: "application",
-      "aria-describedby": "help",
-      "data-testid": "mask",
-    });
+    this.stage = stageOf("av-stage av-mask", "mask", "help");
     this.base = el("canvas");
     this.over = el("canvas", "av-over");
     this.pad = el("div", "av-pad");
@@ -65,21 +71,12 @@ export class MaskDrawing {
     this.held = mask;
   }
 
-  /** @param {[number, number] | null} cell */
-  putCursor(cell) {
-    this.cursor = cell;
-  }
-
   drawLegend() {
     const { words } = this.mask.header;
     const swatch = el("span", "av-swatch");
     swatch.style.background = cssOf(this.ink());
-    this.legend.replaceChildren(
-      swatch,
-      el("span", "av-bar-name", words.kept),
-      el("span", "av-bar-hatch"),
-      el("span", "av-bar-name", words.cut),
-    );
+    const [kept, cut] = [words.kept, words.cut].map((text) => el("span", "av-bar-name", text));
+    this.legend.replaceChildren(swatch, kept, el("span", "av-bar-hatch"), cut);
   }
 
   resize() {
@@ -93,7 +90,7 @@ export class MaskDrawing {
     Object.assign(this, maskLayout({ shape: header.shape, width, font: this.font, ...widths }));
     const { x, y, w, h } = this.plot;
     Object.assign(this.pad.style, { left: `${x}px`, top: `${y}px`, width: `${w}px`, height: `${h}px` });
-    this.stage.dataset.plot = [x, y, w, h].map((v) => v.toFixed(2)).join(",");
+    notePlot(this.stage, this.plot);
     this.draw();
   }
 
@@ -110,16 +107,9 @@ export class MaskDrawing {
     if (cell >= 5) {
       context.strokeStyle = theme.background;
       context.lineWidth = cell >= 12 ? 1 : 0.5;
-      context.beginPath();
-      for (let q = 0; q <= nq; q++) {
-        context.moveTo(plot.x, plot.y + q * cell);
-        context.lineTo(plot.x + plot.w, plot.y + q * cell);
-      }
-      for (let k = 0; k <= nk; k++) {
-        context.moveTo(plot.x + k * cell, plot.y);
-        context.lineTo(plot.x + k * cell, plot.y + plot.h);
-      }
-      context.stroke();
+      const edges = (/** @type {number} */ from, /** @type {number} */ n) =>
+        Array.from({ length: n + 1 }, (_, i) => from + i * cell);
+      strokeGrid(context, plot, edges(plot.y, nq), edges(plot.x, nk));
     }
     this.drawLabels(context);
     this.drawCount();
@@ -147,9 +137,7 @@ export class MaskDrawing {
     const { theme, header, labelsQ } = this.mask;
     const { plot, cell } = this;
     const [nq, nk] = header.shape;
-    context.font = `${this.font}px ${theme.font}`;
-    context.textBaseline = "middle";
-    context.textAlign = "right";
+    drawWith(context, { font: `${this.font}px ${theme.font}`, textBaseline: "middle", textAlign: "right" });
     const stepQ = labelStep(cell, this.font + 2);
     for (let q = 0; q < nq; q++) {
       const empty = this.isEmpty(q);
@@ -161,35 +149,22 @@ export class MaskDrawing {
     }
     context.fillStyle = theme.text;
     const stepK = labelStep(cell, this.flat ? 1 : this.font + 2);
-    for (let k = 0; k < nk; k += stepK) this.columnLabel(context, k, false);
+    for (let k = 0; k < nk; k += stepK) this.columnLabel(context, k);
   }
 
-  /**
-   * Whether a query may look at nothing.
-   * @param {number} q
-   */
+  /** Whether a query may look at nothing. @param {number} q */
   isEmpty(q) {
     const nk = this.mask.header.shape[1];
     return !this.mask.cells.subarray(q * nk, (q + 1) * nk).some(Boolean);
   }
 
   /**
-   * @param {CanvasRenderingContext2D} context
-   * @param {number} k
-   * @param {boolean} lit
+   * @param {CanvasRenderingContext2D} context @param {number} k
+   * @param {{ colour: string, theme: Theme, size: number }} [lit]
    */
   columnLabel(context, k, lit) {
-    const { theme, header, labelsK } = this.mask;
-    const { plot, cell } = this;
-    const label = labelsK.cut(context, k, this.room);
-    context.save();
-    context.translate(plot.x + (k + 0.5) * cell, this.flat ? plot.y - 10 : plot.y - 6);
-    if (!this.flat) context.rotate(-SLANT);
-    const align = this.flat ? "center" : "left";
-    context.textAlign = align;
-    if (lit) drawPill(context, label, 0, 0, align, header.colours.k, theme, this.font);
-    else context.fillText(label.text, 0, 0);
-    context.restore();
+    const label = this.mask.labelsK.cut(context, k, this.room);
+    drawColumnLabel(context, label, this.plot.x + (k + 0.5) * this.cell, this.plot.y, this.flat, lit);
   }
 
   light() {
@@ -203,35 +178,24 @@ export class MaskDrawing {
     if (!at) return;
     const [q, k] = at;
     context.font = `${this.font}px ${theme.font}`;
-    const outline = (
-      /** @type {Rectangle} */ { x, y, w, h },
-      /** @type {string} */ colour,
-      /** @type {number} */ width,
-    ) => {
-      context.strokeStyle = colour;
-      context.lineWidth = width;
-      context.strokeRect(x, y, w, h);
-    };
     if (q >= 0) {
       const label = labelsQ.cut(context, q, this.room);
       drawPill(context, label, plot.x - 6, plot.y + (q + 0.5) * cell, "right", header.colours.q, theme, this.font);
-      outline({ x: plot.x, y: plot.y + q * cell, w: plot.w, h: cell }, theme.q, 1.5);
+      drawWith(context, { strokeStyle: theme.q, lineWidth: 1.5 });
+      context.strokeRect(plot.x, plot.y + q * cell, plot.w, cell);
     }
     if (k >= 0) {
-      outline({ x: plot.x + k * cell, y: plot.y, w: cell, h: plot.h }, theme.k, 1.5);
-      this.columnLabel(context, k, true);
+      drawWith(context, { strokeStyle: theme.k, lineWidth: 1.5 });
+      context.strokeRect(plot.x + k * cell, plot.y, cell, plot.h);
+      this.columnLabel(context, k, { colour: header.colours.k, theme, size: this.font });
     }
     if (q >= 0 && k >= 0) {
       const box = { x: plot.x + k * cell, y: plot.y + q * cell, w: cell, h: cell };
-      outline(box, theme.background, 4.5);
-      outline(box, theme.text, 2.5);
+      outline(context, box, theme.text, 2.5, theme.background);
     }
   }
 
-  /**
-   * @param {Axis} axis
-   * @param {number} i
-   */
+  /** @param {Axis} axis @param {number} i */
   name(axis, i) {
     const { header } = this.mask;
     return `${visibleToken((axis === "q" ? header.q : (header.k ?? header.q))[i]).trim()} (${i})`;
@@ -249,10 +213,7 @@ export class MaskDrawing {
     return notes.join(" · ");
   }
 
-  /**
-   * A row in words: how many keys it may look at.
-   * @param {number} q
-   */
+  /** A row in words: how many keys it may look at. @param {number} q */
   rowSaid(q) {
     const { header, cells } = this.mask;
     const { words, shape } = header;
@@ -267,19 +228,13 @@ export class MaskDrawing {
     this.root.dataset.kept = String(kept);
   }
 
-  /**
-   * The cell or label under a pointer.
-   * @param {MouseEvent} event
-   */
+  /** The cell or label under a pointer. @param {MouseEvent} event */
   hit(event) {
     const [x, y] = placeOn(this.stage, event);
     return maskHit(x, y, this.plot, this.mask.header.shape);
   }
 
-  /**
-   * The cell nearest to a pointer.
-   * @param {MouseEvent} event
-   */
+  /** The cell nearest to a pointer. @param {MouseEvent} event */
   nearest(event) {
     const [x, y] = placeOn(this.stage, event);
     return nearestCell(x, y, this.plot, this.mask.header.shape);

@@ -4,10 +4,8 @@ import { clamp } from "../shared/numbers.js";
 
 /** @import { Rectangle, Shape } from "../shared/types.js" */
 
-/**
- * Sizes for the width there is; `labelsQ` and `labelsK` are the widths of the widest labels.
- * @param {{ shape: Shape, width: number, font: number, labelsQ: number, labelsK: number }} given
- */
+/** Sizes for the width there is; `labelsQ` and `labelsK` are the widths of the widest labels. */
+/** @param {{ shape: Shape, width: number, font: number, labelsQ: number, labelsK: number }} given */
 export function maskLayout({ shape: [nq, nk], width, font, labelsQ, labelsK }) {
   const left = Math.ceil(labelsQ) + 10;
   let cell = Math.min(34, (width - left - 6) / nk);
@@ -21,11 +19,7 @@ export function maskLayout({ shape: [nq, nk], width, font, labelsQ, labelsK }) {
 
 /**
  * The cell at a point of the stage; -1 stands for the label beside a row or above a column.
- * @param {number} px
- * @param {number} py
- * @param {Rectangle} plot
- * @param {Shape} shape
- * @returns {[number, number] | null}
+ * @param {number} px @param {number} py @param {Rectangle} plot @param {Shape} shape @returns {[number, number] | null}
  */
 export function maskHit(px, py, plot, [nq, nk]) {
   const q = Math.max(-1, Math.floor(((py - plot.y) / plot.h) * nq));
@@ -33,40 +27,16 @@ export function maskHit(px, py, plot, [nq, nk]) {
   return q >= nq || k >= nk || (q < 0 && k < 0) ? null : [q, k];
 }
 
-/**
- * The cell nearest to a point.
- * @param {number} px
- * @param {number} py
- * @param {Rectangle} plot
- * @param {Shape} shape
- * @returns {[number, number]}
- */
+/** The cell nearest to a point. */
+/** @param {number} px @param {number} py @param {Rectangle} plot @param {Shape} shape @returns {[number, number]} */
 export function nearestCell(px, py, plot, [nq, nk]) {
   const q = Math.floor(((py - plot.y) / plot.h) * nq);
   const k = Math.floor(((px - plot.x) / plot.w) * nk);
   return [clamp(q, 0, nq - 1), clamp(k, 0, nk - 1)];
 }
 
-/**
- * The cells on the straight way between two, both included, without gaps.
- * @param {[number, number]} from
- * @param {[number, number]} to
- * @returns {[number, number][]}
- */
-export function cellsBetween([q0, k0], [q1, k1]) {
-  const steps = Math.max(Math.abs(q1 - q0), Math.abs(k1 - k0), 1);
-  return Array.from({ length: steps + 1 }, (_, s) => [
-    Math.round(q0 + ((q1 - q0) * s) / steps),
-    Math.round(k0 + ((k1 - k0) * s) / steps),
-  ]);
-}
-
-/**
- * The cells of the box between two corners.
- * @param {[number, number]} from
- * @param {[number, number]} to
- * @returns {[number, number][]}
- */
+/** The cells of the box between two corners. */
+/** @param {[number, number]} from @param {[number, number]} to @returns {[number, number][]} */
 export function cellsOfBox([q0, k0], [q1, k1]) {
   /** @type {[number, number][]} */
   const cells = [];
@@ -76,11 +46,8 @@ export function cellsOfBox([q0, k0], [q1, k1]) {
   return cells;
 }
 
-/**
- * The cells, by number, of a whole row [q, -1] or column [-1, k].
- * @param {[number, number]} label
- * @param {Shape} shape
- */
+/** The cells, by number, of a whole row [q, -1] or column [-1, k]. */
+/** @param {[number, number]} label @param {Shape} shape */
 export function cellsOfLine([q, k], [nq, nk]) {
   if (q >= 0) return Array.from({ length: nk }, (_, j) => q * nk + j);
   return Array.from({ length: nq }, (_, j) => j * nk + k);

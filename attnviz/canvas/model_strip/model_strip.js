@@ -1,85 +1,56 @@
 // Where the head on show sits: from tokens through embedding and blocks to the next token. A press on a block chooses its
 // layer, a press on a head the head. Every number and sentence is Python's.
 
-import { readHeader } from "../shared/blob.js";
-import { viewComponent } from "../shared/component.js";
-import { el, fill } from "../shared/dom.js";
-import { groupOf, sameHead, tell } from "../shared/group.js";
+import { View, viewComponent } from "../shared/component.js";
+import { nextButton } from "../shared/controls.js";
+import { around, button, el, fill, liveRegion, named } from "../shared/dom.js";
+import { groupOf, Member, sameHead, tell } from "../shared/group.js";
 
-/** @import { Change, Group } from "../shared/group.js" */
 /** @import { Component, ModelPart, ModelStripHeader } from "../shared/types.js" */
 
-/** @type {Record<string, number>} */
-const STEPS = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
-
-export class ModelStrip {
+/** @extends {View<ModelStripHeader>} */
+class ModelStrip extends View {
   /** @param {HTMLElement} root */
   constructor(root) {
-    this.root = root;
-    this.flow = el("div", "ms-flow");
+    super(root);
+    this.flow = el("div", "av-wrap ms-flow");
     this.inside = el("div", "ms-inside", null, { "data-testid": "inside" });
-    this.live = el("div", "av-sr", "", { "aria-live": "polite", role: "status" });
+    this.live = liveRegion();
     root.append(this.flow, this.inside, this.live);
     root.dataset.testid = "model-strip";
-    /** @type {ModelStripHeader | null} */
-    this.held = null;
-    /** @type {Component | null} */
-    this.component = null;
-    /** @type {Group | null} */
-    this.group = null;
     /** @type {HTMLButtonElement[]} */
     this.blocks = [];
     /** @type {[number, number]} layer and head that are lit */
     this.at = [0, 0];
-    this.listener = (/** @type {Change} */ what) => {
-      if (what === "selected" && this.group?.selected) this.light(this.group.selected);
-    };
+    this.member = new Member((what) => {
+      const chosen = this.member.group?.selected;
+      if (what === "selected" && chosen) this.light(chosen);
+    });
   }
 
-  get header() {
-    if (!this.held) throw new Error("no model has come yet");
-    return this.held;
-  }
-
-  /**
-   * @param {Uint8Array} bytes
-   * @param {Component} component
-   */
-  async show(bytes, component) {
-    const [header] = /** @type {[ModelStripHeader, Uint8Array]} */ (readHeader(bytes));
-    this.component = component;
-    const before = this.held;
-    this.held = header;
-    this.join(groupOf(header.group));
+  /** @param {Component} component */
+  async show(component) {
+    const { header, before } = this.receive(component);
+    const group = groupOf(header.group);
+    this.member.join(group);
     if (before?.name !== header.name) this.build();
-    this.light(this.group?.selected ?? header.at);
-  }
-
-  /** @param {Group} group */
-  join(group) {
-    if (this.group === group) return;
-    this.leave();
-    this.group = group;
-    group.listeners.add(this.listener);
+    this.light(group.selected ?? header.at);
   }
 
   leave() {
-    this.group?.listeners.delete(this.listener);
-    this.group = null;
+    this.member.leave();
   }
 
   resize() {}
 
   build() {
     const { before, after, blocks, words } = this.header;
-    const row = el("div", "ms-blocks", null, { role: "group", "aria-label": words.blocks });
+    const row = el("div", "av-wrap ms-blocks", null, { role: "group", "aria-label": words.blocks });
     this.blocks = blocks.of.map((_part, layer) => {
-      const button = el("button", "ms-block", null, { type: "button", "data-layer": String(layer), tabindex: "-1" });
-      button.setAttribute("aria-label", fill(words.layer, { layer }));
-      button.title = fill(words.layer, { layer });
-      button.addEventListener("click", () => this.pick([layer, this.at[1]]));
-      row.append(button);
-      return button;
+      const attributes = { "data-layer": String(layer), tabindex: "-1" };
+      const block = button("ms-block", null, () => this.pick([layer, this.at[1]]), attributes);
+      row.append(named(block, fill(words.layer, { layer })));
+      return block;
     });
     row.addEventListener("keydown", (e) => this.key(e, this.blocks));
     const middle = box(blocks, "ms-middle");
@@ -96,63 +67,47 @@ export class ModelStrip {
     if (same) return;
     this.at = [layer, head];
     this.inside.dataset.at = `${this.header.name} ${layer}.${head}`;
-    this.blocks.forEach((button, i) => {
-      button.setAttribute("aria-pressed", String(i === layer));
-      button.tabIndex = i === layer ? 0 : -1;
+    this.blocks.forEach((block, i) => {
+      block.setAttribute("aria-pressed", String(i === layer));
+      block.tabIndex = i === layer ? 0 : -1;
     });
     const { norms, attention, mlp } = blocks.of[layer];
     const middle = box(attention, "ms-attention");
     middle.insertBefore(this.heads(heads[layer], head), middle.children[1] ?? null);
     const title = el("div", "ms-title", fill(words.inside, { layer, head }));
-    const parts = el("div", "ms-flow");
-    parts.append(middle, box(mlp), box(norms, "ms-aside"));
+    const parts = around("av-wrap ms-flow", middle, box(mlp), box(norms, "ms-aside"));
     this.inside.replaceChildren(title, parts);
   }
 
-  /**
-   * @param {number} count
-   * @param {number} lit
-   */
+  /** @param {number} count @param {number} lit */
   heads(count, lit) {
     const { words } = this.header;
-    const row = el("div", "ms-heads", null, { role: "group", "aria-label": words.heads });
+    const row = el("div", "av-wrap ms-heads", null, { role: "group", "aria-label": words.heads });
     const buttons = Array.from({ length: count }, (_none, head) => {
-      const button = el("button", "ms-head", String(head), { type: "button", "data-head": String(head) });
-      button.setAttribute("aria-pressed", String(head === lit));
-      button.setAttribute("aria-label", fill(words.head, { head }));
-      button.tabIndex = head === lit ? 0 : -1;
-      button.addEventListener("click", () => {
+      const press = () => {
         this.pick([this.at[0], head]);
         const now = this.inside.querySelector(`[data-head="${head}"]`); // the row was built anew
         if (now instanceof HTMLElement) now.focus({ preventScroll: true });
-      });
-      row.append(button);
-      return button;
+      };
+      const name = { "aria-pressed": String(head === lit), "aria-label": fill(words.head, { head }) };
+      const one = button("ms-head", String(head), press, { "data-head": String(head), ...name });
+      one.tabIndex = head === lit ? 0 : -1;
+      row.append(one);
+      return one;
     });
     row.addEventListener("keydown", (e) => this.key(e, buttons));
     return row;
   }
 
-  /**
-   * Walks among buttons of one row.
-   * @param {KeyboardEvent} event
-   * @param {HTMLButtonElement[]} buttons
-   */
+  /** Walks among buttons of one row. @param {KeyboardEvent} event @param {HTMLButtonElement[]} buttons */
   key(event, buttons) {
-    const from = buttons.findIndex((button) => button === event.target);
-    const step = STEPS[event.key];
-    const to = step ? from + step : { Home: 0, End: buttons.length - 1 }[event.key];
-    if (from < 0 || to === undefined || !buttons[to]) return;
-    event.preventDefault();
-    buttons[to].focus();
+    const to = nextButton(event, buttons);
+    if (to !== null) buttons[to].focus();
   }
 
-  /**
-   * Chooses a head as a press on its tile does.
-   * @param {[number, number]} at
-   */
+  /** Chooses a head as a press on its tile does. @param {[number, number]} at */
   pick([layer, wanted]) {
-    const { group } = this;
+    const { group } = this.member;
     if (!group) return;
     const head = Math.min(wanted, this.header.heads[layer] - 1);
     group.selected = [layer, head];
@@ -163,10 +118,7 @@ export class ModelStrip {
   }
 }
 
-/**
- * A part: its name, what is in it, and a bar as long as its share.
- * @param {ModelPart} part
- */
+/** A part: its name, what is in it, and a bar as long as its share. @param {ModelPart} part */
 function box({ title, lines, share, said }, more = "") {
   const node = el("div", `ms-box ${more}`.trim());
   node.append(el("div", "ms-name", title));

@@ -1,29 +1,35 @@
-// The sentences that were read last, whole: one that is read again is drawn as its key is pressed, and the server follows.
+// The sentences that were read last, whole, and their small pictures, unpacked: one that is read again is drawn as its key is
+// pressed, and the server follows.
+
+import { Latest } from "../shared/component.js";
+import { inflate } from "../shared/packing.js";
 
 /** @import { Group } from "../shared/group.js" */
 /** @import { AskedText, OverviewHeader } from "../shared/types.js" */
 /** @typedef {{ header: OverviewHeader, tiles: Uint8Array }} KnownSentence */
 
-/** Sentences kept: as many as kept_tiles.js keeps tiles of. */
 const MOST = 12;
+
+/** @type {Latest<Uint8Array>} tiles by the fingerprint of what was sent */
+const unpacked = new Latest(MOST);
+
+/** The bytes that were packed into `payload`, which `name` is the fingerprint of: at once where they are known. */
+/** @param {string} name @param {Uint8Array} payload @returns {Uint8Array | Promise<Uint8Array>} */
+export function unpackedTiles(name, payload) {
+  const known = unpacked.get(name);
+  return known ? unpacked.keep(name, known) : inflate(payload).then((tiles) => unpacked.keep(name, tiles));
+}
 
 export class KnownSentences {
   constructor() {
-    /** @type {Map<string, KnownSentence>} the latest last */
-    this.kept = new Map();
+    /** @type {Latest<KnownSentence>} */
+    this.kept = new Latest(MOST);
   }
 
   /** @param {KnownSentence} sentence */
   keep(sentence) {
     const { asked } = sentence.header;
-    if (!asked) return;
-    const name = nameOf(asked, asked.text);
-    this.kept.delete(name);
-    this.kept.set(name, sentence);
-    for (const oldest of this.kept.keys()) {
-      if (this.kept.size <= MOST) break;
-      this.kept.delete(oldest);
-    }
+    if (asked) this.kept.keep(nameOf(asked, asked.text), sentence);
   }
 
   /**
@@ -37,24 +43,18 @@ export class KnownSentences {
 }
 
 /** @type {WeakMap<Group, KnownSentences>} */
-const kept = new WeakMap();
+const ofGroups = new WeakMap();
 
-/**
- * What a page knows outlives its overview, which Streamlit may take down and build anew as a sentence comes.
- * @param {Group} group
- */
+/** What a page knows outlives its overview, which Streamlit may take down and build anew as a sentence comes. */
+/** @param {Group} group */
 export function knownIn(group) {
-  const known = kept.get(group) ?? new KnownSentences();
-  kept.set(group, known);
+  const known = ofGroups.get(group) ?? new KnownSentences();
+  ofGroups.set(group, known);
   return known;
 }
 
-/**
- * Calls `read` with the text of the sentence's field when it is handed to the server: by its key, or as it is left.
- * @param {() => AskedText | null} asked
- * @param {(text: string) => void} read
- * @param {AbortSignal} signal
- */
+/** Calls `read` with the text of the sentence's field when it is handed to the server: by its key, or as it is left. */
+/** @param {() => AskedText | null} asked @param {(text: string) => void} read @param {AbortSignal} signal */
 export function onHandedOver(asked, read, signal) {
   const heard = (/** @type {Event} */ event) => {
     const { target } = event;
@@ -64,10 +64,7 @@ export function onHandedOver(asked, read, signal) {
   for (const kind of ["keydown", "focusout"]) globalThis.addEventListener(kind, heard, { capture: true, signal });
 }
 
-/**
- * @param {AskedText} asked
- * @param {string} text
- */
+/** @param {AskedText} asked @param {string} text */
 function nameOf({ besides }, text) {
   return JSON.stringify([besides, text]);
 }

@@ -1,13 +1,12 @@
 // The mosaic as drawn: the atlas of all tiles' pixels, labels, brackets, outlines.
 
-import { MASKED_8 } from "../shared/codes.js";
 import { pixelOf, placeOnScale, ramp, rgb } from "../shared/colour.js";
 import { el, fill } from "../shared/dom.js";
-import { magnification, sharpness } from "../shared/magnified.js";
 import { EDGE, mosaicLayout, pitch, tileNumber } from "./mosaic_geometry.js";
-import { presentedRoom } from "../shared/presented_room.js";
-import { markPainted, onceAFrame, pixelCanvas, sized } from "../shared/surface.js";
+import { MASKED_8 } from "../shared/packing.js";
+import { drawWith, markPainted, onceAFrame, pixelCanvas, sized, stageOf, strokePath } from "../shared/surface.js";
 import { labelStep, roundedRect } from "../shared/token_labels.js";
+import { magnification, presentedRoom, sharpness } from "../shared/window.js";
 
 /** @import { Group } from "../shared/group.js" */
 /** @import { Mosaic, Tile } from "./mosaic_geometry.js" */
@@ -32,12 +31,7 @@ export class MosaicDrawing {
   /** @param {HTMLElement} root */
   constructor(root) {
     this.root = root;
-    this.stage = el("div", "av-stage", null, {
-      tabindex: "0",
-      role: "application",
-      "aria-describedby": "summary",
-      "data-testid": "overview",
-    });
+    this.stage = stageOf("av-stage", "overview", "summary");
     this.base = el("canvas");
     this.over = el("canvas", "av-over");
     this.stage.append(this.base, this.over);
@@ -110,12 +104,8 @@ export class MosaicDrawing {
   }
 
   /**
-   * @param {CanvasRenderingContext2D} context
-   * @param {number} i
-   * @param {number} x
-   * @param {number} y
-   * @param {number} wide
-   * @param {number} high
+   * @param {CanvasRenderingContext2D} context @param {number} i @param {number} x @param {number} y
+   * @param {number} wide @param {number} high
    */
   drawTile(context, i, x, y, wide, high) {
     const { canvas, columns } = this.atlas();
@@ -123,10 +113,6 @@ export class MosaicDrawing {
     context.imageSmoothingEnabled = w * 1.5 > wide * sharpness(this.base);
     context.imageSmoothingQuality = "high";
     context.drawImage(canvas, (i % columns) * w, Math.floor(i / columns) * h, w, h, x, y, wide, high);
-  }
-
-  resize() {
-    this.draw();
   }
 
   /** What all tiles may take of the window where they are presented: they are all seen, and what is said below them. */
@@ -159,10 +145,7 @@ export class MosaicDrawing {
   /** @param {CanvasRenderingContext2D} context */
   drawLabels(context) {
     const { theme } = this.all;
-    context.font = `11px ${theme.font}`;
-    context.fillStyle = theme.text;
-    context.textBaseline = "middle";
-    context.globalAlpha = 0.75;
+    drawWith(context, { font: `11px ${theme.font}`, fillStyle: theme.text, textBaseline: "middle", globalAlpha: 0.75 });
     if (this.mosaic.gridded) {
       this.drawNumbers(context);
       this.drawBrackets(context);
@@ -172,10 +155,8 @@ export class MosaicDrawing {
     context.globalAlpha = 1;
   }
 
-  /**
-   * Under each tile of the ranking: layer · head, and the measure if there is room.
-   * @param {CanvasRenderingContext2D} context
-   */
+  /** Under each tile of the ranking: layer · head, and the measure if there is room. */
+  /** @param {CanvasRenderingContext2D} context */
   drawRanks(context) {
     const { header, tiles, theme } = this.all;
     const { places, tw, th } = this.mosaic;
@@ -214,9 +195,7 @@ export class MosaicDrawing {
       if (across) context.fillText(String(head), EDGE - offset, y + halfH);
       else context.fillText(String(head), x + halfW, offset > 6 ? 15 : 18);
     }
-    context.font = `10px ${theme.font}`;
-    context.globalAlpha = 0.6;
-    context.textAlign = "left";
+    drawWith(context, { font: `10px ${theme.font}`, globalAlpha: 0.6, textAlign: "left" });
     context.fillText(`${across ? words.layer : words.head} →`, EDGE, 5);
     context.save();
     context.translate(6, across ? 26 : 34);
@@ -225,35 +204,21 @@ export class MosaicDrawing {
     context.restore();
   }
 
-  /**
-   * Heads that share keys and values: a bracket along the head axis, in the colour of K.
-   * @param {CanvasRenderingContext2D} context
-   */
+  /** Heads that share keys and values: a bracket along the head axis, in the colour of K. */
+  /** @param {CanvasRenderingContext2D} context */
   drawBrackets(context) {
     const { header, theme } = this.all;
     const { across, places, tw, th, sharing } = this.mosaic;
     if (sharing < 2) return;
-    context.globalAlpha = 1;
-    context.strokeStyle = theme.k;
-    context.lineWidth = 2;
-    context.lineCap = "round";
+    drawWith(context, { globalAlpha: 1, strokeStyle: theme.k, lineWidth: 2, lineCap: "round" });
     for (let head = 0; head < header.heads[0]; head += sharing) {
       const last = Math.min(header.heads[0], head + sharing) - 1;
       const [x0, y0] = places[head];
       const [x1, y1] = places[last];
-      context.beginPath();
-      if (across) {
-        context.moveTo(EDGE - 5, y0 + 1);
-        context.lineTo(EDGE - 8, y0 + 1);
-        context.lineTo(EDGE - 8, y1 + th - 1);
-        context.lineTo(EDGE - 5, y1 + th - 1);
-      } else {
-        context.moveTo(x0 + 1, 27);
-        context.lineTo(x0 + 1, 24);
-        context.lineTo(x1 + tw - 1, 24);
-        context.lineTo(x1 + tw - 1, 27);
-      }
-      context.stroke();
+      const [from, to] = across ? [y0 + 1, y1 + th - 1] : [x0 + 1, x1 + tw - 1];
+      const [tip, back] = across ? [EDGE - 5, EDGE - 8] : [27, 24];
+      if (across) strokePath(context, [tip, from], [back, from], [back, to], [tip, to]);
+      else strokePath(context, [from, tip], [from, back], [to, back], [to, tip]);
     }
   }
 
@@ -262,15 +227,10 @@ export class MosaicDrawing {
     const { tiles, group, theme } = this.held;
     const { places, tw, th, width, height } = this.laid;
     const context = sized(this.over, width, height);
-    const outline = (
-      /** @type {number} */ i,
-      /** @type {string} */ colour,
-      /** @type {number} */ line,
-      /** @type {number} */ grow,
-    ) => {
+    /** @type {(i: number, colour: string, line: number, grow: number) => void} */
+    const outline = (i, strokeStyle, lineWidth, grow) => {
       const [x, y] = places[i];
-      context.strokeStyle = colour;
-      context.lineWidth = line;
+      drawWith(context, { strokeStyle, lineWidth });
       roundedRect(context, x - grow, y - grow, tw + 2 * grow, th + 2 * grow, 3);
       context.stroke();
     };
@@ -289,10 +249,7 @@ export class MosaicDrawing {
     this.stage.dataset.selected = group.selected ? group.selected.join(",") : "";
   }
 
-  /**
-   * What there is to say about a tile: its measure, and whom it shares keys and values with.
-   * @param {number} i
-   */
+  /** What there is to say about a tile: its measure, and whom it shares keys and values with. @param {number} i */
   note(i) {
     const { header, tiles } = this.all;
     const { words, measure, measureName, heads } = header;
@@ -308,11 +265,7 @@ export class MosaicDrawing {
   }
 }
 
-/**
- * Pixels of all 8-bit codes.
- * @param {OverviewHeader} header
- * @param {Theme} theme
- */
+/** Pixels of all 8-bit codes. @param {OverviewHeader} header @param {Theme} theme */
 function tilePixels({ colours, scale }, theme) {
   const steps = ramp(colours.weights);
   const table = new Uint32Array(256);

@@ -25,16 +25,10 @@ export const EDGE = 40;
  * @property {number} height
  */
 
-/**
- * @param {number} heads
- * @param {number} kv
- */
+/** @param {number} heads @param {number} kv */
 const sharers = (heads, kv) => Math.max(1, Math.round(heads / Math.max(1, kv)));
 
-/**
- * @param {Pick<OverviewHeader, "heads" | "kv">} header
- * @returns {Tile[]}
- */
+/** @param {Pick<OverviewHeader, "heads" | "kv">} header @returns {Tile[]} */
 export function tilesOf({ heads, kv }) {
   return heads.flatMap((n, layer) => {
     const size = sharers(n, kv[layer]);
@@ -47,21 +41,16 @@ export function tilesOf({ heads, kv }) {
   });
 }
 
-/**
- * The measure of each tile from 0 (the smallest there is, or none) to 1 (the largest).
- * @param {(number | null)[]} measure
- */
+/** The measure of each tile from 0 (the smallest there is, or none) to 1 (the largest). */
+/** @param {(number | null)[]} measure */
 export function relativeMeasure(measure) {
   const seen = measure.filter((v) => v !== null);
   const [low, high] = [Math.min(...seen), Math.max(...seen)];
   return measure.map((v) => (v === null ? 0 : high > low ? (v - low) / (high - low) : 1));
 }
 
-/**
- * Tile numbers in the order they are walked through: as they are, or by the measure, largest first.
- * @param {number} n
- * @param {Pick<OverviewHeader, "order" | "measure">} header
- */
+/** Tile numbers in the order they are walked through: as they are, or by the measure, largest first. */
+/** @param {number} n @param {Pick<OverviewHeader, "order" | "measure">} header */
 export function tileOrder(n, { order, measure }) {
   const numbers = Array.from({ length: n }, (_, i) => i);
   if (order !== "measure" || !measure) return numbers;
@@ -70,10 +59,8 @@ export function tileOrder(n, { order, measure }) {
 
 /**
  * Where tiles go: layers along the longer side if it fits, or all in order of the measure.
- * @param {Pick<OverviewHeader, "heads" | "kv" | "shape" | "order" | "measure">} header
- * @param {Tile[]} tiles
- * @param {number[]} sorted
- * @param {number} width
+ * @param {Pick<OverviewHeader, "heads" | "kv" | "shape" | "order" | "measure">} header @param {Tile[]} tiles
+ * @param {number[]} sorted @param {number} width
  * @param {number | null} [high] what all of them may take, null where they may be scrolled
  * @returns {Mosaic}
  */
@@ -90,10 +77,7 @@ export function mosaicLayout(header, tiles, sorted, width, high = null) {
 }
 
 /**
- * @param {number[]} heads
- * @param {Tile[]} tiles
- * @param {number} width
- * @param {number} aspect
+ * @param {number[]} heads @param {Tile[]} tiles @param {number} width @param {number} aspect
  * @param {number | null} high
  */
 function grid(heads, tiles, width, aspect, high) {
@@ -117,11 +101,7 @@ function grid(heads, tiles, width, aspect, high) {
   return { places, tw, th, across, columns: 1, under: 0 };
 }
 
-/**
- * @param {number[]} sorted
- * @param {number} width
- * @param {number} aspect
- */
+/** @param {number[]} sorted @param {number} width @param {number} aspect */
 function ranking(sorted, width, aspect) {
   const [gap, under] = [6, 14];
   const columns = Math.max(4, Math.floor((width - 4) / (clamp(width / 22, 36, 52) + gap)));
@@ -135,40 +115,26 @@ function ranking(sorted, width, aspect) {
   return { places, tw, th, across: false, columns, under };
 }
 
-/**
- * How far apart two neighbouring tiles begin.
- * @param {number} side
- */
+/** How far apart two neighbouring tiles begin. @param {number} side */
 export function pitch(side) {
   return side + GAP;
 }
 
-/**
- * The tile at a point of the stage.
- * @param {number} x
- * @param {number} y
- * @param {Mosaic} mosaic
- */
+/** The tile at a point of the stage. @param {number} x @param {number} y @param {Mosaic} mosaic */
 export function tileAt(x, y, { places, tw, th }) {
   const found = places.findIndex(([px, py]) => x >= px - 1 && x < px + tw + 1 && y >= py - 1 && y < py + th + 1);
   return found < 0 ? null : found;
 }
 
-/**
- * The number of a head's tile, -1 where there is none.
- * @param {Tile[]} tiles
- * @param {number} layer
- * @param {number} head
- */
+/** The number of a head's tile, -1 where there is none. */
+/** @param {Tile[]} tiles @param {number} layer @param {number} head */
 export function tileNumber(tiles, layer, head) {
   return tiles.findIndex((t) => t.layer === layer && t.head === head);
 }
 
 /**
  * The tile that an arrow key leads to, (dx, dy) away; at the rim it stays.
- * @param {number} from
- * @param {number} dx
- * @param {number} dy
+ * @param {number} from @param {number} dx @param {number} dy
  * @param {{ tiles: Tile[], sorted: number[], heads: number[], mosaic: Mosaic }} all
  */
 export function neighbour(from, dx, dy, { tiles, sorted, heads, mosaic }) {

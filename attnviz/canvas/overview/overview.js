@@ -1,59 +1,44 @@
 // All heads at once: a mosaic of thumbnails on one canvas, a floating preview, a focus that arrow keys move.
 
-import { readHeader } from "../shared/blob.js";
-import { MASKED_8 } from "../shared/codes.js";
+import { themeOf } from "../shared/colour.js";
 import { drawColourBar } from "../shared/colour_bar.js";
 import { viewComponent } from "../shared/component.js";
-import { el, fill, joined } from "../shared/dom.js";
-import { groupOf, tell } from "../shared/group.js";
-import { unpackedTiles } from "./kept_tiles.js";
-import { knownIn, onHandedOver } from "./known_sentences.js";
-import { magnification, placeOn } from "../shared/magnified.js";
+import { ARROWS, isPress } from "../shared/controls.js";
+import { around, el, fill, joined, liveRegion } from "../shared/dom.js";
+import { groupOf, Member, tell } from "../shared/group.js";
+import { knownIn, onHandedOver, unpackedTiles } from "./known_sentences.js";
 import { MosaicDrawing } from "./mosaic_drawing.js";
 import { neighbour, relativeMeasure, tileAt, tileOrder, tilesOf } from "./mosaic_geometry.js";
-import { afterDrawing, afterPainting, contextOf, painted, sized } from "../shared/surface.js";
-import { themeOf } from "../shared/theme.js";
-import { atItsPace, editedTiles } from "./tiles_follow.js";
-import { labelStep, TokenLabels } from "../shared/token_labels.js";
+import { MASKED_8, readHeader } from "../shared/packing.js";
+import { Preview } from "./preview.js";
+import { afterDrawing, afterPainting, painted } from "../shared/surface.js";
+import { atItsPace, editedTiles } from "./tiles.js";
+import { placeOn } from "../shared/window.js";
 
-/** @import { Change, Group } from "../shared/group.js" */
 /** @import { Component, OverviewHeader } from "../shared/types.js" */
 
 /** A head is fetched ahead when the pointer has rested on its tile for so many milliseconds. */
 const REST = 30;
-
-/** @type {Record<string, [number, number]>} */
-const ARROWS = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] };
 
 export class Overview extends MosaicDrawing {
   /** @param {HTMLElement} root */
   constructor(root) {
     super(root);
     this.label = el("div", "av-sr", null, { id: "summary" });
-    this.live = el("div", "av-sr", "", { "aria-live": "polite", role: "status" });
-    this.scroll = el("div", "av-scroll");
-    this.scroll.append(this.stage);
-    this.preview = el("div", "av-preview", null, { "aria-hidden": "true", popover: "manual" });
-    this.previewTitle = el("div", "av-preview-title");
-    this.previewNote = el("div", "av-preview-note");
-    this.previewCanvas = el("canvas");
-    this.preview.append(this.previewTitle, this.previewCanvas, this.previewNote);
+    this.live = liveRegion();
+    this.scroll = around("av-scroll", this.stage);
+    this.preview = new Preview(this);
     this.bar = el("div", "av-bar-row");
-    this.popped = false;
-    /** @type {{ q: string[], left: TokenLabels, top: TokenLabels } | null} */
-    this.previewLabels = null;
     /** @type {Component | null} */
     this.component = null;
-    /** @type {Group | null} */
-    this.joined = null;
     this.turn = 0;
     this.resting = 0;
-    this.listener = (/** @type {Change} */ what) => {
+    this.member = new Member((what) => {
       if (what === "edit" || what === "all") this.follow(this.held?.header.q.length ?? 0);
       if (what !== "selected" || !this.laid) return;
       this.relight();
       afterPainting(() => this.held && this.bringIntoView(this.chosen()));
-    };
+    });
     /** @type {Uint8Array | null} the tiles as they came */
     this.own = null;
     this.follow = atItsPace(() => this.followEdit());
@@ -77,7 +62,7 @@ export class Overview extends MosaicDrawing {
       if (stage.matches(":focus-visible") && this.laid && this.at === null) this.point(this.chosen(), true);
     });
     const options = { capture: true, passive: true, signal: this.gone.signal };
-    globalThis.addEventListener("scroll", () => this.hidePreview(), options);
+    globalThis.addEventListener("scroll", () => this.preview.hide(), options);
     onHandedOver(
       () => this.held?.header.asked ?? null,
       (text) => this.readAgain(text),
@@ -85,10 +70,8 @@ export class Overview extends MosaicDrawing {
     );
   }
 
-  /**
-   * Draws a sentence that was read before; the server, which is asked for it at the same time, then says the same.
-   * @param {string} text
-   */
+  /** Draws a sentence that was read before; the server, which is asked for it at the same time, then says the same. */
+  /** @param {string} text */
   readAgain(text) {
     tell(this.all.group, "left");
     const known = knownIn(this.all.group).find(this.all.header.asked, text);
@@ -106,12 +89,9 @@ export class Overview extends MosaicDrawing {
     group.counts = header.heads;
   }
 
-  /**
-   * @param {Uint8Array} bytes
-   * @param {Component} component
-   */
-  async show(bytes, component) {
-    const [header, payload] = /** @type {[OverviewHeader, Uint8Array]} */ (readHeader(bytes));
+  /** @param {Component} component */
+  async show(component) {
+    const [header, payload] = /** @type {[OverviewHeader, Uint8Array]} */ (readHeader(component.data));
     this.begin(header);
     this.component = component;
     this.turn += 1;
@@ -120,11 +100,7 @@ export class Overview extends MosaicDrawing {
     await drawn;
   }
 
-  /**
-   * @param {OverviewHeader} header
-   * @param {Uint8Array} payload
-   * @param {number} turn
-   */
+  /** @param {OverviewHeader} header @param {Uint8Array} payload @param {number} turn */
   async unpack(header, payload, turn) {
     const unpacked = unpackedTiles(header.data, payload);
     const own = unpacked instanceof Uint8Array ? unpacked : await unpacked;
@@ -132,10 +108,8 @@ export class Overview extends MosaicDrawing {
     if (turn === this.turn && !this.shows(header)) this.take(header, own);
   }
 
-  /**
-   * Whether just this is on show: a run of the page's script that changed something else sends it again.
-   * @param {OverviewHeader} header
-   */
+  /** Whether just this is on show: a run of the page's script that changed something else sends it again. */
+  /** @param {OverviewHeader} header */
   shows(header) {
     if (!this.held || JSON.stringify(this.held.header) !== JSON.stringify(header)) return false;
     return JSON.stringify(this.held.theme) === JSON.stringify(themeOf(this.root, header.colours));
@@ -156,8 +130,8 @@ export class Overview extends MosaicDrawing {
     const theme = themeOf(this.root, header.colours);
     this.hold({ header, codes, group, tiles, sorted, measured, theme });
     if (this.at !== null && this.at >= tiles.length) this.standOn(null);
-    this.join(group);
-    if (!before) this.root.append(this.label, this.live, this.scroll, this.bar, this.preview);
+    this.member.join(group);
+    if (!before) this.root.append(this.label, this.live, this.scroll, this.bar, this.preview.box);
     this.dress();
     this.draw();
   }
@@ -179,16 +153,12 @@ export class Overview extends MosaicDrawing {
     drawColourBar(this.bar, { ...header, signed: false }, theme.dark, codes.includes(MASKED_8) ? words.hidden : null);
   }
 
-  /** @param {Group} group */
-  join(group) {
-    if (this.joined === group) return;
-    this.joined?.listeners.delete(this.listener);
-    this.joined = group;
-    group.listeners.add(this.listener);
+  resize() {
+    this.draw();
   }
 
   leave() {
-    this.joined?.listeners.delete(this.listener);
+    this.member.leave();
     this.gone.abort();
     clearTimeout(this.resting);
   }
@@ -199,10 +169,7 @@ export class Overview extends MosaicDrawing {
     return tileAt(...placeOn(this.stage, event), this.laid);
   }
 
-  /**
-   * @param {number | null} i
-   * @param {boolean} byKey
-   */
+  /** @param {number | null} i @param {boolean} byKey */
   point(i, byKey = false) {
     if (i === this.at && !byKey) return;
     this.standOn(i);
@@ -210,14 +177,14 @@ export class Overview extends MosaicDrawing {
     clearTimeout(this.resting);
     if (i === null) {
       if (this.held) this.held.group.pointed = null;
-      this.hidePreview();
+      this.preview.hide();
       return;
     }
     if (byKey) {
       this.live.textContent = joined(this.all.header.words.join_things, [this.name(i), this.note(i)]);
       this.bringIntoView(i);
     }
-    this.drawPreview(i);
+    this.preview.show(i);
     const { group, tiles } = this.all;
     this.resting = setTimeout(() => {
       group.pointed = [tiles[i].layer, tiles[i].head];
@@ -225,10 +192,8 @@ export class Overview extends MosaicDrawing {
     }, REST);
   }
 
-  /**
-   * Scrolls the box, never the page. A box without a width, in a page that is still coming, has nothing to bring.
-   * @param {number} i
-   */
+  /** Scrolls the box, never the page. A box without a width, in a page that is still coming, has nothing to bring. */
+  /** @param {number} i */
   bringIntoView(i) {
     if (!this.laid) return;
     const { places, th } = this.laid;
@@ -238,91 +203,13 @@ export class Overview extends MosaicDrawing {
     else if (y + th > box.scrollTop + box.clientHeight) box.scrollTop = y + th - box.clientHeight + 8;
   }
 
-  /** @param {number} i */
-  drawPreview(i) {
-    const { header, theme } = this.all;
-    this.previewTitle.textContent = this.name(i);
-    this.previewNote.textContent = this.note(i);
-    const [h, w] = header.shape;
-    const { q } = header;
-    const k = header.k ?? q;
-    const small = globalThis.innerWidth < 560;
-    const side = small ? 150 : 208;
-    const font = 10;
-    const room = small ? 44 : 62;
-    const measuring = contextOf(this.previewCanvas);
-    measuring.font = `${font}px ${theme.font}`;
-    if (this.previewLabels?.q !== q) {
-      this.previewLabels = { q, left: new TokenLabels(q), top: new TokenLabels(k) };
-    }
-    const labels = this.previewLabels;
-    const left = Math.ceil(Math.min(room, labels.left.width(measuring, room))) + 6;
-    const top = Math.ceil(Math.min(room, labels.top.width(measuring, room))) + 6;
-    const [dw, dh] = w >= h ? [side, Math.max(side / 2, (side * h) / w)] : [Math.max(side / 2, (side * w) / h), side];
-    const context = sized(this.previewCanvas, left + dw + 2, top + dh + 2);
-    this.drawTile(context, i, left, top, dw, dh);
-    context.font = `${font}px ${theme.font}`;
-    context.fillStyle = theme.text;
-    context.globalAlpha = 0.85;
-    context.textBaseline = "middle";
-    context.textAlign = "right";
-    const stepQ = labelStep(dh / q.length, font + 2);
-    for (let r = 0; r < q.length; r += stepQ) {
-      context.fillText(labels.left.cut(context, r, room).text, left - 4, top + ((r + 0.5) * dh) / q.length);
-    }
-    const stepK = labelStep(dw / k.length, font + 2);
-    context.textAlign = "left";
-    for (let c = 0; c < k.length; c += stepK) {
-      context.save();
-      context.translate(left + ((c + 0.5) * dw) / k.length, top - 4);
-      context.rotate(-Math.PI / 2);
-      context.fillText(labels.top.cut(context, c, room).text, 0, 0);
-      context.restore();
-    }
-    context.globalAlpha = 1;
-    this.placePreview(i);
-  }
-
-  /**
-   * Beside the mosaic if the window has room there, else beside the tile, else under or above it. In the browser's
-   * top layer, so that no column cuts it off.
-   * @param {number} i
-   */
-  placePreview(i) {
-    const panel = this.preview;
-    if (!this.popped) panel.showPopover?.();
-    this.popped = true;
-    panel.classList.add("av-on");
-    const { places, tw, th } = this.mosaic;
-    const by = magnification(panel);
-    const stage = this.scroll.getBoundingClientRect();
-    const inner = this.stage.getBoundingClientRect();
-    const [x, y] = [inner.left / by + places[i][0], inner.top / by + places[i][1]];
-    const { offsetWidth: w, offsetHeight: h } = panel;
-    const [innerWidth, innerHeight] = [globalThis.innerWidth / by, globalThis.innerHeight / by];
-    const edge = Math.min(stage.right, inner.right) / by + 12;
-    const right = edge + w < innerWidth - 8 ? edge : x + tw + 12;
-    const spots = [right, x - w - 12].filter((left) => left >= 8 && left + w <= innerWidth - 8);
-    const within = (/** @type {number} */ v, /** @type {number} */ most) => Math.max(8, Math.min(most - 8, v));
-    const under = y + th + 10 + h < innerHeight ? y + th + 10 : y - h - 10;
-    const left = spots.length ? spots[0] : within(x + tw / 2 - w / 2, innerWidth - w);
-    panel.style.left = `${left}px`;
-    panel.style.top = `${spots.length ? within(y + th / 2 - h / 2, innerHeight - h) : under}px`;
-  }
-
-  hidePreview() {
-    this.preview.classList.remove("av-on");
-    if (this.popped) this.preview.hidePopover?.();
-    this.popped = false;
-  }
-
   /** @param {KeyboardEvent} event */
   key(event) {
     if (!this.laid) return;
     const { sorted } = this.all;
     const from = this.at ?? this.chosen();
-    if (event.key in ARROWS) this.walk(from, ...ARROWS[event.key]);
-    else if (event.key === "Enter" || event.key === " ") this.pick(from);
+    if (event.key in ARROWS) this.walk(from, ARROWS[event.key]);
+    else if (isPress(event)) this.pick(from);
     else if (event.key === "Escape") this.point(null);
     else if (event.key === "Home") this.point(sorted[0], true);
     else if (event.key === "End") this.point(sorted[sorted.length - 1], true);
@@ -330,12 +217,8 @@ export class Overview extends MosaicDrawing {
     event.preventDefault();
   }
 
-  /**
-   * @param {number} from
-   * @param {number} dx
-   * @param {number} dy
-   */
-  walk(from, dx, dy) {
+  /** @param {number} from @param {[number, number]} way */
+  walk(from, [dy, dx]) {
     const { tiles, sorted, header } = this.all;
     this.point(neighbour(from, dx, dy, { tiles, sorted, heads: header.heads, mosaic: this.mosaic }), true);
   }

@@ -1,15 +1,22 @@
-// A head's small picture from its weights, as Python's packing.thumbnails makes it: the largest weight of each block.
+// All heads' small pictures from their weights, as Python's packing.thumbnails makes them: the largest weight of each block; and
+// under the visitor's mask and scale, where all heads' scores are here.
 
-import { MASKED_8 } from "../shared/codes.js";
+import { fetched } from "../shared/all_heads.js";
+import { attend } from "../shared/attend.js";
+import { changes, editFor, factorOf, maskOf } from "../shared/edit.js";
+import { tell } from "../shared/group.js";
+import { inflate, MASKED_8 } from "../shared/packing.js";
+import { onceAFrame } from "../shared/surface.js";
 
+/** @import { Group } from "../shared/group.js" */
+/** @import { Tile } from "./mosaic_geometry.js" */
 /** @import { Shape } from "../shared/types.js" */
 
 /**
  * Codes of a picture of at most `side` x `side` cells; a cell is masked only where all it covers is.
  * @param {Float32Array} weights (Q, K), between 0 and 1
  * @param {Uint8Array | null} mask 1 = may attend; null = everywhere
- * @param {Shape} shape
- * @param {number} side
+ * @param {Shape} shape @param {number} side
  * @param {Uint8Array} [tile] where it is written
  */
 export function thumbnail(weights, mask, [nq, nk], side, tile) {
@@ -35,15 +42,88 @@ function codeOf(weight) {
   return weight < 0 ? MASKED_8 : Math.round(Math.fround(Math.sqrt(Math.min(1, weight))) * 254);
 }
 
-/**
- * The block that each position lies in.
- * @param {number} n
- * @param {number} blocks
- */
+/** The block that each position lies in. @param {number} n @param {number} blocks */
 function placesOf(n, blocks) {
   const place = new Uint16Array(n);
   for (let b = 0; b < blocks; b++) {
     place.fill(b, Math.floor((b * n) / blocks), Math.floor(((b + 1) * n) / blocks));
   }
   return place;
+}
+
+/** Cells of a small picture along one side, as packing.THUMBNAIL_SIDE. */
+const SIDE = 32;
+/** Sentences up to so many tokens follow in every frame. */
+const EVERY_FRAME = 32;
+/** Longer ones follow when so many milliseconds have gone by. */
+const PAUSE = 80;
+
+/**
+ * The codes of all tiles: as they came, but for those of heads that the edit reaches.
+ * @param {Group} group @param {Tile[]} tiles
+ * @param {Uint8Array} own as they came
+ */
+export function editedTiles(group, tiles, own) {
+  const { all, edit, selected, peeking } = group;
+  if (peeking || edit.seen === "before" || !changes(edit)) return own;
+  if (!all) return sentTiles(group, own.length) ?? own;
+  const codes = own.slice();
+  const size = own.length / tiles.length;
+  /** @type {Float32Array | undefined} */
+  let weights;
+  tiles.forEach(({ layer, head }, i) => {
+    if (!changes(editFor(edit, [layer, head], selected))) return;
+    const raw = all.head([layer, head]);
+    if (!raw?.exact) return;
+    const mask = maskOf(edit, raw);
+    weights = attend(raw, mask, factorOf(edit, raw), weights);
+    thumbnail(weights, mask, raw.shape, SIDE, codes.subarray(i * size, (i + 1) * size));
+  });
+  return codes;
+}
+
+/** The tiles that the server computed when the hand last let go, where they are of this picture. */
+/** @param {Group} group @param {number} size */
+function sentTiles({ edited, edit, selected, doc, tiles }, size) {
+  if (edited?.doc !== doc || edited.tiles !== tiles || edited.codes.length !== size) return null;
+  return changes(editFor(edit, edited.at, selected)) ? edited.codes : null;
+}
+
+/** @type {WeakMap<Group, string>} the address that was asked last, for each group */
+const wanted = new WeakMap();
+
+/**
+ * Fetches the tiles of a sentence whose scores are not all here, under the change that Python has heard of.
+ * @param {Group} group @param {string | null} address
+ * @param {[number, number]} at the head that was on show
+ * @param {(address: string) => Promise<Response>} get
+ */
+export async function bringEditedTiles(group, address, at, get = (from) => fetch(from)) {
+  if (!address) {
+    wanted.delete(group);
+    group.edited = null;
+  }
+  if (!address || wanted.get(group) === address) return;
+  wanted.set(group, address);
+  const { doc, tiles } = group;
+  const codes = await fetched(address, get, inflate);
+  if (codes === null || wanted.get(group) !== address) return;
+  group.edited = { at, codes, doc, tiles };
+  tell(group, "all");
+}
+
+/** A function that has the tiles drawn: in each frame for short sentences, else after a pause. */
+/** @param {() => void} draw */
+export function atItsPace(draw) {
+  const soonest = onceAFrame(draw);
+  let waiting = 0;
+  return (/** @type {number} */ tokens) => {
+    if (tokens <= EVERY_FRAME) soonest();
+    else {
+      waiting ||= window.setTimeout(() => {
+        waiting = 0;
+        draw();
+      }, PAUSE);
+    }
+  };
 }

@@ -1,6 +1,6 @@
 // Tokens that are no patches, or the words that look: to point at, to pin, and to be shown one after the other.
 
-import { el } from "../shared/dom.js";
+import { button, el, named } from "../shared/dom.js";
 
 /** @import { PatchView } from "./patch_view.js" */
 
@@ -11,7 +11,7 @@ export class PatchChips {
   /** @param {PatchView} view */
   constructor(view) {
     this.view = view;
-    this.box = el("div", "pv-chips");
+    this.box = el("div", "av-wrap pv-chips");
     this.walk = 0;
     this.built = "";
   }
@@ -24,24 +24,17 @@ export class PatchChips {
     this.built = name;
     this.box.replaceChildren(...(words ?? special).map((word, token) => this.chip(word, token)));
     if (words === null || words.length < 2) return;
-    const about = { type: "button", "aria-label": labels.play, title: labels.play };
-    const play = el("button", "av-button pv-play", "▶", about);
-    play.addEventListener("click", () => (this.walk ? this.stand() : this.go()));
-    this.box.prepend(play);
+    const play = button("av-button pv-play", "▶", () => (this.walk ? this.stand() : this.go()));
+    this.box.prepend(named(play, labels.play));
   }
 
-  /**
-   * @param {string} word
-   * @param {number} token
-   */
+  /** @param {string} word @param {number} token */
   chip(word, token) {
     const { view } = this;
-    const chip = el("button", "av-button pv-chip", word, { type: "button", "data-token": String(token) });
+    const chip = button("av-button pv-chip", word, () => view.pin(token), { "data-token": String(token) });
     chip.addEventListener("pointerenter", (e) => e.pointerType === "mouse" && view.point(token));
-    chip.addEventListener("pointerleave", () => view.point(null));
     chip.addEventListener("focus", () => view.point(token));
-    chip.addEventListener("blur", () => view.point(null));
-    chip.addEventListener("click", () => view.pin(token));
+    for (const away of ["pointerleave", "blur"]) chip.addEventListener(away, () => view.point(null));
     return chip;
   }
 

@@ -2,10 +2,10 @@
 // for files, is attnviz/pages/pictures/figures.py.
 
 import { bordersAt, patchAt } from "./patch_geometry.js";
-import { contextOf, sized } from "../shared/surface.js";
+import { contextOf, drawWith, outline, sized, strokeGrid, strokePath } from "../shared/surface.js";
 
-/** @import { PatchHeader, Theme } from "../shared/types.js" */
 /** @import { Size } from "./patch_geometry.js" */
+/** @import { PatchHeader, Theme } from "../shared/types.js" */
 /** @typedef {{ row: Float32Array, top: number, hidden: readonly number[] }} Light */
 
 /** Amber: no colour of another meaning, seen on dark and on bright pictures, by every kind of eye. */
@@ -15,10 +15,8 @@ const FULL = 0.8;
 const LEFT = 0.3;
 const FLOOR = 14;
 
-/**
- * The picture without its colours and in the dark, which the light is drawn over. Made once.
- * @param {ImageBitmap} picture
- */
+/** The picture without its colours and in the dark, which the light is drawn over. Made once. */
+/** @param {ImageBitmap} picture */
 export function dimmed(picture) {
   const canvas = document.createElement("canvas");
   [canvas.width, canvas.height] = [picture.width, picture.height];
@@ -39,8 +37,7 @@ export function dimmed(picture) {
  * @param {HTMLCanvasElement} canvas
  * @param {HTMLCanvasElement} picture the dimmed one
  * @param {Size} size in CSS pixels
- * @param {PatchHeader} header
- * @param {Light} light
+ * @param {PatchHeader} header @param {Light} light
  */
 export function drawLight(canvas, picture, size, { grid, picture: about }, { row, top, hidden }) {
   const ink = sized(canvas, size.width, size.height);
@@ -59,50 +56,29 @@ export function drawLight(canvas, picture, size, { grid, picture: about }, { row
   return ink;
 }
 
-/**
- * A patch that nobody may look at: covered, with a stroke through it.
- * @param {CanvasRenderingContext2D} ink
- * @param {number} patch
- * @param {PatchHeader["grid"]} grid
- * @param {Size} size
- */
+/** A patch that nobody may look at: covered, with a stroke through it. */
+/** @param {CanvasRenderingContext2D} ink @param {number} patch @param {PatchHeader["grid"]} grid @param {Size} size */
 function cross(ink, patch, grid, size) {
   const { x, y, w, h } = patchAt(patch, grid, size);
   ink.fillStyle = "#8a8f98";
   ink.fillRect(x, y, w, h);
   if (w < 6) return;
-  ink.strokeStyle = "#5d626b";
-  ink.lineWidth = 1;
-  ink.beginPath();
-  ink.moveTo(x, y + h);
-  ink.lineTo(x + w, y);
-  ink.stroke();
+  drawWith(ink, { strokeStyle: "#5d626b", lineWidth: 1 });
+  strokePath(ink, [x, y + h], [x + w, y]);
 }
 
 /**
  * Frames a patch, with a number where it is one of several.
- * @param {CanvasRenderingContext2D} ink
- * @param {number} patch
- * @param {PatchHeader} header
- * @param {Size} size
- * @param {string} colour
- * @param {string} name
- * @param {Theme} theme
+ * @param {CanvasRenderingContext2D} ink @param {number} patch @param {PatchHeader} header @param {Size} size
+ * @param {string} colour @param {string} name @param {Theme} theme
  */
 export function frame(ink, patch, { grid }, size, colour, name, theme) {
-  const { x, y, w, h } = patchAt(patch, grid, size);
-  ink.lineWidth = 4;
-  ink.strokeStyle = "#ffffff";
-  ink.strokeRect(x, y, w, h);
-  ink.lineWidth = 2;
-  ink.strokeStyle = colour;
-  ink.strokeRect(x, y, w, h);
+  const box = patchAt(patch, grid, size);
+  const { x, y, w, h } = box;
+  outline(ink, box, colour, 2, "#ffffff");
   if (!name || w < 14) return;
-  ink.font = `600 ${Math.min(13, h * 0.6)}px ${theme.font}`;
-  ink.textBaseline = "middle";
-  ink.textAlign = "center";
-  ink.strokeStyle = "#ffffff";
-  ink.lineWidth = 3;
+  drawWith(ink, { font: `600 ${Math.min(13, h * 0.6)}px ${theme.font}`, textBaseline: "middle", textAlign: "center" });
+  drawWith(ink, { strokeStyle: "#ffffff", lineWidth: 3 });
   ink.strokeText(name, x + w / 2, y + h / 2);
   ink.fillStyle = colour;
   ink.fillText(name, x + w / 2, y + h / 2);
@@ -112,33 +88,20 @@ export function frame(ink, patch, { grid }, size, colour, name, theme) {
  * The borders of the windows that a layer looks inside, over a picture.
  * @param {CanvasRenderingContext2D} ink
  * @param {[number, number] | undefined} window side and shift, in patches; a layer may have none
- * @param {PatchHeader["grid"]} grid
- * @param {Size} size
+ * @param {PatchHeader["grid"]} grid @param {Size} size
  */
 export function windowBorders(ink, window, grid, { width, height }) {
   if (!window) return;
   const [side, shift] = window;
-  ink.beginPath();
-  for (const column of bordersAt(side, shift, grid.columns)) {
-    const x = Math.round((column * width) / grid.columns);
-    ink.moveTo(x, 0);
-    ink.lineTo(x, height);
-  }
-  for (const row of bordersAt(side, shift, grid.rows)) {
-    const y = Math.round((row * height) / grid.rows);
-    ink.moveTo(0, y);
-    ink.lineTo(width, y);
-  }
-  ink.strokeStyle = "rgba(255, 255, 255, 0.75)";
-  ink.lineWidth = 1.5;
-  ink.stroke();
+  const rows = bordersAt(side, shift, grid.rows).map((row) => Math.round((row * height) / grid.rows));
+  const columns = bordersAt(side, shift, grid.columns).map((at) => Math.round((at * width) / grid.columns));
+  drawWith(ink, { strokeStyle: "rgba(255, 255, 255, 0.75)", lineWidth: 1.5 });
+  strokeGrid(ink, { x: 0, y: 0, w: width, h: height }, rows, columns);
 }
 
 /**
  * A small corner on patches that all others look at.
- * @param {CanvasRenderingContext2D} ink
- * @param {readonly number[]} patches
- * @param {PatchHeader["grid"]} grid
+ * @param {CanvasRenderingContext2D} ink @param {readonly number[]} patches @param {PatchHeader["grid"]} grid
  * @param {Size} size
  */
 export function corners(ink, patches, grid, size) {

@@ -1,5 +1,6 @@
 // The hand on the large picture: it points, pins and paints, with a mouse, a finger or the keyboard.
 
+import { isPress } from "../shared/controls.js";
 import { patchesBetween, patchUnder, stepFrom, wordFrom } from "./patch_geometry.js";
 
 /** @import { PatchView } from "./patch_view.js" */
@@ -84,7 +85,7 @@ export class PatchHand {
     const { view } = this;
     const { grid, words } = view.header;
     const at = Math.max(0, view.query - grid.first);
-    if (event.key === "Enter" || event.key === " ") view.tools.painting ? this.dot(at) : view.pin(view.query);
+    if (isPress(event)) view.tools.painting ? this.dot(at) : view.pin(view.query);
     else if (event.key === "Escape") {
       if (view.pointed === null && !view.state.pins.length) return; // nothing is held: the key belongs to the page
       view.pointed = null;

@@ -1,12 +1,14 @@
 // What a view of a picture has in memory: the heads' scores or maps, and the row of any head under what is chosen.
 
-import { followed, meanOfRows, mixed } from "./patch_layers.js";
 import {
   brightest,
   decoded,
   factorFor,
+  followed,
   headsInOrder,
   meanOf,
+  meanOfRows,
+  mixed,
   placeOfHead,
   rowOf,
   seenKeys,
@@ -40,11 +42,7 @@ export class PatchNumbers {
     this.raw = header.raw ? readRawScores(header.raw.header, raw) : [];
   }
 
-  /**
-   * The scores of a head; null where they are not here.
-   * @param {number} layer
-   * @param {number} head
-   */
+  /** The scores of a head; null where they are not here. @param {number} layer @param {number} head */
   rawOf(layer, head) {
     const { raw, heads, state } = this.header;
     if (!raw) return null;
@@ -59,8 +57,7 @@ export class PatchNumbers {
 
   /**
    * What lies over a picture of a head: a row of weights (K).
-   * @param {number} layer
-   * @param {number} head
+   * @param {number} layer @param {number} head
    * @param {number} token the token that looks
    * @param {PatchState} state
    */
@@ -73,11 +70,7 @@ export class PatchNumbers {
     return state.shows === "mean" ? meanOf(raw, first, seen, factor) : rowOf(raw, token, seen, factor);
   }
 
-  /**
-   * @param {number} layer
-   * @param {number} head
-   * @param {0 | 1} which
-   */
+  /** @param {number} layer @param {number} head @param {0 | 1} which */
   map(layer, head, which) {
     const from = (which * this.count + placeOfHead(this.header.heads, layer, head)) * this.tokens;
     return decoded(this.maps.subarray(from, from + this.tokens));
@@ -86,8 +79,7 @@ export class PatchNumbers {
   /**
    * What lies over the large picture: the row of the head on show, or of what is of several layers: their mean, or what
    * a token is made of after those up to the one on show.
-   * @param {number} token
-   * @param {PatchState} state
+   * @param {number} token @param {PatchState} state
    */
   shown(token, state) {
     const { shows, layer, head } = state;
@@ -100,22 +92,16 @@ export class PatchNumbers {
     return held.subarray(token * this.tokens, (token + 1) * this.tokens);
   }
 
-  /**
-   * The mean of a token's rows in these heads.
-   * @param {number} token
-   * @param {PatchState} state
-   * @param {readonly [number, number][]} heads
-   */
+  /** The mean of a token's rows in these heads. */
+  /** @param {number} token @param {PatchState} state @param {readonly [number, number][]} heads */
   meanRow(token, state, heads) {
     const one = { ...state, shows: /** @type {const} */ ("row") };
     const rows = heads.map(([layer, head]) => this.row(layer, head, token, one));
     return meanOfRows(rows, this.tokens);
   }
 
-  /**
-   * Every layer with what is hidden and scaled, as `followed` takes it; made anew only where that changed.
-   * @param {PatchState} state
-   */
+  /** Every layer with what is hidden and scaled, as `followed` takes it; made anew only where that changed. */
+  /** @param {PatchState} state */
   mixesUnder(state) {
     const { hidden, factor, layer, head } = state;
     const of = JSON.stringify([hidden, factor === 1 ? null : [factor, layer, head]]);
@@ -130,10 +116,7 @@ export class PatchNumbers {
     return this.mixes.each;
   }
 
-  /**
-   * The brightest patch of a row.
-   * @param {Float32Array} row
-   */
+  /** The brightest patch of a row. @param {Float32Array} row */
   top(row) {
     return brightest(row, this.header.grid.first);
   }

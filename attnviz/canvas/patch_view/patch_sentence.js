@@ -6,32 +6,20 @@ import { strongest } from "./patch_rows.js";
 
 /** @import { PatchHeader, PatchState } from "../shared/types.js" */
 
-/**
- * What a token is called.
- * @param {PatchHeader} header
- * @param {number} token
- */
+/** What a token is called. @param {PatchHeader} header @param {number} token */
 export function tokenName({ special, grid, labels }, token) {
   if (token < grid.first) return special[token];
   const patch = token - grid.first;
   return fill(labels.patch, { row: Math.floor(patch / grid.columns) + 1, column: (patch % grid.columns) + 1 });
 }
 
-/**
- * What looks: a patch, a special token, or a word.
- * @param {PatchHeader} header
- * @param {number} query
- */
+/** What looks: a patch, a special token, or a word. @param {PatchHeader} header @param {number} query */
 export function queryName(header, query) {
   if (header.words === null) return tokenName(header, query);
   return fill(header.labels.word, { word: header.words[query] ?? "" });
 }
 
-/**
- * What lies over the large picture.
- * @param {PatchHeader} header
- * @param {PatchState} state
- */
+/** What lies over the large picture. @param {PatchHeader} header @param {PatchState} state */
 export function titleOf({ labels }, { shows, layer, head }) {
   const { tile, all_layers: layers, up_to: rollout } = labels;
   return fill({ row: tile, mean: tile, layers, rollout }[shows], { layer, head });
@@ -39,9 +27,7 @@ export function titleOf({ labels }, { shows, layer, head }) {
 
 /**
  * The sentence below the large picture.
- * @param {PatchHeader} header
- * @param {number} query
- * @param {Float32Array} row
+ * @param {PatchHeader} header @param {number} query @param {Float32Array} row
  * @param {"row" | "mean" | "layers" | "rollout"} shows
  */
 export function sentence(header, query, row, shows) {
@@ -55,21 +41,13 @@ export function sentence(header, query, row, shows) {
   return fill(template, { query: queryName(header, query), keys, patches: percent(ofPatches(header, row)) });
 }
 
-/**
- * What those hear of the large picture who do not see it: its title and its sentence.
- * @param {PatchHeader} header
- * @param {HTMLElement} title
- * @param {HTMLElement} read
- */
+/** What those hear of the large picture who do not see it: its title and its sentence. */
+/** @param {PatchHeader} header @param {HTMLElement} title @param {HTMLElement} read */
 export function heard(header, title, read) {
   return joined(header.labels.join_heard, [title.textContent ?? "", read.textContent ?? ""]);
 }
 
-/**
- * The share of a row that lies on patches.
- * @param {PatchHeader} header
- * @param {Float32Array} row
- */
+/** The share of a row that lies on patches. @param {PatchHeader} header @param {Float32Array} row */
 function ofPatches({ grid }, row) {
   let sum = 0;
   for (let k = grid.first; k < row.length; k++) sum += row[k];

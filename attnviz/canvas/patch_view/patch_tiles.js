@@ -1,11 +1,14 @@
-// All heads of a model, each over a small picture of its own; the one that is chosen is shown large beside them.
+// Heads and rows, each over a small picture of its own: all heads of a model, and the rows that are held, to be compared.
 
-import { el, fill } from "../shared/dom.js";
+import { button, el, fill, named } from "../shared/dom.js";
+import { frame } from "./patch_drawing.js";
 import { fitted } from "./patch_geometry.js";
 import { placeOfHead } from "./patch_rows.js";
+import { queryName } from "./patch_sentence.js";
 
 /** @import { PatchNumbers } from "./patch_numbers.js" */
 /** @import { PatchView } from "./patch_view.js" */
+/** @import { Theme } from "../shared/types.js" */
 
 const MOST_COLUMNS = 12;
 /** Of heads that are ordered by a measure and not by layer. */
@@ -32,19 +35,15 @@ export class PatchTiles {
     this.box.replaceChildren(...order.map(([layer, head]) => this.tile(layer, head)));
   }
 
-  /**
-   * @param {number} layer
-   * @param {number} head
-   */
+  /** @param {number} layer @param {number} head */
   tile(layer, head) {
     const { heads, labels, measureText } = this.view.header;
-    const tile = el("button", "pv-tile", null, { type: "button", "data-head": `${layer}.${head}` });
+    const tile = button("pv-tile", null, () => this.view.choose(layer, head), { "data-head": `${layer}.${head}` });
     const title = fill(labels.tile, { layer, head });
     const more = measureText[placeOfHead(heads, layer, head)] ?? "";
     tile.title = more ? `${title}: ${more}` : title;
     tile.setAttribute("aria-label", `${layer}.${head} ${tile.title}`); // what is seen is what it can be called
     tile.append(el("canvas", "pv-tile-canvas"), el("span", "pv-tile-name", `${layer}.${head}`));
-    tile.addEventListener("click", () => this.view.choose(layer, head));
     return tile;
   }
 
@@ -65,4 +64,27 @@ export class PatchTiles {
       tile.setAttribute("aria-pressed", String(layer === state.layer && head === state.head));
     }
   }
+}
+
+const SIDE = 110;
+
+/** @param {PatchView} view @param {Theme} theme */
+export function drawPins(view, theme) {
+  const { header, state, pinned } = view;
+  pinned.hidden = state.pins.length === 0;
+  pinned.replaceChildren(
+    ...state.pins.map((token, i) => {
+      const name = queryName(header, token);
+      const pin = button("pv-pin", null, () => view.pin(token));
+      const box = named(pin, fill(header.labels.unpin, { token: name }));
+      const canvas = el("canvas");
+      const size = fitted(header.picture, SIDE, SIDE);
+      const ink = view.light(canvas, size, view.rowOf(token));
+      if (header.words === null && token >= header.grid.first) {
+        frame(ink, token - header.grid.first, header, size, theme.q, "", theme);
+      }
+      box.append(canvas, el("span", "", `${i + 1}: ${name}\u00a0×`));
+      return box;
+    }),
+  );
 }

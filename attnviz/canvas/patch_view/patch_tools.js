@@ -15,7 +15,7 @@ export class PatchTools {
   /** @param {PatchView} view */
   constructor(view) {
     this.view = view;
-    this.box = el("div", "pv-tools");
+    this.box = el("div", "av-wrap pv-tools");
     this.painting = false;
     this.built = "";
   }
@@ -26,11 +26,11 @@ export class PatchTools {
     const name = JSON.stringify([labels, words === null, raw !== null]);
     if (name === this.built) return;
     this.built = name;
-    const rows = el("div", "pv-group", null, { role: "group", "aria-label": labels.shows });
+    const rows = el("div", "av-wrap pv-group", null, { role: "group", "aria-label": labels.shows });
     this.rows = SHOWS.filter((which) => which !== "rollout" || words === null).map((which) =>
       this.rowButton(rows, which),
     );
-    const tools = el("div", "pv-group");
+    const tools = el("div", "av-wrap pv-group");
     this.brush = wordedButton(tools, labels.hide, labels.hide_help, () => this.paint(!this.painting));
     this.brush.dataset.testid = "hide";
     this.clear = wordedButton(tools, labels.show_all, labels.show_all_help, () => this.view.change({ hidden: [] }));
@@ -48,10 +48,7 @@ export class PatchTools {
     this.box.replaceChildren(rows, tools, line);
   }
 
-  /**
-   * @param {HTMLElement} host
-   * @param {PatchRow} which
-   */
+  /** @param {HTMLElement} host @param {PatchRow} which */
   rowButton(host, which) {
     const { labels } = this.view.header;
     const button = wordedButton(host, labels[which], labels[`${which}_help`], () => this.view.change({ shows: which }));

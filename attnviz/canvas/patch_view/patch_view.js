@@ -1,24 +1,22 @@
 // A picture and every head of a model over it: all of them small, one large, the row of whatever is pointed at as light.
 
-import { inflate, readHeader } from "../shared/blob.js";
-import { viewComponent } from "../shared/component.js";
-import { el, fill } from "../shared/dom.js";
+import { themeOf } from "../shared/colour.js";
+import { View, viewComponent } from "../shared/component.js";
+import { around, el, fill } from "../shared/dom.js";
 import { percent } from "../shared/numbers.js";
+import { inflate, readHeader } from "../shared/packing.js";
 import { PatchChips } from "./patch_chips.js";
 import { corners, dimmed, drawLight, frame, windowBorders } from "./patch_drawing.js";
 import { besideWords, fitted } from "./patch_geometry.js";
 import { PatchHand } from "./patch_hand.js";
 import { PatchNumbers } from "./patch_numbers.js";
-import { drawPins } from "./patch_pins.js";
 import { heard, sentence, titleOf } from "./patch_sentence.js";
-import { PatchTiles } from "./patch_tiles.js";
+import { drawPins, PatchTiles } from "./patch_tiles.js";
 import { PatchTools } from "./patch_tools.js";
-import { Sequence } from "../shared/sequence.js";
 import { markPainted, measured, onceAFrame } from "../shared/surface.js";
-import { themeOf } from "../shared/theme.js";
 
-/** @import { Component, PatchHeader, PatchState, Theme } from "../shared/types.js" */
 /** @import { Size } from "./patch_geometry.js" */
+/** @import { Component, PatchHeader, PatchState, Theme } from "../shared/types.js" */
 
 /** Below this width the large picture stands above the small ones. */
 const NARROW = 640;
@@ -28,12 +26,11 @@ const TALLEST = 400;
 /** Pixels of a window that are not for a picture beside its words: what is chosen above it, and some air below. */
 const AROUND = 500;
 
-export class PatchView {
+/** @extends {View<PatchHeader>} */
+export class PatchView extends View {
   /** @param {HTMLElement} root */
   constructor(root) {
-    this.root = root;
-    /** @type {PatchHeader | null} */
-    this.held = null;
+    super(root);
     /** @type {PatchNumbers | null} */
     this.numbers = null;
     /** @type {HTMLCanvasElement | null} */
@@ -43,26 +40,18 @@ export class PatchView {
     /** @type {number | null} the token under the hand */
     this.pointed = null;
     this.oneScale = false;
-    this.gestures = new Sequence();
-    /** @type {Component | null} */
-    this.component = null;
     /** How many scenes have come: one that takes long to unpack is not drawn over a later one. */
     this.scenes = 0;
     this.tiles = new PatchTiles(this);
     this.chips = new PatchChips(this);
     this.large = el("canvas", "pv-large", null, { tabindex: "0", role: "application", "data-testid": "picture" });
     this.title = el("div", "pv-title");
-    this.pinned = el("div", "pv-pins", null, { "data-testid": "pins" });
+    this.pinned = el("div", "av-wrap pv-pins", null, { "data-testid": "pins" });
     this.read = el("div", "pv-read", null, { "aria-live": "polite", "data-testid": "read" });
     this.bar = el("div", "pv-bar");
     this.tools = new PatchTools(this);
     this.build();
     this.redraw = onceAFrame(() => this.draw());
-  }
-
-  get header() {
-    if (!this.held) throw new Error("no picture has come yet");
-    return this.held;
   }
 
   /** What is chosen just now. */
@@ -84,22 +73,17 @@ export class PatchView {
 
   build() {
     const main = el("div", "pv-main");
-    const head = el("div", "pv-head");
-    head.append(this.title, this.chips.box);
-    const words = el("div", "pv-words");
-    words.append(this.bar, this.read, this.tools.box, this.pinned);
+    const head = around("av-wrap pv-head", this.title, this.chips.box);
+    const words = around("pv-words", this.bar, this.read, this.tools.box, this.pinned);
     main.append(head, this.large, words);
     this.root.replaceChildren(this.tiles.box, main);
     this.root.classList.add("pv-root");
     this.hand = new PatchHand(this);
   }
 
-  /**
-   * @param {Uint8Array} bytes
-   * @param {Component} component
-   */
-  async show(bytes, component) {
-    const [header, packed] = /** @type {[PatchHeader, Uint8Array]} */ (readHeader(bytes));
+  /** @param {Component} component */
+  async show(component) {
+    const [header, packed] = /** @type {[PatchHeader, Uint8Array]} */ (readHeader(component.data));
     this.component = component;
     const picture = packed.subarray(0, header.parts.picture);
     const turn = (this.scenes += 1);
@@ -110,7 +94,7 @@ export class PatchView {
     ]);
     if (turn !== this.scenes) return;
     const behind = this.gestures.isBehind(header.session, header.ack);
-    this.held = header;
+    this.hold(header);
     this.numbers = new PatchNumbers(header, payload);
     if (image) this.ground = dimmed(image);
     if (!same) this.pointed = null;
@@ -136,10 +120,7 @@ export class PatchView {
     this.change({ pins: now });
   }
 
-  /**
-   * @param {number} layer
-   * @param {number} head
-   */
+  /** @param {number} layer @param {number} head */
   choose(layer, head) {
     this.change({ layer, head, factor: 1 });
   }
@@ -167,7 +148,7 @@ export class PatchView {
 
   /** Tells Python what is chosen. */
   tell() {
-    this.component?.setStateValue("view", { ...this.state, doc: this.header.doc, seq: this.gestures.next() });
+    this.tellPython("view", { ...this.state, doc: this.header.doc });
   }
 
   /** @param {string} text */
@@ -233,19 +214,12 @@ export class PatchView {
     this.chips.update();
   }
 
-  /**
-   * What is as bright as light can be: this row's own brightest patch, or a weight of 1.
-   * @param {Float32Array} row
-   */
+  /** What is as bright as light can be: this row's own brightest patch, or a weight of 1. @param {Float32Array} row */
   topOf(row) {
     return this.oneScale ? 1 : /** @type {PatchNumbers} */ (this.numbers).top(row);
   }
 
-  /**
-   * @param {HTMLCanvasElement} canvas
-   * @param {Size} size
-   * @param {Float32Array} row
-   */
+  /** @param {HTMLCanvasElement} canvas @param {Size} size @param {Float32Array} row */
   light(canvas, size, row) {
     const ground = /** @type {HTMLCanvasElement} */ (this.ground);
     return drawLight(canvas, ground, size, this.header, { row, top: this.topOf(row), hidden: this.state.hidden });

@@ -1,11 +1,10 @@
 // The keys of a page and the bar of the presentation mode: next and previous, light or dark, and the way out.
 // Python hears how many steps were asked for in all, so that presses which arrive together all count.
 
-import { keptByRoot, rootOf } from "../shared/component.js";
+import { keptByRoot, rootOf, Sequence } from "../shared/component.js";
 import { addButton, el } from "../shared/dom.js";
 import { scrolling } from "../shared/motion.js";
 import { apart, gestureOf, stopAfter } from "./presenter_keys.js";
-import { Sequence } from "../shared/sequence.js";
 
 /** @import { Gesture } from "./presenter_keys.js" */
 /** @import { Component, Presented } from "../shared/types.js" */
@@ -200,10 +199,7 @@ class Presenter {
     else this.walk(does === "next" ? 1 : -1);
   }
 
-  /**
-   * To the next picture of the page, else to the next step.
-   * @param {-1 | 1} by
-   */
+  /** To the next picture of the page, else to the next step. @param {-1 | 1} by */
   walk(by) {
     const main = document.querySelector(MAIN);
     const stops = kept.present && main ? stopsOf(document).map((stop) => stop.getBoundingClientRect().top) : [];
@@ -265,10 +261,7 @@ function pressedOn(event) {
   };
 }
 
-/**
- * @param {Element} main
- * @param {-1 | 1} by
- */
+/** @param {Element} main @param {-1 | 1} by */
 function roomOf({ scrollTop, scrollHeight, clientHeight }, by) {
   return by > 0 ? scrollHeight - clientHeight - scrollTop : scrollTop;
 }

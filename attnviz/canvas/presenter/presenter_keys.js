@@ -23,11 +23,7 @@ const PRESENTING = { ...ALWAYS, PageDown: "next", PageUp: "previous" };
  * @property {(selector: string) => boolean} within whether it was pressed inside of such an element
  */
 
-/**
- * What a key asks for; null where it belongs to something else.
- * @param {Pressed} pressed
- * @returns {Gesture | null}
- */
+/** What a key asks for; null where it belongs to something else. @param {Pressed} pressed @returns {Gesture | null} */
 export function gestureOf({ key, taken, open, present, walks, within }) {
   if (taken || within(TYPING)) return null;
   if (key === "Escape") return present && !open ? "leave" : null;

@@ -1,21 +1,19 @@
 // RoPE's rotation of one pair of numbers on a circle, as positions move. Python hears of it when the visitor lets go.
 
-import { readHeader } from "../shared/blob.js";
-import { keptByRoot, rootOf } from "../shared/component.js";
-import { el, fill, joined } from "../shared/dom.js";
-import { labelledSlider } from "../shared/labelled_slider.js";
+import { themeOf } from "../shared/colour.js";
+import { lastingComponent, View } from "../shared/component.js";
+import { labelledSlider } from "../shared/controls.js";
+import { around, button, el, fill, joined, named } from "../shared/dom.js";
 import { film } from "../shared/motion.js";
 import { fourDigits, significant } from "../shared/numbers.js";
 import { drawCircle, drawCurve } from "./rotation_drawing.js";
 import { asDegrees, movedTogether, pairProduct, score, turned } from "./rotation_geometry.js";
-import { Sequence } from "../shared/sequence.js";
 import { watchSize } from "../shared/surface.js";
-import { themeOf } from "../shared/theme.js";
 
+/** @import { LabelledSlider } from "../shared/controls.js" */
 /** @import { Component, RotationHeader } from "../shared/types.js" */
 /** @typedef {"pair" | "q_at" | "k_at"} What */
 /** @typedef {{ pair: number, q_at: number, k_at: number }} Place */
-/** @import { LabelledSlider } from "../shared/labelled_slider.js" */
 
 /** Positions a second while both walk. */
 const SPEED = 6;
@@ -25,46 +23,34 @@ const [LARGEST, LEAST, BESIDE] = [380, 260, 354];
 const REACH = 64;
 const WHATS = /** @type {What[]} */ (["pair", "q_at", "k_at"]);
 
-class RotationCircle {
+/** @extends {View<RotationHeader>} */
+class RotationCircle extends View {
   /** @param {HTMLElement} root */
   constructor(root) {
-    this.root = root;
-    /** @type {RotationHeader | null} */
-    this.held = null;
-    /** @type {Component | null} */
-    this.component = null;
+    super(root);
     /** @type {Place} */
     this.at = { pair: 0, q_at: 0, k_at: 0 };
     /** @type {Place | null} what Python knows */
     this.told = null;
-    this.releases = new Sequence();
     this.holding = false;
     /** @type {(() => void) | null} stops the walk */
     this.walk = null;
     this.together = false;
     this.circle = el("canvas", "rc-circle", null, { role: "img" });
     this.curve = el("canvas", "rc-curve", null, { role: "img" });
-    this.facts = el("div", "rc-facts");
+    this.facts = el("div", "av-wrap rc-facts");
     this.said = el("div", "rc-said", null, { "aria-live": "polite" });
     /** @type {Partial<Record<What, LabelledSlider>>} */
     this.sliders = {};
-    this.button = el("button", "av-play rc-walk", "▶", { type: "button" });
-    this.button.addEventListener("click", () => (this.walk ? this.stand() : this.go()));
-  }
-
-  get header() {
-    if (!this.held) throw new Error("no pairs have come yet");
-    return this.held;
+    this.button = button("av-play rc-walk", "▶", () => (this.walk ? this.stand() : this.go()));
+    watchSize(root, () => this.draw());
   }
 
   /** @param {Component} component */
   show(component) {
-    const [header] = /** @type {[RotationHeader, Uint8Array]} */ (readHeader(component.data));
-    const rebuild = this.held?.layout !== header.layout;
-    this.component = component;
-    this.held = header;
-    if (rebuild) this.build();
-    const behind = this.releases.isBehind(header.session, header.ack);
+    const { header, before } = this.receive(component);
+    if (before?.layout !== header.layout) this.build();
+    const behind = this.gestures.isBehind(header.session, header.ack);
     if (!behind && !this.holding && !this.walk) this.at = { ...header.at };
     this.told = { ...header.at };
     this.at.pair = Math.min(this.at.pair, header.turns.length - 1);
@@ -81,21 +67,14 @@ class RotationCircle {
     box.checked = this.together;
     box.addEventListener("change", () => (this.together = box.checked));
     row.append(this.button, box, el("label", "", words.together, { for: box.id }));
-    this.button.title = words.walk;
-    this.button.setAttribute("aria-label", words.walk);
+    named(this.button, words.walk);
     sliders.append(row);
-    const side = el("div", "rc-side");
-    side.append(sliders, this.facts, el("div", "rc-caption", words.curve), this.curve);
-    const both = el("div", "rc-both");
-    both.append(this.circle, side);
+    const side = around("rc-side", sliders, this.facts, el("div", "rc-caption", words.curve), this.curve);
+    const both = around("av-wrap rc-both", this.circle, side);
     this.root.replaceChildren(both, this.said);
   }
 
-  /**
-   * @param {What} what
-   * @param {string} name
-   * @param {number} last
-   */
+  /** @param {What} what @param {string} name @param {number} last */
   slider(what, name, last) {
     const slider = labelledSlider({ prefix: "rc", what, name, last }, (stop, held) => {
       this.holding = held;
@@ -106,10 +85,7 @@ class RotationCircle {
     return slider.line;
   }
 
-  /**
-   * @param {What} what
-   * @param {number} value
-   */
+  /** @param {What} what @param {number} value */
   moveTo(what, value) {
     if (what !== "pair" && this.together) {
       const step = value - this.at[what];
@@ -134,10 +110,7 @@ class RotationCircle {
     this.walks(film((1000 * way) / SPEED, frame, () => this.stand()));
   }
 
-  /**
-   * A walk is not read out on its way, only where it ends.
-   * @param {(() => void) | null} walk
-   */
+  /** A walk is not read out on its way, only where it ends. @param {(() => void) | null} walk */
   walks(walk) {
     this.walk = walk;
     this.button.textContent = walk ? "❚❚" : "▶";
@@ -160,7 +133,7 @@ class RotationCircle {
     const { pair, q_at, k_at } = this.at;
     if (this.told && pair === this.told.pair && q_at === this.told.q_at && k_at === this.told.k_at) return;
     this.told = { ...this.at };
-    this.component?.setStateValue("picked", { pair, q_at, k_at, seq: this.releases.next() });
+    this.tellPython("picked", { pair, q_at, k_at });
   }
 
   draw() {
@@ -180,20 +153,13 @@ class RotationCircle {
     this.write(speed, pairProduct(q[pair], k[pair], speed, q_at, k_at), score(q, k, turns, q_at, k_at), words);
   }
 
-  /**
-   * @param {number} speed
-   * @param {number} product
-   * @param {number} total
-   * @param {RotationHeader["words"]} words
-   */
+  /** @param {number} speed @param {number} product @param {number} total @param {RotationHeader["words"]} words */
   write(speed, product, total, words) {
     const { pair, q_at, k_at } = this.at;
     for (const what of WHATS) {
       const slider = this.sliders[what];
       if (!slider) continue;
-      const shown = String(Math.round(this.at[what]));
-      slider.input.value = shown;
-      slider.value.textContent = shown;
+      slider.input.value = slider.value.textContent = String(Math.round(this.at[what]));
     }
     const degrees = (/** @type {number} */ position) => {
       const { degrees: rest, whole } = asDegrees(position * speed);
@@ -220,8 +186,8 @@ class RotationCircle {
       between: (((distance * speed * 180) / Math.PI) % 360).toFixed(1).replace("-", "−"),
     });
     this.said.textContent = said;
-    const named = facts.map(([, name, value]) => `${name} ${value}`);
-    this.circle.setAttribute("aria-label", joined(words.join_sentences, [said, joined(words.join_things, named)]));
+    const numbers = facts.map(([, name, value]) => `${name} ${value}`);
+    this.circle.setAttribute("aria-label", joined(words.join_sentences, [said, joined(words.join_things, numbers)]));
     this.curve.setAttribute("aria-label", words.curve);
   }
 }
@@ -235,13 +201,4 @@ function circleSide(width) {
   return Math.min(LARGEST, beside >= LEAST ? beside : width - 4);
 }
 
-const views = keptByRoot((root) => {
-  const view = new RotationCircle(root);
-  watchSize(root, () => view.draw());
-  return view;
-});
-
-/** @param {Component} component */
-export default function rotationCircle(component) {
-  if (component.data) views.of(rootOf(component)).show(component);
-}
+export default lastingComponent(RotationCircle);

@@ -1,32 +1,20 @@
 // The two pictures of a rotated pair: arrows on circles, and what the pair adds to q.k over the distance.
 
 import { unitPixels } from "./rotation_geometry.js";
-import { sized } from "../shared/surface.js";
+import { drawWith, sized, strokeGrid, strokePath } from "../shared/surface.js";
 
 /** @import { Theme } from "../shared/types.js" */
 /** @typedef {[number, number]} Pair */
 /** @typedef {{ name: string, start: Pair, now: Pair, colour: string, angle: number }} Arrow */
 
-/**
- * Query and key as arrows from the middle; thin where they began, with the path of the last turn as an arc.
- * @param {HTMLCanvasElement} canvas
- * @param {number} size
- * @param {Arrow[]} arrows
- * @param {Theme} theme
- */
+/** Query and key as arrows from the middle; thin where they began, with the path of the last turn as an arc. */
+/** @param {HTMLCanvasElement} canvas @param {number} size @param {Arrow[]} arrows @param {Theme} theme */
 export function drawCircle(canvas, size, arrows, theme) {
   const ink = sized(canvas, size, size);
   const middle = size / 2;
   const unit = unitPixels(arrows[0].start, arrows[1].start, size);
-  ink.strokeStyle = theme.text;
-  ink.globalAlpha = 0.25;
-  ink.lineWidth = 1;
-  ink.beginPath();
-  ink.moveTo(8, middle);
-  ink.lineTo(size - 8, middle);
-  ink.moveTo(middle, 8);
-  ink.lineTo(middle, size - 8);
-  ink.stroke();
+  drawWith(ink, { strokeStyle: theme.text, globalAlpha: 0.25, lineWidth: 1 });
+  strokeGrid(ink, { x: 8, y: 8, w: size - 16, h: size - 16 }, [middle], [middle]);
   for (const { start, now, colour, angle, name } of arrows) {
     const radius = Math.hypot(...start) * unit;
     const from = Math.atan2(start[1], start[0]);
@@ -45,59 +33,36 @@ export function drawCircle(canvas, size, arrows, theme) {
     ink.stroke();
     ink.setLineDash([3, 4]);
     ink.lineWidth = 1.5;
-    line(ink, middle, start[0] * unit, start[1] * unit);
+    strokePath(ink, [middle, middle], [middle + start[0] * unit, middle - start[1] * unit]);
     ink.setLineDash([]);
     ink.globalAlpha = 1;
     ink.lineWidth = 3;
-    line(ink, middle, now[0] * unit, now[1] * unit);
-    head(ink, middle, now[0] * unit, now[1] * unit);
+    const [x, y] = [middle + now[0] * unit, middle - now[1] * unit];
+    strokePath(ink, [middle, middle], [x, y]);
+    head(ink, middle, x, y);
     const long = Math.hypot(...now) || 1;
     ink.font = `bold 15px ${theme.font}`;
     ink.textAlign = "center";
     ink.textBaseline = "middle";
-    ink.fillText(name, middle + now[0] * unit + (14 * now[0]) / long, middle - now[1] * unit - (14 * now[1]) / long);
+    ink.fillText(name, x + (14 * now[0]) / long, y - (14 * now[1]) / long);
   }
 }
 
-/**
- * @param {CanvasRenderingContext2D} ink
- * @param {number} middle
- * @param {number} x
- * @param {number} y
- */
-function line(ink, middle, x, y) {
-  ink.beginPath();
-  ink.moveTo(middle, middle);
-  ink.lineTo(middle + x, middle - y);
-  ink.stroke();
-}
-
-/**
- * @param {CanvasRenderingContext2D} ink
- * @param {number} middle
- * @param {number} x
- * @param {number} y
- */
+/** The head of an arrow that ends at this point. */
+/** @param {CanvasRenderingContext2D} ink @param {number} middle @param {number} x @param {number} y */
 function head(ink, middle, x, y) {
-  const angle = Math.atan2(-y, x);
+  const angle = Math.atan2(y - middle, x - middle);
   ink.beginPath();
-  ink.moveTo(middle + x, middle - y);
-  for (const side of [2.6, -2.6]) {
-    ink.lineTo(middle + x + 11 * Math.cos(angle + side), middle - y + 11 * Math.sin(angle + side));
-  }
+  ink.moveTo(x, y);
+  for (const side of [2.6, -2.6]) ink.lineTo(x + 11 * Math.cos(angle + side), y + 11 * Math.sin(angle + side));
   ink.closePath();
   ink.fill();
 }
 
 /**
  * A curve over distances -reach to reach, with a dot at the distance on show.
- * @param {HTMLCanvasElement} canvas
- * @param {number} width
- * @param {number} height
- * @param {(distance: number) => number} curve
- * @param {number} reach
- * @param {number} at
- * @param {string} colour
+ * @param {HTMLCanvasElement} canvas @param {number} width @param {number} height
+ * @param {(distance: number) => number} curve @param {number} reach @param {number} at @param {string} colour
  * @param {Theme} theme
  */
 export function drawCurve(canvas, width, height, curve, reach, at, colour, theme) {
@@ -112,9 +77,7 @@ export function drawCurve(canvas, width, height, curve, reach, at, colour, theme
   ink.globalAlpha = 0.25;
   ink.fillRect(left, Math.round(y(0)), width - left - right, 1);
   ink.fillRect(Math.round(x(0)), top, 1, height - top - foot);
-  ink.globalAlpha = 0.75;
-  ink.font = `11px ${theme.font}`;
-  ink.textBaseline = "bottom";
+  drawWith(ink, { globalAlpha: 0.75, font: `11px ${theme.font}`, textBaseline: "bottom" });
   for (const [distance, align] of /** @type {[number, CanvasTextAlign][]} */ ([
     [-reach, "left"],
     [0, "center"],
@@ -123,9 +86,7 @@ export function drawCurve(canvas, width, height, curve, reach, at, colour, theme
     ink.textAlign = align;
     ink.fillText(String(distance).replace("-", "−"), x(distance), height);
   }
-  ink.globalAlpha = 1;
-  ink.strokeStyle = colour;
-  ink.lineWidth = 2;
+  drawWith(ink, { globalAlpha: 1, strokeStyle: colour, lineWidth: 2 });
   ink.beginPath();
   values.forEach((value, i) => ink.lineTo(left + (i / steps) * (width - left - right), y(value)));
   ink.stroke();

@@ -1,7 +1,7 @@
 // Saves one figure as SVG or PNG. Python wrote the SVG; a chart in it is drawn here by plotly.js, from this server.
 
 import { keptByRoot, rootOf } from "../shared/component.js";
-import { el } from "../shared/dom.js";
+import { button, el } from "../shared/dom.js";
 import { contextOf } from "../shared/surface.js";
 
 /** @import { Component, SaveFigure } from "../shared/types.js" */
@@ -17,10 +17,7 @@ const KINDS = /** @type {const} */ ({
 /** @type {Promise<Plotly> | null} */
 let loading = null;
 
-/**
- * @param {string} address
- * @returns {Promise<Plotly>}
- */
+/** @param {string} address @returns {Promise<Plotly>} */
 function loadPlotly(address) {
   const page = /** @type {{ Plotly?: Plotly }} */ (globalThis);
   if (page.Plotly) return Promise.resolve(page.Plotly);
@@ -37,10 +34,7 @@ function loadPlotly(address) {
   return loading;
 }
 
-/**
- * The SVG with everything in it.
- * @param {SaveFigure} data
- */
+/** The SVG with everything in it. @param {SaveFigure} data */
 async function complete({ svg, chart, plotly }) {
   if (chart === null) return svg;
   const figure = JSON.parse(chart);
@@ -50,11 +44,7 @@ async function complete({ svg, chart, plotly }) {
   return svg.replace("<!--chart-->", () => decodeURIComponent(drawn.slice(drawn.indexOf(",") + 1)));
 }
 
-/**
- * An SVG as pixels, `scale` of them for each of its own.
- * @param {string} svg
- * @param {number} scale
- */
+/** An SVG as pixels, `scale` of them for each of its own. @param {string} svg @param {number} scale */
 async function png(svg, scale) {
   const picture = new Image();
   picture.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
@@ -68,10 +58,7 @@ async function png(svg, scale) {
   });
 }
 
-/**
- * @param {SaveFigure} data
- * @param {keyof typeof KINDS} kind
- */
+/** @param {SaveFigure} data @param {keyof typeof KINDS} kind */
 async function save(data, kind) {
   const { format, scale, suffix } = KINDS[kind];
   const svg = await complete(data);
@@ -91,20 +78,20 @@ export default function saveFigure(component) {
   const said = lines.of(root);
   const kinds = /** @type {(keyof typeof KINDS)[]} */ (Object.keys(KINDS));
   const buttons = kinds.map((kind) => {
-    const button = el("button", "", data.labels[kind], { type: "button", "data-kind": kind });
-    button.addEventListener("click", async () => {
+    const act = async () => {
       said.textContent = data.labels.working;
-      button.disabled = true;
+      node.disabled = true;
       try {
         await save(data, kind);
         said.textContent = data.labels.done;
       } catch (problem) {
         said.textContent = `${data.labels.failed} ${problem instanceof Error ? problem.message : problem}`;
       } finally {
-        button.disabled = false;
+        node.disabled = false;
       }
-    });
-    return button;
+    };
+    const node = button("", data.labels[kind], act, { "data-kind": kind });
+    return node;
   });
   root.replaceChildren(...buttons, said);
 }

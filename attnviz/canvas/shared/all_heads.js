@@ -1,7 +1,7 @@
 // Every head of a short sentence, fetched once the first picture stands: choosing one then needs no server to be drawn.
 
-import { readHeader } from "./blob.js";
 import { tell } from "./group.js";
+import { readHeader } from "./packing.js";
 import { readRawScores } from "./raw_scores.js";
 
 /** @import { Group } from "./group.js" */
@@ -23,11 +23,7 @@ export class AllHeads {
     this.counts = header.heads;
   }
 
-  /**
-   * The head at [layer, head], if there is one.
-   * @param {[number, number] | null} tile
-   * @returns {RawHead | null}
-   */
+  /** The head at [layer, head], if there is one. @param {[number, number] | null} tile @returns {RawHead | null} */
   head(tile) {
     if (!tile || !(tile[1] < (this.counts[tile[0]] ?? 0))) return null;
     return this.heads[this.first[tile[0]] + tile[1]];
@@ -41,9 +37,7 @@ const asked = new WeakMap();
 /**
  * Brings all heads into the group, unless they are there, on their way, or were not to be had. What belongs to another
  * sentence is let go at once.
- * @param {Group} group
- * @param {string | null} address
- * @param {(address: string) => Promise<Response>} get
+ * @param {Group} group @param {string | null} address @param {(address: string) => Promise<Response>} get
  */
 export async function bringAllHeads(group, address, get = (from) => fetch(from, { priority: "low" })) {
   if (group.all && group.all.from !== address) {
@@ -53,15 +47,26 @@ export async function bringAllHeads(group, address, get = (from) => fetch(from, 
   if (!address) asked.delete(group);
   if (!address || group.all || asked.get(group) === address) return;
   asked.set(group, address);
+  const all = await fetched(address, get, (bytes) => new AllHeads(bytes, address));
+  if (all === null || asked.get(group) !== address) return;
+  group.all = all;
+  tell(group, "all");
+}
+
+/**
+ * What is made of the bytes at an address; null where there are none: heads and tiles then come with the script's answers.
+ * @template T
+ * @param {string} address
+ * @param {(address: string) => Promise<Response>} get
+ * @param {(bytes: Uint8Array) => T | Promise<T>} read
+ */
+export async function fetched(address, get, read) {
   try {
     const answer = await get(address);
     // a server without this route answers with a page
-    if (!answer.ok || !answer.headers.get("content-type")?.startsWith("application/octet-stream")) return;
-    const all = new AllHeads(new Uint8Array(await answer.arrayBuffer()), address);
-    if (asked.get(group) !== address) return;
-    group.all = all;
-    tell(group, "all");
+    if (!answer.ok || !answer.headers.get("content-type")?.startsWith("application/octet-stream")) return null;
+    return await read(new Uint8Array(await answer.arrayBuffer()));
   } catch {
-    // no server at the other end: heads come one at a time, with the script's answers
+    return null; // no server at the other end
   }
 }

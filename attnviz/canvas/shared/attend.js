@@ -22,12 +22,8 @@ export function attend(head, mask, factor, weights = new Float32Array(head.shape
 
 /**
  * Writes a row's logits, -Infinity where a key is hidden; answers the largest, NaN where no key may be seen.
- * @param {Pick<RawHead, "scores" | "bias" | "softcap" | "sink">} head
- * @param {Uint8Array | null} mask
- * @param {number} factor
- * @param {Float32Array} row
- * @param {number} from
- * @param {number} nk
+ * @param {Pick<RawHead, "scores" | "bias" | "softcap" | "sink">} head @param {Uint8Array | null} mask
+ * @param {number} factor @param {Float32Array} row @param {number} from @param {number} nk
  */
 function logits({ scores, bias, softcap, sink }, mask, factor, row, from, nk) {
   const times = Math.fround(factor);
@@ -49,14 +45,8 @@ function logits({ scores, bias, softcap, sink }, mask, factor, row, from, nk) {
   return seen === 0 ? NaN : top;
 }
 
-/**
- * exp(x) / sum, in place; a sink has its share of the sum.
- * @param {Float32Array} row
- * @param {number} from
- * @param {number} nk
- * @param {number} top
- * @param {number | null} sink
- */
+/** exp(x) / sum, in place; a sink has its share of the sum. */
+/** @param {Float32Array} row @param {number} from @param {number} nk @param {number} top @param {number | null} sink */
 function normalise(row, from, nk, top, sink) {
   let sum = sink === null ? 0 : Math.exp(Math.fround(Math.fround(sink) - top));
   for (let i = from; i < from + nk; i++) {

@@ -1,15 +1,12 @@
 // Colour scales: 256 steps between the stops that Python sends, and tables from codes to pixels.
 // A pixel is 0xAABBGGRR, as a little-endian Uint32Array over ImageData holds it.
 
-import { MASKED_16, valueOf } from "./codes.js";
+import { MASKED_16, valueOf } from "./packing.js";
 
-/** @import { Colours, Rgb, Scale, Stops } from "./types.js" */
+/** @import { Colours, Rgb, Scale, Stops, Theme } from "./types.js" */
 
-/**
- * Red, green and blue of a CSS colour as Streamlit's themes write them: #rgb, #rrggbb(aa) or rgb(a)(...).
- * @param {string} css
- * @returns {Rgb}
- */
+/** Red, green and blue of a CSS colour as Streamlit's themes write them: #rgb, #rrggbb(aa) or rgb(a)(...). */
+/** @param {string} css @returns {Rgb} */
 export function rgb(css) {
   const text = css.trim();
   const short = /^#([0-9a-f])([0-9a-f])([0-9a-f])[0-9a-f]?$/i.exec(text);
@@ -26,21 +23,12 @@ export function hex(colour) {
   return `#${colour.map((v) => Math.round(v).toString(16).padStart(2, "0")).join("")}`;
 }
 
-/**
- * @param {Rgb} from
- * @param {Rgb} to
- * @param {number} share
- * @returns {Rgb}
- */
+/** @param {Rgb} from @param {Rgb} to @param {number} share @returns {Rgb} */
 export function mixed(from, to, share) {
   return /** @type {Rgb} */ (from.map((v, i) => Math.round(v + (to[i] - v) * share)));
 }
 
-/**
- * The colour at `t` (0 to 1) between the stops.
- * @param {Stops} stops
- * @param {number} t
- */
+/** The colour at `t` (0 to 1) between the stops. @param {Stops} stops @param {number} t */
 export function colourAt(stops, t) {
   let s = 0;
   while (s < stops.length - 2 && t > stops[s + 1][0]) s++;
@@ -56,31 +44,21 @@ export function pixelOf([r, g, b], alpha = 255) {
   return ((alpha << 24) | (b << 16) | (g << 8) | r) >>> 0;
 }
 
-/**
- * The scale in 256 pixels.
- * @param {Stops} stops
- */
+/** The scale in 256 pixels. @param {Stops} stops */
 export function ramp(stops) {
   return Uint32Array.from({ length: 256 }, (_, i) => pixelOf(colourAt(stops, i / 255)));
 }
 
-/**
- * Where a value lies on the scale, 0 to 1 (0.5 is zero on a signed one).
- * @param {number} value
- * @param {Scale} scale
- * @param {boolean} signed
- */
+/** Where a value lies on the scale, 0 to 1 (0.5 is zero on a signed one). */
+/** @param {number} value @param {Scale} scale @param {boolean} signed */
 export function placeOnScale(value, scale, signed) {
   const share = Math.min(1, Math.abs(value) / scale.top);
   const t = scale.root ? Math.sqrt(share) : share;
   return signed ? 0.5 + (Math.sign(value) * t) / 2 : value < 0 ? 0 : t;
 }
 
-/**
- * The colours of a scale: of one with two sides nought is nearly the page, light or dark.
- * @param {{ signed: boolean, colours: Pick<Colours, "scores" | "weights"> }} header
- * @param {boolean} dark
- */
+/** The colours of a scale: of one with two sides nought is nearly the page, light or dark. */
+/** @param {{ signed: boolean, colours: Pick<Colours, "scores" | "weights"> }} header @param {boolean} dark */
 export function stopsOf({ signed, colours }, dark) {
   return signed ? colours.scores[Number(dark)] : colours.weights;
 }
@@ -109,29 +87,21 @@ export function luma([r, g, b]) {
   return 0.299 * r + 0.587 * g + 0.114 * b;
 }
 
-/**
- * How much light a colour gives, 0 to 1, as the Web's accessibility guidelines define it.
- * @param {Rgb} colour
- */
+/** How much light a colour gives, 0 to 1, as the Web's accessibility guidelines define it. @param {Rgb} colour */
 export function luminance(colour) {
   const [r, g, b] = colour.map((v) => (v <= 10.31475 ? v / 255 / 12.92 : ((v / 255 + 0.055) / 1.055) ** 2.4));
   return 0.2126 * r + 0.7152 * g + 0.0722 * b;
 }
 
-/**
- * The contrast of two colours by the same guidelines: 1 to 21, and text needs 4.5.
- * @param {Rgb} one
- * @param {Rgb} other
- */
+/** The contrast of two colours by the same guidelines: 1 to 21, and text needs 4.5. */
+/** @param {Rgb} one @param {Rgb} other */
 export function contrast(one, other) {
   const [low, high] = [luminance(one), luminance(other)].toSorted((a, b) => a - b);
   return (high + 0.05) / (low + 0.05);
 }
 
-/**
- * Black or white, whichever is read better on this colour: one of the two always has a contrast of 4.5.
- * @param {Rgb} colour
- */
+/** Black or white, whichever is read better on this colour: one of the two always has a contrast of 4.5. */
+/** @param {Rgb} colour */
 export function inkOn(colour) {
   return contrast(colour, [0, 0, 0]) > contrast(colour, [255, 255, 255]) ? "#000000" : "#ffffff";
 }
@@ -149,4 +119,38 @@ export function isDark(css) {
 /** @param {Stops} stops */
 export function cssGradient(stops) {
   return `linear-gradient(to right, ${stops.map(([t, c]) => `${c} ${t * 100}%`).join(", ")})`;
+}
+
+/** The theme around a component, with Q's and K's colours as text and thin lines need them on this background. */
+/** @param {HTMLElement} root @param {Colours} colours @returns {Theme} */
+export function themeOf(root, colours) {
+  const style = getComputedStyle(root);
+  const read = (/** @type {string} */ name, /** @type {string} */ other) =>
+    style.getPropertyValue(`--st-${name}`).trim() || other;
+  const background = read("background-color", "#ffffff");
+  const dark = isDark(background);
+  const theme = {
+    text: read("text-color", "#1f2328"),
+    background,
+    border: read("border-color", "#d0d0d8"),
+    primary: read("primary-color", "#7a2382"),
+    font: read("font", "sans-serif"),
+    dark,
+    q: readable(colours.q, background),
+    k: readable(colours.k, background),
+  };
+  for (const axis of /** @type {const} */ (["q", "k"])) {
+    const name = `--av-${axis}`;
+    if (root.style.getPropertyValue(name) !== theme[axis]) root.style.setProperty(name, theme[axis]);
+  }
+  return theme;
+}
+
+/** A colour as text in it can be read: lighter on a dark page, and no darker than it has to be on a light one. */
+/** @param {string} css @param {string} background */
+export function readable(css, background) {
+  const colour = rgb(css);
+  if (isDark(background)) return hex(mixed(colour, [255, 255, 255], 0.35));
+  const enough = Array.from({ length: 20 }, (_, i) => mixed(colour, [0, 0, 0], i / 20));
+  return hex(enough.find((each) => contrast(each, rgb(background)) >= 4.5) ?? [0, 0, 0]);
 }

@@ -7,8 +7,7 @@ import { tickText } from "./numbers.js";
 /** @import { Colours, Scale } from "./types.js" */
 
 /**
- * @param {HTMLElement} host
- * @param {{ scale: Scale, signed: boolean, unit: string, colours: Colours }} header
+ * @param {HTMLElement} host @param {{ scale: Scale, signed: boolean, unit: string, colours: Colours }} header
  * @param {boolean} dark
  * @param {string | null} hatched what the hatch stands for, null where there is none
  */
@@ -29,10 +28,7 @@ export function drawColourBar(host, { scale, signed, unit, colours }, dark, hatc
   if (hatched !== null) host.append(el("span", "av-bar-hatch"), el("span", "av-bar-name", hatched));
 }
 
-/**
- * @param {boolean} signed
- * @param {boolean} root
- */
+/** @param {boolean} signed @param {boolean} root */
 function tickShares(signed, root) {
   if (signed) return [-1, -0.5, 0, 0.5, 1];
   return root ? [0, 0.01, 0.1, 0.25, 0.5, 1] : [0, 0.25, 0.5, 0.75, 1];

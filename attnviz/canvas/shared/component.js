@@ -1,13 +1,12 @@
-// The script's side of a Streamlit component: its root element, and one view for each root.
+// The script's side of a Streamlit component: its root element, one view for each root, and what passes between that view and
+// Python.
 
+import { readHeader } from "./packing.js";
 import { watchSize } from "./surface.js";
 
 /** @import { Component } from "./types.js" */
 
-/**
- * The element that the component's HTML consists of.
- * @param {Component<any>} component
- */
+/** The element that the component's HTML consists of. @param {Component<any>} component */
 export function rootOf(component) {
   const root = component.parentElement.querySelector(".av-root");
   if (!(root instanceof HTMLElement)) throw new Error("the component's root element is missing");
@@ -38,7 +37,7 @@ export function keptByRoot(begin) {
 
 /**
  * A component drawn by one long-lived view: made at the first call, shown new data at each, taken down at the end.
- * @template {{ show(bytes: Uint8Array, component: Component): Promise<void>, resize(): void, leave(): void }} V
+ * @template {{ show(component: Component): Promise<void>, resize(): void, leave(): void }} V
  * @param {new (root: HTMLElement) => V} View
  */
 export function viewComponent(View) {
@@ -49,7 +48,7 @@ export function viewComponent(View) {
   return (/** @type {Component} */ component) => {
     const root = rootOf(component);
     const { view, stopWatching } = views.of(root);
-    void view.show(component.data, component);
+    void view.show(component);
     return () => {
       stopWatching();
       view.leave();
@@ -57,4 +56,110 @@ export function viewComponent(View) {
       root.replaceChildren();
     };
   };
+}
+
+/** A component whose view lives as long as its root does. */
+/** @param {new (root: HTMLElement) => { show(component: Component): void }} View */
+export function lastingComponent(View) {
+  const views = keptByRoot((root) => new View(root));
+  return (/** @type {Component} */ component) => {
+    if (component.data) views.of(rootOf(component)).show(component);
+  };
+}
+
+/**
+ * A view of what Python sends, and how it tells Python what a hand did.
+ * @template Header
+ */
+export class View {
+  /** @param {HTMLElement} root */
+  constructor(root) {
+    this.root = root;
+    /** @type {Header | null} */
+    this.held = null;
+    /** @type {Component | null} */
+    this.component = null;
+    this.gestures = new Sequence();
+  }
+
+  /** What is on show; nothing asks before there is something. */
+  get header() {
+    if (!this.held) throw new Error("nothing has come yet");
+    return this.held;
+  }
+
+  /** @param {Header} header */
+  hold(header) {
+    this.held = header;
+  }
+
+  /** Takes what has come in the place of what was on show. @param {Component} component */
+  receive(component) {
+    const before = this.held;
+    const [header, payload] = /** @type {[Header, Uint8Array]} */ (readHeader(component.data));
+    this.component = component;
+    this.hold(header);
+    return { header, payload, before };
+  }
+
+  /** Tells Python of a gesture that has ended. @param {string} name @param {object} value */
+  tellPython(name, value) {
+    this.component?.setStateValue(name, { ...value, seq: this.gestures.next() });
+  }
+}
+
+/**
+ * Which of the visitor's gestures Python has answered. Every gesture is sent with a number, and every answer names the
+ * newest number that Python had heard; an answer that is behind was computed before the newest gesture arrived.
+ */
+export class Sequence {
+  constructor() {
+    this.sent = 0;
+    /** @type {string | null} */
+    this.session = null;
+  }
+
+  /** The number of a new gesture. */
+  next() {
+    this.sent += 1;
+    return this.sent;
+  }
+
+  /**
+   * Takes note of an answer: whether it was computed before the newest gesture was heard. A session that begins anew
+   * (the server restarted, the connection was lost for long) has heard of no gesture, and is not waited for.
+   * @param {string} session @param {number} heard
+   */
+  isBehind(session, heard) {
+    if (this.session !== session) {
+      this.session = session;
+      this.sent = heard;
+    }
+    this.sent = Math.max(this.sent, heard);
+    return heard < this.sent;
+  }
+}
+
+/**
+ * What was kept last, at most so much.
+ * @template Value
+ * @extends {Map<string, Value>}
+ */
+export class Latest extends Map {
+  /** @param {number} most */
+  constructor(most) {
+    super();
+    this.most = most;
+  }
+
+  /** Keeps this as the latest, and lets go of the oldest. @param {string} name @param {Value} value */
+  keep(name, value) {
+    this.delete(name);
+    this.set(name, value);
+    for (const oldest of this.keys()) {
+      if (this.size <= this.most) break;
+      this.delete(oldest);
+    }
+    return value;
+  }
 }

@@ -45,10 +45,7 @@ export const NO_EDIT = Object.freeze({
   seen: "after",
 });
 
-/**
- * Whether mask or scale differ from the model's.
- * @param {Edit} edit
- */
+/** Whether mask or scale differ from the model's. @param {Edit} edit */
 export function changes(edit) {
   return edit.mask !== "model" || edit.hidden.length > 0 || rescales(edit);
 }
@@ -67,19 +64,14 @@ export function isUnmasked({ mask, hidden }, seen) {
   return mask === "none" && hidden.length === 0 && seen === "after";
 }
 
-/**
- * What multiplies q·k under this edit.
- * @param {Edit} edit
- * @param {Pick<RawHead, "scale" | "dHead">} head
- */
+/** What multiplies q·k under this edit. @param {Edit} edit @param {Pick<RawHead, "scale" | "dHead">} head */
 export function factorOf(edit, head) {
   return SCALES[edit.scale](head, edit);
 }
 
 /**
  * The mask under this edit, one a cell, 1 = may attend; null = every cell may. What is padding stays hidden.
- * @param {Edit} edit
- * @param {Pick<RawHead, "shape" | "mask" | "padding">} head
+ * @param {Edit} edit @param {Pick<RawHead, "shape" | "mask" | "padding">} head
  * @param {Uint8Array} [into] where it is written, if there is anything to write
  */
 export function maskOf(edit, head, into) {
@@ -92,31 +84,19 @@ export function maskOf(edit, head, into) {
   return mask;
 }
 
-/**
- * @param {Uint8Array} mask
- * @param {number} k
- * @param {Shape} shape
- */
+/** @param {Uint8Array} mask @param {number} k @param {Shape} shape */
 function hideKey(mask, k, [nq, nk]) {
   if (k < nk) for (let q = 0; q < nq; q++) mask[q * nk + k] = 0;
 }
 
-/**
- * The mask that is given, all ones where none is.
- * @param {Uint8Array} into
- * @param {Uint8Array | null} mask
- */
+/** The mask that is given, all ones where none is. @param {Uint8Array} into @param {Uint8Array | null} mask */
 function fillGiven(into, mask) {
   if (mask !== null && mask.length === into.length) into.set(mask);
   else into.fill(1);
 }
 
-/**
- * The last `window` keys up to the query's own place; the last query stands at the last key.
- * @param {Uint8Array} mask
- * @param {Shape} shape
- * @param {number} window
- */
+/** The last `window` keys up to the query's own place; the last query stands at the last key. */
+/** @param {Uint8Array} mask @param {Shape} shape @param {number} window */
 function fillWindow(mask, [nq, nk], window) {
   mask.fill(0);
   for (let q = 0; q < nq; q++) {

@@ -1,8 +1,8 @@
 // What the views of one group share in the browser: the hovered token, pins, the cell, the zoom, the chosen head.
 
-import { unpackBits } from "./codes.js";
 import { NO_EDIT } from "./edit.js";
-import { Sequence } from "./sequence.js";
+import { unpackBits } from "./packing.js";
+import { Sequence } from "./component.js";
 import { EVERYTHING } from "./zoom.js";
 
 /** @import { AllHeads } from "./all_heads.js" */
@@ -64,11 +64,7 @@ function emptyGroup() {
 // Each component is a script of its own, so what they share stands on the global object.
 const KEY = Symbol.for("attnviz.groups");
 
-/**
- * The group of that name, made when first asked for.
- * @param {string} name
- * @returns {Group}
- */
+/** The group of that name, made when first asked for. @param {string} name @returns {Group} */
 export function groupOf(name) {
   const shared = /** @type {{ [KEY]?: Map<string, Group> }} */ (globalThis);
   const all = (shared[KEY] ??= new Map());
@@ -77,18 +73,37 @@ export function groupOf(name) {
   return group;
 }
 
-/**
- * @param {Group} group
- * @param {Change} what
- */
+/** A view in the group that it listens to. */
+export class Member {
+  /** @param {(what: Change) => void} hear */
+  constructor(hear) {
+    this.hear = hear;
+    /** @type {Group | null} */
+    this.group = null;
+  }
+
+  /** @param {Group} group */
+  join(group) {
+    if (this.group === group) return;
+    this.leave();
+    this.group = group;
+    group.listeners.add(this.hear);
+  }
+
+  leave() {
+    this.group?.listeners.delete(this.hear);
+    this.group = null;
+  }
+}
+
+/** @param {Group} group @param {Change} what */
 export function tell(group, what) {
   for (const listener of [...group.listeners]) listener(what);
 }
 
 /**
  * Starts afresh for other tokens; takes over pins that Python newly asks for, unless it has not heard the newest yet.
- * @param {Group} group
- * @param {Pick<HeadHeader, "doc" | "pins" | "start" | "session" | "heard">} header
+ * @param {Group} group @param {Pick<HeadHeader, "doc" | "pins" | "start" | "session" | "heard">} header
  */
 export function adopt(group, header) {
   const other = group.doc !== header.doc;
@@ -106,8 +121,7 @@ export function adopt(group, header) {
 
 /**
  * Takes over the edit that Python knows of, unless it has not heard the newest yet.
- * @param {Group} group
- * @param {Pick<HeadHeader, "edit" | "editName" | "session" | "edits">} header
+ * @param {Group} group @param {Pick<HeadHeader, "edit" | "editName" | "session" | "edits">} header
  * @param {[number, number]} shape of the painting
  */
 export function adoptEdit(group, { edit, editName, session, edits }, shape) {
@@ -119,11 +133,8 @@ export function adoptEdit(group, { edit, editName, session, edits }, shape) {
   tell(group, "edit");
 }
 
-/**
- * Takes over the heads laid over each other that Python knows of, unless it has not heard the newest yet.
- * @param {Group} group
- * @param {Pick<HeadHeader, "over" | "session" | "overs">} header
- */
+/** Takes over the heads laid over each other that Python knows of, unless it has not heard the newest yet. */
+/** @param {Group} group @param {Pick<HeadHeader, "over" | "session" | "overs">} header */
 export function adoptOver(group, { over, session, overs }) {
   if (over === null || session === "") return;
   const name = over.join();
@@ -133,60 +144,39 @@ export function adoptOver(group, { over, session, overs }) {
   tell(group, "over");
 }
 
-/**
- * @param {PlainEdit} edit
- * @param {[number, number]} shape
- * @returns {Edit}
- */
+/** @param {PlainEdit} edit @param {[number, number]} shape @returns {Edit} */
 function unpackedEdit(edit, [nq, nk]) {
   const bytes = Uint8Array.from(atob(edit.painted), (letter) => letter.charCodeAt(0));
   return { ...edit, painted: bytes.length === (nq * nk + 7) >> 3 ? unpackBits(bytes, nq * nk) : null };
 }
 
-/**
- * @param {Group} group
- * @param {Edit} edit
- */
+/** @param {Group} group @param {Edit} edit */
 export function editTo(group, edit) {
   group.edit = edit;
   group.editing = true;
   tell(group, "edit");
 }
 
-/**
- * @param {Group} group
- * @param {Hover | null} hover
- */
+/** @param {Group} group @param {Hover | null} hover */
 export function hoverOn(group, hover) {
   if (JSON.stringify(group.hover) === JSON.stringify(hover)) return;
   group.hover = hover;
   tell(group, "hover");
 }
 
-/**
- * @param {Group} group
- * @param {Axis} axis
- * @param {number} i
- */
+/** @param {Group} group @param {Axis} axis @param {number} i */
 export function isPinned(group, axis, i) {
   return group.pins.some((pin) => pin.axis === axis && pin.i === i);
 }
 
-/**
- * @param {Group} group
- * @param {Axis} axis
- * @param {number} i
- */
+/** @param {Group} group @param {Axis} axis @param {number} i */
 export function togglePin(group, axis, i) {
   if (isPinned(group, axis, i)) group.pins = group.pins.filter((pin) => pin.axis !== axis || pin.i !== i);
   else group.pins = [...group.pins, { axis, i }];
   tell(group, "pins");
 }
 
-/**
- * Lets go of everything; answers whether there was anything.
- * @param {Group} group
- */
+/** Lets go of everything; answers whether there was anything. @param {Group} group */
 export function letGo(group) {
   const had = group.pins.length > 0 || group.cell !== null;
   group.pins = [];
@@ -196,11 +186,8 @@ export function letGo(group) {
   return had;
 }
 
-/**
- * Whether two heads, given as [layer, head], are the same one.
- * @param {[number, number] | null} a
- * @param {[number, number] | null} b
- */
+/** Whether two heads, given as [layer, head], are the same one. */
+/** @param {[number, number] | null} a @param {[number, number] | null} b */
 export function sameHead(a, b) {
   return a === b || (a !== null && b !== null && a[0] === b[0] && a[1] === b[1]);
 }

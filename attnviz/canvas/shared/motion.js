@@ -12,10 +12,7 @@ export function lessMotion() {
   return matchMedia("(prefers-reduced-motion: reduce)").matches;
 }
 
-/**
- * How to scroll to something.
- * @returns {"instant" | "smooth"}
- */
+/** How to scroll to something. @returns {"instant" | "smooth"} */
 export function scrolling() {
   return lessMotion() ? "instant" : "smooth";
 }
@@ -43,4 +40,14 @@ export function film(whole, draw, ended) {
   };
   wait();
   return () => (stills ? clearTimeout(asked) : cancelAnimationFrame(asked));
+}
+
+/**
+ * How far a row is scrolled to have `chip` in its middle; a row that fits is not scrolled.
+ * @param {{ left: number, width: number }} chip measured from the row's own beginning
+ * @param {number} seen how much of the row is seen
+ * @param {number} whole how long it is
+ */
+export function scrolledTo(chip, seen, whole) {
+  return clamp(chip.left - (seen - chip.width) / 2, 0, Math.max(0, whole - seen));
 }

@@ -1,10 +1,10 @@
 // Heads before their softmax, as raw_scores.py packs them. No page: used by views, by a file that left the app, by tests.
 
+import { floats, unpackBits } from "./packing.js";
+
 /** @import { RawHead, RawHeader } from "./types.js" */
 
-/**
- * Reads the sections of a payload one after the other.
- */
+/** Reads the sections of a payload one after the other. */
 class Sections {
   /** @param {Uint8Array} bytes */
   constructor(bytes) {
@@ -22,14 +22,10 @@ class Sections {
 
   /** @param {number} count */
   floats(count) {
-    const { buffer } = this.take(4 * count).slice();
-    return new Float32Array(buffer);
+    return floats(this.take(4 * count));
   }
 
-  /**
-   * Numbers of which only the first half of a float32 was sent.
-   * @param {number} count
-   */
+  /** Numbers of which only the first half of a float32 was sent. @param {number} count */
   shortFloats(count) {
     const halves = new Uint16Array(this.take(2 * count).slice().buffer);
     return new Float32Array(Uint32Array.from(halves, (half) => half << 16).buffer);
@@ -37,17 +33,12 @@ class Sections {
 
   /** @param {number} count */
   bits(count) {
-    const packed = this.take((count + 7) >> 3);
-    return Uint8Array.from({ length: count }, (_, i) => (packed[i >> 3] >> (7 - (i & 7))) & 1);
+    return unpackBits(this.take((count + 7) >> 3), count);
   }
 }
 
-/**
- * The heads of a payload. A head's scores are unpacked when they are first asked for.
- * @param {RawHeader} header
- * @param {Uint8Array} payload
- * @returns {RawHead[]}
- */
+/** The heads of a payload. A head's scores are unpacked when they are first asked for. */
+/** @param {RawHeader} header @param {Uint8Array} payload @returns {RawHead[]} */
 export function readRawScores(header, payload) {
   const { count, shape } = header;
   const cells = shape[0] * shape[1];
@@ -79,11 +70,8 @@ export function readRawScores(header, payload) {
   });
 }
 
-/**
- * Scores of 16 bits, and of 24 in wide rows: steps above a row's lowest.
- * @param {RawHeader} header
- * @param {Sections} sections
- */
+/** Scores of 16 bits, and of 24 in wide rows: steps above a row's lowest. */
+/** @param {RawHeader} header @param {Sections} sections */
 function coded({ count, shape: [nq, nk] }, sections) {
   const rows = count * nq;
   const low = sections.shortFloats(rows);
@@ -108,11 +96,7 @@ function coded({ count, shape: [nq, nk] }, sections) {
   };
 }
 
-/**
- * Scores of 32 bits, or the products of q and k.
- * @param {RawHeader} header
- * @param {Sections} sections
- */
+/** Scores of 32 bits, or the products of q and k. @param {RawHeader} header @param {Sections} sections */
 function exact({ count, shape: [nq, nk], vectors, width }, sections) {
   if (!vectors) {
     const all = sections.floats(count * nq * nk);
@@ -124,12 +108,8 @@ function exact({ count, shape: [nq, nk], vectors, width }, sections) {
   return () => products(q, k, d);
 }
 
-/**
- * Each row of q times each row of k, both `d` wide.
- * @param {Float32Array} q
- * @param {Float32Array} k
- * @param {number} d
- */
+/** Each row of q times each row of k, both `d` wide. */
+/** @param {Float32Array} q @param {Float32Array} k @param {number} d */
 function products(q, k, d) {
   const [nq, nk] = [q.length / d, k.length / d];
   const scores = new Float32Array(nq * nk);

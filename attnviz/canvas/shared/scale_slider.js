@@ -9,10 +9,8 @@ const LINEAR = { below: 0.5, above: 0.12 };
 /** Marks hold a hand that comes nearer than this share of the slider. */
 const SNAP = 0.008;
 
-/**
- * The largest factor on the slider, times the model's own scale: ten times, or no scaling if that is more.
- * @param {Pick<RawHead, "scale">} head
- */
+/** The largest factor on the slider, times the model's own scale: ten times, or no scaling if that is more. */
+/** @param {Pick<RawHead, "scale">} head */
 export function largestFactor({ scale }) {
   return Math.max(10, scale > 0 ? 1 / scale : 0);
 }
@@ -27,36 +25,24 @@ export function factorAt(place, most) {
   return 1 + (most - 1) * bent(u, LINEAR.above);
 }
 
-/**
- * @param {number} factor
- * @param {number} most
- */
+/** @param {number} factor @param {number} most */
 export function placeOf(factor, most) {
   if (factor < 1) return (1 - unbent(clamp(1 - factor, 0, 1), LINEAR.below)) / 2;
   return (1 + unbent(clamp((factor - 1) / (most - 1), 0, 1), LINEAR.above)) / 2;
 }
 
-/**
- * @param {number} u
- * @param {number} linear
- */
+/** @param {number} u @param {number} linear */
 function bent(u, linear) {
   return linear * u + (1 - linear) * u * u;
 }
 
-/**
- * @param {number} y
- * @param {number} linear
- */
+/** @param {number} y @param {number} linear */
 function unbent(y, linear) {
   return (Math.sqrt(linear * linear + 4 * (1 - linear) * y) - linear) / (2 * (1 - linear));
 }
 
-/**
- * The marks: the model's own scale, no scaling, 1/d_k. Marks that coincide are one.
- * @param {Pick<RawHead, "scale" | "dHead">} head
- * @returns {{ scale: Edit["scale"], factor: number }[]}
- */
+/** The marks: the model's own scale, no scaling, 1/d_k. Marks that coincide are one. */
+/** @param {Pick<RawHead, "scale" | "dHead">} head @returns {{ scale: Edit["scale"], factor: number }[]} */
 export function marksOf({ scale, dHead }) {
   /** @type {{ scale: Edit["scale"], factor: number }[]} */
   const marks = [{ scale: "model", factor: 1 }];
@@ -70,12 +56,8 @@ export function marksOf({ scale, dHead }) {
   return marks;
 }
 
-/**
- * The choice at a place of the slider: a mark if one is near, else a factor of three digits.
- * @param {number} place
- * @param {Pick<RawHead, "scale" | "dHead">} head
- * @returns {Pick<Edit, "scale" | "factor">}
- */
+/** The choice at a place of the slider: a mark if one is near, else a factor of three digits. */
+/** @param {number} place @param {Pick<RawHead, "scale" | "dHead">} head @returns {Pick<Edit, "scale" | "factor">} */
 export function choiceAt(place, head) {
   const most = largestFactor(head);
   const mark = marksOf(head).find(({ factor }) => Math.abs(placeOf(factor, most) - place) < SNAP);
@@ -84,9 +66,7 @@ export function choiceAt(place, head) {
 
 /**
  * The choice one step of a key away.
- * @param {number} factor
- * @param {number} by
- * @param {Pick<RawHead, "scale" | "dHead">} head
+ * @param {number} factor @param {number} by @param {Pick<RawHead, "scale" | "dHead">} head
  * @returns {Pick<Edit, "scale" | "factor">}
  */
 export function stepFrom(factor, by, head) {

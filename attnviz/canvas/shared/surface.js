@@ -1,17 +1,27 @@
 // Canvases: their size in device pixels, the hatch of masked cells, one redraw a frame.
 
-import { sharpness } from "./magnified.js";
+import { el } from "./dom.js";
+import { sharpness } from "./window.js";
 
-/** @import { Theme } from "./types.js" */
+/** @import { Rectangle, Theme } from "./types.js" */
 
-/**
- * The 2D context of a canvas, which every browser that can run Streamlit has.
- * @param {HTMLCanvasElement} canvas
- */
+/** The 2D context of a canvas, which every browser that can run Streamlit has. @param {HTMLCanvasElement} canvas */
 export function contextOf(canvas) {
   const context = canvas.getContext("2d");
   if (!context) throw new Error("this browser draws no 2D canvas");
   return context;
+}
+
+/** What a hand and the keyboard move about on, described by the element of this id. */
+/** @param {string} className @param {string} testid @param {string} describedby */
+export function stageOf(className, testid, describedby) {
+  const attributes = { tabindex: "0", role: "application", "aria-describedby": describedby, "data-testid": testid };
+  return el("div", className, null, attributes);
+}
+
+/** Says how a context draws from now on. @param {CanvasRenderingContext2D} context @param {Partial<CanvasRenderingContext2D>} how */
+export function drawWith(context, how) {
+  Object.assign(context, how);
 }
 
 /** @type {WeakSet<HTMLCanvasElement>} canvases on which nothing is drawn */
@@ -19,24 +29,60 @@ const blank = new WeakSet();
 
 /**
  * Gives the canvas its size in CSS pixels; answers an empty context whose unit is one CSS pixel.
- * @param {HTMLCanvasElement} canvas
- * @param {number} width
- * @param {number} height
+ * @param {HTMLCanvasElement} canvas @param {number} width @param {number} height
+ * @param {boolean} styled false where the style sheet gives it its size
  */
-export function sized(canvas, width, height) {
+export function sized(canvas, width, height, styled = true) {
   const ratio = sharpness(canvas);
   const [w, h] = [Math.max(1, Math.round(width * ratio)), Math.max(1, Math.round(height * ratio))];
   if (blank.delete(canvas)) canvas.style.visibility = "";
   if (canvas.width !== w || canvas.height !== h) {
     canvas.width = w;
     canvas.height = h;
-    canvas.style.width = `${width}px`;
-    canvas.style.height = `${height}px`;
+    if (styled) Object.assign(canvas.style, { width: `${width}px`, height: `${height}px` });
   }
   const context = contextOf(canvas);
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
   context.clearRect(0, 0, width, height);
   return context;
+}
+
+/**
+ * Strokes lines across a rectangle at these heights, and down it at these places.
+ * @param {CanvasRenderingContext2D} context @param {Rectangle} rectangle @param {number[]} heights
+ * @param {number[]} places
+ */
+export function strokeGrid(context, { x, y, w, h }, heights, places) {
+  context.beginPath();
+  for (const at of heights) {
+    context.moveTo(x, at);
+    context.lineTo(x + w, at);
+  }
+  for (const at of places) {
+    context.moveTo(at, y);
+    context.lineTo(at, y + h);
+  }
+  context.stroke();
+}
+
+/** Strokes a line from corner to corner. */
+/** @param {CanvasRenderingContext2D} context @param {...[number, number]} corners */
+export function strokePath(context, ...corners) {
+  context.beginPath();
+  for (const [x, y] of corners) context.lineTo(x, y);
+  context.stroke();
+}
+
+/**
+ * Strokes a rectangle so that it is seen on any ground.
+ * @param {CanvasRenderingContext2D} context @param {Rectangle} rectangle @param {string} colour @param {number} width
+ * @param {string} ground the colour beside it
+ */
+export function outline(context, { x, y, w, h }, colour, width, ground) {
+  drawWith(context, { strokeStyle: ground, lineWidth: width + 2 });
+  context.strokeRect(x, y, w, h);
+  drawWith(context, { strokeStyle: colour, lineWidth: width });
+  context.strokeRect(x, y, w, h);
 }
 
 /**
@@ -52,9 +98,7 @@ export function cleared(canvas) {
 
 /**
  * A canvas that holds these pixels.
- * @param {number} width
- * @param {number} height
- * @param {(pixels: Uint32Array) => void} paint
+ * @param {number} width @param {number} height @param {(pixels: Uint32Array) => void} paint
  * @param {HTMLCanvasElement} [canvas] one to use again, whose pixels are all painted over
  */
 export function pixelCanvas(width, height, paint, canvas = document.createElement("canvas")) {
@@ -67,12 +111,8 @@ export function pixelCanvas(width, height, paint, canvas = document.createElemen
   return canvas;
 }
 
-/**
- * The pattern of masked cells.
- * @param {CanvasRenderingContext2D} context
- * @param {Theme} theme
- * @param {string} colour
- */
+/** The pattern of masked cells. */
+/** @param {CanvasRenderingContext2D} context @param {Theme} theme @param {string} colour */
 export function hatch(context, theme, colour) {
   const ratio = sharpness(context.canvas);
   const side = Math.round(6 * ratio);
@@ -82,25 +122,15 @@ export function hatch(context, theme, colour) {
   ink.fillStyle = colour;
   ink.globalAlpha = theme.dark ? 0.22 : 0.26;
   ink.fillRect(0, 0, side, side);
-  ink.globalAlpha = theme.dark ? 0.55 : 0.7;
-  ink.strokeStyle = colour;
-  ink.lineWidth = ratio;
-  ink.beginPath();
-  for (const d of [-side, 0, side]) {
-    ink.moveTo(d, side);
-    ink.lineTo(d + side, 0);
-  }
-  ink.stroke();
+  drawWith(ink, { globalAlpha: theme.dark ? 0.55 : 0.7, strokeStyle: colour, lineWidth: ratio });
+  for (const d of [-side, 0, side]) strokePath(ink, [d, side], [d + side, 0]);
   const pattern = context.createPattern(tile, "repeat");
   if (!pattern) return colour;
   pattern.setTransform(new DOMMatrix().scale(1 / ratio));
   return pattern;
 }
 
-/**
- * A function that calls `draw` at most once a frame.
- * @param {() => void} draw
- */
+/** A function that calls `draw` at most once a frame. @param {() => void} draw */
 export function onceAFrame(draw) {
   let asked = 0;
   return () => {
@@ -112,12 +142,13 @@ export function onceAFrame(draw) {
   };
 }
 
-/**
- * Leaves a mark when the frame just drawn is on screen, two frames later: benchmarks and tests read it.
- * @param {HTMLElement} root
- * @param {string} name
- * @param {string} detail
- */
+/** Notes where the plot is on a stage: tests point there. @param {HTMLElement} stage @param {Rectangle} plot */
+export function notePlot(stage, { x, y, w, h }) {
+  stage.dataset.plot = [x, y, w, h].map((v) => v.toFixed(2)).join(",");
+}
+
+/** Leaves a mark when the frame just drawn is on screen, two frames later: benchmarks and tests read it. */
+/** @param {HTMLElement} root @param {string} name @param {string} detail */
 export function markPainted(root, name, detail) {
   root.dataset.painted = detail;
   requestAnimationFrame(() =>
@@ -128,20 +159,14 @@ export function markPainted(root, name, detail) {
   );
 }
 
-/**
- * Notes how long the work of a frame took, from `start` to now; benchmarks read it.
- * @param {string} name
- * @param {number} start
- */
+/** Notes how long the work of a frame took, from `start` to now; benchmarks read it. */
+/** @param {string} name @param {number} start */
 export function measured(name, start) {
   performance.clearMeasures(name);
   performance.measure(name, { start });
 }
 
-/**
- * Calls `then` when the frame that is being drawn is on screen.
- * @param {() => void} then
- */
+/** Calls `then` when the frame that is being drawn is on screen. @param {() => void} then */
 export function afterPainting(then) {
   requestAnimationFrame(() => setTimeout(then, 0));
 }
@@ -149,10 +174,8 @@ export function afterPainting(then) {
 /** Milliseconds after which nobody waits for a picture any more. */
 const PATIENCE = 250;
 
-/**
- * When the frame that is being drawn is on screen. A page that nobody looks at draws none: it is not waited for.
- * @returns {Promise<void>}
- */
+/** When the frame that is being drawn is on screen. A page that nobody looks at draws none: it is not waited for. */
+/** @returns {Promise<void>} */
 export function painted() {
   return new Promise((go) => {
     afterPainting(go);
@@ -172,10 +195,8 @@ export function afterDrawing(coming, then) {
   void Promise.race([coming ?? Promise.resolve(), waited]).then(() => requestAnimationFrame(() => afterPainting(then)));
 }
 
-/**
- * A function that has `act` called when nothing has asked for it any more for `rest` milliseconds.
- * @param {() => void} act
- */
+/** A function that has `act` called when nothing has asked for it any more for `rest` milliseconds. */
+/** @param {() => void} act */
 export function soon(act, rest = 120) {
   let waiting = 0;
   return () => {
@@ -184,11 +205,7 @@ export function soon(act, rest = 120) {
   };
 }
 
-/**
- * Watches width and pixel ratio; answers how to stop.
- * @param {HTMLElement} root
- * @param {() => void} changed
- */
+/** Watches width and pixel ratio; answers how to stop. @param {HTMLElement} root @param {() => void} changed */
 export function watchSize(root, changed) {
   let width = -1;
   let ratio = -1;

@@ -1,6 +1,7 @@
 // Token labels along an axis: measured, shortened, thinned, and lit ones always drawn.
 
 import { visibleToken } from "./dom.js";
+import { drawWith } from "./surface.js";
 
 /** @import { Theme } from "./types.js" */
 /** @typedef {{ text: string, width: number }} Cut a label as it is written, and how wide that is */
@@ -19,12 +20,8 @@ export class TokenLabels {
     this.widest = new Map();
   }
 
-  /**
-   * The text cut to at most `room` pixels, and its width, in the font that `context` has.
-   * @param {CanvasRenderingContext2D} context
-   * @param {number} i
-   * @param {number} room
-   */
+  /** The text cut to at most `room` pixels, and its width, in the font that `context` has. */
+  /** @param {CanvasRenderingContext2D} context @param {number} i @param {number} room */
   cut(context, i, room) {
     return this.cutter(context, room)(i);
   }
@@ -32,8 +29,7 @@ export class TokenLabels {
   /**
    * What cuts any label to at most `room` pixels in the font that `context` has now: asking a context for its font takes
    * longer than finding a label that was cut before.
-   * @param {CanvasRenderingContext2D} context
-   * @param {number} room
+   * @param {CanvasRenderingContext2D} context @param {number} room
    * @param {string} font what the context's was set to
    * @returns {(i: number) => Cut}
    */
@@ -64,21 +60,15 @@ export class TokenLabels {
   }
 }
 
-/**
- * Labels of queries and keys; one sentence that looks at itself has them once.
- * @param {{ q: string[], k: string[] | null }} tokens
- */
+/** Labels of queries and keys; one sentence that looks at itself has them once. */
+/** @param {{ q: string[], k: string[] | null }} tokens */
 export function labelsOf({ q, k }) {
   const labelsQ = new TokenLabels(q);
   return [labelsQ, k === null ? labelsQ : new TokenLabels(k)];
 }
 
-/**
- * A text shortened until it is at most `room` wide, or one letter long.
- * @param {string} whole
- * @param {number} room
- * @param {(text: string) => number} widthOf
- */
+/** A text shortened until it is at most `room` wide, or one letter long. */
+/** @param {string} whole @param {number} room @param {(text: string) => number} widthOf */
 export function cutToFit(whole, room, widthOf) {
   let text = whole.length > 60 ? `${whole.slice(0, 59)}…` : whole;
   let width = widthOf(text);
@@ -91,25 +81,53 @@ export function cutToFit(whole, room, widthOf) {
   return { text, width };
 }
 
-/**
- * Every how many tokens a label is written, when a token has `cell` pixels and a label needs `need`.
- * @param {number} cell
- * @param {number} need
- */
+/** Every how many tokens a label is written, when a token has `cell` pixels and a label needs `need`. */
+/** @param {number} cell @param {number} need */
 export function labelStep(cell, need) {
   const steps = [1, 2, 5, 10, 20, 25, 50, 100, 200, 250, 500];
   return steps.find((step) => step * cell >= need) ?? 1000;
 }
 
 /**
+ * Calls `write` for every so many tokens along an axis of a plot, with the middle of each, as far as labels have room.
+ * @param {object} axis
+ * @param {number} axis.n tokens in all
+ * @param {number} axis.first on show
+ * @param {number} axis.span how many are on show
+ * @param {number} axis.cell pixels of each
+ * @param {number} axis.from where the plot begins
+ * @param {number} need pixels that a label takes
+ * @param {(i: number, at: number) => void} write
+ */
+export function alongAxis({ n, first, span, cell, from }, need, write) {
+  const step = labelStep(cell, need);
+  for (let i = Math.ceil(first / step) * step; i < Math.min(n, first + span); i += step) {
+    const at = from + (i + 0.5 - first) * cell;
+    if (at >= from - 1 && at <= from + span * cell) write(i, at);
+  }
+}
+
+/**
+ * A column's label above a plot, leaning where labels do not fit side by side; `lit` says how it is drawn as a pill.
+ * @param {CanvasRenderingContext2D} context @param {Cut} label @param {number} x @param {number} top of the plot
+ * @param {boolean} flat
+ * @param {{ colour: string, theme: Theme, size: number } | null} lit
+ */
+export function drawColumnLabel(context, label, x, top, flat, lit = null) {
+  const align = flat ? "center" : "left";
+  context.save();
+  context.translate(x, top - (flat ? 10 : 6));
+  if (!flat) context.rotate(-SLANT);
+  context.textAlign = align;
+  if (lit) drawPill(context, label, 0, 0, align, lit.colour, lit.theme, lit.size);
+  else context.fillText(label.text, 0, 0);
+  context.restore();
+}
+
+/**
  * A label in white on its colour.
- * @param {CanvasRenderingContext2D} context
- * @param {{ text: string, width: number }} label
- * @param {number} x
- * @param {number} y
- * @param {"left" | "center" | "right"} align
- * @param {string} colour
- * @param {Theme} theme
+ * @param {CanvasRenderingContext2D} context @param {{ text: string, width: number }} label @param {number} x
+ * @param {number} y @param {"left" | "center" | "right"} align @param {string} colour @param {Theme} theme
  * @param {number} size
  */
 export function drawPill(context, { text, width }, x, y, align, colour, theme, size) {
@@ -121,18 +139,12 @@ export function drawPill(context, { text, width }, x, y, align, colour, theme, s
   context.fillStyle = colour;
   roundedRect(context, left, y - h / 2, w, h, 4);
   context.fill();
-  context.fillStyle = "#ffffff";
-  context.textAlign = align;
-  context.textBaseline = "middle";
+  drawWith(context, { fillStyle: "#ffffff", textAlign: align, textBaseline: "middle" });
   context.fillText(text, x, y + 0.5);
 }
 
 /**
- * @param {CanvasRenderingContext2D} context
- * @param {number} x
- * @param {number} y
- * @param {number} w
- * @param {number} h
+ * @param {CanvasRenderingContext2D} context @param {number} x @param {number} y @param {number} w @param {number} h
  * @param {number} radius
  */
 export function roundedRect(context, x, y, w, h, radius) {

@@ -1,5 +1,5 @@
-// What Python sends and what views share. Headers are written in blobs.py, mask_grid.py, softmax_slider.py,
-// rotation_circle.py, step_player.py and tensor_strip.py, under the same names.
+// What Python sends and what views share. Headers are written in shared/blobs.py and in each component's Python face, under the
+// same names; words are fields of their texts, templates in the visitor's language.
 
 import type { MASKS, SCALES, SCOPES, VIEWS } from "./edit.js";
 
@@ -9,13 +9,10 @@ export type Stops = [number, string][];
 export type Scale = { top: number; root: boolean };
 export type Axis = "q" | "k";
 export type Words = Record<string, string>;
-/** How the language joins {first} and {next}: things, parts of a sentence, sentences, what ends without a stop. */
-export type Joins = Record<"join_things" | "join_clauses" | "join_sentences" | "join_heard", string>;
+/** Labels of queries and of keys; null where one sentence looks at itself. */
+export type Tokens = { q: string[]; k: string[] | null };
 /** `scores` and each of eight `heads`: on a light and on a dark page. */
-export type Colours = {
-  q: string;
-  k: string;
-  masked: string;
+export type Colours = Record<"q" | "k" | "masked", string> & {
   weights: Stops;
   scores: [Stops, Stops];
   heads: [string, string][];
@@ -36,20 +33,13 @@ export type Zoom = { z: number; q0: number; k0: number };
 export type Shape = [number, number];
 
 export type Pin = { axis: Axis; i: number };
-export type CellHit = { axis: "cell"; q: number; k: number };
+type CellHit = { axis: "cell"; q: number; k: number };
 export type Hover = CellHit | Pin;
 /** A hover and, on a cell, the exact point in cells. */
 export type Hit = (CellHit & { at: [number, number] }) | Pin;
 
-export type Theme = {
-  text: string;
-  background: string;
-  border: string;
-  primary: string;
-  font: string;
+export type Theme = Record<"text" | "background" | "border" | "primary" | "font" | "q" | "k", string> & {
   dark: boolean;
-  q: string;
-  k: string;
 };
 
 /** Which session answers, and the newest pick (`ack`) that it had heard of. */
@@ -73,14 +63,6 @@ export type Edit = {
 /** An edit as JSON: bits of the painting in base64, empty = none. */
 export type PlainEdit = Omit<Edit, "painted"> & { painted: string };
 
-export type Arranging = {
-  rows: number[][] | null;
-  cols: number[][] | null;
-  merged: boolean;
-  renormalise: boolean;
-  norms: boolean;
-};
-
 /** Templates of the sentence about a row: one, two and three keys, none allowed, none worth a word. */
 export type SentenceAbout = {
   templates: [string, string, string, string, string];
@@ -92,75 +74,74 @@ export type SentenceAbout = {
 };
 
 /** How a head's weights become a matrix to look at: the positions behind each row and column, null = one each. */
-export type Arrangement = {
-  /** of the weights, before anything is joined or left out */
-  shape: Shape;
+export type Arranging = {
   rows: number[][] | null;
   cols: number[][] | null;
   /** rows are means, not sums */
   merged: boolean;
   renormalise: boolean;
-  /** lengths of the values, where weights times these are shown */
-  norms: Float32Array | null;
+  /** whether weights times the lengths of the values are shown */
+  norms: boolean;
 };
+/** The same with those lengths, and the shape of the weights before anything is joined or left out. */
+export type Arrangement = Omit<Arranging, "norms"> & { shape: Shape; norms: Float32Array | null };
 
-export type HeadHeader = Answer & {
-  group: string;
-  doc: string;
-  data: string;
-  shape: Shape;
-  signed: boolean;
-  top: number;
-  scale: Scale;
-  look: string;
-  title: string;
-  /** what it is called for those who hear it, where its title stands outside of it */
-  called?: string;
-  tile: [number, number] | null;
-  q: string[];
-  k: string[] | null;
-  compact: boolean;
-  chips: boolean;
-  lines: boolean;
-  segments: [number[], number[]];
-  unit: string;
-  pins: { tokens: [Axis, number][]; cell: [number, number] | null } | null;
-  start: string;
-  /** the newest gesture on pins that Python had heard of */
-  heard: number;
-  ahead: string | null;
-  /** the address of all small pictures under the edit, for sentences that have no `every` */
-  editedTiles: string | null;
-  /** the address of all heads at once, for short sentences */
-  every: string | null;
-  kind: "weights" | "values" | "diff" | "scores";
-  /** a head before its softmax, which the payload then holds instead of codes */
-  raw: { scores: RawHeader; arranged: Arranging } | null;
-  fullRange: boolean;
-  /** the end of the colour scale, where it is given */
-  fixedTop: number | null;
-  sentence: SentenceAbout | null;
-  /** how heads of this stack are called, and how many of them share one key/value head */
-  titles: { template: string; share: number } | null;
-  /** its scores came with 16 bits: three digits hold */
-  coarse?: boolean;
-  /** the change that Python knows of; null where the view has no controls */
-  edit: PlainEdit | null;
-  editName: string;
-  /** the newest edit that Python had heard of */
-  edits: number;
-  /** heads laid over the one on show; null where none can be */
-  over: number[] | null;
-  /** the newest choice of those that Python had heard of */
-  overs: number;
-  colours: Colours;
-  words: Words;
-};
+export type HeadHeader = Answer &
+  Tokens & {
+    group: string;
+    doc: string;
+    data: string;
+    shape: Shape;
+    signed: boolean;
+    top: number;
+    scale: Scale;
+    look: string;
+    title: string;
+    /** what it is called for those who hear it, where its title stands outside of it */
+    called?: string;
+    tile: [number, number] | null;
+    compact: boolean;
+    chips: boolean;
+    lines: boolean;
+    segments: [number[], number[]];
+    unit: string;
+    pins: { tokens: [Axis, number][]; cell: [number, number] | null } | null;
+    start: string;
+    /** the newest gesture on pins that Python had heard of */
+    heard: number;
+    ahead: string | null;
+    /** the address of all small pictures under the edit, for sentences that have no `every` */
+    editedTiles: string | null;
+    /** the address of all heads at once, for short sentences */
+    every: string | null;
+    kind: "weights" | "values" | "diff" | "scores";
+    /** a head before its softmax, which the payload then holds instead of codes */
+    raw: { scores: RawHeader; arranged: Arranging } | null;
+    fullRange: boolean;
+    /** the end of the colour scale, where it is given */
+    fixedTop: number | null;
+    sentence: SentenceAbout | null;
+    /** how heads of this stack are called, and how many of them share one key/value head */
+    titles: { template: string; share: number } | null;
+    /** its scores came with 16 bits: three digits hold */
+    coarse?: boolean;
+    /** the change that Python knows of; null where the view has no controls */
+    edit: PlainEdit | null;
+    editName: string;
+    /** the newest edit that Python had heard of */
+    edits: number;
+    /** heads laid over the one on show; null where none can be */
+    over: number[] | null;
+    /** the newest choice of those that Python had heard of */
+    overs: number;
+    colours: Colours;
+    words: Words;
+  };
 
 /** What a page was asked for: the text in the field of that label, and all else in a few letters. */
 export type AskedText = { label: string; text: string; besides: string };
 
-export type OverviewHeader = {
+export type OverviewHeader = Tokens & {
   group: string;
   asked: AskedText | null;
   data: string;
@@ -172,23 +153,20 @@ export type OverviewHeader = {
   measureName: string;
   order: string;
   dim: boolean;
-  q: string[];
-  k: string[] | null;
   scale: Scale;
   unit: string;
   colours: Colours;
   words: Words;
 };
 
-export type MaskHeader = Answer & {
-  shape: Shape;
-  q: string[];
-  k: string[] | null;
-  label: string;
-  data: string;
-  colours: Colours;
-  words: Words;
-};
+export type MaskHeader = Answer &
+  Tokens & {
+    shape: Shape;
+    label: string;
+    data: string;
+    colours: Colours;
+    words: Words;
+  };
 
 export type Parameter = { name: string; value: number; low: number; high: number; linear: boolean };
 
@@ -203,17 +181,7 @@ export type SoftmaxHeader = Answer & {
   scores: number[] | null;
   /** a temperature not above this is 0 */
   coldest: number;
-  words: {
-    facts: string[];
-    d_k: string;
-    parameter: string;
-    play: string;
-    bars: string;
-    rest: string;
-    key: string;
-    point: string;
-    fact_of: string;
-  } & Joins;
+  words: Words & { facts: string[] };
 };
 
 export type RotationHeader = Answer & {
@@ -224,37 +192,15 @@ export type RotationHeader = Answer & {
   at: { pair: number; q_at: number; k_at: number };
   last: number;
   colours: Colours;
-  words: Record<
-    | "pair"
-    | "q_at"
-    | "k_at"
-    | "together"
-    | "walk"
-    | "q_turned"
-    | "k_turned"
-    | "angle"
-    | "product"
-    | "score"
-    | "curve"
-    | "degrees"
-    | "before"
-    | "after"
-    | "beside",
-    string
-  > &
-    Joins;
+  words: Words;
 };
 
 /** Scores of one query at width d; cosines only for qk-norm. */
 export type ScoreRow = { d: number; scores: ArrayLike<number>; cosines?: ArrayLike<number> | null };
 
-export type TensorColours = {
+export type TensorColours = Record<"q" | "k" | "v" | "masked", string> & {
   roles: Record<string, [string, string]>;
   weights: Stops;
-  masked: string;
-  q: string;
-  k: string;
-  v: string;
 };
 
 export type Thumb = { rows: number; cols: number; fill: (number | null)[]; role: string; roles: string[] };
@@ -263,14 +209,10 @@ export type StripHeader = {
   steps: { id: string; label: string; shape: string; thumbs: Thumb[] }[];
   current: string;
   colours: TensorColours;
-  words: { steps: string; back: string; next: string };
+  words: Words;
 };
 
-export type Sheet = {
-  name: string;
-  shape: string;
-  label: string;
-  role: string;
+export type Sheet = Record<"name" | "shape" | "label" | "role", string> & {
   roles: string[];
   rows: string[];
   cols: string[];
@@ -301,16 +243,13 @@ export type SaveFigure = {
   chart: string | null;
   name: string;
   plotly: string;
-  labels: { svg: string; png2: string; png4: string; working: string; done: string; failed: string };
+  labels: Words;
 };
 
 /** A whole SVG that names no colour for its words: they take the page's. */
 export type DrawnPicture = { svg: string };
 
-export type CopyText = {
-  texts: { name: string; label: string; text: string }[];
-  labels: { done: string; failed: string };
-};
+export type CopyText = { texts: Record<"name" | "label" | "text", string>[]; labels: Words };
 
 export type PlayedStep = {
   context: number;
@@ -332,7 +271,7 @@ export type PlayerHeader = Answer & {
   /** how many steps there will be */
   total: number;
   at: number;
-  colours: { q: string; k: string; v: string; weights: Stops; masked: string };
+  colours: Omit<TensorColours, "roles">;
   words: Words;
 };
 
@@ -343,7 +282,7 @@ export type GrowthHeader = Answer & {
   tokens: number[];
   groups: { name: string; bars: { name: string; about: string; colour: string; bytes: number[] }[] }[];
   at: number;
-  words: { tokens: string; one: string; many: string; kept: string; play: string; pause: string } & Joins;
+  words: Words;
 };
 
 /** What a header says of heads: one value for all of them, or a list. */
@@ -404,8 +343,8 @@ export type Drawn = {
   labelsK: import("./token_labels.js").TokenLabels;
 };
 
-/** What the file that leaves the app shows first; attnviz/live/page.py writes it. */
-export type LiveHeader = {
+/** What the file that leaves the app shows first, its rows and columns labelled; attnviz/live/page.py writes it. */
+export type LiveHeader = Tokens & {
   title: string;
   headTitle: string;
   titles: { template: string; share: number } | null;
@@ -413,9 +352,6 @@ export type LiveHeader = {
   link: string | null;
   /** of queries and of keys, as the model has them */
   tokens: [string[], string[] | null];
-  /** labels of rows and columns on show */
-  q: string[];
-  k: string[] | null;
   arranged: Arranging | null;
   heads: number[];
   kv: number[];
@@ -432,23 +368,18 @@ export type LiveHeader = {
   colours: Colours;
   headWords: Words;
   overviewWords: Words;
-  words: { open: string; made: string; all: string };
+  words: Words;
 };
 
 /** The bar of the presentation mode: where one is, what there is on either side, and what Python has heard of. */
 export type Presented = Answer & {
   total: number;
-  present: boolean;
   language: string;
   page: string;
   title: string;
   place: string;
-  before: boolean;
-  after: boolean;
-  walks: boolean;
   words: Words;
-  /** what Streamlit says in English -> the visitor's language; empty where that is English */
-};
+} & Record<"present" | "before" | "after" | "walks", boolean>;
 
 /** A part of a model: its name, lines about it, its share of the parameters (null: it has none) and that in words. */
 export type ModelPart = { title: string; lines: string[]; share: number | null; said: string };
@@ -512,5 +443,5 @@ export type PadHeader = Answer & {
   pads: number;
   /** bits of each drawing in base64, empty = nothing drawn */
   drawings: string[];
-  labels: { pad: string; lifted: string; drawing: string; clear: string; help: string; seen: string };
+  labels: Words;
 };

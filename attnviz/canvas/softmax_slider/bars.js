@@ -1,37 +1,26 @@
 // A row of weights as bars: from 0 to 1, with a dashed line where even weights would end.
 
-import { sharpness } from "../shared/magnified.js";
-import { contextOf } from "../shared/surface.js";
+import { drawWith, sized, strokePath } from "../shared/surface.js";
 
 const LEFT = 30;
 const TOP = 8;
 const FOOT = 6;
 
-/**
- * Which bar a point of the canvas is over, null beside them.
- * @param {number} x
- * @param {number} width
- * @param {number} n
- */
+/** Which bar a point of the canvas is over, null beside them. */
+/** @param {number} x @param {number} width @param {number} n */
 export function barAt(x, width, n) {
   const at = Math.floor(((x - LEFT) / (width - LEFT - 2)) * n);
   return at >= 0 && at < n ? at : null;
 }
 
-/**
- * How thick a bar is when each has `step` pixels.
- * @param {number} step
- */
+/** How thick a bar is when each has `step` pixels. @param {number} step */
 export function barThickness(step) {
   const gap = step > 6 ? Math.min(6, step * 0.18) : step > 3 ? 1 : 0;
   return Math.min(step - gap, 72);
 }
 
-/**
- * The largest weight of each pixel column, where there are more bars than columns.
- * @param {Float64Array} weights
- * @param {number} columns
- */
+/** The largest weight of each pixel column, where there are more bars than columns. */
+/** @param {Float64Array} weights @param {number} columns */
 export function largestOfColumns(weights, columns) {
   const most = new Float64Array(Math.ceil(columns));
   weights.forEach((weight, i) => {
@@ -42,22 +31,17 @@ export function largestOfColumns(weights, columns) {
 }
 
 /**
- * @param {HTMLCanvasElement} canvas
- * @param {Float64Array} weights
- * @param {string} colour
- * @param {number | null} pointed
+ * @param {HTMLCanvasElement} canvas @param {Float64Array} weights @param {string} colour @param {number | null} pointed
  */
 export function drawBars(canvas, weights, colour, pointed) {
   const { clientWidth: width, clientHeight: height } = canvas;
   if (!width || !height) return;
-  const context = cleared(canvas, width, height);
+  const context = sized(canvas, width, height, false);
   const style = getComputedStyle(canvas);
   const inner = width - LEFT - 2;
   const tall = height - FOOT - TOP;
   const y = (/** @type {number} */ weight) => TOP + tall * (1 - weight);
-  context.font = `11px ${style.fontFamily}`;
-  context.textAlign = "right";
-  context.textBaseline = "middle";
+  drawWith(context, { font: `11px ${style.fontFamily}`, textAlign: "right", textBaseline: "middle" });
   for (const level of [0, 0.5, 1]) {
     context.globalAlpha = 0.7;
     context.fillStyle = style.color;
@@ -85,26 +69,7 @@ export function drawBars(canvas, weights, colour, pointed) {
   context.globalAlpha = 0.75;
   context.strokeStyle = style.color;
   context.setLineDash([4, 4]);
-  context.beginPath();
-  context.moveTo(LEFT, y(1 / n));
-  context.lineTo(LEFT + inner, y(1 / n));
-  context.stroke();
+  strokePath(context, [LEFT, y(1 / n)], [LEFT + inner, y(1 / n)]);
   context.setLineDash([]);
   context.globalAlpha = 1;
-}
-
-/**
- * The context of a canvas that takes its size from the style sheet, empty, in CSS pixels.
- * @param {HTMLCanvasElement} canvas
- * @param {number} width
- * @param {number} height
- */
-function cleared(canvas, width, height) {
-  const ratio = sharpness(canvas);
-  if (canvas.width !== Math.round(width * ratio)) canvas.width = Math.round(width * ratio);
-  if (canvas.height !== Math.round(height * ratio)) canvas.height = Math.round(height * ratio);
-  const context = contextOf(canvas);
-  context.setTransform(ratio, 0, 0, ratio, 0, 0);
-  context.clearRect(0, 0, width, height);
-  return context;
 }

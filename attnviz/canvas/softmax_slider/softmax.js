@@ -1,7 +1,7 @@
 // A softmax row in eight ways: raw, scaled by 1/sqrt(d), and six alternatives. Python computes the same in
 // attnviz.pages.scaling.maths.alternatives; tests/js/softmax_cases.json holds the two together.
 
-/** @import { ScoreRow } from "../shared/types.js" */
+/** @import { Parameter, ScoreRow } from "../shared/types.js" */
 
 /** @type {Record<string, (score: number, i: number, row: ScoreRow, parameter: number) => number>} */
 const LOGITS = {
@@ -19,9 +19,7 @@ export const KINDS = Object.keys(LOGITS);
 
 /**
  * Logits and weights of a row; a score of -Infinity is a masked key, and a row of nothing else has no weights.
- * @param {string} kind
- * @param {ScoreRow} row
- * @param {number} parameter
+ * @param {string} kind @param {ScoreRow} row @param {number} parameter
  * @param {number} coldest a temperature not above this is 0
  * @returns {{ logits: ArrayLike<number>, weights: Float64Array }}
  */
@@ -36,10 +34,7 @@ export function softmaxRow(kind, row, parameter, coldest) {
   return { logits, weights: normalised(logits, kind === "sink" ? parameter : -Infinity) };
 }
 
-/**
- * All weight on the largest; those that tie share it.
- * @param {Float64Array} logits
- */
+/** All weight on the largest; those that tie share it. @param {Float64Array} logits */
 function shareOfLargest(logits) {
   const top = largestOf(logits);
   if (top === -Infinity) return new Float64Array(logits.length);
@@ -47,11 +42,7 @@ function shareOfLargest(logits) {
   return logits.map((z) => (z === top ? 1 / ties : 0));
 }
 
-/**
- * exp(z) / sum, the sum with a sink's own logit in it.
- * @param {Float64Array} logits
- * @param {number} sink
- */
+/** exp(z) / sum, the sum with a sink's own logit in it. @param {Float64Array} logits @param {number} sink */
 function normalised(logits, sink) {
   const top = Math.max(largestOf(logits), sink);
   if (top === -Infinity) return new Float64Array(logits.length);
@@ -65,14 +56,34 @@ function largestOf(values) {
   return values.reduce((top, z) => Math.max(top, z), -Infinity);
 }
 
-/**
- * What the bars' figures say. Entropy is of the weights on keys alone, so that a sink does not count.
- * @param {Float64Array} weights
- */
+/** What the bars' figures say. Entropy is of the weights on keys alone, so that a sink does not count. */
+/** @param {Float64Array} weights */
 export function statsOf(weights) {
   const total = weights.reduce((sum, w) => sum + w, 0);
   let entropy = 0;
   for (const w of weights) if (w > 0) entropy -= (w / total) * Math.log(w / total);
   entropy = Math.max(0, entropy);
   return { largest: Math.max(0, largestOf(weights)), total, entropy, effective: Math.exp(entropy) };
+}
+
+export const STOPS = 1000;
+
+/** @param {Parameter} parameter */
+const lowest = ({ low, high }) => (low > 0 ? low : high / 1e4);
+
+/** @param {number} stop @param {Parameter} parameter */
+export function parameterAt(stop, parameter) {
+  const { low, high, linear } = parameter;
+  const t = stop / STOPS;
+  if (linear) return low + t * (high - low);
+  if (low <= 0 && stop <= 0) return low;
+  return lowest(parameter) * Math.pow(high / lowest(parameter), t);
+}
+
+/** @param {number} value @param {Parameter} parameter */
+export function stopOf(value, parameter) {
+  const { low, high, linear } = parameter;
+  if (linear) return Math.round(((value - low) / (high - low)) * STOPS);
+  if (value < lowest(parameter)) return 0;
+  return Math.round((Math.log(value / lowest(parameter)) / Math.log(high / lowest(parameter))) * STOPS);
 }

@@ -2,16 +2,15 @@
 // The blob's payload is the raw scores, float32, one row for each d_k of the grid; then, for qk-norm, the cosines.
 
 import { barAt, drawBars } from "./bars.js";
-import { floats, readHeader } from "../shared/blob.js";
-import { keptByRoot, rootOf } from "../shared/component.js";
-import { el, fill, joined } from "../shared/dom.js";
-import { labelledSlider } from "../shared/labelled_slider.js";
+import { lastingComponent, View } from "../shared/component.js";
+import { labelledSlider } from "../shared/controls.js";
+import { button, el, fill, joined, named } from "../shared/dom.js";
 import { film } from "../shared/motion.js";
 import { clamp, percent, roundedToThreeDigits, significant } from "../shared/numbers.js";
-import { parameterAt, stopOf, STOPS } from "./parameter_stops.js";
-import { Sequence } from "../shared/sequence.js";
-import { softmaxRow, statsOf } from "./softmax.js";
+import { floats } from "../shared/packing.js";
+import { parameterAt, softmaxRow, statsOf, stopOf, STOPS } from "./softmax.js";
 
+/** @import { LabelledSlider } from "../shared/controls.js" */
 /** @import { Component, ScoreRow, SoftmaxHeader } from "../shared/types.js" */
 
 /** How long the film from the first d_k to the last takes, in milliseconds. */
@@ -30,17 +29,12 @@ const FILM = 7000;
  * @property {Row | null} row
  */
 
-/** @import { LabelledSlider } from "../shared/labelled_slider.js" */
-
-class SoftmaxSlider {
+/** @extends {View<SoftmaxHeader>} */
+class SoftmaxSlider extends View {
   /** @param {HTMLElement} root */
   constructor(root) {
-    this.root = root;
+    super(root);
     this.said = el("div", "ss-said", null, { "aria-live": "polite" });
-    /** @type {SoftmaxHeader | null} */
-    this.held = null;
-    /** @type {Component | null} */
-    this.component = null;
     /** @type {ArrayLike<number>} */
     this.scores = [];
     /** @type {Float32Array | null} */
@@ -55,34 +49,24 @@ class SoftmaxSlider {
     this.parameter = 1;
     /** @type {{ d_k: number, parameter: number } | null} what Python knows */
     this.told = null;
-    this.releases = new Sequence();
     this.holding = false;
     /** @type {(() => void) | null} stops the film */
     this.film = null;
     /** @type {number | null} */
     this.pointed = null;
-    this.watching = new ResizeObserver(() => this.draw());
-    this.watching.observe(root);
-  }
-
-  get header() {
-    if (!this.held) throw new Error("no scores have come yet");
-    return this.held;
+    new ResizeObserver(() => this.draw()).observe(root);
   }
 
   /** @param {Component} component */
   show(component) {
-    const [header, payload] = /** @type {[SoftmaxHeader, Uint8Array]} */ (readHeader(component.data));
-    const rebuild = this.held?.layout !== header.layout;
-    this.component = component;
-    this.held = header;
+    const { header, payload, before } = this.receive(component);
     const numbers = floats(payload);
     const size = header.n * header.d_k.length;
     this.scores = header.scores ?? numbers.subarray(0, size);
     const cosines = header.scores ? numbers : numbers.subarray(size);
     this.cosines = cosines.length ? cosines : null;
-    if (rebuild) this.build();
-    const behind = this.releases.isBehind(header.session, header.ack);
+    if (before?.layout !== header.layout) this.build();
+    const behind = this.gestures.isBehind(header.session, header.ack);
     if (behind || this.holding || this.film) this.at = Math.min(this.at, header.d_k.length - 1);
     else this.follow();
     this.draw();
@@ -101,20 +85,21 @@ class SoftmaxSlider {
   build() {
     const { panels, d_k, parameter } = this.header;
     this.panels = panels.map((panel) => this.panel(panel));
-    const row = el("div", "ss-row", null, { tabindex: "0", role: "application", "aria-label": this.header.words.bars });
+    const row = el("div", "av-wrap ss-row", null, {
+      tabindex: "0",
+      role: "application",
+      "aria-label": this.header.words.bars,
+    });
     row.append(...this.panels.map((panel) => panel.box));
     row.addEventListener("keydown", (event) => this.key(event));
     row.addEventListener("blur", () => this.point(null));
-    const sliders = el("div", "ss-sliders");
+    const sliders = el("div", "av-wrap ss-sliders");
     this.width = d_k.length > 1 ? this.widthSlider(sliders) : null;
     this.parameterSlider = parameter ? this.slider(sliders, "parameter", parameter.name, STOPS) : null;
     this.root.replaceChildren(row, sliders, this.said);
   }
 
-  /**
-   * Arrow keys go from bar to bar, and what stands below says its numbers.
-   * @param {KeyboardEvent} event
-   */
+  /** Arrow keys go from bar to bar, and what stands below says its numbers. @param {KeyboardEvent} event */
   key(event) {
     const last = this.header.n - 1;
     const at = this.pointed;
@@ -132,13 +117,10 @@ class SoftmaxSlider {
     this.point(there === null ? null : clamp(there, 0, last));
   }
 
-  /**
-   * @param {SoftmaxHeader["panels"][number]} panel
-   * @returns {Panel}
-   */
+  /** @param {SoftmaxHeader["panels"][number]} panel @returns {Panel} */
   panel({ kind, title, formula, colour }) {
     const box = el("figure", "ss-panel");
-    const caption = el("figcaption", "ss-title");
+    const caption = el("figcaption", "av-wrap ss-title");
     const swatch = el("span", "ss-swatch");
     swatch.style.background = colour;
     caption.append(swatch, el("span", "ss-name", title), el("span", "ss-formula", formula));
@@ -158,10 +140,7 @@ class SoftmaxSlider {
   }
 
   /**
-   * @param {HTMLElement} host
-   * @param {"d_k" | "parameter"} what
-   * @param {string} name
-   * @param {number} stops
+   * @param {HTMLElement} host @param {"d_k" | "parameter"} what @param {string} name @param {number} stops
    * @returns {LabelledSlider}
    */
   slider(host, what, name, stops) {
@@ -182,10 +161,7 @@ class SoftmaxSlider {
     return slider;
   }
 
-  /**
-   * @param {"d_k" | "parameter"} what
-   * @param {number} stop
-   */
+  /** @param {"d_k" | "parameter"} what @param {number} stop */
   moveTo(what, stop) {
     const { parameter } = this.header;
     if (what === "d_k") this.at = stop;
@@ -195,40 +171,31 @@ class SoftmaxSlider {
 
   /** @param {HTMLInputElement} input */
   playButton(input) {
-    const { words } = this.header;
-    const button = el("button", "av-play ss-play", "▶", {
-      type: "button",
-      "aria-label": words.play,
-      title: words.play,
-    });
-    button.addEventListener("click", () => (this.film ? this.stop(button) : this.play(input, button)));
-    return button;
+    const node = button("av-play ss-play", "▶", () => (this.film ? this.stop(node) : this.play(input, node)));
+    return named(node, this.header.words.play);
   }
 
-  /**
-   * @param {HTMLInputElement} input
-   * @param {HTMLButtonElement} button
-   */
-  play(input, button) {
+  /** @param {HTMLInputElement} input @param {HTMLButtonElement} node */
+  play(input, node) {
     const last = this.header.d_k.length - 1;
     const from = this.at >= last ? 0 : this.at;
-    button.textContent = "❚❚";
-    button.setAttribute("aria-pressed", "true");
+    node.textContent = "❚❚";
+    node.setAttribute("aria-pressed", "true");
     const frame = (/** @type {number} */ share) => {
       this.at = Math.round(from + share * (last - from));
       input.value = String(this.at);
       this.draw();
       return this.root.isConnected;
     };
-    this.film = film(FILM * (1 - from / (last + 1)), frame, () => this.stop(button));
+    this.film = film(FILM * (1 - from / (last + 1)), frame, () => this.stop(node));
   }
 
-  /** @param {HTMLButtonElement} button */
-  stop(button) {
+  /** @param {HTMLButtonElement} node */
+  stop(node) {
     this.film?.();
     this.film = null;
-    button.textContent = "▶";
-    button.setAttribute("aria-pressed", "false");
+    node.textContent = "▶";
+    node.setAttribute("aria-pressed", "false");
     this.commit();
   }
 
@@ -238,7 +205,7 @@ class SoftmaxSlider {
     const now = { d_k: d_k[this.at], parameter: this.parameter };
     if (now.d_k === this.told?.d_k && now.parameter === this.told.parameter) return;
     this.told = now;
-    this.component?.setStateValue("picked", { ...now, about, seq: this.releases.next() });
+    this.tellPython("picked", { ...now, about });
   }
 
   /** @returns {ScoreRow} */
@@ -253,8 +220,8 @@ class SoftmaxSlider {
     if (!this.held) return;
     const row = this.row();
     for (const panel of this.panels) this.drawPanel(panel, row);
-    const [largest] = this.header.words.facts;
     const { words } = this.header;
+    const [largest] = words.facts;
     const each = this.panels.map(({ title, facts }) =>
       fill(words.fact_of, { panel: title, fact: `${largest} ${facts[0].textContent}` }),
     );
@@ -264,10 +231,7 @@ class SoftmaxSlider {
     this.say();
   }
 
-  /**
-   * @param {Panel} panel
-   * @param {ScoreRow} scores
-   */
+  /** @param {Panel} panel @param {ScoreRow} scores */
   drawPanel(panel, scores) {
     const row = softmaxRow(panel.kind, scores, this.parameter, this.header.coldest);
     const { largest, entropy, effective } = statsOf(row.weights);
@@ -275,8 +239,8 @@ class SoftmaxSlider {
     panel.row = row;
     panel.facts.forEach((fact, i) => (fact.textContent = values[i]));
     const { words } = this.header;
-    const named = words.facts.map((name, i) => `${name} ${values[i]}`);
-    const fact = joined(words.join_things, named);
+    const numbers = words.facts.map((name, i) => `${name} ${values[i]}`);
+    const fact = joined(words.join_things, numbers);
     panel.canvas.setAttribute("aria-label", fill(words.fact_of, { panel: panel.title, fact }));
     drawBars(panel.canvas, row.weights, panel.colour, this.pointed);
   }
@@ -308,9 +272,7 @@ class SoftmaxSlider {
 }
 
 /**
- * @param {LabelledSlider} slider
- * @param {number | null} at
- * @param {string} text
+ * @param {LabelledSlider} slider @param {number | null} at @param {string} text
  * @param {(said: string) => string} heard what it makes of the bars, for those who hear it
  */
 function setSlider({ input, value }, at, text, heard) {
@@ -319,9 +281,4 @@ function setSlider({ input, value }, at, text, heard) {
   input.setAttribute("aria-valuetext", heard(text));
 }
 
-const views = keptByRoot((root) => new SoftmaxSlider(root));
-
-/** @param {Component} component */
-export default function softmaxSlider(component) {
-  if (component.data) views.of(rootOf(component)).show(component);
-}
+export default lastingComponent(SoftmaxSlider);

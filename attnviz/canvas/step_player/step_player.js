@@ -1,29 +1,25 @@
 // A decoder's steps as a film that the browser plays: transport, the tokens, the scene, the choice, the work.
 // The blob's payload is float32: q (T, D), k (T, D), v (T, Dv), output (T, Dv), weights (T, T).
 
-import { floats, readHeader } from "../shared/blob.js";
-import { keptByRoot, rootOf } from "../shared/component.js";
-import { addButton, el, fill, joined, say, visibleToken } from "../shared/dom.js";
+import { lastingComponent, View } from "../shared/component.js";
+import { addButton, around, button, el, fill, joined, say, visibleToken } from "../shared/dom.js";
 import { clamp, percent } from "../shared/numbers.js";
-import { Sequence } from "../shared/sequence.js";
+import { floats } from "../shared/packing.js";
 import { drawScene } from "./step_player_drawing.js";
-import { newRows, rowAt, sceneOf, soFar, stepOfRow } from "./step_player_geometry.js";
+import { newRows, rowAt, sceneOf, stepOfRow } from "./step_player_geometry.js";
+import { choices, memory, work } from "./step_player_side.js";
 import { onceAFrame, watchSize } from "../shared/surface.js";
-import { binary, duration, flop } from "../shared/units.js";
 
 /** @import { Component, Film, PlayerHeader } from "../shared/types.js" */
 
 /** How long a step stands while the film plays, in milliseconds. */
 const STAND = 900;
 
-class StepPlayer {
+/** @extends {View<PlayerHeader>} */
+class StepPlayer extends View {
   /** @param {HTMLElement} root */
   constructor(root) {
-    this.root = root;
-    /** @type {PlayerHeader | null} */
-    this.held = null;
-    /** @type {Component | null} */
-    this.component = null;
+    super(root);
     /** @type {Film | null} */
     this.film = null;
     this.at = 0;
@@ -31,13 +27,12 @@ class StepPlayer {
     this.timer = 0;
     /** @type {number | null} */
     this.pointed = null;
-    this.stops = new Sequence();
     this.redraw = onceAFrame(() => this.draw());
     this.bar = el("div", "sp-bar");
     this.play = el("button");
     this.range = el("input", "av-slider-range sp-range", null, { type: "range", min: "0", step: "1" });
     this.said = el("div", "sp-said", null, { "aria-live": "polite" });
-    this.tape = el("div", "sp-tape");
+    this.tape = el("div", "av-wrap sp-tape");
     this.canvas = el("canvas", "sp-canvas", null, { tabindex: "0", role: "application" });
     this.readout = el("div", "sp-readout", null, { "aria-live": "polite" });
     this.side = el("div", "sp-side");
@@ -45,37 +40,28 @@ class StepPlayer {
     watchSize(root, () => this.redraw());
   }
 
-  get header() {
-    if (!this.held) throw new Error("no steps have come yet");
-    return this.held;
-  }
-
   build() {
-    const stage = el("div", "sp-stage");
-    const left = el("div", "sp-left");
-    left.append(this.canvas, this.readout);
+    const stage = el("div", "av-wrap sp-stage");
+    const left = around("sp-left", this.canvas, this.readout);
     stage.append(left, this.side);
     this.root.replaceChildren(this.bar, this.said, this.tape, stage);
     this.range.addEventListener("input", () => this.stand(Number(this.range.value)));
     this.range.addEventListener("change", () => this.commit());
     this.root.addEventListener("keydown", (event) => this.key(event));
-    this.canvas.addEventListener("pointermove", (event) => this.point(event.offsetY));
-    this.canvas.addEventListener("pointerdown", (event) => this.point(event.offsetY));
-    this.canvas.addEventListener("pointerleave", () => this.pointAt(null));
+    for (const kind of /** @type {const} */ (["pointermove", "pointerdown"])) {
+      this.canvas.addEventListener(kind, (event) => this.point(event.offsetY));
+    }
+    for (const away of ["pointerleave", "blur"]) this.canvas.addEventListener(away, () => this.pointAt(null));
     this.canvas.addEventListener("keydown", (event) => this.rowKey(event));
-    this.canvas.addEventListener("blur", () => this.pointAt(null));
   }
 
   /** @param {Component} component */
   show(component) {
-    const [header, payload] = /** @type {[PlayerHeader, Uint8Array]} */ (readHeader(component.data));
-    const before = this.held;
+    const { header, payload, before } = this.receive(component);
     const other = before?.name !== header.name;
-    this.component = component;
-    this.held = header;
     this.film = filmOf(header, floats(payload));
     if (before?.words.first !== header.words.first) this.transport();
-    const behind = this.stops.isBehind(header.session, header.ack);
+    const behind = this.gestures.isBehind(header.session, header.ack);
     const grows = before !== null && header.steps.length > before.steps.length && header.labels[0] === before.labels[0];
     if (grows && this.at === before.steps.length - 1) this.at = header.steps.length - 1;
     else if ((other && !grows) || (!behind && !this.timer)) this.at = header.at;
@@ -116,10 +102,7 @@ class StepPlayer {
     acts[event.key]();
   }
 
-  /**
-   * Up and down go through the rows of the cache, from the newest token's own.
-   * @param {KeyboardEvent} event
-   */
+  /** Up and down go through the rows of the cache, from the newest token's own. @param {KeyboardEvent} event */
   rowKey(event) {
     const newest = newRows(this.header.steps, this.at)[1] - 1;
     const at = this.pointed;
@@ -164,10 +147,7 @@ class StepPlayer {
     this.play.setAttribute("aria-label", this.header.words.play);
   }
 
-  /**
-   * A step chosen by hand: the film pauses, and Python hears of it.
-   * @param {number} step
-   */
+  /** A step chosen by hand: the film pauses, and Python hears of it. @param {number} step */
   goTo(step) {
     if (this.timer) this.pause();
     this.stand(step);
@@ -184,7 +164,7 @@ class StepPlayer {
   commit() {
     if (this.at === this.told) return;
     this.told = this.at;
-    this.component?.setStateValue("stood", { step: this.at, seq: this.stops.next() });
+    this.tellPython("stood", { step: this.at });
   }
 
   /** @param {number} y */
@@ -215,14 +195,11 @@ class StepPlayer {
     drawScene(this.canvas, this.root, this.header, this.film, this.at, this.pointed, this.width());
     this.canvas.setAttribute("aria-label", joined(words.join_heard, [words.scene, said, ...this.largest(end)]));
     this.read(end);
-    this.side.replaceChildren(this.choices(), this.work(), this.memory());
+    this.side.replaceChildren(...[choices, work, memory].map((box) => box(this.header, this.at)));
     this.root.dataset.step = String(this.at);
   }
 
-  /**
-   * @param {string} token
-   * @param {number} end
-   */
+  /** @param {string} token @param {number} end */
   sentence(token, end) {
     const { total, words } = this.header;
     const values = { step: this.at + 1, total, new: end, token: visibleToken(token), cached: end - 1 };
@@ -230,10 +207,8 @@ class StepPlayer {
     return fill(this.at ? decode : words.prefill, values);
   }
 
-  /**
-   * The three rows of the cache that the newest token looks at most, for those who hear the picture.
-   * @param {number} end
-   */
+  /** The three rows of the cache that the newest token looks at most, for those who hear the picture. */
+  /** @param {number} end */
   largest(end) {
     return Array.from({ length: end }, (_none, row) => row)
       .sort((a, b) => this.weightOf(end, b) - this.weightOf(end, a))
@@ -241,18 +216,12 @@ class StepPlayer {
       .map((row) => this.rowSaid(end, row));
   }
 
-  /**
-   * @param {number} end
-   * @param {number} row
-   */
+  /** @param {number} end @param {number} row */
   weightOf(end, row) {
     return this.film?.weights[(end - 1) * this.header.rows + row] ?? 0;
   }
 
-  /**
-   * @param {number} end
-   * @param {number} row
-   */
+  /** @param {number} end @param {number} row */
   rowSaid(end, row) {
     const { labels, words } = this.header;
     const [token, other] = [labels[end - 1], labels[row]].map(visibleToken);
@@ -265,9 +234,8 @@ class StepPlayer {
     this.tape.replaceChildren(
       ...labels.slice(0, end + (steps[this.at].alternatives.some(([, , chosen]) => chosen) ? 1 : 0)).map((label, i) => {
         const kind = i === end ? "sp-chosen" : i === end - 1 ? "sp-newest" : i < prompt ? "sp-prompt" : "sp-written";
-        const chip = el("button", `sp-token ${kind}`, visibleToken(label), { type: "button", tabindex: "-1" });
-        chip.addEventListener("click", () => this.goTo(stepOfRow(steps, i)));
-        return chip;
+        const go = () => this.goTo(stepOfRow(steps, i));
+        return button(`sp-token ${kind}`, visibleToken(label), go, { tabindex: "-1" });
       }),
     );
   }
@@ -280,74 +248,9 @@ class StepPlayer {
     else if (row >= end) say(this.readout, fill(words.after, { other: visibleToken(labels[row]) }));
     else say(this.readout, this.rowSaid(end, row));
   }
-
-  choices() {
-    const { words, steps } = this.header;
-    const box = el("div", "sp-box");
-    box.append(el("div", "sp-head", words.choices));
-    const { alternatives } = steps[this.at];
-    for (const [label, probability, chosen] of alternatives) {
-      const line = el("div", chosen ? "sp-choice sp-picked" : "sp-choice");
-      const track = el("span", "sp-track");
-      const bar = el("span", "sp-share");
-      bar.style.width = `${100 * probability}%`;
-      track.append(bar);
-      line.append(el("span", "sp-label", visibleToken(label)), track, el("span", "sp-number", percent(probability)));
-      if (chosen) line.append(el("span", "av-sr", words.chosen));
-      box.append(line);
-    }
-    if (!alternatives.some(([, , chosen]) => chosen)) box.append(el("div", "sp-note", words.nothing));
-    return box;
-  }
-
-  work() {
-    const { words, steps } = this.header;
-    const { flops, seconds, difference } = soFar(steps, this.at);
-    const { tokens, difference: now } = steps[this.at];
-    const box = el("div", "sp-box");
-    const table = el("table", "sp-work");
-    const row = (/** @type {string[]} */ cells, /** @type {"th" | "td"} */ kind) => {
-      const line = el("tr");
-      line.append(...cells.map((cell, i) => el(i ? kind : "th", i ? "sp-number" : "", cell)));
-      table.append(line);
-    };
-    row([words.work, words.cache, words.anew], "th");
-    row([words.tokens, ...tokens.map(String)], "td");
-    row([words.flops, ...flops.map(flop)], "td");
-    row([words.time, ...seconds.map(duration)], "td");
-    box.append(table, el("div", "sp-note", fill(words.same, { now: tiny(now), all: tiny(difference) })));
-    return box;
-  }
-
-  memory() {
-    const { words, steps } = this.header;
-    const held = steps[this.at].layer_bytes;
-    const total = held.reduce((sum, each) => sum + each, 0);
-    const most = Math.max(1, ...steps[steps.length - 1].layer_bytes);
-    const box = el("div", "sp-box");
-    box.append(el("div", "sp-head", fill(words.bytes, { bytes: binary(total), layers: held.length })));
-    const bars = el("div", "sp-layers");
-    held.forEach((each, layer) => {
-      const name = fill(words.layer, { layer, bytes: binary(each) });
-      const bar = el("span", "sp-layer", null, { title: name });
-      bar.style.height = `${(100 * each) / most}%`;
-      bars.append(bar);
-    });
-    box.append(bars);
-    return box;
-  }
 }
 
-/** @param {number} value */
-function tiny(value) {
-  return value === 0 ? "0" : value.toExponential(1);
-}
-
-/**
- * @param {PlayerHeader} header
- * @param {Float32Array} numbers
- * @returns {Film}
- */
+/** @param {PlayerHeader} header @param {Float32Array} numbers @returns {Film} */
 function filmOf({ rows, widths: [d, dv] }, numbers) {
   let start = 0;
   const [q, k, v, output, weights] = [rows * d, rows * d, rows * dv, rows * dv, rows * rows].map((size) =>
@@ -356,9 +259,4 @@ function filmOf({ rows, widths: [d, dv] }, numbers) {
   return { q, k, v, output, weights };
 }
 
-const players = keptByRoot((root) => new StepPlayer(root));
-
-/** @param {Component} component */
-export default function stepPlayer(component) {
-  if (component.data) players.of(rootOf(component)).show(component);
-}
+export default lastingComponent(StepPlayer);

@@ -1,11 +1,10 @@
 // The scene: one row for each token, its key, the weight that the newest token gives it, its value; q and output above.
 
-import { colourAt, mixed, rgb } from "../shared/colour.js";
+import { colourAt, mixed, rgb, themeOf } from "../shared/colour.js";
 import { visibleToken } from "../shared/dom.js";
 import { percent } from "../shared/numbers.js";
 import { newRows, sceneOf } from "./step_player_geometry.js";
-import { sized } from "../shared/surface.js";
-import { themeOf } from "../shared/theme.js";
+import { drawWith, sized } from "../shared/surface.js";
 
 /** @import { Film, PlayerHeader, Rgb, Theme } from "../shared/types.js" */
 /** @typedef {ReturnType<typeof sceneOf>} Scene */
@@ -22,13 +21,8 @@ import { themeOf } from "../shared/theme.js";
  */
 
 /**
- * @param {HTMLCanvasElement} canvas
- * @param {HTMLElement} root
- * @param {PlayerHeader} header
- * @param {Film} film
- * @param {number} at
- * @param {number | null} pointed
- * @param {number} width
+ * @param {HTMLCanvasElement} canvas @param {HTMLElement} root @param {PlayerHeader} header @param {Film} film
+ * @param {number} at @param {number | null} pointed @param {number} width
  */
 export function drawScene(canvas, root, header, film, at, pointed, width) {
   const scene = sceneOf(width, header.rows);
@@ -47,9 +41,7 @@ export function drawScene(canvas, root, header, film, at, pointed, width) {
 function titles({ context, scene, theme, header, end }) {
   const { words, labels } = header;
   const token = visibleToken(labels[end - 1]);
-  context.font = `600 12px ${theme.font}`;
-  context.textBaseline = "middle";
-  context.textAlign = "left";
+  drawWith(context, { font: `600 12px ${theme.font}`, textBaseline: "middle", textAlign: "left" });
   const write = (
     /** @type {string} */ text,
     /** @type {number} */ x,
@@ -63,19 +55,14 @@ function titles({ context, scene, theme, header, end }) {
   write(words.k, k.x, k.w, theme.k);
   write(words.weights, weights.x, weights.w);
   write(words.v, v.x, v.w, readable(header.colours.v, theme));
-  context.font = `11px ${theme.font}`;
-  context.textAlign = "right";
-  context.fillStyle = theme.q;
+  drawWith(context, { font: `11px ${theme.font}`, textAlign: "right", fillStyle: theme.q });
   const said = words.q.replace("{token}", token);
   context.fillText(shortened(context, said, scene.label), scene.label, 27);
   context.fillStyle = readable(header.colours.v, theme);
   context.fillText(shortened(context, words.output, weights.w), v.x - 6, 27);
 }
 
-/**
- * The new q above the keys, the output above the values: the same columns.
- * @param {Easel} easel
- */
+/** The new q above the keys, the output above the values: the same columns. @param {Easel} easel */
 function vectors(easel) {
   const { header, film, scene, end } = easel;
   const [d, dv] = header.widths;
@@ -84,10 +71,7 @@ function vectors(easel) {
   strip(easel, film.output, end - 1, dv, { ...scene.v, ...above }, header.colours.v, largest(film.output));
 }
 
-/**
- * @param {Easel} easel
- * @param {number | null} pointed
- */
+/** @param {Easel} easel @param {number | null} pointed */
 function rows(easel, pointed) {
   const { context, scene, theme, header, film, first, end } = easel;
   const [d, dv] = header.widths;
@@ -116,13 +100,8 @@ function rows(easel, pointed) {
   }
 }
 
-/**
- * A weight as a bar on the scale that every page has for weights.
- * @param {Easel} easel
- * @param {number} weight
- * @param {number} y
- * @param {number} tall
- */
+/** A weight as a bar on the scale that every page has for weights. */
+/** @param {Easel} easel @param {number} weight @param {number} y @param {number} tall */
 function bar({ context, scene, theme, header }, weight, y, tall) {
   const { x, w } = scene.weights;
   const room = Math.max(10, w - 40);
@@ -133,19 +112,12 @@ function bar({ context, scene, theme, header }, weight, y, tall) {
   context.fillStyle = css(colourAt(header.colours.weights, weight));
   context.fillRect(x, y, Math.max(0.5, room * weight), tall);
   if (scene.row < 11) return;
-  context.fillStyle = theme.text;
-  context.font = `10px ${theme.font}`;
-  context.textAlign = "left";
-  context.textBaseline = "middle";
+  drawWith(context, { fillStyle: theme.text, font: `10px ${theme.font}`, textAlign: "left", textBaseline: "middle" });
   context.fillText(percent(weight), x + room + 4, y + scene.row / 2);
 }
 
-/**
- * Which tokens this step processes, with a cache and without.
- * @param {Easel} easel
- * @param {number} row
- * @param {number} y
- */
+/** Which tokens this step processes, with a cache and without. */
+/** @param {Easel} easel @param {number} row @param {number} y */
 function marks({ context, scene, theme, first }, row, y) {
   const radius = Math.min(4, scene.row / 2 - 0.5);
   scene.marks.forEach((x, way) => {
@@ -179,11 +151,8 @@ function frames({ context, scene, theme, header, first, end }) {
     context.lineWidth = 1;
   }
   context.save();
-  context.fillStyle = theme.text;
-  context.globalAlpha = 0.8;
-  context.font = `10px ${theme.font}`;
-  context.textAlign = "left";
-  context.textBaseline = "middle";
+  drawWith(context, { fillStyle: theme.text, globalAlpha: 0.8, font: `10px ${theme.font}` });
+  drawWith(context, { textAlign: "left", textBaseline: "middle" });
   [header.words.with, header.words.without].forEach((word, way) => {
     context.save();
     context.translate(scene.marks[way] + scene.mark / 2, scene.top - 3);
@@ -196,13 +165,8 @@ function frames({ context, scene, theme, header, first, end }) {
 
 /**
  * One vector as a row of cells, from a tint of grey (negative) to the colour of what it is.
- * @param {Easel} easel
- * @param {Float32Array} values
- * @param {number} row
- * @param {number} n
- * @param {{ x: number, w: number, y: number, tall: number }} place
- * @param {string} colour
- * @param {number} top
+ * @param {Easel} easel @param {Float32Array} values @param {number} row @param {number} n
+ * @param {{ x: number, w: number, y: number, tall: number }} place @param {string} colour @param {number} top
  */
 function strip({ context, theme }, values, row, n, { x, w, y, tall }, colour, top) {
   const [background, positive, negative] = [rgb(theme.background), rgb(colour), rgb("#8a8f98")];
@@ -220,10 +184,7 @@ function css(colour) {
   return `rgb(${colour.join(",")})`;
 }
 
-/**
- * @param {string} colour
- * @param {Theme} theme
- */
+/** @param {string} colour @param {Theme} theme */
 function readable(colour, theme) {
   return theme.dark ? css(mixed(rgb(colour), [255, 255, 255], 0.35)) : colour;
 }
@@ -235,11 +196,7 @@ function largest(values) {
   return most;
 }
 
-/**
- * @param {CanvasRenderingContext2D} context
- * @param {string} text
- * @param {number} room
- */
+/** @param {CanvasRenderingContext2D} context @param {string} text @param {number} room */
 function shortened(context, text, room) {
   if (context.measureText(text).width <= room) return text;
   let short = text;

@@ -20,9 +20,7 @@ export function withSubscript(element, name) {
 /**
  * A token of the sum: its class and text, and whether it is an exponent of e. A token is one letter and a text: "o" is
  * a sign, "n" a number of no sheet, a digit names the sheet that the number is from; "^" before all that: a power of e.
- * @param {string} token
- * @param {Sheet[]} sheets
- * @param {number} c
+ * @param {string} token @param {Sheet[]} sheets @param {number} c
  */
 export function readToken(token, sheets, c) {
   const power = token.startsWith("^");
@@ -38,19 +36,12 @@ function bracketClass(sign) {
   return sign === ")" ? " tb-close" : "";
 }
 
-/**
- * @param {Sheet} sheet
- * @param {number} c
- */
+/** @param {Sheet} sheet @param {number} c */
 function roleOf(sheet, c) {
   return sheet.roles.length ? sheet.roles[c] : sheet.role;
 }
 
-/**
- * @param {Board} board
- * @param {number} r
- * @param {number} c
- */
+/** @param {Board} board @param {number} r @param {number} c */
 export function sumElements(board, r, c) {
   const { t: tokens, e: sign, v: value } = board.cells[r][c];
   const result = board.sheets[board.sheets.length - 1];

@@ -1,11 +1,9 @@
 // One operation: the matrices that go in, the one that comes out, and where each of its numbers is from.
 
-import { readHeader } from "../shared/blob.js";
-import { keptByRoot, rootOf } from "../shared/component.js";
-import { el } from "../shared/dom.js";
+import { lastingComponent, View } from "../shared/component.js";
+import { ARROWS, radioGroup } from "../shared/controls.js";
+import { around, button, el, focusedIn } from "../shared/dom.js";
 import { clamp } from "../shared/numbers.js";
-import { arrowsTake, takenOf } from "../shared/roving.js";
-import { Sequence } from "../shared/sequence.js";
 import { sumElements, withSubscript } from "./sum_line.js";
 import { backgroundOf, tint } from "./tensor_tint.js";
 
@@ -14,20 +12,12 @@ import { backgroundOf, tint } from "./tensor_tint.js";
 /** Python hears of a number when the hand has rested on it for so many milliseconds. */
 const REST = 200;
 
-/** @type {Record<string, [number, number]>} */
-const ARROWS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
-
 /**
  * What the sheets of a board have in common.
  * @typedef {{ colours: TensorColours, background: Rgb }} Look
  */
 
-/**
- * @param {Sheet} sheet
- * @param {number} index
- * @param {boolean} isResult
- * @param {Look} look
- */
+/** @param {Sheet} sheet @param {number} index @param {boolean} isResult @param {Look} look */
 function sheetTable(sheet, index, isResult, look) {
   const table = el("table", "tb-table", null, isResult ? { role: "grid", "aria-label": sheet.label } : {});
   const head = table.createTHead().insertRow();
@@ -47,9 +37,7 @@ function sheetTable(sheet, index, isResult, look) {
 /**
  * @param {Sheet} sheet
  * @param {[number, number, number]} place sheet, row, column
- * @param {boolean} isResult
- * @param {string} text
- * @param {Look} look
+ * @param {boolean} isResult @param {string} text @param {Look} look
  */
 function sheetCell(sheet, place, isResult, text, { colours, background }) {
   const [, r, c] = place;
@@ -69,66 +57,43 @@ function sheetCell(sheet, place, isResult, text, { colours, background }) {
   return cell;
 }
 
-/**
- * @param {Sheet} sheet
- * @param {number} index
- * @param {boolean} isResult
- * @param {Look} look
- */
+/** @param {Sheet} sheet @param {number} index @param {boolean} isResult @param {Look} look */
 function sheetFigure(sheet, index, isResult, look) {
   const box = el("figure", `tb-sheet tb-${sheet.role}${isResult ? " tb-result" : ""}`);
   const title = el("figcaption");
   title.append(withSubscript(el("b"), sheet.name), el("span", "", sheet.shape));
-  const scroll = el("div", "tb-scroll");
-  scroll.append(sheetTable(sheet, index, isResult, look));
+  const scroll = around("tb-scroll", sheetTable(sheet, index, isResult, look));
   box.append(title, scroll);
   return box;
 }
 
-/**
- * @param {Tabs[]} tabs
- * @param {(name: string, option: number) => void} onPick
- */
+/** @param {Tabs[]} tabs @param {(name: string, option: number) => void} onPick */
 function tabRow(tabs, onPick) {
-  const row = el("div", "tb-tabs");
+  const row = el("div", "av-wrap tb-tabs");
   for (const group of tabs) {
     if (group.options.length < 2) continue;
-    const box = el("div", "tb-group", null, { role: "radiogroup", "aria-label": group.label });
+    const box = el("div", "av-wrap tb-group", null, { "aria-label": group.label });
     box.append(el("span", "", group.label));
-    group.options.forEach((option, i) => {
-      const attributes = { type: "button", role: "radio", "data-tab": `${group.name} ${i}` };
-      const button = el("button", `av-button tb-tab tb-${option.role || "plain"}`, option.label, attributes);
-      button.addEventListener("click", () => onPick(group.name, i));
-      box.append(button);
+    const buttons = group.options.map(({ role, label }, i) => {
+      const attributes = { "data-tab": `${group.name} ${i}` };
+      return button(`av-button tb-tab tb-${role || "plain"}`, label, () => onPick(group.name, i), attributes);
     });
-    takenOf(box, group.current);
-    arrowsTake(box);
+    radioGroup(box, buttons, group.current);
     row.append(box);
   }
   return row;
 }
 
-class TensorBoard {
+/** @extends {View<BoardHeader>} */
+class TensorBoard extends View {
   /** @param {HTMLElement} root */
   constructor(root) {
-    this.root = root;
-    this.sheets = el("div", "tb-sheets");
-    this.line = el("div", "tb-line-out", null, { "aria-live": "polite" });
-    /** @type {BoardHeader | null} */
-    this.held = null;
-    /** @type {Component | null} */
-    this.component = null;
-    this.part = 0;
-    this.row = 0;
-    this.col = 0;
-    this.picks = new Sequence();
+    super(root);
+    this.sheets = el("div", "av-wrap tb-sheets");
+    this.line = el("div", "av-wrap tb-line-out", null, { "aria-live": "polite" });
+    this.part = this.row = this.col = 0;
     this.resting = 0;
     this.listen();
-  }
-
-  get header() {
-    if (!this.held) throw new Error("no board has come yet");
-    return this.held;
   }
 
   get board() {
@@ -137,31 +102,29 @@ class TensorBoard {
 
   /** @param {Component} component */
   show(component) {
-    const [header] = /** @type {[BoardHeader, Uint8Array]} */ (readHeader(component.data));
     const focused = Boolean(this.focused()?.dataset.at);
-    const other = this.held?.name !== header.name;
-    const behind = this.picks.isBehind(header.session, header.ack);
-    this.component = component;
-    this.held = header;
-    if (other || !behind) Object.assign(this, { part: header.part, row: header.row, col: header.col });
-    this.root.style.setProperty("--tb-q", header.colours.q);
-    this.root.style.setProperty("--tb-k", header.colours.k);
-    this.root.style.setProperty("--tb-v", header.colours.v);
+    const { header, before } = this.receive(component);
+    const behind = this.gestures.isBehind(header.session, header.ack);
+    if (before?.name !== header.name || !behind) {
+      Object.assign(this, { part: header.part, row: header.row, col: header.col });
+    }
+    for (const role of /** @type {const} */ (["q", "k", "v"])) {
+      this.root.style.setProperty(`--tb-${role}`, header.colours[role]);
+    }
     this.draw(focused);
   }
 
   /** What of the board the keyboard is on. */
   focused() {
-    const root = this.root.getRootNode();
-    const active = root instanceof ShadowRoot || root instanceof Document ? root.activeElement : null;
-    return active instanceof HTMLElement && this.root.contains(active) ? active : null;
+    const active = focusedIn(this.root);
+    return active instanceof HTMLElement ? active : null;
   }
 
   /** Tells Python which number is chosen, when the hand rests. */
   tell() {
     clearTimeout(this.resting);
     const { part, row, col } = this;
-    const told = { step: this.header.step, part, row, col, seq: this.picks.next() };
+    const told = { step: this.header.step, part, row, col, seq: this.gestures.next() };
     this.resting = setTimeout(() => this.component?.setStateValue("pick", told), REST);
   }
 
@@ -190,10 +153,7 @@ class TensorBoard {
     this.light(this.row, this.col, focus);
   }
 
-  /**
-   * @param {string} name
-   * @param {number} option
-   */
+  /** @param {string} name @param {number} option */
   pickTab(name, option) {
     if (name !== "part") {
       this.component?.setStateValue(name, option);
@@ -204,23 +164,15 @@ class TensorBoard {
     this.tell();
   }
 
-  /**
-   * @param {number} sheet
-   * @param {number} r
-   * @param {number} c
-   */
+  /** @param {number} sheet @param {number} r @param {number} c */
   cell(sheet, r, c) {
     const found = this.sheets.querySelector(`[data-at="${sheet},${r},${c}"]`);
     if (!(found instanceof HTMLElement)) throw new Error(`the board has no cell ${sheet},${r},${c}`);
     return found;
   }
 
-  /**
-   * Lights a number of the result and all it was computed from, and writes the sum out.
-   * @param {number} r
-   * @param {number} c
-   * @param {boolean} focus
-   */
+  /** Lights a number of the result and all it was computed from, and writes the sum out. */
+  /** @param {number} r @param {number} c @param {boolean} focus */
   light(r, c, focus) {
     const { board, sheets } = this;
     const last = board.sheets.length - 1;
@@ -238,11 +190,8 @@ class TensorBoard {
     if (focus) cell.focus({ preventScroll: false });
   }
 
-  /**
-   * The row and column of a number of the result.
-   * @param {EventTarget | null} target
-   * @returns {[number, number] | null}
-   */
+  /** The row and column of a number of the result. */
+  /** @param {EventTarget | null} target @returns {[number, number] | null} */
   placeOf(target) {
     const at = target instanceof HTMLElement ? target.dataset.at : undefined;
     if (!at) return null;
@@ -263,10 +212,7 @@ class TensorBoard {
     this.sheets.addEventListener("keydown", (event) => this.key(event));
   }
 
-  /**
-   * @param {number} r
-   * @param {number} c
-   */
+  /** @param {number} r @param {number} c */
   choose(r, c) {
     const { cells } = this.board;
     this.row = clamp(r, 0, cells.length - 1);
@@ -285,9 +231,4 @@ class TensorBoard {
   }
 }
 
-const boards = keptByRoot((root) => new TensorBoard(root));
-
-/** @param {Component} component */
-export default function tensorBoard(component) {
-  boards.of(rootOf(component)).show(component);
-}
+export default lastingComponent(TensorBoard);

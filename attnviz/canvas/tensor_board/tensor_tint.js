@@ -4,43 +4,27 @@ import { colourAt, inkOn, mixed, rgb } from "../shared/colour.js";
 
 /** @import { Rgb, TensorColours } from "../shared/types.js" */
 
-/**
- * The fill of a number and the ink that is readable on it. Weights run from 0 to 1, everything else from -1 to 1.
- * @param {string} role
- * @param {number} share
- * @param {TensorColours} colours
- * @param {Rgb} background
- */
+/** The fill of a number and the ink that is readable on it. Weights run from 0 to 1, everything else from -1 to 1. */
+/** @param {string} role @param {number} share @param {TensorColours} colours @param {Rgb} background */
 export function tint(role, share, colours, background) {
   const colour = role === "weights" ? weightColour(share, colours) : signedColour(role, share, colours, background);
   return { fill: `rgb(${colour.join(",")})`, ink: inkOn(colour) };
 }
 
-/**
- * @param {number} share
- * @param {TensorColours} colours
- */
+/** @param {number} share @param {TensorColours} colours */
 function weightColour(share, colours) {
   return colourAt(colours.weights, Math.min(Math.max(share, 0), 1));
 }
 
-/**
- * Negative numbers are tinted grey, or violet among scores.
- * @param {string} role
- * @param {number} share
- * @param {TensorColours} colours
- * @param {Rgb} background
- */
+/** Negative numbers are tinted grey, or violet among scores. */
+/** @param {string} role @param {number} share @param {TensorColours} colours @param {Rgb} background */
 function signedColour(role, share, colours, background) {
   const [negative, positive] = colours.roles[role] ?? colours.roles.plain;
   const end = rgb(share < 0 ? negative : positive);
   return mixed(background, end, 0.06 + 0.64 * Math.min(Math.abs(share), 1));
 }
 
-/**
- * The page's background, which small numbers fade into.
- * @param {Element} root
- */
+/** The page's background, which small numbers fade into. @param {Element} root */
 export function backgroundOf(root) {
   return rgb(getComputedStyle(root).getPropertyValue("--st-background-color") || "#ffffff");
 }

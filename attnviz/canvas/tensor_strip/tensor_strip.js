@@ -1,23 +1,17 @@
 // The walk: one chip a step, with a picture of its tensor and its shape.
 
-import { readHeader } from "../shared/blob.js";
-import { keptByRoot, rootOf } from "../shared/component.js";
-import { el } from "../shared/dom.js";
+import { lastingComponent, View } from "../shared/component.js";
+import { around, button, el, focusedIn, named } from "../shared/dom.js";
+import { scrolledTo, scrolling } from "../shared/motion.js";
 import { clamp } from "../shared/numbers.js";
-import { scrolling } from "../shared/motion.js";
 import { sized } from "../shared/surface.js";
-import { scrolledTo } from "./tensor_strip_geometry.js";
 import { backgroundOf, tint } from "../tensor_board/tensor_tint.js";
 
 /** @import { Component, Rgb, StripHeader, TensorColours, Thumb } from "../shared/types.js" */
 
 const CELL = 7;
 
-/**
- * @param {Thumb} thumb
- * @param {TensorColours} colours
- * @param {Rgb} background
- */
+/** @param {Thumb} thumb @param {TensorColours} colours @param {Rgb} background */
 function thumbPicture(thumb, colours, background) {
   const canvas = el("canvas");
   const context = sized(canvas, thumb.cols * CELL, thumb.rows * CELL);
@@ -30,23 +24,22 @@ function thumbPicture(thumb, colours, background) {
 }
 
 /**
- * @param {StripHeader["steps"][number]} step
- * @param {number} index
- * @param {TensorColours} colours
- * @param {Rgb} background
+ * @param {StripHeader["steps"][number]} step @param {number} index @param {TensorColours} colours
+ * @param {Rgb} background @param {() => void} choose
  */
-function stepChip(step, index, colours, background) {
-  const chip = el("button", "ts-chip", null, { type: "button", role: "tab", "data-step": step.id });
+function stepChip(step, index, colours, background, choose) {
+  const chip = button("ts-chip", null, choose, { role: "tab", "data-step": step.id });
   const pictures = el("span", "ts-pictures");
   pictures.append(...step.thumbs.map((thumb) => thumbPicture(thumb, colours, background)));
   chip.append(el("span", "ts-name", `${index + 1} ${step.label}`), pictures, el("span", "ts-shape", step.shape));
   return chip;
 }
 
-class Strip {
+/** @extends {View<StripHeader>} */
+class Strip extends View {
   /** @param {HTMLElement} root */
   constructor(root) {
-    this.root = root;
+    super(root);
     this.row = el("div", "ts-strip", null, { role: "tablist" });
     this.back = this.turnButton("‹", -1);
     this.next = this.turnButton("›", 1);
@@ -54,43 +47,28 @@ class Strip {
     this.current = 0;
     /** @type {HTMLButtonElement[]} */
     this.chips = [];
-    /** @type {StripHeader["steps"]} */
-    this.steps = [];
-    /** @type {Component | null} */
-    this.component = null;
     this.row.addEventListener("keydown", (e) => this.key(e));
-    const bar = el("div", "ts-bar");
-    bar.append(this.back, this.row, this.next);
+    const bar = around("ts-bar", this.back, this.row, this.next);
     root.append(bar);
   }
 
-  /**
-   * @param {string} sign
-   * @param {number} by
-   */
+  /** @param {string} sign @param {number} by */
   turnButton(sign, by) {
-    const button = el("button", "ts-turn av-button", sign, { type: "button" });
-    button.addEventListener("click", () => this.choose(this.current + by, false));
-    return button;
+    return button("ts-turn av-button", sign, () => this.choose(this.current + by, false));
   }
 
   /** @param {Component} component */
   show(component) {
-    const [header] = /** @type {[StripHeader, Uint8Array]} */ (readHeader(component.data));
-    const root = this.row.getRootNode();
-    const focused = (root instanceof ShadowRoot || root instanceof Document) && this.row.contains(root.activeElement);
+    const { header } = this.receive(component);
+    const focused = focusedIn(this.row) !== null;
     const scrolled = this.row.scrollLeft;
     const background = backgroundOf(this.root);
-    this.component = component;
-    this.steps = header.steps;
     this.row.setAttribute("aria-label", header.words.steps);
-    name(this.back, header.words.back);
-    name(this.next, header.words.next);
-    this.chips = header.steps.map((step, i) => {
-      const chip = stepChip(step, i, header.colours, background);
-      chip.addEventListener("click", () => this.choose(i, true));
-      return chip;
-    });
+    named(this.back, header.words.back);
+    named(this.next, header.words.next);
+    this.chips = header.steps.map((step, i) =>
+      stepChip(step, i, header.colours, background, () => this.choose(i, true)),
+    );
     const arrow = () => el("span", "ts-arrow", null, { "aria-hidden": "true" });
     this.row.replaceChildren(...this.chips.flatMap((chip, i) => (i ? [arrow(), chip] : [chip])));
     this.row.scrollLeft = scrolled;
@@ -101,11 +79,7 @@ class Strip {
     this.drawn = true;
   }
 
-  /**
-   * Shows which step is the current one.
-   * @param {number} index
-   * @param {boolean} focus
-   */
+  /** Shows which step is the current one. @param {number} index @param {boolean} focus */
   stand(index, focus) {
     this.current = clamp(index, 0, this.chips.length - 1);
     this.chips.forEach((chip, i) => {
@@ -119,10 +93,8 @@ class Strip {
     this.follow(this.drawn ? scrolling() : "instant");
   }
 
-  /**
-   * Scrolls the row to the current step: the step's place is measured from the row, which it lies in.
-   * @param {ScrollBehavior} behavior
-   */
+  /** Scrolls the row to the current step: the step's place is measured from the row, which it lies in. */
+  /** @param {ScrollBehavior} behavior */
   follow(behavior) {
     const { row } = this;
     const chip = this.chips[this.current];
@@ -130,14 +102,11 @@ class Strip {
     row.scrollTo({ left: scrolledTo(place, row.clientWidth, row.scrollWidth), behavior });
   }
 
-  /**
-   * @param {number} index
-   * @param {boolean} focus
-   */
+  /** @param {number} index @param {boolean} focus */
   choose(index, focus) {
     const before = this.current;
     this.stand(index, focus);
-    if (this.current !== before) this.component?.setStateValue("step", this.steps[this.current].id);
+    if (this.current !== before) this.component?.setStateValue("step", this.header.steps[this.current].id);
   }
 
   /** @param {KeyboardEvent} event */
@@ -150,18 +119,4 @@ class Strip {
   }
 }
 
-/**
- * @param {HTMLElement} button
- * @param {string} words
- */
-function name(button, words) {
-  button.title = words;
-  button.setAttribute("aria-label", words);
-}
-
-const strips = keptByRoot((root) => new Strip(root));
-
-/** @param {Component} component */
-export default function tensorStrip(component) {
-  strips.of(rootOf(component)).show(component);
-}
+export default lastingComponent(Strip);

@@ -1,12 +1,10 @@
-// Values as 16-bit or 8-bit codes on a square-root scale, and booleans as bits. Python's side is packing.py.
+// What Python's packing.py packs: blobs (u32 length of the header, JSON header, payload), values as 16-bit or 8-bit codes on a
+// square-root scale, booleans as bits.
 
 export const MASKED_16 = 65535;
 export const MASKED_8 = 255;
 
-/**
- * Reads 16-bit codes from their two planes: all high bytes, then all low bytes.
- * @param {Uint8Array} bytes
- */
+/** Reads 16-bit codes from their two planes: all high bytes, then all low bytes. @param {Uint8Array} bytes */
 export function joinPlanes(bytes) {
   const n = bytes.length >> 1;
   const codes = new Uint16Array(n);
@@ -14,12 +12,8 @@ export function joinPlanes(bytes) {
   return codes;
 }
 
-/**
- * The value that a 16-bit code stands for; `top` is the largest magnitude on the scale.
- * @param {number} code
- * @param {number} top
- * @param {boolean} signed
- */
+/** The value that a 16-bit code stands for; `top` is the largest magnitude on the scale. */
+/** @param {number} code @param {number} top @param {boolean} signed */
 export function valueOf(code, top, signed) {
   if (!signed) return (code / 65534) ** 2 * top;
   const root = (code - 32767) / 32767;
@@ -30,9 +24,7 @@ export function valueOf(code, top, signed) {
  * Values as codes, written into `codes`; answers whether any cell is hidden. Python's side is packing.encode16.
  * @param {Float32Array} values
  * @param {Uint8Array | null} hidden 1 = masked
- * @param {number} top
- * @param {boolean} signed
- * @param {Uint16Array} codes
+ * @param {number} top @param {boolean} signed @param {Uint16Array} codes
  */
 export function encode16(values, hidden, top, signed, codes) {
   let any = false;
@@ -48,30 +40,20 @@ export function encode16(values, hidden, top, signed, codes) {
   return any;
 }
 
-/**
- * How far a code is from zero, in steps of its scale.
- * @param {number} code
- * @param {boolean} signed
- */
+/** How far a code is from zero, in steps of its scale. @param {number} code @param {boolean} signed */
 export function magnitudeOf(code, signed) {
   return signed ? Math.abs(code - 32767) : code;
 }
 
-/**
- * The first `n` bits as zeros and ones; the first cell is the highest bit.
- * @param {Uint8Array} bytes
- * @param {number} n
- */
+/** The first `n` bits as zeros and ones; the first cell is the highest bit. */
+/** @param {Uint8Array} bytes @param {number} n */
 export function unpackBits(bytes, n) {
   const cells = new Uint8Array(n);
   for (let i = 0; i < n; i++) cells[i] = (bytes[i >> 3] >> (7 - (i & 7))) & 1;
   return cells;
 }
 
-/**
- * Zeros and ones as base64 of their bits, what Python's `unpack_bits` reads.
- * @param {Uint8Array} cells
- */
+/** Zeros and ones as base64 of their bits, what Python's `unpack_bits` reads. @param {Uint8Array} cells */
 export function packBits(cells) {
   const bytes = new Uint8Array((cells.length + 7) >> 3);
   for (let i = 0; i < cells.length; i++) if (cells[i]) bytes[i >> 3] |= 128 >> (i & 7);
@@ -80,12 +62,8 @@ export function packBits(cells) {
   return btoa(text);
 }
 
-/**
- * The positions of the `most` strongest cells, strongest first; masked cells are left out.
- * @param {Uint16Array} codes
- * @param {boolean} signed
- * @param {number} most
- */
+/** The positions of the `most` strongest cells, strongest first; masked cells are left out. */
+/** @param {Uint16Array} codes @param {boolean} signed @param {number} most */
 export function strongestCells(codes, signed, most) {
   /** @type {[number, number][]} */
   const best = [];
@@ -102,10 +80,7 @@ export function strongestCells(codes, signed, most) {
 
 /**
  * A matrix (nq, nk) made smaller: each cell is the strongest of the step x step codes it covers.
- * @param {Uint16Array} codes
- * @param {[number, number]} shape
- * @param {number} step
- * @param {boolean} signed
+ * @param {Uint16Array} codes @param {[number, number]} shape @param {number} step @param {boolean} signed
  * @returns {{ codes: Uint16Array, rows: number, columns: number }}
  */
 export function strongestOfBlocks(codes, [nq, nk], step, signed) {
@@ -127,4 +102,29 @@ export function strongestOfBlocks(codes, [nq, nk], step, signed) {
     }
   }
   return { codes: strongest, rows, columns };
+}
+
+/**
+ * Splits a blob into its header and its payload.
+ * @template T
+ * @param {Uint8Array} bytes
+ * @returns {[T, Uint8Array]}
+ */
+export function readHeader(bytes) {
+  const size = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
+  const header = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + size)));
+  return [header, bytes.subarray(4 + size)];
+}
+
+/** Unpacks what zlib packed. @param {Uint8Array} bytes */
+export async function inflate(bytes) {
+  const copy = new Uint8Array(bytes);
+  const stream = new Blob([copy]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+/** The numbers of a float32 payload. It is copied: a subarray may begin at an address that no float can. */
+/** @param {Uint8Array} bytes */
+export function floats(bytes) {
+  return new Float32Array(bytes.slice().buffer);
 }

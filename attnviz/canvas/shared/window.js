@@ -1,0 +1,71 @@
+// The window and what is in it: a page may magnify its pictures, and one that is presented has the window down to the bar.
+
+/** @type {WeakMap<Element, number>} what was found last */
+const found = new WeakMap();
+let unchanged = false;
+
+/** How many of the window's pixels one of the element's own is wide. @param {Element} element */
+export function magnification(element) {
+  const known = unchanged ? found.get(element) : undefined;
+  if (known !== undefined) return known;
+  const now = element.currentCSSZoom ?? 1;
+  found.set(element, now);
+  return now;
+}
+
+/**
+ * Draws at the size that was found last: asking again, once something was written on the page, costs a layout of all of it.
+ * @param {() => void} draw
+ */
+export function asLargeAsBefore(draw) {
+  unchanged = true;
+  try {
+    draw();
+  } finally {
+    unchanged = false;
+  }
+}
+
+/** Where a pointer is on an element, in the element's own pixels. */
+/** @param {Element} element @param {{ clientX: number, clientY: number }} event @returns {[number, number]} */
+export function placeOn(element, { clientX, clientY }) {
+  const { left, top } = element.getBoundingClientRect();
+  const by = magnification(element);
+  return [(clientX - left) / by, (clientY - top) / by];
+}
+
+/** Pixels of the screen for one of the element's own. @param {Element} element */
+export function sharpness(element) {
+  return (globalThis.devicePixelRatio || 1) * magnification(element);
+}
+
+/** Air between a picture and the bar, in the window's pixels. */
+const AIR = 10;
+/** With less room than this, a picture is scrolled to, and has the window to itself. */
+const LEAST = 300;
+
+/** How far an element is below the top of the page, however far the page is scrolled. @param {Element} element */
+export function placeOnPage(element) {
+  let top = element.getBoundingClientRect().top;
+  for (let node = /** @type {Node | null} */ (element); node; node = node.parentNode ?? hostOf(node)) {
+    if (node instanceof Element) top += node.scrollTop;
+  }
+  return top;
+}
+
+/** @param {Node} node */
+function hostOf(node) {
+  return node instanceof ShadowRoot ? node.host : null;
+}
+
+/**
+ * What a picture may take of the window, in its own pixels; null where nothing is presented, or where the page must be
+ * scrolled to see the picture.
+ * @param {Element} root
+ */
+export function presentedRoom(root) {
+  const bar = document.querySelector(".st-key-presenter-place");
+  if (!bar || getComputedStyle(bar).position !== "fixed") return null;
+  const left = globalThis.innerHeight - bar.getBoundingClientRect().height - placeOnPage(root) - AIR;
+  return left < LEAST ? null : left / magnification(root);
+}
