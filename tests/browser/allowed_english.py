@@ -5,7 +5,7 @@ from __future__ import annotations
 from attnviz.models.architecture import all_presets, claims, gpus, quality
 from attnviz.models.catalogue import CATALOGUE
 from attnviz.pages.compare.maths import layer_timing
-from attnviz.pages.scaling.maths import released_models
+from attnviz.pages.scaling.maths import alternatives
 
 #: names and what is cited, as they stand in the app's own data: of models, of papers, of files
 NAMES: tuple[str, ...] = tuple(
@@ -21,9 +21,9 @@ NAMES: tuple[str, ...] = tuple(
             "value cannot be converted to",  # torch refuses a number
             "shapes cannot be multiplied",  # torch, of two matrices
             *(result.machine.processor for result in layer_timing.prepared().values()),
-            *(family.paper for family in released_models.FAMILIES),
-            *(family.code for family in released_models.FAMILIES),
-            *(family.setting for family in released_models.FAMILIES),
+            *(family.paper for family in alternatives.FAMILIES),
+            *(family.file.split("/")[-1] for family in alternatives.FAMILIES),
+            *(family.setting for family in alternatives.FAMILIES),
         }
         - {""},
         key=len,

@@ -10,7 +10,7 @@ import pytest
 
 from attnviz.pages.scaling.maths import growing_width
 from attnviz.pages.scaling.maths.alternatives import ALTERNATIVES, CHOICES
-from attnviz.pages.scaling.panels.results import alternative_names
+from attnviz.pages.scaling.panels.scaling_form import names
 from tests.browser.conftest import answered, opens
 
 Open = Callable[..., Any]
@@ -79,7 +79,7 @@ def test_releasing_the_slider_updates_python_and_the_link(open_scaling: Open) ->
 def test_every_alternative_is_computed_alike_in_the_browser_and_in_python(open_scaling: Open) -> None:
     page = open_scaling("?s_section=alternatives&s_dk=64")
     page.locator(".ss-canvas").nth(2).wait_for()
-    for name, words in alternative_names().items():
+    for name, words in names().items():
         if name not in CHOICES:
             continue
         if name != CHOICES[0]:

@@ -4,15 +4,7 @@ from __future__ import annotations
 
 from attnviz.app.links.choices import PageChoices
 from attnviz.models.catalogue import EXAMPLES
-from attnviz.pages.positions.maths import (
-    longer_context,
-    position_kinds,
-    position_scores,
-    qk_norm_growth,
-    shuffled_words,
-    video_attention,
-    video_axes,
-)
+from attnviz.pages.positions.maths import longer_context, position_scores, qk_norm_growth, shuffled_words, video
 
 PAGE = PageChoices("positions")
 SECTION = PAGE.one_of("p_section", ("order", "scores", "circle", "longer", "video", "head", "norm"))
@@ -24,12 +16,12 @@ WIDTH = PAGE.whole("p_width", 64, low=2, high=512)
 BASE = PAGE.real("p_base", 10_000.0, 2.0, 1e9)
 
 # 1 Words in another order
-KIND = PAGE.one_of("p_kind", position_kinds.KINDS)
+KIND = PAGE.one_of("p_kind", position_scores.KINDS)
 ORDER = PAGE.one_of("p_order", shuffled_words.ORDERS, "swap")
 CAUSAL = PAGE.flag("p_causal")
 
 # 2 Position against position
-ENCODING = PAGE.one_of("p_encoding", position_scores.KINDS, "rope-half")
+ENCODING = PAGE.one_of("p_encoding", position_scores.ENCODINGS, "rope-half")
 COUNT = PAGE.whole("p_n", 64, low=2, high=position_scores.MOST)
 CONTENT = PAGE.one_of("p_content", ("same", "random"))
 SHIFT = PAGE.whole("p_shift", 1000, low=0, high=1_000_000)
@@ -50,29 +42,24 @@ FACTOR = PAGE.real("p_factor", 4.0, 1.0, 128.0)
 TRAINED = PAGE.whole("p_trained", 4096, low=2, high=1_000_000)
 
 # 5 Video
-SPLIT = PAGE.one_of("p_split", video_axes.SPLITS)
+SPLIT = PAGE.one_of("p_split", video.SPLITS)
 D_HEAD = PAGE.whole("p_dhead", 64, low=2, high=512)
 OWN = tuple(
-    PAGE.whole(f"p_own_{axis}", width, low=0, high=512)
-    for axis, width in zip(video_axes.AXES, (22, 21, 21), strict=True)
+    PAGE.whole(f"p_own_{axis}", width, low=0, high=512) for axis, width in zip(video.AXES, (22, 21, 21), strict=True)
 )
-SIZES = tuple(
-    PAGE.whole(f"p_{axis}s", size, low=1, high=64) for axis, size in zip(video_axes.AXES, (3, 6, 8), strict=True)
-)
-PATCH = tuple(
-    PAGE.whole(f"p_at_{axis}", at, low=0, high=63) for axis, at in zip(video_axes.AXES, (1, 2, 3), strict=True)
-)
-VIDEO_DIGIT = PAGE.whole("p_v_digit", video_attention.Config.digit, low=0, high=9)
+SIZES = tuple(PAGE.whole(f"p_{axis}s", size, low=1, high=64) for axis, size in zip(video.AXES, (3, 6, 8), strict=True))
+PATCH = tuple(PAGE.whole(f"p_at_{axis}", at, low=0, high=63) for axis, at in zip(video.AXES, (1, 2, 3), strict=True))
+VIDEO_DIGIT = PAGE.whole("p_v_digit", video.AttentionConfig.digit, low=0, high=9)
 VIDEO_AT = tuple(
     PAGE.whole(f"p_v_{axis}", at, low=0, high=size - 1)
     for axis, at, size in zip(
         ("frame", "row", "column"),
-        video_attention.Config.at,
-        (video_attention.FRAMES, video_attention.ROWS, video_attention.COLUMNS),
+        video.AttentionConfig.at,
+        (video.FRAMES, video.ROWS, video.COLUMNS),
         strict=True,
     )
 )
-VIDEO_HEAD = PAGE.whole("p_v_head", 0, low=0, high=video_attention.HEADS - 1)
+VIDEO_HEAD = PAGE.whole("p_v_head", 0, low=0, high=video.HEADS - 1)
 VIDEO_TURNED = PAGE.flag("p_v_turned", True)
 VIDEO_NORMED = PAGE.flag("p_v_normed", True)
 

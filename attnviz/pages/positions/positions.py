@@ -10,12 +10,14 @@ from attnviz.app.page_heading import page_heading
 from attnviz.base.words import _
 from attnviz.pages.positions import choices
 from attnviz.pages.positions.page_entry import PAGE
-from attnviz.pages.positions.panels import changed_rope, qk_norm
-from attnviz.pages.positions.panels import circle as circle_panel
-from attnviz.pages.positions.panels import longer as longer_panel
-from attnviz.pages.positions.panels import order as order_panel
-from attnviz.pages.positions.panels import scores as scores_panel
-from attnviz.pages.positions.panels import video as video_panel
+from attnviz.pages.positions.panels import (
+    changed_rope,
+    position_scores,
+    qk_norm_growth,
+    rotation,
+    shuffled_words,
+    video,
+)
 
 
 def page() -> None:
@@ -27,13 +29,13 @@ def page() -> None:
 
 
 SECTIONS: dict[str, Callable[[], None]] = {
-    "order": order_panel.panel,
-    "scores": scores_panel.panel,
-    "circle": circle_panel.panel,
-    "longer": longer_panel.panel,
-    "video": video_panel.panel,
+    "order": shuffled_words.panel,
+    "scores": position_scores.panel,
+    "circle": rotation.circle_panel,
+    "longer": rotation.longer_panel,
+    "video": video.panel,
     "head": changed_rope.panel,
-    "norm": qk_norm.panel,
+    "norm": qk_norm_growth.panel,
 }
 
 

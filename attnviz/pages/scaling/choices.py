@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from attnviz.app.links.choices import PageChoices
 from attnviz.models.catalogue import EXAMPLES
-from attnviz.pages.scaling.maths import alternatives, draws
+from attnviz.pages.scaling.maths import alternatives, variance
 
 PAGE = PageChoices("scaling")
 NOTHING_BESIDE = "none"  #: raw and scaled stand alone
@@ -27,11 +27,11 @@ PARAMETERS = {
 }
 
 # 1 Dot products grow
-COMPONENTS = PAGE.one_of("s_components", tuple(draws.DISTRIBUTIONS), "normal")
+COMPONENTS = PAGE.one_of("s_components", tuple(variance.DISTRIBUTIONS), "normal")
 #: how strongly a distribution breaks an assumption: its correlation, or its mean
 STRENGTHS = {
-    "correlated": PAGE.real("s_correlation", 0.5, *draws.BROKEN["correlated"]),
-    "shifted": PAGE.real("s_mean", 0.5, *draws.BROKEN["shifted"]),
+    "correlated": PAGE.real("s_correlation", 0.5, *variance.BROKEN["correlated"]),
+    "shifted": PAGE.real("s_mean", 0.5, *variance.BROKEN["shifted"]),
 }
 PAIRS = PAGE.whole("s_pairs", 100_000, low=1, high=1_000_000)
 

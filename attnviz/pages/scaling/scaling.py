@@ -11,29 +11,28 @@ from attnviz.app.page_heading import page_heading
 from attnviz.base.words import _
 from attnviz.pages.scaling import choices
 from attnviz.pages.scaling.page_entry import PAGE
-from attnviz.pages.scaling.panels import alternatives as alternatives_panel
-from attnviz.pages.scaling.panels import real_head, retrieval
-from attnviz.pages.scaling.panels import saturation as saturation_panel
-from attnviz.pages.scaling.panels import softmax as softmax_panel
-from attnviz.pages.scaling.panels import variance as variance_panel
+from attnviz.pages.scaling.panels import alternatives, real_head, retrieval_training, saturation, softmax, variance
 
 
 def page() -> None:
     """Draw the page."""
     page_heading(PAGE)
-    chosen = presenting.section_of(choices.SECTION, titles(), _("Section"))
+    section = presenting.section_of(choices.SECTION, titles(), _("Section"))
     with guard():
-        section(chosen)
+        code = SECTIONS[section]()
+        if code is not None:
+            snippet(code, "scaling", _("This section in PyTorch"))
 
 
+#: each draws its section, and returns the program of its numbers where a few lines can print them
 SECTIONS: dict[str, Callable[[], str | None]] = {
-    "variance": variance_panel.panel,
-    "saturation": saturation_panel.panel,
-    "gradient": saturation_panel.gradient_panel,
-    "training": retrieval.panel,
-    "alternatives": alternatives_panel.panel,
+    "variance": variance.panel,
+    "saturation": saturation.panel,
+    "gradient": softmax.gradient_panel,
+    "training": retrieval_training.panel,
+    "alternatives": alternatives.panel,
     "head": real_head.panel,
-    "softmax": softmax_panel.panel,
+    "softmax": softmax.panel,
 }
 
 
@@ -48,13 +47,6 @@ def titles() -> dict[str, str]:
         "head": _("6 A real head"),
         "softmax": _("7 Softmax itself"),
     }
-
-
-def section(name: str) -> None:
-    """Draw a section and its program, if it has one."""
-    code = SECTIONS[name]()
-    if code is not None:
-        snippet(code, "scaling", _("This section in PyTorch"))
 
 
 if __name__ == "__main__":  # Streamlit runs this file

@@ -9,7 +9,7 @@ from transformers import LlamaConfig
 from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 
 from attnviz.base.message import Problem
-from attnviz.pages.positions.maths.longer_context import METHODS, Config, run, target
+from attnviz.pages.positions.maths.longer_context import METHODS, Config, run
 
 ORIGINAL: dict[str, Any] = {"original_max_position_embeddings": 4096}
 #: our ids -> transformers' rope_type, and what it needs besides the factor
@@ -77,7 +77,7 @@ def test_a_text_as_long_as_trained_changes_nothing():
 def test_the_curve_is_the_mean_of_cosines_over_each_stretch():
     config = Config("linear", 2.0, 50, 8, 100.0)
     result = run(config)
-    assert target(config) == result.target == 100
+    assert config.target == 100
     assert len(result.distance) == 100
     turns = 100.0 ** (-np.arange(0, 8, 2) / 8)
     for point in (0, 1, 60, 99):

@@ -6,8 +6,10 @@ import pytest
 
 from attnviz.app.cache import model_cache
 from attnviz.canvas.shared.packing import unblob
-from attnviz.pages.positions.maths import pair_rotation, position_scores, shuffled_words, video_axes
-from attnviz.pages.positions.panels import position_results
+from attnviz.pages.positions.maths import pair_rotation, position_scores, shuffled_words, video
+from attnviz.pages.positions.panels import position_scores as scores_panel
+from attnviz.pages.positions.panels import rotation as rotation_panel
+from attnviz.pages.positions.panels import video as video_panel
 from attnviz.pages.positions.positions import SECTIONS
 from tests.models.conftest import smollm2
 from tests.pages.conftest import canvases_on, with_code
@@ -53,8 +55,14 @@ def test_only_the_chosen_section_computes(visit, monkeypatch, caplog):
     def never(*_args, **_kwargs):
         raise AssertionError("a section that nobody chose was computed")
 
-    for lesson in ("scores", "rotation", "longer", "video"):
-        monkeypatch.setattr(position_results, lesson, never)
+    computing = (
+        (scores_panel, "scores"),
+        (rotation_panel, "turned"),
+        (rotation_panel, "longer"),
+        (video_panel, "split_of"),
+    )
+    for panel, name in computing:
+        monkeypatch.setattr(panel, name, never)
     page = visit("positions")
     assert not page.exception
     assert not page.error
@@ -173,7 +181,7 @@ def test_numbers_that_make_no_sense_together_get_a_sentence(visit, link, words):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", position_scores.KINDS)
+@pytest.mark.parametrize("kind", position_scores.ENCODINGS)
 @pytest.mark.parametrize("content", ["same", "random"])
 def test_every_encoding_has_its_pictures(visit, kind, content):
     page = visit("positions", p_section="scores", p_encoding=kind, p_content=content, p_n="24", p_shift="3")
@@ -196,12 +204,12 @@ def test_a_trained_table_is_shown_where_there_is_one(visit, minilm):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("split", video_axes.SPLITS)
+@pytest.mark.parametrize("split", video.SPLITS)
 def test_every_split_of_a_head_has_its_pictures(visit, split):
     page = visit("positions", p_section="video", p_split=split)
     assert not page.error
     assert figures(page) == 4
-    left = video_axes.run(video_axes.Config(split)).left
+    left = video.split(video.SplitConfig(split)).left
     assert (f"{left} of 64 numbers" in said(page)) == bool(left)
 
 

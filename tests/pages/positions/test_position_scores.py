@@ -9,7 +9,7 @@ from transformers.models.bloom.modeling_bloom import build_alibi_tensor
 from transformers.models.t5.modeling_t5 import T5Attention
 
 from attnviz.base.message import Problem
-from attnviz.pages.positions.maths import position_kinds, position_scores
+from attnviz.pages.positions.maths import position_scores
 from attnviz.pages.positions.maths.position_scores import Config, run
 from attnviz.runs.word_vectors import drawn
 from tests.models.conftest import minilm, smollm2
@@ -35,7 +35,7 @@ def test_rope_scores_are_products_of_complex_numbers(content, pairing):
 
 
 def test_the_two_pairings_give_equal_vectors_the_same_scores_by_other_numbers():
-    one, other = (run(Config(kind, 16, n=10)) for kind in position_kinds.ROTATED)
+    one, other = (run(Config(kind, 16, n=10)) for kind in position_scores.ROTATED)
     assert one.scores == pytest.approx(other.scores, abs=1e-12)
     assert np.abs(one.encoding - other.encoding).max() > 1
     assert np.sort(one.encoding, -1) == pytest.approx(np.sort(other.encoding, -1))
@@ -91,7 +91,7 @@ def test_the_curve_is_the_mean_of_each_diagonal():
 
 
 def test_a_trained_table_knows_which_positions_are_near(minilm):
-    table = position_kinds.table(minilm)
+    table = position_scores.trained_table(minilm)
     assert table.shape == (512, 384)
     trained, random = run(Config("learned", n=64), table), run(Config("learned", n=64))
     nearer = [(result.at(-1) - result.at(-60)) / result.at(0) for result in (trained, random)]
@@ -102,7 +102,7 @@ def test_a_trained_table_knows_which_positions_are_near(minilm):
 
 def test_a_model_without_learned_positions_says_so(smollm2):
     with pytest.raises(Problem, match=r"SmolLM2 135M.* has no learned positions"):
-        position_kinds.table(smollm2)
+        position_scores.trained_table(smollm2)
 
 
 @pytest.mark.parametrize(
@@ -121,6 +121,6 @@ def test_what_makes_no_sense_is_refused_in_a_sentence(config, sentence):
 
 
 def test_every_kind_is_the_same_again_with_the_same_seed():
-    for kind in position_scores.KINDS:
+    for kind in position_scores.ENCODINGS:
         one, other = (run(Config(kind, n=10, content="random", seed=6)).scores for _ in range(2))
         assert np.array_equal(one, other)

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from attnviz.base.message import Problem
-from attnviz.pages.positions.maths import position_kinds, shuffled_words
+from attnviz.pages.positions.maths import position_scores, shuffled_words
 from attnviz.pages.positions.maths.shuffled_words import Config, run
 
 WORDS = ("one", "two", "three", "one", "five")
@@ -20,7 +20,7 @@ def test_without_positions_the_outputs_permute_with_the_words():
         assert result.largest > 0.1, "the outputs are not just all zero"
 
 
-@pytest.mark.parametrize("kind", [kind for kind in position_kinds.KINDS if kind != "none"])
+@pytest.mark.parametrize("kind", [kind for kind in position_scores.KINDS if kind != "none"])
 def test_with_positions_they_do_not(kind):
     result = run(Config(WORDS, kind, "shuffle", seed=1))
     assert not result.same
@@ -42,7 +42,7 @@ def test_a_causal_mask_lets_the_order_in_by_itself():
 
 def test_the_attention_is_torchs_own():
     result = run(Config(WORDS, seed=5))
-    x, (w_q, w_k, w_v) = shuffled_words._inputs(result.config)
+    x, (w_q, w_k, w_v) = shuffled_words.inputs(WORDS, 5)
     theirs = torch.nn.MultiheadAttention(32, 4, bias=False, batch_first=True, dtype=torch.float64)
     with torch.no_grad():
         theirs.in_proj_weight.copy_(torch.cat([w_q.T, w_k.T, w_v.T]))

@@ -1,6 +1,8 @@
 """Each way of scaling against its formula, and against the way that it equals at some value of its parameter."""
 
 import math
+from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 import torch
@@ -8,7 +10,15 @@ from torch.testing import assert_close
 
 from attnviz.base.message import Problem
 from attnviz.core.attention import attend
-from attnviz.pages.scaling.maths.alternatives import ALTERNATIVES, CHOICES, check, stages
+from attnviz.pages.scaling.maths.alternatives import (
+    ALTERNATIVES,
+    CHOICES,
+    FAMILIES,
+    LENGTHS,
+    check,
+    spread_over_lengths,
+    stages,
+)
 
 D, N = 32, 9
 
@@ -98,3 +108,28 @@ def test_a_learned_scale_gets_a_gradient(qkv):
 def test_unknown_alternatives_and_parameters_out_of_range_are_named(name, p, sentence):
     with pytest.raises(Problem, match=sentence):
         check(name, p)
+
+
+def test_scaled_attention_dilutes_as_normal_scores_predict():
+    effective = spread_over_lengths(256, 0, "sqrt", 1.0)
+    assert (LENGTHS[0], LENGTHS[-1]) == (1, 4096)
+    assert effective[0] == pytest.approx(1)
+    assert effective[-1] == pytest.approx(4096 / math.sqrt(math.e), rel=0.1)
+
+
+def test_length_aware_scaling_is_plain_scaling_at_its_own_length_and_sharper_beyond():
+    plain, aware = spread_over_lengths(64, 0, "sqrt", 1.0), spread_over_lengths(64, 0, "log-n", 512.0)
+    at = LENGTHS.index(512)
+    assert aware[at] == pytest.approx(plain[at], rel=1e-5)
+    assert aware[-1] < plain[-1]
+
+
+def test_every_family_names_a_way_that_the_page_can_draw_and_a_setting_of_the_installed_library():
+    models = Path(find_spec("transformers").origin).parent / "models"
+    for family in FAMILIES:
+        assert family.alternative in ALTERNATIVES
+        assert bool(family.paper) == bool(family.number)
+        text = (models / family.file).read_text(encoding="utf-8")
+        for word in family.setting.replace(";", ",").split(", "):
+            name = word.split("=")[0].split(":")[0].strip()
+            assert name in text, f"{name} is not in {family.file}"

@@ -7,13 +7,8 @@ import numpy as np
 import pytest
 
 from attnviz.figures.theme import SIGNED
-from attnviz.pages.scaling.figures import bars as head
-from attnviz.pages.scaling.figures import bars as scaling_bars
-from attnviz.pages.scaling.figures import bars as scaling_gradient
-from attnviz.pages.scaling.figures import bars as scaling_softmax
-from attnviz.pages.scaling.figures import variance as scaling_variance
-from attnviz.pages.scaling.figures import variance as training
-from attnviz.pages.scaling.figures.curves import Limit, Line, over_d_k
+from attnviz.pages.scaling.figures import softmax, variance
+from attnviz.pages.scaling.figures.curves import Limit, Line, over_d_k, training
 
 X = np.array([1, 4, 16, 64])
 
@@ -58,7 +53,7 @@ def test_two_figures_do_not_share_what_one_of_them_changes():
 
 def test_histograms_stand_under_the_density_that_theory_predicts():
     edges = np.linspace(-40, 40, 82)
-    fig = scaling_variance.histograms((np.ones(81), edges), (np.ones(81), edges / 8), 64)
+    fig = variance.histograms((np.ones(81), edges), (np.ones(81), edges / 8), 64)
     curve = by_name(fig, "normal, variance 64")
     assert curve.y.max() == pytest.approx(1 / (8 * math.sqrt(2 * math.pi)))
     assert np.trapezoid(curve.y, curve.x) == pytest.approx(1, abs=1e-3)
@@ -70,7 +65,7 @@ def test_raw_and_scaled_products_stand_on_one_axis_on_which_the_raw_ones_are_see
 
     def shares(d_k):
         edges = np.linspace(-5, 5, 82)
-        fig = scaling_variance.histograms((np.ones(81), edges * math.sqrt(d_k)), (np.ones(81), edges), d_k)
+        fig = variance.histograms((np.ones(81), edges * math.sqrt(d_k)), (np.ones(81), edges), d_k)
         assert fig.layout.xaxis.matches == "x2"
         low, high = fig.layout.xaxis2.range
         assert (low, high) == tuple(fig.layout.xaxis.range)
@@ -84,8 +79,8 @@ def test_raw_and_scaled_products_stand_on_one_axis_on_which_the_raw_ones_are_see
 
 def test_growth_draws_the_exact_line_only_where_it_differs_from_the_textbook():
     zero = np.zeros(4)
-    plain = scaling_variance.growth(X, (X, zero), (X / X, zero), X * 1.0, (16, 16.0, 1.0))
-    spoiled = scaling_variance.growth(X, (X, zero), (X / X, zero), X * 1.25, (16, 20.0, 1.25))
+    plain = variance.growth(X, X, zero, X * 1.0, (16, 16.0, 1.0))
+    spoiled = variance.growth(X, X, zero, X * 1.25, (16, 20.0, 1.25))
     names = [[trace.name for trace in fig.data] for fig in (plain, spoiled)]
     assert "exact, for what was drawn" not in names[0]
     assert "exact, for what was drawn" in names[1]
@@ -93,64 +88,62 @@ def test_growth_draws_the_exact_line_only_where_it_differs_from_the_textbook():
 
 def test_all_jacobians_share_one_scale_centred_on_0_unless_asked():
     small = np.diag([0.01, 0.02])
-    fixed = scaling_gradient.jacobian(small, [3, 9], "t").data[0]
-    own = scaling_gradient.jacobian(small, [3, 9], "t", full_range=False).data[0]
+    fixed = softmax.jacobian(small, [3, 9], "t").data[0]
+    own = softmax.jacobian(small, [3, 9], "t", full_range=False).data[0]
     assert (fixed.zmin, fixed.zmax) == (-0.25, 0.25)
     assert (own.zmin, own.zmax) == pytest.approx((-0.02, 0.02))
     assert fixed.colorscale[2] == SIGNED[2]
 
 
 def test_eigenvalues_of_0_are_left_out_of_a_log_axis():
-    fig = scaling_gradient.eigenvalues([("raw", "#000000", np.array([0.1, 0.0]))])
+    fig = softmax.eigenvalues([("raw", "#000000", np.array([0.1, 0.0]))])
     assert np.isnan(fig.data[0].y[1])
 
 
 def test_training_reaches_to_its_last_step_from_the_first_picture():
     run = {name: np.random.default_rng(0).random((3, 20)) for name in ("loss", "accuracy", "entropy", "gradient")}
-    fig = training.measures([("raw", "#C44E9B", run)], 300, chance=0.125, even=2.77)
+    fig = training([("raw", "#C44E9B", run)], 300, chance=0.125, even=2.77)
     assert fig.layout.xaxis.range == (0, 300)
     assert by_name(fig, "raw").y.tolist() == pytest.approx(run["loss"].mean(0).tolist())
-    alone = training.measures([("raw", "#C44E9B", {k: v[:1] for k, v in run.items()})], 300, 0.125, 2.77)
+    alone = training([("raw", "#C44E9B", {k: v[:1] for k, v in run.items()})], 300, 0.125, 2.77)
     assert not [trace for trace in alone.data if trace.fill], "one seed has no band"
 
 
 def test_overflow_marks_where_each_format_breaks():
     shifts = np.array([0.0, 1.0, 2.0])
-    fig = scaling_softmax.overflow(
-        shifts, [("float16", np.array([0.9, 0.9, np.nan]), shifts, 1.5), ("float64", shifts, shifts, None)]
-    )
+    fig = softmax.overflow(shifts, [("float16", np.array([0.9, 0.9, np.nan]), 1.5), ("float64", shifts, None)])
     marks = [trace for trace in fig.data if trace.mode == "markers+text"]
     assert [mark.text[0] for mark in marks] == ["+1.5"]
 
 
 def test_mixes_start_in_the_centre_and_end_where_they_land():
-    fig = scaling_softmax.mixes(np.eye(2), np.array([0.5, 0.5]), np.array([3.0, 4.0]), np.array([4.0, 5.0]))
+    fig = softmax.mixes(np.eye(2), np.array([0.5, 0.5]), np.array([3.0, 4.0]), np.array([4.0, 5.0]))
     assert (by_name(fig, "mixed by raw scores").x[-1], by_name(fig, "mixed by raw scores").y[-1]) == (3.0, 4.0)
 
 
 def test_a_heads_dimensions_are_sorted_and_keep_their_numbers():
-    bar = head.by_dimension(np.array([1.0, 5.0, 3.0])).data[0]
+    bar = variance.by_dimension(np.array([1.0, 5.0, 3.0])).data[0]
     assert list(bar.y) == [5.0, 3.0, 1.0]
     assert list(bar.customdata) == [1, 2, 0]
 
 
 def test_entropy_over_the_scale_marks_what_it_is_told():
-    fig = head.entropy_over_scale(np.array([0.5, 1, 2]), np.array([0.9, 0.6, 0.2]), {"raw": (2, 0.2, "#000000")})
+    fig = variance.entropy_over_scale(np.array([0.5, 1, 2]), np.array([0.9, 0.6, 0.2]), {"raw": (2, 0.2, "#000000")})
     assert by_name(fig, "raw").x == (2,)
 
 
 def test_bars_for_saving_share_one_scale_from_0_to_1():
-    fig = scaling_bars.rows_of_bars([("raw", "#C44E9B", np.array([0.9, 0.1])), ("scaled", "#3B8EA5", np.full(2, 0.5))])
+    fig = softmax.rows_of_bars([("raw", "#C44E9B", np.array([0.9, 0.1])), ("scaled", "#3B8EA5", np.full(2, 0.5))])
     assert [trace.y.tolist() for trace in fig.data] == [[0.9, 0.1], [0.5, 0.5]]
     assert fig.layout.yaxis.range == (0, 1.12), "with room for the number over a bar of 1"
 
 
 def test_few_bars_say_their_weights_and_each_key_so_that_those_near_0_are_seen_to_be_there():
-    bars = scaling_bars.rows_of_bars([("softmax", "#3B8EA5", np.array([0.0004, 0.9992, 0.0004]))])
+    bars = softmax.rows_of_bars([("softmax", "#3B8EA5", np.array([0.0004, 0.9992, 0.0004]))])
     [few] = bars.data
     assert list(few.text) == ["0.000", "0.999", "0.000"]
     assert few.width < 0.5, "one bar is no wall"
     assert bars.layout.xaxis.dtick == 1
-    many = scaling_bars.rows_of_bars([("softmax", "#3B8EA5", np.full(64, 1 / 64))])
+    many = softmax.rows_of_bars([("softmax", "#3B8EA5", np.full(64, 1 / 64))])
     assert many.data[0].text is None
     assert many.layout.yaxis.range == (0, 1.02)

@@ -7,7 +7,8 @@ import pytest
 
 from attnviz.canvas.shared.packing import unblob
 from attnviz.pages.scaling.maths import growing_width, retrieval_training, saturation, variance
-from attnviz.pages.scaling.panels import results, retrieval
+from attnviz.pages.scaling.panels import retrieval_training as training_panel
+from attnviz.pages.scaling.panels import variance as variance_panel
 from attnviz.pages.scaling.scaling import SECTIONS
 from tests.pages.conftest import canvases_on, with_code
 
@@ -31,8 +32,8 @@ def figures(page):
 @pytest.fixture
 def quick(monkeypatch):
     """Make training take only a few steps."""
-    monkeypatch.setattr(retrieval, "BETWEEN_PICTURES", 0.0)
-    results.trained.clear()
+    monkeypatch.setattr(training_panel, "BETWEEN_PICTURES", 0.0)
+    training_panel.trained.clear()
     return {"s_section": "training", "s_steps": "20", "s_seeds": "2"}
 
 
@@ -135,7 +136,7 @@ def test_a_broken_assumption_says_how_the_prediction_fails(visit):
 
 
 def test_a_button_draws_the_pairs_that_would_take_too_long_at_first(visit):
-    results.all_pairs.clear()
+    variance_panel.all_pairs.clear()
     page = visit("scaling", s_dk="4096", s_pairs="2000")
     assert "1,562 of 2,000 pairs" in said(page)
     page.button(key="s_draw_all").click().run()

@@ -10,7 +10,7 @@ from transformers.models.deepseek_v3.modeling_deepseek_v3 import yarn_apply_msca
 
 from attnviz.models.architecture import all_presets
 from attnviz.models.capture import capture
-from attnviz.pages.scaling.maths.released_models import FAMILIES
+from attnviz.pages.scaling.maths.alternatives import FAMILIES
 
 HOW = {family.models: family.how for family in FAMILIES}
 

@@ -10,7 +10,7 @@ from scipy import stats
 from attnviz.base.message import Problem
 from attnviz.core.attention import attend
 from attnviz.pages.scaling.maths import alternatives, growing_width, saturation
-from attnviz.pages.scaling.maths.saturation import Config, limits, run
+from attnviz.pages.scaling.maths.saturation import Config, run
 
 
 @pytest.fixture(scope="module")
@@ -63,12 +63,13 @@ def test_the_norm_without_the_matrix_is_the_norm_of_the_matrix():
 
 @pytest.mark.parametrize("n", [1, 2, 16, 500])
 def test_even_and_one_hot_weights_have_the_measures_of_the_limits(n):
-    known = limits(n)
     even, one_hot = torch.full((n,), 1 / n, dtype=torch.float64), torch.eye(n)[0].double()
-    for weights, expected in ((even, known.uniform), (one_hot, known.one_hot)):
-        assert weights.max().item() == pytest.approx(expected["largest"])
-        assert stats.entropy(weights) == pytest.approx(expected["entropy"], abs=1e-12)
-        assert saturation.jacobian_norm(weights).item() == pytest.approx(expected["jacobian"], abs=1e-9)
+    expected = saturation.even(n)
+    assert even.max().item() == pytest.approx(expected["largest"])
+    assert stats.entropy(even) == pytest.approx(expected["entropy"], abs=1e-12)
+    assert math.exp(stats.entropy(even)) == pytest.approx(expected["effective"])
+    assert saturation.jacobian_norm(even).item() == pytest.approx(expected["jacobian"], abs=1e-9)
+    assert saturation.jacobian_norm(one_hot).item() == pytest.approx(0, abs=1e-9)
 
 
 @pytest.mark.parametrize("n, exact", [(1, 0.0), (2, 1 / math.sqrt(math.pi)), (3, 1.5 / math.sqrt(math.pi))])
@@ -85,14 +86,14 @@ def test_the_largest_of_many_normals_is_what_scipy_integrates_and_nears_its_grow
 
 
 def test_the_largest_logit_follows_extreme_value_growth(raw):
-    expected = limits(16).largest_score * np.sqrt(raw.d_k)
+    expected = saturation.largest_of_normals(16) * np.sqrt(raw.d_k)
     wide = raw.d_k >= 16  # where q.k is nearly normal
     assert np.allclose(raw.bands["score"].mean[wide], expected[wide], rtol=0.12)
 
 
 def test_entropy_nears_ln_n_minus_half_the_variance_for_many_keys():
     spread = run(Config(n_keys=4096)).bands["entropy"].mean[-1]
-    assert spread == pytest.approx(limits(4096).entropy(np.array(1.0)), abs=0.1)
+    assert spread == pytest.approx(saturation.predicted_entropy(4096, np.array(1.0)), abs=0.1)
 
 
 def test_one_key_gets_everything_and_sends_nothing_back():

@@ -6,7 +6,7 @@ import io
 import pytest
 
 from attnviz.pages.scaling.maths import saturation
-from attnviz.pages.scaling.panels import results, retrieval
+from attnviz.pages.scaling.panels import retrieval_training
 from tests.pages.conftest import with_code
 from tests.pages.scaling.test_page import said
 
@@ -46,13 +46,14 @@ def test_section_1(visit, link):
     page = visit("scaling", **link)
     found, words = run(page), shown(page)
     digits = 1 if int(link["s_dk"]) >= 1000 else 3 if int(link["s_dk"]) >= 10 else 4
-    assert page.metric[0].value == f"{found['raw_variance']:,.{digits}f}"
-    assert page.metric[1].value == f"{found['scaled_variance']:.4f}"
-    assert f"scatter by {found['raw_variance'] ** 0.5:.4g} (one" in words
-    assert f"grows from {found['grown'][1]:.2g} to {found['grown'][4096]:,.0f}" in words
-    scaled = [value / d for d, value in found["grown"].items()]
-    assert f"between {min(scaled):.2f} and {max(scaled):.2f}" in words
-    assert f"{found['raw_variance']:.4f}" in found["printed"]
+    raw, scaled, grown = found["spread"]["raw"], found["spread"]["scaled"], found["grown"]
+    assert page.metric[0].value == f"{raw:,.{digits}f}"
+    assert page.metric[1].value == f"{scaled:.4f}"
+    assert f"scatter by {raw**0.5:.4g} (one" in words
+    assert f"grows from {grown.raw[0]:.2g} to {grown.raw[-1]:,.0f}" in words
+    over_d_k = grown.raw / grown.d_k
+    assert f"between {min(over_d_k):.2f} and {max(over_d_k):.2f}" in words
+    assert f"{raw:.4f}" in found["printed"]
 
 
 @pytest.mark.parametrize(
@@ -114,14 +115,16 @@ def test_section_3(visit, link):
     ],
 )
 def test_section_4(visit, link, monkeypatch):
-    monkeypatch.setattr(retrieval, "BETWEEN_PICTURES", 9.0)
-    results.trained.clear()
+    monkeypatch.setattr(retrieval_training, "BETWEEN_PICTURES", 9.0)
+    retrieval_training.trained.clear()
     page = visit("scaling", s_section="training", s_steps="40", s_seeds="2", **link)
     found, words = run(page), shown(page)
     names = {"raw": "raw", "sqrt": "scaled", "temperature": "temperature", "qk-norm": "QK-norm, learned scale"}
-    for way, (loss, right, spread) in found["ends"].items():
+    for way, run_of_it in found["runs"].items():
+        loss, right, spread = (run_of_it.end(measure).mean() for measure in ("loss", "accuracy", "entropy"))
         assert f"{names.get(way, way)}: {right:.1%} right, loss {loss:.3f}, entropy {spread:.2f} nats" in words
-    assert f"{found['first']['raw']:.2g}" in words
+        assert f"{way}: {right:.1%} right, loss {loss:.3f}, entropy {spread:.2f}" in found["printed"]
+    assert f"{found['runs']['raw'].gradient[:, 0].mean():.2g}" in words
 
 
 @pytest.mark.parametrize(
@@ -187,8 +190,8 @@ def test_section_7(visit, link):
     assert f"raw mix by {moved:.2f}" in words
     first, second = found["output"].tolist()
     assert f"({first:.5f},\\ {second:.5f})" in words
-    float16 = list(found["broken"].values())[-1]
-    assert f"+{float16:g}" in words or float16 == float("inf")
+    float16 = found["each"].first_broken
+    assert float16 is None or f"+{float16:g}" in words
 
 
 def test_a_section_without_numbers_to_print_has_no_program(visit):

@@ -27,8 +27,7 @@ from attnviz.pages.lessons import choices
 from attnviz.pages.lessons.maths import cache_facts, model_facts
 from attnviz.pages.lessons.maths.lesson_parts import HEAD, PictureSettings, Subject
 from attnviz.pages.scaling.maths import growing_width
-from attnviz.pages.scaling.panels import curves as scaling_curves
-from attnviz.pages.scaling.panels import results
+from attnviz.pages.scaling.panels import saturation, scaling_form
 from attnviz.pages.sharing.panels import one_picture
 from attnviz.runs import head_matrix
 from attnviz.runs.head_matrix import Look
@@ -116,14 +115,13 @@ def bars(_subject: Subject, set_to: PictureSettings, key: str) -> None:
     usual = int(set_to.get("d_k", "64"))
     asked = link_state.value(choices.WIDTH)
     config = growing_width.Config(d_k=usual if asked is None else asked)
-    film = results.film(config.n_keys, config.seed, config.d_k)
+    film = scaling_form.film(config.n_keys, config.seed, config.d_k)
     shown = ("raw", "sqrt", *(["inverse"] if set_to.get("also") == "inverse" else []))
-    labels = results.alternative_names()
     softmax_slider.softmax_slider(
         key,
         film.d_k,
         film.scores,
-        [softmax_slider.Panel(one, labels[one], results.plain_formula(one), results.colour(one)) for one in shown],
+        scaling_form.panels_of(shown),
         at=config.d_k,
         parameter=softmax_slider.SliderParameter("a", 1.0, 0.1, 64.0) if "inverse" in shown else None,
         about=shown[-1],
@@ -135,7 +133,7 @@ def bars(_subject: Subject, set_to: PictureSettings, key: str) -> None:
 def curves(_subject: Subject, set_to: PictureSettings, _key: str) -> None:
     """What softmax lets through, over d_k, raw and scaled."""
     config = growing_width.Config(d_k=int(set_to.get("d_k", "512")), alternative="sqrt")
-    scaling_curves.draw_one(scaling_curves.measured(config), "jacobian")
+    saturation.draw_one(config, "jacobian")
 
 
 def player(subject: Subject, set_to: PictureSettings, key: str) -> None:

@@ -13,14 +13,14 @@ from attnviz.figures.attention_figures import GLOW, hover_points, picture_axes
 from attnviz.figures.theme import MASKED, Q_BLUE, SERIES, SIGNED, Figure, layout
 from attnviz.figures.title_lines import below
 
-LEFT = MASKED  #: numbers that nothing rotates
+MOST_FRAMES = 8
 
 
 def split(parts: Sequence[tuple[str, int]], left: int) -> Figure:
     """One bar: the numbers of a head that each of `parts` (name, width) rotates, and those that are left."""
     fig = go.Figure()
     shown = [(name, width, SERIES[i]) for i, (name, width) in enumerate(parts)]
-    shown += [(_("not rotated"), left, LEFT)] if left else []
+    shown += [(_("not rotated"), left, MASKED)] if left else []
     for name, width, colour in shown:
         fig.add_bar(
             x=[width],
@@ -57,14 +57,14 @@ def wavelengths(lines: Sequence[tuple[str, np.ndarray, int]]) -> Figure:
     return layout(fig, height=330).update_layout(legend=below())
 
 
-def frames(scores: np.ndarray, at: tuple[int, int, int], most: int = 8) -> Figure:
+def frames(scores: np.ndarray, at: tuple[int, ...]) -> Figure:
     """Each frame's patches as a picture, all on one scale around the score of the query's own patch, which is marked.
 
-    At most `most` frames, those around the query's.
+    At most MOST_FRAMES, those around the query's.
     """
     own = float(scores[at])
-    first = max(0, min(at[0] - most // 2, len(scores) - most))
-    shown = range(first, min(len(scores), first + most))
+    first = max(0, min(at[0] - MOST_FRAMES // 2, len(scores) - MOST_FRAMES))
+    shown = range(first, min(len(scores), first + MOST_FRAMES))
     columns = min(4, len(shown))
     rows = -(-len(shown) // columns)
     fig = make_subplots(rows, columns, horizontal_spacing=0.03, vertical_spacing=0.16)
@@ -112,7 +112,7 @@ def name_above(fig: Figure, frame: int, **place: int) -> None:
     fig.update_xaxes(title=title, side="top", **place)
 
 
-def lit_frames(video: np.ndarray, row: np.ndarray, at: tuple[int, int, int]) -> Figure:
+def lit_frames(video: np.ndarray, row: np.ndarray, at: tuple[int, ...]) -> Figure:
     """`video` (frames, height, width) in counts, `row` (frames, rows, columns) the weights of the patch `at`.
 
     Full light is the largest weight; brightness is its square root. The patch that looks has a blue frame.

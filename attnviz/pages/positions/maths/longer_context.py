@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from dataclasses import dataclass
 
@@ -26,6 +27,11 @@ class Config:
     width: int = 128  #: D
     base: float = 10_000.0
 
+    @property
+    def target(self) -> int:
+        """The length in positions that the scaling is for."""
+        return round(self.factor * self.length)
+
 
 @dataclass(frozen=True)
 class ScaledPairs:
@@ -47,18 +53,9 @@ class Result:
     chosen: np.ndarray  #: the same with the chosen scaling
 
     @property
-    def target(self) -> int:
-        return target(self.config)
-
-    @property
     def unfinished(self) -> int:
         """Pairs that do not complete a turn within the trained length: only these can meet new angles."""
         return int((self.methods["none"].wavelengths > self.config.length).sum())
-
-
-def target(config: Config) -> int:
-    """The length in positions that the scaling is for."""
-    return round(config.factor * config.length)
 
 
 def scaling_of(method: str, config: Config) -> Scaling:
@@ -67,7 +64,7 @@ def scaling_of(method: str, config: Config) -> Scaling:
         "none": None,
         "linear": Linear(config.factor),
         "ntk": NTK(config.factor),
-        "dynamic": DynamicNTK(config.factor, config.length, target(config)),
+        "dynamic": DynamicNTK(config.factor, config.length, config.target),
         "yarn": YaRN(config.factor, config.length),
         "llama3": Llama3(config.factor, config.length),
     }
@@ -78,9 +75,10 @@ def scaling_of(method: str, config: Config) -> Scaling:
 
 def run(config: Config) -> Result:
     """Every way of scaling side by side, and the chosen one's scores over distance."""
-    _check(config)
+    limits = {"factor": (1, 128), "length": (2, 1_000_000), "width": (2, 1024), "base": (2, 1e9)}
+    require_within(config, limits)
     plain = frequencies(config.width, config.base)
-    methods = {method: _scaled(config, method, plain) for method in METHODS}
+    methods = {method: scaled(config, method, plain) for method in METHODS}
     distance = stretches(config)
     chosen = frequencies(config.width, config.base, scaling_of(config.method, config))
     longer = methods[config.method].length ** 2
@@ -95,18 +93,19 @@ def run(config: Config) -> Result:
 
 def stretches(config: Config) -> Tensor:
     """The distances from 0 to the target length in stretches, a sample of each: (points, each)."""
-    points = min(POINTS, target(config))
-    edges = torch.linspace(0, target(config), points + 1, dtype=torch.float64)
+    points = min(POINTS, config.target)
+    edges = torch.linspace(0, config.target, points + 1, dtype=torch.float64)
     within = (torch.arange(EACH, dtype=torch.float64) + 0.5) / EACH
     return (edges[:-1, None] + edges.diff()[:, None] * within).floor()
 
 
-def _scaled(config: Config, method: str, plain: Tensor) -> ScaledPairs:
+def scaled(config: Config, method: str, plain: Tensor) -> ScaledPairs:
+    """What a scaling does to the pairs that turn by `plain` radians per position without it."""
     scaling = scaling_of(method, config)
     turns = frequencies(config.width, config.base, scaling)
     seen = plain * config.length  # the largest angle in training
     reached = turns * config.factor * config.length
-    new = (seen < 2 * math.pi) & (reached > seen * (1 + 1e-9))
+    new = (seen < 2 * math.pi) & (reached > seen * (1 + 1e-9))  # a pair that completed a turn knows all angles
     ratio = turns / plain
     return ScaledPairs(
         (2 * math.pi / turns).numpy(),
@@ -122,6 +121,25 @@ def _over_distance(turns: Tensor, distance: Tensor, width: int) -> Tensor:
     return 2 * (distance[..., None] * turns).cos().sum(-1).mean(-1) / math.sqrt(width)
 
 
-def _check(config: Config) -> None:
-    limits = {"factor": (1, 128), "length": (2, 1_000_000), "width": (2, 1024), "base": (2, 1e9)}
-    require_within(config, limits)
+def program(config: Config) -> str:
+    """Prints the wavelengths of the fastest and the slowest pair under every scaling, and which angles are new."""
+    return f"""\
+from __future__ import annotations
+
+import math
+
+from attnviz.core.rope import frequencies, length_factor
+from attnviz.pages.positions.maths.longer_context import METHODS, Config, ScaledPairs, scaling_of
+from torch import Tensor
+
+
+{inspect.getsource(scaled)}
+
+config = {config!r}
+plain, found = frequencies(config.width, config.base), {{}}
+for method in METHODS:
+    made = found[method] = scaled(config, method, plain)
+    waves = made.wavelengths
+    print(f"{{method:>8}}: one turn in {{waves[0]:.4g}} to {{waves[-1]:,.0f}} positions, ", end="")
+    print(f"{{made.new}} pairs at new angles, {{made.slowed}} slowed")
+"""

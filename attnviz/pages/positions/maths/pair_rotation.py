@@ -64,3 +64,22 @@ def of(config: Config, q: Tensor, k: Tensor) -> Result:
         float(q_turned @ k_turned),
         float(q @ k),
     )
+
+
+def program(config: Config) -> str:
+    """Prints the pair's part of q.k and the whole of it, with pairs as complex numbers: turning is a multiplication."""
+    return f"""\
+import torch
+from attnviz.core.rope import frequencies
+
+D, base, pair, m, n = {config.width}, {config.base!r}, {config.pair}, {config.q_at}, {config.k_at}
+q, k = torch.randn(2, D, generator=torch.Generator().manual_seed({config.seed})).double()
+q, k = (torch.view_as_complex(x.reshape(-1, 2)) for x in (q, k))  # each pair is one complex number
+theta = frequencies(D, base)
+
+q_m, k_n = (x * torch.polar(torch.ones_like(theta), at * theta) for x, at in ((q, m), (k, n)))
+products = (q_m * k_n.conj()).real  # each pair's part of q.k
+product, score, unturned = products[pair].item(), products.sum().item(), (q * k.conj()).real.sum().item()
+print(f"pair {{pair}} turns by {{theta[pair]:.4g}} rad per position, {{((n - m) * theta[pair]).item():.4g}} rad in all")
+print(f"its part of q.k: {{product:.4g}}; all pairs: {{score:.4g}}, and {{unturned:.4g}} before they are turned")
+"""

@@ -1,8 +1,14 @@
-"""Scores that come from positions alone: position against position, over distance, and with all positions shifted."""
+"""The ways in which positions come into attention, and scores that come from positions alone.
+
+Numbers that a model would learn are random. Scores are shown position against position, over the distance, and with all
+positions shifted.
+"""
 
 from __future__ import annotations
 
+import inspect
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,13 +17,56 @@ from torch import Tensor
 
 from attnviz.base.limits import require_within
 from attnviz.base.message import Message, Problem, Several
-from attnviz.core.positions import Learned, alibi_slopes, sinusoidal
+from attnviz.core.positions import ALiBi, Learned, Position, Sinusoidal, T5Bias, alibi_slopes
 from attnviz.core.rope import RoPE, frequencies
-from attnviz.pages.positions.maths import position_kinds
+from attnviz.models.capture import learned_positions
+from attnviz.models.catalogue import LoadedModel
 from attnviz.runs.word_vectors import drawn
 
-KINDS = tuple(kind for kind in position_kinds.KINDS if kind != "none")
+#: Ids, in the order in which they are shown.
+KINDS = ("none", "sinusoidal", "learned", "rope-half", "rope-interleaved", "alibi", "t5")
+ENCODINGS = KINDS[1:]
+ADDED = ("sinusoidal", "learned")  #: to the input, before queries and keys are projected from it
+ROTATED = ("rope-half", "rope-interleaved")  #: queries and keys themselves
+BIASED = ("alibi", "t5")  #: the scores
+LONGEST = 512  #: positions in a learned table, as in BERT
+BUCKETS = 32  #: distances that T5 tells apart
 MOST = 256  #: positions in the picture
+MODEL = "minilm-l6"  #: a packaged model that has learned vectors
+
+
+def position(
+    kind: str, width: int, n_heads: int, *, base: float = 10_000.0, seed: int = 0, bidirectional: bool = True
+) -> Position:
+    """The encoding `kind` for inputs of this width; what a model would learn is standard normal, from the seed."""
+    made: dict[str, Callable[[], Position]] = {
+        "none": Position,
+        "sinusoidal": lambda: Sinusoidal(base),
+        "learned": lambda: filled(Learned(LONGEST, width), drawn(seed, LONGEST, width)),
+        "rope-half": lambda: RoPE(base=base, pairing="half"),
+        "rope-interleaved": lambda: RoPE(base=base, pairing="interleaved"),
+        "alibi": lambda: ALiBi(n_heads),
+        "t5": lambda: filled(
+            T5Bias(n_heads, bidirectional=bidirectional, buckets=BUCKETS), drawn(seed, BUCKETS, n_heads)
+        ),
+    }
+    if kind not in made:
+        raise Problem("{kind} must be one of {allowed}", kind=kind, allowed=Several(KINDS))
+    return made[kind]()
+
+
+def filled(encoding: Learned | T5Bias, table: Tensor) -> Position:
+    """`encoding` with these numbers as its table, in float64."""
+    encoding.table.weight = torch.nn.Parameter(table.double(), requires_grad=False)
+    return encoding
+
+
+def trained_table(loaded: LoadedModel) -> np.ndarray:
+    """The learned vectors of a model, (positions, M), float32."""
+    table = learned_positions(loaded.model)
+    if table is None:
+        raise Problem("{model} has no learned positions", model=loaded.entry.name)
+    return table.float().cpu().numpy()
 
 
 @dataclass(frozen=True)
@@ -61,74 +110,63 @@ class Result:
 
 def run(config: Config, table: np.ndarray | None = None) -> Result:
     """Scores of all pairs of positions. `table` (positions, M): a trained model's learned vectors, else random ones."""
-    _check(config)
+    require_within(config, {"width": (2, 512), "n": (2, MOST), "heads": (1, 64), "head": (0, config.heads - 1)})
+    if config.kind not in ENCODINGS:
+        raise Problem("{kind} must be one of {allowed}", kind=config.kind, allowed=Several(ENCODINGS))
     learned = None if table is None else torch.from_numpy(table).double()
-    scores, encoding = _scores(config, 0, learned)
+    positions = torch.arange(config.n)
+    scores, encoding = scores_between(config, positions, learned)
     shifted, why_not = None, None
     try:
-        shifted = float((_scores(config, config.shift, learned)[0] - scores).abs().max())
+        moved, _encoding = scores_between(config, positions + config.shift, learned)
+        shifted = float((moved - scores).abs().max())
     except Problem as problem:
         why_not = problem.message
     distance, mean, low, high = _over_distance(scores)
-    biased = config.kind in position_kinds.BIASED
+    biased = config.kind in BIASED
+    head = config.head if biased else 0
+    turning = not biased and config.kind != "learned"
     return Result(
         config,
-        scores[config.head].numpy() if biased else scores[0].numpy(),
+        scores[head].numpy(),
         distance,
-        mean[config.head] if biased else mean[0],
-        low[config.head] if biased else low[0],
-        high[config.head] if biased else high[0],
+        mean[head],
+        low[head],
+        high[head],
         shifted,
         why_not,
         None if encoding is None else encoding.numpy(),
-        None if biased or config.kind == "learned" else (2 * math.pi / frequencies(config.width, config.base)).numpy(),
+        (2 * math.pi / frequencies(config.width, config.base)).numpy() if turning else None,
         mean if biased else None,
         alibi_slopes(config.heads).numpy() if config.kind == "alibi" else None,
     )
 
 
-def _scores(config: Config, shift: int, table: Tensor | None) -> tuple[Tensor, Tensor | None]:
-    """Scores (1 or H, n, n) of positions shift to shift + n - 1, and the encoding (n, D) where there is one."""
-    positions = torch.arange(config.n) + shift
-    if config.kind in position_kinds.ROTATED:
-        return _rotated(config, positions)
-    if config.kind in position_kinds.ADDED:
-        return _added(config, positions, table)
-    encoding = (
-        position_kinds.t5(config.heads, config.seed, bidirectional=config.bidirectional)
-        if config.kind == "t5"
-        else position_kinds.position("alibi", config.width, config.heads)
+def scores_between(config: Config, positions: Tensor, table: Tensor | None = None) -> tuple[Tensor, Tensor | None]:
+    """Scores (1 or H, n, n) between these positions, and their encodings (n, D) where there are some.
+
+    What is added is all that is projected, no word stands anywhere; and one query and one key are rotated everywhere.
+    """
+    encoding = position(
+        config.kind, config.width, config.heads, base=config.base, seed=config.seed, bidirectional=config.bidirectional
     )
+    width = config.width
+    if table is not None:
+        encoding, width = filled(Learned(*table.shape), table), table.shape[1]
     bias = encoding.bias(positions, positions)
-    assert bias is not None
-    return bias.double(), None
-
-
-def _rotated(config: Config, positions: Tensor) -> tuple[Tensor, Tensor]:
-    """One query vector and one key vector stand at every position; only the rotation differs."""
-    rope = RoPE(base=config.base, pairing="half" if config.kind == "rope-half" else "interleaved")
-    ones = torch.ones(config.n, config.width, dtype=torch.float64)
-    q, k = ones, ones
-    if config.content == "random":
-        q, k = (vector.double() * ones for vector in drawn(config.seed, 2, config.width))
-    q_turned, k_turned = (rope.rotate(x[None], positions) for x in (q, k))
-    return q_turned @ k_turned.mT / math.sqrt(config.width), rope.rotate(ones[None], positions)[0]
-
-
-def _added(config: Config, positions: Tensor, table: Tensor | None) -> tuple[Tensor, Tensor]:
-    """The encodings are all that is projected: no word stands anywhere."""
-    if config.kind == "sinusoidal":
-        x = sinusoidal(positions, config.width, config.base)
+    if bias is not None:
+        return bias.double(), None
+    ones = torch.ones(1, len(positions), width, dtype=torch.float64)
+    if config.kind in ROTATED:
+        q = k = shown = encoding.rotate(ones, positions)
+        if config.content == "random":
+            q, k = (encoding.rotate(vector.double() * ones, positions) for vector in drawn(config.seed, 2, width))
     else:
-        rows = drawn(config.seed, position_kinds.LONGEST, config.width) if table is None else table
-        made = position_kinds.filled(Learned(*rows.shape), rows)
-        x = made.add(torch.zeros(config.n, rows.shape[1], dtype=torch.float64), positions)
-    width = x.shape[-1]
-    q = k = x
-    if config.content == "random":
-        w_q, w_k = drawn(config.seed + 1, 2, width, width).double() / math.sqrt(width)
-        q, k = x @ w_q, x @ w_k
-    return (q @ k.mT / math.sqrt(width))[None], x
+        q = k = shown = encoding.add(0 * ones, positions)
+        if config.content == "random":
+            w_q, w_k = drawn(config.seed + 1, 2, width, width).double() / math.sqrt(width)
+            q, k = shown @ w_q, shown @ w_k
+    return q @ k.mT / math.sqrt(width), shown[0]
 
 
 def _over_distance(scores: Tensor) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -143,7 +181,35 @@ def _over_distance(scores: Tensor) -> tuple[np.ndarray, np.ndarray, np.ndarray, 
     return distance, mean, low, high
 
 
-def _check(config: Config) -> None:
-    require_within(config, {"width": (2, 512), "n": (2, MOST), "heads": (1, 64), "head": (0, config.heads - 1)})
-    if config.kind not in KINDS:
-        raise Problem("{kind} must be one of {allowed}", kind=config.kind, allowed=Several(KINDS))
+def program(config: Config, trained: bool = False) -> str:
+    """Prints scores over the distance, and how much they change when all positions are shifted."""
+    table = f"learned_positions(av.load({MODEL!r}).model).double()" if trained else "None"
+    return f"""\
+from __future__ import annotations
+
+import math
+
+import attnviz as av
+import torch
+from attnviz.core.positions import Learned
+from attnviz.models.capture import learned_positions
+from attnviz.pages.positions.maths.position_scores import ROTATED, Config, filled, position
+from attnviz.runs.word_vectors import drawn
+from torch import Tensor
+
+
+{inspect.getsource(scores_between)}
+
+config, table = {config!r}, {table}
+at = torch.arange(config.n)
+found = scores_between(config, at, table)[0]
+for back in sorted({{0, 1, config.n // 2, config.n - 1}}):
+    mean = found[{config.head if config.kind in BIASED else 0}].diagonal(-back).mean().item()
+    print(f"{{back:>4}} back: mean score {{mean:.4f}}")
+try:
+    shifted = (scores_between(config, at + config.shift, table)[0] - found).abs().max().item()
+    print(f"all positions shifted by {{config.shift}}: scores change by up to {{shifted:.3g}}")
+except ValueError as problem:
+    shifted = None
+    print(problem)
+"""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import zlib
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from attnviz.core import masks
 from attnviz.core.attention import Stages, attend
 from attnviz.core.positions import Position
 from attnviz.core.projections import join_heads, split_heads
-from attnviz.pages.positions.maths import position_kinds
+from attnviz.pages.positions.maths.position_scores import KINDS, position
 from attnviz.runs.word_vectors import drawn, word_vector
 
 WIDTH = 32  #: M
@@ -27,7 +28,7 @@ ORDERS = ("reverse", "swap", "shuffle")
 @dataclass(frozen=True)
 class Config:
     words: tuple[str, ...]
-    kind: str = "none"  #: of position_kinds
+    kind: str = "none"  #: of position_scores.KINDS
     order: str = "reverse"
     causal: bool = False
     seed: int = 0
@@ -57,18 +58,23 @@ class Result:
 
 def run(config: Config) -> Result:
     """Attend over the words in both orders, with the same weights."""
-    _check(config)
-    order = ordering(config.order, len(config.words), config.seed)
-    x, projections = _inputs(config)
-    before, after, moved = _both(config.kind, config, x, projections, order, config.causal)
-    every = {
-        kind: (
-            float(_both(kind, config, x, projections, order, False)[2].max()),
-            float(_both(kind, config, x, projections, order, True)[2].max()),
+    if len(config.words) < 2:
+        raise Problem("One word has no order: type at least two.")
+    if len(config.words) > LONGEST:
+        raise Problem(
+            "The sentence has {n} words; this page takes at most {limit}.", n=len(config.words), limit=LONGEST
         )
-        for kind in position_kinds.KINDS
-    }
+    order = ordering(config.order, len(config.words), config.seed)
     back = order.argsort()
+    x, projections = inputs(config.words, config.seed)
+
+    def both(kind: str, causal: bool) -> tuple[Stages, Stages, Tensor]:
+        """Stages in either order, and for each word the largest change in its output, (T,)."""
+        encoding = position(kind, WIDTH, HEADS, seed=config.seed)
+        before, after = (attention(each, encoding, projections, causal) for each in (x, x[order]))
+        return before, after, (join_heads(after.output)[back] - join_heads(before.output)).abs().amax(-1)
+
+    before, after, moved = both(config.kind, config.causal)
     return Result(
         config,
         order.numpy(),
@@ -77,41 +83,30 @@ def run(config: Config) -> Result:
         after.weights[0][back][:, back].numpy(),
         moved.numpy(),
         float(before.output.abs().max()),
-        every,
+        {kind: (float(both(kind, False)[2].max()), float(both(kind, True)[2].max())) for kind in KINDS},
     )
 
 
 def ordering(name: str, n: int, seed: int) -> Tensor:
     """(n,): the place in the sentence of the word that stands at each place of the other order."""
+    places = torch.arange(n)
     if name == "reverse":
-        return torch.arange(n).flip(0)
+        return places.flip(0)
+    if name == "swap":
+        return torch.cat([places[-1:], places[1:-1], places[:1]])
     if name == "shuffle":
         return torch.randperm(n, generator=torch.Generator().manual_seed(seed))
-    swapped = torch.arange(n)
-    if n > 1:
-        swapped[0], swapped[-1] = n - 1, 0
-    return swapped
+    raise Problem("{order} must be one of {allowed}", order=name, allowed=Several(ORDERS))
 
 
-def _inputs(config: Config) -> tuple[Tensor, list[Tensor]]:
+def inputs(words: tuple[str, ...], seed: int) -> tuple[Tensor, list[Tensor]]:
     """x (T, M): equal words get equal vectors; and the projections of q, k, v, each (M, M)."""
-    x = torch.stack([word_vector(word, config.seed, WIDTH, "masks") for word in config.words]).double()
-    seeds = [zlib.crc32(f"{config.seed}/{name}".encode()) for name in "qkv"]
-    return x, [drawn(seed, WIDTH, WIDTH).double() / math.sqrt(WIDTH) for seed in seeds]
+    x = torch.stack([word_vector(word, seed, WIDTH, "masks") for word in words]).double()
+    seeds = [zlib.crc32(f"{seed}/{name}".encode()) for name in "qkv"]
+    return x, [drawn(each, WIDTH, WIDTH).double() / math.sqrt(WIDTH) for each in seeds]
 
 
-def _both(
-    kind: str, config: Config, x: Tensor, projections: list[Tensor], order: Tensor, causal: bool
-) -> tuple[Stages, Stages, Tensor]:
-    """Stages in either order, and for each word the largest change in its output, (T,)."""
-    encoding = position_kinds.position(kind, WIDTH, HEADS, seed=config.seed)
-    before = _stages(x, encoding, projections, causal)
-    after = _stages(x[order], encoding, projections, causal)
-    difference = join_heads(after.output)[order.argsort()] - join_heads(before.output)
-    return before, after, difference.abs().amax(-1)
-
-
-def _stages(x: Tensor, encoding: Position, projections: list[Tensor], causal: bool) -> Stages:
+def attention(x: Tensor, encoding: Position, projections: list[Tensor], causal: bool) -> Stages:
     """Attention of words x (T, M) that stand at positions 0 to T-1."""
     n = len(x)
     positions = torch.arange(n)
@@ -122,12 +117,28 @@ def _stages(x: Tensor, encoding: Position, projections: list[Tensor], causal: bo
     return attend(q, k, v, mask, bias=encoding.bias(positions, positions))
 
 
-def _check(config: Config) -> None:
-    if len(config.words) < 2:
-        raise Problem("One word has no order: type at least two.")
-    if len(config.words) > LONGEST:
-        raise Problem(
-            "The sentence has {n} words; this page takes at most {limit}.", n=len(config.words), limit=LONGEST
-        )
-    if config.order not in ORDERS:
-        raise Problem("{order} must be one of {allowed}", order=config.order, allowed=Several(ORDERS))
+def program(config: Config) -> str:
+    """Prints the largest change of any output when the words change places."""
+    order = ordering(config.order, len(config.words), config.seed).tolist()
+    return f"""\
+from __future__ import annotations
+
+import torch
+from attnviz.core import masks
+from attnviz.core.attention import Stages, attend
+from attnviz.core.positions import Position
+from attnviz.core.projections import join_heads, split_heads
+from attnviz.pages.positions.maths.position_scores import position
+from attnviz.pages.positions.maths.shuffled_words import HEADS, WIDTH, inputs
+from torch import Tensor
+
+
+{inspect.getsource(attention)}
+
+x, projections = inputs({config.words!r}, {config.seed})  # words and weights are random, from the seed
+encoding, order = position({config.kind!r}, WIDTH, HEADS, seed={config.seed}), {order}
+before, after = (attention(each, encoding, projections, causal={config.causal}) for each in (x, x[order]))
+moved = (join_heads(after.output) - join_heads(before.output)[order]).abs().amax(-1)  # of each word
+change = moved.max().item()
+print(f"largest change of an output: {{change:.3g}}")
+"""

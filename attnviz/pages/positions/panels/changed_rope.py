@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import streamlit as st
@@ -10,14 +11,14 @@ import streamlit as st
 from attnviz.app import sentence_input, show, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.cache.kept_charts import chart_of
+from attnviz.app.code_snippet import snippet
 from attnviz.app.links import link_state
 from attnviz.app.text import plain
 from attnviz.base.words import _, sentences
 from attnviz.engine import Rerun
 from attnviz.figures import attention_figures, heatmap
-from attnviz.pages.positions import choices as positions_choices
+from attnviz.pages.positions import choices
 from attnviz.pages.positions.figures import rotation as figures
-from attnviz.pages.positions.panels import position_results
 from attnviz.runs import changed_rope as experiment
 from attnviz.runs.model_run import ModelRun, Stack
 
@@ -25,9 +26,7 @@ LEAST_MOVED = 5e-4  #: of a row: what is less would read as 0.0%
 
 
 def panel() -> None:
-    run = sentence_input.sentence_run(
-        positions_choices.MODEL, positions_choices.SENTENCE, model_first=True, kinds=("decoder", None)
-    )
+    run = sentence_input.sentence_run(choices.MODEL, choices.SENTENCE, model_first=True, kinds=("decoder", None))
     if run is None:
         return
     config = _controls(run.stacks[0])
@@ -43,31 +42,26 @@ def panel() -> None:
         _distance(result)
     with right:
         _next(run, result)
-    position_results.of_head(run, config)
-
-
-def chosen(stack: Stack) -> experiment.Config:
-    """The configuration from the current choices; layer and head are such as the model has."""
-    value = link_state.value
-    layer = min(value(positions_choices.LAYER), len(stack.layers) - 1)
-    head = min(value(positions_choices.HEAD), stack.layers[layer].n_heads - 1)
-    return experiment.Config(
-        layer, head, value(positions_choices.CHANGE), value(positions_choices.NEW_BASE), value(positions_choices.WHERE)
+    about = _(
+        "Paste this code into a notebook: it prints how much weight moves, the row that changes most, and what "
+        "comes next."
     )
+    in_model = replace(config, layer=run.stacks[0].layers[config.layer].index)  # which counts in its own way
+    snippet(program(run.request.model, run.request.text, in_model), "p-head", about=about)
 
 
 def _controls(stack: Stack) -> experiment.Config:
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        layers = len(stack.layers)
-        widgets.number(positions_choices.LAYER, _("Layer, from 0"), step=1, high=layers - 1, width=140)
-        heads = stack.layers[min(link_state.value(positions_choices.LAYER), layers - 1)].n_heads
-        widgets.number(positions_choices.HEAD, _("Head, from 0"), step=1, high=heads - 1, width=140)
+        layer = widgets.number(choices.LAYER, _("Layer, from 0"), step=1, high=len(stack.layers) - 1, width=140)
+        heads = stack.layers[layer].n_heads
+        head = widgets.number(choices.HEAD, _("Head, from 0"), step=1, high=heads - 1, width=140)
         changes = {"removed": _("take RoPE out"), "base": _("another base")}
-        change = widgets.one_of(positions_choices.CHANGE, _("Change"), changes)
+        change = widgets.one_of(choices.CHANGE, _("Change"), changes)
         if change == "base":
-            widgets.number(positions_choices.NEW_BASE, _("New base"), step=1000.0, width=150)
-        widgets.one_of(positions_choices.WHERE, _("Where"), position_results.places())
-    return chosen(stack)
+            widgets.number(choices.NEW_BASE, _("New base"), step=1000.0, width=150)
+        places = {"head": _("this head"), "layer": _("its whole layer"), "all": _("every layer")}
+        where = widgets.one_of(choices.WHERE, _("Where"), places)
+    return experiment.Config(layer, head, change, link_state.value(choices.NEW_BASE), where)
 
 
 def _formula(result: experiment.Result) -> str:
@@ -84,25 +78,25 @@ def _formula(result: experiment.Result) -> str:
 def _verdict(run: ModelRun, result: experiment.Result) -> str:
     config = result.config
     most = int(result.row_moved.argmax())
-    said = _("Trained: {model}, layer {layer}, head {head}.").format(
+    place = _("Trained: {model}, layer {layer}, head {head}.").format(
         model=plain(run.name), layer=config.layer, head=config.head
     )
     if result.row_moved[most] < LEAST_MOVED:
-        return sentences(said, _("No row changes by as much as 0.05% of its weight."))
-    said = sentences(
-        said,
+        return sentences(place, _("No row changes by as much as 0.05% of its weight."))
+    verdict = sentences(
+        place,
         _("{moved:.1%} of the head’s weight goes to other tokens, most in the row of “{token}”: {share:.1%}.").format(
             moved=result.moved, token=plain(run.stacks[0].queries.labels[most]), share=result.row_moved[most]
         ),
     )
     before, after = result.previous
     if math.isnan(before):
-        return said
+        return verdict
     kept = _(
         "On the token just before: {before:.1%} as trained, {after:.1%} changed; on the first: {first:.1%} and "
         "{now:.1%}."
     ).format(before=before, after=after, first=result.first[0], now=result.first[1])
-    return sentences(said, kept)
+    return sentences(verdict, kept)
 
 
 def _heatmaps(run: ModelRun, result: experiment.Result) -> None:
@@ -143,11 +137,7 @@ def _distance(result: experiment.Result) -> None:
                 last=len(before) - 1
             ),
         )
-    table = {
-        "tokens_back": np.arange(len(result.distance_before)),
-        "as_trained": result.distance_before,
-        "changed": result.distance_after,
-    }
+    table = {"tokens_back": np.arange(len(before)), "as_trained": before, "changed": after}
     show.figure(fig, name="rope-distance", key="p_rope_distance", table=table, caption=words, words=words)
 
 
@@ -171,3 +161,35 @@ def _next(run: ModelRun, result: experiment.Result) -> None:
     )
     table = {"token": labels, "as_trained": before, "changed": after}
     show.figure(fig, name="rope-next-token", key="p_rope_next", table=table, words=words)
+
+
+def program(model: str, text: str, config: experiment.Config) -> str:
+    """Prints how much weight moves, the row that changes most, and what comes next, as trained and changed."""
+    heads = config.head if config.where == "head" else '"all"'
+    layers = "rotary.layers" if config.where == "all" else f"{config.layer}"
+    base = "None" if config.change == "removed" else repr(config.base)
+    return f"""\
+import attnviz as av
+from attnviz.models.capture import rotary_of
+from attnviz.models.tokens import encode
+
+loaded = av.load({model!r})
+tokens = encode(loaded, {text!r})
+rotary = rotary_of(loaded.model)  # its pairs turn by rotary.turns radians per position
+edit = av.Edit({layers}, {heads}, change=rotary.changed({base}))  # undone, and turned anew if there is a base
+
+before = av.capture(loaded.model, **tokens.inputs)
+after = av.intervene(loaded.model, edit, **tokens.inputs)
+weights = [trace.layers[{config.layer}].weights({config.head})[0, 0] for trace in (before, after)]
+moved = (weights[0] - weights[1]).abs().sum(-1) / 2  # of each row
+row = moved.argmax().item()
+print(f"{{moved.mean():.1%}} of the weight goes to other tokens, most of {{tokens.labels[row]!r}}: {{moved[row]:.1%}}")
+for name, w in zip(("as trained", "changed"), weights):
+    print(f"{{name}}: {{w.diagonal(-1).mean():.1%}} on the token just before, {{w[:, 0].mean():.1%}} on the first")
+for token, one, other in zip(tokens.labels, *(w[row].tolist() for w in weights)):
+    print(f"{{token:>12}} {{one:.4f}} {{other:.4f}}")
+if before.logits is not None:
+    chances = [trace.logits[0].double().softmax(-1) for trace in (before, after)]
+    print(f"next token: {{(chances[0] - chances[1]).abs().sum() / 2:.1%}} of the probability moves")
+    print([(loaded.tokenizer.decode(each.argmax()), round(each.max().item(), 4)) for each in chances])
+"""

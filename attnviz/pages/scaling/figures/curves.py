@@ -1,19 +1,20 @@
-"""One measure of many rows over d_k (or over the number of keys), with bands and with the limits that theory gives."""
+"""Curves with bands: measures of many rows over d_k or the number of keys, with the limits of theory; and training."""
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
+from plotly.subplots import make_subplots
 
 from attnviz.base.words import _
 from attnviz.figures.theme import THEORY, Figure, layout, with_alpha
-from attnviz.figures.title_lines import axis_title, below
+from attnviz.figures.title_lines import above, axis_title, below
 
 FLOOR = 1e-9  #: drawn in place of 0 on a log axis
 
@@ -59,8 +60,10 @@ def over_d_k(
     """
     traces = [trace for line in lines for trace in _traces(x, line, log_y)]
     traces += [_limit_trace(x, limit) for limit in limits]
-    look = _look(title, height)
-    look["xaxis"] |= _x_axis(x, x_title)
+    look = plain_layout(title, height)
+    look["legend"] |= below()
+    look["title"]["font"]["size"] = 14
+    look["xaxis"] |= _log_axis(x, x_title)
     look["yaxis"] |= {"type": "log", "dtick": 1} if log_y else {"type": "linear"}
     look["yaxis"]["exponentformat"] = "power"
     if bounds:
@@ -68,95 +71,78 @@ def over_d_k(
     elif log_y:  # a band that reaches 0 must not stretch the axis without end
         seen = np.concatenate([line.middle for line in lines]).clip(FLOOR)
         look["yaxis"]["range"] = list(np.log10([max(FLOOR, seen.min() / 3), seen.max() * 2]))
-    if share_of and bounds:
-        traces.append({"type": "scatter", "x": x[:1], "y": [0.0], "yaxis": "y2", "opacity": 0, "hoverinfo": "skip"})
-        traces[-1]["showlegend"] = False
-        look["yaxis2"] = _right_axis(bounds, share_of)
+    if share_of and bounds:  # a second axis, with a trace that nobody sees to hold it
+        unseen = {"type": "scatter", "x": x[:1], "y": [0.0], "yaxis": "y2", "opacity": 0, "hoverinfo": "skip"}
+        traces.append(unseen | {"showlegend": False})
+        right = {"overlaying": "y", "side": "right", "tickformat": ".0%", "showgrid": False, "dtick": 0.25}
+        look["yaxis2"] = right | {"range": [bounds[0] / share_of, bounds[1] / share_of]}
     look["annotations"] = [_limit_name(x, limit) for limit in limits if np.ndim(limit.value) == 0]
     look["yaxis"]["showgrid"] = not look["annotations"]  # a line of the grid would strike their names through
     if here is not None:
-        look["shapes"] = [_mark(here)]
+        mark = {"type": "line", "x0": here, "x1": here, "y0": 0, "y1": 1, "yref": "y domain"}
+        look["shapes"] = [mark | {"line": {"color": THEORY, "width": 1, "dash": "dot"}}]
     return go.Figure(traces, look)
 
 
+def plain_layout(title: str, height: int) -> dict[str, Any]:
+    """The look of every figure as plain data, to be completed and then checked by Plotly once."""
+    return copy.deepcopy(_plain_layout(title, height))
+
+
 @cache
-def _shared_look(title: str, height: int) -> dict[str, Any]:
-    fig = layout(go.Figure(), title, height)
-    fig.update_xaxes(type="log").update_yaxes(type="linear")
-    fig.update_layout(legend=below(), title={"font": {"size": 14}})
-    look: dict[str, Any] = fig.to_plotly_json()["layout"]
+def _plain_layout(title: str, height: int) -> dict[str, Any]:
+    look: dict[str, Any] = layout(go.Figure(), title, height).to_plotly_json()["layout"]
     look.pop("template", None)  # the default one, which costs more to check than all the rest
     return {"xaxis": {}, "yaxis": {}} | look
 
 
-def _look(title: str, height: int) -> dict[str, Any]:
-    return copy.deepcopy(_shared_look(title, height))
-
-
-def _x_axis(x: np.ndarray, title: str) -> dict[str, Any]:
+def _log_axis(x: np.ndarray, title: str) -> dict[str, Any]:
     low, high = float(np.log10(x[0])), float(np.log10(x[-1]))
     pad = 0.03 * (high - low) or 0.5
-    ticks = [value for value in (1, 4, 16, 64, 256, 1024, 4096) if x[0] <= value <= x[-1]]
     return {
         "type": "log",
         "title": {"text": axis_title(title)},
-        "tickvals": ticks,
+        "tickvals": [value for value in (1, 4, 16, 64, 256, 1024, 4096) if x[0] <= value <= x[-1]],
         "range": [low - pad, high + pad],
         "automargin": True,
     }
 
 
-def _right_axis(bounds: tuple[float, float], whole: float) -> dict[str, Any]:
-    """The left axis read as shares of `whole`."""
+def _traces(x: np.ndarray, line: Line, log_y: bool) -> list[dict[str, Any]]:
+    traces: list[dict[str, Any]] = []
+    if line.low is not None and line.high is not None:
+        floor = FLOOR if log_y else -np.inf
+        traces.append(_band(x, line.low.clip(floor), line.high.clip(floor), line.colour))
+    if line.mean is not None:
+        name = _("{line}, mean").format(line=line.name)
+        traces.append(_curve(x, line.mean, name, {"color": line.colour, "width": 1.5, "dash": "dot"}))
+    solid = _curve(x, line.middle, line.name, {"color": line.colour, "width": 2.5, "dash": line.dash})
+    return [*traces, solid | {"mode": "lines+markers", "marker": {"size": 4}}]
+
+
+def _band(x: np.ndarray, low: np.ndarray, high: np.ndarray, colour: str) -> dict[str, Any]:
     return {
-        "overlaying": "y",
-        "side": "right",
-        "range": [bounds[0] / whole, bounds[1] / whole],
-        "tickformat": ".0%",
-        "showgrid": False,
-        "dtick": 0.25,
+        "type": "scatter",
+        "x": np.concatenate([x, x[::-1]]),
+        "y": np.concatenate([high, low[::-1]]),
+        "fill": "toself",
+        "fillcolor": with_alpha(colour, 0.18),
+        "line": {"width": 0},
+        "mode": "lines",
+        "hoverinfo": "skip",
+        "showlegend": False,
     }
 
 
-def _mark(x: float) -> dict[str, Any]:
-    """A dotted vertical line at x."""
-    line = {"color": THEORY, "width": 1, "dash": "dot"}
-    return {"type": "line", "x0": x, "x1": x, "y0": 0, "y1": 1, "yref": "y domain", "line": line}
-
-
-def _traces(x: np.ndarray, line: Line, log_y: bool) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = []
-    if line.low is not None and line.high is not None:
-        found.append(
-            {
-                "type": "scatter",
-                "x": np.concatenate([x, x[::-1]]),
-                "y": np.concatenate([line.high, line.low[::-1]]).clip(FLOOR if log_y else -np.inf),
-                "fill": "toself",
-                "fillcolor": with_alpha(line.colour, 0.18),
-                "line": {"width": 0},
-                "mode": "lines",
-                "hoverinfo": "skip",
-                "showlegend": False,
-            }
-        )
-    if line.mean is not None:
-        name = _("{line}, mean").format(line=line.name)
-        found.append(_curve(x, line.mean, name, {"color": line.colour, "width": 1.5, "dash": "dot"}, "lines"))
-    solid = {"color": line.colour, "width": 2.5, "dash": line.dash}
-    found.append(_curve(x, line.middle, line.name, solid, "lines+markers") | {"marker": {"size": 4}})
-    return found
-
-
-def _curve(x: np.ndarray, y: np.ndarray, name: str, line: dict[str, Any], mode: str) -> dict[str, Any]:
+def _curve(x: np.ndarray, y: np.ndarray, name: str, line: dict[str, Any]) -> dict[str, Any]:
     hover = f"%{{x}}: %{{y:.4g}}<extra>{name}</extra>"
-    return {"type": "scatter", "x": x, "y": y, "mode": mode, "line": line, "name": name, "hovertemplate": hover}
+    return {"type": "scatter", "x": x, "y": y, "mode": "lines", "line": line, "name": name, "hovertemplate": hover}
 
 
 def _limit_trace(x: np.ndarray, limit: Limit) -> dict[str, Any]:
     y = np.broadcast_to(np.asarray(limit.value, dtype=float), x.shape)
     dash = {"color": THEORY, "width": 1.3, "dash": "dash"}
-    return _curve(x, y, limit.name, dash, "lines") | {"showlegend": np.ndim(limit.value) > 0}
+    return _curve(x, y, limit.name, dash) | {"showlegend": np.ndim(limit.value) > 0}
 
 
 def _limit_name(x: np.ndarray, limit: Limit) -> dict[str, Any]:
@@ -169,3 +155,44 @@ def _limit_name(x: np.ndarray, limit: Limit) -> dict[str, Any]:
         "yanchor": "top" if limit.below else "bottom",
         "font": {"size": 11, "color": THEORY},
     }
+
+
+def training(
+    runs: Sequence[tuple[str, str, Mapping[str, np.ndarray]]], steps: int, chance: float, even: float
+) -> Figure:
+    """`runs`: (name, colour, measure -> (seeds, steps so far)); measures loss, accuracy, entropy, gradient.
+
+    The axis reaches to `steps` from the start. `chance`: accuracy of guessing; `even`: entropy of even weights.
+    """
+    titles = {
+        "loss": _("loss, nats"),
+        "accuracy": _("labels right"),
+        "entropy": _("entropy, nats"),
+        "gradient": _("gradient norm"),
+    }
+    fig = make_subplots(2, 2, subplot_titles=list(titles.values()), horizontal_spacing=0.1, vertical_spacing=0.16)
+    for place, measure in enumerate(titles):
+        for name, colour, run in runs:
+            values = run[measure]
+            x = np.arange(1, values.shape[1] + 1)
+            if len(x) > 150:  # a point for every other step looks the same
+                x, values = x[::2], values[:, ::2]
+            mean = _curve(x, values.mean(0), name, {"color": colour, "width": 2}) | {
+                "legendgroup": name,
+                "showlegend": place == 0,
+                "hovertemplate": _("step %{x}: %{y:.4g}") + f"<extra>{name}</extra>",
+            }
+            band = [_band(x, values.min(0), values.max(0), colour)] if len(values) > 1 else []
+            fig.add_traces([*band, mean], rows=place // 2 + 1, cols=place % 2 + 1)
+    fig.update_xaxes(range=[0, steps])
+    fig.update_yaxes(rangemode="tozero")
+    fig.update_yaxes(range=[0, 1.04], tickformat=".0%", row=1, col=2)
+    fig.update_yaxes(range=[0, even * 1.08], row=2, col=1)
+    fig.update_yaxes(type="log", rangemode="normal", exponentformat="power", row=2, col=2)
+    fig.update_xaxes(title_text=_("step"), row=2)
+    dash = {"color": THEORY, "width": 1.2, "dash": "dash"}
+    fig.add_hline(y=chance, line=dash, row=1, col=2)
+    fig.add_hline(y=even, line=dash, row=2, col=1)
+    fig.update_annotations(font_size=13)
+    fig = layout(fig, height=520)
+    return fig.update_layout(legend={"y": 1.08}, margin={"t": above(fig, 56)})

@@ -1,9 +1,8 @@
-"""Pictures of q.k's spread: two histograms over the density that theory predicts, and the variance over d_k."""
+"""How far q.k scatters: of random vectors over d_k, beside theory, and in a trained head, with what scaling does."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
 
 import numpy as np
 import plotly.graph_objects as go
@@ -11,40 +10,34 @@ from plotly.subplots import make_subplots
 
 from attnviz.base.words import _
 from attnviz.figures.theme import RAW, SCALED, THEORY, Figure, layout, with_alpha
-from attnviz.figures.title_lines import above
 
 NARROWEST = 20.0  #: either side of 0: from d_k = 1 to 16 this axis stays, and the raw products are seen to grow
 
 
 def histograms(raw: tuple[np.ndarray, np.ndarray], scaled: tuple[np.ndarray, np.ndarray], d_k: int) -> Figure:
     """Raw q.k above scaled q.k, each (density per bin, edges), over N(0, d_k) and N(0, 1), on one axis of values."""
-    names = (_("raw q·k"), _("scaled q·k/√d_k"))
     fig = make_subplots(2, 1, shared_xaxes=True, vertical_spacing=0.08)
-    predicted = (_("normal, variance {variance}").format(variance=d_k), _("normal, variance 1"))
-    for number, (density, edges) in enumerate((raw, scaled)):
-        colour = (RAW, SCALED)[number]
-        centres = (edges[1:] + edges[:-1]) / 2
-        bars = go.Bar(
-            x=centres,
+    raw_line, scaled_line = (_("normal, variance {variance}").format(variance=d_k), _("normal, variance 1"))
+    parts = (
+        (1, raw, _("raw q·k"), RAW, d_k, raw_line, "solid"),
+        (2, scaled, _("scaled q·k/√d_k"), SCALED, 1, scaled_line, "dash"),
+    )
+    for row, (density, edges), title, colour, variance, predicted, dash in parts:
+        fig.add_bar(
+            x=(edges[1:] + edges[:-1]) / 2,
             y=density,
             width=np.diff(edges),
             marker={"color": with_alpha(colour, 0.6), "line_width": 0},
             showlegend=False,
             hovertemplate=_("around %{x:.3g}: density %{y:.4g}") + "<extra></extra>",
+            row=row,
+            col=1,
         )
-        fig.add_trace(bars, number + 1, 1)
         x = np.linspace(edges[0], edges[-1], 181)
-        line = {"color": THEORY, "width": 2, "dash": "dash" if number else "solid"}
-        curve = go.Scatter(
-            x=x,
-            y=normal_density(x, (d_k, 1)[number]),
-            mode="lines",
-            line=line,
-            name=predicted[number],
-            hoverinfo="skip",
-        )
-        fig.add_trace(curve, number + 1, 1)
-        fig.update_yaxes(title_text=names[number], row=number + 1, col=1)
+        y = np.exp(-(x**2) / (2 * variance)) / math.sqrt(2 * math.pi * variance)  # density of that normal
+        line = {"color": THEORY, "width": 2, "dash": dash}
+        fig.add_scatter(x=x, y=y, mode="lines", line=line, name=predicted, hoverinfo="skip", row=row, col=1)
+        fig.update_yaxes(title_text=title, row=row, col=1)
     ends = (min(-NARROWEST, raw[1][0], scaled[1][0]), max(NARROWEST, raw[1][-1], scaled[1][-1]))
     fig.update_xaxes(range=ends)
     fig.update_xaxes(title_text=_("value of the product; heights are densities"), row=2, col=1)
@@ -53,20 +46,10 @@ def histograms(raw: tuple[np.ndarray, np.ndarray], scaled: tuple[np.ndarray, np.
     return layout(fig, height=360)
 
 
-def normal_density(x: np.ndarray, variance: float) -> np.ndarray:
-    """Density at x of a normal with mean 0."""
-    density: np.ndarray = np.exp(-(x**2) / (2 * variance)) / math.sqrt(2 * math.pi * variance)
-    return density
-
-
 def growth(
-    d_k: np.ndarray,
-    raw: tuple[np.ndarray, np.ndarray],
-    scaled: tuple[np.ndarray, np.ndarray],
-    exact: np.ndarray,
-    here: tuple[int, float, float],
+    d_k: np.ndarray, raw: np.ndarray, error: np.ndarray, exact: np.ndarray, here: tuple[int, float, float]
 ) -> Figure:
-    """Variance over d_k, both axes logarithmic, each (measured, standard error), with d_k and 1 as lines.
+    """Variance of q.k, raw and scaled, over d_k, both axes logarithmic, with two errors and with d_k and 1 as lines.
 
     `exact`: the true variance of raw q.k where the assumptions do not hold. `here`: the chosen
     d_k and the two variances measured there.
@@ -78,11 +61,11 @@ def growth(
     if not np.allclose(exact, d_k):
         dots = {"color": RAW, "dash": "dot", "width": 1.5}
         fig.add_scatter(x=d_k, y=exact, mode="lines", line=dots, name=_("exact, for what was drawn"), hoverinfo="skip")
-    for (measured, error), colour, name in ((raw, RAW, _("raw")), (scaled, SCALED, _("scaled"))):
+    for divisor, colour, name in ((1, RAW, _("raw")), (d_k, SCALED, _("scaled"))):
         fig.add_scatter(
             x=d_k,
-            y=measured,
-            error_y={"array": 2 * error, "color": colour, "thickness": 1.2, "width": 3},
+            y=raw / divisor,
+            error_y={"array": 2 * (error / divisor), "color": colour, "thickness": 1.2, "width": 3},
             mode="markers",
             marker={"color": colour, "size": 7},
             name=name,
@@ -101,66 +84,57 @@ def growth(
     return layout(fig, height=330)
 
 
-def measures(
-    runs: Sequence[tuple[str, str, Mapping[str, np.ndarray]]], steps: int, chance: float, even: float
-) -> Figure:
-    """`runs`: (name, colour, measure -> (seeds, steps so far)); measures loss, accuracy, entropy, gradient.
-
-    The axis reaches to `steps` from the start. `chance`: accuracy of guessing; `even`: entropy of even weights.
-    """
-    titles = {
-        "loss": _("loss, nats"),
-        "accuracy": _("labels right"),
-        "entropy": _("entropy, nats"),
-        "gradient": _("gradient norm"),
-    }
-    fig = make_subplots(
-        2, 2, subplot_titles=list(titles.values()), horizontal_spacing=0.1, vertical_spacing=0.16, shared_xaxes=False
-    )
-    for place, measure in enumerate(titles):
-        row, col = place // 2 + 1, place % 2 + 1
-        for name, colour, run in runs:
-            _add(fig, name, colour, run[measure], row, col, legend=place == 0)
-        fig.update_xaxes(range=[0, steps], row=row, col=col)
-    fig.update_yaxes(rangemode="tozero")
-    fig.update_yaxes(range=[0, 1.04], tickformat=".0%", row=1, col=2)
-    fig.update_yaxes(range=[0, even * 1.08], row=2, col=1)
-    fig.update_yaxes(type="log", rangemode="normal", exponentformat="power", row=2, col=2)
-    fig.update_xaxes(title_text=_("step"), row=2)
-    dash = {"color": THEORY, "width": 1.2, "dash": "dash"}
-    fig.add_hline(y=chance, line=dash, row=1, col=2)
-    fig.add_hline(y=even, line=dash, row=2, col=1)
-    fig.update_annotations(font_size=13)
-    fig = layout(fig, height=520)
-    return fig.update_layout(legend={"y": 1.08}, margin={"t": above(fig, 56)})
-
-
-def _add(fig: Figure, name: str, colour: str, values: np.ndarray, row: int, col: int, legend: bool) -> None:
-    x = np.arange(1, values.shape[1] + 1)
-    if len(x) > 150:  # a point for every other step looks the same
-        x, values = x[::2], values[:, ::2]
-    low, high = values.min(0), values.max(0)
-    if len(values) > 1:
-        fig.add_scatter(
-            x=np.concatenate([x, x[::-1]]),
-            y=np.concatenate([high, low[::-1]]),
-            fill="toself",
-            fillcolor=with_alpha(colour, 0.18),
-            line={"width": 0},
-            hoverinfo="skip",
-            showlegend=False,
-            row=row,
-            col=col,
+def by_dimension(variances: np.ndarray) -> Figure:
+    """Variance of q_i k_i for each dimension i, largest first; dashed: 1, as for random vectors."""
+    order = np.argsort(variances)[::-1]
+    fig = go.Figure(
+        go.Bar(
+            x=np.arange(1, len(order) + 1),
+            y=variances[order],
+            customdata=order,
+            marker={"color": RAW, "line_width": 0},
+            hovertemplate=_("dimension %{customdata}: variance %{y:.4g}") + "<extra></extra>",
         )
-    fig.add_scatter(
-        x=x,
-        y=values.mean(0),
-        mode="lines",
-        line={"color": colour, "width": 2},
-        name=name,
-        legendgroup=name,
-        showlegend=legend,
-        hovertemplate=_("step %{x}: %{y:.4g}") + f"<extra>{name}</extra>",
-        row=row,
-        col=col,
     )
+    fig.add_hline(y=1, line={"color": THEORY, "dash": "dash", "width": 1.3})
+    fig.add_annotation(
+        x=len(order),
+        y=1,
+        text=_("random vectors: 1"),
+        showarrow=False,
+        xanchor="right",
+        yanchor="bottom",
+        yshift=5,
+        font={"size": 11, "color": THEORY},
+    )
+    fig.update_xaxes(title_text=_("dimensions, largest first"))
+    fig.update_yaxes(title_text=_("variance of q_i k_i"))
+    fig.update_layout(bargap=0.1)
+    return layout(fig, height=300)
+
+
+def entropy_over_scale(multiples: np.ndarray, shares: np.ndarray, marks: dict[str, tuple[float, float, str]]) -> Figure:
+    """Entropy share over multiples of the model's own scale; `marks`: name -> (multiple, share, colour)."""
+    fig = go.Figure()
+    fig.add_scatter(
+        x=multiples,
+        y=shares,
+        mode="lines",
+        line={"color": THEORY, "width": 2.5},
+        showlegend=False,
+        hovertemplate=_("%{x:.3g} times the model's scale: %{y:.1%}") + "<extra></extra>",
+    )
+    for name, (multiple, share, colour) in marks.items():
+        fig.add_scatter(
+            x=[multiple],
+            y=[share],
+            mode="markers",
+            marker={"color": colour, "size": 13},
+            name=name,
+            hovertemplate=f"%{{y:.1%}}<extra>{name}</extra>",
+        )
+    fig.update_xaxes(
+        type="log", title_text=_("scale, as a multiple of the model's own"), tickvals=[0.125, 0.5, 1, 2, 8, 32]
+    )
+    fig.update_yaxes(title_text=_("entropy, share of its most"), range=[-0.03, 1.05], tickformat=".0%")
+    return layout(fig, height=300)

@@ -10,13 +10,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from torch import Generator, Tensor
+from torch import Tensor
 
 from attnviz.base.limits import require_within
 from attnviz.core.attention import attend
 from attnviz.core.measures import effective_keys, entropy
-from attnviz.pages.scaling.maths.alternatives import check as check_alternative
-from attnviz.pages.scaling.maths.alternatives import stages
+from attnviz.pages.scaling.maths import alternatives
 
 LARGEST_D_K = 4096
 MOST_KEYS = 4096
@@ -52,6 +51,11 @@ class Result:
     scaled: WidthRow
     alternative: WidthRow
 
+    @property
+    def rows(self) -> dict[str, WidthRow]:
+        """The rows by id: two where the alternative is scaling itself."""
+        return {"raw": self.raw, "sqrt": self.scaled, self.config.alternative: self.alternative}
+
 
 @dataclass(frozen=True)
 class Film:
@@ -72,33 +76,27 @@ class Vectors:
 
 
 def draw(n_keys: int, seed: int) -> Vectors:
-    """The vectors of this seed, drawn set by set: queries, keys, `sent`. The row of bars shows the very first query."""
+    """The vectors of this seed, drawn set by set: queries, keys, `sent`. The row of bars shows the very first query.
+
+    There are fewer sets, and fewer queries for each, where there are more keys, so that drawing stays quick.
+    """
     check(Config(n_keys=n_keys, seed=seed))
     generator = torch.Generator().manual_seed(seed)
-    sets, rows = how_many(n_keys)
-    parts = [_one_set(n_keys, rows, generator) for _ in range(sets)]
-    q, k, sent = (torch.stack(each)[:, None] for each in zip(*parts, strict=True))
-    return Vectors(q, k, sent)
-
-
-def how_many(n_keys: int) -> tuple[int, int]:
-    """Sets of keys, and queries for each: fewer where there are more keys, so that drawing stays quick."""
-    return max(1, min(MOST_SETS, KEY_NUMBERS // (n_keys * LARGEST_D_K))), min(ROWS, max(4, 32_768 // n_keys))
-
-
-def _one_set(n_keys: int, rows: int, generator: Generator) -> tuple[Tensor, Tensor, Tensor]:
-    q = torch.randn(rows, LARGEST_D_K, generator=generator)
-    k = torch.randn(n_keys, LARGEST_D_K, generator=generator)
-    return q, k, torch.randn(rows, n_keys, generator=generator)
+    sets = max(1, min(MOST_SETS, KEY_NUMBERS // (n_keys * LARGEST_D_K)))
+    rows = min(ROWS, max(4, 32_768 // n_keys))
+    shapes = (rows, LARGEST_D_K), (n_keys, LARGEST_D_K), (rows, n_keys)
+    parts = [[torch.randn(shape, generator=generator) for shape in shapes] for _ in range(sets)]
+    return Vectors(*(torch.stack(each)[:, None] for each in zip(*parts, strict=True)))
 
 
 def run(config: Config, vectors: Vectors | None = None) -> Result:
     """Raw, scaled and the alternative at one d_k. `vectors`: from `draw`, to save time."""
     check(config)
-    check_alternative(config.alternative, config.parameter)
+    alternatives.check(config.alternative, config.parameter)
     q, k = _one_query(vectors or draw(config.n_keys, config.seed), config.d_k)
     v = torch.zeros(1, config.n_keys, 1)
-    made = [stages(q, k, v, name, config.parameter) for name in ("raw", "sqrt", config.alternative)]
+    names = ("raw", "sqrt", config.alternative)
+    made = [alternatives.stages(q, k, v, name, config.parameter) for name in names]
     return Result(config, *(_row(each.scaled[0, 0], each.weights[0, 0]) for each in made))
 
 
@@ -135,13 +133,8 @@ def check(config: Config) -> None:
 
 def _row(logits: Tensor, weights: Tensor) -> WidthRow:
     wide = weights.double()
-    return WidthRow(
-        logits.numpy(),
-        weights.numpy(),
-        float(wide.max()),
-        float(entropy(wide)),
-        float(effective_keys(wide)),
-    )
+    measures = (float(measure) for measure in (wide.max(), entropy(wide), effective_keys(wide)))
+    return WidthRow(logits.numpy(), weights.numpy(), *measures)
 
 
 def _lengths(x: Tensor, grid: list[int]) -> Tensor:

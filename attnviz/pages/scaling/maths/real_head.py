@@ -44,12 +44,10 @@ class Result:
     allowed: np.ndarray  #: (Q, K) boolean
     by_dimension: np.ndarray  #: (D,) variance of q_i k_i over the pairs that may attend
     total: float  #: variance of the raw q.k over the same pairs; the sum above if dimensions were uncorrelated
-    mean: float  #: mean of the raw q.k over the same pairs
     raw: Weights
     model: Weights
     chosen: Weights
-    multiples: np.ndarray  #: MULTIPLES
-    shares: np.ndarray  #: (multiples,) entropy share at each
+    shares: np.ndarray  #: entropy share at each of MULTIPLES
 
     def holding(self, share: float) -> int:
         """The smallest number of dimensions that together hold this share of the sum of variances."""
@@ -65,7 +63,7 @@ def run(layer: RecordedLayer, config: Config) -> Result:
     allowed = layer.mask.expand(1, layer.n_heads, *layer.shape[2:])[0, config.head]
     q = layer.q[0, config.head].double()  # (Q, D)
     k = layer.k[0, config.head * layer.n_kv_heads // layer.n_heads].double()  # (K, D)
-    by_dimension, mean, total = _variances(q, k, allowed)
+    by_dimension, total = _variances(q, k, allowed)
     own = layer.scale_of(config.head)
     at = {scale: _weights(layer, config.head, scale, allowed) for scale in {1.0, own, own * config.factor}}
     shares = [_weights(layer, config.head, own * m, allowed).share for m in MULTIPLES]
@@ -76,24 +74,22 @@ def run(layer: RecordedLayer, config: Config) -> Result:
         allowed.numpy(),
         by_dimension.numpy(),
         total,
-        mean,
         at[1.0],
         at[own],
         at[own * config.factor],
-        np.array(MULTIPLES),
         np.array(shares),
     )
 
 
-def _variances(q: Tensor, k: Tensor, allowed: Tensor) -> tuple[Tensor, float, float]:
-    """Variance of each q_i k_i (D,), then mean and variance of their sum, over the pairs in `allowed` (Q, K)."""
+def _variances(q: Tensor, k: Tensor, allowed: Tensor) -> tuple[Tensor, float]:
+    """Variance of each q_i k_i (D,), then of their sum, over the pairs in `allowed` (Q, K)."""
     mask = allowed.double()
     count = mask.sum().clamp_min(1)
     first = ((mask @ k) * q).sum(0) / count  # (D,) mean of q_i k_i
     second = ((mask @ k.square()) * q.square()).sum(0) / count
     scores = (q @ k.mT)[allowed]
     total = float(scores.var(correction=0)) if scores.numel() else math.nan
-    return (second - first.square()).clamp_min(0), float(first.sum()), total
+    return (second - first.square()).clamp_min(0), total
 
 
 def _weights(layer: RecordedLayer, head: int, scale: float, allowed: Tensor) -> Weights:
@@ -103,3 +99,36 @@ def _weights(layer: RecordedLayer, head: int, scale: float, allowed: Tensor) -> 
     spread = entropy(weights).masked_fill(shares.isnan(), torch.nan)
     variance = float(logits[allowed].double().var(correction=0)) if allowed.any() else math.nan
     return Weights(scale, weights.numpy(), float(over_rows(spread)), float(over_rows(shares)), variance)
+
+
+def program(model: str, text: str, layer: RecordedLayer, config: Config) -> str | None:
+    """Prints the variances of q.k and of its dimensions, and spread and entropy at each scale.
+
+    None for a layer that does more to its scores than scale them: the page says what, and the program could not.
+    """
+    if not layer.exact or any(extra is not None for extra in (layer.softcap, layer.sinks, layer.bias)):
+        return None
+    return f"""\
+import attnviz as av
+import torch
+from attnviz.core.measures import entropy, entropy_share
+from attnviz.models.tokens import encode
+
+loaded = av.load({model!r})
+layer = av.capture(loaded.model, **encode(loaded, {text!r}).inputs).layers[{config.layer}]
+q, k = layer.q[0, {config.head}].double(), layer.k[0, {config.head * layer.n_kv_heads // layer.n_heads}].double()
+seen = layer.mask.expand(1, layer.n_heads, *layer.mask.shape[2:])[0, {config.head}]
+by_dimension = (q[:, None] * k)[seen].var(0, correction=0)
+total = (q @ k.mT)[seen].var(correction=0).item()
+print(f"variance of q.k {{total:.4g}}; of its dimensions, added up, {{by_dimension.sum():.4g}}")
+
+found = {{}}
+for name, scale in (("raw", 1.0), ("model", layer.scale), ("yours", layer.scale * {config.factor})):
+    z = (q @ k.mT) * scale
+    p = z.masked_fill(~seen, -torch.inf).softmax(-1)
+    rows = seen.sum(-1) > 1  # that have a choice
+    share, spread = entropy_share(p, seen)[rows].mean().item(), entropy(p)[rows].mean().item()
+    found[name] = (share, spread, z[seen].var(correction=0).item())
+    print(f"{{name}}: {{share:.0%}} as spread as it could be, entropy {{spread:.2f}} nats")
+    print(f"    logits vary by {{found[name][2]:.3g}}")
+"""

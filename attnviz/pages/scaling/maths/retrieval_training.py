@@ -7,18 +7,19 @@ raw scores begin with variance d_k), values per label, then one linear layer to 
 
 from __future__ import annotations
 
+import inspect
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import torch
-from torch import Generator, Tensor
+from torch import Tensor
 
 from attnviz.base.limits import require_within
 from attnviz.base.message import Message, Problem
 from attnviz.core.measures import entropy
-from attnviz.pages.scaling.maths import alternatives
+from attnviz.pages.scaling.maths.alternatives import check, stages
 
 LABELS = 8
 WIDTH = 16  #: numbers in a value
@@ -103,33 +104,41 @@ def run(config: Config) -> Result:
 
 def train(config: Config) -> Iterator[Result]:
     """Train raw, scaled and the alternative side by side, from the same start on the same data; results so far."""
-    _check(config)
-    names = dict.fromkeys(("raw", "sqrt", config.alternative))
-    heads = {name: _Head(config, name) for name in names}
-    data = [torch.Generator().manual_seed(10_000 + config.seed + s) for s in range(config.seeds)]
-    for step in range(1, config.steps + 1):
-        labels = torch.stack([torch.randint(0, LABELS, (SEQUENCES, config.names), generator=g) for g in data])
+    check(config.alternative, config.parameter)
+    limits = {"d_k": (1, 4096), "names": (2, 64), "steps": (1, 2000), "seeds": (1, 8), "rate": (1e-4, 10)}
+    require_within(config, limits)
+    if config.optimizer not in ("sgd", "adam"):
+        raise Problem('optimizer={optimizer} must be "sgd" or "adam"', optimizer=config.optimizer)
+    heads = {name: Head(config, name) for name in dict.fromkeys(("raw", "sqrt", config.alternative))}
+    for step, labels in enumerate(drawn_labels(config), 1):
         for head in heads.values():
             head.learn(labels)
         if step % EVERY == 0 or step == config.steps:
             yield Result(config, step, {name: head.so_far() for name, head in heads.items()})
 
 
-class _Head:
+def drawn_labels(config: Config) -> Iterator[Tensor]:
+    """For each step the label of every name in every sequence, (seeds, sequences, names)."""
+    generators = [torch.Generator().manual_seed(10_000 + config.seed + s) for s in range(config.seeds)]
+    for _ in range(config.steps):
+        yield torch.stack([torch.randint(0, LABELS, (SEQUENCES, config.names), generator=g) for g in generators])
+
+
+class Head:
     """One way of scaling, in all seeds at once: S independent heads side by side."""
 
-    def __init__(self, config: Config, alternative: str) -> None:
-        self.alternative = alternative
-        made = [_start(config, torch.Generator().manual_seed(config.seed + s)) for s in range(config.seeds)]
-        self.q, self.k, self.values, self.out = (torch.stack(p).requires_grad_() for p in zip(*made, strict=True))
+    def __init__(self, config: Config, way: str) -> None:
+        self.way = way
+        starts = zip(*(start(config, config.seed + s) for s in range(config.seeds)), strict=True)
+        self.q, self.k, self.values, self.out = (torch.stack(part).requires_grad_() for part in starts)
         learned = [self.q, self.k, self.values, self.out]
         self.parameter: float | Tensor = config.parameter
-        if alternative == "qk-norm":
+        if way == "qk-norm":
             self.parameter = torch.full((config.seeds, 1, 1, 1), config.parameter, requires_grad=True)
             learned.append(self.parameter)
         kind = torch.optim.SGD if config.optimizer == "sgd" else torch.optim.Adam
         self.optimizer = kind(learned, lr=config.rate)
-        self.history: dict[str, list[Tensor]] = {name: [] for name in MEASURES}
+        self.history: list[Tensor] = []  # of each step: the measures, (measures, S)
 
     def learn(self, labels: Tensor) -> None:
         """One step on labels (S, sequences, names): every name is asked for in every sequence."""
@@ -145,37 +154,55 @@ class _Head:
         self.optimizer.step()
         right = (logits.argmax(-1) == wanted).float().mean((-1, -2))
         spread = entropy(weights.detach()).mean((-1, -2))
-        for name, value in zip(MEASURES, (loss.detach(), right, spread, square.sqrt()), strict=True):
-            self.history[name].append(value)
+        self.history.append(torch.stack([loss.detach(), right, spread, square.sqrt()]))
 
     def forward(self, labels: Tensor) -> tuple[Tensor, Tensor]:
-        """Weights (S, 1, names, names) and label logits (S, names, sequences, LABELS).
+        """Weights (S, 1, names, names), after softmax, and label logits (S, names, sequences, LABELS).
 
         Weights depend on names alone, so all sequences share them: their values stand side by side in one v.
         """
-        seeds, sequences, names = labels.shape
         one_hot = torch.nn.functional.one_hot(labels, LABELS).to(self.values.dtype)
-        v = (one_hot @ self.values[:, None]).movedim(1, 2).reshape(seeds, 1, names, sequences * WIDTH)
-        made = alternatives.stages(self.q[:, None], self.k[:, None], v, self.alternative, self.parameter)
-        mixed = made.output.reshape(seeds, names, sequences, WIDTH)
-        return made.weights, mixed @ self.out[:, None]
+        v = (one_hot @ self.values[:, None]).movedim(1, 2).flatten(2)[:, None]  # (S, 1, names, sequences * WIDTH)
+        made = stages(self.q[:, None], self.k[:, None], v, self.way, self.parameter)
+        return made.weights, made.output.squeeze(1).unflatten(-1, (-1, WIDTH)) @ self.out[:, None]
 
     def so_far(self) -> TrainingRun:
         """History as arrays (seeds, steps)."""
-        return TrainingRun(**{name: torch.stack(steps, -1).numpy() for name, steps in self.history.items()})
+        return TrainingRun(*torch.stack(self.history, -1).numpy())
 
 
-def _start(config: Config, generator: Generator) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+def start(config: Config, seed: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Queries, keys, values per label, output layer: the same for every way of scaling."""
+    generator = torch.Generator().manual_seed(seed)
     q = torch.randn(config.names, config.d_k, generator=generator)
     k = torch.randn(config.names, config.d_k, generator=generator)
     values = torch.randn(LABELS, WIDTH, generator=generator)
     return q, k, values, torch.randn(WIDTH, LABELS, generator=generator) / WIDTH**0.5
 
 
-def _check(config: Config) -> None:
-    alternatives.check(config.alternative, config.parameter)
-    limits = {"d_k": (1, 4096), "names": (2, 64), "steps": (1, 2000), "seeds": (1, 8), "rate": (1e-4, 10)}
-    require_within(config, limits)
-    if config.optimizer not in ("sgd", "adam"):
-        raise Problem('optimizer={optimizer} must be "sgd" or "adam"', optimizer=config.optimizer)
+def program(config: Config) -> str:
+    """The head itself, and what each way of scaling ends at, with the first gradient of each."""
+    ways = tuple(dict.fromkeys(("raw", "sqrt", config.alternative)))
+    return f"""\
+from __future__ import annotations
+
+import torch
+from attnviz.core.measures import entropy
+from attnviz.pages.scaling.maths.alternatives import stages
+from attnviz.pages.scaling.maths.retrieval_training import LABELS, WIDTH, Config, TrainingRun, drawn_labels, start
+from torch import Tensor
+
+
+{inspect.getsource(Head)}
+
+config = {config!r}
+runs = {{}}
+for way in {ways}:
+    head = Head(config, way)
+    for labels in drawn_labels(config):
+        head.learn(labels)
+    runs[way] = head.so_far()
+    loss, right, spread = (runs[way].end(measure).mean() for measure in ("loss", "accuracy", "entropy"))
+    print(f"{{way}}: {{right:.1%}} right, loss {{loss:.3f}}, entropy {{spread:.2f}}")
+    print(f"    first gradient {{runs[way].gradient[:, 0].mean():.2g}}")
+"""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,11 +14,10 @@ from attnviz.core.attention import Stages
 from attnviz.core.measures import effective_keys, entropy
 from attnviz.core.variants import COLDEST
 from attnviz.pages.scaling.maths import alternatives, growing_width
+from attnviz.pages.scaling.maths.softmax import jacobian_norm
 
 GRID = tuple(2**i for i in range(13))
 ALMOST_ONE = 0.99
-#: Measures of a row, in the order they are shown.
-MEASURES = ("largest", "entropy", "effective", "certain", "jacobian", "to_q", "to_k", "score")
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Band:
 
 @dataclass(frozen=True)
 class Result:
-    """`bands`, by name in MEASURES:
+    """`bands`, by name:
 
     largest (largest weight), entropy (nats), effective (exp entropy, keys), jacobian (Frobenius norm of
     d weights / d logits), to_q and to_k (norm of the gradient that reaches q, and all keys, when every value
@@ -54,43 +54,41 @@ class Result:
     bands: dict[str, Band]
 
 
-@dataclass(frozen=True)
-class Limits:
-    """What theory says, without drawing any vectors, for n keys and scores that are normal with variance s."""
-
-    n_keys: int
-    uniform: dict[str, float]  #: each measure when all weights are equal
-    one_hot: dict[str, float]  #: each measure when all weight is on one key
-    largest_score: float  #: mean of the largest of n standard normals, exact
-    frozen_at: float  #: variance 2 ln n: beyond it a few keys hold all the weight, however large n
-
-    def entropy(self, variance: np.ndarray) -> np.ndarray:
-        """ln n - s/2 until s = 2 ln n, then 0: exact as n grows (the random energy model)."""
-        return np.maximum(math.log(self.n_keys) - variance / 2, 0.0)
-
-
 def run(config: Config, vectors: growing_width.Vectors | None = None) -> Result:
     """Every measure at every d_k of GRID, on the same vectors (see `growing_width`) cut off at each."""
     alternatives.check(config.alternative, config.parameter)
     vectors = vectors or growing_width.draw(config.n_keys, config.seed)
     q, k, sent = vectors.q, vectors.k, vectors.sent
     v = torch.zeros(*k.shape[:-1], 1)
-    found: dict[str, list[Tensor]] = {name: [] for name in MEASURES}
+    measured = []
     for d in GRID:
         made = alternatives.stages(q[..., :d], k[..., :d], v, config.alternative, config.parameter)
-        for name, values in _measure(made, q[..., :d], k[..., :d], sent, config).items():
-            found[name].append(values.flatten())
-    bands = {name: _band(torch.stack(values).double()) for name, values in found.items() if name != "certain"}
-    bands["certain"] = _shares(torch.stack(found["certain"]))
-    return Result(config, np.array(GRID), found["largest"][0].numel(), bands)
+        measured.append(_measure(made, q[..., :d], k[..., :d], sent, config))
+    values = {name: torch.stack([each[name].flatten() for each in measured]) for name in measured[0]}
+    bands = {name: _shares(one) if name == "certain" else _band(one.double()) for name, one in values.items()}
+    return Result(config, np.array(GRID), values["largest"].shape[1], bands)
 
 
-def limits(n_keys: int) -> Limits:
-    """The measures of even and of one-hot weights, and the mean of the largest of n normals."""
+def nearest(d_k: int) -> int:
+    """The place in GRID of the d_k that is nearest to this one."""
+    return int(np.argmin(np.abs(np.log(np.array(GRID) / d_k))))
+
+
+# What theory says, without drawing any vectors.
+def even(n_keys: int) -> dict[str, float]:
+    """Measures of a row when all weights are equal."""
     n = float(n_keys)
-    even = {"largest": 1 / n, "entropy": math.log(n), "effective": n, "jacobian": math.sqrt(n - 1) / n}
-    one = {"largest": 1.0, "entropy": 0.0, "effective": 1.0, "jacobian": 0.0, "to_q": 0.0, "to_k": 0.0}
-    return Limits(n_keys, even, one, largest_of_normals(n_keys), 2 * math.log(n))
+    return {"largest": 1 / n, "entropy": math.log(n), "effective": n, "jacobian": math.sqrt(n - 1) / n}
+
+
+def frozen_at(n_keys: int) -> float:
+    """The variance of normal scores beyond which a few keys hold all the weight, however many there are: 2 ln n."""
+    return 2 * math.log(n_keys)
+
+
+def predicted_entropy(n_keys: int, variance: np.ndarray) -> np.ndarray:
+    """ln n - s/2 for normal scores of variance s, until s = 2 ln n, then 0: exact as n grows (random energy model)."""
+    return np.maximum(math.log(n_keys) - variance / 2, 0.0)
 
 
 def largest_of_normals(n: int) -> float:
@@ -98,13 +96,6 @@ def largest_of_normals(n: int) -> float:
     x = torch.linspace(-12, 12, 24_001, dtype=torch.float64)
     log_density = math.log(n) - x**2 / 2 - math.log(2 * math.pi) / 2 + (n - 1) * torch.special.log_ndtr(x)
     return float(torch.trapezoid(x * log_density.exp(), x))
-
-
-def jacobian_norm(weights: Tensor) -> Tensor:
-    """Frobenius norm of diag(p) - p pT for each row p of weights (..., n), without making the matrix."""
-    p2 = weights.square().sum(-1)
-    p3 = weights.pow(3).sum(-1)
-    return (p2 - 2 * p3 + p2**2).clamp_min(0).sqrt()
 
 
 def _measure(made: Stages, q: Tensor, k: Tensor, sent: Tensor, config: Config) -> dict[str, Tensor]:
@@ -178,3 +169,46 @@ def _shares(certain: Tensor) -> Band:
     return Band(
         (centre - half).clamp_min(0).numpy(), share.numpy(), (centre + half).clamp_max(1).numpy(), share.numpy()
     )
+
+
+def program(config: growing_width.Config) -> str:
+    """Prints the row of section 2, and the medians of its curves at the measured d_k that is nearest."""
+    return _row_program(config, {"raw": 1.0, "sqrt": 1.0, config.alternative: config.parameter})
+
+
+def program_of_all(config: growing_width.Config, parameters: Mapping[str, float]) -> str:
+    """The same for section 5, which shows every alternative; and the effective keys over 4,096 keys.
+
+    `parameters`: of every alternative, raw and scaled among them, as last set.
+    """
+    return f"""\
+{_row_program(config, parameters)}
+effective = {{}}  # of other queries, over 4,096 keys
+for way in ("raw", "sqrt", "log-n", "qk-norm"):
+    d_k, seed = {min(config.d_k, alternatives.WIDEST)}, {config.seed}
+    effective[way] = alternatives.spread_over_lengths(d_k, seed, way, parameters[way])[-1].item()
+    print(f"{{way}}: over 4,096 keys as spread as {{effective[way]:,.0f}}")
+"""
+
+
+def _row_program(config: growing_width.Config, parameters: Mapping[str, float]) -> str:
+    return f"""\
+import torch
+from attnviz.core.measures import effective_keys, entropy
+from attnviz.pages.scaling.maths import alternatives, growing_width, saturation
+
+parameters = {dict(parameters)}
+vectors = growing_width.draw({config.n_keys}, {config.seed})  # sets of queries that share keys
+q, k = vectors.q[0, :, :1, :{config.d_k}], vectors.k[0, :, :, :{config.d_k}]  # one query, all its keys
+row, medians, means, at = {{}}, {{}}, {{}}, saturation.nearest({config.d_k})
+d = saturation.GRID[at]  # the measured d_k that is nearest
+for way, parameter in parameters.items():
+    p = alternatives.stages(q, k, k, way, parameter).weights[0, 0].double()  # the softmax of its scores
+    row[way] = (p.max().item(), entropy(p).item(), effective_keys(p).item())
+    print(way, "largest weight %.6f, entropy %.6f, effective keys %.4f" % row[way])
+    bands = saturation.run(saturation.Config({config.n_keys}, {config.seed}, way, parameter), vectors).bands
+    medians[way] = {{name: band.middle[at].item() for name, band in bands.items()}}
+    means[way] = {{name: bands[name].mean[at].item() for name in ("to_q", "to_k")}}
+    print(f"  at d_k = {{d}}, medians", {{name: f"{{x:.3g}}" for name, x in medians[way].items()}})
+    print(f"  means of the gradients: {{means[way]['to_q']:.2g}}, {{means[way]['to_k']:.2g}}")
+"""

@@ -1,19 +1,23 @@
-"""Why q.k grows: the variance of a dot product of two random vectors, measured beside d_k and beside 1."""
+"""Why q.k grows: the variance of a dot product of two random vectors, measured beside d_k and beside 1.
+
+Every distribution of the components has variance 1, so that the textbook argument (mean 0, variance 1, all
+independent) predicts a variance of d_k for q.k. The last two each break one of its assumptions.
+"""
 
 from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Generator, Tensor
 
 from attnviz.base.limits import require_within
+from attnviz.base.message import Problem, Several
 from attnviz.core.attention import scale_factor
-from attnviz.pages.scaling.maths.draws import Moments, moments, pair
 
 LARGEST_D_K = 4096
 MOST_PAIRS = 1_000_000
@@ -24,6 +28,91 @@ GRID = tuple(2**i for i in range(13))
 GRID_PAIRS = 500
 BINS = 81
 REACH = 5.0  #: the histograms cover this many predicted standard deviations either side
+
+
+def normal(shape: tuple[int, ...], generator: Generator) -> Tensor:
+    return torch.randn(shape, generator=generator)
+
+
+def uniform(shape: tuple[int, ...], generator: Generator) -> Tensor:
+    """Even between -sqrt 3 and sqrt 3: variance 1."""
+    return torch.rand(shape, generator=generator).sub_(0.5).mul_(2 * math.sqrt(3))
+
+
+def rademacher(shape: tuple[int, ...], generator: Generator) -> Tensor:
+    """-1 or 1, evenly."""
+    return torch.randint(0, 2, shape, generator=generator, dtype=torch.float32).mul_(2).sub_(1)
+
+
+def heavy_tailed(shape: tuple[int, ...], generator: Generator) -> Tensor:
+    """Student's t with 4 degrees of freedom over sqrt 2: variance 1, and no fourth moment.
+
+    Bailey's polar form (1994): sqrt(nu (u^(-2/nu) - 1)) cos(2 pi w) is t with nu degrees of freedom.
+    """
+    u = torch.rand(shape, generator=generator).neg_().add_(1)  # in (0, 1]
+    w = torch.rand(shape, generator=generator)
+    return u.rsqrt_().sub_(1).mul_(4).sqrt_().mul_(w.mul_(2 * math.pi).cos_()).div_(math.sqrt(2))
+
+
+_COMPONENTS: dict[str, Callable[[tuple[int, ...], Generator], Tensor]] = {
+    "normal": normal,
+    "uniform": uniform,
+    "rademacher": rademacher,
+    "heavy-tailed": heavy_tailed,
+    "correlated": normal,
+    "shifted": normal,
+}
+#: Ids, in the order in which they are shown.
+DISTRIBUTIONS = tuple(_COMPONENTS)
+#: Distributions that break an assumption, and what their `strength` is: a correlation, or a mean.
+BROKEN = {"correlated": (-1.0, 1.0), "shifted": (-2.0, 2.0)}
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Mean and variance of one product q_i k_i, and the excess kurtosis of that product (None: infinite)."""
+
+    mean: float
+    variance: float
+    kurtosis: float | None
+
+
+def moments(distribution: str, strength: float = 0.0) -> Moments:
+    """Moments of q_i k_i in closed form: mean 0 and variance 1 for independent q_i and k_i of mean 0 and variance 1.
+
+    Correlated normals with E[q k] = r: mean r, variance 1 + r^2. Means of m for both: mean m^2, variance 1 + 2 m^2.
+    """
+    square = strength**2
+    if distribution == "correlated":
+        return Moments(strength, 1 + square, (6 + 36 * square + 6 * square**2) / (1 + square) ** 2)
+    if distribution == "shifted":
+        return Moments(square, 1 + 2 * square, (6 + 24 * square) / (1 + 2 * square) ** 2)
+    fourth = {"normal": 3.0, "uniform": 1.8, "rademacher": 1.0, "heavy-tailed": None}[distribution]
+    return Moments(0.0, 1.0, None if fourth is None else fourth**2 - 3)
+
+
+def pair(distribution: str, strength: float, shape: tuple[int, ...], generator: Generator) -> tuple[Tensor, Tensor]:
+    """Queries, then keys, of one shape, from one generator: all of q first, then all of k."""
+    if distribution not in _COMPONENTS:
+        allowed = Several(DISTRIBUTIONS)
+        raise Problem(
+            "distribution={distribution} must be one of {allowed}", distribution=distribution, allowed=allowed
+        )
+    low, high = BROKEN.get(distribution, (-math.inf, math.inf))
+    if not low <= strength <= high:
+        raise Problem(
+            "{distribution}: {strength} must lie between {low} and {high}",
+            distribution=distribution,
+            strength=strength,
+            low=low,
+            high=high,
+        )
+    q, k = (_COMPONENTS[distribution](shape, generator) for _ in "qk")
+    if distribution == "correlated":
+        k.mul_(math.sqrt(1 - strength**2)).add_(q, alpha=strength)
+    if distribution == "shifted":
+        q, k = q.add_(strength), k.add_(strength)
+    return q, k
 
 
 @dataclass(frozen=True)
@@ -37,10 +126,9 @@ class Config:
 
 @dataclass(frozen=True)
 class Spread:
-    """Measured mean and variance (1/n) of some numbers, with the sampling error of each; beside the predictions."""
+    """Measured mean and variance (1/n) of some numbers, beside the predictions."""
 
     mean: float
-    mean_error: float
     variance: float
     variance_error: float  #: sqrt((fourth central moment - variance^2) / n), from the numbers themselves
     textbook: float  #: variance if mean 0, variance 1, all independent
@@ -48,7 +136,6 @@ class Spread:
     exact_variance: float
     counts: np.ndarray  #: (bins,) density in each bin
     edges: np.ndarray  #: (bins + 1,)
-    outside: int  #: how many numbers fell beyond the edges
 
     @property
     def off(self) -> float:
@@ -71,15 +158,12 @@ class Result:
 
 @dataclass(frozen=True)
 class Growth:
-    """The variance over d_k, `GRID_PAIRS` pairs; the same pairs, cut off at each d_k."""
+    """The variance of raw q.k over d_k = GRID, `GRID_PAIRS` pairs; the same pairs, cut off at each d_k."""
 
     d_k: np.ndarray
     raw: np.ndarray
-    raw_error: np.ndarray
-    scaled: np.ndarray
-    scaled_error: np.ndarray
-    exact_raw: np.ndarray
-    pairs: int = GRID_PAIRS
+    error: np.ndarray  #: sampling error of `raw`
+    exact: np.ndarray  #: in closed form
 
 
 def run(config: Config) -> Result:
@@ -97,17 +181,14 @@ def draw(config: Config) -> Iterator[Result]:
 
     Pairs are drawn in blocks of `per_block` pairs: all queries of a block, then all its keys.
     """
-    _check(config)
+    require_within(config, {"d_k": (1, LARGEST_D_K), "pairs": (1, most_pairs(max(1, config.d_k)))})
     generator = torch.Generator().manual_seed(config.seed)
-    block = per_block(config)
-    seen: list[Tensor] = []
-    drawn = 0
-    while drawn < config.pairs:
-        size = min(block, config.pairs - drawn)
+    products: list[Tensor] = []
+    for start in range(0, config.pairs, per_block(config)):
+        size = min(per_block(config), config.pairs - start)
         q, k = pair(config.distribution, config.strength, (size, config.d_k), generator)
-        seen.append((q * k).sum(-1))  # (size,)
-        drawn += size
-        yield _result(config, torch.cat(seen))
+        products.append((q * k).sum(-1))  # (size,)
+        yield _result(config, torch.cat(products))
 
 
 def most_pairs(d_k: int) -> int:
@@ -127,14 +208,11 @@ def growth(seed: int = 0, distribution: str = "normal", strength: float = 0.0) -
     running = (q * k).cumsum(-1)[:, [d - 1 for d in GRID]].double()  # (pairs, d_k)
     variance, error = _variance(running)
     d_k = np.array(GRID)
-    raw, raw_error = variance.numpy(), error.numpy()
-    each = moments(distribution, strength).variance
-    return Growth(d_k, raw, raw_error, raw / d_k, raw_error / d_k, d_k * each)
+    return Growth(d_k, variance.numpy(), error.numpy(), d_k * moments(distribution, strength).variance)
 
 
 def _result(config: Config, scores: Tensor) -> Result:
-    each = moments(config.distribution, config.strength)
-    d_k = config.d_k
+    each, d_k = moments(config.distribution, config.strength), config.d_k
     scale = scale_factor("sqrt", d_k)
     step = 2.0 if config.distribution == "rademacher" else 0.0  # sums of d_k signs: even or odd numbers only
     raw = _spread(scores, float(d_k), each.mean * d_k, each.variance * d_k, (step, d_k))
@@ -144,20 +222,10 @@ def _result(config: Config, scores: Tensor) -> Result:
 
 def _spread(scores: Tensor, textbook: float, mean: float, variance: float, lattice: tuple[float, float]) -> Spread:
     wide = scores.double()
-    measured, error = _variance(wide[:, None])
+    measured, error = _variance(wide)
     counts, edges = np.histogram(wide.numpy(), bins=_edges(textbook, mean, lattice))
-    return Spread(
-        float(wide.mean()),
-        math.sqrt(float(measured) / len(wide)),
-        float(measured),
-        float(error),
-        textbook,
-        mean,
-        variance,
-        counts / (len(wide) * np.diff(edges)),
-        edges,
-        int(len(wide) - counts.sum()),
-    )
+    density = counts / (len(wide) * np.diff(edges))
+    return Spread(float(wide.mean()), float(measured), float(error), textbook, mean, variance, density, edges)
 
 
 def _edges(textbook: float, mean: float, lattice: tuple[float, float]) -> np.ndarray:
@@ -183,5 +251,24 @@ def _variance(scores: Tensor) -> tuple[Tensor, Tensor]:
     return variance, ((fourth - variance**2).clamp_min(0) / len(scores)).sqrt()
 
 
-def _check(config: Config) -> None:
-    require_within(config, {"d_k": (1, LARGEST_D_K), "pairs": (1, most_pairs(max(1, config.d_k)))})
+def program(config: Config) -> str:
+    """Prints mean, deviation and variance, raw and scaled, and the raw variance at every d_k of the curve."""
+    return f"""\
+import torch
+from attnviz.pages.scaling.maths.variance import growth, pair
+
+components, strength, seed = {config.distribution!r}, {config.strength}, {config.seed}
+d_k, pairs, block = {config.d_k}, {config.pairs}, {per_block(config)}
+g = torch.Generator().manual_seed(seed)
+sizes = [min(block, pairs - start) for start in range(0, pairs, block)]
+drawn = (pair(components, strength, (size, d_k), g) for size in sizes)
+raw = torch.cat([(q * k).sum(-1) for q, k in drawn])
+spread = {{}}
+for name, x in (("raw", raw.double()), ("scaled", (raw * d_k**-0.5).double())):
+    spread[name] = x.var(correction=0).item()
+    print(f"{{name}}: mean {{x.mean():.2g}}, deviation {{spread[name] ** 0.5:.4g}}, variance {{spread[name]:.4f}}")
+
+grown = growth(seed, components, strength)  # the same {GRID_PAIRS} pairs, cut off at each d_k
+for d, found in zip(grown.d_k, grown.raw):
+    print(f"d_k {{d}}: raw {{found:,.2f}}, scaled {{found / d:.2f}}")
+"""

@@ -11,39 +11,43 @@ from attnviz.app import show
 from attnviz.base.words import _
 from attnviz.figures.theme import ALTERNATIVE, RAW, SCALED, SERIES
 from attnviz.pages.scaling.figures.curves import Line, over_d_k
-from attnviz.pages.scaling.maths import alternatives, length, programs, released_models, saturation
-from attnviz.pages.scaling.panels import results, scaling_form
-from attnviz.pages.scaling.panels.results import alternative_names, formula
+from attnviz.pages.scaling.maths import alternatives, growing_width, saturation
+from attnviz.pages.scaling.panels import scaling_form
+from attnviz.pages.scaling.panels.saturation import curves
 
 #: One colour each; raw and scaled have theirs on all pages. Dashes help those who cannot tell the colours apart.
 COLOURS = dict(zip(alternatives.ALTERNATIVES, (RAW, SCALED, ALTERNATIVE, *SERIES[3:]), strict=False))
 DASHES = {"inverse": "dot", "softcap": "dash", "log-n": "dashdot", "sink": "dash"}
+OVER_LENGTHS = ("raw", "sqrt", "log-n", "qk-norm")  #: where the number of keys makes a difference
+
+lengths = st.cache_resource(max_entries=64, show_spinner=False)(alternatives.spread_over_lengths)
 
 
 def panel() -> str:
     """Draw the section; the program that prints its numbers."""
-    config = scaling_form.one_query()
-    results.bars("s_bars_alternatives", config)
-    row = results.one_query(config)
+    config = scaling_form.one_query_config()
+    scaling_form.bars("s_bars_alternatives", config)
+    row = scaling_form.one_query(config)
     words = _(
         "**Random, seed {seed}.** At d_k = {d_k}, {name} gives {largest:.1%} of the weight to its "
         "favourite of {n} keys."
     ).format(
         seed=config.seed,
         d_k=config.d_k,
-        name=alternative_names()[config.alternative],
+        name=scaling_form.names()[config.alternative],
         n=config.n_keys,
         largest=row.alternative.largest,
     )
-    results.under("s_bars_alternatives", row, words)
+    scaling_form.under_bars("s_bars_alternatives", row, words)
     says, formula_column = st.columns([1.6, 1], vertical_alignment="center")
     says.markdown(about(config.alternative))
-    formula_column.latex(formula(config.alternative, config.d_k, config.n_keys, config.parameter))
+    formula_column.latex(scaling_form.formula(config.alternative, config.d_k, config.n_keys, config.parameter))
     st.subheader(_("All alternatives on the same axes, each with the parameter that you last set"), anchor=False)
-    _all(config.d_k, config.n_keys, config.seed)
-    _lengths(config.d_k, config.seed)
+    parameters = {name: scaling_form.parameter(name) for name in alternatives.ALTERNATIVES}
+    _all(config, parameters)
+    _lengths(min(config.d_k, alternatives.WIDEST), config.seed, parameters)
     _families()
-    return programs.of_alternatives(config, {name: scaling_form.parameter(name) for name in alternatives.ALTERNATIVES})
+    return saturation.program_of_all(config, parameters)
 
 
 def about(name: str) -> str:
@@ -77,15 +81,19 @@ def about(name: str) -> str:
     }[name]
 
 
-def _all(d_k: int, n_keys: int, seed: int) -> None:
+def _lines(middles: dict[str, np.ndarray]) -> list[Line]:
+    names = scaling_form.names()
+    return [Line(names[name], COLOURS[name], y, dash=DASHES.get(name, "solid")) for name, y in middles.items()]
+
+
+def _all(config: growing_width.Config, parameters: dict[str, float]) -> None:
     """Draw every alternative on the same axes, each with the parameter that was last set."""
-    names = alternative_names()
-    made = {
-        name: results.curves(saturation.Config(n_keys, seed, name, scaling_form.parameter(name)))
-        for name in alternatives.ALTERNATIVES
+    names, at = scaling_form.names(), saturation.nearest(config.d_k)
+    results = {
+        name: curves(saturation.Config(config.n_keys, config.seed, name, parameter))
+        for name, parameter in parameters.items()
     }
-    x = made["raw"].d_k
-    at = int(np.argmin(np.abs(np.log(x / d_k))))
+    x = results["raw"].d_k
     titles = {
         "largest": _("Median largest weight"),
         "entropy": _("Median entropy, nats"),
@@ -94,54 +102,41 @@ def _all(d_k: int, n_keys: int, seed: int) -> None:
     }
     columns = [*st.columns(2, gap="medium"), *st.columns(2, gap="medium")]
     for column, (measure, title) in zip(columns, titles.items(), strict=True):
-        lines = [
-            Line(names[name], COLOURS[name], made[name].bands[measure].middle, dash=DASHES.get(name, "solid"))
-            for name in made
-        ]
-        values = {names[name]: float(made[name].bands[measure].middle[at]) for name in made}
+        middles = {name: result.bands[measure].middle for name, result in results.items()}
+        values = {names[name]: float(middle[at]) for name, middle in middles.items()}
         most, least = max(values, key=values.__getitem__), min(values, key=values.__getitem__)
         words = _(
             "At d_k = {d_k} the largest value is {top:.3g} ({most}), the smallest {bottom:.3g} ({least})."
         ).format(d_k=int(x[at]), top=values[most], most=most, bottom=values[least], least=least)
-        table = {"d_k": x, **{name: made[name].bands[measure].middle for name in made}}
         with column:
-            fig = over_d_k(x, lines, title, here=d_k, height=360)
-            show.figure(fig, name=f"alternatives-{measure}", key=f"s_all_{measure}", table=table, words=words)
+            fig = over_d_k(x, _lines(middles), title, here=config.d_k, height=360)
+            name, key = f"alternatives-{measure}", f"s_all_{measure}"
+            show.figure(fig, name=name, key=key, table={"d_k": x, **middles}, words=words)
 
 
-def _lengths(d_k: int, seed: int) -> None:
+def _lengths(d_k: int, seed: int, parameters: dict[str, float]) -> None:
     """Draw the effective number of keys over the number of keys, where length-aware scaling makes a difference."""
-    names = alternative_names()
-    d_k = min(d_k, length.WIDEST)
-    made = {name: results.lengths(length.Config(d_k, seed, name, scaling_form.parameter(name))) for name in _LENGTH}
-    x = made["sqrt"].n_keys
-    lines = [
-        Line(names[name], COLOURS[name], result.effective, dash=DASHES.get(name, "solid"))
-        for name, result in made.items()
-    ]
-    scaled, aware = made["sqrt"].effective[-1], made["log-n"].effective[-1]
+    effective = {name: lengths(d_k, seed, name, parameters[name]) for name in OVER_LENGTHS}
     words = _(
         "Over 4,096 keys a scaled row at d_k = {d_k} is as spread as {scaled:,.0f} keys, a length-aware one as "
         "{aware:,.0f}. Normal scores of variance 1 predict n/√e = {predicted:,.0f}: attention dilutes in proportion "
         "to n."
-    ).format(d_k=d_k, scaled=scaled, aware=aware, predicted=4096 / math.e**0.5)
-    title = _("Effective keys over the number of keys")
-    fig = over_d_k(x, lines, title, log_y=True, x_title=_("keys, n"), height=340)
-    table = {"n": x, **{name: result.effective for name, result in made.items()}}
+    ).format(d_k=d_k, scaled=effective["sqrt"][-1], aware=effective["log-n"][-1], predicted=4096 / math.e**0.5)
+    title, x = _("Effective keys over the number of keys"), np.array(alternatives.LENGTHS)
+    fig = over_d_k(x, _lines(effective), title, log_y=True, x_title=_("keys, n"), height=340)
+    table = {"n": x, **effective}
     show.figure(fig, name="alternatives-length", key="s_lengths", table=table, caption=words, words=words)
-
-
-_LENGTH = ("raw", "sqrt", "log-n", "qk-norm")
 
 
 def _families() -> None:
     """Draw which model families use which alternative, as cards, which fit a phone better than a table."""
     st.subheader(_("Which models use which"), anchor=False)
-    names = alternative_names()
-    for start in range(0, len(released_models.FAMILIES), 2):
-        for column, one in zip(st.columns(2, gap="medium"), released_models.FAMILIES[start : start + 2], strict=False):
-            paper = f"[{one.paper}]({one.paper_link}) · " if one.paper else ""
+    names, families = scaling_form.names(), alternatives.FAMILIES
+    for start in range(0, len(families), 2):
+        for column, one in zip(st.columns(2, gap="medium"), families[start : start + 2], strict=False):
+            paper = f"[{one.paper}]({alternatives.PAPER}{one.number}) · " if one.paper else ""
+            code = f"[{one.file.split('/')[-1]}]({alternatives.CODE}{one.file})"
             with column, st.container(border=True, gap="xxsmall", height="stretch"):
                 st.markdown(f"**{_(one.models)}** · {names[one.alternative]}")
                 st.markdown(f"`{_(one.how)}`")
-                st.caption(f"{paper}[{one.code}]({one.code_link}): `{one.setting}`")
+                st.caption(f"{paper}{code}: `{one.setting}`")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import streamlit as st
 
 from attnviz.app import sentence_input, show
@@ -13,12 +14,12 @@ from attnviz.app.show import formulas
 from attnviz.app.text import plain, spoken
 from attnviz.base.words import _, sentences
 from attnviz.figures import heatmap
+from attnviz.figures.theme import ALTERNATIVE, RAW, SCALED
 from attnviz.pages.scaling import choices
-from attnviz.pages.scaling.figures import bars as figures
-from attnviz.pages.scaling.maths import programs
+from attnviz.pages.scaling.figures import variance as figures
 from attnviz.pages.scaling.maths import real_head as experiment
 from attnviz.pages.scaling.panels import scaling_form
-from attnviz.pages.scaling.panels.results import K, Q
+from attnviz.pages.scaling.panels.scaling_form import K, Q
 from attnviz.runs.head_matrix import Matrix
 from attnviz.runs.model_run import Stack
 from attnviz.runs.what_if import said_of_change
@@ -38,7 +39,7 @@ def panel() -> str | None:
         _heatmaps(result, stack)
     if run.target is not None or math.isnan(result.model.share):
         return None
-    return programs.of_head(run.request.model, run.request.text, stack.layers[config.layer], config)
+    return experiment.program(run.request.model, run.request.text, stack.layers[config.layer], config)
 
 
 def _head(stack: Stack) -> experiment.Config:
@@ -95,18 +96,19 @@ def _pictures(result: experiment.Result, stack: Stack) -> None:
     with scales:
         own = result.model_scale
         marks = {
-            _("raw"): (1 / own, result.raw.share, figures.COLOURS[0]),
-            _("the model's scale"): (1.0, result.model.share, figures.COLOURS[1]),
-            _("your scale"): (result.config.factor, result.chosen.share, figures.COLOURS[2]),
+            _("raw"): (1 / own, result.raw.share, RAW),
+            _("the model's scale"): (1.0, result.model.share, SCALED),
+            _("your scale"): (result.config.factor, result.chosen.share, ALTERNATIVE),
         }
-        fig = chart_of(figures.entropy_over_scale, result.multiples, result.shares, marks)
+        multiples = np.array(experiment.MULTIPLES)
+        fig = chart_of(figures.entropy_over_scale, multiples, result.shares, marks)
         words = _(
             "Mean entropy is {model:.2f} nats at the model's scale and {raw:.2f} raw, where scores are "
             "{times:.3g} times as large; one query sees up to {keys} keys."
         ).format(
             model=result.model.entropy, raw=result.raw.entropy, times=1 / own, keys=int(result.allowed.sum(1).max())
         )
-        table = {"multiple": result.multiples, "entropy_share": result.shares}
+        table = {"multiple": multiples, "entropy_share": result.shares}
         show.figure(fig, name="head-entropy", key="s_head_entropy", table=table, caption=words, words=words)
 
 

@@ -2,29 +2,37 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
 import streamlit as st
 
 from attnviz.app import show, widgets
-from attnviz.app.cache.kept_charts import chart_of
-from attnviz.app.show import formulas
 from attnviz.base.words import _
-from attnviz.figures.theme import RAW, SCALED
 from attnviz.pages.scaling import choices
-from attnviz.pages.scaling.figures import bars as figures
-from attnviz.pages.scaling.maths import growing_width, jacobian, programs, saturation
-from attnviz.pages.scaling.panels import curves, results, scaling_form
-from attnviz.pages.scaling.panels.results import formula
+from attnviz.pages.scaling.figures.curves import Limit, Line, over_d_k
+from attnviz.pages.scaling.maths import growing_width, saturation
+from attnviz.pages.scaling.panels import scaling_form
+
+#: the measures that are drawn at once: what softmax gives, how spread that is, and what gets back through it
+FIRST = ("largest", "entropy", "jacobian")
+MORE = ("certain", "effective", "to_q", "to_k", "score")
+IN_A_ROW = 3
 
 
 def panel() -> str:
     """Draw the section; the program that prints its numbers."""
-    config = scaling_form.one_query(scaling_form.beside)
-    results.bars("s_bars", config)
-    row = results.one_query(config)
-    results.under("s_bars", row, _row_words(row))
-    _formulas(row)
-    _curves(row)
-    return programs.of_saturation(config)
+    config = scaling_form.one_query_config(scaling_form.beside)
+    scaling_form.bars("s_bars", config)
+    result = scaling_form.one_query(config)
+    scaling_form.under_bars("s_bars", result, _row_words(result))
+    for column, (name, row) in zip(st.columns(len(result.rows)), result.rows.items(), strict=True):
+        formula = scaling_form.formula(name, config.d_k, config.n_keys, config.parameter)
+        column.latex(rf"\begin{{gathered}} {formula} \\ \max p = {row.largest:.4f} \end{{gathered}}")
+    _curves(config)
+    return saturation.program(config)
 
 
 def _row_words(result: growing_width.Result) -> str:
@@ -44,78 +52,174 @@ def _row_words(result: growing_width.Result) -> str:
     )
 
 
-def _formulas(result: growing_width.Result) -> None:
-    config = result.config
-    rows = {"raw": result.raw, "sqrt": result.scaled, config.alternative: result.alternative}
-    for column, (name, row) in zip(st.columns(len(rows)), rows.items(), strict=True):
-        with column:
-            said = formula(name, config.d_k, config.n_keys, config.parameter)
-            st.latex(rf"\begin{{gathered}} {said} \\ \max p = {row.largest:.4f} \end{{gathered}}")
+@st.cache_resource(max_entries=128, show_spinner=False)
+def curves(config: saturation.Config) -> saturation.Result:
+    return saturation.run(config, scaling_form.vectors(config.n_keys, config.seed))
 
 
-def _curves(row: growing_width.Result) -> None:
+def measured(config: growing_width.Config) -> dict[str, saturation.Result]:
+    """Raw, scaled and the alternative, by id, measured on the same vectors."""
+    parameters = {"raw": 1.0, "sqrt": 1.0, config.alternative: config.parameter}
+    return {name: curves(saturation.Config(config.n_keys, config.seed, name, p)) for name, p in parameters.items()}
+
+
+def _curves(config: growing_width.Config) -> None:
     """Draw every measure over d_k: raw, scaled and the alternative."""
-    found = curves.measured(row.config)
-    st.subheader(_("The same for {rows} rows, at every d_k").format(rows=found.made["raw"].rows), anchor=False)
+    results = measured(config)
+    st.subheader(_("The same for {rows} rows, at every d_k").format(rows=results["raw"].rows), anchor=False)
     st.caption(
         _(
             "Lines are medians, bands hold the middle 80% of rows, grey dashes are limits known from theory. "
             "For many keys theory says: past d_k = 2 ln n, which is {frozen:.3g} here, raw scores vary so much that a "
             "handful of keys hold all the weight."
-        ).format(frozen=saturation.limits(row.config.n_keys).frozen_at)
+        ).format(frozen=saturation.frozen_at(config.n_keys))
     )
-    curves.draw(found, curves.FIRST)
+    pictures = pictures_of(config.n_keys, results)
+    _in_rows(config, results, [pictures[name] for name in FIRST])
     box = widgets.expander(choices.MORE, _("Five more measures"), icon=":material/stacked_line_chart:")
     if box.open:
         with box:
-            curves.draw(found, curves.MORE)
+            _in_rows(config, results, [pictures[name] for name in MORE])
 
 
-# Section 3: the gradient vanishes. The softmax Jacobian of section 2's row, raw and scaled.
-def gradient_panel() -> str:
-    """Draw the section; the program that prints its numbers."""
-    d_k = scaling_form.width()
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        n_keys = scaling_form.number(choices.KEYS, _("Keys, n"), 1)
-        seed = scaling_form.number(choices.SEED, _("Seed"), 1)
-        own = widgets.toggle(choices.OWN_COLOURS, _("Colours up to each picture's own largest value"))
-    config = growing_width.Config(d_k, n_keys, seed, *scaling_form.chosen_alternative())
-    raw, scaled = results.jacobians(config)
-    formulas(
-        r"J = \frac{\partial p}{\partial z} = \mathrm{diag}(p) - p\,p^{\mathsf T}",
-        rf"\|J\|_{{\text{{raw}}}} = {raw.norm:.4f}",
-        rf"\|J\|_{{\text{{scaled}}}} = {scaled.norm:.4f}",
+def draw_one(config: growing_width.Config, measure: str) -> None:
+    """Draw one measure over d_k, as wide as there is room."""
+    results = measured(config)
+    _draw(config, results, pictures_of(config.n_keys, results)[measure])
+
+
+@dataclass(frozen=True)
+class CurvePicture:
+    """How to draw one measure over d_k.
+
+    `words` is a template for d_k, n, rows, raw, scaled, raw_mean and scaled_mean.
+    """
+
+    measure: str
+    title: str
+    words: str
+    limits: Sequence[Limit] = ()
+    bounds: tuple[float, float] | None = None
+    mean: bool = False  #: whether to draw the means of raw and scaled too
+    share_of: float | None = None
+    log_y: bool = False
+
+
+def _in_rows(
+    config: growing_width.Config, results: dict[str, saturation.Result], pictures: Sequence[CurvePicture]
+) -> None:
+    for start in range(0, len(pictures), IN_A_ROW):
+        some = pictures[start : start + IN_A_ROW]
+        for column, picture in zip(st.columns(IN_A_ROW, gap="medium"), some, strict=False):
+            with column:
+                _draw(config, results, picture)
+
+
+def _draw(config: growing_width.Config, results: dict[str, saturation.Result], picture: CurvePicture) -> None:
+    d_k, at, names = results["raw"].d_k, saturation.nearest(config.d_k), scaling_form.names()
+    bands = {name: result.bands[picture.measure] for name, result in results.items()}
+    lines = []
+    for name, band in bands.items():
+        mean = band.mean if picture.mean and name in ("raw", "sqrt") else None
+        lines.append(Line(names[name], scaling_form.colour(name), band.middle, band.low, band.high, mean))
+    fig = over_d_k(
+        d_k,
+        lines,
+        picture.title,
+        limits=picture.limits,
+        here=config.d_k,
+        bounds=picture.bounds,
+        share_of=picture.share_of,
+        log_y=picture.log_y,
     )
-    for column, name, title, result in zip(
-        st.columns(2, gap="medium"), ("raw", "scaled"), (_("Raw"), _("Scaled")), (raw, scaled), strict=True
-    ):
-        with column:
-            _heatmap(name, title, result, config.d_k, own)
-    if len(raw.keys) < config.n_keys:
-        st.caption(
-            _("Shown are the {m} of {n} keys with the largest weights.").format(m=len(raw.keys), n=config.n_keys)
-        )
-    _spectrum(raw, scaled, config.d_k, config.n_keys)
-    return programs.of_gradient(config)
+    words = picture.words.format(
+        d_k=int(d_k[at]),
+        n=config.n_keys,
+        rows=results["raw"].rows,
+        raw=bands["raw"].middle[at],
+        scaled=bands["sqrt"].middle[at],
+        raw_mean=bands["raw"].mean[at],
+        scaled_mean=bands["sqrt"].mean[at],
+    )
+    table = {"d_k": d_k} | {
+        f"{name}_{part}": values for name, band in bands.items() for part, values in vars(band).items()
+    }
+    name, key = f"saturation-{picture.measure}", f"s_{picture.measure}"
+    show.figure(fig, name=name, key=key, table=table, caption=words, words=words)
 
 
-def _heatmap(name: str, title: str, result: jacobian.Result, d_k: int, own: bool) -> None:
-    fig = chart_of(figures.jacobian, result.matrix, [int(k) + 1 for k in result.keys], title, full_range=not own)
-    words = _(
-        "{title}: norm {norm:.4f}. The largest entry on the diagonal, how fast a weight grows with its own "
-        "logit, is {top:.4f}. Autograd gives the same matrix to {difference:.1g}."
-    ).format(title=title, norm=result.norm, top=float(result.matrix.diagonal().max()), difference=result.difference)
-    table = {f"logit_{int(k) + 1}": result.matrix[:, i] for i, k in enumerate(result.keys)}
-    show.figure(fig, name=f"jacobian-{name}-dk{d_k}", key=f"s_jacobian_{name}", table=table, caption=words, words=words)
+def pictures_of(n: int, results: dict[str, saturation.Result]) -> dict[str, CurvePicture]:
+    """Every measure of rows of n weights, by its name."""
+    even, d_k = saturation.even(n), results["raw"].d_k
+    log_n, root = math.log(n) or 1.0, np.sqrt(d_k)
+    gradient = _(
+        "At d_k = {d_k}: median {raw:.2g} raw, {scaled:.2g} scaled; mean {raw_mean:.2g} and {scaled_mean:.2g}. "
+        "Without scaling, as d_k grows, most rows get almost no gradient while a few near-ties get much: the "
+        "mean (dotted) hides it."
+    )
+    largest = [
+        Limit(_("√d_k × mean largest of n normals"), saturation.largest_of_normals(n) * root),
+        Limit(_("√(2 d_k ln n)"), math.sqrt(2 * math.log(n)) * root),
+    ]
+    every = (
+        CurvePicture(
+            "largest",
+            _("Largest weight"),
+            _("At d_k = {d_k} the median row gives its favourite key {raw:.0%} raw and {scaled:.0%} scaled."),
+            [Limit(_("even, 1/n"), even["largest"]), Limit(_("one-hot"), 1.0)],
+            (0, 1.08),
+        ),
+        CurvePicture(
+            "certain",
+            _("Share of rows with a weight over 0.99"),
+            _("At d_k = {d_k}, {raw:.0%} of {rows} raw rows are as good as one-hot, {scaled:.0%} of scaled ones."),
+            bounds=(-0.02, 1.04),
+        ),
+        CurvePicture(
+            "entropy",
+            _("Entropy: nats, and share of ln n"),
+            _(
+                "At d_k = {d_k} the median entropy is {raw:.2f} nats raw and {scaled:.2f} scaled. For large n "
+                "theory predicts ln n − d_k/2 for raw scores up to d_k = 2 ln n, and 0 beyond."
+            ),
+            [
+                Limit(_("even, ln n"), even["entropy"]),
+                Limit(_("raw, predicted for large n"), saturation.predicted_entropy(n, d_k)),
+            ],
+            (0, log_n * 1.12),
+            share_of=log_n,
+        ),
+        CurvePicture(
+            "effective",
+            _("Effective number of keys"),
+            _("At d_k = {d_k} a raw row looks at {raw:,.1f} keys in effect, a scaled one at {scaled:,.1f} of {n}."),
+            [Limit(_("even, n"), even["effective"]), Limit(_("one-hot"), 1.0, below=True)],
+            (0, n * 1.1),
+        ),
+        CurvePicture(
+            "jacobian",
+            _("Norm of the softmax Jacobian"),
+            _(
+                "At d_k = {d_k} the median norm is {raw:.3f} raw and {scaled:.3f} scaled. This is how much of "
+                "a change in the scores softmax lets through."
+            ),
+            [Limit(_("even, √(n−1)/n"), even["jacobian"], below=True), Limit(_("one-hot"), 0.0)],
+            (-0.02, 0.62),
+        ),
+        CurvePicture("to_q", _("Gradient that reaches q"), gradient, bounds=_room(results, "to_q"), mean=True),
+        CurvePicture("to_k", _("Gradient that reaches the keys"), gradient, bounds=_room(results, "to_k"), mean=True),
+        CurvePicture(
+            "score",
+            _("Largest logit"),
+            _("At d_k = {d_k} the largest of {n} logits is {raw:.3g} raw and {scaled:.3g} scaled."),
+            largest if n > 1 else (),
+            log_y=n >= 8,
+        ),
+    )
+    return {picture.measure: picture for picture in every}
 
 
-def _spectrum(raw: jacobian.Result, scaled: jacobian.Result, d_k: int, n: int) -> None:
-    fig = chart_of(figures.eigenvalues, [(_("raw"), RAW, raw.eigenvalues), (_("scaled"), SCALED, scaled.eigenvalues)])
-    ratio = scaled.largest / raw.largest if raw.largest > 0 else float("inf")
-    words = _(
-        "The largest eigenvalue is {raw:.2g} raw and {scaled:.2g} scaled: the most that softmax can pass on "
-        "differs by a factor of {ratio:.3g}. One of the {n} eigenvalues is always 0: adding the same number to "
-        "all logits changes no weight."
-    ).format(raw=raw.largest, scaled=scaled.largest, ratio=ratio, n=n)
-    table = {"rank": range(1, len(raw.eigenvalues) + 1), "raw": raw.eigenvalues, "scaled": scaled.eigenvalues}
-    show.figure(fig, name=f"eigenvalues-dk{d_k}", key="s_spectrum", table=table, caption=words, words=words)
+def _room(results: dict[str, saturation.Result], measure: str) -> tuple[float, float]:
+    """Limits of the axis that leave room above the means; scaled to the raw band, all other lines would be flat."""
+    top = max(float(results[name].bands[measure].mean.max()) for name in ("raw", "sqrt"))
+    return (-0.03 * top, 1.6 * top or 1.0)

@@ -1,19 +1,22 @@
-"""Controls that several sections draw; each returns the value that it shows."""
+"""What several sections draw: their controls, and the row of bars of one query with its sentence."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 import streamlit as st
 
-from attnviz.app import widgets
+from attnviz.app import show, widgets
 from attnviz.app.links import link_state
 from attnviz.app.links.choices import Choice
 from attnviz.base.words import _
+from attnviz.canvas import softmax_slider
+from attnviz.figures.theme import ALTERNATIVE, K_VERMILION, Q_BLUE, RAW, SCALED
 from attnviz.pages.scaling import choices
-from attnviz.pages.scaling.maths import alternatives, draws, growing_width
-from attnviz.pages.scaling.panels.results import alternative_names, distribution_names
+from attnviz.pages.scaling.figures.softmax import rows_of_bars
+from attnviz.pages.scaling.maths import growing_width
+from attnviz.pages.scaling.maths.alternatives import ALTERNATIVES, CHOICES
 
 N = TypeVar("N", int, float)
 
@@ -21,6 +24,8 @@ N = TypeVar("N", int, float)
 STOPS = sorted({round(2 ** (i / 4)) for i in range(49)})
 SLIDER = "s_dk_slider"
 BOX = 150  #: pixels, so that two boxes fit beside each other on a phone
+Q = rf"\textcolor{{{Q_BLUE}}}{{q}}"
+K = rf"\textcolor{{{K_VERMILION}}}{{k}}"
 
 
 def number(choice: Choice[N], label: str, step: N | None = None, help: str | None = None, high: N | None = None) -> N:
@@ -33,12 +38,7 @@ def width() -> int:
     now = link_state.value(choices.D_K)
     widgets.set_before_drawn(SLIDER, now)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        st.select_slider(
-            _("d_k, the width of a query"),
-            sorted({*STOPS, now}),
-            key=SLIDER,
-            on_change=_slid,
-        )
+        st.select_slider(_("d_k, the width of a query"), sorted({*STOPS, now}), key=SLIDER, on_change=_slid)
         return number(choices.D_K, "d_k", 1)
 
 
@@ -47,36 +47,81 @@ def _slid() -> None:
         link_state.put(choices.D_K, st.session_state[SLIDER])
 
 
+def names(ids: Iterable[str] = ALTERNATIVES) -> dict[str, str]:
+    """Id to words, for raw, scaled and every alternative."""
+    return {each: _(ALTERNATIVES[each].name) for each in ids}
+
+
 def alternative() -> tuple[str, float]:
     """Draw the choice of an alternative; returns its id and its parameter, 1 for one that has none."""
-    names = {name: alternative_names()[name] for name in alternatives.CHOICES}
-    picked = widgets.one_of(choices.ALTERNATIVE, _("Alternative"), names, style="select")
+    picked = widgets.one_of(choices.ALTERNATIVE, _("Alternative"), names(CHOICES), style="select")
     return picked, parameter(picked)
 
 
 def beside() -> tuple[str, float]:
     """Draw the choice of what stands beside raw and scaled: nothing, or an alternative.
 
-    Returns an id and its parameter; nothing is told by "sqrt", which stands there already.
+    Returns an id and its parameter; for nothing "sqrt", which stands there already.
     """
-    nothing = choices.NOTHING_BESIDE
-    names = {nothing: _("nothing more"), **{name: alternative_names()[name] for name in alternatives.CHOICES}}
+    options = {choices.NOTHING_BESIDE: _("nothing more"), **names(CHOICES)}
     picked = widgets.one_of(
-        choices.BESIDE, _("Show beside raw and scaled"), names, usual=_usually_beside(), style="select"
+        choices.BESIDE, _("Show beside raw and scaled"), options, usual=_usually_beside(), style="select"
     )
-    return ("sqrt", 1.0) if picked == nothing else (picked, parameter(picked))
+    return ("sqrt", 1.0) if picked == choices.NOTHING_BESIDE else (picked, parameter(picked))
 
 
 def _usually_beside() -> str:
     """The alternative that was chosen or given a number where they are the subject, as in links of earlier versions."""
     picked = link_state.value(choices.ALTERNATIVE)
-    number_of = choices.PARAMETERS.get(picked)
-    touched = number_of is not None and link_state.value(number_of) != number_of.default
-    chosen = touched or picked != choices.ALTERNATIVE.default
+    number_of = choices.PARAMETERS[picked]
+    chosen = picked != choices.ALTERNATIVE.default or link_state.value(number_of) != number_of.default
     return picked if chosen else choices.NOTHING_BESIDE
 
 
-def one_query(third: Callable[[], tuple[str, float]] = alternative) -> growing_width.Config:
+def parameter(name: str) -> float:
+    """The parameter that was last set for an alternative."""
+    return link_state.value(choices.PARAMETERS[name]) if name in choices.PARAMETERS else 1.0
+
+
+def formula(name: str, d_k: int, n_keys: int, parameter: float) -> str:
+    """Softmax under an alternative as LaTeX, with the numbers of the current choices."""
+    dot, root, p = f"{Q}\\cdot {K}", rf"\sqrt{{{d_k}}}", f"{parameter:.4g}"
+    inside = {
+        "raw": rf"({dot})",
+        "sqrt": rf"\left(\frac{{{dot}}}{{{root}}}\right)",
+        "temperature": rf"\left(\frac{{{dot}}}{{{root}\cdot {p}}}\right)",
+        "inverse": rf"\left(\frac{{{p}\,{dot}}}{{{d_k}}}\right)",
+        "qk-norm": rf"\left({p}\,\frac{{{dot}}}{{|{Q}||{K}|}}\right)",
+        "softcap": rf"\left({p}\tanh\frac{{{dot}}}{{{root}\cdot {p}}}\right)",
+        "log-n": rf"\left(\frac{{\ln {n_keys}}}{{\ln {p}}}\,\frac{{{dot}}}{{{root}}}\right)",
+        "sink": rf"\left(\left[\frac{{{dot}}}{{{root}}},\ {p}\right]\right)",
+    }
+    return rf"\mathrm{{softmax}}{inside[name]}"
+
+
+def colour(name: str) -> str:
+    """The line colour of raw, scaled, or whichever alternative is chosen."""
+    return {"raw": RAW, "sqrt": SCALED}.get(name, ALTERNATIVE)
+
+
+# The weights of one query over n keys, as bars that move in the browser.
+#: The random queries and keys: up to 70 MB each, so only a few are kept.
+vectors = st.cache_resource(max_entries=3, show_spinner=False)(growing_width.draw)
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def film(n_keys: int, seed: int, also: int) -> growing_width.Film:
+    if also != 1 and also in growing_width.film_grid(n_keys):
+        return film(n_keys, seed, 1)
+    return growing_width.film(n_keys, seed, also, vectors(n_keys, seed))
+
+
+@st.cache_resource(max_entries=128, show_spinner=False)
+def one_query(config: growing_width.Config) -> growing_width.Result:
+    return growing_width.run(config, vectors(config.n_keys, config.seed))
+
+
+def one_query_config(third: Callable[[], tuple[str, float]] = alternative) -> growing_width.Config:
     """Draw what the weights of one query depend on: `third` draws what stands beside raw and scaled."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         picked, its_number = third()
@@ -86,25 +131,42 @@ def one_query(third: Callable[[], tuple[str, float]] = alternative) -> growing_w
     return growing_width.Config(d_k, n_keys, seed, picked, its_number)
 
 
-def chosen_alternative() -> tuple[str, float]:
-    """The chosen alternative and its parameter, without drawing the control."""
-    picked = link_state.value(choices.ALTERNATIVE)
-    return picked, parameter(picked)
+def panels_of(ids: Iterable[str]) -> list[softmax_slider.Panel]:
+    """Rows of bars, by the ids of their alternatives."""
+    each = [ALTERNATIVES[name] for name in ids]
+    return [softmax_slider.Panel(one.id, _(one.name), one.formula, colour(one.id)) for one in each]
 
 
-def parameter(name: str) -> float:
-    """The parameter that was last set for an alternative."""
-    return link_state.value(choices.PARAMETERS[name]) if name in choices.PARAMETERS else 1.0
+def bars(key: str, config: growing_width.Config) -> None:
+    """Draw the rows of bars, two where the alternative is scaling itself. A slider that is let go keeps its value."""
+    one = ALTERNATIVES[config.alternative]
+    drawn = film(config.n_keys, config.seed, config.d_k)
+    slider = softmax_slider.SliderParameter(one.parameter, config.parameter, one.low, one.high, linear=one.low < 0)
+
+    def let_go(pick: softmax_slider.Picked) -> None:
+        picked: dict[Choice[Any], Any] = {choices.D_K: pick.d_k}
+        if one.parameter:
+            picked[choices.PARAMETERS[one.id]] = pick.parameter
+        link_state.put_all(picked)
+
+    softmax_slider.softmax_slider(
+        key,
+        drawn.d_k,
+        drawn.scores,
+        panels_of(dict.fromkeys(("raw", "sqrt", one.id))),
+        at=config.d_k,
+        cosines=drawn.cosines if one.id == "qk-norm" else None,
+        parameter=slider if one.parameter else None,
+        about=one.id,
+        on_pick=let_go,
+    )
 
 
-def distribution() -> tuple[str, float]:
-    """Draw the distribution of the components; returns its id, and the correlation or mean that it has."""
-    picked = widgets.one_of(choices.COMPONENTS, _("Components of q and k"), distribution_names(), style="select")
-    labels: dict[str, Any] = {
-        "correlated": (_("Correlation"), _("of each q_i with its k_i")),
-        "shifted": (_("Mean"), _("of every component of q and of k")),
-    }
-    if picked not in draws.BROKEN:
-        return picked, 0.0
-    label, help = labels[picked]
-    return picked, number(choices.STRENGTHS[picked], label, 0.1, help=help)
+def under_bars(key: str, result: growing_width.Result, words: str) -> None:
+    """Draw the sentence and the export below the bars, for the value at which the slider was released."""
+    config = result.config
+    fig = rows_of_bars([(names()[name], colour(name), row.weights) for name, row in result.rows.items()])
+    table: dict[str, Any] = {"key": range(1, config.n_keys + 1)}
+    for name, row in result.rows.items():
+        table |= {f"{name}_logit": row.logits, f"{name}_weight": row.weights}
+    show.under(fig, name=f"weights-dk{config.d_k}", key=key + "_picture", table=table, caption=words, words=words)

@@ -1,4 +1,4 @@
-"""Section 7: softmax on typed scores: temperature, overflow, online softmax, and why to normalise at all."""
+"""Sections 3 and 7: softmax's Jacobian, and softmax on typed scores: temperature, overflow, blocks, mixtures."""
 
 from __future__ import annotations
 
@@ -14,17 +14,70 @@ from attnviz.app.show import formulas
 from attnviz.base.words import _, listed, sentences
 from attnviz.canvas import softmax_slider
 from attnviz.core.variants import COLDEST
-from attnviz.figures.theme import SCALED
+from attnviz.figures.theme import RAW, SCALED
 from attnviz.pages.scaling import choices
-from attnviz.pages.scaling.figures import bars as figures
-from attnviz.pages.scaling.figures.bars import rows_of_bars
-from attnviz.pages.scaling.maths import programs
-from attnviz.pages.scaling.maths import softmax_numerics as experiment
+from attnviz.pages.scaling.figures import softmax as figures
+from attnviz.pages.scaling.maths import growing_width
+from attnviz.pages.scaling.maths import softmax as experiment
 from attnviz.pages.scaling.panels import scaling_form
 
-SHOWN = 12
+SHOWN = 12  #: blocks, at most
 
 
+# Section 3: the gradient vanishes. The softmax Jacobian of section 2's row, raw and scaled.
+def gradient_panel() -> str:
+    """Draw the section; the program that prints its numbers."""
+    d_k = scaling_form.width()
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        n = scaling_form.number(choices.KEYS, _("Keys, n"), 1)
+        seed = scaling_form.number(choices.SEED, _("Seed"), 1)
+        own = widgets.toggle(choices.OWN_COLOURS, _("Colours up to each picture's own largest value"))
+    raw, scaled = jacobians(d_k, n, seed)
+    formulas(
+        r"J = \frac{\partial p}{\partial z} = \mathrm{diag}(p) - p\,p^{\mathsf T}",
+        rf"\|J\|_{{\text{{raw}}}} = {raw.norm:.4f}",
+        rf"\|J\|_{{\text{{scaled}}}} = {scaled.norm:.4f}",
+    )
+    shown = (("raw", _("Raw"), raw), ("scaled", _("Scaled"), scaled))
+    for column, (name, title, result) in zip(st.columns(2, gap="medium"), shown, strict=True):
+        with column:
+            _heatmap(name, title, result, d_k, own)
+    if len(raw.keys) < n:
+        st.caption(_("Shown are the {m} of {n} keys with the largest weights.").format(m=len(raw.keys), n=n))
+    _spectrum(raw, scaled, d_k, n)
+    return experiment.jacobian_program(d_k, n, seed)
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def jacobians(d_k: int, n_keys: int, seed: int) -> tuple[experiment.Jacobian, experiment.Jacobian]:
+    """The softmax Jacobians of the raw and of the scaled row."""
+    row = scaling_form.one_query(growing_width.Config(d_k, n_keys, seed, "sqrt"))
+    return experiment.jacobian(row.raw.logits), experiment.jacobian(row.scaled.logits)
+
+
+def _heatmap(name: str, title: str, result: experiment.Jacobian, d_k: int, own: bool) -> None:
+    fig = chart_of(figures.jacobian, result.matrix, [int(k) + 1 for k in result.keys], title, full_range=not own)
+    words = _(
+        "{title}: norm {norm:.4f}. The largest entry on the diagonal, how fast a weight grows with its own "
+        "logit, is {top:.4f}. Autograd gives the same matrix to {difference:.1g}."
+    ).format(title=title, norm=result.norm, top=float(result.matrix.diagonal().max()), difference=result.difference)
+    table = {f"logit_{int(k) + 1}": result.matrix[:, i] for i, k in enumerate(result.keys)}
+    show.figure(fig, name=f"jacobian-{name}-dk{d_k}", key=f"s_jacobian_{name}", table=table, caption=words, words=words)
+
+
+def _spectrum(raw: experiment.Jacobian, scaled: experiment.Jacobian, d_k: int, n: int) -> None:
+    fig = chart_of(figures.eigenvalues, [(_("raw"), RAW, raw.eigenvalues), (_("scaled"), SCALED, scaled.eigenvalues)])
+    ratio = scaled.largest / raw.largest if raw.largest > 0 else float("inf")
+    words = _(
+        "The largest eigenvalue is {raw:.2g} raw and {scaled:.2g} scaled: the most that softmax can pass on "
+        "differs by a factor of {ratio:.3g}. One of the {n} eigenvalues is always 0: adding the same number to "
+        "all logits changes no weight."
+    ).format(raw=raw.largest, scaled=scaled.largest, ratio=ratio, n=n)
+    table = {"rank": range(1, len(raw.eigenvalues) + 1), "raw": raw.eigenvalues, "scaled": scaled.eigenvalues}
+    show.figure(fig, name=f"eigenvalues-dk{d_k}", key="s_spectrum", table=table, caption=words, words=words)
+
+
+# Section 7: softmax on typed scores.
 def panel() -> str | None:
     """Draw the section; the program that prints its numbers, for scores that fit into a few lines."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -40,7 +93,7 @@ def panel() -> str | None:
         _online(scores)
     with mixed:
         _mixes(scores, temperature)
-    return programs.of_softmax(scores, temperature, link_state.value(choices.BLOCK))
+    return experiment.program(scores, temperature, link_state.value(choices.BLOCK))
 
 
 def _weights(scores: list[float], temperature: float) -> None:
@@ -61,7 +114,7 @@ def _weights(scores: list[float], temperature: float) -> None:
         table = {"key": range(1, len(scores) + 1), _("score"): scores, _("weight"): [f"{w:.6f}" for w in p]}
         st.dataframe(table, hide_index=True, height=min(36 * (len(scores) + 1) + 3, 260))
     words = _temperature_words(p, temperature)
-    fig = rows_of_bars([("softmax", SCALED, p)])
+    fig = figures.rows_of_bars([("softmax", SCALED, p)])
     numbers_table = {"key": range(1, len(scores) + 1), "score": scores, "weight": p}
     show.under(fig, name="softmax", key="s_typed_picture", table=numbers_table, caption=words, words=words)
     formulas(*_formula(scores, p, temperature))
@@ -111,11 +164,8 @@ def _overflow(scores: list[float]) -> None:
     formulas(
         r"\frac{e^{x_i}}{\sum_j e^{x_j}} = \frac{e^{x_i - m}}{\sum_j e^{x_j - m}}", rf"m = \max_j x_j = {max(scores):g}"
     )
-    fig = chart_of(
-        figures.overflow,
-        experiment.SHIFTS,
-        [(one.dtype, one.naive_top, one.stable_top, one.first_broken) for one in made],
-    )
+    lines = [(one.dtype, one.naive_top, one.first_broken) for one in made]
+    fig = chart_of(figures.overflow, experiment.SHIFTS, lines)
     words = _(
         "exp overflows beyond {limit:.2f} in float16 and {wide:.2f} in float32: the naive way breaks in "
         "float16 when {shift} is added to these scores, in float32 at {wide_shift}."
@@ -200,12 +250,5 @@ def _mixes(scores: list[float], temperature: float) -> None:
         "moves the raw mix by {moved:.2f} and the softmax mix by 0."
     ).format(near=float(np.linalg.norm(mixed.by_weights)), far=far, moved=moved)
     table = {"x": mixed.values[:, 0], "y": mixed.values[:, 1], "score": scores, "weight": mixed.weights}
-    show.figure(
-        fig,
-        name="softmax-mixes",
-        key="s_mixes",
-        table=table,
-        caption=words,
-        words=words,
-        called=_("Why normalise at all"),
-    )
+    title = _("Why normalise at all")
+    show.figure(fig, name="softmax-mixes", key="s_mixes", table=table, caption=words, words=words, called=title)

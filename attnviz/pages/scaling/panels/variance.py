@@ -7,14 +7,25 @@ from dataclasses import replace
 
 import streamlit as st
 
-from attnviz.app import show
+from attnviz.app import show, widgets
+from attnviz.app.cache.bounded_cache import BoundedCache
 from attnviz.app.cache.kept_charts import chart_of
 from attnviz.base.words import _, sentences
 from attnviz.pages.scaling import choices
 from attnviz.pages.scaling.figures import variance as figures
-from attnviz.pages.scaling.maths import draws, programs, variance
-from attnviz.pages.scaling.panels import results, scaling_form
-from attnviz.pages.scaling.panels.results import K, Q
+from attnviz.pages.scaling.maths import variance
+from attnviz.pages.scaling.panels import scaling_form
+from attnviz.pages.scaling.panels.scaling_form import K, Q
+
+#: Over as many pairs as can be drawn without making the visitor wait.
+at_once = st.cache_resource(max_entries=64, show_spinner=False)(variance.first)
+growth = st.cache_resource(max_entries=32, show_spinner=False)(variance.growth)
+
+
+@st.cache_resource(show_spinner=False)
+def all_pairs() -> BoundedCache[variance.Result]:
+    """Complete results that took more than one block."""
+    return BoundedCache(64, lambda _: 1)
 
 
 def panel() -> str:
@@ -28,13 +39,13 @@ def panel() -> str:
         _numbers(result)
     _broken(result)
     _growth(result)
-    return programs.of_variance(replace(config, pairs=result.pairs))
+    return variance.program(replace(config, pairs=result.pairs))
 
 
 def _controls() -> variance.Config:
     d_k = scaling_form.width()
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        distribution, strength = scaling_form.distribution()
+        distribution, strength = _distribution()
         pairs = scaling_form.number(choices.PAIRS, _("Pairs of q and k"), 10_000)
         seed = scaling_form.number(choices.SEED, _("Seed"), 1)
     config = variance.Config(d_k, min(pairs, variance.most_pairs(d_k)), seed, distribution, strength)
@@ -43,12 +54,33 @@ def _controls() -> variance.Config:
     return config
 
 
+def _distribution() -> tuple[str, float]:
+    """Draw the distribution of the components; returns its id, and the correlation or mean that it has."""
+    names = {
+        "normal": _("normal"),
+        "uniform": _("uniform"),
+        "rademacher": _("Rademacher, ±1"),
+        "heavy-tailed": _("heavy-tailed, t with 4 degrees of freedom"),
+        "correlated": _("correlated q and k"),
+        "shifted": _("mean not zero"),
+    }
+    strengths = {
+        "correlated": (_("Correlation"), _("of each q_i with its k_i")),
+        "shifted": (_("Mean"), _("of every component of q and of k")),
+    }
+    picked = widgets.one_of(choices.COMPONENTS, _("Components of q and k"), names, style="select")
+    if picked not in strengths:
+        return picked, 0.0
+    label, help = strengths[picked]
+    return picked, scaling_form.number(choices.STRENGTHS[picked], label, 0.1, help=help)
+
+
 def _result(config: variance.Config) -> variance.Result:
     """The result over the pairs that can be drawn at once, or over all pairs after the visitor pressed the button."""
-    kept = results.all_pairs()
+    kept = all_pairs()
     if config in kept:
         return kept.get(config, lambda: variance.run(config))
-    result = results.variance_at_once(config)
+    result = at_once(config)
     if result.complete:
         return result
     place = st.empty()
@@ -64,8 +96,8 @@ def _result(config: variance.Config) -> variance.Result:
         return result
     bar = place.progress(0.0)
     for result in variance.draw(config):
-        said = _("{drawn:,} of {asked:,} pairs").format(drawn=result.pairs, asked=config.pairs)
-        bar.progress(result.pairs / config.pairs, said)
+        progress = _("{drawn:,} of {asked:,} pairs").format(drawn=result.pairs, asked=config.pairs)
+        bar.progress(result.pairs / config.pairs, progress)
     place.empty()
     return kept.get(config, lambda: result)
 
@@ -115,12 +147,10 @@ def _numbers(result: variance.Result) -> None:
         rf"&= \tfrac{{{d_k}}}{{{d_k}}} = 1\end{{aligned}}"
     )
     measured, divided = st.columns(2)
-    with measured:
-        st.metric(_("measured, raw"), number(raw.variance, d_k), help=_("1/n variance of q·k over all pairs"))
-        st.caption(_("± {error:.2g}; predicted: {d_k}").format(error=raw.variance_error, d_k=d_k))
-    with divided:
-        st.metric(_("measured, scaled"), number(scaled.variance, 1), help=_("1/n variance of q·k/√d_k"))
-        st.caption(_("± {error:.2g}; predicted: 1").format(error=scaled.variance_error))
+    measured.metric(_("measured, raw"), number(raw.variance, d_k), help=_("1/n variance of q·k over all pairs"))
+    measured.caption(_("± {error:.2g}; predicted: {d_k}").format(error=raw.variance_error, d_k=d_k))
+    divided.metric(_("measured, scaled"), number(scaled.variance, 1), help=_("1/n variance of q·k/√d_k"))
+    divided.caption(_("± {error:.2g}; predicted: 1").format(error=scaled.variance_error))
     st.markdown(_distance(result))
 
 
@@ -154,7 +184,7 @@ def _broken(result: variance.Result) -> None:
                 "the sampling error above is itself unreliable, and one pair in a million can move the variance."
             )
         )
-    if config.distribution not in draws.BROKEN or not config.strength:
+    if config.distribution not in variance.BROKEN or not config.strength:
         return
     what = {
         "correlated": _("q and k are correlated, r = {strength:g}: each product has mean r and variance 1 + r²."),
@@ -178,25 +208,19 @@ def _broken(result: variance.Result) -> None:
 
 def _growth(result: variance.Result) -> None:
     config = result.config
-    grown = results.growth(config.seed, config.distribution, config.strength)
+    grown = growth(config.seed, config.distribution, config.strength)
+    scaled = grown.raw / grown.d_k
     here = (config.d_k, result.raw.variance, result.scaled.variance)
-    fig = chart_of(
-        figures.growth,
-        grown.d_k,
-        (grown.raw, grown.raw_error),
-        (grown.scaled, grown.scaled_error),
-        grown.exact_raw,
-        here,
-    )
+    fig = chart_of(figures.growth, grown.d_k, grown.raw, grown.error, grown.exact, here)
     words = _(
         "From d_k = 1 to 4,096 the raw variance grows from {first:.2g} to {last:,.0f}, the scaled one stays between "
         "{low:.2f} and {high:.2f} ({pairs} pairs at each d_k, bars: two sampling errors)."
     ).format(
         first=grown.raw[0],
         last=grown.raw[-1],
-        low=grown.scaled.min(),
-        high=grown.scaled.max(),
-        pairs=grown.pairs,
+        low=scaled.min(),
+        high=scaled.max(),
+        pairs=variance.GRID_PAIRS,
     )
-    table = {"d_k": grown.d_k, "raw": grown.raw, "raw_error": grown.raw_error, "scaled": grown.scaled}
+    table = {"d_k": grown.d_k, "raw": grown.raw, "raw_error": grown.error, "scaled": scaled}
     show.figure(fig, name="variance-over-dk", key="s_growth", table=table, caption=words, words=words)

@@ -1,10 +1,10 @@
-"""Softmax by itself, on scores that a person types: temperature, overflow, and how fused kernels work in blocks."""
+"""Softmax by itself: its Jacobian, temperature, overflow, and how fused kernels work in blocks."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,6 +22,8 @@ DTYPES = {
 }
 MOST_SCORES = 4096
 LARGEST_SCORE = 1e9
+MOST_SHOWN = 32  #: rows and columns of a Jacobian
+LONGEST_PROGRAM = 200  #: scores: with more, the program would be mostly a list of numbers
 #: Each of these is added to every score, to see where exp overflows.
 SHIFTS = np.concatenate([np.linspace(0, 100, 201), np.linspace(105, 1000, 180)])
 
@@ -68,11 +70,9 @@ class FormatAttempt:
     naive_error: float  #: largest distance to the float64 weights; NaN where it broke
     stable_error: float
     overflow_at: float  #: the smallest score whose exp is infinite in this format
-    first_broken: (
-        float | None
-    )  #: the smallest addition that breaks the naive way, to 0.01; None up to the last of SHIFTS
+    #: the smallest addition that breaks the naive way, to 0.01; None up to the last of SHIFTS
+    first_broken: float | None
     naive_top: np.ndarray  #: (len(SHIFTS),) the largest weight, naively, after each shift; NaN where it broke
-    stable_top: np.ndarray
 
 
 def attempts(scores: list[float]) -> list[FormatAttempt]:
@@ -85,9 +85,7 @@ def _attempt(name: str, scores: list[float], truth: Tensor) -> FormatAttempt:
     dtype = DTYPES[name]
     exact = torch.tensor(scores, dtype=torch.float64)
     naive, stable = naively(exact.to(dtype)).double(), stably(exact.to(dtype)).double()
-    top = int(truth.argmax())
     shifted = (exact + torch.tensor(SHIFTS)[:, None]).to(dtype)  # (shifts, n)
-    naive_top, stable_top = naively(shifted)[:, top].double(), stably(shifted)[:, top].double()
     return FormatAttempt(
         name,
         naive.numpy(),
@@ -96,8 +94,7 @@ def _attempt(name: str, scores: list[float], truth: Tensor) -> FormatAttempt:
         float((stable - truth).abs().max()),
         math.log(torch.finfo(dtype).max),
         _first_broken(exact, dtype),
-        naive_top.numpy(),
-        stable_top.numpy(),
+        naively(shifted)[:, int(truth.argmax())].double().numpy(),
     )
 
 
@@ -133,7 +130,6 @@ def stably(x: Tensor) -> Tensor:
 class OnlineBlock:
     """One step of online softmax: the scores and values of a block come in, three running numbers change."""
 
-    start: int  #: position of the block's first score
     scores: np.ndarray
     maximum: float  #: m: the largest score so far
     correction: float  #: exp(old m - new m): what the old sum and output are multiplied by
@@ -154,7 +150,7 @@ def online(scores: list[float], values: np.ndarray, size: int) -> Iterator[Onlin
         total = total * correction + float(e.sum())
         output = output * correction + e @ values[start : start + size]
         maximum = larger
-        yield OnlineBlock(start, block, maximum, correction, total, output)
+        yield OnlineBlock(block, maximum, correction, total, output)
 
 
 @dataclass(frozen=True)
@@ -178,3 +174,111 @@ def mixes(scores: list[float], temperature: float = 1.0) -> Mixes:
     """Why normalise: a softmax mix stays among the values, a mix by raw scores need not."""
     values, p, raw = arc(len(scores)), weights(scores, temperature), np.array(scores)
     return Mixes(values, p, p @ values, raw @ values, (raw + 1) @ values)
+
+
+# The gradient that softmax lets through: its Jacobian diag(p) - p pT.
+@dataclass(frozen=True)
+class Jacobian:
+    """How each weight changes with each logit; rows and columns in the order of `keys`."""
+
+    keys: np.ndarray  #: (m,) positions of the keys in the row, m = n or, in a long row, the MOST_SHOWN largest weights
+    matrix: np.ndarray  #: (m, m) diag(p) - p pT
+    difference: float  #: largest absolute difference between this and what autograd gives
+    eigenvalues: np.ndarray  #: (m,) the largest m of the whole n x n matrix, largest first; at least 0
+    norm: float  #: Frobenius norm of the whole n x n matrix
+
+    @property
+    def largest(self) -> float:
+        """The largest eigenvalue: no change of the logits, of length 1, moves the weights further. At most 1/2."""
+        return float(self.eigenvalues[0])
+
+
+def jacobian(logits: np.ndarray) -> Jacobian:
+    """The Jacobian of softmax at `logits` (n,), in float64, by formula and by autograd."""
+    z = torch.tensor(logits, dtype=torch.float64)
+    p = z.softmax(-1)
+    keys = p.topk(min(len(p), MOST_SHOWN)).indices.sort().values
+    matrix = torch.diag(p[keys]) - torch.outer(p[keys], p[keys])
+    by_autograd = torch.func.jacrev(lambda z: z.softmax(-1)[keys])(z)[:, keys]
+    difference = float((matrix - by_autograd).abs().max())
+    eigenvalues = largest_eigenvalues(p, len(keys))
+    return Jacobian(keys.numpy(), matrix.numpy(), difference, eigenvalues.numpy(), float(jacobian_norm(p)))
+
+
+def jacobian_norm(weights: Tensor) -> Tensor:
+    """Frobenius norm of diag(p) - p pT for each row p of weights (..., n), without making the matrix."""
+    p2 = weights.square().sum(-1)
+    p3 = weights.pow(3).sum(-1)
+    return (p2 - 2 * p3 + p2**2).clamp_min(0).sqrt()
+
+
+def largest_eigenvalues(p: Tensor, m: int) -> Tensor:
+    """The m largest eigenvalues of diag(p) - p pT, without making the matrix: (m,).
+
+    They lie between the weights in descending order: the i-th between the i-th and the next one. Between two of
+    them 1 - sum p^2 / (p - x) falls from +infinity to -infinity, and is 0 at the eigenvalue: it is halved down to.
+    The last of all is 0.
+    """
+    falling = p.sort(descending=True).values
+    high, low = falling[:m].clone(), torch.cat([falling[1:], falling.new_zeros(1)])[:m].clone()
+    for _ in range(120):
+        middle = (low + high) / 2
+        rest = 1 - (falling.square() / (falling - middle[:, None])).nan_to_num(0, 0, 0).sum(-1)
+        above = rest > 0  # the eigenvalue is larger
+        low, high = torch.where(above, middle, low), torch.where(above, high, middle)
+    return low.masked_fill(torch.arange(1, m + 1) == len(p), 0.0)
+
+
+def program(scores: Sequence[float], temperature: float, block: int) -> str | None:
+    """Prints the weights and their entropy, where exp overflows, the running sums of blocks, and the two mixtures.
+
+    None for too many scores.
+    """
+    if len(scores) > LONGEST_PROGRAM:
+        return None
+    return f"""\
+import math
+
+from attnviz.pages.scaling.maths import softmax
+
+scores, T = {list(scores)}, {temperature}
+p = softmax.weights(scores, T)
+entropy = -sum(w * math.log(w) for w in p if w > 0)
+print([f"{{w:.6f}}" for w in p], f"entropy {{entropy:.4f}} of at most {{math.log(len(p)):.4f}} nats")
+
+for each in softmax.attempts(scores):  # first_broken: what must be added until exp, or its sum, overflows
+    print(each.dtype, f"exp overflows beyond {{each.overflow_at:.2f}}, naive breaks at +{{each.first_broken}}")
+    print("    naive, and with the maximum subtracted:", each.naive[:3], each.stable[:3])
+
+values = softmax.arc(len(scores))  # on the upper half of a circle
+*_, last = softmax.online(scores, values, {block})
+output = last.output / last.total  # of online softmax: no block ever saw the whole row
+print("block by block", output, "beside", softmax.weights(scores) @ values)
+
+mixes = softmax.mixes(scores, T)
+near, far = math.hypot(*mixes.by_weights), math.hypot(*mixes.by_scores)
+moved = math.hypot(*(mixes.by_scores_shifted - mixes.by_scores))
+print(f"mixed by weights {{near:.2f}} from the centre, by raw scores {{far:.3g}}, moved {{moved:.2f}} by adding 1")
+"""
+
+
+def jacobian_program(d_k: int, n_keys: int, seed: int) -> str:
+    """Prints the norm, the largest diagonal entry and the eigenvalues of the Jacobians of a raw and a scaled row."""
+    return f"""\
+import torch
+from attnviz.core.attention import attend
+from attnviz.pages.scaling.maths import growing_width
+
+d_k = {d_k}
+vectors = growing_width.draw({n_keys}, {seed})
+q, k = vectors.q[0, :, :1, :d_k], vectors.k[0, :, :, :d_k]  # one query, all its keys
+found = {{}}
+for way, scale in (("raw", None), ("scaled", "sqrt")):
+    z = attend(q, k, k, scale=scale).scaled[0, 0].double()
+    J = torch.func.jacrev(lambda z: z.softmax(-1))(z)  # by autograd, n x n
+    eigenvalues = torch.linalg.eigvalsh(J).flip(0)
+    found[way] = (J.norm().item(), J.diagonal().max().item(), eigenvalues[0].item())
+    print(way, "norm %.4f, largest diagonal entry %.4f, largest eigenvalue %.2g" % found[way])
+    print("the largest:", eigenvalues[:{min(n_keys, MOST_SHOWN)}].tolist())
+print("ratio of the largest eigenvalues", found["scaled"][2] / max(found["raw"][2], 1e-300))
+"""

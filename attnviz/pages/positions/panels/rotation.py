@@ -1,4 +1,4 @@
-"""Section 4: texts longer than trained, and what each scaling does to the wavelengths."""
+"""Sections 3 and 4: one pair turned on a circle; and texts longer than trained, with what scaling does to all pairs."""
 
 from __future__ import annotations
 
@@ -7,14 +7,75 @@ import streamlit as st
 
 from attnviz.app import show, widgets
 from attnviz.app.cache.kept_charts import chart_of
+from attnviz.app.code_snippet import snippet
 from attnviz.app.links import link_state
 from attnviz.app.text import with_minus
 from attnviz.base.words import _, sentences
-from attnviz.pages.positions import choices as positions_choices
+from attnviz.canvas import rotation_circle
+from attnviz.figures.theme import Figure
+from attnviz.pages.positions import choices
 from attnviz.pages.positions.figures import rotation as figures
-from attnviz.pages.positions.maths import longer_context, position_snippets
-from attnviz.pages.positions.panels import position_results
+from attnviz.pages.positions.maths import longer_context, pair_rotation
 
+turned = st.cache_resource(max_entries=64, show_spinner=False)(pair_rotation.run)
+longer = st.cache_resource(max_entries=64, show_spinner=False)(longer_context.run)
+
+
+# Section 3: one pair of a query and a key, turned on a circle as the position moves.
+def circle_panel() -> None:
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        width = widgets.number(choices.WIDTH, _("Width D"), step=2, width=150)
+        base = widgets.number(choices.BASE, _("Base b"), step=1000.0, width=150)
+        seed = widgets.number(choices.SEED, _("q and k: random, seed"), step=1, width=180)
+    pair, q_at, k_at = (link_state.value(each) for each in (choices.PAIR, choices.Q_AT, choices.K_AT))
+    pair = max(0, min(pair, width // 2 - 1))  # one that a head of this width has
+    config = pair_rotation.Config(width, base, pair, q_at, k_at, seed)
+    result = turned(config)
+    st.latex(
+        rf"\begin{{gathered}}\theta_{{{config.pair}}} = {config.base:g}^{{-{2 * config.pair}/{config.width}}} = "
+        rf"{result.turns[config.pair]:.4g}\ \text{{rad}}\\ (n-m)\theta_{{{config.pair}}} = "
+        rf"({config.k_at} - {config.q_at})\cdot {result.turns[config.pair]:.4g} = "
+        rf"{result.angle:.4g}\,\text{{rad}}\end{{gathered}}"
+    )
+    rotation_circle.rotation_circle(
+        "p_circle",
+        result.turns,
+        result.q,
+        result.k,
+        at=rotation_circle.RotationPlace(config.pair, config.q_at, config.k_at),
+        last=choices.LAST,
+        on_pick=_pick,
+    )
+    words = _(
+        "Turned, this pair’s part of q·k is {product:.4g}; all {pairs} pairs together give {score:.4g}, and "
+        "{unturned:.4g} before they are turned."
+    ).format(product=result.product, pairs=len(result.turns), score=result.score, unturned=result.unturned)
+    words = with_minus(words)
+    show.under(
+        lambda: _pair(result),
+        name=f"pair-{config.pair}",
+        key="p_circle_under",
+        table=lambda: {"pair": np.arange(len(result.turns)), "radians_per_position": result.turns},
+        caption=words,
+        words=words,
+    )
+    snippet(pair_rotation.program(config), "p-circle")
+
+
+def _pick(place: rotation_circle.RotationPlace) -> None:
+    """Remember where the visitor let go. A callback."""
+    link_state.put_all({choices.PAIR: place.pair, choices.Q_AT: place.q_at, choices.K_AT: place.k_at})
+
+
+def _pair(result: pair_rotation.Result) -> Figure:
+    config, pair = result.config, result.config.pair
+    title = _("Pair {pair}: q at position {q_at}, k at position {k_at}").format(
+        pair=pair, q_at=config.q_at, k_at=config.k_at
+    )
+    return figures.pair(result.q[pair], result.k[pair], result.q_turned, result.k_turned, title)
+
+
+# Section 4: texts longer than trained, and what each scaling does to the wavelengths.
 FORMULAS = {
     "none": r"\theta_i = b^{-2i/D}",
     "linear": r"\theta_i' = \theta_i / s",
@@ -26,38 +87,39 @@ FORMULAS = {
 }
 
 
-def panel() -> None:
+def longer_panel() -> None:
     config = _controls()
-    result = position_results.longer(config)
-    sizes = rf"s = {config.factor:g},\quad L = {tex_count(config.length)}"
+    result = longer(config)
+    length = f"{config.length:,}".replace(",", "{,}")  # commas that take no space after them
+    sizes = rf"s = {config.factor:g},\quad L = {length}"
     st.latex(rf"\begin{{gathered}}{sizes}\\ {FORMULAS[config.method]}\end{{gathered}}")
     st.markdown(f"**{_verdict(result)}**")
     _waves(result)
     _distance(result)
     _table(result)
-    position_results.program(position_snippets.longer(config), "longer")
+    about = _("Paste this code into a notebook: it prints wavelengths and new angles under every scaling.")
+    snippet(longer_context.program(config), "p-longer", about=about)
 
 
-def chosen() -> longer_context.Config:
-    """The configuration from the current choices."""
-    value = link_state.value
-    return longer_context.Config(
-        value(positions_choices.METHOD),
-        value(positions_choices.FACTOR),
-        value(positions_choices.TRAINED),
-        value(positions_choices.WIDTH),
-        value(positions_choices.BASE),
-    )
+def _methods() -> dict[str, str]:
+    return {
+        "none": _("none"),
+        "linear": _("linear"),
+        "ntk": "NTK",
+        "dynamic": _("dynamic NTK"),
+        "yarn": "YaRN",
+        "llama3": "Llama 3",
+    }
 
 
 def _controls() -> longer_context.Config:
-    widgets.one_of(positions_choices.METHOD, _("Scaling"), position_results.methods())
+    method = widgets.one_of(choices.METHOD, _("Scaling"), _methods())
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        widgets.number(positions_choices.TRAINED, _("Trained on, positions"), step=1024, width=170)
-        widgets.number(positions_choices.FACTOR, _("Times longer, s"), step=1.0, width=150)
-        widgets.number(positions_choices.WIDTH, _("Width D"), step=2, width=150)
-        widgets.number(positions_choices.BASE, _("Base b"), step=1000.0, width=150)
-    return chosen()
+        trained = widgets.number(choices.TRAINED, _("Trained on, positions"), step=1024, width=170)
+        factor = widgets.number(choices.FACTOR, _("Times longer, s"), step=1.0, width=150)
+        width = widgets.number(choices.WIDTH, _("Width D"), step=2, width=150)
+        base = widgets.number(choices.BASE, _("Base b"), step=1000.0, width=150)
+    return longer_context.Config(method, factor, trained, width, base)
 
 
 def _verdict(result: longer_context.Result) -> str:
@@ -67,21 +129,21 @@ def _verdict(result: longer_context.Result) -> str:
         return _(
             "With {n:,} positions {new} of {pairs} pairs reach angles that they never had in training: these are the "
             "slow ones, which had not completed a turn within {trained:,} positions."
-        ).format(n=result.target, new=made.new, pairs=pairs, trained=config.length)
+        ).format(n=config.target, new=made.new, pairs=pairs, trained=config.length)
     if not made.slowed:
         return _(
             "Within {n:,} positions no pair reaches an angle that it did not have in training, and none turns more "
             "slowly."
-        ).format(n=result.target)
+        ).format(n=config.target)
     return _(
         "Within {n:,} positions no pair reaches an angle that it did not have in training. The price: {slowed} of "
         "{pairs} pairs turn more slowly, and the angle between neighbours in the fastest pair is {neighbours:.0%} of "
         "what it was."
-    ).format(n=result.target, slowed=made.slowed, pairs=pairs, neighbours=made.neighbours)
+    ).format(n=config.target, slowed=made.slowed, pairs=pairs, neighbours=made.neighbours)
 
 
 def _waves(result: longer_context.Result) -> None:
-    config, names = result.config, position_results.methods()
+    config, names = result.config, _methods()
     lines = {names[method]: made.wavelengths for method, made in result.methods.items()}
     made = result.methods[config.method]
     plain = result.methods["none"]
@@ -97,7 +159,7 @@ def _waves(result: longer_context.Result) -> None:
         unfinished=result.unfinished,
         trained=config.length,
     )
-    fig = chart_of(figures.wavelengths, lines, names[config.method], config.length, result.target)
+    fig = chart_of(figures.wavelengths, lines, names[config.method], config.length, config.target)
     table = {"pair": np.arange(len(plain.wavelengths))} | {m: each.wavelengths for m, each in result.methods.items()}
     show.figure(fig, name="wavelengths-scaled", key="p_longer_waves", table=table, caption=words, words=words)
 
@@ -122,7 +184,7 @@ def _distance(result: longer_context.Result) -> None:
                 length=made.length, grown=made.length**2
             ),
         )
-    name = position_results.methods()[config.method]
+    name = _methods()[config.method]
     words = with_minus(words)
     fig = chart_of(figures.over_distance, result.distance, result.plain, result.chosen, name, config.length)
     table = {"distance": result.distance, "as_trained": result.plain, config.method: result.chosen}
@@ -130,7 +192,7 @@ def _distance(result: longer_context.Result) -> None:
 
 
 def _table(result: longer_context.Result) -> None:
-    names = position_results.methods()
+    names = _methods()
     rows = [
         {
             _("scaling"): names[method],
@@ -143,8 +205,3 @@ def _table(result: longer_context.Result) -> None:
         for method, made in result.methods.items()
     ]
     st.dataframe(rows, hide_index=True, key="p_longer_table")
-
-
-def tex_count(value: int) -> str:
-    """A whole number for a formula, with commas that take no space after them."""
-    return f"{value:,}".replace(",", "{,}")

@@ -10,14 +10,14 @@ import streamlit as st
 
 from attnviz.app import show, widgets
 from attnviz.app.cache.kept_charts import chart_of
-from attnviz.app.links import link_state
+from attnviz.app.code_snippet import snippet
 from attnviz.base.words import _
 from attnviz.figures import heatmap
-from attnviz.pages.positions import choices as positions_choices
+from attnviz.pages.positions import choices
 from attnviz.pages.positions.figures import rotation as figures
-from attnviz.pages.positions.maths import position_snippets
 from attnviz.pages.positions.maths import qk_norm_growth as experiment
-from attnviz.pages.positions.panels import position_results
+
+norm = st.cache_resource(max_entries=32, show_spinner=False)(experiment.run)
 
 
 def panel() -> None:
@@ -30,7 +30,7 @@ def panel() -> None:
         ).format(patches=frames * rows * columns, frames=frames, rows=rows, columns=columns, heads=experiment.HEADS)
     )
     config = _controls()
-    result = position_results.norm(config)
+    result = norm(config)
     st.latex(
         r"\begin{gathered}\mathrm{RMSNorm}(q) = \frac{q}{\sqrt{\mathrm{mean}(q^2)}}\,\gamma\\ "
         rf"\left|\tfrac{{q\cdot k}}{{\sqrt{{{config.d_head}}}}}\right| \le {result.bound:.4g}"
@@ -39,47 +39,46 @@ def panel() -> None:
     st.markdown(f"**{_verdict(result)}**")
     _matrices(result)
     _curves(result)
-    position_results.program(position_snippets.norm(config), "norm")
-
-
-def chosen() -> experiment.Config:
-    """The configuration from the current choices."""
-    value = link_state.value
-    return experiment.Config(
-        value(positions_choices.NORM),
-        value(positions_choices.GROWTH),
-        value(positions_choices.NORM_WIDTH),
-        value(positions_choices.SEED),
-    )
+    about = _("Paste this code into a notebook: it prints the largest logits and the entropies at this factor.")
+    snippet(experiment.program(config), "p-norm", about=about)
 
 
 def _controls() -> experiment.Config:
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        widgets.one_of(
-            positions_choices.NORM,
+        kind = widgets.one_of(
+            choices.NORM,
             _("RMSNorm of q and k"),
-            position_results.norms(),
+            {"full": _("over all heads together"), "head": _("over each head")},
             help=_("Wan’s video transformer normalises over all heads together, Qwen3 and others over each head."),
         )
-        widgets.number(positions_choices.GROWTH, _("W_q and W_k ×"), step=1.0, width=150)
-        widgets.number(positions_choices.NORM_WIDTH, _("Width of a head"), step=2, width=150)
-        widgets.number(positions_choices.SEED, _("Seed"), step=1, width=120)
-    return chosen()
+        growth = widgets.number(choices.GROWTH, _("W_q and W_k ×"), step=1.0, width=150)
+        d_head = widgets.number(choices.NORM_WIDTH, _("Width of a head"), step=2, width=150)
+        seed = widgets.number(choices.SEED, _("Seed"), step=1, width=120)
+    return experiment.Config(kind, growth, d_head, seed)
 
 
 def _verdict(result: experiment.Result) -> str:
-    (raw, raw_spread), (normed, spread) = result.here
+    raw, normed = result.without, result.normed
     return _(
         "At {growth:g} times the weights the largest logit is {raw:.4g} without the norm and {normed:.3g} with it; "
         "rows are {raw_spread:.0%} and {spread:.0%} as spread as they could be."
-    ).format(growth=result.config.growth, raw=raw, normed=normed, raw_spread=raw_spread, spread=spread)
+    ).format(
+        growth=result.config.growth,
+        raw=raw.largest,
+        normed=normed.largest,
+        raw_spread=raw.spread,
+        spread=normed.spread,
+    )
 
 
 def _matrices(result: experiment.Result) -> None:
     frames, rows, columns = experiment.GRID
     names = [f"{t}·{y}·{x}" for t in range(frames) for y in range(rows) for x in range(columns)]
-    shown = (("without", _("Without the norm")), ("with", _("With the norm")))
-    for column, (name, title), weights in zip(st.columns(2, gap="medium"), shown, result.weights, strict=True):
+    shown = (
+        ("without", _("Without the norm"), result.without.weights),
+        ("with", _("With the norm"), result.normed.weights),
+    )
+    for column, (name, title, weights) in zip(st.columns(2, gap="medium"), shown, strict=True):
         with column:
             st.markdown(f"**{title}**")
             fig = chart_of(
@@ -92,7 +91,7 @@ def _matrices(result: experiment.Result) -> None:
 
 
 def _curves(result: experiment.Result) -> None:
-    growths, here = result.growths, result.config.growth
+    growths, here = np.array(experiment.GROWTHS), result.config.growth
     one, double = (float(np.interp(math.log(g), np.log(growths), result.without.logit)) for g in (1, 2))
     drawn: tuple[tuple[str, str, dict[str, Any], str], ...] = (
         (

@@ -10,21 +10,27 @@ import numpy as np
 import streamlit as st
 
 from attnviz.app import show, widgets
+from attnviz.app.cache.bounded_cache import BoundedCache
 from attnviz.app.show import formulas
 from attnviz.app.text import spoken
 from attnviz.base.words import _, sentences
 from attnviz.figures.theme import Figure
 from attnviz.pages.scaling import choices
-from attnviz.pages.scaling.figures import variance as figures
-from attnviz.pages.scaling.maths import programs
+from attnviz.pages.scaling.figures import curves
 from attnviz.pages.scaling.maths import retrieval_training as experiment
-from attnviz.pages.scaling.panels import results, scaling_form
-from attnviz.pages.scaling.panels.results import K, Q, alternative_names, colour
+from attnviz.pages.scaling.panels import scaling_form
+from attnviz.pages.scaling.panels.scaling_form import K, Q
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
 
 BETWEEN_PICTURES = 0.4  # seconds between two drawings while training runs
+
+
+@st.cache_resource(show_spinner=False)
+def trained() -> BoundedCache[experiment.Result]:
+    """Training runs that were not stopped."""
+    return BoundedCache(64, lambda _: 1)
 
 
 def panel() -> str | None:
@@ -43,7 +49,7 @@ def panel() -> str | None:
         rf"\tfrac{{1}}{{\sqrt{{d_k}}}} = {1 / math.sqrt(config.d_k):.4f}",
     )
     _run(config)
-    return programs.of_training(config) if config in results.trained() else None
+    return experiment.program(config) if config in trained() else None
 
 
 def _controls() -> experiment.Config:
@@ -70,9 +76,9 @@ def _controls() -> experiment.Config:
 
 def _run(config: experiment.Config) -> None:
     """Draw what has been trained of this configuration (all, part, or nothing), and the button to train it."""
-    kept = results.trained()
+    kept = trained()
     if config in kept:
-        _picture(kept.get(config, lambda: experiment.run(config)), "s_training")
+        _picture(kept.get(config, lambda: experiment.run(config)))
         return
     partial = st.session_state.get("s_partial")
     partial = partial if partial is not None and partial.config == config else None
@@ -90,7 +96,7 @@ def _run(config: experiment.Config) -> None:
             )
         else:
             st.caption(_("Stopped at step {step} of {steps}.").format(step=partial.done, steps=config.steps))
-            _picture(partial, "s_training")
+            _picture(partial)
 
 
 def _live(config: experiment.Config, button: DeltaGenerator, drawn: DeltaGenerator) -> None:
@@ -101,29 +107,26 @@ def _live(config: experiment.Config, button: DeltaGenerator, drawn: DeltaGenerat
     last = 0.0
     for result in experiment.train(config):
         st.session_state["s_partial"] = result
-        said = _("step {step} of {steps}").format(step=result.done, steps=config.steps)
-        bar.progress(result.done / config.steps, said)
-        if result.complete or time.monotonic() - last > BETWEEN_PICTURES:
+        progress = _("step {step} of {steps}").format(step=result.done, steps=config.steps)
+        bar.progress(result.done / config.steps, progress)
+        if not result.complete and time.monotonic() - last > BETWEEN_PICTURES:
             last = time.monotonic()
-            if not result.complete:
-                with drawn:
-                    show.chart(_figure(result), key=f"s_live_{result.done}", words=said)
-    results.trained().get(config, lambda: result)
+            with drawn:
+                show.chart(_figure(result), key=f"s_live_{result.done}", words=progress)
+    trained().get(config, lambda: result)
     button.empty()
     with drawn.container():
-        _picture(result, "s_training")
+        _picture(result)
 
 
 def _figure(result: experiment.Result) -> Figure:
-    names = alternative_names()
-    runs = [(names[name], colour(name), vars(run)) for name, run in result.runs.items()]
-    config = result.config
-    return figures.measures(runs, config.steps, 1 / experiment.LABELS, math.log(config.names))
+    names, config = scaling_form.names(), result.config
+    runs = [(names[name], scaling_form.colour(name), vars(run)) for name, run in result.runs.items()]
+    return curves.training(runs, config.steps, 1 / experiment.LABELS, math.log(config.names))
 
 
-def _picture(result: experiment.Result, key: str) -> None:
-    config = result.config
-    names = alternative_names()
+def _picture(result: experiment.Result) -> None:
+    config, names = result.config, scaling_form.names()
     st.markdown(f"**{spoken(result.verdict())}**")
     ends = [
         _("{name}: {accuracy:.1%} right, loss {loss:.3f}, entropy {entropy:.2f} nats.").format(
@@ -136,22 +139,24 @@ def _picture(result: experiment.Result, key: str) -> None:
     ]
     drawn = _("Lines are the mean of {seeds} seeds; bands run from the lowest seed to the highest.")
     words = sentences(*ends, drawn.format(seeds=config.seeds), _first_gradient(result))
-    table: dict[str, object] = {"step": np.arange(1, result.done + 1)}
-    for name, run in result.runs.items():
-        for measure in experiment.MEASURES:
-            table[f"{name}_{measure}_mean"] = getattr(run, measure).mean(0)
-    show.figure(_figure(result), name=f"training-dk{config.d_k}", key=key, table=table, caption=words, words=words)
+    table = {"step": np.arange(1, result.done + 1)} | {
+        f"{name}_{measure}_mean": values.mean(0)
+        for name, run in result.runs.items()
+        for measure, values in vars(run).items()
+    }
+    name = f"training-dk{config.d_k}"
+    show.figure(_figure(result), name=name, key="s_training", table=table, caption=words, words=words)
 
 
 def _first_gradient(result: experiment.Result) -> str:
     """A sentence on the first step's gradient, which may be larger raw, against what textbooks suggest."""
     raw, scaled = (float(result.runs[name].gradient[:, 0].mean()) for name in ("raw", "sqrt"))
     if raw > 1.05 * scaled:
-        said = _(
+        words = _(
             "The first gradient is larger raw ({raw:.2g}) than scaled ({scaled:.2g}): on average saturation "
             "does not shrink the gradient, it leaves it to the few rows that are torn between two keys "
             "(section 2)."
         )
     else:
-        said = _("The gradient of the first step is {raw:.2g} raw and {scaled:.2g} scaled.")
-    return said.format(raw=raw, scaled=scaled)
+        words = _("The gradient of the first step is {raw:.2g} raw and {scaled:.2g} scaled.")
+    return words.format(raw=raw, scaled=scaled)

@@ -1,18 +1,17 @@
-"""Rows of weights as bars on one scale: the picture that the canvas animates, as a figure to save."""
+"""Pictures of softmax: rows of weights, its Jacobian, where exp overflows, and mixtures by weights or by scores."""
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Sequence
-from functools import cache
 from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 
 from attnviz.base.words import _
-from attnviz.figures.theme import ALTERNATIVE, RAW, SCALED, SERIES, SIGNED, THEORY, V_GREEN, Figure, layout
+from attnviz.figures.theme import RAW, SCALED, SERIES, SIGNED, THEORY, V_GREEN, Figure, layout
 from attnviz.figures.title_lines import above, part_title
+from attnviz.pages.scaling.figures.curves import plain_layout
 
 GAP = 0.04  #: between two rows of bars, as a share of the width
 NUMBERED = 12  #: bars that have room for their numbers, so that one near 0 is seen to be there
@@ -21,10 +20,16 @@ NUMBERED = 12  #: bars that have room for their numbers, so that one near 0 is s
 def rows_of_bars(rows: Sequence[tuple[str, str, np.ndarray]]) -> Figure:
     """Each of `rows` (name, colour, weights (n,)) beside the others, from 0 to 1; dashed: even weights.
 
-    Made as plain data and checked by Plotly once: it is redrawn whenever a slider is released.
+    The picture that the canvas animates, to save. Made as plain data and checked by Plotly once: it is redrawn
+    whenever a slider is released.
     """
-    look = copy.deepcopy(_shared_look()) | {"annotations": [], "shapes": [_even(len(rows[0][2]))]}
-    look["yaxis"] |= {"range": [0, 1.02]}
+    n = len(rows[0][2])
+    dash = {"color": THEORY, "dash": "dash", "width": 1}
+    even = {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": 1 / n, "y1": 1 / n, "line": dash}
+    numbered = n * len(rows) <= NUMBERED
+    look = plain_layout("", 280) | {"annotations": [], "shapes": [even], "showlegend": False}
+    look["margin"]["t"] = 36
+    look["yaxis"]["range"] = [0, 1.12 if numbered else 1.02]
     traces = []
     width = (1 - GAP * (len(rows) - 1)) / len(rows)
     for i, (name, colour, weights) in enumerate(rows):
@@ -32,38 +37,15 @@ def rows_of_bars(rows: Sequence[tuple[str, str, np.ndarray]]) -> Figure:
         look[f"xaxis{axis}"] = {"domain": [left, left + width], "title": {"text": _("key")}, "automargin": True}
         title = {"text": part_title(name, len(rows), 14), "x": left + width / 2, "xref": "paper", "showarrow": False}
         look["annotations"].append(title | {"y": 1, "yref": "paper", "yanchor": "bottom", "font": {"size": 14}})
-        keys = np.arange(1, len(weights) + 1)
-        marker = {"color": colour, "line": {"width": 0}}
-        trace: dict[str, Any] = {
-            "type": "bar",
-            "x": keys,
-            "y": weights,
-            "xaxis": f"x{axis}",
-            "yaxis": "y",
-            "marker": marker,
-        }
-        if len(weights) * len(rows) <= NUMBERED:
+        trace: dict[str, Any] = {"type": "bar", "x": np.arange(1, n + 1), "y": weights, "name": name}
+        trace |= {"xaxis": f"x{axis}", "yaxis": "y", "marker": {"color": colour, "line": {"width": 0}}}
+        if numbered:
             trace |= {"text": [f"{weight:.3f}" for weight in weights], "textposition": "outside", "cliponaxis": False}
-            trace["width"] = min(0.8, 0.1 * len(weights))
+            trace["width"] = min(0.8, 0.1 * n)
             look[f"xaxis{axis}"]["dtick"] = 1
-            look["yaxis"]["range"] = [0, 1.12]
-        traces.append(trace | {"name": name})
+        traces.append(trace)
     fig = go.Figure(traces, look)
     return fig.update_layout(margin={"t": above(fig, 36)})
-
-
-def _even(n: int) -> dict[str, Any]:
-    line = {"color": THEORY, "dash": "dash", "width": 1}
-    return {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": 1 / max(1, n), "y1": 1 / max(1, n), "line": line}
-
-
-@cache
-def _shared_look() -> dict[str, Any]:
-    fig = layout(go.Figure(), height=280)
-    fig.update_layout(showlegend=False, margin={"t": 36})
-    look: dict[str, Any] = fig.to_plotly_json()["layout"]
-    look.pop("template", None)  # the default one, which costs more to check than all the rest
-    return {"yaxis": {}} | look
 
 
 #: No entry of diag(p) - p pT is larger: p (1 - p) at p = 1/2.
@@ -115,73 +97,13 @@ def eigenvalues(spectra: Sequence[tuple[str, str, np.ndarray]]) -> Figure:
     return layout(fig, height=300)
 
 
-def by_dimension(variances: np.ndarray) -> Figure:
-    """Variance of q_i k_i for each dimension i, largest first; dashed: 1, as for random vectors."""
-    order = np.argsort(variances)[::-1]
-    fig = go.Figure(
-        go.Bar(
-            x=np.arange(1, len(order) + 1),
-            y=variances[order],
-            customdata=order,
-            marker={"color": RAW, "line_width": 0},
-            hovertemplate=_("dimension %{customdata}: variance %{y:.4g}") + "<extra></extra>",
-        )
-    )
-    fig.add_hline(y=1, line={"color": THEORY, "dash": "dash", "width": 1.3})
-    fig.add_annotation(
-        x=len(order),
-        y=1,
-        text=_("random vectors: 1"),
-        showarrow=False,
-        xanchor="right",
-        yanchor="bottom",
-        yshift=5,
-        font={"size": 11, "color": THEORY},
-    )
-    fig.update_xaxes(title_text=_("dimensions, largest first"))
-    fig.update_yaxes(title_text=_("variance of q_i k_i"))
-    fig.update_layout(bargap=0.1)
-    return layout(fig, height=300)
-
-
-def entropy_over_scale(multiples: np.ndarray, shares: np.ndarray, marks: dict[str, tuple[float, float, str]]) -> Figure:
-    """Entropy share over multiples of the model's own scale; `marks`: name -> (multiple, share, colour)."""
-    fig = go.Figure()
-    fig.add_scatter(
-        x=multiples,
-        y=shares,
-        mode="lines",
-        line={"color": THEORY, "width": 2.5},
-        showlegend=False,
-        hovertemplate=_("%{x:.3g} times the model's scale: %{y:.1%}") + "<extra></extra>",
-    )
-    for name, (multiple, share, colour) in marks.items():
-        fig.add_scatter(
-            x=[multiple],
-            y=[share],
-            mode="markers",
-            marker={"color": colour, "size": 13},
-            name=name,
-            hovertemplate=f"%{{y:.1%}}<extra>{name}</extra>",
-        )
-    fig.update_xaxes(
-        type="log", title_text=_("scale, as a multiple of the model's own"), tickvals=[0.125, 0.5, 1, 2, 8, 32]
-    )
-    fig.update_yaxes(title_text=_("entropy, share of its most"), range=[-0.03, 1.05], tickformat=".0%")
-    return layout(fig, height=300)
-
-
-COLOURS = (RAW, SCALED, ALTERNATIVE)
-
-
-def overflow(shifts: np.ndarray, attempts: Sequence[tuple[str, np.ndarray, np.ndarray, float | None]]) -> Figure:
-    """The largest weight after adding a number to every score, for each (format, naive, stable, first that broke).
+def overflow(shifts: np.ndarray, attempts: Sequence[tuple[str, np.ndarray, float | None]]) -> Figure:
+    """The largest weight after adding a number to every score, for each (format, weight, first addition that broke).
 
     Softmax does not change when all scores move together: every line should be flat.
     """
     fig = go.Figure()
-    top = 1.0
-    for i, (name, naive, _stable, broken) in enumerate(attempts):
+    for i, (name, naive, broken) in enumerate(attempts):
         colour = SERIES[i]
         fig.add_scatter(
             x=shifts + 1,
@@ -195,7 +117,7 @@ def overflow(shifts: np.ndarray, attempts: Sequence[tuple[str, np.ndarray, np.nd
         if broken is None:
             continue
         before = naive[shifts < broken]
-        end = float(before[-1]) if len(before) and np.isfinite(before[-1]) else top
+        end = float(before[-1]) if len(before) and np.isfinite(before[-1]) else 1.0
         fig.add_scatter(
             x=[broken + 1],
             y=[end],

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 import numpy as np
 import streamlit as st
 
 from attnviz.app import show, widgets
 from attnviz.app.cache.kept_charts import chart_of
+from attnviz.app.code_snippet import snippet
 from attnviz.app.links import link_state
+from attnviz.app.links.choices import Choice
 from attnviz.app.text import spoken, with_minus
 from attnviz.base.words import _, sentences
+from attnviz.models.catalogue import LoadedModel
 from attnviz.models.loading import availabilities
-from attnviz.pages.positions import choices as positions_choices
+from attnviz.pages.positions import choices
 from attnviz.pages.positions.figures import scores as figures
-from attnviz.pages.positions.maths import position_kinds, position_scores, position_snippets
-from attnviz.pages.positions.panels import position_results
+from attnviz.pages.positions.maths import position_scores
+from attnviz.pages.positions.maths.position_scores import ADDED, BIASED, ENCODINGS, MODEL, ROTATED
+from attnviz.pages.positions.panels.shuffled_words import kinds
+
+N = TypeVar("N", int, float)
 
 FORMULAS = {
     "sinusoidal": r"x_m \mathrel{+}= \left(\sin\tfrac{m}{b^{2i/D}},\ \cos\tfrac{m}{b^{2i/D}}\right)",
@@ -25,13 +33,21 @@ FORMULAS = {
     "t5": r"\mathrm{score}_{mn} \mathrel{+}= B_{h,\;\mathrm{bucket}(n-m)}",
 }
 
+scores = st.cache_resource(max_entries=64, show_spinner=False)(position_scores.run)
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def trained_scores(config: position_scores.Config, version: str, _loaded: LoadedModel) -> position_scores.Result:
+    """The same with the learned vectors of a model, in the version that was loaded."""
+    return position_scores.run(config, position_scores.trained_table(_loaded))
+
 
 def panel() -> None:
     config = _controls()
     result = _result(config)
     if result is None:
         return
-    st.caption(position_results.about(config.kind))
+    st.caption(_about(config.kind))
     st.latex(FORMULAS[config.kind])
     st.markdown(f"**{_shift_words(result)}**")
     left, right = st.columns(2, gap="medium")
@@ -44,81 +60,100 @@ def panel() -> None:
         _encoding(result)
     with right:
         _waves(result)
-    position_results.program(position_snippets.scores(config, trained()), "scores")
+    about = _("Paste this code into a notebook: it prints mean scores by distance, and what a shift changes.")
+    snippet(position_scores.program(config, _trained()), "p-scores", about=about)
 
 
-def chosen() -> position_scores.Config:
+def _about(kind: str) -> str:
+    """One sentence: where the kind comes in, and what is learned of it."""
+    return {
+        "sinusoidal": _("Sines and cosines of the position are added to each word’s vector. Nothing is learned."),
+        "learned": _("A table with one vector for each position is learned and added to each word’s vector."),
+        "rope-half": _(
+            "Queries and keys are turned, pair by pair, by an angle that grows with the position; number i is paired "
+            "with number i + D/2, as in Llama. Nothing is learned."
+        ),
+        "rope-interleaved": _(
+            "Queries and keys are turned, pair by pair, by an angle that grows with the position; neighbours are "
+            "pairs, as in the RoPE paper. Nothing is learned."
+        ),
+        "alibi": _(
+            "A slope times the distance is taken off the scores; each head has its own slope. Nothing is learned."
+        ),
+        "t5": _(
+            "Each head learns one number for each bucket of distances, and adds it to the scores. Here the table is "
+            "random: no model learned it, so only its steps mean something, not their heights."
+        ),
+    }[kind]
+
+
+def _config() -> position_scores.Config:
     """The configuration from the current choices."""
     value = link_state.value
-    heads = value(positions_choices.HEADS)
+    heads = value(choices.HEADS)
     return position_scores.Config(
-        value(positions_choices.ENCODING),
-        value(positions_choices.WIDTH),
-        value(positions_choices.BASE),
-        value(positions_choices.COUNT),
-        value(positions_choices.CONTENT),
-        value(positions_choices.SHIFT),
+        value(choices.ENCODING),
+        value(choices.WIDTH),
+        value(choices.BASE),
+        value(choices.COUNT),
+        value(choices.CONTENT),
+        value(choices.SHIFT),
         heads,
-        min(value(positions_choices.HEAD_SHOWN), heads - 1),
-        value(positions_choices.BOTH_WAYS),
-        value(positions_choices.SEED),
+        min(value(choices.HEAD_SHOWN), heads - 1),
+        value(choices.BOTH_WAYS),
+        value(choices.SEED),
     )
 
 
-def trained() -> bool:
+def _trained() -> bool:
     """Whether the learned vectors are those of a trained model."""
-    return (
-        link_state.value(positions_choices.ENCODING) == "learned"
-        and link_state.value(positions_choices.TABLE) == "trained"
-    )
+    return link_state.value(choices.ENCODING) == "learned" and link_state.value(choices.TABLE) == "trained"
 
 
 def _controls() -> position_scores.Config:
-    kinds = {kind: name for kind, name in position_results.kinds().items() if kind in position_scores.KINDS}
-    kind = widgets.one_of(positions_choices.ENCODING, _("Positions"), kinds)
-    biased = kind in position_kinds.BIASED
+    names = kinds()
+    kind = widgets.one_of(choices.ENCODING, _("Positions"), {each: names[each] for each in ENCODINGS})
+    biased, added = kind in BIASED, kind in ADDED
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        _box(positions_choices.COUNT, _("Positions shown"), 16)
-        _box(positions_choices.SHIFT, _("Shift all by"), 100)
+        _box(choices.COUNT, _("Positions shown"), 16)
+        _box(choices.SHIFT, _("Shift all by"), 100)
         if biased:
-            heads = _box(positions_choices.HEADS, _("Heads"), 1)
-            widgets.number(positions_choices.HEAD_SHOWN, _("Head, from 0"), step=1, high=heads - 1, width=150)
+            heads = _box(choices.HEADS, _("Heads"), 1)
+            widgets.number(choices.HEAD_SHOWN, _("Head, from 0"), step=1, high=heads - 1, width=150)
         else:
-            _box(positions_choices.WIDTH, _("Width D"), 2)
-        if kind in ("sinusoidal", *position_kinds.ROTATED):
-            widgets.number(positions_choices.BASE, _("Base b"), step=1000.0, width=150)
+            _box(choices.WIDTH, _("Width D"), 2)
+        if kind in ("sinusoidal", *ROTATED):
+            _box(choices.BASE, _("Base b"), 1000.0)
         if kind == "t5":
-            widgets.toggle(positions_choices.BOTH_WAYS, _("Later keys too"))
+            widgets.toggle(choices.BOTH_WAYS, _("Later keys too"))
         if kind == "learned":
-            tables = {"random": _("random, seed {seed}").format(seed=link_state.value(positions_choices.SEED))}
+            tables = {"random": _("random, seed {seed}").format(seed=link_state.value(choices.SEED))}
             tables["trained"] = _("trained: MiniLM-L6")
-            widgets.one_of(positions_choices.TABLE, _("Table"), tables)
-        if kind in ("learned", "t5") or link_state.value(positions_choices.CONTENT) == "random":
-            _box(positions_choices.SEED, _("Seed"), 1)
+            widgets.one_of(choices.TABLE, _("Table"), tables)
+        if kind in ("learned", "t5") or link_state.value(choices.CONTENT) == "random":
+            _box(choices.SEED, _("Seed"), 1)
         if not biased:
             contents = {"same": _("q = k"), "random": _("random q and k")}
-            if kind in position_kinds.ADDED:
+            if added:
                 contents = {"same": _("none: q = k"), "random": _("random W_q and W_k")}
-            widgets.one_of(
-                positions_choices.CONTENT, _("Projections") if kind in position_kinds.ADDED else _("Content"), contents
-            )
-    return chosen()
+            widgets.one_of(choices.CONTENT, _("Projections") if added else _("Content"), contents)
+    return _config()
 
 
-def _box(choice: widgets.Choice[int], label: str, step: int) -> int:
+def _box(choice: Choice[N], label: str, step: N) -> N:
     return widgets.number(choice, label, step=step, width=150)
 
 
 def _result(config: position_scores.Config) -> position_scores.Result | None:
-    if not trained():
-        return position_results.scores(config)
-    if not any(s.entry.id == position_kinds.MODEL and s.on_this_machine for s in availabilities()):
+    if not _trained():
+        return scores(config)
+    if not any(s.entry.id == MODEL and s.on_this_machine for s in availabilities()):
         st.info(_("No trained model is on this machine yet: the page “Explore” says how to get one."))
         return None
     from attnviz.app.cache import model_cache  # brings torch's models: only who asks for one waits for it
 
-    loaded = model_cache.model(position_kinds.MODEL)
-    return position_results.trained_scores(config, loaded.version, loaded)
+    loaded = model_cache.model(MODEL)
+    return trained_scores(config, loaded.version, loaded)
 
 
 def _shift_words(result: position_scores.Result) -> str:

@@ -7,61 +7,65 @@ import streamlit as st
 
 from attnviz.app import show, widgets
 from attnviz.app.cache.kept_charts import chart_of
-from attnviz.app.links import link_state
+from attnviz.app.code_snippet import snippet
 from attnviz.app.text import plain, quoted
 from attnviz.base.word_boundaries import split
 from attnviz.base.words import _, listed, ngettext
 from attnviz.figures import heatmap
-from attnviz.pages.positions import choices as positions_choices
+from attnviz.pages.positions import choices
 from attnviz.pages.positions.figures import scores as figures
-from attnviz.pages.positions.maths import position_kinds, position_snippets, shuffled_words
-from attnviz.pages.positions.panels import position_results
+from attnviz.pages.positions.maths import shuffled_words
+from attnviz.pages.positions.maths.position_scores import KINDS
+
+shuffled = st.cache_resource(max_entries=64, show_spinner=False)(shuffled_words.run)
+
+
+def kinds() -> dict[str, str]:
+    """Id to words, for every way in which positions come in."""
+    return {
+        "none": _("no positions"),
+        "sinusoidal": _("sinusoidal"),
+        "learned": _("learned"),
+        "rope-half": _("RoPE, half-split"),
+        "rope-interleaved": _("RoPE, interleaved"),
+        "alibi": "ALiBi",
+        "t5": _("T5 buckets"),
+    }
 
 
 def panel() -> None:
     config = _controls()
-    result = position_results.shuffled(config)
+    result = shuffled(config)
     with st.container(key="p-order-said"):  # above the pictures, which need the height; on a phone below them
-        said, formula = st.columns([1.35, 1], gap="medium", vertical_alignment="center")
+        verdict, formula = st.columns([1.35, 1], gap="medium", vertical_alignment="center")
     formula.latex(
         r"\begin{gathered}\mathrm{out}(Px) = P\,\mathrm{out}(x)\ \ ?\\ "
         rf"\max\left|\mathrm{{out}}(Px) - P\,\mathrm{{out}}(x)\right| = {tex_number(result.change)}\end{{gathered}}"
     )
-    said.markdown(f"**{_verdict(result)}**")
+    verdict.markdown(f"**{_verdict(result)}**")
     with st.container(key="p-order-pictures"):
         _matrices(result)
     _every(result)
-    position_results.program(position_snippets.order(config), "order")
-
-
-def chosen() -> shuffled_words.Config:
-    """The configuration from the current choices."""
-    value = link_state.value
-    return shuffled_words.Config(
-        split(value(positions_choices.SENTENCE)),
-        value(positions_choices.KIND),
-        value(positions_choices.ORDER),
-        value(positions_choices.CAUSAL),
-        value(positions_choices.SEED),
-    )
+    about = _("Paste this code into a notebook: it prints the largest change of an output.")
+    snippet(shuffled_words.program(config), "p-order", about=about)
 
 
 def _controls() -> shuffled_words.Config:
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        sentence = widgets.text(positions_choices.SENTENCE, _("Sentence"))
+        sentence = widgets.text(choices.SENTENCE, _("Sentence"))
         with st.popover(_("More"), icon=":material/tune:"):
-            seed = widgets.number(positions_choices.SEED, _("Vectors: random, seed"), step=1)
+            seed = widgets.number(choices.SEED, _("Vectors: random, seed"), step=1)
     with st.container(horizontal=True, vertical_alignment="bottom", key="p-order-controls"):
-        kind = widgets.one_of(positions_choices.KIND, _("Positions"), position_results.kinds(), style="select")
-        causal = widgets.toggle(positions_choices.CAUSAL, _("Causal mask"))
-        order = widgets.one_of(positions_choices.ORDER, _("The same words"), position_results.orders())
+        kind = widgets.one_of(choices.KIND, _("Positions"), kinds(), style="select")
+        causal = widgets.toggle(choices.CAUSAL, _("Causal mask"))
+        orders = {"reverse": _("backwards"), "swap": _("first and last swapped"), "shuffle": _("shuffled")}
+        order = widgets.one_of(choices.ORDER, _("The same words"), orders)
     return shuffled_words.Config(split(sentence), kind, order, causal, seed)
 
 
 def _verdict(result: shuffled_words.Result) -> str:
     """Whether the order of the words reached the outputs."""
     config = result.config
-    name = position_results.kinds()[config.kind]
     if not result.same:
         word = config.words[int(result.moved.argmax())]
         return _(
@@ -72,6 +76,7 @@ def _verdict(result: shuffled_words.Result) -> str:
             "ALiBi without a mask knows how far apart two words are, not which comes first: backwards, all distances "
             "are the same, and no output changes by more than {change:.2g}."
         ).format(change=result.change)
+    name = kinds()[config.kind]
     return _(
         "{name}: in the other order every word gets the output that it had, to within {change:.2g}, which is rounding. "
         "To attention this sentence is a bag of words."
@@ -93,7 +98,7 @@ def _matrices(result: shuffled_words.Result) -> None:
             fig = chart_of(heatmap.matrix, weights, words, words, masked=hidden, height=340, numbers=len(words) <= 8)
             if name == "before":
                 q, k = np.unravel_index(int(weights.argmax()), weights.shape)
-                said = ngettext(
+                sentence = ngettext(
                     "Head 1 of {heads}, random with seed {seed}, over {n} word: {query} looks most at {key}, "
                     "with {share} of its weight.",
                     "Head 1 of {heads}, random with seed {seed}, over {n} words: {query} looks most at {key}, "
@@ -108,25 +113,26 @@ def _matrices(result: shuffled_words.Result) -> None:
                     share=f"{float(weights[q, k]):.0%}",
                 )
             else:
-                said = _(
+                sentence = _(
                     "The order read: {order}. Each weight beside the one of the same two words: the largest difference "
                     "is {difference:.2g}."
                 ).format(order=plain(" ".join(result.words)), difference=difference)
-            show.figure(fig, name=f"order-{name}", key=f"p_order_{name}", caption=None, words=said, called=title)
+            show.figure(fig, name=f"order-{name}", key=f"p_order_{name}", words=sentence, called=title)
 
 
 def _every(result: shuffled_words.Result) -> None:
-    names = position_results.kinds()
-    free, causal = (np.array([result.every[kind][i] for kind in position_kinds.KINDS]) for i in (0, 1))
-    blind = listed(names[kind] for kind in position_kinds.KINDS if result.every[kind][0] < 1e-9) or _("none")
+    names = kinds()
+    free, causal = np.array([result.every[kind] for kind in KINDS]).T
+    blind = listed(names[kind] for kind, change in zip(KINDS, free, strict=True) if change < 1e-9) or _("none")
     words = _(
         "Blind to this change of order without a mask: {blind}. With a causal mask even attention without positions "
         "sees it ({causal:.3g}): the mask is an order itself, a word sees those before it."
-    ).format(blind=blind, causal=result.every["none"][1])
+    )
     if result.every["none"][1] < 1e-9:
-        words = _("Blind to this change of order without a mask: {blind}.").format(blind=blind)
-    fig = chart_of(figures.changes, [names[kind] for kind in position_kinds.KINDS], free, causal)
-    table = {"positions": position_kinds.KINDS, "no_mask": free, "causal_mask": causal}
+        words = _("Blind to this change of order without a mask: {blind}.")
+    words = words.format(blind=blind, causal=result.every["none"][1])
+    fig = chart_of(figures.changes, [names[kind] for kind in KINDS], free, causal)
+    table = {"positions": KINDS, "no_mask": free, "causal_mask": causal}
     show.figure(fig, name="order-every-kind", key="p_order_every", table=table, words=words)
 
 

@@ -1,0 +1,151 @@
+"""RoPE over a video: the split of a head, and attention over patches, against complex numbers and torch's own."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+from torch.nn.functional import scaled_dot_product_attention
+from torch.testing import assert_close
+
+from attnviz.base.message import Problem
+from attnviz.pages.positions.maths import video
+from attnviz.pages.positions.maths.video import AttentionConfig, SplitConfig, attention, split
+
+
+def by_hand(config, rotated):
+    """Scores of the query's patch by e^{i theta distance}, axis by axis; what is not rotated adds 1 a number."""
+    grid = np.stack(np.meshgrid(*map(np.arange, config.sizes), indexing="ij"), -1)
+    score = np.full(grid.shape[:3], float(config.d_head - sum(rotated)))
+    for axis, width in enumerate(rotated):
+        for i in range(width // 2):
+            angle = (grid[..., axis] - config.at[axis]) * config.base ** (-2 * i / width)
+            score += ((1 + 1j) * np.conj(1 + 1j) * np.exp(1j * angle)).real
+    return score / math.sqrt(config.d_head)
+
+
+@pytest.mark.parametrize(
+    "config, rotated, left",
+    [
+        (SplitConfig("rest"), (24, 20, 20), 0),
+        (SplitConfig("rest", 128), (44, 42, 42), 0),
+        (SplitConfig("quarter"), (16, 24, 24), 0),
+        (SplitConfig("thirds"), (20, 20, 20), 4),
+        (SplitConfig("thirds", 128), (42, 42, 42), 2),
+        (SplitConfig("own"), (22, 20, 20), 2),
+        (SplitConfig("own", 64, (0, 31, 2)), (0, 30, 2), 32),
+        (SplitConfig("own", 64, (1, 1, 0)), (0, 0, 0), 64),
+    ],
+)
+def test_only_whole_pairs_are_rotated_and_the_rest_carries_no_position(config, rotated, left):
+    result = split(config)
+    assert (result.rotated, result.left) == (rotated, left)
+    assert result.scores == pytest.approx(by_hand(config, rotated), abs=1e-12)
+    assert result.shifted < 1e-12
+    assert result.scores[config.at] == pytest.approx(math.sqrt(config.d_head))
+
+
+def test_an_axis_without_numbers_cannot_be_told_apart():
+    result = split(SplitConfig("own", 64, (0, 32, 32)))
+    assert result.twins == 2, "the same patch in the two other frames"
+    assert result.scores[0] == pytest.approx(result.scores[2])
+    assert split(SplitConfig("rest")).twins == 0
+    assert split(SplitConfig("own", 64, (0, 0, 0))).twins == 3 * 6 * 8 - 1
+
+
+def test_one_number_for_each_patch_takes_the_row_below_for_far_away():
+    result = split(SplitConfig("flat"))
+    config = result.config
+    distance = np.arange(3 * 6 * 8).reshape(3, 6, 8) - (1 * 48 + 2 * 8 + 3)
+    theta = config.base ** (-np.arange(0, 64, 2) / 64)
+    assert result.scores == pytest.approx(2 * np.cos(distance[..., None] * theta).sum(-1) / 8, abs=1e-12)
+    t, y, x = config.at
+    assert result.scores[t, y + 1, x] < result.scores[t, y, x + 1] - 1
+    axial = split(SplitConfig("quarter")).scores
+    assert axial[t, y + 1, x] == pytest.approx(axial[t, y, x + 1]), "height and width have the same share here"
+
+
+@pytest.mark.parametrize(
+    "config, sentence",
+    [
+        (SplitConfig("own", 64, (30, 30, 30)), r"need 30 \+ 30 \+ 30 = 90 numbers, and the head has 64"),
+        (SplitConfig(d_head=7), "d_head=7 must be even"),
+        (SplitConfig(at=(3, 0, 0)), "time=3 must lie between 0 and 2"),
+        (SplitConfig(sizes=(64, 64, 64), at=(0, 0, 0)), "64 × 64 × 64 patches are more than 4,096"),
+        (SplitConfig("halves"), "halves must be one of rest"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_in_a_sentence(config, sentence):
+    with pytest.raises(Problem, match=sentence):
+        split(config)
+
+
+def test_a_head_of_two_numbers_and_a_video_of_one_patch_work():
+    for way in ("rest", "quarter", "thirds", "flat"):
+        result = split(SplitConfig(way, 2, sizes=(1, 1, 1), at=(0, 0, 0)))
+        assert result.scores.shape == (1, 1, 1)
+        assert result.scores[0, 0, 0] == pytest.approx(math.sqrt(2))
+
+
+CONFIGS = [
+    AttentionConfig(),
+    AttentionConfig(digit=3, at=(3, 0, 6), head=1, normed=False),
+    AttentionConfig(turned=False),
+    AttentionConfig(turned=False, normed=False, seed=5),
+]
+
+
+def turned(x, places):
+    """Pairs (2i, 2i + 1) of x (H, P, 24) as complex numbers: eight numbers turn by time, height and width each."""
+    parts = []
+    for axis in range(3):
+        part = x[..., 8 * axis : 8 * axis + 8].double()
+        speed = 10_000.0 ** (-torch.arange(0, 8, 2, dtype=torch.float64) / 8)
+        angle = places[:, axis, None].double() * speed
+        pairs = torch.view_as_complex(part.unflatten(-1, (-1, 2)).contiguous())
+        parts.append(torch.view_as_real(pairs * torch.polar(torch.ones_like(angle), angle)).flatten(-2))
+    return torch.cat(parts, -1).float()
+
+
+@pytest.mark.parametrize("config", CONFIGS)
+def test_weights_and_output_are_those_of_another_hand(config):
+    result, layer = attention(config), video.module(config)
+    w_qk, w_v = (layer.get_submodule(name).weight.detach().T for name in ("qkv.k_proj", "qkv.v_proj"))
+    places = torch.tensor([(f, r, c) for f in range(4) for r in range(4) for c in range(7)])
+    x = torch.tensor([result.video[f, 2 * r : 2 * r + 2, 2 * c : 2 * c + 2].ravel().tolist() for f, r, c in places])
+    x = x.float()
+    q = (x @ w_qk).view(112, 2, 24).transpose(0, 1)
+    if config.normed:
+        q = nn.RMSNorm(24, eps=1e-6)(q)
+    if config.turned:
+        q = turned(q, places)
+    v = (x @ w_v).view(112, 2, -1).transpose(0, 1)
+    assert_close(torch.from_numpy(result.weights), (q @ q.mT / 24**0.5).softmax(-1), atol=1e-4, rtol=1e-3)
+    expected = layer.o_proj(scaled_dot_product_attention(q, q, v).transpose(0, 1).flatten(1))
+    output = layer(x, positions=places)
+    assert_close(output, expected, atol=1e-3, rtol=1e-3)
+
+
+def test_without_rotations_equal_pixels_get_equal_weight_and_with_them_the_own_place_gets_most():
+    config = AttentionConfig()
+    plain, rotated = (attention(replace(config, turned=turned)) for turned in (False, True))
+    assert len(plain.twins) >= 3  # the digit moves by whole patches: each of its parts comes in every frame
+    same = plain.row.ravel()[[config.query, *plain.twins]]
+    assert np.ptp(same) < 1e-6
+    places = rotated.row.ravel()[[config.query, *rotated.twins]]
+    assert places[0] == pytest.approx(places.max())
+    assert np.ptp(places) > 1e-4
+
+
+def test_the_digit_moves_on_by_one_patch_in_each_frame():
+    frames = video.moving(4)
+    assert frames.shape == (4, 8, 14)
+    for frame in range(3):
+        np.testing.assert_array_equal(frames[frame + 1, :, 2:], frames[frame, :, :-2])
+
+
+def test_a_patch_that_the_video_does_not_have_is_refused():
+    with pytest.raises(Problem, match="row=4 must lie between 0 and 3"):
+        attention(AttentionConfig(at=(0, 4, 0)))
