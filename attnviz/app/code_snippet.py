@@ -1,24 +1,13 @@
-"""Programs that a page shows: a few lines that print its numbers, and traps, wrong code beside right code."""
+"""Programs that a page shows: a few lines that print its numbers."""
 
 from __future__ import annotations
-
-from collections.abc import Callable, Mapping
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from attnviz.app import presenting, show, widgets
+from attnviz.app import presenting
 from attnviz.app.fragment import fragment
-from attnviz.app.links.choices import Choice
-from attnviz.app.text import named_word, spoken, spoken_value
-from attnviz.base.message import Message
-from attnviz.base.words import _, say
-from attnviz.canvas.head.attention_view import head_view
-from attnviz.canvas.head.pictures import head_picture
-from attnviz.canvas.shared.kinds import Head, HeadScene, Options
-from attnviz.runs.traps import IMPORTS, Outcome, Trap, TrapMatrix
-
-LONG = 32  #: words; a trap's picture of a longer sentence gets a square-root colour scale
+from attnviz.base.words import _
 
 
 def snippet(code: str, key: str, title: str | None = None, about: str | None = None) -> None:
@@ -46,75 +35,3 @@ def program_box(key: str, title: str | None = None) -> DeltaGenerator | None:
     """A box for a program, None while it is closed: the browser then needs no highlighter, which is 1.5 MB."""
     box = st.expander(title or _("The same in PyTorch"), icon=":material/code:", key=f"code-{key}", on_change="rerun")
     return box if box.open else None
-
-
-def trap_imports(key: str) -> None:
-    """Draw what both pieces of a trap's code import, closed until it is opened."""
-    box = program_box(key, _("What both pieces of code import"))
-    if box is not None:
-        box.code(IMPORTS, language="python")
-
-
-def choose_trap(traps: Mapping[str, Trap], choice: Choice[str], outcome_of: Callable[[str], Outcome], key: str) -> Trap:
-    """Draw the choice of a trap and all that there is of it; `key` begins the keys of the views."""
-    titles = {trap.id: f"{number}. {say(trap.title)}" for number, trap in enumerate(traps.values(), start=1)}
-    picked, measured = st.columns([2, 3], gap="medium")
-    with picked:
-        trap = traps[widgets.one_of(choice, _("Trap"), titles, style="select")]
-    outcome = outcome_of(trap.id)
-    with measured:
-        largest = _("none: the wrong code raises") if outcome.largest is None else f"{outcome.largest:.3f}"
-        st.metric(_("Largest difference of a weight in your sentence"), largest)
-    st.markdown(spoken(trap.why))
-    wrong, right = st.columns(2, gap="medium")
-    with wrong:
-        st.badge(_("Wrong"), color="red", icon=":material/close:")
-        st.code(trap.wrong_code, language="python", wrap_lines=True)
-    with right:
-        st.badge(_("Right"), color="green", icon=":material/check:")
-        st.code(trap.right_code, language="python", wrap_lines=True)
-    if outcome.error:
-        with st.columns(2, gap="medium")[0]:
-            st.caption(_("What PyTorch says to it in your sentence"))
-            st.code(f"RuntimeError: {outcome.error}", language=None, wrap_lines=True)
-    wrong, right = st.columns(2, gap="medium")
-    with wrong:
-        _picture(outcome.wrong, _("What the wrong code gives"), f"{trap.id}-wrong", f"{key}-wrong")
-    with right:
-        _picture(outcome.right, _("What the right code gives"), f"{trap.id}-right", f"{key}-right")
-    for fact in outcome.facts:
-        st.markdown("- " + _in_words(fact))
-    if outcome.table:
-        heads, *rows = ([say(cell) if isinstance(cell, Message) else cell for cell in row] for row in outcome.table)
-        records = [dict(zip(heads, row, strict=True)) for row in rows]
-        st.dataframe(records, hide_index=True, width="content", height="content")
-    return trap
-
-
-def _picture(drawn: TrapMatrix | None, title: str, name: str, key: str) -> None:
-    """What one piece of code gives; nothing where it raises."""
-    if drawn is None:
-        return
-    head = Head(drawn.values, title, drawn.hidden, "weights")
-    options = Options(compact=True, root=len(drawn.cols) > LONG)
-    group = key.rpartition("-")[0]
-    scene = HeadScene(drawn.rows, None if drawn.rows == drawn.cols else drawn.cols, options, group)
-    pins = head_view(key, head, scene)
-    show.under(
-        lambda: head_picture(head, scene, pins),
-        name=f"trap-{name}",
-        key=f"{key}-save",
-        table=lambda: {
-            "query": [row for row in drawn.rows for _col in drawn.cols],
-            "key": list(drawn.cols) * len(drawn.rows),
-            "value": drawn.values.ravel().tolist(),
-        },
-    )
-
-
-def _in_words(fact: Message) -> str:
-    """A fact as a sentence; words of the visitor's sentence in it are quoted."""
-    params = {
-        name: named_word(str(value)) if name == "word" else spoken_value(value) for name, value in fact.params.items()
-    }
-    return _(fact.template).format(**params)

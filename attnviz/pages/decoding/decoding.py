@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attnviz.app import code_snippet, presenting, widgets
+from attnviz.app import presenting, trap_view, widgets
 from attnviz.app.code_snippet import snippet
 from attnviz.app.guarding import guard
 from attnviz.app.page_heading import page_heading
@@ -48,10 +48,10 @@ def traps() -> None:
         words = split(widgets.text(choices.SENTENCE, _("Your sentence")))
     with number:
         seed = widgets.number(choices.SEED, _("Vectors: random, seed"), step=1)
-    trap = code_snippet.choose_trap(
+    trap = trap_view.choose(
         cache_traps.CACHE_TRAPS, choices.TRAP, lambda trap: computed_trap(trap, words, seed), "d-trap"
     )
-    code_snippet.trap_imports("decoding-imports")
+    trap_view.imports("decoding-imports")
     code = cache_traps.program(trap, words, seed)
     if code is not None:
         snippet(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from attnviz.app import code_snippet, show, widgets
+from attnviz.app import show, trap_view, widgets
 from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.text import named_word
 from attnviz.base.words import _, ngettext, say, sentences
@@ -184,7 +184,7 @@ def computed_trap(trap: str, words: tuple[str, ...], seed: int) -> Outcome:
 # Mistakes that mostly leave all shapes right: wrong code, right code, and the difference in this sentence.
 def traps_panel(words: tuple[str, ...], seed: int) -> None:
     """Draw one trap, computed live on the sentence above, and a table of all with the error that each makes in it."""
-    code_snippet.choose_trap(traps.TRAPS, choices.TRAP, lambda trap: computed_trap(trap, words, seed), "m-trap")
+    trap_view.choose(traps.TRAPS, choices.TRAP, lambda trap: computed_trap(trap, words, seed), "m-trap")
     with st.expander(_("All traps, in your sentence")):
         difference = _("largest difference of a weight")
         st.dataframe(
@@ -196,4 +196,4 @@ def traps_panel(words: tuple[str, ...], seed: int) -> None:
             hide_index=True,
             height="content",
         )
-    code_snippet.trap_imports("masks-imports")
+    trap_view.imports("masks-imports")

@@ -71,7 +71,8 @@ def _curves(config: Config, norm: QKNorm | None) -> GrowthCurves:
     parts = drawn_patches(config.d_head, config.seed)
     over_growths = zip(*(measured(*parts, growth, norm)[1:] for growth in GROWTHS), strict=True)
     weights, largest, spread, _gradient = measured(*parts, config.growth, norm)
-    return GrowthCurves(*(np.array(values) for values in over_growths), weights, largest, spread)
+    logit, entropy, gradient = (np.array(values) for values in over_growths)
+    return GrowthCurves(logit, entropy, gradient, weights, largest, spread)
 
 
 def drawn_patches(d_head: int, seed: int) -> tuple[Tensor, Tensor, Tensor]:
