@@ -90,7 +90,7 @@ def _described(q: torch.Tensor, k: torch.Tensor, mask: torch.Tensor) -> dict[str
 
 def _parameters(kind: str) -> list[float]:
     one = alternatives.ALTERNATIVES[kind]
-    if one.parameter is None:
+    if not one.parameter:
         return [1.0]
     middle = (one.low + one.high) / 7
     cold = [1e-7, 1e-5, 0.005] if kind == "temperature" else []

@@ -109,7 +109,7 @@ def train(config: Config) -> Iterator[Result]:
     require_within(config, limits)
     if config.optimizer not in ("sgd", "adam"):
         raise Problem('optimizer={optimizer} must be "sgd" or "adam"', optimizer=config.optimizer)
-    heads = {name: Head(config, name) for name in dict.fromkeys(("raw", "sqrt", config.alternative))}
+    heads = {name: RetrievalHead(config, name) for name in dict.fromkeys(("raw", "sqrt", config.alternative))}
     for step, labels in enumerate(drawn_labels(config), 1):
         for head in heads.values():
             head.learn(labels)
@@ -124,7 +124,7 @@ def drawn_labels(config: Config) -> Iterator[Tensor]:
         yield torch.stack([torch.randint(0, LABELS, (SEQUENCES, config.names), generator=g) for g in generators])
 
 
-class Head:
+class RetrievalHead:
     """One way of scaling, in all seeds at once: S independent heads side by side."""
 
     def __init__(self, config: Config, way: str) -> None:
@@ -193,12 +193,12 @@ from attnviz.pages.scaling.maths.retrieval_training import LABELS, WIDTH, Config
 from torch import Tensor
 
 
-{inspect.getsource(Head)}
+{inspect.getsource(RetrievalHead)}
 
 config = {config!r}
 runs = {{}}
 for way in {ways}:
-    head = Head(config, way)
+    head = RetrievalHead(config, way)
     for labels in drawn_labels(config):
         head.learn(labels)
     runs[way] = head.so_far()
