@@ -34,12 +34,13 @@ def sentences(*texts: str) -> Catalog:
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """An app without languages."""
-    monkeypatch.setattr(words, "LOCALE_DIR", tmp_path)
-    monkeypatch.setattr(languages, "LOCALE_DIR", tmp_path)
-    monkeypatch.setattr(languages, "ROOT", tmp_path)
-    for held in (words.languages, words._translations, words._catalogue):
-        held.cache_clear()
-    yield tmp_path
+    with monkeypatch.context() as patched:
+        patched.setattr(words, "LOCALE_DIR", tmp_path)
+        patched.setattr(languages, "LOCALE_DIR", tmp_path)
+        patched.setattr(languages, "ROOT", tmp_path)
+        for held in (words.languages, words._translations, words._catalogue):
+            held.cache_clear()
+        yield tmp_path
     for held in (words.languages, words._translations, words._catalogue):
         held.cache_clear()
 
