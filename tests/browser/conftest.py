@@ -24,7 +24,19 @@ import pytest
 
 from tests.waiting import until  # for conditions that Playwright cannot wait for
 
-__all__ = ["PATIENCE", "ROOT", "Server", "Watched", "answered", "listening", "opens", "until", "widest", "windows"]
+__all__ = [
+    "PATIENCE",
+    "ROOT",
+    "Server",
+    "Watched",
+    "answered",
+    "cut_off",
+    "listening",
+    "opens",
+    "until",
+    "widest",
+    "windows",
+]
 
 ROOT = Path(__file__).parents[2]
 CHROMIUM = os.environ.get("ATTNVIZ_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
@@ -168,6 +180,18 @@ def answered(page: Any) -> None:
 def listening(page: Any) -> None:
     """Wait until the page's keys are heard: what listens to them comes after the first words."""
     page.locator(".st-key-presenter-place [data-ready=true]").wait_for(state="attached", timeout=60_000)
+
+
+def cut_off(page: Any) -> None:
+    """Take the network away, when the script of charts has come, which a page without charts reads ahead."""
+    page.wait_for_function(
+        """() => {
+            const ahead = document.querySelector("script[data-ahead]")?.dataset.ahead;
+            return !ahead || performance.getEntriesByName(new URL(ahead, document.baseURI).href).length;
+        }"""
+    )
+    page.wait_for_load_state("networkidle")
+    page.context.set_offline(True)
 
 
 def widest(page: Any) -> int:

@@ -17,7 +17,7 @@ from attnviz.models.loading import load
 from attnviz.models.pictures import composed, held_out
 from attnviz.pages.pictures.maths.picture_run import run_picture
 from tests.browser import saving
-from tests.browser.conftest import answered, opens, until
+from tests.browser.conftest import answered, cut_off, opens, until
 from tests.browser.every_view import opened
 from tests.browser.layout_faults import layout_faults
 from tests.models.pictures.test_photo import picture, png_that_claims, saved
@@ -42,7 +42,7 @@ def read(page: Any) -> str:
 def test_the_row_of_the_patch_under_the_hand_lies_over_the_picture_without_a_server(open_pictures: Open) -> None:
     page = open_pictures(stranger=True)
     assert read(page).startswith("From class token: ")
-    page.context.set_offline(True)
+    cut_off(page)
     page.mouse.move(*centre_of(page, 2, 5))
     until(lambda: read(page).startswith("From row 3, column 6: "))
     first = page.locator(".pv-tile canvas").nth(9).evaluate("canvas => canvas.toDataURL()")
@@ -93,7 +93,7 @@ def test_rollout_and_the_mean_of_layers_follow_what_is_hidden_without_a_server(o
     page.locator(".pv-tile[data-head='3.0']").click()
     page.wait_for_url(lambda url: "pic_layer=3" in url)
     answered(page)
-    page.context.set_offline(True)
+    cut_off(page)
     page.get_by_test_id("hide").click()
     page.mouse.move(*centre_of(page, 1, 1))
     page.mouse.down()
