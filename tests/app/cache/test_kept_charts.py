@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import copy
+import re
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,6 +21,7 @@ from attnviz.figures import heatmap
 from attnviz.figures.export import prepared
 from attnviz.figures.label_room import for_a_room, keep_room
 
+ROOT = Path(__file__).parents[3]
 MADE: list[Any] = []
 
 
@@ -144,3 +148,28 @@ def test_what_is_made_of_a_kept_chart_tells_of_itself() -> None:
     assert go.Figure(fig).update_layout(title="another").to_json() != before
     assert copy.deepcopy(fig).layout.font == fig.layout.font
     assert fig.to_json() == before
+
+
+def changed_after_it_was_kept(source: str) -> list[str]:
+    """Lines that change what `chart_of` gave: a kept chart shows nothing of it, since nobody may change it any more."""
+    lines = []
+    for function in (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef)):
+        kept = {
+            node.targets[0].id
+            for node in ast.walk(function)
+            if isinstance(node, ast.Assign)
+            and isinstance(node.targets[0], ast.Name)
+            and isinstance(node.value, ast.Call)
+            and ast.unparse(node.value.func) == "chart_of"
+        }
+        changes = (ast.unparse(node) for node in ast.walk(function) if isinstance(node, ast.Call))
+        lines += [line for line in changes if re.match(rf"({'|'.join(kept) or '$'})\.(update|add)_", line)]
+    return lines
+
+
+def test_no_page_changes_a_chart_after_it_was_kept() -> None:
+    planted = "def draw():\n    fig = chart_of(make, 1)\n    fig.update_xaxes(ticktext=[])\n"
+    assert changed_after_it_was_kept(planted) == ["fig.update_xaxes(ticktext=[])"]
+    pages = sorted((ROOT / "attnviz").rglob("*.py"))
+    assert sum("chart_of(" in file.read_text("utf-8") for file in pages) > 10
+    assert [line for file in pages for line in changed_after_it_was_kept(file.read_text("utf-8"))] == []
