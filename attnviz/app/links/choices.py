@@ -25,6 +25,22 @@ LONGEST_ID = 200  # characters
 NONSENSE = (ValueError, TypeError, LookupError, ArithmeticError, AttributeError, RecursionError)
 
 
+HeadPlace = tuple[int, int]  # layer, head
+
+
+def head_of(text: str) -> HeadPlace:
+    """ "13.8" is layer 13, head 8."""
+    match = re.fullmatch(r"([0-9]{1,4})\.([0-9]{1,4})", text)
+    if not match:
+        raise ValueError(text)
+    return int(match[1]), int(match[2])
+
+
+def name_of_head(head: HeadPlace | None) -> str:
+    """(13, 8) is written "13.8", no head as nothing."""
+    return "" if head is None else f"{head[0]}.{head[1]}"
+
+
 class Partly(ValueError):
     """Only part of a value in a link can be used, `kept`: a text was cut, or the items in `lost` make no sense."""
 

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import base64
-import re
 from typing import Any
 
-from attnviz.app.links.choices import LONGEST_ID, Choice, PageChoices
+from attnviz.app.links.choices import LONGEST_ID, Choice, HeadPlace, PageChoices, head_of, name_of_head
 from attnviz.base.head_edit import LARGEST_FACTOR, LONGEST_WINDOW, MASKS, SCALES, SCOPES, VIEWS
 from attnviz.models.catalogue import EXAMPLES
 from attnviz.pages.explore.maths import whole_model
-
-HeadPlace = tuple[int, int]  # layer, head
 
 START: HeadPlace = (13, 8)  # of SmolLM2: here "it" looks at what it stands for
 LAST = -1  # a pin on the last token: after appending text, nobody knows into how many tokens it will be cut
@@ -19,19 +16,6 @@ OTHER_MODEL = "other"
 PANELS = ("place", "stages", "what_if", "next", "average", "beside")
 LONGEST_TOKEN = 1000  # characters of a token's label
 MOST_PLACES = 10_000  # of anything in a link: pins, hidden tokens, silenced heads
-
-
-def head_of(text: str) -> HeadPlace:
-    """ "13.8" is layer 13, head 8."""
-    match = re.fullmatch(r"([0-9]{1,4})\.([0-9]{1,4})", text)
-    if not match:
-        raise ValueError(text)
-    return int(match[1]), int(match[2])
-
-
-def name_of(head: HeadPlace) -> str:
-    """(13, 8) is written "13.8"."""
-    return f"{head[0]}.{head[1]}"
 
 
 def _position(value: Any, least: int = 0) -> int:
@@ -102,7 +86,7 @@ MODEL = PAGE.one_of("model")
 HUB_ID = PAGE.text("hub_id", longest=1000)
 FRAME = PAGE.one_of("frame", ("usual", "none", "start", "chat"))
 STACK = PAGE.one_of("stack", ("", "encoder", "decoder", "cross"))
-AT: Choice[HeadPlace] = PAGE.other("at", START, head_of, name_of, (3, 1))
+AT: Choice[HeadPlace] = PAGE.other("at", START, head_of, name_of_head, (3, 1))
 ORDER = PAGE.one_of("by", ("place", *whole_model.MEASURES))
 
 # How a matrix is shown

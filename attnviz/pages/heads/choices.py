@@ -2,28 +2,11 @@
 
 from __future__ import annotations
 
-import re
-
-from attnviz.app.links.choices import Choice, PageChoices
+from attnviz.app.links.choices import Choice, HeadPlace, PageChoices, head_of, name_of_head
 from attnviz.pages.heads.maths import head_survey
 
 LONGEST_TEXT = 20_000  # characters of one's own text
 MOST_COSTS = 16  #: sentences on which a visitor may measure costs
-
-HeadAt = tuple[int, int]  # layer, head
-
-
-def _head_of(text: str) -> HeadAt | None:
-    match = re.fullmatch(r"([0-9]{1,4})\.([0-9]{1,4})", text)
-    if not match:
-        raise ValueError(text)
-    return int(match[1]), int(match[2])
-
-
-def name_of(head: HeadAt | None) -> str:
-    """(13, 8) is written "13.8"."""
-    return "" if head is None else f"{head[0]}.{head[1]}"
-
 
 PAGE = PageChoices("heads")
 MODEL = PAGE.one_of("hd_model")
@@ -35,6 +18,6 @@ BY = PAGE.one_of("hd_by", (*head_survey.PATTERNS, *head_survey.COSTS))
 AGAINST = PAGE.one_of("hd_against", (*head_survey.COSTS, *head_survey.PATTERNS))
 OTHER = PAGE.one_of("hd_other")  #: the model beside it
 OF = PAGE.one_of("hd_of", ("first", "second"))  #: which of the two models the head on show is of
-AT: Choice[HeadAt | None] = PAGE.other("hd_at", None, _head_of, name_of, (3, 1))  #: None: the strongest
+AT: Choice[HeadPlace | None] = PAGE.other("hd_at", None, head_of, name_of_head, (3, 1))  #: None: the strongest
 EXAMPLE = PAGE.whole("hd_example", 1, low=1, high=5)
 COSTS_ON = PAGE.whole("hd_costs_on", 2, low=1, high=MOST_COSTS)

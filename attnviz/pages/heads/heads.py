@@ -8,6 +8,7 @@ from attnviz.app import term_popover
 from attnviz.app.code_snippet import snippet
 from attnviz.app.guarding import guard
 from attnviz.app.links import link_state
+from attnviz.app.links.choices import name_of_head
 from attnviz.app.page_heading import page_heading
 from attnviz.base.words import _
 from attnviz.pages.heads import choices
@@ -102,8 +103,8 @@ def _chosen(shown: ShownSurvey, by: str) -> int:
     column = shown.survey.column(*asked)
     if column is None:
         text = _("{model} has no head {asked}; {shown}, the strongest, is shown.")
-        instead = choices.name_of(shown.survey.places[usual])
-        st.caption(text.format(model=shown.name, asked=choices.name_of(asked), shown=instead))
+        instead = name_of_head(shown.survey.places[usual])
+        st.caption(text.format(model=shown.name, asked=name_of_head(asked), shown=instead))
     return usual if column is None else column
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from attnviz.app.cache import model_cache
 from attnviz.app.code_snippet import snippet
+from attnviz.app.links.choices import HeadPlace
 from attnviz.app.text import plain
 from attnviz.base.head_edit import HeadEdit
 from attnviz.base.words import _
 from attnviz.models.capture import Trace
-from attnviz.pages.explore.choices import HeadPlace
 from attnviz.pages.explore.panels.shown_head import Shown
 from attnviz.runs.model_run import ModelRun, StackId
 from attnviz.runs.predictions import slots

@@ -10,6 +10,7 @@ import streamlit as st
 from attnviz.app import show, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.head_drawing import axes, long_table, telling_row
+from attnviz.app.links.choices import head_of, name_of_head
 from attnviz.app.text import spoken
 from attnviz.base.message import Problem
 from attnviz.base.words import _, clauses, ended, sentences
@@ -85,10 +86,10 @@ def _heads(shown: Shown, kind: str) -> tuple[tuple[int, int], ...]:
         return tuple(place for place in everyone if place[0] == shown.layer)
     if kind != "chosen":
         return everyone
-    names = {choices.name_of(place): choices.name_of(place) for place in everyone}
-    usual = [choices.name_of((shown.layer, shown.head))]
+    names = {name_of_head(place): name_of_head(place) for place in everyone}
+    usual = [name_of_head((shown.layer, shown.head))]
     chosen = widgets.several(choices.MEAN_OF, _("Heads, as layer.head"), names, usual=usual)
-    return tuple(choices.head_of(name) for name in chosen)
+    return tuple(head_of(name) for name in chosen)
 
 
 def _depth(shown: Shown) -> int:
@@ -192,7 +193,7 @@ def _place(shown: Shown, stack: Stack, kind: str) -> tuple[int, int]:
         widgets.text(choices.BESIDE_HEAD[kind], _("Its head, as layer.head"), usual=usual, width=260).strip() or usual
     )
     try:
-        layer, head = choices.head_of(text)
+        layer, head = head_of(text)
     except ValueError:
         raise Problem("“{text}” is not a head: write layer.head, as in 3.0", text=text) from None
     if not stack.has(layer, head):

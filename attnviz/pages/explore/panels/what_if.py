@@ -15,6 +15,7 @@ from attnviz.app.cache import model_cache
 from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.head_drawing import axes, long_table
 from attnviz.app.links import link_state
+from attnviz.app.links.choices import head_of, name_of_head
 from attnviz.app.text import plain, spoken
 from attnviz.base.head_edit import HeadEdit
 from attnviz.base.message import Problem
@@ -71,11 +72,11 @@ def _silenced(shown: Shown) -> tuple[tuple[int, int], ...]:
     chosen = widgets.several(
         choices.QUIET,
         _("Silence heads (layer.head)"),
-        {choices.name_of(place): choices.name_of(place) for place in places},
+        {name_of_head(place): name_of_head(place) for place in places},
         placeholder=_("none"),
         help=_("Their output is replaced by zeros, and the model runs again without them."),
     )
-    return tuple(choices.head_of(name) for name in chosen)
+    return tuple(head_of(name) for name in chosen)
 
 
 def _consequences(shown: Shown, edit: HeadEdit, again: bool) -> None:

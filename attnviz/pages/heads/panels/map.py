@@ -11,7 +11,7 @@ import streamlit as st
 from attnviz.app import show
 from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.links import link_state
-from attnviz.app.links.choices import Choice
+from attnviz.app.links.choices import Choice, name_of_head
 from attnviz.app.text import plain, spoken
 from attnviz.app.widgets import one_of
 from attnviz.base.words import _, listed, sentences
@@ -160,7 +160,7 @@ def _about_plane(shown: ShownSurvey, x: np.ndarray, y: np.ndarray) -> str:
     if math.isnan(rank):
         return _("One point a head.")
     most = np.argsort(-np.nan_to_num(y, nan=-np.inf))[:3]
-    names = listed(choices.name_of(shown.survey.places[int(n)]) for n in most)
+    names = listed(name_of_head(shown.survey.places[int(n)]) for n in most)
     return _(
         "One point a head, as layer.head: highest **{names}**. The ranks of both measures correlate by {rank:.2f}."
     ).format(names=names, rank=rank)
@@ -205,7 +205,7 @@ def _row(shown: ShownSurvey, kind: str, column: int) -> dict[str, Any]:
     measure = shown.survey.measures[kind]
     row: dict[str, Any] = {
         _("called"): spoken(head_kinds.KINDS[kind][0]),
-        _("head"): choices.name_of(shown.survey.places[column]),
+        _("head"): name_of_head(shown.survey.places[column]),
         _("weight"): with_error(measure.mean[column], measure.stderr[column], 2),
         _("in the first ten"): f"{measure.stability[column]:.0%}",
         _("sentences"): int(measure.counts[column]),
