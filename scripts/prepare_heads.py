@@ -22,6 +22,7 @@ from attnviz.pages.heads.maths import head_survey
 from attnviz.pages.heads.maths.sentence_sets import TextKind
 from attnviz.runs.heads.head_scores import mean_outputs
 from attnviz.runs.heads.removal_costs import head_costs
+from attnviz.runs.prepared_files import packaged_weights
 
 MODELS = ("smollm2-135m", "minilm-l6")
 TEXTS: tuple[TextKind, ...] = ("books", "repeated")
@@ -68,7 +69,7 @@ def about(model: str, config: head_survey.Config) -> dict[str, object]:
     """What a reader must know to make it again."""
     return {
         "model": model,
-        "weights": head_survey.weights_of(model),
+        "weights": packaged_weights(model),
         "seed": config.seed,
         "length": config.length,
         "made": datetime.now(UTC).date().isoformat(),

