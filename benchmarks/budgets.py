@@ -1,7 +1,5 @@
 """Rows of what was to be reached and what was, each with its verdict."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 

@@ -7,8 +7,6 @@ None of the four computes logits. Times are measured in turns within one process
 peak memory is measured in a separate process for each.
 """
 
-from __future__ import annotations
-
 import argparse
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Drive a page of the app in Chromium and measure times and bytes. All times come from the browser's own clock."""
 
-from __future__ import annotations
-
 import bisect
 import collections
 import json

@@ -10,8 +10,6 @@ Needs Chromium, bertviz (requirements-dev.txt) and npm, which brings the three s
 pages would fetch.
 """
 
-from __future__ import annotations
-
 import argparse
 import random
 import tempfile

@@ -8,8 +8,6 @@ Turned to by the menu is what most visitors meet: the browser has read Streamlit
 before is one of words alone, so that Plotly's script, where a page needs it, is read in that time as well.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import tempfile

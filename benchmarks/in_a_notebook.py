@@ -9,8 +9,6 @@ counts as drawn where something is painted. Tools that are not installed (requir
 requirements-compared.txt) are left out with a word.
 """
 
-from __future__ import annotations
-
 import argparse
 import re
 import sys

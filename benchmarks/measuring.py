@@ -1,7 +1,5 @@
 """Measure the time and peak memory of a call, and describe the machine."""
 
-from __future__ import annotations
-
 import ctypes
 import gc
 import os

@@ -6,8 +6,6 @@ the heads are drawn; a patch's time is what the main thread works for each one t
 its small map at once; its time is until its own numbers are drawn, which are sent when it is chosen.
 """
 
-from __future__ import annotations
-
 import tempfile
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Make bertviz's pages of the same attention, serve them locally, and open them with limits on time and memory."""
 
-from __future__ import annotations
-
 import functools
 import os
 import re

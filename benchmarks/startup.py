@@ -1,7 +1,5 @@
 """Measure startup: imports, and the first and second load of SmolLM2, each in its own process."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Numbers as readable text, and tables of them."""
 
-from __future__ import annotations
-
 import statistics
 from collections.abc import Iterable
 

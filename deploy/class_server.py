@@ -11,8 +11,6 @@ memory, so that processes share their pages; readings of sentences are shared in
 enter and that is removed at the end. Needs nginx, and nothing else that `make run` does not.
 """
 
-from __future__ import annotations
-
 import argparse
 import logging
 import os

@@ -7,8 +7,6 @@ Space's settings, and the pages and pictures that the README leads to. What is i
 Space; nothing is pushed from here.
 """
 
-from __future__ import annotations
-
 import argparse
 import re
 import shutil

@@ -4,8 +4,6 @@ python -m scripts.api_page           writes the page
 python -m scripts.api_page --check   fails where the page is not what the docstrings say
 """
 
-from __future__ import annotations
-
 import argparse
 import inspect
 import re

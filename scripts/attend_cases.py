@@ -1,7 +1,5 @@
 """Heads under masks and scales as Python's `attend` computes them, for attend.js, edit.js, arrange.js and tiles.js."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

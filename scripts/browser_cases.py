@@ -5,8 +5,6 @@ are exact in float32. What follows from it may differ in its last bits.
 tests/js/*.test.js runs them with Node; tests/canvas/test_browser_cases.py fails if the written cases are outdated.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import math

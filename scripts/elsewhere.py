@@ -3,8 +3,6 @@
 python -m scripts.elsewhere [ARGUMENTS OF PYTEST]
 """
 
-from __future__ import annotations
-
 import ast
 import subprocess
 import sys

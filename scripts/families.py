@@ -7,8 +7,6 @@ Each family is built from a tiny random config and run under `capture` on its de
 compared with what the model itself reports on its eager path with `output_attentions=True`, in float32.
 """
 
-from __future__ import annotations
-
 import signal
 import sys
 import warnings

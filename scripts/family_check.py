@@ -1,7 +1,5 @@
 """Build one family from a tiny config, and compare capture with what the model reports on its eager path."""
 
-from __future__ import annotations
-
 import copy
 import inspect
 from collections.abc import Iterator

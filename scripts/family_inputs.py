@@ -1,7 +1,5 @@
 """Random inputs with fixed seeds for a tiny model of any family: tokens, pictures or sound."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The text and tables of docs/families.md."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import transformers

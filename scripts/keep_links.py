@@ -8,8 +8,6 @@ link that the app writes is then opened in a fresh session, and what that sessio
 the original view, the difference is printed and the link is recorded all the same: people have saved such links.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 import tempfile

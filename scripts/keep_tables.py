@@ -5,8 +5,6 @@ python -m scripts.keep_tables [PAGE ...]      write tests/links/tables.json, who
 What differs from the file before is printed: a new file is for a change that is meant.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 

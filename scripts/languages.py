@@ -8,8 +8,6 @@ An update keeps what is translated. A sentence that was changed in the code keep
 `fuzzy`, and is English on the page until a translator has read it and taken the mark away.
 """
 
-from __future__ import annotations
-
 import io
 import sys
 from pathlib import Path

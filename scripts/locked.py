@@ -7,8 +7,6 @@ build of torch leaves the second out. Both name every package that is needed, so
 --require-hashes` installs them and nothing else, on Linux, macOS and Windows, from Python 3.11 on.
 """
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

@@ -3,8 +3,6 @@
 python -m scripts.measure_layers       takes a few minutes; run it on a machine that does nothing else
 """
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

@@ -4,8 +4,6 @@ Runs the cells below in a kernel, saves the notebook as `jupyter nbconvert` does
 cut: what is seen is what whoever is sent the notebook sees.
 """
 
-from __future__ import annotations
-
 import tempfile
 from pathlib import Path
 

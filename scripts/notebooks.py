@@ -7,8 +7,6 @@ A source is a Python file in cells (`# %%`, and `# %% [markdown]` for text), whi
 notebook that is written, a live picture is replaced by its still one: whoever runs the notebook has the live one back.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import sys

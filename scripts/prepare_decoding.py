@@ -1,7 +1,5 @@
 """Compute the cache policies for the page's example and write them: `python -m scripts.prepare_decoding`."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from attnviz.models.loading import load

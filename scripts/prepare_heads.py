@@ -6,8 +6,6 @@ Patterns take a minute. The costs of SmolLM2's 270 heads, silenced and replaced 
 one core for each sentence of 64 tokens.
 """
 
-from __future__ import annotations
-
 import argparse
 import time
 from datetime import UTC, datetime

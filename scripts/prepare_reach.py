@@ -3,8 +3,6 @@
 python -m scripts.prepare_reach        takes about ten seconds; the result is the same to training's rounding errors
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 A trained head over the sentence that the start page opens with, beside the app's name.
 """
 
-from __future__ import annotations
-
 import html
 
 import numpy as np

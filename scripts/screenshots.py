@@ -4,8 +4,6 @@ Starts the app on a port of its own, opens each page as a visitor would and writ
 that are named.
 """
 
-from __future__ import annotations
-
 import sys
 import tempfile
 from pathlib import Path

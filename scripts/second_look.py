@@ -7,8 +7,6 @@ has a run in which more than FEW tests fail, or one that is cut short. What pass
 the end, to be mended.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

@@ -4,8 +4,6 @@ The families' real configs describe models of up to hundreds of gigabytes; what 
 same code runs, with at least two layers, several heads and windows shorter than the sentence.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import re
 from typing import Any

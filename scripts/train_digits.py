@@ -8,8 +8,6 @@ same machine. Needs scikit-learn, for its digits. The models' cards, the README.
 a test compares them with figures.json.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 import time

@@ -1,7 +1,5 @@
 """What can be wrong with a translation that a program can see: what must stand in it as often as in the English."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator

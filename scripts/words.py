@@ -4,8 +4,6 @@ Fails on text that a visitor sees and `_()` does not, and on a marked call that 
 than one sentence in quotes, or a name for one. Languages are files of their own: see scripts/languages.py.
 """
 
-from __future__ import annotations
-
 import ast
 import sys
 from pathlib import Path

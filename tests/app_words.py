@@ -1,7 +1,5 @@
 """The sentences of the app, collected once for all tests of a process: it takes some seconds."""
 
-from __future__ import annotations
-
 from functools import cache
 
 from babel.messages.catalog import Catalog

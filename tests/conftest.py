@@ -1,7 +1,5 @@
 """What holds for every test: one thread for arithmetic, and no test file that is never run."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Generator

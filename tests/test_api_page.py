@@ -1,7 +1,5 @@
 """docs/api.md says what the docstrings say, of every name that `import attnviz as av` offers."""
 
-from __future__ import annotations
-
 import inspect
 import re
 

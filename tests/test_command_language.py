@@ -1,7 +1,5 @@
 """The command line and the notebook's picture speak the language that they are asked to."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import re

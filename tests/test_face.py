@@ -1,7 +1,5 @@
 """`import attnviz as av`: what it gives, and what it does not load."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A PNG never loses its words without a sound: where no font has a script's letters, it is refused."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from collections.abc import Callable

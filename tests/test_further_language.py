@@ -1,7 +1,5 @@
 """A further language, tried: French on ten sentences, by one file and one command, in a copy of the repository."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """The import rules of pyproject.toml hold, and each of them notices when it is broken."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """A language is one file and one command; what a translator can break by hand is found."""
 
-from __future__ import annotations
-
 import string
 import tracemalloc
 import zlib

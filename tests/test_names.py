@@ -1,7 +1,5 @@
 """One name, one thing: no two classes or type aliases of the package share a name."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections import defaultdict

@@ -1,7 +1,5 @@
 """Names under which the maths could be imported before each page had a folder still work, and say where it is now."""
 
-from __future__ import annotations
-
 import importlib
 
 import pytest

@@ -1,7 +1,5 @@
 """What is read and written does not depend on the letters that a machine's locale knows."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The README is true: its example runs, and its commands and pictures exist."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

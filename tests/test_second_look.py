@@ -1,7 +1,5 @@
 """A browser test that fails is looked at once more, alone; what fails again has failed."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Each line of SECURITY.md names the tests that hold it, and they are there."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

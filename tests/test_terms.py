@@ -1,7 +1,5 @@
 """The Chinese edition follows its table of terms: a sentence with an English term has that term's Chinese in it."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from dataclasses import dataclass, field

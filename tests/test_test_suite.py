@@ -1,7 +1,5 @@
 """The test run itself: no file is left out, and arithmetic has one thread wherever tests run."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

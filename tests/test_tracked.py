@@ -1,7 +1,5 @@
 """What the tests are told of the repository's files is the same with git and without."""
 
-from __future__ import annotations
-
 from tests.tracked import tracked
 
 

@@ -1,7 +1,5 @@
 """Which files belong to the repository."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

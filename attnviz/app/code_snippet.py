@@ -1,7 +1,5 @@
 """Programs that a page shows: a few lines that print its numbers."""
 
-from __future__ import annotations
-
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 

@@ -6,8 +6,6 @@ plain lines of it, and its controls run the part around it again. Words for a re
 node at a delta path after two quick reruns".
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextvars import ContextVar
 from functools import wraps

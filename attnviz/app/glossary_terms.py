@@ -3,8 +3,6 @@
 A number in a sentence is a field: `attnviz.app.term_popover` computes it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 

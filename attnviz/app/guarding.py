@@ -1,7 +1,5 @@
 """An error in one panel becomes a sentence in its place; the rest of the page goes on working."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager

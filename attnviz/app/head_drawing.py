@@ -1,7 +1,5 @@
 """A head as several pages draw it and say it: its matrix, under a visitor's mask and scale; its names and numbers."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -5,8 +5,6 @@ between waits for its turn each time, so that no other visitor's run waits for t
 other machines needs none: here it only waits.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import nullcontext

@@ -4,8 +4,6 @@ A page is a folder: `page_entry.py` holds its PAGE, `choices.py` declares what a
 the name of the folder draws it with a function `page`. Whatever else lies in the folder is imported from there.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

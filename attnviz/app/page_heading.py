@@ -1,7 +1,5 @@
 """The first line of every page: its title, and the menu that shares the view."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import streamlit as st

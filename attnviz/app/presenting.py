@@ -3,8 +3,6 @@
 A page says with `presenter` what next and previous go through; in a lesson its steps, on most pages their sections.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 

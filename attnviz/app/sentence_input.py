@@ -4,8 +4,6 @@ Before a folder of this machine or any model of the hub is loaded, the visitor o
 model, and anyone may have written the link. The yes is kept in the session and in no link.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from typing import Final, cast
 

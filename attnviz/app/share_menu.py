@@ -5,8 +5,6 @@ answers as it does in the app. A style, which the server puts into the page, hid
 and the line under it with its sentence and its menu.
 """
 
-from __future__ import annotations
-
 import html
 import re
 from collections.abc import Mapping

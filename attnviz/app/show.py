@@ -1,7 +1,5 @@
 """Every figure and table of every page: drawn, put in words, and saved as SVG, PNG, HTML, CSV or Markdown."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Literal

@@ -1,7 +1,5 @@
 """A term that explains itself: a click or a touch opens its two sentences and the way to where it can be seen."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from functools import cache

@@ -1,7 +1,5 @@
 """Text typed by a visitor, made safe for the page: shown as typed, never read as markup."""
 
-from __future__ import annotations
-
 import html
 import re
 

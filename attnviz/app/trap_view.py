@@ -1,7 +1,5 @@
 """Traps: wrong code beside right code, and what each makes of the visitor's sentence."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 
 import streamlit as st

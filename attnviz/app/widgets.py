@@ -9,8 +9,6 @@ and Streamlit takes that for a change: the slider that was let go would jump bac
 Words for a report: "value set through session_state is overwritten by a stale value of the next rerun".
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from typing import Any, Literal, TypeVar
 

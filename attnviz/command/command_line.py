@@ -3,8 +3,6 @@
 Nothing heavy is imported before the subcommand is known.
 """
 
-from __future__ import annotations
-
 import argparse
 import io
 import os

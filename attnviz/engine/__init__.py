@@ -3,8 +3,6 @@
 Declared data goes in, a run or a result comes back.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol

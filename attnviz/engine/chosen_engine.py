@@ -1,7 +1,5 @@
 """The engine that the setting names, one for the whole process; Ray is imported here, and only where it is named."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext

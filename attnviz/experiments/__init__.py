@@ -3,8 +3,6 @@
 What several pages use is in `attnviz.runs`, all else in `attnviz.pages.PAGE.maths`.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 import warnings

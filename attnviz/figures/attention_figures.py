@@ -1,7 +1,5 @@
 """What several pages and notebooks show of attention: weights, probabilities of tokens, heads, patches of a picture."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Plotly charts made ready for files: a fixed look, nothing cut off, nothing loaded from the network."""
 
-from __future__ import annotations
-
 import html
 import math
 from pathlib import Path

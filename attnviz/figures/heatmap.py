@@ -1,7 +1,5 @@
 """A matrix over tokens: weights, scores, or plain numbers."""
 
-from __future__ import annotations
-
 import html
 from collections.abc import Sequence
 from typing import Any, Literal

@@ -6,8 +6,6 @@ reckoned here from the numbers. A margin that is some pixels too wide is seen by
 as it always did.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from typing import Any

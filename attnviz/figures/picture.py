@@ -4,8 +4,6 @@ One writer for every SVG: what knows how to draw itself (`svg_head`, `svg_mask`,
 `svg_mosaic`) is framed here, and so is a Plotly chart, whose own SVG the browser puts in the place of `CHART`.
 """
 
-from __future__ import annotations
-
 from typing import Protocol, runtime_checkable
 
 from attnviz.figures import svg

@@ -4,8 +4,6 @@ Text stays text. Where something must be as wide as its text, the width is estim
 can be measured here; `text_width` errs on the wide side.
 """
 
-from __future__ import annotations
-
 import base64
 import html
 import re

@@ -1,7 +1,5 @@
 """One head as the screen shows it: as a matrix with its bar below, and as lines from queries to keys."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property

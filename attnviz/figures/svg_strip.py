@@ -1,7 +1,5 @@
 """Where a head sits in its model, as a file shows it: from tokens through the blocks to the next token."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

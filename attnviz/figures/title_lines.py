@@ -4,8 +4,6 @@ Plotly breaks no title: what is too long for the chart is cut off at its edge. T
 window is, so a title is broken where it would not fit on a phone, and a title that fits there stays one line.
 """
 
-from __future__ import annotations
-
 import math
 import re
 import unicodedata

@@ -4,8 +4,6 @@ In the file are raw scores as base64, what to show first as JSON, and the same s
 Knows neither Streamlit nor torch, so that a notebook can show what the app saves.
 """
 
-from __future__ import annotations
-
 import base64
 import html
 import json

@@ -1,7 +1,5 @@
 """The sentences and colours that the canvases show: in the visitor's language, from one theme."""
 
-from __future__ import annotations
-
 from attnviz.base.head_edit import MASKS, SCOPES
 from attnviz.base.words import _
 from attnviz.figures.theme import HEADS, K_VERMILION, MASKED, Q_BLUE, SCORES, SCORES_ON_DARK, WEIGHTS

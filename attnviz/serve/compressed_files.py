@@ -4,8 +4,6 @@ An open with an empty cache asks for about a hundred of them, and Streamlit send
 it stands before the app, sends the same folder (deploy/class_server.py).
 """
 
-from __future__ import annotations
-
 import gzip
 import logging
 import mimetypes

@@ -4,8 +4,6 @@ Streamlit reads them where they lie beside the script that it runs, as they do f
 that lies elsewhere sets what can still be set once the server has its address.
 """
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path

@@ -3,8 +3,6 @@
 Only plotly.js can draw a Plotly chart, so as SVG or PNG that needs Chromium or a related browser on the machine.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import os

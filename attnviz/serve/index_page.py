@@ -9,8 +9,6 @@ picture. They read Open Graph's tags from the page that the server sends and run
 own; whoever asks for a preview is told nothing of a visitor's.
 """
 
-from __future__ import annotations
-
 import gzip
 import html
 import re

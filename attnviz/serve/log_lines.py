@@ -5,8 +5,6 @@ its message, which may quote a sentence. Of what other libraries log, words that
 that came ready-made whatever stands in quotation marks or behind the "?" of an address.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import re

@@ -1,7 +1,5 @@
 """The main script: page settings, language, navigation, and then the page that the visitor opened."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -5,8 +5,6 @@ changes words alone, never what a link shows. A browser that asks for any kind o
 simplified characters.
 """
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Mapping
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """The pages, one line each, in the order in which one learns. Importing this declares what can be chosen on each."""
 
-from __future__ import annotations
-
 from importlib import import_module
 
 from attnviz.app.page_entry import Page

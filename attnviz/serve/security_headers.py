@@ -5,8 +5,6 @@ attnviz was never installed, Streamlit hands a component's script over as text, 
 address; then, and only then, those are allowed too.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import re

@@ -1,7 +1,5 @@
 """The web server: Streamlit's own app around main.py, and the few files it hands out."""
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import importlib

@@ -5,8 +5,6 @@ answer is timed where it leaves the server, from the message that asks for a run
 every kind of run counts, those of fragments too.
 """
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Callable, Iterable

@@ -9,8 +9,6 @@ files that a real Chromium fetched with a cold cache in the same run. A visitor 
 own processor time is reported: times count only while it stays under 0.3 of a core.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import os

@@ -1,7 +1,5 @@
 """The files that a browser asks for, fetched the way it does, over one connection that stays open."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterable
 from urllib.parse import urlsplit

@@ -1,7 +1,5 @@
 """What visitors of a class do: mostly choose heads and move mask and scale, now and then type or turn a page."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ It speaks Streamlit's own messages: it asks for a run with the state of every co
 browser does, and an answer is complete when the server says that the script has finished.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import time

@@ -1,7 +1,5 @@
 """A link never loads a folder or a model outside the catalogue: the visitor of the session says yes first."""
 
-from __future__ import annotations
-
 from typing import Any
 from unittest.mock import patch
 

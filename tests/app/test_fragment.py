@@ -1,7 +1,5 @@
 """No fragment inside another: a part inside a part is drawn as plain lines of it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from streamlit.testing.v1 import AppTest

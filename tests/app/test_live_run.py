@@ -1,7 +1,5 @@
 """A long computation in steps: whether it waits for its turn, and what follows an error."""
 
-from __future__ import annotations
-
 import threading
 
 import numpy as np

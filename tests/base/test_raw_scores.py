@@ -1,7 +1,5 @@
 """Raw scores there and back: how far weights are off at most, and that nothing else is."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

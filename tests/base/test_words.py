@@ -1,7 +1,5 @@
 """Every sentence a visitor reads is marked for translation, and the check that says so can fail."""
 
-from __future__ import annotations
-
 import ast
 import gettext
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What the explorer's benchmark counts with, without a browser."""
 
-from __future__ import annotations
-
 import pytest
 
 from benchmarks import budgets, rival

@@ -1,7 +1,5 @@
 """The README's tables of what each tool needs in a notebook are those that the benchmark measures."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor

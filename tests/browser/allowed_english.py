@@ -1,7 +1,5 @@
 """What may stand in Latin letters on a page in Chinese: names, symbols and units. Each group says why."""
 
-from __future__ import annotations
-
 from attnviz.models.architecture import all_presets, claims, gpus, quality
 from attnviz.models.catalogue import CATALOGUE
 from attnviz.pages.compare.maths import layer_timing

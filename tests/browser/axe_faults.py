@@ -1,7 +1,5 @@
 """What axe-core finds serious or critical on a page, or inside a canvas component, in both themes."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tests.browser.conftest import ROOT

@@ -1,7 +1,5 @@
 """Where the parts of a canvas lie on the screen, by what the canvas says of itself in its data attributes."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -4,8 +4,6 @@ A browser test takes five to thirty seconds, and `make check` has six minutes: i
 which are the app's promise and the main path of each page. All the others count as slow.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import socket

@@ -1,7 +1,5 @@
 """Links to every page and to each of its sections, by declaration: what is added to the app is walked, too."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

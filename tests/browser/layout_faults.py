@@ -1,7 +1,5 @@
 """What is wrong with where things stand on a page: wider than the window, cut off, or one over the other."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tests.browser.conftest import widest

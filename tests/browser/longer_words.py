@@ -3,8 +3,6 @@
 German and French take about that much more room than English; a page that holds these words holds theirs.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from pathlib import Path

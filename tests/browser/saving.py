@@ -1,7 +1,5 @@
 """Files saved from an open menu, on a page that may still grow and move the menu out of the window."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """All that a page says: to the eye, to a screen reader, and what its canvases draw; less what is code."""
 
-from __future__ import annotations
-
 from typing import Any
 
 #: Run before a page's own scripts: keeps what canvases write.

@@ -1,7 +1,5 @@
 """The line between a browser and the server, where a test decides when the server is heard."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

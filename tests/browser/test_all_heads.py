@@ -1,7 +1,5 @@
 """All heads of a short sentence come in the background; choosing one that is there needs no server to be drawn."""
 
-from __future__ import annotations
-
 import re
 import signal
 from collections.abc import Callable, Iterator

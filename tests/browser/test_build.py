@@ -1,7 +1,5 @@
 """The building page in a real Chromium: highlighting, walking, choosing and editing, by mouse, finger and keyboard."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """Every component without a mouse and without eyes: Tab comes and goes, keys move, and what is moved to is said."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The canvases in a real Chromium: pointing, picking, pinning, zooming and painting, by mouse, keyboard and touch."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from pathlib import Path

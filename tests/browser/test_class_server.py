@@ -1,7 +1,5 @@
 """Several processes behind nginx: each visitor stays with one, and one that dies or is replaced loses nobody."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

@@ -1,7 +1,5 @@
 """The comparison page in a real Chromium: a first picture in time, training that stops, nothing wider than a phone."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """The page about decoding in a browser: the film plays, pauses, steps back; the link and the bytes follow."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.browser.conftest import answered, until

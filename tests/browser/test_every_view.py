@@ -4,8 +4,6 @@
 follows the declarations: a page, a section or a lesson's picture that is added is walked, too.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """The explorer in a real Chromium: typing, picking, pinning, links, exports, markup as typed."""
 
-from __future__ import annotations
-
 import csv
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Mask and scale of the large head under a hand: mouse, touch and keys, each weight against `attend`."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """`attnviz figure LINK` writes what the page behind the link saves: the same picture, the same bytes of numbers."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re

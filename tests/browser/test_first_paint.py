@@ -1,7 +1,5 @@
 """What a page does before a visitor has asked for it: what it fetches, and how far it jumps while it comes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The page about heads in a real Chromium: a point clicked, a link opened again, a picture saved, a head explored."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from pathlib import Path

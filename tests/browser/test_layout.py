@@ -1,7 +1,5 @@
 """Where things stand on a page: level, whole, and where one looks for them. At a projector's size and on a phone."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import pairwise
 from typing import Any

@@ -1,7 +1,5 @@
 """A lesson walked by arrow keys in a real browser, and the link of each step."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

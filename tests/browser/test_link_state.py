@@ -1,7 +1,5 @@
 """One link state, from a cold start in a real Chromium: what is chosen travels, comes back, and stands in the link."""
 
-from __future__ import annotations
-
 import base64
 import json
 import re

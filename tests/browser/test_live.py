@@ -1,7 +1,5 @@
 """The file that leaves the app, opened from disk in a real Chromium with the network cut."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

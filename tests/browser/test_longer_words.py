@@ -3,8 +3,6 @@
 They are those of a language whose words are 40% longer: what fits them fits English.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from statistics import mean
 from typing import Any

@@ -1,7 +1,5 @@
 """The mask page in a real Chromium: painting by mouse, finger and keyboard, and what the link keeps of it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

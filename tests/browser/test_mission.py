@@ -3,8 +3,6 @@
 Every number that a page shows is computed a second time here, from the model's own Q and K or with torch alone.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import os

@@ -3,8 +3,6 @@
 As in `test_mission.py` every number is computed a second time; these come after it, in `make check-all`.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable

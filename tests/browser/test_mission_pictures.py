@@ -3,8 +3,6 @@
 As in `test_mission.py` every number is computed a second time; this comes after it, in `make check-all`.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """Where the head on show sits: the strip chooses layers and heads by mouse, keys and touch, and says true numbers."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from typing import Any

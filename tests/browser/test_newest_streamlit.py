@@ -1,7 +1,5 @@
 """The app opens on the newest Streamlit that can be had, and logs what that version has taken away."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

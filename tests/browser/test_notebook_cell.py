@@ -1,7 +1,5 @@
 """What `av.show` puts into a notebook's cell, in a real Chromium with the network cut."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A notebook that was run and saved as a page, in a real Chromium with the network cut: its picture is still live."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

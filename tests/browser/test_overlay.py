@@ -1,7 +1,5 @@
 """Several heads of a layer in one picture of lines, by mouse, touch and keys, in the app and in a live file."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Models of other families in a folder, on the page about pictures: opened, pointed at, and beside the eager path."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The page about pictures in a real Chromium: point, pin, hide, draw, upload, export; on a phone as well."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The positions page in a real Chromium: a circle that turns without Python, and nothing wider than a phone."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """The presentation mode in a real browser: by link and by key, next and previous, light and dark, and out again."""
 
-from __future__ import annotations
-
 import re
 from itertools import cycle
 

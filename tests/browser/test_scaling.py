@@ -1,7 +1,5 @@
 """The scaling page in a real Chromium: bars that follow their slider without Python, training that can be stopped."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from typing import Any

@@ -3,8 +3,6 @@
 The server runs under a base path, every page is opened by its own address, and nothing may be logged as an error.
 """
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Copy link and copy embed code, on every page: what the clipboard gets opens the same view."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from html import unescape

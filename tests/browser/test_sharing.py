@@ -1,7 +1,5 @@
 """The sharing page in a real Chromium: choices reach the picture and the link, and the link restores them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

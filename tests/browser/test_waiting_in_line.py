@@ -1,7 +1,5 @@
 """Whoever waits reads his place in the line, and whoever closes the page frees it, waiting or at work."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any

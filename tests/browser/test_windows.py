@@ -1,7 +1,5 @@
 """The pages that tests are given: one context for all alike, and nothing of one visitor is there for the next."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tests.browser.conftest import windows

@@ -1,7 +1,5 @@
 """Addresses of the server's own routes, below any base path and on any page."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import pytest

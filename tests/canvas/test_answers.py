@@ -1,7 +1,5 @@
 """What an answer says of itself, so that the browser can tell which gesture it has not heard of."""
 
-from __future__ import annotations
-
 import pytest
 import streamlit as st
 

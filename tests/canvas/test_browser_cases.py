@@ -1,7 +1,5 @@
 """The cases that Node holds the JavaScript to are what Python computes now."""
 
-from __future__ import annotations
-
 import base64
 import json
 import zlib

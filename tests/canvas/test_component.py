@@ -1,7 +1,5 @@
 """Components as they are registered: what the manifest, the bundles and the sources say must agree."""
 
-from __future__ import annotations
-
 import tomllib
 from pathlib import Path
 

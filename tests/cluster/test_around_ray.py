@@ -1,7 +1,5 @@
 """What the app does around Ray's calls, with a stand-in for Ray: what it sends, and what follows a lost connection."""
 
-from __future__ import annotations
-
 import asyncio
 import sys
 import threading

@@ -1,7 +1,5 @@
 """What ATTNVIZ_ENGINE may be, and what is said where Ray is not installed."""
 
-from __future__ import annotations
-
 import sys
 
 import pytest

@@ -1,7 +1,5 @@
 """A real Ray on this machine, with two processors: the same answers as in this process, and a sentence for all else."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import signal

@@ -1,7 +1,5 @@
 """`attend` against torch's own attention, and in edge cases."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """KVCache by itself: what it returns, what it stores, and its error when full."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 from hypothesis import given, settings

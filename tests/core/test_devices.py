@@ -3,8 +3,6 @@
 torch's "meta" device is on every machine and, like a GPU, refuses operations with tensors on the CPU.
 """
 
-from __future__ import annotations
-
 import pytest
 import torch
 

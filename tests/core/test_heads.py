@@ -1,7 +1,5 @@
 """HeadLayout: the names for how heads share keys and values, and which numbers are refused."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """The core imports nothing but torch and the standard library."""
 
-from __future__ import annotations
-
 import ast
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Masks against definitions evaluated pair by pair, and pair counts against counting the matrix."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

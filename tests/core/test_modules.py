@@ -1,7 +1,5 @@
 """`Attention` against torch's own module, its ways of computing against each other, and decoding against one pass."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Absolute and relative positions against their formulas and transformers' T5 and BLOOM."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """Rotary positions against transformers' implementations and against the properties of a rotation."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Scaled frequencies against transformers' own functions, and against what each way of scaling promises."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Threads that seed at the same time draw what each would draw alone, and the generator is as it was before."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 
 import torch

@@ -1,7 +1,5 @@
 """Our `Attention` against tiny attention layers of transformers with the same weights."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

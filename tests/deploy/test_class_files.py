@@ -1,7 +1,5 @@
 """What nginx sends of Streamlit's files is what the app itself sends of them."""
 
-from __future__ import annotations
-
 import gzip
 from pathlib import Path
 

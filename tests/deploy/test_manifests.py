@@ -1,7 +1,5 @@
 """What is written for other machines: valid by Kubernetes' own schema, and of one mind with the app."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

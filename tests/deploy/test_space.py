@@ -1,7 +1,5 @@
 """The folder of a Space: its settings, its Dockerfile, and everything that the Dockerfile asks for."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 

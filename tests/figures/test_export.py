@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import plotly.graph_objects as go
 import pytest
 

@@ -3,8 +3,6 @@
 Whether they hold in a browser is asked in tests/browser/test_charts_in_turn.py.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import plotly.graph_objects as go
 import pytest

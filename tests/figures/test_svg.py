@@ -1,7 +1,5 @@
 """Pictures for a file: what is in them is read back from the SVG and compared with the numbers they were made from."""
 
-from __future__ import annotations
-
 import base64
 import io
 import re

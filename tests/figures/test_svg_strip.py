@@ -1,7 +1,5 @@
 """The strip from tokens to the next one, read back from its SVG."""
 
-from __future__ import annotations
-
 from xml.etree import ElementTree
 
 import pytest

@@ -1,7 +1,5 @@
 """Titles of charts in lines: nothing lost, nothing broken that fits, Chinese as Chinese is broken."""
 
-from __future__ import annotations
-
 import plotly.graph_objects as go
 import pytest
 from plotly.subplots import make_subplots

@@ -5,8 +5,6 @@ libraries and one to four threads: 0.3% of the largest weight, and 0.5% of the l
 tokens change their places. Such a view is held to twice that, and to which cells are the largest.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from itertools import combinations

@@ -4,8 +4,6 @@ A canvas gets one blob: the length of its header (u32), the header as JSON, then
 the one place that knows the names in the headers; its facts keep their own names when those change.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import re

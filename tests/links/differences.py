@@ -1,7 +1,5 @@
 """The differences between a page and the facts kept of it, as lines that a person can read."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

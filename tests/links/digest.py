@@ -1,7 +1,5 @@
 """A digest of an array: a handful of numbers that change when the array changes, and that a person can read."""
 
-from __future__ import annotations
-
 import base64
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Opens kept links and saved views, each in a session of its own; makes the tiny model that some links name."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What a canvas shows of a head that came before its softmax: what a browser must come to, by another hand."""
 
-from __future__ import annotations
-
 import base64
 from typing import Any
 

@@ -4,8 +4,6 @@ A page's script runs for a link as it runs for `attnviz figure`: without a serve
 panel whole. Times that this machine takes are left out.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import os

@@ -4,8 +4,6 @@
 those. `steps` are controls, by their name in the link (or their key), each with the value it is set to.
 """
 
-from __future__ import annotations
-
 import base64
 from dataclasses import dataclass, field
 from typing import Any

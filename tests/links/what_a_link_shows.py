@@ -9,8 +9,6 @@ colours, internal keys; and
 - help texts, menus that are closed, buttons that save something.
 """
 
-from __future__ import annotations
-
 import html
 import json
 import re

@@ -1,7 +1,5 @@
 """The live file of a picture: what stands in it, read back without a browser."""
 
-from __future__ import annotations
-
 import base64
 import json
 

@@ -1,7 +1,5 @@
 """Tiny random models for tests, built from a config: nothing is downloaded."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

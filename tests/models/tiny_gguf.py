@@ -1,7 +1,5 @@
 """Write a GGUF file of a tiny random Llama in the format of the packaged one."""
 
-from __future__ import annotations
-
 import gguf
 import numpy as np
 

@@ -1,7 +1,5 @@
 """Tokenizers of every type, small enough to build in a test: nothing is downloaded."""
 
-from __future__ import annotations
-
 import io
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`av.cost_of_heads`: the table of costs, stopped or whole."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

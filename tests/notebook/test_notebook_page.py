@@ -1,7 +1,5 @@
 """The code of docs/notebook.md runs, and what it computes is what hooks on the model give."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The notebooks in docs/notebooks: every one runs, and what is in the repository is what its source says."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """`av.find_heads`: the table of a scan, stopped or whole."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

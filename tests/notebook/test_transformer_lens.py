@@ -1,7 +1,5 @@
 """Beside TransformerLens on the same weights: scores of heads, direct logit attribution and activation patching."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """`av.show`: what stands in the cell, and what is saved."""
 
-from __future__ import annotations
-
 import csv
 import html
 import re

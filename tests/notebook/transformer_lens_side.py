@@ -3,8 +3,6 @@
 It wants the library `datasets` for downloading texts, which no test does: names stand in for it while it is imported.
 """
 
-from __future__ import annotations
-
 import copy
 import sys
 from pathlib import Path

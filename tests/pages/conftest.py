@@ -1,7 +1,5 @@
 """Fixtures that open pages through the app's main script, as a visitor does."""
 
-from __future__ import annotations
-
 import gettext
 import logging
 from collections.abc import Callable, Iterator

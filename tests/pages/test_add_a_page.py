@@ -1,7 +1,5 @@
 """docs/add_a_page.md: the app with the page built from that text, opened, moved, and held to the import rules."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

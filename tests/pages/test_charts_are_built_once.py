@@ -1,7 +1,5 @@
 """A chart that one visitor has seen is not built again for the next one, on any page that opens with charts."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

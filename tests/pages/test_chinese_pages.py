@@ -1,7 +1,5 @@
 """In Chinese, a page has no English on it but what is quoted: the visitor's words, names, addresses."""
 
-from __future__ import annotations
-
 import html
 import json
 import re

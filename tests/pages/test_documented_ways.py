@@ -1,7 +1,5 @@
 """A typed sentence and a moved slider pass through what ARCHITECTURE.md lists, in that order."""
 
-from __future__ import annotations
-
 import re
 import threading
 from collections.abc import Iterator

@@ -4,8 +4,6 @@ A process that is killed: here that of a training; of the class server in tests/
 tests/cluster/test_ray_engine.py.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import re

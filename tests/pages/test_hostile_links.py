@@ -3,8 +3,6 @@
 Each section is opened with the same nonsense in every number, every text or every id at once.
 """
 
-from __future__ import annotations
-
 import html
 import os
 

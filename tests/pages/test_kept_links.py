@@ -1,7 +1,5 @@
 """Links that people have saved still open the view that they opened when they were made."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Every page computes what it computed when `python -m scripts.keep_tables` was last run."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

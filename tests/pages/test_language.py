@@ -1,7 +1,5 @@
 """The language follows the browser, is chosen on every page, stays in the link, and never changes what a link means."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

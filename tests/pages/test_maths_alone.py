@@ -1,7 +1,5 @@
 """Each page's maths, and all names of the notebook's face, are imported where neither Streamlit nor Plotly can be."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -4,8 +4,6 @@
 A page that ends raises, and a panel that fails unexpectedly writes into the log, which fails a test of these folders.
 """
 
-from __future__ import annotations
-
 import random
 from typing import Any
 

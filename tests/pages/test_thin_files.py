@@ -1,7 +1,5 @@
 """The files in the top folder's pages/ call the package's pages and add nothing."""
 
-from __future__ import annotations
-
 import ast
 from pathlib import Path
 

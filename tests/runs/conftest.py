@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 
 from attnviz.runs.model_run import Request, run_model

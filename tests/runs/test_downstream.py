@@ -1,7 +1,5 @@
 """What sharing does to the next token, against a model whose matrices were averaged and torch's own divergence."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 

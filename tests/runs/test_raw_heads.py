@@ -1,7 +1,5 @@
 """Heads before their softmax: enough to compute what the model computes, and what it costs to send them."""
 
-from __future__ import annotations
-
 import base64
 import zlib
 

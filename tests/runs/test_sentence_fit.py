@@ -1,7 +1,5 @@
 """How well a model reads a sentence, against the loss that transformers computes itself and the text of each token."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 

@@ -1,7 +1,5 @@
 """Every choice of every page, when changed, survives a link, a file, and leaving and returning to its page."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Streamlit's files are compressed once, are the same bytes, and everything else is Streamlit's own answer."""
 
-from __future__ import annotations
-
 import gzip
 
 import pytest

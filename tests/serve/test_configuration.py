@@ -1,7 +1,5 @@
 """The settings that come with the app: one file in the package, read wherever the app is started from."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """What is added to Streamlit's page, what a messenger reads of a link from it, and that nothing else is touched."""
 
-from __future__ import annotations
-
 import gzip
 import re
 import struct

@@ -1,7 +1,5 @@
 """The log of a hosted server: every line is JSON, and none holds a word that a visitor typed."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import logging

@@ -1,7 +1,5 @@
 """The headers that every answer carries."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import re

@@ -1,7 +1,5 @@
 """What the server imports before anybody can come; that it answers only this machine unless it is told otherwise."""
 
-from __future__ import annotations
-
 import os
 import re
 import socket

@@ -1,7 +1,5 @@
 """What the metrics say: who is connected, how long answers took, and never what a visitor typed."""
 
-from __future__ import annotations
-
 import threading
 from contextlib import suppress
 from typing import Any

@@ -1,7 +1,5 @@
 """One wheel, and an environment for each extra, for all tests of a run."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from collections.abc import Callable

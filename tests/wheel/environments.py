@@ -6,8 +6,6 @@ missing, or a bound that the tested versions do not meet, stops it. The lowest v
 the index.
 """
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """From the wheel with [app] alone: the app is served, figures are made, heads looked through, models listed."""
 
-from __future__ import annotations
-
 import csv
 import re
 import socket

@@ -1,7 +1,5 @@
 """With torch and NumPy only: attention, any torch model and its live picture; the rest says what it needs."""
 
-from __future__ import annotations
-
 import pytest
 
 pytestmark = pytest.mark.slow

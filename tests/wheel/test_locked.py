@@ -1,7 +1,5 @@
 """The locked versions: what the pins say, each with hashes, and enough to run the app."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The lower bounds of pyproject.toml are true: with exactly those versions the library and the app do their work."""
 
-from __future__ import annotations
-
 import csv
 from importlib.metadata import distributions
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A cache that all visitors share: each value is computed once, and the total size in bytes is limited."""
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import sys

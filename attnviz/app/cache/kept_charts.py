@@ -4,8 +4,6 @@ Plotly takes 3 to 15 ms to build a chart, and a class looks at the same ones. Ch
 language are one object, which everybody draws and nobody may change.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass

@@ -6,8 +6,6 @@ its turn last, inside the cached computation. A thread whose turn it is asks the
 thread that waits for another's computation has no turn.
 """
 
-from __future__ import annotations
-
 import gc
 from collections.abc import Callable, Hashable, Iterator
 from concurrent.futures import Future, wait

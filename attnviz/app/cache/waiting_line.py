@@ -1,7 +1,5 @@
 """A queue for long work: so many at a time, the others in the order in which they came, and no more than it is long."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, wait

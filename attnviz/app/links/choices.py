@@ -9,8 +9,6 @@ follow from these declarations. A page declares its choices in its own module:
 Nothing here knows Streamlit; `link_state` keeps the values, `widgets` draws them.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -4,8 +4,6 @@ A sentence names the parameter, the value and what is shown instead. What is on 
 as one short text, compressed and versioned.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 import json

@@ -7,8 +7,6 @@ a link that differs is late: the gesture it came with was made before the browse
 session stays as it is, as it does when a page is entered from the menu, and the link is written again.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar, cast

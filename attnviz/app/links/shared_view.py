@@ -1,7 +1,5 @@
 """A view to hand on: the address that opens what is on show, and a file without the limit that a link has."""
 
-from __future__ import annotations
-
 import ipaddress
 import json
 from collections.abc import Sequence

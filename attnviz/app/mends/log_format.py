@@ -5,8 +5,6 @@ that a hosted server's log is no JSON and may quote what a visitor typed. Words 
 logging.basicConfig, logger.messageFormat cannot be a Formatter".
 """
 
-from __future__ import annotations
-
 import logging
 
 

@@ -3,8 +3,6 @@
 A change of what it does promise raises an error; a change of these would go unnoticed. The server logs what is gone.
 """
 
-from __future__ import annotations
-
 import logging
 import threading
 from collections.abc import Callable

@@ -3,8 +3,6 @@
 Streamlit 1.67 times no runs; words for a request: "metrics endpoint, duration of script runs".
 """
 
-from __future__ import annotations
-
 LONGEST_END = 400  #: bytes; the message that ends a run is shorter, and longer ones are not read
 ANSWERED = ("FINISHED_SUCCESSFULLY", "FINISHED_FRAGMENT_RUN_SUCCESSFULLY")
 FOR_ANOTHER = "FINISHED_EARLY_FOR_RERUN"

@@ -3,8 +3,6 @@
 Private names are imported inside: an upgrade that takes one away costs what `reliances.py` says of it, not the start.
 """
 
-from __future__ import annotations
-
 import threading
 from pathlib import Path
 from typing import Any, cast

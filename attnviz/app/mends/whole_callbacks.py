@@ -6,8 +6,6 @@ was set that never reached the link. Words for a report: "rerun request interrup
 left half updated". A callback is short; the newer gesture is answered right after it.
 """
 
-from __future__ import annotations
-
 import inspect
 import threading
 from functools import wraps

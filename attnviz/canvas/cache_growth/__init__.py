@@ -1,7 +1,5 @@
 """Caches that grow side by side as a slider for tokens moves, or plays, in the browser."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Fields to draw digits in: bitmaps of 32 x 32, as the data set of the digit models had them before it counted."""
 
-from __future__ import annotations
-
 import base64
 import binascii
 from collections.abc import Callable, Sequence

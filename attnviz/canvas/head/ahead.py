@@ -5,8 +5,6 @@ guess. Offers are remembered long after their visitors have gone, so the functio
 it looks them up when it is called, and raises LookupError if they are no longer in memory.
 """
 
-from __future__ import annotations
-
 import secrets
 import threading
 from collections import OrderedDict

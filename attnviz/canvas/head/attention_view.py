@@ -4,8 +4,6 @@ They are two so that choosing another head sends one head, not all of them again
 them (and any further head views) in the browser: hovered token, pins, chosen cell, zoom.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial

@@ -1,7 +1,5 @@
 """What a head view shows, as pictures for a file: made from the very records that the canvas is drawn from."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

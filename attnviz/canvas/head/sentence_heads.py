@@ -5,8 +5,6 @@ who does is given the same. What stands there never changes: browsers and proxie
 and run no model: they look up what is in memory, and where it is gone the browser goes on as before, a head at a time.
 """
 
-from __future__ import annotations
-
 import hmac
 import secrets
 import threading

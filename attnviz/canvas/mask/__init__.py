@@ -1,7 +1,5 @@
 """A boolean grid over tokens, painted with mouse, finger or keyboard: who may look at whom."""
 
-from __future__ import annotations
-
 import base64
 import binascii
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """Where the head on show sits in its model; a press on a block chooses its layer."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any

@@ -1,7 +1,5 @@
 """A picture with all heads of a model over it, small and large; the browser lights whatever row is pointed at."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, cast, get_args

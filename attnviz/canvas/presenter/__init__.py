@@ -1,7 +1,5 @@
 """The keys of a page and the bar of the presentation mode, as the browser is handed them and as it answers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """RoPE's rotation of one pair on a circle, which the browser turns by itself; Python hears of it on release."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

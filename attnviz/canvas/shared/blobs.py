@@ -1,7 +1,5 @@
 """What each view is sent, and what it reports back, in words that both sides know."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

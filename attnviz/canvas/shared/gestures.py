@@ -1,7 +1,5 @@
 """What the browser reports of a hand, and how an answer says which of its gestures it knows of."""
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -11,8 +11,6 @@ their digits: with `top` the largest magnitude,
 A 16-bit weight is off by at most 1.6e-5 (half precision: 2.4e-4), so four digits on hover are right.
 """
 
-from __future__ import annotations
-
 import hashlib
 import zlib
 

@@ -4,8 +4,6 @@ Installed, Streamlit serves the script by its address (`attnviz/pyproject.toml` 
 never installed sends the same bundle as text with every message; the page's content security policy is then wider.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Bars of softmax weights under sliders that the browser moves by itself; Python hears of it on release."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any

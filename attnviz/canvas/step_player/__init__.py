@@ -3,8 +3,6 @@
 All steps are sent at once, and the browser plays them; Python hears where the visitor stopped.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any

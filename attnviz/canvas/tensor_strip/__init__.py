@@ -4,8 +4,6 @@ The walk's chips carry a picture of each step's tensor. On the board, pointing a
 result lights what it was computed from and writes the sum out; arrow keys, mouse and touch alike.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any

@@ -3,8 +3,6 @@
 Every sentence is a pass of its own, here as there, so that the numbers are the same to the last bit at equal threads.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """A process of Ray Serve that holds models and makes passes. Its class is known to a node by name: attnviz is there."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import OrderedDict
 from collections.abc import Callable

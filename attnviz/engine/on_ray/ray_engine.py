@@ -1,7 +1,5 @@
 """An `Engine` on Ray. Whatever happens there, a visitor has an answer or a sentence within a time that is set."""
 
-from __future__ import annotations
-
 import logging
 import os
 import secrets

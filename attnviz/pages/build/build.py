@@ -1,7 +1,5 @@
 """Attention by hand: from words to output, one step at a time."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """What a visitor can choose on the building page: the layer, the step and the cell on show, and edited weights."""
 
-from __future__ import annotations
-
 from typing import Any, get_args
 
 from attnviz.app.links.choices import Choice, PageChoices

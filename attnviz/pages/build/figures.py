@@ -1,7 +1,5 @@
 """Figures of the building page's lessons: before and after an edit, normalisers, mixing matrices, blur."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

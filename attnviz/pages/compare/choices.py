@@ -1,7 +1,5 @@
 """What a visitor can choose on the page that compares attention with recurrence and convolution."""
 
-from __future__ import annotations
-
 from attnviz.app.links.choices import PageChoices
 from attnviz.pages.compare.maths import layer_costs, layer_timing, position_mixing, reach_training
 

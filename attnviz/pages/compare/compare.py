@@ -1,7 +1,5 @@
 """Attention against recurrence and convolution: what each costs, measures, reaches and shares."""
 
-from __future__ import annotations
-
 from attnviz.app import presenting
 from attnviz.app.guarding import guard
 from attnviz.app.page_heading import page_heading

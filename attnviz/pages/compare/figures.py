@@ -1,7 +1,5 @@
 """Curves of several layers over one size, both axes logarithmic, with the places where they cross."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

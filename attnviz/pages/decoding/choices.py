@@ -1,7 +1,5 @@
 """What a visitor can choose on the page about decoding with a cache."""
 
-from __future__ import annotations
-
 from attnviz.app.links.choices import PageChoices
 from attnviz.core.cache import EVICTION_KINDS
 from attnviz.core.precision import PLAIN_BITS

@@ -1,7 +1,5 @@
 """Writing token by token: what the cache of keys and values holds, saves and costs, and how it goes wrong."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from attnviz.app import presenting, trap_view, widgets

@@ -1,7 +1,5 @@
 """Charts of decoding: bytes over tokens, passes with a cache and without, rounding, and policies of what to keep."""
 
-from __future__ import annotations
-
 import html
 from collections.abc import Mapping, Sequence
 from typing import Any

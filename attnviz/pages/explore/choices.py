@@ -1,7 +1,5 @@
 """What a visitor can choose on the explorer: sentence, model and head, how they are shown, and what is changed."""
 
-from __future__ import annotations
-
 import base64
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The explorer: a sentence, every head of a model, and what changes when a head is changed."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from attnviz.app import widgets

@@ -1,7 +1,5 @@
 """What the explorer draws with: one query's way through attention, several pictures in a row, all heads of a model."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property

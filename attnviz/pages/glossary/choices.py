@@ -1,7 +1,5 @@
 """What a visitor can choose in the glossary."""
 
-from __future__ import annotations
-
 from attnviz.app.links.choices import PageChoices
 
 PAGE = PageChoices("glossary")

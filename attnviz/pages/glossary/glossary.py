@@ -1,7 +1,5 @@
 """The words of attention, each in two sentences, with the way to where it can be seen."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from attnviz.app import glossary_terms, term_popover, widgets

@@ -1,7 +1,5 @@
 """What a visitor can choose on the page about which head does what."""
 
-from __future__ import annotations
-
 from attnviz.app.links.choices import Choice, HeadPlace, PageChoices, head_of, name_of_head
 from attnviz.pages.heads.maths import head_survey
 

@@ -1,7 +1,5 @@
 """Every head of a model as a place to point at: on a map of layers by heads, and in a plane of two measures."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

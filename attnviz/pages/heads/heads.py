@@ -1,7 +1,5 @@
 """Which head does what: all heads of a model over many sentences."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from attnviz.app import term_popover

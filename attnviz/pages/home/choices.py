@@ -1,7 +1,5 @@
 """What a visitor can choose on the start page."""
 
-from __future__ import annotations
-
 import base64
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What attention is, in one picture: a token's new vector as a mixture of others, each line as thick as its weight."""
 
-from __future__ import annotations
-
 import html
 from collections.abc import Sequence
 from dataclasses import dataclass

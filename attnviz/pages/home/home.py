@@ -1,7 +1,5 @@
 """The landing page: attention over the visitor's own sentence, and cards that lead to the other pages."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import streamlit as st

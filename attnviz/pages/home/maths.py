@@ -1,7 +1,5 @@
 """The first picture: one head over a sentence, trained where a model is at hand, random where none is."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import torch

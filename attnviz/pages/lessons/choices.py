@@ -1,7 +1,5 @@
 """What a visitor can choose in a lesson. Everything but lesson, sentence and notes is undone when a step is left."""
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """Eight lessons on attention, step by step: one idea, one live picture, one thing to do, one question."""
 
-from __future__ import annotations
-
 from attnviz.app.page_heading import page_heading
 from attnviz.pages.lessons.page_entry import PAGE
 from attnviz.pages.lessons.panels import lesson_page

@@ -1,7 +1,5 @@
 """What a visitor can choose on the mask page: the sentence, the rules, the paint, and what to look at closer."""
 
-from __future__ import annotations
-
 import base64
 from typing import Any
 

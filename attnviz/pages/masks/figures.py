@@ -1,7 +1,5 @@
 """Figures of the mask page: how far layers reach, a mask over thousands of words, and training under a leaking mask."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

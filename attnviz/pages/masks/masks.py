@@ -1,7 +1,5 @@
 """Who may look at whom: a mask from rules and paint, its effect on attention, and how masks go wrong."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import streamlit as st

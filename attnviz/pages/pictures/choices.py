@@ -1,7 +1,5 @@
 """What a visitor can choose on the page about pictures. A visitor's own picture is in no link."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from attnviz.app.links.choices import PageChoices

@@ -1,7 +1,5 @@
 """A picture with a head's row over it as light, as the screen shows it: one picture, or several side by side."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """Attention over pictures: where each patch looks, what a model says, and what it says when patches are hidden."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from attnviz.app.fragment import fragment

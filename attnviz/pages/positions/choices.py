@@ -1,7 +1,5 @@
 """What a visitor can choose on the positions page."""
 
-from __future__ import annotations
-
 from attnviz.app.links.choices import PageChoices
 from attnviz.models.catalogue import EXAMPLES
 from attnviz.pages.positions.maths import longer_context, position_scores, qk_norm_growth, shuffled_words, video

@@ -1,7 +1,5 @@
 """How order gets into attention: nothing, added, turned or taken off the scores; longer texts; video; a real head."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from attnviz.app import presenting

@@ -1,7 +1,5 @@
 """What a visitor can choose on the scaling page."""
 
-from __future__ import annotations
-
 from attnviz.app.links.choices import PageChoices
 from attnviz.models.catalogue import EXAMPLES
 from attnviz.pages.scaling.maths import alternatives, variance

@@ -1,7 +1,5 @@
 """Why scores are divided by the square root of d_k: tried by hand, measured, and trained."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from attnviz.app import presenting

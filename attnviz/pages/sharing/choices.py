@@ -1,7 +1,5 @@
 """What a visitor can choose on the page about sharing keys and values."""
 
-from __future__ import annotations
-
 from typing import get_args
 
 from attnviz.app.links.choices import PageChoices

@@ -1,7 +1,5 @@
 """One attention layer of the core as MHA, GQA and MQA, on this machine: its cache filled, one token decoded."""
 
-from __future__ import annotations
-
 import statistics
 import time
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """MHA, GQA, MQA, MLA: what sharing keys and values saves, and what it costs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from attnviz.app import presenting

@@ -1,7 +1,5 @@
 """A chart is built once for the same numbers, and never for others."""
 
-from __future__ import annotations
-
 import ast
 import copy
 import re

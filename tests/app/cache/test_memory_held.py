@@ -1,7 +1,5 @@
 """Whatever is typed, the process holds no more than the setting says."""
 
-from __future__ import annotations
-
 import random
 import sys
 

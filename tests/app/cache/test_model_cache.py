@@ -1,7 +1,5 @@
 """Many visitors, few at a time, small caches: everyone is served, with the same numbers as a single visitor."""
 
-from __future__ import annotations
-
 import gc
 import random
 import shutil

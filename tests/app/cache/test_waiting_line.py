@@ -1,7 +1,5 @@
 """Who waits, who is let in, and that whoever leaves makes room."""
 
-from __future__ import annotations
-
 import threading
 
 import pytest

@@ -4,8 +4,6 @@
 here.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import random

@@ -1,7 +1,5 @@
 """A link is from anyone: whatever it says of any declared choice is read, or refused in a way that is answered."""
 
-from __future__ import annotations
-
 import base64
 import json
 import zlib

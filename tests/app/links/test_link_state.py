@@ -1,7 +1,5 @@
 """Choices are declared once; widgets, links, coming back, saved views and answers to nonsense follow from that."""
 
-from __future__ import annotations
-
 import json
 from html import unescape
 from typing import Any

@@ -1,7 +1,5 @@
 """Streamlit's loggers write by one formatter, those that are made later too."""
 
-from __future__ import annotations
-
 import logging
 from typing import Any
 

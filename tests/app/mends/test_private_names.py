@@ -1,7 +1,5 @@
 """A Streamlit in which a private name is another one: the app starts, and Explore opens and answers."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """A callback is not ended half-way by a gesture that arrives while it runs."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Weights, positions and outputs put into a head, against hooks on the model's own modules."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 from torch.testing import assert_close

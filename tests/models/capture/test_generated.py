@@ -1,7 +1,5 @@
 """All steps of `model.generate` as one trace, against one pass over the text that it wrote."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Edits of models that are not of transformers, against the same change made by hand to their own modules."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Models that are not of transformers: each recorded layer against the weights that torch itself reports."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

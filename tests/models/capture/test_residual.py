@@ -1,7 +1,5 @@
 """The residual stream and what each head adds to a logit, against hooks on the model's own modules."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """A model's rotation is found by trying, and undone exactly; models without one are told apart."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

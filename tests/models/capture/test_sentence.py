@@ -1,7 +1,5 @@
 """A loaded model takes a sentence where a module takes token ids, and the trace knows the tokens."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 

@@ -1,7 +1,5 @@
 """The residual stream changed where it enters a block."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """A trace as somebody holds it in a notebook: layers by number and name, moved, and as a table."""
 
-from __future__ import annotations
-
 import re
 from typing import Any, Literal
 

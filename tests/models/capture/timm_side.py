@@ -1,7 +1,5 @@
 """timm, for tests that compare with it. It wants torchvision for datasets and augmentation, which no test uses."""
 
-from __future__ import annotations
-
 import sys
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec

@@ -1,7 +1,5 @@
 """The comparison page as a visitor uses it: every section, links, extreme values, training, and what a host forbids."""
 
-from __future__ import annotations
-
 import contextlib
 import html
 import io

@@ -1,7 +1,5 @@
 """Small decoders of several families, with a tokenizer, as the app holds a loaded model."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 from transformers import Gemma2Config, Gemma2ForCausalLM, GPT2Config, GPT2LMHeadModel, MistralConfig, MistralForCausalLM

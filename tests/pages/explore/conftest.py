@@ -1,7 +1,5 @@
 """Sentences run through the trained models, and an empty memory of what visitors share."""
 
-from __future__ import annotations
-
 import pytest
 import streamlit as st
 

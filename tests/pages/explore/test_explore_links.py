@@ -1,7 +1,5 @@
 """A link restores what it holds, its nonsense is named in a sentence, and a panel that fails stops no other."""
 
-from __future__ import annotations
-
 import base64
 import html
 

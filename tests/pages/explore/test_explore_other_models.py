@@ -1,7 +1,5 @@
 """Models from a folder that the visitor names: tiny random ones of families that the catalogue does not have."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import re

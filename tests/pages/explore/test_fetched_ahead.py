@@ -3,8 +3,6 @@
 From a run in memory, never from the model; the pictures against weights of each head.
 """
 
-from __future__ import annotations
-
 import zlib
 from itertools import pairwise
 from typing import Any

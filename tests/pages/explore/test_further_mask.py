@@ -1,7 +1,5 @@
 """A further mask is an entry and its function: all that the explorer does with a mask follows from them."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import textwrap

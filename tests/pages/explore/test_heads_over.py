@@ -1,7 +1,5 @@
 """The other heads of a picture of lines are computed under the change where it reaches them, and only there."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The numbers of one head: every stage of a weight, and two sentences on one axis, against what is found by hand."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

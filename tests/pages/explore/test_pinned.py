@@ -1,7 +1,5 @@
 """Pins stay on their words when tokens are joined or hidden, the sentence is edited, or another model reads it."""
 
-from __future__ import annotations
-
 import pytest
 
 from attnviz.app.links import link_state

@@ -1,7 +1,5 @@
 """Pictures side by side: all of each is there, and none lies over another."""
 
-from __future__ import annotations
-
 import re
 from xml.etree import ElementTree
 

@@ -1,7 +1,5 @@
 """Every parameter stands in one part: sums against numel, parts against formulas; every head is swept in its order."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

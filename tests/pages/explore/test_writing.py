@@ -1,7 +1,5 @@
 """What comes next writes, and what a visitor begins with when asking for more, through the page."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

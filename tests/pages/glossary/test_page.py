@@ -1,7 +1,5 @@
 """The glossary as a visitor uses it, and a term that explains itself elsewhere."""
 
-from __future__ import annotations
-
 from streamlit.testing.v1 import AppTest
 
 from attnviz.app.glossary_terms import TERMS

@@ -1,7 +1,5 @@
 """What heads are called, and how two measures of them go together."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import stats

@@ -1,7 +1,5 @@
 """A survey sums up what scan and costs find, and knows the sentences that show it most."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The page about which head does what, as a visitor uses it: prepared, on a text of one's own, beside another model."""
 
-from __future__ import annotations
-
 import contextlib
 import html
 import io

@@ -1,7 +1,5 @@
 """What the page shows first is what these weights give on these sentences: the beginning is computed again."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

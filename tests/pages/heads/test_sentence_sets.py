@@ -1,7 +1,5 @@
 """The sentences that heads are looked at on: how long they are, and where they come from."""
 
-from __future__ import annotations
-
 import pytest
 
 from attnviz.base.message import Problem

@@ -1,7 +1,5 @@
 """Numbers that lessons say: against transformers, the page about sharing, and what another hand computes."""
 
-from __future__ import annotations
-
 from html import unescape
 from types import SimpleNamespace
 from typing import Any

@@ -1,7 +1,5 @@
 """A lecturer's lesson as a text file: it comes back as it was written, and every mistake names its line."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

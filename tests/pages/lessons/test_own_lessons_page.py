@@ -1,7 +1,5 @@
 """docs/own_lessons.md: its example is a lesson that can be shown, and its tables are what the app takes."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The lessons as a visitor walks them: every step with several sentences, questions, links, arrows' buttons, files."""
 
-from __future__ import annotations
-
 import re
 from html import unescape
 

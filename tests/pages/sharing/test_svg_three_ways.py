@@ -1,7 +1,5 @@
 """The picture of MHA, GQA and MQA, read back from its SVG and from a formula by another hand."""
 
-from __future__ import annotations
-
 import base64
 import io
 import re

@@ -1,7 +1,5 @@
 """What a data set may be made of, and that large batches are taken in parts."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Scores, means and costs of the heads of a model that is not of transformers and names its arguments as it likes."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

@@ -1,7 +1,5 @@
 """What a head costs, against a loop of hooks and torch's own cross entropy."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Heads found over many sentences: planted ones are found, and scores are those of formulas written once more here."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

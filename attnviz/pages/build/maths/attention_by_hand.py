@@ -1,7 +1,5 @@
 """Attention by hand: every tensor between a sentence's vectors and the layer's output, and the steps of that walk."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import lru_cache
 

@@ -1,7 +1,5 @@
 """The building page's configuration as code: a module to paste, and torch's own attention calls where they allow it."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from attnviz.base.message import Message

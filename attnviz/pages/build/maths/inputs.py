@@ -1,7 +1,5 @@
 """What the hand-built attention starts from: word vectors and weights, small enough to compute on paper."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

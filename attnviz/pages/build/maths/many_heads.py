@@ -6,8 +6,6 @@ a*before + (1-a)*after, and no linear map after it can tell which was which: wha
 the signal is lost. Two heads of half the width look at one neighbour each and lose nothing.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import lru_cache
 

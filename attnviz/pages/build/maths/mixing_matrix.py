@@ -5,8 +5,6 @@ squares, to do what attention does, once on this sentence alone and once on many
 attention and both matrices are given the sentence in another order and at another length.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import lru_cache
 

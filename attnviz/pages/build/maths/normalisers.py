@@ -1,7 +1,5 @@
 """Why softmax: the same scores turned into weights in six ways, and what each way breaks."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

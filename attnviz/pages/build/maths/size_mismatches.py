@@ -1,7 +1,5 @@
 """Which sizes must agree: PyTorch's own error beside that of attnviz, for any sizes a visitor chooses."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

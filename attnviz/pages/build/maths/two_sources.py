@@ -1,7 +1,5 @@
 """Cross-attention over a text and a picture: own projections for each, q and k normalised, the two results summed."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Literal

@@ -1,7 +1,5 @@
 """The board as a picture for a file: the sheets of one operation with its signs, and a sum written out."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

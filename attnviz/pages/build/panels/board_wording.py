@@ -1,7 +1,5 @@
 """The name of each step, and one sentence about it with the numbers on show."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

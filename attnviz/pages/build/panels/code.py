@@ -1,7 +1,5 @@
 """The configuration as code: a module to copy, and torch's own calls where they can express it."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from attnviz.app import widgets

@@ -1,7 +1,5 @@
 """The controls above the walk, which make the Config."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """The formula of each step, with this page's numbers beside the symbols."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

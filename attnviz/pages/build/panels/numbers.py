@@ -1,7 +1,5 @@
 """What the board is sent: sheets of numbers as text and colour, and the arithmetic of a cell as coloured terms."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Which sizes must agree: choose any, and compare PyTorch's error with that of attnviz."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from attnviz.app import widgets

@@ -1,7 +1,5 @@
 """What if there is a picture too: cross-attention over a text and a picture, whose results are summed."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import cast
 

@@ -1,7 +1,5 @@
 """The walk: the strip of steps, what the step does, and the board with its numbers."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

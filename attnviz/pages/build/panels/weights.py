@@ -1,7 +1,5 @@
 """Edit weights by hand, and see what changes."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, replace
 
 import numpy as np

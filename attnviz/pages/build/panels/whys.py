@@ -1,7 +1,5 @@
 """Why Q, K and V, why softmax, why several heads: three questions, each answered by what is measured without them."""
 
-from __future__ import annotations
-
 import numpy as np
 import streamlit as st
 

@@ -1,7 +1,5 @@
 """The page's numbers again, one short program for each section, with torch's layers as the page builds them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from attnviz.pages.compare.maths import compared_layers, layer_costs, layer_timing, position_mixing, reach_training

@@ -1,7 +1,5 @@
 """The layers that are compared, as torch builds them, all from and to (batch, n, d): their parameters and FLOPs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 

@@ -6,8 +6,6 @@ of a recurrence are in it, biases and activations are not. Divided by n d, eithe
 k d and r, so that where two layers cost the same has an exact answer.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ A thread that trains or measures shares Python's lock with every visitor's page.
 second after a long run, and where the machine is busy, a thread that is put aside while it holds the lock stops all.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

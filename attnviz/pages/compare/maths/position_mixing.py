@@ -5,8 +5,6 @@ every input: its weights are shared between places and fixed. Attention has neit
 input. A recurrence is in between: its gates depend on the input, its weights do not.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

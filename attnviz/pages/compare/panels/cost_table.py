@@ -1,7 +1,5 @@
 """Section 1: the table that everyone quotes, as curves over length, width or kernel that cross."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import cast
 

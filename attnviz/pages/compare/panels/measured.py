@@ -1,7 +1,5 @@
 """Section 2: time and memory of torch's own layers over the length, prepared or measured on this server."""
 
-from __future__ import annotations
-
 import threading
 from contextlib import closing
 

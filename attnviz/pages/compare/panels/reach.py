@@ -1,7 +1,5 @@
 """Section 3: how far back the last output depends on the input, before training and after it, drawn as it learns."""
 
-from __future__ import annotations
-
 import os
 import time
 from contextlib import closing

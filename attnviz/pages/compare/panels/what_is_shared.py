@@ -1,7 +1,5 @@
 """Section 4: what each layer shares between places: parameters by length, how it mixes, and what one head blurs."""
 
-from __future__ import annotations
-
 import numpy as np
 import streamlit as st
 

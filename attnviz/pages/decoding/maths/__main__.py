@@ -1,7 +1,5 @@
 """Measure prefill and decode on this machine, for visitors to see: `python -m attnviz.pages.decoding.maths [model]`."""
 
-from __future__ import annotations
-
 import sys
 
 import torch

@@ -1,7 +1,5 @@
 """Mistakes with a cache: wrong and right code, and what both give in the visitor's own sentence."""
 
-from __future__ import annotations
-
 import torch
 import torch.nn.functional as F
 from torch import Tensor

@@ -3,8 +3,6 @@
 `context` is how many tokens a decoder can take in all; `weights_are` is "trained", "random" or "unknown".
 """
 
-from __future__ import annotations
-
 import copy
 from dataclasses import dataclass, replace
 from typing import Any

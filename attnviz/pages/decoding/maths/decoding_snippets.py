@@ -1,7 +1,5 @@
 """The page's numbers again, as short programs."""
 
-from __future__ import annotations
-
 from attnviz.core.cache import EvictionKind
 from attnviz.core.costs import Machine
 from attnviz.core.precision import PLAIN_BITS

@@ -1,7 +1,5 @@
 """The cache of one shape as MHA, GQA, MQA and MLA, growing token by token; Llama-3.1-8B beside it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """Cache policies on real attention: which positions are kept, how the next-token distribution moves, what is saved."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Prefill against decode: the FLOPs and bytes of each kind of pass, and the time that a machine takes for it."""
 
-from __future__ import annotations
-
 import copy
 import json
 import time

@@ -1,7 +1,5 @@
 """A cache in int8, int4 and int2: what the rounding does to the logits, and the bytes that are really stored."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal

@@ -1,7 +1,5 @@
 """A decoder writes one token a step: with a cache, and beside it without one, so that logits and work compare."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Sections 2 and 3: the bytes of a cache, growing under each way of sharing, and rounded to int8, int4 and int2."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from attnviz.app import live_run, show, widgets

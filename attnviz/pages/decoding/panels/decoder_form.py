@@ -1,7 +1,5 @@
 """The controls that the sections share: which decoder writes, a trained one or the core's small one."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial

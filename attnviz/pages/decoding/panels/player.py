@@ -1,7 +1,5 @@
 """Section 1: a decoder writes, step by step, with its cache growing; beside it the same without a cache."""
 
-from __future__ import annotations
-
 from itertools import accumulate
 
 import streamlit as st

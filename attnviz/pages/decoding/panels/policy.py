@@ -1,7 +1,5 @@
 """Section 4: a cache that keeps only some positions; what that does to a real model's predictions."""
 
-from __future__ import annotations
-
 from typing import cast
 
 import streamlit as st

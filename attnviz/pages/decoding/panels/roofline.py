@@ -1,7 +1,5 @@
 """Section 5: why prefill is bound by computing and decode by reading, with the roofline of this machine or another."""
 
-from __future__ import annotations
-
 from typing import cast
 
 import streamlit as st

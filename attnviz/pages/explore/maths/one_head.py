@@ -1,7 +1,5 @@
 """The numbers of one head: how each of its weights came about, and its matrix on one axis with another sentence's."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher

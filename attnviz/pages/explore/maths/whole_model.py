@@ -1,7 +1,5 @@
 """A whole model in numbers: all heads of a stack with their measures, and all parts with their sizes."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor

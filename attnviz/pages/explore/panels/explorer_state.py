@@ -1,7 +1,5 @@
 """The explorer's choices, limited to what this sentence and this model have: a head, its edit, its pins."""
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

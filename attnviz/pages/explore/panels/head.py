@@ -4,8 +4,6 @@ The browser fetches by itself what it may need next: other heads, all heads of a
 long one under a change. What it is given for that holds no tensors.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial

@@ -4,8 +4,6 @@ Each token that is written is a run of its own, so that the picture grows by its
 the last one is written; in between only the session knows, or the browser's history would hold every half sentence.
 """
 
-from __future__ import annotations
-
 import random
 from typing import Any
 

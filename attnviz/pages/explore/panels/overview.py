@@ -1,7 +1,5 @@
 """All heads at once: their pictures, in an order, and the heads that stand out."""
 
-from __future__ import annotations
-
 import functools
 import time
 from collections.abc import Iterable

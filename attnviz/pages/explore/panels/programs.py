@@ -1,7 +1,5 @@
 """The explorer's programs for a notebook: the row that the page names, as it is, and before and after a change."""
 
-from __future__ import annotations
-
 from attnviz.app.cache import model_cache
 from attnviz.app.code_snippet import snippet
 from attnviz.app.links.choices import HeadPlace

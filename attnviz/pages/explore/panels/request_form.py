@@ -1,7 +1,5 @@
 """The controls that make a Request: the sentence, the model, and what is put around the sentence."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, cast
 

@@ -1,7 +1,5 @@
 """More than one head: means over heads and rollout, neither of them a head's own attention; two heads side by side."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

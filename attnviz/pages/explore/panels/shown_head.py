@@ -1,7 +1,5 @@
 """The head on show: all that the panels below it need to know of it, its captions, and its live files."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial

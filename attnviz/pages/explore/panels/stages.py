@@ -1,7 +1,5 @@
 """The head on show: where it sits in the model, and how one of its weights is computed, step by step."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What changes under another mask, another scale or a silenced head: in the head, in later heads, in the next token."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial

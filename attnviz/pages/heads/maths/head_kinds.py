@@ -1,7 +1,5 @@
 """What heads are called: by the pattern on which they put half of their weight, over all sentences."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from attnviz.base.message import Message

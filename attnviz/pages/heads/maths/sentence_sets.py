@@ -1,7 +1,5 @@
 """The sentences that heads are looked at on: passages of novels, random words twice over, or a visitor's own text."""
 
-from __future__ import annotations
-
 import random
 import re
 from typing import Any, Literal

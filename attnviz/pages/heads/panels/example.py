@@ -1,7 +1,5 @@
 """One head: what it is called, every measure of it, and the sentences in which the chosen measure is largest."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

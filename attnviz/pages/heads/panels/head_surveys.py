@@ -1,7 +1,5 @@
 """What is asked of a survey of heads, and where it comes from: prepared, finished by another visitor, or made now."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

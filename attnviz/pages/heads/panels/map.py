@@ -1,7 +1,5 @@
 """The map of all heads, and the plane of two measures: each point chooses a head."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

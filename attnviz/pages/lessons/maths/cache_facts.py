@@ -1,7 +1,5 @@
 """Lesson 7, what is kept while a model writes, and what MHA, GQA and MQA cost."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from attnviz.base.words import N_

@@ -1,7 +1,5 @@
 """Lesson 4, why several heads."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from attnviz.base.words import N_

@@ -1,7 +1,5 @@
 """What lessons are made of: the sentence that they speak of, its facts, and their steps, as data."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """Lesson 5, masks: who may look at whom, and why one sentence is many training examples."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from attnviz.base.message import Several

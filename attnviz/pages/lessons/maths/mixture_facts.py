@@ -1,7 +1,5 @@
 """Lesson 1, what attention is: a token's new vector is a weighted mixture of others."""
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 

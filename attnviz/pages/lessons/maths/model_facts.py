@@ -1,7 +1,5 @@
 """Lesson 8, where attention sits in a model: from a token to the next one."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Lesson 6, how order gets in."""
 
-from __future__ import annotations
-
 import torch
 
 from attnviz.base.words import N_

@@ -1,7 +1,5 @@
 """Lesson 2, one row worked out: query, keys, values, scores, softmax and the sum."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Lesson 3, why scores are divided by the square root of d_k."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The eight lessons, in the order in which one learns, and the names of their facts."""
 
-from __future__ import annotations
-
 from attnviz.pages.lessons.maths import (
     cache_facts,
     heads_facts,

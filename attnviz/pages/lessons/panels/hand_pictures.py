@@ -1,7 +1,5 @@
 """Pictures of the sentence with small random vectors: tokens, boards of numbers, a mask to paint, another order."""
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field

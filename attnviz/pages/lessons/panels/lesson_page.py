@@ -1,7 +1,5 @@
 """One step of a lesson on the screen: where one is, the idea, the question, the picture, and the teacher's notes."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

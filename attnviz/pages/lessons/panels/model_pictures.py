@@ -2,8 +2,6 @@
 cost, whatever the sentence: softmax over d_k, caches, MHA beside GQA and MQA.
 """
 
-from __future__ import annotations
-
 import streamlit as st
 
 from attnviz.app import head_drawing, show

@@ -1,7 +1,5 @@
 """The lesson that is open: one of the eight or a lecturer's own; the way through its steps, and its file."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any

@@ -21,8 +21,6 @@ terms = ["weight"]
 link = "build?b_step=softmax"
 """
 
-from __future__ import annotations
-
 import re
 import string
 import tomllib

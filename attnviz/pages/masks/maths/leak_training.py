@@ -1,7 +1,5 @@
 """What the causal mask does to training: T examples from one sentence, and a loss of zero when it is off by one."""
 
-from __future__ import annotations
-
 import copy
 import math
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """A mask put together from presets and paint: what it does to one sentence's attention, and to 4,096 words."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 

@@ -3,8 +3,6 @@
 Each program starts from the same random vectors as the page and leaves its attention weights in a variable `weights`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """What the causal mask is for: one sentence gives many training examples, and a mask off by one leaks the answer."""
 
-from __future__ import annotations
-
 import time
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What to look at closer under the mask: thousands of words, several layers, and mistakes as traps."""
 
-from __future__ import annotations
-
 import numpy as np
 import streamlit as st
 

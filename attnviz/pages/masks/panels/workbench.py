@@ -1,7 +1,5 @@
 """The grid to paint on, and the weights before and after."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any, cast
 

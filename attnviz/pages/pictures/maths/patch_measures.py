@@ -3,8 +3,6 @@
 A short program prints the page's numbers with transformers alone: the answer, and a row of one head.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

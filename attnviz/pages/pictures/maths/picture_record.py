@@ -3,8 +3,6 @@
 Of a model that looks inside windows (Swin) the layers lie in stages, each with patches twice as wide as those before.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal

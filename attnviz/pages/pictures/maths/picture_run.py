@@ -4,8 +4,6 @@ Many passes find a smallest set of patches that keeps the answer: none of them c
 set and not the only one: which patches are left depends on the order in which others were taken away.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal

@@ -1,7 +1,5 @@
 """A picture among words: which words look at which patches, in models that are given both and write an answer."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The picture with its heads and what is changed in them, and what of it can be saved."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any, cast
 

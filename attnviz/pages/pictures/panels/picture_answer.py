@@ -1,7 +1,5 @@
 """What a model says of a picture, what it says under a change, and which few patches are enough for its answer."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from functools import partial
 

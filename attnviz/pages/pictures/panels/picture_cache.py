@@ -4,8 +4,6 @@ Those of shipped pictures are shared by all visitors. A visitor's own picture is
 session, one at a time, and goes with it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import partial

@@ -1,7 +1,5 @@
 """Which picture: held-out digits side by side, a drawing, a shipped photograph, or a visitor's own."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from base64 import b64decode, b64encode

@@ -1,7 +1,5 @@
 """Rotation: one pair on its circle, wavelengths of longer contexts, norms of growing queries, a trained head."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Scores over the distance, and words in another order."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

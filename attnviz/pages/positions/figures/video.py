@@ -1,7 +1,5 @@
 """A head's width shared among time, height and width of a video, and one patch's scores over all frames."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Texts longer than trained: what each scaling of RoPE does to the wavelengths, and to scores over distance."""
 
-from __future__ import annotations
-
 import inspect
 import math
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """One pair of numbers of a query and of a key, turned by their positions: what the browser draws on a circle."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

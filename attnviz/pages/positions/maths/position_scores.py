@@ -4,8 +4,6 @@ Numbers that a model would learn are random. Scores are shown position against p
 positions shifted.
 """
 
-from __future__ import annotations
-
 import inspect
 import math
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Queries and keys that grow in training, with and without RMSNorm: attention over a video's patches, with RoPE."""
 
-from __future__ import annotations
-
 import inspect
 import math
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Words in another order: without positions attention gives each word the output that it had."""
 
-from __future__ import annotations
-
 import inspect
 import math
 import zlib

@@ -1,7 +1,5 @@
 """RoPE over a video's time, height and width: how a head is split among them; and self-attention with it."""
 
-from __future__ import annotations
-
 import inspect
 import math
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Section 6: a trained head whose rotation is taken out or given another base, by intervention."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Section 2: what position alone adds to the scores: position against position, and over the distance."""
 
-from __future__ import annotations
-
 from typing import TypeVar
 
 import numpy as np

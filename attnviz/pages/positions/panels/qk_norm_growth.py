@@ -1,7 +1,5 @@
 """Section 7: queries and keys that grow, with and without RMSNorm, as in video transformers."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

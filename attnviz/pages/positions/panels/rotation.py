@@ -1,7 +1,5 @@
 """Sections 3 and 4: one pair turned on a circle; and texts longer than trained, with what scaling does to all pairs."""
 
-from __future__ import annotations
-
 import numpy as np
 import streamlit as st
 

@@ -1,7 +1,5 @@
 """Section 1: words in another order, with and without positions."""
 
-from __future__ import annotations
-
 import numpy as np
 import streamlit as st
 

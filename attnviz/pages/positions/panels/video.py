@@ -1,7 +1,5 @@
 """Section 5: RoPE over the time, height and width of a video's patches."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

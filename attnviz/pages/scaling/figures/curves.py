@@ -1,7 +1,5 @@
 """Curves with bands: measures of many rows over d_k or the number of keys, with the limits of theory; and training."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Pictures of softmax: rows of weights, its Jacobian, where exp overflows, and mixtures by weights or by scores."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """How far q.k scatters: of random vectors over d_k, beside theory, and in a trained head, with what scaling does."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Other ways than 1/sqrt(d_k) to keep softmax from saturating, each a call of `attend`; and which models use which."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ The same vectors are kept and cut off at each d_k, so that growing d_k adds coor
 and nothing else changes. attnviz.pages.scaling.maths.saturation measures many rows, of which this is the first.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

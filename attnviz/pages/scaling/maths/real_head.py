@@ -1,7 +1,5 @@
 """A trained head with and without scaling: which dimensions hold its scores' variance, and entropy by scale."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

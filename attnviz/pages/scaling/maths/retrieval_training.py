@@ -5,8 +5,6 @@ give its label back. Queries and keys are learned per name (n x d_k each, standa
 raw scores begin with variance d_k), values per label, then one linear layer to label logits. Nothing else.
 """
 
-from __future__ import annotations
-
 import inspect
 from collections import deque
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """How softmax saturates as d_k grows: many rows of weights measured at each d_k, and the limits that theory gives."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Softmax by itself: its Jacobian, temperature, overflow, and how fused kernels work in blocks."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterator, Sequence

@@ -4,8 +4,6 @@ Every distribution of the components has variance 1, so that the textbook argume
 independent) predicts a variance of d_k for q.k. The last two each break one of its assumptions.
 """
 
-from __future__ import annotations
-
 import math
 from collections import deque
 from collections.abc import Callable, Iterator

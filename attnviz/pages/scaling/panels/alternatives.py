@@ -1,7 +1,5 @@
 """Section 5: the alternatives to 1/√d_k on the same curves, and which models use which."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

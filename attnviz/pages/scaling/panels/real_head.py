@@ -1,7 +1,5 @@
 """Section 6: scaling switched off and on for a real head, on its trained Q and K."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

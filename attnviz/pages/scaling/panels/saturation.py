@@ -1,7 +1,5 @@
 """Section 2: softmax saturates. One row of weights as d_k moves, and many rows measured over d_k."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

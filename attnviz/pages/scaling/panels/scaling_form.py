@@ -1,7 +1,5 @@
 """What several sections draw: their controls, and the row of bars of one query with its sentence."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 

@@ -1,7 +1,5 @@
 """Sections 3 and 7: softmax's Jacobian, and softmax on typed scores: temperature, overflow, blocks, mixtures."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Section 1: dot products grow. The spread of q·k, raw and scaled, beside what theory predicts."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Parameters, FLOPs and bytes of attention, beside each other and over context."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType

@@ -1,7 +1,5 @@
 """Which query heads share which K/V heads, and what sharing changes."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

@@ -3,8 +3,6 @@
 On a page each column is a picture of its own, so that a phone can put them below each other; in a file they are one.
 """
 
-from __future__ import annotations
-
 import html
 from collections.abc import Sequence
 from dataclasses import dataclass

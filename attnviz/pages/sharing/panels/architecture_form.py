@@ -1,7 +1,5 @@
 """The choice of an architecture: a published model, the visitor's own shape, or a pasted config.json."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, cast

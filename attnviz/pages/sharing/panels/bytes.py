@@ -1,7 +1,5 @@
 """Bytes of keys and values over context, batch and K/V heads, and layer by layer."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import streamlit as st

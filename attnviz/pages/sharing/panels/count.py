@@ -1,7 +1,5 @@
 """The view “Count it”: parameters, FLOPs and bytes of every way of sharing heads, and of every published model."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """The views “MLA”, its two forms and what each costs, and “What others print”: published numbers worked out again."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """The view “Prove it”: the model built without memory and measured, and a real layer timed on this machine."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from attnviz.app import show

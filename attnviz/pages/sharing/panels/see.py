@@ -1,7 +1,5 @@
 """The view “See it”: the visitor's sentence in one trained layer whose keys and values are shared by more heads."""
 
-from __future__ import annotations
-
 from typing import cast
 
 import streamlit as st

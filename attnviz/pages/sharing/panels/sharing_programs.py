@@ -1,7 +1,5 @@
 """The page's numbers again, as programs: each prints the numbers of its view in the state that it is in."""
 
-from __future__ import annotations
-
 from attnviz.core.costs import Machine
 from attnviz.models.architecture import CONVENTIONS, Deployment, ParameterCounts
 from attnviz.runs import head_sharing

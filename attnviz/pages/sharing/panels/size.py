@@ -1,7 +1,5 @@
 """The view “Size it”: whether model and cache fit a machine, how long a context fits, and how fast it can decode."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import cast
 

@@ -3,8 +3,6 @@
 The modules beside this one hold the code; the page shows its source.
 """
 
-from __future__ import annotations
-
 from attnviz.base.message import Message
 from attnviz.pages.masks.maths.traps import fills, heads, layers, places
 from attnviz.runs.traps import TOP_LEFT, Trap

@@ -1,7 +1,5 @@
 """Mistakes in filling what a mask hides: what is written there, when, and whether at all."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """Mistakes in cutting queries, keys and values into heads."""
 
-from __future__ import annotations
-
 import math
 
 import torch

@@ -1,7 +1,5 @@
 """Mistakes in scaling, projections and dropout, and in what torch's own layer takes a mask for."""
 
-from __future__ import annotations
-
 import math
 
 import torch

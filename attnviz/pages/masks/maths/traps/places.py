@@ -1,7 +1,5 @@
 """Mistakes in places: of words beside padding or a cache, positions as whole numbers, axes of odd width."""
 
-from __future__ import annotations
-
 import math
 
 import torch
