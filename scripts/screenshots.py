@@ -1,7 +1,8 @@
 """Take the README's pictures: `python -m scripts.screenshots [NAME.png …]` (needs requirements-dev.txt and Chromium).
 
 Starts the app on a port of its own, opens each page as a visitor would and writes docs/images/: all pictures, or those
-that are named.
+that are named. The notebook's picture is of a notebook that was run and saved as `jupyter nbconvert` does, with the
+network cut: what is seen is what whoever is sent the notebook sees.
 """
 
 import sys
@@ -9,8 +10,10 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from nbconvert import HTMLExporter
 from playwright.sync_api import sync_playwright
 
+from scripts import notebooks
 from tests.browser.conftest import CHROMIUM, QUIET, ROOT, Server, answered
 
 IMAGES = ROOT / "docs" / "images"
@@ -34,19 +37,36 @@ SHOTS = {
     "lessons.png": ("/lessons?lesson=scaling&step=2", False, 1440, 1000, None),
     "phone.png": ("/", True, 390, 844, "gives 75%"),
 }  # fmt: skip
+NOTEBOOK = "notebook.png"
+CELLS = """# %%
+import attnviz as av
+from attnviz.models.tokens import encode
+
+loaded = av.load("smollm2-135m")
+tokens = encode(loaded, "The animal didn't cross the street because it was too tired.")
+trace = av.capture(loaded, **tokens.inputs)
+trace
+
+# %%
+av.show(trace, tokens.labels, layer=13, head=8, theme="light")
+"""
 
 
 def main(*names: str) -> None:
     """Take every screenshot, or those of these names."""
-    unknown = set(names) - set(SHOTS)
-    if unknown:
-        raise SystemExit(f"no such picture: {', '.join(sorted(unknown))}; there are {', '.join(SHOTS)}")
+    there = (*SHOTS, NOTEBOOK)
+    if unknown := set(names) - set(there):
+        raise SystemExit(f"no such picture: {', '.join(sorted(unknown))}; there are {', '.join(there)}")
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         server = Server(ROOT / "app.py", Path(folder) / "log.txt")
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
         try:
-            for name in names or SHOTS:
-                take(browser, server.url, name, *SHOTS[name])
+            for name in names or there:
+                if name == NOTEBOOK:
+                    take_notebook(browser, Path(folder) / "attention.py")
+                else:
+                    take(browser, server.url, name, *SHOTS[name])
+                print(f"{name}: {(IMAGES / name).stat().st_size // 1024} KB")
         finally:
             browser.close()
             server.stop()
@@ -66,7 +86,21 @@ def take(browser: Any, root: str, name: str, where: str, dark: bool, width: int,
     page.wait_for_timeout(1500)
     page.screenshot(path=IMAGES / name)
     context.close()
-    print(f"{name}: {(IMAGES / name).stat().st_size // 1024} KB")
+
+
+def take_notebook(browser: Any, source: Path) -> None:
+    """The saved notebook from its first cell to the end of its picture."""
+    source.write_text(CELLS, "utf-8")
+    html, _ = HTMLExporter().from_notebook_node(notebooks.run(source))
+    saved = source.with_suffix(".html")
+    saved.write_text(html, "utf-8")
+    context = browser.new_context(viewport={"width": 1180, "height": 960}, offline=True)
+    page = context.new_page()
+    page.goto(saved.as_uri(), wait_until="domcontentloaded")
+    page.frame_locator("iframe").locator(".av-title").first.wait_for(timeout=30_000)
+    page.wait_for_timeout(1_000)
+    page.screenshot(path=IMAGES / NOTEBOOK)
+    context.close()
 
 
 if __name__ == "__main__":

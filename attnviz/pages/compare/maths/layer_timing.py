@@ -1,6 +1,6 @@
 """Time and memory of torch's own layers over the number of tokens, on this machine, and how fast they grow.
 
-Measurements are kept in `data/measured.json`, made by `python -m scripts.measure_layers`, with the machine they were
+Measurements are kept in `data/measured.json`, made by `python -m scripts.prepare layers`, with the machine they were
 made on. The owner of a server can measure anew; `measure` yields what it has so far.
 """
 

@@ -133,7 +133,7 @@ def _heavy(reading: Reading, layer: RecordedLayer, budget: int) -> Tensor:
 
 # The policies' result for the page's own example, computed beforehand: some 20 passes that nobody has to wait for.
 #
-# `python -m scripts.prepare_decoding` writes it; it holds for exactly these weights, this text and this seed, and
+# `python -m scripts.prepare policies` writes it; it holds for exactly these weights, this text and this seed, and
 # tests/pages/decoding/test_prepared_policies.py computes it again.
 FORMAT = 1
 FILE = "prepared_policies.npz"

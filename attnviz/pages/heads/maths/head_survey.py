@@ -150,7 +150,7 @@ def costs(loaded: LoadedModel, config: Config, means_of: int = SENTENCES, by: He
 
 # Surveys of the packaged models, computed beforehand: the first picture of the page needs no model.
 #
-# `python -m scripts.prepare_heads` writes them. Each holds for exactly these weights, these sentences and this seed;
+# `python -m scripts.prepare heads` writes them. Each holds for exactly these weights, these sentences and this seed;
 # tests/pages/heads/test_prepared_surveys.py computes the beginning of each again.
 FORMAT = 1
 _FIELDS = tuple(field.name for field in fields(MeasureSummary))

@@ -1,0 +1,115 @@
+"""Compute what the app ships ready-made, and write it into the pages' `data` folders: `python -m scripts.prepare NAME`.
+
+NAME is one of
+    policies   the cache policies of Decoding's example
+    heads      what the page about heads knows of the packaged models; `--keep FOLDER` goes on where a run was stopped.
+               Patterns take a minute; costs of SmolLM2's 270 heads two minutes of a core for each sentence of 64 tokens
+    reach      the copy-from-far task, as Compare opens with it: ten seconds
+    layers     the layers that Compare shows, measured: a few minutes, on a machine that does nothing else
+Everything runs in one thread: sums in another order would differ in their last bits.
+"""
+
+import argparse
+import json
+import os
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("KINETO_LOG_LEVEL", "5")
+
+import torch
+import transformers
+
+from attnviz.models.catalogue import LoadedModel
+from attnviz.models.loading import load
+from attnviz.pages.compare.maths import layer_timing, reach_training
+from attnviz.pages.decoding import choices
+from attnviz.pages.decoding.maths import decoders, kept_positions
+from attnviz.pages.heads.maths import head_survey
+from attnviz.runs.heads.head_scores import mean_outputs
+from attnviz.runs.heads.removal_costs import head_costs
+from attnviz.runs.prepared_files import packaged_weights
+
+PAGES = Path(__file__).parents[1] / "attnviz" / "pages"
+DECODER, ENCODER = "smollm2-135m", "minilm-l6"
+COST_SENTENCES = 9  #: how many sentences the costs of heads in what is shipped are of
+
+
+def policies(_keep: Path | None) -> None:
+    *_partial, whole = kept_positions.run(
+        decoders.ModelDecoder(load(DECODER)), kept_positions.Config(choices.TEXT_EXAMPLE)
+    )
+    write("decoding", kept_positions.FILE, kept_positions.packed(DECODER, whole))
+
+
+def heads(keep: Path | None) -> None:
+    for model in (DECODER, ENCODER):
+        loaded = load(model)
+        for text in ("books", "repeated"):
+            config = head_survey.Config(text)
+            about = {
+                "model": model,
+                "weights": packaged_weights(model),
+                "seed": config.seed,
+                "length": config.length,
+                "made": datetime.now(UTC).date().isoformat(),
+                "torch": torch.__version__.split("+")[0],
+                "transformers": transformers.__version__,
+            }
+            survey = surveyed(loaded, config, keep)
+            write("heads", head_survey.file_of(model, text), head_survey.packed(survey, about))
+
+
+def surveyed(loaded: LoadedModel, config: head_survey.Config, keep: Path | None) -> head_survey.Survey:
+    """Patterns on all sentences; costs, where the model predicts the next token, on the first of them."""
+    *_, last = head_survey.patterns(loaded, config)
+    survey = last.survey()
+    assert survey is not None
+    if loaded.entry.kind != "decoder":
+        return survey
+    sentences = list(last.sentences)
+    file = None if keep is None else keep / f"{loaded.entry.id}-{config.text}.npz"
+    for scores in head_costs(loaded, sentences[:COST_SENTENCES], mean_outputs(loaded, sentences), keep=file):
+        print(f"  {time.strftime('%H:%M:%S')} costs of {scores.sentences} sentences", flush=True)
+        measured = scores
+    costs = head_survey.SurveySoFar(measured, last.sentences, 1.0).survey()
+    assert costs is not None
+    return survey.with_measures_of(costs)
+
+
+def reach(_keep: Path | None) -> None:
+    result = reach_training.run(reach_training.Config())
+    write("compare", "reach.json", (json.dumps(reach_training.to_json(result, 4)) + "\n").encode())
+
+
+def layers(_keep: Path | None) -> None:
+    results = []
+    for d in layer_timing.WIDTHS:
+        for training in (False, True):
+            for result in layer_timing.measure(layer_timing.Config(d=d, training=training)):
+                last = result.timings[-1]
+                print(f"d={d} training={training} {last.kind:9} n={last.n:5} {last.seconds:.3g} s {last.nbytes:,} B")
+            results.append(json.dumps(layer_timing.to_json(result)))
+    write("compare", "measured.json", ('{"results": [\n' + ",\n".join(results) + "\n]}\n").encode())
+
+
+def write(page: str, name: str, data: bytes) -> None:
+    file = PAGES / page / "maths" / "data" / name
+    file.write_bytes(data)
+    print(f"{name}: {len(data) // 1024} KiB", flush=True)
+
+
+def main() -> None:
+    tasks = {task.__name__: task for task in (policies, heads, reach, layers)}
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("name", choices=tasks)
+    parser.add_argument("--keep", type=Path, help="a folder for costs of heads that are done")
+    given = parser.parse_args()
+    torch.set_num_threads(1)
+    tasks[given.name](given.keep)
+
+
+if __name__ == "__main__":
+    main()
