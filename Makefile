@@ -47,8 +47,7 @@ models: install
 	$(BIN)/python -m attnviz.models prepare
 
 chromium:
-	@sh scripts/chromium.sh
-	@sh scripts/nginx.sh
+	@sh scripts/debian_tools.sh
 
 # Models first: a cache folder that cannot be written is told before the minutes of checks.
 ready: install-dev models chromium node_modules/.installed

@@ -30,6 +30,8 @@ SHAPE = {
     "num_key_value_heads": 3,
     "max_position_embeddings": 8192,
 }  #: of SmolLM2-135M
+ROUNDS = 7
+BERTVIZ_UP_TO = 512  #: tokens: at 2,048 and 270 heads, bertviz's lists of Python floats would need about 40 GB
 
 
 def main() -> None:
@@ -45,7 +47,7 @@ def main() -> None:
         print(f"SmolLM2-135M, float32, on {machine()}\n")
         print("| tokens | way | median time | x plain | peak extra memory | x ours |\n|---|---|---|---|---|---|")
         for length in given.lengths:
-            print("\n".join(rows(length, given)), flush=True)
+            print("\n".join(rows(length)), flush=True)
         print()
         for length in given.lengths:
             print(on_demand(length), flush=True)
@@ -54,21 +56,18 @@ def main() -> None:
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--lengths", type=int, nargs="+", default=[64, 512, 2048])
-    parser.add_argument("--rounds", type=int, default=7)
-    # at 2,048 tokens and 270 heads, bertviz's lists of Python floats would need about 40 GB
-    parser.add_argument("--bertviz-up-to", type=int, default=512, help="largest number of tokens to run bertviz with")
     parser.add_argument("--startup", action="store_true")
     parser.add_argument("--only", help=argparse.SUPPRESS)  # for internal use: measure the memory of one way
     return parser.parse_args()
 
 
-def rows(length: int, given: argparse.Namespace) -> list[str]:
+def rows(length: int) -> list[str]:
     """The table's rows for `length` tokens: the time and memory of each way, and both as ratios."""
     every = ways(load(), length)
     calls = {name: every[name] for name in ("plain", "ours", "eager")}
-    taken = rounds(calls, max(3, given.rounds * 512 // max(length, 512)))
+    taken = rounds(calls, max(3, ROUNDS * 512 // max(length, 512)))
     plain = taken["plain"]
-    if length <= given.bertviz_up_to:
+    if length <= BERTVIZ_UP_TO:
         taken["bertviz"] = [seconds(every["bertviz"])]
     lines = []
     del calls, every

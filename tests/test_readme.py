@@ -57,7 +57,7 @@ def test_every_make_command_named_exists():
 
 def test_a_check_begins_with_the_models_so_that_a_cache_that_cannot_be_written_is_told_first():
     told = subprocess.run(["make", "-n", "ready"], cwd=ROOT, capture_output=True, encoding="utf-8").stdout
-    assert told.index("attnviz.models prepare") < told.index("scripts/chromium.sh")
+    assert told.index("attnviz.models prepare") < told.index("scripts/debian_tools.sh")
 
 
 @pytest.mark.parametrize("rule", ["run", "dev"])
