@@ -240,8 +240,7 @@ def measured_layers(config: Any) -> tuple[LayerSpec, ...]:
         LayerSpec(i, "decoder", "self", "none", width, parameters=Parameters(other=count))
         for i, count in enumerate(long.modules)
     ]
-    caches = [_cache_layer(a, b, width) for a, b in zip(short.cache, long.cache, strict=True)]
-    return (*modules, *caches)
+    return (*modules, *[_cache_layer(a, b, width) for a, b in zip(short.cache, long.cache, strict=True)])
 
 
 def _cache_layer(short: MeasuredCache, long: MeasuredCache, width: int) -> LayerSpec:

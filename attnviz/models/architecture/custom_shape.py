@@ -105,8 +105,7 @@ def _reshared(layer: LayerSpec, n_kv_heads: int) -> LayerSpec:
             n_heads=layer.n_heads,
             n_kv_heads=n_kv_heads,
         )
-    shape = HeadLayout(layer.d_model, layer.n_heads, n_kv_heads, d_head, d_value)
-    plain = parameters(shape)
+    plain = parameters(HeadLayout(layer.d_model, layer.n_heads, n_kv_heads, d_head, d_value))
     count = replace(layer.parameters, w_k=plain.w_k, w_v=plain.w_v)
     if layer.parameters.biases:  # the biases of keys and values change with their width
         count = replace(count, biases=max(0, count.biases - (layer.n_kv_heads - n_kv_heads) * (d_head + d_value)))

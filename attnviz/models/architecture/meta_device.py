@@ -104,8 +104,13 @@ def measure_on_meta(
                 "{model} cannot run on the meta device: {reason}", {"model": type(model).__name__, "reason": str(error)}
             )
     total = sum(p.numel() for p in model.parameters())
-    modules = tuple(_own_parameters(module) for module in _attention_modules(model))
-    return Measurement(total, modules, cache, time.perf_counter() - started, failure)
+    return Measurement(
+        total,
+        tuple(_own_parameters(module) for module in _attention_modules(model)),
+        cache,
+        time.perf_counter() - started,
+        failure,
+    )
 
 
 def build(config: PretrainedConfig, implementation: str = SHAPES_ONLY) -> nn.Module:
@@ -143,8 +148,10 @@ def _run(model: nn.Module, tokens: int, batch: int, encoder_tokens: int) -> Any:
         inputs = {"input_ids": ids}
     elif getattr(config, "num_mel_bins", None):  # speech: the input fills all positions, two frames each
         dtype, frames = next(model.parameters()).dtype, 2 * config.max_source_positions
-        features = torch.zeros(batch, config.num_mel_bins, frames, device="meta", dtype=dtype)
-        inputs = {"input_features": features, "decoder_input_ids": ids}
+        inputs = {
+            "input_features": torch.zeros(batch, config.num_mel_bins, frames, device="meta", dtype=dtype),
+            "decoder_input_ids": ids,
+        }
     else:
         inputs = {"input_ids": read, "decoder_input_ids": ids}
     with torch.no_grad():
@@ -223,8 +230,9 @@ def count_parameters(config: PretrainedConfig, layers: Sequence[LayerSpec]) -> P
     model: Any = build(config, "eager")
     total = sum(p.numel() for p in model.parameters())
     idle = {id(p): p.numel() for p in _idle(model)}
-    prepared = sum(la.parameters.w_k + la.parameters.w_v for la in layers if la.role == "cross")
-    read = total - sum(idle.values()) - prepared
+    read = (
+        total - sum(idle.values()) - sum(la.parameters.w_k + la.parameters.w_v for la in layers if la.role == "cross")
+    )
     return ParameterCounts(total, read, read - _unchosen(model))
 
 

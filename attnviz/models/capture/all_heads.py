@@ -76,8 +76,12 @@ class Yardstick:
             marks["duplicate_token"] = seen_before(like, tokens, keys)
             marks["induction"] = followers(marks["duplicate_token"], keys)
         q_len, k_len = like.shape[-2:]
-        targets = {name: mark.to(dtype) for name, mark in marks.items()}
-        return cls((q_len, k_len), away.abs(), targets, {name: mark.any(-1) for name, mark in marks.items()})
+        return cls(
+            (q_len, k_len),
+            away.abs(),
+            {name: mark.to(dtype) for name, mark in marks.items()},
+            {name: mark.any(-1) for name, mark in marks.items()},
+        )
 
     def rows(self, weights: Tensor, allowed: Tensor, first: int = 0, key: int = 0) -> dict[str, Tensor]:
         """Every measure of some rows, (..., q), by its name: weights (..., q, k) begin at row `first` and at key `key`.
@@ -101,8 +105,7 @@ class Yardstick:
             values["first_token"] = wide[..., 0] if key == 0 else torch.zeros_like(total)
         for name, target in self.targets.items():
             lines = some if target.shape[-2] > 1 else slice(None)
-            missing = ~self.defined[name][..., lines]
-            values[name] = dot(wide, target[..., lines, part]).masked_fill(missing, torch.nan)
+            values[name] = dot(wide, target[..., lines, part]).masked_fill(~self.defined[name][..., lines], torch.nan)
         return {name: value.masked_fill(total == 0, torch.nan) for name, value in values.items()}
 
     def _on_diagonal(self, weights: Tensor, offset: int, first: int, key: int) -> Tensor:

@@ -40,8 +40,10 @@ def eager_layers(model: nn.Module, logits: Logits, inputs: dict[str, Any]) -> Tr
         for name, module in model.named_modules()
         if name.endswith(".attention.self") and hasattr(module, "window_size")
     )
-    accepted = inspect.signature(part.forward).parameters.values()
-    if any(each.name == "output_attentions" or each.kind is each.VAR_KEYWORD for each in accepted):
+    if any(
+        each.name == "output_attentions" or each.kind is each.VAR_KEYWORD
+        for each in inspect.signature(part.forward).parameters.values()
+    ):
         given["output_attentions"] = True
     with torch.no_grad(), uncompiled(model), switched(model, "eager"), hooked(hooks):
         output = part(**given)

@@ -83,8 +83,7 @@ def carry_out(edit: Edit, heads: list[int], layer: RecordedLayer, own: RecordedL
     if edit.uniform:
         layer = _with_uniform(layer, heads)
     if edit.weights is not None:
-        own_weights = layer.weights(heads)
-        placed = _placed("weights", edit.weights, own_weights, layer.set_weights, layer, heads, at)
+        placed = _placed("weights", edit.weights, layer.weights(heads), layer.set_weights, layer, heads, at)
         layer = replace(layer, set_weights=placed)
     if output is not None:
         placed = _placed("output", output, layer.head_outputs(heads), layer.set_output, layer, heads, at)
@@ -148,16 +147,16 @@ def _placed(
     rows = list(range(q_len)) if at is None else at
     if any(not -q_len <= row < q_len for row in rows):
         raise Problem("at={at} must be positions of {count} queries", at=rows, count=q_len)
-    chosen = torch.tensor(heads, device=made.device)[:, None]
-    made[:, chosen, torch.tensor(rows, device=made.device)] = new.to(made).expand_as(own)[:, :, rows]
+    made[:, torch.tensor(heads, device=made.device)[:, None], torch.tensor(rows, device=made.device)] = new.to(
+        made
+    ).expand_as(own)[:, :, rows]
     return made
 
 
 def _with_scale(layer: RecordedLayer, heads: list[int], scale: ScaleChoice, factor: float) -> RecordedLayer:
     scales = [layer.scale_of(head) for head in range(layer.n_heads)]
     for head in heads:
-        base = scales[head] if scale == "model" else scale_factor(scale, layer.qkv[0].shape[-1])
-        scales[head] = base * factor
+        scales[head] = (scales[head] if scale == "model" else scale_factor(scale, layer.qkv[0].shape[-1])) * factor
     return replace(layer, scales=tuple(scales))
 
 

@@ -91,8 +91,7 @@ def _steps(model: nn.Module, recorder: Recorder) -> Iterator[_Steps]:
     """Inside the block, each pass of the model in this thread is a step."""
     steps = _Steps(recorder)
     before = model.register_forward_pre_hook(in_this_thread(steps.end))
-    after = model.register_forward_hook(in_this_thread(steps.note))
-    with hooked([before, after]), torch.no_grad():
+    with hooked([before, model.register_forward_hook(in_this_thread(steps.note))]), torch.no_grad():
         yield steps
 
 
@@ -103,8 +102,7 @@ def _texts(layers: tuple[RecordedLayer, ...], written: Any, inputs: dict[str, An
     if not isinstance(sequences, Tensor) or sequences.dim() != 2:
         return kept
     kept["sequences"] = sequences
-    decoder = next((layer for layer in layers if layer.stack == "decoder" and layer.kind == "self"), layers[-1])
-    length = decoder.shape[2]
+    length = next((layer for layer in layers if layer.stack == "decoder" and layer.kind == "self"), layers[-1]).shape[2]
     if sequences.shape[1] < length:
         return kept  # the model was given vectors, and answers with what came after them
     two = any(layer.kind == "cross" for layer in layers)

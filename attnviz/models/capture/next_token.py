@@ -86,7 +86,6 @@ def sampler(temperature: float = 0.0, top_k: int | None = None, seed: int = 0) -
     source = torch.Generator().manual_seed(seed)
 
     def choose(logits: Tensor) -> int:
-        chances = probabilities(logits, temperature, top_k).cpu()
-        return int(torch.multinomial(chances, 1, generator=source))
+        return int(torch.multinomial(probabilities(logits, temperature, top_k).cpu(), 1, generator=source))
 
     return choose

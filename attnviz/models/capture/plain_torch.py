@@ -53,8 +53,11 @@ def record_plain(
             "attnviz.attend(q, k, v, mask) there, and every layer can be read",
             model=type(model).__name__,
         )
-    given = inspect.signature(model.forward).bind_partial(*args, **inputs).arguments
-    trace = Trace(tuple(recorder.layers), logits_in(output, logits), ids_and_masks(given))
+    trace = Trace(
+        tuple(recorder.layers),
+        logits_in(output, logits),
+        ids_and_masks(inspect.signature(model.forward).bind_partial(*args, **inputs).arguments),
+    )
     rows, _, last, _ = trace.layers[0].shape
     return stream.added(trace, torch.full((rows,), last - 1)) if residual else trace
 

@@ -104,8 +104,9 @@ class Residual:
             held: dict[str, Any] = {name: tensors[f"path.{name}"] for name in PATH_TENSORS}
             path = LogitPath(**held, **plain["path"])
         why = None if plain["why"] is None else Message(*plain["why"])
-        streams = tuple(tensors[f"residual.{number}"] for number in range(count))
-        return Residual(streams, path, why, tuple(plain["blocks"]))
+        return Residual(
+            tuple(tensors[f"residual.{number}"] for number in range(count)), path, why, tuple(plain["blocks"])
+        )
 
 
 _FAR = 1e3  #: a probe so long that what a norm adds below its root does not count
@@ -117,8 +118,7 @@ def measured_norm(norm: nn.Module, given: Tensor, answered: Tensor) -> tuple[Ten
     LayerNorm, RMSNorm and their kin are all of this form; None for a norm that is not. `given` and `answered` are
     (B, Q, M), as the norm saw them.
     """
-    width = given.shape[-1]
-    probe = _alternating(width, given)
+    probe = _alternating(given.shape[-1], given)
     with torch.no_grad():
         up, down, shifted = (wide(norm(each)[0, 0]) for each in (probe, -probe, probe + _FAR))
     unit = wide(probe[0, 0]) / wide(probe[0, 0]).square().mean().sqrt()

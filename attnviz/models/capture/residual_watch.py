@@ -130,8 +130,7 @@ class ResidualWatch:
         if layer.w_o is None or not layer.exact:
             return None
         last = layer.cropped(slice(-1, None), slice(None)).head_outputs()[:, :, 0].flatten(1)  # (B, H*Dv)
-        parent = self._modules.get(above(layer.name))
-        projection = output_layer_of(self._modules[layer.name], parent, last.shape[1])
+        projection = output_layer_of(self._modules[layer.name], self._modules.get(above(layer.name)), last.shape[1])
         name = next((name for name, module in self._modules.items() if module is projection), "")
         seen = self.passed.get(name, [])
         if len(seen) != 1 or seen[0].answered is None:

@@ -136,8 +136,9 @@ def _read(
 ) -> Trace:
     """One pass of a module, by the way that it can be read in."""
     if takes_interface(model):
-        recorder = Recorder(model, grad, residual, changes.changed)
-        trace, _ = record(model, recorder, logits, _by_name(model, args, inputs))
+        trace, _ = record(
+            model, Recorder(model, grad, residual, changes.changed), logits, _by_name(model, args, inputs)
+        )
         if trace.layers or changes.edits:
             return trace
     if not is_transformers(model):
@@ -173,5 +174,4 @@ def record(model: nn.Module, recorder: Recorder, logits: Logits, inputs: dict[st
     trace = Trace(tuple(recorder.layers), logits_of(output, logits, model, inputs), ids_and_masks(inputs))
     if not recorder.residual:
         return trace, output
-    length = trace.layers[0].shape[2] if trace.layers else 0
-    return watch.added(trace, last_positions(inputs, model, length)), output
+    return watch.added(trace, last_positions(inputs, model, trace.layers[0].shape[2] if trace.layers else 0)), output

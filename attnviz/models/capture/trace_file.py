@@ -65,9 +65,13 @@ def _in_parts(
         fields: dict[str, Any] = {name: getattr(kept, name) for name in _PLAIN} | {"silenced": sorted(kept.silenced)}
         if kept.why is not None:
             fields["why"] = [kept.why.template, kept.why.params]
-        held = kept.tensors().items()
         described.append(
-            fields | {"tensors": {name: _put(value, f"{number}.{name}", tensors, names) for name, value in held}}
+            fields
+            | {
+                "tensors": {
+                    name: _put(value, f"{number}.{name}", tensors, names) for name, value in kept.tensors().items()
+                }
+            }
         )
     tensors |= {name: value.detach().cpu().contiguous().clone() for name, value in others.items()}
     return tensors, {"format": FORMAT, "layers": json.dumps(described), "extra": json.dumps(dict(extra))}

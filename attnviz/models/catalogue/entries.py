@@ -251,8 +251,11 @@ def find(name: str) -> Entry:
     settings = current()
     entry = _named(name.strip(), settings.hosted)
     if not _allowed(entry, settings.models):
-        known = Several([e.id for e in allowed_entries()])
-        raise Problem("The model {name} may not be loaded on this server; these may: {known}", name=name, known=known)
+        raise Problem(
+            "The model {name} may not be loaded on this server; these may: {known}",
+            name=name,
+            known=Several([e.id for e in allowed_entries()]),
+        )
     return entry
 
 

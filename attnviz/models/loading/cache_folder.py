@@ -58,9 +58,8 @@ def build(folder: Path, write: Callable[[Path], None], name: str, *, unless_whol
             discard(folder)
             os.replace(fresh, folder)
         except OSError as error:
-            reason = error.strerror or error
             raise Problem(
-                "{name} could not be stored in the cache folder: {reason}", name=name, reason=reason
+                "{name} could not be stored in the cache folder: {reason}", name=name, reason=error.strerror or error
             ) from error
         finally:
             shutil.rmtree(fresh, ignore_errors=True)
@@ -107,8 +106,10 @@ def free_bytes(folder: Path) -> int:
 def _manifest(folder: Path) -> dict[str, tuple[int, str]]:
     """Size in bytes and SHA-256 by file name; empty if the manifest is missing or invalid."""
     try:
-        files = json.loads((folder / MANIFEST).read_text("utf-8"))["files"]
-        return {name: (facts["size"], facts["sha256"]) for name, facts in files.items()}
+        return {
+            name: (facts["size"], facts["sha256"])
+            for name, facts in json.loads((folder / MANIFEST).read_text("utf-8"))["files"].items()
+        }
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return {}
 

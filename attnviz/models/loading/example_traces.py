@@ -64,8 +64,7 @@ def is_prepared(entry: Entry) -> bool:
 def prepare_examples(loaded: LoadedModel, progress: Progress = silent) -> None:
     """Capture a model's examples into the cache folder, unless that was done before."""
     if not is_prepared(loaded.entry):
-        name = loaded.entry.name
-        cache_folder.build(folder_of(loaded.entry), lambda fresh: _write(loaded, fresh, progress), name)
+        cache_folder.build(folder_of(loaded.entry), lambda fresh: _write(loaded, fresh, progress), loaded.entry.name)
 
 
 def prepared_example(example: Example) -> Prepared | None:
@@ -90,8 +89,7 @@ def _write(loaded: LoadedModel, fresh: Path, progress: Progress) -> None:
     for done, example in enumerate(examples):
         progress(done / len(examples), Message("Capturing the examples of {name}", {"name": loaded.entry.name}))
         tokens = encode(loaded, example.text, example.second or None)
-        trace = capture(loaded.model, logits=loaded.predicts, **tokens.inputs)
-        trace.save(fresh / f"{example.id}.safetensors")
+        capture(loaded.model, logits=loaded.predicts, **tokens.inputs).save(fresh / f"{example.id}.safetensors")
         kept = _plain(tokens) | {"source": loaded.source}
         (fresh / f"{example.id}.json").write_text(json.dumps(kept, ensure_ascii=False), "utf-8")
     progress(1.0, Message("Ready"))

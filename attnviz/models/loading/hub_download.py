@@ -61,8 +61,7 @@ def _facts(entry: Entry) -> Any:
 
 def _weight_bytes(entry: Entry) -> int:
     """How large the safetensors of a model on the hub are together; a Problem where it has none."""
-    facts = _facts(entry)
-    sizes = {file.rfilename: file.size or 0 for file in facts.siblings or () if "/" not in file.rfilename}
+    sizes = {file.rfilename: file.size or 0 for file in _facts(entry).siblings or () if "/" not in file.rfilename}
     if "adapter_config.json" in sizes and "config.json" not in sizes:
         raise Problem(
             "{name} is an adapter and no whole model; an adapter is read from a folder on this machine",

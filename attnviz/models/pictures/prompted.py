@@ -103,8 +103,9 @@ def _grid(model: Any, prepared: PreparedPicture) -> tuple[PatchGrid, int]:
     height, width = prepared.size
     rows, columns = height // (patch * side), width // (patch * side)
     grid = PatchGrid(rows, columns, (), (float(patch * side), float(patch * side)))
-    whole = getattr(model.config, "vision_feature_select_strategy", "default") == "full"
-    return grid, grid.patches + (1 if whole else 0)
+    return grid, grid.patches + (
+        1 if (getattr(model.config, "vision_feature_select_strategy", "default") == "full") else 0
+    )
 
 
 def _begin(loaded: LoadedModel) -> list[int]:

@@ -59,8 +59,9 @@ def frames(loaded: LoadedModel) -> tuple[Frame, ...]:
     offered: list[Frame] = ["usual"]
     if usual != bare:
         offered.append("none")
-    starts = tokenizer.bos_token_id is not None and loaded.entry.kind != "encoder-decoder"
-    if starts and usual[:1] != [tokenizer.bos_token_id]:
+    if (tokenizer.bos_token_id is not None and loaded.entry.kind != "encoder-decoder") and usual[:1] != [
+        tokenizer.bos_token_id
+    ]:
         offered.append("start")
     if tokenizer.chat_template:
         offered.append("chat")
@@ -144,8 +145,7 @@ def _cut(raws: list[RawToken], limit: int) -> tuple[list[RawToken], frozenset[in
     for positions in content:
         while positions and positions[-1] + 1 in dropped and raws[positions[-1]].shares_with(raws[positions[-1] + 1]):
             dropped.add(positions.pop())
-    kept = [raw for i, raw in enumerate(raws) if i not in dropped]
-    return kept, frozenset(raws[i].segment for i in dropped)
+    return [raw for i, raw in enumerate(raws) if i not in dropped], frozenset(raws[i].segment for i in dropped)
 
 
 def _notice(text: str, rest: str, limit: int) -> Message:
@@ -170,14 +170,16 @@ def _target_tokens(tokenizer: Any, text: str) -> list[RawToken]:
     if getattr(tokenizer, "is_fast", False):
         return _read_fast(tokenizer, (text,), specials=False)
     with _switching:
-        ids = tokenizer(text_target=text, add_special_tokens=False, verbose=False)["input_ids"]
-        return _placed(tokenizer, ids, text, 0)
+        return _placed(
+            tokenizer, tokenizer(text_target=text, add_special_tokens=False, verbose=False)["input_ids"], text, 0
+        )
 
 
 def _read_chat(tokenizer: Any, text: str) -> list[RawToken]:
     """The sentence as the user's turn of a chat, with everything that the chat template adds around it."""
-    turns = [{"role": "user", "content": text}]
-    whole = tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)
+    whole = tokenizer.apply_chat_template(
+        [{"role": "user", "content": text}], tokenize=False, add_generation_prompt=True
+    )
     offset, body = whole.rfind(text), text.strip()
     if offset < 0:  # a template may strip the sentence
         at = whole.rfind(body)
