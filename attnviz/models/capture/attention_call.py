@@ -257,8 +257,8 @@ def _padding(attention_mask: Tensor | None = None, kv_length: int = 0, kv_offset
     if attention_mask is None:
         return None
     missing = max(0, kv_length + kv_offset - attention_mask.shape[-1])
-    padded = nn.functional.pad(attention_mask.bool(), (0, missing))[:, kv_offset : kv_offset + kv_length]
-    return padded[:, None, None, :]
+    padded = nn.functional.pad(attention_mask.bool(), (0, missing))
+    return padded[:, None, None, kv_offset : kv_offset + kv_length]
 
 
 adapter.register(attention, mask, plain_mask)

@@ -83,8 +83,8 @@ def carry_out(edit: Edit, heads: list[int], layer: RecordedLayer, own: RecordedL
     if edit.uniform:
         layer = _with_uniform(layer, heads)
     if edit.weights is not None:
-        placed = _placed("weights", edit.weights, layer.weights(heads), layer.set_weights, layer, heads, at)
-        layer = replace(layer, set_weights=placed)
+        put = _placed("weights", edit.weights, layer.weights(heads), layer.set_weights, layer, heads, at)
+        layer = replace(layer, set_weights=put)
     if output is not None:
         placed = _placed("output", output, layer.head_outputs(heads), layer.set_output, layer, heads, at)
         shown = layer.silenced if at is not None else layer.silenced - set(heads)
@@ -147,9 +147,8 @@ def _placed(
     rows = list(range(q_len)) if at is None else at
     if any(not -q_len <= row < q_len for row in rows):
         raise Problem("at={at} must be positions of {count} queries", at=rows, count=q_len)
-    made[:, torch.tensor(heads, device=made.device)[:, None], torch.tensor(rows, device=made.device)] = new.to(
-        made
-    ).expand_as(own)[:, :, rows]
+    chosen = torch.tensor(heads, device=made.device)[:, None]
+    made[:, chosen, torch.tensor(rows, device=made.device)] = new.to(made).expand_as(own)[:, :, rows]
     return made
 
 

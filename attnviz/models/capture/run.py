@@ -116,6 +116,8 @@ def _one_pass(
     residual: bool,
 ) -> Trace:
     """One pass of a module, by the way that it can be read in, with its edits."""
+    if logits not in ("last", "all", None):
+        raise Problem('logits={logits} must be "last", "all" or None', logits=repr(logits))
     args, inputs, tokens = with_ids(model, args, inputs)
     model = unwrapped(model)
     changes = EditedPass(model, tuple(edit for edit in edits if not edit.of_stream))
