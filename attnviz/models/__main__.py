@@ -49,18 +49,14 @@ def main(arguments: Sequence[str] | None = None, prog: str = "python -m attnviz.
     commands.add_parser("prepare", help=_("prepare the packaged models and the explorer's examples"))
     commands.add_parser("settings", help=_("the settings read from the environment, their meanings and values"))
     chosen = parser.parse_args(arguments)
+    run: dict[str | None, Callable[[], None]] = {
+        "fetch": lambda: _fetch(chosen.names),
+        "get": lambda: _get(chosen.name),
+        "prepare": _prepare,
+        "settings": _settings,
+    }
     try:
-        match chosen.command:
-            case "fetch":
-                _fetch(chosen.names)
-            case "get":
-                _get(chosen.name)
-            case "prepare":
-                _prepare()
-            case "settings":
-                _settings()
-            case _:
-                _list()
+        run.get(chosen.command, _list)()
     except Problem as problem:
         _end_of_bar()
         print(say(problem.message), file=sys.stderr)

@@ -10,11 +10,9 @@ from attnviz.base.message import Problem
 from attnviz.core.costs import Parameters, kv_elements, parameters
 from attnviz.core.heads import HeadLayout
 from attnviz.core.latent import LatentLayout, latent_parameters
-from attnviz.models.architecture.family_rules import FamilyRules, Flag
+from attnviz.models.architecture.configs import LIMITS, FamilyRules, Flag
 from attnviz.models.architecture.layer_spec import LayerKind, LayerSpec, recurrent_state_of
 from attnviz.models.architecture.meta_device import MeasuredCache, measure_on_meta
-
-LIMITS = {"hidden_size": 1 << 20, "num_attention_heads": 1 << 14, "num_hidden_layers": 1 << 12, "head_dim": 1 << 14}
 
 _KINDS: dict[str, LayerKind] = {
     "full_attention": "full",

@@ -20,7 +20,7 @@ from attnviz.models.loading.locate import (
     wheel_path,
 )
 from attnviz.models.loading.open_folder import Opened
-from attnviz.models.loading.weight_files import weights_are
+from attnviz.models.model_files import weights_are
 from attnviz.models.settings import Settings, current
 
 if TYPE_CHECKING:

@@ -14,9 +14,8 @@ from attnviz.base.message import Problem
 from attnviz.core.precision import DTYPES
 from attnviz.models.architecture import meta_device
 from attnviz.models.architecture.architecture import Architecture
-from attnviz.models.architecture.family_rules import FAMILIES
+from attnviz.models.architecture.configs import FAMILIES, config_from_text
 from attnviz.models.architecture.layer_spec import Paged
-from attnviz.models.architecture.parse_config import config_from_text
 from attnviz.models.architecture.presets import all_presets, find_preset
 
 WHISPER_POSITIONS = 1500

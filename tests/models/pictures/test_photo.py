@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from attnviz.base.message import Problem
-from attnviz.models.pictures.photo import MOST_BYTES, read_photo
+from attnviz.models.pictures.sources import MOST_BYTES, read_photo
 
 
 def saved(image, kind="PNG", **more):
