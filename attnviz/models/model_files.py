@@ -47,19 +47,24 @@ def read_json(file: Path) -> dict[str, Any] | None:
 def too_many(config: Mapping[str, Any], most: int) -> tuple[str, int] | None:
     """The first field that asks for more than `most` layers, blocks or experts, with its number."""
     for path, name, value in _fields(config):
-        if _COUNTS_PARTS.search(name) and (count := _count(name, value)) > most:
+        if not _COUNTS_PARTS.search(name):
+            continue
+        count = 0  # where it is no count
+        if isinstance(value, list | tuple):
+            counts = [each for each in value if isinstance(each, int)]
+            count = sum(counts) if _BY_STAGE.search(name) else max([len(value), *counts])
+        elif isinstance(value, int) and not isinstance(value, bool):
+            count = value
+        if count > most:
             return path, count
     return None
 
 
 def kernel(config: Mapping[str, Any]) -> str | None:
     """The first kernel of the hub that the config names: transformers would download and run it."""
-    for _path, name, value in _fields(config):
-        named = value.values() if isinstance(value, Mapping) else [value]
-        kernels = [str(each) for each in named if "/" in str(each)] if _NAMES_CODE.search(name) else []
-        if kernels:
-            return kernels[0]
-    return None
+    values = (value for _path, name, value in _fields(config) if _NAMES_CODE.search(name))
+    named = (str(each) for value in values for each in (value.values() if isinstance(value, Mapping) else [value]))
+    return next((each for each in named if "/" in each), None)
 
 
 def check_layers(config: Mapping[str, Any], entry: Entry) -> None:
@@ -82,14 +87,6 @@ def no_model(entry: Entry, error: Exception) -> Problem:
 def first_line(error: Exception) -> str:
     """The first line of what another library says went wrong, or the kind of error where it says nothing."""
     return (str(error).strip() or type(error).__name__).splitlines()[0][:200]
-
-
-def _count(name: str, value: Any) -> int:
-    """How many parts a field asks for; 0 where it is no count."""
-    if isinstance(value, list | tuple):
-        counts = [each for each in value if isinstance(each, int)]
-        return sum(counts) if _BY_STAGE.search(name) else max([len(value), *counts])
-    return value if isinstance(value, int) and not isinstance(value, bool) else 0
 
 
 def _fields(config: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
@@ -123,8 +120,7 @@ class StoredWeights:
     def first_dtype(self) -> str | None:
         """The type of the first floating point tensor, as torch names it."""
         names = {"F64": "float64", "F32": "float32", "F16": "float16", "BF16": "bfloat16"}
-        kinds = (names.get(each.get_dtype()) for each in self.slices.values())
-        return next((kind for kind in kinds if kind), None)
+        return next((names[kind] for each in self.slices.values() if (kind := each.get_dtype()) in names), None)
 
 
 def files_of(folder: Path) -> tuple[Path, ...]:
@@ -158,16 +154,12 @@ def opened(files: tuple[Path, ...], entry: Entry, mapped: bool) -> Iterator[Stor
 
 def plain_names(names: list[str]) -> tuple[dict[str, str], tuple[str, ...]]:
     """Each name as the model itself has it, and which prefixes that compiling and DDP put there were taken off."""
-    plain = dict.fromkeys(names, "")
-    taken_off: dict[str, None] = {}
-    for name in names:
-        plain[name] = re.sub(rf"(^|(?<=\.)){re.escape(_COMPILED)}", "", name)
-        if plain[name] != name:
-            taken_off[_COMPILED] = None
+    plain = {name: re.sub(rf"(^|(?<=\.)){re.escape(_COMPILED)}", "", name) for name in names}
+    taken_off = [_COMPILED] if any(name != short for name, short in plain.items()) else []
     while names and all(each.startswith(_PARALLEL) for each in plain.values()):
         plain = {name: each.removeprefix(_PARALLEL) for name, each in plain.items()}
-        taken_off[_PARALLEL] = None
-    return plain, tuple(taken_off)
+        taken_off.append(_PARALLEL)
+    return plain, tuple(dict.fromkeys(taken_off))
 
 
 def _reader(file: Path, entry: Entry, mapped: bool) -> Any:
@@ -214,14 +206,13 @@ def weights_are(model: nn.Module) -> WeightsAre:
     Every norm starts with all its factors alike, and the first step of training makes them differ. A model
     whose norms are all as they start has random weights, wherever its files came from.
     """
-    factors = [
-        weight
+    as_they_start = [
+        bool((weight == weight.flatten()[0]).all())
         for module in model.modules()
         if "norm" in type(module).__name__.lower()
         for name, weight in module.named_parameters(recurse=False)
         if name == "weight" and weight.numel() > 1
     ]
-    if not factors:
+    if not as_they_start:
         return "unknown"
-    as_they_start = all(bool((each == each.flatten()[0]).all()) for each in factors)
-    return "random" if as_they_start else "trained"
+    return "random" if all(as_they_start) else "trained"

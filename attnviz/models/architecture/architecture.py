@@ -63,8 +63,11 @@ class Architecture:
     @property
     def decodes(self) -> bool:
         """Whether it writes token after token; an encoder reads everything at once and keeps no cache."""
-        writers = [layer for layer in self.layers if layer.stack == "decoder"]
-        return any(la.cached or la.fixed or la.fixed_float32 or not self.measured for la in writers)
+        return any(
+            la.cached or la.fixed or la.fixed_float32 or not self.measured
+            for la in self.layers
+            if la.stack == "decoder"
+        )
 
     @property
     def blocks(self) -> int:

@@ -106,7 +106,10 @@ def measure_on_meta(
     total = sum(p.numel() for p in model.parameters())
     return Measurement(
         total,
-        tuple(_own_parameters(module) for module in _attention_modules(model)),
+        tuple(
+            sum(p.numel() for name, p in module.named_parameters() if not _BLOCK_NORM.search(name))
+            for module in _attention_modules(model)
+        ),
         cache,
         time.perf_counter() - started,
         failure,
@@ -115,13 +118,11 @@ def measure_on_meta(
 
 def build(config: PretrainedConfig, implementation: str = SHAPES_ONLY) -> nn.Module:
     """The model of `config` in bfloat16 on the meta device, with its language-modelling head if it has one."""
-    kind = type(config)
-    if config.is_encoder_decoder and kind in MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING:
-        auto: Any = AutoModelForSeq2SeqLM
-    elif not config.is_encoder_decoder and kind in MODEL_FOR_CAUSAL_LM_MAPPING:
+    auto: Any = AutoModel
+    if config.is_encoder_decoder and type(config) in MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING:
+        auto = AutoModelForSeq2SeqLM
+    elif not config.is_encoder_decoder and type(config) in MODEL_FOR_CAUSAL_LM_MAPPING:
         auto = AutoModelForCausalLM
-    else:
-        auto = AutoModel
     with torch.device("meta"):
         model: nn.Module = auto.from_config(config, dtype=torch.bfloat16, attn_implementation=implementation)
     return model.eval()
@@ -135,10 +136,6 @@ def _attention_modules(model: nn.Module) -> Iterator[nn.Module]:
             yield child
         else:
             yield from _attention_modules(child)
-
-
-def _own_parameters(attention: nn.Module) -> int:
-    return sum(p.numel() for name, p in attention.named_parameters() if not _BLOCK_NORM.search(name))
 
 
 def _run(model: nn.Module, tokens: int, batch: int, encoder_tokens: int) -> Any:
@@ -250,13 +247,12 @@ def _idle(model: Any) -> Iterator[nn.Parameter]:
 
 def _unchosen(model: Any) -> int:
     """Parameters of the experts that one token does not go through."""
-    experts, chosen = (_first(model.config, names) for names in (_EXPERTS, _CHOSEN))
+    text = model.config.get_text_config()
+    experts, chosen = (
+        next((number for name in names if isinstance(number := getattr(text, name, None), int)), 0)
+        for names in (_EXPERTS, _CHOSEN)
+    )
     if not experts or not chosen:
         return 0
     routed = (module for name, module in model.named_modules() if name.rpartition(".")[2] == "experts")
     return sum(p.numel() // experts * (experts - chosen) for module in routed for p in module.parameters())
-
-
-def _first(config: Any, names: tuple[str, ...]) -> int:
-    text = config.get_text_config()
-    return next((number for name in names if isinstance(number := getattr(text, name, None), int)), 0)

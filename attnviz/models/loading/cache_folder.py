@@ -26,16 +26,17 @@ _PARTIAL: Final = ".partial-"
 def is_whole(folder: Path) -> bool:
     """Whether every file exists with the size it was written with. Reads only the manifest."""
     files = _manifest(folder)
-    return bool(files) and all(_size(folder / name) == size for name, (size, _) in files.items())
+    try:
+        return bool(files) and all((folder / name).stat().st_size == size for name, (size, _) in files.items())
+    except OSError:
+        return False
 
 
 def is_intact(folder: Path) -> bool:
     """Whether every file still has the hash it was written with. Reads every byte; hashing releases the GIL."""
-    files = _manifest(folder)
-    if not is_whole(folder):
-        return False
     try:
-        return all(sha256(folder / name) == digest for name, (_, digest) in files.items())
+        files = _manifest(folder).items()
+        return is_whole(folder) and all(sha256(folder / name) == digest for name, (_, digest) in files)
     except OSError:
         return False
 
@@ -121,13 +122,6 @@ def _write_manifest(folder: Path) -> None:
         if path.is_file()
     }
     (folder / MANIFEST).write_text(json.dumps({"files": files}, indent=1), "utf-8")
-
-
-def _size(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except OSError:
-        return -1
 
 
 def _sweep(folder: Path) -> None:

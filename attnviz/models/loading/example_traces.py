@@ -90,19 +90,16 @@ def _write(loaded: LoadedModel, fresh: Path, progress: Progress) -> None:
         progress(done / len(examples), Message("Capturing the examples of {name}", {"name": loaded.entry.name}))
         tokens = encode(loaded, example.text, example.second or None)
         capture(loaded.model, logits=loaded.predicts, **tokens.inputs).save(fresh / f"{example.id}.safetensors")
-        kept = _plain(tokens) | {"source": loaded.source}
+        kept = {
+            "texts": tokens.texts,
+            "pieces": [asdict(span) for span in tokens.spans],
+            "rests": tokens.rests,
+            "frame": tokens.frame,
+            "types": tokens.inputs["token_type_ids"][0].tolist() if "token_type_ids" in tokens.inputs else None,
+            "source": loaded.source,
+        }
         (fresh / f"{example.id}.json").write_text(json.dumps(kept, ensure_ascii=False), "utf-8")
     progress(1.0, Message("Ready"))
-
-
-def _plain(tokens: Tokens) -> dict[str, Any]:
-    return {
-        "texts": tokens.texts,
-        "pieces": [asdict(span) for span in tokens.spans],
-        "rests": tokens.rests,
-        "frame": tokens.frame,
-        "types": tokens.inputs["token_type_ids"][0].tolist() if "token_type_ids" in tokens.inputs else None,
-    }
 
 
 def _tokens(kept: dict[str, Any]) -> Tokens:

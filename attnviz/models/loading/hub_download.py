@@ -53,15 +53,13 @@ def bytes_on_hub(entry: Entry) -> int:
         return _weight_bytes(entry)
 
 
-def _facts(entry: Entry) -> Any:
-    from huggingface_hub import HfApi
-
-    return HfApi().model_info(str(entry.hub), revision=entry.revision, files_metadata=True, timeout=_SLOW_SECONDS)
-
-
 def _weight_bytes(entry: Entry) -> int:
     """How large the safetensors of a model on the hub are together; a Problem where it has none."""
-    sizes = {file.rfilename: file.size or 0 for file in _facts(entry).siblings or () if "/" not in file.rfilename}
+    from huggingface_hub import HfApi
+
+    hub = HfApi()
+    facts = hub.model_info(str(entry.hub), revision=entry.revision, files_metadata=True, timeout=_SLOW_SECONDS)
+    sizes = {file.rfilename: file.size or 0 for file in facts.siblings or () if "/" not in file.rfilename}
     if "adapter_config.json" in sizes and "config.json" not in sizes:
         raise Problem(
             "{name} is an adapter and no whole model; an adapter is read from a folder on this machine",

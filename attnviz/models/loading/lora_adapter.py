@@ -105,14 +105,21 @@ def add(model: nn.Module, adapter: Adapter, entry: Entry) -> tuple[Message, ...]
 
     with model_files.opened((adapter.folder / FILE,), entry, mapped=False) as weights, torch.no_grad():
         pairs = _pairs(weights.slices, model, adapter, entry)
-        _check_all_there(pairs, model, adapter, entry)
+        ends = tuple(f".{target}" for target in adapter.targets)
+        asked = [name for name, _layer in model.named_modules() if ends and f".{name}".endswith(ends)]
+        if absent := [name for name in asked if name not in pairs]:
+            raise Problem(
+                "{name} lacks its matrices for {count} layers that its config lists, such as {layer}",
+                name=entry.name,
+                count=len(absent),
+                layer=absent[0],
+            )
         for name, (a, b) in pairs.items():
             layer: Any = model.get_submodule(name)
             delta = (b[...].float() @ a[...].float()).to(layer.weight.device) * adapter.scale  # (out, in)
             delta = delta if _is_linear(layer) else delta.T
-            layer.weight = torch.nn.Parameter(
-                (layer.weight.float() + delta).to(layer.weight.dtype), requires_grad=False
-            )
+            summed = (layer.weight.float() + delta).to(layer.weight.dtype)
+            layer.weight = torch.nn.Parameter(summed, requires_grad=False)
     notice = Message(
         "The LoRA adapter {name} was added to {base}: {count} weight matrices, by {scale} B A",
         {"name": entry.name, "base": adapter.base, "count": len(pairs), "scale": f"{adapter.scale:g}"},
@@ -169,18 +176,6 @@ def _in_model(name: str, model: Any, adapter: Adapter, entry: Entry) -> str:
                 layer=known,
             )
     raise Problem("{name} changes {layer}, which {base} does not have", name=entry.name, layer=name, base=adapter.base)
-
-
-def _check_all_there(pairs: Mapping[str, object], model: nn.Module, adapter: Adapter, entry: Entry) -> None:
-    ends = tuple(f".{target}" for target in adapter.targets)
-    asked = [name for name, _layer in model.named_modules() if ends and f".{name}".endswith(ends)]
-    if absent := [name for name in asked if name not in pairs]:
-        raise Problem(
-            "{name} lacks its matrices for {count} layers that its config lists, such as {layer}",
-            name=entry.name,
-            count=len(absent),
-            layer=absent[0],
-        )
 
 
 def _is_linear(layer: object) -> bool:

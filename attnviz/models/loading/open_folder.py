@@ -77,6 +77,9 @@ def _fill(config: Any, weights: model_files.StoredWeights, entry: Entry, dtype: 
     if dtype == "auto" and getattr(config, "dtype", None) is None:
         dtype = weights.first_dtype() or "float32"
     kind = model_class(config, entry)
+    # published towers (DINO among them) come without the layer that pools what they give; it can be left out
+    pools = "add_pooling_layer" in inspect.signature(kind).parameters
+    left_out = {"add_pooling_layer": False} if pools and not any("pooler." in name for name in weights.slices) else {}
     try:
         filled, info = kind.from_pretrained(
             None,
@@ -86,21 +89,11 @@ def _fill(config: Any, weights: model_files.StoredWeights, entry: Entry, dtype: 
             ignore_mismatched_sizes=True,
             output_loading_info=True,
             trust_remote_code=False,
-            **_without_pooler(kind, weights),
+            **left_out,
         )
     except Exception as error:
         raise Problem("{name} cannot be opened: {reason}", name=entry.name, reason=first_line(error)) from error
     return filled, info
-
-
-def _without_pooler(kind: Any, weights: model_files.StoredWeights) -> dict[str, bool]:
-    """Published towers (DINO among them) come without the layer that pools what they give; it can be left out."""
-    return (
-        {"add_pooling_layer": False}
-        if ("add_pooling_layer" in inspect.signature(kind).parameters)
-        and not any("pooler." in name for name in weights.slices)
-        else {}
-    )
 
 
 def _left_over(info: Mapping[str, Any], entry: Entry) -> tuple[Message, ...]:
@@ -238,16 +231,16 @@ def check_fits(config: Any, entry: Entry, settings: Settings, device: str) -> No
 
 
 def _no_weights(folder: Path, entry: Entry) -> Problem:
-    if any(folder.glob("*.bin")) or any(folder.glob("*.pt")) or any(folder.glob("*.ckpt")):
+    if any(any(folder.glob(pattern)) for pattern in ("*.bin", "*.pt", "*.ckpt")):
         return Problem(
             "{name} has its weights only as pickle files, which can run code when opened; "
             "only safetensors are read here",
             name=entry.name,
         )
-    if (folder / "config.json").is_file() and not (folder / model_files.INDEX).is_file():
-        return Problem("{name} has a config.json and no weights: no model.safetensors beside it", name=entry.name)
     if (folder / model_files.INDEX).is_file():
         return Problem("Some of the safetensors files that the index of {name} names are not there", name=entry.name)
+    if (folder / "config.json").is_file():
+        return Problem("{name} has a config.json and no weights: no model.safetensors beside it", name=entry.name)
     return Problem("{name} has no config.json with safetensors beside it", name=entry.name)
 
 

@@ -204,7 +204,7 @@ def looks_in_windows(model: Any) -> bool:
 def windows_of(model: Any, layer: RecordedLayer, height: int, width: int) -> Windows | None:
     """How a recorded layer cuts a picture of this many pixels into windows; None where it does not."""
     path = layer.name.rsplit(".attention", 1)[0]
-    block = model.get_submodule(path) if ".blocks." in path else None
+    block: Any = model.get_submodule(path) if ".blocks." in path else None
     if not hasattr(block, "shift_size") or not hasattr(block, "window_size"):
         return None
     stage = int(path.split(".blocks.")[0].rsplit(".", 1)[1])
