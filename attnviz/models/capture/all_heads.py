@@ -118,10 +118,6 @@ class Yardstick:
         mass = weights.gather(-1, at).squeeze(-1).masked_fill(~inside, 0.0)
         return mass.masked_fill((targets < 0) | (targets >= k_len), torch.nan)
 
-    def averaged(self, values: dict[str, Tensor], rows: Tensor | None = None) -> HeadMeasures:
-        """The mean over all rows, or over those where `rows` is True, of what `rows` found."""
-        return HeadMeasures(**{name: over_rows(value, rows) for name, value in values.items()})
-
 
 #: measure of a neighbouring token -> how many positions after the query it is
 NEIGHBOURS = {"previous_token": -1, "same_token": 0, "next_token": 1}
@@ -178,7 +174,8 @@ def sweep(layer: RecordedLayer, held: Yardstick | None = None) -> Swept:
     if held is None:
         return Swept(largest, None)
     values = {name: torch.cat([part[name] for part in measured], -1) for name in measured[0]}
-    return Swept(largest, held.averaged(values, layer.real_queries))
+    means = {name: over_rows(value, layer.real_queries) for name, value in values.items()}
+    return Swept(largest, HeadMeasures(**means))
 
 
 def edges(n: int, side: int = SIDE) -> list[int]:

@@ -180,8 +180,7 @@ def attention(
     if active is None and not _special(kwargs):
         return fused(module, query, key, value, attention_mask, kwargs)
     call = understand(module, query, key, value, attention_mask, kwargs, {} if active is None else active.split_masks)
-    answer = answer_call if active is None else active.answer
-    return answer(module, call, kwargs)
+    return (answer_call if active is None else active.answer)(module, call, kwargs)
 
 
 def _mask(kind: str, *args: Any, **kwargs: Any) -> Tensor | None:

@@ -115,8 +115,7 @@ def _matrices(output: Any, prefix: str) -> Iterator[tuple[str, Tensor]]:
     """Every attention matrix (B, H, Q, K) in an output and in outputs nested in it, each with the name of its field."""
     for name, value in output.items() if isinstance(output, dict) else ():
         if name.endswith("attentions") and isinstance(value, tuple | list):
-            matrices = (entry for entry in value if isinstance(entry, Tensor) and entry.dim() == 4)
-            yield from ((prefix + name, matrix) for matrix in matrices)
+            yield from ((prefix + name, each) for each in value if isinstance(each, Tensor) and each.dim() == 4)
         else:
             yield from _matrices(value, f"{prefix}{name}.")
 
@@ -127,6 +126,5 @@ def _place(name: str, model: nn.Module) -> tuple[StackName, AttentionKind]:
         return "decoder", "cross"
     if "encoder" in name or "decoder" in name:
         return ("decoder" if "decoder" in name else "encoder"), "self"
-    architecture = type(model).__name__
-    decodes = any(word in architecture for word in ("CausalLM", "LMHead"))
+    decodes = any(word in type(model).__name__ for word in ("CausalLM", "LMHead"))
     return ("decoder" if decodes or getattr(getattr(model, "config", None), "is_decoder", False) else "encoder"), "self"

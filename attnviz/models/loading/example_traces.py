@@ -45,15 +45,14 @@ def folder_of(entry: Entry) -> Path:
     """The folder of a model's captured examples. Its name depends on the weights and on the sentences."""
     settings = current()
     hub = availability_of(entry, settings).source in ("hub", "hub cache")
-    weights = entry.wheel.sha256 if entry.wheel and not hub else str(entry.revision)
     depends_on = [
         _FORMAT,
-        weights,
+        entry.wheel.sha256 if entry.wheel and not hub else str(entry.revision),
         min(settings.token_limit, _LONGEST),
         *((e.id, e.text, e.second) for e in examples_of(entry)),
     ]
-    name = hashlib.sha256(json.dumps(depends_on).encode()).hexdigest()[:12]
-    return settings.cache / "traces" / f"{entry.id}-{name}"
+    digest = hashlib.sha256(json.dumps(depends_on).encode()).hexdigest()
+    return settings.cache / "traces" / f"{entry.id}-{digest[:12]}"
 
 
 def is_prepared(entry: Entry) -> bool:

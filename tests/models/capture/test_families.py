@@ -71,6 +71,13 @@ def classes(name):
     return getattr(transformers, found), getattr(transformers, CONFIG_MAPPING_NAMES[name])
 
 
+def plain_of(model_class, config, model):
+    """A second model with the same weights, on transformers' own eager path."""
+    plain = from_config(model_class, config, "eager").eval()
+    plain.load_state_dict(model.state_dict())
+    return plain
+
+
 def small(name):
     model_class, config_class = classes(name)
     changes = {"attention_types": [[["global", "local"], 1]], "num_layers": 2} if name == "gpt_neo" else {}
@@ -93,10 +100,8 @@ def test_layers_in_another_order_are_noticed(name):
     model_class, config = small(name)
     inputs = text(config) if name in EXACT else next(inputs_for(config, model_class))
     model = build(model_class, config)
-    plain = from_config(model_class, config, "eager").eval()
-    plain.load_state_dict(model.state_dict())
     with torch.no_grad():
-        wanted = list(attentions(plain(**inputs, output_attentions=True)))
+        wanted = list(attentions(plain_of(model_class, config, model)(**inputs, output_attentions=True)))
     layers = list(capture(model, logits=None, **inputs).layers)
     assert compare(layers, wanted).good
     first, second = next(
@@ -165,9 +170,7 @@ def test_every_query_is_recorded_where_a_model_would_compute_only_the_last(logit
 def test_continuing_from_a_cache_is_exact_too(name):
     model_class, config = small(name)
     model = build(model_class, config)
-    plain = from_config(model_class, config, "eager").eval()
-    plain.load_state_dict(model.state_dict())
-    ids = text(config)["input_ids"]
+    plain, ids = plain_of(model_class, config, model), text(config)["input_ids"]
     with torch.no_grad():
         cache = model(input_ids=ids[:, :6], use_cache=True).past_key_values
         other = plain(input_ids=ids[:, :6], use_cache=True).past_key_values
@@ -184,9 +187,7 @@ def test_recording_leaves_the_output_of_the_model_s_own_path_alone(name):
     """The reference is the eager path, because torch's fused attention ignores sinks."""
     model_class, config = small(name)
     model, inputs = build(model_class, config), text(config)
-    before = model.config._attn_implementation
-    plain = from_config(model_class, config, "eager").eval()
-    plain.load_state_dict(model.state_dict())
+    before, plain = model.config._attn_implementation, plain_of(model_class, config, model)
     seen = []
     hook = model.register_forward_hook(lambda module, given, output: seen.append(output.last_hidden_state))
     capture(model, **inputs)
