@@ -94,11 +94,12 @@ class _Mode(TorchFunctionMode):
         module = self._place()
         seen = understand(func, args, kwargs, module)
         if seen is not None:
-            layer = self._recorder.describe(module, seen.call)
+            call, answer_of = seen
+            layer = self._recorder.describe(module, call)
             changed = self._recorder.change(layer)
-            self._recorder.keep(layer, changed, module)
+            self._recorder.keep(layer if changed is None else changed, module)
             answer = func(*args, **kwargs)
-            return answer if changed is None else seen.answer_of(changed, answer)
+            return answer if changed is None else answer_of(changed, answer)
         result = func(*args, **kwargs)
         self._watch.saw(func, args, kwargs, result, self._recorder.name_of(module))
         return result

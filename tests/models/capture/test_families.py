@@ -18,49 +18,20 @@ from scripts.family_check import attentions, build, check, compare, from_config
 from scripts.family_inputs import inputs_for, text
 from scripts.tiny_config import tiny
 
-#: family -> the special features that it is tested for, as named by scripts.family_check.features
-EXACT = {
-    "albert": set(),
-    "bart": {"cross"},
-    "bert": set(),
-    "blenderbot": {"cross"},
-    "camembert": set(),
-    "cohere2": {"pattern"},
-    "deepseek_v2": set(),
-    "deepseek_v3": set(),
-    "distilbert": set(),
-    "electra": set(),
-    "gemma": set(),
-    "gemma2": {"soft-cap", "pattern"},
-    "gemma3_text": {"pattern"},
-    "glm4": {"shared K/V"},
-    "gpt2": set(),
-    "gpt_bigcode": {"shared K/V"},
-    "gpt_neox": set(),
-    "gpt_oss": {"sinks", "pattern"},
-    "granite": {"own scale"},
-    "llama": set(),
-    "m2m_100": {"cross"},
-    "marian": {"cross"},
-    "mbart": {"cross"},
-    "mistral": {"pattern"},
-    "mixtral": {"shared K/V"},
-    "modernbert": {"pattern"},
-    "nllb-moe": {"cross"},
-    "olmo2": set(),
-    "opt": {"own scale"},
-    "persimmon": set(),
-    "phi": set(),
-    "phi3": set(),
-    "qwen2": set(),
-    "qwen3": set(),
-    "roberta": set(),
-    "smollm3": {"shared K/V"},
-    "stablelm": set(),
-    "starcoder2": {"shared K/V"},
-    "t5": {"bias", "cross", "own scale"},
-    "umt5": {"bias", "cross"},
+#: the special features that families are tested for, as named by scripts.family_check.features
+FEATURES = {
+    "": "albert bert camembert deepseek_v2 deepseek_v3 distilbert electra gemma gpt2 gpt_neox llama olmo2 persimmon "
+    "phi phi3 qwen2 qwen3 roberta stablelm",
+    "cross": "bart blenderbot m2m_100 marian mbart nllb-moe",
+    "pattern": "cohere2 gemma3_text mistral modernbert",
+    "shared K/V": "glm4 gpt_bigcode mixtral smollm3 starcoder2",
+    "own scale": "granite opt",
+    "soft-cap, pattern": "gemma2",
+    "sinks, pattern": "gpt_oss",
+    "bias, cross, own scale": "t5",
+    "bias, cross": "umt5",
 }
+EXACT = {name: {*each.split(", ")} - {""} for each, names in FEATURES.items() for name in names.split()}
 VISION = ["vit", "dinov2", "deit", "clip_vision_model", "siglip_vision_model", "swin", "whisper"]
 WEIGHTS_ONLY = ["bloom", "deberta-v2", "falcon", "gptj", "gpt_neo", "xlnet"]
 

@@ -230,15 +230,7 @@ def test_a_name_that_is_no_path_is_a_sentence(name):
         ({"text_config": {"num_hidden_layers": 10**12}}, r"asks for text_config\.num_hidden_layers=10{12}; at most"),
         *(
             ({field: 10_000_000}, f"asks for {field}=10000000; at most 1024")
-            for field in (
-                "num_layers",
-                "n_layer",
-                "n_layers",
-                "encoder_layers",
-                "decoder_layers",
-                "depth",
-                "num_experts",
-            )
+            for field in "num_layers n_layer n_layers encoder_layers decoder_layers depth num_experts".split()  # noqa: SIM905
         ),
         ({"depths": [2, 10_000_000]}, "asks for depths=10000002; at most 1024"),
     ],
