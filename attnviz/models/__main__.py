@@ -68,18 +68,10 @@ def main(arguments: Sequence[str] | None = None, prog: str = "python -m attnviz.
 
 
 def _list() -> None:
-    rows = [
-        (
-            state.entry.id,
-            state.entry.kind or "",
-            f"{state.entry.layers}×{state.entry.heads}",
-            state.entry.licence,
-            say(state.note),
-        )
-        for state in availabilities()
-    ]
     header = (_("model"), _("kind"), _("layers×heads"), _("licence"), _("state"))
-    widths = [max(_columns(row[column]) for row in [header, *rows]) for column in range(len(header))]
+    entries = ((state.entry, say(state.note)) for state in availabilities())
+    rows = [(e.id, e.kind or "", f"{e.layers}×{e.heads}", e.licence, note) for e, note in entries]
+    widths = [max(map(_columns, column)) for column in zip(header, *rows, strict=True)]
     for row in [header, *rows]:
         cells = (cell + " " * (width - _columns(cell)) for cell, width in zip(row, widths, strict=True))
         print("  ".join(cells).rstrip())

@@ -40,14 +40,6 @@ class Photo:
     notices: tuple[Message, ...] = ()
     file: bytes = b""  #: the file that it was read from, as it came
 
-    @property
-    def height(self) -> int:
-        return int(self.pixels.shape[0])
-
-    @property
-    def width(self) -> int:
-        return int(self.pixels.shape[1])
-
 
 def read_photo(data: bytes, name: str = "") -> Photo:
     """The picture in a file, upright; a Problem that names what is wrong with any other file.
