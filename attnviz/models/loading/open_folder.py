@@ -63,11 +63,8 @@ def model(folder: Path, entry: Entry, settings: Settings) -> tuple[Any, tuple[Me
         model_files.opened(model_files.files_of(folder), entry, mapped) as weights,
     ):
         filled, info = _fill(config, weights, entry, pick_dtype(settings, device))
-        model_files.check_weights(
-            sorted(info["missing_keys"]),
-            [f"{key} {list(found)} ≠ {list(asked)}" for key, found, asked in sorted(info["mismatched_keys"])],
-            entry,
-        )
+        wrong = [f"{key} {list(found)} ≠ {list(asked)}" for key, found, asked in sorted(info["mismatched_keys"])]
+        model_files.check_weights(sorted(info["missing_keys"]), wrong, entry)
         _take_generation_config(filled, folder)
         return filled.eval().requires_grad_(False).to(device), weights.notices + _left_over(info, entry)
 
@@ -221,13 +218,8 @@ def check_fits(config: Any, entry: Entry, settings: Settings, device: str) -> No
     if not has_attention or config.model_type in _NO_SOFTMAX:
         raise Problem("{name} has no attention layers: there is nothing to show", name=entry.name)
     dtype = pick_dtype(settings, device)
-    check_memory(
-        (4 if dtype == "auto" else getattr(torch, dtype).itemsize)
-        * sum(parameter.numel() for parameter in skeleton.parameters()),
-        entry,
-        settings,
-        device,
-    )
+    width = 4 if dtype == "auto" else getattr(torch, dtype).itemsize
+    check_memory(width * sum(parameter.numel() for parameter in skeleton.parameters()), entry, settings, device)
 
 
 def _no_weights(folder: Path, entry: Entry) -> Problem:
