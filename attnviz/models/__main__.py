@@ -49,18 +49,14 @@ def main(arguments: Sequence[str] | None = None, prog: str = "python -m attnviz.
     commands.add_parser("prepare", help=_("prepare the packaged models and the explorer's examples"))
     commands.add_parser("settings", help=_("the settings read from the environment, their meanings and values"))
     chosen = parser.parse_args(arguments)
+    run: dict[str | None, Callable[[], None]] = {
+        "fetch": lambda: _fetch(chosen.names),
+        "get": lambda: _get(chosen.name),
+        "prepare": _prepare,
+        "settings": _settings,
+    }
     try:
-        match chosen.command:
-            case "fetch":
-                _fetch(chosen.names)
-            case "get":
-                _get(chosen.name)
-            case "prepare":
-                _prepare()
-            case "settings":
-                _settings()
-            case _:
-                _list()
+        run.get(chosen.command, _list)()
     except Problem as problem:
         _end_of_bar()
         print(say(problem.message), file=sys.stderr)
@@ -72,18 +68,10 @@ def main(arguments: Sequence[str] | None = None, prog: str = "python -m attnviz.
 
 
 def _list() -> None:
-    rows = [
-        (
-            state.entry.id,
-            state.entry.kind or "",
-            f"{state.entry.layers}×{state.entry.heads}",
-            state.entry.licence,
-            say(state.note),
-        )
-        for state in availabilities()
-    ]
     header = (_("model"), _("kind"), _("layers×heads"), _("licence"), _("state"))
-    widths = [max(_columns(row[column]) for row in [header, *rows]) for column in range(len(header))]
+    entries = ((state.entry, say(state.note)) for state in availabilities())
+    rows = [(e.id, e.kind or "", f"{e.layers}×{e.heads}", e.licence, note) for e, note in entries]
+    widths = [max(map(_columns, column)) for column in zip(header, *rows, strict=True)]
     for row in [header, *rows]:
         cells = (cell + " " * (width - _columns(cell)) for cell, width in zip(row, widths, strict=True))
         print("  ".join(cells).rstrip())

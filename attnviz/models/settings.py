@@ -120,9 +120,10 @@ class Settings:
 def current() -> Settings:
     """The settings from the current environment; an invalid value is a Problem."""
     hosted = _flag("ATTNVIZ_HOSTED", False)
+    models = os.environ.get("ATTNVIZ_MODELS", "catalogue" if hosted else "all")
     return Settings(
         hosted=hosted,
-        models=_models(os.environ.get("ATTNVIZ_MODELS", "catalogue" if hosted else "all")),
+        models=models if models in ("all", "catalogue") else _listed(models),
         token_limit=_whole("ATTNVIZ_TOKEN_LIMIT", 256 if hosted else 1024),
         cache=cache_folder(),
         device=os.environ.get("ATTNVIZ_DEVICE") or None,
@@ -173,23 +174,21 @@ def _whole(name: str, default: int) -> int:
     return int(value)
 
 
-def _models(value: str) -> str | tuple[str, ...]:
-    if value in ("all", "catalogue"):
-        return value
-    return tuple(part.strip() for part in value.split(",") if part.strip())
-
-
 def _origins(value: str) -> str | tuple[str, ...]:
     """The word "anywhere", or origins in the form of a content security policy; anything else is refused."""
     if value == "anywhere":
         return value
-    origins = tuple(part.strip() for part in value.split(",") if part.strip())
+    origins = _listed(value)
     for origin in origins:
         if not re.fullmatch(r"https?://(\*\.)?[\w.-]+(:\d+)?", origin, re.ASCII):
             raise Problem(
                 'ATTNVIZ_EMBED={value} must be "anywhere" or origins such as https://blog.example', value=value
             )
     return origins
+
+
+def _listed(value: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in value.split(",") if part.strip())
 
 
 def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> str:

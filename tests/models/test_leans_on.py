@@ -3,7 +3,7 @@
 import pytest
 import torch
 import transformers
-from transformers import BloomConfig, BloomModel, LlamaModel, PreTrainedModel
+from transformers import LlamaModel, PreTrainedModel
 from transformers.configuration_utils import PretrainedConfig
 from transformers.masking_utils import AttentionMaskInterface
 from transformers.modeling_utils import AttentionInterface
@@ -13,7 +13,7 @@ from attnviz.base.message import Problem
 from attnviz.base.reliance import Reliance, gone
 from attnviz.models.capture import Edit, adapter, adapter_check, adopt, capture, intervene, pass_with_cache
 from attnviz.models.capture.adapter_check import RELIANCES
-from tests.models.tiny import VOCAB, llama, tokens
+from tests.models.tiny import llama, tokens
 
 NAMED = {reliance.what: reliance for reliance in RELIANCES}
 SCRIPTS = Reliance(
@@ -96,37 +96,23 @@ def resumed(model, input_ids):
     return pass_with_cache(model, input_ids)
 
 
-def test_each_check_is_tried():
+def test_each_check_is_tried_and_so_is_the_script_that_tries_families(monkeypatch):
     assert set(TAKEN_AWAY) == set(NAMED)
-
-
-def test_the_script_that_tries_families_is_checked_too(monkeypatch):
     monkeypatch.delattr(PreTrainedModel, "_from_config")
     assert "PreTrainedModel._from_config: used by scripts/family_check.py" in str(gone([SCRIPTS])[0])
 
 
 @pytest.mark.parametrize("what", TAKEN_AWAY)
-def test_what_is_gone_is_named_with_who_uses_it_and_what_for(what, monkeypatch):
+def test_what_is_gone_is_named_with_who_uses_it_and_what_for_and_no_capture_slides_to_the_eager_path(what, monkeypatch):
+    model = llama()
     TAKEN_AWAY[what](monkeypatch)
     said = [str(message) for message in gone([NAMED[what]])]
     assert said == [
         f"transformers {transformers.__version__} no longer has {what}: "
         f"used by {NAMED[what].user} for {NAMED[what].purpose}"
     ]
-
-
-def test_a_family_without_an_interface_is_shown_by_its_weights_while_all_is_there():
-    model = without_interface()
-    assert [layer.exact for layer in capture(model, input_ids=tokens()).layers] == [False, False]
-
-
-@pytest.mark.parametrize("what", TAKEN_AWAY)
-def test_capture_names_what_is_gone_and_does_not_slide_to_the_eager_path(what, monkeypatch):
-    model = llama()
-    TAKEN_AWAY[what](monkeypatch)
-    with pytest.raises(Problem, match="no longer has") as caught:
+    with pytest.raises(Problem, match=f"^transformers {transformers.__version__} no longer has "):
         capture(model, input_ids=tokens())
-    assert str(caught.value).startswith(f"transformers {transformers.__version__} no longer has ")
 
 
 @pytest.mark.parametrize("ask", [capture, intervened, resumed], ids=["capture", "intervene", "pass with a cache"])
@@ -145,18 +131,14 @@ def test_a_model_that_was_refused_is_left_as_it_was(monkeypatch):
     assert len(capture(model, input_ids=tokens()).layers) == 2
 
 
-def test_a_model_is_adopted_without_the_public_setter_too(monkeypatch):
+@pytest.mark.parametrize("alone", [True, False])
+def test_a_model_is_adopted_by_the_public_setter_alone_and_without_it_too(alone, monkeypatch):
     model = llama()
-    monkeypatch.delattr(PreTrainedModel, "set_attn_implementation")
-    adopt(model)
-    assert all(layer.exact for layer in capture(model, input_ids=tokens()).layers)
-
-
-def test_a_model_is_adopted_by_the_public_setter_alone(monkeypatch):
-    model = llama()
-    monkeypatch.setattr(adapter, "WRITTEN", "_nowhere")  # a private write would have no effect, and be refused
-    adopt(model)
-    assert model.config._attn_implementation == adapter.NAME
+    if alone:
+        monkeypatch.setattr(adapter, "WRITTEN", "_nowhere")  # a private write would have no effect, and be refused
+    else:
+        monkeypatch.delattr(PreTrainedModel, "set_attn_implementation")
+    assert adopt(model).config._attn_implementation == adapter.NAME
 
 
 def test_checking_draws_no_random_number():
@@ -165,8 +147,3 @@ def test_checking_draws_no_random_number():
     torch.manual_seed(3)
     adapter_check.must_hold()
     assert torch.equal(torch.rand(1), expected)
-
-
-def without_interface():
-    """A family of transformers that computes attention in its own way."""
-    return BloomModel(BloomConfig(hidden_size=16, n_layer=2, n_head=2, vocab_size=VOCAB)).eval()

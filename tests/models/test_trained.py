@@ -7,9 +7,9 @@ import torch
 from torch.testing import assert_close
 
 from attnviz.models.capture import Edit, intervene
-from attnviz.models.capture.next_token import guesses
 from attnviz.models.capture.run import capture
 from tests.models.capture.test_yardstick import measures
+from tests.models.tiny import equal_weights
 
 SENTENCES = [
     "The cat sat on the mat because it was tired.",
@@ -41,17 +41,7 @@ def test_trained_weights_are_attended_with_as_the_eager_path_says(loaded, side):
         wanted = plain(loaded)(**inputs, output_attentions=True, use_cache=False)
     trace = capture(loaded.model, **inputs)
     assert len(trace.layers) == len(wanted.attentions) == loaded.model.config.num_hidden_layers
-    for layer, weights in zip(trace.layers, wanted.attentions, strict=True):
-        ours = layer.weights()
-        empty = (ours.sum(-1, keepdim=True) == 0).expand_as(ours)
-        assert_close(ours.masked_fill(empty, 0), weights.masked_fill(empty, 0), atol=1e-5, rtol=0)
-
-
-def test_smollm2_shares_each_key_value_head_among_three_and_knows_where_paris_is(smollm2):
-    inputs = dict(smollm2.tokenizer("The capital of France is", return_tensors="pt"))
-    trace = capture(smollm2.model, **inputs)
-    assert (trace.layers[0].n_heads, trace.layers[0].n_kv_heads) == (9, 3)
-    assert [smollm2.tokenizer.decode([guess.token]) for guess in guesses(trace.logits[0], 1)] == [" Paris"]
+    equal_weights(trace.layers, wanted.attentions)
 
 
 def test_a_repeated_random_sequence_shows_smollm2_s_induction_heads(smollm2):

@@ -1,9 +1,11 @@
 """Tiny random models for tests, built from a config: nothing is downloaded."""
 
+from contextlib import contextmanager
 from typing import Any
 
 import torch
 from torch import Tensor
+from torch.testing import assert_close
 from transformers import BertConfig, BertForMaskedLM, LlamaConfig, LlamaForCausalLM, PreTrainedModel
 
 VOCAB = 100
@@ -60,3 +62,36 @@ def eager(model: PreTrainedModel, **inputs: object) -> Any:
             return model(**inputs, output_attentions=True)
     finally:
         model.set_attn_implementation(before)
+
+
+@contextmanager
+def given_to(model, name, change):
+    """Inside the block one module is given what `change` makes of a copy of what it was given: by a hook of torch's."""
+
+    def hook(_module, given):
+        return (change(given[0].clone()), *given[1:])
+
+    handle = model.get_submodule(name).register_forward_pre_hook(hook)
+    try:
+        with torch.no_grad():
+            yield
+    finally:
+        handle.remove()
+
+
+def zeros(columns, rows=slice(None)):
+    """A change that puts zeros into some columns of some rows."""
+
+    def change(given):
+        given[..., rows, columns] = 0
+        return given
+
+    return change
+
+
+def equal_weights(layers, expected, **more):
+    """Every layer's weights are those of the reference, but in rows that see no key, where references say anything."""
+    for layer, weights in zip(layers, expected, strict=True):
+        ours = layer.weights()
+        empty = (ours.sum(-1, keepdim=True) == 0).expand_as(ours)
+        assert_close(ours.masked_fill(empty, 0), weights.masked_fill(empty, 0), **({"atol": 1e-5, "rtol": 0} | more))

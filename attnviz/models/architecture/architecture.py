@@ -13,9 +13,8 @@ from transformers.configuration_utils import PretrainedConfig
 from attnviz.base.message import Problem
 from attnviz.core.costs import Flops, Parameters
 from attnviz.models.architecture import config_to_layers
-from attnviz.models.architecture.family_rules import FAMILIES
+from attnviz.models.architecture.configs import FAMILIES, config_from, max_context, text_part, unread_fields
 from attnviz.models.architecture.layer_spec import PAGED, Convention, LayerSpec, Paged
-from attnviz.models.architecture.parse_config import config_from, max_context, text_part, unread_fields
 from attnviz.models.architecture.presets import find_preset
 
 
@@ -64,8 +63,11 @@ class Architecture:
     @property
     def decodes(self) -> bool:
         """Whether it writes token after token; an encoder reads everything at once and keeps no cache."""
-        writers = [layer for layer in self.layers if layer.stack == "decoder"]
-        return any(la.cached or la.fixed or la.fixed_float32 or not self.measured for la in writers)
+        return any(
+            la.cached or la.fixed or la.fixed_float32 or not self.measured
+            for la in self.layers
+            if la.stack == "decoder"
+        )
 
     @property
     def blocks(self) -> int:

@@ -10,11 +10,9 @@ from attnviz.base.message import Problem
 from attnviz.core.costs import Parameters, kv_elements, parameters
 from attnviz.core.heads import HeadLayout
 from attnviz.core.latent import LatentLayout, latent_parameters
-from attnviz.models.architecture.family_rules import FamilyRules, Flag
+from attnviz.models.architecture.configs import LIMITS, FamilyRules, Flag
 from attnviz.models.architecture.layer_spec import LayerKind, LayerSpec, recurrent_state_of
 from attnviz.models.architecture.meta_device import MeasuredCache, measure_on_meta
-
-LIMITS = {"hidden_size": 1 << 20, "num_attention_heads": 1 << 14, "num_hidden_layers": 1 << 12, "head_dim": 1 << 14}
 
 _KINDS: dict[str, LayerKind] = {
     "full_attention": "full",
@@ -112,9 +110,9 @@ def _kinds(config: Any, n: int) -> list[tuple[LayerKind, int | None]]:
     windows = {"window": ("sliding_window", "local_attention", "window_size"), "chunk": ("attention_chunk_size",)}
     kinds: list[tuple[LayerKind, int | None]] = []
     for name in types[:n]:
-        if name not in _KINDS:
+        kind = _KINDS.get(name)
+        if kind is None:
             raise UnknownLayer("layer type {name} is not supported", name=repr(name))
-        kind = _KINDS[name]
         given = (getattr(config, field, None) for field in windows.get(kind, ()))
         kinds.append((kind, next((int(w) for w in given if w), None)))
     return kinds
@@ -173,11 +171,10 @@ def _hybrid(config: Any, family: FamilyRules) -> Iterator[LayerSpec]:
             yield LayerSpec(i, "decoder", "self", kind, number(config, "hidden_size"), **state)
             continue
         layout = _layout(own, family)
+        count = _count(config, family, layout, own_kv=mode != "reuse")
         if mode == "reuse":
-            count = _count(config, family, layout, own_kv=False)
             yield _layer(i, "shared", layout, count, cached=0, window=window)
             continue
-        count = _count(config, family, layout)
         if getattr(config, "attention_k_eq_v", False) and kind == "full":
             count = replace(count, w_v=0)  # Gemma 4: the values are the keys
         yield _layer(i, kind, layout, count, window=window, **state)
@@ -227,7 +224,7 @@ def measured_layers(config: Any) -> tuple[LayerSpec, ...]:
         raise Problem(
             "There are no rules for model_type={model_type}, and its model cannot be built to measure it: {reason}",
             model_type=config.model_type,
-            reason=str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__,
+            reason=(str(error).strip() or type(error).__name__).splitlines()[0],
         ) from error
     if long.failure:
         raise Problem(
@@ -240,8 +237,7 @@ def measured_layers(config: Any) -> tuple[LayerSpec, ...]:
         LayerSpec(i, "decoder", "self", "none", width, parameters=Parameters(other=count))
         for i, count in enumerate(long.modules)
     ]
-    caches = [_cache_layer(a, b, width) for a, b in zip(short.cache, long.cache, strict=True)]
-    return (*modules, *caches)
+    return (*modules, *[_cache_layer(a, b, width) for a, b in zip(short.cache, long.cache, strict=True)])
 
 
 def _cache_layer(short: MeasuredCache, long: MeasuredCache, width: int) -> LayerSpec:

@@ -99,14 +99,7 @@ def _reshared(layer: LayerSpec, n_kv_heads: int) -> LayerSpec:
     if not has_heads(layer):
         return layer
     d_head, d_value = layer.d_head, layer.d_value
-    if layer.n_heads % n_kv_heads:
-        raise Problem(
-            "n_heads={n_heads} must be a multiple of n_kv_heads={n_kv_heads}",
-            n_heads=layer.n_heads,
-            n_kv_heads=n_kv_heads,
-        )
-    shape = HeadLayout(layer.d_model, layer.n_heads, n_kv_heads, d_head, d_value)
-    plain = parameters(shape)
+    plain = parameters(HeadLayout(layer.d_model, layer.n_heads, n_kv_heads, d_head, d_value))  # which must share evenly
     count = replace(layer.parameters, w_k=plain.w_k, w_v=plain.w_v)
     if layer.parameters.biases:  # the biases of keys and values change with their width
         count = replace(count, biases=max(0, count.biases - (layer.n_kv_heads - n_kv_heads) * (d_head + d_value)))
@@ -121,8 +114,8 @@ def _latent(layer: LayerSpec, kv_rank: int, d_rope: int) -> LayerSpec:
     if not has_heads(layer) or layer.latent is not None:
         return layer
     mla = LatentLayout(layer.d_model, layer.n_heads, None, kv_rank, layer.d_head, d_rope, layer.d_value)
-    cached = latent_elements(mla) if layer.stack == "decoder" else 0
     return replace(
-        layer, kind="latent", latent=mla, parameters=latent_parameters(mla), cached=cached, held=None,
+        layer, kind="latent", latent=mla, parameters=latent_parameters(mla), held=None,
+        cached=latent_elements(mla) if layer.stack == "decoder" else 0,
         n_kv_heads=layer.n_heads, d_head=layer.d_head + d_rope,
     )  # fmt: skip

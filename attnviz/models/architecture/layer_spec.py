@@ -101,8 +101,7 @@ class LayerSpec:
         if self.n_heads == 0:
             return Flops(0, 0, 0)
         own = flops(self.layout, new_tokens, new_tokens * encoder_tokens, self.parameters.w_q + self.parameters.w_o)
-        keys = 2 * encoder_tokens * (self.parameters.w_k + self.parameters.w_v) if prepare else 0
-        return own + Flops(keys, 0, 0)
+        return own + Flops(2 * encoder_tokens * (self.parameters.w_k + self.parameters.w_v) if prepare else 0, 0, 0)
 
 
 def recurrent_state_of(config: Any) -> tuple[int, int]:

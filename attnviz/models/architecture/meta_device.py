@@ -104,19 +104,25 @@ def measure_on_meta(
                 "{model} cannot run on the meta device: {reason}", {"model": type(model).__name__, "reason": str(error)}
             )
     total = sum(p.numel() for p in model.parameters())
-    modules = tuple(_own_parameters(module) for module in _attention_modules(model))
-    return Measurement(total, modules, cache, time.perf_counter() - started, failure)
+    return Measurement(
+        total,
+        tuple(
+            sum(p.numel() for name, p in module.named_parameters() if not _BLOCK_NORM.search(name))
+            for module in _attention_modules(model)
+        ),
+        cache,
+        time.perf_counter() - started,
+        failure,
+    )
 
 
 def build(config: PretrainedConfig, implementation: str = SHAPES_ONLY) -> nn.Module:
     """The model of `config` in bfloat16 on the meta device, with its language-modelling head if it has one."""
-    kind = type(config)
-    if config.is_encoder_decoder and kind in MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING:
-        auto: Any = AutoModelForSeq2SeqLM
-    elif not config.is_encoder_decoder and kind in MODEL_FOR_CAUSAL_LM_MAPPING:
+    auto: Any = AutoModel
+    if config.is_encoder_decoder and type(config) in MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING:
+        auto = AutoModelForSeq2SeqLM
+    elif not config.is_encoder_decoder and type(config) in MODEL_FOR_CAUSAL_LM_MAPPING:
         auto = AutoModelForCausalLM
-    else:
-        auto = AutoModel
     with torch.device("meta"):
         model: nn.Module = auto.from_config(config, dtype=torch.bfloat16, attn_implementation=implementation)
     return model.eval()
@@ -132,10 +138,6 @@ def _attention_modules(model: nn.Module) -> Iterator[nn.Module]:
             yield from _attention_modules(child)
 
 
-def _own_parameters(attention: nn.Module) -> int:
-    return sum(p.numel() for name, p in attention.named_parameters() if not _BLOCK_NORM.search(name))
-
-
 def _run(model: nn.Module, tokens: int, batch: int, encoder_tokens: int) -> Any:
     config: Any = model.config
     ids, read = (torch.zeros(batch, n, dtype=torch.long, device="meta") for n in (tokens, encoder_tokens))
@@ -143,8 +145,10 @@ def _run(model: nn.Module, tokens: int, batch: int, encoder_tokens: int) -> Any:
         inputs = {"input_ids": ids}
     elif getattr(config, "num_mel_bins", None):  # speech: the input fills all positions, two frames each
         dtype, frames = next(model.parameters()).dtype, 2 * config.max_source_positions
-        features = torch.zeros(batch, config.num_mel_bins, frames, device="meta", dtype=dtype)
-        inputs = {"input_features": features, "decoder_input_ids": ids}
+        inputs = {
+            "input_features": torch.zeros(batch, config.num_mel_bins, frames, device="meta", dtype=dtype),
+            "decoder_input_ids": ids,
+        }
     else:
         inputs = {"input_ids": read, "decoder_input_ids": ids}
     with torch.no_grad():
@@ -223,8 +227,9 @@ def count_parameters(config: PretrainedConfig, layers: Sequence[LayerSpec]) -> P
     model: Any = build(config, "eager")
     total = sum(p.numel() for p in model.parameters())
     idle = {id(p): p.numel() for p in _idle(model)}
-    prepared = sum(la.parameters.w_k + la.parameters.w_v for la in layers if la.role == "cross")
-    read = total - sum(idle.values()) - prepared
+    read = (
+        total - sum(idle.values()) - sum(la.parameters.w_k + la.parameters.w_v for la in layers if la.role == "cross")
+    )
     return ParameterCounts(total, read, read - _unchosen(model))
 
 
@@ -242,13 +247,12 @@ def _idle(model: Any) -> Iterator[nn.Parameter]:
 
 def _unchosen(model: Any) -> int:
     """Parameters of the experts that one token does not go through."""
-    experts, chosen = (_first(model.config, names) for names in (_EXPERTS, _CHOSEN))
+    text = model.config.get_text_config()
+    experts, chosen = (
+        next((number for name in names if isinstance(number := getattr(text, name, None), int)), 0)
+        for names in (_EXPERTS, _CHOSEN)
+    )
     if not experts or not chosen:
         return 0
     routed = (module for name, module in model.named_modules() if name.rpartition(".")[2] == "experts")
     return sum(p.numel() // experts * (experts - chosen) for module in routed for p in module.parameters())
-
-
-def _first(config: Any, names: tuple[str, ...]) -> int:
-    text = config.get_text_config()
-    return next((number for name in names if isinstance(number := getattr(text, name, None), int)), 0)

@@ -105,8 +105,9 @@ def plain_function(module: nn.Module) -> Function:
 def function_before(module: nn.Module) -> Function:
     """What an attention layer called before a running capture switched its model over."""
     file = _file(module)
-    interface = getattr(file, LOOKED_UP_IN, None) or AttentionInterface()
-    return interface.get_interface(original(module), getattr(file, PLAIN, None))
+    return (getattr(file, LOOKED_UP_IN, None) or AttentionInterface()).get_interface(
+        original(module), getattr(file, PLAIN, None)
+    )
 
 
 def takes_interface(model: nn.Module) -> bool:

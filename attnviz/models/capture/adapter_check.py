@@ -71,24 +71,6 @@ def _config_can_be_written() -> bool:
     return getattr(config, adapter.READ) == adapter.NAME
 
 
-def _ours_are_known() -> bool:
-    masks = (attention_call.mask, attention_call.plain_mask)
-    return all(
-        adapter.attention_function(name) is attention_call.attention and adapter.mask_function(name) in masks
-        for name in adapter.OURS
-    )
-
-
-def _layers_call_it() -> bool:
-    probe = _probed()
-    return probe.layers[0].qkv[0].shape == (1, 2, 3, 4) and "scaling" in probe.keywords
-
-
-def _masks_tell_padding() -> bool:
-    padding = _probed().layers[0].padding
-    return padding is not None and padding.flatten().tolist() == [False, True, True]
-
-
 def _transformers(what: str, purpose: str, holds: Any, user: str = _ADAPTER) -> Reliance:
     return Reliance("transformers", what, user, purpose, holds)
 
@@ -127,7 +109,11 @@ RELIANCES: tuple[Reliance, ...] = (
     _transformers(
         "AttentionInterface.register and AttentionMaskInterface.register",
         "making our functions known",
-        _ours_are_known,
+        lambda: all(
+            adapter.attention_function(name) is attention_call.attention
+            and adapter.mask_function(name) in (attention_call.mask, attention_call.plain_mask)
+            for name in adapter.OURS
+        ),
     ),
     _transformers(
         f"{adapter.LOOKED_UP_IN}.get_interface in its modeling files",
@@ -142,13 +128,13 @@ RELIANCES: tuple[Reliance, ...] = (
     _transformers(
         "attention layers that call the registered function with module, q, k, v, mask and scaling",
         "recording a layer",
-        _layers_call_it,
+        lambda: (probe := _probed()).layers[0].qkv[0].shape == (1, 2, 3, 4) and "scaling" in probe.keywords,
         _CALL,
     ),
     _transformers(
         "mask functions that are given config, attention_mask, kv_length and kv_offset",
         "telling padding from a mask's pattern",
-        _masks_tell_padding,
+        lambda: torch.equal(_probed().layers[0].mask_for(None)[0, 0, 0], torch.tensor([False, True, True])),
         _CALL,
     ),
 )

@@ -76,8 +76,12 @@ class Yardstick:
             marks["duplicate_token"] = seen_before(like, tokens, keys)
             marks["induction"] = followers(marks["duplicate_token"], keys)
         q_len, k_len = like.shape[-2:]
-        targets = {name: mark.to(dtype) for name, mark in marks.items()}
-        return cls((q_len, k_len), away.abs(), targets, {name: mark.any(-1) for name, mark in marks.items()})
+        return cls(
+            (q_len, k_len),
+            away.abs(),
+            {name: mark.to(dtype) for name, mark in marks.items()},
+            {name: mark.any(-1) for name, mark in marks.items()},
+        )
 
     def rows(self, weights: Tensor, allowed: Tensor, first: int = 0, key: int = 0) -> dict[str, Tensor]:
         """Every measure of some rows, (..., q), by its name: weights (..., q, k) begin at row `first` and at key `key`.
@@ -101,8 +105,7 @@ class Yardstick:
             values["first_token"] = wide[..., 0] if key == 0 else torch.zeros_like(total)
         for name, target in self.targets.items():
             lines = some if target.shape[-2] > 1 else slice(None)
-            missing = ~self.defined[name][..., lines]
-            values[name] = dot(wide, target[..., lines, part]).masked_fill(missing, torch.nan)
+            values[name] = dot(wide, target[..., lines, part]).masked_fill(~self.defined[name][..., lines], torch.nan)
         return {name: value.masked_fill(total == 0, torch.nan) for name, value in values.items()}
 
     def _on_diagonal(self, weights: Tensor, offset: int, first: int, key: int) -> Tensor:
@@ -114,10 +117,6 @@ class Yardstick:
         at = here.clamp(0, weights.shape[-1] - 1).expand(weights.shape[:-1]).unsqueeze(-1)
         mass = weights.gather(-1, at).squeeze(-1).masked_fill(~inside, 0.0)
         return mass.masked_fill((targets < 0) | (targets >= k_len), torch.nan)
-
-    def averaged(self, values: dict[str, Tensor], rows: Tensor | None = None) -> HeadMeasures:
-        """The mean over all rows, or over those where `rows` is True, of what `rows` found."""
-        return HeadMeasures(**{name: over_rows(value, rows) for name, value in values.items()})
 
 
 #: measure of a neighbouring token -> how many positions after the query it is
@@ -175,7 +174,8 @@ def sweep(layer: RecordedLayer, held: Yardstick | None = None) -> Swept:
     if held is None:
         return Swept(largest, None)
     values = {name: torch.cat([part[name] for part in measured], -1) for name in measured[0]}
-    return Swept(largest, held.averaged(values, layer.real_queries))
+    means = {name: over_rows(value, layer.real_queries) for name, value in values.items()}
+    return Swept(largest, HeadMeasures(**means))
 
 
 def edges(n: int, side: int = SIDE) -> list[int]:

@@ -112,8 +112,9 @@ def understand(
     if softcap is not None and bias is not None:
         unknown.append("softcap")
     scale = q.shape[-1] ** -0.5 if kwargs.get("scaling") is None else float(kwargs["scaling"])
-    dropout = float(kwargs.get("dropout") or 0.0)
-    return Call(q, k, v, mask, allowed, causal, bias, softcap, sinks, scale, dropout, tuple(unknown))
+    return Call(
+        q, k, v, mask, allowed, causal, bias, softcap, sinks, scale, float(kwargs.get("dropout") or 0.0), tuple(unknown)
+    )
 
 
 def _selected(allowed: Tensor | None, causal: bool, indices: Tensor, q_len: int, k_len: int) -> Tensor:
@@ -178,10 +179,8 @@ def attention(
         return adapter.function_before(module)(module, query, key, value, attention_mask, **kwargs)
     if active is None and not _special(kwargs):
         return fused(module, query, key, value, attention_mask, kwargs)
-    split = {} if active is None else active.split_masks
-    call = understand(module, query, key, value, attention_mask, kwargs, split)
-    answer = answer_call if active is None else active.answer
-    return answer(module, call, kwargs)
+    call = understand(module, query, key, value, attention_mask, kwargs, {} if active is None else active.split_masks)
+    return (answer_call if active is None else active.answer)(module, call, kwargs)
 
 
 def _mask(kind: str, *args: Any, **kwargs: Any) -> Tensor | None:
@@ -206,8 +205,7 @@ def answer_call(module: nn.Module, call: Call, kwargs: dict[str, Any]) -> Answer
         return eager(module, call, kwargs)
     if call.softcap is not None or call.sinks is not None:  # which torch's fused attention does not know
         return by_hand(call, module.training), None
-    given = call.mask if kwargs.get("indices") is None else call.allowed
-    return fused(module, call.q, call.k, call.v, given, kwargs)
+    return fused(module, call.q, call.k, call.v, call.mask if kwargs.get("indices") is None else call.allowed, kwargs)
 
 
 def fused(module: nn.Module, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, kwargs: dict[str, Any]) -> Answer:
@@ -239,8 +237,7 @@ def eager(module: nn.Module, call: Call, kwargs: dict[str, Any]) -> Answer:
     """The model's own plain function: output and the weights it reports."""
     allowed = _causal(call)[None, None] if call.causal else call.mask
     if allowed is not None and allowed.dtype == torch.bool:
-        lowest = torch.finfo(call.q.dtype).min
-        allowed = torch.zeros_like(allowed, dtype=call.q.dtype).masked_fill(~allowed, lowest)
+        allowed = torch.zeros_like(allowed, dtype=call.q.dtype).masked_fill(~allowed, torch.finfo(call.q.dtype).min)
     return adapter.plain_function(module)(module, call.q, call.k, call.v, allowed, **kwargs)
 
 
@@ -259,8 +256,8 @@ def _padding(attention_mask: Tensor | None = None, kv_length: int = 0, kv_offset
     if attention_mask is None:
         return None
     missing = max(0, kv_length + kv_offset - attention_mask.shape[-1])
-    padded = nn.functional.pad(attention_mask.bool(), (0, missing))[:, kv_offset : kv_offset + kv_length]
-    return padded[:, None, None, :]
+    padded = nn.functional.pad(attention_mask.bool(), (0, missing))
+    return padded[:, None, None, kv_offset : kv_offset + kv_length]
 
 
 adapter.register(attention, mask, plain_mask)

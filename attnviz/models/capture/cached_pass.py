@@ -94,8 +94,10 @@ class ResumedPass:
             self.trace = capture(self.model, logits="all", residual=True, **inputs)
         stream = self.trace.residual
         if stream is None or stream.path is None:
-            why = None if stream is None else stream.why
-            raise Problem("this model cannot be taken up in the middle of a pass: {why}", why=why)
+            raise Problem(
+                "this model cannot be taken up in the middle of a pass: {why}",
+                why=None if stream is None else stream.why,
+            )
         self._stream, self._path = stream, stream.path
 
     def logits_with(self, layer: int, heads: Sequence[int], means: Tensor | None = None) -> Tensor:

@@ -74,8 +74,8 @@ class Edit:
         if self.stream is None:
             return False
         others = ("heads", "mask", "scale", "factor", "uniform", "silence", "change", "weights", "block", "output")
-        values = {name: getattr(self, name) for name in others}
-        given = [name for name, value in values.items() if isinstance(value, Tensor) or value != getattr(Edit, name)]
+        own = ((name, getattr(self, name)) for name in others)
+        given = [name for name, value in own if isinstance(value, Tensor) or value != getattr(Edit, name)]
         if given:
             raise Problem("an edit with stream changes no head: give {others} in another one", others=Several(given))
         return True

@@ -83,9 +83,8 @@ def carry_out(edit: Edit, heads: list[int], layer: RecordedLayer, own: RecordedL
     if edit.uniform:
         layer = _with_uniform(layer, heads)
     if edit.weights is not None:
-        own_weights = layer.weights(heads)
-        placed = _placed("weights", edit.weights, own_weights, layer.set_weights, layer, heads, at)
-        layer = replace(layer, set_weights=placed)
+        put = _placed("weights", edit.weights, layer.weights(heads), layer.set_weights, layer, heads, at)
+        layer = replace(layer, set_weights=put)
     if output is not None:
         placed = _placed("output", output, layer.head_outputs(heads), layer.set_output, layer, heads, at)
         shown = layer.silenced if at is not None else layer.silenced - set(heads)
@@ -156,8 +155,7 @@ def _placed(
 def _with_scale(layer: RecordedLayer, heads: list[int], scale: ScaleChoice, factor: float) -> RecordedLayer:
     scales = [layer.scale_of(head) for head in range(layer.n_heads)]
     for head in heads:
-        base = scales[head] if scale == "model" else scale_factor(scale, layer.qkv[0].shape[-1])
-        scales[head] = base * factor
+        scales[head] = (scales[head] if scale == "model" else scale_factor(scale, layer.qkv[0].shape[-1])) * factor
     return replace(layer, scales=tuple(scales))
 
 

@@ -91,7 +91,8 @@ def in_this_thread(hook: Callable[..., Any]) -> Callable[..., Any]:
 @contextmanager
 def uncompiled(model: nn.Module) -> Iterator[None]:
     """Compiled parts of `model` run as they were written inside the block; overlapping blocks are counted."""
-    if not _has_compiled_parts(model):
+    # without this module nothing was compiled in this process
+    if "torch._dynamo" not in sys.modules or not any(map(_is_compiled, model.modules())):
         yield
         return
     with _lock:
@@ -108,10 +109,6 @@ def uncompiled(model: nn.Module) -> Iterator[None]:
                 _inside.pop().__exit__(None, None, None)
 
 
-def _has_compiled_parts(model: nn.Module) -> bool:
-    return "torch._dynamo" in sys.modules and any(map(_is_compiled, model.modules()))  # else nothing was compiled here
-
-
 def _is_compiled(module: nn.Module) -> bool:
     return (
         hasattr(module, _WRAPPED)
@@ -122,9 +119,14 @@ def _is_compiled(module: nn.Module) -> bool:
 
 def arguments(model: nn.Module, logits: Logits, inputs: dict[str, Any]) -> tuple[nn.Module, dict[str, Any]]:
     """The part of the model to run and its arguments: without a cache, and without logits that are not needed."""
-    if logits not in ("last", "all", None):
-        raise Problem('logits={logits} must be "last", "all" or None', logits=repr(logits))
-    _must_be_a_batch(inputs)
+    for name in ("input_ids", "decoder_input_ids"):
+        ids = inputs.get(name)
+        if isinstance(ids, Tensor) and (ids.dim() < 2 or ids.shape[1] == 0):
+            raise Problem(
+                "{name} has shape {shape}; it must be (batch, length), not empty: one sentence is a batch of 1",
+                name=name,
+                shape=tuple(ids.shape),
+            )
     part = _without_head(model, inputs) if logits is None else model
     accepted, given = _parameters(part), dict(inputs)
     if "use_cache" in accepted and "past_key_values" not in inputs:
@@ -173,17 +175,6 @@ def at_last(logits: Tensor | None, positions: Tensor) -> Tensor | None:
     return logits[torch.arange(len(logits), device=logits.device), positions.to(logits.device)]
 
 
-def _must_be_a_batch(inputs: dict[str, Any]) -> None:
-    for name in ("input_ids", "decoder_input_ids"):
-        ids = inputs.get(name)
-        if isinstance(ids, Tensor) and (ids.dim() < 2 or ids.shape[1] == 0):
-            raise Problem(
-                "{name} has shape {shape}; it must be (batch, length), not empty: one sentence is a batch of 1",
-                name=name,
-                shape=tuple(ids.shape),
-            )
-
-
 def _parameters(model: nn.Module) -> Any:
     return inspect.signature(model.forward).parameters
 
@@ -205,8 +196,7 @@ def _positions(inputs: dict[str, Any]) -> int | Tensor:
 
 
 def _ids(inputs: dict[str, Any]) -> Tensor | None:
-    values = (inputs.get(name) for name in ("input_ids", "inputs_embeds"))
-    return next((value for value in values if isinstance(value, Tensor)), None)
+    return next((each for name in ("input_ids", "inputs_embeds") if isinstance(each := inputs.get(name), Tensor)), None)
 
 
 def with_ids(

@@ -91,8 +91,7 @@ def _steps(model: nn.Module, recorder: Recorder) -> Iterator[_Steps]:
     """Inside the block, each pass of the model in this thread is a step."""
     steps = _Steps(recorder)
     before = model.register_forward_pre_hook(in_this_thread(steps.end))
-    after = model.register_forward_hook(in_this_thread(steps.note))
-    with hooked([before, after]), torch.no_grad():
+    with hooked([before, model.register_forward_hook(in_this_thread(steps.note))]), torch.no_grad():
         yield steps
 
 
@@ -103,8 +102,7 @@ def _texts(layers: tuple[RecordedLayer, ...], written: Any, inputs: dict[str, An
     if not isinstance(sequences, Tensor) or sequences.dim() != 2:
         return kept
     kept["sequences"] = sequences
-    decoder = next((layer for layer in layers if layer.stack == "decoder" and layer.kind == "self"), layers[-1])
-    length = decoder.shape[2]
+    length = next((layer for layer in layers if layer.stack == "decoder" and layer.kind == "self"), layers[-1]).shape[2]
     if sequences.shape[1] < length:
         return kept  # the model was given vectors, and answers with what came after them
     two = any(layer.kind == "cross" for layer in layers)
@@ -116,9 +114,9 @@ def _texts(layers: tuple[RecordedLayer, ...], written: Any, inputs: dict[str, An
 
 
 def _by_name(method: Callable[..., Any], args: tuple[Any, ...], inputs: dict[str, Any]) -> dict[str, Any]:
-    bound = inspect.signature(method).bind_partial(*args, **inputs)
-    more = [value for value in bound.arguments.values() if isinstance(value, dict)]
-    return {name: each for held in (bound.arguments, *more) for name, each in held.items()}
+    """All arguments by the names that the method gives them, those that it takes in bulk by their own."""
+    bound = inspect.signature(method).bind_partial(*args, **inputs).arguments
+    return {name: each for held in (bound, *bound.values()) if isinstance(held, dict) for name, each in held.items()}
 
 
 class JoinedLayer:
@@ -132,9 +130,7 @@ class JoinedLayer:
         self._done = 0  # so many keys are known
         self._vectors: dict[str, list[Tensor]] = {name: [] for name in ("q", "k", "v", "norms")}
         self._real: list[Tensor | None] = []  # of cross-attention: which queries are no padding
-        self._masks: list[RowsAtKeys] = []
-        self._biases: list[RowsAtKeys] = []
-        self._reported: list[RowsAtKeys] = []
+        self._rows: dict[str, list[RowsAtKeys]] = {name: [] for name in ("allowed", "bias", "reported")}
         self.add(first)
 
     def begins_anew(self, layer: RecordedLayer) -> bool:
@@ -149,12 +145,11 @@ class JoinedLayer:
         self._done = known + q_len if layer.kind == "self" else k_len
         keys = min(k_len, self._done)  # a cache of a fixed length has empty places behind
         start = self._done - keys  # a sliding window has dropped keys in front
-        self._masks.append((_whole_rows(layer.mask, q_len, k_len)[..., :keys], start))
-        if layer.bias is not None:
-            self._biases.append((_whole_rows(layer.bias, q_len, k_len)[..., :keys], start))
-        if layer.reported is not None:
-            self._reported.append((layer.reported[..., :keys], start))
-        else:
+        for name, given in (("allowed", layer.mask), ("bias", layer.bias), ("reported", layer.reported)):
+            if given is not None:
+                four = given.reshape(*(1,) * (4 - given.dim()), *given.shape)
+                self._rows[name].append((four.expand(*four.shape[:2], q_len, k_len)[..., :keys], start))
+        if layer.reported is None:
             self._add_vectors(layer, slice(known - start, keys))
         self._real.append(layer.queries)
         self._last = layer
@@ -170,33 +165,29 @@ class JoinedLayer:
 
     def layer(self) -> RecordedLayer:
         """All queries, and all keys that any of them saw."""
-        if len(self._masks) == 1:
+        passes = len(self._rows["allowed"])
+        if passes == 1:
             return self._last
-        if self._biases and len(self._biases) < len(self._masks):
+        if 0 < len(self._rows["bias"]) < passes:
             raise Problem("layer {name} adds to its scores in some steps only", name=self._first.name)
         padding = self._last.padding  # as the last pass knew it; keys that no query saw where that lacks some
-        joined: dict[str, Any] = {
-            "allowed": _below(self._masks, self._done, False),
-            "padding": None if padding is None or padding.shape[-1] != self._done else padding,
-            "queries": self._real_queries(),
-            "bias": _below(self._biases, self._done, 0.0) if self._biases else None,
-        }
-        if self._reported:
-            return replace(self._first, causal=False, reported=_below(self._reported, self._done, 0.0), **joined)
-        if len(self._vectors["norms"]) < len(self._vectors["k"]):
-            self._vectors["norms"].clear()
-        joined |= {name: torch.cat(parts, 2) if parts else None for name, parts in self._vectors.items()}
-        self._must_be_one_text(joined["k"])
+        joined: dict[str, Any] = {name: _below(rows, self._done) for name, rows in self._rows.items() if rows}
+        joined["padding"] = None if padding is None or padding.shape[-1] != self._done else padding
+        joined["queries"] = self._real_queries()
+        if not self._rows["reported"]:
+            if len(self._vectors["norms"]) < len(self._vectors["k"]):
+                self._vectors["norms"].clear()
+            joined |= {name: torch.cat(parts, 2) if parts else None for name, parts in self._vectors.items()}
+            self._must_be_one_text(joined["k"])
         return replace(self._first, causal=False, **joined)
 
     def _real_queries(self) -> Tensor | None:
         known = next((each for each in self._real if each is not None), None)
         if known is None:
             return None
-        lengths = [mask.shape[-2] for mask, _ in self._masks]
-        every = [known.new_ones(len(known), 1, length) for length in lengths]
-        parts = [ones if real is None else real for real, ones in zip(self._real, every, strict=True)]
-        return torch.cat(parts, -1)
+        passes = zip(self._real, self._rows["allowed"], strict=True)
+        parts = (known.new_ones(len(known), 1, mask.shape[-2]) if real is None else real for real, (mask, _) in passes)
+        return torch.cat(list(parts), -1)
 
     def _must_be_one_text(self, k: Tensor) -> None:
         """Refuse passes that went back, or changed places, as a beam search does."""
@@ -210,16 +201,10 @@ class JoinedLayer:
             )
 
 
-def _whole_rows(given: Tensor, q_len: int, k_len: int) -> Tensor:
-    """What broadcasts to (B, H, Q, K), with all its rows and keys: (B or 1, H or 1, Q, K)."""
-    four = given.reshape(*(1,) * (4 - given.dim()), *given.shape)
-    return four.expand(*four.shape[:2], q_len, k_len)
-
-
-def _below(blocks: list[RowsAtKeys], total: int, empty: float) -> Tensor:
-    """Blocks of rows below each other, each at its keys, in a tensor (B or 1, H or 1, all queries, all keys)."""
+def _below(blocks: list[RowsAtKeys], total: int) -> Tensor:
+    """Blocks of rows below each other, each at its keys, 0 or False elsewhere: (B or 1, H or 1, all queries, total)."""
     lead = [max(block.shape[axis] for block, _ in blocks) for axis in (0, 1)]
-    made = blocks[0][0].new_full((*lead, sum(block.shape[2] for block, _ in blocks), total), empty)
+    made = blocks[0][0].new_zeros((*lead, sum(block.shape[2] for block, _ in blocks), total))
     row = 0
     for block, start in blocks:
         made[..., row : row + block.shape[2], start : start + block.shape[3]] = block

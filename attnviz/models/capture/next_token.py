@@ -51,8 +51,7 @@ def guesses(logits: Tensor, n: int = 10, temperature: float = 1.0, top_k: int | 
     """The `n` most likely tokens for one position's logits (V,), best first, without tokens of probability 0."""
     chances = probabilities(_one(logits), temperature, top_k)
     best = chances.topk(min(n, len(chances)))
-    pairs = zip(best.indices.tolist(), best.values.tolist(), strict=True)
-    return [Guess(token, chance) for token, chance in pairs if chance > 0]
+    return [Guess(i, p) for i, p in zip(best.indices.tolist(), best.values.tolist(), strict=True) if p > 0]
 
 
 def moved(before: Tensor, after: Tensor, n: int = 10, n_after: int | None = None) -> list[Moved]:
@@ -86,7 +85,6 @@ def sampler(temperature: float = 0.0, top_k: int | None = None, seed: int = 0) -
     source = torch.Generator().manual_seed(seed)
 
     def choose(logits: Tensor) -> int:
-        chances = probabilities(logits, temperature, top_k).cpu()
-        return int(torch.multinomial(chances, 1, generator=source))
+        return int(torch.multinomial(probabilities(logits, temperature, top_k).cpu(), 1, generator=source))
 
     return choose

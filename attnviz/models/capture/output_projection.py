@@ -28,8 +28,7 @@ def output_projection_of(module: nn.Module, parent: nn.Module | None, width: int
 def copied_projection(layer: nn.Module, width: int) -> tuple[Tensor, Tensor | None]:
     """Copies of the matrix (M, H*Dv) and the bias (M,) of an output projection."""
     bias = getattr(layer, "bias", None)
-    copied = bias.detach().clone() if isinstance(bias, Tensor) else None
-    return _weight_of(layer, width).detach().clone(), copied
+    return _weight_of(layer, width).detach().clone(), bias.detach().clone() if isinstance(bias, Tensor) else None
 
 
 def _weight_of(layer: nn.Module, width: int) -> Tensor:

@@ -53,8 +53,11 @@ def record_plain(
             "attnviz.attend(q, k, v, mask) there, and every layer can be read",
             model=type(model).__name__,
         )
-    given = inspect.signature(model.forward).bind_partial(*args, **inputs).arguments
-    trace = Trace(tuple(recorder.layers), logits_in(output, logits), ids_and_masks(given))
+    trace = Trace(
+        tuple(recorder.layers),
+        logits_in(output, logits),
+        ids_and_masks(inspect.signature(model.forward).bind_partial(*args, **inputs).arguments),
+    )
     rows, _, last, _ = trace.layers[0].shape
     return stream.added(trace, torch.full((rows,), last - 1)) if residual else trace
 
@@ -91,11 +94,12 @@ class _Mode(TorchFunctionMode):
         module = self._place()
         seen = understand(func, args, kwargs, module)
         if seen is not None:
-            layer = self._recorder.describe(module, seen.call)
+            call, answer_of = seen
+            layer = self._recorder.describe(module, call)
             changed = self._recorder.change(layer)
-            self._recorder.keep(layer, changed, module)
+            self._recorder.keep(layer if changed is None else changed, module)
             answer = func(*args, **kwargs)
-            return answer if changed is None else seen.answer_of(changed, answer)
+            return answer if changed is None else answer_of(changed, answer)
         result = func(*args, **kwargs)
         self._watch.saw(func, args, kwargs, result, self._recorder.name_of(module))
         return result
@@ -141,7 +145,9 @@ def _running(model: nn.Module) -> Iterator[Callable[[], nn.Module]]:
 
 def _must_be_watchable(model: nn.Module) -> None:
     for name, module in model.named_modules():
-        if isinstance(module, torch.fx.GraphModule) and any(map(_inner_attention, module.graph.nodes)):
+        called = [str(node.target) for node in module.graph.nodes] if isinstance(module, torch.fx.GraphModule) else []
+        # operations that no function mode sees
+        if any(each.startswith("aten.") and ("attention" in each or "softmax" in each) for each in called):
             raise Problem(
                 "{name} is an exported graph, which calls torch's inner operations in place of its attention "
                 "functions; give the model that it was made from",
@@ -155,16 +161,8 @@ def _must_be_watchable(model: nn.Module) -> None:
             )
 
 
-def _inner_attention(node: torch.fx.Node) -> bool:
-    """Whether an exported graph attends here, by an operation that no function mode sees."""
-    called = str(node.target)
-    return called.startswith("aten.") and ("attention" in called or "softmax" in called)
-
-
 def logits_in(output: Any, logits: Logits) -> Tensor | None:
     """The model's answer, taken to be its first tensor of real numbers: with "last", the last position of (B, Q, V)."""
-    if logits not in ("last", "all", None):
-        raise Problem('logits={logits} must be "last", "all" or None', logits=repr(logits))
     answer = getattr(output, "logits", output)
     if isinstance(answer, dict):
         answer = answer.get("logits", next(iter(answer.values()), None))
@@ -194,10 +192,9 @@ class SoftmaxWatch:
     def saw(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any, place: str) -> None:
         """Take note of one call of a torch function that no known attention made."""
         if func in _SOFTMAX:
-            if isinstance(result, Tensor) and result.dim() >= 3 and _over_last_axis(args, kwargs, result):
+            axis = kwargs.get("dim", args[1] if len(args) > 1 else None)
+            if isinstance(result, Tensor) and result.dim() >= 3 and axis in (-1, result.dim() - 1):
                 self._followed[result] = None
-            return
-        if not self._followed:
             return
         given = next((tensor for tensor in _tensors((args, kwargs)) if tensor in self._followed), None)
         if given is None:
@@ -207,11 +204,6 @@ class SoftmaxWatch:
             self._followed.pop(given, None)
         elif isinstance(result, Tensor) and result.numel() == given.numel():
             self._followed[result] = None  # after dropout, in another number type, in another shape
-
-
-def _over_last_axis(args: tuple[Any, ...], kwargs: dict[str, Any], result: Tensor) -> bool:
-    axis = kwargs.get("dim", args[1] if len(args) > 1 else None)
-    return axis in (-1, result.dim() - 1)
 
 
 def _tensors(given: Any) -> Iterator[Tensor]:

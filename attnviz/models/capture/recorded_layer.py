@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import torch
 from torch import Tensor
@@ -87,10 +87,7 @@ class RecordedLayer:
     @property
     def qkv(self) -> tuple[Tensor, Tensor, Tensor]:
         """The vectors of a layer that is exact: for type checkers, since they are there."""
-        assert self.q is not None
-        assert self.k is not None
-        assert self.v is not None
-        return self.q, self.k, self.v
+        return cast(tuple[Tensor, Tensor, Tensor], (self.q, self.k, self.v))
 
     def tensors(self) -> dict[str, Tensor]:
         """All tensors that it holds, by the names of their fields."""

@@ -58,23 +58,22 @@ class Recorder:
         layer = self.describe(module, call)
         changed = self.change(layer)
         if changed is not None:
-            self.keep(layer, changed, module)
+            self.keep(changed, module)
             return changed.head_outputs().transpose(1, 2).contiguous().to(call.q.dtype), None
         output, weights = answer_call(module, call, kwargs)
         if call.unknown:
             self.layers.append(_reported(layer, weights))
             return output, weights
-        self.keep(layer, None, module)
+        self.keep(layer, module)
         return output, None
 
-    def keep(self, layer: RecordedLayer, changed: RecordedLayer | None, module: nn.Module) -> None:
-        """Record a layer, or what it was changed to, with the lengths of its values after the output projection."""
-        kept = layer if changed is None else changed
+    def keep(self, layer: RecordedLayer, module: nn.Module) -> None:
+        """Record a layer as it was used, with the lengths of its values after the output projection."""
         try:
-            kept = self._measured(kept, module)
+            layer = self._measured(layer, module)
         except Exception as error:  # another library's layer, run by us: the capture goes on without its lengths
             log.warning("the output projection of %s could not be applied to values: %s", layer.name, error)
-        self.layers.append(kept)
+        self.layers.append(layer)
 
     def note_mask(self, mask: Tensor | None, padding: Tensor | None) -> None:
         if mask is not None:

@@ -91,21 +91,19 @@ class Residual:
 
     def plain(self) -> dict[str, Any]:
         """Everything else, as JSON can say it."""
-        path = None if self.path is None else {name: getattr(self.path, name) for name in PATH_NUMBERS}
-        why = None if self.why is None else [self.why.template, self.why.params]
-        return {"path": path, "why": why, "blocks": list(self.blocks)}
+        return {
+            "path": self.path and {name: getattr(self.path, name) for name in PATH_NUMBERS},
+            "why": self.why and [self.why.template, self.why.params],
+            "blocks": list(self.blocks),
+        }
 
     @staticmethod
     def of(plain: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> Residual:
         """The inverse of `tensors` and `plain`."""
-        count = sum(name.startswith("residual.") for name in tensors)
-        path = None
-        if plain["path"] is not None:
-            held: dict[str, Any] = {name: tensors[f"path.{name}"] for name in PATH_TENSORS}
-            path = LogitPath(**held, **plain["path"])
-        why = None if plain["why"] is None else Message(*plain["why"])
-        streams = tuple(tensors[f"residual.{number}"] for number in range(count))
-        return Residual(streams, path, why, tuple(plain["blocks"]))
+        streams = tuple(tensors[f"residual.{n}"] for n in range(sum(name.startswith("residual.") for name in tensors)))
+        held: dict[str, Any] = {name: tensors[f"path.{name}"] for name in PATH_TENSORS if plain["path"]}
+        path = plain["path"] and LogitPath(**held, **plain["path"])
+        return Residual(streams, path, plain["why"] and Message(*plain["why"]), tuple(plain["blocks"]))
 
 
 _FAR = 1e3  #: a probe so long that what a norm adds below its root does not count
@@ -117,8 +115,7 @@ def measured_norm(norm: nn.Module, given: Tensor, answered: Tensor) -> tuple[Ten
     LayerNorm, RMSNorm and their kin are all of this form; None for a norm that is not. `given` and `answered` are
     (B, Q, M), as the norm saw them.
     """
-    width = given.shape[-1]
-    probe = _alternating(width, given)
+    probe = _alternating(given.shape[-1], given)
     with torch.no_grad():
         up, down, shifted = (wide(norm(each)[0, 0]) for each in (probe, -probe, probe + _FAR))
     unit = wide(probe[0, 0]) / wide(probe[0, 0]).square().mean().sqrt()
@@ -174,25 +171,19 @@ def attribute(
     """The contributions at one position of each row, the final norm's scale held fixed."""
     if residual.path is None:
         raise Problem("a logit of this model cannot be taken apart by heads: {why}", why=residual.why)
-    length = residual.path.scale.shape[1]
-    if not 0 <= int(positions.min()) <= int(positions.max()) < length:
+    first, last, length = int(positions.min()), int(positions.max()), residual.path.scale.shape[1]
+    if not 0 <= first <= last < length:
         raise Problem(
             "position={position} must be from 0 to {last}", position=positions.flatten()[0].item(), last=length - 1
         )
     direction = residual.path.direction(token, versus, positions)  # (B, M)
-    widest = max(layer.n_heads for layer in layers)
+    rows, widest = torch.arange(len(positions), device=direction.device), max(layer.n_heads for layer in layers)
     heads, biases = [], []
     for layer in layers:
         assert layer.w_o is not None
         through = (direction @ wide(layer.w_o)).unflatten(1, (layer.n_heads, -1))  # (B, H, Dv)
-        added = (_at(layer, positions) * through).sum(-1)  # (B, H)
+        outputs = layer.cropped(slice(first, last + 1), slice(None)).head_outputs()
+        added = (outputs[rows, :, positions - first] * through).sum(-1)  # (B, H)
         heads.append(nn.functional.pad(added, (0, widest - layer.n_heads), value=torch.nan))
         biases.append(direction.new_zeros(len(direction)) if layer.b_o is None else direction @ wide(layer.b_o))
     return LogitAttribution(torch.stack(heads, 1), torch.stack(biases, 1), tuple(layer.name for layer in layers))
-
-
-def _at(layer: RecordedLayer, positions: Tensor) -> Tensor:
-    """Each head's output at one position of each row, (B, H, Dv)."""
-    first, last = int(positions.min()), int(positions.max())
-    outputs = layer.cropped(slice(first, last + 1), slice(None)).head_outputs()
-    return outputs[torch.arange(len(outputs), device=outputs.device), :, positions - first]

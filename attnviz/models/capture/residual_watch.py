@@ -31,12 +31,12 @@ from attnviz.models.capture.residual import LogitPath, Residual, measured_norm
 from attnviz.models.capture.trace import Trace
 
 
-@dataclass
+@dataclass(frozen=True)
 class Passage:
     """What one module was given and answered."""
 
     given: Tensor
-    answered: Tensor | None = None
+    answered: Tensor | None
 
 
 @dataclass
@@ -44,7 +44,7 @@ class ResidualWatch:
     """The hidden states that passed through the blocks of a model, their parts, and what comes after them."""
 
     model: nn.Module
-    passed: dict[str, list[Passage]] = field(default_factory=dict)  # in the order of the modules' first calls
+    passed: dict[str, list[Passage]] = field(default_factory=dict)  # in the order of the modules' first answers
 
     @cached_property
     def _modules(self) -> dict[str, nn.Module]:
@@ -53,31 +53,21 @@ class ResidualWatch:
     @contextmanager
     def watching(self, wanted: bool) -> Iterator[None]:
         """Inside the block, what passes through the modules is kept, if it is wanted."""
-        watched = [
-            (name, module)
+        handles = (
+            module.register_forward_hook(in_this_thread(partial(self._note, name)), with_kwargs=True)
             for name, module in self._modules.items()
             if wanted and module is not self.model and not isinstance(module, nn.ModuleList)
-        ]
-        handles = (
-            handle
-            for name, module in watched
-            for handle in (
-                module.register_forward_pre_hook(in_this_thread(partial(self._enter, name)), with_kwargs=True),
-                module.register_forward_hook(in_this_thread(partial(self._leave, name))),
-            )
         )
         with hooked(handles):
             yield
 
-    def _enter(self, name: str, _: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    def _note(self, name: str, _: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any], output: Any) -> None:
+        """A hook that keeps what a module was given and answered."""
         given = next((t for t in (*args, *kwargs.values()) if is_hidden(t)), None)
-        if given is not None:
-            self.passed.setdefault(name, []).append(Passage(given.detach()))
-
-    def _leave(self, name: str, _: nn.Module, __: Any, output: Any) -> None:
         output = output[0] if isinstance(output, tuple | list) and output else output
-        if is_hidden(output) and name in self.passed:
-            self.passed[name][-1].answered = output.detach()
+        if given is not None:
+            answered = output.detach() if is_hidden(output) else None
+            self.passed.setdefault(name, []).append(Passage(given.detach(), answered))
 
     def added(self, trace: Trace, at: Tensor) -> Trace:
         """The trace with the stream of the pass that was watched; `at` is the last real position of each row, (B,)."""
@@ -130,8 +120,7 @@ class ResidualWatch:
         if layer.w_o is None or not layer.exact:
             return None
         last = layer.cropped(slice(-1, None), slice(None)).head_outputs()[:, :, 0].flatten(1)  # (B, H*Dv)
-        parent = self._modules.get(above(layer.name))
-        projection = output_layer_of(self._modules[layer.name], parent, last.shape[1])
+        projection = output_layer_of(self._modules[layer.name], self._modules.get(above(layer.name)), last.shape[1])
         name = next((name for name, module in self._modules.items() if module is projection), "")
         seen = self.passed.get(name, [])
         if len(seen) != 1 or seen[0].answered is None:

@@ -6,7 +6,7 @@ Three functions are understood: torch's fused attention, the function behind `nn
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 from typing import Any
 
@@ -21,12 +21,9 @@ from attnviz.models.capture.recorded_layer import RecordedLayer
 _HEADS = ("num_heads", "n_heads", "n_head", "heads", "num_attention_heads", "nhead")
 
 
-@dataclass(frozen=True, eq=False)
-class TorchCall:
-    """One call as it is understood, and what the function answers where another layer takes the call's place."""
-
-    call: Call
-    answer_of: Callable[[RecordedLayer, Any], Any]  #: from that layer and the function's own answer
+#: one call as it is understood, and what the function answers where another layer takes the call's place: made from
+#: that layer and the function's own answer
+TorchCall = tuple[Call, Callable[[RecordedLayer, Any], Any]]
 
 
 def understand(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], module: nn.Module) -> TorchCall | None:
@@ -56,7 +53,7 @@ def _fused(
     allowed, bias = (None, None) if attn_mask is None else split_mask(attn_mask)
     factor = q.shape[-1] ** -0.5 if scale is None else float(scale)
     call = Call(q, k, v, attn_mask, allowed, is_causal, bias, None, None, factor, dropout_p)
-    return TorchCall(call, lambda layer, own: layer.head_outputs().reshape(own.shape).to(own.dtype))
+    return call, lambda layer, own: layer.head_outputs().reshape(own.shape).to(own.dtype)
 
 
 def _four_axes(tensor: Tensor, module: nn.Module) -> Tensor:
@@ -91,7 +88,7 @@ def _ours(
     q, k, v = (_led(t) for t in (q, k, v))
     mask, bias = (None if t is None else _led(t) for t in (mask, bias))
     call = Call(q, k, v, mask, mask, False, bias, softcap, sinks, factor, dropout if training else 0.0)
-    return TorchCall(call, _other_stages)
+    return call, _other_stages
 
 
 def _other_stages(layer: RecordedLayer, own: Stages) -> Stages:
@@ -164,7 +161,7 @@ def _multi_head(  # its many arguments are torch's, in torch's order
 
     dropout = dropout_p if training else 0.0
     factor = q.shape[-1] ** -0.5
-    return TorchCall(Call(q, k, v, None, allowed, False, bias, None, None, factor, dropout, cross=cross), answer_of)
+    return Call(q, k, v, None, allowed, False, bias, None, None, factor, dropout, cross=cross), answer_of
 
 
 def _of_masks(

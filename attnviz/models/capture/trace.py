@@ -44,9 +44,12 @@ class Trace:
     tokens: tuple[str, ...] = ()  #: labels of a sentence's tokens, where the pass was given a sentence
 
     def __repr__(self) -> str:
-        device = str(self.layers[0].device) if self.layers else "cpu"
         return summary(
-            self.layers, {"logits": self.logits} | self.inputs, len(self.residual or ()), self.nbytes, device
+            self.layers,
+            {"logits": self.logits} | self.inputs,
+            len(self.residual or ()),
+            self.nbytes,
+            str(self.layers[0].device) if self.layers else "cpu",
         )
 
     def __len__(self) -> int:
@@ -94,8 +97,10 @@ class Trace:
         ]
         lists = {(layer.tower, layer.stack, layer.kind) for layer in among}
         if len(lists) > 1:
-            names = Several(sorted(f"{stack} {kind} ({tower})" for tower, stack, kind in lists))
-            raise Problem("this trace has several lists of layers: {lists}; say stack= and kind=", lists=names)
+            raise Problem(
+                "this trace has several lists of layers: {lists}; say stack= and kind=",
+                lists=Several(sorted(f"{stack} {kind} ({tower})" for tower, stack, kind in lists)),
+            )
         for layer in among:
             if layer.index == index:
                 return layer
@@ -152,8 +157,13 @@ class Trace:
         """
         if self.residual is None or self.last is None:
             raise Problem("this trace has no residual stream: capture with residual=True")
-        at = self.last if position is None else torch.full_like(self.last, position)
-        return attribute(self.layers, self.residual, token, versus, at)
+        return attribute(
+            self.layers,
+            self.residual,
+            token,
+            versus,
+            self.last if position is None else torch.full_like(self.last, position),
+        )
 
     def rollout(self, stack: StackName | None = None, residual: float = 0.5, heads: measures.Heads = "mean") -> Tensor:
         """The share of each input token in each position after every layer, (L, B, T, T): rows sum to 1.
@@ -165,10 +175,13 @@ class Trace:
         among = [layer for layer in self.layers if layer.kind == "self" and stack in (None, layer.stack)]
         lists = {(layer.tower, layer.stack) for layer in among}
         if len(lists) != 1:
-            names = Several(sorted(f"{each} ({tower})" for tower, each in lists) or (Message("none"),))
-            raise Problem("rollout follows one list of self-attention layers: {lists}; say stack=", lists=names)
-        joined = [measures.joined_heads(layer.weights().detach(), heads) for layer in among]
-        return measures.rollout(torch.stack(joined), residual)
+            raise Problem(
+                "rollout follows one list of self-attention layers: {lists}; say stack=",
+                lists=Several(sorted(f"{each} ({tower})" for tower, each in lists) or (Message("none"),)),
+            )
+        return measures.rollout(
+            torch.stack([measures.joined_heads(layer.weights().detach(), heads) for layer in among]), residual
+        )
 
     def to_dataframe(self, layers: int | str | None = None, heads: int | None = None) -> pd.DataFrame:
         """One row for each weight: layer (in execution order), name, batch, head, query, key and weight.

@@ -9,6 +9,7 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -65,9 +66,13 @@ def _in_parts(
         fields: dict[str, Any] = {name: getattr(kept, name) for name in _PLAIN} | {"silenced": sorted(kept.silenced)}
         if kept.why is not None:
             fields["why"] = [kept.why.template, kept.why.params]
-        held = kept.tensors().items()
         described.append(
-            fields | {"tensors": {name: _put(value, f"{number}.{name}", tensors, names) for name, value in held}}
+            fields
+            | {
+                "tensors": {
+                    name: _put(value, f"{number}.{name}", tensors, names) for name, value in kept.tensors().items()
+                }
+            }
         )
     tensors |= {name: value.detach().cpu().contiguous().clone() for name, value in others.items()}
     return tensors, {"format": FORMAT, "layers": json.dumps(described), "extra": json.dumps(dict(extra))}
@@ -144,8 +149,7 @@ def _kind(layer: RecordedLayer) -> str:
     batch, heads, q_len, k_len = layer.shape
     on = "" if layer.n_kv_heads == heads else f" on {layer.n_kv_heads}"
     edits = (layer.scales, layer.set_weights, layer.set_output, layer.silenced or None)
-    changed = any(each is not None for each in edits)
-    notes = ("" if layer.exact else ", weights only") + (", changed" if changed else "")
+    notes = ("" if layer.exact else ", weights only") + (", changed" if any(e is not None for e in edits) else "")
     return f"{layer.stack} {layer.kind}: {_count(heads, 'head')}{on}, {batch} x {q_len} x {k_len}{notes}"
 
 
@@ -156,12 +160,8 @@ def _names(layers: Sequence[RecordedLayer], numbers: Sequence[int]) -> str:
 
 def _ranges(numbers: Sequence[int]) -> str:
     """0, 1, 2, 5 as "0-2, 5"; every other layer as "0, 2, 4"."""
-    runs: list[list[int]] = []
-    for number in numbers:
-        if runs and runs[-1][-1] == number - 1:
-            runs[-1].append(number)
-        else:
-            runs.append([number])
+    neighbours = groupby(enumerate(numbers), lambda placed: placed[1] - placed[0])
+    runs = [[number for _, number in run] for _, run in neighbours]
     return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
 
 

@@ -7,6 +7,7 @@ Cheap to import, because it needs neither torch nor transformers.
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -251,8 +252,11 @@ def find(name: str) -> Entry:
     settings = current()
     entry = _named(name.strip(), settings.hosted)
     if not _allowed(entry, settings.models):
-        known = Several([e.id for e in allowed_entries()])
-        raise Problem("The model {name} may not be loaded on this server; these may: {known}", name=name, known=known)
+        raise Problem(
+            "The model {name} may not be loaded on this server; these may: {known}",
+            name=name,
+            known=Several([e.id for e in allowed_entries()]),
+        )
     return entry
 
 
@@ -260,29 +264,18 @@ def _named(name: str, hosted: bool) -> Entry:
     for entry in CATALOGUE:
         if name.lower() in (entry.id, entry.hub and entry.hub.lower()):
             return entry
-    if not hosted and _looks_like_a_folder(name):
-        folder = _folder(name)
-        if folder is None:
-            raise Problem("There is no folder {name} on this machine", name=name)
-        return Entry(id=str(folder), name=folder.name, hub=None, folder=folder)
+    if not hosted and (name.startswith(("/", "./", "../", "~", ".\\")) or (len(name) > 2 and name[1] == ":")):
+        with suppress(OSError, ValueError, RuntimeError):  # too long, a NUL in it, no such user
+            folder = Path(name).expanduser()
+            if folder.is_dir():
+                return Entry(id=str(folder), name=folder.name, hub=None, folder=folder)
+        raise Problem("There is no folder {name} on this machine", name=name)
     if not _HUB_ID.fullmatch(name):
         raise Problem(
             "{name} is not the name of a model: give a name from the list, or owner/name as on the hub",
             name=name[:100],
         )
     return Entry(id=name, name=name, hub=name)
-
-
-def _folder(name: str) -> Path | None:
-    try:
-        folder = Path(name).expanduser()
-        return folder if folder.is_dir() else None
-    except (OSError, ValueError, RuntimeError):  # too long, a NUL in it, no such user
-        return None
-
-
-def _looks_like_a_folder(name: str) -> bool:
-    return name.startswith(("/", "./", "../", "~", ".\\")) or (len(name) > 2 and name[1] == ":")
 
 
 def _allowed(entry: Entry, models: str | tuple[str, ...]) -> bool:

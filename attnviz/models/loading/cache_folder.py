@@ -26,16 +26,17 @@ _PARTIAL: Final = ".partial-"
 def is_whole(folder: Path) -> bool:
     """Whether every file exists with the size it was written with. Reads only the manifest."""
     files = _manifest(folder)
-    return bool(files) and all(_size(folder / name) == size for name, (size, _) in files.items())
+    try:
+        return bool(files) and all((folder / name).stat().st_size == size for name, (size, _) in files.items())
+    except OSError:
+        return False
 
 
 def is_intact(folder: Path) -> bool:
     """Whether every file still has the hash it was written with. Reads every byte; hashing releases the GIL."""
-    files = _manifest(folder)
-    if not is_whole(folder):
-        return False
     try:
-        return all(sha256(folder / name) == digest for name, (_, digest) in files.items())
+        files = _manifest(folder).items()
+        return is_whole(folder) and all(sha256(folder / name) == digest for name, (_, digest) in files)
     except OSError:
         return False
 
@@ -58,9 +59,8 @@ def build(folder: Path, write: Callable[[Path], None], name: str, *, unless_whol
             discard(folder)
             os.replace(fresh, folder)
         except OSError as error:
-            reason = error.strerror or error
             raise Problem(
-                "{name} could not be stored in the cache folder: {reason}", name=name, reason=reason
+                "{name} could not be stored in the cache folder: {reason}", name=name, reason=error.strerror or error
             ) from error
         finally:
             shutil.rmtree(fresh, ignore_errors=True)
@@ -107,8 +107,10 @@ def free_bytes(folder: Path) -> int:
 def _manifest(folder: Path) -> dict[str, tuple[int, str]]:
     """Size in bytes and SHA-256 by file name; empty if the manifest is missing or invalid."""
     try:
-        files = json.loads((folder / MANIFEST).read_text("utf-8"))["files"]
-        return {name: (facts["size"], facts["sha256"]) for name, facts in files.items()}
+        return {
+            name: (facts["size"], facts["sha256"])
+            for name, facts in json.loads((folder / MANIFEST).read_text("utf-8"))["files"].items()
+        }
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return {}
 
@@ -120,13 +122,6 @@ def _write_manifest(folder: Path) -> None:
         if path.is_file()
     }
     (folder / MANIFEST).write_text(json.dumps({"files": files}, indent=1), "utf-8")
-
-
-def _size(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except OSError:
-        return -1
 
 
 def _sweep(folder: Path) -> None:

@@ -45,15 +45,14 @@ def folder_of(entry: Entry) -> Path:
     """The folder of a model's captured examples. Its name depends on the weights and on the sentences."""
     settings = current()
     hub = availability_of(entry, settings).source in ("hub", "hub cache")
-    weights = entry.wheel.sha256 if entry.wheel and not hub else str(entry.revision)
     depends_on = [
         _FORMAT,
-        weights,
+        entry.wheel.sha256 if entry.wheel and not hub else str(entry.revision),
         min(settings.token_limit, _LONGEST),
         *((e.id, e.text, e.second) for e in examples_of(entry)),
     ]
-    name = hashlib.sha256(json.dumps(depends_on).encode()).hexdigest()[:12]
-    return settings.cache / "traces" / f"{entry.id}-{name}"
+    digest = hashlib.sha256(json.dumps(depends_on).encode()).hexdigest()
+    return settings.cache / "traces" / f"{entry.id}-{digest[:12]}"
 
 
 def is_prepared(entry: Entry) -> bool:
@@ -64,8 +63,7 @@ def is_prepared(entry: Entry) -> bool:
 def prepare_examples(loaded: LoadedModel, progress: Progress = silent) -> None:
     """Capture a model's examples into the cache folder, unless that was done before."""
     if not is_prepared(loaded.entry):
-        name = loaded.entry.name
-        cache_folder.build(folder_of(loaded.entry), lambda fresh: _write(loaded, fresh, progress), name)
+        cache_folder.build(folder_of(loaded.entry), lambda fresh: _write(loaded, fresh, progress), loaded.entry.name)
 
 
 def prepared_example(example: Example) -> Prepared | None:
@@ -90,21 +88,17 @@ def _write(loaded: LoadedModel, fresh: Path, progress: Progress) -> None:
     for done, example in enumerate(examples):
         progress(done / len(examples), Message("Capturing the examples of {name}", {"name": loaded.entry.name}))
         tokens = encode(loaded, example.text, example.second or None)
-        trace = capture(loaded.model, logits=loaded.predicts, **tokens.inputs)
-        trace.save(fresh / f"{example.id}.safetensors")
-        kept = _plain(tokens) | {"source": loaded.source}
+        capture(loaded.model, logits=loaded.predicts, **tokens.inputs).save(fresh / f"{example.id}.safetensors")
+        kept = {
+            "texts": tokens.texts,
+            "pieces": [asdict(span) for span in tokens.spans],
+            "rests": tokens.rests,
+            "frame": tokens.frame,
+            "types": tokens.inputs["token_type_ids"][0].tolist() if "token_type_ids" in tokens.inputs else None,
+            "source": loaded.source,
+        }
         (fresh / f"{example.id}.json").write_text(json.dumps(kept, ensure_ascii=False), "utf-8")
     progress(1.0, Message("Ready"))
-
-
-def _plain(tokens: Tokens) -> dict[str, Any]:
-    return {
-        "texts": tokens.texts,
-        "pieces": [asdict(span) for span in tokens.spans],
-        "rests": tokens.rests,
-        "frame": tokens.frame,
-        "types": tokens.inputs["token_type_ids"][0].tolist() if "token_type_ids" in tokens.inputs else None,
-    }
 
 
 def _tokens(kept: dict[str, Any]) -> Tokens:

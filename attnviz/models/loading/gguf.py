@@ -102,8 +102,9 @@ def _weights(reader: Any, config: Any, say: Progress) -> dict[str, torch.Tensor]
             continue
         weight = torch.tensor(gguf.dequantize(tensor.data, tensor.tensor_type))
         if name.endswith(("q_proj.weight", "k_proj.weight")):
-            heads = config.num_attention_heads if "q_proj" in name else config.num_key_value_heads
-            weight = _rotary_halves_apart(weight, heads)
+            weight = _rotary_halves_apart(
+                weight, config.num_attention_heads if "q_proj" in name else config.num_key_value_heads
+            )
         state[name] = weight.contiguous()
     if "lm_head.weight" in state:
         config.tie_word_embeddings = False
@@ -138,18 +139,24 @@ def _tokenizer(fields: dict[str, Any]) -> PreTrainedTokenizerFast:
     from transformers.tokenization_utils_tokenizers import PreTrainedTokenizerFast
 
     tokens: list[str] = fields["tokenizer.ggml.tokens"]
-    merges = [tuple(pair.split(" ")) for pair in fields["tokenizer.ggml.merges"]]
-    core = Tokenizer(models.BPE({token: i for i, token in enumerate(tokens)}, merges))
+    core = Tokenizer(
+        models.BPE(
+            {token: i for i, token in enumerate(tokens)},
+            [tuple(pair.split(" ")) for pair in fields["tokenizer.ggml.merges"]],
+        )
+    )
     byte_level = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=True)
-    digits_alone = fields.get("tokenizer.ggml.pre") == "smollm"
     core.pre_tokenizer = (
         pre_tokenizers.Sequence([pre_tokenizers.Digits(individual_digits=True), byte_level])
-        if digits_alone
+        if (fields.get("tokenizer.ggml.pre") == "smollm")
         else byte_level
     )
     core.decoder = decoders.ByteLevel()
-    kinds = fields.get("tokenizer.ggml.token_type", [])
-    control = [token for token, kind in zip(tokens, kinds, strict=False) if kind == _CONTROL]
+    control = [
+        token
+        for token, kind in zip(tokens, fields.get("tokenizer.ggml.token_type", []), strict=False)
+        if kind == _CONTROL
+    ]
     core.add_special_tokens([AddedToken(token, special=True, normalized=False) for token in control])
     named = {
         f"{role}_token": tokens[fields[f"tokenizer.ggml.{key}_token_id"]]

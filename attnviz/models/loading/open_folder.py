@@ -13,11 +13,10 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from attnviz.base.message import Message, Problem
-from attnviz.models import config_limits
+from attnviz.models import model_files
 from attnviz.models.catalogue import Entry
-from attnviz.models.config_limits import first_line
-from attnviz.models.loading import weight_files
 from attnviz.models.loading.locate import has_weights
+from attnviz.models.model_files import first_line
 from attnviz.models.settings import Settings
 
 #: modules named "attention" that mix positions without queries, keys and softmax
@@ -47,7 +46,7 @@ def model(folder: Path, entry: Entry, settings: Settings) -> tuple[Any, tuple[Me
         raise _no_weights(folder, entry)
     device = pick_device(settings)
     if timm_folder.is_timm(folder):
-        with one_at_a_time, weight_files.opened(weight_files.files_of(folder), entry, mapped=False) as weights:
+        with one_at_a_time, model_files.opened(model_files.files_of(folder), entry, mapped=False) as weights:
             check_memory(4 * timm_folder.parameters(folder, entry), entry, settings, device)
             filled = timm_folder.filled(folder, weights.slices, entry)
             return filled.eval().requires_grad_(False).to(device), weights.notices
@@ -61,20 +60,23 @@ def model(folder: Path, entry: Entry, settings: Settings) -> tuple[Any, tuple[Me
         one_at_a_time,
         _quietly(),
         torch.no_grad(),
-        weight_files.opened(weight_files.files_of(folder), entry, mapped) as weights,
+        model_files.opened(model_files.files_of(folder), entry, mapped) as weights,
     ):
         filled, info = _fill(config, weights, entry, pick_dtype(settings, device))
         wrong = [f"{key} {list(found)} ≠ {list(asked)}" for key, found, asked in sorted(info["mismatched_keys"])]
-        weight_files.check_weights(sorted(info["missing_keys"]), wrong, entry)
+        model_files.check_weights(sorted(info["missing_keys"]), wrong, entry)
         _take_generation_config(filled, folder)
         return filled.eval().requires_grad_(False).to(device), weights.notices + _left_over(info, entry)
 
 
-def _fill(config: Any, weights: weight_files.StoredWeights, entry: Entry, dtype: str) -> tuple[Any, Mapping[str, Any]]:
+def _fill(config: Any, weights: model_files.StoredWeights, entry: Entry, dtype: str) -> tuple[Any, Mapping[str, Any]]:
     """The model with the weights in it, and transformers' account of what did not fit."""
     if dtype == "auto" and getattr(config, "dtype", None) is None:
         dtype = weights.first_dtype() or "float32"
     kind = model_class(config, entry)
+    # published towers (DINO among them) come without the layer that pools what they give; it can be left out
+    pools = "add_pooling_layer" in inspect.signature(kind).parameters
+    left_out = {"add_pooling_layer": False} if pools and not any("pooler." in name for name in weights.slices) else {}
     try:
         filled, info = kind.from_pretrained(
             None,
@@ -84,17 +86,11 @@ def _fill(config: Any, weights: weight_files.StoredWeights, entry: Entry, dtype:
             ignore_mismatched_sizes=True,
             output_loading_info=True,
             trust_remote_code=False,
-            **_without_pooler(kind, weights),
+            **left_out,
         )
     except Exception as error:
         raise Problem("{name} cannot be opened: {reason}", name=entry.name, reason=first_line(error)) from error
     return filled, info
-
-
-def _without_pooler(kind: Any, weights: weight_files.StoredWeights) -> dict[str, bool]:
-    """Published towers (DINO among them) come without the layer that pools what they give; it can be left out."""
-    optional = "add_pooling_layer" in inspect.signature(kind).parameters
-    return {"add_pooling_layer": False} if optional and not any("pooler." in name for name in weights.slices) else {}
 
 
 def _left_over(info: Mapping[str, Any], entry: Entry) -> tuple[Message, ...]:
@@ -105,7 +101,7 @@ def _left_over(info: Mapping[str, Any], entry: Entry) -> tuple[Message, ...]:
     return (
         Message(
             "{count} weights in the files of {name} have no place in the model of its config: {names}",
-            {"count": len(extra), "name": entry.name, "names": weight_files.first_few(extra)},
+            {"count": len(extra), "name": entry.name, "names": model_files.first_few(extra)},
         ),
     )
 
@@ -144,7 +140,7 @@ def tokenizer(folder: Path, entry: Entry, for_model: Any) -> Any:
     try:
         result = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
     except Exception as error:
-        if "auto_map" in (config_limits.read_json(folder / "tokenizer_config.json") or {}):
+        if "auto_map" in (model_files.read_json(folder / "tokenizer_config.json") or {}):
             raise Problem(
                 "{name} reads text only with code of its own, which attnviz never runs", name=entry.name
             ) from error
@@ -172,7 +168,7 @@ def read_config(folder: Path, entry: Entry) -> Any:
 
     from attnviz.models.capture import choose_again  # here because it loads torch and transformers
 
-    raw = config_limits.read_json(folder / "config.json")
+    raw = model_files.read_json(folder / "config.json")
     named = [] if raw is None else raw.get("architectures") or []
     if raw is None or not isinstance(named, list) or not all(isinstance(each, str) for each in named):
         raise Problem("The config of {name} cannot be read", name=entry.name)
@@ -181,18 +177,18 @@ def read_config(folder: Path, entry: Entry) -> Any:
         if "auto_map" in raw:
             raise Problem("{name} runs only with code of its own, which attnviz never runs", name=entry.name)
         raise Problem("{name} is of a kind ({kind}) that transformers does not support", name=entry.name, kind=kind)
-    if kernel := config_limits.kernel(raw):
+    if kernel := model_files.kernel(raw):
         raise Problem(
             "The config of {name} names a kernel to download ({kernel}); attnviz runs no code from the hub",
             name=entry.name,
             kernel=kernel[:80],
         )
-    config_limits.check_layers(raw, entry)
+    model_files.check_layers(raw, entry)
     try:
         config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
         choose_again(config)
     except Exception as error:
-        raise config_limits.no_model(entry, error) from error
+        raise model_files.no_model(entry, error) from error
     return config
 
 
@@ -217,7 +213,7 @@ def check_fits(config: Any, entry: Entry, settings: Settings, device: str) -> No
         with one_at_a_time, torch.device("meta"):
             skeleton = kind(config) if hasattr(kind, "config_class") else kind.from_config(config)
     except Exception as error:
-        raise config_limits.no_model(entry, error) from error
+        raise model_files.no_model(entry, error) from error
     has_attention = any("attention" in type(module).__name__.lower() for module in skeleton.modules())
     if not has_attention or config.model_type in _NO_SOFTMAX:
         raise Problem("{name} has no attention layers: there is nothing to show", name=entry.name)
@@ -227,16 +223,16 @@ def check_fits(config: Any, entry: Entry, settings: Settings, device: str) -> No
 
 
 def _no_weights(folder: Path, entry: Entry) -> Problem:
-    if any(folder.glob("*.bin")) or any(folder.glob("*.pt")) or any(folder.glob("*.ckpt")):
+    if any(any(folder.glob(pattern)) for pattern in ("*.bin", "*.pt", "*.ckpt")):
         return Problem(
             "{name} has its weights only as pickle files, which can run code when opened; "
             "only safetensors are read here",
             name=entry.name,
         )
-    if (folder / "config.json").is_file() and not (folder / weight_files.INDEX).is_file():
-        return Problem("{name} has a config.json and no weights: no model.safetensors beside it", name=entry.name)
-    if (folder / weight_files.INDEX).is_file():
+    if (folder / model_files.INDEX).is_file():
         return Problem("Some of the safetensors files that the index of {name} names are not there", name=entry.name)
+    if (folder / "config.json").is_file():
+        return Problem("{name} has a config.json and no weights: no model.safetensors beside it", name=entry.name)
     return Problem("{name} has no config.json with safetensors beside it", name=entry.name)
 
 

@@ -10,9 +10,8 @@ import torch
 from torch import Tensor, nn
 
 from attnviz.base.message import Problem
-from attnviz.models import config_limits
+from attnviz.models import model_files
 from attnviz.models.catalogue import Entry
-from attnviz.models.loading import weight_files
 
 #: what a config may say of the model's shape; anything else that timm would take, a file to open among it, is left out
 _SHAPE: Final = (
@@ -61,10 +60,9 @@ def filled(folder: Path, weights: Mapping[str, Any], entry: Entry) -> TimmPictur
     raw = _read(folder)
     inner = _created(raw, entry)
     wanted = inner.state_dict()
-    missing = sorted(wanted.keys() - weights.keys())
     there = sorted(wanted.keys() & weights.keys())
     wrong = [name for name in there if list(wanted[name].shape) != list(weights[name].get_shape())]
-    weight_files.check_weights(missing, wrong, entry)
+    model_files.check_weights(sorted(wanted.keys() - weights.keys()), wrong, entry)
     inner.load_state_dict({name: weights[name][...] for name in wanted})
     made = TimmPictures(inner, _config(inner, raw))
     made.config.name_or_path = str(folder)
@@ -73,14 +71,14 @@ def filled(folder: Path, weights: Mapping[str, Any], entry: Entry) -> TimmPictur
 
 def _created(raw: Mapping[str, Any], entry: Entry) -> Any:
     """timm's model of this config, as it is before it learned anything."""
-    config_limits.check_layers(raw, entry)
+    model_files.check_layers(raw, entry)
     try:
         import timm
     except ImportError as error:
         raise Problem(
             "{name} is a model of timm's, which cannot be imported here: pip install timm ({reason})",
             name=entry.name,
-            reason=config_limits.first_line(error),
+            reason=model_files.first_line(error),
         ) from error
     kind = str(raw.get("architecture"))
     if not timm.is_model(kind):
@@ -91,7 +89,7 @@ def _created(raw: Mapping[str, Any], entry: Entry) -> Any:
     try:
         return timm.create_model(kind, pretrained=False, **shape)
     except Exception as error:
-        raise config_limits.no_model(entry, error) from error
+        raise model_files.no_model(entry, error) from error
 
 
 def _config(inner: Any, raw: Mapping[str, Any]) -> Any:
@@ -124,4 +122,4 @@ def _three(given: Any) -> list[float] | None:
 
 
 def _read(folder: Path) -> dict[str, Any]:
-    return config_limits.read_json(folder / "config.json") or {}
+    return model_files.read_json(folder / "config.json") or {}

@@ -1,30 +1,43 @@
 """Pictures for models: safely decoded, drawn or composed; prepared as a model asks; and where their patches lie."""
 
-from attnviz.models.pictures.digit_pictures import Digits, card, composed, counts_of_drawing, held_out
 from attnviz.models.pictures.patch_grid import (
     PatchGrid,
     Windows,
+    compares,
     grid_of,
+    image_token,
     looks_in_windows,
     merged,
     of_all_patches,
     pixels_of_patches,
+    reads_words,
+    says_each_alone,
     seen_in_windows,
     windows_of,
 )
-from attnviz.models.pictures.photo import SAMPLES, Photo, Sample, read_photo, sample
-from attnviz.models.pictures.prepare import COUNTS, PreparedPicture, looks, prepare
-from attnviz.models.pictures.prompted import (
+from attnviz.models.pictures.prepare import (
+    COUNTS,
+    PreparedPicture,
     PromptedPicture,
-    compares,
     descriptions,
-    image_token,
     longer,
+    looks,
+    prepare,
     prompted,
-    reads_words,
-    says_each_alone,
     special_names,
     token_names,
+)
+from attnviz.models.pictures.sources import (
+    SAMPLES,
+    Digits,
+    Photo,
+    Sample,
+    card,
+    composed,
+    counts_of_drawing,
+    held_out,
+    read_photo,
+    sample,
 )
 
 __all__ = [

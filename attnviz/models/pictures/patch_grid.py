@@ -79,20 +79,19 @@ def grid_of(model: Any, height: int, width: int, tokens: int) -> PatchGrid:
         raise Problem("{model} does not say how it cuts a picture into patches", model=type(model).__name__)
     down, across = (side, side) if isinstance(side, int) else (side[0], side[1])
     rows, columns = height // down, width // across
-    extra = tokens - rows * columns
-    while extra < 0 and rows % 2 == 0 and columns % 2 == 0:
+    while tokens < rows * columns and rows % 2 == 0 and columns % 2 == 0:
         rows, columns, down, across = rows // 2, columns // 2, down * 2, across * 2
-        extra = tokens - rows * columns
-    if extra < 0 or rows * columns == 0:
+    patches = rows * columns
+    if not 0 < patches <= tokens:
         raise Problem(
             "{model} sees {tokens} tokens where a picture of {height} × {width} has {patches} patches",
             model=type(model).__name__,
             tokens=tokens,
             height=height,
             width=width,
-            patches=rows * columns,
+            patches=patches,
         )
-    return PatchGrid(rows, columns, _special(config, extra), (float(down), float(across)))
+    return PatchGrid(rows, columns, _special(config, tokens - patches), (float(down), float(across)))
 
 
 def vision_config(model: Any) -> Any:
@@ -107,10 +106,10 @@ def vision_config(model: Any) -> Any:
 
 def _special(config: Any, count: int) -> tuple[Message, ...]:
     """Names of the tokens before the patches: the class token, then registers or DeiT's distillation token."""
-    registers = int(getattr(config, "num_register_tokens", 0) or 0)
     distilled = getattr(config, "model_type", "") == "deit" or getattr(config, "has_distillation_token", False)
     names = [CLASS, Message("distillation token")] if distilled else [CLASS]
-    names += [Message("register {number}", {"number": at}) for at in range(len(names), registers + 1)]
+    registers = range(len(names), int(getattr(config, "num_register_tokens", 0) or 0) + 1)
+    names += [Message("register {number}", {"number": at}) for at in registers]
     names += [Message("extra token {number}", {"number": at}) for at in range(len(names), count)]
     return tuple(names[:count])
 
@@ -121,6 +120,28 @@ MOST_SIDE = 448  #: pixels: a larger picture is made smaller, because every patc
 def merged(model: Any) -> int:
     """How many patches along a side become one token for the words: Qwen2-VL's 2, else 1."""
     return int(getattr(vision_config(model), "spatial_merge_size", 1) or 1)
+
+
+def reads_words(model: Any) -> bool:
+    """Whether a model is given words and a picture among them, as Qwen2-VL, LLaVA and PaliGemma are."""
+    return getattr(model.config, "vision_config", None) is not None and image_token(model.config) is not None
+
+
+def image_token(config: Any) -> int | None:
+    """The token that stands for a patch of a picture."""
+    token = getattr(config, "image_token_id", None)
+    return int(token) if isinstance(token, int) else None
+
+
+def compares(model: Any) -> bool:
+    """Whether a model has a tower for pictures and one for words, and says how well they fit."""
+    both = all(getattr(model.config, f"{name}_config", None) is not None for name in ("vision", "text"))
+    return both and image_token(model.config) is None and hasattr(model, "logit_scale")
+
+
+def says_each_alone(model: Any) -> bool:
+    """Whether each description has a probability of its own (SigLIP) rather than a share of one (CLIP)."""
+    return hasattr(model, "logit_bias")
 
 
 def size_for(model: Any, height: int, width: int) -> tuple[int, int]:
@@ -177,18 +198,14 @@ class Windows:
 
 def looks_in_windows(model: Any) -> bool:
     """Whether some layers of a model cut the picture into windows."""
-    return any(map(_has_windows, model.modules()))
-
-
-def _has_windows(module: Any) -> bool:
-    return hasattr(module, "shift_size") and hasattr(module, "window_size")
+    return any(hasattr(module, "shift_size") and hasattr(module, "window_size") for module in model.modules())
 
 
 def windows_of(model: Any, layer: RecordedLayer, height: int, width: int) -> Windows | None:
     """How a recorded layer cuts a picture of this many pixels into windows; None where it does not."""
     path = layer.name.rsplit(".attention", 1)[0]
-    block = model.get_submodule(path) if ".blocks." in path else None
-    if block is None or not _has_windows(block):
+    block: Any = model.get_submodule(path) if ".blocks." in path else None
+    if not hasattr(block, "shift_size") or not hasattr(block, "window_size"):
         return None
     stage = int(path.split(".blocks.")[0].rsplit(".", 1)[1])
     patch = int(vision_config(model).patch_size)
@@ -215,26 +232,22 @@ def of_all_patches(layer: RecordedLayer, windows: Windows) -> RecordedLayer:
     if bias is not None:
         together = (bias >= APART).all(1, keepdim=True)
         bias = _pairs(bias.where(together, 0.0), places, tokens)
+
+    def of_patches(part: Tensor) -> Tensor:
+        """Vectors of windows (W, H, N, D) as those of patches (1, H, T, D)."""
+        whole = part.new_zeros(part.shape[1], tokens, part.shape[3])
+        whole[:, places.flatten()] = part.transpose(0, 1).flatten(1, 2)  # (H, W*N, D)
+        return whole[None]
+
+    q, k, v = map(of_patches, layer.qkv)
     allowed = _pairs(together.float(), places, tokens) > 0
-    q, k, v = (_tokens(part, places, tokens) for part in (layer.q, layer.k, layer.v))
     return replace(layer, q=q, k=k, v=v, bias=bias, allowed=allowed, causal=False, norms=None, w_o=None)
 
 
 def seen_in_windows(windows: Windows, hidden: Tensor) -> Tensor:
     """(windows, 1, 1, side * side): False at the places of hidden patches; `hidden` (patches,) is True at those."""
     places = windows.places()
-    beyond = places < 0
-    return (beyond | ~hidden[places.clamp_min(0)])[:, None, None]
-
-
-def _tokens(part: Tensor | None, places: Tensor, tokens: int) -> Tensor | None:
-    """Vectors of windows (W, H, N, D) as those of patches (1, H, T, D)."""
-    if part is None:
-        return None
-    flat = part.transpose(0, 1).flatten(1, 2)  # (H, W*N, D)
-    whole = flat.new_zeros(flat.shape[0], tokens, flat.shape[2])
-    whole[:, places.flatten()] = flat
-    return whole[None]
+    return ((places < 0) | ~hidden[places.clamp_min(0)])[:, None, None]
 
 
 def _pairs(part: Tensor, places: Tensor, tokens: int) -> Tensor:

@@ -1,10 +1,12 @@
-"""A picture as a model asks for it, and as it then looks: what is shown is what the model is given."""
+"""A picture as a model asks for it, and as it then looks: what is shown is what the model is given; and the words that
+models of both are given with it: which tokens are patches, and what the others are called.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -13,8 +15,18 @@ from torch import Tensor
 
 from attnviz.base.message import Message, Problem
 from attnviz.models.catalogue import LoadedModel
-from attnviz.models.pictures.digit_pictures import MOST, SIDE
-from attnviz.models.pictures.patch_grid import MOST_SIDE, cut_up, merged, put_together, size_for, vision_config
+from attnviz.models.pictures.patch_grid import (
+    MOST_SIDE,
+    PatchGrid,
+    cut_up,
+    image_token,
+    merged,
+    put_together,
+    says_each_alone,
+    size_for,
+    vision_config,
+)
+from attnviz.models.pictures.sources import MOST, SIDE
 
 COUNTS = 16  #: the largest value in the pictures that our own models know
 
@@ -38,21 +50,16 @@ def prepare(loaded: LoadedModel, pixels: np.ndarray) -> PreparedPicture:
     """A picture for a model: counts (height, width) from 0 to 16, or colours (height, width, 3) of 8 bits."""
     if loaded.entry.shipped:  # our own models know pictures in counts
         return _as_counts(loaded, pixels)
-    if pixels.ndim == 2:
-        pixels = looks(pixels)
-    return _as_the_model_asks(loaded, pixels)
+    return _as_the_model_asks(loaded, looks(pixels) if pixels.ndim == 2 else pixels)
 
 
 def looks(counts: np.ndarray) -> np.ndarray:
     """Counts as dark ink on white, (height, width, 3)."""
-    grey = np.rint(255 - counts.astype(np.float64) * (255 / COUNTS)).astype(np.uint8)
-    return np.repeat(grey[..., None], 3, -1)
+    return np.repeat(np.rint(255 - counts.astype(np.float64) * (255 / COUNTS)).astype(np.uint8)[..., None], 3, -1)
 
 
 def _as_counts(loaded: LoadedModel, pixels: np.ndarray) -> PreparedPicture:
-    width = SIDE * (
-        MOST if loaded.model.config.is_encoder_decoder else 1
-    )  # only the reader writes about several digits
+    width = SIDE * (MOST if loaded.model.config.is_encoder_decoder else 1)  # the reader alone writes about several
     notices: tuple[Message, ...] = ()
     if pixels.ndim == 3:
         counts = counted(pixels, SIDE, width)
@@ -96,15 +103,14 @@ def _as_the_model_asks(loaded: LoadedModel, pixels: np.ndarray) -> PreparedPictu
     if merged(loaded.model) > 1:
         image.thumbnail((MOST_SIDE, MOST_SIDE))
     given = processor(images=image, return_tensors="pt")
+    inputs = {name: given[name] for name in ("pixel_values", "image_grid_thw") if name in given}
     values = given["pixel_values"]
-    mean = torch.tensor(getattr(processor, "image_mean", None) or [0.5] * 3)
-    spread = torch.tensor(getattr(processor, "image_std", None) or [0.5] * 3)
-    if not getattr(processor, "do_normalize", True):
-        mean, spread = torch.zeros(3), torch.ones(3)
-    inputs = {"pixel_values": values}
     if "image_grid_thw" in given:
-        inputs["image_grid_thw"] = given["image_grid_thw"]
         values = put_together(loaded.model, values, given["image_grid_thw"])
+    mean, spread = torch.zeros(3), torch.ones(3)
+    if getattr(processor, "do_normalize", True):
+        of_files = (getattr(processor, name, None) or [0.5] * 3 for name in ("image_mean", "image_std"))
+        mean, spread = map(torch.tensor, of_files)
     return PreparedPicture(inputs, _seen(values, mean, spread))
 
 
@@ -156,3 +162,116 @@ def _seen(values: Tensor, mean: Tensor, spread: Tensor) -> np.ndarray:
         picture = picture.expand(3, -1, -1)
     shown: np.ndarray = (picture.clamp(0, 1) * 255).round().byte().movedim(0, -1).numpy()
     return shown
+
+
+# A picture among words, for models that are given both.
+PICTURE, WORDS = "{picture}", "{words}"
+#: how each family is asked, by the type in its config; any other is given the picture and then the words
+LAYOUTS = {
+    "llava": "USER: {picture}\n{words} ASSISTANT:",
+    "paligemma": "{picture}{words}\n",
+    "qwen2_vl": "<|im_start|>user\n<|vision_start|>{picture}<|vision_end|>{words}<|im_end|>\n<|im_start|>assistant\n",
+    "qwen2_5_vl": "<|im_start|>user\n<|vision_start|>{picture}<|vision_end|>{words}<|im_end|>\n<|im_start|>assistant\n",
+}
+LONGEST = 64  #: tokens of a question
+
+
+@dataclass(frozen=True, eq=False)
+class PromptedPicture:
+    """What a model of pictures and words is given, and where the picture lies in it."""
+
+    inputs: dict[str, Tensor]
+    grid: PatchGrid  #: the picture's tokens, without any special ones
+    places: Tensor  #: (P,): the place of each patch's token among all tokens, row by row
+
+    @property
+    def after(self) -> int:
+        """The place of the first token after the picture."""
+        return int(self.places.max()) + 1
+
+
+def prompted(loaded: LoadedModel, prepared: PreparedPicture, words: str) -> PromptedPicture:
+    """The picture and a visitor's words, laid out as the family was taught."""
+    model, tokenizer = loaded.model, cast(Any, loaded.tokenizer)
+    if tokenizer is None:
+        raise Problem("{name} comes without a tokenizer", name=loaded.name)
+
+    def ids_of(text: str) -> list[int]:
+        return tokenizer(text, add_special_tokens=False)["input_ids"] if text else []
+
+    side = float(vision_config(model).patch_size) * merged(model)
+    grid = PatchGrid(int(prepared.size[0] // side), int(prepared.size[1] // side), (), (side, side))
+    # LLaVA may be given the class token, too: it comes first
+    whole = getattr(model.config, "vision_feature_select_strategy", "default") == "full"
+    count = grid.patches + (1 if whole else 0)
+    kind = str(getattr(model.config, "model_type", ""))
+    before, after = LAYOUTS.get(kind, "{picture}{words}").split(PICTURE)
+    start = getattr(tokenizer, "bos_token_id", None)
+    begin = [] if start is None or kind.startswith("qwen") else [int(start)]
+    given = ids_of(after.replace(WORDS, words))
+    if len(given) > LONGEST:
+        raise Problem(
+            "The question has {count} tokens; a model is asked about a picture with at most {most}",
+            count=len(given),
+            most=LONGEST,
+        )
+    lead, tail = ([], begin + given) if kind == "paligemma" else (begin + ids_of(before), given)
+    token = image_token(model.config)
+    ids = torch.tensor([[*lead, *[token] * count, *tail]])
+    inputs = prepared.inputs | {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
+    if merged(model) > 1:
+        inputs |= {"mm_token_type_ids": ids.eq(int(token or 0)).int()}
+    if kind == "paligemma":
+        inputs |= {"token_type_ids": torch.zeros_like(ids)}
+    first = len(lead) + count - grid.patches
+    return PromptedPicture(inputs, grid, torch.arange(first, first + grid.patches))
+
+
+def longer(inputs: dict[str, Any], token: Tensor) -> dict[str, Any]:
+    """The same inputs with one more token that the model wrote, (1, 1)."""
+    one = torch.ones_like(token)
+    # PaliGemma's question is read as a whole, type 0; what it writes looks back only, type 1
+    more = {"input_ids": token, "attention_mask": one, "token_type_ids": one, "mm_token_type_ids": 0 * one}
+    return inputs | {
+        name: torch.cat([inputs[name], value.to(inputs[name].dtype)], 1)
+        for name, value in more.items()
+        if name in inputs
+    }
+
+
+def token_names(loaded: LoadedModel, ids: Tensor) -> tuple[str, ...]:
+    """What each token (T,) reads as; a line break is said."""
+    tokenizer: Any = loaded.tokenizer
+    return tuple(str(tokenizer.decode([int(each)])).replace("\n", "↵").strip() or "␣" for each in ids)
+
+
+def special_names(names: tuple[str, ...]) -> tuple[Message, ...]:
+    """Words as names of tokens that are no patches."""
+    return tuple(Message("“{word}”", {"word": name}) for name in names)
+
+
+MOST_NAMES = 8
+
+
+def descriptions(loaded: LoadedModel, names: tuple[str, ...]) -> dict[str, Tensor]:
+    """The descriptions as token ids (N, T), each filled up as its family does it."""
+    if loaded.tokenizer is None:
+        raise Problem("{name} comes without a tokenizer", name=loaded.name)
+    if not 1 <= len(names) <= MOST_NAMES:
+        raise Problem(
+            "{count} descriptions: a picture is compared with between 1 and {most}, one a comma",
+            count=len(names),
+            most=MOST_NAMES,
+        )
+    text = loaded.model.config.text_config
+    longest = int(text.max_position_embeddings)
+    ids = [list(loaded.tokenizer(name)["input_ids"])[:longest] for name in names]
+    ids = [each or [int(text.eos_token_id)] for each in ids]
+    fill = loaded.tokenizer.pad_token_id
+    fill = int(text.eos_token_id if fill is None else fill)
+    sigmoid = says_each_alone(loaded.model)
+    length = longest if sigmoid else max(map(len, ids))  # SigLIP learned from texts that were all filled up
+    inputs = {"input_ids": torch.tensor([each + [fill] * (length - len(each)) for each in ids])}
+    if not sigmoid:
+        inputs["attention_mask"] = torch.tensor([[1] * len(each) + [0] * (length - len(each)) for each in ids])
+    return inputs

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 import threading
 import unicodedata
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
 
@@ -54,22 +55,20 @@ class Tokens:
 def frames(loaded: LoadedModel) -> tuple[Frame, ...]:
     """The frames that this model's tokenizer supports, "usual" first."""
     tokenizer: Any = loaded.tokenizer
-    usual = tokenizer("a")["input_ids"]
-    bare = tokenizer("a", add_special_tokens=False)["input_ids"]
-    offered: list[Frame] = ["usual"]
-    if usual != bare:
-        offered.append("none")
-    starts = tokenizer.bos_token_id is not None and loaded.entry.kind != "encoder-decoder"
-    if starts and usual[:1] != [tokenizer.bos_token_id]:
-        offered.append("start")
-    if tokenizer.chat_template:
-        offered.append("chat")
-    return tuple(offered)
+    usual, start = tokenizer("a")["input_ids"], tokenizer.bos_token_id
+    offered: dict[Frame, bool] = {
+        "usual": True,
+        "none": usual != tokenizer("a", add_special_tokens=False)["input_ids"],
+        "start": start is not None and loaded.entry.kind != "encoder-decoder" and usual[:1] != [start],
+        "chat": bool(tokenizer.chat_template),
+    }
+    return tuple(frame for frame, there in offered.items() if there)
 
 
 def encode(loaded: LoadedModel, text: str, pair: str | None = None, frame: Frame = "usual") -> Tokens:
     """A sentence, or a pair of sentences for an encoder, as tokens; cut at the token limit with a notice."""
-    if loaded.tokenizer is None:
+    tokenizer = loaded.tokenizer
+    if tokenizer is None:
         raise Problem("{name} looks at pictures, not at sentences", name=loaded.entry.name)
     if frame not in frames(loaded):
         raise Problem(
@@ -80,10 +79,9 @@ def encode(loaded: LoadedModel, text: str, pair: str | None = None, frame: Frame
         )
     if pair is not None and frame in ("start", "chat"):
         raise Problem("frame={frame} takes one sentence; a pair of sentences needs frame=usual or none", frame=frame)
-    texts = tuple(_UNPAIRED.sub("\ufffd", each) for each in (text, pair) if each is not None)
-    heads = _shortened(loaded, texts)
-    typed = "token_type_ids" in loaded.tokenizer.model_input_names and loaded.entry.kind != "decoder"
-    return _within_limit(loaded, texts, heads, _tokenized(loaded.tokenizer, heads, frame), frame, typed)
+    texts = (text,) if pair is None else (text, pair)
+    typed = "token_type_ids" in tokenizer.model_input_names and loaded.entry.kind != "decoder"
+    return _within_limit(loaded, texts, lambda heads: _tokenized(tokenizer, heads, frame), frame, typed)
 
 
 def encode_target(loaded: LoadedModel, text: str) -> Tokens:
@@ -95,30 +93,27 @@ def encode_target(loaded: LoadedModel, text: str) -> Tokens:
         start = getattr(config.get_text_config(decoder=True), "bos_token_id", None)
     if start is None:
         raise Problem("{name} does not say which token its decoder starts with", name=loaded.entry.name)
-    first = RawToken(int(start), str(tokenizer.convert_ids_to_tokens(start)), 0, 0, special=True)
-    texts = (_UNPAIRED.sub("\ufffd", text),)
-    heads = _shortened(loaded, texts)
-    return _within_limit(loaded, texts, heads, [first, *_target_tokens(tokenizer, heads[0])])
-
-
-def _shortened(loaded: LoadedModel, texts: tuple[str, ...]) -> tuple[str, ...]:
-    """As much of each text as may fill the limit; there is no use in tokenizing more."""
-    return tuple(each[: loaded.max_tokens * _MOST_CHARACTERS] for each in texts)
+    first = _added(tokenizer, int(start), 0)
+    return _within_limit(loaded, (text,), lambda heads: [first, *_target_tokens(tokenizer, heads[0])])
 
 
 def _within_limit(
     loaded: LoadedModel,
     texts: tuple[str, ...],
-    heads: tuple[str, ...],
-    raws: list[RawToken],
+    tokenize: Callable[[tuple[str, ...]], list[RawToken]],
     frame: Frame = "usual",
     typed: bool = False,
 ) -> Tokens:
-    """The tokens of the `heads` of the texts within the limit, with types if `typed`; notices say what was cut."""
+    """The tokens of the texts within the limit, with types if `typed`; notices say what was cut.
+
+    Of each text only as much is tokenized as may fill the limit.
+    """
     import torch
 
     limit = loaded.max_tokens
-    kept, shortened = _cut(raws, limit)
+    texts = tuple(_UNPAIRED.sub("\ufffd", each) for each in texts)
+    heads = tuple(each[: limit * _MOST_CHARACTERS] for each in texts)
+    kept, shortened = _cut(tokenize(heads), limit)
     if not kept:
         raise Problem("The sentence is empty: type at least one character")
     spans = spans_of(loaded.tokenizer, heads, kept, shortened)
@@ -144,8 +139,7 @@ def _cut(raws: list[RawToken], limit: int) -> tuple[list[RawToken], frozenset[in
     for positions in content:
         while positions and positions[-1] + 1 in dropped and raws[positions[-1]].shares_with(raws[positions[-1] + 1]):
             dropped.add(positions.pop())
-    kept = [raw for i, raw in enumerate(raws) if i not in dropped]
-    return kept, frozenset(raws[i].segment for i in dropped)
+    return [raw for i, raw in enumerate(raws) if i not in dropped], frozenset(raws[i].segment for i in dropped)
 
 
 def _notice(text: str, rest: str, limit: int) -> Message:
@@ -170,14 +164,16 @@ def _target_tokens(tokenizer: Any, text: str) -> list[RawToken]:
     if getattr(tokenizer, "is_fast", False):
         return _read_fast(tokenizer, (text,), specials=False)
     with _switching:
-        ids = tokenizer(text_target=text, add_special_tokens=False, verbose=False)["input_ids"]
-        return _placed(tokenizer, ids, text, 0)
+        return _placed(
+            tokenizer, tokenizer(text_target=text, add_special_tokens=False, verbose=False)["input_ids"], text, 0
+        )
 
 
 def _read_chat(tokenizer: Any, text: str) -> list[RawToken]:
     """The sentence as the user's turn of a chat, with everything that the chat template adds around it."""
-    turns = [{"role": "user", "content": text}]
-    whole = tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)
+    whole = tokenizer.apply_chat_template(
+        [{"role": "user", "content": text}], tokenize=False, add_generation_prompt=True
+    )
     offset, body = whole.rfind(text), text.strip()
     if offset < 0:  # a template may strip the sentence
         at = whole.rfind(body)
@@ -216,7 +212,7 @@ def _read_slow(tokenizer: Any, texts: tuple[str, ...], specials: bool) -> list[R
     raws: list[RawToken] = []
     at = 0
     for segment, (text, body) in enumerate(zip(texts, bodies, strict=True)):
-        begin = _find(ids, body, at)
+        begin = next((n for n in range(at, len(ids) - len(body) + 1) if ids[n : n + len(body)] == body), at)
         raws += [_added(tokenizer, i, segment) for i in ids[at:begin]]
         raws += _placed(tokenizer, body, text, segment)
         at = begin + len(body)
@@ -226,11 +222,9 @@ def _read_slow(tokenizer: Any, texts: tuple[str, ...], specials: bool) -> list[R
 
 def _placed(tokenizer: Any, ids: list[int], text: str, segment: int) -> list[RawToken]:
     """Tokens of a text without offsets, located by searching the text for what each spells, in order."""
-    spell = speller(tokenizer)
-    pieces = tokenizer.convert_ids_to_tokens(ids)
+    spell, pieces = speller(tokenizer), tokenizer.convert_ids_to_tokens(ids)
     spans = align([spell(piece).decode("utf-8", "replace") for piece in pieces], text)
-    together = zip(ids, pieces, spans, strict=True)
-    return [RawToken(i, piece, *span, special=False, segment=segment) for i, piece, span in together]
+    return [RawToken(i, each, *span, False, segment) for i, each, span in zip(ids, pieces, spans, strict=True)]
 
 
 def align(spelled: list[str], text: str) -> list[tuple[int, int]]:
@@ -253,10 +247,6 @@ def align(spelled: list[str], text: str) -> list[tuple[int, int]]:
 
 def _folded(character: str) -> str:
     return unicodedata.normalize("NFKD", character).casefold()
-
-
-def _find(ids: list[int], body: list[int], start: int) -> int:
-    return next((at for at in range(start, len(ids) - len(body) + 1) if ids[at : at + len(body)] == body), start)
 
 
 def _added(tokenizer: Any, i: int, segment: int) -> RawToken:

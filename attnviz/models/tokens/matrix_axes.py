@@ -69,8 +69,7 @@ def project(weights: Tensor, queries: MatrixAxis, keys: MatrixAxis, renormalise:
     """
     placed = _joined(_joined(weights, keys, -1), queries, -2)  # (..., places, places)
     if queries.merged:
-        sizes = weights.new_tensor([len(group) for group in queries.positions])
-        placed = placed / sizes[:, None]
+        placed = placed / weights.new_tensor([len(group) for group in queries.positions])[:, None]
     if not renormalise:
         return placed
     total = placed.sum(-1, keepdim=True)
@@ -98,5 +97,4 @@ def _label(tokens: Tokens, group: tuple[int, ...]) -> str:
     spans = [tokens.spans[position] for position in group]
     if len(spans) == 1:
         return spans[0].label
-    spelled = "".join(p.text for p in spans if p.part is None or p.part[0] == 1)
-    return token_spans.token_label(spelled)
+    return token_spans.token_label("".join(p.text for p in spans if p.part is None or p.part[0] == 1))

@@ -88,18 +88,10 @@ def _parts(raws: list[RawToken], spelled: list[bytes]) -> list[tuple[int, int] |
         end = start + 1
         while end < len(raws) and raws[end - 1].shares_with(raws[end]):
             end += 1
-        if end - start > 1 and not all(_is_text(one) for one in spelled[start:end]):
+        if end - start > 1 and any(one.decode("utf-8", "ignore").encode() != one for one in spelled[start:end]):
             parts[start:end] = [(n + 1, end - start) for n in range(end - start)]
         start = end
     return parts
-
-
-def _is_text(spelled: bytes) -> bool:
-    try:
-        spelled.decode("utf-8")
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def _spans(raws: list[RawToken], texts: tuple[str, ...], cut: frozenset[int]) -> list[tuple[int, int]]:
@@ -122,25 +114,22 @@ def _words(raws: list[RawToken], texts: tuple[str, ...]) -> list[int | None]:
     """The word of each token. A single space belongs to the word after it; other white space is a word of its own."""
     words: list[int | None] = [None] * len(raws)
     for segment, text in enumerate(texts):
-        members = [i for i, raw in enumerate(raws) if raw.segment == segment and not raw.special]
-        numbers = word_boundaries.join_by_pieces(
-            word_boundaries.words_of(text), [(raws[i].start, raws[i].end) for i in members]
-        )
-        keys = [_key(raws[i], text, numbers, i) for i in members]
-        for n in range(len(keys) - 2, -1, -1):
-            keys[n] = keys[n + 1] if keys[n] is None else keys[n]
+        members = [(i, raw) for i, raw in enumerate(raws) if raw.segment == segment and not raw.special]
+        pieces = [(raw.start, raw.end) for _, raw in members]
+        numbers = word_boundaries.join_by_pieces(word_boundaries.words_of(text), pieces)
         order: dict[object, int] = {}
-        for i, key in zip(members, keys, strict=True):
+        key: object = None  # what tokens of the same word share
+        keys = []
+        for i, raw in reversed(members):
+            word = next((numbers[c] for c in range(raw.start, raw.end) if numbers[c] >= 0), None)
+            if word is not None:
+                key = word
+            elif text[raw.start : raw.end] not in ("", " "):
+                key = ("space", i)
+            keys.append((i, key))  # else it belongs to the word of the token after it
+        for i, key in reversed(keys):
             words[i] = order.setdefault(key, len(order))
     return words
-
-
-def _key(raw: RawToken, text: str, numbers: list[int], position: int) -> object:
-    """A key that tokens of the same word share; None if the token belongs to the word of the next token."""
-    word = next((numbers[c] for c in range(raw.start, raw.end) if numbers[c] >= 0), None)
-    if word is not None:
-        return word
-    return None if text[raw.start : raw.end] in ("", " ") else ("space", position)
 
 
 # The text that a token spells: vocabulary markers (Ġ, ##, ▁, </w>, <0xE4>) are turned back into bytes.

@@ -47,21 +47,14 @@ def test_the_largest_batch_fits_and_one_more_does_not(name, context):
     assert not sized(name, Deployment(context, found.largest_batch + 1)).fits
 
 
-@pytest.mark.parametrize("kv_heads, limit", [(32, 189), (8, 769), (1, 7571)])
-def test_the_context_no_batch_fills_is_the_published_one(kv_heads, limit):
-    preset = find_preset("llama-3.1-8b")
-    arch = shared_otherwise(Architecture.preset("llama-3.1-8b"), kv_heads)
-    found = size_deployment(arch, preset.counts, Deployment(), A100)
-    assert found.bandwidth_limit == limit
-
-
-@pytest.mark.parametrize("kv_heads, limit", [(32, 202), (8, 823), (1, 8101)])
-def test_with_the_input_embedding_as_if_multiplied_it_is_the_context_that_is_quoted(kv_heads, limit):
+@pytest.mark.parametrize("kv_heads, limit, quoted", [(32, 189, 202), (8, 769, 823), (1, 7571, 8101)])
+def test_the_context_no_batch_fills_is_the_published_one(kv_heads, limit, quoted):
     """As quoted for Llama-3.1-8B: 202, 822 and 8,100 tokens, every one of its parameters counted as multiplied."""
-    total = find_preset("llama-3.1-8b").total_parameters
+    counts = find_preset("llama-3.1-8b").counts
     arch = shared_otherwise(Architecture.preset("llama-3.1-8b"), kv_heads)
-    found = size_deployment(arch, ParameterCounts(total, total, total), Deployment(), A100)
-    assert found.bandwidth_limit == limit
+    everything = ParameterCounts(counts.total, counts.total, counts.total)
+    for these, expected in ((counts, limit), (everything, quoted)):
+        assert size_deployment(arch, these, Deployment(), A100).bandwidth_limit == expected
 
 
 @pytest.mark.parametrize(
@@ -91,11 +84,6 @@ def test_a_smaller_cache_dtype_reaches_further_and_steps_faster():
     assert small.step.seconds < plain.step.seconds
 
 
-def test_impossible_deployments_are_refused_in_one_sentence():
-    with pytest.raises(Problem, match="context=0 must be a whole number from 1"):
-        Deployment(context=0)
-
-
 SMALL = CustomShape(n_layers=2, d_model=96, n_heads=6, n_kv_heads=2, d_head=20, d_ff=50, vocab=30)
 
 
@@ -117,11 +105,15 @@ def test_the_visitors_own_shape_has_the_parameters_and_cache_of_a_real_model(sha
     assert found.cache_bytes == arch.kv_cache_bytes(9, convention="transformers")
 
 
-def test_an_invalid_shape_is_refused_with_what_is_allowed():
+def test_an_invalid_shape_or_deployment_is_refused_with_what_is_allowed():
     with pytest.raises(Problem, match="n_heads=6 must be a multiple of n_kv_heads=4"):
         CustomShape(n_heads=6, n_kv_heads=4)
+    with pytest.raises(Problem, match="n_heads=32 must be a multiple of n_kv_heads=5"):
+        shared_otherwise(Architecture.preset("llama-3.1-8b"), 5)
     with pytest.raises(Problem, match="n_layers=0 must be a whole number from 1 to 512"):
         CustomShape(n_layers=0)
+    with pytest.raises(Problem, match="context=0 must be a whole number from 1"):
+        Deployment(context=0)
 
 
 @pytest.mark.parametrize("name", ["llama-3.1-8b", "gpt-oss-120b", "qwen2.5-7b", "gemma-3-27b"])
@@ -144,6 +136,7 @@ def test_latents_in_place_of_heads_keep_576_numbers_a_layer():
 
 def test_every_machine_and_preset_says_where_its_numbers_are_from():
     assert len(all_presets()) >= 24
+    assert all(preset.source for preset in all_presets().values())
     assert all(gpu.source and gpu.machine.memory for gpu in gpus().values())
     rows, source = quality()
     assert len(rows) == 4

@@ -11,15 +11,6 @@ from tests.models.capture.test_yardstick import measure, measures
 from tests.models.tiny import bert, eager, llama, padded, tokens
 
 
-def test_every_head_s_measures_come_in_one_pass():
-    ids = tokens()
-    for layer in capture(llama(), input_ids=ids).layers:
-        found, expected = measures(layer, ids), measure(layer.weights(), layer.mask, ids[:, None])
-        for name in expected.__dataclass_fields__:
-            assert_close(getattr(found, name), getattr(expected, name), equal_nan=True)
-            assert getattr(found, name).shape == (2, 6)
-
-
 @pytest.mark.parametrize("build", [llama, bert])
 @pytest.mark.parametrize("side", ["left", "right"])
 def test_a_padded_sentence_measures_as_it_does_alone(build, side):
@@ -79,12 +70,6 @@ def test_padding_of_both_sentences_is_left_out_of_cross_attention():
             assert_close(found, expected, atol=1e-4, rtol=1e-4)
 
 
-def test_one_sentence_of_ids_will_do():
-    ids = tokens(batch=1)
-    layer = capture(llama(), input_ids=ids).layers[0]
-    assert_close(measures(layer, ids[0]).induction, measures(layer, ids).induction, equal_nan=True)
-
-
 def of_blocks(weights, hidden, edges_q, edges_k):
     """The largest of each block and whether all of it is hidden, in loops."""
     found = np.empty((*weights.shape[:2], len(edges_q) - 1, len(edges_k) - 1))
@@ -92,6 +77,12 @@ def of_blocks(weights, hidden, edges_q, edges_k):
         part = (b, h, slice(edges_q[i], edges_q[i + 1]), slice(edges_k[j], edges_k[j + 1]))
         found[b, h, i, j] = -1 if hidden[part].all() else np.where(hidden[part], -1, weights[part]).max()
     return found
+
+
+def alike(found, expected):
+    for name in expected.__dataclass_fields__:
+        ours, theirs = getattr(found, name), getattr(expected, name)
+        assert_close(ours, theirs, atol=1e-6, rtol=1e-6, equal_nan=True, msg=name)
 
 
 @pytest.mark.parametrize("side", [32, 5, 3, 1])
@@ -111,9 +102,9 @@ def test_a_sweep_in_parts_finds_what_all_at_once_has(monkeypatch, side, chunk, g
         np.testing.assert_array_equal(sweep(layer).largest.numpy(), found.largest.numpy())
         keys = None if layer.padding is None else layer.padding[..., 0, :]
         whole = measure(layer.weights(), layer.mask, ids[:, None], layer.real_queries, keys)
-        for name in whole.__dataclass_fields__:
-            expected = getattr(whole, name)
-            assert_close(getattr(found.measures, name), expected, atol=1e-6, rtol=1e-6, equal_nan=True, msg=name)
+        alike(found.measures, whole)
+        assert found.measures.entropy.shape == (2, 6)
+        alike(measures(layer, ids[0]), measures(layer, ids[:1].expand(2, -1)))  # one sentence of ids will do
 
 
 def test_a_window_and_a_decoder_that_goes_on_are_swept_too():
@@ -123,9 +114,7 @@ def test_a_window_and_a_decoder_that_goes_on_are_swept_too():
     window = masks.sliding_window(40, 50, 6)[None, None]
     layer = RecordedLayer("decoder", "self", 0, "x", 0.4, q, k, k, allowed=window)
     ids = torch.randint(0, 5, (1, 50))
-    found, whole = measures(layer, ids), measure(layer.weights(), window, ids[:, None])
-    for name in whole.__dataclass_fields__:
-        assert_close(getattr(found, name), getattr(whole, name), atol=1e-6, rtol=1e-6, equal_nan=True, msg=name)
+    alike(measures(layer, ids), measure(layer.weights(), window, ids[:, None]))
 
 
 def test_a_row_that_sees_nothing_is_masked_in_the_picture_and_in_no_mean():

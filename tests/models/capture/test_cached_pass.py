@@ -18,23 +18,24 @@ def test_passes_with_a_cache_end_in_the_logits_of_transformers_own_passes():
             own = model(new, past_key_values=theirs, use_cache=True)
         assert_close(made.logits, own.logits[0, -1], atol=1e-5, rtol=0)
         mine, theirs, new = made.cache, own.past_key_values, ids[:, n : n + 1]
+        for layer, held in zip(made.layers, mine.layers, strict=True):
+            assert layer.shape == (1, 6, 1 if n > 5 else 5, n)
+            assert torch.equal(layer.k, held.keys)
+            assert torch.equal(layer.v, held.values)
 
 
-def test_the_recorded_keys_are_what_the_cache_holds():
-    model, ids = llama(), tokens(1, 6)
-    first = pass_with_cache(model, ids[:, :4])
-    second = pass_with_cache(model, ids[:, 4:], first.cache)
-    for layer, held in zip(second.layers, second.cache.layers, strict=True):
-        assert layer.shape == (1, 6, 2, 6)
-        assert torch.equal(layer.k, held.keys)
-        assert torch.equal(layer.v, held.values)
-
-
-def test_without_keeping_there_is_no_cache_and_all_logits_can_be_had():
+def test_without_keeping_there_is_no_cache_all_logits_can_be_had_and_recording_adds_no_work():
     model, ids = llama(), tokens(1, 6)
     made = pass_with_cache(model, ids, keep=False, logits="all")
     assert made.cache is None
     assert_close(made.logits, capture(model, logits="all", input_ids=ids).logits[0], atol=1e-5, rtol=0)
+    with FlopCounterMode(display=False) as mine:
+        pass_with_cache(model, ids, keep=False)
+    with FlopCounterMode(display=False) as theirs, torch.no_grad():
+        model(ids, use_cache=False, logits_to_keep=1)
+    assert mine.get_total_flops() == theirs.get_total_flops()
+    with pytest.raises(Problem, match="predicts no tokens"):
+        pass_with_cache(bert().bert, tokens(1, 4), keep=False)
 
 
 def test_attention_can_be_answered_in_the_model_s_place():
@@ -44,18 +45,3 @@ def test_attention_can_be_answered_in_the_model_s_place():
     plain = pass_with_cache(model, ids)
     assert_close(same.logits, plain.logits, atol=1e-4, rtol=0)
     assert not torch.allclose(silent.logits, plain.logits, atol=0.1)
-
-
-def test_a_model_that_predicts_nothing_is_refused():
-    model = bert().bert
-    with pytest.raises(Problem, match="predicts no tokens"):
-        pass_with_cache(model, tokens(1, 4), keep=False)
-
-
-def test_recording_adds_no_work():
-    model, ids = llama(), tokens(1, 6)
-    with FlopCounterMode(display=False) as mine:
-        pass_with_cache(model, ids, keep=False)
-    with FlopCounterMode(display=False) as theirs, torch.no_grad():
-        model(ids, use_cache=False, logits_to_keep=1)
-    assert mine.get_total_flops() == theirs.get_total_flops()

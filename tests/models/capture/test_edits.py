@@ -8,20 +8,13 @@ from attnviz.base.message import Problem
 from attnviz.models.capture import Edit, intervene
 from attnviz.models.capture.run import capture
 from attnviz.models.capture.trace import Trace
-from tests.models.tiny import bert, llama, tokens
+from tests.models.tiny import bert, given_to, llama, tokens
 
 
 def with_input_of_o_proj(model, layer, change, ids):
     """The logits when `change` is done to what one output projection is given, by a hook."""
-
-    def hook(module, given):
-        return (change(given[0].clone()),)
-
-    handle = model.model.layers[layer].self_attn.o_proj.register_forward_pre_hook(hook)
-    with torch.no_grad():
-        logits = model(input_ids=ids).logits[:, -1]
-    handle.remove()
-    return logits
+    with given_to(model, f"model.layers.{layer}.self_attn.o_proj", change):
+        return model(input_ids=ids).logits[:, -1]
 
 
 def test_patching_one_head_at_some_positions_equals_a_hook_that_copies_its_slice():

@@ -6,7 +6,7 @@ from attnviz.base.message import Problem
 from attnviz.core.masks import causal
 from attnviz.models.capture import Edit, intervene
 from attnviz.models.capture.run import capture
-from tests.models.tiny import bert, eager, llama, padded, tokens
+from tests.models.tiny import bert, eager, equal_weights, given_to, llama, padded, tokens, zeros
 
 
 @pytest.mark.parametrize("build", [llama, bert])
@@ -32,18 +32,15 @@ def test_an_edit_that_changes_nothing_changes_nothing(build, nothing):
 def test_silencing_a_head_equals_zeroing_its_slice_of_the_output_projection_s_input():
     model, ids = llama(), tokens()
     after = intervene(model, Edit(layers=0, heads=(1, 4), silence=True), input_ids=ids)
-
-    def zero(module, given):
-        given[0][..., 8:16] = 0
-        given[0][..., 32:40] = 0
-
-    hook = model.model.layers[0].self_attn.o_proj.register_forward_pre_hook(zero)
-    with torch.no_grad():
+    with given_to(model, "model.layers.0.self_attn.o_proj", zeros([*range(8, 16), *range(32, 40)])):
         expected = model(input_ids=ids).logits[:, -1]
-    hook.remove()
     assert_close(after.logits, expected, atol=1e-5, rtol=1e-5)
     assert after.layers[0].silenced == {1, 4}
-    assert not torch.allclose(after.logits, capture(model, input_ids=ids).logits, atol=1e-3)
+    before = capture(model, input_ids=ids)  # the model is as it was, and what an edit does to later layers is seen
+    assert model.config._attn_implementation == "sdpa"
+    assert_close(before.logits, capture(llama(), input_ids=ids).logits, atol=0, rtol=0)
+    assert not torch.allclose(after.logits, before.logits, atol=1e-3)
+    assert not torch.allclose(before.layers[1].weights(), after.layers[1].weights(), atol=1e-3)
 
 
 def test_a_causal_mask_forced_on_an_encoder_equals_running_it_with_that_mask():
@@ -52,8 +49,7 @@ def test_a_causal_mask_forced_on_an_encoder_equals_running_it_with_that_mask():
     masked = causal(7).expand(2, 1, 7, 7)
     reference = eager(model, input_ids=ids, attention_mask=torch.zeros(2, 1, 7, 7).masked_fill(~masked, -1e9))
     assert_close(after.logits, reference.logits, atol=1e-4, rtol=1e-4)
-    for layer, weights in zip(after.layers, reference.attentions, strict=True):
-        assert_close(layer.weights(), weights, atol=1e-5, rtol=0)
+    equal_weights(after.layers, reference.attentions)
 
 
 def test_no_mask_on_a_decoder_lets_it_look_ahead_but_not_at_padding():
@@ -118,20 +114,6 @@ def test_a_function_on_some_heads_leaves_the_others_their_keys():
     assert_close(after.weights(4), before.weights(4, scale=-before.scale))
 
 
-def test_what_an_edit_does_to_later_layers_is_seen():
-    model, ids = llama(), tokens()
-    before, after = capture(model, input_ids=ids), intervene(model, Edit(layers=0, silence=True), input_ids=ids)
-    assert not torch.allclose(before.layers[1].weights(), after.layers[1].weights(), atol=1e-3)
-
-
-def test_an_intervention_leaves_the_model_as_it_was():
-    model, ids = llama(), tokens()
-    before = capture(model, input_ids=ids).logits
-    intervene(model, Edit(silence=True), input_ids=ids)
-    assert model.config._attn_implementation == "sdpa"
-    assert torch.equal(capture(model, input_ids=ids).logits, before)
-
-
 def reading(q, k, v):
     return q, -k, v
 
@@ -144,13 +126,11 @@ def test_a_function_that_writes_in_place_reaches_its_own_heads_only():
             tensor.mul_(-0.5)
         return q, k, v
 
-    def anew(q, k, v):
-        return -0.5 * q, -0.5 * k, -0.5 * v
-
     found, expected = (
-        intervene(model, Edit(layers=0, heads=(1, 4), change=change), input_ids=ids) for change in (in_place, anew)
+        intervene(model, Edit(layers=0, heads=(1, 4), change=change), input_ids=ids)
+        for change in (in_place, lambda q, k, v: (-0.5 * q.double(), -0.5 * k.double(), -0.5 * v.double()))
     )
-    assert_close(found.logits, expected.logits)
+    assert_close(found.logits, expected.logits)  # in whatever number type a function calculates
     before = capture(model, input_ids=ids).layers[0]
     assert_close(found.layers[0].weights([0, 2, 3, 5]), before.weights([0, 2, 3, 5]))
 
@@ -177,15 +157,10 @@ def test_two_functions_on_one_layer_whose_heads_share_keys_work_side_by_side():
     def swapped(q, k, v):
         return q, torch.stack([k[:, 1], k[:, 0]], 1), v
 
-    after = intervene(model, [Edit(heads=0, change=reading), Edit(heads=(3, 4), change=swapped)], input_ids=ids)
-    before = capture(model, input_ids=ids).layers[0]
-    layer = after.layers[0]
+    edits = [Edit(heads=0, change=reading), Edit(heads=(3, 4), change=swapped)]
+    layer, before = intervene(model, edits, input_ids=ids).layers[0], capture(model, input_ids=ids).layers[0]
     for head in range(6):
-        key = before.k[:, head // 3]
-        if head == 0:
-            key = -key
-        if head in (3, 4):
-            key = before.k[:, 0]
+        key = -before.k[:, 0] if head == 0 else before.k[:, 0 if head in (3, 4) else head // 3]
         scores = (before.q[:, head] @ key.mT * before.scale).masked_fill(~causal(7), -torch.inf)
         assert_close(layer.weights(head)[:, 0], scores.softmax(-1), atol=1e-5, rtol=0)
 
@@ -199,15 +174,6 @@ def test_a_later_function_on_the_same_head_sees_what_the_earlier_one_made():
     after, before = intervene(model, twice, input_ids=ids).layers[0], capture(model, input_ids=ids).layers[0]
     assert_close(after.weights(3), before.weights(3, scale=-2 * before.scale))
     assert_close(after.weights(2), before.weights(2, scale=2 * before.scale))
-
-
-def test_a_function_may_calculate_in_another_number_type():
-    model, ids = llama(), tokens()
-    wide, own = (
-        intervene(model, Edit(heads=(0, 1), change=change), input_ids=ids)
-        for change in (lambda q, k, v: (q.double(), -k.double(), v.double()), reading)
-    )
-    assert_close(wide.logits, own.logits)
 
 
 @pytest.mark.parametrize("how", ["wrapped", "in place", "parts", "forward"])

@@ -44,11 +44,8 @@ def test_moved_lists_the_likeliest_tokens_before_and_after():
 
 
 @pytest.mark.parametrize("bad", [{"temperature": -1.0}, {"temperature": float("nan")}, {"top_k": 0}])
-def test_invalid_arguments_are_refused_in_one_sentence(bad):
+def test_invalid_arguments_and_a_batch_are_refused_in_one_sentence(bad):
     with pytest.raises(Problem, match="must be"):
         probabilities(torch.zeros(3), **bad)
-
-
-def test_a_batch_is_refused_where_one_position_is_meant():
     with pytest.raises(Problem, match=r"one position's have shape \(V,\)"):
         guesses(torch.zeros(2, 3))

@@ -76,33 +76,19 @@ def test_the_base_is_read_and_another_one_is_another_model():
     torch.testing.assert_close(after.logits, capture(other, input_ids=IDS).logits, atol=1e-5, rtol=1e-4)
 
 
-def test_layers_that_do_not_rotate_are_left_out():
-    rotary = rotary_of(small(SmolLM3Config(**SHARED, no_rope_layers=[1, 0, 1, 0], bos_token_id=1, eos_token_id=2)))
-    assert rotary.layers == {0, 2}
-
-
-@pytest.mark.parametrize("config", [GPT2Config(vocab_size=40, n_embd=32, n_layer=2, n_head=4, n_positions=64)])
-def test_models_whose_positions_come_in_otherwise_are_told(config):
-    with pytest.raises(Problem, match="GPT2LMHeadModel does not rotate queries and keys"):
-        rotary_of(small(config))
-
-
-def test_learned_tables_are_found():
-    bert = AutoModel.from_config(BertConfig(**SMALL))
-    assert learned_positions(bert).shape == (64, 32)
-    assert learned_positions(
-        small(GPT2Config(vocab_size=40, n_embd=32, n_layer=1, n_head=4, n_positions=24))
-    ).shape == (
-        24,
-        32,
-    )
+def test_learned_tables_layers_that_do_not_rotate_and_models_without_rotation_are_told_apart():
+    bert, llama = AutoModel.from_config(BertConfig(**SMALL)), small(LlamaConfig(**SHARED))
+    gpt2 = small(GPT2Config(vocab_size=40, n_embd=32, n_layer=1, n_head=4, n_positions=24))
     opt = OPTConfig(
         vocab_size=40, hidden_size=32, ffn_dim=32, num_hidden_layers=1, num_attention_heads=4,
         max_position_embeddings=24, word_embed_proj_dim=32,
     )  # fmt: skip
+    assert learned_positions(bert).shape == (64, 32)
+    assert learned_positions(gpt2).shape == (24, 32)
     assert learned_positions(small(opt)) is not None
-    assert learned_positions(small(LlamaConfig(**SHARED))) is None
-
-
-def test_yarns_length_is_known():
+    assert learned_positions(llama) is None
+    with pytest.raises(Problem, match="GPT2LMHeadModel does not rotate queries and keys"):
+        rotary_of(gpt2)
+    rotary = rotary_of(small(SmolLM3Config(**SHARED, no_rope_layers=[1, 0, 1, 0], bos_token_id=1, eos_token_id=2)))
+    assert rotary.layers == {0, 2}
     assert rotary_of(small(yarn())).length == pytest.approx(0.1 * math.log(4) + 1)

@@ -10,7 +10,7 @@ from torch.testing import assert_close
 import attnviz as av
 from attnviz.base.message import Problem
 from attnviz.models.capture import Edit
-from tests.models.tiny import bert, llama, tokens
+from tests.models.tiny import bert, given_to, llama, tokens
 from tests.runs.heads.test_plain_models import Own
 
 MODELS: dict[str, Any] = {"llama": llama, "bert": bert, "plain": lambda: Own().eval()}
@@ -37,16 +37,12 @@ def test_at_one_position_it_is_what_a_hook_of_torch_does() -> None:
     clean = av.capture(model, input_ids=other, residual=True)
     found = av.intervene(model, Edit(layers=1, stream=clean, at=[2, -1]), input_ids=ids, residual=True)
 
-    def put(_: nn.Module, args: tuple[Tensor, ...], kwargs: dict[str, Any]) -> Any:
-        made = args[0].clone()
-        for row in (2, 6):
-            made[:, row] = clean.residual[1][:, row]
-        return (made, *args[1:]), kwargs
+    def put(own: Tensor) -> Tensor:
+        own[:, [2, 6]] = clean.residual[1][:, [2, 6]]
+        return own
 
-    hook = model.model.layers[1].register_forward_pre_hook(put, with_kwargs=True)
-    with torch.no_grad():
+    with given_to(model, "model.layers.1", put):
         expected = model(input_ids=ids).logits[:, -1]
-    hook.remove()
     assert_close(found.logits, expected)
     assert_close(found.residual[1][:, 2], clean.residual[1][:, 2])
     assert not torch.allclose(found.residual[1][:, 3], clean.residual[1][:, 3])

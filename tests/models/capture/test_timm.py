@@ -6,6 +6,7 @@ from torch.testing import assert_close
 
 from attnviz.models.capture.run import capture
 from tests.models.capture.timm_side import timm
+from tests.models.tiny import equal_weights
 
 SMALL = {"img_size": 32, "patch_size": 8, "embed_dim": 24, "depth": 2, "num_heads": 3, "num_classes": 5}
 
@@ -51,9 +52,8 @@ def test_a_timm_model_s_weights_are_those_of_its_explicit_path(name):
     trace = capture(model, pixels, logits="all")
     answer, expected = explicit(model, pixels)
     assert len(trace.layers) == len(expected) == 2
-    for layer, weights in zip(trace.layers, expected, strict=True):
-        assert layer.exact
-        assert_close(layer.weights(), weights, atol=1e-5, rtol=0)
+    assert all(layer.exact for layer in trace.layers)
+    equal_weights(trace.layers, expected)
     assert_close(trace.logits, answer, atol=1e-4, rtol=1e-4)
 
 

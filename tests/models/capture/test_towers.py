@@ -16,7 +16,7 @@ from attnviz.base.message import Problem
 from attnviz.models.capture import Edit, intervene
 from attnviz.models.capture.run import capture
 from attnviz.models.capture.trace import Trace
-from tests.models.tiny import eager, llama, tokens
+from tests.models.tiny import eager, equal_weights, given_to, llama, tokens, zeros
 
 SMALL = {"hidden_size": 24, "intermediate_size": 16, "num_hidden_layers": 2, "num_attention_heads": 3}
 
@@ -33,14 +33,8 @@ def qwen2_vl():
     """Two images, of 16 and 8 patches."""
     torch.manual_seed(0)
     rope = {"rope_type": "default", "mrope_section": [2, 2, 2], "rope_theta": 1e4}
-    special = {
-        "image_token_id": 50,
-        "vision_start_token_id": 51,
-        "vision_end_token_id": 52,
-        "video_token_id": 53,
-        "bos_token_id": None,
-        "eos_token_id": None,
-    }
+    special = {f"{name}_token_id": 50 + n for n, name in enumerate(("image", "vision_start", "vision_end", "video"))}
+    special |= {"bos_token_id": None, "eos_token_id": None}
     text = SMALL | {"num_attention_heads": 2, "num_key_value_heads": 2, "vocab_size": 60, "rope_parameters": rope}
     vision = {"depth": 2, "embed_dim": 16, "hidden_size": 24, "num_heads": 2, "mlp_ratio": 2, "patch_size": 4}
     config = Qwen2VLConfig(text_config=text | special, vision_config=vision, **special)
@@ -56,21 +50,11 @@ def qwen2_vl():
 
 def zeroed(model, name, columns, inputs, rows=slice(None)):
     """The logits when a hook puts zeros into what an output projection is given."""
-
-    def zero(module, given):
-        changed = given[0].clone()
-        changed[..., rows, columns] = 0
-        return (changed, *given[1:])
-
-    hook = model.get_submodule(name).register_forward_pre_hook(zero)
-    try:
-        with torch.no_grad():
-            return model(**inputs)
-    finally:
-        hook.remove()
+    with given_to(model, name, zeros(columns, rows)):
+        return model(**inputs)
 
 
-def test_each_tower_counts_its_own_layers():
+def test_each_tower_counts_its_own_layers_and_two_that_have_a_number_must_be_told_apart():
     model, inputs = siglip()
     layers = capture(model, **inputs).layers
     assert [(layer.tower, layer.index, layer.run) for layer in layers] == [
@@ -78,6 +62,10 @@ def test_each_tower_counts_its_own_layers():
     ]
     assert [layer.name for layer in layers] == [f"{layer.tower}.{layer.index}.self_attn" for layer in layers]
     assert len({layer.place for layer in layers}) == 4
+    with pytest.raises(Problem, match=r"layer 1 is in text_model.encoder.layers, vision_model.encoder.layers"):
+        intervene(model, Edit(layers=1, silence=True), **inputs)
+    with pytest.raises(Problem, match="SiglipModel has no layer audio to change"):
+        intervene(model, Edit(layers=["text_model", "audio"], silence=True), **inputs)
 
 
 @pytest.mark.parametrize("tower", ["vision_model", "text_model"])
@@ -90,25 +78,13 @@ def test_an_edit_reaches_the_tower_that_it_names(tower, by):
         "name": {"layers": f"{name}.self_attn"},
         "part of the name": {"layers": [name]},
     }[by]
+    pooled = []
+    hook = model.get_submodule(tower).register_forward_hook(lambda module, given, out: pooled.append(out[1]))
     trace = intervene(model, Edit(**where, heads=2, silence=True), **inputs)
+    zeroed(model, f"{name}.self_attn.out_proj", slice(16, 24), inputs)
+    hook.remove()
     assert [layer.name for layer in trace.layers if layer.silenced] == [f"{name}.self_attn"]
-    hidden, other = [], []
-    for into, run in (
-        (hidden, lambda: intervene(model, Edit(**where, heads=2, silence=True), **inputs)),
-        (other, lambda: zeroed(model, f"{name}.self_attn.out_proj", slice(16, 24), inputs)),
-    ):
-        hook = model.get_submodule(tower).register_forward_hook(lambda m, i, o, into=into: into.append(o[1]))
-        run()
-        hook.remove()
-    assert_close(hidden[0], other[0], atol=1e-5, rtol=1e-5)
-
-
-def test_a_number_that_two_towers_have_is_refused():
-    model, inputs = siglip()
-    with pytest.raises(Problem, match=r"layer 1 is in text_model.encoder.layers, vision_model.encoder.layers"):
-        intervene(model, Edit(layers=1, silence=True), **inputs)
-    with pytest.raises(Problem, match="SiglipModel has no layer audio to change"):
-        intervene(model, Edit(layers=["text_model", "audio"], silence=True), **inputs)
+    assert_close(pooled[0], pooled[1], atol=1e-5, rtol=1e-5)
 
 
 def test_a_number_that_pictures_and_words_both_have_is_refused_unless_the_stack_is_named():
@@ -120,13 +96,16 @@ def test_a_number_that_pictures_and_words_both_have_is_refused_unless_the_stack_
     assert_close(words.logits, zeroed(model, name, slice(0, 12), inputs).logits, atol=1e-5, rtol=1e-5)
 
 
-def test_two_images_are_two_runs_of_the_same_layers():
+def test_two_images_are_two_runs_of_the_same_layers(tmp_path):
     model, inputs = qwen2_vl()
-    seen = [layer for layer in capture(model, **inputs).layers if layer.tower == "model.visual.blocks"]
+    trace = capture(model, **inputs)
+    seen = [layer for layer in trace.layers if layer.tower == "model.visual.blocks"]
     assert [(layer.index, layer.run, layer.shape[2]) for layer in seen] == [
         (0, 0, 16), (0, 1, 8), (1, 0, 16), (1, 1, 8)
     ]  # fmt: skip
     assert all(layer.name == f"model.visual.blocks.{layer.index}.attn" for layer in seen)
+    trace.save(tmp_path / "t")
+    assert [layer.place for layer in Trace.load(tmp_path / "t").layers] == [layer.place for layer in trace.layers]
 
 
 @pytest.mark.parametrize("run, rows", [(None, slice(None)), (0, slice(0, 16)), (1, slice(16, 24))])
@@ -145,19 +124,11 @@ def test_layers_that_share_one_module_are_layers_of_their_own():
     model, ids = AlbertModel(config).eval(), tokens().remainder(50)
     layers = capture(model, input_ids=ids).layers
     assert [(layer.index, layer.run) for layer in layers] == [(0, 0), (1, 1), (2, 2)]
-    for layer, weights in zip(layers, eager(model, input_ids=ids).attentions, strict=True):
-        assert_close(layer.weights(), weights, atol=1e-5, rtol=0)
+    equal_weights(layers, eager(model, input_ids=ids).attentions)
     after = intervene(model, Edit(layers=1, silence=True), input_ids=ids).layers
     assert [bool(layer.silenced) for layer in after] == [False, True, False]
     every = intervene(model, Edit(layers=layers[0].name, silence=True), input_ids=ids).layers
     assert all(layer.silenced for layer in every)
-
-
-def test_a_layer_s_tower_and_run_are_saved(tmp_path):
-    model, inputs = qwen2_vl()
-    trace = capture(model, **inputs)
-    trace.save(tmp_path / "t")
-    assert [layer.place for layer in Trace.load(tmp_path / "t").layers] == [layer.place for layer in trace.layers]
 
 
 def test_layers_of_a_plain_model_can_be_named_or_counted():

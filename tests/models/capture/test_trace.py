@@ -19,6 +19,7 @@ def test_layers_by_number_and_by_name() -> None:
     assert trace[-1] is trace.layers[-1]
     assert trace["model.layers.1.self_attn"] is trace[1]
     assert [layer.index for layer in trace] == list(range(len(trace)))
+    assert trace[:2] == (trace[0], trace[1])
     with pytest.raises(IndexError, match=rf"layer 99 .* has {len(trace)}"):
         trace[99]
     with pytest.raises(KeyError, match=r"no layer of this trace is called model\.layers\.77.*model\.layers\.0"):
@@ -36,6 +37,12 @@ def test_a_stack_has_to_be_named_only_where_there_are_several() -> None:
     with pytest.raises(Problem, match="no layer 5"):
         trace.layer(5, stack="encoder")
     assert av.capture(bert(), tokens()).layer(1).index == 1
+    with pytest.raises(Problem, match=r"decoder \(decoder.layers\), encoder \(encoder.layers\); say stack="):
+        trace.rollout()
+    assert trace.rollout(stack="encoder").shape == (1, 1, 4, 4)
+    lines = repr(trace).splitlines()
+    assert lines[2].startswith("  [1, 3] decoder self: 2 heads, 1 x 4 x 4")
+    assert lines[3].startswith("  [2, 4] decoder cross: 2 heads, 1 x 4 x 4")
 
 
 def test_the_table_holds_every_weight_once() -> None:
@@ -73,14 +80,6 @@ def test_it_says_what_is_in_it() -> None:
     ]
 
 
-def test_layers_that_take_turns_are_told_by_their_numbers() -> None:
-    model = nn.Transformer(8, 2, 1, 2, 16, batch_first=True).eval()
-    x = torch.randn(1, 4, 8)
-    lines = repr(av.capture(model, x, x)).splitlines()
-    assert lines[2].startswith("  [1, 3] decoder self: 2 heads, 1 x 4 x 4")
-    assert lines[3].startswith("  [2, 4] decoder cross: 2 heads, 1 x 4 x 4")
-
-
 @pytest.mark.parametrize("heads", ["mean", "max"])
 def test_rollout_is_the_running_product_of_the_layers(heads: Literal["mean", "max"]) -> None:
     trace = av.capture(llama(), tokens(), logits=None)
@@ -96,15 +95,6 @@ def test_rollout_is_the_running_product_of_the_layers(heads: Literal["mean", "ma
     torch.testing.assert_close(flow.sum(-1), torch.ones(2, 2, 7))
 
 
-def test_rollout_asks_which_stack() -> None:
-    model = nn.Transformer(8, 2, 1, 2, 16, batch_first=True).eval()
-    x = torch.randn(1, 4, 8)
-    trace = av.capture(model, x, x)
-    with pytest.raises(Problem, match=r"decoder \(decoder.layers\), encoder \(encoder.layers\); say stack="):
-        trace.rollout()
-    assert trace.rollout(stack="encoder").shape == (1, 1, 4, 4)
-
-
 def test_a_loaded_model_stands_for_its_model_and_anything_else_is_refused() -> None:
     model, ids = llama(), tokens()
     loaded = LoadedModel(model, None, CATALOGUE[0], "folder")
@@ -114,12 +104,6 @@ def test_a_loaded_model_stands_for_its_model_and_anything_else_is_refused() -> N
     for call in (lambda given: av.capture(given, ids), lambda given: av.intervene(given, edit, ids)):
         with pytest.raises(Problem, match="'gpt2' is neither a model nor a method of one"):
             call("gpt2")
-
-
-def test_several_layers_are_a_slice() -> None:
-    trace = av.capture(llama(), input_ids=tokens())
-    assert [layer.index for layer in trace[:2]] == [0, 1]
-    assert trace[-1:] == (trace[-1],)
 
 
 def test_an_argument_in_the_place_of_an_edit_is_named() -> None:

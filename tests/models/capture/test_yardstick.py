@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attnviz.base.message import Problem
-from attnviz.core.measures import keys_allowed
+from attnviz.core.measures import keys_allowed, over_rows
 from attnviz.models.capture import HeadMeasures, Yardstick, sweep, yardstick
 from tests.core.test_measures import BY_HAND, close, random_weights, sizes
 
@@ -19,7 +19,8 @@ def measure(weights, mask=None, tokens=None, rows=None, keys=None):
         weights = weights.masked_fill(~keys.unsqueeze(-2), 0)
         mask = keys.unsqueeze(-2) if mask is None else mask & keys.unsqueeze(-2)
     held = Yardstick.of(weights, tokens, keys)
-    return held.averaged(held.rows(weights, keys_allowed(weights, mask)), rows)
+    values = held.rows(weights, keys_allowed(weights, mask))
+    return HeadMeasures(**{name: over_rows(value, rows) for name, value in values.items()})
 
 
 def measures(layer, tokens=None):

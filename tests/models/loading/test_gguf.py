@@ -12,9 +12,11 @@ from tests.models import tiny_gguf
 @pytest.mark.parametrize("quantised", [True, False])
 def test_the_converted_weights_are_those_that_transformers_reads(tmp_path, quantised):
     tiny_gguf.write(tmp_path / "tiny.gguf", quantised)
-    out = tmp_path / "out"
+    out, shares = tmp_path / "out", []
     out.mkdir()
-    convert(tmp_path / "tiny.gguf", out)
+    convert(tmp_path / "tiny.gguf", out, lambda share, what: shares.append(share))
+    assert shares == sorted(shares)
+    assert (shares[0], shares[-1]) == (0.0, 1.0)
     theirs = AutoModelForCausalLM.from_pretrained(tmp_path, gguf_file="tiny.gguf")
     ours = AutoModelForCausalLM.from_pretrained(out)
     reference = theirs.state_dict()
@@ -34,14 +36,6 @@ def test_the_converted_tokenizer_reads_text_as_the_file_says(tmp_path):
     assert (tokenizer.bos_token, tokenizer.eos_token) == ("<|start|>", "<|end|>")
     assert tokenizer.model_max_length == 128
     assert tokenizer.chat_template
-
-
-def test_progress_only_goes_forward_and_ends_at_one(tmp_path):
-    tiny_gguf.write(tmp_path / "tiny.gguf")
-    shares = []
-    convert(tmp_path / "tiny.gguf", tmp_path, lambda share, what: shares.append(share))
-    assert shares == sorted(shares)
-    assert (shares[0], shares[-1]) == (0.0, 1.0)
 
 
 def test_a_file_of_another_architecture_is_refused_in_one_sentence(tmp_path):

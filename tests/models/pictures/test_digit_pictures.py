@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from attnviz.base.message import Problem
-from attnviz.models.pictures import digit_pictures
-from attnviz.models.pictures.digit_pictures import composed, counts_of_drawing, held_out
+from attnviz.models.pictures import sources
+from attnviz.models.pictures.sources import composed, counts_of_drawing, held_out
 
 
 def test_counts_are_of_blocks_of_4_by_4():
@@ -76,8 +76,8 @@ def test_a_digit_that_does_not_exist_is_refused(digit):
 
 @pytest.mark.parametrize("model", ["digit-vit", "digit-reader"])
 def test_a_models_card_says_what_training_wrote(model: str) -> None:
-    text = (digit_pictures.FOLDER / model / "README.md").read_text("utf-8")
-    figures = json.loads((digit_pictures.FOLDER / model / "figures.json").read_text("utf-8"))
+    text = (sources.FOLDER / model / "README.md").read_text("utf-8")
+    figures = json.loads((sources.FOLDER / model / "figures.json").read_text("utf-8"))
     shares = figures.get("exact") or {name: figures[name] for name in ("held_out_fifth", "last_360")}
     assert [f"{share:.1%}" for share in shares.values()] == re.findall(r"\d+\.\d%", text)
     assert f"seed {figures['seed']}, one thread, {figures['processor_seconds']} seconds" in " ".join(text.split())

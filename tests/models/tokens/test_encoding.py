@@ -6,7 +6,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attnviz.base.message import Problem
-from attnviz.models.tokens import encoding as module
 from attnviz.models.tokens.encoding import encode, encode_target, frames
 from attnviz.models.tokens.token_spans import speller
 from tests.models.tiny_tokenizers import byte_level, llama_like, loaded, marian, unigram, word_piece
@@ -67,20 +66,12 @@ def test_any_text_at_all_comes_back_from_its_spans(models, make, text):
     assert set(words) == set(range(len(set(words))))
 
 
-def test_trained_tokenizers_give_every_sentence_back(smollm2, minilm):
-    for each in (smollm2, minilm):
-        for text in TEXTS:
-            assert whole(encode(each, text)) == text
-
-
 def test_byte_level_markers_are_read_as_the_text_they_stand_for(smollm2):
     tokens = encode(smollm2, "The cat\n\tsat 12")
     assert of(tokens, "label") == ["The", "cat", "⏎", "⇥", "sat", "␣", "1", "2"]
     assert of(tokens, "word") == [0, 1, 2, 3, 4, 5, 5, 5]
-
-
-def test_white_space_alone_is_shown_whole(smollm2):
-    assert "⏎␣␣␣" in encode(smollm2, "def f():\n    return").labels
+    assert "⏎␣␣␣" in encode(smollm2, "def f():\n    return").labels, "white space alone is shown whole"
+    assert encode(smollm2, "a\ud83db").texts == ("a\ufffdb",), "half a surrogate pair becomes another character"
 
 
 @pytest.mark.parametrize("text", TEXTS)
@@ -152,10 +143,12 @@ def test_a_chat_turn_is_framed_and_the_sentence_stays_where_it_is(smollm2):
     assert list(tokens.ids) == list(reference["input_ids"])
 
 
-def test_special_tokens_can_be_left_out_or_a_start_added(minilm, smollm2):
+def test_special_tokens_can_be_left_out_or_a_start_added(minilm, smollm2, models):
     assert encode(minilm, "The cat", frame="none").labels == ("the", "cat")
     start = encode(smollm2, "The cat", frame="start").spans[0]
     assert (start.label, start.special, start.id) == ("<|im_start|>", True, smollm2.tokenizer.bos_token_id)
+    assert frames(models["Llama"]) == ("usual", "none")
+    assert frames(models["byte-level"]) == ("usual", "start")
 
 
 def test_a_frame_that_a_model_lacks_is_refused_in_one_sentence(minilm):
@@ -197,10 +190,6 @@ def test_the_longer_of_two_sentences_is_cut_first(minilm, monkeypatch):
     assert tokens.labels[-1] == "[SEP]"
 
 
-def test_half_a_surrogate_pair_becomes_the_replacement_character(smollm2):
-    assert encode(smollm2, "a\ud83db").texts == ("a\ufffdb",)
-
-
 def test_a_translator_without_offsets_is_aligned_by_its_pieces(tmp_path):
     each = loaded(marian(tmp_path), "encoder-decoder", start=1)
     for text in ("the cat sat on the mat", " don't  you?", "🙂 the cat", "THE ﬁ"):
@@ -211,22 +200,14 @@ def test_a_translator_without_offsets_is_aligned_by_its_pieces(tmp_path):
         assert not source.spans[0].special
         assert target.spans[0].id == 1
         assert target.spans[0].special
+    pair = encode(loaded(marian(tmp_path), "encoder"), "the cat", "the mat")
+    assert [whole(pair, segment) for segment in (0, 1)] == ["the cat", "the mat"]
     mine = [span for span in encode(each, "the cat sat").spans if not span.special]
     assert [span.text.strip() for span in mine] == ["the cat sat"[p.start : p.end].strip() for p in mine]
 
 
-def test_a_python_tokenizer_takes_two_sentences(tmp_path):
-    each = loaded(marian(tmp_path), "encoder")
-    tokens = encode(each, "the cat", "the mat")
-    assert [whole(tokens, segment) for segment in (0, 1)] == ["the cat", "the mat"]
-
-
-def test_frames_are_offered_only_where_the_tokenizer_has_them(models):
-    assert module.frames(models["Llama"]) == ("usual", "none")
-    assert module.frames(models["byte-level"]) == ("usual", "start")
-
-
-def test_many_threads_share_one_tokenizer(smollm2, minilm):
+def test_many_threads_share_one_tokenizer_and_every_sentence_comes_back(smollm2, minilm):
+    assert all(whole(encode(each, text)) == text for each in (smollm2, minilm) for text in TEXTS)
     wanted = {text: [encode(each, text).ids for each in (smollm2, minilm)] for text in TEXTS}
     wrong = []
 

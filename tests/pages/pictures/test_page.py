@@ -167,7 +167,7 @@ def test_what_is_exported_is_what_is_on_show():
 
 def test_a_view_saved_with_its_picture_holds_both_and_opens_again_within_the_limit(visit):
     from attnviz.app.links.shared_view import VIEW_FORMAT
-    from attnviz.models.pictures.photo import MOST_BYTES
+    from attnviz.models.pictures.sources import MOST_BYTES
     from attnviz.pages.pictures.panels.picture_input import FORMAT, MOST_SAVED, view_with_picture
 
     file = png()

@@ -1,15 +1,19 @@
-"""The tensors in a folder's safetensors files, read when asked for, under the names that the model has for them;
-and whether they are all there, and trained.
+"""The files of a model's folder, which may be of a stranger's making: its config and its weights.
 
-Only files in the app's own cache are mapped into memory: nobody else writes there. A file that its owner
-may overwrite is read, because a mapped one changes under the model, and one that gets shorter kills the process.
+What a config may not ask for is looked for in all of it, since configs are nested in configs, and before transformers
+or timm sees it, because their classes make lists as long as the config says.
+
+The tensors of safetensors files are read when asked for, under the names that the model has for them. Only files in the
+app's own cache are mapped into memory: nobody else writes there. A file that its owner may overwrite is read, because a
+mapped one changes under the model, and one that gets shorter kills the process.
 """
 
 from __future__ import annotations
 
+import json
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,11 +21,89 @@ from typing import TYPE_CHECKING, Any, Final
 
 from attnviz.base.message import Message, Problem, Several
 from attnviz.models.catalogue import Entry, WeightsAre
-from attnviz.models.config_limits import first_line, read_json
 
 if TYPE_CHECKING:
     from torch import nn
 
+MOST_LAYERS: Final = 1024  #: every layer is built, if only on the meta device, before its size is known
+
+#: fields that count parts which are built one by one; families name them each in its own way
+_COUNTS_PARTS: Final = re.compile(r"(?:^|_)(?:layers?|depths?|blocks?|stages?|experts)$")
+#: of these, fields that may be a list with the count of each stage
+_BY_STAGE: Final = re.compile(r"(?:^|_)(?:depths?|blocks?)$")
+#: where a config may name a function for its attention or its experts; with a slash it is a kernel of the hub
+_NAMES_CODE: Final = re.compile(r"^_?(?:attn|experts)_implementation(?:_internal)?$")
+
+
+def read_json(file: Path) -> dict[str, Any] | None:
+    """The object in a JSON file; None where the file cannot be read or holds something else."""
+    try:
+        held = json.loads(file.read_text("utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return None
+    return held if isinstance(held, dict) else None
+
+
+def too_many(config: Mapping[str, Any], most: int) -> tuple[str, int] | None:
+    """The first field that asks for more than `most` layers, blocks or experts, with its number."""
+    for path, name, value in _fields(config):
+        if not _COUNTS_PARTS.search(name):
+            continue
+        count = 0  # where it is no count
+        if isinstance(value, list | tuple):
+            counts = [each for each in value if isinstance(each, int)]
+            count = sum(counts) if _BY_STAGE.search(name) else max([len(value), *counts])
+        elif isinstance(value, int) and not isinstance(value, bool):
+            count = value
+        if count > most:
+            return path, count
+    return None
+
+
+def kernel(config: Mapping[str, Any]) -> str | None:
+    """The first kernel of the hub that the config names: transformers would download and run it."""
+    values = (value for _path, name, value in _fields(config) if _NAMES_CODE.search(name))
+    named = (str(each) for value in values for each in (value.values() if isinstance(value, Mapping) else [value]))
+    return next((each for each in named if "/" in each), None)
+
+
+def check_layers(config: Mapping[str, Any], entry: Entry) -> None:
+    """Refuse a config that asks for more layers, blocks or experts than are built here."""
+    if many := too_many(config, MOST_LAYERS):
+        raise Problem(
+            "The config of {name} asks for {field}={count}; at most {most} are built here",
+            name=entry.name,
+            field=many[0][:80],
+            count=str(many[1])[:40],
+            most=MOST_LAYERS,
+        )
+
+
+def no_model(entry: Entry, error: Exception) -> Problem:
+    """A config that its library refuses."""
+    return Problem("The config of {name} describes no model: {reason}", name=entry.name, reason=first_line(error))
+
+
+def first_line(error: Exception) -> str:
+    """The first line of what another library says went wrong, or the kind of error where it says nothing."""
+    return (str(error).strip() or type(error).__name__).splitlines()[0][:200]
+
+
+def _fields(config: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
+    """Every field of a config and of those inside it: dotted name, last part of the name, value."""
+    waiting: list[tuple[str, Any]] = [("", config)]
+    while waiting:
+        above, inside = waiting.pop()
+        if isinstance(inside, Mapping):
+            for name, value in inside.items():
+                path = f"{above}.{name}" if above else str(name)
+                yield path, str(name), value
+                waiting.append((path, value))
+        elif isinstance(inside, list | tuple):
+            waiting += [(above, value) for value in inside if isinstance(value, Mapping | list | tuple)]
+
+
+# The tensors of safetensors files, whether they are all there, and whether they were ever trained.
 _NAMED: Final = 3  #: weights that a sentence names
 INDEX: Final = "model.safetensors.index.json"
 _COMPILED: Final = "_orig_mod."  #: torch.compile's; of the whole model or of any part, so anywhere in a name
@@ -38,8 +120,7 @@ class StoredWeights:
     def first_dtype(self) -> str | None:
         """The type of the first floating point tensor, as torch names it."""
         names = {"F64": "float64", "F32": "float32", "F16": "float16", "BF16": "bfloat16"}
-        kinds = (names.get(each.get_dtype()) for each in self.slices.values())
-        return next((kind for kind in kinds if kind), None)
+        return next((names[kind] for each in self.slices.values() if (kind := each.get_dtype()) in names), None)
 
 
 def files_of(folder: Path) -> tuple[Path, ...]:
@@ -73,16 +154,12 @@ def opened(files: tuple[Path, ...], entry: Entry, mapped: bool) -> Iterator[Stor
 
 def plain_names(names: list[str]) -> tuple[dict[str, str], tuple[str, ...]]:
     """Each name as the model itself has it, and which prefixes that compiling and DDP put there were taken off."""
-    plain = dict.fromkeys(names, "")
-    taken_off: dict[str, None] = {}
-    for name in names:
-        plain[name] = re.sub(rf"(^|(?<=\.)){re.escape(_COMPILED)}", "", name)
-        if plain[name] != name:
-            taken_off[_COMPILED] = None
+    plain = {name: re.sub(rf"(^|(?<=\.)){re.escape(_COMPILED)}", "", name) for name in names}
+    taken_off = [_COMPILED] if any(name != short for name, short in plain.items()) else []
     while names and all(each.startswith(_PARALLEL) for each in plain.values()):
         plain = {name: each.removeprefix(_PARALLEL) for name, each in plain.items()}
-        taken_off[_PARALLEL] = None
-    return plain, tuple(taken_off)
+        taken_off.append(_PARALLEL)
+    return plain, tuple(dict.fromkeys(taken_off))
 
 
 def _reader(file: Path, entry: Entry, mapped: bool) -> Any:
@@ -129,14 +206,13 @@ def weights_are(model: nn.Module) -> WeightsAre:
     Every norm starts with all its factors alike, and the first step of training makes them differ. A model
     whose norms are all as they start has random weights, wherever its files came from.
     """
-    factors = [
-        weight
+    as_they_start = [
+        bool((weight == weight.flatten()[0]).all())
         for module in model.modules()
         if "norm" in type(module).__name__.lower()
         for name, weight in module.named_parameters(recurse=False)
         if name == "weight" and weight.numel() > 1
     ]
-    if not factors:
+    if not as_they_start:
         return "unknown"
-    as_they_start = all(bool((each == each.flatten()[0]).all()) for each in factors)
-    return "random" if as_they_start else "trained"
+    return "random" if all(as_they_start) else "trained"

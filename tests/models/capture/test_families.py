@@ -18,49 +18,20 @@ from scripts.family_check import attentions, build, check, compare, from_config
 from scripts.family_inputs import inputs_for, text
 from scripts.tiny_config import tiny
 
-#: family -> the special features that it is tested for, as named by scripts.family_check.features
-EXACT = {
-    "albert": set(),
-    "bart": {"cross"},
-    "bert": set(),
-    "blenderbot": {"cross"},
-    "camembert": set(),
-    "cohere2": {"pattern"},
-    "deepseek_v2": set(),
-    "deepseek_v3": set(),
-    "distilbert": set(),
-    "electra": set(),
-    "gemma": set(),
-    "gemma2": {"soft-cap", "pattern"},
-    "gemma3_text": {"pattern"},
-    "glm4": {"shared K/V"},
-    "gpt2": set(),
-    "gpt_bigcode": {"shared K/V"},
-    "gpt_neox": set(),
-    "gpt_oss": {"sinks", "pattern"},
-    "granite": {"own scale"},
-    "llama": set(),
-    "m2m_100": {"cross"},
-    "marian": {"cross"},
-    "mbart": {"cross"},
-    "mistral": {"pattern"},
-    "mixtral": {"shared K/V"},
-    "modernbert": {"pattern"},
-    "nllb-moe": {"cross"},
-    "olmo2": set(),
-    "opt": {"own scale"},
-    "persimmon": set(),
-    "phi": set(),
-    "phi3": set(),
-    "qwen2": set(),
-    "qwen3": set(),
-    "roberta": set(),
-    "smollm3": {"shared K/V"},
-    "stablelm": set(),
-    "starcoder2": {"shared K/V"},
-    "t5": {"bias", "cross", "own scale"},
-    "umt5": {"bias", "cross"},
+#: the special features that families are tested for, as named by scripts.family_check.features
+FEATURES = {
+    "": "albert bert camembert deepseek_v2 deepseek_v3 distilbert electra gemma gpt2 gpt_neox llama olmo2 persimmon "
+    "phi phi3 qwen2 qwen3 roberta stablelm",
+    "cross": "bart blenderbot m2m_100 marian mbart nllb-moe",
+    "pattern": "cohere2 gemma3_text mistral modernbert",
+    "shared K/V": "glm4 gpt_bigcode mixtral smollm3 starcoder2",
+    "own scale": "granite opt",
+    "soft-cap, pattern": "gemma2",
+    "sinks, pattern": "gpt_oss",
+    "bias, cross, own scale": "t5",
+    "bias, cross": "umt5",
 }
+EXACT = {name: {*each.split(", ")} - {""} for each, names in FEATURES.items() for name in names.split()}
 VISION = ["vit", "dinov2", "deit", "clip_vision_model", "siglip_vision_model", "swin", "whisper"]
 WEIGHTS_ONLY = ["bloom", "deberta-v2", "falcon", "gptj", "gpt_neo", "xlnet"]
 
@@ -69,6 +40,13 @@ def classes(name):
     found = MODEL_MAPPING_NAMES[name]
     found = found if isinstance(found, str) else found[0]
     return getattr(transformers, found), getattr(transformers, CONFIG_MAPPING_NAMES[name])
+
+
+def plain_of(model_class, config, model):
+    """A second model with the same weights, on transformers' own eager path."""
+    plain = from_config(model_class, config, "eager").eval()
+    plain.load_state_dict(model.state_dict())
+    return plain
 
 
 def small(name):
@@ -93,10 +71,8 @@ def test_layers_in_another_order_are_noticed(name):
     model_class, config = small(name)
     inputs = text(config) if name in EXACT else next(inputs_for(config, model_class))
     model = build(model_class, config)
-    plain = from_config(model_class, config, "eager").eval()
-    plain.load_state_dict(model.state_dict())
     with torch.no_grad():
-        wanted = list(attentions(plain(**inputs, output_attentions=True)))
+        wanted = list(attentions(plain_of(model_class, config, model)(**inputs, output_attentions=True)))
     layers = list(capture(model, logits=None, **inputs).layers)
     assert compare(layers, wanted).good
     first, second = next(
@@ -165,9 +141,7 @@ def test_every_query_is_recorded_where_a_model_would_compute_only_the_last(logit
 def test_continuing_from_a_cache_is_exact_too(name):
     model_class, config = small(name)
     model = build(model_class, config)
-    plain = from_config(model_class, config, "eager").eval()
-    plain.load_state_dict(model.state_dict())
-    ids = text(config)["input_ids"]
+    plain, ids = plain_of(model_class, config, model), text(config)["input_ids"]
     with torch.no_grad():
         cache = model(input_ids=ids[:, :6], use_cache=True).past_key_values
         other = plain(input_ids=ids[:, :6], use_cache=True).past_key_values
@@ -184,9 +158,7 @@ def test_recording_leaves_the_output_of_the_model_s_own_path_alone(name):
     """The reference is the eager path, because torch's fused attention ignores sinks."""
     model_class, config = small(name)
     model, inputs = build(model_class, config), text(config)
-    before = model.config._attn_implementation
-    plain = from_config(model_class, config, "eager").eval()
-    plain.load_state_dict(model.state_dict())
+    before, plain = model.config._attn_implementation, plain_of(model_class, config, model)
     seen = []
     hook = model.register_forward_hook(lambda module, given, output: seen.append(output.last_hidden_state))
     capture(model, **inputs)
