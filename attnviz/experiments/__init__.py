@@ -40,6 +40,7 @@ JOINED = {
     "explorer.head_stages": "attnviz.pages.explore.maths.one_head",
     "explorer.model_parts": "attnviz.pages.explore.maths.whole_model",
     "heads.prepared_surveys": "attnviz.pages.heads.maths.head_survey",
+    "heads.head_kinds": "attnviz.pages.heads.maths.head_survey",
     "home.landing": "attnviz.pages.home.maths",
     "lessons.subject": "attnviz.pages.lessons.maths.lesson_parts",
     "masks.far_view": "attnviz.pages.masks.maths.mask_lab",

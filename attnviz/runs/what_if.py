@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -60,8 +61,7 @@ def scale_of(edit: HeadEdit, layer: RecordedLayer) -> ScaleChoice:
     if edit.scale == "none":
         return None
     if edit.scale == "inverse":
-        assert layer.q is not None
-        return 1.0 / layer.q.shape[-1]
+        return 1.0 / layer.qkv[0].shape[-1]
     return layer.scale * edit.factor if edit.rescales else "model"
 
 
@@ -92,35 +92,24 @@ def changed_layers(
 
 def edits(stack: Stack, layer: int, head: int, edit: HeadEdit) -> list[Edit]:
     """The change as the edits that `intervene` takes."""
-    result = []
-    chosen = range(len(stack.layers)) if edit.where == "all" else [layer]
-    kind, side = stack.layers[0].kind, stack.layers[0].stack
-    if edit.changes_attention:
-        for index in chosen:
-            here = stack.layers[index]
-            heads: NumberChoice = head if edit.where == "head" else "all"
-            mask, scale = mask_of(edit, here), scale_of(edit, here)
-            result.append(Edit(here.index, heads, side, kind, mask=mask, scale=scale, tower=here.tower or None))
-    for index in sorted({place[0] for place in edit.silenced}):
-        quiet = tuple(number for where, number in edit.silenced if where == index)
-        here = stack.layers[index]
-        result.append(Edit(here.index, quiet, side, kind, silence=True, tower=here.tower or None))
-    return result
+
+    def edited(here: RecordedLayer, heads: NumberChoice, **change: Any) -> Edit:
+        return Edit(here.index, heads, here.stack, here.kind, tower=here.tower or None, **change)
+
+    reached = stack.layers if edit.where == "all" else stack.layers[layer : layer + 1]
+    heads: NumberChoice = head if edit.where == "head" else "all"
+    changed = [edited(each, heads, mask=mask_of(edit, each), scale=scale_of(edit, each)) for each in reached]
+    silenced = [
+        edited(stack.layers[at], tuple(number for where, number in edit.silenced if where == at), silence=True)
+        for at in sorted({where for where, _ in edit.silenced})
+    ]
+    return (changed if edit.changes_attention else []) + silenced
 
 
 def run_again(run: ModelRun, loaded: LoadedModel, stack: StackId, layer: int, head: int, edit: HeadEdit) -> Trace:
     """Run the model again with the change made during the pass, so that it reaches later layers and the logits."""
     chosen = edits(run.stack(stack), layer, head, edit)
     return intervene(loaded.model, chosen, logits=loaded.predicts, **run.inputs_on(loaded.model.device))
-
-
-def moved(before: Stack, after: Stack) -> np.ndarray:
-    """(N,): for each head the share of its weight that moved to other keys, 0 to 1, mean over rows."""
-    parts = []
-    for old, new in zip(before.layers, after.layers, strict=True):
-        difference = total_variation(old.weights()[0].float(), new.weights()[0].float())  # (H, Q)
-        parts.append(difference.mean(-1))
-    return torch.cat(parts).cpu().numpy()
 
 
 @dataclass(frozen=True)
@@ -134,10 +123,11 @@ class Movement:
 
 def by_movement(before: Stack, after: Stack, least: float = 5e-4) -> list[Movement]:
     """The heads whose weights moved by more than `least`, the most moved first."""
-    places = [(index, head) for index, layer in enumerate(before.layers) for head in range(layer.n_heads)]
-    shares = moved(before, after)
-    order = (int(i) for i in np.argsort(-shares, kind="stable") if shares[i] > least)
-    return [Movement(places[i][0], places[i][1], float(shares[i])) for i in order]
+    moved = []
+    for index, (old, new) in enumerate(zip(before.layers, after.layers, strict=True)):
+        shares = total_variation(old.weights()[0].float(), new.weights()[0].float()).mean(-1)  # (H,)
+        moved += [Movement(index, head, share) for head, share in enumerate(shares.tolist()) if share > least]
+    return sorted(moved, key=lambda one: -one.share)
 
 
 def output_length(stack: Stack, layer: int, head: int) -> float:

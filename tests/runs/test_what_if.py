@@ -62,10 +62,11 @@ def test_the_re_run_shows_the_instant_result_in_the_head_itself(decoded, smollm2
     after = next(s for s in decoded.stacks_in(trace) if s.id == "decoder")
     instant = what_if.instantly(stack, 5, 2, change)
     np.testing.assert_allclose(head_matrix(after, 5, 2).values, instant.values, atol=1e-5)
-    moved = what_if.moved(stack, after).reshape(30, 9)
-    assert moved[:5].max() < 1e-5, "nothing before the changed layer moves"
+    moved = {(one.layer, one.head): one.share for one in what_if.by_movement(stack, after, least=1e-5)}
+    assert min(moved)[0] == 5, "nothing before the changed layer moves"
     assert moved[5, 2] > 0.01
-    assert moved[6:].max() > 1e-4, "later layers follow"
+    assert max(share for (layer, _), share in moved.items() if layer > 5) > 1e-4, "later layers follow"
+    assert list(moved.values()) == sorted(moved.values(), reverse=True)
 
 
 def test_silencing_heads_moves_the_next_token(decoded, smollm2):

@@ -61,13 +61,12 @@ def test_an_encoder_decoder_has_its_three_kinds_of_attention(visit, translator):
         assert len(canvases_on(page)) == 2
 
 
-@pytest.mark.parametrize("stack", ["encoder", "decoder"])
 @pytest.mark.parametrize(
-    "link",
+    "stack, link",
     [
-        {"mask": "window", "window": "2"},
-        {"mask": "window", "window": "3", "again": "true", "where": "layer"},
-        {"scale": "factor", "factor": "4.0", "again": "true", "where": "all"},
+        ("encoder", {"mask": "window", "window": "2"}),
+        ("decoder", {"mask": "window", "window": "3", "again": "true", "where": "layer"}),
+        ("encoder", {"scale": "factor", "factor": "4.0", "again": "true", "where": "all"}),
     ],
     ids=["at once", "again in a layer", "again everywhere"],
 )
@@ -116,11 +115,9 @@ def test_a_model_that_cannot_be_loaded_is_explained_and_the_text_stays(visit, mo
     assert page.text_area(key="text").value == "Keep me"
 
 
-@pytest.fixture
-def weights_only(tmp_path):
-    """A model of a family whose attention weights are all that can be read."""
-    tokenizer = word_piece()
-    folder = tmp_path / "weights-only"
+def test_a_model_that_gives_only_its_weights_shows_them_and_says_what_cannot_be_changed(visit, tmp_path):
+    """A model of a family whose attention weights are all that can be read: GPT-Neo."""
+    tokenizer, folder = word_piece(), tmp_path / "weights-only"
     config = GPTNeoConfig(
         vocab_size=len(tokenizer),
         hidden_size=32,
@@ -131,22 +128,15 @@ def weights_only(tmp_path):
     )
     GPTNeoForCausalLM(config).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
-    return str(folder)
-
-
-def test_a_model_that_gives_only_its_weights_shows_them_and_says_what_cannot_be_changed(visit, weights_only):
     panels = {f"open_{panel}": "true" for panel in ("stages", "what_if", "next", "average", "beside")}
-    page = agreed(visit, model="other", hub_id=weights_only, text="the cat sat", **panels)
+    page = agreed(visit, model="other", hub_id=str(folder), text="the cat sat", **panels)
     assert not page.exception
     assert len(canvases_on(page)) >= 2
     assert "gives" in said(page)
     sentence = " ".join(e.value for e in page.error)
     assert "its mask and scale cannot be changed" in sentence
     assert len(page.error) == 2, "the stages and the what-if, and nothing else"
-
-
-def test_values_that_a_model_does_not_give_are_refused_in_a_sentence(visit, weights_only):
-    page = agreed(visit, model="other", hub_id=weights_only, text="the cat sat", show="values")
+    page.segmented_control(key="show").set_value("values").run()
     assert not page.exception
     assert len(page.error) == 1
     assert page.text_area(key="text").value == "the cat sat"

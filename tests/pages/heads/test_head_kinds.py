@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from attnviz.pages.heads.maths import head_kinds, head_survey
+from attnviz.pages.heads.maths import head_survey
 
 PLACES = ((0, 0), (0, 1), (1, 0), (1, 1))
 
@@ -23,11 +23,11 @@ SURVEY = head_survey.Survey(
 
 def test_a_head_is_named_from_half_of_its_weight_on_and_may_have_two_names() -> None:
     named = [("induction", 1), ("induction", 2), ("first_token", 0), ("first_token", 1)]
-    assert head_kinds.named(SURVEY) == named
-    assert list(head_kinds.names_of(SURVEY, 1).items()) == [("induction", 0.9), ("first_token", 0.6)]
-    assert head_kinds.names_of(SURVEY, 3) == {}
-    assert [head_kinds.count_of(SURVEY, kind) for kind in SURVEY.measures] == [2, 2]
-    assert head_kinds.named(SURVEY, most=1) == [named[0], named[2]]
+    assert head_survey.named(SURVEY) == named
+    assert list(head_survey.names_of(SURVEY, 1).items()) == [("induction", 0.9), ("first_token", 0.6)]
+    assert head_survey.names_of(SURVEY, 3) == {}
+    assert [head_survey.count_of(SURVEY, kind) for kind in SURVEY.measures] == [2, 2]
+    assert head_survey.named(SURVEY, most=1) == [named[0], named[2]]
 
 
 def test_the_rank_correlation_is_spearmans() -> None:
@@ -36,6 +36,6 @@ def test_the_rank_correlation_is_spearmans() -> None:
     b = a + draw.normal(size=40)
     a[3] = b[7] = np.nan
     expected = stats.spearmanr(a, b, nan_policy="omit").statistic
-    assert head_kinds.rank_correlation(a, b) == pytest.approx(expected, abs=1e-12)
-    assert np.isnan(head_kinds.rank_correlation(np.ones(9), b[:9]))
-    assert np.isnan(head_kinds.rank_correlation(a[:2], b[:2]))
+    assert head_survey.rank_correlation(a, b) == pytest.approx(expected, abs=1e-12)
+    assert np.isnan(head_survey.rank_correlation(np.ones(9), b[:9]))
+    assert np.isnan(head_survey.rank_correlation(a[:2], b[:2]))

@@ -12,7 +12,7 @@ import pytest
 
 from attnviz.app import live_run
 from attnviz.pages.heads import choices
-from attnviz.pages.heads.maths import head_kinds, head_survey
+from attnviz.pages.heads.maths import head_survey
 from attnviz.pages.heads.panels import head_surveys, map
 
 MINI = {"hd_model": "minilm-l6"}
@@ -66,7 +66,7 @@ def test_the_table_names_heads_with_their_evidence(visit):
     table = page.dataframe[0].value
     survey = head_survey.find("minilm-l6", head_survey.Config("books"))
     shown = [[float(part) for part in text.split(" ± ")] for text in table["weight"]]
-    for (mean, error), (kind, column) in zip(shown, head_kinds.named(survey), strict=True):
+    for (mean, error), (kind, column) in zip(shown, head_survey.named(survey), strict=True):
         assert mean == pytest.approx(survey.measures[kind].mean[column], abs=0.005)
         assert error == pytest.approx(survey.measures[kind].stderr[column], abs=0.005)
         assert error > 0
@@ -214,7 +214,7 @@ def test_a_picked_point_chooses_its_head(monkeypatch):
 def test_the_program_prints_the_scores_of_the_page(config):
     from attnviz.models.loading import load
 
-    code = head_kinds.program("minilm-l6", config, "previous_token", 1)
+    code = head_survey.program("minilm-l6", config, "previous_token", 1)
     with contextlib.redirect_stdout(io.StringIO()) as out:
         held: dict[str, Any] = {}
         exec(code, held)

@@ -20,14 +20,9 @@ def of_head(shown: Shown) -> None:
         "large picture, layer {layer}, head {head}, a line for each of its own tokens. What the panels above change "
         "has code of its own there."
     ).format(token=plain(shown.stack.queries.labels[shown.query_at]), layer=shown.layer, head=shown.head)
-    snippet(head_code(shown), key="explore", about=about)
-
-
-def head_code(shown: Shown) -> str:
-    """A program that prints the weights of the row that the page describes."""
     kv_head = shown.head // (shown.stack.layers[shown.layer].n_heads // shown.stack.layers[shown.layer].n_kv_heads)
     begin = "\n".join([*_imports(shown.run, "capture"), *_opening(shown.run, shown.stack.id)])
-    return f"""{begin}
+    code = f"""{begin}
 layer = layers[{shown.layer}]
 q = layer.q[0, {shown.head}]                               # (Q, D): this head's queries
 k = layer.k[0, {kv_head}]                               # (K, D): the keys it reads
@@ -37,6 +32,7 @@ weights = scores.softmax(-1)                     # rows sum to 1
 
 for token, weight in zip(tokens.labels, weights[{shown.query_at}]):
     print(f"{{token:>12}} {{weight:.4f}}")"""
+    snippet(code, key="explore", about=about)
 
 
 def of_what_if(shown: Shown, changed_at: HeadPlace, edit: HeadEdit, row: int, trace: Trace | None) -> None:
@@ -51,12 +47,7 @@ def of_what_if(shown: Shown, changed_at: HeadPlace, edit: HeadEdit, row: int, tr
         "Paste this code into a notebook: it prints the row of “{token}” in layer {layer}, head {head}, before and "
         "after this change, a line for each of the model's own tokens."
     ).format(token=plain(shown.stack.queries.labels[query]), layer=shown.layer, head=shown.head)
-    snippet(what_if_code(shown, changed_at, edit, query, trace is not None, guesses), key="what-if", about=about)
-
-
-def what_if_code(shown: Shown, changed_at: HeadPlace, edit: HeadEdit, query: int, again: bool, guesses: bool) -> str:
-    """The program. `again`: the model runs again with the change; `guesses`: it predicts a next token."""
-    first, *others = _imports(shown.run, "Edit, capture, intervene" if again else "capture")
+    first, *others = _imports(shown.run, "capture" if trace is None else "Edit, capture, intervene")
     at_once = [
         f"layer = layers[{shown.layer}]",
         f"before = layer.weights({shown.head})[0, 0]  # (Q, K)",
@@ -70,7 +61,7 @@ def what_if_code(shown: Shown, changed_at: HeadPlace, edit: HeadEdit, query: int
         "n = len(tokens.labels)",
         *_mask(shown, edit),
         "",
-        *(_again(shown, changed_at, edit) if again else at_once),
+        *(at_once if trace is None else _again(shown, changed_at, edit)),
         f"for token, old, new in zip(tokens.labels, before[{query}], after[{query}]):",
         '    print(f"{token:>12} {old:.4f} {new:.4f}")',
     ]
@@ -80,7 +71,7 @@ def what_if_code(shown: Shown, changed_at: HeadPlace, edit: HeadEdit, query: int
             "shift = (new - old).abs().sum().item() / 2",
             'print(f"{shift:.1%} of the probability moved to other tokens")',
         ]
-    return "\n".join(lines)
+    snippet("\n".join(lines), key="what-if", about=about)
 
 
 def _mask(shown: Shown, edit: HeadEdit) -> list[str]:

@@ -17,7 +17,7 @@ from attnviz.canvas.head.attention_view import head_view
 from attnviz.canvas.head.pictures import head_picture
 from attnviz.canvas.shared.kinds import HeadScene, Options
 from attnviz.pages.heads import choices
-from attnviz.pages.heads.maths import head_kinds, head_survey
+from attnviz.pages.heads.maths import head_survey
 from attnviz.pages.heads.panels.head_surveys import ShownSurvey, measures
 from attnviz.runs import head_matrix
 from attnviz.runs.head_matrix import Look
@@ -28,8 +28,8 @@ from attnviz.runs.model_run import Request
 def evidence(shown: ShownSurvey, column: int) -> None:
     """What the head is called, and all that was measured of it."""
     layer, head = shown.survey.places[column]
-    names = head_kinds.names_of(shown.survey, column).items()
-    called = listed(f"{spoken(head_kinds.KINDS[kind][0])} ({mean:.2f})" for kind, mean in names)
+    names = head_survey.names_of(shown.survey, column).items()
+    called = listed(f"{spoken(head_survey.KINDS[kind][0])} ({mean:.2f})" for kind, mean in names)
     text = _("**{model}, layer {layer}, head {head}**: {called}")
     st.markdown(text.format(model=plain(shown.name), layer=layer, head=head, called=called or _("no name fits")))
     words = measures()

@@ -201,7 +201,8 @@ def obtain(section: str, model: str, name: str, config: Config) -> ShownSurvey:
     if survey is None:
         survey = advance("heads", head_survey.patterns, _("{name}: {done} of {all} sentences"))
         assert survey is not None  # the first sentence is always waited for
-    count = _costs_asked(model, config)
+    asked: dict[tuple[str, Config], int] = st.session_state.get(_ASKED, {})
+    count = None if current().hosted else asked.get((model, config))
     has_costs = bool(survey.measures.keys() & set(head_survey.COSTS))
     if decoder and count is not None and not has_costs and not any(live.running or live.stopped for live in runs):
         costs = advance("costs", head_survey.costs, _("costs: {share:.0%}, {done} of {all} sentences"), count)
@@ -237,17 +238,6 @@ def offer_costs(shown: ShownSurvey) -> None:
     )
 
 
-def go_on(*shown: ShownSurvey) -> None:
-    """Run the page again where more is to come. Last on the page."""
-    for live in (live for each in shown for live in each.live):
-        live_run.again(live)
-
-
 def _ask(model: str, config: Config, count: int) -> None:
     """Remember that costs were asked for. A callback."""
     st.session_state.setdefault(_ASKED, {})[model, config] = count
-
-
-def _costs_asked(model: str, config: Config) -> int | None:
-    asked: dict[tuple[str, Config], int] = st.session_state.get(_ASKED, {})
-    return None if current().hosted else asked.get((model, config))
