@@ -283,13 +283,12 @@ def _of_layer(layer: RecordedLayer, heads: list[int]) -> list[RawHead]:
     scores = layer.stages_of(heads, mask=None, scale=None, values=False).scores[0].float().numpy(force=True)
     biases = None if layer.bias is None else _of_heads(layer, layer.bias)[heads].float().numpy(force=True)
     sinks = None if layer.sinks is None else layer.sinks.float().cpu().tolist()
-    width = 0 if layer.q is None else layer.q.shape[-1]
     return [
         RawHead(
             scores[i],
             masks[i],
             layer.scale_of(head),
-            width,
+            0 if layer.q is None else layer.q.shape[-1],
             True,
             padding,
             None if biases is None else biases[i],

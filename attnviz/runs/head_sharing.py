@@ -155,12 +155,11 @@ def run(layer: RecordedLayer, config: Config) -> Result:
     allowed = layer.mask.expand(1, layer.n_heads, *layer.shape[2:])[0]
     chose = allowed.sum(-1) > 1  # (H, Q)
     weights_moved = total_variation(before.weights[0], after.weights[0]) * chose
-    per = layer.n_heads // config.n_kv_heads
     return Result(
         config,
         layer.n_heads,
         layer.n_kv_heads,
-        tuple(h // per for h in range(layer.n_heads)),
+        tuple(head * config.n_kv_heads // layer.n_heads for head in range(layer.n_heads)),
         before.weights[0].float().numpy(force=True),
         after.weights[0].float().numpy(force=True),
         ~allowed[0].cpu().numpy(),

@@ -92,8 +92,7 @@ class HeadScores:
 def _mean(scores: np.ndarray) -> np.ndarray:
     """Mean over sentences (S, N) that leaves out NaN, without a warning where there is nothing else."""
     counts = (~np.isnan(scores)).sum(0)
-    total = np.nansum(scores, 0)
-    return np.where(counts > 0, total / np.maximum(counts, 1), np.nan)
+    return np.where(counts > 0, np.nansum(scores, 0) / np.maximum(counts, 1), np.nan)
 
 
 def _stderr(scores: np.ndarray) -> np.ndarray:

@@ -121,8 +121,7 @@ def _loss(logits: Tensor, ids: Tensor, real: Tensor) -> Tensor:
     """Mean loss of the next token in each sentence, (B,)."""
     scores = logits[:, :-1].float()
     right = scores.gather(-1, ids[:, 1:, None])[..., 0]
-    lost = torch.where(real, scores.logsumexp(-1) - right, 0.0)
-    return lost.sum(1) / real.sum(1).clamp_min(1)
+    return torch.where(real, scores.logsumexp(-1) - right, 0.0).sum(1) / real.sum(1).clamp_min(1)
 
 
 def _direct(started: ResumedPass, ids: Tensor, real: Tensor) -> Tensor:

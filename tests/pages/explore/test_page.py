@@ -1,13 +1,22 @@
+import base64
 import contextlib
 import io
 import json
 import re
 
+import numpy as np
 import pytest
 
+from attnviz.app.links import link_reading
 from attnviz.app.text import plain
+from attnviz.base.head_edit import HeadEdit
+from attnviz.pages.explore.panels import head as head_panel
+from attnviz.pages.explore.panels import request_form
+from attnviz.runs.head_matrix import head_matrix
+from attnviz.runs.model_run import Request, run_model
+from attnviz.runs.what_if import instantly
 from tests.models.conftest import smollm2
-from tests.pages.conftest import canvases_on, said_below_heads, with_code
+from tests.pages.conftest import canvases_on, open_page, said_below_heads, with_code
 
 __all__ = ["smollm2"]
 
@@ -31,8 +40,6 @@ def head_of(page):
 @pytest.fixture(scope="module")
 def opened():
     """One visit, shared by the tests that change nothing."""
-    from tests.pages.conftest import open_page
-
     return open_page("explore")
 
 
@@ -132,11 +139,6 @@ def test_a_length_after_w_o_stands_beside_the_one_before(visit):
 
 
 def test_a_what_if_shows_before_after_and_difference_and_names_the_row_that_changes_most(visit, smollm2):
-    from attnviz.base.head_edit import HeadEdit
-    from attnviz.runs.head_matrix import head_matrix
-    from attnviz.runs.model_run import Request, run_model
-    from attnviz.runs.what_if import instantly
-
     page = visit("explore", open_what_if="true", mask="window", window="3")
     assert len(canvases_on(page)) == 5
     assert "Before: “" in said(page)
@@ -174,6 +176,24 @@ def test_under_the_chat_template_no_token_is_appended_and_the_page_says_why(visi
     assert "would be put into your turn" in said(page)
 
 
+def what_if_that_ran(page):
+    """The names of the page's program of a what-if, run; the row and the cell that change most are on screen."""
+    code = next(block.value for block in with_code(page).code if "before[" in block.value)
+    found = {"code": code}
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        exec(code, found)
+    row = int(re.search(r"before\[(\d+)\]", code)[1])
+    old, new = (found[name][row].detach().numpy().astype(float) for name in ("before", "after"))
+    moved = max((new - old).clip(0).sum(), (old - new).clip(0).sum())
+    assert moved > 0.001
+    assert f"changes most: {moved:.1%} of its weight" in said(page)
+    col = int(np.abs(new - old).argmax())
+    assert f"gets {new[col]:.1%} where it got {old[col]:.1%}" in said(page)
+    lines = printed.getvalue().splitlines()
+    assert [line.split()[-1] for line in lines[: len(new)]] == [f"{value:.4f}" for value in new]
+    return found
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "link",
@@ -187,12 +207,6 @@ def test_under_the_chat_template_no_token_is_appended_and_the_page_says_why(visi
     ids=["window", "none again", "factor everywhere", "hidden and silenced", "painted"],
 )
 def test_the_code_of_a_what_if_prints_what_is_on_screen(visit, link):
-    import base64
-
-    import numpy as np
-
-    from attnviz.app.links import link_reading
-
     canvas = {key: link.pop(key) for key in ("hide", "quiet") if key in link}
     if link.pop("painted", False):
         mask = np.tril(np.random.default_rng(0).random((13, 13)) < 0.6) | np.eye(13, dtype=bool)
@@ -201,20 +215,9 @@ def test_the_code_of_a_what_if_prints_what_is_on_screen(visit, link):
     if canvas:
         link["c"] = link_reading.pack(canvas)
     page = visit("explore", open_what_if="true", **link)
-    code = next(block.value for block in with_code(page).code if "before[" in block.value)
-    found = {}
-    with contextlib.redirect_stdout(io.StringIO()) as printed:
-        exec(code, found)
-    words = said(page)
-    row = int(re.search(r"before\[(\d+)\]", code)[1])
-    old, new = (found[name][row].numpy().astype(float) for name in ("before", "after"))
-    moved = max((new - old).clip(0).sum(), (old - new).clip(0).sum())
-    assert f"changes most: {moved:.1%} of its weight" in words
-    col = int(np.abs(new - old).argmax())
-    assert f"gets {new[col]:.1%} where it got {old[col]:.1%}" in words
+    found = what_if_that_ran(page)
     if "shift" in found:
-        assert f"{found['shift']:.1%} of the probability moved" in words
-    assert len(printed.getvalue().splitlines()) >= len(old)
+        assert f"{found['shift']:.1%} of the probability moved" in said(page)
 
 
 @pytest.mark.parametrize("link, root", [({}, False), ({"curve": "root"}, True)])
@@ -224,9 +227,6 @@ def test_the_small_pictures_and_the_large_one_have_the_same_colour_steps(visit, 
 
 
 def test_of_a_sentence_that_was_read_before_the_picture_is_sent_first(visit, monkeypatch):
-    from attnviz.pages.explore.panels import head as head_panel
-    from attnviz.pages.explore.panels import request_form
-
     order = []
     monkeypatch.setattr(request_form, "_fill", lambda _examples: order.append("examples"))
     monkeypatch.setattr(head_panel, "explore", lambda _run, _below: order.append("picture"))

@@ -145,8 +145,7 @@ def take(example: Example) -> None:
         choices.QUIET: (),
         choices.FRAME: "usual",
     }
-    chosen = link_state.value(choices.MODEL)
-    if example is not EXAMPLES[0] or chosen in (choices.MODEL.default, example.model):
+    if example is not EXAMPLES[0] or link_state.value(choices.MODEL) in (choices.MODEL.default, example.model):
         changes[choices.MODEL] = example.model
         if example.head is not None:
             changes[choices.AT] = example.head

@@ -140,15 +140,14 @@ def _three(shown: Shown, edit: HeadEdit, before: Matrix, after: Matrix) -> int:
     st.markdown(_("Before: {before}").format(before=spoken(before.said_of(row))))
     st.markdown(_("After: {after}").format(after=spoken(after.said_of(row))))
     name = f"what-if-{shown.run.request.model}-layer{shown.layer}-head{shown.head}"
-    words = head_drawing.in_words(edit, shown.stack, shown.layer)
     with st.container(horizontal=True):
         for head, (key, label, matrix, _kind) in zip(heads, views, strict=True):
-            caption = caption_of(shown) if key == "before" else caption_of(shown, *words)
+            words = () if key == "before" else head_drawing.in_words(edit, shown.stack, shown.layer)
             show.under(
                 partial(head_picture, head, HeadScene(*axes(matrix), options), shown.pins),
                 name=f"{name}-{key}",
                 key=f"what-if-{key}-out",
-                caption=sentences(ended(label), caption),
+                caption=sentences(ended(label), caption_of(shown, *words)),
                 table=partial(long_table, matrix),
                 label=label,
                 embeds=False,

@@ -272,13 +272,13 @@ for head in table.top(5, {measure!r}):
 
 def program(model: str, config: Config, measure: str, costs: int) -> str:
     """Find the heads again that show `measure`, a pattern or a cost, most."""
-    opening = _START.format(
+    return (_START + (_COST if measure in COSTS else _PATTERN)).format(
         model=model,
         text=config.text,
         own=f", own={config.own!r}" if config.text == "own" else "",
         count=config.count,
         length=config.length,
         seed=f", seed={config.seed}" if config.text == "repeated" else "",
+        measure=measure,
+        costs=costs,
     )
-    body = _COST if measure in COSTS else _PATTERN
-    return opening + body.format(measure=measure, count=config.count, costs=costs)

@@ -30,12 +30,14 @@ def evidence(shown: ShownSurvey, column: int) -> None:
     layer, head = shown.survey.places[column]
     names = head_survey.names_of(shown.survey, column).items()
     called = listed(f"{spoken(head_survey.KINDS[kind][0])} ({mean:.2f})" for kind, mean in names)
-    text = _("**{model}, layer {layer}, head {head}**: {called}")
-    st.markdown(text.format(model=plain(shown.name), layer=layer, head=head, called=called or _("no name fits")))
-    words = measures()
+    st.markdown(
+        _("**{model}, layer {layer}, head {head}**: {called}").format(
+            model=plain(shown.name), layer=layer, head=head, called=called or _("no name fits")
+        )
+    )
     rows = [
         {
-            _("measure"): words[name],
+            _("measure"): measures()[name],
             _("mean"): f"{measure.mean[column]:.3f}",
             _("±"): "" if math.isnan(measure.stderr[column]) else f"{measure.stderr[column]:.3f}",
             _("in the first ten"): f"{measure.stability[column]:.0%}",
@@ -117,8 +119,7 @@ def _picked(options: dict[str, str]) -> int:
 
 def _picture(shown: ShownSurvey, text: str, layer: int, head: int) -> None:
     run = model_cache.model_run(Request(shown.model, text))
-    stack = run.stacks[0]
-    matrix = head_matrix.head_matrix(stack, layer, head, Look())
+    matrix = head_matrix.head_matrix(run.stacks[0], layer, head, Look())
     title = _("{model}, layer {layer}, head {head}").format(model=run.name, layer=layer, head=head)
     drawn = head_drawing.drawn_alone(matrix, title, None)
     # beside a table there is room for one picture

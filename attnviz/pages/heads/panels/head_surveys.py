@@ -194,8 +194,8 @@ def obtain(section: str, model: str, name: str, config: Config) -> ShownSurvey:
         so_far = live.result
         done = 0 if so_far.scores is None else so_far.scores.sentences
         total = costs_on[0] if costs_on else len(so_far.sentences)
-        text = text.format(name=name, share=so_far.share, done=done, all=total)
-        live_run.controls(f"{kind}-{section}", live, so_far.share, text)
+        said = text.format(name=name, share=so_far.share, done=done, all=total)
+        live_run.controls(f"{kind}-{section}", live, so_far.share, said)
         return so_far.survey()
 
     if survey is None:
@@ -203,7 +203,7 @@ def obtain(section: str, model: str, name: str, config: Config) -> ShownSurvey:
         assert survey is not None  # the first sentence is always waited for
     asked: dict[tuple[str, Config], int] = st.session_state.get(_ASKED, {})
     count = None if current().hosted else asked.get((model, config))
-    has_costs = bool(survey.measures.keys() & set(head_survey.COSTS))
+    has_costs = survey.measures.keys() & set(head_survey.COSTS)
     if decoder and count is not None and not has_costs and not any(live.running or live.stopped for live in runs):
         costs = advance("costs", head_survey.costs, _("costs: {share:.0%}, {done} of {all} sentences"), count)
         survey = survey if costs is None else survey.with_measures_of(costs)

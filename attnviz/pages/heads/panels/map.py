@@ -111,12 +111,14 @@ def about_source(shown: ShownSurvey) -> str:
         "repeated": _("{n} texts of random words twice over, {length} tokens each, seed {seed}."),
         "own": _("{n} sentences of your own text, each cut at {length} tokens."),
     }
-    made = _("Computed beforehand on {made} with torch {torch} and transformers {transformers}.")
-    costs = _("Costs are means over the first {n} of these texts.")
     return sentences(
         texts[config.text].format(n=len(shown.survey.sentences), length=config.length, seed=config.seed),
-        made.format(**about) if about else "",
-        costs.format(n=shown.costs_on) if shown.has("silenced") else "",
+        _("Computed beforehand on {made} with torch {torch} and transformers {transformers}.").format(**about)
+        if about
+        else "",
+        _("Costs are means over the first {n} of these texts.").format(n=shown.costs_on)
+        if shown.has("silenced")
+        else "",
     )
 
 
