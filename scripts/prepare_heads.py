@@ -8,6 +8,7 @@ one core for each sentence of 64 tokens.
 
 import argparse
 import time
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -60,7 +61,7 @@ def surveyed(loaded: LoadedModel, config: head_survey.Config, costs: int, keep: 
         measured = scores
     whole = head_survey.SurveySoFar(measured, last.sentences, 1.0).survey()
     assert whole is not None
-    return found.with_measures_of(whole)
+    return replace(found, measures={**found.measures, **whole.measures})
 
 
 def about(model: str, config: head_survey.Config) -> dict[str, object]:

@@ -71,8 +71,7 @@ class Result:
     @property
     def side_by_side(self) -> tuple[int, ...]:
         """K/V heads of MHA, of one GQA (the chosen one, else the trained, else one between) and of MQA."""
-        counts = [point.n_kv_heads for point in self.sweep]
-        between = [g for g in counts if 1 < g < self.n_heads]
+        between = [point.n_kv_heads for point in self.sweep if 1 < point.n_kv_heads < self.n_heads]
         known = [g for g in (self.config.n_kv_heads, self.trained_kv_heads) if g in between]
         middle = known[:1] or between[len(between) // 2 :][:1]
         return tuple(dict.fromkeys((self.n_heads, *middle, 1)))
@@ -136,9 +135,8 @@ def complete(layer: RecordedLayer, model: nn.Module) -> RecordedLayer:
         return layer
     modules = dict(model.named_modules())
     module, parent = modules.get(layer.name), modules.get(layer.name.rpartition(".")[0])
-    if module is None:
-        return layer
-    return replace(layer, w_o=output_projection_of(module, parent, layer.n_heads * layer.v.shape[-1]))
+    width = layer.n_heads * layer.v.shape[-1]
+    return layer if module is None else replace(layer, w_o=output_projection_of(module, parent, width))
 
 
 def run(layer: RecordedLayer, config: Config) -> Result:

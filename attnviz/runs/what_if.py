@@ -48,12 +48,11 @@ PATTERNS = {
 
 def mask_of(edit: HeadEdit, layer: RecordedLayer) -> MaskChoice:
     """The mask that this edit puts on a layer; "model" when it leaves the layer's own."""
-    _, _, q_len, k_len = layer.shape
-    pattern = None if edit.mask == "model" else PATTERNS[edit.mask].make(edit, q_len, k_len)
+    pattern = None if edit.mask == "model" else PATTERNS[edit.mask].make(edit, *layer.shape[2:])
     if not edit.hidden:
         return "model" if pattern is None else pattern
     allowed = layer.mask if pattern is None else pattern
-    return allowed & torch.tensor([key not in edit.hidden for key in range(k_len)], device=allowed.device)
+    return allowed & torch.tensor([key not in edit.hidden for key in range(layer.shape[3])], device=allowed.device)
 
 
 def scale_of(edit: HeadEdit, layer: RecordedLayer) -> ScaleChoice:
@@ -85,8 +84,7 @@ def changed_layers(
         heads = [head] if edit.where == "head" else list(range(chosen.n_heads))
         mask = mask_of(edit, chosen)
         weights = chosen.weights(heads, mask, scale_of(edit, chosen))[0].float()
-        _, _, q_len, k_len = chosen.shape
-        allowed = chosen.mask_for(mask).expand(-1, chosen.n_heads, q_len, k_len)[0, heads]
+        allowed = chosen.mask_for(mask).expand(-1, *chosen.shape[1:])[0, heads]
         yield index, heads, weights.cpu().numpy(), ~allowed.cpu().numpy()
 
 
@@ -177,25 +175,29 @@ def largest_change(before: Matrix, after: Matrix) -> LargestChange | None:
 
 def said_of_change(before: Matrix, after: Matrix) -> Message:
     """A sentence on how the second picture differs from the first, naming the row and the cell that change most."""
-    change = largest_change(before, after)
+    change, lengths = largest_change(before, after), before.meaning == "values"
     if change is None:
-        if before.meaning == "values":
-            return Message("No weight × value in this picture changes.")
-        return Message("No row of this picture changes by as much as 0.05% of its weight.")
-    token = before.row_name(change.row)
+        return (
+            Message("No weight × value in this picture changes.")
+            if lengths
+            else Message("No row of this picture changes by as much as 0.05% of its weight.")
+        )
+    cell = {"token": before.row_name(change.row), "key": before.col_name(change.col)}
+    given = cell | {"before": change.before, "after": change.after, "moved": change.moved}
     if change.empty:
-        return Message("“{token}” changes most: it may look at nothing any more.", {"token": token})
-    key = before.col_name(change.col)
-    if before.meaning == "values":
-        return Message(
+        return Message("“{token}” changes most: it may look at nothing any more.", given)
+    return (
+        Message(
             "“{token}” changes most: weight times value of “{key}”, after W_O, is {after:.2f} long where it was "
             "{before:.2f}.",
-            {"token": token, "key": key, "before": change.before, "after": change.after},
+            given,
         )
-    return Message(
-        "“{token}” changes most: {moved:.1%} of its weight goes to other tokens, and “{key}” gets {after:.1%} "
-        "where it got {before:.1%}.",
-        {"token": token, "key": key, "moved": change.moved, "before": change.before, "after": change.after},
+        if lengths
+        else Message(
+            "“{token}” changes most: {moved:.1%} of its weight goes to other tokens, and “{key}” gets {after:.1%} "
+            "where it got {before:.1%}.",
+            given,
+        )
     )
 
 

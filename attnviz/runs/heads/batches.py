@@ -123,9 +123,6 @@ def _read(model: nn.Module | LoadedModel, text: str, tokenizer: Any) -> dict[str
     return dict(tokenizer(text, return_tensors="pt"))
 
 
-FILE = "public_domain.json"
-
-
 @dataclass(frozen=True)
 class Book:
     """Where passages are from."""
@@ -140,8 +137,8 @@ class Book:
 @lru_cache(maxsize=1)
 def books() -> tuple[Book, ...]:
     """The eight novels."""
-    held = json.loads((files(__package__) / "data" / FILE).read_text("utf-8"))
-    return tuple(Book(**(book | {"passages": tuple(book["passages"])})) for book in held["books"])
+    held = (files(__package__) / "data" / "public_domain.json").read_text("utf-8")
+    return tuple(Book(**(book | {"passages": tuple(book["passages"])})) for book in json.loads(held)["books"])
 
 
 def passages() -> tuple[str, ...]:

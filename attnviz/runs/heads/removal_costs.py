@@ -155,14 +155,14 @@ class KeptCosts:
 
     def find(self, inputs: dict[str, Any]) -> OfBatch | None:
         """The costs of these sentences, where they were measured before."""
-        return self._held.get(_key_of(inputs)) if self._held else None
+        return self._held.get(_digest(inputs)) if self._held else None
 
     def add(self, inputs: dict[str, Any], costs: OfBatch) -> None:
         """Keep the costs of these sentences, where there is a file to keep them in."""
         path = self._path
         if path is None:
             return
-        self._held[_key_of(inputs)] = costs
+        self._held[_digest(inputs)] = costs
         places, names, _ = costs
         header = {"key": self._key, "places": places, "names": names, "kinds": list(costs[2]), "done": list(self._held)}
         arrays = {f"{kind} {key}": value for key, (_, _, held) in self._held.items() for kind, value in held.items()}
@@ -188,10 +188,6 @@ class KeptCosts:
             return {}  # half a file, or another's: what it would hold is computed again
 
 
-def _key_of(inputs: dict[str, Any]) -> str:
-    return _digest({name: value for name, value in inputs.items() if isinstance(value, Tensor)})
-
-
 def _fingerprint(model: nn.Module, means: Mapping[str, Tensor] | None) -> str:
     """What tells one model from another, and one set of means: names, shapes and sums of all numbers."""
     with torch.no_grad():
@@ -199,10 +195,11 @@ def _fingerprint(model: nn.Module, means: Mapping[str, Tensor] | None) -> str:
     return _digest(named | {f"mean of {name}": value for name, value in (means or {}).items()})
 
 
-def _digest(tensors: Mapping[str, Tensor]) -> str:
+def _digest(inputs: Mapping[str, Any]) -> str:
+    """Of all tensors among these."""
     made = hashlib.sha256()
-    for name in sorted(tensors):
-        value = tensors[name].detach().cpu().contiguous()
+    for name in sorted(name for name, value in inputs.items() if isinstance(value, Tensor)):
+        value = inputs[name].detach().cpu().contiguous()
         made.update(f"{name} {value.dtype} {tuple(value.shape)} ".encode() + value.numpy().tobytes())
     return made.hexdigest()[:24]
 

@@ -82,8 +82,8 @@ class StackMeasures:
             best = int(values.argmax())
             if values[best] >= STANDS_OUT_FROM:
                 layer, head = self.places[best]
-                params = {"layer": layer, "head": head, "value": float(values[best])}
-                strongest.append((Message(message.template, params), (layer, head)))
+                given = {"layer": layer, "head": head, "value": float(values[best])}
+                strongest.append((Message(message.template, given), (layer, head)))
         return strongest
 
 

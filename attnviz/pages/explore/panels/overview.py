@@ -31,19 +31,18 @@ PATIENCE = 0.4  # seconds of measuring before its progress is shown
 
 def draw(run: ModelRun, stack: Stack) -> tuple[int, int]:
     """Draw the grid of heads and return the chosen (layer, head). Heads are only measured for ordering them."""
-    names = {"place": _("layer and head")}
-    names |= {name: say(whole_model.MEASURES[name][0]) for name in whole_model.applicable(stack)}
+    measures = {name: say(whole_model.MEASURES[name][0]) for name in whole_model.applicable(stack)}
     by = widgets.one_of(
         choices.ORDER,
         _("All heads, ordered by"),
-        names,
+        {"place": _("layer and head")} | measures,
         style="select",
         help=_("Order the heads by a measure, the strongest first; the weaker ones are dimmed."),
     )
     tiles, curve = _tiles(run, stack), link_state.value(choices.CURVE)
     if by != "place":
         st.caption(say(whole_model.MEASURES[by][1]))
-        tiles = _ordered(tiles, _measured(run, stack), by, names[by])
+        tiles = _ordered(tiles, _measured(run, stack), by, measures[by])
     tiles = replace(tiles, root=curve == "root")  # the same steps as the large head has
     # what the visitor asked for, with all that these pictures depend on besides the sentence
     besides = packing.fingerprint(replace(run.request, text=""), stack.id, by, curve, tongue())

@@ -21,7 +21,7 @@ def of_head(shown: Shown) -> None:
         "has code of its own there."
     ).format(token=plain(shown.stack.queries.labels[shown.query_at]), layer=shown.layer, head=shown.head)
     kv_head = shown.head // (shown.stack.layers[shown.layer].n_heads // shown.stack.layers[shown.layer].n_kv_heads)
-    begin = "\n".join([*_imports(shown.run, "capture"), *_opening(shown.run, shown.stack.id)])
+    begin = "\n".join(_opening(shown.run, shown.stack.id, "capture"))
     code = f"""{begin}
 layer = layers[{shown.layer}]
 q = layer.q[0, {shown.head}]                               # (Q, D): this head's queries
@@ -47,17 +47,14 @@ def of_what_if(shown: Shown, changed_at: HeadPlace, edit: HeadEdit, row: int, tr
         "Paste this code into a notebook: it prints the row of “{token}” in layer {layer}, head {head}, before and "
         "after this change, a line for each of the model's own tokens."
     ).format(token=plain(shown.stack.queries.labels[query]), layer=shown.layer, head=shown.head)
-    first, *others = _imports(shown.run, "capture" if trace is None else "Edit, capture, intervene")
+    captured = "capture" if trace is None else "Edit, capture, intervene"
     at_once = [
         f"layer = layers[{shown.layer}]",
         f"before = layer.weights({shown.head})[0, 0]  # (Q, K)",
         f"after = layer.weights({shown.head}{_arguments(edit, 'layer')})[0, 0]  # from the same Q and K",
     ]
     lines = [
-        first,
-        "from attnviz.core import masks",
-        *others,
-        *_opening(shown.run, shown.stack.id),
+        *_opening(shown.run, shown.stack.id, captured, "from attnviz.core import masks"),
         "n = len(tokens.labels)",
         *_mask(shown, edit),
         "",
@@ -124,12 +121,19 @@ def _again(shown: Shown, changed_at: HeadPlace, edit: HeadEdit) -> list[str]:
     ]
 
 
-def _opening(run: ModelRun, stack: StackId) -> list[str]:
-    """Lines that define `loaded`, `tokens` (those of the stack's rows), `inputs`, `trace` and `layers`."""
+def _opening(run: ModelRun, stack: StackId, captured: str, *more: str) -> list[str]:
+    """Lines that define `loaded`, `tokens` (those of the stack's rows), `inputs`, `trace` and `layers`, after what they
+    import; `captured` are the names from attnviz.models.capture."""
     request = run.request
     second = f", {request.second!r}" if request.second and run.target is None else ""
     frame = f", frame={run.source.frame!r}" if run.source.frame != "usual" else ""
     lines = [
+        "import torch",
+        *more,
+        f"from attnviz.models.capture import {captured}",
+        "from attnviz.models.loading import load",
+        f"from attnviz.models.tokens import encode{', encode_target' if run.target is not None else ''}",
+        "",
         f"loaded = load({request.model!r})",
         f"tokens = encode(loaded, {request.text!r}{second}{frame})",
         "inputs = tokens.inputs",
@@ -144,19 +148,7 @@ def _opening(run: ModelRun, stack: StackId) -> list[str]:
     return [*lines, "trace = capture(loaded.model, **inputs)", f"layers = {_layers_of('trace', run, stack)}", ""]
 
 
-def _imports(run: ModelRun, captured: str) -> list[str]:
-    """The imports that `_opening` needs; `captured` are the names from attnviz.models.capture."""
-    return [
-        "import torch",
-        f"from attnviz.models.capture import {captured}",
-        "from attnviz.models.loading import load",
-        f"from attnviz.models.tokens import encode{', encode_target' if run.target is not None else ''}",
-        "",
-    ]
-
-
 def _layers_of(trace: str, run: ModelRun, stack: StackId) -> str:
     """The stack's layers in a trace of that name, as an expression."""
-    if run.target is None:
-        return f"{trace}.layers"
-    return f'[each for each in {trace}.layers if (each.stack, each.kind) == ("{stack}", "self")]'
+    own = f'[each for each in {trace}.layers if (each.stack, each.kind) == ("{stack}", "self")]'
+    return f"{trace}.layers" if run.target is None else own

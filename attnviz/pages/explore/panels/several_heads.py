@@ -122,22 +122,24 @@ def two(shown: Shown) -> None:
         pictures.append(_draw("beside-b", names[1], other, shown, "heads" if same else "beside"))
     change = None
     if both is None:
-        why = _(
-            "No difference is drawn: only {same} of these tokens stand in both, in one order, so most cells of one "
-            "picture have none in the other to be taken from. Change a word or two of the sentence to compare."
+        st.caption(
+            _(
+                "No difference is drawn: only {same} of these tokens stand in both, in one order, so most cells of one "
+                "picture have none in the other to be taken from. Change a word or two of the sentence to compare."
+            ).format(same=in_both(shown.matrix.rows, other.rows))
         )
-        st.caption(why.format(same=in_both(shown.matrix.rows, other.rows)))
     else:
         with columns[2]:
             name = _("Difference: the second minus the first")
             pictures.append(_draw("beside-difference", name, both.difference, shown, "heads" if same else "difference"))
         change = spoken(said_of_difference(*both.common))
         if both.replaced + both.alone:
-            note = _(
-                "The difference is taken token by token. Tokens in another’s place: {replaced}. Tokens that only one "
-                "sentence has, whose rows and columns are left out of it: {alone}."
+            st.caption(
+                _(
+                    "The difference is taken token by token. Tokens in another’s place: {replaced}. Tokens that only "
+                    "one sentence has, whose rows and columns are left out of it: {alone}."
+                ).format(replaced=both.replaced, alone=both.alone)
             )
-            st.caption(note.format(replaced=both.replaced, alone=both.alone))
     show.under(
         lambda: RowPicture(pictures, _("Two side by side")),
         name=f"beside-{shown.run.request.model}",

@@ -6,7 +6,7 @@ Six patterns are looked for; the costs are those of `removal_costs`, for models 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from functools import lru_cache
 
 import numpy as np
@@ -16,7 +16,7 @@ from attnviz.base.message import Message, Problem
 from attnviz.models.catalogue import LoadedModel
 from attnviz.pages.heads.maths.sentence_sets import TextKind, sentences_of
 from attnviz.runs import prepared_files
-from attnviz.runs.heads.head_scores import HeadScores
+from attnviz.runs.heads.head_scores import HeadScores, summed_up
 from attnviz.runs.heads.removal_costs import HERE, HeadWork
 from attnviz.runs.prepared_files import packaged_weights
 
@@ -60,14 +60,7 @@ class MeasureSummary:
         order = np.argsort(-filled, 0, kind="stable")[:EXAMPLES_KEPT].T  # (N, E)
         values = np.take_along_axis(filled.T, order, 1)
         scored = np.isfinite(values)
-        return cls(
-            scores.mean[name],
-            scores.stderr[name],
-            scores.stability[name],
-            (~np.isnan(each)).sum(0),
-            np.where(scored, order, -1),
-            np.where(scored, values, np.nan),
-        )
+        return cls(*summed_up(each), np.where(scored, order, -1), np.where(scored, values, np.nan))
 
 
 @dataclass(frozen=True)
@@ -83,10 +76,6 @@ class Survey:
         """The place of a head among the N; None where the model has no such head."""
         return self.places.index((layer, head)) if (layer, head) in self.places else None
 
-    def with_measures_of(self, other: Survey) -> Survey:
-        """This one and the measures of another over the same heads, its sentences being the first of these."""
-        return replace(self, measures={**self.measures, **other.measures})
-
 
 @dataclass(frozen=True)
 class SurveySoFar:
@@ -95,10 +84,6 @@ class SurveySoFar:
     scores: HeadScores | None
     sentences: tuple[str, ...]
     share: float
-
-    @property
-    def done(self) -> bool:
-        return self.share >= 1.0
 
     @property
     def nbytes(self) -> int:

@@ -58,8 +58,8 @@ def examples(shown: ShownSurvey, by: str, column: int) -> None:
         st.caption(_("No sentence here shows it."))
         return
     st.markdown(_("**Sentences where it is largest**: {measure}").format(measure=measures()[by]))
-    values = measure.best_scores[column]
-    number = _picked({str(n): f"{n}: {values[n - 1]:.2f}" for n in range(1, len(best) + 1)})
+    values = enumerate(measure.best_scores[column, : len(best)], 1)
+    number = _picked({str(n): f"{n}: {value:.2f}" for n, value in values})
     text = shown.survey.sentences[best[number - 1]]
     st.markdown(f"> {plain(text)}")
     book = batches.book_of(text) if shown.config.text == "books" else None
@@ -83,9 +83,8 @@ def examples(shown: ShownSurvey, by: str, column: int) -> None:
 
 def open_explorer(model: str, text: str, at: tuple[int, int]) -> None:
     """Show one head of a model on a sentence, with nothing changed."""
-    here = {"model": model, "text": text, "second": "", "pair": None, "at": at, "frame": "usual"}
-    nothing = {"pins": None, "stage": None, "painted": None, "hide": (), "quiet": ()}
-    link_state.keep_named("explore", here | nothing)
+    nothing = {"second": "", "pair": None, "pins": None, "stage": None, "painted": None, "hide": (), "quiet": ()}
+    link_state.keep_named("explore", {"model": model, "text": text, "at": at, "frame": "usual"} | nothing)
     st.switch_page(file_of("explore"))
 
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import streamlit as st
 
@@ -187,7 +187,7 @@ def obtain(section: str, model: str, name: str, config: Config) -> ShownSurvey:
             f"{kind}-{section}",
             (model, version(model), config, *costs_on),
             lambda: steps(model_cache.model(model), config, *costs_on, by=engine),
-            lambda so_far: so_far.done,
+            lambda so_far: so_far.share >= 1.0,
             elsewhere=not engine.loads_here,
         )
         runs.append(live)
@@ -206,7 +206,8 @@ def obtain(section: str, model: str, name: str, config: Config) -> ShownSurvey:
     has_costs = survey.measures.keys() & set(head_survey.COSTS)
     if decoder and count is not None and not has_costs and not any(live.running or live.stopped for live in runs):
         costs = advance("costs", head_survey.costs, _("costs: {share:.0%}, {done} of {all} sentences"), count)
-        survey = survey if costs is None else survey.with_measures_of(costs)
+        # over the same heads, its sentences being the first of these
+        survey = survey if costs is None else replace(survey, measures={**survey.measures, **costs.measures})
     return ShownSurvey(model, name, config, survey, decoder, tuple(runs), section)
 
 

@@ -96,9 +96,10 @@ def table_of(survey: head_survey.Survey) -> dict[str, list[object]]:
     layers, heads = zip(*survey.places, strict=True)
     columns: dict[str, list[object]] = {"layer": list(layers), "head": list(heads)}
     for name, measure in survey.measures.items():
-        for each in ("mean", "stderr", "stability"):
-            values = getattr(measure, each)
-            columns[f"{name} {each}"] = ["" if math.isnan(value) else float(f"{value:.5g}") for value in values]
+        columns |= {
+            f"{name} {each}": ["" if math.isnan(value) else float(f"{value:.5g}") for value in getattr(measure, each)]
+            for each in ("mean", "stderr", "stability")
+        }
         columns[f"{name} sentences"] = measure.counts.tolist()
     return columns
 
