@@ -88,7 +88,7 @@ def test_the_next_tokens_share_is_of_the_whole_softmax_whatever_top_k_and_temper
     whole = decoded.trace.logits[0].double().exp()
     shares = [choice.probability for choice in token_choices(smollm2, slot, 10)]
     assert shares == sorted(shares, reverse=True), "the likeliest come first"
-    assert shares[0] == pytest.approx(float(whole.max() / whole.sum()), rel=1e-5)
+    assert shares[0] == pytest.approx(float(whole.max() / whole.sum()), rel=1e-4)
     for temperature, top_k in ((1.0, 50), (0.5, 5), (0.0, 3)):
         for choice in token_choices(smollm2, slot, 10, temperature, top_k):
             assert choice.probability == pytest.approx(float(whole[choice.token] / whole.sum()), rel=1e-4)

@@ -21,9 +21,6 @@ from attnviz.pages.explore.panels import shown_head
 from attnviz.runs.head_matrix import Look
 from attnviz.runs.model_run import Request, Stack, run_model
 from scripts import browser_cases
-from tests.models.conftest import minilm
-
-__all__ = ["minilm"]
 
 LONG = "The cat sat on the mat and the dog ran in the park. " * 6
 

@@ -15,10 +15,7 @@ from attnviz.pages.explore.panels import request_form
 from attnviz.runs.head_matrix import head_matrix
 from attnviz.runs.model_run import Request, run_model
 from attnviz.runs.what_if import instantly
-from tests.models.conftest import smollm2
 from tests.pages.conftest import canvases_on, open_page, said_below_heads, with_code
-
-__all__ = ["smollm2"]
 
 
 def said(page):

@@ -7,10 +7,6 @@ from attnviz.canvas.shared.kinds import Pin, Pins
 from attnviz.pages.explore import choices
 from attnviz.pages.explore.panels import shown_head
 from attnviz.runs.head_matrix import Look, head_matrix
-from tests.models.conftest import minilm
-from tests.pages.explore.conftest import paired
-
-__all__ = ["minilm", "paired"]
 
 
 @pytest.fixture

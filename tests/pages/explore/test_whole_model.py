@@ -21,9 +21,6 @@ from transformers import (
 from attnviz.models.capture import capture
 from attnviz.pages.explore.maths import whole_model
 from attnviz.runs.model_run import Request, Stack, run_model, stacks_of
-from tests.models.conftest import smollm2
-
-__all__ = ["smollm2"]
 
 
 def stacks(model: Any, **more: Any) -> tuple[Stack, ...]:
