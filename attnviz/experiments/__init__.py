@@ -38,6 +38,7 @@ JOINED = {
     "explorer.aligned_sentences": "attnviz.pages.explore.maths.one_head",
     "explorer.head_measures": "attnviz.pages.explore.maths.whole_model",
     "explorer.head_stages": "attnviz.pages.explore.maths.one_head",
+    "explorer.raw_heads": "attnviz.runs.head_matrix",
     "explorer.model_parts": "attnviz.pages.explore.maths.whole_model",
     "heads.prepared_surveys": "attnviz.pages.heads.maths.head_survey",
     "heads.head_kinds": "attnviz.pages.heads.maths.head_survey",

@@ -163,8 +163,8 @@ class KeptCosts:
         if path is None:
             return
         self._held[_digest(inputs)] = costs
-        places, names, _ = costs
-        header = {"key": self._key, "places": places, "names": names, "kinds": list(costs[2]), "done": list(self._held)}
+        places, names, kinds = costs
+        header = {"key": self._key, "places": places, "names": names, "kinds": list(kinds), "done": list(self._held)}
         arrays = {f"{kind} {key}": value for key, (_, _, held) in self._held.items() for kind, value in held.items()}
         path.parent.mkdir(parents=True, exist_ok=True)
         temporary = path.with_name(f".{path.name}.{os.getpid()}.npz")

@@ -83,12 +83,16 @@ def _ordered(tiles: Overview, measured: whole_model.StackMeasures, by: str, name
 def export(run: ModelRun, stack: Stack) -> None:
     """Offer the grid as a picture, and every measure of every head as a table."""
     tiles, text = _tiles(run, stack), run.request.text
-    codes = tiles.thumbnails.astype(np.float32)
-    pictures = np.where(codes == packing.MASKED_8, np.nan, (codes / 254) ** 2)
     text = text if len(text) <= LONGEST_QUOTED else f"{text[: LONGEST_QUOTED - 1].rstrip()}…"
     title = _("All heads of {model} on “{text}”").format(model=run.name, text=text)
+
+    def mosaic() -> MosaicPicture:
+        codes = tiles.thumbnails.astype(np.float32)
+        thumbnails = np.where(codes == packing.MASKED_8, np.nan, (codes / 254) ** 2)
+        return MosaicPicture(thumbnails, tiles.heads, tiles.kv_heads, shown_head.at(stack), title)
+
     show.under(
-        lambda: MosaicPicture(pictures, tiles.heads, tiles.kv_heads, shown_head.at(stack), title),
+        mosaic,
         name=f"attention-all-heads-{run.request.model}",
         key="mosaic",
         caption=ngettext(
