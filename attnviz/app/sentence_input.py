@@ -62,9 +62,9 @@ def ask_model(
     usual: str | None = None,
     help: str | None = None,
 ) -> str:
-    """Draw the choice among these models, any `other` of the hub's or in a folder.
+    """Draw the choice among these models; the chosen one's id, or what is typed for another one, which may be nothing.
 
-    The answer is a model's id; empty while none is named. In the link `other` stands for one that is typed.
+    `other` is what the link holds where one is typed: of the hub, or in a folder of this machine.
     """
     download = _("{name} (download {size} MB)")
     options = {
