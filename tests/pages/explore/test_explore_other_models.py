@@ -71,7 +71,9 @@ def test_the_code_of_a_what_if_on_an_encoder_decoder_prints_what_is_on_screen(vi
         visit, model="other", hub_id=translator, text="the cat sat", second="one two", stack=stack, at="1.2",
         open_what_if="true", **link,
     )  # fmt: skip
-    assert "encode_target" in what_if_that_ran(page)["code"]
+    code = what_if_that_ran(page)["code"]
+    assert "encode_target" in code
+    assert ('"all", layer.stack' in code) == ("where" in link), "every head of the layer is changed, or the one"
 
 
 def test_a_masked_language_model_guesses_what_the_mask_hides_or_says_how_to_write_one(visit, masked):

@@ -48,6 +48,7 @@ def test_the_first_picture_is_the_prepared_one_and_needs_no_model(visit, monkeyp
     page = visit("heads")
     assert not page.exception
     assert not page.error
+    assert len(page.title) == 1
     survey = head_survey.find("smollm2-135m", PREPARED)
     layer, head = strongest(survey, "induction")
     held = survey.measures["induction"]
