@@ -13,6 +13,7 @@ import argparse
 import json
 import os
 import time
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -76,7 +77,7 @@ def surveyed(loaded: LoadedModel, config: head_survey.Config, keep: Path | None)
         measured = scores
     costs = head_survey.SurveySoFar(measured, last.sentences, 1.0).survey()
     assert costs is not None
-    return survey.with_measures_of(costs)
+    return replace(survey, measures={**survey.measures, **costs.measures})
 
 
 def reach(_keep: Path | None) -> None:

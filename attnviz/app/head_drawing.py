@@ -11,9 +11,8 @@ from attnviz.base.words import _, listed, sentences
 from attnviz.canvas.shared.kinds import Head, Raw, SaidOfRow
 from attnviz.models.capture import MaskChoice, ScaleChoice
 from attnviz.runs import head_matrix, what_if
-from attnviz.runs.head_matrix import Look, Matrix
+from attnviz.runs.head_matrix import Look, Matrix, raw_head
 from attnviz.runs.model_run import ModelRun, Stack
-from attnviz.runs.raw_heads import raw_head
 
 
 def edited_matrix(run: ModelRun, stack: Stack, layer: int, head: int, look: Look, edit: HeadEdit) -> Matrix:

@@ -4,7 +4,7 @@ Before a folder of this machine or any model of the hub is loaded, the visitor o
 model, and anyone may have written the link. The yes is kept in the session and in no link.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Final, cast
 
 import streamlit as st
@@ -18,6 +18,7 @@ from attnviz.base.message import Problem
 from attnviz.base.words import _
 from attnviz.models.catalogue import Entry
 from attnviz.models.loading import Availability, availabilities, availability, bytes_on_disk, bytes_on_hub
+from attnviz.models.settings import current
 from attnviz.runs.model_run import ModelRun, Request
 
 _AGREED: Final = "_models_agreed_to"
@@ -50,6 +51,35 @@ def sentence_run(
     for notice in run.notices:
         st.info(spoken(notice))
     return run
+
+
+def ask_model(
+    model: Choice[str],
+    hub_id: Choice[str],
+    states: Iterable[Availability],
+    other: str,
+    *,
+    usual: str | None = None,
+    help: str | None = None,
+) -> str:
+    """Draw the choice among these models; the chosen one's id, or what is typed for another one, which may be nothing.
+
+    `other` is what the link holds where one is typed: of the hub, or in a folder of this machine.
+    """
+    download = _("{name} (download {size} MB)")
+    options = {
+        each.entry.id: each.name
+        if each.on_this_machine
+        else download.format(name=each.entry.name, size=each.entry.download_mb)
+        for each in states
+    }
+    if not current().hosted:
+        options[other] = _("another model…")
+    name = widgets.one_of(model, _("Model"), options, usual=usual, style="select", help=help)
+    if name != other:
+        return name
+    # the placeholder is an id and not translated
+    return widgets.text(hub_id, _("Hub id or folder"), placeholder="owner/name").strip()
 
 
 def may_load(name: str) -> bool:

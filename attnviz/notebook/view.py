@@ -23,7 +23,7 @@ from attnviz.figures.picture import to_svg
 from attnviz.figures.svg_head import HeadPicture
 from attnviz.live import LiveView, page
 from attnviz.models.capture import RecordedLayer, Trace
-from attnviz.runs.raw_heads import raw_heads_of
+from attnviz.runs.head_matrix import raw_heads
 
 #: The picture's scripts run, and may offer a file to keep; the notebook around it is out of their reach.
 SANDBOX = "allow-scripts allow-downloads"
@@ -212,7 +212,7 @@ def _of_trace(trace: Trace, layer: int | None, row: int) -> ShownHeads:
     known: Sequence[int | str] | None = trace.tokens or None
     if known is None and ids is not None and ids.dim() == 2 and ids.shape[1] == first.shape[2]:
         known = ids[row].tolist()
-    return ShownHeads(raw_heads_of(one), weights, kv_counts, [number for number, _ in alike], known)
+    return ShownHeads(raw_heads(one), weights, kv_counts, [number for number, _ in alike], known)
 
 
 def _row(layer: RecordedLayer, row: int) -> RecordedLayer:

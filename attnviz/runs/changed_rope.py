@@ -11,7 +11,7 @@ from attnviz.base.message import Problem
 from attnviz.core.measures import first_token_mass, over_rows, previous_token_mass, total_variation
 from attnviz.models.capture import Edit, Rotary, intervene, rotary_of
 from attnviz.models.catalogue import LoadedModel
-from attnviz.runs.model_run import ModelRun, Stack
+from attnviz.runs.model_run import ModelRun
 from attnviz.runs.predictions import ProbabilityChange, changes, slots
 
 
@@ -61,9 +61,10 @@ def run(run: ModelRun, loaded: LoadedModel, config: Config, rotary: Rotary | Non
     rotary = rotary or rotation(run, loaded)
     if stack.layers[config.layer].index not in rotary.layers:
         raise Problem("layer {layer} does not rotate its queries and keys: choose another", layer=config.layer)
-    trace = intervene(
-        loaded.model, edit(stack, rotary, config), logits=loaded.predicts, **run.inputs_on(loaded.model.device)
-    )
+    layers = rotary.layers if config.where == "all" else {stack.layers[config.layer].index}
+    change = rotary.changed(None if config.change == "removed" else config.base)
+    edit = Edit(tuple(sorted(layers)), config.head if config.where == "head" else "all", change=change)
+    trace = intervene(loaded.model, edit, logits=loaded.predicts, **run.inputs_on(loaded.model.device))
     layer, changed = stack.layers[config.layer], run.stacks_in(trace)[0].layers[config.layer]
     before, after = (each.weights(config.head)[0, 0].float().cpu() for each in (layer, changed))
     next_before, next_after = slots(run, loaded), slots(run, loaded, trace)  # empty for a model that predicts none
@@ -82,13 +83,6 @@ def run(run: ModelRun, loaded: LoadedModel, config: Config, rotary: Rotary | Non
         tuple(tokens),
         share,
     )
-
-
-def edit(stack: Stack, rotary: Rotary, config: Config) -> Edit:
-    """The change as `intervene` takes it."""
-    layers = {stack.layers[config.layer].index} if config.where != "all" else rotary.layers
-    base = None if config.change == "removed" else config.base
-    return Edit(tuple(sorted(layers)), config.head if config.where == "head" else "all", change=rotary.changed(base))
 
 
 def over_distance(weights: Tensor) -> np.ndarray:

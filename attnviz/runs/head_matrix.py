@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from attnviz.base.message import Message, Problem
+from attnviz.base.raw_scores import RawHead
 from attnviz.core.measures import rollout
 from attnviz.models.capture import MaskChoice, RecordedLayer, ScaleChoice
 from attnviz.models.tokens import MatrixAxis, matrix_axis, project
@@ -246,7 +247,53 @@ def _breaks(side: MatrixAxis) -> tuple[int, ...]:
 def _hidden(stack: Stack, layer: int, head: int, mask: MaskChoice = "model") -> Tensor:
     """(Q, K), True where this head may not look."""
     chosen = stack.layers[layer]
-    _, heads, q_len, k_len = chosen.shape
     if not chosen.exact:
-        return torch.zeros(q_len, k_len, dtype=torch.bool)
-    return ~chosen.mask_for(mask).expand(-1, heads, q_len, k_len)[0, head].cpu()
+        return torch.zeros(chosen.shape[2:], dtype=torch.bool)
+    return ~_of_heads(chosen, chosen.mask_for(mask))[head].cpu()
+
+
+def _of_heads(layer: RecordedLayer, tensor: Tensor) -> Tensor:
+    """What broadcasts to (B, H, Q, K), for the first sentence, as a view (H, Q, K)."""
+    whole = tensor.reshape((1,) * (4 - tensor.dim()) + tuple(tensor.shape))
+    return whole[:1].expand(1, *layer.shape[1:])[0]
+
+
+# Heads before their softmax, to be packed for whoever computes their weights elsewhere.
+def raw_head(stack: Stack, layer: int, head: int) -> RawHead:
+    """One head, with its q and k; `layer` and `head` count from 0 within the stack."""
+    chosen = stack.layers[layer]
+    result = _of_layer(chosen, [head])[0]
+    if chosen.q is None or chosen.k is None:
+        return result
+    q, k = chosen.q[0, head], chosen.k[0, head // (chosen.n_heads // chosen.n_kv_heads)]
+    return replace(result, q=q.float().numpy(force=True), k=k.float().numpy(force=True))
+
+
+def raw_heads(layers: Sequence[RecordedLayer]) -> list[RawHead]:
+    """All heads of these layers, layer by layer, of the first sentence of their batch, which should be a short one."""
+    return [head for layer in layers for head in _of_layer(layer, list(range(layer.n_heads)))]
+
+
+def _of_layer(layer: RecordedLayer, heads: list[int]) -> list[RawHead]:
+    masks = _of_heads(layer, layer.mask)[heads].numpy(force=True)
+    padding = None if layer.padding is None else layer.padding[0, 0, 0].numpy(force=True)
+    if not layer.exact:
+        weights = layer.weights(heads)[0].float().numpy(force=True)
+        return [RawHead(weights[i], masks[i], 1.0, 0, False, padding) for i in range(len(heads))]
+    scores = layer.stages_of(heads, mask=None, scale=None, values=False).scores[0].float().numpy(force=True)
+    biases = None if layer.bias is None else _of_heads(layer, layer.bias)[heads].float().numpy(force=True)
+    sinks = None if layer.sinks is None else layer.sinks.float().cpu().tolist()
+    return [
+        RawHead(
+            scores[i],
+            masks[i],
+            layer.scale_of(head),
+            0 if layer.q is None else layer.q.shape[-1],
+            True,
+            padding,
+            None if biases is None else biases[i],
+            layer.softcap,
+            None if sinks is None else sinks[head],
+        )
+        for i, head in enumerate(heads)
+    ]

@@ -53,7 +53,8 @@ class Result:
     before: np.ndarray  #: (H, Q, K) weights as trained
     after: np.ndarray  #: (H, Q, K) weights with keys and values shared
     hidden: np.ndarray  #: (Q, K) boolean: cells that the mask hides
-    weights_moved: np.ndarray  #: (H,) half the L1 distance between rows, mean over rows: 0 equal, 1 nothing shared
+    #: (H,) half the L1 distance between rows, mean over those of two keys or more: 0 equal, 1 nothing shared
+    weights_moved: np.ndarray
     outputs_moved: np.ndarray  #: (H,) change of each head's output, relative
     k_shape: tuple[int, ...]  #: (G, K, D) of the shared keys
     v_shape: tuple[int, ...]
@@ -70,8 +71,7 @@ class Result:
     @property
     def side_by_side(self) -> tuple[int, ...]:
         """K/V heads of MHA, of one GQA (the chosen one, else the trained, else one between) and of MQA."""
-        counts = [point.n_kv_heads for point in self.sweep]
-        between = [g for g in counts if 1 < g < self.n_heads]
+        between = [point.n_kv_heads for point in self.sweep if 1 < point.n_kv_heads < self.n_heads]
         known = [g for g in (self.config.n_kv_heads, self.trained_kv_heads) if g in between]
         middle = known[:1] or between[len(between) // 2 :][:1]
         return tuple(dict.fromkeys((self.n_heads, *middle, 1)))
@@ -135,9 +135,8 @@ def complete(layer: RecordedLayer, model: nn.Module) -> RecordedLayer:
         return layer
     modules = dict(model.named_modules())
     module, parent = modules.get(layer.name), modules.get(layer.name.rpartition(".")[0])
-    if module is None:
-        return layer
-    return replace(layer, w_o=output_projection_of(module, parent, layer.n_heads * layer.v.shape[-1]))
+    width = layer.n_heads * layer.v.shape[-1]
+    return layer if module is None else replace(layer, w_o=output_projection_of(module, parent, width))
 
 
 def run(layer: RecordedLayer, config: Config) -> Result:
@@ -152,17 +151,18 @@ def run(layer: RecordedLayer, config: Config) -> Result:
         )
     before, after = _stages(layer, Config(layer.index, layer.n_kv_heads)), _stages(layer, config)
     allowed = layer.mask.expand(1, layer.n_heads, *layer.shape[2:])[0]
-    per = layer.n_heads // config.n_kv_heads
+    chose = allowed.sum(-1) > 1  # (H, Q)
+    weights_moved = total_variation(before.weights[0], after.weights[0]) * chose
     return Result(
         config,
         layer.n_heads,
         layer.n_kv_heads,
-        tuple(h // per for h in range(layer.n_heads)),
-        _array(before.weights[0]),
-        _array(after.weights[0]),
+        tuple(head * config.n_kv_heads // layer.n_heads for head in range(layer.n_heads)),
+        before.weights[0].float().numpy(force=True),
+        after.weights[0].float().numpy(force=True),
         ~allowed[0].cpu().numpy(),
-        _weights_moved(before.weights[0], after.weights[0], allowed),
-        _array(relative(before.output[0], after.output[0])),
+        (weights_moved.sum(-1) / chose.sum(-1).clamp_min(1)).float().numpy(force=True),
+        relative(before.output[0], after.output[0]).float().numpy(force=True),
         (config.n_kv_heads, *layer.k.shape[2:]),
         (config.n_kv_heads, *layer.v.shape[2:]),
         tuple(_point(layer, before, g, config) for g in choices(layer)),
@@ -171,19 +171,14 @@ def run(layer: RecordedLayer, config: Config) -> Result:
 
 def _stages(layer: RecordedLayer, config: Config) -> Stages:
     """The layer's attention on pooled keys and values, (1, H, Q, K)."""
-    assert layer.q is not None
-    assert layer.k is not None
-    assert layer.v is not None
-    q, k, v = change(config)(layer.q[:1], layer.k[:1], layer.v[:1])
+    q, k, v = change(config)(*(each[:1] for each in layer.qkv))
     return replace(layer, q=q, k=k, v=v).stages_of(list(range(layer.n_heads)))
 
 
 def _point(layer: RecordedLayer, before: Stages, n_kv_heads: int, config: Config) -> Point:
-    assert layer.q is not None
-    assert layer.v is not None
-    after = _stages(layer, replace(config, n_kv_heads=n_kv_heads))
-    width = layer.w_o.shape[0] if layer.w_o is not None else layer.n_heads * layer.v.shape[-1]
-    shape = HeadLayout(width, layer.n_heads, n_kv_heads, layer.q.shape[-1], layer.v.shape[-1])
+    after, (q, _k, v) = _stages(layer, replace(config, n_kv_heads=n_kv_heads)), layer.qkv
+    width = layer.w_o.shape[0] if layer.w_o is not None else layer.n_heads * v.shape[-1]
+    shape = HeadLayout(width, layer.n_heads, n_kv_heads, q.shape[-1], v.shape[-1])
     count = parameters(shape)
     return Point(
         n_kv_heads,
@@ -205,19 +200,8 @@ def relative(old: Tensor, new: Tensor) -> Tensor:
     return length / torch.linalg.vector_norm(old, dim=(-2, -1)).clamp_min(1e-30)
 
 
-def _weights_moved(old: Tensor, new: Tensor, allowed: Tensor) -> np.ndarray:
-    """(H,): total variation distance, mean over the rows that may attend to two keys or more."""
-    chose = allowed.sum(-1) > 1  # (H, Q)
-    return _array((total_variation(old, new) * chose).sum(-1) / chose.sum(-1).clamp_min(1))
-
-
-def _array(tensor: Tensor) -> np.ndarray:
-    return tensor.detach().float().cpu().numpy()
-
-
 # What shared keys and values change in the whole model: the next token, before and after.
 Scope = Literal["layer", "all"]
-SHOWN = 6
 
 
 @dataclass(frozen=True)
@@ -239,7 +223,7 @@ def downstream(before: ModelRun, loaded: LoadedModel, config: Config, scope: Sco
     if before.trace.logits is None or after.logits is None or loaded.entry.kind == "encoder":
         return Downstream(scope, (), None, moved)
     old, new = (logits[0].double().softmax(-1) for logits in (before.trace.logits, after.logits))
-    guesses = tuple(likeliest(loaded, before.trace.logits[0], after.logits[0], SHOWN, n_after=2))
+    guesses = tuple(likeliest(loaded, before.trace.logits[0], after.logits[0], n_after=2))
     divergence = float((old * (old.clamp_min(1e-30).log() - new.clamp_min(1e-30).log())).sum())
     return Downstream(scope, guesses, divergence, moved)
 

@@ -9,11 +9,11 @@ import os
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, Literal
 
 import torch
-from torch import Tensor
 
 from attnviz.base.message import Message, Problem
 from attnviz.models.capture import RecordedLayer, Trace, capture
@@ -50,10 +50,10 @@ class Stack:
         """Whether queries and keys are the same tokens: a sentence that looks at itself."""
         return self.queries is self.keys
 
-    @cached_property
-    def key_ids(self) -> Tensor:
-        """(1, K) token ids of the keys."""
-        return torch.tensor([self.keys.ids])
+    @property
+    def places(self) -> tuple[tuple[int, int], ...]:
+        """(layer, head) of each head, layer by layer."""
+        return tuple((index, head) for index, layer in enumerate(self.layers) for head in range(layer.n_heads))
 
     def has(self, layer: int, head: int) -> bool:
         """Whether this stack has this layer and this head in it, both counted from 0."""
@@ -85,10 +85,7 @@ class ModelRun:
 
     def stack(self, name: StackId) -> Stack:
         """The stack of that name; LookupError where this model has none."""
-        for stack in self.stacks:
-            if stack.id == name:
-                return stack
-        raise LookupError(name)
+        return {stack.id: stack for stack in self.stacks}[name]
 
     @property
     def notices(self) -> tuple[Message, ...]:
@@ -128,10 +125,9 @@ def run_model(request: Request, loaded: LoadedModel) -> ModelRun:
         frame = "usual"
     source = encode(loaded, request.text, None if is_pair else second, frame)
     target = encode_target(loaded, request.second) if is_pair else None
-    inputs: dict[str, Any] = dict(inputs_of(source, target))
     trace = find_reading(asdict(request))
     if trace is None:
-        trace = capture(loaded.model, logits=loaded.predicts, **inputs)
+        trace = capture(loaded.model, logits=loaded.predicts, **inputs_of(source, target))
         keep_reading(asdict(request), trace)
     return ModelRun(
         request,
@@ -170,7 +166,7 @@ def _example(request: Request) -> Example | None:
     return next((e for e in EXAMPLES if (e.model, e.text, e.second) == asked), None)
 
 
-def inputs_of(source: Tokens, target: Tokens | None) -> dict[str, Tensor]:
+def inputs_of(source: Tokens, target: Tokens | None) -> dict[str, Any]:
     """The arguments of the model's forward pass."""
     return source.inputs | ({} if target is None else {"decoder_input_ids": target.inputs["input_ids"]})
 
@@ -229,9 +225,8 @@ def _make_room(folder: Path) -> None:
         with contextlib.suppress(OSError):
             known = path.stat()
             files.append((known.st_mtime, known.st_size, path))
-    held = sum(size for _time, size, _path in files)
-    for _time, size, path in sorted(files)[:-1]:
-        if held <= LIMIT:
-            return
-        path.unlink(missing_ok=True)
-        held -= size
+    newest = sorted(files, reverse=True)
+    held = accumulate(size for _time, size, _path in newest)
+    for size, (_time, _size, path) in list(zip(held, newest, strict=True))[1:]:
+        if size > LIMIT:
+            path.unlink(missing_ok=True)

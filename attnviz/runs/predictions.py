@@ -40,7 +40,6 @@ class Slot:
     """A place where the model predicts a token: after the last one, or at a mask token."""
 
     position: int | None  #: None: after the last token
-    name: str
     logits: Tensor  #: (V,)
 
 
@@ -50,11 +49,9 @@ def slots(run: ModelRun, loaded: LoadedModel, trace: Trace | None = None) -> lis
     if logits is None:
         return []
     if logits.dim() == 2:
-        return [Slot(None, "", logits[0])]
+        return [Slot(None, logits[0])]
     mask_id = getattr(loaded.tokenizer, "mask_token_id", None)
-    return [
-        Slot(span.position, span.label, logits[0, span.position]) for span in run.source.spans if span.id == mask_id
-    ]
+    return [Slot(span.position, logits[0, span.position]) for span in run.source.spans if span.id == mask_id]
 
 
 def token_choices(
@@ -70,11 +67,11 @@ def token_choices(
 
 def changes(loaded: LoadedModel, before: Slot, after: Slot) -> tuple[list[ProbabilityChange], float]:
     """The likeliest tokens before and after, and the share of probability (0 to 1) that moved to other tokens."""
-    return likeliest(loaded, before.logits, after.logits, SHOWN), probability_moved(before.logits, after.logits)
+    return likeliest(loaded, before.logits, after.logits), probability_moved(before.logits, after.logits)
 
 
 def likeliest(
-    loaded: LoadedModel, before: Tensor, after: Tensor, n: int, n_after: int | None = None
+    loaded: LoadedModel, before: Tensor, after: Tensor, n: int = SHOWN, n_after: int | None = None
 ) -> list[ProbabilityChange]:
     """The `n` likeliest tokens of `before` (V,) and the `n_after` (or `n`) of `after`, by probability before."""
     return [

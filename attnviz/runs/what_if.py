@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -47,12 +48,11 @@ PATTERNS = {
 
 def mask_of(edit: HeadEdit, layer: RecordedLayer) -> MaskChoice:
     """The mask that this edit puts on a layer; "model" when it leaves the layer's own."""
-    _, _, q_len, k_len = layer.shape
-    pattern = None if edit.mask == "model" else PATTERNS[edit.mask].make(edit, q_len, k_len)
+    pattern = None if edit.mask == "model" else PATTERNS[edit.mask].make(edit, *layer.shape[2:])
     if not edit.hidden:
         return "model" if pattern is None else pattern
     allowed = layer.mask if pattern is None else pattern
-    return allowed & torch.tensor([key not in edit.hidden for key in range(k_len)], device=allowed.device)
+    return allowed & torch.tensor([key not in edit.hidden for key in range(layer.shape[3])], device=allowed.device)
 
 
 def scale_of(edit: HeadEdit, layer: RecordedLayer) -> ScaleChoice:
@@ -60,8 +60,7 @@ def scale_of(edit: HeadEdit, layer: RecordedLayer) -> ScaleChoice:
     if edit.scale == "none":
         return None
     if edit.scale == "inverse":
-        assert layer.q is not None
-        return 1.0 / layer.q.shape[-1]
+        return 1.0 / layer.qkv[0].shape[-1]
     return layer.scale * edit.factor if edit.rescales else "model"
 
 
@@ -85,42 +84,30 @@ def changed_layers(
         heads = [head] if edit.where == "head" else list(range(chosen.n_heads))
         mask = mask_of(edit, chosen)
         weights = chosen.weights(heads, mask, scale_of(edit, chosen))[0].float()
-        _, _, q_len, k_len = chosen.shape
-        allowed = chosen.mask_for(mask).expand(-1, chosen.n_heads, q_len, k_len)[0, heads]
+        allowed = chosen.mask_for(mask).expand(-1, *chosen.shape[1:])[0, heads]
         yield index, heads, weights.cpu().numpy(), ~allowed.cpu().numpy()
 
 
 def edits(stack: Stack, layer: int, head: int, edit: HeadEdit) -> list[Edit]:
     """The change as the edits that `intervene` takes."""
-    result = []
-    chosen = range(len(stack.layers)) if edit.where == "all" else [layer]
-    kind, side = stack.layers[0].kind, stack.layers[0].stack
-    if edit.changes_attention:
-        for index in chosen:
-            here = stack.layers[index]
-            heads: NumberChoice = head if edit.where == "head" else "all"
-            mask, scale = mask_of(edit, here), scale_of(edit, here)
-            result.append(Edit(here.index, heads, side, kind, mask=mask, scale=scale, tower=here.tower or None))
-    for index in sorted({place[0] for place in edit.silenced}):
-        quiet = tuple(number for where, number in edit.silenced if where == index)
-        here = stack.layers[index]
-        result.append(Edit(here.index, quiet, side, kind, silence=True, tower=here.tower or None))
-    return result
+
+    def edited(here: RecordedLayer, heads: NumberChoice, **change: Any) -> Edit:
+        return Edit(here.index, heads, here.stack, here.kind, tower=here.tower or None, **change)
+
+    reached = stack.layers if edit.where == "all" else stack.layers[layer : layer + 1]
+    heads: NumberChoice = head if edit.where == "head" else "all"
+    changed = [edited(each, heads, mask=mask_of(edit, each), scale=scale_of(edit, each)) for each in reached]
+    silenced = [
+        edited(stack.layers[at], tuple(number for where, number in edit.silenced if where == at), silence=True)
+        for at in sorted({where for where, _ in edit.silenced})
+    ]
+    return (changed if edit.changes_attention else []) + silenced
 
 
 def run_again(run: ModelRun, loaded: LoadedModel, stack: StackId, layer: int, head: int, edit: HeadEdit) -> Trace:
     """Run the model again with the change made during the pass, so that it reaches later layers and the logits."""
-    chosen = edits(run.stack(stack), layer, head, edit)
-    return intervene(loaded.model, chosen, logits=loaded.predicts, **run.inputs_on(loaded.model.device))
-
-
-def moved(before: Stack, after: Stack) -> np.ndarray:
-    """(N,): for each head the share of its weight that moved to other keys, 0 to 1, mean over rows."""
-    parts = []
-    for old, new in zip(before.layers, after.layers, strict=True):
-        difference = total_variation(old.weights()[0].float(), new.weights()[0].float())  # (H, Q)
-        parts.append(difference.mean(-1))
-    return torch.cat(parts).cpu().numpy()
+    changes = edits(run.stack(stack), layer, head, edit)
+    return intervene(loaded.model, changes, logits=loaded.predicts, **run.inputs_on(loaded.model.device))
 
 
 @dataclass(frozen=True)
@@ -134,10 +121,11 @@ class Movement:
 
 def by_movement(before: Stack, after: Stack, least: float = 5e-4) -> list[Movement]:
     """The heads whose weights moved by more than `least`, the most moved first."""
-    places = [(index, head) for index, layer in enumerate(before.layers) for head in range(layer.n_heads)]
-    shares = moved(before, after)
-    order = (int(i) for i in np.argsort(-shares, kind="stable") if shares[i] > least)
-    return [Movement(places[i][0], places[i][1], float(shares[i])) for i in order]
+    moved = []
+    for index, (old, new) in enumerate(zip(before.layers, after.layers, strict=True)):
+        shares = total_variation(old.weights()[0].float(), new.weights()[0].float()).mean(-1)  # (H,)
+        moved += [Movement(index, head, share) for head, share in enumerate(shares.tolist()) if share > least]
+    return sorted(moved, key=lambda one: -one.share)
 
 
 def output_length(stack: Stack, layer: int, head: int) -> float:
@@ -187,25 +175,29 @@ def largest_change(before: Matrix, after: Matrix) -> LargestChange | None:
 
 def said_of_change(before: Matrix, after: Matrix) -> Message:
     """A sentence on how the second picture differs from the first, naming the row and the cell that change most."""
-    change = largest_change(before, after)
+    change, lengths = largest_change(before, after), before.meaning == "values"
     if change is None:
-        if before.meaning == "values":
-            return Message("No weight × value in this picture changes.")
-        return Message("No row of this picture changes by as much as 0.05% of its weight.")
-    token = before.row_name(change.row)
+        return (
+            Message("No weight × value in this picture changes.")
+            if lengths
+            else Message("No row of this picture changes by as much as 0.05% of its weight.")
+        )
+    cell = {"token": before.row_name(change.row), "key": before.col_name(change.col)}
+    given = cell | {"before": change.before, "after": change.after, "moved": change.moved}
     if change.empty:
-        return Message("“{token}” changes most: it may look at nothing any more.", {"token": token})
-    key = before.col_name(change.col)
-    if before.meaning == "values":
-        return Message(
+        return Message("“{token}” changes most: it may look at nothing any more.", given)
+    return (
+        Message(
             "“{token}” changes most: weight times value of “{key}”, after W_O, is {after:.2f} long where it was "
             "{before:.2f}.",
-            {"token": token, "key": key, "before": change.before, "after": change.after},
+            given,
         )
-    return Message(
-        "“{token}” changes most: {moved:.1%} of its weight goes to other tokens, and “{key}” gets {after:.1%} "
-        "where it got {before:.1%}.",
-        {"token": token, "key": key, "moved": change.moved, "before": change.before, "after": change.after},
+        if lengths
+        else Message(
+            "“{token}” changes most: {moved:.1%} of its weight goes to other tokens, and “{key}” gets {after:.1%} "
+            "where it got {before:.1%}.",
+            given,
+        )
     )
 
 

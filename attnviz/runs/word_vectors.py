@@ -34,24 +34,13 @@ def drawn(seed: int, *shape: int) -> Tensor:
     return torch.randn(shape, generator=torch.Generator().manual_seed(seed))
 
 
-def _start_seed(word: str, seed: int) -> int:
-    digest = hashlib.blake2b(f"{seed} {word.lower()}".encode(), digest_size=7).digest()
-    return int.from_bytes(digest, "big")
-
-
-def _building_seed(word: str, seed: int) -> int:
-    return zlib.crc32(word.lower().encode()) ^ (seed * 7919)
-
-
-def _masks_seed(name: str, seed: int) -> int:
-    """Upper and lower case differ, unlike on the other pages: the programs that the page shows use this very rule."""
-    return zlib.crc32(f"{seed}/{name}".encode())
-
-
 _SEEDS: dict[Family, Callable[[str, int], int]] = {
-    "start": _start_seed,
-    "building": _building_seed,
-    "masks": _masks_seed,
+    "start": lambda word, seed: int.from_bytes(
+        hashlib.blake2b(f"{seed} {word.lower()}".encode(), digest_size=7).digest(), "big"
+    ),
+    "building": lambda word, seed: zlib.crc32(word.lower().encode()) ^ (seed * 7919),
+    # upper and lower case differ, unlike on the other pages: the programs that the page shows use this very rule
+    "masks": lambda name, seed: zlib.crc32(f"{seed}/{name}".encode()),
 }
 
 
@@ -94,10 +83,6 @@ def sentence(words: tuple[str, ...], seed: int = 0) -> Sentence:
     if len(words) > LONGEST:
         raise Problem("The sentence has {n} words; this page takes at most {limit}.", n=len(words), limit=LONGEST)
     x = torch.stack([word_vector(word, seed, WIDTH, "masks") for word in words])  # (T, M)
-    w_q, w_k, w_v = (_projection(name, seed) for name in "qkv")
-    return Sentence(words, seed, x, w_q, w_k, w_v)
-
-
-def _projection(name: str, seed: int) -> Tensor:
-    """A random matrix (M, D) that keeps the variance of a vector's components."""
-    return drawn(_masks_seed(f"projection {name}", seed), WIDTH, WIDTH) / math.sqrt(WIDTH)
+    # random matrices (M, D) that keep the variance of a vector's components
+    projections = (word_vector(f"projection {name}", seed, WIDTH**2, "masks").view(WIDTH, WIDTH) for name in "qkv")
+    return Sentence(words, seed, x, *(matrix / math.sqrt(WIDTH) for matrix in projections))

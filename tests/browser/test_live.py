@@ -12,8 +12,8 @@ import torch
 from playwright.sync_api import expect
 
 from attnviz.live import LiveView, page
+from attnviz.runs.head_matrix import raw_head, raw_heads
 from attnviz.runs.model_run import Request, run_model
-from attnviz.runs.raw_heads import raw_head, raw_heads
 from tests.browser.canvas_places import cell_on, tile_on
 from tests.browser.conftest import answered, until
 from tests.browser.saving import saved_in
@@ -41,7 +41,7 @@ def files(stack: Any, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Pat
     more: dict[str, Any] = {"titles": titles, "title": "A title <b>", "head_title": "Layer 13, head 8"}
     pins = {"pins": [("q", 8)], "link": "https://attention.example/explore?at=13.8"}
     made = {
-        "all": LiveView(raw_heads(stack), counts, [3] * 30, stack.queries.labels, at=(13, 8), **pins, **more),
+        "all": LiveView(raw_heads(stack.layers), counts, [3] * 30, stack.queries.labels, at=(13, 8), **pins, **more),
         "one": LiveView([raw_head(stack, 13, 8)], [1], [1], stack.queries.labels, **more),
     }
     for name, view in made.items():

@@ -11,8 +11,8 @@ from playwright.sync_api import expect
 
 from attnviz.live import LiveView, page
 from attnviz.models.catalogue import EXAMPLES
+from attnviz.runs.head_matrix import raw_heads
 from attnviz.runs.model_run import Request, kept_run
-from attnviz.runs.raw_heads import raw_heads
 from tests.browser.conftest import answered, opens, until
 
 LAYER, HEAD = 13, 8
@@ -128,7 +128,7 @@ def test_a_live_file_lays_heads_over_each_other_with_the_network_cut(
     stack: Any, tmp_path: Path, new_page: Open
 ) -> None:
     counts = [layer.n_heads for layer in stack.layers]
-    view = LiveView(raw_heads(stack), counts, [3] * 30, stack.queries.labels, at=(LAYER, HEAD), over=(2, 7))
+    view = LiveView(raw_heads(stack.layers), counts, [3] * 30, stack.queries.labels, at=(LAYER, HEAD), over=(2, 7))
     (tmp_path / "live.html").write_text(page(view), encoding="utf-8")
     alone = new_page(offline=True, bypass_csp=False)
     alone.goto((tmp_path / "live.html").as_uri())

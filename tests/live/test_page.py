@@ -13,8 +13,8 @@ import pytest
 from attnviz.base.packed import unblob
 from attnviz.base.raw_scores import RawHead
 from attnviz.live import LiveView, page
+from attnviz.runs.head_matrix import raw_heads
 from attnviz.runs.model_run import Request, run_model
-from attnviz.runs.raw_heads import raw_heads
 from scripts.browser_cases import decoded
 from tests.models.conftest import smollm2
 
@@ -118,7 +118,7 @@ def test_two_hundred_and_seventy_heads_on_twenty_tokens_take_at_most_500_kilobyt
     stack = run_model(Request("smollm2-135m", text), smollm2).stacks[0]
     assert len(stack.queries) == 20
     counts = [layer.n_heads for layer in stack.layers]
-    made = page(LiveView(raw_heads(stack), counts, [3] * 30, stack.queries.labels, at=(13, 8)))
+    made = page(LiveView(raw_heads(stack.layers), counts, [3] * 30, stack.queries.labels, at=(13, 8)))
     assert sum(counts) == 270
     assert len(made.encode()) <= 500_000
     _header, found = scores_in(made)

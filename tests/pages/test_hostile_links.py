@@ -61,38 +61,31 @@ def test_numbers_without_end_are_refused_in_sentences_and_the_usual_ones_shown(v
     assert pictures[0] == pictures[1] > 0
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("page, section", SECTIONS)
-@pytest.mark.parametrize("text", ["", "<b>x</b> $\\frac{1}{0}$ **x** `y` [a](javascript:1) \U0001f600"])
-def test_no_text_of_a_visitor_becomes_markup_or_ends_a_page(visit, page, section, text):
-    texts = {choice.name: text for choice in choices(page, "text", "id", "several", "flag")}
-    shown = opened(visit, page, section, texts | {"p_model": "none"})
-    assert not shown.exception
-    for part in ("<b>", "javascript:1)", "$\\frac{1}{0}$"):
-        assert part not in said(shown)
+MARKUP = "<b>x</b> $\\frac{1}{0}$ **x** `y` [a](javascript:1) \U0001f600"
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page, section", SECTIONS)
-@pytest.mark.parametrize("end", ["low", "high"])
-def test_layers_heads_and_steps_at_their_ends_are_pictures_or_a_sentence(visit, page, section, end):
+@pytest.mark.parametrize("end, text", [("low", ""), ("high", MARKUP)])
+def test_texts_become_no_markup_and_numbers_at_their_ends_are_pictures_or_a_sentence(visit, page, section, end, text):
     """layer=9999 and head=9999, zero steps, a base of its largest."""
     heavy = {"d_tokens", "p_count", "p_n"} if end == "high" else set()
     numbers = [choice for choice in choices(page, "whole", "real") if choice.name not in heavy]
     link = {choice.name: choice.write(type(choice.example)(getattr(choice, end))) for choice in numbers}
-    shown = opened(visit, page, section, link)
+    link |= {choice.name: text for choice in choices(page, "text", "id", "several", "flag")}
+    shown = opened(visit, page, section, link | {"p_model": "none"})
     assert not shown.exception
+    for part in ("<b>", "javascript:1)", "$\\frac{1}{0}$"):
+        assert part not in said(shown)
     assert len(shown.get("plotly_chart")) + len(shown.get("bidi_component")) + len(shown.error) + len(shown.info) > 0
 
 
-@pytest.mark.parametrize("section", decoding_choices.VIEW.ids)
+@pytest.mark.parametrize("section", ["steps", "numbers", "policies"])
 def test_a_prompt_past_the_context_is_a_sentence_or_is_cut_with_one(visit, section):
     shown = visit("decoding", d_model="core", d_view=section, d_prompt="x" * 2000, d_text="y" * 3000)
     assert not shown.exception
-    if section == "steps":
-        assert "The prompt has 2000 tokens" in plain_words(shown)
-    if section in ("numbers", "policies"):
-        assert "first 256 tokens of the text are read, of 3000" in plain_words(shown)
+    tokens = "The prompt has 2000 tokens" if section == "steps" else "first 256 tokens of the text are read, of 3000"
+    assert tokens in plain_words(shown)
 
 
 def test_layers_and_heads_beyond_a_trained_model_show_its_last(visit, smollm2):

@@ -46,18 +46,15 @@ def switch(page: Any) -> Any:
     return next(each for each in page.sidebar.get("button_group") if each.key == "lang")
 
 
-@pytest.mark.parametrize("asked", ["zh-CN", "zh", "zh-Hans-CN", "zh-TW", "zh-HK"])
-def test_a_chinese_browser_reads_chinese_without_a_word_in_the_link(browser: Any, asked: str):
-    browser(asked)
-    page = open_page("glossary")
-    assert title(page) == in_chinese("Glossary") != "Glossary"
-    assert link_of(page) == {}
-
-
-@pytest.mark.parametrize("asked", [None, "en-US", "de-DE", "xx", "../zh"])
-def test_every_other_browser_reads_english(browser: Any, asked: str | None):
-    browser(asked)
-    assert title(open_page("glossary")) == "Glossary"
+def test_a_chinese_browser_reads_chinese_without_a_word_in_the_link_and_every_other_english(browser: Any):
+    for asked in ("zh-CN", "zh", "zh-Hans-CN", "zh-HK"):
+        browser(asked)
+        page = open_page("glossary")
+        assert title(page) == in_chinese("Glossary") != "Glossary"
+        assert link_of(page) == {}
+    for other in (None, "de-DE", "../zh"):
+        browser(other)
+        assert title(open_page("glossary")) == "Glossary"
 
 
 def test_a_link_says_its_language_to_every_browser(browser: Any):

@@ -3,7 +3,6 @@
 import ast
 from pathlib import Path
 
-import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz.serve.page_table import PAGES
@@ -21,11 +20,10 @@ def test_each_page_of_the_package_has_a_file_that_only_calls_it() -> None:
         assert said == [f"from attnviz.pages.{path.stem}.{path.stem} import page", "page()"]
 
 
-@pytest.mark.parametrize("name", ["masks", "explore"])
-def test_such_a_file_draws_what_the_app_shows_at_that_address(name, visit):
-    alone = AppTest.from_file(str(TOP / f"{name}.py"), default_timeout=120).run()
+def test_such_a_file_draws_what_the_app_shows_at_that_address(visit):
+    alone = AppTest.from_file(str(TOP / "explore.py"), default_timeout=120).run()
     assert not alone.exception
-    in_the_app = visit(name)
+    in_the_app = visit("explore")
     for kind in ("title", "subheader", "caption"):
         assert [each.value for each in alone.main.get(kind)] == [each.value for each in in_the_app.main.get(kind)]
     assert len(canvases_on(alone)) == len(canvases_on(in_the_app)) > 0

@@ -8,11 +8,6 @@ from attnviz.base.message import Problem
 from attnviz.models.capture import capture
 from attnviz.runs.changed_rope import Config, over_distance, run
 from attnviz.runs.model_run import Request, run_model
-from tests.models.conftest import minilm, smollm2
-
-__all__ = ["minilm", "smollm2"]
-
-SENTENCE = "The animal didn't cross the street because it was too tired."
 
 
 class Rotation(torch.nn.Module):
@@ -25,11 +20,6 @@ class Rotation(torch.nn.Module):
     def forward(self, x, position_ids):
         angles = position_ids[..., None].float() * torch.cat([self.turns, self.turns]).float()
         return angles.cos(), angles.sin()
-
-
-@pytest.fixture(scope="module")
-def sentence(smollm2):
-    return run_model(Request("smollm2-135m", SENTENCE), smollm2)
 
 
 @pytest.fixture
@@ -45,12 +35,12 @@ def rotating(smollm2):
 
 
 @pytest.mark.parametrize("change, base", [("removed", 1.0), ("base", 500.0), ("base", 1e6)])
-def test_changing_every_layer_is_giving_the_model_another_rotary_module(smollm2, sentence, rotating, change, base):
+def test_changing_every_layer_is_giving_the_model_another_rotary_module(smollm2, decoded, rotating, change, base):
     config = Config(9, 4, change, base, "all")
-    result = run(sentence, smollm2, config)
+    result = run(decoded, smollm2, config)
     i = torch.arange(0, 64, 2, dtype=torch.float64)
     rotating(torch.zeros(32) if change == "removed" else base ** -(i / 64))
-    theirs = capture(smollm2.model, **sentence.inputs_on(smollm2.model.device))
+    theirs = capture(smollm2.model, **decoded.inputs_on(smollm2.model.device))
     assert theirs.layers[9].weights(4)[0, 0].numpy() == pytest.approx(result.after, abs=2e-4)
     expected = theirs.logits[0].softmax(-1)
     now = max(result.tokens, key=lambda token: token.after)
@@ -58,8 +48,8 @@ def test_changing_every_layer_is_giving_the_model_another_rotary_module(smollm2,
     assert result.tokens_moved > 0.03
 
 
-def test_a_head_that_looks_one_back_forgets_how_without_rope(smollm2, sentence):
-    result = run(sentence, smollm2, Config())
+def test_a_head_that_looks_one_back_forgets_how_without_rope(smollm2, decoded):
+    result = run(decoded, smollm2, Config())
     before, after = result.previous
     assert before > 0.7
     assert after < 0.2
@@ -68,17 +58,17 @@ def test_a_head_that_looks_one_back_forgets_how_without_rope(smollm2, sentence):
     assert 0.4 < result.moved <= 1
 
 
-def test_only_the_chosen_head_of_its_layer_changes(smollm2, sentence):
-    alone = run(sentence, smollm2, Config(16, 0, where="head"))
-    other = run(sentence, smollm2, Config(16, 1, where="head"))
-    both = run(sentence, smollm2, Config(16, 1, where="layer"))
+def test_only_the_chosen_head_of_its_layer_changes(smollm2, decoded):
+    alone = run(decoded, smollm2, Config(16, 0, where="head"))
+    other = run(decoded, smollm2, Config(16, 1, where="head"))
+    both = run(decoded, smollm2, Config(16, 1, where="layer"))
     assert both.after == pytest.approx(other.after, abs=1e-6)
     assert other.moved != pytest.approx(alone.moved)
     assert both.tokens_moved > alone.tokens_moved
 
 
-def test_the_models_own_base_changes_nothing(smollm2, sentence):
-    result = run(sentence, smollm2, Config(change="base", base=100_000.0, where="all"))
+def test_the_models_own_base_changes_nothing(smollm2, decoded):
+    result = run(decoded, smollm2, Config(change="base", base=100_000.0, where="all"))
     assert result.rotary.base == 100_000.0
     assert result.after == pytest.approx(result.before, abs=1e-4)
     assert result.tokens_moved < 1e-3
@@ -95,8 +85,8 @@ def test_one_token_has_nothing_before_it(smollm2):
     assert result.moved == pytest.approx(0)
 
 
-def test_an_encoder_and_a_head_that_is_not_there_are_refused(smollm2, minilm, sentence):
+def test_an_encoder_and_a_head_that_is_not_there_are_refused(smollm2, minilm, decoded):
     with pytest.raises(Problem, match="BertModel does not rotate queries and keys"):
         run(run_model(Request("minilm-l6", "Hello there"), minilm), minilm, Config(0, 0))
     with pytest.raises(Problem, match="layer 16 has no head 9"):
-        run(sentence, smollm2, Config(16, 9))
+        run(decoded, smollm2, Config(16, 9))

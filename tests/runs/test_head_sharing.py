@@ -8,8 +8,12 @@ from transformers import GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausa
 from attnviz.base.message import Problem
 from attnviz.models.capture import Edit, intervene
 from attnviz.models.capture.run import capture
+from attnviz.models.loading import load, version
 from attnviz.runs import head_sharing
 from attnviz.runs.head_sharing import Config, pooled, run
+from attnviz.runs.model_run import Request, run_model
+from tests.models import tiny
+from tests.models.tiny_tokenizers import word_piece
 
 
 @pytest.fixture(scope="module")
@@ -25,21 +29,21 @@ def llama():
 IDS = torch.arange(7)[None]
 
 
-def converted(model, layer, kv_heads):
-    """The same model with W_K and W_V of one layer averaged over each group, repeated for its heads."""
+def converted(model, kv_heads, *layers):
+    """The same model with W_K and W_V of these layers averaged over each group, repeated for its heads."""
     other = LlamaForCausalLM(model.config).eval()
     other.load_state_dict(model.state_dict())
-    attention = other.model.layers[layer].self_attn
-    for projection in (attention.k_proj, attention.v_proj):
-        weight = projection.weight.data.unflatten(0, (kv_heads, 6 // kv_heads, 8))  # (G, H/G, D, M)
-        projection.weight.data = weight.mean(1, keepdim=True).expand_as(weight).reshape(48, 48)
+    for attention in (other.model.layers[layer].self_attn for layer in layers):
+        for projection in (attention.k_proj, attention.v_proj):
+            weight = projection.weight.data.unflatten(0, (kv_heads, 6 // kv_heads, 8))  # (G, H/G, D, M)
+            projection.weight.data = weight.mean(1, keepdim=True).expand_as(weight).reshape(48, 48)
     return other
 
 
 @pytest.mark.parametrize("kv_heads", [1, 2, 3, 6])
 def test_pooling_recorded_keys_equals_averaging_the_rows_of_the_matrices(llama, kv_heads):
     layer = capture(llama, input_ids=IDS).layers[1]
-    expected = capture(converted(llama, 1, kv_heads), input_ids=IDS).layers[1]
+    expected = capture(converted(llama, kv_heads, 1), input_ids=IDS).layers[1]
     found = run(layer, Config(1, kv_heads))
     np.testing.assert_allclose(found.before, layer.weights()[0].detach().numpy(), atol=1e-5)
     np.testing.assert_allclose(found.after, expected.weights()[0].detach().numpy(), atol=1e-5)
@@ -50,7 +54,7 @@ def test_pooling_recorded_keys_equals_averaging_the_rows_of_the_matrices(llama, 
 def test_the_whole_model_with_pooled_keys_equals_the_converted_model(llama, kv_heads):
     edit = Edit(layers=0, change=head_sharing.change(Config(0, kv_heads)))
     found = intervene(llama, edit, input_ids=IDS).logits
-    expected = capture(converted(llama, 0, kv_heads), input_ids=IDS).logits
+    expected = capture(converted(llama, kv_heads, 0), input_ids=IDS).logits
     torch.testing.assert_close(found, expected, atol=1e-4, rtol=1e-4)
 
 
@@ -65,6 +69,8 @@ def test_the_layers_change_is_measured_behind_its_output_projection(llama):
 
     old, new = output(found.before, 6), output(found.after, 2)
     assert found.point.moved == pytest.approx(((new - old).norm() / old.norm()).item(), rel=1e-4)
+    apart = np.abs(found.after - found.before).sum(-1) / 2  # (H, Q); the first row has no choice
+    np.testing.assert_allclose(found.weights_moved, apart[:, 1:].mean(1), rtol=1e-4)
 
 
 def test_as_trained_nothing_moves(llama):
@@ -82,18 +88,6 @@ def test_savings_are_counted_exactly(llama):
     assert found.kv_of == (0, 0, 0, 1, 1, 1)
 
 
-def test_a_grouped_layer_is_pooled_further():
-    torch.manual_seed(0)
-    config = LlamaConfig(
-        vocab_size=64, hidden_size=48, intermediate_size=32, num_hidden_layers=1, num_attention_heads=6,
-        num_key_value_heads=2, head_dim=8,
-    )  # fmt: skip
-    model = LlamaForCausalLM(config).eval()
-    layer = capture(model, input_ids=IDS).layers[0]
-    assert head_sharing.choices(layer) == [6, 2, 1]
-    assert run(layer, Config(0, 1)).kv_of == (0,) * 6
-
-
 def test_a_grouped_layer_is_the_same_as_mha_with_each_head_copied():
     """Against transformers: a model whose config says MHA, and whose W_K and W_V repeat the rows of the grouped one."""
     torch.manual_seed(0)
@@ -109,7 +103,8 @@ def test_a_grouped_layer_is_the_same_as_mha_with_each_head_copied():
     full.load_state_dict(weights)
     layer, copied = (capture(model, input_ids=IDS).layers[0] for model in (grouped, full))
     found, config = run(layer, Config(0, 6)), Config(0, 6)
-    assert [point.n_kv_heads for point in found.sweep] == [6, 2, 1]
+    assert [point.n_kv_heads for point in found.sweep] == [6, 2, 1] == head_sharing.choices(layer)
+    assert run(layer, Config(0, 1)).kv_of == (0,) * 6, "it is pooled further"
     np.testing.assert_allclose(found.after, copied.weights()[0].numpy(), atol=1e-6)
     assert found.point.moved < 1e-6
     assert found.point.cache_bytes == 3 * found.trained.cache_bytes
@@ -126,12 +121,6 @@ def test_ways_to_make_one_head_of_a_group():
     assert pooled(heads, 4) is heads
 
 
-def test_weights_that_moved_lie_between_nothing_and_everything(llama):
-    for method in ("mean", "first", "random"):
-        found = run(capture(llama, input_ids=IDS).layers[0], Config(0, 1, method))
-        assert ((found.weights_moved >= 0) & (found.weights_moved <= 1)).all()
-
-
 def test_a_layer_whose_projection_was_left_out_finds_it_in_the_model():
     torch.manual_seed(0)
     model = GPT2LMHeadModel(GPT2Config(vocab_size=64, n_embd=24, n_layer=1, n_head=3)).eval()
@@ -146,3 +135,23 @@ def test_numbers_of_heads_that_do_not_divide_are_refused_in_words(llama):
         run(capture(llama, input_ids=IDS).layers[0], Config(0, 4))
     with pytest.raises(Problem, match="6 K/V heads cannot be pooled to 5"):
         pooled(torch.zeros(1, 6, 1, 1), 5)
+
+
+@pytest.mark.parametrize("kv_heads", [1, 3, 6])
+def test_the_next_token_diverges_from_the_trained_one_and_not_the_other_way_round(tmp_path, kv_heads):
+    """Against a model whose matrices were averaged, and torch's own divergence."""
+    tokenizer, folder = word_piece(), str(tmp_path)
+    tiny.llama(num_key_value_heads=6, head_dim=8, vocab_size=len(tokenizer)).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    loaded = load(folder)
+    run = run_model(Request(folder, "the cat sat", version=version(folder)), loaded)
+    found = head_sharing.downstream(run, loaded, Config(0, kv_heads), "all")
+    given = run.inputs_on(loaded.model.device)
+    with torch.no_grad():
+        trained = loaded.model(**given).logits[0, -1].double().log_softmax(-1)
+        shared = converted(loaded.model, kv_heads, 0, 1)(**given).logits[0, -1].double().log_softmax(-1)
+    kl = torch.nn.functional.kl_div(shared, trained, reduction="sum", log_target=True).item()  # KL(trained || shared)
+    reverse = torch.nn.functional.kl_div(trained, shared, reduction="sum", log_target=True).item()
+    assert found.divergence == pytest.approx(kl, rel=1e-3, abs=1e-9)
+    assert kv_heads == 6 or abs(kl - reverse) > 0.05 * kl, "the two directions differ: this test tells them apart"
+    assert found.guesses[0].before == pytest.approx(trained.exp().max().item(), rel=1e-4)

@@ -24,6 +24,9 @@ def test_a_decoder_has_one_stack_that_looks_at_itself(decoded):
     assert stack.has(29, 8)
     assert not stack.has(30, 0)
     assert not stack.has(0, 9)
+    assert decoded.stack("decoder") is stack
+    with pytest.raises(LookupError):
+        decoded.stack("cross")
 
 
 def test_an_encoder_reads_two_sentences_as_a_pair(paired):
@@ -33,17 +36,11 @@ def test_an_encoder_reads_two_sentences_as_a_pair(paired):
     assert {span.segment for span in stack.queries.spans} == {0, 1}
 
 
-@pytest.mark.parametrize("text", ["", "   ", "\n\t"])
-def test_an_empty_sentence_is_refused_in_words(smollm2, text):
-    with pytest.raises(Problem, match="The sentence is empty"):
-        run_model(Request("smollm2-135m", text), smollm2)
-
-
-def test_a_frame_that_the_model_does_not_have_is_the_usual_one(minilm):
+def test_an_empty_sentence_is_refused_a_long_one_is_cut_and_a_frame_that_is_not_there_is_the_usual_one(minilm):
+    for text in ("", "   ", "\n\t"):
+        with pytest.raises(Problem, match="The sentence is empty"):
+            run_model(Request("minilm-l6", text), minilm)
     assert run_model(Request("minilm-l6", "a cat", frame="chat"), minilm).source.frame == "usual"
-
-
-def test_a_long_text_is_cut_and_says_where(minilm):
     run = run_model(Request("minilm-l6", "cat " * 5000), minilm)
     assert len(run.source) <= minilm.max_tokens
     assert "Cut at" in str(run.notices[0])
@@ -71,12 +68,6 @@ def test_only_an_example_exactly_as_it_stands_was_kept(more):
     request = replace(Request(example.model, example.text, example.second), **more)
     assert not has_kept_run(request)
     assert kept_run(request) is None
-
-
-def test_a_stack_is_found_by_name_and_a_missing_one_is_a_lookup_error(decoded):
-    assert decoded.stack("decoder") is decoded.stacks[0]
-    with pytest.raises(LookupError):
-        decoded.stack("cross")
 
 
 def test_a_run_says_what_was_done_to_the_weights_and_whether_they_were_trained(smollm2, tmp_path):
@@ -114,18 +105,17 @@ def test_the_second_process_runs_no_model_and_has_the_same_numbers(folder, minil
     assert [each.id for each in first.stacks] == [each.id for each in second.stacks]
 
 
-def test_another_sentence_or_another_state_of_the_files_is_another_reading(folder, minilm):
-    run_model(HERE, minilm)
+def test_names_tell_nothing_only_the_owner_may_read_and_what_is_cut_short_is_read_anew(folder, minilm):
+    run = run_model(HERE, minilm)
     for other in (Request("minilm-l6", HERE.text + "!"), Request("minilm-l6", HERE.text, version="2")):
-        assert model_run.find_reading(asdict(other)) is None
-
-
-def test_names_tell_nothing_and_only_the_owner_may_read(folder, minilm):
-    run_model(HERE, minilm)
+        assert model_run.find_reading(asdict(other)) is None, "another sentence, another state of the files"
     (file,) = folder.iterdir()
     assert not any(word in file.name for word in HERE.text.split())
     assert file.stat().st_mode & 0o077 == 0
     assert folder.stat().st_mode & 0o077 == 0
+    file.write_bytes(file.read_bytes()[:1000])
+    again = run_model(HERE, minilm)
+    torch.testing.assert_close(run.trace.layers[0].weights(), again.trace.layers[0].weights(), rtol=0, atol=0)
 
 
 def test_a_folder_that_others_can_read_is_not_used(folder, minilm):
@@ -133,14 +123,6 @@ def test_a_folder_that_others_can_read_is_not_used(folder, minilm):
     folder.chmod(0o755)
     run_model(HERE, minilm)
     assert list(folder.iterdir()) == []
-
-
-def test_a_file_cut_short_is_a_pass_of_ones_own(folder, minilm):
-    run = run_model(HERE, minilm)
-    (file,) = folder.iterdir()
-    file.write_bytes(file.read_bytes()[:1000])
-    again = run_model(HERE, minilm)
-    torch.testing.assert_close(run.trace.layers[0].weights(), again.trace.layers[0].weights(), rtol=0, atol=0)
 
 
 def test_the_folder_holds_no_more_than_its_limit_and_loses_the_oldest(folder, minilm, monkeypatch):

@@ -9,10 +9,11 @@ import torch
 from transformers import GptOssConfig, GptOssForCausalLM, T5Config, T5ForConditionalGeneration
 
 from attnviz.base import raw_scores
+from attnviz.base.raw_scores import RawHead
 from attnviz.core.attention import attend
 from attnviz.models.capture import capture
+from attnviz.runs.head_matrix import raw_head, raw_heads
 from attnviz.runs.model_run import Request, Stack, run_model
-from attnviz.runs.raw_heads import RawHead, raw_head, raw_heads
 from scripts.browser_cases import decoded
 from tests.models import tiny
 
@@ -40,7 +41,7 @@ def weights(head: RawHead, mask: np.ndarray | None = None, factor: float = 1.0) 
 
 
 def same_as_the_model(stack: Stack) -> None:
-    heads = iter(raw_heads(stack))
+    heads = iter(raw_heads(stack.layers))
     for layer in stack.layers:
         for own in layer.weights()[0].float().numpy():
             np.testing.assert_allclose(weights(next(heads)), own, atol=2e-6)
@@ -75,7 +76,7 @@ def test_position_bias_and_sinks_come_along():
     given = {"input_ids": torch.tensor([[5, 9, 7, 5, 1]]), "decoder_input_ids": torch.tensor([[0, 4, 8]])}
     encoder = [layer for layer in capture(t5, **given).layers if layer.stack == "encoder"]
     same_as_the_model(stack_of(encoder))
-    assert raw_heads(stack_of(encoder))[0].bias is not None
+    assert raw_heads(stack_of(encoder).layers)[0].bias is not None
     torch.manual_seed(4)
     config = GptOssConfig(
         vocab_size=60, hidden_size=32, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2, head_dim=8,
@@ -86,7 +87,7 @@ def test_position_bias_and_sinks_come_along():
         torch.nn.init.normal_(layer.self_attn.sinks)
     sunk = stack_of(capture(oss, input_ids=tiny.tokens(1) % 60).layers)
     same_as_the_model(sunk)
-    assert len({head.sink for head in raw_heads(sunk)}) == 8
+    assert len({head.sink for head in raw_heads(sunk.layers)}) == 8
 
 
 def test_a_layer_that_gives_only_weights_is_told_apart(decoded):
@@ -106,7 +107,7 @@ def words(count: int) -> str:
 def test_all_heads_fit_what_they_may_cost(smollm2, count, most, in_text):
     stack = run_model(Request("smollm2-135m", words(count)), smollm2).stacks[0]
     assert len(stack.queries) == count
-    heads = raw_heads(stack)
+    heads = raw_heads(stack.layers)
     header, payload = raw_scores.pack(heads)
     packed = zlib.compress(payload, 1)
     assert len(packed) < most

@@ -9,8 +9,8 @@ from attnviz.models.catalogue import EXAMPLES
 from attnviz.pages.explore.maths import whole_model
 
 START: HeadPlace = (13, 8)  # of SmolLM2: here "it" looks at what it stands for
-LAST = -1  # a pin on the last token: after appending text, nobody knows into how many tokens it will be cut
 OTHER_MODEL = "other"
+LAST = -1  # a pin on the last token: after appending text, nobody knows into how many tokens it will be cut
 PANELS = ("place", "stages", "what_if", "next", "average", "beside")
 LONGEST_TOKEN = 1000  # characters of a token's label
 MOST_PLACES = 10_000  # of anything in a link: pins, hidden tokens, silenced heads

@@ -173,8 +173,9 @@ class MosaicPicture:
             x, y = self._place(layer, head)
             top, left = round(2 * (y - HEAD)), round(2 * (x - EDGE))
             board[top : top + high, left : left + wide] = tile[rows][:, cols]
-        png = svg.indexed_png(board, palette, clear=255)
-        return svg.pixels(png, EDGE, HEAD, board.shape[1] / 2, board.shape[0] / 2)
+        return svg.pixels(
+            svg.indexed_png(board, palette, clear=255), EDGE, HEAD, board.shape[1] / 2, board.shape[0] / 2
+        )
 
     def _words(self, ink: Ink) -> list[str]:
         wide, high = self._sides
@@ -183,12 +184,15 @@ class MosaicPicture:
             svg.words(f"{_('head')} →", EDGE, 8, size=11, opacity=0.7),
             svg.words(f"{_('layer')} →", 8, HEAD, size=11, opacity=0.7, turn=90),
         ]
-        for head in range(0, most, svg.label_step(wide + GAP, 20)):
-            x = self._place(0, head)[0] + wide / 2
-            parts.append(svg.words(str(head), x, 24 if sharing > 1 else 32, size=12, anchor="middle", opacity=0.8))
-        for layer in range(0, len(self.heads), svg.label_step(high + GAP, 14)):
-            y = self._place(layer, 0)[1] + high / 2
-            parts.append(svg.words(str(layer), EDGE - 9, y, size=12, anchor="end", opacity=0.8))
+        over = 24 if sharing > 1 else 32
+        parts += [
+            svg.words(str(head), self._place(0, head)[0] + wide / 2, over, size=12, anchor="middle", opacity=0.8)
+            for head in range(0, most, svg.label_step(wide + GAP, 20))
+        ]
+        parts += [
+            svg.words(str(layer), EDGE - 9, self._place(layer, 0)[1] + high / 2, size=12, anchor="end", opacity=0.8)
+            for layer in range(0, len(self.heads), svg.label_step(high + GAP, 14))
+        ]
         for head in range(0, most if sharing > 1 else 0, sharing):
             x0, x1 = self._place(0, head)[0], self._place(0, min(most, head + sharing) - 1)[0] + wide
             d = f"M{svg.number(x0 + 1)} 41v-4H{svg.number(x1 - 1)}v4"

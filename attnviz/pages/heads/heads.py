@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from attnviz.app import term_popover
+from attnviz.app import live_run, term_popover
 from attnviz.app.code_snippet import snippet
 from attnviz.app.guarding import guard
 from attnviz.app.links import link_state
@@ -10,7 +10,7 @@ from attnviz.app.links.choices import name_of_head
 from attnviz.app.page_heading import page_heading
 from attnviz.base.words import _
 from attnviz.pages.heads import choices
-from attnviz.pages.heads.maths import head_kinds, head_survey
+from attnviz.pages.heads.maths import head_survey
 from attnviz.pages.heads.page_entry import PAGE
 from attnviz.pages.heads.panels import example, head_surveys, map
 from attnviz.pages.heads.panels.head_surveys import HeadsRequest, ShownSurvey
@@ -41,7 +41,10 @@ def _draw() -> None:
             map.plane(first, asked.by, column, "hd_plane")
         else:
             with guard():
-                second = _beside(asked, asked.other, of_second)
+                second = head_surveys.obtain("second", asked.other, asked.names[asked.other], asked.config)
+                at = link_state.value(choices.AT)
+                picked = second.survey.column(*at) if of_second and at is not None else None
+                map.heads_map(second, asked.by, picked, "hd_map_beside")
     st.caption(map.about_source(first))
     shown = first
     if second is not None:
@@ -51,7 +54,8 @@ def _draw() -> None:
         with st.columns([1.3, 1], gap="medium")[0]:
             map.plane(shown, asked.by, column, "hd_plane")
     _details(shown, asked, column)
-    head_surveys.go_on(first, *([second] if second is not None else []))
+    for live in first.live + (() if second is None else second.live):  # last on the page: more is to come
+        live_run.again(live)
 
 
 def _details(shown: ShownSurvey, asked: HeadsRequest, column: int) -> None:
@@ -60,23 +64,15 @@ def _details(shown: ShownSurvey, asked: HeadsRequest, column: int) -> None:
         map.panel(shown, "hd_kinds")
         example.evidence(shown, column)
         term_popover.terms("head", "induction", "sink", "nat")
-        on = shown.costs_on or link_state.value(choices.COSTS_ON)
+        costs_on = shown.costs_on or link_state.value(choices.COSTS_ON)
         snippet(
-            head_kinds.program(shown.model, shown.config, asked.by, on),
+            head_survey.program(shown.model, shown.config, asked.by, costs_on),
             "heads",
             _("The same in a notebook"),
             _("Paste this code into a notebook: it finds these heads again."),
         )
     with one:
         example.examples(shown, asked.by, column)
-
-
-def _beside(asked: HeadsRequest, other: str, of_second: bool) -> ShownSurvey:
-    shown = head_surveys.obtain("second", other, asked.names[other], asked.config)
-    at = link_state.value(choices.AT)
-    column = shown.survey.column(*at) if of_second and at is not None else None
-    map.heads_map(shown, asked.by, column, "hd_map_beside")
-    return shown
 
 
 def _compared(first: ShownSurvey, second: ShownSurvey, by: str) -> None:

@@ -6,10 +6,10 @@ import torch
 
 from attnviz.base.head_edit import NO_EDIT, HeadEdit
 from attnviz.base.message import Problem
+from attnviz.base.raw_scores import RawHead
 from attnviz.models.capture import RecordedLayer
 from attnviz.runs import what_if
 from attnviz.runs.head_matrix import Matrix
-from attnviz.runs.raw_heads import RawHead
 from attnviz.runs.word_vectors import word_vector
 
 MODEL = "smollm2-135m"

@@ -32,26 +32,27 @@ def inputs_of(
     model: nn.Module | LoadedModel, batches: Iterable[Batch] | Batch, tokenizer: Any
 ) -> Iterator[dict[str, Any]]:
     """The arguments of one pass after another."""
-    for batch in _each(batches):
-        if isinstance(batch, dict):
-            yield _of_record(model, batch, tokenizer)
-        elif isinstance(batch, str):
-            yield _read(model, batch, tokenizer)
-        elif isinstance(batch, Path):
-            yield from (_read(model, line, tokenizer) for line in _lines(batch))
-        elif isinstance(batch, Tensor | np.ndarray):
-            ids = torch.as_tensor(batch)
-            yield {_name_of_ids(model): ids if ids.dim() > 1 else ids.unsqueeze(0)}
-        elif isinstance(batch, list | tuple) and batch and all(isinstance(each, int) for each in batch):
-            yield {_name_of_ids(model): torch.tensor([list(batch)])}
-        elif isinstance(batch, Iterable) and not isinstance(batch, bytes):
-            several: list[Any] = list(batch)
-            yield from inputs_of(model, several, tokenizer)
-        else:
-            raise Problem(
-                "{given} is no sentence: give a string, a file's path, token ids, or a model's inputs as a dictionary",
-                given=repr(batch)[:60],
-            )
+    if isinstance(batches, dict):
+        yield _of_record(model, batches, tokenizer)
+    elif isinstance(batches, str):
+        yield _read(model, batches, tokenizer)
+    elif isinstance(batches, Path):
+        yield from (_read(model, line, tokenizer) for line in _lines(batches))
+    elif isinstance(batches, Tensor | np.ndarray):
+        ids = torch.as_tensor(batches)
+        yield {_name_of_ids(model): ids if ids.dim() > 1 else ids.unsqueeze(0)}
+    elif isinstance(batches, list | tuple) and batches and all(isinstance(each, int) for each in batches):
+        yield {_name_of_ids(model): torch.tensor([list(batches)])}
+    elif isinstance(batches, Iterable) and not isinstance(batches, bytes):
+        each: Any
+        for each in batches:
+            one = isinstance(each, str | bytes | dict | Tensor | np.ndarray) or not isinstance(each, Iterable)
+            yield from inputs_of(model, each if one else list(each), tokenizer)
+    else:
+        raise Problem(
+            "{given} is no sentence: give a string, a file's path, token ids, or a model's inputs as a dictionary",
+            given=repr(batches)[:60],
+        )
 
 
 def _name_of_ids(model: nn.Module | LoadedModel) -> str:
@@ -86,14 +87,6 @@ def parts_of(inputs: dict[str, Any], tokens: int) -> Iterator[dict[str, Any]]:
         }
 
 
-def _each(batches: Iterable[Batch] | Batch) -> Iterable[Batch]:
-    if isinstance(batches, str | Path | dict | Tensor | np.ndarray):
-        return (batches,)
-    if isinstance(batches, list | tuple) and batches and all(isinstance(each, int) for each in batches):
-        return (list(batches),)
-    return batches  # type: ignore[return-value]
-
-
 def _lines(file: Path) -> list[str]:
     """The lines of a text file that are not blank; a Problem where it cannot be read as one."""
     try:
@@ -123,9 +116,6 @@ def _read(model: nn.Module | LoadedModel, text: str, tokenizer: Any) -> dict[str
     return dict(tokenizer(text, return_tensors="pt"))
 
 
-FILE = "public_domain.json"
-
-
 @dataclass(frozen=True)
 class Book:
     """Where passages are from."""
@@ -140,8 +130,8 @@ class Book:
 @lru_cache(maxsize=1)
 def books() -> tuple[Book, ...]:
     """The eight novels."""
-    held = json.loads((files(__package__) / "data" / FILE).read_text("utf-8"))
-    return tuple(Book(**(book | {"passages": tuple(book["passages"])})) for book in held["books"])
+    held = (files(__package__) / "data" / "public_domain.json").read_text("utf-8")
+    return tuple(Book(**(book | {"passages": tuple(book["passages"])})) for book in json.loads(held)["books"])
 
 
 def passages() -> tuple[str, ...]:

@@ -43,25 +43,23 @@ class HeadScores:
     @property
     def mean(self) -> dict[str, np.ndarray]:
         """Pattern -> (N,): the mean over the sentences in which it can occur."""
-        return {name: _mean(scores) for name, scores in self.by_sentence.items()}
+        return {name: summed_up(scores)[0] for name, scores in self.by_sentence.items()}
 
     @property
     def stderr(self) -> dict[str, np.ndarray]:
         """Pattern -> (N,): the standard error of that mean."""
-        return {name: _stderr(scores) for name, scores in self.by_sentence.items()}
+        return {name: summed_up(scores)[1] for name, scores in self.by_sentence.items()}
 
     @property
     def stability(self) -> dict[str, np.ndarray]:
         """Pattern -> (N,): the share of sentences in which the head is among the ten that show it most."""
-        return {name: _stability(scores) for name, scores in self.by_sentence.items()}
+        return {name: summed_up(scores)[2] for name, scores in self.by_sentence.items()}
 
     def top(self, n: int = 5, pattern: str | None = None) -> list[HeadScore]:
         """The `n` heads with the highest mean, of one pattern or of each in turn."""
         best = []
         for name in self.by_sentence if pattern is None else (self._known(pattern),):
-            scores = self.by_sentence[name]
-            mean, error, stable = _mean(scores), _stderr(scores), _stability(scores)
-            counts = (~np.isnan(scores)).sum(0)
+            mean, error, stable, counts = summed_up(self.by_sentence[name])
             order = [int(i) for i in np.argsort(-np.nan_to_num(mean, nan=-np.inf), kind="stable")[:n]]
             best += [
                 HeadScore(*self.places[i], name, float(mean[i]), float(error[i]), float(stable[i]), int(counts[i]))
@@ -89,25 +87,16 @@ class HeadScores:
         return pattern
 
 
-def _mean(scores: np.ndarray) -> np.ndarray:
-    """Mean over sentences (S, N) that leaves out NaN, without a warning where there is nothing else."""
-    counts = (~np.isnan(scores)).sum(0)
-    total = np.nansum(scores, 0)
-    return np.where(counts > 0, total / np.maximum(counts, 1), np.nan)
-
-
-def _stderr(scores: np.ndarray) -> np.ndarray:
-    counts = (~np.isnan(scores)).sum(0)
-    spread = np.nansum((scores - _mean(scores)) ** 2, 0) / np.maximum(counts - 1, 1)
-    return np.where(counts > 1, np.sqrt(spread / np.maximum(counts, 1)), np.nan)
-
-
-def _stability(scores: np.ndarray) -> np.ndarray:
+def summed_up(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Of scores (S, N): mean, standard error and stability, NaN where there is nothing to sum up, and their number."""
     known = ~np.isnan(scores)
-    filled = np.where(known, scores, -np.inf)
-    ranks = (-filled).argsort(1, kind="stable").argsort(1, kind="stable")
     counts = known.sum(0)
-    return np.where(counts > 0, ((ranks < AMONG) & known).sum(0) / np.maximum(counts, 1), np.nan)
+    several = np.maximum(counts, 1)
+    mean = np.where(counts > 0, np.nansum(scores, 0) / several, np.nan)
+    spread = np.nansum((scores - mean) ** 2, 0) / np.maximum(counts - 1, 1)
+    ranks = (-np.where(known, scores, -np.inf)).argsort(1, kind="stable").argsort(1, kind="stable")
+    stability = np.where(counts > 0, ((ranks < AMONG) & known).sum(0) / several, np.nan)
+    return mean, np.where(counts > 1, np.sqrt(spread / several), np.nan), stability, counts
 
 
 HeadPositions = tuple[tuple[int, int], ...]

@@ -78,9 +78,7 @@ def _of_batch(
     layers = started.trace.layers
     places = tuple((number, head) for number, layer in enumerate(layers) for head in range(layer.n_heads))
     names = tuple(layers[number].name for number, _ in places)
-    kinds: dict[str, Mapping[str, Tensor] | None] = {"silenced": None}
-    if means is not None:
-        kinds["mean"] = means
+    kinds = {"silenced": None} if means is None else {"silenced": None, "mean": means}
     rises: dict[str, list[Tensor]] = {name: [] for name in kinds}
     for number in range(len(layers)):
         for name, given in kinds.items():
@@ -102,16 +100,11 @@ def costs_in_layer(
     """How much the loss of each sentence rises above `base` (B,) without each head of one layer, (B, H)."""
     layer, parts = started.trace.layers[number], []
     mean = None if means is None else means[layer.name][:, 0]
-    for heads in _groups(layer.n_heads, ids.numel()):
-        logits = started.logits_with(number, heads, mean)  # (n, B, Q, V)
+    count = min(layer.n_heads, -(-layer.n_heads * ids.numel() // TOKENS_AT_ONCE))
+    for heads in np.array_split(np.arange(layer.n_heads), count):  # in equal parts of about TOKENS_AT_ONCE positions
+        logits = started.logits_with(number, heads.tolist(), mean)  # (n, B, Q, V)
         parts.append(torch.stack([_loss(each, ids, real) - base for each in logits], 1))
     return torch.cat(parts, 1)
-
-
-def _groups(heads: int, tokens: int) -> list[list[int]]:
-    """The heads of a layer in equal parts of about TOKENS_AT_ONCE positions."""
-    count = min(heads, -(-heads * tokens // TOKENS_AT_ONCE))
-    return [part.tolist() for part in np.array_split(np.arange(heads), count)]
 
 
 def targets(inputs: dict[str, Any]) -> tuple[Tensor, Tensor]:
@@ -128,8 +121,7 @@ def _loss(logits: Tensor, ids: Tensor, real: Tensor) -> Tensor:
     """Mean loss of the next token in each sentence, (B,)."""
     scores = logits[:, :-1].float()
     right = scores.gather(-1, ids[:, 1:, None])[..., 0]
-    lost = torch.where(real, scores.logsumexp(-1) - right, 0.0)
-    return lost.sum(1) / real.sum(1).clamp_min(1)
+    return torch.where(real, scores.logsumexp(-1) - right, 0.0).sum(1) / real.sum(1).clamp_min(1)
 
 
 def _direct(started: ResumedPass, ids: Tensor, real: Tensor) -> Tensor:
@@ -163,13 +155,21 @@ class KeptCosts:
 
     def find(self, inputs: dict[str, Any]) -> OfBatch | None:
         """The costs of these sentences, where they were measured before."""
-        return self._held.get(_key_of(inputs)) if self._held else None
+        return self._held.get(_digest(inputs)) if self._held else None
 
     def add(self, inputs: dict[str, Any], costs: OfBatch) -> None:
         """Keep the costs of these sentences, where there is a file to keep them in."""
-        if self._path is not None:
-            self._held[_key_of(inputs)] = costs
-            self._write(self._path)
+        path = self._path
+        if path is None:
+            return
+        self._held[_digest(inputs)] = costs
+        places, names, kinds = costs
+        header = {"key": self._key, "places": places, "names": names, "kinds": list(kinds), "done": list(self._held)}
+        arrays = {f"{kind} {key}": value for key, (_, _, held) in self._held.items() for kind, value in held.items()}
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = path.with_name(f".{path.name}.{os.getpid()}.npz")
+        np.savez(temporary, said=np.array(json.dumps(header)), **arrays)  # type: ignore[arg-type]
+        temporary.replace(path)
 
     def _read(self) -> dict[str, OfBatch]:
         if self._path is None or not self._path.exists():
@@ -187,19 +187,6 @@ class KeptCosts:
         except (OSError, ValueError, KeyError, zipfile.BadZipFile):
             return {}  # half a file, or another's: what it would hold is computed again
 
-    def _write(self, path: Path) -> None:
-        places, names, costs = next(iter(self._held.values()))
-        header = {"key": self._key, "places": places, "names": names, "kinds": list(costs), "done": list(self._held)}
-        arrays = {f"{kind} {key}": value for key, (_, _, held) in self._held.items() for kind, value in held.items()}
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = path.with_name(f".{path.name}.{os.getpid()}.npz")
-        np.savez(temporary, said=np.array(json.dumps(header)), **arrays)  # type: ignore[arg-type]
-        temporary.replace(path)
-
-
-def _key_of(inputs: dict[str, Any]) -> str:
-    return _digest({name: value for name, value in inputs.items() if isinstance(value, Tensor)})
-
 
 def _fingerprint(model: nn.Module, means: Mapping[str, Tensor] | None) -> str:
     """What tells one model from another, and one set of means: names, shapes and sums of all numbers."""
@@ -208,46 +195,38 @@ def _fingerprint(model: nn.Module, means: Mapping[str, Tensor] | None) -> str:
     return _digest(named | {f"mean of {name}": value for name, value in (means or {}).items()})
 
 
-def _digest(tensors: Mapping[str, Tensor]) -> str:
+def _digest(inputs: Mapping[str, Any]) -> str:
+    """Of all tensors among these."""
     made = hashlib.sha256()
-    for name in sorted(tensors):
-        value = tensors[name].detach().cpu().contiguous()
+    for name in sorted(name for name, value in inputs.items() if isinstance(value, Tensor)):
+        value = inputs[name].detach().cpu().contiguous()
         made.update(f"{name} {value.dtype} {tuple(value.shape)} ".encode() + value.numpy().tobytes())
     return made.hexdigest()[:24]
 
 
-# What is asked of whoever looks at heads over many sentences: this process, or others that share the work.
 class HeadWork(Protocol):
-    """`scan`, `cost_steps` and `mean_outputs` in steps, for a list of sentences: the same numbers whoever does it."""
+    """What is asked of whoever looks at heads over many sentences: this process, as written here, or others that share
+    the work; the same numbers whoever does it. All in steps, and None for a step on the way to an answer."""
 
     def scan(
         self, loaded: LoadedModel, sentences: Sequence[str], patterns: Sequence[str]
     ) -> Iterator[HeadScores | None]:
-        """The scores of all heads so far, after some sentences and at the end after all of them; None for a step on the
-        way there."""
-
-    def mean_steps(self, loaded: LoadedModel, sentences: Sequence[str]) -> Iterator[dict[str, Tensor] | None]:
-        """What each head hands on on average over these sentences, once and last; None for a step on the way there."""
-
-    def cost_steps(
-        self, loaded: LoadedModel, sentences: Sequence[str], means: Mapping[str, Tensor] | None = None
-    ) -> Iterator[HeadScores | None]:
-        """The costs of all heads so far, after some sentences; None for a step on the way there."""
-
-
-class HeadsHere:
-    """This process: a `HeadWork` by the model that it is given."""
-
-    def scan(self, loaded: LoadedModel, sentences: Sequence[str], patterns: Sequence[str]) -> Iterator[HeadScores]:
+        """The scores of all heads so far, after some sentences and at the end after all of them."""
         return scan(loaded, list(sentences), patterns)
 
-    def mean_steps(self, loaded: LoadedModel, sentences: Sequence[str]) -> Iterator[dict[str, Tensor]]:
+    def mean_steps(self, loaded: LoadedModel, sentences: Sequence[str]) -> Iterator[dict[str, Tensor] | None]:
+        """What each head hands on on average over these sentences, once and last."""
         yield mean_outputs(loaded, list(sentences))
 
     def cost_steps(
         self, loaded: LoadedModel, sentences: Sequence[str], means: Mapping[str, Tensor] | None = None
     ) -> Iterator[HeadScores | None]:
+        """The costs of all heads so far, after some sentences."""
         return cost_steps(loaded, list(sentences), means)
+
+
+class HeadsHere(HeadWork):
+    """This process, by the model that it is given."""
 
 
 HERE: Final = HeadsHere()

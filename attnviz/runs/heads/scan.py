@@ -77,10 +77,8 @@ def _ids(trace: Trace, layers: list[tuple[int, RecordedLayer]]) -> Tensor:
     if not layers:
         raise Problem("the model has no self-attention to look at")
     b, _, _, k_len = layers[0][1].shape
-    for value in trace.inputs.values():
-        if tuple(value.shape) == (b, k_len) and value.dtype == torch.long:
-            return value
-    return torch.arange(k_len).expand(b, -1)
+    given = (each for each in trace.inputs.values() if tuple(each.shape) == (b, k_len) and each.dtype == torch.long)
+    return next(given, torch.arange(k_len).expand(b, -1))
 
 
 #: token ids of one sentence, (T,) -> boolean (T, T): the keys that a head of this kind looks at from each query

@@ -1,9 +1,5 @@
 """Models from a folder that the visitor names: tiny random ones of families that the catalogue does not have."""
 
-import contextlib
-import io
-import re
-
 import pytest
 from transformers import (
     BertConfig,
@@ -15,8 +11,8 @@ from transformers import (
 )
 
 from tests.models.tiny_tokenizers import marian, word_piece
-from tests.pages.conftest import canvases_on, with_code
-from tests.pages.explore.test_page import said
+from tests.pages.conftest import canvases_on
+from tests.pages.explore.test_page import said, what_if_that_ran
 
 
 def agreed(visit, **link):
@@ -61,13 +57,12 @@ def test_an_encoder_decoder_has_its_three_kinds_of_attention(visit, translator):
         assert len(canvases_on(page)) == 2
 
 
-@pytest.mark.parametrize("stack", ["encoder", "decoder"])
 @pytest.mark.parametrize(
-    "link",
+    "stack, link",
     [
-        {"mask": "window", "window": "2"},
-        {"mask": "window", "window": "3", "again": "true", "where": "layer"},
-        {"scale": "factor", "factor": "4.0", "again": "true", "where": "all"},
+        ("encoder", {"mask": "window", "window": "2"}),
+        ("decoder", {"mask": "window", "window": "3", "again": "true", "where": "layer"}),
+        ("encoder", {"scale": "factor", "factor": "4.0", "again": "true", "where": "all"}),
     ],
     ids=["at once", "again in a layer", "again everywhere"],
 )
@@ -76,18 +71,9 @@ def test_the_code_of_a_what_if_on_an_encoder_decoder_prints_what_is_on_screen(vi
         visit, model="other", hub_id=translator, text="the cat sat", second="one two", stack=stack, at="1.2",
         open_what_if="true", **link,
     )  # fmt: skip
-    code = next(block.value for block in with_code(page).code if "before[" in block.value)
+    code = what_if_that_ran(page)["code"]
     assert "encode_target" in code
-    found = {}
-    with contextlib.redirect_stdout(io.StringIO()) as printed:
-        exec(code, found)
-    row = int(re.search(r"before\[(\d+)\]", code)[1])
-    old, new = (found[name][row].detach().numpy().astype(float) for name in ("before", "after"))
-    moved = max((new - old).clip(0).sum(), (old - new).clip(0).sum())
-    assert moved > 0.001
-    assert f"changes most: {moved:.1%} of its weight" in said(page)
-    lines = printed.getvalue().splitlines()[: len(old)]
-    assert [line.split()[-1] for line in lines] == [f"{value:.4f}" for value in new]
+    assert ('"all", layer.stack' in code) == ("where" in link), "every head of the layer is changed, or the one"
 
 
 def test_a_masked_language_model_guesses_what_the_mask_hides_or_says_how_to_write_one(visit, masked):
@@ -116,11 +102,9 @@ def test_a_model_that_cannot_be_loaded_is_explained_and_the_text_stays(visit, mo
     assert page.text_area(key="text").value == "Keep me"
 
 
-@pytest.fixture
-def weights_only(tmp_path):
-    """A model of a family whose attention weights are all that can be read."""
-    tokenizer = word_piece()
-    folder = tmp_path / "weights-only"
+def test_a_model_that_gives_only_its_weights_shows_them_and_says_what_cannot_be_changed(visit, tmp_path):
+    """A model of a family whose attention weights are all that can be read: GPT-Neo."""
+    tokenizer, folder = word_piece(), tmp_path / "weights-only"
     config = GPTNeoConfig(
         vocab_size=len(tokenizer),
         hidden_size=32,
@@ -131,22 +115,15 @@ def weights_only(tmp_path):
     )
     GPTNeoForCausalLM(config).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
-    return str(folder)
-
-
-def test_a_model_that_gives_only_its_weights_shows_them_and_says_what_cannot_be_changed(visit, weights_only):
     panels = {f"open_{panel}": "true" for panel in ("stages", "what_if", "next", "average", "beside")}
-    page = agreed(visit, model="other", hub_id=weights_only, text="the cat sat", **panels)
+    page = agreed(visit, model="other", hub_id=str(folder), text="the cat sat", **panels)
     assert not page.exception
     assert len(canvases_on(page)) >= 2
     assert "gives" in said(page)
     sentence = " ".join(e.value for e in page.error)
     assert "its mask and scale cannot be changed" in sentence
     assert len(page.error) == 2, "the stages and the what-if, and nothing else"
-
-
-def test_values_that_a_model_does_not_give_are_refused_in_a_sentence(visit, weights_only):
-    page = agreed(visit, model="other", hub_id=weights_only, text="the cat sat", show="values")
+    page.segmented_control(key="show").set_value("values").run()
     assert not page.exception
     assert len(page.error) == 1
     assert page.text_area(key="text").value == "the cat sat"

@@ -4,6 +4,7 @@ From a run in memory, never from the model; the pictures against weights of each
 """
 
 import zlib
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -16,11 +17,10 @@ from attnviz.canvas.head import sentence_heads
 from attnviz.canvas.shared import packing
 from attnviz.canvas.shared.blobs import document
 from attnviz.pages.explore.panels import head as head_panel
+from attnviz.pages.explore.panels import shown_head
+from attnviz.runs.head_matrix import Look
 from attnviz.runs.model_run import Request, Stack, run_model
-from scripts.browser_cases import decoded
-from tests.models.conftest import minilm
-
-__all__ = ["minilm"]
+from scripts import browser_cases
 
 LONG = "The cat sat on the mat and the dog ran in the park. " * 6
 
@@ -37,7 +37,7 @@ def test_the_address_leads_to_every_head_while_the_run_is_in_memory(memory, mini
     header, payload = packing.unblob(answer(address))
     assert header["heads"] == [12] * 6
     assert header["doc"] == document(run.stacks[0].queries.labels, None)
-    assert decoded(header["raw"], payload).shape[0] == 72
+    assert browser_cases.decoded(header["raw"], payload).shape[0] == 72
     memory.runs = model_cache.Shared().runs
     assert answer(address) is None
 
@@ -89,3 +89,18 @@ def test_nothing_is_offered_where_nothing_changes(memory, minilm):
     run = run_model(Request("minilm-l6", LONG), minilm)
     assert head_panel.address_of_tiles(run, run.stacks[0], 0, 0, HeadEdit()) is None
     assert head_panel.address_of_tiles(run, run.stacks[0], 0, 0, HeadEdit(silenced=((0, 1),))) is None
+
+
+@pytest.mark.parametrize("where, scale", [("head", "model"), ("layer", None), ("all", None)])
+def test_other_heads_of_a_picture_of_lines_follow_a_change_of_their_layer(decoded, where, scale):
+    change, stack = HeadEdit(scale="none", where=where), decoded.stacks[0]
+    found = shown_head.matrices_over((2, 0), decoded, stack, 4, Look(), change)
+    assert list(found) == [2, 0]
+    for head, matrix in found.items():
+        wanted = stack.layers[4].weights(head, scale=scale)[0, 0].float().numpy()
+        assert np.abs(np.nan_to_num(matrix) - wanted).max() < 1e-6
+        assert np.array_equal(np.isnan(matrix), ~stack.layers[4].mask[0, 0].numpy())
+    difference = shown_head.matrices_over((1,), decoded, stack, 4, Look(), replace(change, seen="difference"))
+    assert (np.abs(np.nan_to_num(difference[1])).max() == 0) == (where == "head"), (
+        "where it does not reach, it is nothing"
+    )

@@ -1,10 +1,16 @@
 """The numbers of one head: every stage of a weight, and two sentences on one axis, against what is found by hand."""
 
 import math
+import re
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
+from attnviz.figures.picture import to_svg
+from attnviz.figures.svg import ink_on
+from attnviz.figures.svg_head import HeadPicture
+from attnviz.pages.explore.figures import RowPicture
 from attnviz.pages.explore.maths.one_head import aligned, pairs_of, stages
 from attnviz.runs.head_matrix import Matrix
 from attnviz.runs.what_if import said_of_difference
@@ -23,31 +29,20 @@ def test_the_arithmetic_of_a_cell_is_what_a_person_would_compute(decoded, cell):
     assert result.weights[key] == pytest.approx(math.exp(scaled - max(seen)) / total, rel=1e-3)
 
 
-def test_what_lies_ahead_is_hidden_and_weighs_nothing(decoded):
+def test_what_lies_ahead_weighs_nothing_heads_of_a_group_read_the_same_keys_and_a_scale_is_the_factor(decoded):
     result = stages(decoded.stacks[0], 4, 4, 2)
     assert result.allowed.tolist() == [True] * 3 + [False] * (len(result.allowed) - 3)
     assert result.weights[7] == 0
-
-
-def test_the_weighted_values_add_up_to_the_output(decoded):
-    result = stages(decoded.stacks[0], 10, 3, 9)
-    np.testing.assert_allclose(result.weighted.sum(0), result.output, atol=1e-5)
-
-
-def test_heads_of_a_group_read_the_same_keys(decoded):
-    first, second, other = (stages(decoded.stacks[0], 7, head, 5) for head in (0, 2, 3))
+    first, second, other = (stages(decoded.stacks[0], 7, head, 5, scale=None) for head in (0, 2, 3))
     np.testing.assert_array_equal(first.k, second.k)
     assert not np.array_equal(first.k, other.k)
+    assert first.factor == 1.0
+    np.testing.assert_allclose(first.scores, first.scaled, atol=1e-5)
 
 
-def test_another_scale_is_the_factor_of_the_arithmetic(decoded):
-    result = stages(decoded.stacks[0], 7, 0, 5, scale=None)
-    assert result.factor == 1.0
-    np.testing.assert_allclose(result.scores, result.scaled, atol=1e-5)
-
-
-def test_lengths_after_the_output_projection_stand_beside_those_before(decoded, smollm2):
+def test_the_weighted_values_add_up_to_the_output_and_have_their_lengths_after_its_projection(decoded, smollm2):
     result = stages(decoded.stacks[0], 10, 3, 9)
+    np.testing.assert_allclose(result.weighted.sum(0), result.output, atol=1e-5)
     w_o = dict(smollm2.model.named_modules())["model.layers.10.self_attn.o_proj"].weight.detach().float().numpy()
     after = np.linalg.norm(result.weighted @ w_o[:, 3 * 64 : 4 * 64].T, axis=1)
     np.testing.assert_allclose(result.added, after, rtol=1e-3, atol=1e-5)
@@ -105,16 +100,30 @@ def test_the_two_pictures_keep_their_own_numbers_on_the_common_axis():
         assert sorted(seen.tolist()) == sorted(whole.values[~whole.hidden].tolist())
 
 
-def test_sentences_without_a_common_token_are_not_laid_on_each_other():
-    assert aligned(matrix("one two", 0), matrix("three four five", 1)) is None
-    assert aligned(matrix("one two", 0), matrix("three four", 1)) is None
-
-
 def test_as_many_other_tokens_stand_in_each_others_place_and_else_none_does():
     assert pairs_of(["a", "b", "c"], ["a", "x", "c"]) == [(0, 0), (1, 1), (2, 2)]
     assert pairs_of(["a", "b", "c"], ["a", "x", "y", "c"]) == [(0, 0), (1, None), (None, 1), (None, 2), (2, 3)]
 
 
 def test_a_difference_needs_half_of_the_tokens_in_one_order():
+    assert aligned(matrix("one two", 0), matrix("three four five", 1)) is None
     assert aligned(matrix("the cat sat .", 0), matrix("dogs bark loudly .", 1)) is None
     assert aligned(matrix("the cat sat .", 0), matrix("a cat runs .", 1)) is not None
+
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def test_each_picture_stands_beside_the_one_before_with_its_name_above():
+    names = [f"word{i}" for i in range(30)]
+    heads = [HeadPicture(np.random.default_rng(i).random((30, 30)), names, names, title=f"Head {i}") for i in range(3)]
+    text = to_svg(RowPicture(heads, "All"), title="All", caption="Made by hand")
+    assert len(text) <= 200_000
+    root = ElementTree.fromstring(text)
+    said = [node.text for node in root.iter(f"{SVG}text")]
+    assert {"Head 0", "Head 1", "Head 2", "All"} <= set(said)
+    places = [float(x) for x in re.findall(r"translate\(([\d.]+) 24\)", text)]
+    widths = [head.drawn(ink_on("white")).width for head in heads]
+    assert len(places) == 3
+    assert all(b >= a + wide for a, b, wide in zip(places, places[1:], widths, strict=False))
+    assert float(root.get("width", 0)) >= places[-1] + widths[-1]

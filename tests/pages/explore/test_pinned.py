@@ -5,12 +5,8 @@ import pytest
 from attnviz.app.links import link_state
 from attnviz.canvas.shared.kinds import Pin, Pins
 from attnviz.pages.explore import choices
-from attnviz.pages.explore.panels import explorer_state
+from attnviz.pages.explore.panels import shown_head
 from attnviz.runs.head_matrix import Look, head_matrix
-from tests.models.conftest import minilm
-from tests.pages.explore.conftest import paired
-
-__all__ = ["minilm", "paired"]
 
 
 @pytest.fixture
@@ -25,12 +21,12 @@ def held(monkeypatch):
 def places(run, **look):
     stack = run.stacks[0]
     matrix = head_matrix(stack, 0, 0, Look(**look))
-    return explorer_state.places_of(stack, matrix), matrix
+    return shown_head.places_of(stack, matrix), matrix
 
 
 def places_of(*tokens):
     """The places of a picture of whole tokens."""
-    axis = explorer_state.PictureAxis(tuple((i,) for i in range(len(tokens))), tokens)
+    axis = shown_head.PictureAxis(tuple((i,) for i in range(len(tokens))), tokens)
     return {"q": axis, "k": axis}
 
 
@@ -42,43 +38,43 @@ def labels_of(pins, matrix):
 def test_a_pin_stays_on_its_word_when_tokens_are_joined_or_hidden(paired, held, look):
     here, matrix = places(paired)
     row, col = matrix.rows.index("guitar"), matrix.cols.index("daily")
-    explorer_state.keep_pins(here, Pins((Pin("q", row), Pin("k", col)), (row, col)))
+    shown_head.keep_pins(here, Pins((Pin("q", row), Pin("k", col)), (row, col)))
     there, other = places(paired, **look)
-    found = explorer_state.pins(there)
+    found = shown_head.pins(there)
     assert labels_of(found, other) == ["guitar", "daily"]
     assert (other.rows[found.cell[0]], other.cols[found.cell[1]]) == ("guitar", "daily")
-    assert explorer_state.pins(here) == Pins((Pin("q", row), Pin("k", col)), (row, col)), "and back"
+    assert shown_head.pins(here) == Pins((Pin("q", row), Pin("k", col)), (row, col)), "and back"
 
 
 def test_a_pin_on_a_piece_holds_the_whole_word_and_one_on_a_part_of_two_sentences_goes_with_it(paired, held):
     here, matrix = places(paired)
     piece = next(i for i, label in enumerate(matrix.rows) if label.startswith("##") or label == "token")
-    explorer_state.keep_pins(here, Pins((Pin("q", piece),)))
+    shown_head.keep_pins(here, Pins((Pin("q", piece),)))
     words, joined = places(paired, units="words")
-    assert labels_of(explorer_state.pins(words), joined) == ["tokenizers"]
+    assert labels_of(shown_head.pins(words), joined) == ["tokenizers"]
     second, _ = places(paired, part="first to first")
-    assert explorer_state.pins(second).tokens == (), "the word is not in this picture, and no other takes its place"
+    assert shown_head.pins(second).tokens == (), "the word is not in this picture, and no other takes its place"
 
 
 def test_a_hidden_special_token_is_not_replaced_by_a_neighbour(paired, held):
     here, matrix = places(paired)
-    explorer_state.keep_pins(here, Pins((Pin("q", 0),)))
+    shown_head.keep_pins(here, Pins((Pin("q", 0),)))
     assert matrix.rows[0] == "[CLS]"
-    assert explorer_state.pins(places(paired, special=False)[0]).tokens == ()
+    assert shown_head.pins(places(paired, special=False)[0]).tokens == ()
 
 
 def test_a_pin_follows_its_word_into_an_edited_sentence(held):
     old = places_of("The", "cat", "sat")
     after = places_of("Once", "the", "old", "cat", "sat")
-    explorer_state.keep_pins(old, Pins((Pin("q", 1), Pin("k", 0)), (2, 1)))
-    found = explorer_state.pins(after)
+    shown_head.keep_pins(old, Pins((Pin("q", 1), Pin("k", 0)), (2, 1)))
+    found = shown_head.pins(after)
     assert found.tokens == (Pin("q", 3),), "cat is pinned, The is gone"
     assert found.cell == (4, 3)
 
 
 def test_a_link_of_an_earlier_version_counts_the_rows_of_the_picture(paired, held):
     held[choices.PINS] = choices.PINS.read({"t": [["q", 2], ["k", 999]], "c": [3, 1]})
-    assert explorer_state.pins(places(paired)[0]) == Pins((Pin("q", 2),), (3, 1))
+    assert shown_head.pins(places(paired)[0]) == Pins((Pin("q", 2),), (3, 1))
 
 
 @pytest.mark.parametrize(

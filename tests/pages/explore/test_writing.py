@@ -1,12 +1,10 @@
 """What comes next writes, and what a visitor begins with when asking for more, through the page."""
 
-import re
-
 import pytest
 
 from attnviz.models.catalogue import EXAMPLES
 from attnviz.pages.explore.panels import next
-from tests.pages.explore.test_page import head_of, said
+from tests.pages.explore.test_page import head_of
 
 START = "The cat sat on the"
 
@@ -85,12 +83,3 @@ def test_the_first_example_keeps_the_model_that_is_chosen(visit):
     assert head_of(page) == (2, 3)
     page.button(key="example-4").click().run(timeout=60)
     assert page.selectbox(key="model").value == "smollm2-135m"
-
-
-def test_rollout_opens_at_a_depth_at_which_the_first_token_is_not_everything(visit):
-    page = visit("explore", open_average="true", combine="rollout")
-    depth = page.slider(key="rollout_to").value
-    assert 1 <= depth < 30
-    shares = [float(share) for share in re.findall(r"estimate (\d+)% of", said(page))]
-    assert shares
-    assert max(shares) < 90

@@ -1,7 +1,8 @@
-"""A survey sums up what scan and costs find, and knows the sentences that show it most."""
+"""A survey sums up what scan and costs find, knows the sentences that show it most, and names its heads."""
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from attnviz.base.message import Problem
 from attnviz.models.loading import load
@@ -41,7 +42,6 @@ def test_patterns_are_scanned_sentence_by_sentence() -> None:
     config = head_survey.Config("own", "the cat and the dog and the cat\na bird saw it and a bird saw it", 5, 20)
     steps = list(head_survey.patterns(loaded, config))
     assert [step.share for step in steps] == [0.5, 1.0]
-    assert [step.done for step in steps] == [False, True]
     survey = steps[-1].survey()
     assert survey is not None
     assert set(survey.measures) == set(head_survey.PATTERNS)
@@ -51,3 +51,35 @@ def test_patterns_are_scanned_sentence_by_sentence() -> None:
 def test_the_cost_of_heads_that_predict_nothing_is_refused() -> None:
     with pytest.raises(Problem, match="does not predict the next token"):
         next(head_survey.costs(load("minilm-l6"), head_survey.Config()))
+
+
+def summary(mean: list[float]) -> head_survey.MeasureSummary:
+    values, none = np.array(mean), np.zeros((4, 5))
+    return head_survey.MeasureSummary(values, values / 10, values, np.full(4, 7), none - 1, none)
+
+
+SURVEY = head_survey.Survey(
+    ((0, 0), (0, 1), (1, 0), (1, 1)),
+    {"induction": summary([0.1, 0.9, 0.5, np.nan]), "first_token": summary([0.95, 0.6, 0.2, 0.49])},
+    (),
+)
+
+
+def test_a_head_is_named_from_half_of_its_weight_on_and_may_have_two_names() -> None:
+    named = [("induction", 1), ("induction", 2), ("first_token", 0), ("first_token", 1)]
+    assert head_survey.named(SURVEY) == named
+    assert list(head_survey.names_of(SURVEY, 1).items()) == [("induction", 0.9), ("first_token", 0.6)]
+    assert head_survey.names_of(SURVEY, 3) == {}
+    assert [head_survey.count_of(SURVEY, kind) for kind in SURVEY.measures] == [2, 2]
+    assert head_survey.named(SURVEY, most=1) == [named[0], named[2]]
+
+
+def test_the_rank_correlation_is_spearmans() -> None:
+    draw = np.random.default_rng(0)
+    a = draw.integers(0, 6, 40).astype(float)  # ties
+    b = a + draw.normal(size=40)
+    a[3] = b[7] = np.nan
+    expected = stats.spearmanr(a, b, nan_policy="omit").statistic
+    assert head_survey.rank_correlation(a, b) == pytest.approx(expected, abs=1e-12)
+    assert np.isnan(head_survey.rank_correlation(np.ones(9), b[:9]))
+    assert np.isnan(head_survey.rank_correlation(a[:2], b[:2]))

@@ -12,7 +12,7 @@ import pytest
 
 from attnviz.app import live_run
 from attnviz.pages.heads import choices
-from attnviz.pages.heads.maths import head_kinds, head_survey
+from attnviz.pages.heads.maths import head_survey
 from attnviz.pages.heads.panels import head_surveys, map
 
 MINI = {"hd_model": "minilm-l6"}
@@ -48,6 +48,7 @@ def test_the_first_picture_is_the_prepared_one_and_needs_no_model(visit, monkeyp
     page = visit("heads")
     assert not page.exception
     assert not page.error
+    assert len(page.title) == 1
     survey = head_survey.find("smollm2-135m", PREPARED)
     layer, head = strongest(survey, "induction")
     held = survey.measures["induction"]
@@ -61,21 +62,16 @@ def test_the_first_picture_is_the_prepared_one_and_needs_no_model(visit, monkeyp
     )
 
 
-def test_the_table_names_heads_with_their_evidence(visit):
-    page = visit("heads", hd_text="books", **MINI)
+def test_the_table_names_heads_with_their_evidence_and_an_example_has_its_sentence_source_and_picture(visit):
+    page = visit("heads", hd_text="books", hd_by="previous_token", hd_example="2", **MINI)
     table = page.dataframe[0].value
     survey = head_survey.find("minilm-l6", head_survey.Config("books"))
     shown = [[float(part) for part in text.split(" ± ")] for text in table["weight"]]
-    for (mean, error), (kind, column) in zip(shown, head_kinds.named(survey), strict=True):
+    for (mean, error), (kind, column) in zip(shown, head_survey.named(survey), strict=True):
         assert mean == pytest.approx(survey.measures[kind].mean[column], abs=0.005)
         assert error == pytest.approx(survey.measures[kind].stderr[column], abs=0.005)
         assert error > 0
     assert set(table["sentences"]) == {64}
-
-
-def test_an_example_is_its_sentence_with_its_source_and_its_picture(visit):
-    page = visit("heads", hd_text="books", hd_by="previous_token", hd_example="2", **MINI)
-    survey = head_survey.find("minilm-l6", head_survey.Config("books"))
     column = survey.column(*strongest(survey, "previous_token"))
     text = survey.sentences[survey.measures["previous_token"].best[column, 1]]
     assert text[:40] in said(page)
@@ -100,33 +96,27 @@ def test_two_models_stand_beside_each_other_on_one_scale_and_a_head_is_shown_as_
     assert not page.exception
     assert not page.error
     first, second = heat(page, 0), heat(page, 1)
-    assert (first["data"][0]["zmin"], first["data"][0]["zmax"]) == (
-        second["data"][0]["zmin"],
-        second["data"][0]["zmax"],
-    )
+    assert [first["data"][0][end] for end in ("zmin", "zmax")] == [second["data"][0][end] for end in ("zmin", "zmax")]
     assert "have at least half of their weight on this pattern" in said(page)
     assert "**MiniLM L6, layer 5, head 11**" in said(page)
 
 
-def test_a_text_of_ones_own_is_scanned_and_says_so(visit):
-    page = visit("heads", hd_text="own", hd_own=OWN, **MINI)
-    for _run in range(10):
-        if "of 2 sentences" not in str([bar.value for bar in page.get("progress")]):
-            break
-        page.run()
-    assert not page.exception
-    assert not page.error
-    assert "2 sentences of your own text" in said(page)
-    assert set(page.dataframe[1].value["sentences"]) == {2}
-
-
-def test_a_single_sentence_has_no_standard_error_and_none_is_made_up(visit):
-    page = visit("heads", hd_text="own", hd_own="the cat saw the dog and the cat ran", **MINI)
+def finished(page: Any) -> Any:
+    """The page when all sentences are read."""
     for _run in range(10):
         if not page.get("progress"):
             break
         page.run()
+    assert not page.exception
     assert not page.error
+    return page
+
+
+def test_a_text_of_ones_own_is_scanned_and_a_single_sentence_has_no_standard_error(visit):
+    page = finished(visit("heads", hd_text="own", hd_own=OWN, **MINI))
+    assert "2 sentences of your own text" in said(page)
+    assert set(page.dataframe[1].value["sentences"]) == {2}
+    page.text_area(key="hd_own").set_value("the cat saw the dog and the cat ran").run()
     assert "(from a single sentence; among the first ten" in said(page)
     shown = said(page) + "".join(table.value.to_string() for table in page.dataframe)
     assert "nan" not in shown.split()
@@ -152,24 +142,26 @@ def test_stop_keeps_what_is_done_and_go_on_goes_on(visit, monkeypatch):
 
 
 NONSENSE = [
-    ({"hd_by": "<b>"}, "it must be one of: induction"),
-    ({"hd_at": "99.99"}, "has no head 99.99"),
-    ({"hd_at": "x"}, "hd_at"),
-    ({"hd_model": "../../etc"}, "does not exist here"),
-    ({"hd_text": "own", "hd_count": "1000"}, "must be a whole number from 2 to 64"),
-    ({"hd_other": "nobody"}, "does not exist here"),
-    ({"hd_text": "own"}, "Type a text of a few lines"),
-    ({"hd_text": "own", "hd_own": "  \n "}, "Type a text of a few lines"),
-    ({"hd_text": "own", "hd_own": "one"}, "give at least one line of two words"),
-    ({"hd_by": "silenced"}, "“silenced” does not exist here"),
+    ({"hd_by": "<b>", "hd_at": "99.99"}, ("it must be one of: induction", "has no head 99.99")),
+    (
+        {"hd_at": "x", "hd_by": "silenced", "hd_other": "nobody"},
+        ("hd_at", "“silenced” does not exist here", "“nobody” does not exist here"),
+    ),
+    (
+        {"hd_model": "../../etc", "hd_text": "own", "hd_count": "1000"},
+        ("etc” does not exist here", "must be a whole number from 2 to 64", "Type a text of a few lines"),
+    ),
+    ({"hd_text": "own", "hd_own": "  \n "}, ("Type a text of a few lines",)),
+    ({"hd_text": "own", "hd_own": "one"}, ("give at least one line of two words",)),
 ]
 
 
-@pytest.mark.parametrize("link, words", NONSENSE)
-def test_nonsense_is_answered_in_a_sentence(visit, link, words):
+@pytest.mark.parametrize("link, sentences", NONSENSE)
+def test_nonsense_is_answered_in_sentences(visit, link, sentences):
     page = visit("heads", **(MINI | link))
     assert not page.exception
-    assert words in html.unescape(said(page))
+    for words in sentences:
+        assert words in html.unescape(said(page))
     assert "<b>" not in said(page)
 
 
@@ -214,7 +206,7 @@ def test_a_picked_point_chooses_its_head(monkeypatch):
 def test_the_program_prints_the_scores_of_the_page(config):
     from attnviz.models.loading import load
 
-    code = head_kinds.program("minilm-l6", config, "previous_token", 1)
+    code = head_survey.program("minilm-l6", config, "previous_token", 1)
     with contextlib.redirect_stdout(io.StringIO()) as out:
         held: dict[str, Any] = {}
         exec(code, held)

@@ -66,7 +66,7 @@ def test_strange_texts_are_cut_too(loaded: LoadedModel, text: str) -> None:
     assert len("".join(parts).replace(" ", "")) >= 0.9 * len(text.replace(" ", "").strip("\ufeff"))
 
 
-@pytest.mark.parametrize("text", ["", "  \n \n", "one", "a\nb"])
-def test_an_empty_text_is_refused(loaded: LoadedModel, text: str) -> None:
-    with pytest.raises(Problem, match="The text is empty"):
-        sentence_sets.sentences_of(loaded, "own", text)
+def test_an_empty_text_is_refused(loaded: LoadedModel) -> None:
+    for text in ("", "  \n \n", "one", "a\nb"):
+        with pytest.raises(Problem, match="The text is empty"):
+            sentence_sets.sentences_of(loaded, "own", text)

@@ -5,11 +5,10 @@ from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 
 import numpy as np
-from torch import Tensor
 
 from attnviz.base.message import Problem
 from attnviz.core.attention import scale_factor
-from attnviz.models.capture import MaskChoice, RecordedLayer, ScaleChoice
+from attnviz.models.capture import MaskChoice, ScaleChoice
 from attnviz.runs.head_matrix import Matrix
 from attnviz.runs.model_run import Stack
 
@@ -58,40 +57,27 @@ def stages(
     """Every stage of query `query` in one head, under the model's or another mask and scale."""
     chosen = stack.layers[layer]
     steps = chosen.stages(head, mask, scale)
-    assert chosen.q is not None
-    assert chosen.k is not None
-    assert chosen.v is not None
     kv_head = head // (chosen.n_heads // chosen.n_kv_heads)
-    q, k, v = (_array(t) for t in (chosen.q[0, head, query], chosen.k[0, kv_head], chosen.v[0, kv_head]))
-    weights = _array(steps.weights[0, 0, query])
-    shapes = {name: tuple(t.shape) for name, t in (("q", chosen.q), ("k", chosen.k), ("v", chosen.v))}
-    shapes |= {name: tuple(getattr(steps, name).shape) for name in ("scores", "scaled", "masked", "weights", "output")}
+    tensors = dict(zip("qkv", chosen.qkv, strict=True))
+    tensors |= {name: getattr(steps, name) for name in ("scores", "scaled", "masked", "weights", "output")}
+    row = {name: tensors[name][0, 0, query].float().numpy(force=True) for name in list(tensors)[3:]}
+    q = tensors["q"][0, head, query].float().numpy(force=True)
+    k, v = (tensors[name][0, kv_head].float().numpy(force=True) for name in "kv")
+    try:
+        added = row["weights"] * chosen.value_norms()[0, head].float().numpy(force=True)
+    except Problem:
+        added = None
     return StagesResult(
         query,
         q,
         k,
-        _array(steps.scores[0, 0, query]),
-        _array(steps.scaled[0, 0, query]),
-        _array(steps.masked[0, 0, query]),
-        weights,
-        weights[:, None] * v,
-        _added(chosen, head, weights),
-        _array(steps.output[0, 0, query]),
-        chosen.scale_of(head) if scale == "model" else scale_factor(scale, q.shape[-1]),
-        shapes,
-        tuple(name for name in ("bias", "softcap", "sinks") if getattr(chosen, name) is not None),
+        weighted=row["weights"][:, None] * v,
+        added=added,
+        factor=chosen.scale_of(head) if scale == "model" else scale_factor(scale, q.shape[-1]),
+        shapes={name: tuple(tensor.shape) for name, tensor in tensors.items()},
+        extras=tuple(name for name in ("bias", "softcap", "sinks") if getattr(chosen, name) is not None),
+        **row,
     )
-
-
-def _added(layer: RecordedLayer, head: int, weights: np.ndarray) -> np.ndarray | None:
-    try:
-        return weights * _array(layer.value_norms()[0, head])
-    except Problem:
-        return None
-
-
-def _array(tensor: Tensor) -> np.ndarray:
-    return tensor.detach().float().cpu().numpy()
 
 
 @dataclass(frozen=True)

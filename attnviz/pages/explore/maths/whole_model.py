@@ -4,9 +4,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
+import torch
 from torch import nn
 
 from attnviz.base.message import Message
@@ -73,11 +74,6 @@ class StackMeasures:
     values: dict[str, np.ndarray]  #: measure id -> (N,), NaN where no row can be measured
     places: tuple[tuple[int, int], ...]  #: (layer, head) of each
 
-    def tells_apart(self, name: str) -> bool:
-        """Whether two heads differ in this measure: if not, no order and no dimming would say anything."""
-        values = self.values[name][np.isfinite(self.values[name])]
-        return bool(values.size) and bool(np.ptp(values) > 1e-6)
-
     def standouts(self) -> list[tuple[Message, tuple[int, int]]]:
         """For each pattern its strongest head, if it reaches STANDS_OUT_FROM: a sentence and (layer, head)."""
         strongest = []
@@ -86,8 +82,8 @@ class StackMeasures:
             best = int(values.argmax())
             if values[best] >= STANDS_OUT_FROM:
                 layer, head = self.places[best]
-                params = {"layer": layer, "head": head, "value": float(values[best])}
-                strongest.append((Message(message.template, params), (layer, head)))
+                given = {"layer": layer, "head": head, "value": float(values[best])}
+                strongest.append((Message(message.template, given), (layer, head)))
         return strongest
 
 
@@ -108,7 +104,7 @@ def swept(stack: Stack, measured: bool = True) -> Iterator[SweptLayer]:
 
 def yardstick_of(stack: Stack) -> Yardstick:
     """What all layers of a stack are measured with."""
-    return yardstick(stack.layers[0], stack.key_ids)
+    return yardstick(stack.layers[0], torch.tensor([stack.keys.ids]))
 
 
 def swept_layer(stack: Stack, index: int, measuring: Yardstick | None) -> SweptLayer:
@@ -123,8 +119,7 @@ def measured(stack: Stack, layers: Iterable[SweptLayer] | None = None) -> StackM
     """All measures of all heads, from a sweep over the layers, which is made when left out."""
     parts = [layer.measures for layer in layers or swept(stack)]
     values = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-    places = tuple((index, head) for index, layer in enumerate(stack.layers) for head in range(layer.n_heads))
-    return StackMeasures(values, places)
+    return StackMeasures(values, stack.places)
 
 
 def applicable(stack: Stack) -> tuple[str, ...]:
@@ -149,26 +144,14 @@ class PartSize:
 
 
 @dataclass(frozen=True)
-class BlockParts:
-    """One block."""
-
-    attention: PartSize
-    mlp: PartSize
-    norms: PartSize
-
-    @property
-    def parameters(self) -> int:
-        return self.attention.parameters + self.mlp.parameters + self.norms.parameters
-
-
-@dataclass(frozen=True)
 class ModelParts:
     """The way from tokens to the next one. Each parameter of the model is counted in exactly one part."""
 
     total: int
     width: int  #: of the vectors that pass from block to block
     embedding: PartSize
-    blocks: tuple[BlockParts, ...]  #: of the stack on show; fewer than its layers where these share their weights
+    #: of the stack on show, each part by its role; fewer than its layers where these share their weights
+    blocks: tuple[dict[BlockRole, PartSize], ...]
     after: PartSize  #: what follows the blocks: a norm, a pooler
     head: PartSize  #: the matrix that scores the next token; no parameters of its own where it is the embedding's
     tied: bool
@@ -182,7 +165,6 @@ class ModelParts:
 
 def parts_of(model: Any, stack: Stack) -> ModelParts:
     """Count the parameters of each part of the model that `stack` was recorded from."""
-    named = list(model.named_parameters())
     towers = _towers(model)
     prefix = _tower_of(stack, towers)
     others = [tower for tower in towers if tower != prefix]
@@ -194,7 +176,8 @@ def parts_of(model: Any, stack: Stack) -> ModelParts:
         """The part that a parameter belongs to; in a block, its number and its role."""
         if _inside(name, prefix):
             number, *path = name[len(prefix) + 1 :].split(".")
-            return int(number), _role(path)
+            role = "attention" if any(_ATTENTION.search(part) for part in path) else "mlp"
+            return int(number), "norms" if any(_NORM.search(part) for part in path) else role
         if any(_inside(name, other) for other in others):
             return "elsewhere"
         if id(parameter) in embedding_ids or any(_EMBEDDING.search(part) for part in name.split(".")):
@@ -202,18 +185,17 @@ def parts_of(model: Any, stack: Stack) -> ModelParts:
         return "head" if id(parameter) in head_ids else "after"
 
     members: dict[Any, list[tuple[str, nn.Parameter]]] = {}
-    for name, parameter in named:
+    for name, parameter in model.named_parameters():
         members.setdefault(place_of(name, parameter), []).append((name, parameter))
     blocks = tuple(
-        BlockParts(*(_sized(members.get((at, role), ())) for role in ("attention", "mlp", "norms")))
-        for at in range(towers[prefix])
+        {role: _sized(members.get((at, role), ())) for role in get_args(BlockRole)} for at in range(towers[prefix])
     )
     tied = scores is not None and getattr(scores, "weight", None) is embeddings.weight
     head = _sized(members.get("head", ()))
     if tied:
         head = PartSize(head.parameters, (("", tuple(embeddings.weight.shape)),))
     return ModelParts(
-        sum(parameter.numel() for _name, parameter in named),
+        sum(parameter.numel() for parameter in model.parameters()),
         int(model.config.get_text_config().hidden_size),
         _sized(members.get("embedding", ())),
         blocks,
@@ -240,18 +222,10 @@ def _towers(model: nn.Module) -> dict[str, int]:
 
 def _tower_of(stack: Stack, towers: Mapping[str, int]) -> str:
     """The list that the stack's layers are in."""
-    tower = stack.layers[0].tower
+    tower, side = stack.layers[0].tower, "encoder" if stack.id == "encoder" else "decoder"
     wanted = [name for name in towers if tower and _inside(name, tower)]
-    side = "encoder" if stack.id == "encoder" else "decoder"
     wanted = wanted or [name for name in towers if side in name.split(".")] or list(towers)
-    return max(wanted, key=lambda name: towers[name])
-
-
-def _role(path: Sequence[str]) -> BlockRole:
-    """The part of a block that a parameter belongs to, from its name within the block."""
-    if any(_NORM.search(part) for part in path):
-        return "norms"
-    return "attention" if any(_ATTENTION.search(part) for part in path) else "mlp"
+    return max(wanted, key=towers.__getitem__)
 
 
 def _inside(name: str, place: str) -> bool:

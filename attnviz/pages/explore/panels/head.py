@@ -27,12 +27,11 @@ from attnviz.canvas.shared.kinds import Head, HeadScene, Options
 from attnviz.figures.theme import overlaid
 from attnviz.pages.explore import choices
 from attnviz.pages.explore.maths import whole_model
-from attnviz.pages.explore.panels import explorer_state, overview, request_form
-from attnviz.pages.explore.panels.shown_head import Shown, caption_of_shown, drawn_head, offers, origin_of, weights_of
+from attnviz.pages.explore.panels import overview, request_form, shown_head
+from attnviz.pages.explore.panels.shown_head import Shown, caption_of_shown, offers, origin_of, weights_of
 from attnviz.runs import head_matrix, what_if
-from attnviz.runs.head_matrix import Look, Matrix
+from attnviz.runs.head_matrix import Look, Matrix, raw_heads
 from attnviz.runs.model_run import ModelRun, Request, Stack, StackId
-from attnviz.runs.raw_heads import raw_heads
 
 
 def explore(run: ModelRun, below: Callable[[Shown], None]) -> None:
@@ -67,22 +66,22 @@ def _large(run: ModelRun, stack: Stack, layer: int, head: int) -> Shown:
     picture, below = st.container(), st.container()
     with below:
         look, colours = _how_shown(run, stack)
-    edit = explorer_state.edit(stack, layer)
+    edit = shown_head.edit(stack, layer)
     matrix = head_drawing.edited_matrix(run, stack, layer, head, look, edit)
-    places = explorer_state.places_of(stack, matrix)
+    places = shown_head.places_of(stack, matrix)
     every = address_of_heads(run, stack)
     scene = HeadScene(
         *axes(matrix),
         options=Options(**colours, segments_q=matrix.row_breaks, segments_k=matrix.col_breaks, unit=unit_of(look)),
         group="heads",
-        pins=explorer_state.pins(places),
+        pins=shown_head.pins(places),
         edit=replace(edit, seen=link_state.value(choices.SEEN)),  # what was looked at last, even if nothing is changed
-        over=explorer_state.over(),
+        over=shown_head.over(),
         others=_others(run.request, stack.id, look),
         every=every,
         edited_tiles=None if every else address_of_tiles(run, stack, layer, head, edit),
-        on_pins=partial(explorer_state.keep_pins, places),
-        on_edit=explorer_state.keep_edit,
+        on_pins=partial(shown_head.keep_pins, places),
+        on_edit=shown_head.keep_edit,
         on_over=partial(link_state.put, choices.OVER),
     )
     drawn = _drawn(stack, layer, head, matrix, look)
@@ -139,7 +138,7 @@ def address_of_heads(run: ModelRun, stack: Stack) -> str | None:
 
     def pack(stack: Stack) -> bytes:
         keys = None if stack.same_tokens else stack.keys.labels
-        return sentence_heads.blob_of(blobs.document(stack.queries.labels, keys), counts, raw_heads(stack))
+        return sentence_heads.blob_of(blobs.document(stack.queries.labels, keys), counts, raw_heads(stack.layers))
 
     return _offer(run.request, stack.id, ("all heads",), pack)
 
@@ -187,10 +186,12 @@ def _under(shown: Shown, drawn: Head) -> None:
     before_w_o = matrix.said_before_w_o(shown.query)
     caption = caption_of_shown(shown)
     live = offers(shown, drawn, caption)
-    seen = drawn_head(shown)
-    laid = overlaid(explorer_state.over(), shown.head, stack.layers[shown.layer].n_heads)[1:]
+    # what is on show, as numbers: the head under the visitor's mask and scale, or the difference that they make
+    kind = "diff" if shown.edit.seen == "difference" else shown.look.values
+    seen = Head(matrix.values, drawn.title, matrix.hidden, kind, shown.layer, shown.head)
+    laid = overlaid(shown_head.over(), shown.head, stack.layers[shown.layer].n_heads)[1:]
     laid_over = _("Laid over it: heads {heads} of the same layer.").format(heads=listed(laid)) if laid else ""
-    others = partial(explorer_state.matrices_over, laid, run, stack, shown.layer, shown.look, shown.edit)
+    others = partial(shown_head.matrices_over, laid, run, stack, shown.layer, shown.look, shown.edit)
     with show.line_under("head-out"):
         if before_w_o:
             st.markdown(spoken(before_w_o), width="stretch")
@@ -214,4 +215,4 @@ def _under(shown: Shown, drawn: Head) -> None:
         )
     for note in matrix.notes:
         st.caption(spoken(note))
-    explorer_state.say_refusals(stack)
+    shown_head.say_refusals(stack)

@@ -19,7 +19,6 @@ from attnviz.app.text import plain
 from attnviz.base.message import Problem
 from attnviz.base.words import _
 from attnviz.figures import attention_figures as figures
-from attnviz.models.catalogue import LoadedModel
 from attnviz.models.settings import current
 from attnviz.pages.explore import choices
 from attnviz.pages.explore.panels.shown_head import Shown
@@ -35,7 +34,13 @@ def panel(shown: Shown) -> None:
     loaded = model_cache.model_of(shown.run)
     places = slots(shown.run, loaded)
     if not places:
-        _say_why_not(shown, loaded)
+        mask = getattr(loaded.tokenizer, "mask_token", None)
+        why = (
+            _("Write {mask} in the sentence, and the model guesses the missing token.")
+            if loaded.entry.kind == "encoder" and mask and shown.run.trace.logits is not None
+            else _("{model} turns sentences into vectors; it was not trained to guess tokens.")
+        )
+        st.info(why.format(mask=plain(mask or ""), model=plain(shown.run.name)))
         return
     left, right = st.columns([1, 2])
     with left:
@@ -52,17 +57,19 @@ def panel(shown: Shown) -> None:
     for number, slot in enumerate(places):
         likeliest = token_choices(loaded, slot, 10, temperature, top_k)
         with right:
-            _chart(shown, slot, number, likeliest)
-            _drawing(likeliest[0], temperature, top_k)
+            _chart(shown, slot, number, likeliest, temperature, top_k)
         with left:
             _buttons(shown, slot, likeliest)
 
 
-def _chart(shown: Shown, slot: Slot, number: int, likeliest: list[TokenChoice]) -> None:
+def _chart(shown: Shown, slot: Slot, number: int, likeliest: list[TokenChoice], temperature: float, top_k: int) -> None:
+    """The likeliest tokens, and below them what the two sliders make of the first one's share, and why."""
     best = likeliest[0]
-    words = _("At position {position} the model would write “{token}”, with a probability of {share:.1%}.")
-    if slot.position is None:
-        words = _("“{token}” comes next with a probability of {share:.1%}.")
+    words = (
+        _("“{token}” comes next with a probability of {share:.1%}.")
+        if slot.position is None
+        else _("At position {position} the model would write “{token}”, with a probability of {share:.1%}.")
+    )
     show.figure(
         chart_of(
             figures.bars,
@@ -81,17 +88,14 @@ def _chart(shown: Shown, slot: Slot, number: int, likeliest: list[TokenChoice]) 
             "after temperature and top-k": [c.drawn for c in likeliest],
         },
     )
-
-
-def _drawing(best: TokenChoice, temperature: float, top_k: int) -> None:
-    """What the two sliders make of the likeliest token's share, and why."""
-    if temperature == 0:
-        text = _("Temperature 0 always takes “{token}”, whatever its share of the softmax over the whole vocabulary.")
-    else:
-        text = _(
+    text = (
+        _("Temperature 0 always takes “{token}”, whatever its share of the softmax over the whole vocabulary.")
+        if temperature == 0
+        else _(
             "Divided by temperature {temperature:.2g}, and shared out again among the {k} likeliest tokens alone, "
             "“{token}” is drawn with {share:.1%}."
         )
+    )
     st.caption(text.format(token=plain(best.label), temperature=temperature, k=top_k, share=best.drawn))
 
 
@@ -119,17 +123,6 @@ def _buttons(shown: Shown, slot: Slot, likeliest: list[TokenChoice]) -> None:
                 st.rerun(scope="app")  # a click reruns only the picture, and the sentence stands above it
 
 
-def _say_why_not(shown: Shown, loaded: LoadedModel) -> None:
-    kind = loaded.entry.kind
-    mask = getattr(loaded.tokenizer, "mask_token", None)
-    if kind == "encoder" and mask and shown.run.trace.logits is not None:
-        why = _("Write {mask} in the sentence, and the model guesses the missing token.").format(mask=plain(mask))
-    else:
-        why = _("{model} turns sentences into vectors; it was not trained to guess tokens.")
-        why = why.format(model=plain(shown.run.name))
-    st.info(why)
-
-
 def _writing(shown: Shown, slot: Slot) -> None:
     """Draw the buttons that let the model write, and write the next token where there are more to come."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
@@ -145,8 +138,7 @@ def _writing(shown: Shown, slot: Slot) -> None:
         st.caption(_("Writing: {left} more to come.").format(left=left))
         _write_one(shown, slot)
     elif st.session_state.pop(_LEFT, None) is not None:  # the last token is there: now the link follows
-        field = _field(shown)
-        link_state.put_all({field: link_state.value(field)})
+        link_state.put(_field(shown), link_state.value(_field(shown)))
     why = st.session_state.pop(_WHY, None)
     if why is not None:
         show_problem(why)
@@ -196,15 +188,15 @@ def _write_one(shown: Shown, slot: Slot) -> None:
     temperature, top_k = link_state.value(choices.TEMPERATURE), link_state.value(choices.TOP_K)
     possible = token_choices(loaded, slot, top_k, temperature, top_k)
     chosen = _draw.choices(possible, [choice.drawn for choice in possible])[0]
-    limit, why = current().token_limit, None
+    limit = current().token_limit
     if loaded.tokenizer is not None and chosen.token in loaded.tokenizer.all_special_ids:
         why = Problem("The model ends its text here: it chose “{token}”.", token=chosen.label)
+        st.session_state.update({_LEFT: 0, _WHY: why})
     elif len(shown.stack.queries) >= limit:
         why = Problem("The sentence has {n} tokens; at most {limit} can be read here.", n=limit, limit=limit)
+        st.session_state.update({_LEFT: 0, _WHY: why})
     else:
         for choice, new in _longer(shown, chosen.text).items():
             link_state.keep(choice, new)
         st.session_state[_LEFT] -= 1
-    if why is not None:
-        st.session_state.update({_LEFT: 0, _WHY: why})
     st.rerun(scope="app")

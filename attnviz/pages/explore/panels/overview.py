@@ -20,7 +20,7 @@ from attnviz.canvas.shared.kinds import AskedText, Overview
 from attnviz.pages.explore import choices
 from attnviz.pages.explore.figures import MosaicPicture
 from attnviz.pages.explore.maths import whole_model
-from attnviz.pages.explore.panels import explorer_state, request_form
+from attnviz.pages.explore.panels import request_form, shown_head
 from attnviz.runs.model_run import ModelRun, Stack
 
 TOGETHER = 400  # tokens: in a longer sentence weights are computed once, for pictures and measures together
@@ -31,20 +31,21 @@ PATIENCE = 0.4  # seconds of measuring before its progress is shown
 
 def draw(run: ModelRun, stack: Stack) -> tuple[int, int]:
     """Draw the grid of heads and return the chosen (layer, head). Heads are only measured for ordering them."""
-    names = {"place": _("layer and head")}
-    names |= {name: say(whole_model.MEASURES[name][0]) for name in whole_model.applicable(stack)}
+    measures = {name: say(whole_model.MEASURES[name][0]) for name in whole_model.applicable(stack)}
     by = widgets.one_of(
         choices.ORDER,
         _("All heads, ordered by"),
-        names,
+        {"place": _("layer and head")} | measures,
         style="select",
         help=_("Order the heads by a measure, the strongest first; the weaker ones are dimmed."),
     )
-    tiles = _tiles(run, stack)
+    tiles, curve = _tiles(run, stack), link_state.value(choices.CURVE)
     if by != "place":
         st.caption(say(whole_model.MEASURES[by][1]))
-        tiles = _ordered(tiles, _measured(run, stack), by, names[by])
-    tiles = replace(tiles, root=link_state.value(choices.CURVE) == "root")  # the same steps as the large head has
+        tiles = _ordered(tiles, _measured(run, stack), by, measures[by])
+    tiles = replace(tiles, root=curve == "root")  # the same steps as the large head has
+    # what the visitor asked for, with all that these pictures depend on besides the sentence
+    besides = packing.fingerprint(replace(run.request, text=""), stack.id, by, curve, tongue())
     fills = len(tiles.heads) >= FILLS * max(tiles.heads)
     with st.container(key="many-heads" if fills else "few-heads"):
         return overview_grid(
@@ -52,28 +53,21 @@ def draw(run: ModelRun, stack: Stack) -> tuple[int, int]:
             tiles,
             stack.queries.labels,
             None if stack.same_tokens else stack.keys.labels,
-            selected=explorer_state.at(stack),
-            on_pick=explorer_state.go_to,
-            asked=_asked(run, stack, by),
+            selected=shown_head.at(stack),
+            on_pick=shown_head.go_to,
+            asked=AskedText(request_form.sentence_label(is_read=len(run.stacks) > 1), run.request.text, besides),
         )
-
-
-def _asked(run: ModelRun, stack: Stack, by: str) -> AskedText:
-    """What the visitor asked for, with all that these pictures depend on besides the sentence."""
-    besides = packing.fingerprint(
-        replace(run.request, text=""), stack.id, by, link_state.value(choices.CURVE), tongue()
-    )
-    return AskedText(request_form.sentence_label(is_read=len(run.stacks) > 1), run.request.text, besides)
 
 
 def _ordered(tiles: Overview, measured: whole_model.StackMeasures, by: str, name: str) -> Overview:
     """The tiles by a measure, the strongest first; in their own order where it tells no head from another."""
     values = measured.values[by]
-    if measured.tells_apart(by):
+    finite = values[np.isfinite(values)]
+    if finite.size and np.ptp(finite) > 1e-6:
         return tiles.by(values, name, order=True, dim=True)
-    if np.isfinite(values).any():
+    if finite.size:
         why = _("All heads have the same value, {value:.2f}: they stand in their own order.")
-        st.caption(why.format(value=float(np.nanmax(values))))
+        st.caption(why.format(value=float(finite.max())))
     elif by in ("induction", "duplicate_token"):
         st.caption(
             _(
@@ -88,12 +82,17 @@ def _ordered(tiles: Overview, measured: whole_model.StackMeasures, by: str, name
 
 def export(run: ModelRun, stack: Stack) -> None:
     """Offer the grid as a picture, and every measure of every head as a table."""
-    tiles = _tiles(run, stack)
-    text = run.request.text
+    tiles, text = _tiles(run, stack), run.request.text
     text = text if len(text) <= LONGEST_QUOTED else f"{text[: LONGEST_QUOTED - 1].rstrip()}…"
     title = _("All heads of {model} on “{text}”").format(model=run.name, text=text)
+
+    def mosaic() -> MosaicPicture:
+        codes = tiles.thumbnails.astype(np.float32)
+        thumbnails = np.where(codes == packing.MASKED_8, np.nan, (codes / 254) ** 2)
+        return MosaicPicture(thumbnails, tiles.heads, tiles.kv_heads, shown_head.at(stack), title)
+
     show.under(
-        lambda: MosaicPicture(_pictures(tiles), tiles.heads, tiles.kv_heads, explorer_state.at(stack), title),
+        mosaic,
         name=f"attention-all-heads-{run.request.model}",
         key="mosaic",
         caption=ngettext(
@@ -120,7 +119,7 @@ def standouts(run: ModelRun, stack: Stack) -> None:
             st.button(
                 spoken(message),
                 key=f"standout-{layer}-{head}-{message.template[-20:]}",
-                on_click=explorer_state.go_to,
+                on_click=shown_head.go_to,
                 args=(layer, head),
                 type="tertiary",
                 icon=":material/arrow_forward:",
@@ -162,23 +161,18 @@ def _swept(run: ModelRun, stack: Stack) -> list[whole_model.SweptLayer]:
     began, count = time.monotonic(), len(stack.layers)
     measuring = functools.cache(functools.partial(whole_model.yardstick_of, stack))
     parts: list[whole_model.SweptLayer] = []
+
+    def sweep(index: int) -> whole_model.SweptLayer:
+        return whole_model.swept_layer(stack, index, measuring())
+
     for index in range(count):
-
-        def layer(index: int = index) -> whole_model.SweptLayer:
-            return whole_model.swept_layer(stack, index, measuring())
-
-        parts.append(model_cache.cached(run, ("swept", stack.id, index), layer))
+        parts.append(model_cache.cached(run, ("swept", stack.id, index), functools.partial(sweep, index)))
         if time.monotonic() - began > PATIENCE:
             note = note or st.empty()
             note.caption(_("Measuring the heads: {done} of {layers} layers").format(done=index + 1, layers=count))
     if note is not None:
         note.empty()
     return parts
-
-
-def _pictures(tiles: Overview) -> np.ndarray:
-    codes = tiles.thumbnails.astype(np.float32)
-    return np.where(codes == packing.MASKED_8, np.nan, (codes / 254) ** 2)
 
 
 def _measure_table(measured: whole_model.StackMeasures) -> dict[str, Any]:

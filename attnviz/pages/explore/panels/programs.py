@@ -20,14 +20,9 @@ def of_head(shown: Shown) -> None:
         "large picture, layer {layer}, head {head}, a line for each of its own tokens. What the panels above change "
         "has code of its own there."
     ).format(token=plain(shown.stack.queries.labels[shown.query_at]), layer=shown.layer, head=shown.head)
-    snippet(head_code(shown), key="explore", about=about)
-
-
-def head_code(shown: Shown) -> str:
-    """A program that prints the weights of the row that the page describes."""
     kv_head = shown.head // (shown.stack.layers[shown.layer].n_heads // shown.stack.layers[shown.layer].n_kv_heads)
-    begin = "\n".join([*_imports(shown.run, "capture"), *_opening(shown.run, shown.stack.id)])
-    return f"""{begin}
+    begin = "\n".join(_opening(shown.run, shown.stack.id, "capture"))
+    code = f"""{begin}
 layer = layers[{shown.layer}]
 q = layer.q[0, {shown.head}]                               # (Q, D): this head's queries
 k = layer.k[0, {kv_head}]                               # (K, D): the keys it reads
@@ -37,6 +32,7 @@ weights = scores.softmax(-1)                     # rows sum to 1
 
 for token, weight in zip(tokens.labels, weights[{shown.query_at}]):
     print(f"{{token:>12}} {{weight:.4f}}")"""
+    snippet(code, key="explore", about=about)
 
 
 def of_what_if(shown: Shown, changed_at: HeadPlace, edit: HeadEdit, row: int, trace: Trace | None) -> None:
@@ -51,26 +47,18 @@ def of_what_if(shown: Shown, changed_at: HeadPlace, edit: HeadEdit, row: int, tr
         "Paste this code into a notebook: it prints the row of “{token}” in layer {layer}, head {head}, before and "
         "after this change, a line for each of the model's own tokens."
     ).format(token=plain(shown.stack.queries.labels[query]), layer=shown.layer, head=shown.head)
-    snippet(what_if_code(shown, changed_at, edit, query, trace is not None, guesses), key="what-if", about=about)
-
-
-def what_if_code(shown: Shown, changed_at: HeadPlace, edit: HeadEdit, query: int, again: bool, guesses: bool) -> str:
-    """The program. `again`: the model runs again with the change; `guesses`: it predicts a next token."""
-    first, *others = _imports(shown.run, "Edit, capture, intervene" if again else "capture")
+    captured = "capture" if trace is None else "Edit, capture, intervene"
     at_once = [
         f"layer = layers[{shown.layer}]",
         f"before = layer.weights({shown.head})[0, 0]  # (Q, K)",
         f"after = layer.weights({shown.head}{_arguments(edit, 'layer')})[0, 0]  # from the same Q and K",
     ]
     lines = [
-        first,
-        "from attnviz.core import masks",
-        *others,
-        *_opening(shown.run, shown.stack.id),
+        *_opening(shown.run, shown.stack.id, captured, "from attnviz.core import masks"),
         "n = len(tokens.labels)",
         *_mask(shown, edit),
         "",
-        *(_again(shown, changed_at, edit) if again else at_once),
+        *(at_once if trace is None else _again(shown, changed_at, edit)),
         f"for token, old, new in zip(tokens.labels, before[{query}], after[{query}]):",
         '    print(f"{token:>12} {old:.4f} {new:.4f}")',
     ]
@@ -80,7 +68,7 @@ def what_if_code(shown: Shown, changed_at: HeadPlace, edit: HeadEdit, query: int
             "shift = (new - old).abs().sum().item() / 2",
             'print(f"{shift:.1%} of the probability moved to other tokens")',
         ]
-    return "\n".join(lines)
+    snippet("\n".join(lines), key="what-if", about=about)
 
 
 def _mask(shown: Shown, edit: HeadEdit) -> list[str]:
@@ -133,12 +121,19 @@ def _again(shown: Shown, changed_at: HeadPlace, edit: HeadEdit) -> list[str]:
     ]
 
 
-def _opening(run: ModelRun, stack: StackId) -> list[str]:
-    """Lines that define `loaded`, `tokens` (those of the stack's rows), `inputs`, `trace` and `layers`."""
+def _opening(run: ModelRun, stack: StackId, captured: str, *more: str) -> list[str]:
+    """Lines that define `loaded`, `tokens` (those of the stack's rows), `inputs`, `trace` and `layers`, after what they
+    import; `captured` are the names from attnviz.models.capture."""
     request = run.request
     second = f", {request.second!r}" if request.second and run.target is None else ""
     frame = f", frame={run.source.frame!r}" if run.source.frame != "usual" else ""
     lines = [
+        "import torch",
+        *more,
+        f"from attnviz.models.capture import {captured}",
+        "from attnviz.models.loading import load",
+        f"from attnviz.models.tokens import encode{', encode_target' if run.target is not None else ''}",
+        "",
         f"loaded = load({request.model!r})",
         f"tokens = encode(loaded, {request.text!r}{second}{frame})",
         "inputs = tokens.inputs",
@@ -153,19 +148,7 @@ def _opening(run: ModelRun, stack: StackId) -> list[str]:
     return [*lines, "trace = capture(loaded.model, **inputs)", f"layers = {_layers_of('trace', run, stack)}", ""]
 
 
-def _imports(run: ModelRun, captured: str) -> list[str]:
-    """The imports that `_opening` needs; `captured` are the names from attnviz.models.capture."""
-    return [
-        "import torch",
-        f"from attnviz.models.capture import {captured}",
-        "from attnviz.models.loading import load",
-        f"from attnviz.models.tokens import encode{', encode_target' if run.target is not None else ''}",
-        "",
-    ]
-
-
 def _layers_of(trace: str, run: ModelRun, stack: StackId) -> str:
     """The stack's layers in a trace of that name, as an expression."""
-    if run.target is None:
-        return f"{trace}.layers"
-    return f'[each for each in {trace}.layers if (each.stack, each.kind) == ("{stack}", "self")]'
+    own = f'[each for each in {trace}.layers if (each.stack, each.kind) == ("{stack}", "self")]'
+    return f"{trace}.layers" if run.target is None else own

@@ -1,6 +1,6 @@
 """The controls that make a Request: the sentence, the model, and what is put around the sentence."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, cast
 
 import streamlit as st
@@ -14,8 +14,7 @@ from attnviz.app.text import plain
 from attnviz.base.message import Problem
 from attnviz.base.words import _, say
 from attnviz.models.catalogue import EXAMPLES, Example, ModelKind
-from attnviz.models.loading import Availability, availabilities
-from attnviz.models.settings import current
+from attnviz.models.loading import availabilities
 from attnviz.models.tokens import Frame
 from attnviz.pages.explore import choices
 from attnviz.runs.head_matrix import Look
@@ -28,10 +27,14 @@ def ask(picture: Callable[[Request], None]) -> None:
     Of a sentence that was read before, the picture is sent before the examples, which nobody sees until they ask.
     """
     words, which = st.columns([2.6, 1.4], vertical_alignment="top")
+    models = sorted(
+        (each for each in availabilities() if each.entry.kind != "pictures"), key=lambda each: not each.on_this_machine
+    )
     with which:
-        available, name = _model()
+        help_ = _("Models that are on this machine come first.")
+        name = sentence_input.ask_model(choices.MODEL, choices.HUB_ID, models, choices.OTHER_MODEL, help=help_)
     question = st.container()
-    may_load, kind, problem = _kind(available, name, question)
+    may_load, kind, problem = _kind({each.entry.id: each.entry.kind for each in models}, name, question)
     with words:
         text = widgets.text_area(
             choices.SENTENCE,
@@ -61,11 +64,11 @@ def sentence_label(*, is_read: bool) -> str:
 
 
 def _kind(
-    available: Availability | None, name: str, question: DeltaGenerator
+    known: Mapping[str, ModelKind | None], name: str, question: DeltaGenerator
 ) -> tuple[bool, ModelKind | None, Problem | None]:
     """Whether the model may be loaded; its kind, or why it cannot be: outside the catalogue only loading tells."""
-    if available is not None:
-        return True, available.entry.kind, None
+    if name in known:
+        return True, known[name], None
     if not name:
         return False, None, Problem("Name a model: owner/name as on the hub, or a folder on this machine")
     try:
@@ -77,37 +80,18 @@ def _kind(
         return False, None, problem
 
 
-def _model() -> tuple[Availability | None, str]:
-    models = [each for each in availabilities() if each.entry.kind != "pictures"]
-    download = _("{name} (download {size} MB)")
-    options = {
-        each.entry.id: each.name
-        if each.on_this_machine
-        else download.format(name=each.entry.name, size=each.entry.download_mb)
-        for each in sorted(models, key=lambda each: not each.on_this_machine)
-    }
-    if not current().hosted:
-        options[choices.OTHER_MODEL] = _("another model…")
-    name = widgets.one_of(
-        choices.MODEL, _("Model"), options, style="select", help=_("Models that are on this machine come first.")
-    )
-    if name != choices.OTHER_MODEL:
-        return next((each for each in models if each.entry.id == name), None), name
-    # the placeholder is an id and not translated
-    return None, widgets.text(choices.HUB_ID, _("Hub id or folder"), placeholder="owner/name").strip()
-
-
 def _second(kind: str | None) -> str:
     """The other text: what a decoder writes, or the second sentence of a pair. It is kept while its box is hidden."""
-    if kind == "encoder-decoder":
-        help_ = _("Leave it empty to start with the first token only.")
-        return widgets.text(choices.SECOND, _("What the decoder has written so far"), help=help_)
     # an encoder reads a pair where the visitor switched it on, or before that, where a second sentence was typed
     switched = link_state.value(choices.PAIR)
-    if kind == "encoder" and (link_state.value(choices.SECOND) if switched is None else switched):
+    if kind == "encoder-decoder":
+        label, help_ = _("What the decoder has written so far"), _("Leave it empty to start with the first token only.")
+    elif kind == "encoder" and (link_state.value(choices.SECOND) if switched is None else switched):
+        label = _("Second sentence")
         help_ = _("The model reads both sentences as a pair; a line in the picture separates them.")
-        return widgets.text(choices.SECOND, _("Second sentence"), help=help_)
-    return ""
+    else:
+        return ""
+    return widgets.text(choices.SECOND, label, help=help_)
 
 
 def _how(kind: str | None) -> Frame:
@@ -161,8 +145,7 @@ def take(example: Example) -> None:
         choices.QUIET: (),
         choices.FRAME: "usual",
     }
-    chosen = link_state.value(choices.MODEL)
-    if example is not EXAMPLES[0] or chosen in (choices.MODEL.default, example.model):
+    if example is not EXAMPLES[0] or link_state.value(choices.MODEL) in (choices.MODEL.default, example.model):
         changes[choices.MODEL] = example.model
         if example.head is not None:
             changes[choices.AT] = example.head

@@ -21,7 +21,7 @@ from attnviz.models.loading import availabilities
 from attnviz.pages.explore import choices
 from attnviz.pages.explore.figures import RowPicture
 from attnviz.pages.explore.maths.one_head import Aligned, aligned, in_both
-from attnviz.pages.explore.panels import explorer_state
+from attnviz.pages.explore.panels import shown_head
 from attnviz.pages.explore.panels.shown_head import Shown
 from attnviz.runs.head_matrix import Matrix, average, head_matrix, rolled_out, telling_depth
 from attnviz.runs.model_run import ModelRun, Stack
@@ -30,14 +30,14 @@ from attnviz.runs.what_if import said_of_difference
 
 def mean(shown: Shown) -> None:
     """Draw a mean over heads, or attention followed through the layers (rollout)."""
+    stack, look = shown.stack, shown.look
     kinds = {
         "layer": _("mean of this layer"),
         "all": _("mean of all heads"),
         "chosen": _("mean of chosen heads"),
-        "rollout": _("rollout"),
     }
-    if not shown.stack.same_tokens:
-        kinds.pop("rollout")
+    if stack.same_tokens:
+        kinds["rollout"] = _("rollout")
     kind = widgets.one_of(choices.COMBINE, _("Combine"), kinds)
     places = _heads(shown, kind)
     if not places:
@@ -45,8 +45,8 @@ def mean(shown: Shown) -> None:
         return
     if kind == "rollout":
         through = _depth(shown)
-        key = ("rollout", shown.stack.id, shown.look, through)
-        matrix = model_cache.cached(shown.run, key, lambda: rolled_out(shown.stack, shown.look, layers=through))
+        key: tuple[Any, ...] = ("rollout", stack.id, look, through)
+        matrix = model_cache.cached(shown.run, key, lambda: rolled_out(stack, look, layers=through))
         title = _("Rollout through {layers} layers (not a head)").format(layers=through)
         st.caption(
             _(
@@ -57,13 +57,14 @@ def mean(shown: Shown) -> None:
             )
         )
     else:
-        mean_of = ("mean", shown.stack.id, places, shown.look)
-        matrix = model_cache.cached(shown.run, mean_of, lambda: average(shown.stack, places, shown.look))
+        key = ("mean", stack.id, places, look)
+        matrix = model_cache.cached(shown.run, key, lambda: average(stack, places, look))
         title = _("Mean of {count} heads (not a head)").format(count=len(places))
         st.caption(_("A mean hides what single heads do: two sharp heads look like one blurred head."))
-    options = Options(full_range=shown.scene.options.full_range, root=shown.scene.options.root)
-    title = title if shown.look.values == "weights" else _("{title}, of weights").format(title=title)
+    if look.values != "weights":
+        title = _("{title}, of weights").format(title=title)
     head = Head(matrix.values, title, matrix.hidden)
+    options = Options(full_range=shown.scene.options.full_range, root=shown.scene.options.root)
     scene = HeadScene(*axes(matrix), options, "average")
     pins = head_view("average", head, scene)
     show.under(
@@ -71,23 +72,19 @@ def mean(shown: Shown) -> None:
         name=f"{kind}-{shown.run.request.model}",
         key="average-out",
         words=spoken(matrix.said_of(shown.query if shown.pins else telling_row(matrix))),
-        caption=sentences(_("{name}: {title}.").format(name=shown.run.name, title=title), explorer_state.link()),
+        caption=sentences(_("{name}: {title}.").format(name=shown.run.name, title=title), shown_head.link()),
         table=lambda: long_table(matrix),
     )
 
 
 def _heads(shown: Shown, kind: str) -> tuple[tuple[int, int], ...]:
     """The heads to take the mean over, as (layer, head)."""
-    layers = shown.stack.layers
-    everyone = tuple((layer, head) for layer in range(len(layers)) for head in range(layers[layer].n_heads))
     if kind == "layer":
-        return tuple(place for place in everyone if place[0] == shown.layer)
+        return tuple(place for place in shown.stack.places if place[0] == shown.layer)
     if kind != "chosen":
-        return everyone
-    names = {name_of_head(place): name_of_head(place) for place in everyone}
-    usual = [name_of_head((shown.layer, shown.head))]
-    chosen = widgets.several(choices.MEAN_OF, _("Heads, as layer.head"), names, usual=usual)
-    return tuple(head_of(name) for name in chosen)
+        return shown.stack.places
+    here = name_of_head((shown.layer, shown.head))
+    return shown_head.some_heads(choices.MEAN_OF, _("Heads, as layer.head"), shown.stack, usual=[here])
 
 
 def _depth(shown: Shown) -> int:
@@ -111,10 +108,12 @@ def two(shown: Shown) -> None:
     if shown.look.values == "values":
         top = max(Head(each.values, hidden=each.hidden).largest for each in (shown.matrix, other))
         shown = replace(shown, scene=replace(shown.scene, options=replace(shown.scene.options, top=top)))
-    names = [_name(shown.run, shown.layer, shown.head), _name(run, layer, head)]
+    named = _("{model}, layer {layer}, head {head}")
+    both_heads = [(shown.run, shown.layer, shown.head), (run, layer, head)]
+    names = [named.format(model=of.name, layer=at, head=number) for of, at, number in both_heads]
     if kind == "sentence":
-        named = _("{name}: “{text}”")
-        names = [named.format(name=n, text=r.request.text[:60]) for n, r in zip(names, (shown.run, run), strict=True)]
+        quoted, texts = _("{name}: “{text}”"), (shown.run.request.text[:60], run.request.text[:60])
+        names = [quoted.format(name=name, text=text) for name, text in zip(names, texts, strict=True)]
     both = aligned(shown.matrix, other)
     columns = st.columns(2 if both is None else 3)
     with columns[0]:
@@ -123,28 +122,30 @@ def two(shown: Shown) -> None:
         pictures.append(_draw("beside-b", names[1], other, shown, "heads" if same else "beside"))
     change = None
     if both is None:
-        why = _(
-            "No difference is drawn: only {same} of these tokens stand in both, in one order, so most cells of one "
-            "picture have none in the other to be taken from. Change a word or two of the sentence to compare."
+        st.caption(
+            _(
+                "No difference is drawn: only {same} of these tokens stand in both, in one order, so most cells of one "
+                "picture have none in the other to be taken from. Change a word or two of the sentence to compare."
+            ).format(same=in_both(shown.matrix.rows, other.rows))
         )
-        st.caption(why.format(same=in_both(shown.matrix.rows, other.rows)))
     else:
         with columns[2]:
             name = _("Difference: the second minus the first")
             pictures.append(_draw("beside-difference", name, both.difference, shown, "heads" if same else "difference"))
         change = spoken(said_of_difference(*both.common))
         if both.replaced + both.alone:
-            note = _(
-                "The difference is taken token by token. Tokens in another’s place: {replaced}. Tokens that only one "
-                "sentence has, whose rows and columns are left out of it: {alone}."
+            st.caption(
+                _(
+                    "The difference is taken token by token. Tokens in another’s place: {replaced}. Tokens that only "
+                    "one sentence has, whose rows and columns are left out of it: {alone}."
+                ).format(replaced=both.replaced, alone=both.alone)
             )
-            st.caption(note.format(replaced=both.replaced, alone=both.alone))
     show.under(
         lambda: RowPicture(pictures, _("Two side by side")),
         name=f"beside-{shown.run.request.model}",
         key="beside-out",
         words=change,
-        caption=sentences(ended(clauses(names)), explorer_state.link()),
+        caption=sentences(ended(clauses(names)), shown_head.link()),
         table=None if both is None else lambda: _table(both),
         label=_("Export all"),
         embeds=False,
@@ -153,43 +154,37 @@ def two(shown: Shown) -> None:
 
 def _table(both: Aligned) -> dict[str, Any]:
     """One row for each cell of the common axis, with both values and their difference."""
-    first, second, difference = (long_table(each) for each in (both.first, both.second, both.difference))
-    values = {"first": first["value"], "second": second["value"], "difference": difference["value"]}
-    return {name: column for name, column in first.items() if name != "value"} | values
+    table = long_table(both.first)
+    values = {name: long_table(getattr(both, name))["value"] for name in ("first", "second", "difference")}
+    return {name: column for name, column in table.items() if name != "value"} | values
 
 
 def _run(shown: Shown, kind: str) -> ModelRun:
     request = shown.run.request
     if kind == "sentence":
-        text = widgets.text_area(choices.OTHER_TEXT, _("The other sentence"), usual=_another(request.text))
+        # to begin with, of the examples the one that shares most words with the visitor's sentence
+        words = set(request.text.lower().split())
+        others = [example.text for example in EXAMPLES if example.text != request.text and not example.second]
+        usual = max(others, key=lambda other: len(words & set(other.lower().split())))
+        text = widgets.text_area(choices.OTHER_TEXT, _("The other sentence"), usual=usual)
         return model_cache.model_run(replace(request, text=text))
     if kind == "model":
         names = {s.entry.id: s.name for s in availabilities() if s.entry.kind != "pictures" and s.on_this_machine}
         names.pop(request.model, None)
         if not names:
             raise Problem("There is no second model on this machine")
-        return model_cache.model_run(
-            replace(request, model=widgets.one_of(choices.BESIDE_MODEL, _("The other model"), names, style="select"))
-        )
+        model = widgets.one_of(choices.BESIDE_MODEL, _("The other model"), names, style="select")
+        return model_cache.model_run(replace(request, model=model))
     return shown.run
-
-
-def _another(text: str) -> str:
-    """A sentence to begin with that is not the visitor's: of the examples the one that shares most words with it."""
-    words = set(text.lower().split())
-    others = [example.text for example in EXAMPLES if example.text != text and not example.second]
-    return max(others, key=lambda other: len(words & set(other.lower().split())))
 
 
 def _place(shown: Shown, stack: Stack, kind: str) -> tuple[int, int]:
     """The (layer, head) to show beside; until one is typed, the next head, or the same of another sentence or model."""
-    start = shown.layer, (shown.head + 1) % stack.layers[min(shown.layer, len(stack.layers) - 1)].n_heads
-    if kind != "head":
-        start = min(shown.layer, len(stack.layers) - 1), shown.head
-    usual = f"{start[0]}.{min(start[1], stack.layers[start[0]].n_heads - 1)}"
-    text = (
-        widgets.text(choices.BESIDE_HEAD[kind], _("Its head, as layer.head"), usual=usual, width=260).strip() or usual
-    )
+    nearest = min(shown.layer, len(stack.layers) - 1)
+    heads = stack.layers[nearest].n_heads
+    usual = f"{nearest}.{(shown.head + 1) % heads if kind == 'head' else min(shown.head, heads - 1)}"
+    typed = widgets.text(choices.BESIDE_HEAD[kind], _("Its head, as layer.head"), usual=usual, width=260)
+    text = typed.strip() or usual
     try:
         layer, head = head_of(text)
     except ValueError:
@@ -204,21 +199,16 @@ def _place(shown: Shown, stack: Stack, kind: str) -> tuple[int, int]:
     return layer, head
 
 
-def _name(run: ModelRun, layer: int, head: int) -> str:
-    return _("{model}, layer {layer}, head {head}").format(model=run.name, layer=layer, head=head)
-
-
 def _draw(key: str, name: str, matrix: Matrix, shown: Shown, group: str) -> HeadPicture:
     """Draw one of them, with a sentence on its row; the same as a picture for a file."""
-    is_difference = key == "beside-difference"
-    kind: Any = "diff" if is_difference else shown.look.values
+    kind: Any = "diff" if key == "beside-difference" else shown.look.values
     options = replace(
         shown.scene.options, compact=True, unit="", segments_q=matrix.row_breaks, segments_k=matrix.col_breaks
     )
     head = Head(matrix.values, name, matrix.hidden, kind)
     scene = HeadScene(*axes(matrix), options, group)
     pins = head_view(key, head, scene)
-    if not is_difference:  # the visitor's row where this picture has the same rows, else the one that tells most
+    if kind != "diff":  # the visitor's row where this picture has the same rows, else the one that tells most
         same = shown.pins and matrix.rows == shown.matrix.rows
         st.markdown(spoken(matrix.said_of(shown.query if same else telling_row(matrix))))
     return head_picture(head, scene, pins)

@@ -17,7 +17,7 @@ from attnviz.figures.svg_strip import StripBlock, StripPart, StripWay
 from attnviz.pages.explore import choices, figures
 from attnviz.pages.explore.maths import whole_model
 from attnviz.pages.explore.maths.one_head import StagesResult, stages
-from attnviz.pages.explore.panels import explorer_state
+from attnviz.pages.explore.panels import shown_head
 from attnviz.pages.explore.panels.shown_head import Shown, caption_of_shown
 
 QUERY, KEY = "stage_query", "stage_key"
@@ -31,16 +31,30 @@ def place(shown: Shown) -> None:
     loaded = model_cache.model_of(shown.run)
     parts = model_cache.cached(shown.run, ("parts", stack.id), lambda: whole_model.parts_of(loaded.model, stack))
     layers = len(stack.layers)
-    inside = [_block(parts.blocks[parts.block_of(layer, layers)], parts) for layer in range(layers)]
-    heads, at = [layer.n_heads for layer in stack.layers], (shown.layer, shown.head)
-    count = len(stack.queries)
+    roles: dict[whole_model.BlockRole, tuple[str, str]] = {
+        "attention": (_("Attention"), ""),
+        "mlp": (_("MLP"), ""),
+        "norms": (_("Norms"), _("one before each of the two, or after it")),
+    }
+    inside = [
+        StripBlock(*(_part(title, block[role], parts, note) for role, (title, note) in roles.items()))
+        for block in (parts.blocks[parts.block_of(layer, layers)] for layer in range(layers))
+    ]
+    all_blocks = whole_model.PartSize(sum(size.parameters for block in parts.blocks for size in block.values()))
+    blocks = _part(
+        _("{layers} blocks, one after the other").format(layers=layers),
+        all_blocks,
+        parts,
+        _("the same weights every time") if len(parts.blocks) < layers else "",
+    )
+    at, count = (shown.layer, shown.head), len(stack.queries)
     vectors = _("{tokens} × {width} after it").format(tokens=count, width=parts.width)
     before = [
         StripPart(_("Tokens"), (_("{tokens} numbers").format(tokens=count),)),
         _part(_("Embedding"), parts.embedding, parts, vectors),
     ]
-    way = StripWay(before, _blocks(parts, layers), inside, _after(parts), heads)
-    model_strip("place", way, at=at, group="heads", on_pick=explorer_state.go_to)
+    way = StripWay(before, blocks, inside, _after(parts), [layer.n_heads for layer in stack.layers])
+    model_strip("place", way, at=at, group="heads", on_pick=shown_head.go_to)
     title = _("Where layer {layer}, head {head} of {model} sits").format(
         layer=shown.layer, head=shown.head, model=shown.run.name
     )
@@ -48,7 +62,7 @@ def place(shown: Shown) -> None:
         lambda: strip_picture(way, at, title),
         name=f"place-{shown.run.request.model}-layer{shown.layer}-head{shown.head}",
         key="place-out",
-        caption=sentences(_("Parameters counted in the model’s own weights."), explorer_state.link()),
+        caption=sentences(_("Parameters counted in the model’s own weights."), shown_head.link()),
         table=lambda: _table(way, shown.layer),
     )
 
@@ -63,20 +77,6 @@ def _table(way: StripWay, layer: int) -> dict[str, list[str]]:
         "parameters": [part.said for part in parts],
         "share": ["" if part.share is None else f"{part.share:.6g}" for part in parts],
     }
-
-
-def _blocks(parts: whole_model.ModelParts, layers: int) -> StripPart:
-    size = whole_model.PartSize(sum(block.parameters for block in parts.blocks))
-    note = _("the same weights every time") if len(parts.blocks) < layers else ""
-    return _part(_("{layers} blocks, one after the other").format(layers=layers), size, parts, note)
-
-
-def _block(block: whole_model.BlockParts, parts: whole_model.ModelParts) -> StripBlock:
-    return StripBlock(
-        _part(_("Attention"), block.attention, parts),
-        _part(_("MLP"), block.mlp, parts),
-        _part(_("Norms"), block.norms, parts, _("one before each of the two, or after it")),
-    )
 
 
 def _after(parts: whole_model.ModelParts) -> list[StripPart]:
@@ -171,20 +171,16 @@ def _arithmetic(result: StagesResult, key: int, query_token: str, key_token: str
         f"= {first}",
         f"= {score:.2f}",
     )
-    st.latex(rf"s = {score:.2f} \times {result.factor:.6g}{_extra(result)} = {scaled:.3f}")
+    names = {"bias": r"\text{ + position bias}", "softcap": r"\text{, soft-capped}", "sinks": ""}
+    extras = "".join(names[name] for name in result.extras)
+    st.latex(rf"s = {score:.2f} \times {result.factor:.6g}{extras} = {scaled:.3f}")
     if not result.allowed[key]:
         st.latex(r"\text{masked:}\quad s \to -\infty,\qquad w = 0")
         return
-    largest = result.largest
     formulas(
-        rf"w = \frac{{e^{{{scaled:.3f}-({largest:.3f})}}}}{{\sum_j e^{{s_j-({largest:.3f})}}}}",
-        rf"= \frac{{{np.exp(scaled - largest):.3f}}}{{{result.total(key):.3f}}} = {weight:.3f}",
+        rf"w = \frac{{e^{{{scaled:.3f}-({result.largest:.3f})}}}}{{\sum_j e^{{s_j-({result.largest:.3f})}}}}",
+        rf"= \frac{{{np.exp(scaled - result.largest):.3f}}}{{{result.total(key):.3f}}} = {weight:.3f}",
     )
-
-
-def _extra(result: StagesResult) -> str:
-    names = {"bias": r"\text{ + position bias}", "softcap": r"\text{, soft-capped}", "sinks": ""}
-    return "".join(names[name] for name in result.extras)
 
 
 def _pictures(shown: Shown, result: StagesResult, key: int, query_token: str, keys: tuple[str, ...]) -> None:
@@ -247,10 +243,11 @@ def _pictures(shown: Shown, result: StagesResult, key: int, query_token: str, ke
 def _product_words(product: np.ndarray) -> str:
     """Which component weighs most in q·k, counted from 0 as in the picture, and whether it adds or takes away."""
     largest = int(np.abs(product).argmax())
-    if product[largest] < 0:
-        text = _("Component {index} takes the most away from q·k: {value:.2f}. All components add up to {total:.2f}.")
-    else:
-        text = _("Component {index} adds the most to q·k: {value:.2f}. All components add up to {total:.2f}.")
+    text = (
+        _("Component {index} takes the most away from q·k: {value:.2f}. All components add up to {total:.2f}.")
+        if product[largest] < 0
+        else _("Component {index} adds the most to q·k: {value:.2f}. All components add up to {total:.2f}.")
+    )
     return text.format(index=largest, value=product[largest], total=product.sum())
 
 

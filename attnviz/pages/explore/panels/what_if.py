@@ -13,7 +13,6 @@ from attnviz.app.cache import model_cache
 from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.head_drawing import axes, long_table
 from attnviz.app.links import link_state
-from attnviz.app.links.choices import head_of, name_of_head
 from attnviz.app.text import plain, spoken
 from attnviz.base.head_edit import HeadEdit
 from attnviz.base.message import Problem
@@ -25,7 +24,7 @@ from attnviz.engine import Rerun
 from attnviz.figures import attention_figures as figures
 from attnviz.models.capture import Trace
 from attnviz.pages.explore import choices
-from attnviz.pages.explore.panels import programs
+from attnviz.pages.explore.panels import programs, shown_head
 from attnviz.pages.explore.panels.shown_head import Shown, caption_of
 from attnviz.runs import head_matrix, predictions, what_if
 from attnviz.runs.head_matrix import Matrix
@@ -40,7 +39,13 @@ def panel(shown: Shown) -> None:
     left, right = st.columns([1, 2.6], gap="medium")
     with left:
         _chosen_above(shown)
-        edit = replace(shown.edit, silenced=_silenced(shown))
+        silenced = shown_head.some_heads(
+            choices.QUIET,
+            _("Silence heads (layer.head)"),
+            shown.stack,
+            placeholder=_("none"),
+            help=_("Their output is replaced by zeros, and the model runs again without them."),
+        )
         again = widgets.toggle(
             choices.AGAIN,
             _("Run the model again"),
@@ -50,7 +55,7 @@ def panel(shown: Shown) -> None:
             ),
         )
     with right:
-        _consequences(shown, edit, again)
+        _consequences(shown, replace(shown.edit, silenced=silenced), again)
 
 
 def _chosen_above(shown: Shown) -> None:
@@ -63,18 +68,6 @@ def _chosen_above(shown: Shown) -> None:
     if more:
         st.markdown(plain(more))
     st.caption(_("Mask, scale and hidden tokens are chosen beside the large head above."))
-
-
-def _silenced(shown: Shown) -> tuple[tuple[int, int], ...]:
-    places = [(index, head) for index, layer in enumerate(shown.stack.layers) for head in range(layer.n_heads)]
-    chosen = widgets.several(
-        choices.QUIET,
-        _("Silence heads (layer.head)"),
-        {name_of_head(place): name_of_head(place) for place in places},
-        placeholder=_("none"),
-        help=_("Their output is replaced by zeros, and the model runs again without them."),
-    )
-    return tuple(head_of(name) for name in chosen)
 
 
 def _consequences(shown: Shown, edit: HeadEdit, again: bool) -> None:
@@ -100,8 +93,17 @@ def _consequences(shown: Shown, edit: HeadEdit, again: bool) -> None:
         _say_what_is_silenced(shown, edit)
     moved = what_if.by_movement(shown.stack, stack)
     if moved and edit.silenced and what_if.largest_change(before, after) is None:
-        shown = _most_moved(shown, moved[0])
-        before, after = shown.matrix, head_matrix.head_matrix(stack, shown.layer, shown.head, shown.look)
+        most = moved[0]
+        st.markdown(
+            _(
+                "Drawn is the head that changes most: **layer {layer}, head {head}**, in which {share:.1%} of the "
+                "weight moves to other tokens, mean over rows."
+            ).format(layer=most.layer, head=most.head, share=most.share)
+        )
+        before, after = (
+            head_matrix.head_matrix(each, most.layer, most.head, shown.look) for each in (shown.stack, stack)
+        )
+        shown = replace(shown, layer=most.layer, head=most.head, matrix=before)
     row = _three(shown, edit, before, after)
     _next_token(shown, edit, trace)
     _name_heads(moved)
@@ -111,10 +113,9 @@ def _consequences(shown: Shown, edit: HeadEdit, again: bool) -> None:
 def _rerun(shown: Shown, edit: HeadEdit) -> Trace:
     place = None if edit.where == "all" else (shown.layer, shown.head)
     edit = replace(edit, seen="after")  # one run, whatever is looked at
-    key = ("what-if", shown.stack.id, place, edit)
     rerun = Rerun(what_if.run_again, (shown.stack.id, shown.layer, shown.head, edit))
     with st.spinner(_("Running the model again…")):
-        changed: Trace = model_cache.cached_rerun(shown.run, rerun, key)
+        changed: Trace = model_cache.cached_rerun(shown.run, rerun, ("what-if", shown.stack.id, place, edit))
     return changed
 
 
@@ -135,25 +136,23 @@ def _three(shown: Shown, edit: HeadEdit, before: Matrix, after: Matrix) -> int:
             head_view(f"what-if-{key}", head, HeadScene(*axes(matrix), options, "heads"))
     st.markdown(spoken(what_if.said_of_change(before, after)))
     change = what_if.largest_change(before, after)
-    most_changed = shown.query if change is None else change.row
-    row = shown.query if shown.pins else most_changed
+    row = shown.query if shown.pins or change is None else change.row
     st.markdown(_("Before: {before}").format(before=spoken(before.said_of(row))))
     st.markdown(_("After: {after}").format(after=spoken(after.said_of(row))))
     name = f"what-if-{shown.run.request.model}-layer{shown.layer}-head{shown.head}"
-    words = head_drawing.in_words(edit, shown.stack, shown.layer)
     with st.container(horizontal=True):
         for head, (key, label, matrix, _kind) in zip(heads, views, strict=True):
-            caption = caption_of(shown) if key == "before" else caption_of(shown, *words)
+            words = () if key == "before" else head_drawing.in_words(edit, shown.stack, shown.layer)
             show.under(
                 partial(head_picture, head, HeadScene(*axes(matrix), options), shown.pins),
                 name=f"{name}-{key}",
                 key=f"what-if-{key}-out",
-                caption=sentences(ended(label), caption),
+                caption=sentences(ended(label), caption_of(shown, *words)),
                 table=partial(long_table, matrix),
                 label=label,
                 embeds=False,
             )
-    return most_changed
+    return shown.query if change is None else change.row
 
 
 def _say_what_is_silenced(shown: Shown, edit: HeadEdit) -> None:
@@ -178,18 +177,6 @@ def _say_what_is_silenced(shown: Shown, edit: HeadEdit) -> None:
                 "change its weights. What it changes is in the layers after it and in the next token."
             ).format(layer=shown.layer, silenced=first)
         )
-
-
-def _most_moved(shown: Shown, moved: what_if.Movement) -> Shown:
-    """Say that another head is drawn, because the chosen one stays as it is; the page as if that head was chosen."""
-    st.markdown(
-        _(
-            "Drawn is the head that changes most: **layer {layer}, head {head}**, in which {share:.1%} of the weight "
-            "moves to other tokens, mean over rows."
-        ).format(layer=moved.layer, head=moved.head, share=moved.share)
-    )
-    matrix = head_matrix.head_matrix(shown.stack, moved.layer, moved.head, shown.look)
-    return replace(shown, layer=moved.layer, head=moved.head, matrix=matrix)
 
 
 def _next_token(shown: Shown, edit: HeadEdit, trace: Trace) -> None:

@@ -6,17 +6,17 @@ Six patterns are looked for; the costs are those of `removal_costs`, for models 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from functools import lru_cache
 
 import numpy as np
 from torch import Tensor
 
-from attnviz.base.message import Problem
+from attnviz.base.message import Message, Problem
 from attnviz.models.catalogue import LoadedModel
 from attnviz.pages.heads.maths.sentence_sets import TextKind, sentences_of
 from attnviz.runs import prepared_files
-from attnviz.runs.heads.head_scores import HeadScores
+from attnviz.runs.heads.head_scores import HeadScores, summed_up
 from attnviz.runs.heads.removal_costs import HERE, HeadWork
 from attnviz.runs.prepared_files import packaged_weights
 
@@ -60,14 +60,7 @@ class MeasureSummary:
         order = np.argsort(-filled, 0, kind="stable")[:EXAMPLES_KEPT].T  # (N, E)
         values = np.take_along_axis(filled.T, order, 1)
         scored = np.isfinite(values)
-        return cls(
-            scores.mean[name],
-            scores.stderr[name],
-            scores.stability[name],
-            (~np.isnan(each)).sum(0),
-            np.where(scored, order, -1),
-            np.where(scored, values, np.nan),
-        )
+        return cls(*summed_up(each), np.where(scored, order, -1), np.where(scored, values, np.nan))
 
 
 @dataclass(frozen=True)
@@ -83,10 +76,6 @@ class Survey:
         """The place of a head among the N; None where the model has no such head."""
         return self.places.index((layer, head)) if (layer, head) in self.places else None
 
-    def with_measures_of(self, other: Survey) -> Survey:
-        """This one and the measures of another over the same heads, its sentences being the first of these."""
-        return replace(self, measures={**self.measures, **other.measures})
-
 
 @dataclass(frozen=True)
 class SurveySoFar:
@@ -95,10 +84,6 @@ class SurveySoFar:
     scores: HeadScores | None
     sentences: tuple[str, ...]
     share: float
-
-    @property
-    def done(self) -> bool:
-        return self.share >= 1.0
 
     @property
     def nbytes(self) -> int:
@@ -171,13 +156,13 @@ def file_of(model: str, text: str) -> str:
 
 def packed(survey: Survey, about: Mapping[str, object]) -> bytes:
     """The file's contents; numbers are kept with 16 bits."""
-    arrays: dict[str, np.ndarray] = {"places": np.array(survey.places, np.uint8)}
-    for name, measure in survey.measures.items():
-        for each in _FIELDS:
-            kind = np.int8 if each in ("counts", "best") else np.float16
-            arrays[f"{name}.{each}"] = getattr(measure, each).astype(kind)
+    arrays = {
+        f"{name}.{each}": getattr(measure, each).astype(np.int8 if each in ("counts", "best") else np.float16)
+        for name, measure in survey.measures.items()
+        for each in _FIELDS
+    }
     header = {**about, "format": FORMAT, "sentences": survey.sentences, "measures": list(survey.measures)}
-    return prepared_files.packed(header, arrays)
+    return prepared_files.packed(header, arrays | {"places": np.array(survey.places, np.uint8)})
 
 
 @lru_cache(maxsize=8)
@@ -190,3 +175,95 @@ def _read(name: str) -> Survey | None:
     measures = {kind: MeasureSummary(*(plain[f"{kind}.{each}"] for each in _FIELDS)) for kind in about.pop("measures")}
     sentences = tuple(about.pop("sentences"))
     return Survey(tuple((int(a), int(b)) for a, b in arrays["places"]), measures, sentences, about)
+
+
+# What heads are called: by the pattern on which they put half of their weight, over all sentences.
+NAMED_FROM = 0.5  #: the mean from which a head is named after a pattern
+
+#: pattern -> what a head is called that shows it, and what such a head does
+KINDS: dict[str, tuple[Message, Message]] = {
+    "induction": (
+        Message("induction head"),
+        Message("looks at what followed the same token earlier"),
+    ),
+    "previous_token": (Message("previous-token head"), Message("looks at the token just before")),
+    "duplicate_token": (Message("duplicate-token head"), Message("looks at earlier copies of the same token")),
+    "first_token": (Message("first-token head (sink)"), Message("rests on the first token")),
+    "same_token": (Message("same-token head"), Message("looks at the token itself")),
+    "next_token": (Message("next-token head"), Message("looks at the token just after")),
+}
+
+
+def named(survey: Survey, most: int = 5) -> list[tuple[str, int]]:
+    """The heads of every kind as (kind, column), the strongest first, at most `most` of each."""
+    heads: list[tuple[str, int]] = []
+    for kind in _measured(survey):
+        mean = np.nan_to_num(survey.measures[kind].mean, nan=-1.0)
+        order = np.argsort(-mean, kind="stable")[:most]
+        heads += [(kind, int(column)) for column in order if mean[column] >= NAMED_FROM]
+    return heads
+
+
+def count_of(survey: Survey, kind: str) -> int:
+    """How many heads have this name."""
+    return int((np.nan_to_num(survey.measures[kind].mean) >= NAMED_FROM).sum())
+
+
+def names_of(survey: Survey, column: int) -> dict[str, float]:
+    """The kinds that one head is of, each with its mean, the strongest first; none where no pattern has half of it."""
+    means = {kind: float(survey.measures[kind].mean[column]) for kind in _measured(survey)}
+    return {kind: means[kind] for kind in sorted(means, key=lambda kind: -means[kind]) if means[kind] >= NAMED_FROM}
+
+
+def _measured(survey: Survey) -> list[str]:
+    return [kind for kind in PATTERNS if kind in survey.measures]
+
+
+def rank_correlation(a: np.ndarray, b: np.ndarray) -> float:
+    """Spearman's: the correlation of the ranks of two measures over the heads that have both; NaN below three heads."""
+    both = np.isfinite(a) & np.isfinite(b)
+    if both.sum() < 3:
+        return float("nan")
+    one, two = _ranks(a[both]), _ranks(b[both])
+    return float("nan") if np.ptp(one) == 0 or np.ptp(two) == 0 else float(np.corrcoef(np.stack([one, two]))[0, 1])
+
+
+def _ranks(values: np.ndarray) -> np.ndarray:
+    """Ranks from 0; equal values share the mean of theirs."""
+    _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
+    return np.asarray((counts.cumsum() - (counts - 1) / 2 - 1)[place])
+
+
+_START = """\
+import attnviz as av
+from attnviz.pages.heads.maths import sentence_sets
+
+loaded = av.load({model!r})
+sentences = sentence_sets.sentences_of(loaded, {text!r}{own}, count={count}, length={length}{seed})
+"""
+_PATTERN = """\
+table = av.find_heads(loaded, sentences, patterns=({measure!r},))
+print(table)
+table.plot()
+"""
+_COST = """\
+means = av.mean_outputs(loaded, sentences)
+# on {costs} of {count} sentences; the file keeps what is done
+table = av.cost_of_heads(loaded, sentences[:{costs}], means=means, keep="costs.npz")
+for head in table.top(5, {measure!r}):
+    print(head)
+"""
+
+
+def program(model: str, config: Config, measure: str, costs: int) -> str:
+    """Find the heads again that show `measure`, a pattern or a cost, most."""
+    return (_START + (_COST if measure in COSTS else _PATTERN)).format(
+        model=model,
+        text=config.text,
+        own=f", own={config.own!r}" if config.text == "own" else "",
+        count=config.count,
+        length=config.length,
+        seed=f", seed={config.seed}" if config.text == "repeated" else "",
+        measure=measure,
+        costs=costs,
+    )

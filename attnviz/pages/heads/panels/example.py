@@ -17,7 +17,7 @@ from attnviz.canvas.head.attention_view import head_view
 from attnviz.canvas.head.pictures import head_picture
 from attnviz.canvas.shared.kinds import HeadScene, Options
 from attnviz.pages.heads import choices
-from attnviz.pages.heads.maths import head_kinds, head_survey
+from attnviz.pages.heads.maths import head_survey
 from attnviz.pages.heads.panels.head_surveys import ShownSurvey, measures
 from attnviz.runs import head_matrix
 from attnviz.runs.head_matrix import Look
@@ -28,14 +28,16 @@ from attnviz.runs.model_run import Request
 def evidence(shown: ShownSurvey, column: int) -> None:
     """What the head is called, and all that was measured of it."""
     layer, head = shown.survey.places[column]
-    names = head_kinds.names_of(shown.survey, column).items()
-    called = listed(f"{spoken(head_kinds.KINDS[kind][0])} ({mean:.2f})" for kind, mean in names)
-    text = _("**{model}, layer {layer}, head {head}**: {called}")
-    st.markdown(text.format(model=plain(shown.name), layer=layer, head=head, called=called or _("no name fits")))
-    words = measures()
+    names = head_survey.names_of(shown.survey, column).items()
+    called = listed(f"{spoken(head_survey.KINDS[kind][0])} ({mean:.2f})" for kind, mean in names)
+    st.markdown(
+        _("**{model}, layer {layer}, head {head}**: {called}").format(
+            model=plain(shown.name), layer=layer, head=head, called=called or _("no name fits")
+        )
+    )
     rows = [
         {
-            _("measure"): words[name],
+            _("measure"): measures()[name],
             _("mean"): f"{measure.mean[column]:.3f}",
             _("±"): "" if math.isnan(measure.stderr[column]) else f"{measure.stderr[column]:.3f}",
             _("in the first ten"): f"{measure.stability[column]:.0%}",
@@ -56,8 +58,8 @@ def examples(shown: ShownSurvey, by: str, column: int) -> None:
         st.caption(_("No sentence here shows it."))
         return
     st.markdown(_("**Sentences where it is largest**: {measure}").format(measure=measures()[by]))
-    values = measure.best_scores[column]
-    number = _picked({str(n): f"{n}: {values[n - 1]:.2f}" for n in range(1, len(best) + 1)})
+    values = enumerate(measure.best_scores[column, : len(best)], 1)
+    number = _picked({str(n): f"{n}: {value:.2f}" for n, value in values})
     text = shown.survey.sentences[best[number - 1]]
     st.markdown(f"> {plain(text)}")
     book = batches.book_of(text) if shown.config.text == "books" else None
@@ -81,9 +83,8 @@ def examples(shown: ShownSurvey, by: str, column: int) -> None:
 
 def open_explorer(model: str, text: str, at: tuple[int, int]) -> None:
     """Show one head of a model on a sentence, with nothing changed."""
-    here = {"model": model, "text": text, "second": "", "pair": None, "at": at, "frame": "usual"}
-    nothing = {"pins": None, "stage": None, "painted": None, "hide": (), "quiet": ()}
-    link_state.keep_named("explore", here | nothing)
+    nothing = {"second": "", "pair": None, "pins": None, "stage": None, "painted": None, "hide": (), "quiet": ()}
+    link_state.keep_named("explore", {"model": model, "text": text, "at": at, "frame": "usual"} | nothing)
     st.switch_page(file_of("explore"))
 
 
@@ -117,8 +118,7 @@ def _picked(options: dict[str, str]) -> int:
 
 def _picture(shown: ShownSurvey, text: str, layer: int, head: int) -> None:
     run = model_cache.model_run(Request(shown.model, text))
-    stack = run.stacks[0]
-    matrix = head_matrix.head_matrix(stack, layer, head, Look())
+    matrix = head_matrix.head_matrix(run.stacks[0], layer, head, Look())
     title = _("{model}, layer {layer}, head {head}").format(model=run.name, layer=layer, head=head)
     drawn = head_drawing.drawn_alone(matrix, title, None)
     # beside a table there is room for one picture

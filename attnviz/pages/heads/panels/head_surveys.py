@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import streamlit as st
 
@@ -187,25 +187,27 @@ def obtain(section: str, model: str, name: str, config: Config) -> ShownSurvey:
             f"{kind}-{section}",
             (model, version(model), config, *costs_on),
             lambda: steps(model_cache.model(model), config, *costs_on, by=engine),
-            lambda so_far: so_far.done,
+            lambda so_far: so_far.share >= 1.0,
             elsewhere=not engine.loads_here,
         )
         runs.append(live)
         so_far = live.result
         done = 0 if so_far.scores is None else so_far.scores.sentences
         total = costs_on[0] if costs_on else len(so_far.sentences)
-        text = text.format(name=name, share=so_far.share, done=done, all=total)
-        live_run.controls(f"{kind}-{section}", live, so_far.share, text)
+        said = text.format(name=name, share=so_far.share, done=done, all=total)
+        live_run.controls(f"{kind}-{section}", live, so_far.share, said)
         return so_far.survey()
 
     if survey is None:
         survey = advance("heads", head_survey.patterns, _("{name}: {done} of {all} sentences"))
         assert survey is not None  # the first sentence is always waited for
-    count = _costs_asked(model, config)
-    has_costs = bool(survey.measures.keys() & set(head_survey.COSTS))
+    asked: dict[tuple[str, Config], int] = st.session_state.get(_ASKED, {})
+    count = None if current().hosted else asked.get((model, config))
+    has_costs = survey.measures.keys() & set(head_survey.COSTS)
     if decoder and count is not None and not has_costs and not any(live.running or live.stopped for live in runs):
         costs = advance("costs", head_survey.costs, _("costs: {share:.0%}, {done} of {all} sentences"), count)
-        survey = survey if costs is None else survey.with_measures_of(costs)
+        # over the same heads, its sentences being the first of these
+        survey = survey if costs is None else replace(survey, measures={**survey.measures, **costs.measures})
     return ShownSurvey(model, name, config, survey, decoder, tuple(runs), section)
 
 
@@ -237,17 +239,6 @@ def offer_costs(shown: ShownSurvey) -> None:
     )
 
 
-def go_on(*shown: ShownSurvey) -> None:
-    """Run the page again where more is to come. Last on the page."""
-    for live in (live for each in shown for live in each.live):
-        live_run.again(live)
-
-
 def _ask(model: str, config: Config, count: int) -> None:
     """Remember that costs were asked for. A callback."""
     st.session_state.setdefault(_ASKED, {})[model, config] = count
-
-
-def _costs_asked(model: str, config: Config) -> int | None:
-    asked: dict[tuple[str, Config], int] = st.session_state.get(_ASKED, {})
-    return None if current().hosted else asked.get((model, config))

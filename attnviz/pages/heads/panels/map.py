@@ -14,7 +14,7 @@ from attnviz.app.text import plain, spoken
 from attnviz.app.widgets import one_of
 from attnviz.base.words import _, listed, sentences
 from attnviz.pages.heads import choices, figures
-from attnviz.pages.heads.maths import head_kinds, head_survey
+from attnviz.pages.heads.maths import head_survey
 from attnviz.pages.heads.panels.head_surveys import ShownSurvey, measures, offer_costs, offered, with_error
 
 NAMED_POINTS = 4
@@ -96,9 +96,10 @@ def table_of(survey: head_survey.Survey) -> dict[str, list[object]]:
     layers, heads = zip(*survey.places, strict=True)
     columns: dict[str, list[object]] = {"layer": list(layers), "head": list(heads)}
     for name, measure in survey.measures.items():
-        for each in ("mean", "stderr", "stability"):
-            values = getattr(measure, each)
-            columns[f"{name} {each}"] = ["" if math.isnan(value) else float(f"{value:.5g}") for value in values]
+        columns |= {
+            f"{name} {each}": ["" if math.isnan(value) else float(f"{value:.5g}") for value in getattr(measure, each)]
+            for each in ("mean", "stderr", "stability")
+        }
         columns[f"{name} sentences"] = measure.counts.tolist()
     return columns
 
@@ -111,12 +112,14 @@ def about_source(shown: ShownSurvey) -> str:
         "repeated": _("{n} texts of random words twice over, {length} tokens each, seed {seed}."),
         "own": _("{n} sentences of your own text, each cut at {length} tokens."),
     }
-    made = _("Computed beforehand on {made} with torch {torch} and transformers {transformers}.")
-    costs = _("Costs are means over the first {n} of these texts.")
     return sentences(
         texts[config.text].format(n=len(shown.survey.sentences), length=config.length, seed=config.seed),
-        made.format(**about) if about else "",
-        costs.format(n=shown.costs_on) if shown.has("silenced") else "",
+        _("Computed beforehand on {made} with torch {torch} and transformers {transformers}.").format(**about)
+        if about
+        else "",
+        _("Costs are means over the first {n} of these texts.").format(n=shown.costs_on)
+        if shown.has("silenced")
+        else "",
     )
 
 
@@ -127,34 +130,30 @@ def _about_map(shown: ShownSurvey, by: str) -> str:
     best = int(np.nanargmax(measure.mean))
     layer, head = places[best]
     is_cost = by in head_survey.COSTS
-    if is_cost:
-        text = _("Most in **layer {layer}, head {head}: {mean}** ({evidence}). {below} of {all} heads are below 0.")
-    else:
-        text = _(
+    text = (
+        _("Most in **layer {layer}, head {head}: {mean}** ({evidence}). {below} of {all} heads are below 0.")
+        if is_cost
+        else _(
             "Most in **layer {layer}, head {head}: {mean}** ({evidence}; among the first ten heads in {stability:.0%} "
             "of these texts). {half} of {all} heads have at least half of their weight there."
         )
+    )
+    count = int(measure.counts[best])  # what the number behind ± is; a single sentence gives none
+    evidence = _("from a single sentence") if count < 2 else _("standard error over {n} sentences").format(n=count)
     return text.format(
         layer=layer,
         head=head,
         mean=with_error(measure.mean[best], measure.stderr[best], 3 if is_cost else 2),
-        evidence=_evidence(int(measure.counts[best])),
+        evidence=evidence,
         stability=measure.stability[best],
         all=len(places),
         below=int((measure.mean < 0).sum()),
-        half=head_kinds.count_of(shown.survey, by),
+        half=head_survey.count_of(shown.survey, by),
     )
 
 
-def _evidence(sentences: int) -> str:
-    """What the number behind ± is; a single sentence gives none."""
-    if sentences < 2:
-        return _("from a single sentence")
-    return _("standard error over {n} sentences").format(n=sentences)
-
-
 def _about_plane(shown: ShownSurvey, x: np.ndarray, y: np.ndarray) -> str:
-    rank = head_kinds.rank_correlation(x, y)
+    rank = head_survey.rank_correlation(x, y)
     if math.isnan(rank):
         return _("One point a head.")
     most = np.argsort(-np.nan_to_num(y, nan=-np.inf))[:3]
@@ -170,7 +169,7 @@ ROW = 35  #: pixels of a table's row
 
 def panel(shown: ShownSurvey, key: str) -> None:
     """A table of named heads."""
-    heads = head_kinds.named(shown.survey)
+    heads = head_survey.named(shown.survey)
     st.markdown(_("**Heads with a name**"))
     if not heads:
         st.caption(_("No head gives half of its weight to one of these patterns, on average over the sentences."))
@@ -189,8 +188,8 @@ def panel(shown: ShownSurvey, key: str) -> None:
         selection_mode="single-row",
         height=ROW * (min(len(heads), 11) + 1) + 3,
     )
-    kinds = [(kind, name) for kind, (name, _does) in head_kinds.KINDS.items() if shown.has(kind)]
-    counts = [(name, head_kinds.count_of(shown.survey, kind)) for kind, name in kinds]
+    kinds = [(kind, name) for kind, (name, _does) in head_survey.KINDS.items() if shown.has(kind)]
+    counts = [(name, head_survey.count_of(shown.survey, kind)) for kind, name in kinds]
     st.caption(
         _(
             "A head is named after a pattern that has half of its weight, averaged over the rows that the pattern "
@@ -202,7 +201,7 @@ def panel(shown: ShownSurvey, key: str) -> None:
 def _row(shown: ShownSurvey, kind: str, column: int) -> dict[str, Any]:
     measure = shown.survey.measures[kind]
     row: dict[str, Any] = {
-        _("called"): spoken(head_kinds.KINDS[kind][0]),
+        _("called"): spoken(head_survey.KINDS[kind][0]),
         _("head"): name_of_head(shown.survey.places[column]),
         _("weight"): with_error(measure.mean[column], measure.stderr[column], 2),
         _("in the first ten"): f"{measure.stability[column]:.0%}",

@@ -22,7 +22,7 @@ from attnviz.models.catalogue import LoadedModel
 from attnviz.pages.pictures.maths.patch_measures import HeadMaps, head_maps, mean_of_layers, rolled_out, sinks
 from attnviz.pages.pictures.maths.picture_record import HeadChange, PatchStack, PictureRun
 from attnviz.pages.pictures.maths.picture_run import run_picture
-from attnviz.runs.raw_heads import raw_heads_of
+from attnviz.runs.head_matrix import raw_heads
 
 T = TypeVar("T")
 RUNS_LIMIT = 160 * 10**6  # bytes
@@ -117,7 +117,7 @@ def scene(
     drawn = maps if every or not change else _under(loaded, picture, stack, change, head_maps)
     sent, among = (stack.layers, slice(None)) if every else (stack.layers[layer : layer + 1], slice(head, head + 1))
     key = ("raw", stack.id, None if every else (layer, head))
-    heads = of_run(loaded, picture, key, lambda: tuple(raw_heads_of(sent)[among]))
+    heads = of_run(loaded, picture, key, lambda: tuple(raw_heads(sent)[among]))
     measure = None if order == "place" else maps.by(order)
     grid = stack.grid
     return PatchScene(

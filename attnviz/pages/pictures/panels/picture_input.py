@@ -29,7 +29,6 @@ from attnviz.models.pictures import (
     reads_words,
     sample,
 )
-from attnviz.models.settings import current
 from attnviz.pages.pictures import choices
 from attnviz.pages.pictures.panels.picture_cache import ChosenPicture
 
@@ -181,22 +180,15 @@ def ask_model() -> LoadedModel | None:
 
     None while the visitor has not agreed to load it.
     """
-    states = {each.entry.id: each for each in availabilities() if each.entry.kind == "pictures"}
-    order = sorted(states, key=lambda name: (not states[name].on_this_machine, not states[name].entry.shipped))
-    download = _("{name} (download {size} MB)")
-    options = {
-        name: states[name].name
-        if states[name].on_this_machine
-        else download.format(name=states[name].entry.name, size=states[name].entry.download_mb)
-        for name in order
-    }
-    if not current().hosted:
-        options[choices.OTHER_MODEL] = _("another model…")
-    chosen = widgets.one_of(choices.MODEL, _("Model"), options, usual="digit-vit", style="select")
-    if chosen in states:
-        st.caption(_(states[chosen].entry.shows))
-        return model_cache.model(chosen)
-    typed = widgets.text(choices.HUB_ID, _("Hub id or folder"), placeholder="owner/name").strip()
-    if not typed:
+    states = sorted(
+        (each for each in availabilities() if each.entry.kind == "pictures"),
+        key=lambda each: (not each.on_this_machine, not each.entry.shipped),
+    )
+    entries = {each.entry.id: each.entry for each in states}
+    name = sentence_input.ask_model(choices.MODEL, choices.HUB_ID, states, choices.OTHER_MODEL, usual="digit-vit")
+    if name in entries:
+        st.caption(_(entries[name].shows))
+        return model_cache.model(name)
+    if not name:
         raise Problem("Name a model: owner/name as on the hub, or a folder on this machine")
-    return model_cache.model(typed) if sentence_input.may_load(typed) else None
+    return model_cache.model(name) if sentence_input.may_load(name) else None
