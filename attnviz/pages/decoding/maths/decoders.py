@@ -93,7 +93,6 @@ class CoreDecoder:
     context = CORE_CONTEXT
 
     def __init__(self, seed: int = 0) -> None:
-        self.seed = seed
         self.name = f"ByteDecoder, {CORE_LAYERS} × {CORE_LAYOUT.n_heads}"  # layers × heads
         self.model = ByteDecoder(CORE_LAYOUT, CORE_LAYERS, seed).eval()
 

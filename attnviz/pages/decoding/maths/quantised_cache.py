@@ -40,10 +40,8 @@ class RoundedCache:
 @dataclass(frozen=True, eq=False)
 class Result:
     labels: tuple[str, ...]
-    prompt: int
     formats: tuple[RoundedCache, ...]
-    full_bytes: int  #: as the model computes, at `number_bytes` a number
-    number_bytes: int
+    half_bytes: int  #: of the same cache at 16 bits
     largest_logit: float
     channel_spread: float  #: of a head's keys, averaged: the largest channel's root mean square over the median one's
     notices: tuple[Message, ...]
@@ -56,29 +54,20 @@ class Result:
     def nbytes(self) -> int:
         return 4096 + 100 * len(self.labels)
 
-    @property
-    def half_bytes(self) -> int:
-        """The same cache at 16 bits."""
-        return self.full_bytes * 2 // self.number_bytes
-
 
 def run(decoder: Decoder, text: str) -> Iterator[Result]:
     """Yield after each format."""
     reading = read(decoder, text)
     kept = [qkv(layer)[1:] for layer in reading.layers]
-    share = reading.total / reading.prompt  # of the whole text to what is in the cache
-    full_bytes = round(sum(part.nbytes for pair in kept for part in pair) * share)
-    numbers = round(sum(part.numel() for pair in kept for part in pair) * share)
+    numbers = sum(part.numel() for pair in kept for part in pair) // reading.prompt * reading.total  # in the whole text
     spread = float(np.mean([channel_spread(k[0]) for k, _v in kept]))
     made: list[RoundedCache] = []
     for bits, axis in FORMATS:
         made.append(rounded(reading, bits, axis))
         yield Result(
             reading.labels,
-            reading.prompt,
             tuple(made),
-            full_bytes,
-            full_bytes // numbers,
+            2 * numbers,
             float(reading.logits.abs().max()),
             spread,
             reading.notices,

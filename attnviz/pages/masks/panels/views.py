@@ -10,8 +10,6 @@ from attnviz.base.words import _, ngettext, say, sentences
 from attnviz.pages.masks import choices, figures
 from attnviz.pages.masks.maths import mask_lab, traps
 from attnviz.pages.masks.panels.workbench import per_pair
-from attnviz.runs.traps import Outcome
-from attnviz.runs.word_vectors import sentence
 
 computed_far = st.cache_resource(max_entries=32, show_spinner=False)(mask_lab.far_view)
 
@@ -174,21 +172,16 @@ def _what_follows(heard: np.ndarray, layers: int, words: int) -> str:
     ).format(n=needed, heard=final)
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
-def computed_trap(trap: str, words: tuple[str, ...], seed: int) -> Outcome:
-    return traps.TRAPS[trap].run(sentence(words, seed))
-
-
 # Mistakes that mostly leave all shapes right: wrong code, right code, and the difference in this sentence.
 def traps_panel(words: tuple[str, ...], seed: int) -> None:
     """Draw one trap, computed live on the sentence above, and a table of all with the error that each makes in it."""
-    trap_view.choose(traps.TRAPS, choices.TRAP, lambda trap: computed_trap(trap, words, seed), "m-trap")
+    trap_view.choose(traps.TRAPS, choices.TRAP, words, seed, "m-trap")
     with st.expander(_("All traps, in your sentence")):
         difference = _("largest difference of a weight")
         st.dataframe(
             {
                 _("trap"): [say(trap.title) for trap in traps.TRAPS.values()],
-                difference: [computed_trap(name, words, seed).largest for name in traps.TRAPS],
+                difference: [trap_view.outcome_of(trap, words, seed).largest for trap in traps.TRAPS.values()],
             },
             column_config={difference: st.column_config.ProgressColumn(min_value=0, max_value=1, format="%.3f")},
             hide_index=True,

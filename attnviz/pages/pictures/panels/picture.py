@@ -19,7 +19,7 @@ from attnviz.models.catalogue import LoadedModel
 from attnviz.models.pictures import PatchGrid, card
 from attnviz.pages.pictures import choices
 from attnviz.pages.pictures.figures import LitRow, PatchPicture
-from attnviz.pages.pictures.maths.patch_measures import changed_program, program, weights_under
+from attnviz.pages.pictures.maths.patch_measures import program, weights_under
 from attnviz.pages.pictures.maths.picture_record import (
     STAGES,
     HeadChange,
@@ -70,10 +70,9 @@ def _program(run: PictureRun, stack: PatchStack, query: int, change: HeadChange)
             "Paste this code into a notebook: it prints the answer with the change and without it, and one row of this "
             "head as it is changed: {query}."
         )
-        code = changed_program(run, stack.id, query, change)
     else:
         about = _("Paste this code into a notebook: it prints the answer, and one row of this head: {query}.")
-        code = program(run, stack.id, change.head[1], change.head[2], query)
+    code = program(run, query, change)
     snippet(code, "pictures", about=about.format(query=plain(query_name(stack, query))))
 
 
