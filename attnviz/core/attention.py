@@ -110,16 +110,12 @@ def _empty_rows(masked: Tensor, mask: Tensor | None, bias: Tensor | None) -> Ten
 
     Computed from mask and bias, not from the scores: a 16-bit score can also overflow to -inf.
     """
-    rows = masked.shape[:-1]
-    if masked.shape[-1] == 0:
-        return torch.ones(rows, dtype=torch.bool, device=masked.device)
-    visible = mask
+    visible = torch.ones(masked.shape[-1:], dtype=torch.bool, device=masked.device)  # (K,)
+    if mask is not None:
+        visible = visible & mask
     if bias is not None:
-        finite = bias.to(masked.dtype) != -torch.inf
-        visible = finite if mask is None else mask & finite
-    if visible is None:
-        return torch.zeros(rows, dtype=torch.bool, device=masked.device)
-    return (~visible.any(-1)).expand(rows)
+        visible = visible & (bias.to(masked.dtype) != -torch.inf)
+    return (~visible.any(-1)).expand(masked.shape[:-1])
 
 
 def _softmax(masked: Tensor, empty_rows: Tensor, sinks: Tensor | None) -> Tensor:

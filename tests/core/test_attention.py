@@ -99,7 +99,7 @@ def test_a_row_that_sees_no_key_is_zero_and_is_listed_as_empty() -> None:
 
 def test_a_bias_of_minus_infinity_hides_a_key_even_under_a_softcap() -> None:
     q, k, v = qkv()
-    bias = masks.additive(masks.causal(5), torch.float32)
+    bias = torch.zeros(5, 5).masked_fill(~masks.causal(5), -torch.inf)
     torch.testing.assert_close(
         attend(q, k, v, bias=bias, softcap=2.0).weights, attend(q, k, v, mask=masks.causal(5), softcap=2.0).weights
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from itertools import cycle
+from itertools import accumulate, cycle, pairwise, takewhile
 from typing import Any, Literal, TypeVar
 
 from torch import Tensor
@@ -134,25 +134,8 @@ def document_lengths(text: str) -> tuple[int, ...]:
 
 def cut(lengths: Sequence[int], total: int) -> list[int]:
     """`lengths` again and again until `total` is used up; the last one is cut."""
-    out: list[int] = []
-    for length in cycle(lengths):
-        left = total - sum(out)
-        if left <= 0:
-            break
-        out.append(min(length, left))
-    return out
-
-
-def _window(v: Values, _tag: str) -> str:
-    return f"(q - k).abs() < {v['window']}" if v["both_sides"] else f"(k <= q) & (q - k < {v['window']})"
-
-
-def _padding(v: Values, _tag: str) -> str:
-    return f"(q >= 0) & (k < T - {v['pads']})" if v["side"] == "right" else f"(q >= 0) & (k >= {v['pads']})"
-
-
-def _padding_pattern(length: int, v: Values) -> Pattern:
-    return patterns.padding(length, length, max(0, length - v["pads"]), side=v["side"])
+    ends = takewhile(lambda end: end < total, accumulate(cycle(lengths)))
+    return [end - start for start, end in pairwise((0, *ends, total))]
 
 
 def _dilated(v: Values, _tag: str) -> str:
@@ -221,7 +204,9 @@ KINDS: dict[str, RuleKind] = {
             Message("Only the nearest words: the first Mistral 7B, every other layer of Gemma 2."),
             (RuleParameter("window", Message("words seen, itself included"), 4, 1, 64), _BOTH_SIDES),
             lambda n, v: patterns.sliding_window(n, n, v["window"], both_sides=v["both_sides"]),
-            _window,
+            lambda v, _tag: (
+                f"(q - k).abs() < {v['window']}" if v["both_sides"] else f"(k <= q) & (q - k < {v['window']})"
+            ),
         ),
         RuleKind(
             "prefix",
@@ -239,8 +224,10 @@ KINDS: dict[str, RuleKind] = {
                 RuleParameter("pads", Message("places of padding"), 2, 0, 64),
                 RuleParameter("side", Message("side of the padding"), "right", options=("right", "left")),
             ),
-            _padding_pattern,
-            _padding,
+            lambda n, v: patterns.padding(n, n, max(0, n - v["pads"]), side=v["side"]),
+            lambda v, _tag: (
+                "(q >= 0) & " + (f"(k < T - {v['pads']})" if v["side"] == "right" else f"(k >= {v['pads']})")
+            ),
         ),
         RuleKind(
             "documents",

@@ -130,19 +130,21 @@ def _hops_words(hops: np.ndarray, layers: int) -> str:
             "Each number is the layer after which the key has reached the query; grey cells need more layers, some "
             "more than {n} if they are reached at all."
         ).format(n=mask_lab.MOST_LAYERS)
-    if never and later:
-        return _(
+    texts = {
+        (True, True): _(
             "Each number is the layer after which the key has reached the query. Of the grey cells some need more "
             "layers, and some are never reached."
-        )
-    if later:
-        return _("Each number is the layer after which the key has reached the query; grey cells need more layers.")
-    if never:
-        return _(
+        ),
+        (False, True): _(
+            "Each number is the layer after which the key has reached the query; grey cells need more layers."
+        ),
+        (True, False): _(
             "Each number is the layer after which the key has reached the query; grey cells are never reached, "
             "however many layers follow."
-        )
-    return _("Each number is the layer after which the key has reached the query.")
+        ),
+        (False, False): _("Each number is the layer after which the key has reached the query."),
+    }
+    return texts[never, later]
 
 
 def _reach_words(result: mask_lab.Result, counts: np.ndarray, layers: int) -> str:
