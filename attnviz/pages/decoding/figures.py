@@ -116,8 +116,8 @@ def errors(lines: Mapping[str, tuple[Sequence[float], Sequence[float]]]) -> Figu
         for number, (name, of_both) in enumerate(lines.items())
         for which, errors, colour in zip((_("K"), _("V")), of_both, (K_VERMILION, V_GREEN), strict=True)
     ]
-    y_axis = {"type": "log", "exponentformat": "none"}
-    return layout(go.Figure(curves, _look(_("layer"), _("error, % of the numbers’ size"), {}, y_axis)), height=320)
+    look = _look(_("layer"), _("error, % of the numbers’ size"), {}, {"type": "log", "exponentformat": "none"})
+    return layout(go.Figure(curves, look), height=320)
 
 
 def so_far(cached: Sequence[float], anew: Sequence[float], unit: str, here: int) -> Figure:
@@ -178,16 +178,14 @@ def over_budget(lines: Mapping[str, tuple[Sequence[int], Sequence[float]]], tota
     ]
     every = sorted({budget for budgets, _values in lines.values() for budget in budgets})
     x_axis = {"type": "log", "tickvals": every, "ticktext": [f"{n}<br>{n / total:.0%}" for n in every]}
-    look = _look(_("positions kept, and the share of bytes"), _("KL, nats"), x_axis, POWERS)
-    fig = go.Figure(curves, look)
+    fig = go.Figure(curves, _look(_("positions kept, and the share of bytes"), _("KL, nats"), x_axis, POWERS))
     fig.add_vline(x=here, line=HERE)
     return layout(fig, height=330)
 
 
 def kept_map(kept: np.ndarray, rows: Sequence[str], cols: Sequence[str], colour: str) -> Figure:
     """Which of the columns each row may see: `kept` (rows, cols); what comes later is left blank."""
-    first = len(cols) - len(rows)
-    later = np.arange(len(cols))[None] > first + np.arange(len(rows))[:, None]
+    later = np.arange(len(cols)) > np.arange(len(cols) - len(rows), len(cols))[:, None]
     gap = 1 if len(cols) <= CELLS_APART else 0
     cells = go.Heatmap(
         z=np.where(later, np.nan, kept.astype(np.float32)),
@@ -201,10 +199,11 @@ def kept_map(kept: np.ndarray, rows: Sequence[str], cols: Sequence[str], colour:
         customdata=np.where(kept, _("kept"), _("evicted")),
         hovertemplate="%{y} → %{x}<br>%{customdata}<extra></extra>",
     )
-    across = _tokens(cols, LABELS_ACROSS) | {"side": "top", "tickangle": -60}
-    down = _tokens(rows, LABELS) | {"autorange": "reversed"}
-    fig = go.Figure(cells, {"xaxis": across, "yaxis": down})
-    return layout(fig, height=int(np.clip(120 + 9 * len(rows), 260, 640)))
+    axes = {
+        "xaxis": _tokens(cols, LABELS_ACROSS) | {"side": "top", "tickangle": -60},
+        "yaxis": _tokens(rows, LABELS) | {"autorange": "reversed"},
+    }
+    return layout(go.Figure(cells, axes), height=int(np.clip(120 + 9 * len(rows), 260, 640)))
 
 
 def _tokens(tokens: Sequence[str], most: int) -> dict[str, Any]:

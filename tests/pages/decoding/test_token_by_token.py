@@ -106,8 +106,8 @@ def test_the_same_seed_draws_the_same_tokens_and_another_one_others(without_wind
 
 def test_the_chosen_token_is_among_the_alternatives(without_window):
     for step in last(without_window, Config(TEXT, 8, 2.0, 5)).steps:
-        (chosen,) = [each for each in step.alternatives if each.chosen]
-        assert chosen.probability > 0
+        (probability,) = [probability for _label, probability, chosen in step.alternatives if chosen]
+        assert probability > 0
         assert len(step.alternatives) == token_by_token.ALTERNATIVES
 
 
@@ -115,7 +115,7 @@ def test_zero_steps_process_the_prompt_and_choose_nothing(without_window):
     found = last(without_window, Config(TEXT, 0))
     assert len(found.steps) == 1
     assert found.steps[0].token is None
-    assert not any(each.chosen for each in found.steps[0].alternatives)
+    assert not any(chosen for _label, _probability, chosen in found.steps[0].alternatives)
     assert found.labels == found.prompt.labels
 
 

@@ -90,13 +90,4 @@ def test_document_lengths_repeat_until_the_words_are_used_up():
 @pytest.mark.parametrize("text", ["", "0", "-1", "two", "1.5", "4;3"])
 def test_invalid_document_lengths_are_named(text):
     with pytest.raises(Problem, match="must be whole numbers"):
-        Rule.of("documents", lengths=text)
-
-
-def test_values_out_of_bounds_and_unknown_masks_are_named():
-    with pytest.raises(Problem, match="window=0 must lie between 1 and 64"):
-        Rule.of("window", window=0)
-    with pytest.raises(Problem, match="There is no mask 'diagonal'"):
-        Rule.of("diagonal")
-    with pytest.raises(Problem, match="side='up' must be one of right, left"):
-        Rule.of("padding", side="up")
+        Rule.of("documents", lengths=text).matrix(9)

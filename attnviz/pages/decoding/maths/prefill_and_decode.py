@@ -194,7 +194,7 @@ def find(model: str) -> Measured | None:
         if held["format"] != FORMAT:
             return None
         measured = held["measured"]
-        points = tuple(PassPoint(**point) for point in measured["points"])
-        return Measured(Machine(**measured["machine"]), points, measured["total"])
+        points = (PassPoint(**point) for point in measured["points"])
+        return Measured(Machine(**measured["machine"]), tuple(points), measured["total"])
     except (OSError, ValueError, KeyError, TypeError):
         return None

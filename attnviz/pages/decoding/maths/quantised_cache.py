@@ -84,12 +84,19 @@ def rounded(reading: Reading, bits: int, axis: GroupAxis) -> RoundedCache:
 
     def answer(layer: RecordedLayer) -> Tensor:
         _q, exact_k, exact_v = qkv(layer)
-        k, v = stored_keys(exact_k[0], bits, axis), stored_values(exact_v[0], bits)
-        rough_k, rough_v = restored_keys(k, axis, exact_k[0]), dequantise(v)
-        waiting = exact_k.shape[2] % CHANNEL_TOKENS if axis == "channel" else 0
-        stored.append(k.nbytes + v.nbytes + 2 * waiting * exact_k.shape[1] * exact_k.shape[3])
+        v = by_token(exact_v[0], bits)
+        rough_v = dequantise(v)
+        if axis == "token":
+            k, waiting = by_token(exact_k[0], bits), exact_k[0, :, :0]
+            rough_k = dequantise(k)
+            groups.append(exact_k.shape[3] // k.scale.shape[-2])
+        else:  # keys of a group that is not full yet wait as they are
+            full, waiting = exact_k[0].tensor_split([exact_k.shape[2] // CHANNEL_TOKENS * CHANNEL_TOKENS], 1)
+            k = quantise(full.mT.contiguous(), bits, CHANNEL_TOKENS)
+            rough_k = torch.cat([dequantise(k).mT, waiting.float()], 1)
+            groups.append(CHANNEL_TOKENS)
+        stored.append(k.nbytes + v.nbytes + 2 * waiting.numel())
         errors.append((_error(rough_k, exact_k[0]), _error(rough_v, exact_v[0])))
-        groups.append(CHANNEL_TOKENS if axis == "channel" else exact_k.shape[3] // k.scale.shape[-2])
         return _own_and_stored(layer, rough_k, rough_v, axis)
 
     logits, _layers = reading.rest(answer)
@@ -116,23 +123,7 @@ def _own_and_stored(layer: RecordedLayer, rough_k: Tensor, rough_v: Tensor, axis
     return attend(q, k, v, mask, layer.scale, None, layer.softcap, layer.sinks).output
 
 
-def stored_keys(k: Tensor, bits: int, axis: GroupAxis) -> Quantised:
-    """Keys (G, T, D) as stored: scales along each token's key, or along each channel of full groups of tokens."""
-    if axis == "token":
-        return stored_values(k, bits)
-    full = k.shape[1] // CHANNEL_TOKENS * CHANNEL_TOKENS
-    return quantise(k[:, :full].mT.contiguous(), bits, CHANNEL_TOKENS)
-
-
-def restored_keys(stored: Quantised, axis: GroupAxis, exact: Tensor) -> Tensor:
-    """The keys (G, T, D) again; those that wait for a full group are the exact ones."""
-    if axis == "token":
-        return dequantise(stored)
-    full = dequantise(stored).mT
-    return torch.cat([full, exact[:, full.shape[1] :].float()], 1)
-
-
-def stored_values(x: Tensor, bits: int) -> Quantised:
+def by_token(x: Tensor, bits: int) -> Quantised:
     """(G, T, D) with scales along each token's vector; all of it shares one scale up to MOST_SHARING numbers."""
     width = x.shape[-1]
     return quantise(x, bits, next(n for n in range(min(width, MOST_SHARING), 0, -1) if width % n == 0))

@@ -16,6 +16,8 @@ from attnviz.pages.decoding.maths.prefill_and_decode import Work, pass_flops
 LONGEST = 160  #: tokens in all that this lesson takes: without a cache, each step processes all of them again
 MOST_STEPS = 48
 ALTERNATIVES = 6
+#: a token that might have come next, its probability before any temperature, and whether it was chosen
+Alternative = tuple[str, float, bool]
 Rows = tuple[np.ndarray, ...]  #: q, k, v and weights of the tokens of one pass in one layer
 
 
@@ -48,15 +50,6 @@ class LayerTensors:
         return self.weights[head] @ self.v[self.kv_head_of(head)]
 
 
-@dataclass(frozen=True)
-class TokenAlternative:
-    """A token that might have come next, and its probability before any temperature."""
-
-    label: str
-    probability: float
-    chosen: bool
-
-
 @dataclass(frozen=True, eq=False)
 class Step:
     """One pass with the cache, and one without it that must end in the same logits."""
@@ -68,7 +61,7 @@ class Step:
     largest_logit: float
     same_choice: bool  #: whether both find the same token likeliest
     layer_bytes: tuple[tuple[int, int], ...]  #: keys and values in the cache of each layer afterwards
-    alternatives: tuple[TokenAlternative, ...]
+    alternatives: tuple[Alternative, ...]
     token: int | None  #: what was chosen; None with zero steps
 
     @property
@@ -139,8 +132,8 @@ def run(decoder: Decoder, config: Config) -> Iterator[Result]:
             labels.append(decoder.label(token))
             ids.append(token)
             new = (token,)
-        layers = map(_joined, zip(*grown, strict=True))
-        yield Result(config, prompt, tuple(labels), tuple(steps), total, tuple(layers))
+        layers = tuple(map(_joined, zip(*grown, strict=True)))
+        yield Result(config, prompt, tuple(labels), tuple(steps), total, layers)
 
 
 def check(decoder: Decoder, prompt: Prompt, steps: int) -> None:
@@ -164,13 +157,13 @@ def _timed(decoder: Decoder, ids: tuple[int, ...], cache: object, *, keep: bool 
     return made, Work(len(ids), pass_flops(decoder, made.layers, len(ids)), seconds)
 
 
-def _alternatives(decoder: Decoder, logits: Tensor, token: int | None) -> tuple[TokenAlternative, ...]:
+def _alternatives(decoder: Decoder, logits: Tensor, token: int | None) -> tuple[Alternative, ...]:
     """The likeliest tokens, and the chosen one where it is none of them."""
     chances = {guess.token: guess.probability for guess in guesses(logits, ALTERNATIVES)}
     if token is not None and token not in chances:
         chances.popitem()
         chances[token] = float(probabilities(logits)[token])
-    return tuple(TokenAlternative(decoder.label(each), chance, each == token) for each, chance in chances.items())
+    return tuple((decoder.label(each), chance, each == token) for each, chance in chances.items())
 
 
 @torch.no_grad()

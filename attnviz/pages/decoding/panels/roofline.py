@@ -65,8 +65,9 @@ def _measured(name: str) -> prefill_and_decode.Measured | None:
     kept = prefill_and_decode.find(name)
     if current().hosted:
         return kept
-    label = _("Measure on this machine") if kept is None else _("Measure again")
-    if st.button(label, icon=":material/timer:", key="d_measure"):
+    if st.button(
+        _("Measure on this machine") if kept is None else _("Measure again"), icon=":material/timer:", key="d_measure"
+    ):
         st.session_state[KEY] = name
     if st.session_state.get(KEY) == name:
         live = live_run.advance(

@@ -14,8 +14,7 @@ from typing import Any, Literal, TypeVar
 
 from torch import Tensor
 
-from attnviz.base.limits import require_between
-from attnviz.base.message import Message, Problem, Several
+from attnviz.base.message import Message, Problem
 from attnviz.core import masks, patterns
 from attnviz.core.patterns import Pattern
 
@@ -63,11 +62,8 @@ class Rule:
 
     @staticmethod
     def of(kind: str, join: Join = "and", **values: RuleValue) -> Rule:
-        """A rule, with defaults for values not given; raises a Problem for an unknown kind or a value out of bounds."""
-        if kind not in KINDS:
-            raise Problem("There is no mask {kind}; choose one of {known}.", kind=repr(kind), known=Several(KINDS))
-        chosen = {p.name: _checked(p, values.get(p.name, p.default)) for p in KINDS[kind].parameters}
-        return Rule(kind, tuple(chosen.items()), join)
+        """A rule, with defaults for values not given."""
+        return Rule(kind, tuple((p.name, values.get(p.name, p.default)) for p in KINDS[kind].parameters), join)
 
     def pattern(self, length: int) -> Pattern | None:
         """Which keys each query sees, countable at any length; None for keys drawn at random."""
@@ -87,26 +83,6 @@ class Rule:
 
     def setup(self, tag: str = "") -> str:
         return KINDS[self.kind].setup(dict(self.values), tag)
-
-
-def _checked(parameter: RuleParameter, value: RuleValue) -> RuleValue:
-    if isinstance(parameter.default, bool):
-        return bool(value)
-    if isinstance(parameter.default, int):
-        number = int(value)
-        require_between(parameter.name, number, parameter.least, parameter.most)
-        return number
-    text = str(value)
-    if parameter.options and text not in parameter.options:
-        raise Problem(
-            "{name}={value} must be one of {options}",
-            name=parameter.name,
-            value=repr(text),
-            options=Several(parameter.options),
-        )
-    if not parameter.options:
-        document_lengths(text)
-    return text
 
 
 def combined(rules: Sequence[Rule], length: int) -> Tensor:

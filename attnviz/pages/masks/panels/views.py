@@ -148,12 +148,11 @@ def _hops_words(hops: np.ndarray, layers: int) -> str:
 
 
 def _reach_words(result: mask_lab.Result, counts: np.ndarray, layers: int) -> str:
-    last = named_word(result.words[-1])
     first = ngettext(
         "After {n} layer {token} has heard of {heard} of {all} words.",
         "After {n} layers {token} has heard of {heard} of {all} words.",
         layers,
-    ).format(n=layers, token=last, heard=int(counts[layers, -1]), all=len(result.words))
+    ).format(n=layers, token=named_word(result.words[-1]), heard=int(counts[layers, -1]), all=len(result.words))
     return sentences(first, _what_follows(counts[:, -1], layers, len(result.words)))
 
 

@@ -46,10 +46,6 @@ class HeadMaps:
     mean: np.ndarray  #: (N, K)
     usual: np.ndarray  #: (N, K): the row that is on show while none is chosen
 
-    def by(self, name: str) -> np.ndarray:
-        """The measure of that name, one of PATCH_MEASURES."""
-        return {"distance": self.distance, "entropy": self.entropy, "class": self.on_class}[name]
-
 
 def head_maps(stack: PatchStack, change: HeadChange = UNCHANGED) -> HeadMaps:
     """All heads of a stack under a change, a layer at a time."""
@@ -94,9 +90,8 @@ def rolled_out(stack: PatchStack, change: HeadChange = UNCHANGED) -> np.ndarray:
 
 def mean_of_layers(stack: PatchStack, change: HeadChange = UNCHANGED) -> np.ndarray:
     """(Q, K): the mean of all heads of all layers, each head counting alike."""
-    of_layers = (weights_under(stack, at, change).sum(0) for at in range(len(stack.layers)))
-    total = sum(of_layers, torch.tensor(0.0))
-    return (total / sum(layer.n_heads for layer in stack.layers)).cpu().numpy()
+    heads = torch.cat([weights_under(stack, at, change).cpu() for at in range(len(stack.layers))])
+    return heads.mean(0).numpy()
 
 
 def received(stack: PatchStack, layer: int) -> np.ndarray:

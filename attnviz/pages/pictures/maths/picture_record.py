@@ -172,8 +172,8 @@ def edits_under(run: PictureRun, change: HeadChange, masks: Masks) -> list[Edit]
 def windowed(loaded: LoadedModel, trace: Trace, prepared: PreparedPicture) -> dict[RecordedLayer, Windows]:
     """The windows of each layer that has some; empty for a model that has none."""
     height, width = prepared.size
-    windows = {layer: windows_of(loaded.model, layer, height, width) for layer in trace.layers}
-    known = {layer: its_windows for layer, its_windows in windows.items() if its_windows is not None}
+    found = ((layer, windows_of(loaded.model, layer, height, width)) for layer in trace.layers)
+    known = {layer: windows for layer, windows in found if windows is not None}
     if not known and looks_in_windows(loaded.model):
         raise Problem(
             "{name} looks inside windows in code of its own, from which its weights cannot be read. Swin and Swin v2 "

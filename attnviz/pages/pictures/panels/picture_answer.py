@@ -63,8 +63,8 @@ def what_changed(run: PictureRun, change: HeadChange) -> str:
     """The change in words."""
     parts = []
     if change.hidden:
-        count = len(change.hidden)
-        parts.append(_("{count} of {of} patches hidden").format(count=count, of=run.stacks[0].grid.patches))
+        text = _("{count} of {of} patches hidden")
+        parts.append(text.format(count=len(change.hidden), of=run.stacks[0].grid.patches))
     if change.silenced:
         heads = listed(f"{layer}.{head}" for _name, layer, head in change.silenced)
         parts.append(_("silenced heads {heads}").format(heads=heads))

@@ -109,7 +109,7 @@ def scene(
     sent, among = (stack.layers, slice(None)) if every else (stack.layers[layer : layer + 1], slice(head, head + 1))
     key = ("raw", stack.id, None if every else (layer, head))
     heads = of_run(loaded, picture, key, lambda: tuple(raw_heads_of(sent)[among]))
-    measure = None if order == "place" else maps.by(order)
+    measure = {"distance": maps.distance, "entropy": maps.entropy, "class": maps.on_class}.get(order)
     grid = stack.grid
     return PatchScene(
         data,

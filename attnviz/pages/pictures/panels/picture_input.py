@@ -99,12 +99,13 @@ def _digits(most: int) -> ChosenPicture:
 def _drawing(pads: int) -> ChosenPicture | None:
     drawings = link_state.value(choices.DRAWINGS)
     digit_pad.digit_pad("pad", pads, drawings, _keep_drawings)
-    bitmaps = [digit_pad.bitmap(each) for each in drawings[:pads]]
-    inked = [each for each in bitmaps if each is not None and each.any()]
+    inked = [each for each in map(digit_pad.bitmap, drawings[:pads]) if each is not None and each.any()]
     if not inked:
-        one = _("Draw a digit above: the model reads it when you lift the pen.")
-        several = _("Draw two or three digits above, one in each field: the model reads them when you lift the pen.")
-        st.info(one if pads == 1 else several)
+        st.info(
+            _("Draw a digit above: the model reads it when you lift the pen.")
+            if pads == 1
+            else _("Draw two or three digits above, one in each field: the model reads them when you lift the pen.")
+        )
         return None
     counts = [counts_of_drawing(each) for each in inked]
     name = hashlib.sha256(np.stack(counts).tobytes()).hexdigest()[:16]
@@ -183,11 +184,10 @@ def ask_model() -> LoadedModel | None:
     """
     states = {each.entry.id: each for each in availabilities() if each.entry.kind == "pictures"}
     order = sorted(states, key=lambda name: (not states[name].on_this_machine, not states[name].entry.shipped))
-    download = _("{name} (download {size} MB)")
     options = {
         name: states[name].name
         if states[name].on_this_machine
-        else download.format(name=states[name].entry.name, size=states[name].entry.download_mb)
+        else _("{name} (download {size} MB)").format(name=states[name].entry.name, size=states[name].entry.download_mb)
         for name in order
     }
     if not current().hosted:
