@@ -14,13 +14,12 @@ import torch
 from torch import Tensor, nn
 
 from attnviz.base.message import Problem
-from attnviz.core.attention import Scale, Stages, attend
+from attnviz.core.attention import Scale, Stages, attend, fused
 from attnviz.core.cache import KVCache
 from attnviz.core.costs import QKNorm
 from attnviz.core.heads import HeadLayout
 from attnviz.core.positions import Position
 from attnviz.core.projections import PackedQKV, SeparateQKV, join_heads, qk_norms, split_heads
-from attnviz.core.variants import fused
 
 #: A boolean tensor that broadcasts to (..., H, Q, K), or a function of (q_len, k_len) such as `masks.causal`.
 Mask = Tensor | Callable[[int, int], Tensor] | None

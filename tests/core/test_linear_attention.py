@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from attnviz.core.variants import linear_attention
+from attnviz.core.attention import linear_attention
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from attnviz.core.variants import COLDEST, attend_at
+from attnviz.core.attention import COLDEST, attend_at
 
 
 def drawn(d_k=3):
