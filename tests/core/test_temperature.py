@@ -28,11 +28,6 @@ def test_at_zero_the_largest_score_takes_all_and_ties_share():
         assert attend_at(q, k, torch.zeros(1, 4, 1), temperature).weights.tolist() == [[[0.5, 0, 0.5, 0]]]
 
 
-def test_just_above_the_coldest_is_close_to_the_limit():
-    q, k, v = drawn()
-    assert_close(attend_at(q, k, v, 2 * COLDEST).weights, attend_at(q, k, v, 0.0).weights)
-
-
 def test_at_an_infinite_temperature_all_keys_weigh_the_same():
     q, k, v = drawn()
     assert_close(attend_at(q, k, v, math.inf).weights, torch.full((1, 2, 4, 6), 1 / 6, dtype=torch.float64))
