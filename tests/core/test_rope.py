@@ -14,9 +14,7 @@ from transformers.models.llama.modeling_llama import apply_rotary_pos_emb as hal
 from attnviz.base.message import Problem
 from attnviz.core.rope import (
     AxialRoPE,
-    DynamicNTK,
     Linear,
-    Llama3,
     RoPE,
     Scaling,
     YaRN,
@@ -26,9 +24,9 @@ from attnviz.core.rope import (
     rotate,
 )
 
+#: how q and k are lengthened as well; what scalings make of the frequencies is in test_rope_scaling.py
 SCALINGS: list[tuple[Scaling, dict[str, Any]]] = [
     (None, {"rope_type": "default"}),
-    (Linear(4.0), {"rope_type": "linear", "factor": 4.0}),
     (YaRN(4.0, 32), {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 32}),
     (
         YaRN(8.0, 64, beta_fast=16.0, beta_slow=2.0, attention_factor=1.5, truncate=False),
@@ -42,18 +40,6 @@ SCALINGS: list[tuple[Scaling, dict[str, Any]]] = [
             "truncate": False,
         },
     ),
-    (YaRN(2.0, 4096), {"rope_type": "yarn", "factor": 2.0, "original_max_position_embeddings": 4096}),
-    (
-        Llama3(8.0, 64),
-        {
-            "rope_type": "llama3",
-            "factor": 8.0,
-            "low_freq_factor": 1.0,
-            "high_freq_factor": 4.0,
-            "original_max_position_embeddings": 64,
-        },
-    ),
-    (DynamicNTK(4.0, 256, 256), {"rope_type": "dynamic", "factor": 4.0}),
 ]
 
 

@@ -41,8 +41,9 @@ def test_every_section_computes_and_says_what_to_see(visit, view):
     assert with_code(page).code
 
 
-def test_the_player_is_sent_every_step_at_once(visit):
-    page = visit("decoding", d_prompt="hello", d_steps="4", **CORE)
+def test_the_player_is_sent_every_step_and_what_is_said_of_the_two_ways_is_what_was_computed(visit):
+    *_partial, run = token_by_token.run(decoder_form.core_decoder(0), token_by_token.Config("hello", 4, 1.5, 2))
+    page = visit("decoding", d_prompt="hello", d_steps="4", d_t="1.5", d_seed="2", **CORE)
     header, payload = player(page)
     assert header["total"] == len(header["steps"]) == 4
     assert header["labels"][:5] == list("hello")
@@ -54,11 +55,6 @@ def test_the_player_is_sent_every_step_at_once(visit):
     assert header["at"] == 3
     assert page.metric[0].label == "Largest difference of a logit"
     assert float(page.metric[0].value) < 1e-4
-
-
-def test_what_is_said_of_the_two_ways_is_what_was_computed(visit):
-    *_partial, run = token_by_token.run(decoder_form.core_decoder(0), token_by_token.Config("hello", 4, 1.5, 2))
-    page = visit("decoding", d_prompt="hello", d_steps="4", d_t="1.5", d_seed="2", **CORE)
     assert run.steps[-1].same_choice
     assert "step processed: **1** with the cache, **8** without. Both find the same next token likeliest." in said(page)
     assert "Probabilities are the model’s own; at temperature 1.5 the draw is made from others." in said(page)

@@ -8,7 +8,7 @@ import torch
 from torch.testing import assert_close
 
 from attnviz.models.loading import load
-from attnviz.models.pictures import PatchGrid, composed, held_out, sample
+from attnviz.models.pictures import PatchGrid, composed, held_out
 from attnviz.pages.pictures.maths.patch_measures import (
     distances,
     head_maps,
@@ -211,12 +211,6 @@ def test_patches_that_are_given_five_times_as_much_as_the_median_one_are_outlier
         ranked = np.sort(shares)
         median = (ranked[31] + ranked[32]) / 2
         assert sinks(run.stacks[0], layer) == tuple(at for at in range(64) if shares[at] > 5 * median)
-
-
-def test_a_photograph_is_said_to_be_outside_what_the_model_knows(vit):
-    run = run_picture(vit, sample("flower").pixels)
-    assert "outside what it knows" in str(run.prepared.notices[0])
-    assert run.prepared.size == (8, 8)
 
 
 def test_tokens_are_named():

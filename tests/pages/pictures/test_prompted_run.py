@@ -26,6 +26,7 @@ from attnviz.pages.pictures.maths.picture_record import HeadChange
 from attnviz.pages.pictures.maths.picture_run import rerun, run_picture
 from tests.models.tiny import eager
 from tests.models.tiny_tokenizers import byte_level
+from tests.pages.pictures.test_compared_run import picture
 
 TEXT = {
     "hidden_size": 32,
@@ -77,10 +78,6 @@ def tiny(name):
     torch.manual_seed(0)
     model = FAMILIES[name][0]().eval()
     return LoadedModel(model, byte_level(), Entry(id=name, name=name, hub=None), "folder")
-
-
-def picture():
-    return np.random.default_rng(0).integers(0, 256, (32, 40, 3), np.uint8)
 
 
 @pytest.fixture(scope="module", params=FAMILIES)

@@ -160,8 +160,8 @@ def _kept_words(result: kept_positions.Result, kept: kept_positions.Kept, layer:
             "Rows are the tokens read under the policy, coloured what every head still holds for them; grey is "
             "evicted. The first token is held in {first} of {rows} rows."
         )
-    first = int(kept.positions[layer, group, :, 0].sum())
-    return text.format(layer=layer, group=group, first=first, rows=result.total - result.prompt)
+    held = kept.positions[layer, group, :, 0]
+    return text.format(layer=layer, group=group, first=int(held.sum()), rows=len(held))
 
 
 def _table(result: kept_positions.Result) -> None:

@@ -208,8 +208,8 @@ def smallest_set(loaded: LoadedModel, run: PictureRun, order: Sequence[int] | No
     def keeps(kept: Sequence[int]) -> bool:
         name = frozenset(kept)
         if name not in answers:
-            hidden = tuple(patch for patch in range(of) if patch not in name)
-            answers[name] = rerun(loaded, run, HeadChange(hidden=hidden))[0]
+            hidden = HeadChange(tuple(patch for patch in range(of) if patch not in name))
+            answers[name] = rerun(loaded, run, hidden)[0]
         return answers[name].said == run.answer.said
 
     def so_far(kept: tuple[int, ...]) -> SmallestSet:

@@ -206,6 +206,5 @@ def compared(model: Any, inputs: dict[str, Any], edits: Sequence[Edit] = ()) -> 
 def answer_of_names(model: Any, names: tuple[str, ...], fits: Tensor) -> PictureAnswer:
     """The description that fits best, and the probability of each."""
     shares = fits.sigmoid() if says_each_alone(model) else fits.softmax(-1)
-    order = shares.argsort(descending=True).tolist()
-    others = tuple((names[at], float(shares[at])) for at in order)
+    others = tuple((names[at], float(shares[at])) for at in shares.argsort(descending=True).tolist())
     return PictureAnswer((others[0][0],), (others[0][1],), others)
