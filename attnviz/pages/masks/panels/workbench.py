@@ -46,8 +46,8 @@ def show_grid(config: mask_lab.Config) -> mask_lab.Result:
         _paint_line(config.paint, result)
     with before:
         title = _("Attention with nothing hidden")
-        head = Head(result.before, hidden=np.zeros_like(result.mask))
-        _weights("m-before", result, head, _("before"), title, _before_words(result, config.seed))
+        whole = Head(result.before, hidden=np.zeros_like(result.mask))
+        _weights("m-before", result, whole, _("before"), title, _before_words(result, config.seed))
     with after:
         title = _("Attention, mask off: nothing is hidden") if result.mask.all() else _("Attention under the mask")
         _weights("m-after", result, Head(result.after, hidden=~result.mask), _("after"), title, _after_words(result))

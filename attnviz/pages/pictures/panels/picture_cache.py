@@ -26,8 +26,7 @@ from attnviz.pages.pictures.maths.picture_run import run_picture
 from attnviz.runs.raw_heads import raw_heads_of
 
 T = TypeVar("T")
-RUNS_LIMIT = 160 * 10**6  # bytes
-RESULTS_LIMIT = 48 * 10**6
+LIMIT = 208 * 10**6  #: bytes of runs and of what is computed from them
 MOST_CELLS = 400_000  #: of all heads' scores, from which on only the head on show is sent
 _OWN = "_pictures_of_ones_own"
 
@@ -48,14 +47,12 @@ class ChosenPicture:
         return self.name, self.asked
 
 
-_runs: BoundedCache[PictureRun] = BoundedCache(RUNS_LIMIT, held_bytes)
-_results: BoundedCache[Any] = BoundedCache(RESULTS_LIMIT, held_bytes)
+_shared: BoundedCache[Any] = BoundedCache(LIMIT, held_bytes)
 
 
 def picture_run(loaded: LoadedModel, picture: ChosenPicture) -> PictureRun:
     """The run of a model over a picture, made once."""
-    make = partial(_in_turn, lambda: run_picture(loaded, picture.pixels, picture.asked))
-    return _cache(_runs, picture).get((loaded.entry.id, loaded.version, picture.about), make)
+    return of_run(loaded, picture, "run", lambda: run_picture(loaded, picture.pixels, picture.asked), reruns=True)
 
 
 def of_run(
@@ -63,7 +60,7 @@ def of_run(
 ) -> T:
     """What is computed from a run, made once; `reruns`: the model runs again for it, so it waits for its turn."""
     name = (loaded.entry.id, loaded.version, picture.about, key)
-    made: T = _cache(_results, picture).get(name, partial(_in_turn, make) if reruns else make)
+    made: T = _cache(picture).get(name, partial(_in_turn, make) if reruns else make)
     return made
 
 
@@ -74,7 +71,7 @@ def maps_of(loaded: LoadedModel, picture: ChosenPicture, stack: PatchStack) -> H
 
 def find(loaded: LoadedModel, picture: ChosenPicture, key: Hashable) -> Any:
     """What `of_run` keeps under this key, or None."""
-    return _cache(_results, picture).find((loaded.entry.id, loaded.version, picture.about, key))
+    return _cache(picture).find((loaded.entry.id, loaded.version, picture.about, key))
 
 
 def _in_turn(make: Callable[[], T]) -> T:
@@ -82,12 +79,12 @@ def _in_turn(make: Callable[[], T]) -> T:
         return make()
 
 
-def _cache(shared: BoundedCache[Any], picture: ChosenPicture) -> BoundedCache[Any]:
+def _cache(picture: ChosenPicture) -> BoundedCache[Any]:
     """The cache of all visitors; for a picture of one's own the session's, in which it takes the place of any other."""
     if not picture.own:
-        return shared
+        return _shared
     if st.session_state.get(_OWN, (None,))[0] != picture.about:
-        st.session_state[_OWN] = (picture.about, BoundedCache(RUNS_LIMIT, held_bytes))
+        st.session_state[_OWN] = (picture.about, BoundedCache(LIMIT, held_bytes))
     own: BoundedCache[Any] = st.session_state[_OWN][1]
     return own
 
