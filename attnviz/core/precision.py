@@ -76,12 +76,13 @@ def quantise(x: Tensor, bits: int, group: int) -> Quantised:
     steps = torch.where(scale > 0, (parts - lowest.float()) / scale.float().clamp_min(1e-12), 0.0)
     codes = steps.round().clamp(0, 2**bits - 1).to(torch.uint8)
     shifts = torch.arange(0, 8, bits, device=x.device)  # several codes in a byte, the first in its lowest bits
-    packed = (codes.unflatten(-1, (-1, len(shifts))) << shifts).sum(-1).to(torch.uint8)
+    each = codes.reshape(*codes.shape[:-1], codes.shape[-1] // len(shifts), len(shifts))
+    packed = (each << shifts).sum(-1).to(torch.uint8)
     return Quantised(packed, scale, lowest, bits, tuple(x.shape))
 
 
 def dequantise(stored: Quantised) -> Tensor:
     """The numbers again, float32, as far as the codes tell."""
     shifts = torch.arange(0, 8, stored.bits, device=stored.codes.device)
-    codes = (stored.codes.unsqueeze(-1) >> shifts & 2**stored.bits - 1).flatten(-2)
+    codes: Tensor = (stored.codes.unsqueeze(-1) >> shifts & 2**stored.bits - 1).flatten(-2)
     return (codes.float() * stored.scale.float() + stored.lowest.float()).reshape(stored.shape)
