@@ -154,6 +154,8 @@ def test_a_run_is_drawn_as_it_comes_and_can_be_stopped(visit, monkeypatch):
     page.button(key="live_go_steps").click().run()
     assert runs == [1, 2, 3, 4, 5, 6]
     assert len(player(page)[0]["steps"]) == 6
+    visit("decoding", d_prompt="hello", d_steps="6", **CORE)
+    assert runs == [1, 2, 3, 4, 5, 6], "another visitor is shown the finished run"
 
 
 def test_the_example_is_there_before_the_first_visitor(visit, monkeypatch):
