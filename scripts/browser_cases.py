@@ -20,7 +20,7 @@ from attnviz.base import raw_scores
 from attnviz.base.packed import pack_bits
 from attnviz.base.raw_scores import RawHead
 from attnviz.canvas.shared import packing
-from attnviz.core.variants import COLDEST
+from attnviz.core.attention import COLDEST
 from attnviz.figures import theme
 from attnviz.pages.positions.maths import pair_rotation
 from attnviz.pages.scaling.maths import alternatives

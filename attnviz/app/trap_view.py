@@ -1,6 +1,7 @@
 """Traps: wrong code beside right code, and what each makes of the visitor's sentence."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from operator import attrgetter
 
 import streamlit as st
 
@@ -9,13 +10,30 @@ from attnviz.app.code_snippet import program_box
 from attnviz.app.links.choices import Choice
 from attnviz.app.text import named_word, spoken, spoken_value
 from attnviz.base.message import Message
+from attnviz.base.word_boundaries import split
 from attnviz.base.words import _, say
 from attnviz.canvas.head.attention_view import head_view
 from attnviz.canvas.head.pictures import head_picture
 from attnviz.canvas.shared.kinds import Head, HeadScene, Options
 from attnviz.runs.traps import IMPORTS, Outcome, Trap, TrapMatrix
+from attnviz.runs.word_vectors import sentence
 
 LONG = 32  #: words; a trap's picture of a longer sentence gets a square-root colour scale
+
+
+def ask_sentence(typed: Choice[str], luck: Choice[int]) -> tuple[tuple[str, ...], int]:
+    """Draw a sentence and a seed in one row; its words, and the seed of their random vectors."""
+    text, number = st.columns([5, 1], gap="medium", vertical_alignment="bottom")
+    with text:
+        words = split(widgets.text(typed, _("Your sentence")))
+    with number:
+        return words, widgets.number(luck, _("Vectors: random, seed"), step=1)
+
+
+@st.cache_resource(max_entries=128, show_spinner=False, hash_funcs={Trap: attrgetter("id")})
+def outcome_of(trap: Trap, words: tuple[str, ...], seed: int) -> Outcome:
+    """What both pieces of code give in this sentence, computed once for all visitors."""
+    return trap.run(sentence(words, seed))
 
 
 def imports(key: str) -> None:
@@ -25,13 +43,13 @@ def imports(key: str) -> None:
         box.code(IMPORTS, language="python")
 
 
-def choose(traps: Mapping[str, Trap], choice: Choice[str], outcome_of: Callable[[str], Outcome], key: str) -> Trap:
-    """Draw the choice of a trap and all that there is of it; `key` begins the keys of the views."""
+def choose(traps: Mapping[str, Trap], choice: Choice[str], words: tuple[str, ...], seed: int, key: str) -> Trap:
+    """Draw the choice of a trap and what it makes of the words; `key` begins the keys of the views."""
     titles = {trap.id: f"{number}. {say(trap.title)}" for number, trap in enumerate(traps.values(), start=1)}
     picked, measured = st.columns([2, 3], gap="medium")
     with picked:
         trap = traps[widgets.one_of(choice, _("Trap"), titles, style="select")]
-    outcome = outcome_of(trap.id)
+    outcome = outcome_of(trap, words, seed)
     with measured:
         largest = _("none: the wrong code raises") if outcome.largest is None else f"{outcome.largest:.3f}"
         st.metric(_("Largest difference of a weight in your sentence"), largest)

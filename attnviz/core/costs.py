@@ -115,23 +115,13 @@ def pairs(new_tokens: int, context: int, *, causal: bool = False, window: int | 
 
 
 def flops(layout: HeadLayout, new_tokens: int, n_pairs: int, matrices: int | None = None) -> Flops:
-    """FLOPs for `new_tokens` tokens and `n_pairs` (query, key) pairs.
+    """FLOPs for `new_tokens` tokens, T in all, and `n_pairs` (query, key) pairs: 2*T*P + 2*pairs*H*(D + Dv).
 
     `matrices` is the number of entries of the weight matrices; None means W_Q, W_K, W_V and W_O of the layout.
     """
     matrices = parameters(layout).matrices if matrices is None else matrices
     per_pair = 2 * layout.n_heads
     return Flops(2 * new_tokens * matrices, per_pair * layout.qk_width * n_pairs, per_pair * layout.v_width * n_pairs)
-
-
-def prefill_flops(layout: HeadLayout, tokens: int, *, causal: bool = False, window: int | None = None) -> Flops:
-    """FLOPs to process T = `tokens` tokens in one pass: 2*T*P + 4*T*T*H*D; `causal` about halves the second term."""
-    return flops(layout, tokens, pairs(tokens, tokens, causal=causal, window=window))
-
-
-def decode_flops(layout: HeadLayout, context: int, *, window: int | None = None) -> Flops:
-    """FLOPs of one decoded token that sees T = `context` keys, itself included: 2*P + 4*T*H*D, T at most `window`."""
-    return flops(layout, 1, pairs(1, context, causal=True, window=window))
 
 
 @dataclass(frozen=True)

@@ -12,11 +12,11 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from attnviz.core import masks
+from attnviz.core.attention import fused
 from attnviz.core.heads import HeadLayout
 from attnviz.core.modules import Attention, KeyValueSource, KVCache, seeded
 from attnviz.core.projections import RMSNorm, join_heads
 from attnviz.core.rope import RoPE
-from attnviz.core.variants import fused
 
 BYTES = 256
 SPREAD = 0.25  #: of the embedding: with 1 the head, which is the same matrix, would only repeat the last byte

@@ -7,7 +7,6 @@ length. `k_len=None` means as many keys as queries; the last query is at the pos
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
 
 import torch
 from torch import Tensor
@@ -15,7 +14,6 @@ from torch import Tensor
 from attnviz.base.message import Problem
 from attnviz.core import patterns
 
-Custom = Literal["-inf", "min", "-1e9"]
 Device = torch.device | str | None
 
 
@@ -136,17 +134,3 @@ def drawn(allowed: Tensor, keys_per_query: int, luck: torch.Generator) -> Tensor
     draw = torch.rand(allowed.shape, generator=luck) + allowed
     chosen = draw.topk(min(keys_per_query, allowed.shape[1]), dim=-1).indices
     return torch.zeros_like(allowed).scatter(-1, chosen, True) & allowed
-
-
-def additive(mask: Tensor, dtype: torch.dtype, custom: Custom = "-inf") -> Tensor:
-    """The mask as numbers to add to the scores: 0 where True, and the value named by `custom` where False.
-
-    "-inf" always hides a key, but a plain softmax makes NaN of a row without any key. With "min" (the
-    dtype's lowest finite number) or "-1e9" such a row attends to all keys equally. -1e9 is out of
-    range in float16 and becomes -inf there.
-    """
-    values = {"-inf": -torch.inf, "min": torch.finfo(dtype).min, "-1e9": -1e9}
-    if custom not in values:
-        raise Problem('custom={custom} must be "-inf", "min" or "-1e9"', custom=repr(custom))
-    hidden = torch.tensor(values[custom], dtype=torch.float64, device=mask.device).to(dtype)
-    return torch.zeros((), dtype=dtype, device=mask.device).where(mask, hidden)

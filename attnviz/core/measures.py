@@ -72,15 +72,13 @@ def mass_on(weights: Tensor, targets: Tensor) -> Tensor:
 
     NaN in a row that has no target or may see no key.
     """
-    mass = dot(weights, targets)
-    return _blank_empty(mass.masked_fill(~targets.any(-1), torch.nan), weights)
+    return _blank_empty(dot(weights, targets).masked_fill(~targets.any(-1), torch.nan), weights)
 
 
 def offset_mass(weights: Tensor, offset: int, keys: Tensor | None = None) -> Tensor:
     """Weight on the key `offset` positions after the query (before it when negative), (..., Q), 0 to 1."""
     if keys is not None:
-        there = offsets(weights, torch.float32, keys) == offset
-        return mass_on(weights, there & keys.unsqueeze(-2))
+        return mass_on(weights, (offsets(weights, torch.float32, keys) == offset) & keys.unsqueeze(-2))
     q_len, k_len = weights.shape[-2:]
     diagonal = k_len - q_len + offset
     on = weights.diagonal(diagonal, -2, -1)

@@ -14,13 +14,12 @@ import torch
 from torch import Tensor, nn
 
 from attnviz.base.message import Problem
-from attnviz.core.attention import Scale, Stages, attend
+from attnviz.core.attention import Scale, Stages, attend, fused
 from attnviz.core.cache import KVCache
 from attnviz.core.costs import QKNorm
 from attnviz.core.heads import HeadLayout
 from attnviz.core.positions import Position
 from attnviz.core.projections import PackedQKV, SeparateQKV, join_heads, qk_norms, split_heads
-from attnviz.core.variants import fused
 
 #: A boolean tensor that broadcasts to (..., H, Q, K), or a function of (q_len, k_len) such as `masks.causal`.
 Mask = Tensor | Callable[[int, int], Tensor] | None
@@ -126,13 +125,14 @@ class Attention(nn.Module):
         if positions is None:
             seen = cache.seen if cache is not None and context is None else 0
             positions = torch.arange(seen, seen + x.shape[-2], device=x.device)
-        if context is not None and context_positions is None:
-            context_positions = torch.arange(context.shape[-2], device=x.device)
-        q, k, v = self._project(x, context, value, positions, context_positions, cache)
+        k_positions = positions
+        if context is not None:
+            first = torch.arange(context.shape[-2], device=x.device)
+            k_positions = first if context_positions is None else context_positions
+        q, k, v = self._project(x, context, value, positions, k_positions, cache)
         turned = self.position.rotate(q, positions)
-        k_positions = context_positions
-        if k_positions is None:
-            k_positions = positions if cache is None else _up_to(positions, k.shape[-2])
+        if context is None and cache is not None:
+            k_positions = _up_to(positions, k.shape[-2])
         acting = _added(bias, self.position.bias(positions, k_positions))
         main = KeyValueSource(turned, k, v, _mask(mask, turned, k), self.scale, acting, self.softcap, self.sinks)
         if side is None:
@@ -154,7 +154,7 @@ class Attention(nn.Module):
         context: Tensor | None,
         value: Tensor | None,
         positions: Tensor,
-        context_positions: Tensor | None,
+        k_positions: Tensor,
         cache: KVCache | None,
     ) -> tuple[Tensor, Tensor, Tensor]:
         """Queries before rotation; keys and values including those of the cache."""
@@ -164,9 +164,9 @@ class Attention(nn.Module):
         if context is None and value is None and isinstance(self.qkv, PackedQKV):
             q, k, v = self.qkv.all(x)
         else:
-            source = x if context is None else self.position.add(context, _given(context_positions))
+            source = x if context is None else self.position.add(context, k_positions)
             q, k, v = self.qkv.queries(x), self.qkv.keys(source), self.qkv.values(source if value is None else value)
-        k = self.position.rotate(self.k_norm(k), positions if context is None else _given(context_positions))
+        k = self.position.rotate(self.k_norm(k), k_positions)
         k, v = (k, v) if cache is None else cache.append(k, v)
         return self.q_norm(q), k, v
 
@@ -196,11 +196,6 @@ def _added(one: Tensor | None, other: Tensor | None) -> Tensor | None:
 def _up_to(positions: Tensor, k_len: int) -> Tensor:
     """The K = `k_len` consecutive positions that end at the last of `positions`, (..., K)."""
     return positions[..., -1:] - torch.arange(k_len - 1, -1, -1, device=positions.device)
-
-
-def _given(positions: Tensor | None) -> Tensor:
-    assert positions is not None
-    return positions
 
 
 _one_at_a_time = threading.RLock()

@@ -36,8 +36,6 @@ class Run:
 
     def lengths(self, position: Tensor) -> Tensor:
         """Number of keys in the run for each query, (..., Q), given the queries' `position` (Q,)."""
-        if self.step == 1:
-            return (self.stop - self.start).clamp(min=0)
         first = self.start + (position - self.start) % self.step
         return ((self.stop - first + self.step - 1) // self.step).clamp(min=0)
 
@@ -65,20 +63,11 @@ class Pattern:
         self._check(other)
         return Pattern(self.q_len, self.k_len, self.runs + other.runs)
 
-    def pairs(self) -> int:
-        """Exact number of (query, key) pairs that may attend, without building the matrix."""
-        return int(self.pairs_per_query().sum())
-
-    def pairs_per_query(self) -> Tensor:
-        """Number of keys that each query sees, (..., Q)."""
-        if not self.runs:
-            return torch.zeros(self.q_len, dtype=torch.long)
-        if len({run.step for run in self.runs}) > 1:
-            return _inclusion_exclusion(self.runs, self.position)
-        return torch.stack([run.lengths(self.position) for run in _apart(self.runs, self.position)]).sum(0)
-
     def pairs_per_tile(self, tile: int) -> Tensor:
-        """Number of pairs in each square of `tile` x `tile`, (..., Q/tile, K/tile); `tile` must divide Q and K."""
+        """Number of pairs in each square of `tile` x `tile`, (..., Q/tile, K/tile), without building the matrix.
+
+        `tile` must divide Q and K.
+        """
         if tile < 1 or self.q_len % tile or self.k_len % tile:
             raise Problem(
                 "tile={tile} must divide (queries, keys) = {shape}", tile=tile, shape=(self.q_len, self.k_len)

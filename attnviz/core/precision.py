@@ -75,22 +75,14 @@ def quantise(x: Tensor, bits: int, group: int) -> Quantised:
     scale = ((highest - lowest.float()) / (2**bits - 1)).half()
     steps = torch.where(scale > 0, (parts - lowest.float()) / scale.float().clamp_min(1e-12), 0.0)
     codes = steps.round().clamp(0, 2**bits - 1).to(torch.uint8)
-    return Quantised(_packed(codes, bits), scale, lowest, bits, tuple(x.shape))
+    shifts = torch.arange(0, 8, bits, device=x.device)  # several codes in a byte, the first in its lowest bits
+    each = codes.reshape(*codes.shape[:-1], codes.shape[-1] // len(shifts), len(shifts))
+    packed = (each << shifts).sum(-1).to(torch.uint8)
+    return Quantised(packed, scale, lowest, bits, tuple(x.shape))
 
 
 def dequantise(stored: Quantised) -> Tensor:
     """The numbers again, float32, as far as the codes tell."""
-    codes = _unpacked(stored.codes, stored.bits).float()
-    return (codes * stored.scale.float() + stored.lowest.float()).reshape(stored.shape)
-
-
-def _packed(codes: Tensor, bits: int) -> Tensor:
-    """Several codes in a byte, the first in its lowest bits."""
-    each = 8 // bits
-    parts = codes.reshape(*codes.shape[:-1], codes.shape[-1] // each, each)
-    return sum((parts[..., n] << (bits * n) for n in range(each)), torch.zeros_like(parts[..., 0]))
-
-
-def _unpacked(packed: Tensor, bits: int) -> Tensor:
-    each = 8 // bits
-    return torch.stack([(packed >> (bits * n)) & (2**bits - 1) for n in range(each)], -1).flatten(-2)
+    shifts = torch.arange(0, 8, stored.bits, device=stored.codes.device)
+    codes: Tensor = (stored.codes.unsqueeze(-1) >> shifts & 2**stored.bits - 1).flatten(-2)
+    return (codes.float() * stored.scale.float() + stored.lowest.float()).reshape(stored.shape)

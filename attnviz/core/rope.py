@@ -97,9 +97,9 @@ class AxialRoPE(RoPE):
                 shape=tuple(positions.shape),
                 axes=len(widths),
             )
-        axes = positions.double().unbind(-1)
         parts = [
-            axis.unsqueeze(-1) * frequencies(w, self.base).to(axis.device) for axis, w in zip(axes, widths, strict=True)
+            axis.unsqueeze(-1) * frequencies(w, self.base).to(axis.device)
+            for axis, w in zip(positions.double().unbind(-1), widths, strict=True)
         ]
         return torch.cat(parts, dim=-1)
 

@@ -74,19 +74,19 @@ def test_combinations_are_those_of_the_matrices_and_counts_are_exact(q_len, k_le
         (a & b | c, matrices[0] & matrices[1] | matrices[2]),
     ):
         assert torch.equal(pattern.tensor(), matrix)
-        assert pattern.pairs() == matrix.sum()
-        assert torch.equal(pattern.pairs_per_query().broadcast_to(matrix.shape[:-1]), matrix.sum(-1))
+        if matrix.numel():
+            assert torch.equal(pattern.pairs_per_tile(1).broadcast_to(matrix.shape), matrix.long())
 
 
 def test_a_million_tokens_are_counted_without_the_matrix() -> None:
     n, w = 1_000_000, 4_096
-    assert patterns.causal(n).pairs() == n * (n + 1) // 2
-    assert patterns.sliding_window(n, None, w).pairs() == n * w - w * (w - 1) // 2
+    assert patterns.causal(n).pairs_per_tile(n) == n * (n + 1) // 2
+    assert patterns.sliding_window(n, None, w).pairs_per_tile(n) == n * w - w * (w - 1) // 2
     longformer = patterns.sliding_window(n, None, w, both_sides=True) | patterns.global_tokens(
         n, None, 1, both_sides=True
     )
     within = n * (2 * w - 1) - w * (w - 1)
-    assert longformer.pairs() == within + 2 * (n - w)
+    assert longformer.pairs_per_tile(n) == within + 2 * (n - w)
 
 
 def test_the_last_query_is_at_the_position_of_the_last_key() -> None:
@@ -136,29 +136,6 @@ def test_each_query_gets_the_requested_number_of_random_keys_among_those_it_may_
     assert torch.equal(drawn, masks.random(q_len, k_len, each, seed, both_sides=both_sides))
 
 
-def test_the_three_customs_agree_exactly_in_rows_that_may_see_a_key() -> None:
-    scores = torch.randn(4, 3, generator=torch.Generator().manual_seed(0))
-    mask = masks.causal(4, 3)
-    minus_inf, smallest, billion = (
-        (scores + masks.additive(mask, torch.float32, custom)).softmax(-1) for custom in ("-inf", "min", "-1e9")
-    )
-    torch.testing.assert_close(smallest[1:], minus_inf[1:])
-    torch.testing.assert_close(billion[1:], minus_inf[1:])
-    assert minus_inf[0].isnan().all()
-    torch.testing.assert_close(smallest[0], torch.full((3,), 1 / 3))
-    torch.testing.assert_close(billion[0], torch.full((3,), 1 / 3))
-
-
-@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16, torch.float16])
-def test_an_additive_mask_is_0_where_a_key_may_be_seen(dtype: torch.dtype) -> None:
-    for custom in ("-inf", "min", "-1e9"):
-        added = masks.additive(masks.causal(3), dtype, custom)
-        assert added.dtype == dtype
-        assert (added[masks.causal(3)] == 0).all()
-    assert masks.additive(masks.causal(3), dtype, "min").min() == torch.finfo(dtype).min
-    assert masks.additive(masks.causal(3), torch.float16, "-1e9").min() == -torch.inf
-
-
 @pytest.mark.parametrize(
     "wrong, sentence",
     [
@@ -171,7 +148,6 @@ def test_an_additive_mask_is_0_where_a_key_may_be_seen(dtype: torch.dtype) -> No
         (lambda: masks.padding(3, lengths=1, side="top"), "side='top' must be"),
         (lambda: masks.documents(3, lengths=[1, 1]), r"document lengths \[1, 1\] must add up to k_len=3"),
         (lambda: masks.documents(3), "either lengths or ids"),
-        (lambda: masks.additive(masks.causal(2), torch.float32, "zero"), "custom='zero' must be"),  # type: ignore[arg-type]
         (lambda: patterns.causal(2) & patterns.causal(3), r"\(2, 2\) does not combine with one of \(3, 3\)"),
     ],
 )

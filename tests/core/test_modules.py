@@ -287,10 +287,3 @@ def test_gradients_pass_gradcheck(use_fused: bool) -> None:
 def test_invalid_arguments_are_refused_in_one_sentence(wrong: Any, sentence: str) -> None:
     with pytest.raises(Problem, match=sentence):
         wrong()
-
-
-def test_the_base_position_changes_nothing() -> None:
-    x = torch.randn(2, 3, 4)
-    assert Position().add(x, torch.arange(3)) is x
-    assert Position().rotate(x, torch.arange(3)) is x
-    assert Position().bias(torch.arange(3), torch.arange(3)) is None

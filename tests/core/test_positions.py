@@ -10,7 +10,7 @@ from transformers.models.t5.modeling_t5 import T5Attention
 from attnviz.base.message import Problem
 from attnviz.core import masks
 from attnviz.core.attention import attend
-from attnviz.core.positions import ALiBi, Sinusoidal, T5Bias, alibi_slopes, sinusoidal, t5_buckets
+from attnviz.core.positions import ALiBi, Sinusoidal, T5Bias, sinusoidal, t5_buckets
 
 
 def test_sinusoids_are_those_of_the_transformer_paper() -> None:
@@ -27,12 +27,6 @@ def test_halves_are_the_interleaved_sinusoids_in_another_order() -> None:
     torch.testing.assert_close(halves, torch.cat([interleaved[:, 0::2], interleaved[:, 1::2]], -1))
 
 
-def test_the_product_of_two_sinusoids_depends_on_their_distance_only() -> None:
-    table = sinusoidal(torch.arange(40), 16)
-    products = table @ table.T
-    torch.testing.assert_close(products[:-1, :-1], products[1:, 1:])
-
-
 def test_sinusoids_are_added_to_the_input() -> None:
     x, positions = torch.zeros(2, 5, 8), torch.arange(5)
     torch.testing.assert_close(Sinusoidal().add(x, positions)[1], sinusoidal(positions, 8).float())
@@ -46,10 +40,6 @@ def test_alibi_weights_are_those_of_bloom(n_heads: int) -> None:
     ours = attend(q, k, v, mask=masks.causal(6), bias=ALiBi(n_heads).bias(positions, positions))
     # BLOOM adds slope times the key's position: each row differs by a constant, which leaves its weights unchanged
     torch.testing.assert_close(ours.weights, attend(q, k, v, mask=masks.causal(6), bias=expected).weights)
-
-
-def test_alibi_slopes_of_eight_heads_halve() -> None:
-    assert alibi_slopes(8).tolist() == [2.0**-i for i in range(1, 9)]
 
 
 @pytest.mark.parametrize("bidirectional", [True, False])

@@ -26,15 +26,6 @@ def test_it_is_what_torchs_own_fake_quantisation_gives_with_the_same_scales(bits
 
 
 @pytest.mark.parametrize("bits", [8, 4, 2])
-def test_no_number_is_off_by_more_than_half_a_step(bits):
-    x = numbers(2, 7, 64)
-    stored = quantise(x, bits, 64)
-    step = stored.scale.float()[..., 0, 0]
-    rounding = 2e-3 * x.abs().max()  # lowest and scale are kept at 16 bits
-    assert ((dequantise(stored) - x).abs() <= step[..., None] / 2 + rounding).all()
-
-
-@pytest.mark.parametrize("bits", [8, 4, 2])
 @pytest.mark.parametrize("group", [16, 64])
 def test_bytes_are_those_of_the_formula(bits, group):
     x = numbers(2, 9, 64)

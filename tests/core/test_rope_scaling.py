@@ -1,6 +1,5 @@
 """Scaled frequencies against transformers' own functions, and against what each way of scaling promises."""
 
-import math
 from typing import Any
 
 import pytest
@@ -53,28 +52,10 @@ def test_llama_3_may_choose_its_ramp() -> None:
     )
 
 
-def test_ntk_leaves_the_fastest_pair_and_divides_the_slowest_by_the_factor() -> None:
-    plain, scaled = frequencies(64), frequencies(64, scaling=NTK(4.0))
-    assert float(scaled[0]) == float(plain[0]) == 1.0
-    assert float(scaled[-1]) == pytest.approx(float(plain[-1]) / 4, rel=1e-12)
-    assert bool((scaled[1:] < plain[1:]).all())
-
-
 def test_a_text_of_the_trained_length_is_read_without_scaling() -> None:
     for length in (1, 100, 4096):
         assert torch.equal(frequencies(64, scaling=DynamicNTK(4.0, 4096, length)), frequencies(64))
     assert frequencies(2, scaling=NTK(8.0)).tolist() == [1.0]
-
-
-def test_the_turns_that_a_pair_makes_decide_what_yarn_and_llama_3_do_with_it() -> None:
-    plain = frequencies(128)
-    turns = 4096 * plain / (2 * math.pi)
-    llama = plain / frequencies(128, scaling=Llama3(8.0, 4096))
-    assert llama[turns > 4].tolist() == pytest.approx([1.0] * int((turns > 4).sum()))
-    assert llama[turns < 1].tolist() == pytest.approx([8.0] * int((turns < 1).sum()))
-    between = (turns > 1) & (turns < 4)
-    assert bool(((llama[between] > 1) & (llama[between] < 8)).all())
-    assert int(between.sum()) > 0
 
 
 def test_a_factor_below_one_is_refused() -> None:

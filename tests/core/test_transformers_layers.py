@@ -70,6 +70,12 @@ def of(theirs: nn.Module, layout: HeadLayout = GQA, **how: Any) -> Attention:
     return ours
 
 
+def hiding(mask: Tensor) -> Tensor:
+    """The mask as the numbers that transformers adds to its scores, (B or 1, 1, Q, K)."""
+    added = torch.zeros(mask.shape).masked_fill(~mask, -torch.inf)
+    return added if mask.dim() > 2 else added[None, None]
+
+
 def check(ours: Tensor, theirs: Tensor) -> None:
     torch.testing.assert_close(ours, theirs, atol=1e-10, rtol=1e-10)
 
@@ -80,7 +86,7 @@ def test_llama_attention_equals_that_of_transformers(bias: bool, use_fused: bool
     theirs = spread(LlamaAttention(LlamaConfig(**TINY, attention_bias=bias), 0))
     ours = of(theirs, qkv_bias=bias, out_bias=bias, use_fused=use_fused)
     x, mask = torch.randn(2, T, 24), masks.causal(T)
-    expected, weights = theirs(x, turns(), masks.additive(mask, F64)[None, None])
+    expected, weights = theirs(x, turns(), hiding(mask))
     check(ours(x, mask=mask), expected)
     check(ours.stages(x, mask=masks.causal)[0].weights, weights)
 
@@ -88,7 +94,7 @@ def test_llama_attention_equals_that_of_transformers(bias: bool, use_fused: bool
 def test_mistral_attention_with_its_window_equals_that_of_transformers() -> None:
     theirs = spread(MistralAttention(MistralConfig(**TINY, sliding_window=4), 0))
     x, mask = torch.randn(2, T, 24), masks.sliding_window(T, None, 4)
-    expected, _ = theirs(x, turns(), masks.additive(mask, F64)[None, None])
+    expected, _ = theirs(x, turns(), hiding(mask))
     check(of(theirs)(x, mask=mask), expected)
 
 
@@ -107,7 +113,7 @@ def test_gemma_2_attention_with_its_softcap_and_scale_equals_that_of_transformer
     config = Gemma2Config(**TINY, query_pre_attn_scalar=17, attn_logit_softcapping=softcap)
     theirs = spread(Gemma2Attention(config, 0))
     x, mask = torch.randn(2, T, 24), masks.sliding_window(T, None, 4)
-    expected, weights = theirs(x, turns(), masks.additive(mask, F64)[None, None])
+    expected, weights = theirs(x, turns(), hiding(mask))
     ours = of(theirs, scale=17**-0.5, softcap=softcap)
     check(ours(x, mask=mask), expected)
     check(ours.stages(x, mask=mask)[0].weights, weights)
@@ -127,7 +133,7 @@ def test_gpt_2_attention_equals_that_of_transformers(packed: bool) -> None:
             copied |= {f"qkv.{name}_proj.weight": w, f"qkv.{name}_proj.bias": b}
     ours.load_state_dict(copied)
     x, mask = torch.randn(2, T, 24), masks.causal(T)
-    expected, _ = theirs(x, attention_mask=masks.additive(mask, F64)[None, None])
+    expected, _ = theirs(x, attention_mask=hiding(mask))
     check(ours(x, mask=mask), expected)
 
 
@@ -146,7 +152,7 @@ def test_bert_attention_with_padding_equals_that_of_transformers() -> None:
         }
     )
     x, mask = torch.randn(2, T, 24), masks.padding(T, lengths=[T, 4])
-    expected, weights = theirs(x, attention_mask=masks.additive(mask, F64))
+    expected, weights = theirs(x, attention_mask=hiding(mask))
     check(ours(x, mask=mask), expected)
     check(ours.stages(x, mask=mask)[0].weights, weights)
 
@@ -169,7 +175,7 @@ def test_a_pre_norm_block_is_a_llama_layer() -> None:
     ours.attention_norm.load_state_dict(theirs.input_layernorm.state_dict())
     ours.ffn_norm.load_state_dict(theirs.post_attention_layernorm.state_dict())
     x, mask = torch.randn(2, T, 24), masks.causal(T)
-    expected = theirs(x, attention_mask=masks.additive(mask, F64)[None, None], position_embeddings=turns())
+    expected = theirs(x, attention_mask=hiding(mask), position_embeddings=turns())
     expected = expected[0] if isinstance(expected, tuple) else expected
     torch.testing.assert_close(
         ours(x, None, lambda source: attend(*source).output), expected, atol=1e-6, rtol=1e-6

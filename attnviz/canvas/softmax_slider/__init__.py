@@ -10,7 +10,7 @@ from attnviz.base.words import _
 from attnviz.canvas.shared.gestures import answering, reported
 from attnviz.canvas.shared.packing import blob, fingerprint
 from attnviz.canvas.shared.registration import component
-from attnviz.core.variants import COLDEST
+from attnviz.core.attention import COLDEST
 from attnviz.live import canvas_wording
 
 

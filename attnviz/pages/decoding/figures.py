@@ -13,7 +13,6 @@ from attnviz.figures.heatmap import label
 from attnviz.figures.theme import K_VERMILION, MASKED, RAW, SCALED, SERIES, THEORY, V_GREEN, Figure, layout
 from attnviz.figures.title_lines import in_lines
 
-HERE = {"color": THEORY, "width": 1, "dash": "dot"}  #: the line that marks what is chosen
 POWERS = {"type": "log", "dtick": 1, "exponentformat": "power"}
 FLOOR, KL_FLOOR = 1e-8, 1e-6  #: drawn in place of 0 on a log axis: for a rounded cache, for a policy
 
@@ -33,15 +32,20 @@ def growth(tokens: Sequence[int], lines: Mapping[str, Sequence[int]], at: int) -
         )
         for number, (name, values) in enumerate(lines.items())
     ]
-    fig = go.Figure(curves, _look(_("tokens in the cache"), unit, {"tickformat": ","}, {"rangemode": "tozero"}))
-    fig.add_vline(x=tokens[at], line=HERE)
-    return layout(fig, height=260)
+    look = _look(_("tokens in the cache"), unit, {"tickformat": ","}, {"rangemode": "tozero"}, tokens[at])
+    return layout(go.Figure(curves, look), height=260)
 
 
-def _look(x_title: str, y_title: str, x_axis: dict[str, Any], y_axis: dict[str, Any]) -> dict[str, Any]:
-    """A layout with the names of its curves, titles of its axes, and what else there is of these."""
+def _look(
+    x_title: str, y_title: str, x_axis: dict[str, Any], y_axis: dict[str, Any], here: float | None = None
+) -> dict[str, Any]:
+    """A layout with the names of its curves, titles of its axes, what else there is of these, and a line at `here`."""
     x, y = ({"text": text, "font": {"size": 12}} for text in (x_title, y_title))
-    return {"showlegend": True, "xaxis": {"title": x, **x_axis}, "yaxis": {"title": y, **y_axis}}
+    look = {"showlegend": True, "xaxis": {"title": x, **x_axis}, "yaxis": {"title": y, **y_axis}}
+    if here is None:
+        return look
+    ends = {"x0": here, "x1": here, "xref": "x", "y0": 0, "y1": 1, "yref": "y domain"}
+    return look | {"shapes": [{"type": "line", "line": {"color": THEORY, "width": 1, "dash": "dot"}, **ends}]}
 
 
 def roofline(
@@ -79,9 +83,8 @@ def roofline(
         for kind, (name, place, symbol, colour) in kinds.items()
     ]
     axis = {"type": "log", "dtick": 1, "tickformat": ","}
-    fig = go.Figure([roof, *passes], _look(_("FLOPs for each byte read"), _("GFLOP/s"), axis, axis))
-    fig.add_vline(x=ridge, line=HERE)
-    return layout(fig, height=380)
+    look = _look(_("FLOPs for each byte read"), _("GFLOP/s"), axis, axis, ridge)
+    return layout(go.Figure([roof, *passes], look), height=380)
 
 
 def for_bytes(names: Sequence[str], shares: Sequence[float], values: Sequence[float]) -> Figure:
@@ -116,8 +119,8 @@ def errors(lines: Mapping[str, tuple[Sequence[float], Sequence[float]]]) -> Figu
         for number, (name, of_both) in enumerate(lines.items())
         for which, errors, colour in zip((_("K"), _("V")), of_both, (K_VERMILION, V_GREEN), strict=True)
     ]
-    y_axis = {"type": "log", "exponentformat": "none"}
-    return layout(go.Figure(curves, _look(_("layer"), _("error, % of the numbers’ size"), {}, y_axis)), height=320)
+    look = _look(_("layer"), _("error, % of the numbers’ size"), {}, {"type": "log", "exponentformat": "none"})
+    return layout(go.Figure(curves, look), height=320)
 
 
 def so_far(cached: Sequence[float], anew: Sequence[float], unit: str, here: int) -> Figure:
@@ -135,9 +138,8 @@ def so_far(cached: Sequence[float], anew: Sequence[float], unit: str, here: int)
         )
         for name, values, colour in ((_("with a cache"), cached, SCALED), (_("without"), anew, RAW))
     ]
-    fig = go.Figure(curves, _look(_("step"), unit, {"dtick": max(1, len(steps) // 8)}, {"rangemode": "tozero"}))
-    fig.add_vline(x=here + 1, line=HERE)
-    return layout(fig, height=240)
+    look = _look(_("step"), unit, {"dtick": max(1, len(steps) // 8)}, {"rangemode": "tozero"}, here + 1)
+    return layout(go.Figure(curves, look), height=240)
 
 
 def by_layer(keys: Sequence[int], values: Sequence[int]) -> Figure:
@@ -178,16 +180,13 @@ def over_budget(lines: Mapping[str, tuple[Sequence[int], Sequence[float]]], tota
     ]
     every = sorted({budget for budgets, _values in lines.values() for budget in budgets})
     x_axis = {"type": "log", "tickvals": every, "ticktext": [f"{n}<br>{n / total:.0%}" for n in every]}
-    look = _look(_("positions kept, and the share of bytes"), _("KL, nats"), x_axis, POWERS)
-    fig = go.Figure(curves, look)
-    fig.add_vline(x=here, line=HERE)
-    return layout(fig, height=330)
+    look = _look(_("positions kept, and the share of bytes"), _("KL, nats"), x_axis, POWERS, here)
+    return layout(go.Figure(curves, look), height=330)
 
 
 def kept_map(kept: np.ndarray, rows: Sequence[str], cols: Sequence[str], colour: str) -> Figure:
     """Which of the columns each row may see: `kept` (rows, cols); what comes later is left blank."""
-    first = len(cols) - len(rows)
-    later = np.arange(len(cols))[None] > first + np.arange(len(rows))[:, None]
+    later = np.arange(len(cols)) > np.arange(len(cols) - len(rows), len(cols))[:, None]
     gap = 1 if len(cols) <= CELLS_APART else 0
     cells = go.Heatmap(
         z=np.where(later, np.nan, kept.astype(np.float32)),
@@ -201,10 +200,11 @@ def kept_map(kept: np.ndarray, rows: Sequence[str], cols: Sequence[str], colour:
         customdata=np.where(kept, _("kept"), _("evicted")),
         hovertemplate="%{y} → %{x}<br>%{customdata}<extra></extra>",
     )
-    across = _tokens(cols, LABELS_ACROSS) | {"side": "top", "tickangle": -60}
-    down = _tokens(rows, LABELS) | {"autorange": "reversed"}
-    fig = go.Figure(cells, {"xaxis": across, "yaxis": down})
-    return layout(fig, height=int(np.clip(120 + 9 * len(rows), 260, 640)))
+    axes = {
+        "xaxis": _tokens(cols, LABELS_ACROSS) | {"side": "top", "tickangle": -60},
+        "yaxis": _tokens(rows, LABELS) | {"autorange": "reversed"},
+    }
+    return layout(go.Figure(cells, axes), height=int(np.clip(120 + 9 * len(rows), 260, 640)))
 
 
 def _tokens(tokens: Sequence[str], most: int) -> dict[str, Any]:

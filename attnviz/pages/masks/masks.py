@@ -4,14 +4,13 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from attnviz.app import presenting, widgets
+from attnviz.app import presenting, trap_view, widgets
 from attnviz.app.code_snippet import program_box
 from attnviz.app.fragment import fragment
 from attnviz.app.guarding import guard
 from attnviz.app.links import link_state
 from attnviz.app.page_heading import page_heading
 from attnviz.app.text import spoken
-from attnviz.base.word_boundaries import split
 from attnviz.base.words import _, ngettext
 from attnviz.pages.masks import choices
 from attnviz.pages.masks.maths import mask_lab, mask_programs
@@ -19,18 +18,6 @@ from attnviz.pages.masks.page_entry import PAGE
 from attnviz.pages.masks.panels import leak, workbench
 from attnviz.pages.masks.panels.views import far_panel, layers_panel, traps_panel
 from attnviz.runs import word_vectors
-
-
-def ask() -> tuple[tuple[str, ...], int]:
-    """Draw the sentence and the seed; returns the words, and the seed of their random vectors."""
-    text, number = st.columns([5, 1], gap="medium", vertical_alignment="bottom")
-    with text:
-        sentence = widgets.text(choices.SENTENCE, _("Your sentence"))
-    with number:
-        seed = widgets.number(choices.SEED, _("Vectors: random, seed"), step=1)
-    words = split(sentence)
-    word_vectors.sentence(words)  # refuses none and too many
-    return words, seed
 
 
 @fragment
@@ -99,7 +86,9 @@ def page() -> None:
     """Draw the page."""
     page_heading(PAGE)
     with guard():
-        lab(*ask())
+        words, seed = trap_view.ask_sentence(choices.SENTENCE, choices.SEED)
+        word_vectors.sentence(words)  # refuses none and too many
+        lab(words, seed)
 
 
 if __name__ == "__main__":  # Streamlit runs this file

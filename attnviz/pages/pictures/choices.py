@@ -54,13 +54,10 @@ def _drawings(value: Any) -> tuple[str, ...]:
     return drawings
 
 
-_EMPTY: tuple[int, ...] = ()
-PINS = PAGE.on_canvas("pic_pins", _EMPTY, _numbers, list, (3,), inside="pic_view", short="p")
-HIDDEN = PAGE.on_canvas("pic_hidden", _EMPTY, _numbers, list, (5, 6), inside="pic_view", short="h")
-_NONE: tuple[tuple[str, int, int], ...] = ()
+PINS = PAGE.on_canvas("pic_pins", tuple[int, ...](), _numbers, list, (3,), inside="pic_view", short="p")
+HIDDEN = PAGE.on_canvas("pic_hidden", tuple[int, ...](), _numbers, list, (5, 6), inside="pic_view", short="h")
 SILENCED = PAGE.on_canvas(
-    "pic_silenced", _NONE, _silenced, lambda heads: [list(each) for each in heads], (("picture", 0, 1),),
-    inside="pic_view", short="s",
+    "pic_silenced", tuple[tuple[str, int, int], ...](), _silenced, lambda heads: [list(each) for each in heads],
+    (("picture", 0, 1),), inside="pic_view", short="s",
 )  # fmt: skip
-_BLANK: tuple[str, ...] = ()
-DRAWINGS = PAGE.on_canvas("pic_drawings", _BLANK, _drawings, list, ("",), inside="pic_view", short="d")
+DRAWINGS = PAGE.on_canvas("pic_drawings", tuple[str, ...](), _drawings, list, ("",), inside="pic_view", short="d")

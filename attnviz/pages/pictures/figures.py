@@ -1,7 +1,7 @@
 """A picture with a head's row over it as light, as the screen shows it: one picture, or several side by side."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -39,7 +39,7 @@ class PatchPicture:
     hidden: Sequence[int] = ()
     top: float | None = None
     title: str = ""
-    side: float = field(default=SIDE)
+    side: float = SIDE
 
     def drawn(self, ink: Ink, bar: bool = True) -> Drawn:
         """The picture without title and caption; `bar` says what full light is."""
@@ -57,7 +57,9 @@ class PatchPicture:
         cell_w, cell_h = w / columns, h / rows
         top = self.top or float(row.weights.max(initial=0)) or 1.0
         shares = np.sqrt(np.clip(row.weights / top, 0, 1))
-        parts = [svg.pixels(svg.rgb_png(self.lit_pixels(shares)), x, 0, w, h, smooth=self._is_photograph)]
+        parts = [
+            svg.pixels(svg.rgb_png(self.lit_pixels(shares)), x, 0, w, h, smooth=max(self.pixels.shape[:2]) > SMALL)
+        ]
         for patch in self.hidden:
             place = (x + patch % columns * cell_w, patch // columns * cell_h, cell_w, cell_h)
             parts.append(svg.box(*place, fill="#8A8F98"))
@@ -69,10 +71,6 @@ class PatchPicture:
             full = _("Full light: {share}").format(share=f"{top:.1%}")
             parts.append(svg.words(full, x, h + 31, size=11, opacity=0.8))
         return parts
-
-    @property
-    def _is_photograph(self) -> bool:
-        return max(self.pixels.shape[:2]) > SMALL
 
     def lit_pixels(self, shares: np.ndarray) -> np.ndarray:
         """The picture in the dark with light added, (height, width, 3); `shares` (patches,) of full light."""

@@ -3,7 +3,7 @@ import json
 import pytest
 
 from attnviz.core.costs import Machine, decode_step
-from attnviz.pages.decoding.maths import __main__, prefill_and_decode
+from attnviz.pages.decoding.maths import prefill_and_decode
 from attnviz.pages.decoding.maths.prefill_and_decode import by_formula, measure
 from tests.pages.decoding.conftest import of_family
 
@@ -77,12 +77,3 @@ def test_a_damaged_file_is_no_measurement(cache, damage):
 
 def test_a_name_from_outside_stays_in_the_folder(cache):
     assert prefill_and_decode.path_of("../../etc/x").parent == cache / "measurements"
-
-
-def test_the_owner_measures_by_one_command(cache, monkeypatch, capsys):
-    monkeypatch.setattr(prefill_and_decode, "ROUNDS", 1)
-    monkeypatch.setattr(prefill_and_decode, "PROMPTS", (1, 4))
-    monkeypatch.setattr(prefill_and_decode, "CONTEXTS", (16,))
-    __main__.main("core")
-    assert "core: 3 passes measured" in capsys.readouterr().out
-    assert json.loads(prefill_and_decode.path_of("core").read_text())["measured"]["total"] == 3

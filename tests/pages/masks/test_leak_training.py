@@ -70,11 +70,6 @@ def test_partial_results_grow_and_stop_at_the_asked_step():
     assert [*train(Config(WORDS, steps=12))][-1].steps.tolist() == [0, 5, 10, 12]
 
 
-def test_training_twice_gives_the_same_numbers():
-    first, second = ([*train(Config(WORDS, steps=10))][-1] for _ in range(2))
-    assert (first.leaking == second.leaking).all()
-
-
 def test_a_sentence_with_nothing_to_guess_is_refused_in_words():
     with pytest.raises(Problem, match="takes at least two"):
         next(train(Config(("so", "so"))))

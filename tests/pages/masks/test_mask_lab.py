@@ -2,12 +2,10 @@ import numpy as np
 import pytest
 import torch
 
-from attnviz.base.message import Problem
 from attnviz.base.word_boundaries import split
 from attnviz.pages.masks.maths import mask_lab
 from attnviz.pages.masks.maths.mask_lab import Config, Painted, painted
 from attnviz.pages.masks.maths.mask_rules import KINDS, Rule
-from attnviz.runs.word_vectors import sentence
 
 WORDS = split("the cat sat on the mat because it was tired")
 
@@ -56,15 +54,3 @@ def test_hops_are_the_smallest_power_of_mask_and_residual_that_reaches(kind):
 def test_a_window_of_four_reaches_three_words_further_with_every_layer():
     result = mask_lab.run(Config(tuple("abcdefghijklmnop"), rules=(Rule.of("window", window=4),)))
     assert [int(result.reached(n)[-1]) for n in range(6)] == [1, 4, 7, 10, 13, 16]
-
-
-def test_scores_of_random_words_have_the_spread_that_scaling_promises():
-    s = sentence(tuple(f"word{i}" for i in range(128)), 0)
-    assert 0.8 < float(s.scores.std()) < 1.2
-
-
-def test_no_words_and_too_many_are_refused():
-    with pytest.raises(Problem, match="no word in the sentence"):
-        sentence(())
-    with pytest.raises(Problem, match="has 129 words; this page takes at most 128"):
-        sentence(("w",) * 129)

@@ -27,8 +27,10 @@ def executed(code):
     return names["weights"].detach().numpy()
 
 
-@pytest.mark.parametrize("paint", [Painted(), FEW, MANY], ids=["unpainted", "few", "many"])
-@pytest.mark.parametrize("kind", KINDS)
+PAINTED = [*((kind, Painted()) for kind in KINDS), ("documents", FEW), ("random", MANY)]
+
+
+@pytest.mark.parametrize("kind, paint", PAINTED)
 def test_the_programs_shown_give_the_weights_of_the_page(kind, paint):
     config = Config(WORDS, seed=3, rules=(Rule.of(kind), Rule.of("documents", "or", lengths="2")), paint=paint)
     result = mask_lab.run(config)
@@ -53,18 +55,7 @@ def test_the_flag_is_offered_for_exactly_the_causal_mask():
     assert "differs from it in 3 of 64 cells" in str(other.remark)
 
 
-@pytest.mark.parametrize("side", ["left", "right"])
-def test_transformers_is_told_of_causal_padding_by_places(side):
-    config = Config(WORDS, rules=(Rule.of("causal"), Rule.of("padding", side=side)))
-    program = PROGRAMS["transformers"](config)
-    assert "(B, T)" in program.code
-    mask = mask_lab.run(config).mask
-    seeing = mask.any(-1)
-    assert ((executed(program.code) > 0) == mask)[seeing].all()
-
-
-@pytest.mark.parametrize("paint", [Painted(), FEW], ids=["unpainted", "few"])
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind, paint", PAINTED)
 def test_a_transformers_model_looks_exactly_where_the_mask_lets_it(kind, paint):
     config = Config(WORDS, rules=(Rule.of(kind),), paint=paint)
     mask = mask_lab.run(config).mask

@@ -8,9 +8,8 @@ import torch
 from torch.testing import assert_close
 
 from attnviz.models.loading import load
-from attnviz.models.pictures import PatchGrid, composed, held_out, sample
+from attnviz.models.pictures import PatchGrid, composed, held_out
 from attnviz.pages.pictures.maths.patch_measures import (
-    changed_program,
     distances,
     head_maps,
     mean_of_layers,
@@ -214,12 +213,6 @@ def test_patches_that_are_given_five_times_as_much_as_the_median_one_are_outlier
         assert sinks(run.stacks[0], layer) == tuple(at for at in range(64) if shares[at] > 5 * median)
 
 
-def test_a_photograph_is_said_to_be_outside_what_the_model_knows(vit):
-    run = run_picture(vit, sample("flower").pixels)
-    assert "outside what it knows" in str(run.prepared.notices[0])
-    assert run.prepared.size == (8, 8)
-
-
 def test_tokens_are_named():
     grid = PatchGrid(2, 3)
     assert str(grid.name(4)) == "row 2, column 2"
@@ -231,14 +224,14 @@ def test_the_program_prints_the_answer_and_the_row_and_both_as_they_are_changed(
     loaded = load(model)
     run = run_picture(loaded, digits(*wanted))
     for stack in run.stacks:
-        exec(program(run, stack.id, 1, 2, 1), {})
+        exec(program(run, 1, HeadChange(head=(stack.id, 1, 2))), {})
         told, row = capsys.readouterr().out.strip().splitlines()
         assert told.startswith(run.answer.said)
         expected = stack.layers[1].weights(2)[0, 0, 1].tolist()
         assert [float(each) for each in ast.literal_eval(row)] == pytest.approx(expected, abs=1e-4)
         hidden = (1, 2, 10, 11, 12, 20)
         change = HeadChange(hidden, ((stack.id, 0, 1),), 2.5, (stack.id, 1, 2))
-        exec(changed_program(run, stack.id, 1, change), {})
+        exec(program(run, 1, change), {})
         told, before, row = capsys.readouterr().out.strip().splitlines()
         answer = rerun(loaded, run, change)[0]
         assert told == f"with the change: {answer.said} {answer.share:.4f}"

@@ -23,9 +23,10 @@ from attnviz.models.catalogue import Entry, LoadedModel
 from attnviz.models.pictures.patch_grid import cut_up, put_together, size_for
 from attnviz.pages.pictures.maths.patch_measures import head_maps
 from attnviz.pages.pictures.maths.picture_record import HeadChange
-from attnviz.pages.pictures.maths.picture_run import rerun, run_picture, smallest_set
+from attnviz.pages.pictures.maths.picture_run import rerun, run_picture
 from tests.models.tiny import eager
 from tests.models.tiny_tokenizers import byte_level
+from tests.pages.pictures.test_compared_run import picture
 
 TEXT = {
     "hidden_size": 32,
@@ -77,10 +78,6 @@ def tiny(name):
     torch.manual_seed(0)
     model = FAMILIES[name][0]().eval()
     return LoadedModel(model, byte_level(), Entry(id=name, name=name, hub=None), "folder")
-
-
-def picture():
-    return np.random.default_rng(0).integers(0, 256, (32, 40, 3), np.uint8)
 
 
 @pytest.fixture(scope="module", params=FAMILIES)
@@ -197,12 +194,3 @@ def test_a_picture_is_cut_up_as_by_transformers_and_put_together_again():
 def test_a_question_that_is_too_long_is_refused():
     with pytest.raises(Problem, match="a model is asked about a picture with at most 64"):
         run_picture(tiny("llava"), picture(), "cat " * 200)
-
-
-def test_a_smallest_set_of_patches_keeps_what_is_written(asked):
-    name, loaded, run = asked
-    if name != "llava":
-        pytest.skip("one family is enough: the search knows no model")
-    *_, last = smallest_set(loaded, run)
-    answer, _trace = rerun(loaded, run, HeadChange(hidden=last.hidden))
-    assert answer.said == run.answer.said

@@ -127,32 +127,34 @@ def weights(q: Tensor, k: Tensor, allowed: Tensor) -> Tensor:
     return F.scaled_dot_product_attention(q.expand(len(k), -1, -1), k, values, attn_mask=allowed)
 
 
-_ALL = (
-    TOP_LEFT,  # a trap of masks as much as of caches
-    Trap(
-        "unshifted_positions",
-        Message("A cache, positions not shifted"),
-        Message(
-            "Keys are rotated before they are cached. New tokens must go on counting where the cache ends; counted "
-            "from 0 again, they stand among the first words of the prompt."
+CACHE_TRAPS: dict[str, Trap] = {
+    trap.id: trap
+    for trap in (
+        TOP_LEFT,  # a trap of masks as much as of caches
+        Trap(
+            "unshifted_positions",
+            Message("A cache, positions not shifted"),
+            Message(
+                "Keys are rotated before they are cached. New tokens must go on counting where the cache ends; counted "
+                "from 0 again, they stand among the first words of the prompt."
+            ),
+            (wrong_unshifted_positions,),
+            (right_unshifted_positions,),
+            run_unshifted_positions,
         ),
-        (wrong_unshifted_positions,),
-        (right_unshifted_positions,),
-        run_unshifted_positions,
-    ),
-    Trap(
-        "wrong_dimension",
-        Message("Keys appended in the wrong dimension"),
-        Message(
-            "The tokens' axis of keys and values is the second from the end. With dim=0, or dim=1 where there is a "
-            "batch axis too, the new keys become new heads: a chunk as long as the cache passes, and q broadcasts."
+        Trap(
+            "wrong_dimension",
+            Message("Keys appended in the wrong dimension"),
+            Message(
+                "The tokens' axis of keys and values is the second from the end. With dim=0, or dim=1 where there is a "
+                "batch axis too, the new keys become new heads: a chunk as long as the cache passes, and q broadcasts."
+            ),
+            (wrong_dimension,),
+            (right_dimension,),
+            run_dimension,
         ),
-        (wrong_dimension,),
-        (right_dimension,),
-        run_dimension,
-    ),
-)
-CACHE_TRAPS: dict[str, Trap] = {trap.id: trap for trap in _ALL}
+    )
+}
 
 
 def program(trap: Trap, words: tuple[str, ...], seed: int) -> str | None:

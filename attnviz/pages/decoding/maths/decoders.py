@@ -35,23 +35,12 @@ class Prompt:
     notices: tuple[Message, ...] = ()
 
 
-@dataclass(frozen=True, eq=False)
 class ModelDecoder:
     """A decoder of the catalogue, or any other that transformers runs."""
 
-    loaded: LoadedModel
-
-    @property
-    def name(self) -> str:
-        return self.loaded.name
-
-    @property
-    def weights_are(self) -> str:
-        return self.loaded.weights_are
-
-    @property
-    def context(self) -> int:
-        return self.loaded.max_tokens
+    def __init__(self, loaded: LoadedModel) -> None:
+        self.loaded = loaded
+        self.name, self.weights_are, self.context = loaded.name, loaded.weights_are, loaded.max_tokens
 
     def read(self, text: str) -> Prompt:
         _require_words(text)
@@ -72,8 +61,8 @@ class ModelDecoder:
         logits: Logits = "last",
     ) -> CachedPass:
         """Process the new tokens after those in `cache`; see `attnviz.models.capture.pass_with_cache`."""
-        given = torch.tensor([ids], device=self.loaded.model.device)
-        return pass_with_cache(self.loaded.model, given, cache, keep=keep, answer_layer=answer_layer, logits=logits)
+        model, given = self.loaded.model, torch.tensor([ids], device=self.loaded.model.device)
+        return pass_with_cache(model, given, cache, keep=keep, answer_layer=answer_layer, logits=logits)
 
     def matrices(self) -> tuple[int, int]:
         """Entries of the matrices that each token is multiplied by, without the head's; and of the head's."""
@@ -93,7 +82,6 @@ class CoreDecoder:
     context = CORE_CONTEXT
 
     def __init__(self, seed: int = 0) -> None:
-        self.seed = seed
         self.name = f"ByteDecoder, {CORE_LAYERS} × {CORE_LAYOUT.n_heads}"  # layers × heads
         self.model = ByteDecoder(CORE_LAYOUT, CORE_LAYERS, seed).eval()
 
@@ -130,8 +118,8 @@ class CoreDecoder:
         return CachedPass(tuple(layers), every if logits == "all" else every[-1], caches)
 
     def matrices(self) -> tuple[int, int]:
-        blocks = sum(p.numel() for p in self.model.blocks.parameters() if p.dim() == 2)
-        return blocks, self.model.embedding.weight.numel()
+        matrices = [p.numel() for p in self.model.blocks.parameters() if p.dim() == 2]
+        return sum(matrices), self.model.embedding.weight.numel()
 
 
 Decoder = ModelDecoder | CoreDecoder
@@ -200,8 +188,10 @@ def read(decoder: Decoder, text: str, share: float = 0.5) -> Reading:
     if len(ids) < LEAST:
         raise Problem("Tokens in the text: {n}; this takes at least {least}: type more", n=len(ids), least=LEAST)
     if len(whole.ids) > room:
-        cut = Message("The first {room} tokens of the text are read, of {n}", {"room": room, "n": len(whole.ids)})
-        notices = (*notices, cut)
+        notices = (
+            *notices,
+            Message("The first {room} tokens of the text are read, of {n}", {"room": room, "n": len(whole.ids)}),
+        )
     prompt = min(max(2, round(share * len(ids))), len(ids) - 2)
     first = decoder.process(ids[:prompt])
     reading = Reading(decoder, ids, labels, prompt, first.cache, first.layers, first.logits, notices)
@@ -222,10 +212,9 @@ def moved(reading: Reading, logits: Tensor) -> MovedPredictions:
     full, changed = (each.double().log_softmax(-1) for each in (reading.logits, logits))
     kl = (full.exp() * (full - changed)).sum(-1).clamp_min(0)
     follows = torch.tensor(reading.ids[reading.prompt + 1 :])
-    loss = -changed[:-1].gather(-1, follows[:, None]).mean()
     return MovedPredictions(
         kl.numpy(),
         (reading.logits.double() - logits.double()).abs().amax(-1).numpy(),
         (full.argmax(-1) == changed.argmax(-1)).numpy(),
-        float(loss),
+        float(-changed[:-1].gather(-1, follows[:, None]).mean()),
     )

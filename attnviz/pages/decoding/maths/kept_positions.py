@@ -79,8 +79,8 @@ def run(decoder: Decoder, config: Config) -> Iterator[Result]:
     """Yield after each policy and budget."""
     reading = read(decoder, config.text)
     budgets = tuple(n for n in BUDGETS if n < reading.total)  # with all of the text kept, nothing moves
-    pairs = [qkv(layer)[1:] for layer in reading.layers]
-    position = sum((k.nbytes + v.nbytes) // k.shape[2] for k, v in pairs)  # bytes that one takes in all layers
+    # bytes that one position takes in all layers
+    position = sum((k.nbytes + v.nbytes) // k.shape[2] for _q, k, v in map(qkv, reading.layers))
     wanted = [Eviction("full", reading.total), *(Eviction(kind, n, config.seed) for n in budgets for kind in POLICIES)]
     full_loss = moved(reading, reading.logits).loss
     kept: list[Kept] = []
@@ -167,9 +167,7 @@ def packed(model: str, result: Result) -> bytes:
     """The file's contents for a complete result."""
     arrays: dict[str, np.ndarray] = {}
     for n, each in enumerate(result.kept):
-        arrays[f"kl{n}"] = each.moved.kl
-        arrays[f"largest{n}"] = each.moved.largest
-        arrays[f"same{n}"] = each.moved.same
+        arrays |= {f"kl{n}": each.moved.kl, f"largest{n}": each.moved.largest, f"same{n}": each.moved.same}
         if each.policy.looks:
             arrays[f"positions{n}"] = np.packbits(each.positions)
     header = {
@@ -209,6 +207,5 @@ def _kept(n: int, each: dict[str, Any], header: dict[str, Any], arrays: dict[str
         bits = np.unpackbits(arrays[f"positions{n}"], count=int(np.prod(each["shape"])))
         positions = bits.astype(bool).reshape(each["shape"])
     else:
-        fixed = kept_by_position(policy, header["prompt"], len(header["labels"]))
-        positions = torch.broadcast_to(fixed, each["shape"]).numpy()
+        positions = kept_by_position(policy, header["prompt"], len(header["labels"])).expand(each["shape"]).numpy()
     return Kept(policy, moved, positions, each["bytes"])

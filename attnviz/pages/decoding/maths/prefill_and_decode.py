@@ -13,7 +13,7 @@ from typing import Literal
 import torch
 
 from attnviz.base.message import Problem
-from attnviz.core.costs import DecodingStep, Machine, decode_step, pairs, processor_name
+from attnviz.core.costs import DecodingStep, Machine, pairs, processor_name
 from attnviz.models.capture import RecordedLayer
 from attnviz.models.settings import current
 from attnviz.pages.decoding.maths.decoders import Decoder, qkv
@@ -46,9 +46,7 @@ class PassPoint:
 
     def at_best(self, machine: Machine) -> DecodingStep:
         """The shortest possible time: the slower of computing and reading."""
-        return decode_step(
-            machine, parameters=0, weight_bytes=self.nbytes, attention_flops=self.flops, cache_bytes=0, batch=1
-        )
+        return DecodingStep(self.flops / machine.peak, self.nbytes / machine.bandwidth)
 
 
 @dataclass(frozen=True)
@@ -194,7 +192,7 @@ def find(model: str) -> Measured | None:
         if held["format"] != FORMAT:
             return None
         measured = held["measured"]
-        points = tuple(PassPoint(**point) for point in measured["points"])
-        return Measured(Machine(**measured["machine"]), points, measured["total"])
+        points = (PassPoint(**point) for point in measured["points"])
+        return Measured(Machine(**measured["machine"]), tuple(points), measured["total"])
     except (OSError, ValueError, KeyError, TypeError):
         return None

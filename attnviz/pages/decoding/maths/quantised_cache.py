@@ -40,10 +40,8 @@ class RoundedCache:
 @dataclass(frozen=True, eq=False)
 class Result:
     labels: tuple[str, ...]
-    prompt: int
     formats: tuple[RoundedCache, ...]
-    full_bytes: int  #: as the model computes, at `number_bytes` a number
-    number_bytes: int
+    half_bytes: int  #: of the same cache at 16 bits
     largest_logit: float
     channel_spread: float  #: of a head's keys, averaged: the largest channel's root mean square over the median one's
     notices: tuple[Message, ...]
@@ -56,29 +54,20 @@ class Result:
     def nbytes(self) -> int:
         return 4096 + 100 * len(self.labels)
 
-    @property
-    def half_bytes(self) -> int:
-        """The same cache at 16 bits."""
-        return self.full_bytes * 2 // self.number_bytes
-
 
 def run(decoder: Decoder, text: str) -> Iterator[Result]:
     """Yield after each format."""
     reading = read(decoder, text)
     kept = [qkv(layer)[1:] for layer in reading.layers]
-    share = reading.total / reading.prompt  # of the whole text to what is in the cache
-    full_bytes = round(sum(part.nbytes for pair in kept for part in pair) * share)
-    numbers = round(sum(part.numel() for pair in kept for part in pair) * share)
+    numbers = sum(part.numel() for pair in kept for part in pair) // reading.prompt * reading.total  # in the whole text
     spread = float(np.mean([channel_spread(k[0]) for k, _v in kept]))
     made: list[RoundedCache] = []
     for bits, axis in FORMATS:
         made.append(rounded(reading, bits, axis))
         yield Result(
             reading.labels,
-            reading.prompt,
             tuple(made),
-            full_bytes,
-            full_bytes // numbers,
+            2 * numbers,
             float(reading.logits.abs().max()),
             spread,
             reading.notices,
@@ -95,12 +84,19 @@ def rounded(reading: Reading, bits: int, axis: GroupAxis) -> RoundedCache:
 
     def answer(layer: RecordedLayer) -> Tensor:
         _q, exact_k, exact_v = qkv(layer)
-        k, v = stored_keys(exact_k[0], bits, axis), stored_values(exact_v[0], bits)
-        rough_k, rough_v = restored_keys(k, axis, exact_k[0]), dequantise(v)
-        waiting = exact_k.shape[2] % CHANNEL_TOKENS if axis == "channel" else 0
-        stored.append(k.nbytes + v.nbytes + 2 * waiting * exact_k.shape[1] * exact_k.shape[3])
+        v = by_token(exact_v[0], bits)
+        rough_v = dequantise(v)
+        if axis == "token":
+            k, waiting = by_token(exact_k[0], bits), exact_k[0, :, :0]
+            rough_k = dequantise(k)
+            groups.append(exact_k.shape[3] // k.scale.shape[-2])
+        else:  # keys of a group that is not full yet wait as they are
+            full, waiting = exact_k[0].tensor_split([exact_k.shape[2] // CHANNEL_TOKENS * CHANNEL_TOKENS], 1)
+            k = quantise(full.mT.contiguous(), bits, CHANNEL_TOKENS)
+            rough_k = torch.cat([dequantise(k).mT, waiting.float()], 1)
+            groups.append(CHANNEL_TOKENS)
+        stored.append(k.nbytes + v.nbytes + 2 * waiting.numel())
         errors.append((_error(rough_k, exact_k[0]), _error(rough_v, exact_v[0])))
-        groups.append(CHANNEL_TOKENS if axis == "channel" else exact_k.shape[3] // k.scale.shape[-2])
         return _own_and_stored(layer, rough_k, rough_v, axis)
 
     logits, _layers = reading.rest(answer)
@@ -127,23 +123,7 @@ def _own_and_stored(layer: RecordedLayer, rough_k: Tensor, rough_v: Tensor, axis
     return attend(q, k, v, mask, layer.scale, None, layer.softcap, layer.sinks).output
 
 
-def stored_keys(k: Tensor, bits: int, axis: GroupAxis) -> Quantised:
-    """Keys (G, T, D) as stored: scales along each token's key, or along each channel of full groups of tokens."""
-    if axis == "token":
-        return stored_values(k, bits)
-    full = k.shape[1] // CHANNEL_TOKENS * CHANNEL_TOKENS
-    return quantise(k[:, :full].mT.contiguous(), bits, CHANNEL_TOKENS)
-
-
-def restored_keys(stored: Quantised, axis: GroupAxis, exact: Tensor) -> Tensor:
-    """The keys (G, T, D) again; those that wait for a full group are the exact ones."""
-    if axis == "token":
-        return dequantise(stored)
-    full = dequantise(stored).mT
-    return torch.cat([full, exact[:, full.shape[1] :].float()], 1)
-
-
-def stored_values(x: Tensor, bits: int) -> Quantised:
+def by_token(x: Tensor, bits: int) -> Quantised:
     """(G, T, D) with scales along each token's vector; all of it shares one scale up to MOST_SHARING numbers."""
     width = x.shape[-1]
     return quantise(x, bits, next(n for n in range(min(width, MOST_SHARING), 0, -1) if width % n == 0))

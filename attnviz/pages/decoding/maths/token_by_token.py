@@ -1,20 +1,24 @@
 """A decoder writes one token a step: with a cache, and beside it without one, so that logits and work compare."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+import torch
 from torch import Tensor
 
 from attnviz.base.message import Problem
-from attnviz.models.capture import CachedPass, guesses, probabilities, sampler
+from attnviz.models.capture import CachedPass, RecordedLayer, guesses, probabilities, sampler
 from attnviz.pages.decoding.maths.decoders import Decoder, Prompt, qkv
-from attnviz.pages.decoding.maths.growing_bytes import GrownTensors, LayerTensors
 from attnviz.pages.decoding.maths.prefill_and_decode import Work, pass_flops
 
 LONGEST = 160  #: tokens in all that this lesson takes: without a cache, each step processes all of them again
 MOST_STEPS = 48
 ALTERNATIVES = 6
+#: a token that might have come next, its probability before any temperature, and whether it was chosen
+Alternative = tuple[str, float, bool]
+Rows = tuple[np.ndarray, ...]  #: q, k, v and weights of the tokens of one pass in one layer
 
 
 @dataclass(frozen=True)
@@ -25,13 +29,25 @@ class Config:
     seed: int = 0
 
 
-@dataclass(frozen=True)
-class TokenAlternative:
-    """A token that might have come next, and its probability before any temperature."""
+@dataclass(frozen=True, eq=False)
+class LayerTensors:
+    """One layer over the T tokens processed so far; a weight of a key that a query could not see is 0."""
 
-    label: str
-    probability: float
-    chosen: bool
+    q: np.ndarray  #: (H, T, D)
+    k: np.ndarray  #: (G, T, D)
+    v: np.ndarray  #: (G, T, Dv)
+    weights: np.ndarray  #: (H, T, T)
+
+    @property
+    def nbytes(self) -> int:
+        return self.q.nbytes + self.k.nbytes + self.v.nbytes + self.weights.nbytes
+
+    def kv_head_of(self, head: int) -> int:
+        return head * len(self.k) // len(self.q)
+
+    def output(self, head: int) -> np.ndarray:
+        """(T, Dv): what one query head gives each token."""
+        return self.weights[head] @ self.v[self.kv_head_of(head)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,9 +59,9 @@ class Step:
     anew: Work
     difference: float  #: the largest between the logits of the two
     largest_logit: float
-    same_choice: bool  #: whether the likeliest token is the same
+    same_choice: bool  #: whether both find the same token likeliest
     layer_bytes: tuple[tuple[int, int], ...]  #: keys and values in the cache of each layer afterwards
-    alternatives: tuple[TokenAlternative, ...]
+    alternatives: tuple[Alternative, ...]
     token: int | None  #: what was chosen; None with zero steps
 
     @property
@@ -74,11 +90,6 @@ class Result:
         return self.steps[-1].context
 
     @property
-    def same_choices(self) -> int:
-        """Steps at which both find the same token likeliest."""
-        return sum(step.same_choice for step in self.steps)
-
-    @property
     def number_bytes(self) -> int:
         """Bytes of one number in the cache."""
         held, first = sum(self.steps[0].layer_bytes[0]), self.layers[0]
@@ -94,7 +105,7 @@ def run(decoder: Decoder, config: Config) -> Iterator[Result]:
     prompt = decoder.read(config.text)
     check(decoder, prompt, config.steps)
     choose = sampler(config.temperature, seed=config.seed)
-    grown, steps = GrownTensors(), list[Step]()
+    grown, steps = list[list[Rows]](), list[Step]()  # of each pass the new rows of each layer
     labels, ids = list(prompt.labels), list(prompt.ids)
     new, cache = prompt.ids, None
     total = max(1, config.steps)
@@ -102,9 +113,8 @@ def run(decoder: Decoder, config: Config) -> Iterator[Result]:
         cached, work = _timed(decoder, new, cache)
         anew, work_anew = _timed(decoder, tuple(ids), None, keep=False)
         cache = cached.cache
-        grown.take(cached.layers)
+        grown.append([_rows_of(layer) for layer in cached.layers])
         token = choose(cached.logits) if config.steps else None
-        kept = [qkv(layer)[1:] for layer in cached.layers]
         steps.append(
             Step(
                 len(ids),
@@ -113,7 +123,7 @@ def run(decoder: Decoder, config: Config) -> Iterator[Result]:
                 float((cached.logits.double() - anew.logits.double()).abs().max()),
                 float(cached.logits.abs().max()),
                 bool(cached.logits.argmax() == anew.logits.argmax()),
-                tuple((k.nbytes, v.nbytes) for k, v in kept),
+                tuple((k.nbytes, v.nbytes) for _q, k, v in map(qkv, cached.layers)),
                 _alternatives(decoder, cached.logits, token),
                 token,
             )
@@ -122,7 +132,8 @@ def run(decoder: Decoder, config: Config) -> Iterator[Result]:
             labels.append(decoder.label(token))
             ids.append(token)
             new = (token,)
-        yield Result(config, prompt, tuple(labels), tuple(steps), total, grown.layers())
+        layers = tuple(map(_joined, zip(*grown, strict=True)))
+        yield Result(config, prompt, tuple(labels), tuple(steps), total, layers)
 
 
 def check(decoder: Decoder, prompt: Prompt, steps: int) -> None:
@@ -146,10 +157,28 @@ def _timed(decoder: Decoder, ids: tuple[int, ...], cache: object, *, keep: bool 
     return made, Work(len(ids), pass_flops(decoder, made.layers, len(ids)), seconds)
 
 
-def _alternatives(decoder: Decoder, logits: Tensor, token: int | None) -> tuple[TokenAlternative, ...]:
+def _alternatives(decoder: Decoder, logits: Tensor, token: int | None) -> tuple[Alternative, ...]:
     """The likeliest tokens, and the chosen one where it is none of them."""
     chances = {guess.token: guess.probability for guess in guesses(logits, ALTERNATIVES)}
     if token is not None and token not in chances:
         chances.popitem()
         chances[token] = float(probabilities(logits)[token])
-    return tuple(TokenAlternative(decoder.label(each), chance, each == token) for each, chance in chances.items())
+    return tuple((decoder.label(each), chance, each == token) for each, chance in chances.items())
+
+
+@torch.no_grad()
+def _rows_of(layer: RecordedLayer) -> Rows:
+    q, k, v = qkv(layer)
+    new = layer.shape[2]
+    parts = q[0], k[0, :, -new:], v[0, :, -new:], layer.weights()[0]
+    return tuple(part.float().cpu().numpy() for part in parts)
+
+
+def _joined(rows: Sequence[Rows]) -> LayerTensors:
+    q, k, v = (np.concatenate([part[n] for part in rows], 1) for n in range(3))
+    weights = np.zeros((len(q), q.shape[1], q.shape[1]), np.float32)
+    seen = 0
+    for *_qkv, part in rows:
+        seen, start = seen + part.shape[1], seen
+        weights[:, start:seen, seen - part.shape[2] : seen] = part  # a window's keys are the newest ones
+    return LayerTensors(q, k, v, weights)

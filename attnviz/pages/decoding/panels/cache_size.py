@@ -87,11 +87,10 @@ def _growth_words(model: growing_bytes.GrowingModel, tokens: int, at: int) -> st
 def rounded() -> None:
     """Draw section 3: the cache in int8, int4 and int2, and what the rounding does to the logits."""
     name, text = decoder_form.choose_with_text()
-    decoder = decoder_form.decoder_of(name)
     live = live_run.advance(
         "numbers",
         (decoder_form.identity(name), text),
-        lambda: quantised_cache.run(decoder, text),
+        lambda: quantised_cache.run(decoder_form.decoder_of(name), text),
         lambda result: result.done,
     )
     result = live.result

@@ -20,8 +20,8 @@ from attnviz.pages.decoding.maths import decoders, token_by_token
 def names() -> dict[str, str]:
     """Decoders on this machine, and the small one that is always there."""
     here = [each for each in availabilities() if each.on_this_machine and each.entry.kind == "decoder"]
-    names = {each.entry.id: each.entry.name_from(each.source) for each in here}
-    return names | {decoders.CORE: _("a small one of this app’s core, random weights")}
+    trained = {each.entry.id: each.entry.name_from(each.source) for each in here}
+    return trained | {decoders.CORE: _("a small one of this app’s core, random weights")}
 
 
 def choose() -> str:
@@ -77,7 +77,7 @@ def steps_of(result: token_by_token.Result) -> list[step_player.PlayedStep]:
             (step.cached.seconds, step.anew.seconds),
             step.difference,
             tuple(map(sum, step.layer_bytes)),
-            [(each.label, each.probability, each.chosen) for each in step.alternatives],
+            step.alternatives,
         )
         for step in result.steps
     ]

@@ -161,7 +161,7 @@ def _same(result: token_by_token.Result) -> None:
         ).format(
             bits=8 * result.number_bytes,
             share=worst.difference / worst.largest_logit,
-            same=result.same_choices,
+            same=sum(step.same_choice for step in result.steps),
             steps=len(result.steps),
         )
     )

@@ -30,8 +30,7 @@ def policy_names() -> dict[EvictionKind, str]:
 def panel() -> None:
     name, text = decoder_form.choose_with_text()
     seed = widgets.number(choices.SEED, _("Seed of the random policy"), step=1, width=200)
-    config = kept_positions.Config(text, seed)
-    live = _computed(name, config)
+    live = _computed(name, kept_positions.Config(text, seed))
     result = live.result
     for notice in result.notices:
         st.info(spoken(notice))
@@ -55,11 +54,10 @@ def _computed(name: str, config: kept_positions.Config) -> live_run.Live[kept_po
     if prepared is not None:
         st.caption(_("Computed beforehand with these weights; any other text is computed now."))
         return live_run.Live(prepared, False, False)
-    decoder = decoder_form.decoder_of(name)
     return live_run.advance(
         "policies",
         (decoder_form.identity(name), config),
-        lambda: kept_positions.run(decoder, config),
+        lambda: kept_positions.run(decoder_form.decoder_of(name), config),
         lambda result: result.done,
     )
 
@@ -162,8 +160,8 @@ def _kept_words(result: kept_positions.Result, kept: kept_positions.Kept, layer:
             "Rows are the tokens read under the policy, coloured what every head still holds for them; grey is "
             "evicted. The first token is held in {first} of {rows} rows."
         )
-    first = int(kept.positions[layer, group, :, 0].sum())
-    return text.format(layer=layer, group=group, first=first, rows=result.total - result.prompt)
+    held = kept.positions[layer, group, :, 0]
+    return text.format(layer=layer, group=group, first=int(held.sum()), rows=len(held))
 
 
 def _table(result: kept_positions.Result) -> None:

@@ -27,7 +27,7 @@ def panel() -> None:
     measured = _measured(name)
     names = {choices.HERE: _("this server, measured")} | {gpu: held.name for gpu, held in gpus().items()}
     with where:
-        usual = choices.HERE if measured is not None else "a100-80gb"
+        usual = "a100-80gb" if measured is None else choices.HERE
         chosen = widgets.one_of(choices.MACHINE, _("Machine"), names, style="select", usual=usual)
     if chosen == choices.HERE and measured is None:
         st.info(
@@ -65,8 +65,9 @@ def _measured(name: str) -> prefill_and_decode.Measured | None:
     kept = prefill_and_decode.find(name)
     if current().hosted:
         return kept
-    label = _("Measure on this machine") if kept is None else _("Measure again")
-    if st.button(label, icon=":material/timer:", key="d_measure"):
+    if st.button(
+        _("Measure on this machine") if kept is None else _("Measure again"), icon=":material/timer:", key="d_measure"
+    ):
         st.session_state[KEY] = name
     if st.session_state.get(KEY) == name:
         live = live_run.advance(
@@ -102,8 +103,11 @@ def _picture(machine: Machine, points: tuple[prefill_and_decode.PassPoint, ...],
     drawn = {}
     for kind in ("prefill", "decode"):
         mine = [point for point in points if point.kind == kind]
-        speeds = [point.flops / _seconds(point, machine) for point in mine]
-        drawn[kind] = ([point.intensity for point in mine], speeds, _labels(kind, mine))
+        drawn[kind] = (
+            [point.intensity for point in mine],
+            [point.flops / _seconds(point, machine) for point in mine],
+            _labels(kind, mine),
+        )
     show.figure(
         chart_of(figures.roofline, machine.peak, machine.bandwidth, drawn),
         name=f"roofline-{where}",

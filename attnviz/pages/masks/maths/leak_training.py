@@ -160,8 +160,7 @@ def train(config: Config) -> Iterator[Result]:
             alone = next_word_loss(leaking(lines, right)[0], lines)
         log.append((step, seen[0][0], seen[1][0], float(alone)))
         steps, of_right, of_wrong, of_alone = (np.array(column) for column in zip(*log, strict=True))
-        guess = math.log(len(names))
-        yield Result(steps, of_right, of_wrong, of_alone, guess, seen[0][1], seen[1][1], config.steps)
+        yield Result(steps, of_right, of_wrong, of_alone, math.log(len(names)), seen[0][1], seen[1][1], config.steps)
 
 
 def _step(model: nn.Module, optimiser: torch.optim.Optimizer, mask: Tensor, lines: Tensor) -> tuple[float, np.ndarray]:

@@ -116,11 +116,8 @@ def hops(mask: Tensor, most: int = MOST_LAYERS) -> Tensor:
     reach = torch.eye(length)
     out = torch.where(reach.bool(), 0, -1)
     for layer in range(1, most + 1):
-        wider = ((step @ reach) > 0).float()
-        out = out.where((wider == reach) | (out >= 0), layer)
-        if torch.equal(wider, reach):
-            break
-        reach = wider
+        reach = ((step @ reach) > 0).float()
+        out = out.where((reach == 0) | (out >= 0), layer)
     return out
 
 

@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from itertools import cycle
+from itertools import accumulate, cycle, pairwise, takewhile
 from typing import Any, Literal, TypeVar
 
 from torch import Tensor
 
-from attnviz.base.limits import require_between
-from attnviz.base.message import Message, Problem, Several
+from attnviz.base.message import Message, Problem
 from attnviz.core import masks, patterns
 from attnviz.core.patterns import Pattern
 
@@ -63,11 +62,8 @@ class Rule:
 
     @staticmethod
     def of(kind: str, join: Join = "and", **values: RuleValue) -> Rule:
-        """A rule, with defaults for values not given; raises a Problem for an unknown kind or a value out of bounds."""
-        if kind not in KINDS:
-            raise Problem("There is no mask {kind}; choose one of {known}.", kind=repr(kind), known=Several(KINDS))
-        chosen = {p.name: _checked(p, values.get(p.name, p.default)) for p in KINDS[kind].parameters}
-        return Rule(kind, tuple(chosen.items()), join)
+        """A rule, with defaults for values not given."""
+        return Rule(kind, tuple((p.name, values.get(p.name, p.default)) for p in KINDS[kind].parameters), join)
 
     def pattern(self, length: int) -> Pattern | None:
         """Which keys each query sees, countable at any length; None for keys drawn at random."""
@@ -87,26 +83,6 @@ class Rule:
 
     def setup(self, tag: str = "") -> str:
         return KINDS[self.kind].setup(dict(self.values), tag)
-
-
-def _checked(parameter: RuleParameter, value: RuleValue) -> RuleValue:
-    if isinstance(parameter.default, bool):
-        return bool(value)
-    if isinstance(parameter.default, int):
-        number = int(value)
-        require_between(parameter.name, number, parameter.least, parameter.most)
-        return number
-    text = str(value)
-    if parameter.options and text not in parameter.options:
-        raise Problem(
-            "{name}={value} must be one of {options}",
-            name=parameter.name,
-            value=repr(text),
-            options=Several(parameter.options),
-        )
-    if not parameter.options:
-        document_lengths(text)
-    return text
 
 
 def combined(rules: Sequence[Rule], length: int) -> Tensor:
@@ -134,25 +110,8 @@ def document_lengths(text: str) -> tuple[int, ...]:
 
 def cut(lengths: Sequence[int], total: int) -> list[int]:
     """`lengths` again and again until `total` is used up; the last one is cut."""
-    out: list[int] = []
-    for length in cycle(lengths):
-        left = total - sum(out)
-        if left <= 0:
-            break
-        out.append(min(length, left))
-    return out
-
-
-def _window(v: Values, _tag: str) -> str:
-    return f"(q - k).abs() < {v['window']}" if v["both_sides"] else f"(k <= q) & (q - k < {v['window']})"
-
-
-def _padding(v: Values, _tag: str) -> str:
-    return f"(q >= 0) & (k < T - {v['pads']})" if v["side"] == "right" else f"(q >= 0) & (k >= {v['pads']})"
-
-
-def _padding_pattern(length: int, v: Values) -> Pattern:
-    return patterns.padding(length, length, max(0, length - v["pads"]), side=v["side"])
+    ends = takewhile(lambda end: end < total, accumulate(cycle(lengths)))
+    return [end - start for start, end in pairwise((0, *ends, total))]
 
 
 def _dilated(v: Values, _tag: str) -> str:
@@ -221,7 +180,9 @@ KINDS: dict[str, RuleKind] = {
             Message("Only the nearest words: the first Mistral 7B, every other layer of Gemma 2."),
             (RuleParameter("window", Message("words seen, itself included"), 4, 1, 64), _BOTH_SIDES),
             lambda n, v: patterns.sliding_window(n, n, v["window"], both_sides=v["both_sides"]),
-            _window,
+            lambda v, _tag: (
+                f"(q - k).abs() < {v['window']}" if v["both_sides"] else f"(k <= q) & (q - k < {v['window']})"
+            ),
         ),
         RuleKind(
             "prefix",
@@ -239,8 +200,10 @@ KINDS: dict[str, RuleKind] = {
                 RuleParameter("pads", Message("places of padding"), 2, 0, 64),
                 RuleParameter("side", Message("side of the padding"), "right", options=("right", "left")),
             ),
-            _padding_pattern,
-            _padding,
+            lambda n, v: patterns.padding(n, n, max(0, n - v["pads"]), side=v["side"]),
+            lambda v, _tag: (
+                "(q >= 0) & " + (f"(k < T - {v['pads']})" if v["side"] == "right" else f"(k >= {v['pads']})")
+            ),
         ),
         RuleKind(
             "documents",

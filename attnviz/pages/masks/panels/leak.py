@@ -42,8 +42,9 @@ def _examples(examples: leak_training.Examples, seed: int) -> None:
             height=min(38 + 35 * len(examples.read), 388),
         )
     with explanation:
-        gap = abs(examples.together - examples.apart).max()
-        st.metric(_("Largest difference between the two losses"), f"{gap:.2g}")
+        st.metric(
+            _("Largest difference between the two losses"), f"{abs(examples.together - examples.apart).max():.2g}"
+        )
         st.markdown(
             _(
                 "Under the causal mask a place cannot tell how the sentence goes on, so every place of one pass is an "

@@ -10,8 +10,6 @@ from attnviz.base.words import _, ngettext, say, sentences
 from attnviz.pages.masks import choices, figures
 from attnviz.pages.masks.maths import mask_lab, traps
 from attnviz.pages.masks.panels.workbench import per_pair
-from attnviz.runs.traps import Outcome
-from attnviz.runs.word_vectors import sentence
 
 computed_far = st.cache_resource(max_entries=32, show_spinner=False)(mask_lab.far_view)
 
@@ -132,28 +130,29 @@ def _hops_words(hops: np.ndarray, layers: int) -> str:
             "Each number is the layer after which the key has reached the query; grey cells need more layers, some "
             "more than {n} if they are reached at all."
         ).format(n=mask_lab.MOST_LAYERS)
-    if never and later:
-        return _(
+    texts = {
+        (True, True): _(
             "Each number is the layer after which the key has reached the query. Of the grey cells some need more "
             "layers, and some are never reached."
-        )
-    if later:
-        return _("Each number is the layer after which the key has reached the query; grey cells need more layers.")
-    if never:
-        return _(
+        ),
+        (False, True): _(
+            "Each number is the layer after which the key has reached the query; grey cells need more layers."
+        ),
+        (True, False): _(
             "Each number is the layer after which the key has reached the query; grey cells are never reached, "
             "however many layers follow."
-        )
-    return _("Each number is the layer after which the key has reached the query.")
+        ),
+        (False, False): _("Each number is the layer after which the key has reached the query."),
+    }
+    return texts[never, later]
 
 
 def _reach_words(result: mask_lab.Result, counts: np.ndarray, layers: int) -> str:
-    last = named_word(result.words[-1])
     first = ngettext(
         "After {n} layer {token} has heard of {heard} of {all} words.",
         "After {n} layers {token} has heard of {heard} of {all} words.",
         layers,
-    ).format(n=layers, token=last, heard=int(counts[layers, -1]), all=len(result.words))
+    ).format(n=layers, token=named_word(result.words[-1]), heard=int(counts[layers, -1]), all=len(result.words))
     return sentences(first, _what_follows(counts[:, -1], layers, len(result.words)))
 
 
@@ -174,21 +173,16 @@ def _what_follows(heard: np.ndarray, layers: int, words: int) -> str:
     ).format(n=needed, heard=final)
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
-def computed_trap(trap: str, words: tuple[str, ...], seed: int) -> Outcome:
-    return traps.TRAPS[trap].run(sentence(words, seed))
-
-
 # Mistakes that mostly leave all shapes right: wrong code, right code, and the difference in this sentence.
 def traps_panel(words: tuple[str, ...], seed: int) -> None:
     """Draw one trap, computed live on the sentence above, and a table of all with the error that each makes in it."""
-    trap_view.choose(traps.TRAPS, choices.TRAP, lambda trap: computed_trap(trap, words, seed), "m-trap")
+    trap_view.choose(traps.TRAPS, choices.TRAP, words, seed, "m-trap")
     with st.expander(_("All traps, in your sentence")):
         difference = _("largest difference of a weight")
         st.dataframe(
             {
                 _("trap"): [say(trap.title) for trap in traps.TRAPS.values()],
-                difference: [computed_trap(name, words, seed).largest for name in traps.TRAPS],
+                difference: [trap_view.outcome_of(trap, words, seed).largest for trap in traps.TRAPS.values()],
             },
             column_config={difference: st.column_config.ProgressColumn(min_value=0, max_value=1, format="%.3f")},
             hide_index=True,

@@ -46,8 +46,8 @@ def show_grid(config: mask_lab.Config) -> mask_lab.Result:
         _paint_line(config.paint, result)
     with before:
         title = _("Attention with nothing hidden")
-        head = Head(result.before, hidden=np.zeros_like(result.mask))
-        _weights("m-before", result, head, _("before"), title, _before_words(result, config.seed))
+        whole = Head(result.before, hidden=np.zeros_like(result.mask))
+        _weights("m-before", result, whole, _("before"), title, _before_words(result, config.seed))
     with after:
         title = _("Attention, mask off: nothing is hidden") if result.mask.all() else _("Attention under the mask")
         _weights("m-after", result, Head(result.after, hidden=~result.mask), _("after"), title, _after_words(result))
@@ -187,23 +187,23 @@ def _kind(place: int) -> tuple[str, str]:
         label = _("The mask, painted over") if link_state.value(choices.PAINT) else _("The mask")
         return widgets.one_of(rule, label, kinds, style="select"), "and"
     options = {choices.OFF: _("nothing more"), **kinds}
-    joins = {"and": _("and"), "or": _("or")}
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         label = _("Joined with") if place == 2 else _("And then with")
         kind = widgets.one_of(rule, label, options, style="select")
         if link_state.value(rule) == choices.OFF:
             return kind, "and"
-        return kind, widgets.one_of(choices.JOINS[place], _("How"), joins, label_visibility="collapsed")
+        return kind, widgets.one_of(
+            choices.JOINS[place], _("How"), {"and": _("and"), "or": _("or")}, label_visibility="collapsed"
+        )
 
 
 def _with_values(place: int, kind: str, join: mask_rules.Join, named: bool) -> mask_rules.Rule:
-    parameters = mask_rules.KINDS[kind].parameters
-    if not parameters:
+    if not mask_rules.KINDS[kind].parameters:
         return mask_rules.Rule.of(kind, join)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key=f"m-values-{place}"):
         if named:
             st.markdown(f"**{say(mask_rules.KINDS[kind].title)}**", width=150)
-        values = {parameter.name: _value(place, kind, parameter) for parameter in parameters}
+        values = {parameter.name: _value(place, kind, parameter) for parameter in mask_rules.KINDS[kind].parameters}
     return mask_rules.Rule.of(kind, join, **values)
 
 

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from attnviz.core import measures
 from attnviz.models.pictures import COUNTS, PatchGrid
-from attnviz.pages.pictures.maths.picture_record import HeadChange, PatchStack, PictureRun, PictureStack, seen_keys
+from attnviz.pages.pictures.maths.picture_record import HeadChange, PatchStack, PictureRun, seen_keys
 
 PATCH_MEASURES = ("distance", "entropy", "class")
 UNCHANGED = HeadChange()
@@ -45,10 +45,6 @@ class HeadMaps:
     on_class: np.ndarray  #: the share that patches give to the class token; NaN where there is none
     mean: np.ndarray  #: (N, K)
     usual: np.ndarray  #: (N, K): the row that is on show while none is chosen
-
-    def by(self, name: str) -> np.ndarray:
-        """The measure of that name, one of PATCH_MEASURES."""
-        return {"distance": self.distance, "entropy": self.entropy, "class": self.on_class}[name]
 
 
 def head_maps(stack: PatchStack, change: HeadChange = UNCHANGED) -> HeadMaps:
@@ -94,9 +90,8 @@ def rolled_out(stack: PatchStack, change: HeadChange = UNCHANGED) -> np.ndarray:
 
 def mean_of_layers(stack: PatchStack, change: HeadChange = UNCHANGED) -> np.ndarray:
     """(Q, K): the mean of all heads of all layers, each head counting alike."""
-    of_layers = (weights_under(stack, at, change).sum(0) for at in range(len(stack.layers)))
-    total = sum(of_layers, torch.tensor(0.0))
-    return (total / sum(layer.n_heads for layer in stack.layers)).cpu().numpy()
+    heads = torch.cat([weights_under(stack, at, change).cpu() for at in range(len(stack.layers))])
+    return heads.mean(0).numpy()
 
 
 def received(stack: PatchStack, layer: int) -> np.ndarray:
@@ -174,10 +169,14 @@ print([f"{{float(weight):.4f}}" for weight in row])
 """
 
 
-def changed_program(run: PictureRun, stack: PictureStack, query: int, change: HeadChange) -> str:
-    """The program with patches hidden, heads silenced or the scale of the head on show changed, run by attnviz."""
-    _name, layer, head = change.head
-    return _CHANGED.format(
+def program(run: PictureRun, query: int, change: HeadChange) -> str:
+    """The program for one of our own models and the head of `change`; its rows count tokens, the class token first.
+
+    With transformers alone while nothing is changed; hidden patches, silenced heads and another scale by attnviz.
+    """
+    stack, layer, head = change.head
+    words, unchanged = stack == "words", _ONE if run.written is None else _SEVERAL
+    return (_CHANGED if change else unchanged).format(
         model=run.model,
         counts=_counts(run),
         hidden=change.hidden,
@@ -185,19 +184,6 @@ def changed_program(run: PictureRun, stack: PictureStack, query: int, change: He
         factor=change.factor,
         at=change.head,
         stack=stack,
-        layer=layer,
-        head=head,
-        query=query,
-        looks="word" if stack == "words" else "token",
-    )
-
-
-def program(run: PictureRun, stack: PictureStack, layer: int, head: int, query: int) -> str:
-    """The program for one of our own models; its rows count tokens, with the class token first."""
-    words = stack == "words"
-    return (_ONE if run.written is None else _SEVERAL).format(
-        model=run.model,
-        counts=_counts(run),
         layer=layer,
         head=head,
         query=query,

@@ -3,7 +3,7 @@
 Of a model that looks inside windows (Swin) the layers lie in stages, each with patches twice as wide as those before.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -149,18 +149,13 @@ def seen_keys(grid: PatchGrid, hidden: Sequence[int]) -> Tensor:
 Masks = Mapping[LayerPlace, Tensor]  #: what may be seen in a layer once patches are hidden
 
 
-def hiding(layers: Iterable[RecordedLayer], masks: Masks) -> list[Edit]:
-    """The masks of these layers."""
-    return [
-        Edit(layers=layer.index, tower=layer.tower or None, mask=masks[layer.place])
-        for layer in layers
+def edits_under(run: PictureRun, change: HeadChange, masks: Masks) -> list[Edit]:
+    """The masks of all layers, heads that hand on nothing, and the scale of one under the mask of its layer."""
+    edits = [
+        Edit(layer.index, kind=layer.kind, tower=layer.tower or None, mask=masks[layer.place])
+        for layer in run.trace.layers
         if layer.place in masks
     ]
-
-
-def of_heads(run: PictureRun, change: HeadChange, masks: Masks) -> list[Edit]:
-    """Heads that hand on nothing, and the scale of one, under the masks that stand in their layers."""
-    edits = []
     for name, layer, head in change.silenced:
         place = run.stack(name).layers[layer]
         edits.append(Edit(layers=place.index, heads=head, kind=place.kind, tower=place.tower or None, silence=True))
@@ -177,8 +172,8 @@ def of_heads(run: PictureRun, change: HeadChange, masks: Masks) -> list[Edit]:
 def windowed(loaded: LoadedModel, trace: Trace, prepared: PreparedPicture) -> dict[RecordedLayer, Windows]:
     """The windows of each layer that has some; empty for a model that has none."""
     height, width = prepared.size
-    windows = {layer: windows_of(loaded.model, layer, height, width) for layer in trace.layers}
-    known = {layer: its_windows for layer, its_windows in windows.items() if its_windows is not None}
+    found = ((layer, windows_of(loaded.model, layer, height, width)) for layer in trace.layers)
+    known = {layer: windows for layer, windows in found if windows is not None}
     if not known and looks_in_windows(loaded.model):
         raise Problem(
             "{name} looks inside windows in code of its own, from which its weights cannot be read. Swin and Swin v2 "
@@ -188,43 +183,35 @@ def windowed(loaded: LoadedModel, trace: Trace, prepared: PreparedPicture) -> di
     return known
 
 
-def stages(windows_by_layer: dict[RecordedLayer, Windows], prepared: PreparedPicture) -> tuple[PatchStack, ...]:
-    """A stack of layers for each stage, the finest first."""
-    stacks = []
+def stages(
+    windows_by_layer: dict[RecordedLayer, Windows], prepared: PreparedPicture
+) -> tuple[tuple[PatchStack, ...], tuple[Message, ...]]:
+    """A stack of layers for each stage, the finest first; a sentence for each that has too many patches to show."""
+    stacks, left_out = [], []
     height, width = prepared.size
     for stage in sorted({windows.stage for windows in windows_by_layer.values()}):
         layers = {layer: windows for layer, windows in windows_by_layer.items() if windows.stage == stage}
         first = next(iter(layers.values()))
-        if _is_left_out(first):
+        if first.rows * first.columns > MOST_PATCHES:
+            left_out.append(
+                Message(
+                    "Stage {number} of {rows} × {columns} patches is left out: every head of it has {pairs} weights, "
+                    "and stages of up to {most} patches are shown. What is hidden here is hidden there, too.",
+                    {
+                        "number": stage + 1,
+                        "rows": first.rows,
+                        "columns": first.columns,
+                        "pairs": f"{(first.rows * first.columns) ** 2:,}",
+                        "most": f"{MOST_PATCHES:,}",
+                    },
+                )
+            )
             continue
         grid = PatchGrid(first.rows, first.columns, (), (height / first.rows, width / first.columns))
         whole = tuple(of_all_patches(layer, windows) for layer, windows in layers.items())
         cuts = tuple((windows.side, windows.shift) for windows in layers.values())
         stacks.append(PatchStack(STAGES[min(stage, len(STAGES) - 1)], whole, grid, windows=cuts))
-    return tuple(stacks)
-
-
-def left_out(windows_by_layer: dict[RecordedLayer, Windows]) -> tuple[Message, ...]:
-    """A sentence for each stage that `stages` leaves out."""
-    sizes = {windows.stage: windows for windows in windows_by_layer.values() if _is_left_out(windows)}
-    return tuple(
-        Message(
-            "Stage {number} of {rows} × {columns} patches is left out: every head of it has {pairs} weights, and "
-            "stages of up to {most} patches are shown. What is hidden here is hidden there, too.",
-            {
-                "number": stage + 1,
-                "rows": windows.rows,
-                "columns": windows.columns,
-                "pairs": f"{(windows.rows * windows.columns) ** 2:,}",
-                "most": f"{MOST_PATCHES:,}",
-            },
-        )
-        for stage, windows in sorted(sizes.items())
-    )
-
-
-def _is_left_out(windows: Windows) -> bool:
-    return windows.rows * windows.columns > MOST_PATCHES
+    return tuple(stacks), tuple(left_out)
 
 
 def coarser(hidden: tuple[int, ...], fine: PatchGrid, grid: PatchGrid) -> tuple[int, ...]:

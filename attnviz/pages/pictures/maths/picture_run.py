@@ -6,7 +6,7 @@ set and not the only one: which patches are left depends on the order in which o
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import torch
@@ -21,9 +21,7 @@ from attnviz.pages.pictures.maths.picture_record import (
     PatchStack,
     PictureAnswer,
     PictureRun,
-    hiding,
-    left_out,
-    of_heads,
+    edits_under,
     seen_keys,
     stages,
     unseen,
@@ -60,7 +58,7 @@ def run_picture(loaded: LoadedModel, pixels: np.ndarray, words: str = "") -> Pic
     trace = capture(loaded.model, logits="all", **inputs)
     answer = answer_of(loaded.model, trace, written)
     windows = windowed(loaded, trace, prepared)
-    stacks = stages(windows, prepared)
+    stacks, left_out = stages(windows, prepared)
     if not windows:
         stacks = stacks_of(loaded.model, trace, prepared, words_of(loaded.model, written))
     if not stacks:
@@ -76,7 +74,7 @@ def run_picture(loaded: LoadedModel, pixels: np.ndarray, words: str = "") -> Pic
         written,
         inputs,
         windows,
-        left_out=left_out(windows),
+        left_out=left_out,
     )
 
 
@@ -105,18 +103,12 @@ def rerun(loaded: LoadedModel, run: PictureRun, change: HeadChange) -> tuple[Pic
 
 def edits_of(run: PictureRun, change: HeadChange) -> list[Edit]:
     """The change as `intervene` takes it."""
-    edits: list[Edit] = []
     masks = unseen(run, change.hidden) if change.hidden else {}
-    if masks:
-        edits += hiding(run.windows, masks)
-    elif change.hidden:
+    if change.hidden and not run.windows:
         for stack in run.stacks:
-            kind: Literal["self", "cross"] = "cross" if stack.id == "words" else "self"
-            seen = seen_keys(stack.grid, change.hidden)
-            towers = dict.fromkeys(layer.tower for layer in stack.layers)
-            edits += [Edit(mask=seen, kind=kind, tower=tower or None) for tower in towers]
-            masks |= dict.fromkeys((layer.place for layer in stack.layers), seen)
-    return edits + of_heads(run, change, masks)
+            seen, beside = seen_keys(stack.grid, change.hidden), {(layer.kind, layer.tower) for layer in stack.layers}
+            masks |= {layer.place: seen for layer in run.trace.layers if (layer.kind, layer.tower) in beside}
+    return edits_under(run, change, masks)
 
 
 def stacks_of(model: Any, trace: Trace, prepared: PreparedPicture, words: tuple[str, ...]) -> tuple[PatchStack, ...]:
@@ -216,8 +208,8 @@ def smallest_set(loaded: LoadedModel, run: PictureRun, order: Sequence[int] | No
     def keeps(kept: Sequence[int]) -> bool:
         name = frozenset(kept)
         if name not in answers:
-            hidden = tuple(patch for patch in range(of) if patch not in name)
-            answers[name] = rerun(loaded, run, HeadChange(hidden=hidden))[0]
+            hidden = HeadChange(tuple(patch for patch in range(of) if patch not in name))
+            answers[name] = rerun(loaded, run, hidden)[0]
         return answers[name].said == run.answer.said
 
     def so_far(kept: tuple[int, ...]) -> SmallestSet:

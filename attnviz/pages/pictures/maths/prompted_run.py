@@ -31,8 +31,7 @@ from attnviz.pages.pictures.maths.picture_record import (
     PictureAnswer,
     PictureRun,
     TextTower,
-    hiding,
-    of_heads,
+    edits_under,
     seen_keys,
 )
 
@@ -80,7 +79,8 @@ def answered(
     loaded: LoadedModel, inputs: dict[str, Any], edits_for: EditsFor
 ) -> tuple[dict[str, Any], tuple[float, ...]]:
     """The inputs with what the model writes after them, always the likeliest token, and how likely each was."""
-    ends, shares = _ends(loaded.model), []
+    ends = getattr(getattr(loaded.model, "generation_config", None), "eos_token_id", None)  # one, several or none
+    shares = []
     patch = image_token(loaded.model.config)
     for _ in range(MOST_WRITTEN):
         edits = edits_for(inputs["input_ids"].shape[1])
@@ -91,15 +91,9 @@ def answered(
         likely, token = logits.softmax(-1).max(-1, keepdim=True)
         inputs = longer(inputs, token)
         shares.append(float(likely))
-        if int(token) in ends:
+        if int(token) in ({ends} if isinstance(ends, int) else ends or ()):
             break
     return inputs, tuple(shares)
-
-
-def _ends(model: Any) -> set[int]:
-    """The tokens that end an answer."""
-    ends = getattr(getattr(model, "generation_config", None), "eos_token_id", None)
-    return {ends} if isinstance(ends, int) else set(ends or ())
 
 
 def stacks_of_prompt(
@@ -139,15 +133,14 @@ def edits_of_prompt(model: Any, run: PictureRun, change: HeadChange, length: int
     """The change as `intervene` takes it, for a pass over `length` tokens."""
     assert run.prompt is not None
     masks: dict[LayerPlace, Tensor] = {}
-    words, patches = _of_words(run.trace), _of_patches(run.trace)
     if change.hidden:
-        for layer in words:
+        for layer in _of_words(run.trace):
             seen = grown(layer.mask[0, 0], length)
             seen[:, run.prompt.places[list(change.hidden)]] = False
             masks[layer.place] = seen
-        for layer in patches:
+        for layer in _of_patches(run.trace):
             masks[layer.place] = _seen_patches(model, layer.shape[3], run.prompt.grid, change.hidden)
-    return hiding((*words, *patches), masks) + of_heads(run, change, masks)
+    return edits_under(run, change, masks)
 
 
 def grown(pattern: Tensor, length: int) -> Tensor:
@@ -213,6 +206,5 @@ def compared(model: Any, inputs: dict[str, Any], edits: Sequence[Edit] = ()) -> 
 def answer_of_names(model: Any, names: tuple[str, ...], fits: Tensor) -> PictureAnswer:
     """The description that fits best, and the probability of each."""
     shares = fits.sigmoid() if says_each_alone(model) else fits.softmax(-1)
-    order = shares.argsort(descending=True).tolist()
-    others = tuple((names[at], float(shares[at])) for at in order)
+    others = tuple((names[at], float(shares[at])) for at in shares.argsort(descending=True).tolist())
     return PictureAnswer((others[0][0],), (others[0][1],), others)

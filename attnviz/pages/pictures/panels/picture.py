@@ -19,7 +19,7 @@ from attnviz.models.catalogue import LoadedModel
 from attnviz.models.pictures import PatchGrid, card
 from attnviz.pages.pictures import choices
 from attnviz.pages.pictures.figures import LitRow, PatchPicture
-from attnviz.pages.pictures.maths.patch_measures import changed_program, program, weights_under
+from attnviz.pages.pictures.maths.patch_measures import program, weights_under
 from attnviz.pages.pictures.maths.picture_record import (
     STAGES,
     HeadChange,
@@ -70,11 +70,9 @@ def _program(run: PictureRun, stack: PatchStack, query: int, change: HeadChange)
             "Paste this code into a notebook: it prints the answer with the change and without it, and one row of this "
             "head as it is changed: {query}."
         )
-        code = changed_program(run, stack.id, query, change)
     else:
         about = _("Paste this code into a notebook: it prints the answer, and one row of this head: {query}.")
-        code = program(run, stack.id, change.head[1], change.head[2], query)
-    snippet(code, "pictures", about=about.format(query=plain(query_name(stack, query))))
+    snippet(program(run, query, change), "pictures", about=about.format(query=plain(query_name(stack, query))))
 
 
 def _stack(run: PictureRun) -> PatchStack:
@@ -83,9 +81,10 @@ def _stack(run: PictureRun) -> PatchStack:
         return run.stacks[0]
     names = {"words": _("Words look at patches"), "picture": _("Patches look at patches")}
     if run.windows:
-        stage = _("Stage {number}: {rows} × {columns} patches")
         names = {
-            each.id: stage.format(number=STAGES.index(each.id) + 1, rows=each.grid.rows, columns=each.grid.columns)
+            each.id: _("Stage {number}: {rows} × {columns} patches").format(
+                number=STAGES.index(each.id) + 1, rows=each.grid.rows, columns=each.grid.columns
+            )
             for each in run.stacks
         }
     return run.stack(widgets.one_of(choices.STACK, _("Attention"), names, label_visibility="collapsed"))
@@ -146,10 +145,12 @@ def _keep(fine: PatchGrid, stack: PatchStack, chosen: PatchChoices) -> None:
 def change_of(run: PictureRun, stack: PatchStack, chosen: PatchChoices) -> HeadChange:
     """What is changed in the model: everything hidden, silenced or scaled, on all stacks."""
     silenced: list[tuple[PictureStack, int, int]] = [(stack.id, layer, head) for layer, head in chosen.silenced]
-    for other in run.stacks:
-        if other.id != stack.id:
-            chosen_there = [each for each in link_state.value(choices.SILENCED) if each[0] == other.id]
-            silenced += [(other.id, layer, head) for _name, layer, head in chosen_there if other.has(layer, head)]
+    silenced += [
+        (other.id, layer, head)
+        for other in run.stacks
+        for name, layer, head in link_state.value(choices.SILENCED)
+        if other.id == name != stack.id and other.has(layer, head)
+    ]
     hidden = tuple(patch for patch in link_state.value(choices.HIDDEN) if patch < run.stacks[0].grid.patches)
     return HeadChange(hidden, tuple(silenced), chosen.factor, (stack.id, chosen.layer, chosen.head))
 
@@ -231,8 +232,7 @@ def figure(run: PictureRun, stack: PatchStack, scene: PatchScene, chosen: PatchC
     }
     title = titles.get(chosen.shows, _("Layer {layer}, head {head}")).format(layer=chosen.layer, head=chosen.head)
     if chosen.shows == "mean":
-        rows = weights if stack.words else weights[first:]
-        lit = [LitRow(_("mean of all rows"), rows.mean(0)[first:])]
+        lit = [LitRow(_("mean of all rows"), weights[0 if stack.words else first :].mean(0)[first:])]
     else:
         lit = [
             LitRow(query_name(stack, at), weights[at, first:], None if stack.words or at < first else at - first)
@@ -245,8 +245,10 @@ def all_heads(run: PictureRun, stack: PatchStack, usual: int, chosen: PatchChoic
     """The heads of the layer on show side by side as they are on show: the usual row, or the last pinned one."""
     first = stack.grid.first
     at = chosen.pins[-1] if chosen.pins else usual
-    heads = enumerate(weights_of(stack, chosen))
-    lit = [LitRow(_("head {head}").format(head=head), rows[at, first:]) for head, rows in heads]
+    lit = [
+        LitRow(_("head {head}").format(head=head), rows[at, first:])
+        for head, rows in enumerate(weights_of(stack, chosen))
+    ]
     title = _("Layer {layer}: {query}").format(layer=chosen.layer, query=query_name(stack, at))
     return PatchPicture(
         run.prepared.shown, (stack.grid.rows, stack.grid.columns), lit, chosen.hidden, title=title, side=200.0

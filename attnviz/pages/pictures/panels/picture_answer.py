@@ -34,12 +34,10 @@ def draw(loaded: LoadedModel, picture: ChosenPicture, run: PictureRun, change: H
         return
     before, share = _written(run.answer), _share(run.answer)
     if not change:
-        if len(run.answer.words) > 1:
-            text = _("The model writes **{said}** and is {share} sure.")
-        else:
-            text = _("The model says **{said}** and is {share} sure. Next: {others}.")
         others = listed(f"{plain(word)} {one:.1%}" for word, one in run.answer.others[1:3])
-        st.markdown(text.format(said=before, share=share, others=others))
+        writes = _("The model writes **{said}** and is {share} sure.")
+        names = _("The model says **{said}** and is {share} sure. Next: {others}.")
+        st.markdown((writes if len(run.answer.words) > 1 else names).format(said=before, share=share, others=others))
         return
     try:
         after = picture_cache.of_run(loaded, picture, change, lambda: rerun(loaded, run, change)[0], reruns=True)
@@ -53,18 +51,16 @@ def draw(loaded: LoadedModel, picture: ChosenPicture, run: PictureRun, change: H
         text = _("With {what} it is still **{after}** ({share_after}); without the change {share_before}.")
     else:
         text = _("With {what} it is still **{after}** ({share_after}), as without the change, to 0.1%.")
-    what = what_changed(run, change)
-    st.markdown(
-        text.format(what=what, after=_written(after), share_after=share_after, before=before, share_before=share)
-    )
+    said = {"after": _written(after), "share_after": share_after, "before": before, "share_before": share}
+    st.markdown(text.format(what=what_changed(run, change), **said))
 
 
 def what_changed(run: PictureRun, change: HeadChange) -> str:
     """The change in words."""
     parts = []
     if change.hidden:
-        count = len(change.hidden)
-        parts.append(_("{count} of {of} patches hidden").format(count=count, of=run.stacks[0].grid.patches))
+        text = _("{count} of {of} patches hidden")
+        parts.append(text.format(count=len(change.hidden), of=run.stacks[0].grid.patches))
     if change.silenced:
         heads = listed(f"{layer}.{head}" for _name, layer, head in change.silenced)
         parts.append(_("silenced heads {heads}").format(heads=heads))

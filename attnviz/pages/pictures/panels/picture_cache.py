@@ -19,16 +19,15 @@ from attnviz.app.cache.bounded_cache import BoundedCache, held_bytes
 from attnviz.base.words import _, say
 from attnviz.canvas.patch_view import PatchChoices, PatchScene
 from attnviz.models.catalogue import LoadedModel
+from attnviz.pages.pictures.figures import SMALL
 from attnviz.pages.pictures.maths.patch_measures import HeadMaps, head_maps, mean_of_layers, rolled_out, sinks
 from attnviz.pages.pictures.maths.picture_record import HeadChange, PatchStack, PictureRun
 from attnviz.pages.pictures.maths.picture_run import run_picture
 from attnviz.runs.head_matrix import raw_heads
 
 T = TypeVar("T")
-RUNS_LIMIT = 160 * 10**6  # bytes
-RESULTS_LIMIT = 48 * 10**6
+LIMIT = 208 * 10**6  #: bytes of runs and of what is computed from them
 MOST_CELLS = 400_000  #: of all heads' scores, from which on only the head on show is sent
-SMALL = 64  #: pixels; a smaller picture is drawn with hard edges
 _OWN = "_pictures_of_ones_own"
 
 
@@ -48,14 +47,12 @@ class ChosenPicture:
         return self.name, self.asked
 
 
-_runs: BoundedCache[PictureRun] = BoundedCache(RUNS_LIMIT, held_bytes)
-_results: BoundedCache[Any] = BoundedCache(RESULTS_LIMIT, held_bytes)
+_shared: BoundedCache[Any] = BoundedCache(LIMIT, held_bytes)
 
 
 def picture_run(loaded: LoadedModel, picture: ChosenPicture) -> PictureRun:
     """The run of a model over a picture, made once."""
-    make = partial(_in_turn, lambda: run_picture(loaded, picture.pixels, picture.asked))
-    return _cached(_runs, (loaded.entry.id, loaded.version, picture.about), picture, make)
+    return of_run(loaded, picture, "run", lambda: run_picture(loaded, picture.pixels, picture.asked), reruns=True)
 
 
 def of_run(
@@ -63,7 +60,8 @@ def of_run(
 ) -> T:
     """What is computed from a run, made once; `reruns`: the model runs again for it, so it waits for its turn."""
     name = (loaded.entry.id, loaded.version, picture.about, key)
-    return _cached(_results, name, picture, partial(_in_turn, make) if reruns else make)
+    made: T = _cache(picture).get(name, partial(_in_turn, make) if reruns else make)
+    return made
 
 
 def maps_of(loaded: LoadedModel, picture: ChosenPicture, stack: PatchStack) -> HeadMaps:
@@ -73,8 +71,7 @@ def maps_of(loaded: LoadedModel, picture: ChosenPicture, stack: PatchStack) -> H
 
 def find(loaded: LoadedModel, picture: ChosenPicture, key: Hashable) -> Any:
     """What `of_run` keeps under this key, or None."""
-    name = (loaded.entry.id, loaded.version, picture.about, key)
-    return _own_results(picture).get(name) if picture.own else _results.find(name)
+    return _cache(picture).find((loaded.entry.id, loaded.version, picture.about, key))
 
 
 def _in_turn(make: Callable[[], T]) -> T:
@@ -82,23 +79,14 @@ def _in_turn(make: Callable[[], T]) -> T:
         return make()
 
 
-def _cached(cache: BoundedCache[Any], name: Hashable, picture: ChosenPicture, make: Callable[[], T]) -> T:
+def _cache(picture: ChosenPicture) -> BoundedCache[Any]:
+    """The cache of all visitors; for a picture of one's own the session's, in which it takes the place of any other."""
     if not picture.own:
-        shared: T = cache.get(name, make)
-        return shared
-    own = _own_results(picture)
-    if name not in own:
-        own[name] = make()
-    result: T = own[name]
-    return result
-
-
-def _own_results(picture: ChosenPicture) -> dict[Hashable, Any]:
-    """What was computed of this picture; results for any other picture are dropped."""
+        return _shared
     if st.session_state.get(_OWN, (None,))[0] != picture.about:
-        st.session_state[_OWN] = (picture.about, {})
-    results: dict[Hashable, Any] = st.session_state[_OWN][1]
-    return results
+        st.session_state[_OWN] = (picture.about, BoundedCache(LIMIT, held_bytes))
+    own: BoundedCache[Any] = st.session_state[_OWN][1]
+    return own
 
 
 def scene(
@@ -118,7 +106,7 @@ def scene(
     sent, among = (stack.layers, slice(None)) if every else (stack.layers[layer : layer + 1], slice(head, head + 1))
     key = ("raw", stack.id, None if every else (layer, head))
     heads = of_run(loaded, picture, key, lambda: tuple(raw_heads(sent)[among]))
-    measure = None if order == "place" else maps.by(order)
+    measure = {"distance": maps.distance, "entropy": maps.entropy, "class": maps.on_class}.get(order)
     grid = stack.grid
     return PatchScene(
         data,

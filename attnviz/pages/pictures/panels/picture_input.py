@@ -45,8 +45,11 @@ def ask(loaded: LoadedModel) -> ChosenPicture | None:
     if reads_words(loaded.model):
         asked = widgets.text(choices.ASKED, _("Question"), help=_("The words that look at the picture."))
     elif compares(loaded.model):
-        help_ = _("The model says how well each fits the picture. Put a comma between them.")
-        asked = widgets.text(choices.COMPARED, _("Descriptions to compare it with"), help=help_)
+        asked = widgets.text(
+            choices.COMPARED,
+            _("Descriptions to compare it with"),
+            help=_("The model says how well each fits the picture. Put a comma between them."),
+        )
     else:
         return picture
     return replace(picture, asked=asked.strip())
@@ -54,12 +57,7 @@ def ask(loaded: LoadedModel) -> ChosenPicture | None:
 
 def _picture(digits: int) -> ChosenPicture | None:
     """The controls for a picture. `digits`: how many the model reads, 0: any."""
-    names = {
-        "digits": _("Digits"),
-        "draw": _("Draw"),
-        "photo": _("Photographs"),
-        "own": _("Your own"),
-    }
+    names = {"digits": _("Digits"), "draw": _("Draw"), "photo": _("Photographs"), "own": _("Your own")}
     source = widgets.one_of(choices.SOURCE, _("Picture"), names, usual=None if digits else "photo")
     if source == "digits":
         return _digits(digits or 3)
@@ -91,19 +89,19 @@ def _digits(most: int) -> ChosenPicture:
         raise Problem("Type digits from 0 to 9, between 1 and {most} of them", most=most)
     data = held_out()
     places = [data.like(int(digit), int(hand) + at) for at, digit in enumerate(wanted)]
-    pixels = composed([data.pictures[place] for place in places])
-    return ChosenPicture(f"digits {' '.join(map(str, places))}", pixels)
+    return ChosenPicture(f"digits {' '.join(map(str, places))}", composed([data.pictures[place] for place in places]))
 
 
 def _drawing(pads: int) -> ChosenPicture | None:
     drawings = link_state.value(choices.DRAWINGS)
     digit_pad.digit_pad("pad", pads, drawings, _keep_drawings)
-    bitmaps = [digit_pad.bitmap(each) for each in drawings[:pads]]
-    inked = [each for each in bitmaps if each is not None and each.any()]
+    inked = [each for each in map(digit_pad.bitmap, drawings[:pads]) if each is not None and each.any()]
     if not inked:
-        one = _("Draw a digit above: the model reads it when you lift the pen.")
-        several = _("Draw two or three digits above, one in each field: the model reads them when you lift the pen.")
-        st.info(one if pads == 1 else several)
+        st.info(
+            _("Draw a digit above: the model reads it when you lift the pen.")
+            if pads == 1
+            else _("Draw two or three digits above, one in each field: the model reads them when you lift the pen.")
+        )
         return None
     counts = [counts_of_drawing(each) for each in inked]
     name = hashlib.sha256(np.stack(counts).tobytes()).hexdigest()[:16]

@@ -10,9 +10,8 @@ from torch.nn.functional import normalize
 
 from attnviz.base.message import Problem, Several
 from attnviz.base.words import N_
-from attnviz.core.attention import Stages, attend
+from attnviz.core.attention import Stages, attend, attend_at
 from attnviz.core.measures import effective_keys
-from attnviz.core.variants import attend_at
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from attnviz.core.attention import Stages
+from attnviz.core.attention import COLDEST, Stages
 from attnviz.core.measures import effective_keys, entropy
-from attnviz.core.variants import COLDEST
 from attnviz.pages.scaling.maths import alternatives, growing_width
 from attnviz.pages.scaling.maths.softmax import jacobian_norm
 

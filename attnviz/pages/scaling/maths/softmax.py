@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from attnviz.base.message import Problem
-from attnviz.core.variants import attend_at
+from attnviz.core.attention import attend_at
 
 DTYPES = {
     "float64": torch.float64,

@@ -11,7 +11,7 @@ from attnviz.app.links import link_state
 from attnviz.app.show import formulas
 from attnviz.base.words import _, listed, sentences
 from attnviz.canvas import softmax_slider
-from attnviz.core.variants import COLDEST
+from attnviz.core.attention import COLDEST
 from attnviz.figures.theme import RAW, SCALED
 from attnviz.pages.scaling import choices
 from attnviz.pages.scaling.figures import softmax as figures

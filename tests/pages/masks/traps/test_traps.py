@@ -12,6 +12,7 @@ import torch
 from attnviz.base.word_boundaries import split
 from attnviz.core import masks
 from attnviz.core.attention import attend
+from attnviz.core.projections import split_heads
 from attnviz.pages.masks.maths import traps
 from attnviz.pages.masks.maths.traps import fills, heads, layers, places
 from attnviz.runs.traps import IMPORTS
@@ -222,7 +223,7 @@ def test_keys_for_each_query_head_are_told_by_their_number_and_refused_by_a_writ
 
 
 def test_expand_fails_for_groups_and_repeat_gives_heads_the_keys_of_others():
-    q, k = heads.heads(SENTENCE.q, 4), heads.heads(SENTENCE.k[:, :8], 2)
+    q, k = split_heads(SENTENCE.q, 4), split_heads(SENTENCE.k[:, :8], 2)
     expected = head_by_head(SENTENCE.q.numpy(), SENTENCE.k[:, :8].numpy(), 4, 2)
     np.testing.assert_allclose(heads.right_expanded_heads(q, k).numpy(), expected, atol=1e-5)
     with pytest.raises(RuntimeError) as refused:

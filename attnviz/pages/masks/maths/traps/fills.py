@@ -207,8 +207,8 @@ def additive(allowed: Tensor, fill: float) -> Tensor:
 
 def _leaks_of(s: Sentence, causal: Tensor, fill: float) -> tuple[Message | str, ...]:
     mask = additive(causal, fill)
-    leaks = (leaked(way(s.q, s.k, mask), causal) for way in (wrong_before_scaling, right_before_scaling))
-    return (f"{fill:g}", *(f"{leak:.3g}" for leak in leaks))
+    ways = (wrong_before_scaling, right_before_scaling)
+    return (f"{fill:g}", *(f"{leaked(way(s.q, s.k, mask), causal):.3g}" for way in ways))
 
 
 # A mask that a function accepts and ignores.

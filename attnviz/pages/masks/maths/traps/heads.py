@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from attnviz.base.message import Message
+from attnviz.core.projections import split_heads
 from attnviz.runs.traps import Outcome, error_of, largest_gap, picture
 from attnviz.runs.word_vectors import WIDTH, Sentence
 
@@ -139,7 +140,7 @@ def right_expanded_heads(q: Tensor, k: Tensor) -> Tensor:
 
 
 def run_expanded_heads(s: Sentence) -> Outcome:
-    q, k = heads(s.q, HEADS), heads(s.k[:, : KV_HEADS * HEAD_WIDTH], KV_HEADS)
+    q, k = split_heads(s.q, HEADS), split_heads(s.k[:, : KV_HEADS * HEAD_WIDTH], KV_HEADS)
     cured, good = quick_cure(q, k), right_expanded_heads(q, k)
     gaps = [largest_gap(cured[head], good[head]) for head in range(HEADS)]
     most = max(range(HEADS), key=gaps.__getitem__)
@@ -173,11 +174,6 @@ def run_expanded_heads(s: Sentence) -> Outcome:
         ),
         error=error_of(wrong_expanded_heads, q, k),
     )
-
-
-def heads(x: Tensor, n_heads: int) -> Tensor:
-    """(T, H * D) as (H, T, D)."""
-    return x.unflatten(-1, (n_heads, -1)).transpose(0, 1)
 
 
 # Keys and values viewed with the length of the queries.
