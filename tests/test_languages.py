@@ -52,6 +52,8 @@ def translate(path: Path, said: dict[str, str]) -> None:
 
 def test_one_command_begins_a_language_which_the_app_then_speaks(folder: Path):
     assert words.languages() == {"en": "English"}
+    with words.speaking("de"):
+        assert words._(ONE) == ONE
     path = folder / "de.po"
     languages.update(path, sentences(ONE, TWO))
     translate(path, {ONE: "{n} Köpfe schauen auf {word}"})
@@ -61,6 +63,9 @@ def test_one_command_begins_a_language_which_the_app_then_speaks(folder: Path):
     with words.speaking("de-AT"):
         assert words._(ONE).format(n=3, word="the") == "3 Köpfe schauen auf the"
         assert words._(TWO) == TWO, "what is not translated yet is English"
+        assert words.tongue() == "de"
+    with words.speaking("de"):
+        assert (words._(ONE), words.tongue()) == (ONE, "en"), "looked for before it was there, and still remembered"
 
 
 def test_an_update_keeps_what_is_translated_and_marks_what_changed(folder: Path):

@@ -73,8 +73,12 @@ def spoken(asked: str | None) -> str:
 
 
 def tongue() -> str:
-    """The language in which sentences are found at the moment, as `languages` names it."""
-    return spoken(language())
+    """The language in which sentences are found at the moment, as `languages` names it.
+
+    It is read from the very sentences that `_` finds, and not looked up beside them: what is kept under this name for
+    all visitors, as charts are, would otherwise hold another language wherever the two looks differ.
+    """
+    return str(_translations(language()).info().get("language", ENGLISH))
 
 
 @lru_cache(maxsize=32)
@@ -88,7 +92,9 @@ def _catalogue(name: str) -> gettext.NullTranslations:
     if name == ENGLISH:
         return gettext.NullTranslations()
     with (LOCALE_DIR / f"{name}.mo").open("rb") as file:
-        return gettext.GNUTranslations(file)
+        found = gettext.GNUTranslations(file)
+    found.info()["language"] = name  # for `tongue`, whatever the file says of itself
+    return found
 
 
 def _(text: str) -> str:

@@ -2,6 +2,7 @@
 
 import ast
 import copy
+import gettext
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,7 @@ import pytest
 from attnviz.app.cache import kept_charts
 from attnviz.app.cache.bounded_cache import BoundedCache
 from attnviz.app.cache.kept_charts import chart_of
+from attnviz.base import words
 from attnviz.base.words import speaking
 from attnviz.figures import heatmap
 from attnviz.figures.export import prepared
@@ -95,6 +97,17 @@ def test_another_function_another_name_and_another_language_give_another_one() -
         other = chart_of(bars, 1)
         assert other is not first
         assert chart_of(bars, 1) is other
+
+
+def test_a_chart_is_kept_for_the_language_that_it_was_drawn_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Asked for zh, said in en: a test's own sentences, or those looked for before a language was there."""
+    given = np.eye(2), list("ab"), list("ab")
+    with speaking("zh"):
+        with monkeypatch.context() as patched:
+            patched.setattr(words, "_translations", lambda _language: gettext.NullTranslations())
+            english = chart_of(heatmap.matrix, *given, masked=np.eye(2) > 0)
+        assert "hidden by the mask" in english.to_json()
+        assert "hidden by the mask" not in chart_of(heatmap.matrix, *given, masked=np.eye(2) > 0).to_json()
 
 
 def test_what_nobody_can_compare_is_built_each_time() -> None:
