@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attnviz.app.exports import slug, to_csv
+from attnviz.app.exports import ExportOffer, to_csv
 from attnviz.figures.export import prepared, standalone_html
 from attnviz.figures.heatmap import matrix
 
@@ -27,8 +27,8 @@ def test_a_data_frame_becomes_csv():
 
 
 def test_a_file_name_is_made_of_letters_digits_and_hyphens():
-    assert slug("a/b: <c>.. d") == "a-b-c-d"
-    assert slug("///") == "figure"
+    assert ExportOffer(None, "a/b: <c>.. d", "key").file_name == "a-b-c-d"
+    assert ExportOffer(None, "///", "key").file_name == "figure"
 
 
 def test_a_transparent_figure_has_no_paper():

@@ -12,9 +12,9 @@ import torch
 from torch.testing import assert_close
 from transformers import GPT2Config, GPT2LMHeadModel
 
+import attnviz.engine
 from attnviz.base.message import Problem
-from attnviz.engine import chosen_engine
-from attnviz.engine.chosen_engine import InProcess
+from attnviz.engine import InProcess
 from attnviz.models.loading import load
 from attnviz.models.settings import EngineAddress
 from attnviz.pages.heads.maths import head_survey
@@ -43,7 +43,8 @@ def ray(monkeypatch):
 @pytest.fixture
 def engine(ray, monkeypatch):
     """An engine whose every connection has a handle of its own."""
-    from attnviz.engine.on_ray import RayEngine, ray_engine
+    import attnviz.engine.on_ray as ray_engine
+    from attnviz.engine.on_ray import RayEngine
 
     monkeypatch.setattr(ray_engine, "connect", lambda _address: object())
     made = RayEngine(ADDRESS)
@@ -157,14 +158,14 @@ def test_two_who_ask_first_have_one_engine(ray, monkeypatch):
     monkeypatch.setenv("ATTNVIZ_ENGINE", "ray://local?queue=9")
     monkeypatch.setattr(on_ray, "RayEngine", slowly)
     found = []
-    threads = [threading.Thread(target=lambda: found.append(chosen_engine.elsewhere())) for _ in range(3)]
+    threads = [threading.Thread(target=lambda: found.append(attnviz.engine.elsewhere())) for _ in range(3)]
     try:
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join(30)
     finally:
-        chosen_engine._on_ray.cache_clear()
+        attnviz.engine._on_ray.cache_clear()
     assert len(made) == 1
     assert len(found) == 3
     assert len(set(map(id, found))) == 1
@@ -175,7 +176,7 @@ def test_a_replica_lets_go_of_a_model_whose_askers_have_left(ray, monkeypatch):
 
     may_load = threading.Event()
     monkeypatch.setattr(pass_replica, "UNCLAIMED", 0.01)
-    monkeypatch.setattr(pass_replica, "_loaded", lambda _key: may_load.wait(30))
+    monkeypatch.setattr(pass_replica, "loaded_as", lambda _name, _version: may_load.wait(30))
 
     async def leave():
         replica = pass_replica.PassReplica()

@@ -4,9 +4,9 @@ import sys
 
 import pytest
 
+import attnviz.engine
 from attnviz.app.cache import model_cache
 from attnviz.base.message import Problem
-from attnviz.engine import chosen_engine
 from attnviz.models.settings import EngineAddress, engine_address
 
 
@@ -59,11 +59,11 @@ def no_ray(monkeypatch):
 def test_without_ray_the_setting_is_answered_in_a_sentence_that_says_what_brings_it(monkeypatch):
     monkeypatch.setenv("ATTNVIZ_ENGINE", "ray://local?queue=7")
     with pytest.raises(Problem, match=r"attnviz\[cluster\]"):
-        chosen_engine.elsewhere()
+        attnviz.engine.elsewhere()
 
 
 @pytest.mark.usefixtures("no_ray")
 def test_the_default_engine_of_the_app_loads_models_here_and_imports_no_ray(monkeypatch):
     monkeypatch.delenv("ATTNVIZ_ENGINE", raising=False)
-    assert chosen_engine.elsewhere() is None
+    assert attnviz.engine.elsewhere() is None
     assert model_cache.Shared().engine.loads_here

@@ -114,14 +114,12 @@ def _shard(work: Any, model: str, version: str, sentences: tuple[str, ...], give
 
 def scores(loaded: LoadedModel, sentences: list[str], patterns: Any) -> HeadScores:
     """What `scan` finds in the end."""
-    *_, last = scan(loaded, sentences, patterns)
-    return last
+    return [*scan(loaded, sentences, patterns)][-1]
 
 
 def costs(loaded: LoadedModel, sentences: list[str], means: Any) -> HeadScores:
     """What `head_costs` finds in the end."""
-    *_, last = head_costs(loaded, sentences, means)
-    return last
+    return [*head_costs(loaded, sentences, means)][-1]
 
 
 def _sums(loaded: LoadedModel, sentences: list[str], _given: Any) -> list[HeadSums]:

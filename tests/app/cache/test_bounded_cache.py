@@ -50,7 +50,7 @@ def test_the_newest_value_stays_however_heavy():
     cache.get("a", lambda: "xxxx")
     assert "a" in cache
     cache.get("b", lambda: "yyyy")
-    assert ("a" in cache, "b" in cache, len(cache)) == (False, True, 1)
+    assert ("a" in cache, "b" in cache, len(cache._values)) == (False, True, 1)
 
 
 def test_a_value_is_weighed_once_and_other_keys_are_served_meanwhile():

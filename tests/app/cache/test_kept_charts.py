@@ -119,7 +119,7 @@ def test_those_not_looked_at_for_long_are_let_go() -> None:
     first = chart_of(bars, 0)
     for n in range(1, 12):
         chart_of(bars, n)
-    assert len(kept_charts.CHARTS) == 10
+    assert len(kept_charts.CHARTS._values) == 10
     assert chart_of(bars, 0) is not first
 
 
