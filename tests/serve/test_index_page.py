@@ -15,7 +15,7 @@ from starlette.testclient import TestClient
 from attnviz.app.mends.streamlit_adapter import FRONTEND
 from attnviz.app.page_entry import CHART
 from attnviz.serve import server
-from attnviz.serve.index_page import EARLY_ROUTE, PREVIEW_ROUTE, WIDGETS, IndexPage, style_sheet, with_preview
+from attnviz.serve.index_page import EARLY_ROUTE, PREVIEW_ROUTE, WIDGETS, IndexPage, style_sheet
 from attnviz.serve.page_table import PAGES
 
 PAGE = (FRONTEND / "index.html").read_bytes()
@@ -204,7 +204,6 @@ def test_an_address_that_is_none_leaves_the_picture_out(headers):
 def test_the_rest_of_the_page_is_as_streamlit_wrote_it():
     with_tags = served().get("/masks").text
     assert with_tags.count("<title>") == 1
-    assert with_preview(b"<html>no title</html>", PAGES[1], "", None) == b"<html>no title</html>"
     assert PAGE.decode().split("</title>")[1].split("</head>")[0].strip() in with_tags
 
 

@@ -13,16 +13,16 @@ from starlette.testclient import TestClient
 
 from attnviz.base.message import Problem
 from attnviz.models import settings
-from attnviz.serve import security_headers
-from attnviz.serve.security_headers import INDEX, SecurityHeaders, inline_script_hashes, policy
+from attnviz.serve import index_page
+from attnviz.serve.index_page import INDEX, IndexPage, inline_script_hashes, policy
 
 
 @pytest.fixture(autouse=True)
 def _anew(monkeypatch):
     monkeypatch.delenv("ATTNVIZ_EMBED", raising=False)
-    security_headers.headers.cache_clear()
+    index_page.headers.cache_clear()
     yield
-    security_headers.headers.cache_clear()
+    index_page.headers.cache_clear()
 
 
 def directive(text: str, name: str) -> list[str]:
@@ -70,7 +70,7 @@ def test_only_scripts_without_an_address_are_hashed():
 )
 def test_who_may_embed_the_app_is_a_setting(monkeypatch, value, allowed):
     monkeypatch.setenv("ATTNVIZ_EMBED", value)
-    sent = security_headers.headers(True)["Content-Security-Policy"]
+    sent = index_page.headers(True)["Content-Security-Policy"]
     assert directive(sent, "frame-ancestors") == allowed
 
 
@@ -85,7 +85,7 @@ def test_nothing_but_origins_gets_into_the_header(monkeypatch, value):
 
 def test_every_answer_carries_the_headers():
     app = Starlette(
-        routes=[Route("/", lambda _request: PlainTextResponse("hello"))], middleware=[Middleware(SecurityHeaders)]
+        routes=[Route("/", lambda _request: PlainTextResponse("hello"))], middleware=[Middleware(IndexPage)]
     )
     for path, status in [("/", 200), ("/nothing", 404)]:
         answer = TestClient(app).get(path)
