@@ -53,7 +53,9 @@ def figure(
         look |= {"on_select": partial(_picked, key, on_pick), "selection_mode": "points"}
     if not presenting.presenting():
         st.plotly_chart(with_room(fig), **look, **_room(fig))
-        called = called or _axes_against(fig)
+        across, up = (one_line(axis.title.text) for axis in (fig.layout.xaxis, fig.layout.yaxis))
+        if not called and across and up:
+            called = _("{measure} against {other}").format(measure=up, other=across)
         under(fig, name=name, key=key, table=table, caption=caption, words=words, called=called)
         return
     with st.container(key=f"picture-of-{key}"):  # the style of the presentation mode makes it as high as the window
@@ -71,12 +73,6 @@ def chart(fig: Figure, *, key: str, words: str | None = None, width: int | Liter
 def _room(fig: Figure) -> dict[str, Any]:
     """The height of a figure that has one, so that its place is kept before the browser can draw it."""
     return {"height": int(fig.layout.height)} if fig.layout.height else {}
-
-
-def _axes_against(fig: Figure) -> str:
-    """What a chart shows over what, where its axes say both."""
-    across, up = (one_line(axis.title.text) for axis in (fig.layout.xaxis, fig.layout.yaxis))
-    return _("{measure} against {other}").format(measure=up, other=across) if across and up else ""
 
 
 def alternative_text(fig: Figure, words: str | None, called: str = "") -> str:

@@ -115,17 +115,12 @@ def N_(text: str) -> str:
 OWN_NAME = N_("English")  #: each language translates it by its own name for itself: 中文
 
 
-def itself(value: object) -> object:
-    """A value as it is."""
-    return value
-
-
-def say(message: Message, shown: Callable[[object], object] = itself) -> str:
+def say(message: Message, shown: Callable[[object], object] = lambda value: value) -> str:
     """A Message, or a Problem's `.message`, in the visitor's language; `shown` makes a value fit where it stands."""
     return _(message.template).format(**{name: say_value(value, shown) for name, value in message.params.items()})
 
 
-def say_value(value: object, shown: Callable[[object], object] = itself) -> object:
+def say_value(value: object, shown: Callable[[object], object] = lambda value: value) -> object:
     """A value of a Message: a Message in it and a list of several things are words too, anything else is `shown`."""
     if isinstance(value, Message):
         return say(value, shown)

@@ -12,7 +12,6 @@ from typing import Any
 
 from attnviz.base.extras import ExtraMissing, must_have
 from attnviz.base.message import Problem, Several
-from attnviz.base.rasterised import NoFont
 from attnviz.base.words import N_, _, languages, listed, say, set_usual_language, spoken
 from attnviz.command import figure_command, heads_command
 
@@ -76,7 +75,7 @@ def _in_words(run: Callable[[], int]) -> int:
         return run()
     except Problem as problem:
         print(f"attnviz: {say(problem.message)}", file=sys.stderr)
-    except (ExtraMissing, NoFont, OSError) as problem:
+    except (ExtraMissing, OSError) as problem:
         print(f"attnviz: {problem}", file=sys.stderr)
     except KeyboardInterrupt:
         return INTERRUPTED

@@ -51,7 +51,12 @@ def show(
     """
     if language is not None and language not in languages():
         raise Problem("There is no language {asked}; there are: {known}", asked=language, known=Several(languages()))
-    shown = _shown_heads(attention, layer, row)
+    of_trace = isinstance(attention, Trace)
+    shown = (
+        _of_trace(attention, layer, row)
+        if of_trace
+        else _of_arrays([_matrix(each, row) for each in _arrays(attention)])
+    )
     if layer is not None and layer not in shown.layer_ids:
         raise Problem("layer={layer} is not among {layers}", layer=layer, layers=str(shown.layer_ids))
     place = 0 if layer is None else shown.layer_ids.index(layer)
@@ -62,8 +67,12 @@ def show(
             index=shown.layer_ids[place],
             last=shown.counts[place] - 1,
         )
+    q_len, k_len = shown.weights[0].shape[1:]
+    both = isinstance(tokens, tuple) and len(tokens) == 2 and not isinstance(tokens[0], str)
+    of_queries, of_keys = tokens if both else (tokens, tokens if q_len == k_len else None)
     with _speaking(language):
-        queries, keys = _labels(tokens, shown)
+        queries = _named(of_queries, shown.ids, q_len, _("queries"))
+        keys = _named(of_keys, shown.ids, k_len, _("keys"))
     return NotebookView(shown, queries, keys, (place, head or 0), theme or "auto", height, title, language)
 
 
@@ -158,13 +167,6 @@ class NotebookView:
         return f"<{self.head_title}: {len(self.queries)} x {len(self.keys)}, of {len(self.shown.heads)} heads>"
 
 
-def _labels(tokens: Any, shown: ShownHeads) -> tuple[list[str], list[str]]:
-    q_len, k_len = shown.weights[0].shape[1:]
-    both = isinstance(tokens, tuple) and len(tokens) == 2 and not isinstance(tokens[0], str)
-    queries, keys = tokens if both else (tokens, tokens if q_len == k_len else None)
-    return _named(queries, shown.ids, q_len, _("queries")), _named(keys, shown.ids, k_len, _("keys"))
-
-
 def _speaking(language: str | None) -> AbstractContextManager[None]:
     return nullcontext() if language is None else speaking(language)
 
@@ -186,13 +188,6 @@ class ShownHeads:
     @property
     def counts(self) -> list[int]:
         return [len(layer) for layer in self.weights]
-
-
-def _shown_heads(given: Any, layer: int | None, row: int) -> ShownHeads:
-    """The heads of a trace, of a list of arrays, of a model's output or of a cache; of one sentence of a batch."""
-    if isinstance(given, Trace):
-        return _of_trace(given, layer, row)
-    return _of_arrays([_matrix(each, row) for each in _arrays(given)])
 
 
 def _of_trace(trace: Trace, layer: int | None, row: int) -> ShownHeads:
