@@ -45,7 +45,7 @@ class ExportOffer:
     fig: Any  #: a chart or a Picture, or what makes it
     name: str
     key: str
-    table: Table | Later | None = None
+    table: Any = None  #: a Table, or what makes it
     caption: str | None = None  #: as Markdown; plain once it is made
     live: Sequence[LiveFile] = ()
     called: str = ""  #: its title where it carries none, because the page says above it what it is

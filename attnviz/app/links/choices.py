@@ -17,7 +17,7 @@ from typing import Any, Generic, Literal, TypeVar
 
 T = TypeVar("T")
 Whole = TypeVar("Whole", int, int | None)
-Flag = TypeVar("Flag", bool, bool | None)
+YesOrNo = TypeVar("YesOrNo", bool, bool | None)
 Kind = Literal["id", "whole", "real", "flag", "text", "several", "canvas", "other"]
 
 LONGEST_ID = 200  # characters
@@ -132,7 +132,7 @@ class PageChoices:
         example = float(f"{(default + (high if default < high else low)) / 2:.3g}")
         return self.add(Choice(name, self.page, "real", default, read, _real_text, example, low=low, high=high))
 
-    def flag(self, name: str, default: Flag = False) -> Choice[Flag]:
+    def flag(self, name: str, default: YesOrNo = False) -> Choice[YesOrNo]:
         """True or False; by default None where the page decides while nobody has."""
 
         def read(text: Any) -> bool:
