@@ -15,17 +15,12 @@ from tests.tracked import tracked
 pytestmark = pytest.mark.slow
 
 TEN = {
-    "Glossary": "Glossaire",
-    "Start": "Accueil",
-    "Masks": "Masques",
-    "Lessons": "Leçons",
-    "What is attention?": "Qu’est-ce que l’attention ?",
-    "Find a word": "Chercher un mot",
-    "Begin": "Commencer",
+    "Glossary": "Glossaire", "Start": "Accueil", "Masks": "Masques", "Lessons": "Leçons",
+    "What is attention?": "Qu’est-ce que l’attention ?", "Find a word": "Chercher un mot", "Begin": "Commencer",
     "There is no language {asked}; there are: {known}": "La langue {asked} n’existe pas ; il y a : {known}",
     "The weights of a row sum to 1": "La somme des poids d’une ligne vaut 1",
     "Layer {layer}, head {head}": "Couche {layer}, tête {head}",
-}
+}  # fmt: skip
 ASK = """
 import sys
 sys.argv = ["attnviz"]

@@ -9,17 +9,9 @@ from attnviz.app.text import plain, quoted, spoken, unmarked, with_minus
 from attnviz.base.message import Message
 
 NASTY = [
-    "<img src=x onerror=alert(1)>",
-    "$x$ **y**",
-    "`code`",
-    "[a](b)",
-    ":red[x]",
-    "# title",
-    "1. a",
-    "\\",
-    "a_b_c",
+    "<img src=x onerror=alert(1)>", "$x$ **y**", "`code`", "[a](b)", ":red[x]", "# title", "1. a", "\\", "a_b_c",
     "~~x~~",
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("text", NASTY)

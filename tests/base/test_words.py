@@ -16,16 +16,12 @@ from tests.app_words import texts
 @pytest.mark.parametrize(
     "line",
     [
-        'st.title("Hello there")',
-        'st.button(f"Run {n} times")',
-        'st.slider("x", help="What it does")',
-        'fig.update_xaxes(title="Head number")',
-        'st.markdown("One" if a else _("Two"))',
-        'st.tabs(["First tab", _("Second")])',
-        'go.Bar(name="Every head")',
+        'st.title("Hello there")', 'st.button(f"Run {n} times")', 'st.slider("x", help="What it does")',
+        'fig.update_xaxes(title="Head number")', 'st.markdown("One" if a else _("Two"))',
+        'st.tabs(["First tab", _("Second")])', 'go.Bar(name="Every head")',
         'choice(_("Which"), {"a": _("One"), "b": "Two of them"}, "key")',
     ],
-)
+)  # fmt: skip
 def test_a_sentence_that_was_missed_is_found(tmp_path: Path, line: str):
     file = tmp_path / "page.py"
     file.write_text(line)

@@ -25,23 +25,11 @@ def test_an_address_says_where_and_under_which_limits():
 @pytest.mark.parametrize(
     "value",
     [
-        "Ray",
-        "http://local",
-        "ray://",
-        "ray://head",
-        "ray://local:3",
-        "ray://head:port",
-        "ray://me:word@head:1",
-        "ray://local/there",
-        "ray://local?replicas=4-1",
-        "ray://local?replicas=0",
-        "ray://local?queue=-1",
-        "ray://local?timeout=9999999999",
-        "ray://local?gpus=nan",
-        "ray://local?colour=red",
-        "ray://[::1",
+        "Ray", "http://local", "ray://", "ray://head", "ray://local:3", "ray://head:port", "ray://me:word@head:1",
+        "ray://local/there", "ray://local?replicas=4-1", "ray://local?replicas=0", "ray://local?queue=-1",
+        "ray://local?timeout=9999999999", "ray://local?gpus=nan", "ray://local?colour=red", "ray://[::1",
     ],
-)
+)  # fmt: skip
 def test_anything_else_is_refused_by_its_name(value):
     with pytest.raises(Problem, match="ATTNVIZ_ENGINE"):
         engine_address(value)

@@ -65,23 +65,11 @@ def test_the_same_numbers_give_the_same_chart() -> None:
 @pytest.mark.parametrize(
     "other",
     [
-        (np.nextafter(np.arange(4.0), 9),),
-        (np.arange(4.0, dtype=np.float32),),
-        (np.arange(4.0).reshape(2, 2),),
-        ([0.0, 1.0, 2.0, 3.0],),
-        (np.arange(4.0), None),
-        ("a", "b"),
-        ("ab",),
-        (["a"], ["b"]),
-        ([["a"], "b"],),
-        (1,),
-        (1.0,),
-        (True,),
-        (Place(1, "a"),),
-        (formatted,),
-        (np.array(["a", "b"], dtype=object),),
+        (np.nextafter(np.arange(4.0), 9),), (np.arange(4.0, dtype=np.float32),), (np.arange(4.0).reshape(2, 2),),
+        ([0.0, 1.0, 2.0, 3.0],), (np.arange(4.0), None), ("a", "b"), ("ab",), (["a"], ["b"]), ([["a"], "b"],), (1,),
+        (1.0,), (True,), (Place(1, "a"),), (formatted,), (np.array(["a", "b"], dtype=object),),
     ],
-)
+)  # fmt: skip
 def test_other_values_of_any_kind_give_another_one(other: tuple[Any, ...]) -> None:
     kept = [chart_of(bars, np.arange(4.0)), chart_of(bars, "a b"), chart_of(bars, Place(2, "a"))]
     found = chart_of(bars, *other)
