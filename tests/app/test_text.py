@@ -25,11 +25,8 @@ def test_a_browser_reads_back_exactly_what_was_typed(text):
     assert html.unescape(plain(text)) == text
 
 
-def test_new_lines_and_tabs_are_visible():
+def test_white_space_is_visible():
     assert plain("a\nb\tc") == "a ↵ b ⇥ c"
-
-
-def test_a_token_of_spaces_is_visible():
     assert quoted("  ") == "*␣*"
 
 

@@ -101,21 +101,25 @@ def test_a_ray_that_is_lost_on_the_way_is_a_sentence_and_the_next_question_conne
     assert engine._connection().result(10) is not first
 
 
-@pytest.mark.parametrize("kind", ["RayTaskError", "WorkerCrashedError", "OutOfMemoryError"])
-def test_a_part_that_fails_is_named_and_leaves_the_connection_as_it_is(ray, engine, folder, kind):
+FAILED = "Part 1 of 2 failed where Ray runs it: "
+
+
+@pytest.mark.parametrize(
+    "kind, sentences, said",
+    [
+        *((kind, SENTENCES, FAILED + kind) for kind in ("RayTaskError", "WorkerCrashedError", "OutOfMemoryError")),
+        ("RaySystemError", SENTENCES, "connection to Ray was lost"),
+        ("", [], "no sentence"),
+    ],
+)
+def test_what_fails_is_named_and_only_a_lost_ray_takes_the_connection_with_it(
+    ray, engine, folder, kind, sentences, said
+):
     first = engine._connection().result(10)
     ray.ends_with = kind
-    with pytest.raises(Problem, match=f"Part 1 of 2 failed where Ray runs it: {kind}"):
-        list(engine.scan(load(str(folder)), SENTENCES, ["previous_token"]))
-    assert engine._connection().result(10) is first
-
-
-def test_an_answer_that_a_lost_ray_takes_with_it_forgets_the_connection(ray, engine, folder):
-    first = engine._connection().result(10)
-    ray.ends_with = "RaySystemError"
-    with pytest.raises(Problem, match="connection to Ray was lost"):
-        list(engine.scan(load(str(folder)), SENTENCES, ["previous_token"]))
-    assert engine._connection().result(10) is not first
+    with pytest.raises(Problem, match=said):
+        list(engine.scan(load(str(folder)), sentences, ["previous_token"]))
+    assert (engine._connection().result(10) is first) == (kind != "RaySystemError")
 
 
 def test_the_share_of_costs_is_that_of_sentences_whoever_makes_them(ray, engine, folder):
@@ -128,13 +132,6 @@ def test_the_share_of_costs_is_that_of_sentences_whoever_makes_them(ray, engine,
         assert shares == sorted(shares)
         assert all(0 <= step.share - step.scores.sentences / whole < 1 / whole for step in steps)
         assert shares[-1] == 1.0
-
-
-def test_a_refusal_leaves_the_connection_as_it_is(engine, folder):
-    first = engine._connection().result(10)
-    with pytest.raises(Problem, match="no sentence"):
-        list(engine.scan(load(str(folder)), [], ["previous_token"]))
-    assert engine._connection().result(10) is first
 
 
 def test_what_failed_over_an_old_connection_does_not_forget_the_new_one(engine):
