@@ -1,4 +1,5 @@
-from html.parser import HTMLParser
+import html
+import re
 
 import pytest
 
@@ -8,17 +9,9 @@ from attnviz.app.share_menu import embed_code, who_may_embed
 PUBLIC = "https://attention.example/explore"
 
 
-def frame(code: str) -> dict[str, str | None]:
-    found: list[dict[str, str | None]] = []
-
-    class Frames(HTMLParser):
-        def handle_starttag(self, tag, attrs):
-            assert tag == "iframe"
-            found.append(dict(attrs))
-
-    Frames().feed(code)
-    assert len(found) == 1
-    return found[0]
+def frame(code: str) -> dict[str, str]:
+    (inside,) = re.fullmatch(r"<iframe ([^<>]*)></iframe>", code).groups()
+    return {name: html.unescape(value) for name, value in re.findall(r'([\w-]+)="([^"]*)"', inside)}
 
 
 @pytest.mark.parametrize(
