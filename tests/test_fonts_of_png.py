@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from attnviz.base import rasterised
-from attnviz.base.rasterised import NoFont
+from attnviz.base.message import Problem
 
 pytest.importorskip("resvg_py")
 
@@ -40,7 +40,7 @@ def test_a_script_without_a_font_is_refused(monkeypatch: pytest.MonkeyPatch, hav
     rasterised._has_a_font.cache_clear()
     try:
         if refused:
-            with pytest.raises(NoFont, match="Chinese" if svg is CHINESE else "needs a font for its words"):
+            with pytest.raises(Problem, match="Chinese" if svg is CHINESE else "needs a font for its words"):
                 rasterised.png(svg)
         else:
             assert rasterised.png(svg)

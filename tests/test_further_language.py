@@ -15,17 +15,12 @@ from tests.tracked import tracked
 pytestmark = pytest.mark.slow
 
 TEN = {
-    "Glossary": "Glossaire",
-    "Start": "Accueil",
-    "Masks": "Masques",
-    "Lessons": "Leçons",
-    "What is attention?": "Qu’est-ce que l’attention ?",
-    "Find a word": "Chercher un mot",
-    "Begin": "Commencer",
+    "Glossary": "Glossaire", "Start": "Accueil", "Masks": "Masques", "Lessons": "Leçons",
+    "What is attention?": "Qu’est-ce que l’attention ?", "Find a word": "Chercher un mot", "Begin": "Commencer",
     "There is no language {asked}; there are: {known}": "La langue {asked} n’existe pas ; il y a : {known}",
     "The weights of a row sum to 1": "La somme des poids d’une ligne vaut 1",
     "Layer {layer}, head {head}": "Couche {layer}, tête {head}",
-}
+}  # fmt: skip
 ASK = """
 import sys
 sys.argv = ["attnviz"]
@@ -43,22 +38,19 @@ with words.speaking("fr-CA"):
 """
 
 
-def run(folder: Path, *arguments: str) -> str:
-    env = os.environ | {"PYTHONPATH": str(folder), "PYTHONIOENCODING": "utf-8"}
+def run(folder: Path, *arguments: str, status: int = 0, **more: str) -> str:
+    env = os.environ | {"PYTHONPATH": str(folder), "PYTHONIOENCODING": "utf-8"} | more
     done = subprocess.run(
         [sys.executable, *arguments], cwd=folder, env=env, capture_output=True, encoding="utf-8", check=False
     )
-    assert done.returncode == 0, done.stderr + done.stdout
-    return done.stdout
+    assert done.returncode == status, done.stderr + done.stdout
+    return done.stdout + done.stderr * (status > 0)
 
 
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The tracked files that the app and its scripts are made of."""
-    return copied(tmp_path_factory.mktemp("copy"))
-
-
-def copied(folder: Path) -> Path:
+    folder = tmp_path_factory.mktemp("copy")
     for name in tracked("attnviz", "pages", "scripts", "pyproject.toml", ".streamlit"):
         if (ROOT / name).is_file():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -80,27 +72,9 @@ def test_ten_sentences_of_french_are_one_file_and_one_command(copy: Path):
     assert asked[0] == "{'en': 'English', 'fr': 'français', 'zh': '中文'}"
     assert asked[1] == "Glossaire | Chercher un mot"
     assert asked[2] == "Couche 3, tête 1"
-    assert "La langue tlh n’existe pas ; il y a : en, fr, zh" in _refused(copy)
+    refused = run(copy, "-m", "attnviz", "--lang", "tlh", status=2, LANGUAGE="fr_FR")
+    assert "La langue tlh n’existe pas ; il y a : en, fr, zh" in refused
 
 
-def _refused(copy: Path) -> str:
-    """What the command line says, in French, of a language that is not there."""
-    env = os.environ | {"PYTHONPATH": str(copy), "PYTHONIOENCODING": "utf-8", "LANGUAGE": "fr_FR"}
-    done = subprocess.run(
-        [sys.executable, "-m", "attnviz", "--lang", "tlh"],
-        cwd=copy,
-        env=env,
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
-    return done.stderr
-
-
-def test_a_fresh_clone_speaks_chinese_without_another_step(tmp_path: Path):
-    clone = copied(tmp_path)
-    env = os.environ | {"PYTHONPATH": str(clone), "PYTHONIOENCODING": "utf-8", "LANGUAGE": "zh_CN"}
-    done = subprocess.run(
-        [sys.executable, "-m", "attnviz", "--help"], cwd=clone, env=env, capture_output=True, encoding="utf-8"
-    )
-    assert done.stdout.startswith("用法："), done.stderr
+def test_a_fresh_clone_speaks_chinese_without_another_step(copy: Path):
+    assert run(copy, "-m", "attnviz", "--help", LANGUAGE="zh_CN").startswith("用法：")

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from babel.messages.catalog import Catalog, Message
 
+from attnviz.app.text import spoken
 from attnviz.base import words
 from attnviz.base.message import Message as DataMessage
 from attnviz.base.message import Several
@@ -52,6 +53,8 @@ def translate(path: Path, said: dict[str, str]) -> None:
 
 def test_one_command_begins_a_language_which_the_app_then_speaks(folder: Path):
     assert words.languages() == {"en": "English"}
+    with words.speaking("de"):
+        assert words._(ONE) == ONE
     path = folder / "de.po"
     languages.update(path, sentences(ONE, TWO))
     translate(path, {ONE: "{n} Köpfe schauen auf {word}"})
@@ -61,6 +64,9 @@ def test_one_command_begins_a_language_which_the_app_then_speaks(folder: Path):
     with words.speaking("de-AT"):
         assert words._(ONE).format(n=3, word="the") == "3 Köpfe schauen auf the"
         assert words._(TWO) == TWO, "what is not translated yet is English"
+        assert words.tongue() == "de"
+    with words.speaking("de"):
+        assert (words._(ONE), words.tongue()) == (ONE, "en"), "looked for before it was there, and still remembered"
 
 
 def test_an_update_keeps_what_is_translated_and_marks_what_changed(folder: Path):
@@ -83,25 +89,15 @@ def test_an_update_keeps_what_is_translated_and_marks_what_changed(folder: Path)
         assert words._(changed) == changed, "a marked translation is not shown"
 
 
-def test_a_second_update_changes_nothing(folder: Path):
+def test_a_second_update_changes_nothing_and_what_was_broken_by_hand_is_named(folder: Path):
     path = folder / "de.po"
     languages.update(path, sentences(ONE))
     before = [file.read_bytes() for file in sorted(folder.iterdir())]
     languages.update(path, sentences(ONE))
     assert [file.read_bytes() for file in sorted(folder.iterdir())] == before
-
-
-def test_a_compiled_file_that_lags_behind_is_found(folder: Path):
-    path = folder / "de.po"
-    languages.update(path, sentences(ONE))
     assert languages.check(path) == []
     translate(path, {ONE: "{n} Köpfe schauen auf {word}"})
     assert [line.split(";")[0] for line in languages.check(path)] == ["de.po: not compiled as it is now"]
-
-
-def test_the_check_names_the_sentence_whose_placeholder_was_lost(folder: Path):
-    path = folder / "de.po"
-    languages.update(path, sentences(ONE))
     translate(path, {ONE: "Köpfe schauen auf {word}"})
     languages.update(path, sentences(ONE))
     (line,) = languages.check(path)
@@ -199,9 +195,19 @@ def test_lists_clauses_and_sentences_are_joined_as_chinese_joins_them():
         assert words.ended("甲") == "甲。"
         assert words.ngettext(*cells, 1) == words.ngettext(*cells, 5) != cells[0]
         assert words.say(several).endswith("en、zh")
+        assert (
+            spoken(DataMessage(several.template, {"asked": "x", "known": Several(["a*b", several])})).count("、") == 2
+        )
+        assert "a&#42;b、" in spoken(DataMessage(several.template, {"asked": "x", "known": Several(["a*b", "c"])}))
+    with words.speaking("xx-YY"):
+        assert words._("Glossary") == "Glossary"
+        assert words.ngettext(*cells, 2) == cells[1]
 
 
 def test_both_files_of_a_language_are_in_the_repository_and_the_compiled_one_in_the_wheel():
+    assert words.languages()["zh"] == "中文"
+    assert languages.read(words.LOCALE_DIR / "zh.po").num_plurals == 1
+    assert words.OWN_NAME in texts()
     assert {"attnviz/locale/zh.po", "attnviz/locale/zh.mo"} <= set(tracked("attnviz/locale"))
     assert '"locale/**/*.mo"' in (ROOT / "pyproject.toml").read_text("utf-8")
 
@@ -235,18 +241,6 @@ def test_a_name_of_any_length_costs_no_more_than_a_short_one():
     finally:
         tracemalloc.stop()
     assert most < 2_000_000, "every beginning of such a name would be gigabytes"
-
-
-def test_chinese_is_called_by_its_own_name():
-    assert words.languages()["zh"] == "中文"
-
-
-def test_chinese_has_one_form_for_every_number():
-    assert languages.read(words.LOCALE_DIR / "zh.po").num_plurals == 1
-
-
-def test_the_sentences_that_are_collected_are_those_of_the_template():
-    assert {"Explore attention", words.OWN_NAME} <= texts()
 
 
 def test_hardly_a_sentence_is_not_translated_into_chinese():

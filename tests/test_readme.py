@@ -28,11 +28,6 @@ def test_the_notebook_example_runs_and_finds_the_animal(smollm2):
     assert max(found, key=found.get) == "animal"
 
 
-def test_every_file_that_is_pointed_to_exists():
-    missing = [name for name in re.findall(r"\]\(([^)#:]+)\)", README) if not (ROOT / name).exists()]
-    assert not missing
-
-
 def test_every_file_that_the_architecture_names_exists():
     """Capitals stand for a name to be chosen, as in pages/NAME.py."""
     quoted = re.findall(r"`([\w./*-]+)`", (ROOT / "ARCHITECTURE.md").read_text("utf-8"))
@@ -50,11 +45,6 @@ def test_every_file_that_the_architecture_names_exists():
     assert not missing
 
 
-def test_every_make_command_named_exists():
-    rules = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.M))
-    assert set(re.findall(r"^make ([a-z-]+)", README, re.M)) <= rules
-
-
 def test_a_check_begins_with_the_models_so_that_a_cache_that_cannot_be_written_is_told_first():
     told = subprocess.run(["make", "-n", "ready"], cwd=ROOT, capture_output=True, encoding="utf-8").stdout
     assert told.index("attnviz.models prepare") < told.index("scripts/debian_tools.sh")
@@ -70,9 +60,11 @@ def test_a_port_is_asked_for_only_where_one_is_named_so_that_a_taken_one_is_pass
     assert "--server.port 8600" in recipe("PORT=8600")
 
 
-def test_every_page_is_described():
-    for row in PAGES:
-        assert f"**{row.title}**" in README
+def test_the_readme_points_to_files_and_commands_that_are_there_and_describes_every_page():
+    assert [name for name in re.findall(r"\]\(([^)#:]+)\)", README) if not (ROOT / name).exists()] == []
+    rules = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.M))
+    assert set(re.findall(r"^make ([a-z-]+)", README, re.M)) <= rules
+    assert [row.title for row in PAGES if f"**{row.title}**" not in README] == []
 
 
 def test_the_chinese_readme_describes_every_page_and_lesson_by_its_name_in_the_app():

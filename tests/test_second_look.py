@@ -46,15 +46,12 @@ def test_other(): pass
     assert runs[1][0] == "test_some.py::test_late"
     assert "test_other" not in str(runs[1])
     assert "UNSTEADY" in capsys.readouterr().out
-
-
-def test_what_fails_twice_has_failed(tests_in, capsys):
     status, runs = tests_in("def test_a(): assert False\ndef test_b(): pass\n")
-    assert status == 1
-    assert len(runs) == 2
+    assert (status, len(runs)) == (1, 2), "what fails twice has failed"
     assert "UNSTEADY" not in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_test_of_a_group_is_found_again(tests_in):
     grouped = "import pytest\n@pytest.mark.xdist_group('some')\ndef test_a(): assert False\n"
     status, runs = tests_in(grouped, "-p", "xdist.plugin", "-n", "1", "--dist", "loadgroup")
@@ -62,6 +59,7 @@ def test_a_test_of_a_group_is_found_again(tests_in):
     assert runs[1][0] == "test_some.py::test_a"
 
 
+@pytest.mark.slow
 def test_a_group_stays_in_one_process(tests_in, tmp_path):
     """Or each of its servers would be started once more: pytest and pytest-xdist must understand each other."""
     source = """

@@ -30,23 +30,16 @@ EVERYDAY = {
 }  # fmt: skip
 #: sentences, by how they begin, that say a term in another way, and why
 OTHERWISE = {
-    "Any other option goes to Streamlit": "an address as an example",
-    "block holds {pair}": "the name of an argument",
-    "mask has ": "the name of an argument",
-    "positions have shape": "the name of an argument",
-    "sinks has shape": "the name of an argument",
-    "sentence = ": "the name of a line in a lesson’s file",
-    "link: ": "the name of a line in a lesson’s file",
-    "padding takes either": "the name of an argument",
+    "Any other option goes to Streamlit": "an address as an example", "block holds {pair}": "the name of an argument",
+    "mask has ": "the name of an argument", "positions have shape": "the name of an argument",
+    "sinks has shape": "the name of an argument", "sentence = ": "the name of a line in a lesson’s file",
+    "link: ": "the name of a line in a lesson’s file", "padding takes either": "the name of an argument",
     "grad and residual are of one pass": "the names of arguments",
-    "layer {index} is in {towers}": "the name of an argument",
-    "all (catalogue when hosted)": "the value of a setting",
-    "The config of {name} names a kernel": "the name of a line in a model’s config",
-    "width // 3 each": "a formula",
+    "layer {index} is in {towers}": "the name of an argument", "all (catalogue when hosted)": "the value of a setting",
+    "The config of {name} names a kernel": "the name of a line in a model’s config", "width // 3 each": "a formula",
     "nn.Linear computes x @ weight.T": "the title of a line of code",
     "Why “are” and not “is”": "the keys of a cabinet, in the English sentence",
-    "One family, thirteen tokens": "a family of people",
-    "The farther the key": "said as a place: 最远处",
+    "One family, thirteen tokens": "a family of people", "The farther the key": "said as a place: 最远处",
     "The order of the weights stays": "of two numbers: 差距",
     "Scores are divided by the temperature": "“values above 1” are numbers of the temperature",
     "**Temperature** divides": "“values above 1” are numbers of the temperature",
@@ -60,9 +53,8 @@ OTHERWISE = {
     "One decoded token in one layer: expanding": "a verb: 付出计算",
     "What does attention buy, and what does it cost": "a pair of verbs: 换来, 付出",
     "Weight on earlier copies of the same token, from": "各次出现, for there are several",
-    "another sentence below": "the words below a figure: 说明",
-    "MLP": "a label, in letters",
-}
+    "another sentence below": "the words below a figure: 说明", "MLP": "a label, in letters",
+}  # fmt: skip
 
 
 def plain(term: str) -> str:

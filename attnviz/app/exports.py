@@ -10,7 +10,7 @@ import csv
 import io
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import streamlit as st
@@ -20,7 +20,6 @@ from attnviz.base.words import _
 from attnviz.figures.export import prepared, standalone_html
 from attnviz.figures.picture import Picture, framed_chart, to_svg
 from attnviz.figures.svg import Background
-from attnviz.figures.theme import Figure
 from attnviz.figures.title_lines import one_line
 
 Table = Mapping[str, Sequence[Any]] | Any  # columns by name, or a pandas DataFrame
@@ -43,57 +42,43 @@ class LiveFile:
 class ExportOffer:
     """The figure of one menu, with the numbers behind it: `show.under` says what each is."""
 
-    fig: Figure | Picture | Later
+    fig: Any  #: a chart or a Picture, or what makes it
     name: str
     key: str
-    table: Table | Later | None = None
-    caption: str | None = None
+    table: Any = None  #: a Table, or what makes it
+    caption: str | None = None  #: as Markdown; plain once it is made
     live: Sequence[LiveFile] = ()
     called: str = ""  #: its title where it carries none, because the page says above it what it is
 
     @property
     def file_name(self) -> str:
-        return slug(self.name)
+        """Of any name: letters, digits and hyphens."""
+        return re.sub(r"[^\w-]+", "-", self.name, flags=re.UNICODE).strip("-")[:80] or "figure"
 
-    def made(self) -> MadeFigure:
-        """Compute the figure and its table."""
+    def made(self) -> ExportOffer:
+        """The same with its figure and its table computed; the others below ask for this one."""
         fig, table = (each() if callable(each) else each for each in (self.fig, self.table))
-        return MadeFigure(fig, table, unmarked(self.caption or ""), self.live, self.called)
-
-
-@dataclass(frozen=True)
-class MadeFigure:
-    """A figure ready to be written; `title` and `caption` are what the files say unless told otherwise."""
-
-    fig: Figure | Picture
-    table: Table | None
-    caption: str
-    live: Sequence[LiveFile]
-    called: str = ""
+        return replace(self, fig=fig, table=table, caption=unmarked(self.caption or ""))
 
     @property
     def title(self) -> str:
+        """What its files say above it unless told otherwise; below it they say `caption`."""
         own = self.fig.title if isinstance(self.fig, Picture) else one_line(self.fig.layout.title.text)
         return own or self.called
 
-    def written(self, background: Background, title: str, caption: str, bar: bool) -> WrittenFigure:
-        """Its files on this background; an empty title or caption is left out."""
+    def written(
+        self, background: Background, title: str, caption: str, bar: bool
+    ) -> tuple[str, str | None, Sequence[LiveFile]]:
+        """An SVG on this background, the chart that plotly.js draws into the place that the SVG leaves for it, and the
+        live files; an empty title or caption is left out.
+        """
         if isinstance(self.fig, Picture):
             text = to_svg(self.fig, background=background, title=title or None, caption=caption or None, colorbar=bar)
-            return WrittenFigure(text, None, list(self.live))
+            return text, None, self.live
         ready = prepared(self.fig, background=background, colorbar=bar)
         frame = framed_chart(ready.layout.width, ready.layout.height, background, title or None, caption or None)
         page = LiveFile(_("HTML, interactive"), "", lambda: standalone_html(ready, title, caption))
-        return WrittenFigure(frame, ready.to_json(remove_uids=False), [page, *self.live])
-
-
-@dataclass(frozen=True)
-class WrittenFigure:
-    """An SVG, the chart that plotly.js draws into the place that the SVG leaves for it, and the live files."""
-
-    svg: str
-    chart: str | None
-    pages: list[LiveFile]
+        return frame, ready.to_json(remove_uids=False), [page, *self.live]
 
 
 @dataclass
@@ -102,15 +87,14 @@ class Gathering:
 
     wanted: str | None  #: the name or the key of a figure; "": the one the page is about; None: none
     offers: list[ExportOffer] = field(default_factory=list)
-    figure: MadeFigure | None = None
-    file_name: str = ""
+    figure: ExportOffer | None = None  #: made
     warnings: Sequence[str] = ()  #: what the page would say to a visitor
 
     def take(self, offer: ExportOffer) -> None:
         self.offers.append(offer)
         fits = offer.key != OVERVIEW if self.wanted == "" else self.wanted in (offer.file_name, offer.key)
         if self.figure is None and fits:
-            self.figure, self.file_name = offer.made(), offer.file_name
+            self.figure = offer.made()
 
     @property
     def names(self) -> list[str]:
@@ -136,11 +120,6 @@ def gathered(offer: ExportOffer) -> bool:
         if gathering.figure is not None:
             st.stop()
     return gathering is not None
-
-
-def slug(name: str) -> str:
-    """A file name from any text: letters, digits and hyphens."""
-    return re.sub(r"[^\w-]+", "-", name, flags=re.UNICODE).strip("-")[:80] or "figure"
 
 
 def to_csv(table: Table) -> str:

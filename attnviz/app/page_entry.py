@@ -34,11 +34,6 @@ class Page:
         return self.name == "home"
 
     @property
-    def choices(self) -> str:
-        """The module that declares what a visitor can choose."""
-        return f"attnviz.pages.{self.name}.choices"
-
-    @property
     def draw(self) -> str:
         """The module whose function `page` draws it."""
         return f"attnviz.pages.{self.name}.{self.name}"

@@ -9,7 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.app import presenting, share_menu
 from attnviz.app.cache.kept_charts import with_room
-from attnviz.app.exports import ExportOffer, Later, LiveFile, MadeFigure, Table, gathered, to_csv
+from attnviz.app.exports import ExportOffer, Later, LiveFile, Table, gathered, to_csv
 from attnviz.app.fragment import fragment
 from attnviz.app.text import unmarked
 from attnviz.base.words import _
@@ -53,7 +53,9 @@ def figure(
         look |= {"on_select": partial(_picked, key, on_pick), "selection_mode": "points"}
     if not presenting.presenting():
         st.plotly_chart(with_room(fig), **look, **_room(fig))
-        called = called or _axes_against(fig)
+        across, up = (one_line(axis.title.text) for axis in (fig.layout.xaxis, fig.layout.yaxis))
+        if not called and across and up:
+            called = _("{measure} against {other}").format(measure=up, other=across)
         under(fig, name=name, key=key, table=table, caption=caption, words=words, called=called)
         return
     with st.container(key=f"picture-of-{key}"):  # the style of the presentation mode makes it as high as the window
@@ -71,12 +73,6 @@ def chart(fig: Figure, *, key: str, words: str | None = None, width: int | Liter
 def _room(fig: Figure) -> dict[str, Any]:
     """The height of a figure that has one, so that its place is kept before the browser can draw it."""
     return {"height": int(fig.layout.height)} if fig.layout.height else {}
-
-
-def _axes_against(fig: Figure) -> str:
-    """What a chart shows over what, where its axes say both."""
-    across, up = (one_line(axis.title.text) for axis in (fig.layout.xaxis, fig.layout.yaxis))
-    return _("{measure} against {other}").format(measure=up, other=across) if across and up else ""
 
 
 def alternative_text(fig: Figure, words: str | None, called: str = "") -> str:
@@ -155,12 +151,13 @@ def export_menu(
         return
     with menu:
         made = offer.made()
-        _export_form(made, offer.file_name, key)
+        _export_form(made)
         if embeds:
             share_menu.figure_code_button(key, made.title or _("Attention, shown with attnviz"))
 
 
-def _export_form(made: MadeFigure, name: str, key: str) -> None:
+def _export_form(made: ExportOffer) -> None:
+    name, key, table = made.file_name, made.key, made.table
     backgrounds: dict[Background, str] = {"white": _("white"), "transparent": _("transparent"), "dark": _("dark")}
     background: Background = (
         st.segmented_control(
@@ -174,12 +171,14 @@ def _export_form(made: MadeFigure, name: str, key: str) -> None:
         or "white"
     )
     title = st.text_input(_("Title (leave empty for none)"), value=made.title, key=f"{key}-title")
-    caption = st.text_area(_("Caption (leave empty for none)"), value=made.caption, key=f"{key}-caption", height=80)
+    caption = st.text_area(
+        _("Caption (leave empty for none)"), value=made.caption or "", key=f"{key}-caption", height=80
+    )
     bar = st.toggle(_("Colour bar"), value=True, key=f"{key}-bar")
-    files, table = made.written(background, title, caption, bar), made.table
-    _save_figure(files.svg, files.chart, name, key)
+    svg, chart, pages = made.written(background, title, caption, bar)
+    _save_figure(svg, chart, name, key)
     with st.container(horizontal=True):
-        for number, one in enumerate(files.pages):
+        for number, one in enumerate(pages):
             st.download_button(
                 one.label,
                 data=one.page,

@@ -79,15 +79,13 @@ CONTEXT = 8192
 
 @cache
 def numbers() -> dict[str, float | int]:
-    """Number by the name that it has in the sentences."""
-    return {**_of_formulas(), **_of_models()}
-
-
-def _of_formulas() -> dict[str, float | int]:
+    """Number by the name that it has in the sentences: of formulas, and of Llama-3.1-8B, its cache if it had other
+    numbers of K/V heads, and two other models.
+    """
     scores = torch.tensor([0.0, 1.0, 2.0], dtype=torch.float64)
     low, middle, high = scores.softmax(-1).tolist()
     even = float(entropy(torch.full((CHOICES,), 1 / CHOICES, dtype=torch.float64)))
-    return {
+    of_formulas = {
         "low": low,
         "middle": middle,
         "high": high,
@@ -104,10 +102,6 @@ def _of_formulas() -> dict[str, float | int]:
         "window": 4,
         "window_pairs": int(masks.sliding_window(WORDS, WORDS, 4).sum()),
     }
-
-
-def _of_models() -> dict[str, float | int]:
-    """Of Llama-3.1-8B as it is, and its cache if it had other numbers of K/V heads; and of two other models."""
     llama, small = Architecture.preset("llama-3.1-8b"), Architecture.preset("smollm2-135m")
     layer, latent = llama.layers[0], Architecture.preset("deepseek-v3").layers[0]
     layout = HeadLayout(layer.d_model, layer.n_heads, layer.n_kv_heads, layer.d_head)
@@ -116,7 +110,7 @@ def _of_models() -> dict[str, float | int]:
         one = kv_bytes(replace(layout, n_kv_heads=n_kv_heads), CONTEXT, dtype="bfloat16")
         return one * len(llama.layers) / 2**30
 
-    return {
+    return of_formulas | {
         "llama_layers": len(llama.layers),
         "llama_heads": layer.n_heads,
         "llama_kv_heads": layer.n_kv_heads,

@@ -15,10 +15,11 @@ from typing import Any, Literal, TypeVar
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from attnviz.app.links import link_reading, link_state
+from attnviz.app.links import link_state
 from attnviz.app.links.choices import Choice
 from attnviz.app.mends import streamlit_adapter
 from attnviz.app.text import spoken
+from attnviz.base.message import Message
 from attnviz.base.words import language
 
 N = TypeVar("N", int, float)
@@ -204,7 +205,11 @@ def say_too_high(choice: Choice[N], top: N) -> None:
     """Say in a line that the link asks for more than there is here, where `top` is the most and is shown."""
     asked = link_state.value(choice)
     if asked > top and asked != choice.default:
-        st.caption(spoken(link_reading.too_high(choice, asked, top)))
+        message = Message(
+            "The link asks for {name} = “{asked}”; here it goes up to {top}, which is shown instead.",
+            {"name": choice.name, "asked": f"{asked:,.9g}", "top": f"{top:,.9g}"},
+        )
+        st.caption(spoken(message))
 
 
 def set_before_drawn(key: str, value: Any) -> None:

@@ -10,7 +10,8 @@ from functools import cache
 from typing import Any
 
 from attnviz.base.extras import needed_for
-from attnviz.base.words import N_, _
+from attnviz.base.message import Problem
+from attnviz.base.words import N_
 
 LATIN, CHINESE = "A", "注"  #: letters that stand for their script
 CHINESE_TEXT = "sans-serif:lang=zh-cn"  #: what fontconfig calls the font that a browser takes for Chinese
@@ -19,29 +20,21 @@ _HAN = re.compile(r"[\u4e00-\u9fff]")
 _ONE_WORD = '<svg xmlns="http://www.w3.org/2000/svg" width="20" height="20">{}</svg>'
 
 
-class NoFont(RuntimeError):
-    """Words in a picture would be missing without a sound."""
-
-    def __init__(self, letter: str) -> None:
-        super().__init__(
-            _(
-                "A PNG needs a font for its words and this machine has none: install one (on Debian "
-                "fonts-dejavu-core), or save the figure as SVG"
-            )
-            if letter == LATIN
-            else _(
-                "A PNG needs a font for the Chinese characters in it and this machine has none: install one (on "
-                "Debian fonts-wqy-microhei or fonts-noto-cjk), or save the figure as SVG, which its reader's fonts draw"
-            )
-        )
-
-
 def png(svg: str, scale: float = 2.0) -> bytes:
-    """The picture with `scale` pixels for each of its own, as the app's “PNG 2x” has them."""
-    if "<text" in svg:
-        for letter in (LATIN, CHINESE) if _HAN.search(svg) else (LATIN,):
-            if not _has_a_font(letter):
-                raise NoFont(letter)
+    """The picture with `scale` pixels for each of its own, as the app's “PNG 2x” has them.
+
+    A Problem where there is no font: words in the picture would be missing without a sound.
+    """
+    if "<text" in svg and not _has_a_font(LATIN):
+        raise Problem(
+            "A PNG needs a font for its words and this machine has none: install one (on Debian "
+            "fonts-dejavu-core), or save the figure as SVG"
+        )
+    if "<text" in svg and _HAN.search(svg) and not _has_a_font(CHINESE):
+        raise Problem(
+            "A PNG needs a font for the Chinese characters in it and this machine has none: install one (on "
+            "Debian fonts-wqy-microhei or fonts-noto-cjk), or save the figure as SVG, which its reader's fonts draw"
+        )
     dressed = _TEXT.sub(_in_a_chinese_font, svg).replace("system-ui", _font_for("system-ui"))
     return bytes(_resvg()(svg_string=dressed, zoom=scale))
 

@@ -20,23 +20,23 @@ class Reliance:
     purpose: str
     holds: Callable[[], bool]  #: whatever it raises counts as no
 
-    def sentence(self) -> Message:
-        """What to say when it does not hold."""
-        return Message(
-            "{library} {version} no longer has {what}: used by {user} for {purpose}",
-            {
-                "library": self.library,
-                "version": _installed(self.library),
-                "what": self.what,
-                "user": self.user,
-                "purpose": self.purpose,
-            },
-        )
-
 
 def gone(reliances: Iterable[Reliance]) -> list[Message]:
     """One sentence for each that no longer holds."""
-    return [each.sentence() for each in reliances if not _holds(each)]
+    return [
+        Message(
+            "{library} {version} no longer has {what}: used by {user} for {purpose}",
+            {
+                "library": each.library,
+                "version": _installed(each.library),
+                "what": each.what,
+                "user": each.user,
+                "purpose": each.purpose,
+            },
+        )
+        for each in reliances
+        if not _holds(each)
+    ]
 
 
 def _holds(reliance: Reliance) -> bool:

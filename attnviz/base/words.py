@@ -73,8 +73,12 @@ def spoken(asked: str | None) -> str:
 
 
 def tongue() -> str:
-    """The language in which sentences are found at the moment, as `languages` names it."""
-    return spoken(language())
+    """The language in which sentences are found at the moment, as `languages` names it.
+
+    It is read from the very sentences that `_` finds, and not looked up beside them: what is kept under this name for
+    all visitors, as charts are, would otherwise hold another language wherever the two looks differ.
+    """
+    return str(_translations(language()).info().get("language", ENGLISH))
 
 
 @lru_cache(maxsize=32)
@@ -88,7 +92,9 @@ def _catalogue(name: str) -> gettext.NullTranslations:
     if name == ENGLISH:
         return gettext.NullTranslations()
     with (LOCALE_DIR / f"{name}.mo").open("rb") as file:
-        return gettext.GNUTranslations(file)
+        found = gettext.GNUTranslations(file)
+    found.info()["language"] = name  # for `tongue`, whatever the file says of itself
+    return found
 
 
 def _(text: str) -> str:
@@ -109,17 +115,12 @@ def N_(text: str) -> str:
 OWN_NAME = N_("English")  #: each language translates it by its own name for itself: 中文
 
 
-def itself(value: object) -> object:
-    """A value as it is."""
-    return value
-
-
-def say(message: Message, shown: Callable[[object], object] = itself) -> str:
+def say(message: Message, shown: Callable[[object], object] = lambda value: value) -> str:
     """A Message, or a Problem's `.message`, in the visitor's language; `shown` makes a value fit where it stands."""
     return _(message.template).format(**{name: say_value(value, shown) for name, value in message.params.items()})
 
 
-def say_value(value: object, shown: Callable[[object], object] = itself) -> object:
+def say_value(value: object, shown: Callable[[object], object] = lambda value: value) -> object:
     """A value of a Message: a Message in it and a list of several things are words too, anything else is `shown`."""
     if isinstance(value, Message):
         return say(value, shown)

@@ -12,7 +12,6 @@ from typing import Any
 
 from attnviz.base.extras import ExtraMissing, must_have
 from attnviz.base.message import Problem, Several
-from attnviz.base.rasterised import NoFont
 from attnviz.base.words import N_, _, languages, listed, say, set_usual_language, spoken
 from attnviz.command import figure_command, heads_command
 
@@ -59,7 +58,13 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
         version=f"attnviz {__version__}",
         help=_("show program's version number and exit"),
     )
-    parser.add_argument("--lang", metavar="ID", help=about())
+    parser.add_argument(
+        "--lang",
+        metavar="ID",
+        help=_("the language of what is said here and of figures, one of {known}; otherwise the environment's").format(
+            known=listed(languages())
+        ),
+    )
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", title=_("commands"))
     parts = {
         "serve": _add_serve(commands),
@@ -76,7 +81,7 @@ def _in_words(run: Callable[[], int]) -> int:
         return run()
     except Problem as problem:
         print(f"attnviz: {say(problem.message)}", file=sys.stderr)
-    except (ExtraMissing, NoFont, OSError) as problem:
+    except (ExtraMissing, OSError) as problem:
         print(f"attnviz: {problem}", file=sys.stderr)
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -156,13 +161,6 @@ def of_environment(environment: Mapping[str, str]) -> str | None:
     asked = next((environment[name] for name in VARIABLES if environment.get(name)), "")
     language = spoken(asked.split(":")[0])
     return language if language != spoken(None) else None
-
-
-def about() -> str:
-    """What the option's help says."""
-    return _("the language of what is said here and of figures, one of {known}; otherwise the environment's").format(
-        known=listed(languages())
-    )
 
 
 def _taken(arguments: Sequence[str]) -> tuple[str | None, list[str]]:

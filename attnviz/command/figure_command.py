@@ -74,7 +74,7 @@ def run(chosen: argparse.Namespace, _others: Sequence[str]) -> int:
     )
     for file in chosen.output:
         file.write_bytes(figure_file(figure, _kind(file), looks))
-        print(_("{figure} is in {file}").format(figure=answer.file_name, file=file), file=sys.stderr)
+        print(_("{figure} is in {file}").format(figure=figure.file_name, file=file), file=sys.stderr)
     return 0
 
 

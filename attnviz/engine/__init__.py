@@ -1,15 +1,29 @@
 """Where passes through models are made: in this process, or on Ray; the same questions and the same answers.
 
-Declared data goes in, a run or a result comes back.
+Declared data goes in, a run or a result comes back. The engine that the setting names is one for the whole process;
+Ray is imported here, and only where it is named.
 """
 
+import threading
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from typing import Any, Protocol
+from functools import cache
+from typing import Any, Final, Protocol
 
+from attnviz.base.message import Problem
 from attnviz.models.catalogue import LoadedModel
-from attnviz.runs.heads.removal_costs import HeadWork
-from attnviz.runs.model_run import ModelRun, Request
+from attnviz.models.settings import EngineAddress, current
+from attnviz.runs.heads.removal_costs import HeadsHere, HeadWork
+from attnviz.runs.model_run import ModelRun, Request, run_model
+
+Turn = Callable[[], AbstractContextManager[Any]]
+#: passes in one process: at the same time, where more would only slow each other down; and that may wait, which is a
+#: class of three hundred who all type at once, and some more
+HERE_AT_ONCE: Final = 2
+HERE_WAITING: Final = 400
+
+_one_at_a_time: Final = threading.Lock()  #: else two first visitors would have an engine each
 
 
 @dataclass(frozen=True)
@@ -45,3 +59,67 @@ class Engine(HeadWork, Protocol):
 
     def rerun(self, run: ModelRun, change: Rerun) -> Any:
         """The same sentence once more with something changed; what the change computes."""
+
+
+def elsewhere(turn: Turn = nullcontext) -> Engine | None:
+    """What ATTNVIZ_ENGINE names; None where that is this process. `turn` is waited for before each pass."""
+    address = current().engine
+    if address is None:
+        return None
+    with _one_at_a_time:
+        return _on_ray(address, turn)
+
+
+def passes_at_once() -> tuple[int, int]:
+    """How many passes the engine makes at the same time, and how many more may wait."""
+    try:
+        address = current().engine
+    except Problem:
+        address = None  # whoever asks for the engine hears of it
+    if address is None:
+        return HERE_AT_ONCE, HERE_WAITING
+    return HERE_AT_ONCE * address.replicas[1], address.queue
+
+
+@cache
+def _on_ray(address: EngineAddress, turn: Turn) -> Engine:
+    try:
+        from attnviz.engine.on_ray import RayEngine  # here because nobody else has Ray installed
+    except ModuleNotFoundError as missing:
+        if (missing.name or "").split(".")[0] != "ray":
+            raise
+        raise Problem(
+            "ATTNVIZ_ENGINE names Ray, which is not installed: pip install 'attnviz[cluster]' brings it"
+        ) from None
+    return RayEngine(address, turn)
+
+
+class InProcess(HeadsHere):
+    """An `Engine` that needs nothing else: it asks `models` for a model, then waits for its `turn`, then computes.
+
+    In this order, so that whoever has a turn waits for nobody.
+    """
+
+    loads_here = True
+
+    def __init__(
+        self,
+        models: Callable[[Request], LoadedModel],
+        expect: Callable[[str], object] = lambda _model: None,
+        turn: Callable[[], AbstractContextManager[Any]] = nullcontext,
+    ) -> None:
+        """`models` gives the model of a request in the very version that the request names, or raises a Problem."""
+        self._models, self._expect, self._turn = models, expect, turn
+
+    def expect(self, model: str) -> None:
+        self._expect(model)
+
+    def run(self, request: Request) -> ModelRun:
+        loaded = self._models(request)
+        with self._turn():
+            return run_model(request, loaded)
+
+    def rerun(self, run: ModelRun, change: Rerun) -> Any:
+        loaded = self._models(run.request)
+        with self._turn():
+            return change(run, loaded)

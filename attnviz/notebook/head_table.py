@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from attnviz.base.extras import needed_for
 from attnviz.base.words import N_
-from attnviz.engine.chosen_engine import elsewhere
+from attnviz.engine import elsewhere
 from attnviz.models.catalogue import LoadedModel
 from attnviz.runs.heads.batches import Batch
 from attnviz.runs.heads.head_scores import HeadScore, HeadScores
@@ -88,12 +88,11 @@ class HeadTable:
         return sorted({layer for layer, _ in self.scores.places})
 
     def _grids(self, flat: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-        layers = self._layers()
-        width = 1 + max(head for _, head in self.scores.places)
-        made = {name: np.full((len(layers), width), np.nan) for name in flat}
+        layers, heads = zip(*self.scores.places, strict=True)
+        rows = np.searchsorted(self._layers(), layers)
+        made = {name: np.full((rows.max() + 1, max(heads) + 1), np.nan) for name in flat}
         for name, values in flat.items():
-            for value, (layer, head) in zip(values, self.scores.places, strict=True):
-                made[name][layers.index(layer), head] = value
+            made[name][rows, heads] = values
         return made
 
     def __repr__(self) -> str:

@@ -7,7 +7,6 @@ import csv
 import html
 import io
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Any, Literal
 import numpy as np
 from torch import Tensor
 
+from attnviz.base import words
 from attnviz.base.message import Problem, Several
 from attnviz.base.raw_scores import RawHead
 from attnviz.base.words import _, languages, speaking
@@ -51,7 +51,12 @@ def show(
     """
     if language is not None and language not in languages():
         raise Problem("There is no language {asked}; there are: {known}", asked=language, known=Several(languages()))
-    shown = _shown_heads(attention, layer, row)
+    of_trace = isinstance(attention, Trace)
+    shown = (
+        _of_trace(attention, layer, row)
+        if of_trace
+        else _of_arrays([_matrix(each, row) for each in _arrays(attention)])
+    )
     if layer is not None and layer not in shown.layer_ids:
         raise Problem("layer={layer} is not among {layers}", layer=layer, layers=str(shown.layer_ids))
     place = 0 if layer is None else shown.layer_ids.index(layer)
@@ -62,9 +67,14 @@ def show(
             index=shown.layer_ids[place],
             last=shown.counts[place] - 1,
         )
-    with _speaking(language):
-        queries, keys = _labels(tokens, shown)
-    return NotebookView(shown, queries, keys, (place, head or 0), theme or "auto", height, title, language)
+    q_len, k_len = shown.weights[0].shape[1:]
+    both = isinstance(tokens, tuple) and len(tokens) == 2 and not isinstance(tokens[0], str)
+    given: Any = tokens if both else (tokens, tokens if q_len == k_len else None)
+    spoken = words.language() if language is None else language
+    with speaking(spoken):
+        queries = _named(given[0], shown.ids, q_len, _("queries"))
+        keys = _named(given[1], shown.ids, k_len, _("keys"))
+    return NotebookView(shown, queries, keys, (place, head or 0), theme or "auto", height, title, spoken)
 
 
 @dataclass(frozen=True, repr=False)
@@ -84,7 +94,7 @@ class NotebookView:
     def html(self) -> str:
         """The whole live file."""
         share = self.shown.counts[self.at[0]] // self.shown.kv_counts[self.at[0]]
-        with _speaking(self.language):
+        with speaking(self.language):
             view = LiveView(
                 self.shown.heads,
                 self.shown.counts,
@@ -101,7 +111,7 @@ class NotebookView:
 
     @property
     def head_title(self) -> str:
-        with _speaking(self.language):
+        with speaking(self.language):
             return _("Layer {layer}, head {head}").format(layer=self.shown.layer_ids[self.at[0]], head=self.at[1])
 
     @property
@@ -116,7 +126,7 @@ class NotebookView:
         hidden = ~self.shown.heads[first].mask
         picture = HeadPicture(self.weights, self.queries, self.keys, hidden, title=self.head_title)
         background: Literal["dark", "white"] = "dark" if self.theme == "dark" else "white"
-        with _speaking(self.language):
+        with speaking(self.language):
             return to_svg(picture, background=background, title=self.title or self.head_title)
 
     @property
@@ -140,7 +150,7 @@ class NotebookView:
 
     def _repr_html_(self) -> str:
         still = base64.b64encode(self.svg.encode()).decode()
-        with _speaking(self.language):
+        with speaking(self.language):
             name, summary = html.escape(self.title or self.head_title), html.escape(_("Still picture"))
         return (
             f'<div style="resize:vertical;overflow:hidden;height:{self.height}px;min-height:240px">'
@@ -156,17 +166,6 @@ class NotebookView:
 
     def __repr__(self) -> str:
         return f"<{self.head_title}: {len(self.queries)} x {len(self.keys)}, of {len(self.shown.heads)} heads>"
-
-
-def _labels(tokens: Any, shown: ShownHeads) -> tuple[list[str], list[str]]:
-    q_len, k_len = shown.weights[0].shape[1:]
-    both = isinstance(tokens, tuple) and len(tokens) == 2 and not isinstance(tokens[0], str)
-    queries, keys = tokens if both else (tokens, tokens if q_len == k_len else None)
-    return _named(queries, shown.ids, q_len, _("queries")), _named(keys, shown.ids, k_len, _("keys"))
-
-
-def _speaking(language: str | None) -> AbstractContextManager[None]:
-    return nullcontext() if language is None else speaking(language)
 
 
 # Attention from anywhere, brought into the heads that a picture is made of.
@@ -186,13 +185,6 @@ class ShownHeads:
     @property
     def counts(self) -> list[int]:
         return [len(layer) for layer in self.weights]
-
-
-def _shown_heads(given: Any, layer: int | None, row: int) -> ShownHeads:
-    """The heads of a trace, of a list of arrays, of a model's output or of a cache; of one sentence of a batch."""
-    if isinstance(given, Trace):
-        return _of_trace(given, layer, row)
-    return _of_arrays([_matrix(each, row) for each in _arrays(given)])
 
 
 def _of_trace(trace: Trace, layer: int | None, row: int) -> ShownHeads:

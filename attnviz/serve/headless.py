@@ -10,13 +10,14 @@ import re
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from streamlit.testing.v1 import AppTest
 
-from attnviz.app.exports import Gathering, LiveFile, MadeFigure, gather, to_csv
+from attnviz.app.exports import ExportOffer, Gathering, LiveFile, gather, to_csv
 from attnviz.app.mends.streamlit_adapter import WARNS_OF_NO_BROWSER
 from attnviz.app.page_entry import file_of
 from attnviz.base.message import Problem, Several
@@ -84,7 +85,7 @@ class Looks:
     all_heads: bool = False  #: in a live file
 
 
-def figure_file(figure: MadeFigure, kind: str, looks: Looks) -> bytes:
+def figure_file(figure: ExportOffer, kind: str, looks: Looks) -> bytes:
     """The figure as "svg", "png", "html" or "csv". A Problem where the figure has no such format."""
     if kind == "csv":
         if figure.table is None:
@@ -92,14 +93,14 @@ def figure_file(figure: MadeFigure, kind: str, looks: Looks) -> bytes:
         return to_csv(figure.table).encode()
     title = figure.title if looks.title is None else looks.title
     caption = figure.caption if looks.caption is None else looks.caption
-    written = figure.written(looks.background, title, caption, looks.bar)
+    svg, chart, pages = figure.written(looks.background, title, caption or "", looks.bar)
     if kind == "html":
-        return _live_file(written.pages, looks.all_heads).page().encode()
-    svg = written.svg if written.chart is None else with_chart(written.svg, written.chart)
+        return _live_file(pages, looks.all_heads).page().encode()
+    svg = svg if chart is None else with_chart(svg, chart)
     return png(svg, looks.scale) if kind == "png" else svg.encode()
 
 
-def _live_file(files: list[LiveFile], all_heads: bool) -> LiveFile:
+def _live_file(files: Sequence[LiveFile], all_heads: bool) -> LiveFile:
     fitting = [file for file in files if not all_heads or file.suffix == ALL_HEADS]
     if not fitting and all_heads:
         raise Problem("This figure has no live file of all heads: one of all heads is offered by Explore's head.")

@@ -1,4 +1,8 @@
-"""What is added to Streamlit's own page before it is sent: a style sheet, a script, names of scripts, a link's preview.
+"""What is added to Streamlit's answers: security headers to each; to its page a style, a script, a link's preview.
+
+Scripts come from this server only, and the one that stands inside Streamlit's own page is allowed by its hash. Where
+attnviz was never installed, Streamlit hands a component's script over as text, which the browser runs from a `blob:`
+address; then, and only then, those are allowed too.
 
 The style sheet is `app/*.css` and the .css file of each page. The script runs before Streamlit's: a page in the dark
 theme is dark from its first pixel. The scripts of a page's widgets are named, so that they are fetched while the
@@ -9,7 +13,9 @@ picture. They read Open Graph's tags from the page that the server sends and run
 own; whoever asks for a preview is told nothing of a visitor's.
 """
 
+import base64
 import gzip
+import hashlib
 import html
 import re
 from collections.abc import Mapping
@@ -21,8 +27,12 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from attnviz.app import share_menu
+from attnviz.app.mends.streamlit_adapter import FRONTEND
 from attnviz.app.page_entry import CHART, PAGES_DIR, Page
+from attnviz.base.message import Problem
 from attnviz.base.words import _, languages, speaking
+from attnviz.canvas.shared.registration import served_by_address
+from attnviz.models import settings
 from attnviz.serve.compressed_files import STATIC
 from attnviz.serve.page_table import PAGES
 
@@ -37,18 +47,20 @@ PREVIEW_ROUTE = "attnviz/preview.png"  #: below the app's root
 PREVIEW = Path(__file__).with_name("preview.png")
 WIDTH, HEIGHT = 1200, 630  #: pixels of the picture, the shape that previews are shown in
 _HOST = re.compile(r"[\w.\-]+(:\d{1,5})?|\[[0-9a-fA-F:]+\](:\d{1,5})?")
+INDEX = FRONTEND / "index.html"
+_INLINE_SCRIPT = re.compile(r"<script\b(?![^>]*\bsrc\b)[^>]*>(.*?)</script>", re.DOTALL | re.IGNORECASE)
 _TITLE = re.compile(rb"<title>[^<]*</title>")
 
 
 class IndexPage:
-    """ASGI middleware that adds them to Streamlit's page, and leaves every other answer as it is."""
+    """ASGI middleware that adds the headers to every answer over HTTP, and the rest to Streamlit's page alone."""
 
     def __init__(self, app: ASGIApp, base_path: str = "") -> None:
         self.app = app
         self.base_path = base_path
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or scope["method"] != "GET":
+        if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
         start: Message | None = None
@@ -56,23 +68,26 @@ class IndexPage:
 
         async def send_changed(message: Message) -> None:
             nonlocal start, body
-            if message["type"] == "http.response.start" and _is_page(message):
-                start = message
-            elif start is None or message["type"] != "http.response.body":
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(headers(served_by_address()))
+                start = message if scope["method"] == "GET" and _is_page(message) else None
+            if start is message:
+                return
+            if start is None or message["type"] != "http.response.body":
                 await send(message)
             else:
                 body += message.get("body", b"")
                 if message.get("more_body"):
                     return
-                headers = MutableHeaders(scope=start)
-                packed = "content-encoding" in headers
+                named = MutableHeaders(scope=start)
+                packed = "content-encoding" in named
                 page = gzip.decompress(body) if packed else body
                 if STREAMLITS in page:  # not a file that a visitor saves
                     page = self._changed(page, scope)
                     body = gzip.compress(page, 6) if packed else page
-                    headers["content-length"] = str(len(body))
+                    named["content-length"] = str(len(body))
                     for name in ("etag", "last-modified"):  # they are of the page as it was
-                        del headers[name]
+                        del named[name]
                 await send(start)
                 await send({"type": "http.response.body", "body": body})
 
@@ -87,7 +102,8 @@ class IndexPage:
         first = f"<head>\n{_first_script(shown)}\n"
         last = f"{_scripts(shown)}<style>{style_sheet()}{share_menu.style_of_figure(alone)}</style>\n</head>"
         page = page.replace(b"<head>", first.encode(), 1).replace(b"</head>", last.encode(), 1)
-        return with_preview(page, shown, query.get("lang", [""])[-1], root)
+        tags = _tags(shown, query.get("lang", [""])[-1], root).encode()
+        return _TITLE.sub(lambda _title: tags, page, count=1)
 
 
 def _is_page(start: Message) -> bool:
@@ -121,26 +137,19 @@ def _scripts(page: Page) -> str:
     return "".join(lines)
 
 
-def with_preview(html_page: bytes, page: Page, language: str, root: str | None) -> bytes:
-    """The page with a title of ours and the tags behind it. A page without a title stays as it is.
-
-    `root` is the address of the app without a slash at its end; None leaves the picture out, whose address must be a
-    whole one.
-    """
-    tags = _tags(page, language, root).encode()
-    return _TITLE.sub(lambda _match: tags, html_page, count=1)
-
-
-def _root_of(scheme: str, headers: Mapping[str, str], base_path: str) -> str | None:
+def _root_of(scheme: str, asked: Mapping[str, str], base_path: str) -> str | None:
     """The address of the app as whoever asks knows it, a proxy in between or not; None where it is nobody's."""
-    host = headers.get("host", "")
-    scheme = headers.get("x-forwarded-proto", scheme).split(",")[0].strip()
+    host = asked.get("host", "")
+    scheme = asked.get("x-forwarded-proto", scheme).split(",")[0].strip()
     if not _HOST.fullmatch(host) or scheme not in ("http", "https"):
         return None
     return f"{scheme}://{host}/{base_path.strip('/')}".rstrip("/")
 
 
 def _tags(page: Page, language: str, root: str | None) -> str:
+    """A title of ours and the tags behind it. `root` is the address of the app without a slash at its end; None leaves
+    the picture out, whose address must be a whole one.
+    """
     with speaking(language if language in languages() else None):
         title = "attnviz" if page.is_home else f"{_(page.title)} · attnviz"
         about = _("See where each head of a model looks, and why attention is made as it is.")
@@ -160,3 +169,47 @@ def _tags(page: Page, language: str, root: str | None) -> str:
     lines.append(f'<meta name="description" content="{html.escape(about)}">')
     lines.append(f'<meta name="twitter:card" content="{"summary" if root is None else "summary_large_image"}">')
     return "\n".join(lines)
+
+
+@cache
+def headers(by_address: bool) -> dict[str, str]:
+    """The headers, for components that are served by address or handed over as text.
+
+    Where a setting makes no sense the pages say which; until it does, nobody else may embed the app.
+    """
+    try:
+        embed = settings.current().embed
+    except Problem:
+        embed = ()
+    return {
+        "Content-Security-Policy": policy(inline_script_hashes(INDEX.read_text(encoding="utf-8")), by_address, embed),
+        "X-Content-Type-Options": "nosniff",
+        "Referrer-Policy": "strict-origin-when-cross-origin",
+    }
+
+
+def policy(hashes: list[str], by_address: bool, embed: str | tuple[str, ...]) -> str:
+    """The content security policy; `hashes` are those of inline scripts, `embed` says who may embed the app."""
+    scripts = ["'self'", *(f"'{each}'" for each in hashes), *([] if by_address else ["blob:"])]
+    directives = {
+        "default-src": ["'self'"],
+        "script-src": scripts,
+        # Streamlit, Plotly and component style sheets write styles into the page.
+        "style-src": ["'self'", "'unsafe-inline'"],
+        "img-src": ["'self'", "data:", "blob:"],
+        "font-src": ["'self'", "data:"],
+        "media-src": ["'self'", "data:", "blob:"],
+        "connect-src": ["'self'", "data:", "blob:"],
+        "worker-src": ["'self'", "blob:"],
+        "object-src": ["'none'"],
+        "base-uri": ["'self'"],
+        "form-action": ["'self'"],
+        "frame-ancestors": ["*"] if embed == "anywhere" else ["'self'", *embed],
+    }
+    return "; ".join(f"{name} {' '.join(sources)}" for name, sources in directives.items())
+
+
+def inline_script_hashes(page: str) -> list[str]:
+    """The hashes by which a policy allows the scripts that stand inside `page`; those with an address have none."""
+    digests = (hashlib.sha256(script.encode()).digest() for script in _INLINE_SCRIPT.findall(page))
+    return [f"sha256-{base64.b64encode(digest).decode()}" for digest in digests]

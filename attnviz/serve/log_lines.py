@@ -22,6 +22,7 @@ HIDDEN: Final = "…"
 LONGEST: Final = 300  #: characters of another library's message
 FRAMES: Final = 12  #: places of an error, the innermost ones
 _STANDARD: Final = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
+_NUMBER: Final = int | float
 _QUOTED: Final = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`")
 _QUERY: Final = re.compile(r"\?\S+")
 
@@ -36,7 +37,9 @@ class LogLines(logging.Formatter):
             "logger": record.name,
             "event": _event(record),
         }
-        line |= {name: value for name, value in vars(record).items() if name not in _STANDARD and _is_number(value)}
+        line |= {
+            name: value for name, value in vars(record).items() if name not in _STANDARD and isinstance(value, _NUMBER)
+        }
         if record.exc_info and record.exc_info[0] is not None:
             line["error"] = record.exc_info[0].__name__
             frames = traceback.extract_tb(record.exc_info[2])[-FRAMES:]
@@ -66,7 +69,8 @@ def without_words(text: str) -> str:
 def _event(record: logging.LogRecord) -> str:
     own = record.name == OWN or record.name.startswith(f"{OWN}.")
     if record.name == "py.warnings":
-        return _warning(record.getMessage())
+        match = re.match(r"(?P<path>.*?):(?P<line>\d+): (?P<kind>\w+):", record.getMessage())
+        return f"{match['kind']} at {Path(match['path']).name}:{match['line']}" if match else "a warning"
     args = record.args
     if not args:
         return str(record.msg) if own else without_words(str(record.msg))
@@ -82,14 +86,4 @@ def _kept(value: Any, words: bool) -> Any:
     """What is put into a message, with errors by their type, and with words only where they are our own."""
     if isinstance(value, BaseException):
         return type(value).__name__
-    return value if words or _is_number(value) else HIDDEN
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float)
-
-
-def _warning(text: str) -> str:
-    """Which warning it is and where, of what Python's warnings hand to the log."""
-    match = re.match(r"(?P<path>.*?):(?P<line>\d+): (?P<kind>\w+):", text)
-    return f"{match['kind']} at {Path(match['path']).name}:{match['line']}" if match else "a warning"
+    return value if words or isinstance(value, _NUMBER) else HIDDEN

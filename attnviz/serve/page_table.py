@@ -22,4 +22,4 @@ NAMES = (
 
 PAGES: tuple[Page, ...] = tuple(import_module(f"attnviz.pages.{name}.page_entry").PAGE for name in NAMES)
 for page in PAGES:
-    import_module(page.choices)  # links are read by what the pages declare
+    import_module(f"attnviz.pages.{page.name}.choices")  # links are read by what the pages declare

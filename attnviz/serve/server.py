@@ -25,7 +25,6 @@ from attnviz.canvas.head import ahead, sentence_heads
 from attnviz.figures.export import PLOTLY_JS
 from attnviz.serve import compressed_files, index_page, log_lines
 from attnviz.serve.page_table import PAGES
-from attnviz.serve.security_headers import SecurityHeaders
 from attnviz.serve.watching import Watching, health, metrics
 
 log = logging.getLogger("attnviz")
@@ -166,7 +165,6 @@ if whole_callbacks.has_what_it_needs():
 ROUTES = routes(st.get_option("server.baseUrlPath"))
 MIDDLEWARE = [
     Middleware(Watching),
-    Middleware(SecurityHeaders),
     Middleware(index_page.IndexPage, base_path=st.get_option("server.baseUrlPath")),
     Middleware(compressed_files.CompressedFiles, base_path=st.get_option("server.baseUrlPath")),
 ]

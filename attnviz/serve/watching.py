@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from attnviz.app.cache import model_cache
 from attnviz.app.cache.kept_charts import CHARTS
-from attnviz.app.mends import run_messages
+from attnviz.app.mends import streamlit_adapter
 
 log = logging.getLogger("attnviz.answers")
 
@@ -44,7 +44,7 @@ class CountErrors(logging.Handler):
             FAILURES.inc()
 
 
-logging.getLogger(run_messages.ERRORS).addHandler(CountErrors())
+logging.getLogger(streamlit_adapter.ERRORS).addHandler(CountErrors())
 
 
 class Caches(Collector):
@@ -74,7 +74,7 @@ class Watching:
     def __init__(self, app: ASGIApp, clock: Callable[[], float] = time.monotonic) -> None:
         self.app = app
         self.clock = clock
-        self.times = run_messages.has_what_it_needs()
+        self.times = streamlit_adapter.tells_of_runs()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "websocket":
@@ -86,7 +86,7 @@ class Watching:
             nonlocal began
             message = await receive()
             data = message.get("bytes") if self.times and message["type"] == "websocket.receive" else None
-            if data and run_messages.asks_for_a_run(data):
+            if data and streamlit_adapter.asks_for_a_run(data):
                 began = self.clock()
             return message
 
@@ -95,12 +95,12 @@ class Watching:
             await send(message)
             if began is None or message["type"] != "websocket.send":
                 return
-            end = run_messages.end_of_run(message.get("bytes") or b"")
-            if end in run_messages.ANSWERED:
+            end = streamlit_adapter.end_of_run(message.get("bytes") or b"")
+            if end in streamlit_adapter.ANSWERED:
                 taken = self.clock() - began
                 ANSWERS.observe(taken)
                 log.info("answered", extra={"milliseconds": round(taken * 1000)})
-            if end not in (None, run_messages.FOR_ANOTHER):
+            if end not in (None, streamlit_adapter.FOR_ANOTHER):
                 began = None
 
         OPENS.inc()

@@ -18,9 +18,13 @@ PAGES = {row.name for row in page_table.PAGES}
 SENTENCE_END = re.compile(r"[.](?=\s|$)")
 
 
-def test_there_are_about_forty_terms_with_names_of_their_own():
-    assert 40 <= len(TERMS) <= 60
-    assert len({term.name for term in TERMS.values()}) == len(TERMS)
+def test_there_are_about_forty_terms_with_names_of_their_own_and_pages_name_them():
+    assert 40 <= len({term.name for term in TERMS.values()}) == len(TERMS) <= 60
+    named = [term for page in page_table.PAGES for term in page.terms]
+    assert len(named) > 40
+    assert set(named) <= set(TERMS)
+    steps = attention_by_hand.steps(attention_by_hand.Config())
+    assert {term.seen.get("b_step", "scores") for term in TERMS.values()} <= set(steps)
 
 
 @pytest.mark.parametrize("term", TERMS.values(), ids=list(TERMS))
@@ -51,51 +55,22 @@ def test_every_number_that_is_computed_stands_in_a_sentence_or_is_tested_with_on
     assert set(term_popover.numbers()) - said <= {"small_kv_heads"}
 
 
-def test_the_steps_of_build_that_terms_name_exist():
-    known = attention_by_hand.steps(attention_by_hand.Config())
-    for term in TERMS.values():
-        assert term.seen.get("b_step", "scores") in known, term.id
-
-
-def test_pages_name_terms_that_are_explained() -> None:
-    named = [term for page in page_table.PAGES for term in page.terms]
-    assert len(named) > 40
-    assert set(named) <= set(TERMS)
-
-
-def test_softmax_entropy_and_scale_are_those_of_the_formulas():
+def test_the_numbers_are_those_that_formulas_and_counting_and_published_configs_give():
     found = term_popover.numbers()
-    e = np.exp([0.0, 1.0, 2.0])
+    e, cold = np.exp([0.0, 1.0, 2.0]), np.exp([0.0, 0.5, 1.0])
     assert (found["low"], found["middle"], found["high"]) == pytest.approx(tuple(e / e.sum()))
-    cold = np.exp([0.0, 0.5, 1.0])
     assert found["high_hot"] == pytest.approx(cold[-1] / cold.sum())
-    assert found["even"] == pytest.approx(math.log(8))
-    assert found["effective"] == pytest.approx(8)
-    assert found["bits"] == pytest.approx(math.log2(math.e))
-    assert found["scale"] == 1 / math.sqrt(64)
-
-
-def test_pairs_under_a_mask_are_those_that_counting_gives():
-    found = term_popover.numbers()
+    assert (found["even"], found["effective"]) == pytest.approx((math.log(8), 8))
+    assert (found["bits"], found["scale"]) == pytest.approx((math.log2(math.e), 1 / math.sqrt(64)))
     pairs = [(i, j) for i in range(10) for j in range(10)]
     assert found["pairs"] == len(pairs)
     assert found["causal_pairs"] == sum(j <= i for i, j in pairs)
     assert found["window_pairs"] == sum(i - 4 < j <= i for i, j in pairs)
-
-
-def test_llamas_cache_is_layers_times_heads_times_width_times_two_times_two_bytes():
-    found = term_popover.numbers()
-    layers, width, tokens = 32, 128, 8192  # published in Llama-3.1-8B's config.json
+    layers, width, tokens = 32, 128, 8192  # of Llama-3.1-8B
     assert (found["llama_layers"], found["llama_heads"], found["llama_kv_heads"]) == (layers, 32, 8)
     assert found["token_kib"] * 1024 == layers * 8 * width * 2 * 2
     for name, heads, unit in (("mha_gib", 32, 2**30), ("gqa_gib", 8, 2**30), ("mqa_mib", 1, 2**20)):
         assert found[name] * unit == layers * heads * width * 2 * 2 * tokens
-    assert (found["mha_gib"], found["gqa_gib"], found["mqa_mib"]) == (4, 1, 128)
-
-
-def test_smollm2_and_deepseek_have_the_heads_that_are_said():
-    found = term_popover.numbers()
-    assert (found["small_layers"], found["small_heads"], found["small_kv_heads"]) == (30, 9, 3)
-    assert found["small_all"] == 270
+    assert (found["small_layers"], found["small_heads"], found["small_kv_heads"], found["small_all"]) == (30, 9, 3, 270)
     assert found["latent"] == 512 + 64, "kv_lora_rank and qk_rope_head_dim of its config.json"
     assert found["latent_heads"] == 128

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attnviz.app.exports import slug, to_csv
+from attnviz.app.exports import ExportOffer, to_csv
 from attnviz.figures.export import prepared, standalone_html
 from attnviz.figures.heatmap import matrix
 
@@ -27,8 +27,8 @@ def test_a_data_frame_becomes_csv():
 
 
 def test_a_file_name_is_made_of_letters_digits_and_hyphens():
-    assert slug("a/b: <c>.. d") == "a-b-c-d"
-    assert slug("///") == "figure"
+    assert ExportOffer(None, "a/b: <c>.. d", "key").file_name == "a-b-c-d"
+    assert ExportOffer(None, "///", "key").file_name == "figure"
 
 
 def test_a_transparent_figure_has_no_paper():
@@ -43,34 +43,7 @@ def test_the_html_file_holds_everything_it_needs():
     assert 'src="http' not in page
 
 
-def drawn(words: str, caption: str | None) -> None:
-    import plotly.graph_objects as go
-    import streamlit as st
-
-    from attnviz.app import exports, show
-
-    st.session_state["gathering"] = exports.Gathering("a-chart")
-    exports.gather(st.session_state, st.session_state["gathering"])
-    show.figure(go.Figure(go.Bar(y=[1])), name="a-chart", key="a", words=words, caption=caption)
-
-
-@pytest.mark.parametrize(
-    "words, caption, said",
-    [
-        ("The cache holds **3** bytes.", None, "The cache holds 3 bytes."),
-        ("The cache holds **3** bytes.", "Its own", "Its own"),
-        ("It is $\\frac{1}{2}$.", None, ""),
-    ],
-)
-def test_a_chart_without_a_caption_of_its_own_leaves_with_the_sentence_under_it(
-    words: str, caption: str | None, said: str
-) -> None:
-    app = AppTest.from_function(drawn, kwargs={"words": words, "caption": caption}).run()
-    assert not app.exception
-    assert app.session_state["gathering"].figure.caption == said
-
-
-def untitled(axes: bool, called: str) -> None:
+def drawn(words: str, caption: str | None, axes: bool, called: str) -> None:
     import plotly.graph_objects as go
     import streamlit as st
 
@@ -80,19 +53,28 @@ def untitled(axes: bool, called: str) -> None:
 
     st.session_state["gathering"] = exports.Gathering("a-chart")
     exports.gather(st.session_state, st.session_state["gathering"])
-    entry = Page("x", "X", "Why divide", ":material/key:", LOOK, "Why?")
-    page_heading(entry)
+    page_heading(Page("x", "X", "Why divide", ":material/key:", LOOK, "Why?"))
     fig = go.Figure(go.Bar(y=[1]))
     if axes:
         fig.update_layout(xaxis_title="d_k", yaxis_title="variance")
-    show.figure(fig, name="a-chart", key="a", called=called)
+    show.figure(fig, name="a-chart", key="a", words=words, caption=caption, called=called)
+
+
+BOLD = "The cache holds **3** bytes."
 
 
 @pytest.mark.parametrize(
-    "axes, called, title",
-    [(True, "", "variance against d_k"), (False, "", "Why divide"), (True, "How it grows", "How it grows")],
+    "given, title, caption",
+    [
+        ((BOLD, None, True, ""), "variance against d_k", "The cache holds 3 bytes."),
+        ((BOLD, "Its own", False, ""), "Why divide", "Its own"),
+        (("It is $\\frac{1}{2}$.", None, True, "How it grows"), "How it grows", ""),
+    ],
 )
-def test_no_chart_leaves_without_a_title(axes: bool, called: str, title: str) -> None:
-    app = AppTest.from_function(untitled, kwargs={"axes": axes, "called": called}).run()
+def test_no_chart_leaves_without_a_title_and_one_without_a_caption_has_the_sentence_under_it(
+    given: tuple[str, str | None, bool, str], title: str, caption: str
+) -> None:
+    app = AppTest.from_function(drawn, args=given, default_timeout=60).run()
     assert not app.exception
-    assert app.session_state["gathering"].figure.title == title
+    figure = app.session_state["gathering"].figure
+    assert (figure.title, figure.caption) == (title, caption)

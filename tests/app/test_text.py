@@ -9,17 +9,9 @@ from attnviz.app.text import plain, quoted, spoken, unmarked, with_minus
 from attnviz.base.message import Message
 
 NASTY = [
-    "<img src=x onerror=alert(1)>",
-    "$x$ **y**",
-    "`code`",
-    "[a](b)",
-    ":red[x]",
-    "# title",
-    "1. a",
-    "\\",
-    "a_b_c",
+    "<img src=x onerror=alert(1)>", "$x$ **y**", "`code`", "[a](b)", ":red[x]", "# title", "1. a", "\\", "a_b_c",
     "~~x~~",
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("text", NASTY)
@@ -33,11 +25,8 @@ def test_a_browser_reads_back_exactly_what_was_typed(text):
     assert html.unescape(plain(text)) == text
 
 
-def test_new_lines_and_tabs_are_visible():
+def test_white_space_is_visible():
     assert plain("a\nb\tc") == "a ↵ b ⇥ c"
-
-
-def test_a_token_of_spaces_is_visible():
     assert quoted("  ") == "*␣*"
 
 

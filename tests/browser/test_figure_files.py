@@ -91,7 +91,8 @@ def test_the_command_s_files_are_those_that_the_page_saves(link, server_url, new
 
 def test_without_a_name_a_link_gives_the_figure_that_it_is_about(server_url):
     answer = run_page(app_link("explore?at=13.8"), "")
-    assert answer.file_name == "attention-smollm2-135m-layer13-head8"
+    assert answer.figure is not None
+    assert answer.figure.file_name == "attention-smollm2-135m-layer13-head8"
     assert run_page(app_link("explore?at=13.8")).names[0] == "attention-all-heads-smollm2-135m"
 
 

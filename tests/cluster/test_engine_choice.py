@@ -4,9 +4,9 @@ import sys
 
 import pytest
 
+import attnviz.engine
 from attnviz.app.cache import model_cache
 from attnviz.base.message import Problem
-from attnviz.engine import chosen_engine
 from attnviz.models.settings import EngineAddress, engine_address
 
 
@@ -25,23 +25,11 @@ def test_an_address_says_where_and_under_which_limits():
 @pytest.mark.parametrize(
     "value",
     [
-        "Ray",
-        "http://local",
-        "ray://",
-        "ray://head",
-        "ray://local:3",
-        "ray://head:port",
-        "ray://me:word@head:1",
-        "ray://local/there",
-        "ray://local?replicas=4-1",
-        "ray://local?replicas=0",
-        "ray://local?queue=-1",
-        "ray://local?timeout=9999999999",
-        "ray://local?gpus=nan",
-        "ray://local?colour=red",
-        "ray://[::1",
+        "Ray", "http://local", "ray://", "ray://head", "ray://local:3", "ray://head:port", "ray://me:word@head:1",
+        "ray://local/there", "ray://local?replicas=4-1", "ray://local?replicas=0", "ray://local?queue=-1",
+        "ray://local?timeout=9999999999", "ray://local?gpus=nan", "ray://local?colour=red", "ray://[::1",
     ],
-)
+)  # fmt: skip
 def test_anything_else_is_refused_by_its_name(value):
     with pytest.raises(Problem, match="ATTNVIZ_ENGINE"):
         engine_address(value)
@@ -59,11 +47,11 @@ def no_ray(monkeypatch):
 def test_without_ray_the_setting_is_answered_in_a_sentence_that_says_what_brings_it(monkeypatch):
     monkeypatch.setenv("ATTNVIZ_ENGINE", "ray://local?queue=7")
     with pytest.raises(Problem, match=r"attnviz\[cluster\]"):
-        chosen_engine.elsewhere()
+        attnviz.engine.elsewhere()
 
 
 @pytest.mark.usefixtures("no_ray")
 def test_the_default_engine_of_the_app_loads_models_here_and_imports_no_ray(monkeypatch):
     monkeypatch.delenv("ATTNVIZ_ENGINE", raising=False)
-    assert chosen_engine.elsewhere() is None
+    assert attnviz.engine.elsewhere() is None
     assert model_cache.Shared().engine.loads_here

@@ -16,8 +16,7 @@ from transformers import GPT2Config, GPT2LMHeadModel
 
 from attnviz.base.head_edit import HeadEdit
 from attnviz.base.message import Problem
-from attnviz.engine import Rerun
-from attnviz.engine.chosen_engine import InProcess
+from attnviz.engine import InProcess, Rerun
 from attnviz.models.loading import load, version
 from attnviz.models.settings import EngineAddress
 from attnviz.runs import head_sharing, what_if
@@ -226,7 +225,7 @@ def test_a_cluster_that_nobody_runs_is_said_within_seconds(on_ray):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    from attnviz.engine.on_ray import ray_engine
+    import attnviz.engine.on_ray as ray_engine
 
     address = EngineAddress(f"127.0.0.1:{port}", timeout=20)
     begun = time.monotonic()

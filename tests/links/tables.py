@@ -18,7 +18,7 @@ import numpy as np
 from plotly.graph_objects import Figure
 from streamlit.testing.v1 import AppTest
 
-from attnviz.app.exports import Gathering, MadeFigure, gather  # all that is known of the app's inside
+from attnviz.app.exports import ExportOffer, Gathering, gather  # all that is known of the app's inside
 from attnviz.app.page_entry import file_of
 from attnviz.serve import server
 from tests.links import canvases
@@ -161,10 +161,10 @@ class AllTables(Gathering):
     """Makes every figure that a page offers, where a command wants one."""
 
     wanted: str | None = None
-    made: list[tuple[str, MadeFigure]] = field(default_factory=list)
+    made: list[ExportOffer] = field(default_factory=list)
 
     def take(self, offer: Any) -> None:
-        self.made.append((offer.file_name, offer.made()))
+        self.made.append(offer.made())
 
 
 def computed(page: str, link: str) -> dict[str, Any]:
@@ -206,15 +206,15 @@ def differing(old: dict[str, Any], new: dict[str, Any]) -> Iterator[str]:
         yield from where(*pair, f"{name} ", relative=relative)
 
 
-def _figures(made: Iterable[tuple[str, MadeFigure]]) -> list[dict[str, Any]]:
+def _figures(made: Iterable[ExportOffer]) -> list[dict[str, Any]]:
     """The table and the chart of each figure; of a picture without a table the numbers that draw it."""
     found: list[dict[str, Any]] = []
-    for name, figure in made:
-        one: dict[str, Any] = {"name": name}
+    for figure in made:
+        one: dict[str, Any] = {"name": figure.file_name}
         if isinstance(figure.fig, Figure):
             one["chart"] = chart(figure.fig.to_json())
         elif figure.table is None:
-            svg = figure.written("white", "", "", True).svg
+            svg, *_others = figure.written("white", "", "", True)
             one["drawn"] = digest([float(number) for number in NUMBER.findall(svg)])
         if figure.table is not None:
             columns = {str(name): column(list(figure.table[name])) for name in figure.table}

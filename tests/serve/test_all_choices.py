@@ -5,6 +5,8 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from attnviz.app.links.choices import EVERY_PAGE, choices_of, parameters_of
+from attnviz.app.presenting import PAGE
 from attnviz.serve.page_table import NAMES as PAGES
 
 
@@ -44,16 +46,12 @@ def link_of(app: Any) -> dict[str, str]:
     return {name: held[-1] if isinstance(held, list) else held for name, held in app.query_params.items()}
 
 
-def expected(page: str) -> dict[str, Any]:
-    from attnviz.app.links.choices import choices_of
-
-    return {choice.name: choice.example for choice in choices_of(page)}
-
-
 @pytest.mark.parametrize("page", PAGES)
 def test_every_choice_changed_is_the_same_by_link_by_file_and_on_return(page: str) -> None:
+    assert link_of(session(page)) == {}, "all defaults"
     changed = session(page, test_change=True)
-    wanted = expected(page)
+    wanted = {choice.name: choice.example for choice in choices_of(page)}
+    assert [choice.name for choice in choices_of(page) if choice.example == choice.default] == []
     assert changed.session_state["test_values"] == wanted, "chosen"
 
     by_link = session(page, link_of(changed))
@@ -76,15 +74,7 @@ def test_every_choice_changed_is_the_same_by_link_by_file_and_on_return(page: st
     assert link_of(changed) == link_of(by_link)
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_a_page_with_all_defaults_has_an_empty_link(page: str) -> None:
-    assert link_of(session(page)) == {}
-
-
 def test_every_page_declares_what_its_links_hold_and_no_two_pages_share_a_name() -> None:
-    from attnviz.app.links.choices import EVERY_PAGE, choices_of, parameters_of
-    from attnviz.app.presenting import PAGE
-
     of_all = {choice.name for choice in PAGE}
     assert of_all
     assert choices_of(EVERY_PAGE)
@@ -94,19 +84,3 @@ def test_every_page_declares_what_its_links_hold_and_no_two_pages_share_a_name()
         assert set(names) > of_all, page
         for name in set(names) - of_all:
             assert seen.setdefault(name, page) == page
-
-
-def test_every_example_can_be_written_and_read_and_is_not_the_default() -> None:
-    import json
-
-    from attnviz.app.links.choices import choices_of
-
-    for page in PAGES:
-        for choice in choices_of(page):
-            assert choice.example != choice.default, choice.name
-            held = choice.write(choice.example)
-            if choice.inside:
-                held = json.loads(json.dumps(held))
-            else:
-                assert isinstance(held, str), choice.name
-            assert choice.read(held) == choice.example, choice.name

@@ -12,12 +12,17 @@ ROOT = Path(__file__).parents[2]
 def test_a_clone_and_a_wheel_start_with_the_same_settings() -> None:
     clones = (ROOT / ".streamlit" / "config.toml").read_text("utf-8")
     assert clones == configuration.SETTINGS.read_text("utf-8"), "copy the package's over the clone's"
+    mine, theirs = (file.read_text("utf-8").split('"""', 2)[2] for file in (ROOT / "app.py", configuration.ENTRY))
+    assert mine == theirs, "the same app"
 
 
 def test_every_setting_is_one_that_streamlit_knows() -> None:
     found = dict(configuration.settings())
     assert found["theme.light.primaryColor"] == "#7A2382"
     assert found["server.address"] == "127.0.0.1"
+    assert found["client.showErrorDetails"] == "none"
+    assert "server.enableAgentApi" not in found
+    assert st.get_option("server.enableAgentApi") is False, "its interface for programs"
     for name in found:
         st.get_option(name)
 
@@ -28,15 +33,3 @@ def test_what_somebody_set_is_left_as_it_is(monkeypatch) -> None:
     configuration.apply()
     assert "theme.dark.textColor" in asked
     assert "server.address" not in asked, "the server is bound to it already"
-
-
-def test_the_top_file_and_the_package_s_serve_the_same_app() -> None:
-    mine, theirs = (file.read_text("utf-8").split('"""', 2)[2] for file in (ROOT / "app.py", configuration.ENTRY))
-    assert mine == theirs
-
-
-def test_streamlits_interface_for_programs_is_off_and_errors_are_not_shown():
-    found = dict(configuration.settings())
-    assert "server.enableAgentApi" not in found
-    assert st.get_option("server.enableAgentApi") is False
-    assert found["client.showErrorDetails"] == "none"

@@ -1,6 +1,8 @@
-"""What is added to Streamlit's page, what a messenger reads of a link from it, and that nothing else is touched."""
+"""What is added to Streamlit's page, what a messenger reads of a link from it, and the headers of every answer."""
 
+import base64
 import gzip
+import hashlib
 import re
 import struct
 from html.parser import HTMLParser
@@ -14,8 +16,19 @@ from starlette.testclient import TestClient
 
 from attnviz.app.mends.streamlit_adapter import FRONTEND
 from attnviz.app.page_entry import CHART
-from attnviz.serve import server
-from attnviz.serve.index_page import EARLY_ROUTE, PREVIEW_ROUTE, WIDGETS, IndexPage, style_sheet, with_preview
+from attnviz.base.message import Problem
+from attnviz.models import settings
+from attnviz.serve import index_page, server
+from attnviz.serve.index_page import (
+    EARLY_ROUTE,
+    INDEX,
+    PREVIEW_ROUTE,
+    WIDGETS,
+    IndexPage,
+    inline_script_hashes,
+    policy,
+    style_sheet,
+)
 from attnviz.serve.page_table import PAGES
 
 PAGE = (FRONTEND / "index.html").read_bytes()
@@ -81,11 +94,17 @@ def test_other_answers_stay_as_they_are(client, path, body):
     assert client.get(path).content == body
 
 
-def test_an_error_and_a_packed_page_stay_as_they_are(client):
+def test_an_error_and_a_packed_page_stay_as_they_are_and_every_answer_carries_the_headers(client):
     assert client.get("/gone").content == PAGE
     with client.stream("GET", "/packed", headers={"accept-encoding": "br"}) as answer:
         assert b"".join(answer.iter_raw()) == b"not really packed static/js/ </head>"
     assert client.head("/").headers["content-length"] == str(len(PAGE))
+    for path, status in [("/", 200), ("/other", 200), ("/nothing", 404)]:
+        answer = client.get(path)
+        assert answer.status_code == status
+        assert answer.headers["X-Content-Type-Options"] == "nosniff"
+        assert answer.headers["Referrer-Policy"] == "strict-origin-when-cross-origin"
+        assert directive(answer.headers["Content-Security-Policy"], "object-src") == ["'none'"]
 
 
 def test_our_script_comes_before_streamlit_s_own_also_where_the_page_is_compressed(client):
@@ -204,10 +223,70 @@ def test_an_address_that_is_none_leaves_the_picture_out(headers):
 def test_the_rest_of_the_page_is_as_streamlit_wrote_it():
     with_tags = served().get("/masks").text
     assert with_tags.count("<title>") == 1
-    assert with_preview(b"<html>no title</html>", PAGES[1], "", None) == b"<html>no title</html>"
     assert PAGE.decode().split("</title>")[1].split("</head>")[0].strip() in with_tags
 
 
 def test_a_file_that_a_visitor_saves_is_sent_as_it_is():
     file = "<!doctype html><html><head><title>Layer 5, head 4</title></head><body></body></html>"
     assert served(file).get("/media/live.html").text == file
+
+
+@pytest.fixture(autouse=True)
+def _anew(monkeypatch):
+    monkeypatch.delenv("ATTNVIZ_EMBED", raising=False)
+    index_page.headers.cache_clear()
+    yield
+    index_page.headers.cache_clear()
+
+
+def directive(text: str, name: str) -> list[str]:
+    found = next(part.split() for part in text.split("; ") if part.startswith(f"{name} "))
+    return found[1:]
+
+
+def test_scripts_come_from_here_only_and_nothing_is_evaluated():
+    strict = policy(["sha256-abc="], by_address=True, embed=())
+    assert directive(strict, "script-src") == ["'self'", "'sha256-abc='"]
+    assert directive(strict, "default-src") == ["'self'"]
+    assert "unsafe-eval" not in strict
+    never_installed = policy([], by_address=False, embed=())  # runs the text it is handed
+    assert directive(never_installed, "script-src") == ["'self'", "blob:"]
+
+
+def test_the_hash_is_of_the_script_in_streamlits_page():
+    page = INDEX.read_text(encoding="utf-8")
+    inline = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
+    assert len(inline) >= 1
+    expected = ["sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in inline]
+    assert inline_script_hashes(page) == expected
+    addressed = (
+        '<p>no</p><script src="x.js"></script><script type="module">a &amp; b < c</script><script src="y">z</script>'
+    )
+    (only,) = inline_script_hashes(addressed)
+    assert only == f"sha256-{base64.b64encode(hashlib.sha256(b'a &amp; b < c').digest()).decode()}"
+
+
+@pytest.mark.parametrize(
+    "value, allowed",
+    [
+        ("", ["'self'"]),
+        ("anywhere", ["*"]),
+        (
+            "https://blog.example, https://*.uni.example:8443",
+            ["'self'", "https://blog.example", "https://*.uni.example:8443"],
+        ),
+    ],
+)
+def test_who_may_embed_the_app_is_a_setting(monkeypatch, value, allowed):
+    monkeypatch.setenv("ATTNVIZ_EMBED", value)
+    sent = index_page.headers(True)["Content-Security-Policy"]
+    assert directive(sent, "frame-ancestors") == allowed
+
+
+@pytest.mark.parametrize(
+    "value", ["blog.example", "https://a.example; script-src *", "https://a.example b", "javascript://x"]
+)
+def test_nothing_but_origins_gets_into_the_header(monkeypatch, value):
+    monkeypatch.setenv("ATTNVIZ_EMBED", value)
+    with pytest.raises(Problem, match="ATTNVIZ_EMBED"):
+        settings.current()

@@ -99,23 +99,13 @@ def test_an_answer_is_timed_from_the_message_that_asks_to_the_one_that_ends_it(c
         turn(client, socket, asked("heartbeat"), ended(status), 1.0)
         turn(client, socket, asked("heartbeat"), ended(status), 9.0)
         taken = read(client)
+        turn(client, socket, asked(), ended(ForwardMsg.FINISHED_EARLY_FOR_RERUN), 1.0)  # another run replaced it
+        assert read(client)["attnviz_answer_seconds_count"] == taken["attnviz_answer_seconds_count"]
+        turn(client, socket, b"\xff\xff\xff", ended(status), 2.0)  # nonsense is left to Streamlit
+        replaced = read(client)
     assert taken["attnviz_answer_seconds_count"] == before["attnviz_answer_seconds_count"] + 1, "asked once"
     assert taken["attnviz_answer_seconds_sum"] - before["attnviz_answer_seconds_sum"] == pytest.approx(1.5)
-
-
-def test_a_run_that_another_replaced_is_no_answer(client):
-    before = read(client)
-    with client.websocket_connect("/stream") as socket:
-        turn(client, socket, asked(), ended(ForwardMsg.FINISHED_EARLY_FOR_RERUN), 1.0)
-        assert read(client)["attnviz_answer_seconds_count"] == before["attnviz_answer_seconds_count"]
-        turn(client, socket, asked(), ended(ForwardMsg.FINISHED_SUCCESSFULLY), 2.0)
-        taken = read(client)
-    assert taken["attnviz_answer_seconds_sum"] - before["attnviz_answer_seconds_sum"] == pytest.approx(2.0)
-
-
-def test_nonsense_on_the_socket_is_left_to_streamlit(client):
-    with client.websocket_connect("/stream") as socket:
-        turn(client, socket, b"\xff\xff\xff", ended(ForwardMsg.FINISHED_SUCCESSFULLY), 0)
+    assert replaced["attnviz_answer_seconds_sum"] - taken["attnviz_answer_seconds_sum"] == pytest.approx(3.0)
 
 
 def test_where_streamlit_has_another_protocol_nothing_is_timed_and_all_goes_on(client, monkeypatch):
@@ -127,8 +117,9 @@ def test_where_streamlit_has_another_protocol_nothing_is_timed_and_all_goes_on(c
     assert read(client)["attnviz_answer_seconds_count"] == before["attnviz_answer_seconds_count"]
 
 
-def test_the_caches_say_what_they_hold_and_how_often_it_was_there(client, monkeypatch):
+def test_the_metrics_say_what_caches_hold_and_how_many_passes_wait(client, monkeypatch):
     shared = model_cache.Shared()
+    shared.line = WaitingLine(0, 9)
     monkeypatch.setattr(model_cache, "_SHARED", shared)
     for _ in range(3):
         shared.results.get("key", lambda: b"12345678")
@@ -137,12 +128,6 @@ def test_the_caches_say_what_they_hold_and_how_often_it_was_there(client, monkey
     assert found["attnviz_cache_requests_total,results,no"] == 1
     assert found["attnviz_cache_bytes,results"] == shared.results.weight > 0
     assert found["attnviz_cache_limit_bytes,results"] == model_cache.limit("results")
-
-
-def test_the_metrics_say_how_many_passes_wait(client, monkeypatch):
-    shared = model_cache.Shared()
-    shared.line = WaitingLine(0, 9)
-    monkeypatch.setattr(model_cache, "_SHARED", shared)
     gone = threading.Event()
 
     def wait(_before):

@@ -8,18 +8,10 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
 from collections.abc import Set as AbstractSet
 from concurrent.futures import CancelledError, Future
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class _Making(Generic[T]):
-    """A value that is being computed, and the id of the thread that computes it (0: a thread of the cache's own)."""
-
-    result: Future[T] = field(default_factory=Future)
-    thread: int = 0
 
 
 class BoundedCache(Generic[T]):
@@ -48,12 +40,13 @@ class BoundedCache(Generic[T]):
         self.limit = limit
         self.hits = 0  #: requests that found a value, or another thread making it
         self.misses = 0
+        self.weight = 0  #: bytes of all values together
         self._weigh = weigh
         self._on_evict = on_evict
         self._awaited = awaited
         self._values: OrderedDict[Hashable, tuple[T, int]] = OrderedDict()
-        self._weight = 0
-        self._making: dict[Hashable, _Making[T]] = {}
+        #: what is being computed, and the id of the thread that computes it (0: a thread of the cache's own)
+        self._making: dict[Hashable, tuple[Future[T], int]] = {}
         self._lock = threading.Lock()
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
@@ -84,18 +77,9 @@ class BoundedCache(Generic[T]):
             self._values.move_to_end(key)
             return self._values[key][0]
 
-    @property
-    def weight(self) -> int:
-        """Bytes of all values together."""
-        return self._weight
-
     def __contains__(self, key: Hashable) -> bool:
         with self._lock:
             return key in self._values
-
-    def __len__(self) -> int:
-        with self._lock:
-            return len(self._values)
 
     def _claim(self, key: Hashable, thread: int) -> tuple[Future[T], bool]:
         """The future of a value, and True when it is up to the caller to make it."""
@@ -106,15 +90,15 @@ class BoundedCache(Generic[T]):
                 here: Future[T] = Future()
                 here.set_result(self._values[key][0])
                 return here, False
-            making = self._making.get(key)
-            if making is None:
+            if key not in self._making:
                 self.misses += 1
-                making = self._making[key] = _Making(thread=thread)
-                return making.result, True
+                self._making[key] = Future(), thread
+                return self._making[key][0], True
             self.hits += 1
-        if thread and making.thread == thread:
+            result, maker = self._making[key]
+        if thread and maker == thread:
             raise RuntimeError(f"making {key!r} asks for {key!r}: it would wait for itself")
-        return making.result, False
+        return result, False
 
     def _make(self, key: Hashable, make: Callable[[], T], result: Future[T]) -> T:
         try:
@@ -128,28 +112,24 @@ class BoundedCache(Generic[T]):
             else:
                 result.cancel()
             raise
+        evicted = []
         with self._lock:
             del self._making[key]
             self._values[key] = value, weight
-            self._weight += weight
-            evicted = self._evict()
+            self.weight += weight
+            while len(self._values) > 1 and self.weight > self.limit:
+                _key, oldest = self._values.popitem(last=False)
+                self.weight -= oldest[1]
+                evicted.append(oldest)
         result.set_result(value)
         if evicted:
-            evicted.clear()  # only now that the lock is released: freeing a model takes a while
+            del oldest, evicted  # only now that the lock is released: freeing a model takes a while
             self._on_evict()
         return value
 
     def _make_aside(self, key: Hashable, make: Callable[[], T], result: Future[T]) -> None:
         with contextlib.suppress(Exception):  # the future holds it, for those who wait
             self._make(key, make, result)
-
-    def _evict(self) -> list[T]:
-        evicted = []
-        while len(self._values) > 1 and self._weight > self.limit:
-            _key, (value, weight) = self._values.popitem(last=False)
-            self._weight -= weight
-            evicted.append(value)
-        return evicted
 
 
 def give_back() -> None:

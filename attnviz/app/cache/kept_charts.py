@@ -28,12 +28,12 @@ class _Unknown(Exception):
 
 
 def chart_of(make: Callable[P, Figure], *args: P.args, **kwargs: P.kwargs) -> Figure:
-    """`make(*args, **kwargs)`, or the chart that the same call made before."""
+    """`make(*args, **kwargs)`, or the chart that the same call made before, in the same language."""
     try:
-        key = _key(make, args, kwargs)
+        spelled = b"".join(_spelled((make.__module__, make.__qualname__, tongue(), args, kwargs)))
     except _Unknown:
         return make(*args, **kwargs)
-    return CHARTS.get(key, lambda: _final(make(*args, **kwargs)))
+    return CHARTS.get(hashlib.blake2b(spelled, digest_size=20).digest(), lambda: _final(make(*args, **kwargs)))
 
 
 def _final(fig: Figure) -> Figure:
@@ -49,14 +49,6 @@ def _final(fig: Figure) -> Figure:
 def with_room(fig: Figure) -> Figure:
     """The chart with margins for its labels. A kept one has them, and is changed no more."""
     return fig if "to_dict" in vars(fig) else keep_room(fig)
-
-
-def _key(make: Callable[..., Figure], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bytes:
-    """The same for the same call only: of the function, the language, and all that it is given."""
-    digest = hashlib.blake2b(digest_size=20)
-    for part in _spelled((make.__module__, make.__qualname__, tongue(), args, kwargs)):
-        digest.update(part)
-    return digest.digest()
 
 
 def _spelled(value: Any) -> Iterator[bytes]:

@@ -20,8 +20,7 @@ from attnviz.app.cache.bounded_cache import BoundedCache, give_back, held_bytes
 from attnviz.app.cache.waiting_line import WaitingLine, turn_of, wait_for_another
 from attnviz.base.message import Message, Problem
 from attnviz.base.words import say
-from attnviz.engine import Engine, Rerun
-from attnviz.engine.chosen_engine import InProcess, elsewhere, passes_at_once
+from attnviz.engine import Engine, InProcess, Rerun, elsewhere, passes_at_once
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.loading import load, version
 from attnviz.models.settings import RUNS_MB, current
@@ -48,7 +47,9 @@ class Shared:
     """The caches and the line, which live as long as the process."""
 
     models: BoundedCache[LoadedModel] = field(
-        default_factory=lambda: BoundedCache(MODELS_LIMIT, _bytes_of_weights, on_evict=_collect_evicted)
+        default_factory=lambda: BoundedCache(
+            MODELS_LIMIT, lambda loaded: sum(map(held_bytes, loaded.model.parameters())), _collect_evicted
+        )
     )
     runs: BoundedCache[ModelRun] = field(
         default_factory=lambda: BoundedCache(limit("runs"), held_bytes, give_back, wait_for_another)
@@ -100,13 +101,7 @@ def model(name: str) -> LoadedModel:
 
 def model_of(run: ModelRun) -> LoadedModel:
     """The model that made a run, to run it again; a Problem where its files were overwritten since."""
-    request = run.request
-    loaded = shared().models.find(_key(request))
-    if loaded is None and version(request.model) == request.version:
-        loaded = model(request.model)
-    if loaded is None or loaded.version != request.version:
-        raise _overwritten(run.name)
-    return loaded
+    return _model_for(run.request, model)
 
 
 def load_in_background(name: str) -> Future[LoadedModel]:
@@ -176,9 +171,11 @@ def _run(request: Request) -> ModelRun:
     return here.engine.run(request)
 
 
-def _model_for(request: Request) -> LoadedModel:
-    """The model of a request as it was when the request was made, waited for without a word."""
-    loaded = shared().models.find(_key(request)) or load_in_background(request.model).result()
+def _model_for(
+    request: Request, otherwise: Callable[[str], LoadedModel] = lambda name: load_in_background(name).result()
+) -> LoadedModel:
+    """The model of a request as it was when the request was made; `otherwise` gets it, waiting without a word."""
+    loaded = shared().models.find(_key(request)) or otherwise(request.model)
     if loaded.version != request.version:
         raise _overwritten(loaded.entry.name)
     return loaded
@@ -224,10 +221,6 @@ def _collect_evicted() -> None:
     gc.collect()
     gc.freeze()
     give_back()
-
-
-def _bytes_of_weights(loaded: LoadedModel) -> int:
-    return sum(p.nbytes for p in loaded.model.parameters())
 
 
 _SHARED = Shared()  # made as this module is imported: once, even if two visitors are the first at the same time

@@ -32,11 +32,17 @@ class WaitingLine:
 
         Whatever `waiting` raises ends the wait: Streamlit ends so the run of a visitor who has left.
         """
-        mine = self._join()
+        mine = threading.Event()
+        with self._lock:
+            if len(self._line) >= self._at_once + self._longest:
+                raise Problem("{n} visitors are waiting here already; try again in a minute", n=self._longest)
+            self._line.append(mine)
+            self._call()
         try:
             while not mine.wait(BETWEEN_LOOKS):
-                before = self._before(mine)
-                if before:  # else it was called just now
+                with self._lock:
+                    before = self._line.index(mine) - self._at_once + 1
+                if before > 0:  # else it was called just now
                     waiting(before)
             yield
         finally:
@@ -54,31 +60,26 @@ class WaitingLine:
         """How many wait for their turn."""
         return max(0, len(self._line) - self._at_once)
 
-    def _join(self) -> threading.Event:
-        mine = threading.Event()
-        with self._lock:
-            if len(self._line) >= self._at_once + self._longest:
-                raise Problem("{n} visitors are waiting here already; try again in a minute", n=self._longest)
-            self._line.append(mine)
-            self._call()
-        return mine
-
     def _call(self) -> None:
         """Tell those whose turn it is, and nobody else: three hundred who wait are not woken for each step."""
         for each in self._line[: self._at_once]:
             each.set()
-
-    def _before(self, mine: threading.Event) -> int:
-        """How many must end before it is this one's turn."""
-        with self._lock:
-            return max(0, self._line.index(mine) - self._at_once + 1)
 
 
 @contextmanager
 def turn_of(line: WaitingLine) -> Iterator[None]:
     """Inside the block it is this visitor's turn; until then his place in the line stands on the page."""
     notice = _Notice()
-    with line.turn(lambda before: notice.show(_place(before))):
+
+    def waiting(before: int) -> None:
+        text = ngettext(
+            "{n} computation of another visitor is before yours, which begins by itself.",
+            "{n} computations of other visitors are before yours, which begins by itself.",
+            before,
+        )
+        notice.show(text.format(n=before))
+
+    with line.turn(waiting):
         notice.clear()
         yield
 
@@ -111,11 +112,3 @@ class _Notice:
     def clear(self) -> None:
         if self._place is not None:
             self._place.empty()
-
-
-def _place(before: int) -> str:
-    return ngettext(
-        "{n} computation of another visitor is before yours, which begins by itself.",
-        "{n} computations of other visitors are before yours, which begins by itself.",
-        before,
-    ).format(n=before)

@@ -16,6 +16,8 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, TypeVar
 
 T = TypeVar("T")
+Whole = TypeVar("Whole", int, int | None)
+YesOrNo = TypeVar("YesOrNo", bool, bool | None)
 Kind = Literal["id", "whole", "real", "flag", "text", "several", "canvas", "other"]
 
 LONGEST_ID = 200  # characters
@@ -118,30 +120,25 @@ class PageChoices:
 
         return self.add(Choice(name, self.page, "id", first, read, str, other, ids=ids, of_reader=of_reader))
 
-    def whole(self, name: str, default: int, low: int, high: int) -> Choice[int]:
-        """A whole number from `low` to `high`."""
+    def whole(self, name: str, default: Whole, low: int, high: int) -> Choice[Whole]:
+        """A whole number from `low` to `high`; by default None where the page decides while nobody has."""
         read = _number_reader(_whole, low, high)
-        example = default + 1 if default < high else default - 1
+        example = low if default is None else default + 1 if default < high else default - 1
         return self.add(Choice(name, self.page, "whole", default, read, str, example, low=low, high=high))
 
-    def whole_or_none(self, name: str, low: int, high: int) -> Choice[int | None]:
-        """A whole number, or None where the visitor chose nothing and the page decides."""
-        read = _number_reader(_whole, low, high)
-        return self.add(Choice(name, self.page, "whole", None, read, str, low, low=low, high=high))
-
     def real(self, name: str, default: float, low: float, high: float) -> Choice[float]:
-        """A finite number from `low` to `high`."""
+        """A number from `low` to `high`, both finite."""
         read = _number_reader(_real, low, high)
         example = float(f"{(default + (high if default < high else low)) / 2:.3g}")
         return self.add(Choice(name, self.page, "real", default, read, _real_text, example, low=low, high=high))
 
-    def flag(self, name: str, default: bool = False) -> Choice[bool]:
-        """True or False."""
-        return self.add(Choice(name, self.page, "flag", default, _flag, _flag_text, not default))
+    def flag(self, name: str, default: YesOrNo = False) -> Choice[YesOrNo]:
+        """True or False; by default None where the page decides while nobody has."""
 
-    def flag_or_none(self, name: str) -> Choice[bool | None]:
-        """True or False, or None where the visitor chose nothing and the page decides."""
-        return self.add(Choice(name, self.page, "flag", None, _flag, _flag_text, True))
+        def read(text: Any) -> bool:
+            return {"true": True, "false": False}[text.lower()]
+
+        return self.add(Choice(name, self.page, "flag", default, read, lambda on: str(bool(on)).lower(), not default))
 
     def text(self, name: str, default: str = "", *, longest: int, kept_as: str = "") -> Choice[str]:
         """Any text of at most `longest` characters."""
@@ -241,21 +238,10 @@ def _whole(text: str) -> int:
 def _real(text: str) -> float:
     if len(text) > 40:
         raise ValueError(text)
-    value = float(text)
-    if not math.isfinite(value):
-        raise ValueError(text)
-    return value
+    return float(text)
 
 
 def _real_text(value: float) -> str:
     """The shortest text that reads back as the same number, without a decimal point where none is needed."""
     short = f"{value:g}"
     return short if float(short) == value else repr(float(value))
-
-
-def _flag(text: Any) -> bool:
-    return {"true": True, "false": False}[text.lower()]
-
-
-def _flag_text(on: bool | None) -> str:
-    return "true" if on else "false"

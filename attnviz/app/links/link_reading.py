@@ -106,20 +106,6 @@ _REASONS = {
 }
 
 
-def not_here(choice: Choice[Any], asked: object, shown: object) -> Message:
-    """Only the page knows that there is no such layer, model or the like."""
-    return Message(
-        "“{asked}” does not exist here ({name} in the link). “{shown}” is shown instead.",
-        {"name": choice.name, "asked": str(asked)[:40], "shown": str(shown)},
-    )
-
-
-def too_high(choice: Choice[Any], asked: float, top: float) -> Message:
-    """The choice allows the number, but the page has no such layer, head or the like today."""
-    params: dict[str, object] = {"name": choice.name, "asked": f"{asked:,.9g}", "top": f"{top:,.9g}"}
-    return Message("The link asks for {name} = “{asked}”; here it goes up to {top}, which is shown instead.", params)
-
-
 def why_not(choice: Choice[Any], held: Any, error: Exception) -> Message:
     """Why what a link holds for a choice is not used, or not all of it, by the error of reading it."""
     if isinstance(error, Problem):
@@ -154,14 +140,6 @@ def left_out(choice: Choice[Any], lost: Sequence[object]) -> Message:
     names = [str(each)[:20] for each in lost[:10]] + (["…"] if len(lost) > 10 else [])
     return Message(
         "Left out of {name}, because it does not exist here: {names}.", {"name": choice.name, "names": Several(names)}
-    )
-
-
-def nothing_of(names: Sequence[str]) -> Message:
-    """Names at most three parameters that belong to nothing on the page."""
-    shown = [f"“{name[:40]}”" for name in names[:3]] + (["…"] if len(names) > 3 else [])
-    return Message(
-        "Left out of the link, because this page has nothing of this name: {names}.", {"names": Several(shown)}
     )
 
 

@@ -17,7 +17,7 @@ import streamlit as st
 from attnviz.app.links import link_reading
 from attnviz.app.links.choices import NONSENSE, Choice, Partly, choices_of, opening_of, parameters_of
 from attnviz.app.mends import streamlit_adapter
-from attnviz.base.message import Message, Problem
+from attnviz.base.message import Message, Problem, Several
 
 T = TypeVar("T")
 
@@ -132,7 +132,10 @@ def refusal(choice: Choice[Any]) -> Message | None:
 def refuse(choice: Choice[Any], asked: object, shown: object) -> None:
     """Put a choice back to its default and tell the visitor: the page has no such layer, model or the like."""
     keep(choice, choice.default)
-    _refused()[choice.name] = link_reading.not_here(choice, asked, shown)
+    _refused()[choice.name] = Message(
+        "“{asked}” does not exist here ({name} in the link). “{shown}” is shown instead.",
+        {"name": choice.name, "asked": str(asked)[:40], "shown": str(shown)},
+    )
 
 
 def leave_out(choice: Choice[Any], kept: Any, lost: Sequence[object]) -> None:
@@ -233,10 +236,13 @@ def _read(page: str, parameters: Mapping[str, Any]) -> None:
 
 
 def _note_what_nothing_reads(page: str) -> None:
-    """Say which names of the link belong to no choice of the page, such as `layer` for `at`; others add theirs."""
+    """Say which names of the link, at most three, are no choice of the page, as `layer` for `at`; others add theirs."""
     unread = [name for name in st.query_params if name not in parameters_of(page) and not _OF_OTHERS.match(name)]
     if unread:
-        _refused()[_NO_CHOICE] = link_reading.nothing_of(unread)
+        shown = [f"“{name[:40]}”" for name in unread[:3]] + ["…"] * (len(unread) > 3)
+        _refused()[_NO_CHOICE] = Message(
+            "Left out of the link, because this page has nothing of this name: {names}.", {"names": Several(shown)}
+        )
 
 
 def keep(choice: Choice[Any], new: Any) -> None:

@@ -56,14 +56,12 @@ def save() -> str:
 def open_view(text: str) -> str:
     """Restore a saved view; returns the name of its page. Problem when the text is not a saved view."""
     page, parameters = _parsed(text)
-    link_state.restore(page, parameters | _readers_own())
+    for choice in choices_of(EVERY_PAGE):
+        kept = link_state.value(choice)
+        if choice.of_reader and kept != choice.default:  # chosen for reading: another one's view does not change it
+            parameters[choice.name] = choice.write(kept)
+    link_state.restore(page, parameters)
     return page
-
-
-def _readers_own() -> dict[str, str]:
-    """What this visitor has chosen for reading, which another one's view does not change."""
-    chosen = ((choice, link_state.value(choice)) for choice in choices_of(EVERY_PAGE) if choice.of_reader)
-    return {choice.name: choice.write(kept) for choice, kept in chosen if kept != choice.default}
 
 
 def _parsed(text: str) -> tuple[str, dict[str, Any]]:

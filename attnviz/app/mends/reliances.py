@@ -15,7 +15,7 @@ from typing import Any
 
 from streamlit import config
 
-from attnviz.app.mends import log_format, run_messages, streamlit_adapter, whole_callbacks
+from attnviz.app.mends import log_format, streamlit_adapter, whole_callbacks
 from attnviz.base.reliance import Reliance, gone
 
 
@@ -84,7 +84,7 @@ NAMES: tuple[tuple[str, str, str, Callable[[], bool]], ...] = (
     ("logger.setup_formatter, which sets all loggers up", "serve/log_lines.py",
      "a log without a word of any visitor", log_format.has_what_it_needs),
     ("rerun_script and script_finished in its protocol", "serve/watching.py", "metrics of how long answers take",
-     run_messages.has_what_it_needs),
+     streamlit_adapter.tells_of_runs),
 )  # fmt: skip
 
 #: words that must stand in its frontend: what they are there, the words or the id that it gives for its own tests,

@@ -12,6 +12,12 @@ from streamlit import config
 
 FRONTEND = Path(st.__file__).parent / "static"  #: the files that the browser is sent
 WARNS_OF_NO_BROWSER = "streamlit.runtime.scriptrunner_utils.script_run_context"  #: a logger, in every run of a command
+# Of what goes over the web socket, which tells how long runs take. Streamlit 1.67 times none; words for a request:
+# "metrics endpoint, duration of script runs".
+LONGEST_END = 400  #: bytes; the message that ends a run is shorter, and longer ones are not read
+ANSWERED = ("FINISHED_SUCCESSFULLY", "FINISHED_FRAGMENT_RUN_SUCCESSFULLY")
+FOR_ANOTHER = "FINISHED_EARLY_FOR_RERUN"
+ERRORS = "streamlit.error_util"  #: the logger that is told of a run which ended with an error that no page caught
 _KEPT = threading.local()  #: what a thread has read of the session that it runs for
 
 
@@ -94,3 +100,34 @@ def set_where_default(name: str, value: Any, where: str) -> None:
     is_set = getattr(config, "is_manually_set", None)
     if is_set is not None and not is_set(name):
         config.set_option(name, value, where)
+
+
+def asks_for_a_run(data: bytes) -> bool:
+    """Whether a visitor's message does; what is no message at all is answered by Streamlit."""
+    from google.protobuf.message import DecodeError
+    from streamlit.proto.BackMsg_pb2 import BackMsg
+
+    try:
+        return BackMsg.FromString(data).WhichOneof("type") == "rerun_script"
+    except DecodeError:
+        return False
+
+
+def end_of_run(data: bytes) -> str | None:
+    """How a run ended, by Streamlit's own name, if this message of the server's says so."""
+    from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+    message = ForwardMsg.FromString(data if len(data) <= LONGEST_END else b"")
+    ended = message.WhichOneof("type") == "script_finished"
+    return ForwardMsg.ScriptFinishedStatus.Name(message.script_finished) if ended else None
+
+
+def tells_of_runs() -> bool:
+    """Whether Streamlit's protocol still has both messages."""
+    try:
+        from streamlit.proto.BackMsg_pb2 import BackMsg
+        from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+    except ImportError:
+        return False
+    fields = {*BackMsg.DESCRIPTOR.fields_by_name, *ForwardMsg.DESCRIPTOR.fields_by_name}
+    return {"rerun_script", "script_finished"} <= fields and hasattr(ForwardMsg, "ScriptFinishedStatus")

@@ -64,7 +64,10 @@ def _answers(
     """What each shard answers, in order; None after each second without one. Leaving it frees what still runs."""
     if not sentences:
         raise Problem("there is no sentence to look at")
-    task = ray.remote(_shard).options(runtime_env=environment(address), **_takes(address))
+    takes: dict[str, Any] = {"num_cpus": address.threads, "num_gpus": address.gpus or 0}
+    if address.host == "local":  # no processor there, so that a task and a replica never wait for each other for ever
+        takes = {"num_cpus": 0, "resources": {SHARD: 1}}
+    task = ray.remote(_shard).options(runtime_env=environment(address), **takes)
     shared, place = ray.put(given), loaded.entry.folder
     # a folder by its whole path, for a shard may begin in another one
     model = loaded.entry.id if place is None else str(place.resolve())
@@ -100,13 +103,6 @@ def _of_task(task: Any, number: int, count: int, limit: float) -> Any:
         ) from None
 
 
-def _takes(address: EngineAddress) -> dict[str, Any]:
-    """On a machine of its own a task takes no processor from replicas, so that neither waits for the other for ever."""
-    if address.host == "local":
-        return {"num_cpus": 0, "resources": {SHARD: 1}}
-    return {"num_cpus": address.threads, "num_gpus": address.gpus or 0}
-
-
 def _shard(work: Any, model: str, version: str, sentences: tuple[str, ...], given: Any) -> Any:
     """A task: the work on some sentences, or why it cannot be done."""
     return to_send(lambda: work(_kept(model, version), list(sentences), given))
@@ -114,14 +110,12 @@ def _shard(work: Any, model: str, version: str, sentences: tuple[str, ...], give
 
 def scores(loaded: LoadedModel, sentences: list[str], patterns: Any) -> HeadScores:
     """What `scan` finds in the end."""
-    *_, last = scan(loaded, sentences, patterns)
-    return last
+    return [*scan(loaded, sentences, patterns)][-1]
 
 
 def costs(loaded: LoadedModel, sentences: list[str], means: Any) -> HeadScores:
     """What `head_costs` finds in the end."""
-    *_, last = head_costs(loaded, sentences, means)
-    return last
+    return [*head_costs(loaded, sentences, means)][-1]
 
 
 def _sums(loaded: LoadedModel, sentences: list[str], _given: Any) -> list[HeadSums]:

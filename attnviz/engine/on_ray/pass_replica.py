@@ -44,7 +44,8 @@ class PassReplica:
     async def model(self, key: str) -> LoadedModel:
         """A model by its key. Loading goes on when whoever asked for it has left."""
         if key not in self._loading:
-            begun = self._loading[key] = asyncio.create_task(asyncio.to_thread(_loaded, key))
+            name, _, version = key.rpartition("@")
+            begun = self._loading[key] = asyncio.create_task(asyncio.to_thread(loaded_as, name, version))
             later = asyncio.get_running_loop().call_later
             begun.add_done_callback(lambda ended: later(UNCLAIMED, self._forget, key, ended))
         task = self._loading[key]
@@ -63,7 +64,7 @@ class PassReplica:
         try:
             loaded = await self.model(model_key(request.model, request.version))
         except Problem as problem:
-            return Refused(problem.message)
+            return problem.message
         return await asyncio.to_thread(to_send, lambda: make(loaded))
 
     def _run_of(self, request: Request, loaded: LoadedModel) -> ModelRun:
@@ -74,11 +75,6 @@ class PassReplica:
         return run
 
 
-def _loaded(key: str) -> LoadedModel:
-    model, _, version = key.rpartition("@")
-    return loaded_as(model, version)
-
-
 @dataclass(frozen=True)
 class Sent:
     """A trace, and the run without it that it is of."""
@@ -87,19 +83,12 @@ class Sent:
     run: ModelRun | None = None
 
 
-@dataclass(frozen=True)
-class Refused:
-    """A Problem, which as an exception would lose its values on the way."""
-
-    message: Message
-
-
 def to_send(make: Callable[[], Any]) -> Any:
-    """What `make` answers or refuses, in a form that travels."""
+    """What `make` answers in a form that travels; of a Problem its Message: an exception would lose its values."""
     try:
         answer = make()
     except Problem as problem:
-        return Refused(problem.message)
+        return problem.message
     if isinstance(answer, ModelRun):
         return Sent(answer.trace.to_bytes(), replace(answer, trace=Trace(())))
     return Sent(answer.to_bytes()) if isinstance(answer, Trace) else answer
@@ -107,8 +96,8 @@ def to_send(make: Callable[[], Any]) -> Any:
 
 def received(sent: Any) -> Any:
     """The answer as it was; a refusal is raised."""
-    if isinstance(sent, Refused):
-        raise Problem(sent.message.template, **sent.message.params)
+    if isinstance(sent, Message):
+        raise Problem(sent.template, **sent.params)
     if not isinstance(sent, Sent):
         return sent
     trace = Trace.from_bytes(sent.trace)

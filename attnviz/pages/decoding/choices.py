@@ -27,14 +27,14 @@ TEMPERATURE = PAGE.real("d_t", 0.0, low=0.0, high=2.0)
 LAYER = PAGE.whole("d_layer", 17, low=0, high=9999)
 HEAD = PAGE.whole("d_head", 5, low=0, high=9999)
 #: the step that the player stands at, from 0; None: the last one
-AT = PAGE.whole_or_none("d_at", low=0, high=token_by_token.MOST_STEPS)
+AT = PAGE.whole("d_at", None, low=0, high=token_by_token.MOST_STEPS)
 
 # Bytes
 DTYPES = tuple(PLAIN_BITS)
 TOKENS = PAGE.whole("d_tokens", growing_bytes.Config.tokens, low=1, high=1 << 24)
 DTYPE = PAGE.one_of("d_dtype", DTYPES, growing_bytes.Config.dtype)
 #: the place on the film of growing caches; None: its end
-GROWN = PAGE.whole_or_none("d_grown", low=0, high=growing_bytes.POINTS)
+GROWN = PAGE.whole("d_grown", None, low=0, high=growing_bytes.POINTS)
 
 # Numbers, policies
 TEXT = PAGE.text("d_text", TEXT_EXAMPLE, longest=3000)

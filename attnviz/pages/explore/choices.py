@@ -79,7 +79,7 @@ def _text(value: Any) -> str:
 PAGE = PageChoices("explore")
 SENTENCE = PAGE.sentence("text", EXAMPLES[0].text, longest=100_000)
 SECOND = PAGE.text("second", longest=100_000)
-PAIR = PAGE.flag_or_none("pair")  #: whether an encoder reads a second sentence; None: it does when one was typed
+PAIR = PAGE.flag("pair", None)  #: whether an encoder reads a second sentence; None: it does when one was typed
 MODEL = PAGE.one_of("model")
 HUB_ID = PAGE.text("hub_id", longest=1000)
 FRAME = PAGE.one_of("frame", ("usual", "none", "start", "chat"))
@@ -116,7 +116,7 @@ WRITE = PAGE.whole("write", 10, low=1, high=50)  #: tokens that the model writes
 # Averages and rollout
 COMBINE = PAGE.one_of("combine", ("layer", "all", "chosen", "rollout"))
 MEAN_OF = PAGE.several("mean_of")
-ROLLOUT_TO = PAGE.whole_or_none("rollout_to", low=1, high=999)
+ROLLOUT_TO = PAGE.whole("rollout_to", None, low=1, high=999)
 
 # Two side by side
 BESIDE = PAGE.one_of("beside", ("head", "sentence", "model"))

@@ -13,7 +13,7 @@ from attnviz.app.page_heading import page_heading
 from attnviz.app.text import plain
 from attnviz.base.head_edit import NO_EDIT, HeadEdit
 from attnviz.base.message import Problem
-from attnviz.base.words import _, language, sentences, speaking, tongue
+from attnviz.base.words import _, language, sentences, speaking, spoken
 from attnviz.canvas.head.attention_view import head_view
 from attnviz.canvas.head.pictures import LiveHeads, head_picture, lines_picture, live_view
 from attnviz.canvas.shared.kinds import Head, HeadScene, Pin, Pins, Raw
@@ -142,7 +142,7 @@ def page() -> None:
 
 def _offer_chinese(text: str) -> None:
     """Draw the button, in Chinese alone; below a sentence in Chinese, in any language, what reading it takes."""
-    if tongue() == "zh":
+    if spoken(language()) == "zh":
         other = choices.EXAMPLE if text == choices.CHINESE else choices.CHINESE
         st.button(
             _("Try: {sentence}").format(sentence=plain(other)),

@@ -63,8 +63,8 @@ OWN_TEXT: Choice[str] = PAGE.on_canvas("l_own", "", _file, lambda text: [text], 
 
 # Of one step:
 GUESS = PAGE.one_of("l_guess")
-WIDTH = PAGE.whole_or_none("l_width", low=1, high=4096)
-PLACE = PAGE.whole_or_none("l_at", low=0, high=FARTHEST)
+WIDTH = PAGE.whole("l_width", None, low=1, high=4096)
+PLACE = PAGE.whole("l_at", None, low=0, high=FARTHEST)
 EDIT = PAGE.on_canvas("l_edit", NO_EDIT, _edit, _edit_written, HeadEdit("none"), inside="l_hand", short="e")
 PAINTED: Choice[str] = PAGE.on_canvas("l_painted", "", _bits, str, "gA==", inside="l_hand", short="m")
 #: part, row and column on a board; -1: none was chosen yet

@@ -3,6 +3,7 @@ import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from types import SimpleNamespace
 
 import numpy as np
 import psutil
@@ -22,8 +23,8 @@ def test_a_value_that_is_requested_twice_is_made_once():
     assert made == [1]
 
 
-@pytest.mark.parametrize("use", ["get", "begin", "find"])
-def test_the_least_recently_used_leaves_first_when_the_limit_is_reached(use):
+@pytest.mark.parametrize("use, counts", [("get", True), ("begin", True), ("find", True), ("in", False)])
+def test_the_least_recently_used_leaves_first_when_the_limit_is_reached(use, counts):
     cache: BoundedCache[str] = BoundedCache(10, len)
     cache.get("a", lambda: "xxxx")
     cache.get("b", lambda: "xxxx")
@@ -31,18 +32,11 @@ def test_the_least_recently_used_leaves_first_when_the_limit_is_reached(use):
         "get": lambda: cache.get("a", lambda: "never made"),
         "begin": lambda: cache.begin("a", lambda: "never made").result(),
         "find": lambda: cache.find("a"),
+        "in": lambda: "xxxx" if "a" in cache else None,
     }[use]() == "xxxx"
     cache.get("c", lambda: "xxxx")
-    assert ("a" in cache, "b" in cache, "c" in cache) == (True, False, True)
-
-
-def test_checking_for_a_value_does_not_count_as_a_use():
-    cache: BoundedCache[str] = BoundedCache(10, len)
-    cache.get("a", lambda: "xxxx")
-    cache.get("b", lambda: "xxxx")
-    assert "a" in cache
-    cache.get("c", lambda: "xxxx")
-    assert ("a" in cache, "b" in cache) == (False, True)
+    assert ("a" in cache, "b" in cache, "c" in cache) == (counts, not counts, True)
+    assert cache.weight == 8
 
 
 def test_the_newest_value_stays_however_heavy():
@@ -50,7 +44,7 @@ def test_the_newest_value_stays_however_heavy():
     cache.get("a", lambda: "xxxx")
     assert "a" in cache
     cache.get("b", lambda: "yyyy")
-    assert ("a" in cache, "b" in cache, len(cache)) == (False, True, 1)
+    assert ("a" in cache, "b" in cache, len(cache._values)) == (False, True, 1)
 
 
 def test_a_value_is_weighed_once_and_other_keys_are_served_meanwhile():
@@ -68,18 +62,12 @@ def test_a_value_is_weighed_once_and_other_keys_are_served_meanwhile():
     assert weighed == ["a", "b", "c"]
 
 
-def test_an_exception_is_raised_and_not_kept():
-    cache: BoundedCache[str] = BoundedCache(10, len)
-    with pytest.raises(ZeroDivisionError):
-        cache.get("a", lambda: str(1 / 0))
-    assert not cache._making, "nothing is left of the attempt"
-    assert cache.get("a", lambda: "fine") == "fine"
-
-
-def test_a_value_that_cannot_be_weighed_fails_like_one_that_cannot_be_made():
+@pytest.mark.parametrize("make", [lambda: str(1 / 0), lambda: ""], ids=["made", "weighed"])
+def test_an_exception_of_what_cannot_be_made_or_weighed_is_raised_and_not_kept(make):
     cache: BoundedCache[str] = BoundedCache(10, lambda value: 1 // len(value))
     with pytest.raises(ZeroDivisionError):
-        cache.get("a", lambda: "")
+        cache.get("a", make)
+    assert not cache._making, "nothing is left of the attempt"
     assert cache.get("a", lambda: "fine") == "fine"
 
 
@@ -144,17 +132,9 @@ def test_a_value_begun_in_the_background_is_made_in_another_thread_and_shared():
     begun = cache.begin("a", make)
     assert make.began.wait(10)
     assert not begun.done()
+    assert cache.get("b", lambda: 7) == 7, "other keys do not wait"
     make.may_end.set()
     assert cache.get("a", make) == begun.result() != threading.get_ident()
-
-
-def test_other_keys_do_not_wait():
-    make = Making(lambda: "x")
-    cache: BoundedCache[str] = BoundedCache(100, len)
-    begun = cache.begin("a", make)
-    assert cache.get("b", lambda: "y") == "y"
-    make.may_end.set()
-    assert begun.result() == "x"
 
 
 def test_a_value_that_asks_for_itself_is_an_error_rather_than_a_wait_for_ever():
@@ -183,16 +163,7 @@ def test_arrays_and_tensors_inside_a_record_are_counted():
     array, tensor, other = np.zeros((3, 5)), torch.zeros(7, dtype=torch.float16), np.zeros(11, np.uint8)
     record = Record(array, (tensor, tensor[:2]), {"a": other})
     assert held_bytes(record) == 3 * 5 * 8 + 7 * 2 + 2 * 2 + 11 + sys.getsizeof("a")
-
-
-def test_a_run_is_as_heavy_as_its_trace():
-    class Run:
-        nbytes = 123
-
-    assert held_bytes(Run()) == 123
-
-
-def test_plain_values_count_too():
+    assert held_bytes(SimpleNamespace(nbytes=123)) == 123, "a run is as heavy as its trace"
     assert held_bytes(["ab", 1]) == sys.getsizeof("ab") + sys.getsizeof(1)
 
 

@@ -2,6 +2,7 @@
 
 import ast
 import copy
+import gettext
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,7 @@ import pytest
 from attnviz.app.cache import kept_charts
 from attnviz.app.cache.bounded_cache import BoundedCache
 from attnviz.app.cache.kept_charts import chart_of
+from attnviz.base import words
 from attnviz.base.words import speaking
 from attnviz.figures import heatmap
 from attnviz.figures.export import prepared
@@ -63,23 +65,11 @@ def test_the_same_numbers_give_the_same_chart() -> None:
 @pytest.mark.parametrize(
     "other",
     [
-        (np.nextafter(np.arange(4.0), 9),),
-        (np.arange(4.0, dtype=np.float32),),
-        (np.arange(4.0).reshape(2, 2),),
-        ([0.0, 1.0, 2.0, 3.0],),
-        (np.arange(4.0), None),
-        ("a", "b"),
-        ("ab",),
-        (["a"], ["b"]),
-        ([["a"], "b"],),
-        (1,),
-        (1.0,),
-        (True,),
-        (Place(1, "a"),),
-        (formatted,),
-        (np.array(["a", "b"], dtype=object),),
+        (np.nextafter(np.arange(4.0), 9),), (np.arange(4.0, dtype=np.float32),), (np.arange(4.0).reshape(2, 2),),
+        ([0.0, 1.0, 2.0, 3.0],), (np.arange(4.0), None), ("a", "b"), ("ab",), (["a"], ["b"]), ([["a"], "b"],), (1,),
+        (1.0,), (True,), (Place(1, "a"),), (formatted,), (np.array(["a", "b"], dtype=object),),
     ],
-)
+)  # fmt: skip
 def test_other_values_of_any_kind_give_another_one(other: tuple[Any, ...]) -> None:
     kept = [chart_of(bars, np.arange(4.0)), chart_of(bars, "a b"), chart_of(bars, Place(2, "a"))]
     found = chart_of(bars, *other)
@@ -97,6 +87,17 @@ def test_another_function_another_name_and_another_language_give_another_one() -
         assert chart_of(bars, 1) is other
 
 
+def test_a_chart_is_kept_for_the_language_that_it_was_drawn_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Asked for zh, said in en: a test's own sentences, or those looked for before a language was there."""
+    given = np.eye(2), list("ab"), list("ab")
+    with speaking("zh"):
+        with monkeypatch.context() as patched:
+            patched.setattr(words, "_translations", lambda _language: gettext.NullTranslations())
+            english = chart_of(heatmap.matrix, *given, masked=np.eye(2) > 0)
+        assert "hidden by the mask" in english.to_json()
+        assert "hidden by the mask" not in chart_of(heatmap.matrix, *given, masked=np.eye(2) > 0).to_json()
+
+
 def test_what_nobody_can_compare_is_built_each_time() -> None:
     for value in (object(), lambda x: x, iter([1])):
         assert chart_of(bars, value) is not chart_of(bars, value)
@@ -106,7 +107,7 @@ def test_those_not_looked_at_for_long_are_let_go() -> None:
     first = chart_of(bars, 0)
     for n in range(1, 12):
         chart_of(bars, n)
-    assert len(kept_charts.CHARTS) == 10
+    assert len(kept_charts.CHARTS._values) == 10
     assert chart_of(bars, 0) is not first
 
 
@@ -168,6 +169,7 @@ def changed_after_it_was_kept(source: str) -> list[str]:
 def test_no_page_changes_a_chart_after_it_was_kept() -> None:
     planted = "def draw():\n    fig = chart_of(make, 1)\n    fig.update_xaxes(ticktext=[])\n"
     assert changed_after_it_was_kept(planted) == ["fig.update_xaxes(ticktext=[])"]
-    pages = sorted((ROOT / "attnviz").rglob("*.py"))
-    assert sum("chart_of(" in file.read_text("utf-8") for file in pages) > 10
-    assert [line for file in pages for line in changed_after_it_was_kept(file.read_text("utf-8"))] == []
+    texts = [file.read_text("utf-8") for file in (ROOT / "attnviz").rglob("*.py")]
+    keeping = [text for text in texts if "chart_of(" in text]
+    assert len(keeping) > 10
+    assert [line for text in keeping for line in changed_after_it_was_kept(text)] == []

@@ -16,12 +16,13 @@ import torch
 from torch.testing import assert_close
 from transformers import GPT2Config, GPT2LMHeadModel
 
+import attnviz.engine
 from attnviz.app.cache import model_cache
 from attnviz.app.cache.bounded_cache import BoundedCache
 from attnviz.app.cache.waiting_line import WaitingLine
 from attnviz.base.head_edit import HeadEdit
 from attnviz.base.message import Message, Problem
-from attnviz.engine import Rerun, chosen_engine
+from attnviz.engine import Rerun
 from attnviz.models.loading import load, version
 from attnviz.pages.explore.maths import whole_model
 from attnviz.pages.explore.panels import head as head_panel
@@ -109,7 +110,7 @@ def test_two_visitors_of_share_heads_and_one_of_explore_do_not_wait_for_each_oth
     }
     threads = [threading.Thread(target=job, name=name, daemon=True) for name, job in jobs.items()]
     assert finish(threads, 20) == []
-    assert len(shared.reruns) == 3
+    assert len(shared.reruns._values) == 3
 
 
 def test_only_visitors_whose_result_is_being_computed_have_a_turn(folders, shared):
@@ -185,9 +186,9 @@ def test_a_run_that_lies_on_the_disk_is_not_asked_of_another_machine(folders, sh
 
 def test_an_engine_elsewhere_bounds_its_own_line(monkeypatch):
     monkeypatch.setenv("ATTNVIZ_ENGINE", "ray://local?replicas=1-3&queue=5")
-    assert chosen_engine.passes_at_once() == (6, 5)
+    assert attnviz.engine.passes_at_once() == (6, 5)
     monkeypatch.setenv("ATTNVIZ_ENGINE", "nonsense")
-    assert chosen_engine.passes_at_once() == (chosen_engine.HERE_AT_ONCE, chosen_engine.HERE_WAITING)
+    assert attnviz.engine.passes_at_once() == (attnviz.engine.HERE_AT_ONCE, attnviz.engine.HERE_WAITING)
 
 
 @pytest.mark.slow

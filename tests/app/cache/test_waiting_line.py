@@ -36,38 +36,28 @@ class Visitor:
         self.thread.join(10)
 
 
-def test_turns_come_in_order_and_each_hears_how_many_are_before():
-    line = WaitingLine(1, 3)
-    first = Visitor(line)
-    assert first.works.wait(10)
+@pytest.mark.parametrize("at_once", [1, 2])
+def test_as_many_work_as_may_and_the_others_come_in_order_and_hear_how_many_are_before(at_once):
+    line = WaitingLine(at_once, 3)
+    first, *others = [Visitor(line) for _ in range(at_once)]
+    assert all(each.works.wait(10) for each in (first, *others))
     second = Visitor(line)
     assert second.waits.wait(10)
     third = Visitor(line)
     assert third.waits.wait(10)
     assert not second.works.is_set()
     assert (second.told[0], third.told[0]) == (1, 2)
-    assert (line.taken, line.waiting) == (1, 2)
+    assert (line.taken, line.waiting) == (at_once, 2)
     first.end()
     assert second.works.wait(10)
     assert not third.works.is_set()
     second.end()
     assert third.works.wait(10)
     assert third.told == sorted(third.told, reverse=True)
-    third.end()
+    for each in (third, *others):
+        each.end()
     assert first.told == []
     assert (line.taken, line.waiting) == (0, 0)
-
-
-def test_as_many_work_as_may():
-    line = WaitingLine(2, 1)
-    two = [Visitor(line), Visitor(line)]
-    assert all(visitor.works.wait(10) for visitor in two)
-    third = Visitor(line)
-    assert third.waits.wait(10)
-    two[1].end()
-    assert third.works.wait(10)
-    two[0].end()
-    third.end()
 
 
 def test_who_leaves_while_waiting_makes_room():

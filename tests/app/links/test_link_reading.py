@@ -16,7 +16,7 @@ VALUES = st.recursive(
 )
 
 
-@settings(deadline=None)  # a busy machine is no fault of the packing
+@settings(deadline=None, max_examples=40)  # a busy machine is no fault of the packing
 @given(VALUES)
 def test_a_packed_value_unpacks_to_itself(value):
     assert link_reading.unpack(link_reading.pack(value)) == value

@@ -97,27 +97,57 @@ CHANGED = {
 }  # fmt: skip
 
 
-def test_the_link_is_empty_while_nothing_is_chosen() -> None:
+def test_the_link_is_empty_while_nothing_is_chosen_or_says_that_nothing_is_on_the_canvas() -> None:
     app = opened()
     assert shown(app) == DEFAULTS
     assert link_of(app) == {}
-
-
-def test_a_link_whose_canvas_part_is_empty_says_that_nothing_is_on_the_canvas() -> None:
     app = opened(t_c="", t_kind="b")
     assert shown(app) == DEFAULTS | {"kind": "b"}
     assert not app.session_state[link_state._REFUSED]
 
 
-def test_changes_by_widgets_and_canvases_are_shown_and_written_into_the_link() -> None:
+def test_what_was_changed_is_in_the_link_opens_the_same_elsewhere_and_stays_until_back_is_pressed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     app = changed()
     assert shown(app) == CHANGED
-    link = link_of(app)
-    assert link_reading.unpack(link.pop("t_c")) == {"p": [3, 4], "s": 2}
-    assert link == {
+    before = link_of(app)
+    assert link_reading.unpack(before["t_c"]) == {"p": [3, 4], "s": 2}
+    assert {name: text for name, text in before.items() if name != "t_c"} == {
         "t_text": "a dog", "t_kind": "c", "t_layer": "0", "t_width": "128", "t_rate": "1.25", "t_on": "true",
         "t_some": "y",
     }  # fmt: skip
+    assert shown(opened(**before)) == CHANGED, "by the link"
+    other = opened()
+    other.session_state["open"] = app.session_state["view"]
+    other.run()
+    other.run()
+    assert shown(other) == CHANGED, "by the saved view"
+    turned(app, "t_two")
+    assert shown(app) == {"text": "a dog"}, "the sentence travels"
+    assert link_of(app) == {"t_text2": "a dog"}
+    turned(app, "t_one")
+    assert (shown(app), link_of(app)) == (CHANGED, before), "by the menu"
+    turned(app, "t_one", t_width="7")
+    assert (shown(app), link_of(app)) == (CHANGED, before), "a link that comes late with a gesture is put right"
+    with monkeypatch.context() as patched:
+        patched.setattr(streamlit_adapter, "by_history", lambda: True)
+        turned(app, "t_one", t_width="7", t_kind="c", t_layer="0")
+        assert shown(app) == DEFAULTS | {"width": 7, "kind": "c", "layer": "0"}, (
+            "after Back the link is the whole truth"
+        )
+    app.selectbox(key="t_kind").set_value("a").run()
+    app.selectbox(key="t_layer").set_value("1").run()
+    assert link_of(app) == {"t_width": "7"}, "a default is not in the link"
+
+
+def turned(app: Any, page: str, **link: str) -> None:
+    """The page asked for, with another link in the browser."""
+    app.session_state["page"] = page
+    app.query_params.clear()
+    for name, text in link.items():
+        app.query_params[name] = text
+    app.run()
 
 
 def widened() -> Any:
@@ -137,79 +167,20 @@ def test_a_gesture_made_before_the_browser_heard_of_a_value_does_not_undo_it() -
     app.number_input(key="t_width").set_value(64)  # a browser that is slower still
     app.toggle(key="t_on").set_value(True).run()
     assert shown(app) == DEFAULTS | {"width": 128, "kind": "c", "on": True}
+    behind = widened()
+    behind.query_params.clear()  # its address is
+    behind.number_input(key="t_width").set_value(64).run()
+    assert shown(behind)["width"] == 128
 
 
-def test_neither_does_one_whose_address_is_behind() -> None:
-    app = widened()
-    app.query_params.clear()
-    app.number_input(key="t_width").set_value(64).run()
-    assert shown(app)["width"] == 128
-
-
-def test_a_visitor_can_go_back_to_the_value_before() -> None:
+def test_a_visitor_can_go_back_to_the_value_before_and_a_browser_that_has_heard_of_one_is_believed() -> None:
     app = widened()
     assert shown(app.number_input(key="t_width").set_value(64).run()) == DEFAULTS
-
-
-def test_a_browser_that_has_heard_of_a_value_is_believed() -> None:
     app = widened()
     app.toggle(key="t_on").set_value(True).run()  # it sends 128 along
     app.number_input(key="t_width").set_value(64)
     app.selectbox(key="t_kind").set_value("c").run()
     assert shown(app) == DEFAULTS | {"kind": "c", "on": True}
-
-
-def test_a_link_opens_the_same_in_a_new_session() -> None:
-    assert shown(opened(**link_of(changed()))) == CHANGED
-
-
-def test_a_saved_view_opens_the_same_in_a_new_session() -> None:
-    app = opened()
-    app.session_state["open"] = changed().session_state["view"]
-    app.run()
-    app.run()
-    assert shown(app) == CHANGED
-
-
-def test_choices_are_unchanged_when_the_visitor_comes_back_by_the_menu() -> None:
-    app = changed()
-    before = link_of(app)
-    app.session_state["page"] = "t_two"
-    app.query_params.clear()
-    app.run()
-    assert shown(app) == {"text": "a dog"}, "the sentence travels"
-    assert link_of(app) == {"t_text2": "a dog"}
-    app.session_state["page"] = "t_one"
-    app.query_params.clear()
-    app.run()
-    assert shown(app) == CHANGED
-    assert link_of(app) == before
-
-
-def test_after_back_the_link_is_the_whole_truth(monkeypatch: pytest.MonkeyPatch) -> None:
-    app = changed()
-    monkeypatch.setattr(streamlit_adapter, "by_history", lambda: True)
-    app.query_params.clear()
-    app.query_params["t_width"] = "7"
-    app.run()
-    assert shown(app) == DEFAULTS | {"width": 7}
-
-
-def test_a_link_that_comes_late_with_a_gesture_is_not_believed_and_put_right() -> None:
-    app = changed()
-    before = link_of(app)
-    app.query_params.clear()
-    app.query_params["t_width"] = "7"
-    app.run()
-    assert shown(app) == CHANGED
-    assert link_of(app) == before
-
-
-def test_going_back_to_the_default_takes_the_choice_out_of_the_link() -> None:
-    app = changed()
-    app.selectbox(key="t_kind").set_value("a").run()
-    app.selectbox(key="t_layer").set_value("1").run()
-    assert not {"t_kind", "t_layer"} & set(link_of(app))
 
 
 @pytest.mark.parametrize(
@@ -261,9 +232,7 @@ def test_a_name_is_declared_once() -> None:
 def test_a_text_too_long_for_a_link_is_left_out_of_it_and_stands_in_the_saved_view() -> None:
     """16 KB is what the server takes of an address; one Chinese character is nine in it."""
     app = opened()
-    app.session_state["page"] = "t_two"
-    app.query_params.clear()
-    app.run()
+    turned(app, "t_two")
     app.text_input(key="t_text2").set_value("猫" * 150).run()
     assert link_of(app) == {"t_text2": "猫" * 150}
     app.text_input(key="t_text2").set_value("猫" * 700).run()

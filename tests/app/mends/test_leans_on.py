@@ -106,6 +106,8 @@ def test_what_only_tests_lean_on_is_named_too(what, monkeypatch, tmp_path):
     for module in (PlotlyChart_pb2, BidiComponent_pb2, TextInput_pb2, Block_pb2):
         monkeypatch.setattr(module, module.__name__.split(".")[-1].removesuffix("_pb2"), Empty_pb2.Empty)
     assert f"no longer has {what}: used by {NAMED[what].user}" in str(gone([NAMED[what]])[0])
+    elsewhere = Reliance("no_such_library", what, "here.py", "a purpose", lambda: bool(1 / 0))
+    assert "no_such_library ? no longer" in str(gone([elsewhere])[0])
 
 
 def test_the_server_s_log_says_what_is_gone(monkeypatch, tmp_path, caplog):

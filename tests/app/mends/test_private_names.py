@@ -10,22 +10,10 @@ import pytest
 import streamlit
 
 PRIVATE = (
-    "_call_callbacks",
-    "_maybe_handle_execution_control_request",
-    "_widget_changed",
-    "_new_widget_state",
-    "_clear_queue",
-    "_populate_theme_msg",
-    "SparseList",
-    "SafeSessionState",
-    "get_script_run_ctx",
-    "is_manually_set",
-    "setup_formatter",
-    "update_formatter",
-    "file_id",
-    "is_history_navigation",
-    "context_info",
-)
+    "_call_callbacks", "_maybe_handle_execution_control_request", "_widget_changed", "_new_widget_state",
+    "_clear_queue", "_populate_theme_msg", "SparseList", "SafeSessionState", "get_script_run_ctx", "is_manually_set",
+    "setup_formatter", "update_formatter", "file_id", "is_history_navigation", "context_info",
+)  # fmt: skip
 ROOT = Path(__file__).parents[3]
 OPENS = """
 import os

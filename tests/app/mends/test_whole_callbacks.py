@@ -38,11 +38,6 @@ def unmended(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(owner, name, getattr(now, "__wrapped__", now))
 
 
-@pytest.fixture
-def mended(unmended: None) -> None:
-    whole_callbacks.mend()
-
-
 @pytest.mark.usefixtures("unmended")
 def test_streamlit_alone_ends_a_callback_half_way() -> None:
     """As long as this passes the mend is needed; the day it fails, take the mend out."""
@@ -51,8 +46,11 @@ def test_streamlit_alone_ends_a_callback_half_way() -> None:
     assert "walked" not in app.session_state
 
 
-@pytest.mark.usefixtures("mended")
 def test_a_callback_is_run_to_its_end_and_the_next_gesture_is_answered() -> None:
+    import attnviz.serve.server  # noqa: F401  # importing it is what mends
+
+    assert getattr(SessionState, whole_callbacks.CALLS).__code__.co_filename == whole_callbacks.__file__
+    assert whole_callbacks.has_what_it_needs()
     app = pressed()
     assert app.session_state["taken"] == app.session_state["walked"] == 1
     assert not app.exception
@@ -77,10 +75,3 @@ def test_newer_gestures_are_looked_for_again_after_a_callback_that_failed(monkey
     assert not looked
     looking()
     assert looked == ["a runner"]
-
-
-def test_the_app_mends_it() -> None:
-    import attnviz.serve.server  # noqa: F401  # importing it is what mends
-
-    assert getattr(SessionState, whole_callbacks.CALLS).__code__.co_filename == whole_callbacks.__file__
-    assert whole_callbacks.has_what_it_needs()
