@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from attnviz.app.mends.streamlit_adapter import FRONTEND
 from attnviz.base.message import Problem
-from attnviz.canvas.shared.registration import served_by_address
+from attnviz.canvas.shared.component import served_by_address
 from attnviz.models import settings
 
 INDEX = FRONTEND / "index.html"

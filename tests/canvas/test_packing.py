@@ -8,9 +8,11 @@ from hypothesis.extra import numpy as hnp
 
 from attnviz.base.packed import pack_bits, unpack_bits
 from attnviz.canvas.shared import packing
-from attnviz.canvas.shared.blobs import read_pins
-from attnviz.canvas.shared.kinds import Head, Overview, Pin, Pins
+from attnviz.canvas.shared.blobs import document, read_pins
+from attnviz.canvas.shared.kinds import Head, HeadScene, Overview, Pin, Pins
 
+SCENE = HeadScene(["a", "b", "c"])
+NAME = document(SCENE.tokens_q, None)
 unit = hnp.arrays(np.float32, (5, 7), elements=st.floats(0, 1, width=32))
 
 
@@ -102,10 +104,11 @@ def test_bits_of_another_size_are_refused() -> None:
 
 
 def test_pins_of_other_tokens_are_not_these_tokens_pins() -> None:
-    kept = {"doc": "a", "tokens": [["q", 1], ["k", 9], ["x", 0], ["q", "1"], 7], "cell": [1, 1]}
-    assert read_pins(kept, "b", 3, 3) is None
-    assert read_pins(kept, "a", 3, 3) == Pins((Pin("q", 1),), (1, 1))
-    assert read_pins({"doc": "a", "tokens": "no", "cell": [1, "x"]}, "a", 3, 3) == Pins()
+    kept = {"doc": NAME, "tokens": [["q", 1], ["k", 9], ["x", 0], ["q", "1"], 7], "cell": [1, 1]}
+    assert read_pins(kept, HeadScene(["of", "other", "tokens"])) is None
+    assert read_pins(kept, SCENE) == Pins((Pin("q", 1),), (1, 1))
+    for cell in ([1, "x"], [3, 0], [0, 3], [0, 1, 2], None):
+        assert read_pins({"doc": NAME, "tokens": "no", "cell": cell}, SCENE) == Pins()
 
 
 def test_the_largest_value_is_one_that_can_be_seen() -> None:

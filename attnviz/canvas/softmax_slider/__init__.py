@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 
 from attnviz.base.words import _
-from attnviz.canvas.shared.gestures import answering, reported
-from attnviz.canvas.shared.packing import blob, fingerprint
-from attnviz.canvas.shared.registration import component
+from attnviz.canvas.shared.component import mount
+from attnviz.canvas.shared.packing import fingerprint
 from attnviz.core.variants import COLDEST
 from attnviz.live import canvas_wording
 
@@ -79,25 +78,15 @@ def softmax_slider(
     slider = (parameter.name, parameter.low, parameter.high) if parameter else None
     header["layout"] = fingerprint(str(header["panels"]), str(header["words"]), slider, str(header["d_k"]))
 
-    def picked() -> None:
-        value = _picked(reported(key, "picked"), about, header["d_k"], parameter)
-        if value is not None:
-            on_pick(value)
+    def picked(told: dict[str, Any]) -> None:
+        width, number = told.get("d_k"), told.get("parameter")
+        if told.get("about") != about or width not in header["d_k"] or not isinstance(number, int | float):
+            return
+        if parameter is not None:
+            number = min(max(number, parameter.low), parameter.high)
+        on_pick(Picked(int(width), float(number)))
 
-    header |= answering(reported(key, "picked").get("seq"))
-    component("softmax_slider")(key=key, data=blob(header, payload), on_picked_change=picked)
-
-
-def _picked(value: dict[str, Any], about: str, d_k: list[int], parameter: SliderParameter | None) -> Picked | None:
-    """What the browser sent, or None where it is not what was asked for."""
-    if value.get("about") != about or value.get("d_k") not in d_k:
-        return None
-    number = value.get("parameter")
-    if not isinstance(number, int | float):
-        return None
-    if parameter is not None:
-        number = min(max(float(number), parameter.low), parameter.high)
-    return Picked(int(value["d_k"]), float(number))
+    mount("softmax_slider", key, "picked", header, picked, payload)
 
 
 def _words(parameter: SliderParameter | None) -> dict[str, Any]:

@@ -11,9 +11,8 @@ from typing import Any
 import streamlit as st
 
 from attnviz.base.words import _
-from attnviz.canvas.shared.gestures import answering, count, mapping, reported
+from attnviz.canvas.shared.component import component, count, mapping, mount
 from attnviz.canvas.shared.packing import blob, fingerprint
-from attnviz.canvas.shared.registration import component
 from attnviz.figures.theme import K_VERMILION, MASKED, Q_BLUE, ROLES, V_GREEN, WEIGHTS
 
 
@@ -113,15 +112,10 @@ def board(
     on_tab: Callable[[str, int], None],
 ) -> None:
     """One step's operations; `on_pick` and `on_tab` hear of choices before the rerun."""
-    ack = f"{key}_ack"
 
-    def picked() -> None:
-        told = reported(key, "pick")
-        if told.get("step") != step:
-            return
+    def picked(told: dict[str, Any]) -> None:
         part, row, col = (count(told.get(name)) for name in ("part", "row", "col"))
-        if part is not None and row is not None and col is not None:
-            st.session_state[ack] = told.get("seq", 0)
+        if told.get("step") == step and part is not None and row is not None and col is not None:
             on_pick(Pick(part, row, col))
 
     def switched(name: str) -> Callable[[], None]:
@@ -136,20 +130,13 @@ def board(
         "step": step,
         "boards": [asdict(one) for one in boards],
         "tabs": [
-            {
-                "name": t.name,
-                "label": t.label,
-                "current": t.current,
-                "options": [{"label": label, "role": role} for label, role in t.options],
-            }
-            for t in tabs
+            asdict(one) | {"options": [{"label": label, "role": role} for label, role in one.options]} for one in tabs
         ],
         "colours": _colours(),
     }
-    header |= {"name": fingerprint(str(header))} | answering(st.session_state.get(ack))
-    header |= {"part": pick.part, "row": pick.row, "col": pick.col}
+    header |= {"name": fingerprint(str(header))} | asdict(pick)
     listeners = {f"on_{t.name}_change": switched(t.name) for t in tabs if t.name != "part"}
-    component("tensor_board")(key=key, data=blob(header), on_pick_change=picked, **listeners)
+    mount("tensor_board", key, "pick", header, picked, **listeners)
 
 
 def _state(key: str) -> dict[str, Any]:
