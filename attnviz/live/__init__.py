@@ -173,8 +173,6 @@ def _inert(text: str) -> str:
 
 @cache
 def _bundle(name: str) -> tuple[str, str]:
-    """The script and the style sheet; esbuild writes no "</script" into either."""
+    """The script and the style sheet; esbuild writes nothing into either that would end its own element."""
     script, style = ((BUNDLE / f"{name}.{kind}").read_text(encoding="utf-8") for kind in ("js", "css"))
-    if "</script" in script.lower() or "</style" in style.lower():
-        raise ValueError("the bundle would end its own element")
     return script, style

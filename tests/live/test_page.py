@@ -12,7 +12,7 @@ import pytest
 
 from attnviz.base.packed import unblob
 from attnviz.base.raw_scores import RawHead
-from attnviz.live import LiveView, page
+from attnviz.live import BUNDLE, LiveView, page
 from attnviz.runs.model_run import Request, run_model
 from attnviz.runs.raw_heads import raw_heads
 from scripts.browser_cases import decoded
@@ -75,6 +75,12 @@ def test_what_a_visitor_typed_never_becomes_markup():
     assert (said["title"], said["note"], said["headTitle"]) == (HOSTILE[0], HOSTILE[1], HOSTILE[2])
     assert "alert(1)" in text
     assert "<script>alert" not in text
+
+
+@pytest.mark.parametrize("name", ["live", "live_patches"])
+def test_no_bundle_ends_its_own_element(name):
+    assert "</script" not in (BUNDLE / f"{name}.js").read_text(encoding="utf-8").lower()
+    assert "</style" not in (BUNDLE / f"{name}.css").read_text(encoding="utf-8").lower()
 
 
 def test_nothing_is_asked_of_any_server():

@@ -56,8 +56,8 @@ def lines_picture(
 
 
 def _pinned(pins: Pins) -> tuple[list[int], list[int]]:
-    rows = [pin.index for pin in pins.tokens if pin.axis == "q"]
-    return rows, [pin.index for pin in pins.tokens if pin.axis == "k"]
+    rows, cols = ([pin.index for pin in pins.tokens if pin.axis == axis] for axis in ("q", "k"))
+    return rows, cols
 
 
 def opened_at(live: LiveView, shown: Head, scene: HeadScene, pins: Pins) -> LiveView:

@@ -32,7 +32,16 @@ def mask_grid(
     `label` is what the grid is called, in the visitor's language.
     """
     given = np.asarray(mask, bool)
-    _check(given, len(tokens_q), len(tokens_q if tokens_k is None else tokens_k))
+    queries, keys = len(tokens_q), len(tokens_q if tokens_k is None else tokens_k)
+    if given.shape != (queries, keys):
+        raise ValueError(f"a mask of shape {given.shape} does not fit {queries} queries and {keys} keys")
+    if given.size > MOST_CELLS:
+        raise Problem(
+            "{rows} x {columns} cells are more than can be painted: at most {most}.",
+            rows=queries,
+            columns=keys,
+            most=MOST_CELLS,
+        )
     bits = pack_bits(given)
     q, k = [str(t) for t in tokens_q], None if tokens_k is None else [str(t) for t in tokens_k]
     header: dict[str, Any] = {
@@ -51,15 +60,3 @@ def mask_grid(
             on_change(grid)
 
     mount("mask", key, "paint", header, painted, packing.squeeze(bits))
-
-
-def _check(mask: NDArray[np.bool_], queries: int, keys: int) -> None:
-    if mask.shape != (queries, keys):
-        raise ValueError(f"a mask of shape {mask.shape} does not fit {queries} queries and {keys} keys")
-    if mask.size > MOST_CELLS:
-        raise Problem(
-            "{rows} x {columns} cells are more than can be painted: at most {most}.",
-            rows=queries,
-            columns=keys,
-            most=MOST_CELLS,
-        )

@@ -7,10 +7,11 @@ with every message; the page's content security policy is then wider.
 
 import math
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -36,20 +37,18 @@ def served_by_address() -> bool:
 
 @cache
 def _registered(name: str) -> tuple[Callable[..., Any], bool]:
-    try:
-        return _register(name, f"{name}.js"), True
-    except StreamlitAPIException:
-        return _register(name, (BUNDLES / f"{name}.js").read_text(encoding="utf-8")), False
-
-
-def _register(name: str, script: str) -> Callable[..., Any]:
-    return st.components.v2.component(
+    script, style = ((BUNDLES / f"{name}.{kind}").read_text(encoding="utf-8") for kind in ("js", "css"))
+    register = partial(
+        st.components.v2.component,
         f"attnviz.{name}",
         html='<div class="av-root"></div>',
-        css=(BUNDLES / f"{name}.css").read_text(encoding="utf-8"),
-        js=script,
+        css=style,
         isolate_styles=True,
     )
+    try:
+        return register(js=f"{name}.js"), True
+    except StreamlitAPIException:
+        return register(js=script), False
 
 
 def remember_page(path: str) -> None:
@@ -96,15 +95,15 @@ def mount(
     header: dict[str, Any],
     on_report: Callable[[dict[str, Any]], None],
     payload: bytes = b"",
-    **more: Any,
+    others: Mapping[str, Callable[[], None]] = MappingProxyType({}),
 ) -> None:
     """Mount the component `name`, which reports gestures of one kind; `on_report` hears of each before the rerun.
 
-    The header says in addition which of them it answers. `more` goes to the component as it is.
+    The header says in addition which of them it answers; `others` are listeners to what else it reports.
     """
     listener = {f"on_{kind}_change": lambda: on_report(reported(key, kind))}
     data = blob(header | answering(reported(key, kind).get("seq")), payload)
-    component(name)(key=key, data=data, **listener, **more)
+    component(name)(key=key, data=data, **listener, **others)
 
 
 @dataclass(frozen=True)

@@ -224,7 +224,7 @@ export type Sheet = Record<"name" | "shape" | "label" | "role", string> & {
 /** Areas (sheet, r0, r1, c0, c1) that a number is from, the tokens of its sum, the sign before its value, its value. */
 export type BoardCell = { a: [number, number, number, number, number][]; t: string[]; e: string; v: string | null };
 export type Board = { sheets: Sheet[]; signs: string[]; cells: BoardCell[][] };
-export type Tabs = { name: string; label: string; current: number; options: { label: string; role: string }[] };
+export type Tabs = { name: string; label: string; current: number; options: [string, string][] };
 
 export type BoardHeader = Answer & {
   name: string;

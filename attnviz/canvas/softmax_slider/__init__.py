@@ -1,7 +1,7 @@
 """Bars of softmax weights under sliders that the browser moves by itself; Python hears of it on release."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -75,11 +75,12 @@ def softmax_slider(
     payload = b"" if single else scores.astype("<f4").tobytes()
     if cosines is not None:
         payload += cosines.astype("<f4").tobytes()
-    slider = (parameter.name, parameter.low, parameter.high) if parameter else None
-    header["layout"] = fingerprint(str(header["panels"]), str(header["words"]), slider, str(header["d_k"]))
+    header["layout"] = fingerprint(
+        str(header["panels"]), str(header["words"]), parameter and replace(parameter, value=0.0), header["d_k"]
+    )
 
     def picked(told: dict[str, Any]) -> None:
-        width, number = told.get("d_k"), told.get("parameter")
+        width, number = told.get("d_k", 0), told.get("parameter")
         if told.get("about") != about or width not in header["d_k"] or not isinstance(number, int | float):
             return
         if parameter is not None:

@@ -89,7 +89,7 @@ def strip(key: str, chips: Sequence[Chip], current: str, on_step: Callable[[str]
     """The steps in a row. `on_step` hears the id of the step walked to, before the rerun."""
 
     def stepped() -> None:
-        wanted = _state(key).get("step")
+        wanted = mapping(st.session_state.get(key)).get("step")
         if wanted in {chip.id for chip in chips}:
             on_step(str(wanted))
 
@@ -120,7 +120,7 @@ def board(
 
     def switched(name: str) -> Callable[[], None]:
         def heard() -> None:
-            wanted = _state(key).get(name)
+            wanted = mapping(st.session_state.get(key)).get(name)
             if isinstance(wanted, int):
                 on_tab(name, wanted)
 
@@ -129,18 +129,12 @@ def board(
     header: dict[str, Any] = {
         "step": step,
         "boards": [asdict(one) for one in boards],
-        "tabs": [
-            asdict(one) | {"options": [{"label": label, "role": role} for label, role in one.options]} for one in tabs
-        ],
+        "tabs": [asdict(one) for one in tabs],
         "colours": _colours(),
     }
     header |= {"name": fingerprint(str(header))} | asdict(pick)
     listeners = {f"on_{t.name}_change": switched(t.name) for t in tabs if t.name != "part"}
-    mount("tensor_board", key, "pick", header, picked, **listeners)
-
-
-def _state(key: str) -> dict[str, Any]:
-    return mapping(st.session_state.get(key))
+    mount("tensor_board", key, "pick", header, picked, others=listeners)
 
 
 def _colours() -> dict[str, Any]:
