@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { KnownSentences } from "../../attnviz/canvas/overview/known_sentences.js";
+import { findSentence, keepSentence } from "../../attnviz/canvas/overview/known_sentences.js";
+import { Latest } from "../../attnviz/canvas/shared/component.js";
+import { MOST_SENTENCES } from "../../attnviz/canvas/shared/group.js";
 
 /**
  * @param {string} text
@@ -11,34 +13,34 @@ const sentence = (text, besides = "a model") =>
 const asked = (/** @type {string} */ text, besides = "a model") => ({ label: "Sentence", text, besides });
 
 test("a sentence that was read before is found by its text", () => {
-  const known = new KnownSentences();
+  const known = new Latest(MOST_SENTENCES);
   const first = sentence("one");
-  known.keep(first);
-  known.keep(sentence("two"));
-  assert.equal(known.find(asked("two"), "one"), first);
-  assert.equal(known.find(asked("two"), "one "), null);
+  keepSentence(known, first);
+  keepSentence(known, sentence("two"));
+  assert.equal(findSentence(known, asked("two"), "one"), first);
+  assert.equal(findSentence(known, asked("two"), "one "), null);
 });
 
 test("what another model made of it is not shown, nor what is on show already", () => {
-  const known = new KnownSentences();
-  known.keep(sentence("one", "another model"));
-  assert.equal(known.find(asked("two"), "one"), null);
-  assert.equal(known.find(asked("one", "another model"), "one"), null);
-  assert.equal(known.find(null, "one"), null);
+  const known = new Latest(MOST_SENTENCES);
+  keepSentence(known, sentence("one", "another model"));
+  assert.equal(findSentence(known, asked("two"), "one"), null);
+  assert.equal(findSentence(known, asked("one", "another model"), "one"), null);
+  assert.equal(findSentence(known, null, "one"), null);
 });
 
 test("a page that does not say what it was asked for keeps nothing", () => {
-  const known = new KnownSentences();
-  known.keep(/** @type {any} */ ({ header: { asked: null }, tiles: new Uint8Array(1) }));
-  assert.equal(known.kept.size, 0);
+  const known = new Latest(MOST_SENTENCES);
+  keepSentence(known, /** @type {any} */ ({ header: { asked: null }, tiles: new Uint8Array(1) }));
+  assert.equal(known.size, 0);
 });
 
 test("the ones that were read longest ago are let go", () => {
-  const known = new KnownSentences();
-  known.keep(sentence("kept"));
-  for (let n = 0; n < 11; n++) known.keep(sentence(`n ${n}`));
-  known.keep(sentence("kept"));
-  known.keep(sentence("last"));
-  assert.notEqual(known.find(asked("last"), "kept"), null);
-  assert.equal(known.find(asked("last"), "n 0"), null);
+  const known = new Latest(MOST_SENTENCES);
+  keepSentence(known, sentence("kept"));
+  for (let n = 0; n < 11; n++) keepSentence(known, sentence(`n ${n}`));
+  keepSentence(known, sentence("kept"));
+  keepSentence(known, sentence("last"));
+  assert.notEqual(findSentence(known, asked("last"), "kept"), null);
+  assert.equal(findSentence(known, asked("last"), "n 0"), null);
 });

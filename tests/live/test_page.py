@@ -71,8 +71,8 @@ def test_what_a_visitor_typed_never_becomes_markup():
     scripts = [attrs for tag, attrs, _text in elements.found if tag == "script"]
     assert [attrs.get("id") for attrs in scripts] == ["attnviz-view", "attnviz-heads", None]
     said = json.loads(elements.text_of("attnviz-view"))
-    assert said["q"] == HOSTILE
-    assert (said["title"], said["note"], said["headTitle"]) == (HOSTILE[0], HOSTILE[1], HOSTILE[2])
+    assert said["head"]["q"] == said["overview"]["q"] == HOSTILE
+    assert (said["title"], said["note"], said["head"]["title"]) == (HOSTILE[0], HOSTILE[1], HOSTILE[2])
     assert "alert(1)" in text
     assert "<script>alert" not in text
 

@@ -53,9 +53,8 @@ def head_view(key: str, head: Head, scene: HeadScene) -> Pins:
         if value is not None:
             gestures.tell(kind, value)
 
-    gestures.call("pins", scene.on_pins)
-    gestures.call("edit", scene.on_edit)
-    gestures.call("over", scene.on_over)
+    for kind, on_gesture in (("pins", scene.on_pins), ("edit", scene.on_edit), ("over", scene.on_over)):
+        gestures.call(kind, on_gesture)
     echo = answering(gestures.number("pick")) | {
         "heard": 0 if scene.pins is None else gestures.number("pins"),
         "edits": gestures.number("edit"),

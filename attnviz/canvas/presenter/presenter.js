@@ -35,19 +35,11 @@ const KEY = Symbol.for("attnviz.presenter");
  * What was asked for, kept beyond a mount: Streamlit may take the component off the page and put it there again with an
  * answer that does not know of the newest press. Also beyond this module, which it may load again.
  */
-const kept = keptByPage();
+const shared = /** @type {{ [KEY]?: ReturnType<typeof begun> }} */ (/** @type {unknown} */ (globalThis));
+const kept = (shared[KEY] ??= begun());
 
-function keptByPage() {
-  const page = /** @type {{ [KEY]?: ReturnType<typeof nothingYet> }} */ (/** @type {unknown} */ (globalThis));
-  const known = page[KEY];
-  if (known) return known;
-  const begun = nothingYet();
-  page[KEY] = begun;
-  globalThis.addEventListener("keydown", (event) => begun.current?.key(event));
-  return begun;
-}
-
-function nothingYet() {
+function begun() {
+  globalThis.addEventListener("keydown", (event) => kept.current?.key(event));
   return {
     total: 0,
     gestures: new Sequence(),

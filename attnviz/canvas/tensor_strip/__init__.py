@@ -6,6 +6,7 @@ result lights what it was computed from and writes the sum out; arrow keys, mous
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -118,13 +119,10 @@ def board(
         if told.get("step") == step and part is not None and row is not None and col is not None:
             on_pick(Pick(part, row, col))
 
-    def switched(name: str) -> Callable[[], None]:
-        def heard() -> None:
-            wanted = mapping(st.session_state.get(key)).get(name)
-            if isinstance(wanted, int):
-                on_tab(name, wanted)
-
-        return heard
+    def switched(name: str) -> None:
+        wanted = mapping(st.session_state.get(key)).get(name)
+        if isinstance(wanted, int):
+            on_tab(name, wanted)
 
     header: dict[str, Any] = {
         "step": step,
@@ -133,7 +131,7 @@ def board(
         "colours": _colours(),
     }
     header |= {"name": fingerprint(str(header))} | asdict(pick)
-    listeners = {f"on_{t.name}_change": switched(t.name) for t in tabs if t.name != "part"}
+    listeners = {f"on_{t.name}_change": partial(switched, t.name) for t in tabs if t.name != "part"}
     mount("tensor_board", key, "pick", header, picked, others=listeners)
 
 
