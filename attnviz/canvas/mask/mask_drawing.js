@@ -7,6 +7,7 @@ import { maskHit, maskLayout, nearestCell } from "./mask_geometry.js";
 import {
   contextOf,
   drawWith,
+  fillBox,
   hatch,
   markPainted,
   notePlot,
@@ -89,8 +90,7 @@ export class MaskDrawing extends Drawing {
     const { plot, cell } = this;
     const [nq, nk] = header.shape;
     const context = sized(this.base, this.width, this.height);
-    context.fillStyle = hatch(context, theme, header.colours.masked);
-    context.fillRect(plot.x, plot.y, plot.w, plot.h);
+    fillBox(context, plot, hatch(context, theme, header.colours.masked));
     context.imageSmoothingEnabled = false;
     context.drawImage(this.picture(), plot.x, plot.y, plot.w, plot.h);
     if (cell >= 5) {

@@ -42,7 +42,7 @@ class RotationCircle extends View {
     this.said = el("div", "rc-said", null, { "aria-live": "polite" });
     /** @type {Partial<Record<What, LabelledSlider>>} */
     this.sliders = {};
-    this.button = button("av-play rc-walk", "▶", () => (this.walk ? this.stand() : this.go()));
+    this.button = button("av-button av-play rc-walk", "▶", () => (this.walk ? this.stand() : this.go()));
     watchSize(root, () => this.draw());
   }
 
