@@ -33,17 +33,9 @@ def drawn(request):
     return ElementTree.fromstring(text), PRIMARY[request.param == "dark"]
 
 
-def rectangles(root, colour):
-    return [box for box in root.iter(f"{SVG}rect") if box.get("fill") == colour]
-
-
-def test_it_is_a_picture_with_a_title():
-    assert isinstance(PICTURE, Picture)
-    assert PICTURE.title == "Where layer 7, head 5 sits"
-
-
 def test_every_name_shape_and_count_is_text(drawn):
     root, _colour = drawn
+    assert isinstance(PICTURE, Picture)
     said = [each.text for each in root.iter(f"{SVG}text")]
     for part in (*WAY.before, WAY.blocks, INSIDE.attention, INSIDE.mlp, *WAY.after):
         for text in (part.title, *part.lines, *([part.said] if part.said else [])):
@@ -54,7 +46,7 @@ def test_every_name_shape_and_count_is_text(drawn):
 
 def test_shares_are_as_long_as_they_are_and_this_layer_and_head_are_lit(drawn):
     root, colour = drawn
-    lit = rectangles(root, colour)
+    lit = [box for box in root.iter(f"{SVG}rect") if box.get("fill") == colour]
     bars = [box for box in lit if box.get("height") == "6"]
     wholes = [
         box for box in root.iter(f"{SVG}rect") if box.get("rx") == "3" and box.get("height") == "6" and box not in lit

@@ -77,27 +77,21 @@ def test_what_a_visitor_typed_never_becomes_markup():
     assert "<script>alert" not in text
 
 
-@pytest.mark.parametrize("name", ["live", "live_patches"])
-def test_no_bundle_ends_its_own_element(name):
-    assert "</script" not in (BUNDLE / f"{name}.js").read_text(encoding="utf-8").lower()
-    assert "</style" not in (BUNDLE / f"{name}.css").read_text(encoding="utf-8").lower()
-
-
-def test_nothing_is_asked_of_any_server():
+def test_nothing_is_asked_of_any_server_and_no_bundle_ends_its_own_element():
     elements = Elements(page(view(link="https://attention.example/explore?at=1.1")))
     assert not [attrs for _tag, attrs, _text in elements.found if "src" in attrs or "href" in attrs]
     policy = next(attrs["content"] for _tag, attrs, _text in elements.found if "http-equiv" in attrs)
     assert policy is not None
     assert policy.startswith("default-src 'none'")
+    for name in ("live", "live_patches"):
+        assert "</script" not in (BUNDLE / f"{name}.js").read_text(encoding="utf-8").lower()
+        assert "</style" not in (BUNDLE / f"{name}.css").read_text(encoding="utf-8").lower()
 
 
-@pytest.mark.parametrize(
-    "link, kept",
-    [("https://a.example/explore?at=1.1", True), ("javascript:alert(1)", False), ("data:text/html,x", False)],
-)
-def test_only_a_link_to_a_page_is_kept(link, kept):
+@pytest.mark.parametrize("link", ["https://a.example/explore?at=1.1", "javascript:alert(1)", "data:text/html,x"])
+def test_only_a_link_to_a_page_is_kept(link):
     said = json.loads(Elements(page(view(link=link))).text_of("attnviz-view"))
-    assert said["link"] == (link if kept else None)
+    assert said["link"] == (link if link.startswith("https") else None)
 
 
 def test_the_weights_of_the_file_are_those_of_the_heads():
