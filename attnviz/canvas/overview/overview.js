@@ -13,7 +13,7 @@ import { MASKED_8 } from "../shared/packing.js";
 import { Preview } from "./preview.js";
 import { afterDrawing, afterPainting, painted } from "../shared/surface.js";
 import { atItsPace, editedTiles } from "./tiles.js";
-import { placeOn } from "../shared/window.js";
+import { placeOn, scrollWithin } from "../shared/window.js";
 
 /** @import { Component, OverviewHeader } from "../shared/types.js" */
 
@@ -187,15 +187,9 @@ export class Overview extends MosaicDrawing {
     }, REST);
   }
 
-  /** Scrolls the box, never the page. A box without a width, in a page that is still coming, has nothing to bring. */
-  /** @param {number} i */
+  /** A box without a width, in a page that is still coming, has nothing to bring. @param {number} i */
   bringIntoView(i) {
-    if (!this.laid) return;
-    const { places, th } = this.laid;
-    const y = places[i][1];
-    const box = this.scroll;
-    if (y < box.scrollTop) box.scrollTop = y - 8;
-    else if (y + th > box.scrollTop + box.clientHeight) box.scrollTop = y + th - box.clientHeight + 8;
+    if (this.laid) scrollWithin(this.scroll, this.laid.places[i][1], this.laid.th, 8);
   }
 
   /** @param {KeyboardEvent} event */

@@ -62,7 +62,7 @@ class RotationCircle extends View {
     const sliders = el("div", "rc-sliders");
     const last = { pair: this.header.turns.length - 1, q_at: this.header.last, k_at: this.header.last };
     for (const what of WHATS) sliders.append(this.slider(what, words[what], last[what]));
-    const row = el("div", "rc-together");
+    const row = el("div", "av-line rc-together");
     const box = el("input", "", null, { type: "checkbox", id: `rc-together-${this.header.layout}` });
     box.checked = this.together;
     box.addEventListener("change", () => (this.together = box.checked));

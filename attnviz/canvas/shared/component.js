@@ -1,6 +1,7 @@
 // The script's side of a Streamlit component: its root element, one view for each root, and what passes between that view and
 // Python.
 
+import { button, el } from "./dom.js";
 import { readHeader } from "./packing.js";
 import { watchSize } from "./surface.js";
 
@@ -56,6 +57,30 @@ export function viewComponent(View) {
       root.replaceChildren();
     };
   };
+}
+
+/** What was said last below some buttons stays when new data comes. */
+const lines = keptByRoot(() => el("span", "said", null, { "aria-live": "polite" }));
+
+/**
+ * Shows buttons that each do something which takes a while; a line below them says how it went.
+ * @param {HTMLElement} root @param {{ label: string, attributes: Record<string, string>, act: () => Promise<void> }[]} acts
+ * @param {{ working?: string, done: string }} labels @param {(problem: unknown) => string} failed what is said then
+ */
+export function sayingButtons(root, acts, { working, done }, failed) {
+  const said = lines.of(root);
+  const buttons = acts.map(({ label, attributes, act }) => {
+    const press = async () => {
+      if (working) said.textContent = working;
+      node.disabled = true;
+      said.textContent = await act().then(() => done, failed);
+      node.disabled = false;
+      if (document.activeElement === document.body) node.focus(); // a button that could not be pressed has lost the keyboard
+    };
+    const node = button("", label, press, attributes);
+    return node;
+  });
+  root.replaceChildren(...buttons, said);
 }
 
 /** A component whose view lives as long as its root does. */
