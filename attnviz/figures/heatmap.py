@@ -102,8 +102,11 @@ def _colours(kind: ColourScaleKind, shown: np.ndarray, root: bool) -> dict[str, 
     if kind == "scores":
         top = float(np.abs(finite).max(initial=0.0)) or 1.0
         return {"colorscale": SIGNED, "zmin": -top, "zmax": top, "zmid": 0}
-    low = float(finite.min()) if finite.size else 0.0
-    return {"colorscale": WEIGHTS, "zmin": low, "zmax": float(finite.max()) if finite.size else 1.0}
+    return {
+        "colorscale": WEIGHTS,
+        "zmin": float(finite.min()) if finite.size else 0.0,
+        "zmax": float(finite.max()) if finite.size else 1.0,
+    }
 
 
 def rooted(scale: list[tuple[float, str]], steps: int = 40) -> list[tuple[float, str]]:

@@ -51,8 +51,7 @@ class HeadPicture:
     def scale(self) -> ColourScale:
         names = {"weights": _("weight"), "values": _("value"), "diff": _("difference"), "scores": _("score")}
         largest = float(np.abs(np.where(self.gone, 0, self.values)).max(initial=0)) or 1.0
-        fixed = self.kind in ("weights", "diff") and self.full_range
-        top = self.top or (1.0 if fixed else largest)
+        top = self.top or (1.0 if self.kind in ("weights", "diff") and self.full_range else largest)
         return ColourScale(top, self.kind in ("diff", "scores"), self.root, self.unit or names[self.kind])
 
     def drawn(self, ink: Ink, bar: bool = True) -> Drawn:
