@@ -21,7 +21,7 @@ from attnviz.app.presenting import FIGURE, PRESENT, figure_alone
 from attnviz.app.text import spoken
 from attnviz.base.message import Message, Problem, Several
 from attnviz.base.words import _
-from attnviz.canvas.shared.registration import component
+from attnviz.canvas.shared.component import component
 from attnviz.models import settings
 
 _OPENED = "_view_opened"  #: id of the last file that was opened: a rerun must not open the same upload again

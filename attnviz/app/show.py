@@ -13,7 +13,7 @@ from attnviz.app.exports import ExportOffer, Later, LiveFile, Table, gathered, t
 from attnviz.app.fragment import fragment
 from attnviz.app.text import unmarked
 from attnviz.base.words import _
-from attnviz.canvas.shared.registration import app_root, component
+from attnviz.canvas.shared.component import app_root, component
 from attnviz.figures.label_room import for_a_room
 from attnviz.figures.picture import Picture
 from attnviz.figures.svg import Background

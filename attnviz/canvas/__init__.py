@@ -17,7 +17,7 @@ nothing.
     #    pins.tokens: (Pin("q", 3), ...); pins.cell: (query, key) or None.
 
     #    HeadScene(others=head_of): the browser fetches other heads by itself, before the script answers a click
-    #    (ahead.py); every=address of all heads of a short sentence, fetched in the background (sentence_heads.py).
+    #    (head/ahead.py); every=address of all heads of a short sentence, fetched in the background.
 
     # 2. Before, after, difference: three compact views that light, pin and zoom together.
     for column, (name, head) in zip(st.columns(3), views):                   # Head(after - before, kind="diff")

@@ -53,11 +53,8 @@ def _legend_above(fig: Figure) -> int:
 
 def _room_at_left(fig: Figure) -> int:
     """Pixels that the longest label left of the plot takes, its axis title included: both must fit."""
-    widths = [60.0]
-    for axis in fig.select_yaxes():
-        size = axis.tickfont.size or 14
-        widths += [wide(text) * size * 0.62 + 44 for text in axis.ticktext or ()]
-    return int(max(widths))
+    labels = ((text, axis.tickfont.size or 14) for axis in fig.select_yaxes() for text in axis.ticktext or ())
+    return int(max([60.0, *(wide(text) * size * 0.62 + 44 for text, size in labels)]))
 
 
 def _room_on_top(fig: Figure) -> int:

@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from attnviz.base.words import _
-from attnviz.figures.theme import MASKED, SIGNED, WEIGHTS, Figure, layout
+from attnviz.figures.theme import MASKED, SIGNED, WEIGHTS, Figure, colour_at, layout
 
 ColourScaleKind = Literal["weights", "scores", "plain"]
 LABELS_THAT_FIT = 40
@@ -69,11 +69,9 @@ def matrix(
         )
     )
     size = 13 if few else 11 if len(rows) <= LABELS_THAT_FIT else 10
-    across = _token_axis(cols, col_title, labels_that_fit, size)
-    fig.update_xaxes(**across, side="top", autotickangles=[0, -60, -90])
-    fig.update_yaxes(**_token_axis(rows, row_title, labels_that_fit, size), autorange="reversed")
-    fig.update_yaxes(scaleanchor="x", constrain="domain")
-    fig.update_xaxes(constrain="domain")
+    across, down = (_token_axis(*side, labels_that_fit, size) for side in ((cols, col_title), (rows, row_title)))
+    fig.update_xaxes(**across, side="top", autotickangles=[0, -60, -90], constrain="domain")
+    fig.update_yaxes(**down, autorange="reversed", scaleanchor="x", constrain="domain")
     layout(fig, None, height or int(np.clip(90 + 26 * len(rows), 220, 620)))
     if hidden.any() and masked_name != "":
         masked_legend(fig, masked_name or _("masked"))
@@ -104,19 +102,16 @@ def _colours(kind: ColourScaleKind, shown: np.ndarray, root: bool) -> dict[str, 
     if kind == "scores":
         top = float(np.abs(finite).max(initial=0.0)) or 1.0
         return {"colorscale": SIGNED, "zmin": -top, "zmax": top, "zmid": 0}
-    low = float(finite.min()) if finite.size else 0.0
-    return {"colorscale": WEIGHTS, "zmin": low, "zmax": float(finite.max()) if finite.size else 1.0}
+    return {
+        "colorscale": WEIGHTS,
+        "zmin": float(finite.min()) if finite.size else 0.0,
+        "zmax": float(finite.max()) if finite.size else 1.0,
+    }
 
 
-def rooted(scale: Sequence[tuple[float, str]], steps: int = 40) -> list[tuple[float, str]]:
+def rooted(scale: list[tuple[float, str]], steps: int = 40) -> list[tuple[float, str]]:
     """The same colours, each reached at the square of its place: 0.25 gets the colour that 0.5 had."""
-    at = [place for place, _colour in scale]
-    parts = np.array([[int(colour[i : i + 2], 16) for i in (1, 3, 5)] for _place, colour in scale])
-    places = np.linspace(0, 1, steps + 1)
-    mixed = np.rint(np.stack([np.interp(places, at, channel) for channel in parts.T], 1)).astype(int)
-    return [
-        (float(place**2), f"#{r:02X}{g:02X}{b:02X}") for place, (r, g, b) in zip(places, mixed.tolist(), strict=True)
-    ]
+    return [(float(place**2), colour_at(scale, place)) for place in np.linspace(0, 1, steps + 1)]
 
 
 def masked_cells(hidden: np.ndarray) -> go.Heatmap:

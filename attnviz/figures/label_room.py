@@ -125,12 +125,10 @@ def _leaning(axis: Any, height: float) -> tuple[float, float] | None:
     turned = axis.tickangle is not None and abs(axis.tickangle) >= 45
     if axis.side != "top" or not named:
         return None
-    if not turned and not (axis.autotickangles and axis.constrain):
+    has_room = LEANING * max(named) < height / len(named)
+    if not turned and (has_room or not (axis.autotickangles and axis.constrain)):
         return None
     cell = height / len(texts)
-    apart = cell * len(texts) / len(named)
-    if not turned and LEANING * max(named) < apart:
-        return None
     return ABOVE + 0.87 * min(MOST, max(named)) + 0.9 * size, max(0.0, 0.5 * named[-1] - cell / 8)
 
 

@@ -51,8 +51,7 @@ class HeadPicture:
     def scale(self) -> ColourScale:
         names = {"weights": _("weight"), "values": _("value"), "diff": _("difference"), "scores": _("score")}
         largest = float(np.abs(np.where(self.gone, 0, self.values)).max(initial=0)) or 1.0
-        fixed = self.kind in ("weights", "diff") and self.full_range
-        top = self.top or (1.0 if fixed else largest)
+        top = self.top or (1.0 if self.kind in ("weights", "diff") and self.full_range else largest)
         return ColourScale(top, self.kind in ("diff", "scores"), self.root, self.unit or names[self.kind])
 
     def drawn(self, ink: Ink, bar: bool = True) -> Drawn:
@@ -131,11 +130,6 @@ class LinesPicture:
     head: int = 0
     others: Mapping[int, np.ndarray] = field(default_factory=dict)
 
-    def _strength(self, weights: np.ndarray) -> np.ndarray:
-        """(Q, K) how bold each line of a head is, 0 to 1; 0 where masked."""
-        share = np.minimum(1.0, np.abs(np.nan_to_num(np.asarray(weights, np.float64))) / (self.top or 1.0))
-        return np.sqrt(share) if self.root else share
-
     @cached_property
     def colours(self) -> dict[int, int]:
         """Each head's place among the heads' colours; nothing where there is only one."""
@@ -190,14 +184,15 @@ class LinesPicture:
         heads = {self.head: np.asarray(self.weights)} | dict(self.others)
         by_level: list[list[str]] = [[] for _level in range(LEVELS)]
         for at, (head, weights) in enumerate(heads.items()):
-            strength = self._strength(weights)
+            share = np.minimum(1.0, np.abs(np.nan_to_num(np.asarray(weights, np.float64))) / (self.top or 1.0))
+            strength = np.sqrt(share) if self.root else share  # (Q, K) how bold each line is, 0 where masked
             cells = np.flatnonzero((strength >= least) & (True if lit is None else lit))
             cells = cells[np.argsort(-strength.flat[cells], kind="stable")[: MOST_LINES // len(heads)]]
             levels = np.minimum(LEVELS - 1, (strength.flat[cells] * LEVELS).astype(int))
             aside = top + (at - (len(heads) - 1) / 2) * min(2.5, min(high) / (len(heads) + 2))
             for level in np.unique(levels):
-                share = (level + 0.5) / LEVELS
-                opacity, width = faintest + (1 - faintest) * share * 0.95, 0.75 + 2.75 * share
+                bold = (level + 0.5) / LEVELS
+                opacity, width = faintest + (1 - faintest) * bold * 0.95, 0.75 + 2.75 * bold
                 for colour, among in self._inks(head, weights.flat[cells], ink):
                     places = (divmod(int(cell), strength.shape[1]) for cell in cells[(levels == level) & among])
                     d = "".join(self._curve(q, k, left, aside, high) for q, k in places)

@@ -22,6 +22,7 @@ from attnviz.base.raw_scores import RawHead
 from attnviz.base.words import _, tongue
 from attnviz.live import canvas_wording
 
+NAME = "live"  #: of the group, the tokens and all else that goes by a name between the canvases
 BUNDLE = Path(__file__).parent / "bundle"
 Theme = Literal["auto", "light", "dark"]
 
@@ -78,9 +79,9 @@ def page(view: LiveView, theme: Theme = "auto") -> str:
     """The HTML of the file. ValueError where heads and tokens do not fit each other."""
     _check(view)
     raw, payload = raw_scores.pack(view.heads, bits=16)
-    every = blob({"doc": "live", "heads": list(view.counts), "raw": raw}, payload)
+    every = blob({"doc": NAME, "heads": list(view.counts), "raw": raw}, payload)
     data = base64.b64encode(zlib.compress(every, 9)).decode()
-    return _document(view.title or view.head_title or "attnviz", _header(view), data, "live", theme)
+    return _document(view.title or view.head_title or "attnviz", _header(view), data, NAME, theme)
 
 
 def patch_page(scene: bytes, title: str, note: str = "", link: str | None = None) -> str:
@@ -114,8 +115,7 @@ def _document(title: str, header: dict[str, Any], data: str, bundle: str, theme:
 
 
 def _check(view: LiveView) -> None:
-    keys = view.tokens_q if view.tokens_k is None else view.tokens_k
-    wanted = (len(view.tokens_q), len(keys))
+    wanted = (len(view.tokens_q), len(view.tokens_q if view.tokens_k is None else view.tokens_k))
     if sum(view.counts) != len(view.heads) or not view.heads:
         raise ValueError(f"{list(view.counts)} heads of the layers are not the {len(view.heads)} heads given")
     shapes = {tuple(head.scores.shape) for head in view.heads}
@@ -127,38 +127,82 @@ def _check(view: LiveView) -> None:
 
 
 def _header(view: LiveView) -> dict[str, Any]:
-    pins = {"tokens": [list(pin) for pin in view.pins], "cell": None if view.cell is None else list(view.cell)}
+    """What stands around the pictures, and what the canvases are sent: the head on show first, and the overview."""
     return {
         "title": view.title,
-        "headTitle": view.head_title,
-        "titles": None if view.titles is None else {"template": view.titles[0], "share": view.titles[1]},
         "note": view.note,
         "link": _web_address(view.link),
-        "tokens": [_texts(view.tokens_q), _texts(view.tokens_k)],
-        "q": _texts(view.tokens_q if view.rows is None else view.rows),
-        "k": _texts(view.tokens_k if view.rows is None else view.cols),
         "arranged": None if view.arranged is None else dict(view.arranged),
-        "heads": list(view.counts),
-        "kv": list(view.kv_counts),
-        "layers": list(view.layer_ids or range(len(view.counts))),
-        "at": list(view.at),
-        "pins": pins,
-        "edit": view.edit.to_json(),
-        "over": list(view.over),
-        "sentence": None if view.sentence is None else dict(view.sentence),
-        "segments": [list(places) for places in view.segments],
-        "fullRange": view.full_range,
-        "root": view.root,
-        "unit": canvas_wording.unit("weights"),
-        "colours": canvas_wording.colours(),
-        "headWords": canvas_wording.head() | canvas_wording.edit(),
-        "overviewWords": canvas_wording.overview(),
+        "head": _head(view),
+        "overview": _overview(view),
         "words": {"open": _("Open in the app"), "made": _("Made with attnviz"), "all": _("All heads")},
     }
 
 
-def _texts(tokens: Sequence[str] | None) -> list[str] | None:
-    return None if tokens is None else [str(token) for token in tokens]
+def _head(view: LiveView) -> dict[str, Any]:
+    labels = (view.tokens_q, view.tokens_k) if view.rows is None else (view.rows, view.cols)
+    q, k = (None if side is None else list(side) for side in labels)
+    return {
+        "group": NAME,
+        "session": NAME,
+        "ack": 0,
+        "heard": 0,
+        "edits": 0,
+        "overs": 0,
+        "doc": NAME,
+        "start": NAME,
+        "look": NAME,
+        "editName": NAME,
+        "every": "inline",
+        "kind": "weights",
+        "signed": False,
+        "top": 1,
+        "coarse": True,
+        "raw": None,
+        "fixedTop": None,
+        "ahead": None,
+        "editedTiles": None,
+        "compact": False,
+        "chips": True,
+        "lines": True,
+        "title": view.head_title,
+        "titles": None if view.titles is None else {"template": view.titles[0], "share": view.titles[1]},
+        "data": ",".join(map(str, view.at)),
+        "tile": list(view.at),
+        "shape": [len(q or ()), len(q or ()) if k is None else len(k)],
+        "q": q,
+        "k": k,
+        "scale": {"top": 1, "root": view.root},
+        "fullRange": view.full_range,
+        "segments": [list(places) for places in view.segments],
+        "pins": {"tokens": [list(pin) for pin in view.pins], "cell": None if view.cell is None else list(view.cell)},
+        "edit": view.edit.to_json(),
+        "over": list(view.over),
+        "sentence": None if view.sentence is None else dict(view.sentence),
+        "unit": canvas_wording.unit("weights"),
+        "colours": canvas_wording.colours(),
+        "words": canvas_wording.head() | canvas_wording.edit(),
+    }
+
+
+def _overview(view: LiveView) -> dict[str, Any]:
+    return {
+        "group": NAME,
+        "asked": None,
+        "measure": None,
+        "measureName": "",
+        "order": "place",
+        "dim": False,
+        "heads": list(view.counts),
+        "kv": list(view.kv_counts),
+        "layers": list(view.layer_ids or range(len(view.counts))),
+        "q": list(view.tokens_q),
+        "k": None if view.tokens_k is None else list(view.tokens_k),
+        "scale": {"top": 1, "root": True},
+        "unit": canvas_wording.unit("weights"),
+        "colours": canvas_wording.colours(),
+        "words": canvas_wording.overview(),
+    }
 
 
 def _web_address(link: str | None) -> str | None:
@@ -173,8 +217,6 @@ def _inert(text: str) -> str:
 
 @cache
 def _bundle(name: str) -> tuple[str, str]:
-    """The script and the style sheet; esbuild writes no "</script" into either."""
+    """The script and the style sheet; esbuild writes nothing into either that would end its own element."""
     script, style = ((BUNDLE / f"{name}.{kind}").read_text(encoding="utf-8") for kind in ("js", "css"))
-    if "</script" in script.lower() or "</style" in style.lower():
-        raise ValueError("the bundle would end its own element")
     return script, style

@@ -47,51 +47,42 @@ def overview() -> dict[str, str]:
 
 def head() -> dict[str, str]:
     """Sentences of the head view."""
-    return (
-        {
-            "label": _("Attention of one head: queries in rows, keys in columns"),
-            "help": _(
-                "Move from cell to cell with the arrow keys. Enter pins a token, Escape removes all pins, "
-                "plus and minus zoom, 0 shows the whole picture."
-            ),
-            "gives": _("{query} → {key}: {value}"),
-            "summary": _("Strongest pairs: {pairs}."),
-            "masked": _("{query} may not look at {key}"),
-            "most": _("{token} looks most at {keys}"),
-            "mostby": _("{token} is looked at most by {queries}"),
-            "share": _("{token} {value}"),
-            "idle": _("Point at a token or a cell. A click pins it."),
-            "pinned": _("{token} pinned"),
-            "unpinned": _("{token} is no longer pinned"),
-            "none": _("Nothing is pinned"),
-            "sentence": _("The sentence: point at a token, click to pin it"),
-            "queries": _("Queries"),
-            "keys": _("Keys"),
-            "lines": _("Token lines: queries on the left, keys on the right"),
-            "strongest": _("the {count} strongest of {total} lines"),
-            "zoomin": _("Zoom in"),
-            "zoomout": _("Zoom out"),
-            "zoomall": _("1:1: show the whole picture"),
-            "maskoff": _("Mask off · {title}"),
-            "change": _("After minus before · {title}"),
-            "change_unit": _("difference"),
-            "gives_more": _("The largest change: “{query}” gives “{key}” {value} more than before."),
-            "gives_less": _("The largest change: “{query}” gives “{key}” {value} less than before."),
-            "no_change": _("No weight changes by as much as 0.01."),
-            "letgo": _("Remove all pins"),
-            "wheel": _("Ctrl + wheel or pinch to zoom, drag to move"),
-            "hidden": _("masked"),
-            "looks": _("looks at"),
-            "lookedat": _("is looked at by"),
-        }
-        | _squares()
-        | joins()
-    )
-
-
-def _squares() -> dict[str, str]:
-    """Sentences of the coloured squares, which lay lines of several heads over each other."""
     return {
+        "label": _("Attention of one head: queries in rows, keys in columns"),
+        "help": _(
+            "Move from cell to cell with the arrow keys. Enter pins a token, Escape removes all pins, "
+            "plus and minus zoom, 0 shows the whole picture."
+        ),
+        "gives": _("{query} → {key}: {value}"),
+        "summary": _("Strongest pairs: {pairs}."),
+        "masked": _("{query} may not look at {key}"),
+        "most": _("{token} looks most at {keys}"),
+        "mostby": _("{token} is looked at most by {queries}"),
+        "share": _("{token} {value}"),
+        "idle": _("Point at a token or a cell. A click pins it."),
+        "pinned": _("{token} pinned"),
+        "unpinned": _("{token} is no longer pinned"),
+        "none": _("Nothing is pinned"),
+        "sentence": _("The sentence: point at a token, click to pin it"),
+        "queries": _("Queries"),
+        "keys": _("Keys"),
+        "lines": _("Token lines: queries on the left, keys on the right"),
+        "strongest": _("the {count} strongest of {total} lines"),
+        "zoomin": _("Zoom in"),
+        "zoomout": _("Zoom out"),
+        "zoomall": _("1:1: show the whole picture"),
+        "maskoff": _("Mask off · {title}"),
+        "change": _("After minus before · {title}"),
+        "change_unit": _("difference"),
+        "gives_more": _("The largest change: “{query}” gives “{key}” {value} more than before."),
+        "gives_less": _("The largest change: “{query}” gives “{key}” {value} less than before."),
+        "no_change": _("No weight changes by as much as 0.01."),
+        "letgo": _("Remove all pins"),
+        "wheel": _("Ctrl + wheel or pinch to zoom, drag to move"),
+        "hidden": _("masked"),
+        "looks": _("looks at"),
+        "lookedat": _("is looked at by"),
+        # the coloured squares, which lay lines of several heads over each other
         "squares": _("Heads in the lines"),
         "square_on": _("Lay the lines of head {head} over these"),
         "square_off": _("Take the lines of head {head} away"),
@@ -105,11 +96,13 @@ def _squares() -> dict[str, str]:
         "legend_looks": _("“{token}” looks most at"),
         "legend_looked": _("“{token}” is looked at most by"),
         "legend_head": _("head {head}"),
-    }
+    } | joins()
 
 
 def edit() -> dict[str, str]:
-    """Names and sentences of the controls of mask and scale."""
+    """Names and sentences of the controls of mask and scale, of each mask and of each place where a change is made."""
+    masks = {f"mask{mask}": _(kind.name) for mask, kind in MASKS.items()}
+    places = {f"where{scope}": _(name) for scope, (name, _caption) in SCOPES.items()}
     return {
         "mask": _("Mask"),
         "window": _("Width of the window"),
@@ -135,13 +128,7 @@ def edit() -> dict[str, str]:
         "weights_only": _("This layer gives only its weights: its mask and scale cannot be changed."),
         "sums": _("Sum"),
         "column_sum": _("{key} gets {value} from all rows together"),
-    } | _names_of_choices()
-
-
-def _names_of_choices() -> dict[str, str]:
-    """What each mask is called, and each place where a change is made."""
-    names = {f"mask{mask}": _(kind.name) for mask, kind in MASKS.items()}
-    return names | {f"where{scope}": _(name) for scope, (name, _caption) in SCOPES.items()}
+    } | (masks | places)
 
 
 def mask() -> dict[str, str]:

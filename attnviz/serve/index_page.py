@@ -31,7 +31,7 @@ from attnviz.app.mends.streamlit_adapter import FRONTEND
 from attnviz.app.page_entry import CHART, PAGES_DIR, Page
 from attnviz.base.message import Problem
 from attnviz.base.words import _, languages, speaking
-from attnviz.canvas.shared.registration import served_by_address
+from attnviz.canvas.shared.component import served_by_address
 from attnviz.models import settings
 from attnviz.serve.compressed_files import STATIC
 from attnviz.serve.page_table import PAGES

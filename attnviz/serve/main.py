@@ -10,7 +10,7 @@ from attnviz.app.links.link_state import follow, settle
 from attnviz.app.mends.reliances import log_what_is_gone
 from attnviz.app.widgets import say_refusals
 from attnviz.base.words import set_language_source, speaking
-from attnviz.canvas.shared.registration import remember_page
+from attnviz.canvas.shared.component import remember_page
 from attnviz.serve import navigation
 
 set_language_source(navigation.language_asked)

@@ -21,7 +21,7 @@ from starlette.routing import Route
 
 from attnviz.app import show
 from attnviz.app.mends import whole_callbacks
-from attnviz.canvas.head import ahead, sentence_heads
+from attnviz.canvas.head import ahead
 from attnviz.figures.export import PLOTLY_JS
 from attnviz.serve import compressed_files, index_page, log_lines
 from attnviz.serve.page_table import PAGES
@@ -99,12 +99,12 @@ def _file(path: Path, media_type: str, cache: str) -> Callable[[Request], Awaita
 def head(request: Request) -> Response:
     """A head that a page offered, fetched by its canvas as soon as it is pointed at. Runs in a thread."""
     place = request.path_params
-    return _blob(ahead.answer(place["token"], place["layer"], place["head"]), "no-store")
+    return _blob(ahead.answer(f"{ahead.HEAD}/{place['token']}", place["layer"], place["head"]), "no-store")
 
 
 def heads(request: Request) -> Response:
     """All heads of a sentence that is still in memory. Runs in a thread, and no model: strangers cannot make work."""
-    return _blob(sentence_heads.answer(request.path_params["token"]), "public, max-age=86400, immutable")
+    return _blob(ahead.answer(f"{ahead.SENTENCE}/{request.path_params['token']}"), "public, max-age=86400, immutable")
 
 
 def _blob(blob: bytes | None, cache: str) -> Response:
@@ -117,8 +117,8 @@ def routes(base_path: str = "") -> list[Route]:
     """Our own routes; Streamlit puts its base path before its own routes only."""
     root, day = f"/{base_path.strip('/')}".rstrip("/"), "public, max-age=86400"
     endpoints: dict[str, Any] = {
-        f"{ahead.PREFIX}/{{token}}/{{layer:int}}.{{head:int}}": head,
-        f"{sentence_heads.PREFIX}/{{token}}": heads,
+        f"{ahead.HEAD}/{{token}}/{{layer:int}}.{{head:int}}": head,
+        f"{ahead.SENTENCE}/{{token}}": heads,
         show.PLOTLY_ROUTE: _file(PLOTLY_JS, "text/javascript", day),  # exports draw with it, offline
         index_page.EARLY_ROUTE: _file(EARLY_SCRIPT, "text/javascript", "no-cache"),
         index_page.PREVIEW_ROUTE: _file(index_page.PREVIEW, "image/png", day),

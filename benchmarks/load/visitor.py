@@ -16,11 +16,11 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 
 from attnviz.base.packed import unblob
-from attnviz.canvas.head import sentence_heads
+from attnviz.canvas.head import ahead
 from benchmarks.load.fetching import fetch_all
 
 MADE = "/attnviz/"  # what is fetched only once the page has been run
-HEADS = f"/{sentence_heads.PREFIX}/"
+HEADS = f"/{ahead.SENTENCE}/"
 LONGEST = 60.0  # seconds that a visitor waits for an answer; then it counts as an error
 DONE = (ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from attnviz.canvas.shared.registration import NAMES
+from attnviz.canvas.shared.component import NAMES
 from tests.browser.conftest import answered, listening, until
 
 ACTIVE = """() => {

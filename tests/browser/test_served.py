@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from attnviz.canvas.shared.registration import NAMES
+from attnviz.canvas.shared.component import NAMES
 from attnviz.serve.page_table import PAGES
 from tests.browser.conftest import ROOT, Server
 from tests.browser.saving import saved

@@ -1,3 +1,5 @@
+"""What the browser fetches by itself: a head of a view, all heads of a sentence."""
+
 import numpy as np
 import pytest
 import streamlit as st
@@ -12,11 +14,15 @@ from attnviz.canvas.shared import packing
 from attnviz.canvas.shared.blobs import head_blob
 from attnviz.canvas.shared.kinds import Head, HeadScene, Raw
 from attnviz.core.attention import attend
-from attnviz.serve.server import ROUTES
+from attnviz.serve.server import routes
 from scripts.browser_cases import decoded
 
-TOKENS = ("a", "b", "c")
-SCENE = HeadScene(TOKENS, group="g")
+SCENE = HeadScene(("a", "b", "c"), group="g")
+
+
+@pytest.fixture(autouse=True)
+def _session(monkeypatch):
+    monkeypatch.setattr(st, "session_state", {})
 
 
 def head_of(layer: int, head: int) -> Head:
@@ -26,19 +32,22 @@ def head_of(layer: int, head: int) -> Head:
     return Head(weights, f"Layer {layer}, head {head}", layer=layer, head=head)
 
 
-@pytest.fixture
-def address(monkeypatch):
-    monkeypatch.setattr(st, "session_state", {})
-    return ahead.offer("view", head_of, SCENE)
+def sentence() -> bytes:
+    rng = np.random.default_rng(0)
+    raw = [RawHead(rng.normal(size=(3, 4)).astype(np.float32), np.ones((3, 4), bool), 0.5, 8) for _ in range(6)]
+    return ahead.sentence_blob("doc", [2, 4], raw)
 
 
-def test_a_fetched_head_equals_the_one_the_script_would_send(address):
-    token = address.rsplit("/", 1)[1]
+def offered(name, make) -> str:
+    return ahead.offer_sentence(name, make).lstrip("/")
+
+
+def test_a_fetched_head_equals_the_one_the_script_would_send():
+    address = ahead.offer_head("view", head_of, SCENE)
     expected = head_blob(head_of(1, 0), SCENE, ahead.NOBODY, address, coarse=True)
-    assert ahead.answer(token, 1, 0) == expected
+    assert ahead.answer(address.lstrip("/"), 1, 0) == expected
     header, _ = packing.unblob(expected)
-    assert header["tile"] == [1, 0]
-    assert header["ahead"] == address
+    assert (header["tile"], header["ahead"]) == ([1, 0], address)
 
 
 def raw_head(n: int, width: int) -> RawHead:
@@ -72,28 +81,19 @@ def test_a_fetched_head_takes_fewer_bytes_and_its_weights_are_those_that_attend_
         assert (found - expected).abs().max() < off
 
 
-def test_a_session_keeps_its_address_and_nobody_can_guess_it(address):
-    assert ahead.offer("view", head_of, SCENE) == address
-    assert len(address.rsplit("/", 1)[1]) >= 20
-    assert ahead.answer("guessed", 0, 0) is None
+def test_a_session_keeps_its_address_and_everyone_who_reads_a_sentence_is_given_the_same(monkeypatch):
+    mine, ours = ahead.offer_head("view", head_of, SCENE), offered(("model", "a sentence"), sentence)
+    assert ahead.offer_head("view", head_of, SCENE) == mine
+    st.session_state.clear()  # another visitor
+    assert ahead.offer_head("view", head_of, SCENE) != mine
+    assert offered(("model", "a sentence"), sentence) == ours != offered(("model", "another sentence"), sentence)
+    assert len(mine.rsplit("/", 1)[1]) >= 20, "nobody can guess it"
+    assert len(ours.rsplit("/", 1)[1]) == 40
+    monkeypatch.setattr(ahead, "_KEY", b"another process")
+    assert offered(("model", "a sentence"), sentence) != ours
 
 
-def test_a_head_that_does_not_exist_is_not_answered(address):
-    assert ahead.answer(address.rsplit("/", 1)[1], 5, 0) is None
-
-
-def test_the_server_serves_an_offered_head(address):
-    client = TestClient(Starlette(routes=ROUTES))
-    found = client.get(f"{address}/1.1")
-    assert found.status_code == 200
-    assert packing.unblob(found.content)[0]["title"] == "Layer 1, head 1"
-    assert client.get(f"{address}/9.0").status_code == 404
-    assert client.get("/attnviz/head/nonsense/0.0").status_code == 404
-    assert client.get(f"{address}/x.y").status_code == 404
-
-
-def test_the_title_is_in_the_language_of_the_visitor_who_offered_it(monkeypatch):
-    monkeypatch.setattr(st, "session_state", {})
+def test_the_title_is_in_the_language_of_the_visitor_who_offered_it():
     heard = []
 
     def listening(layer: int, head: int) -> Head:
@@ -101,15 +101,54 @@ def test_the_title_is_in_the_language_of_the_visitor_who_offered_it(monkeypatch)
         return head_of(layer, head)
 
     with words.speaking("de"):
-        address = ahead.offer("view", listening, SCENE)
-    ahead.answer(address.rsplit("/", 1)[1], 0, 0)
+        address = ahead.offer_head("view", listening, SCENE)
+    ahead.answer(address.lstrip("/"), 0, 0)
     assert heard == ["de"]
 
 
-def test_old_offers_are_dropped(monkeypatch):
+def test_at_the_address_of_a_sentence_stands_every_head():
+    header, payload = packing.unblob(ahead.answer(offered("x", sentence)))
+    assert (header["doc"], header["heads"]) == ("doc", [2, 4])
+    assert decoded(header["raw"], payload).shape == (6, 3, 4)
+
+
+def test_what_is_gone_overflowed_or_is_too_large_is_not_sent():
+    def gone() -> bytes:
+        raise LookupError("evicted")
+
+    wrong = RawHead(np.full((2, 2), np.inf, np.float32), np.ones((2, 2), bool), 1.0, 4)
+    assert ahead.answer(offered("x", gone)) is None
+    assert ahead.answer(offered("x", lambda: ahead.sentence_blob("d", [1], [wrong]))) is None
+    assert ahead.answer(offered("y", lambda: b" " * ahead.MOST_BYTES)) is not None
+    assert ahead.answer(offered("y", lambda: b" " * (ahead.MOST_BYTES + 1))) is None
+
+
+def test_only_the_latest_offers_are_remembered(monkeypatch):
     monkeypatch.setattr(ahead, "MOST", 3)
-    addresses = []
-    for _ in range(5):
-        monkeypatch.setattr(st, "session_state", {})
-        addresses.append(ahead.offer("view", head_of, SCENE).rsplit("/", 1)[1])
-    assert [ahead.answer(token, 0, 0) is not None for token in addresses] == [False, False, True, True, True]
+    paths = [offered(("sentence", number), sentence) for number in range(5)]
+    assert [ahead.answer(path) is not None for path in paths] == [False, False, True, True, True]
+
+
+@pytest.mark.parametrize(
+    "heads, tokens, fits", [(270, 20, True), (270, 64, True), (270, 65, False), (1024, 64, False), (1024, 30, True)]
+)
+def test_short_sentences_fit(heads, tokens, fits):
+    assert ahead.fits(heads, tokens, tokens) is fits
+
+
+@pytest.mark.parametrize("base", ["", "/attention"])
+def test_the_server_hands_them_out(base):
+    client = TestClient(Starlette(routes=routes(base)))
+    head, every = base + ahead.offer_head("view", head_of, SCENE), base + "/" + offered("x", sentence)
+    assert packing.unblob(client.get(f"{head}/1.1").content)[0]["title"] == "Layer 1, head 1"
+    assert "no-store" in client.get(f"{head}/1.1").headers["cache-control"]
+    found = client.get(every)
+    assert found.content == sentence()
+    assert found.headers["content-type"] == "application/octet-stream"
+    assert "immutable" in found.headers["cache-control"]
+    for missing in (f"{head}/9.0", f"{head}/x.y", f"{base}/attnviz/head/guessed/0.0", f"{base}/attnviz/heads/guessed"):
+        assert client.get(missing).status_code == 404
+    for other in (every.replace("heads", "head") + "/0.0", head.replace("head", "heads", 1)):
+        assert client.get(other).status_code == 404, "an address of one kind is none of the other"
+    # it may be there a moment later
+    assert client.get(f"{base}/attnviz/heads/guessed").headers["cache-control"] == "no-store"

@@ -3,26 +3,14 @@
 import base64
 import json
 import zlib
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from attnviz.canvas.shared import packing
-from attnviz.core.attention import attend
-from attnviz.core.rope import frequencies
-from attnviz.models.tokens import project
-from attnviz.pages.positions.maths import pair_rotation
-from attnviz.pages.scaling.maths import alternatives
 from attnviz.pages.scaling.maths.alternatives import ALTERNATIVES
-from attnviz.runs import what_if
-from scripts import attend_cases
 from scripts.browser_cases import CASES, FOLDER, ROWS
-
-STAGES, DECODE16 = alternatives.stages, packing.decode16
-MASK_OF, SCALE_OF = what_if.mask_of, what_if.scale_of
-
 
 #: How far two processors may be apart, relative to a number. Each rounds in an order of its own: a rounding (2^-53 of a
 #: double, 2^-24 of a float32) times the terms of the longest sum, and times the largest exponent, whose error becomes
@@ -43,55 +31,29 @@ def same(kept: Any, made: Any, apart: float = DOUBLE) -> bool:
     return kept == made
 
 
-def is_kept(name: str) -> bool:
-    """Whether the kept cases are what Python computes."""
-    return same(read(name), json.loads(json.dumps(CASES[name]())), APART.get(name, DOUBLE))
-
-
 def read(name: str) -> Any:
     return json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_the_cases_are_what_python_computes(name):
-    assert is_kept(name), "run: python -m scripts.browser_cases"
+    made = json.loads(json.dumps(CASES[name]()))
+    assert same(read(name), made, APART.get(name, DOUBLE)), "run: python -m scripts.browser_cases"
 
 
-def test_a_case_that_differs_is_noticed():
-    kept = read("softmax")
-    kept["cases"][3]["weights"][0] += 1e-5
-    assert not same(kept, CASES["softmax"]())
+def nudged(case: Any, by: float) -> Any:
+    """The case with every number that is no integer a little larger."""
+    if isinstance(case, dict):
+        return {name: nudged(value, by) for name, value in case.items()}
+    if isinstance(case, list):
+        return [nudged(value, by) for value in case]
+    return case * (1 + by) if isinstance(case, float) else case
 
 
-def scaled(q, k, v, mask, factor, *more):
-    return attend(q, k, v, mask, 1.01 * factor, *more)
-
-
-def masked(q, k, v, mask, *more):
-    return attend(q, k, v, None if mask is None else mask.roll(1, -1), *more)
-
-
-def larger(change, layer):
-    scale = SCALE_OF(change, layer)
-    return 1.01 * scale if isinstance(scale, float) else scale
-
-
-@pytest.mark.parametrize(
-    "name, module, what, wrong",
-    [
-        ("attend", attend_cases, "attend", scaled),
-        ("attend", attend_cases, "attend", masked),
-        ("edits", what_if, "scale_of", larger),
-        ("edits", what_if, "mask_of", lambda change, layer: MASK_OF(replace(change, window=change.window + 1), layer)),
-        ("edits", attend_cases, "project", lambda weights, *more, **how: project(1.0001 * weights, *more, **how)),
-        ("rotation", pair_rotation, "frequencies", lambda width, base: 1.0001 * frequencies(width, base)),
-        ("softmax", alternatives, "stages", lambda q, *more: STAGES(1.0001 * q, *more)),
-        ("packing", packing, "decode16", lambda *more: 1.0001 * DECODE16(*more)),
-    ],
-)
-def test_a_wrong_computation_is_noticed(monkeypatch, name, module, what, wrong):
-    monkeypatch.setattr(module, what, wrong)
-    assert not is_kept(name)
+@pytest.mark.parametrize("name", sorted(set(CASES) - {"overlay"}))
+def test_cases_that_differ_by_a_ten_thousandth_are_noticed(name):
+    kept = read(name)
+    assert not same(kept, nudged(kept, 1e-4), APART.get(name, DOUBLE))
 
 
 def test_the_last_bits_decide_no_cell_of_a_small_picture():

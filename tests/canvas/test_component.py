@@ -1,15 +1,22 @@
-"""Components as they are registered: what the manifest, the bundles and the sources say must agree."""
+"""Components: what the manifest, the bundles and the sources say must agree; addresses, and what an answer says."""
 
 import tomllib
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+import streamlit as st
 
 import attnviz
-from attnviz.canvas.shared.registration import BUNDLES, NAMES
+from attnviz.canvas.shared.component import BUNDLES, NAMES, answering, app_root, remember_page
 
 PACKAGE = Path(attnviz.__file__).parent
 MANIFEST = tomllib.loads((PACKAGE / "pyproject.toml").read_text(encoding="utf-8"))
+
+
+@pytest.fixture
+def session(monkeypatch):
+    monkeypatch.setattr(st, "session_state", {})
 
 
 def test_the_manifest_declares_every_component_and_where_its_files_are():
@@ -21,16 +28,36 @@ def test_the_manifest_declares_every_component_and_where_its_files_are():
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_bundle_can_also_be_handed_over_as_text(name):
-    """Streamlit takes text of one line for the name of a file."""
-    for suffix in ("js", "css"):
-        text = (BUNDLES / f"{name}.{suffix}").read_text(encoding="utf-8").strip()
-        assert "\n" in text
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_bundle_stands_alone(name):
-    """A bundle that is handed over as text has no address to fetch another one from."""
-    script = (BUNDLES / f"{name}.js").read_text(encoding="utf-8")
+    """Streamlit takes text of one line for the name of a file, and text has no address to fetch another bundle from."""
+    script, style = ((BUNDLES / f"{name}.{suffix}").read_text(encoding="utf-8").strip() for suffix in ("js", "css"))
+    assert "\n" in script
+    assert "\n" in style
     assert "as default}" in script
     assert "import{" not in script
     assert "import(" not in script
+
+
+@pytest.mark.parametrize(
+    "seen, page, root",
+    [
+        (None, "", "/"),
+        ("http://localhost:8501", "", "/"),
+        ("http://localhost:8501/explore", "explore", "/"),
+        ("https://host.example/attention", "", "/attention/"),
+        ("https://host.example/attention/explore", "explore", "/attention/"),
+        ("https://host.example/explore/explore", "explore", "/explore/"),
+        ("https://host.example/explore", "", "/explore/"),
+    ],
+)
+def test_the_apps_root_is_what_stands_before_the_page(session, monkeypatch, seen, page, root):
+    monkeypatch.setattr(st, "context", SimpleNamespace(url=seen))
+    remember_page(page)
+    assert app_root() == root
+
+
+def test_a_session_keeps_its_name_and_another_has_another(session):
+    first = answering(3)
+    assert answering(4) == first | {"ack": 4}
+    assert [answering(ack)["ack"] for ack in (None, "7", 2.5)] == [0, 0, 0], "no number: nothing was heard of"
+    st.session_state.clear()
+    assert answering(4)["session"] != first["session"]

@@ -1,16 +1,20 @@
 """What the browser is sent: packed, unpacked again, and compared with what went in."""
 
+import base64
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from attnviz.base.packed import pack_bits, unpack_bits
+from attnviz.base.packed import pack_bits
 from attnviz.canvas.shared import packing
-from attnviz.canvas.shared.blobs import read_pins
-from attnviz.canvas.shared.kinds import Head, Overview, Pin, Pins
+from attnviz.canvas.shared.blobs import document, read_pins
+from attnviz.canvas.shared.kinds import Head, HeadScene, Overview, Pin, Pins
 
+SCENE = HeadScene(["a", "b", "c"])
+NAME = document(SCENE.tokens_q, None)
 unit = hnp.arrays(np.float32, (5, 7), elements=st.floats(0, 1, width=32))
 
 
@@ -21,55 +25,41 @@ def decoded(values: np.ndarray, hidden: np.ndarray | None, top: float, signed: b
     return packing.decode16((high.astype(np.uint16) << 8 | low).reshape(values.shape), top, signed)
 
 
-def test_a_blob_gives_back_its_header_and_payload() -> None:
+def test_a_blob_gives_back_its_header_and_payload_and_a_header_that_is_no_json_is_refused() -> None:
     header = {"tokens": ["<b>", "日本", "\n", '"'], "n": 3}
     data = packing.blob(header, b"\x00\xff12")
     assert packing.unblob(data) == (header, b"\x00\xff12")
     assert int.from_bytes(data[:4], "little") % 4 == 0
-
-
-def test_a_header_that_is_no_json_is_refused() -> None:
     with pytest.raises(ValueError, match="JSON"):
         packing.blob({"value": float("nan")})
 
 
 @settings(max_examples=25, deadline=None)
 @given(unit)
-def test_weights_keep_four_digits(values: np.ndarray) -> None:
+def test_weights_keep_four_digits_and_differences_sign_and_zero_too(values: np.ndarray) -> None:
     assert np.abs(decoded(values, None, 1.0, False) - values).max() < 2e-5
-
-
-@settings(max_examples=25, deadline=None)
-@given(unit)
-def test_differences_keep_sign_zero_and_four_digits(values: np.ndarray) -> None:
     signed = values - values[::-1]
     back = decoded(signed, None, 1.0, True)
     assert np.abs(back - signed).max() < 4e-5
     assert (back[signed == 0] == 0).all()
 
 
-def test_small_weights_keep_their_relative_precision() -> None:
+def test_small_weights_keep_their_relative_precision_and_masked_is_not_zero() -> None:
     small = np.array([[1e-4, 1e-5, 1e-6]])
     np.testing.assert_allclose(decoded(small, None, 1.0, False), small, rtol=0.02)
-
-
-def test_masked_is_not_zero() -> None:
     values = np.array([[0.0, 0.5], [np.nan, -np.inf]])
     back = decoded(values, np.array([[False, True], [False, False]]), 1.0, False)
     np.testing.assert_array_equal(np.isnan(back), [[False, True], [True, True]])
     assert back[0, 0] == 0
 
 
-def test_a_thumbnail_never_loses_a_bright_cell() -> None:
+def test_a_thumbnail_never_loses_a_bright_cell_and_a_small_matrix_is_its_own() -> None:
     weights = np.zeros((2, 100, 70))
     weights[0, 57, 33] = 1.0
     tiles = packing.thumbnails(weights)
     assert tiles.shape == (2, 32, 32)
     assert tiles[0].max() == 254
     assert tiles[1].max() == 0
-
-
-def test_a_small_matrix_is_its_own_thumbnail() -> None:
     weights = np.random.default_rng(0).random((3, 9, 12))
     tiles = packing.thumbnails(weights)
     np.testing.assert_allclose((tiles / 254.0) ** 2, weights, atol=5e-3)
@@ -92,20 +82,19 @@ def test_an_overview_of_30_layers_at_200_tokens_is_small() -> None:
 
 @given(hnp.arrays(bool, hnp.array_shapes(min_dims=2, max_dims=2, max_side=11)))
 @settings(max_examples=25, deadline=None)
-def test_a_painted_grid_comes_back_bit_for_bit(grid: np.ndarray) -> None:
-    np.testing.assert_array_equal(unpack_bits(pack_bits(grid), grid.shape), grid)
-
-
-def test_bits_of_another_size_are_refused() -> None:
-    with pytest.raises(ValueError, match="3 x 3"):
-        unpack_bits(b"\x00", (3, 3))
+def test_a_painted_grid_comes_back_bit_for_bit_and_what_is_none_is_refused(grid: np.ndarray) -> None:
+    sent = base64.b64encode(pack_bits(grid)).decode()
+    np.testing.assert_array_equal(packing.bits_told(sent, grid.shape), grid)
+    for wrong in (sent + "AAAA", sent[:-1], "?" + sent[1:], None, 7):
+        assert packing.bits_told(wrong, grid.shape) is None
 
 
 def test_pins_of_other_tokens_are_not_these_tokens_pins() -> None:
-    kept = {"doc": "a", "tokens": [["q", 1], ["k", 9], ["x", 0], ["q", "1"], 7], "cell": [1, 1]}
-    assert read_pins(kept, "b", 3, 3) is None
-    assert read_pins(kept, "a", 3, 3) == Pins((Pin("q", 1),), (1, 1))
-    assert read_pins({"doc": "a", "tokens": "no", "cell": [1, "x"]}, "a", 3, 3) == Pins()
+    kept = {"doc": NAME, "tokens": [["q", 1], ["k", 9], ["x", 0], ["q", "1"], 7], "cell": [1, 1]}
+    assert read_pins(kept, HeadScene(["of", "other", "tokens"])) is None
+    assert read_pins(kept, SCENE) == Pins((Pin("q", 1),), (1, 1))
+    for cell in ([1, "x"], [3, 0], [0, 3], [0, 1, 2], None):
+        assert read_pins({"doc": NAME, "tokens": "no", "cell": cell}, SCENE) == Pins()
 
 
 def test_the_largest_value_is_one_that_can_be_seen() -> None:

@@ -4,31 +4,20 @@ import pytest
 from attnviz.figures.heatmap import label, matrix
 
 
-def drawn(fig):
-    return fig.data[-1]
-
-
-def test_equal_tokens_never_merge():
+def test_equal_tokens_never_merge_and_markup_in_one_is_escaped():
     tokens = ["the", "cat", "the", "cat"]
     fig = matrix(np.eye(4), tokens, tokens)
     assert list(fig.layout.xaxis.tickvals) == [0, 1, 2, 3]
     assert list(fig.layout.xaxis.ticktext) == tokens
     assert fig.layout.xaxis.type == "linear"
-
-
-def test_markup_in_a_token_is_escaped():
     assert label("<s>") == "&lt;s&gt;"
     assert label("   ") == "␣␣␣"
 
 
-def test_weights_are_on_one_scale_from_0_to_1():
-    heat = drawn(matrix(np.full((2, 2), 0.25), "ab", "ab"))
-    assert (heat.zmin, heat.zmax) == (0, 1)
-
-
-def test_scores_are_centred_on_zero():
-    heat = drawn(matrix(np.array([[-3.0, 1.0]]), "a", "ab", kind="scores"))
-    assert (heat.zmin, heat.zmax) == (-3, 3)
+@pytest.mark.parametrize("kind, ends", [("weights", (0, 1)), ("scores", (-3, 3)), ("plain", (-3, 1))])
+def test_weights_are_on_one_scale_and_scores_centred_on_zero(kind, ends):
+    heat = matrix(np.array([[-3.0, 1.0]]), "a", "ab", kind=kind).data[-1]
+    assert (heat.zmin, heat.zmax) == ends
 
 
 def test_masked_cells_are_on_no_scale():

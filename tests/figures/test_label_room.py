@@ -22,41 +22,21 @@ def left(values, **axis):
     return keep_room(line(values, **axis)).layout.margin.l
 
 
-def test_wider_numbers_get_a_wider_margin():
+def test_what_stands_beside_an_axis_gets_as_much_room_as_it_takes():
     assert left([0, 5]) < left([0, 500]) < left([0, 5000])
     assert left([0, 0.5]) < left([0, 0.005])
-
-
-def test_a_share_has_room_for_its_sign():
-    assert left([0, 1], tickformat=".0%") > left([0, 100])
-
-
-def test_a_title_takes_its_place_beside_the_numbers_and_no_title_takes_none():
+    assert left([0, 1], tickformat=".0%") > left([0, 100]), "a share has a sign"
     assert left([0, 5], title_text="score") - left([0, 5]) > 30
-
-
-def test_powers_of_ten_are_reckoned_by_their_exponents():
     powers = {"type": "log", "exponentformat": "power", "dtick": 1}
-    assert left([1e-16, 1], **powers) > left([1, 1e3], **powers)
+    assert left([1e-16, 1], **powers) > left([1, 1e3], **powers), "powers of ten are reckoned by their exponents"
+    assert left([0, 1], tickvals=[0, 1], ticktext=["a", "a name of several words"]) > 140
+    assert left([0, 5000], showticklabels=False) == 8, "nobody sees the labels"
+    assert left([0.0, -1.0], type="log") >= 8, "nothing on a log axis is no error"
 
 
-def test_names_take_as_much_as_the_longest():
-    fig = line([0, 1], tickvals=[0, 1], ticktext=["a", "a name of several words"])
-    assert keep_room(fig).layout.margin.l > 140
-
-
-def test_labels_that_nobody_sees_take_no_room():
-    assert left([0, 5000], showticklabels=False) == 8
-
-
-def test_a_margin_that_is_wider_already_stays():
-    fig = line([0, 5])
-    fig.update_layout(margin={"l": 120, "b": 130})
-    margin = keep_room(fig).layout.margin
+def test_a_margin_that_is_wider_already_stays_and_doing_it_twice_changes_nothing():
+    margin = keep_room(line([0, 5]).update_layout(margin={"l": 120, "b": 130})).layout.margin
     assert (margin.l, margin.b) == (120, 130)
-
-
-def test_doing_it_twice_changes_nothing():
     fig = keep_room(line([0, 5000], title_text="score"))
     once = fig.layout.margin.to_plotly_json()
     assert keep_room(fig).layout.margin.to_plotly_json() == once
@@ -64,14 +44,9 @@ def test_doing_it_twice_changes_nothing():
 
 def test_tokens_that_do_not_fit_beside_each_other_lean_and_reach_higher():
     short, long = ["a"] * 11, ["because"] * 11
-    low, high = (keep_room(heatmap.matrix(np.eye(11), rows, rows)).layout.margin.t for rows in (short, long))
-    assert high > low + 20
-
-
-def test_a_matrix_without_titles_keeps_no_place_for_them():
-    fig = heatmap.matrix(np.eye(2), ["a", "b"], ["a", "b"])
-    assert fig.layout.xaxis.title.text is None
-    assert fig.layout.yaxis.title.text is None
+    low, high = (keep_room(heatmap.matrix(np.eye(11), rows, rows)).layout for rows in (short, long))
+    assert high.margin.t > low.margin.t + 20
+    assert low.xaxis.title.text is low.yaxis.title.text is None, "no place is kept for titles that there are not"
 
 
 @pytest.mark.parametrize(
@@ -88,8 +63,3 @@ def test_a_matrix_without_titles_keeps_no_place_for_them():
 def test_any_chart_gets_margins(fig):
     margin = keep_room(layout(fig)).layout.margin
     assert all(8 <= margin[side] < 200 for side in "lrtb")
-
-
-def test_nothing_on_a_log_axis_is_no_error():
-    fig = line([0.0, -1.0], type="log")
-    assert keep_room(fig).layout.margin.l >= 8

@@ -40,6 +40,12 @@ def texts(root: ElementTree.Element) -> list[str]:
     return ["".join(node.itertext()) for node in root.iter(f"{SVG}text")]
 
 
+def pixels_in(root: ElementTree.Element) -> np.ndarray:
+    """The pixels (rows, columns, RGBA) of the picture in it."""
+    address = next(root.iter(f"{SVG}image")).get("href", "")
+    return np.asarray(Image.open(io.BytesIO(base64.b64decode(address.split(",")[1]))).convert("RGBA")).astype(int)
+
+
 def interpolated(stops: list[tuple[float, str]], places: np.ndarray) -> np.ndarray:
     """The colours of a scale by NumPy's own interpolation: (..., 3)."""
     at = [place for place, _colour in stops]
@@ -90,8 +96,7 @@ def test_a_long_sentence_is_a_picture_of_the_same_colours():
     weights, hidden = causal(80)
     names = [f"token{i}" for i in range(80)]
     root = tree(HeadPicture(weights, names, names, hidden))
-    address = next(root.iter(f"{SVG}image")).get("href", "")
-    pixels = np.asarray(Image.open(io.BytesIO(base64.b64decode(address.split(",")[1]))).convert("RGBA")).astype(int)
+    pixels = pixels_in(root)
     assert pixels.shape == (80, 80, 4)
     assert np.array_equal(pixels[..., 3] == 0, hidden)
     assert np.abs(pixels[..., :3] - interpolated(WEIGHTS, weights))[~hidden].max() <= 3
@@ -132,25 +137,14 @@ def test_a_curve_leads_from_each_query_to_each_key_that_it_looks_at():
 
 def test_a_stronger_weight_has_the_bolder_line():
     root = tree(LinesPicture(np.array([[0.9, 0.1]]), ["q"], ["a", "b"]))
-    bold = {
-        p.get("d", "").split("C")[0]: float(p.get("stroke-width", 0))
-        for p in root.iter(f"{SVG}path")
-        if "C" in p.get("d", "")
-    }
     widths = [float(p.get("stroke-width", 0)) for p in root.iter(f"{SVG}path") if "C" in p.get("d", "")]
-    assert bold
-    assert sorted(widths) == [
-        pytest.approx(0.75 + 2.75 * 2.5 / 24, abs=0.01),
-        pytest.approx(0.75 + 2.75 * 21.5 / 24, abs=0.01),
-    ]
+    assert sorted(widths) == pytest.approx([0.75 + 2.75 * level / 24 for level in (2.5, 21.5)], abs=0.01)
 
 
 def test_pins_fade_the_other_lines_and_light_their_own():
-    weights, hidden = causal(10)
-    free = LinesPicture(np.where(hidden, np.nan, weights), WORDS, WORDS)
-    pinned = LinesPicture(np.where(hidden, np.nan, weights), WORDS, WORDS, pinned_rows=[5])
-    assert 'opacity="0.18"' not in to_svg(free)
-    assert 'opacity="0.18"' in to_svg(pinned)
+    weights, _hidden = causal(10)
+    assert 'opacity="0.18"' not in to_svg(LinesPicture(weights, WORDS, WORDS))
+    assert 'opacity="0.18"' in to_svg(LinesPicture(weights, WORDS, WORDS, pinned_rows=[5]))
 
 
 def test_thirty_tokens_take_at_most_200_kilobytes_however_many_weights_are_large():
@@ -183,8 +177,7 @@ def test_the_mosaic_shows_every_head_in_its_place_and_hides_what_is_masked():
     tiles = rng.random((6, 4, 4))
     tiles[:, 0, 3] = np.nan
     root = tree(MosaicPicture(tiles, [2, 2, 2], [1, 1, 1], (1, 1)))
-    address = next(root.iter(f"{SVG}image")).get("href", "")
-    pixels = np.asarray(Image.open(io.BytesIO(base64.b64decode(address.split(",")[1]))).convert("RGBA")).astype(int)
+    pixels = pixels_in(root)
     high = 84 * 2  # pixels of a tile
     for number, tile in enumerate(tiles):
         top, left = (number // 2) * (high + 6), (number % 2) * (high + 6)

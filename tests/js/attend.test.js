@@ -138,20 +138,13 @@ test("an edit reaches this head, its layer, or all heads", () => {
   assert.equal(at("all", [0, 0]), "none");
 });
 
-test("what changes nothing says so", () => {
+test("what changes nothing says so, and a head's mask is off only where it was taken away and is on show so", () => {
   const edit = (more) => ({ ...NO_EDIT, ...more });
-  assert.ok(!changes(NO_EDIT));
-  assert.ok(!changes(edit({ scale: "factor", factor: 1, window: 9, where: "all" })));
-  for (const more of [{ mask: "causal" }, { hidden: [1] }, { scale: "none" }, { scale: "factor", factor: 0 }]) {
-    assert.ok(changes(edit(more)));
-  }
-});
-
-test("only a head whose mask was taken away, and that is on show so, is said to have its mask off", () => {
-  const off = { ...NO_EDIT, mask: /** @type {const} */ ("none") };
-  assert.equal(isUnmasked(off, "after"), true);
-  assert.equal(isUnmasked(off, "before"), false);
-  assert.equal(isUnmasked(off, "difference"), false);
-  assert.equal(isUnmasked({ ...off, hidden: [2] }, "after"), false);
+  const still = [{}, { scale: "factor", factor: 1, window: 9, where: "all" }];
+  const moved = [{ mask: "causal" }, { hidden: [1] }, { scale: "none" }, { scale: "factor", factor: 0 }];
+  assert.deepEqual([...still, ...moved].map((more) => changes(edit(more))), [false, false, true, true, true, true]); // prettier-ignore
+  const off = edit({ mask: "none" });
+  assert.deepEqual(["after", "before", "difference"].map((seen) => isUnmasked(off, seen)), [true, false, false]); // prettier-ignore
+  assert.equal(isUnmasked(edit({ mask: "none", hidden: [2] }), "after"), false);
   assert.equal(isUnmasked(NO_EDIT, "after"), false);
 });

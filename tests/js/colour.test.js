@@ -41,20 +41,15 @@ const SIGNED_ON_DARK = [
 ];
 
 test("colours are read as themes write them", () => {
-  assert.deepEqual(rgb("#0072B2"), [0, 114, 178]);
+  for (const blue of ["#0072B2", "#0072B280"]) assert.deepEqual(rgb(blue), [0, 114, 178]);
+  for (const written of ["rgb(1, 2, 3)", "rgba(1 2 3 / 50%)"]) assert.deepEqual(rgb(written), [1, 2, 3]);
   assert.deepEqual(rgb(" #fff "), [255, 255, 255]);
-  assert.deepEqual(rgb("#0072B280"), [0, 114, 178]);
-  assert.deepEqual(rgb("rgb(1, 2, 3)"), [1, 2, 3]);
-  assert.deepEqual(rgb("rgba(1 2 3 / 50%)"), [1, 2, 3]);
   assert.equal(hex(rgb("#0072b2")), "#0072b2");
 });
 
 test("stops are met exactly and mixed between", () => {
-  assert.deepEqual(colourAt(STOPS, 0), [0, 0, 0]);
-  assert.deepEqual(colourAt(STOPS, 0.25), [255, 0, 0]);
-  assert.deepEqual(colourAt(STOPS, 0.125), [128, 0, 0]);
-  assert.deepEqual(colourAt(STOPS, 0.625), [255, 128, 128]);
-  assert.deepEqual(colourAt(STOPS, 2), [255, 255, 255]);
+  const found = [0, 0.25, 0.125, 0.625, 2].map((place) => colourAt(STOPS, place).join(" "));
+  assert.deepEqual(found, ["0 0 0", "255 0 0", "128 0 0", "255 128 128", "255 255 255"]);
   assert.deepEqual(mixed([0, 0, 0], [10, 20, 30], 0.5), [5, 10, 15]);
 });
 
@@ -68,16 +63,12 @@ test("a ramp has 256 opaque pixels, blue in the higher byte", () => {
 });
 
 test("a place on the scale: zero at its end or in its middle, the largest at 1, on a root scale early", () => {
-  const plain = { top: 4, root: false };
-  const root = { top: 4, root: true };
-  assert.equal(placeOnScale(0, plain, false), 0);
-  assert.equal(placeOnScale(1, plain, false), 0.25);
-  assert.equal(placeOnScale(1, root, false), 0.5);
-  assert.equal(placeOnScale(9, plain, false), 1);
-  assert.equal(placeOnScale(-1, plain, false), 0);
-  assert.equal(placeOnScale(0, plain, true), 0.5);
-  assert.equal(placeOnScale(-4, plain, true), 0);
-  assert.equal(placeOnScale(-1, root, true), 0.25);
+  const plain = (/** @type {number} */ value) => placeOnScale(value, { top: 4, root: false }, false);
+  const signed = (/** @type {number} */ value) => placeOnScale(value, { top: 4, root: false }, true);
+  assert.deepEqual([0, 1, 9, -1].map(plain), [0, 0.25, 1, 0]);
+  assert.deepEqual([0, -4].map(signed), [0.5, 0]);
+  assert.equal(placeOnScale(1, { top: 4, root: true }, false), 0.5);
+  assert.equal(placeOnScale(-1, { top: 4, root: true }, true), 0.25);
 });
 
 test("every code has its pixel, and a masked one is transparent", () => {
@@ -105,14 +96,10 @@ test("contrast is what the guidelines say, and ink has enough of it on every col
   }
 });
 
-test("ink is dark on bright cells, and a theme is dark by its background", () => {
+test("ink is dark on bright cells, a theme is dark by its background, and a gradient names every stop", () => {
   assert.equal(inkOnPixel(pixelOf([255, 255, 0])), "#000000");
   assert.equal(inkOnPixel(pixelOf([0, 0, 255])), "#ffffff");
-  assert.equal(isDark("#14161C"), true);
-  assert.equal(isDark("rgb(250, 250, 250)"), false);
-});
-
-test("a gradient names every stop", () => {
+  assert.deepEqual(["#14161C", "rgb(250, 250, 250)"].map(isDark), [true, false]);
   assert.equal(cssGradient(STOPS), "linear-gradient(to right, #000000 0%, #ff0000 25%, #ffffff 100%)");
 });
 

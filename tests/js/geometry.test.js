@@ -12,20 +12,13 @@ import {
   tileOrder,
   tilesOf,
 } from "../../attnviz/canvas/overview/mosaic_geometry.js";
+import { roomFor } from "../../attnviz/canvas/head/room.js";
 import { cutToFit, labelStep } from "../../attnviz/canvas/shared/token_labels.js";
 import { cellsBetween, EVERYTHING } from "../../attnviz/canvas/shared/zoom.js";
 
 /** @import { Shape } from "../../attnviz/canvas/shared/types.js" */
 
-/** @type {Shape[]} */
-const SIZES = [
-  [1, 1],
-  [14, 14],
-  [200, 200],
-  [12, 7],
-  [3, 400],
-  [1024, 1024],
-];
+const SIZES = /** @type {Shape[]} */ ([[1, 1], [14, 14], [200, 200], [12, 7], [3, 400], [1024, 1024]]); // prettier-ignore
 
 test("a heatmap fits its width, and a square one has square cells", () => {
   for (const shape of SIZES) {
@@ -76,13 +69,7 @@ test("a mask's cells and labels are hit, its rim is nothing, and a stroke that l
 });
 
 test("a fast stroke leaves no gap", () => {
-  /** @type {[number, number][]} */
-  const ends = [
-    [0, 9],
-    [7, 2],
-    [3, 3],
-    [0, 0],
-  ];
+  const ends = /** @type {[number, number][]} */ ([[0, 9], [7, 2], [3, 3], [0, 0]]); // prettier-ignore
   for (const to of ends) {
     const way = cellsBetween([0, 0], to);
     assert.deepEqual(way[0], [0, 0]);
@@ -178,4 +165,13 @@ test("bars: the one under the hand, and the largest of a column", () => {
   assert.equal(barAt(131, 132, 10), null);
   assert.deepEqual([...largestOfColumns(Float64Array.from([1, 5, 2, 7, 3, 0]), 3)], [5, 7, 3]);
   assert.deepEqual([2, 5, 10, 500].map(barThickness), [2, 4, 8.2, 72]);
+});
+
+test("a head has what is left of the window, else one of its own with its controls, else, with many tokens, the whole", () => {
+  const room = (/** @type {number} */ rows, /** @type {number} */ left, screen = 660) =>
+    roomFor(rows, left, screen, 250, 34);
+  assert.deepEqual(room(13, 240), { high: 240, many: false });
+  for (const [rows, left] of [[13, 150], [80, 240]]) assert.deepEqual(room(rows, left), { high: 410, many: false }); // prettier-ignore
+  assert.deepEqual(room(180, 240), { high: 626, many: true });
+  assert.deepEqual(room(13, -100, 400), { high: null, many: false }, "too low for controls and picture");
 });

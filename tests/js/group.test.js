@@ -7,30 +7,20 @@ import { Sequence } from "../../attnviz/canvas/shared/component.js";
 const pinned = (...tokens) => ({ tokens, cell: null });
 const from = (more) => ({ doc: "d", session: "s", heard: 0, pins: null, start: "", ...more });
 
-test("an answer is behind until it has heard the newest gesture, however long that takes", () => {
+test("an answer is behind until it has heard the newest gesture; a session that begins anew is not waited for", () => {
   const sequence = new Sequence();
   assert.equal(sequence.isBehind("s", 0), false);
   const [first, second] = [sequence.next(), sequence.next()];
-  assert.equal(sequence.isBehind("s", 0), true);
-  assert.equal(sequence.isBehind("s", first), true);
-  assert.equal(sequence.isBehind("s", second), false);
-  assert.equal(sequence.isBehind("s", second), false);
-});
-
-test("a session that begins anew is not waited for", () => {
-  const sequence = new Sequence();
-  sequence.isBehind("s", 0);
-  sequence.next();
-  sequence.next();
+  assert.deepEqual(
+    [0, first, second, second].map((heard) => sequence.isBehind("s", heard)),
+    [true, true, false, false],
+  );
   assert.equal(sequence.isBehind("another", 0), false);
   assert.equal(sequence.next(), 1);
   assert.equal(sequence.isBehind("another", 0), true);
-});
-
-test("a view that is drawn anew goes on counting where its session stands", () => {
-  const sequence = new Sequence();
-  assert.equal(sequence.isBehind("s", 41), false);
-  assert.equal(sequence.next(), 42);
+  const anew = new Sequence();
+  assert.equal(anew.isBehind("s", 41), false);
+  assert.equal(anew.next(), 42, "it goes on counting where its session stands");
 });
 
 test("pins from Python replace those in the browser, except where it has not heard the newest", () => {

@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { KnownSentences } from "../../attnviz/canvas/overview/known_sentences.js";
+import { deflateSync } from "node:zlib";
+import { findSentence, keepSentence, unpackedTiles } from "../../attnviz/canvas/overview/known_sentences.js";
+import { Latest } from "../../attnviz/canvas/shared/component.js";
+import { MOST_SENTENCES } from "../../attnviz/canvas/shared/group.js";
 
 /**
  * @param {string} text
@@ -10,35 +13,45 @@ const sentence = (text, besides = "a model") =>
   /** @type {any} */ ({ header: { asked: { label: "Sentence", text, besides } }, tiles: new Uint8Array(1) });
 const asked = (/** @type {string} */ text, besides = "a model") => ({ label: "Sentence", text, besides });
 
-test("a sentence that was read before is found by its text", () => {
-  const known = new KnownSentences();
+test("a sentence that was read before is found by its text, unless it is on show or another model's", () => {
+  const known = new Latest(MOST_SENTENCES);
   const first = sentence("one");
-  known.keep(first);
-  known.keep(sentence("two"));
-  assert.equal(known.find(asked("two"), "one"), first);
-  assert.equal(known.find(asked("two"), "one "), null);
+  for (const read of [first, sentence("two"), sentence("three", "another model")]) keepSentence(known, read);
+  assert.equal(findSentence(known, asked("two"), "one"), first);
+  assert.equal(findSentence(known, asked("two"), "one "), null);
+  assert.equal(findSentence(known, asked("two"), "three"), null);
+  assert.equal(findSentence(known, asked("three", "another model"), "three"), null);
+  assert.equal(findSentence(known, null, "one"), null);
 });
 
-test("what another model made of it is not shown, nor what is on show already", () => {
-  const known = new KnownSentences();
-  known.keep(sentence("one", "another model"));
-  assert.equal(known.find(asked("two"), "one"), null);
-  assert.equal(known.find(asked("one", "another model"), "one"), null);
-  assert.equal(known.find(null, "one"), null);
+test("a page that does not say what it was asked for keeps nothing, and old sentences are let go", () => {
+  const known = new Latest(MOST_SENTENCES);
+  keepSentence(known, /** @type {any} */ ({ header: { asked: null }, tiles: new Uint8Array(1) }));
+  assert.equal(known.size, 0);
+  keepSentence(known, sentence("kept"));
+  for (let n = 0; n < 11; n++) keepSentence(known, sentence(`n ${n}`));
+  for (const text of ["kept", "last"]) keepSentence(known, sentence(text));
+  assert.notEqual(findSentence(known, asked("last"), "kept"), null);
+  assert.equal(findSentence(known, asked("last"), "n 0"), null);
 });
 
-test("a page that does not say what it was asked for keeps nothing", () => {
-  const known = new KnownSentences();
-  known.keep(/** @type {any} */ ({ header: { asked: null }, tiles: new Uint8Array(1) }));
-  assert.equal(known.kept.size, 0);
+const packed = (...bytes) => new Uint8Array(deflateSync(Uint8Array.from(bytes)));
+
+test("tiles that were unpacked before are there at once, and the same", async () => {
+  const first = unpackedTiles("a", packed(1, 2, 3));
+  assert.ok(first instanceof Promise);
+  const tiles = await first;
+  assert.deepEqual([...tiles], [1, 2, 3]);
+  assert.equal(unpackedTiles("a", packed(9)), tiles);
 });
 
-test("the ones that were read longest ago are let go", () => {
-  const known = new KnownSentences();
-  known.keep(sentence("kept"));
-  for (let n = 0; n < 11; n++) known.keep(sentence(`n ${n}`));
-  known.keep(sentence("kept"));
-  known.keep(sentence("last"));
-  assert.notEqual(known.find(asked("last"), "kept"), null);
-  assert.equal(known.find(asked("last"), "n 0"), null);
+test("those that were not read for long are let go", async () => {
+  await unpackedTiles("old", packed(1));
+  await unpackedTiles("used", packed(2));
+  for (let n = 0; n < 11; n++) {
+    await unpackedTiles(`new ${n}`, packed(3));
+    unpackedTiles("used", packed(2));
+  }
+  assert.ok(unpackedTiles("used", packed(2)) instanceof Uint8Array);
+  assert.ok(unpackedTiles("old", packed(1)) instanceof Promise);
 });

@@ -24,12 +24,13 @@ function drawn(codes, header, shape, zoom = EVERYTHING) {
   return strongestLines(codes, magnitudes(codes, header.signed), header, rowsOnShow(PLOT, zoom, shape));
 }
 
-test("lines are drawn weakest first, faint and masked ones not at all", () => {
+test("lines are drawn weakest first, faint and masked ones not at all, nor those of a lit token", () => {
+  const worth = [codeOf(0.5), codeOf(0.001), MASKED_16].map((code) => isWorthLighting(code, WEIGHTS));
+  assert.deepEqual(worth, [true, false, false]);
   const codes = Uint16Array.from([codeOf(0.9), codeOf(0.0001), MASKED_16, codeOf(0.1)]);
   const { levels, drawn: n, total } = drawn(codes, WEIGHTS, [2, 2]);
   assert.deepEqual([n, total], [2, 3]);
-  const order = levels.flat();
-  assert.deepEqual(order, [1, 1, 0, 0]);
+  assert.deepEqual(levels.flat(), [1, 1, 0, 0]);
 });
 
 test("of very many lines the strongest are kept", () => {
@@ -59,12 +60,6 @@ test("a difference is as strong as its size, whatever its sign", () => {
   assert.ok(Math.abs(lineStrength(up, SIGNED) - valueOf(up, 2, true) / 2) < 1e-12);
   assert.equal(lineStrength(none, SIGNED), 0);
   assert.deepEqual([0, 0.5, 1].map(levelOf), [0, LEVELS / 2, LEVELS - 1]);
-});
-
-test("a lit token's faint lines stay dark", () => {
-  assert.equal(isWorthLighting(codeOf(0.5), WEIGHTS), true);
-  assert.equal(isWorthLighting(codeOf(0.001), WEIGHTS), false);
-  assert.equal(isWorthLighting(MASKED_16, WEIGHTS), false);
 });
 
 test("the nearer column is hit, between them neither", () => {

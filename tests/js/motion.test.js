@@ -1,9 +1,9 @@
-// Films: frame after frame, or a few stills where less motion is asked for. And the keys of words that are walked.
+// Films: frame after frame, or a few stills where less motion is asked for. And rows that are walked and scrolled.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { film, scrolling } from "../../attnviz/canvas/shared/motion.js";
+import { film, scrolledTo, scrolling } from "../../attnviz/canvas/shared/motion.js";
 import { wordFrom } from "../../attnviz/canvas/patch_view/patch_geometry.js";
 
 /**
@@ -66,14 +66,8 @@ test("a film whose picture has gone ends there", async () => {
 test("a film that is stopped draws nothing more and has no end", async () => {
   browser(false);
   let drawn = 0;
-  const stop = film(
-    60,
-    () => ++drawn > 0,
-    () => {
-      drawn = -1;
-    },
-  );
-  stop();
+  const draw = () => ++drawn > 0;
+  film(60, draw, draw)();
   await new Promise((go) => {
     setTimeout(go, 90);
   });
@@ -92,4 +86,14 @@ test("arrow keys go from word to word and stop at the ends", () => {
   assert.equal(wordFrom(2, "ArrowDown", 3), 2);
   assert.equal(wordFrom(0, "ArrowLeft", 3), 0);
   assert.equal(wordFrom(1, "Tab", 3), null);
+});
+
+test("a row that fits is not scrolled, and every step of a longer one is seen whole", () => {
+  assert.equal(scrolledTo({ left: 700, width: 80 }, 900, 800), 0);
+  const [seen, width] = [300, 72];
+  for (let left = 0; left + width <= 936; left += 78) {
+    const scrolled = scrolledTo({ left, width }, seen, 936);
+    assert.ok(left >= scrolled && left + width <= scrolled + seen, `a step at ${left} is cut`);
+    assert.ok(scrolled >= 0 && scrolled <= 936 - seen, "nothing is seen beyond the row's ends");
+  }
 });

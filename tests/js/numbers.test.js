@@ -12,13 +12,8 @@ import {
 import { parameterAt, stopOf, STOPS } from "../../attnviz/canvas/softmax_slider/softmax.js";
 
 test("a read-out has four digits, and says when that is too few", () => {
-  assert.equal(fourDigits(0.12345), "0.1235");
-  assert.equal(fourDigits(-0.5), "−0.5000");
-  assert.equal(fourDigits(0), "0.0000");
-  assert.equal(fourDigits(0.00001), "< 0.0001");
-  assert.equal(fourDigits(-0.00001), "> −0.0001");
-  assert.equal(fourDigits(123.456), "123.46");
-  assert.equal(fourDigits(1234.56), "1234.6");
+  const wanted = ["0.1235", "−0.5000", "0.0000", "< 0.0001", "> −0.0001", "123.46", "1234.6"];
+  assert.deepEqual([0.12345, -0.5, 0, 0.00001, -0.00001, 123.456, 1234.56].map(fourDigits), wanted);
 });
 
 test("ticks are short", () => {

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 import { adoptOver, groupOf } from "../../attnviz/canvas/shared/group.js";
-import { aboutWhat, coloursOf, MOST_HEADS, overlaid, strongestOf, toggled } from "../../attnviz/canvas/head/overlay.js";
+import { aboutWhat, coloursOf, MOST_HEADS, overlaid, toggled } from "../../attnviz/canvas/head/overlay.js";
+import { strongestOf } from "../../attnviz/canvas/head/head_readout.js";
 import { encode16 } from "../../attnviz/canvas/shared/packing.js";
 
 /** @type {{ chosen: number[], lead: number, count: number, shown: number[], colours: number[] }[]} */

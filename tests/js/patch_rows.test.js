@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { attend } from "../../attnviz/canvas/shared/attend.js";
 import {
+  besideWords,
   bordersAt,
   fitted,
   patchAt,
@@ -54,15 +55,9 @@ test("nobody looks at a hidden patch, and rows still sum to 1", () => {
 test("a scale is larger by its factor", () => {
   const sharper = attend(head, head.mask, head.scale * 3);
   assert.deepEqual(rowOf(head, 1, null, 3), sharper.slice(5, 10));
-  const state = {
-    layer: 1,
-    head: 2,
-    pins: [],
-    hidden: [],
-    silenced: [],
-    factor: 3,
-    shows: /** @type {const} */ ("row"),
-  };
+  const state = /** @type {import("../../attnviz/canvas/shared/types.js").PatchState} */ (
+    /** @type {unknown} */ ({ layer: 1, head: 2, factor: 3 })
+  );
   assert.equal(factorFor(state, 1, 2), 3);
   assert.equal(factorFor(state, 1, 1), 1);
 });
@@ -106,10 +101,8 @@ test("heads stand by layer, or by their measure with the largest first", () => {
 });
 
 test("a point lies in the patch whose rectangle holds it", () => {
-  const [size, wide] = [
-    { width: 90, height: 40 },
-    { rows: 3, columns: 7, first: 0 },
-  ];
+  const size = { width: 90, height: 40 };
+  const wide = { rows: 3, columns: 7, first: 0 };
   for (let patch = 0; patch < 21; patch++) {
     const { x, y, w, h } = patchAt(patch, wide, size);
     assert.equal(patchUnder(x + w / 2, y + h / 2, wide, size), patch);
@@ -126,9 +119,15 @@ test("a quick stroke leaves no gap, and arrows stop at the edge", () => {
   assert.equal(stepFrom(0, "x", grid), null);
 });
 
-test("a picture keeps its shape in the room it has", () => {
-  assert.deepEqual(fitted({ width: 24, height: 8 }, 300, 400), { width: 300, height: 100 });
-  assert.deepEqual(fitted({ width: 8, height: 8 }, 300, 200), { width: 200, height: 200 });
+test("a picture keeps its shape in the room it has; its words stand beside it only where it loses nothing by that", () => {
+  const [square, line] = [{ width: 8, height: 8 }, { width: 24, height: 8 }]; // prettier-ignore
+  assert.deepEqual(fitted(line, 300, 400), { width: 300, height: 100 });
+  assert.deepEqual(fitted(square, 300, 200), { width: 200, height: 200 });
+  const beside = (picture, most, tallest) =>
+    besideWords(picture, most, tallest, fitted(picture, most, Math.min(400, most)));
+  assert.deepEqual(beside(square, 830, 580), { width: 540, height: 540 });
+  assert.deepEqual(beside(square, 1600, 500), { width: 500, height: 500 }, "never higher than the window leaves it");
+  assert.deepEqual([beside(square, 580, 580), beside(line, 830, 580), beside(square, 280, 580)], [null, null, null]);
 });
 
 test("windows meet where two neighbours lie in different ones, wherever they are moved", () => {

@@ -12,42 +12,32 @@ function gesture(key, { kinds = [], ...given } = {}) {
   return gestureOf({ key, taken: false, open: false, present: true, walks: false, within, ...given });
 }
 
-test("arrows walk a lesson, and every page while it is presented", () => {
-  assert.equal(gesture("ArrowRight"), "next");
-  assert.equal(gesture("ArrowLeft", { present: false, walks: true }), "previous");
-  assert.equal(gesture("ArrowRight", { present: false }), null);
-});
-
-test("a remote control's keys walk only while something is presented", () => {
-  assert.equal(gesture("PageDown"), "next");
-  assert.equal(gesture("PageUp"), "previous");
-  assert.equal(gesture("PageDown", { present: false, walks: true }), null);
-});
-
-test("p begins and ends it, Escape only ends it", () => {
-  assert.equal(gesture("p"), "toggle");
-  assert.equal(gesture("p", { present: false }), "toggle");
-  assert.equal(gesture("Escape"), "leave");
-  assert.equal(gesture("Escape", { present: false }), null);
-});
-
-test("what is typed stays where it is typed", () => {
-  for (const key of ["p", "ArrowRight", "PageDown", "Escape"])
-    assert.equal(gesture(key, { kinds: ["textarea"] }), null);
-});
-
-test("arrows belong to what moves by them, and a remote control is heard all the same", () => {
-  assert.equal(gesture("ArrowRight", { kinds: ["[role=slider]"] }), null);
-  assert.equal(gesture("PageDown", { kinds: ["[role=slider]"] }), "next");
-});
-
-test("a key that something has used, or that the browser means, is left alone", () => {
-  assert.equal(gesture("ArrowRight", { taken: true }), null);
-  assert.equal(gesture("p", { taken: true }), null);
-});
-
-test("Escape closes what is open above the page first", () => {
-  assert.equal(gesture("Escape", { open: true }), null);
+const WALKED = { present: false, walks: true };
+const SLIDER = { kinds: ["[role=slider]"] };
+const WHAT =
+  "arrows walk a lesson, and what is presented; so does a remote control; p begins and ends it, Escape ends it";
+test(`${WHAT}; what is typed, used or moved by a key, or open, has it first`, () => {
+  /** @type {[string, Parameters<typeof gesture>[1], string | null][]} */
+  const cases = [
+    ["ArrowRight", {}, "next"],
+    ["ArrowLeft", WALKED, "previous"],
+    ["ArrowRight", { present: false }, null],
+    ["PageDown", {}, "next"],
+    ["PageUp", {}, "previous"],
+    ["PageDown", WALKED, null],
+    ["p", {}, "toggle"],
+    ["p", { present: false }, "toggle"],
+    ["Escape", {}, "leave"],
+    ["Escape", { present: false }, null],
+    ["Escape", { open: true }, null],
+    ["ArrowRight", SLIDER, null],
+    ["PageDown", SLIDER, "next"],
+    ["ArrowRight", { taken: true }, null],
+    ["p", { taken: true }, null],
+  ];
+  for (const [key, given, wanted] of cases) assert.equal(gesture(key, given), wanted, JSON.stringify([key, given]));
+  const typed = { kinds: ["textarea"] };
+  for (const key of ["p", "ArrowRight", "PageDown", "Escape"]) assert.equal(gesture(key, typed), null);
 });
 
 test("next goes to the nearest picture below, previous to the nearest above, and then leaves the section", () => {
@@ -56,10 +46,7 @@ test("next goes to the nearest picture below, previous to the nearest above, and
   assert.equal(stopAfter([-1400, -700, 8], 1, 2000), null);
   assert.equal(stopAfter([8, 700], -1, 2000), null);
   assert.equal(stopAfter([300], 1, 2000), null);
-});
-
-test("a picture that the page's end keeps below the window's top does not hold next back", () => {
-  assert.equal(stopAfter([-45, 666], 1, 0), null);
+  assert.equal(stopAfter([-45, 666], 1, 0), null, "the page's end keeps it below the window's top");
   assert.equal(stopAfter([-45, 666], 1, 60), 666);
 });
 

@@ -1,18 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { binary, duration, flop } from "../../attnviz/canvas/shared/numbers.js";
 import { newRows, rowAt, sceneOf, soFar, stepOfRow } from "../../attnviz/canvas/step_player/step_player_geometry.js";
 
 /** @type {(context: number, flops: [number, number], difference: number) => any} */
 const step = (context, flops, difference) => ({ context, flops, seconds: [0.1, 0.2], difference });
 const STEPS = [step(5, [50, 50], 1e-6), step(6, [10, 60], 3e-6), step(7, [10, 70], 2e-6)];
 
-test("a step adds the rows after those of the step before", () => {
+test("a step adds the rows after those of the step before, and a row belongs to the step of its token", () => {
   assert.deepEqual(newRows(STEPS, 0), [0, 5]);
   assert.deepEqual(newRows(STEPS, 2), [6, 7]);
-});
-
-test("a row belongs to the step that processed its token", () => {
   assert.deepEqual(
     [0, 4, 5, 6, 7].map((row) => stepOfRow(STEPS, row)),
     [0, 0, 1, 2, 2],
@@ -42,15 +38,3 @@ for (const width of [200, 340, 700, 1100])
       assert.equal(rowAt(scene, rows, scene.top - 1), null);
       assert.equal(rowAt(scene, rows, scene.height), null);
     });
-
-test("bytes, FLOPs and seconds are readable", () => {
-  assert.deepEqual([0, 1023, 1024, 1107296256, 4 * 2 ** 30].map(binary), [
-    "0 B",
-    "1,023 B",
-    "1 KiB",
-    "1.031 GiB",
-    "4 GiB",
-  ]);
-  assert.deepEqual([12, 2.614616064e9].map(flop), ["12 FLOP", "2.615 GFLOP"]);
-  assert.deepEqual([2.5, 0.0123, 4.5e-6, 3e-9].map(duration), ["2.5 s", "12.3 ms", "4.5 µs", "3 ns"]);
-});

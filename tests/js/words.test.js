@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { joined } from "../../attnviz/canvas/shared/dom.js";
+import { fill, isRightToLeft, joined } from "../../attnviz/canvas/shared/dom.js";
 import { cellText, changeText, strongestText, summaryText } from "../../attnviz/canvas/head/head_readout.js";
+import { fillNumbers } from "../../attnviz/canvas/head/said.js";
 import { MASKED_16 } from "../../attnviz/canvas/shared/packing.js";
 import { readToken } from "../../attnviz/canvas/tensor_board/sum_line.js";
 
@@ -88,4 +89,19 @@ test("a sum's tokens: signs, numbers of a sheet in its colour, powers of e", () 
   assert.deepEqual(readToken("n8", sheets, 0), { name: "tb-term", text: "8", power: false });
   assert.deepEqual(readToken("00.5", sheets, 1), { name: "tb-term tb-q", text: "0.5", power: false });
   assert.deepEqual(readToken("^10.5", sheets, 1), { name: "tb-term tb-v", text: "0.5", power: true });
+});
+
+test("a sentence is laid out from the right where most of its letters are written so", () => {
+  const fromRight = [["ה", "חתול", " ישב", "."], ["القط", " جلس"]]; // prettier-ignore
+  const fromLeft = [["The", " cat", " said", " שלום"], ["猫", "が", "いる"], ["12", "?!"], []]; // prettier-ignore
+  for (const tokens of fromRight) assert.equal(isRightToLeft(tokens), true);
+  for (const tokens of fromLeft) assert.equal(isRightToLeft(tokens), false);
+});
+
+test("a token from the right leaves the numbers of its sentence where they belong", () => {
+  const parts = { token: "س (3)", key: "mat", share: 0.31 };
+  assert.equal(fillNumbers("“{token}” gives {share:.0%} to “{key}”", parts), "“\u2068س (3)\u2069” gives 31% to “mat”");
+  const said = fill("{token} gives 0.31", { token: "س" });
+  assert.equal(said, "\u2068س\u2069 gives 0.31");
+  assert.equal(fill("{first}, {next}", { first: said, next: "all" }), `${said}, all`); // marked once
 });

@@ -12,7 +12,7 @@ from email import message_from_string
 
 import pytest
 
-from attnviz.canvas.shared.registration import NAMES
+from attnviz.canvas.shared.component import NAMES
 from attnviz.serve.configuration import SETTINGS
 from scripts import locked
 from tests.browser.conftest import CHROMIUM

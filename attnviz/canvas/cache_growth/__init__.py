@@ -5,9 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from attnviz.base.words import _
-from attnviz.canvas.shared.gestures import answering, count, reported
-from attnviz.canvas.shared.packing import blob
-from attnviz.canvas.shared.registration import component
+from attnviz.canvas.shared.component import count, mount
 from attnviz.live import canvas_wording
 
 
@@ -37,26 +35,20 @@ def cache_growth(
         "tokens": list(tokens),
         "groups": [asdict(group) for group in groups],
         "at": at,
-        "words": _words(),
+        "words": {
+            "tokens": _("Tokens in the cache"),
+            "one": _("{n} token in the cache"),
+            "many": _("{n} tokens in the cache"),
+            "kept": _("{said}: {kept}"),
+            "play": _("Play"),
+            "pause": _("Pause"),
+            **canvas_wording.joins(),
+        },
     }
 
-    def heard() -> None:
-        place = count(reported(key, "stood").get("at"))
-        if place is not None and place < len(tokens):
+    def heard(told: dict[str, Any]) -> None:
+        place = count(told.get("at"), len(tokens))
+        if place is not None:
             on_tokens(place)
 
-    header |= answering(reported(key, "stood").get("seq"))
-    component("cache_growth")(key=key, data=blob(header), on_stood_change=heard)
-
-
-def _words() -> dict[str, str]:
-    """Sentences of the bars; {names} are filled in by the browser."""
-    return {
-        "tokens": _("Tokens in the cache"),
-        "one": _("{n} token in the cache"),
-        "many": _("{n} tokens in the cache"),
-        "kept": _("{said}: {kept}"),
-        "play": _("Play"),
-        "pause": _("Pause"),
-        **canvas_wording.joins(),
-    }
+    mount("cache_growth", key, "stood", header, heard)

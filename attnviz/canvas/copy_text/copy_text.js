@@ -1,12 +1,9 @@
 // Buttons that copy a text each: the link, the code that embeds a view.
 
-import { keptByRoot, rootOf } from "../shared/component.js";
-import { button, el } from "../shared/dom.js";
+import { rootOf, sayingButtons } from "../shared/component.js";
+import { el } from "../shared/dom.js";
 
 /** @import { Component, CopyText } from "../shared/types.js" */
-
-/** What was said last stays when new data comes. */
-const lines = keptByRoot(() => el("span", "said", null, { "aria-live": "polite" }));
 
 /**
  * Copies a text. Pages that come without encryption have no clipboard of their own, but may still ask for a copy of
@@ -35,19 +32,8 @@ async function copy(text, root) {
 export default function copyText(component) {
   const { texts, labels } = component.data;
   const root = rootOf(component);
-  const said = lines.of(root);
-  const buttons = texts.map(({ name, label, text }) => {
-    const act = async () => {
-      try {
-        await copy(text, root);
-        said.textContent = labels.done;
-      } catch {
-        said.textContent = labels.failed;
-      }
-      node.focus();
-    };
-    const node = button("", label, act, { "data-copy": name });
-    return node;
+  const acts = texts.map(({ name, label, text }) => {
+    return { label, attributes: { "data-copy": name }, act: () => copy(text, root) };
   });
-  root.replaceChildren(...buttons, said);
+  sayingButtons(root, acts, { done: labels.done }, () => labels.failed);
 }

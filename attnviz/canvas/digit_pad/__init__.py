@@ -1,32 +1,27 @@
 """Fields to draw digits in: bitmaps of 32 x 32, as the data set of the digit models had them before it counted."""
 
-import base64
-import binascii
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.base.packed import unpack_bits
 from attnviz.base.words import _
-from attnviz.canvas.shared.gestures import answering, reported
-from attnviz.canvas.shared.packing import blob
-from attnviz.canvas.shared.registration import component
+from attnviz.canvas.shared.component import mount
+from attnviz.canvas.shared.packing import bits_told
 
 SIDE = 32
-LETTERS = 4 * -(-SIDE * SIDE // 8 // 3)  #: of a drawing in base64
 
 
 def digit_pad(key: str, pads: int, drawings: Sequence[str], on_change: Callable[[tuple[str, ...]], None]) -> None:
     """Draw `pads` fields with these drawings (bits in base64, "" = empty); `on_change` runs when a stroke has ended."""
 
-    def drawn() -> None:
-        found = read_drawings(reported(key, "drawn").get("drawings"))
+    def drawn(told: dict[str, Any]) -> None:
+        found = read_drawings(told.get("drawings"))
         if found is not None:
             on_change(found)
 
-    header: dict[str, Any] = {
+    header = {
         "pads": pads,
         "drawings": list(drawings),
         "labels": {
@@ -37,8 +32,8 @@ def digit_pad(key: str, pads: int, drawings: Sequence[str], on_change: Callable[
             "help": _("Draw large. The drawing is made as high as the field, as the data set's own digits are."),
             "seen": _("What the model sees"),
         },
-    } | answering(reported(key, "drawn").get("seq"))
-    component("digit_pad")(key=key, data=blob(header), on_drawn_change=drawn)
+    }
+    mount("digit_pad", key, "drawn", header, drawn)
 
 
 def read_drawings(told: object) -> tuple[str, ...] | None:
@@ -50,11 +45,4 @@ def read_drawings(told: object) -> tuple[str, ...] | None:
 
 def bitmap(drawing: object) -> NDArray[np.bool_] | None:
     """(32, 32), True where there is ink."""
-    if drawing == "":
-        return np.zeros((SIDE, SIDE), bool)
-    if not isinstance(drawing, str) or len(drawing) != LETTERS:
-        return None
-    try:
-        return unpack_bits(base64.b64decode(drawing, validate=True), (SIDE, SIDE))
-    except (ValueError, binascii.Error):
-        return None
+    return np.zeros((SIDE, SIDE), bool) if drawing == "" else bits_told(drawing, (SIDE, SIDE))

@@ -1,72 +1,102 @@
 """Heads that the browser fetches by itself, so that a picture is drawn before the rerun that a click starts.
 
-A page offers a function from (layer, head) to a Head, and the browser gets an address that nobody can
-guess. Offers are remembered long after their visitors have gone, so the function must hold no tensors:
-it looks them up when it is called, and raises LookupError if they are no longer in memory.
+A page offers a function from (layer, head) to a Head, and the browser gets an address that nobody can guess. All heads
+of a sentence stand at one address, which everyone who reads the sentence is given, so that a class fetches them once:
+it is a keyed hash of what was asked, and what stands there never changes: browsers and proxies may keep it.
+
+Offers are remembered long after their visitors have gone, so that they hold no tensors and run no model: they look up
+what is in memory, and where it is gone the browser goes on as before, a head at a time.
 """
 
+import hmac
 import secrets
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import replace
 
 import streamlit as st
 
+from attnviz.base import raw_scores
+from attnviz.base.raw_scores import RawHead
 from attnviz.base.words import language, speaking
+from attnviz.canvas.shared import packing
 from attnviz.canvas.shared.blobs import head_blob
+from attnviz.canvas.shared.component import app_root
 from attnviz.canvas.shared.kinds import Head, HeadScene
-from attnviz.canvas.shared.registration import app_root
 
-MOST = 2000  # the latest offers that are remembered, of all visitors together
-PREFIX = "attnviz/head"
+MOST = 4000  # the latest offers that are remembered, of all visitors together
+MOST_TOKENS = 64
+MOST_BYTES = 2_500_000
+HEAD, SENTENCE = "attnviz/head", "attnviz/heads"  #: below the app's root, before the names of what is offered
 
 #: what a head says it answers when no session has been asked: the browser knows its own session
 NOBODY = {"session": "", "ack": 0, "heard": 0, "edits": 0, "overs": 0}
 
-#: computes the head at (layer, head); raises LookupError when its tensors are no longer in memory
-Compute = Callable[[int, int], Head]
-
-
-@dataclass(frozen=True)
-class Offer:
-    """All it takes to draw any head of one stack as the page draws it."""
-
-    head: Compute
-    scene: HeadScene
-    language: str | None
-    address: str
-
-
-_offers: OrderedDict[str, Offer] = OrderedDict()
+_KEY = secrets.token_bytes(32)  # of this process: its addresses mean nothing to another
+_offers: OrderedDict[str, Callable[..., bytes]] = OrderedDict()
 _lock = threading.Lock()
 
 
-def offer(key: str, head: Compute, scene: HeadScene) -> str:
-    """Let the browser fetch any head of the view `key`; the address, which stays the same for the session."""
-    token = st.session_state.setdefault(f"{key}_offer", secrets.token_urlsafe(16))
-    address = f"{app_root()}{PREFIX}/{token}"
+def offer_head(key: str, head: Callable[[int, int], Head], scene: HeadScene) -> str:
+    """Let the browser fetch any head of the view `key`; the address, which stays the same for the session.
+
+    `head` raises LookupError when its tensors are no longer in memory. What is sent has 16 bits a score, if that is
+    less: the exact head follows with the rerun of a click; most that are fetched are neighbours that nobody chooses.
+    """
+    path = f"{HEAD}/{st.session_state.setdefault(f'{key}_offer', secrets.token_urlsafe(16))}"
     bare = replace(scene, pins=None, edit=None, edited_tiles=None, on_pins=None, on_edit=None, on_over=None)
-    with _lock:
-        _offers[token] = Offer(head, bare, language(), address)
-        _offers.move_to_end(token)
-        while len(_offers) > MOST:
-            _offers.popitem(last=False)
+    address, tongue = app_root() + path, language()
+
+    def made(layer: int, number: int) -> bytes:
+        with speaking(tongue):
+            return head_blob(head(layer, number), bare, NOBODY, address, coarse=True)
+
+    _keep(path, made)
     return address
 
 
-def answer(token: str, layer: int, head: int) -> bytes | None:
-    """The blob of a head, None where the offer or the head is gone: with 16 bits a score, if that is less.
+def offer_sentence(name: Hashable, make: Callable[[], bytes]) -> str:
+    """The address of what `make` makes, the same for equal names; their `repr` must tell them apart."""
+    path = f"{SENTENCE}/{hmac.new(_KEY, repr(name).encode(), 'sha256').hexdigest()[:40]}"
 
-    The exact head follows with the rerun of a click; most that are fetched are neighbours that nobody chooses.
-    """
+    def made() -> bytes:
+        found = make()
+        if not 0 < len(found) <= MOST_BYTES:
+            raise LookupError(f"{len(found)} bytes are not sent")
+        return found
+
+    _keep(path, made)
+    return app_root() + path
+
+
+def _keep(path: str, made: Callable[..., bytes]) -> None:
     with _lock:
-        offered = _offers.get(token)
-    if offered is None:
+        _offers[path] = made
+        _offers.move_to_end(path)
+        while len(_offers) > MOST:
+            _offers.popitem(last=False)
+
+
+def answer(path: str, *place: int) -> bytes | None:
+    """What was offered at this path below the app's root; None where the offer or its tensors are gone."""
+    with _lock:
+        made = _offers.get(path)
+    try:
+        return None if made is None else made(*place)
+    except LookupError:
         return None
-    with speaking(offered.language):
-        try:
-            drawn = offered.head(layer, head)
-        except LookupError:
-            return None
-        return head_blob(drawn, offered.scene, NOBODY, offered.address, coarse=True)
+
+
+def fits(heads: int, queries: int, keys: int) -> bool:
+    """Whether so many heads of so many tokens are worth an address: a short sentence, in not too many bytes."""
+    return max(queries, keys) <= MOST_TOKENS and heads * queries * (2 * keys + 4) < 0.96 * MOST_BYTES
+
+
+def sentence_blob(document: str, heads: Sequence[int], raw: Sequence[RawHead]) -> bytes:
+    """All heads of the tokens that `document` names, layer by layer; `heads` are each layer's. b"" if it cannot be."""
+    try:
+        header, payload = raw_scores.pack(raw)
+    except ValueError:  # scores that are no numbers: a layer of this model overflows
+        return b""
+    return packing.blob({"doc": document, "heads": list(heads), "raw": header}, payload)

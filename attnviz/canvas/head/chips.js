@@ -7,6 +7,7 @@ import { hoverOn } from "../shared/group.js";
 import { codeAt } from "./head_readout.js";
 import { clamp } from "../shared/numbers.js";
 import { MASKED_16, valueOf } from "../shared/packing.js";
+import { scrollWithin } from "../shared/window.js";
 
 /** @import { HeadView } from "./head.js" */
 /** @import { Axis, Pin } from "../shared/types.js" */
@@ -152,7 +153,9 @@ export class Chips {
     const lead = this.view.lead();
     if (lead) {
       this.tint(lead);
-      bringIntoView(this.chip(lead.axis, lead.i));
+      const chip = this.chip(lead.axis, lead.i);
+      const box = chip?.parentElement;
+      if (box) scrollWithin(box, chip.offsetTop - box.offsetTop, chip.offsetHeight, 3);
     }
     for (const { axis, i, pin } of this.view.lit()) {
       const chip = this.chip(axis, i);
@@ -198,14 +201,4 @@ export class Chips {
 function chipNumber(event) {
   const chip = event.target instanceof Element ? event.target.closest(".av-chip") : null;
   return chip instanceof HTMLElement ? Number(chip.dataset.i) : null;
-}
-
-/** Scrolls the box, never the page. @param {HTMLElement | undefined} chip */
-function bringIntoView(chip) {
-  const box = chip?.parentElement;
-  if (!box) return;
-  const top = chip.offsetTop - box.offsetTop;
-  const bottom = top + chip.offsetHeight;
-  if (top < box.scrollTop) box.scrollTop = top - 3;
-  else if (bottom > box.scrollTop + box.clientHeight) box.scrollTop = bottom - box.clientHeight + 3;
 }

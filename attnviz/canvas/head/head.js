@@ -4,19 +4,18 @@ import { bringAllHeads } from "../shared/all_heads.js";
 import { Chips } from "./chips.js";
 import { themeOf } from "../shared/colour.js";
 import { drawColourBar } from "../shared/colour_bar.js";
-import { viewComponent } from "../shared/component.js";
+import { Drawing, viewComponent } from "../shared/component.js";
 import { el, liveRegion, property, say } from "../shared/dom.js";
 import { adopt, adoptEdit, adoptOver, groupOf, Member, sameHead, tell } from "../shared/group.js";
 import { HeadControls } from "./head_controls.js";
 import { leadToken, litTokens, press, release, toldRow } from "./head_gestures.js";
-import { HeadMemory, isOvertaken } from "./head_memory.js";
+import { HeadMemory, isOvertaken, keepShown, knownBefore } from "./head_memory.js";
 import { compute, drawnOf, matrixOf, sourceOf } from "./head_numbers.js";
 import { announceHead, changeText, nameStage, readoutText, sumUp, titleText } from "./head_readout.js";
 import { fetchAround, HeadSupply } from "./head_supply.js";
 import { HeadTools } from "./head_tools.js";
 import { Heatmap } from "../heatmap/heatmap.js";
 import { Lines } from "../lines/lines.js";
-import { readHeader } from "../shared/packing.js";
 import { bringIntoWindow, Room } from "./room.js";
 import { saidOf, tellingRow } from "./said.js";
 import { afterPainting, markPainted, measured, onceAFrame, soon } from "../shared/surface.js";
@@ -28,10 +27,11 @@ import { clampZoom, spans, zoomAt } from "../shared/zoom.js";
 /** @import { Source } from "./head_numbers.js" */
 /** @import { Component, Drawn, HeadHeader, Hover, Zoom } from "../shared/types.js" */
 
-export class HeadView {
+/** @extends {Drawing<HeadHeader, Drawn>} */
+export class HeadView extends Drawing {
   /** @param {HTMLElement} root */
   constructor(root) {
-    this.root = root;
+    super(root);
     this.head = el("div", "av-wrap av-head");
     this.titleBox = el("div", "av-title");
     this.read = el("div", "av-readout", "", { "data-testid": "readout" });
@@ -49,11 +49,6 @@ export class HeadView {
     this.lines = new Lines(this);
     this.chips = new Chips(this);
     this.memory = new HeadMemory();
-    /** @type {Drawn | null} */
-    this.held = null;
-    /** @type {Component | null} */
-    this.component = null;
-    this.turn = 0;
     this.supply = new HeadSupply(this);
     this.relight = onceAFrame(() => asLargeAsBefore(() => this.light()));
     this.redraw = onceAFrame(() => this.draw());
@@ -70,24 +65,18 @@ export class HeadView {
     this.pair.append(this.heatmap.stage, this.said, this.lines.squares.box, this.lines.stage);
   }
 
-  /** What is on show; nothing asks before there is something. */
   get drawn() {
-    if (!this.held) throw new Error("no head has come yet");
-    return this.held;
+    return this.shown;
   }
 
   /** @param {Component} component */
   async show(component) {
-    const [header, payload] = /** @type {[HeadHeader, Uint8Array]} */ (readHeader(component.data));
-    this.component = component;
-    this.turn += 1;
-    const { turn } = this;
+    const { header, payload, turn } = this.open(component);
     const group = groupOf(header.group);
     const same = this.held?.header.data === header.data;
     const source = same && this.held ? this.held.source : await sourceOf(header, payload);
     if (this.held?.header.doc !== header.doc) await group.tilesPainted;
     if (turn !== this.turn) return;
-    this.memory.join(group);
     this.memory.keep({ header, source }, group.tiles);
     const behind = group.picks.isBehind(header.session, header.ack);
     if (!behind || !isOvertaken(header, group, this.held)) this.take(header, source, behind);
@@ -105,7 +94,7 @@ export class HeadView {
     adoptOver(group, header);
     group.zoom = clampZoom(group.zoom, header.shape);
     const fresh = before?.header.doc !== header.doc;
-    this.held = drawnOf(header, source, group, themeOf(this.root, header.colours), before);
+    this.hold(drawnOf(header, source, group, themeOf(this.root, header.colours), before));
     this.compute();
     if (!before) {
       this.root.append(this.help, this.live, this.head, this.controls.box, this.chips.box, this.pair);
@@ -193,8 +182,8 @@ export class HeadView {
     if (["zoom", "document", "over", "all"].includes(what)) this.redraw();
     else if (what === "hover" || what === "pins") this.relight();
     else if (what === "edit") this.reedit();
-    else if (what === "left") this.memory.shown({ header, source }, group.tiles);
-    else if (what === "sentence") this.supply.bring(this.memory.ofSentence(header, group.tiles));
+    else if (what === "left") keepShown({ header, source }, group);
+    else if (what === "sentence") this.supply.bring(knownBefore(header, group));
     else if (what === "pointed") void fetchAround(group, (tile) => this.supply.fetch(tile));
     else if (what === "selected") {
       bringIntoWindow(this.root, !sameHead(header.tile, group.selected));

@@ -71,7 +71,10 @@ export class HeadControls {
       hide: this.hideSelect(first),
       compare: this.compare(first),
       scale: new ScaleControl(this, second, raw),
-      where: this.whereSelect(second),
+      where: named(
+        this.select(second, "where", SCOPES, (where) => this.set({ where }, false)),
+        words.where,
+      ),
       reset: addButton(second, "↺", words.reset, () => this.set({ ...NO_EDIT, where: this.group.edit.where })),
       hidden: el("div", "av-wrap av-hidden-tokens"),
     };
@@ -86,13 +89,28 @@ export class HeadControls {
   /** @param {HTMLElement} host */
   maskSelect(host) {
     const { words } = this.view.drawn;
-    const select = labelled(host, words.mask, el("select", "av-select", null, { "data-testid": "mask" }));
-    for (const name of Object.keys(MASKS)) select.append(new Option(words[`mask${name}`], name));
-    select.addEventListener("change", () => {
-      const mask = /** @type {Edit["mask"]} */ (select.value);
+    const names = /** @type {Edit["mask"][]} */ (Object.keys(MASKS));
+    const select = this.select(host, "mask", names, (mask) => {
       this.set(mask === "painted" ? { mask, painted: this.currentMask() } : { mask });
       if (mask === "painted") this.paint(true);
     });
+    return labelled(host, words.mask, select);
+  }
+
+  /**
+   * Appends a list of these names, as the words call them.
+   * @template {string} Name
+   * @param {HTMLElement} host
+   * @param {string} what
+   * @param {readonly Name[]} names
+   * @param {(name: Name) => void} taken
+   */
+  select(host, what, names, taken) {
+    const { words } = this.view.drawn;
+    const select = el("select", "av-select", null, { "data-testid": what });
+    select.append(...names.map((name) => new Option(words[`${what}${name}`], name)));
+    select.addEventListener("change", () => taken(/** @type {Name} */ (select.value)));
+    host.append(select);
     return select;
   }
 
@@ -130,16 +148,6 @@ export class HeadControls {
     delete this.parts?.hidden.dataset.cols;
   }
 
-  /** @param {HTMLElement} host */
-  whereSelect(host) {
-    const { words } = this.view.drawn;
-    const select = named(el("select", "av-select", null, { "data-testid": "where" }), words.where);
-    for (const name of SCOPES) select.append(new Option(words[`where${name}`], name));
-    select.addEventListener("change", () => this.set({ where: /** @type {Edit["where"]} */ (select.value) }, false));
-    host.append(select);
-    return select;
-  }
-
   /** Before, after and their difference; "before" can be held. @param {HTMLElement} host */
   compare(host) {
     const { words } = this.view.drawn;
@@ -154,16 +162,14 @@ export class HeadControls {
     }
     // a short press on "before" switches to it and back
     const turn = () => this.set({ seen: this.group.edit.seen === "before" ? "after" : "before" }, false);
-    holdable(buttons.before, (on) => this.hold(on), turn);
+    const peek = (/** @type {boolean} */ on) => {
+      this.group.peeking = on;
+      tell(this.group, "edit");
+    };
+    holdable(buttons.before, peek, turn);
     buttons.before.title = words.hold;
     host.append(group);
     return buttons;
-  }
-
-  /** @param {boolean} on */
-  hold(on) {
-    this.group.peeking = on;
-    tell(this.group, "edit");
   }
 
   /** @param {boolean} on */

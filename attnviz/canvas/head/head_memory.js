@@ -1,6 +1,5 @@
 // Heads that were on show or fetched ahead, so that choosing one of them again draws it at once.
 
-import { Latest } from "../shared/component.js";
 import { sameHead } from "../shared/group.js";
 
 /** @import { Group } from "../shared/group.js" */
@@ -10,12 +9,8 @@ import { sameHead } from "../shared/group.js";
 
 /** Cells kept at most, two or four bytes each. */
 const MOST_CELLS = 24e6;
-/** Heads kept of sentences that were read before, each of at most so many cells. */
-const MOST_SENTENCES = 12;
+/** Of a head that is kept of a sentence that was read before. */
 const LARGEST_KEPT = 512 ** 2;
-
-/** @type {WeakMap<Group, Latest<KnownHead>>} */
-const ofGroups = new WeakMap();
 
 export class HeadMemory {
   constructor() {
@@ -23,8 +18,6 @@ export class HeadMemory {
     this.heads = new Map();
     this.size = 0;
     this.about = "";
-    /** @type {Latest<KnownHead>} heads that were on show with the last few sentences, by their tiles */
-    this.sentences = new Latest(MOST_SENTENCES);
   }
 
   /** Keeps a head. Other tokens, options or tiles (another model) make all that was kept void. */
@@ -41,35 +34,6 @@ export class HeadMemory {
     this.size += header.shape[0] * header.shape[1];
   }
 
-  /** Heads of other sentences outlive the view, which Streamlit may take down and build anew as a sentence comes. */
-  /** @param {Group} group */
-  join(group) {
-    const known = ofGroups.get(group) ?? this.sentences;
-    ofGroups.set(group, known);
-    this.sentences = known;
-  }
-
-  /**
-   * Notes that a head stands beside these tiles: as their sentence is left, for which of the two came first is open.
-   * @param {KnownHead} head @param {string | null} tiles
-   */
-  shown(head, tiles) {
-    const { header } = head;
-    if (!tiles || !header.tile) return;
-    const name = [tiles, header.look, header.tile].join();
-    this.sentences.delete(name);
-    if (header.shape[0] * header.shape[1] <= LARGEST_KEPT) this.sentences.keep(name, head);
-  }
-
-  /**
-   * The head of another sentence at the place of the one on show.
-   * @param {HeadHeader} current
-   * @param {string | null} tiles that sentence's
-   */
-  ofSentence(current, tiles) {
-    return this.sentences.get([tiles, current.look, current.tile].join()) ?? null;
-  }
-
   /** @param {[number, number]} tile */
   has(tile) {
     return this.heads.has(String(tile));
@@ -82,6 +46,24 @@ export class HeadMemory {
     if (this.about !== [current.doc, current.look, tiles].join()) return null;
     return this.heads.get(String(wanted)) ?? null;
   }
+}
+
+/**
+ * Notes that a head stands beside the group's tiles: as their sentence is left, for which of the two came first is open.
+ * @param {KnownHead} head @param {Group} group
+ */
+export function keepShown(head, { tiles, shownBefore }) {
+  const { header } = head;
+  if (!tiles || !header.tile) return;
+  const name = [tiles, header.look, header.tile].join();
+  shownBefore.delete(name);
+  if (header.shape[0] * header.shape[1] <= LARGEST_KEPT) shownBefore.keep(name, head);
+}
+
+/** The head of the sentence that the tiles are of, at the place of the one on show. */
+/** @param {HeadHeader} current @param {Group} group */
+export function knownBefore({ look, tile }, group) {
+  return group.shownBefore.get([group.tiles, look, tile].join()) ?? null;
 }
 
 /** Whether Python answers about a head that a newer click has left behind; it is not drawn. */

@@ -33,6 +33,15 @@ export async function sourceOf(header, payload) {
   return header.raw === null ? { codes: joinPlanes(await inflate(payload)) } : readRawHead(header, payload);
 }
 
+/** What the header says of another head of the same stack, as far as it is known before that has come. */
+/** @param {HeadHeader} header @param {[number, number]} tile @returns {HeadHeader} */
+export function headerOfOther(header, tile) {
+  const [layer, head] = tile;
+  const { template, share } = header.titles ?? { template: "", share: 1 };
+  const title = fill(template, { layer, head, kv: Math.floor(head / share) });
+  return { ...header, tile, title, sentence: header.sentence && { ...header.sentence, row: null } };
+}
+
 /**
  * A head from among all heads of the sentence, where these look as the one on show does: its header and its source. Its
  * scores have 16 bits, so that read-outs have fewer digits until the head itself has come.
@@ -48,12 +57,8 @@ export function fromAll(header, group, wanted = group.selected) {
   if (sameHead(header.tile, wanted)) return null;
   const raw = all.head(wanted);
   if (raw === null) return null;
-  const [layer, head] = wanted;
-  const { template, share } = header.titles ?? { template: "", share: 1 };
-  const title = fill(template, { layer, head, kv: Math.floor(head / share) });
-  const sentence = header.sentence && { ...header.sentence, row: null };
   const how = { shape: raw.shape, rows: null, cols: null, merged: false, renormalise: false, norms: null };
-  const mine = { ...header, tile: wanted, title, sentence, data: `all ${wanted}`, coarse: true };
+  const mine = { ...headerOfOther(header, wanted), data: `all ${wanted}`, coarse: true };
   return { header: mine, source: { raw, how } };
 }
 

@@ -6,7 +6,7 @@ import { fourDigits } from "../shared/numbers.js";
 import { MASKED_16, strongestCells, valueOf } from "../shared/packing.js";
 
 /** @import { HeadView } from "./head.js" */
-/** @import { Axis, Drawn, HeadHeader, Pin } from "../shared/types.js" */
+/** @import { Axis, Drawn, HeadHeader, Hover, Pin } from "../shared/types.js" */
 
 /**
  * `values` are exact where they are known.
@@ -44,23 +44,38 @@ export function cellText(numbers, q, k) {
   return fill(words.gives, { ...names, value: digits(numbers, valueAt(numbers, q, k)) });
 }
 
+/**
+ * The strongest others of a token in one head, or its one cell: the largest magnitude first.
+ * @param {Numbers} numbers @param {Hover} about @param {number} most
+ * @returns {{ axis: Axis, i: number, value: number }[]}
+ */
+export function strongestOf(numbers, about, most) {
+  const [nq, nk] = numbers.header.shape;
+  if (about.axis === "cell") {
+    const { q, k } = about;
+    if (q >= nq || k >= nk || numbers.codes[q * nk + k] === MASKED_16) return [];
+    return [{ axis: "k", i: k, value: valueAt(numbers, q, k) }];
+  }
+  const { axis, i } = about;
+  if (i >= (axis === "q" ? nq : nk)) return [];
+  /** @type {{ axis: Axis, i: number, value: number }[]} */
+  const seen = [];
+  for (let j = 0; j < (axis === "q" ? nk : nq); j++) {
+    const [q, k] = axis === "q" ? [i, j] : [j, i];
+    if (numbers.codes[q * nk + k] === MASKED_16) continue;
+    seen.push({ axis: axis === "q" ? "k" : "q", i: j, value: valueAt(numbers, q, k) });
+  }
+  return seen.sort((a, b) => Math.abs(b.value) - Math.abs(a.value)).slice(0, most);
+}
+
 /** The three strongest keys of a query, or queries of a key. */
 /** @param {Numbers} numbers @param {Axis} axis @param {number} i */
 export function strongestText(numbers, axis, i) {
   const { shape, words } = numbers.header;
-  const [nq, nk] = shape;
-  if (i >= (axis === "q" ? nq : nk)) return "";
-  /** @type {[number, number][]} */
-  const seen = [];
-  for (let j = 0; j < (axis === "q" ? nk : nq); j++) {
-    const [q, k] = axis === "q" ? [i, j] : [j, i];
-    if (codeAt(numbers, q, k) !== MASKED_16) seen.push([valueAt(numbers, q, k), j]);
-  }
-  seen.sort((a, b) => Math.abs(b[0]) - Math.abs(a[0]));
-  const other = axis === "q" ? "k" : "q";
-  const largest = seen
-    .slice(0, 3)
-    .map(([value, j]) => fill(words.share, { token: tokenText(numbers, other, j), value: digits(numbers, value) }));
+  if (i >= shape[axis === "q" ? 0 : 1]) return "";
+  const largest = strongestOf(numbers, { axis, i }, 3).map(({ axis: side, i: at, value }) =>
+    fill(words.share, { token: tokenText(numbers, side, at), value: digits(numbers, value) }),
+  );
   const list = joined(words.join_things, largest);
   const token = `${tokenText(numbers, axis, i)} (${i})`;
   return axis === "q" ? fill(words.most, { token, keys: list }) : fill(words.mostby, { token, queries: list });

@@ -5,9 +5,9 @@ import { nextButton } from "../shared/controls.js";
 import { button, el, fill, joined, named, property } from "../shared/dom.js";
 import { tell } from "../shared/group.js";
 import { emitOver, leadToken, toldRow } from "./head_gestures.js";
-import { tokenText } from "./head_readout.js";
+import { strongestOf, tokenText } from "./head_readout.js";
 import { fourDigits } from "../shared/numbers.js";
-import { aboutWhat, coloursOf, MOST_HEADS, strongestOf, toggled } from "./overlay.js";
+import { aboutWhat, coloursOf, MOST_HEADS, toggled } from "./overlay.js";
 import { tellingRow } from "./said.js";
 
 /** @import { HeadView } from "./head.js" */

@@ -3,13 +3,10 @@
 
 import { changes, editFor, NO_EDIT } from "../shared/edit.js";
 import { codedNumbers, RawNumbers } from "./head_numbers.js";
-import { valueAt } from "./head_readout.js";
 import { magnitudes } from "../lines/line_geometry.js";
-import { MASKED_16 } from "../shared/packing.js";
 
 /** @import { HeadView } from "./head.js" */
 /** @import { Source } from "./head_numbers.js" */
-/** @import { Numbers } from "./head_readout.js" */
 /** @import { Axis, HeadHeader, Hover } from "../shared/types.js" */
 
 /** Heads in one picture at most: as many colours can be told apart. */
@@ -62,30 +59,6 @@ export function aboutWhat(hover, cell, lead, row) {
   if (hover?.axis === "cell") return hover;
   if (!hover && cell) return { axis: "cell", q: cell[0], k: cell[1] };
   return lead ?? { axis: "q", i: row };
-}
-
-/**
- * The strongest others of a token in one head, or its one cell: the largest magnitude first.
- * @param {Numbers} numbers @param {Hover} about @param {number} most
- * @returns {{ axis: Axis, i: number, value: number }[]}
- */
-export function strongestOf(numbers, about, most) {
-  const [nq, nk] = numbers.header.shape;
-  if (about.axis === "cell") {
-    const { q, k } = about;
-    if (q >= nq || k >= nk || numbers.codes[q * nk + k] === MASKED_16) return [];
-    return [{ axis: "k", i: k, value: valueAt(numbers, q, k) }];
-  }
-  const { axis, i } = about;
-  if (i >= (axis === "q" ? nq : nk)) return [];
-  /** @type {{ axis: Axis, i: number, value: number }[]} */
-  const seen = [];
-  for (let j = 0; j < (axis === "q" ? nk : nq); j++) {
-    const [q, k] = axis === "q" ? [i, j] : [j, i];
-    if (numbers.codes[q * nk + k] === MASKED_16) continue;
-    seen.push({ axis: axis === "q" ? "k" : "q", i: j, value: valueAt(numbers, q, k) });
-  }
-  return seen.sort((a, b) => Math.abs(b.value) - Math.abs(a.value)).slice(0, most);
 }
 
 /**

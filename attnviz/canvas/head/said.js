@@ -1,7 +1,7 @@
 // The sentence about one row: which keys get most. Python's side is Matrix.said_of in runs/head_matrix.py.
 
 import { isolated } from "../shared/dom.js";
-import { valueAt } from "./head_readout.js";
+import { strongestOf, valueAt } from "./head_readout.js";
 import { MASKED_16 } from "../shared/packing.js";
 
 /** @import { Numbers } from "./head_readout.js" */
@@ -9,21 +9,17 @@ import { MASKED_16 } from "../shared/packing.js";
 
 /** @param {Numbers} numbers @param {SentenceAbout} about @param {number} row */
 export function saidOf(numbers, about, row) {
-  const { header, codes } = numbers;
-  const [, nk] = header.shape;
+  const { header } = numbers;
   const [rows, cols] = [header.q, header.k ?? header.q];
   const token = named(rows, about.places[0], row);
-  /** @type {[number, number][]} */
-  const seen = [];
-  for (let k = 0; k < nk; k++) if (codes[row * nk + k] !== MASKED_16) seen.push([valueAt(numbers, row, k), k]);
+  const seen = strongestOf(numbers, { axis: "q", i: row }, 3);
   const [, , , masked, faint] = about.templates;
   if (!seen.length) return fillNumbers(masked, { token });
-  seen.sort((a, b) => b[0] - a[0] || a[1] - b[1]);
-  const worth = seen.slice(0, 3).filter(([value]) => value >= about.least);
+  const worth = seen.filter(({ value }) => value >= about.least);
   if (!worth.length) return fillNumbers(faint, { token });
   /** @type {Record<string, string | number>} */
   const fields = { token };
-  worth.forEach(([value, k], place) => {
+  worth.forEach(({ value, i: k }, place) => {
     fields[`key${place + 1}`] = named(cols, about.places[1], k);
     fields[`share${place + 1}`] = value;
   });

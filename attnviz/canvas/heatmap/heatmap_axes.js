@@ -2,7 +2,7 @@
 // a row gives 1 in all, a column gets what it gets.
 
 import { SUMS } from "./heatmap_geometry.js";
-import { drawWith, hatch } from "../shared/surface.js";
+import { drawWith, fillBox, hatch } from "../shared/surface.js";
 import { alongAxis, drawColumnLabel, labelStep } from "../shared/token_labels.js";
 
 /** @import { Cells, HeatmapDrawing } from "./heatmap_drawing.js" */
@@ -12,10 +12,7 @@ import { alongAxis, drawColumnLabel, labelStep } from "../shared/token_labels.js
 export function drawAxes(heatmap, context, c) {
   const { theme, header, hasMasked, sums } = heatmap.view.drawn;
   const { x, y, w, h } = heatmap.plot;
-  if (hasMasked) {
-    context.fillStyle = hatch(context, theme, header.colours.masked);
-    context.fillRect(x, y, w, h);
-  }
+  if (hasMasked) fillBox(context, heatmap.plot, hatch(context, theme, header.colours.masked));
   context.strokeStyle = theme.border;
   context.lineWidth = 1;
   context.strokeRect(x - 0.5, y - 0.5, w + 1, h + 1);

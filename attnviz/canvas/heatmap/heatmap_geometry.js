@@ -12,6 +12,23 @@ export const SUMS = { wide: 34, high: 24 };
 const WIDEST_CELL = 2.8;
 
 /**
+ * Room for labels beside rows and above columns, which lean where they do not fit side by side, and how large square
+ * cells can be between them.
+ * @param {{ nk: number, width: number, font: number, labelsQ: number, labelsK: number }} given
+ * @param {number} most pixels of a cell
+ * @param {number} [beside] pixels that something else takes at the right
+ */
+export function roomOfLabels({ nk, width, font, labelsQ, labelsK }, most, beside = 0) {
+  const left = Math.ceil(labelsQ) + 10;
+  const upright = Math.min(most, (width - left - 6 - beside) / nk);
+  if (labelsK + 6 <= upright) return { left, right: 6 + beside, top: font + 12, cell: upright, flat: true };
+  const leaning = labelsK * Math.cos(SLANT) - upright / 2 + 4;
+  const right = Math.min(Math.max(6 + beside, leaning), width * 0.16);
+  const top = Math.ceil(labelsK * Math.sin(SLANT)) + 14;
+  return { left, right, top, cell: Math.min(most, (width - left - right) / nk), flat: false };
+}
+
+/**
  * Sizes of plot and stage for the room there is. Cells are square, but where the window is too low for that they are
  * wider than high.
  * @param {object} given @param {Shape} given.shape @param {number} given.width
@@ -22,18 +39,9 @@ const WIDEST_CELL = 2.8;
  * @param {boolean} [given.sums] whether sums of rows and columns stand beside the plot
  */
 export function heatmapLayout({ shape: [nq, nk], width, high = null, compact, font, labelsQ, labelsK, sums = false }) {
-  const left = Math.ceil(labelsQ) + 10;
   const foot = sums ? SUMS.high : 0;
-  const most = compact ? 40 : 60;
-  const beside = sums ? SUMS.wide : 0;
-  let right = 6 + beside;
-  let cell = Math.min(most, (width - left - right) / nk);
-  const flat = labelsK + 6 <= cell;
-  if (!flat) {
-    right = Math.min(Math.max(6 + beside, labelsK * Math.cos(SLANT) - cell / 2 + 4), width * 0.16);
-    cell = Math.min(most, (width - left - right) / nk);
-  }
-  const top = flat ? font + 12 : Math.ceil(labelsK * Math.sin(SLANT)) + 14;
+  const given = { nk, width, font, labelsQ, labelsK };
+  const { left, right, top, cell, flat } = roomOfLabels(given, compact ? 40 : 60, sums ? SUMS.wide : 0);
   const usual = compact ? 340 : 620;
   const tallest = high === null ? usual : clamp(high - top - foot - 4, 120, 900);
   const cellH = Math.max(Math.min(cell, tallest / nq), Math.min(14, tallest / nq));

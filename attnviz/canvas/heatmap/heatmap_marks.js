@@ -4,7 +4,7 @@
 import { inkOnPixel } from "../shared/colour.js";
 import { valueAt } from "../head/head_readout.js";
 import { MASKED_16 } from "../shared/packing.js";
-import { cleared, drawWith, outline, sized, strokeGrid } from "../shared/surface.js";
+import { cleared, drawWith, fillBox, outline, sized, strokeGrid } from "../shared/surface.js";
 import { drawColumnLabel, drawPill } from "../shared/token_labels.js";
 
 /** @import { Cells, HeatmapDrawing } from "./heatmap_drawing.js" */
@@ -134,10 +134,8 @@ function lightLabels(heatmap, context, c) {
 
 /** @param {CanvasRenderingContext2D} context @param {[number, number, number, number]} box @param {Theme} theme */
 function drawBox(context, [x0, y0, x1, y1], theme) {
-  context.fillStyle = theme.primary;
-  context.globalAlpha = 0.15;
-  context.fillRect(x0, y0, x1 - x0, y1 - y0);
-  context.globalAlpha = 1;
+  const box = { x: x0, y: y0, w: x1 - x0, h: y1 - y0 };
+  fillBox(context, box, theme.primary, 0.15);
   context.strokeStyle = theme.primary;
-  context.strokeRect(x0, y0, x1 - x0, y1 - y0);
+  context.strokeRect(box.x, box.y, box.w, box.h);
 }

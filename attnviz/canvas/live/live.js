@@ -2,10 +2,11 @@
 
 import { AllHeads } from "../shared/all_heads.js";
 import { attend } from "../shared/attend.js";
-import { el, fill } from "../shared/dom.js";
+import { el } from "../shared/dom.js";
 import { begin, bytesInFile, fillFile, onOtherTheme, textOf } from "./file_page.js";
 import { groupOf, sameHead } from "../shared/group.js";
 import { HeadView } from "../head/head.js";
+import { headerOfOther } from "../head/head_numbers.js";
 import { scrolling } from "../shared/motion.js";
 import { Overview } from "../overview/overview.js";
 import { inflate } from "../shared/packing.js";
@@ -21,54 +22,6 @@ const SIDE = 32;
 /** Below this width the head stands under the overview. */
 const NARROW = 900;
 
-/** @param {LiveHeader} view */
-function headHeader(view) {
-  const shape = /** @type {[number, number]} */ ([view.q.length, (view.k ?? view.q).length]);
-  /** @type {HeadHeader} */
-  const header = {
-    group: GROUP,
-    session: GROUP,
-    ack: 0,
-    heard: 0,
-    edits: 0,
-    doc: "live",
-    data: String(view.at),
-    shape,
-    signed: false,
-    top: 1,
-    scale: { top: 1, root: view.root },
-    look: GROUP,
-    title: view.headTitle,
-    tile: view.at,
-    q: view.q,
-    k: view.k,
-    compact: false,
-    chips: true,
-    lines: true,
-    segments: view.segments,
-    unit: view.unit,
-    pins: view.pins,
-    start: GROUP,
-    ahead: null,
-    editedTiles: null,
-    every: INLINE,
-    kind: "weights",
-    raw: null,
-    coarse: true,
-    titles: null,
-    fullRange: view.fullRange,
-    fixedTop: null,
-    sentence: view.sentence,
-    edit: view.edit,
-    editName: GROUP,
-    over: view.over,
-    overs: 0,
-    colours: view.colours,
-    words: view.headWords,
-  };
-  return header;
-}
-
 /** The source of a head's numbers, its tokens joined and left out as the view has them. */
 /** @param {LiveHeader} view @param {RawHead} raw @returns {Source} */
 function numbersOf({ arranged }, raw) {
@@ -76,13 +29,11 @@ function numbersOf({ arranged }, raw) {
   return { raw, how: { shape: raw.shape, rows, cols, merged, renormalise, norms: null } };
 }
 
-/** What the header says of another head. */
-/** @param {LiveHeader} view @param {HeadHeader} header @param {[number, number]} tile @returns {HeadHeader} */
-function headerOf({ titles, at, headTitle }, header, tile) {
-  const [layer, head] = tile;
-  const named = titles ? fill(titles.template, { layer, head, kv: Math.floor(head / titles.share) }) : headTitle;
-  const sentence = header.sentence && { ...header.sentence, row: null };
-  return { ...header, tile, title: sameHead(tile, at) ? headTitle : named, sentence, data: String(tile), pins: null };
+/** What the header says of the head at this place. */
+/** @param {HeadHeader} first @param {HeadHeader} header @param {[number, number]} tile @returns {HeadHeader} */
+function headerOf(first, header, tile) {
+  const other = headerOfOther(header, tile);
+  return { ...other, title: sameHead(tile, first.tile) ? first.title : other.title, data: String(tile), pins: null };
 }
 
 /** @param {LiveHeader} view @param {AllHeads} all @returns {[OverviewHeader, Uint8Array]} */
@@ -95,25 +46,7 @@ function tilesOf(view, all) {
     const tile = codes.subarray(i * rows * columns, (i + 1) * rows * columns);
     thumbnail(weights, head.mask, head.shape, SIDE, tile);
   });
-  const header = {
-    group: GROUP,
-    asked: null,
-    data: GROUP,
-    shape: /** @type {[number, number]} */ ([rows, columns]),
-    heads: view.heads,
-    kv: view.kv,
-    layers: view.layers,
-    measure: null,
-    measureName: "",
-    order: "place",
-    dim: false,
-    q: view.tokens[0],
-    k: view.tokens[1],
-    scale: { top: 1, root: true },
-    unit: view.unit,
-    colours: view.colours,
-    words: view.overviewWords,
-  };
+  const header = { ...view.overview, data: GROUP, shape: /** @type {[number, number]} */ ([rows, columns]) };
   return [header, codes];
 }
 
@@ -138,7 +71,7 @@ begin(async () => {
   const several = all.heads.length > 1;
   const boxes = frame(view, several);
   const group = groupOf(GROUP);
-  Object.assign(group, { all, tiles: GROUP, selected: view.at });
+  Object.assign(group, { all, tiles: GROUP, selected: view.head.tile });
   const large = new HeadView(boxes.head);
   const small = several ? new Overview(boxes.overview) : null;
   const show = (/** @type {HeadHeader} */ header) => {
@@ -148,7 +81,7 @@ begin(async () => {
   const draw = () => {
     const shown = large.held?.header;
     small?.take(...tilesOf(view, all));
-    show(shown ? { ...shown, pins: null } : headHeader(view));
+    show(shown ? { ...shown, pins: null } : view.head);
   };
   draw();
   small?.bringIntoView(small.chosen());
@@ -163,7 +96,7 @@ begin(async () => {
   group.listeners.add((what) => {
     const { header } = large.drawn;
     if (what !== "selected" || !group.selected || sameHead(group.selected, header.tile)) return;
-    show(headerOf(view, header, group.selected));
+    show(headerOf(view.head, header, group.selected));
     if (innerWidth < NARROW) boxes.head.scrollIntoView({ block: "start", behavior: scrolling() });
   });
 });

@@ -1,19 +1,15 @@
 """A boolean grid over tokens, painted with mouse, finger or keyboard: who may look at whom."""
 
-import base64
-import binascii
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-import streamlit as st
 from numpy.typing import NDArray
 
 from attnviz.base.message import Problem
-from attnviz.base.packed import pack_bits, unpack_bits
+from attnviz.base.packed import pack_bits
 from attnviz.canvas.shared import packing
-from attnviz.canvas.shared.gestures import answering, reported
-from attnviz.canvas.shared.registration import component
+from attnviz.canvas.shared.component import mount
 from attnviz.live import canvas_wording
 
 MOST_CELLS = 512 * 512
@@ -36,46 +32,20 @@ def mask_grid(
     `label` is what the grid is called, in the visitor's language.
     """
     given = np.asarray(mask, bool)
-    _check(given, len(tokens_q), len(tokens_q if tokens_k is None else tokens_k))
-    ack = f"{key}_ack"
-
-    def painted() -> None:
-        value = reported(key, "paint")
-        grid = _grid(value.get("bits"), given.shape)
-        if grid is None:
-            return
-        seq = value.get("seq")
-        st.session_state[ack] = seq if isinstance(seq, int) else 0
-        on_change(grid)
-
-    data = _blob(given, tokens_q, tokens_k, label, answering(st.session_state.get(ack)))
-    component("mask")(key=key, data=data, on_paint_change=painted)
-
-
-def _check(mask: NDArray[np.bool_], queries: int, keys: int) -> None:
-    if mask.shape != (queries, keys):
-        raise ValueError(f"a mask of shape {mask.shape} does not fit {queries} queries and {keys} keys")
-    if mask.size > MOST_CELLS:
+    queries, keys = len(tokens_q), len(tokens_q if tokens_k is None else tokens_k)
+    if given.shape != (queries, keys):
+        raise ValueError(f"a mask of shape {given.shape} does not fit {queries} queries and {keys} keys")
+    if given.size > MOST_CELLS:
         raise Problem(
             "{rows} x {columns} cells are more than can be painted: at most {most}.",
             rows=queries,
             columns=keys,
             most=MOST_CELLS,
         )
-
-
-def _blob(
-    mask: NDArray[np.bool_],
-    tokens_q: Sequence[str],
-    tokens_k: Sequence[str] | None,
-    label: str,
-    echo: dict[str, Any],
-) -> bytes:
-    """All that it takes to draw the grid, and the bits of the mask."""
-    bits = pack_bits(mask)
+    bits = pack_bits(given)
     q, k = [str(t) for t in tokens_q], None if tokens_k is None else [str(t) for t in tokens_k]
     header: dict[str, Any] = {
-        "shape": list(mask.shape),
+        "shape": list(given.shape),
         "q": q,
         "k": k,
         "label": label,
@@ -83,12 +53,10 @@ def _blob(
         "words": canvas_wording.mask(),
         "data": packing.fingerprint(bits, q, k),
     }
-    return packing.blob(header | echo, packing.squeeze(bits))
 
+    def painted(told: dict[str, Any]) -> None:
+        grid = packing.bits_told(told.get("bits"), given.shape)
+        if grid is not None:
+            on_change(grid)
 
-def _grid(bits: object, shape: tuple[int, ...]) -> NDArray[np.bool_] | None:
-    """The grid that the browser sent, or None where it is not one."""
-    try:
-        return unpack_bits(base64.b64decode(bits, validate=True), shape) if isinstance(bits, str) else None
-    except (ValueError, binascii.Error):
-        return None
+    mount("mask", key, "paint", header, painted, packing.squeeze(bits))

@@ -1,18 +1,18 @@
 // A mask to paint on: gestures, keys, undo; a gesture is told to Python when it ends.
 
 import { themeOf } from "../shared/colour.js";
-import { Sequence, viewComponent } from "../shared/component.js";
+import { viewComponent } from "../shared/component.js";
 import { ARROWS, isPress } from "../shared/controls.js";
 import { addButton, el, joined, liveRegion } from "../shared/dom.js";
 import { MaskDrawing } from "./mask_drawing.js";
 import { cellsOfBox, cellsOfLine } from "./mask_geometry.js";
 import { clamp } from "../shared/numbers.js";
-import { inflate, packBits, readHeader, unpackBits } from "../shared/packing.js";
+import { inflate, packBits, unpackBits } from "../shared/packing.js";
 import { onceAFrame } from "../shared/surface.js";
 import { TokenLabels } from "../shared/token_labels.js";
 import { cellsBetween } from "../shared/zoom.js";
 
-/** @import { Component, MaskHeader } from "../shared/types.js" */
+/** @import { Component } from "../shared/types.js" */
 
 /**
  * A hand at work: on a label, or painting cells, which become `on` and were `before`; `box`: those of a box.
@@ -32,20 +32,16 @@ class MaskEditor extends MaskDrawing {
     this.head.append(this.count, this.tools);
     this.help = el("div", "av-sr", null, { id: "help" });
     this.live = liveRegion();
-    /** @type {Component | null} */
-    this.component = null;
     /** @type {Uint8Array[]} */
     this.past = [];
     /** @type {Uint8Array[]} */
     this.future = [];
-    this.strokes = new Sequence();
     /** @type {LabelGesture | PaintGesture | null} */
     this.gesture = null;
     /** @type {number | null} what the keyboard paints with */
     this.brush = null;
     /** @type {{ language: string, undo: HTMLButtonElement, redo: HTMLButtonElement } | null} */
     this.buttons = null;
-    this.turn = 0;
     this.relight = onceAFrame(() => this.light());
     this.redraw = onceAFrame(() => this.draw());
     this.listen();
@@ -53,10 +49,7 @@ class MaskEditor extends MaskDrawing {
 
   /** @param {Component} component */
   async show(component) {
-    const [header, payload] = /** @type {[MaskHeader, Uint8Array]} */ (readHeader(component.data));
-    this.component = component;
-    this.turn += 1;
-    const { turn } = this;
+    const { header, payload, turn } = this.open(component);
     const before = this.held;
     const known = before?.header.data === header.data;
     const given = known ? before.given : unpackBits(await inflate(payload), header.shape[0] * header.shape[1]);
@@ -64,7 +57,7 @@ class MaskEditor extends MaskDrawing {
     const sameTokens = before !== null && same([before.header.q, before.header.k], [header.q, header.k]);
     const labelsQ = sameTokens ? before.labelsQ : new TokenLabels(header.q);
     const labelsK = sameTokens ? before.labelsK : header.k === null ? labelsQ : new TokenLabels(header.k);
-    const behind = this.strokes.isBehind(header.session, header.ack) || this.gesture?.kind === "paint";
+    const behind = this.gestures.isBehind(header.session, header.ack) || this.gesture?.kind === "paint";
     const cells = sameTokens ? this.adopted(given, behind) : this.begun(given);
     const theme = themeOf(this.root, header.colours);
     this.hold({ header, given, cells, theme, labelsQ, labelsK });
@@ -85,20 +78,20 @@ class MaskEditor extends MaskDrawing {
    * @param {Uint8Array} given @param {boolean} behind
    */
   adopted(given, behind) {
-    const { cells } = this.mask;
+    const { cells } = this.shown;
     if (behind || cells.every((cell, i) => cell === given[i])) return cells;
     this.remember();
     return given.slice();
   }
 
   remember() {
-    this.past.push(this.mask.cells.slice());
+    this.past.push(this.shown.cells.slice());
     if (this.past.length > MOST_UNDO) this.past.shift();
     this.future = [];
   }
 
   dress() {
-    const { words, label } = this.mask.header;
+    const { words, label } = this.shown.header;
     this.stage.setAttribute("aria-label", label || words.label);
     this.help.textContent = words.help;
     this.drawLegend();
@@ -148,7 +141,7 @@ class MaskEditor extends MaskDrawing {
       this.gesture = { kind: "label", label: hit, pointer };
       return;
     }
-    const { cells, header } = this.mask;
+    const { cells, header } = this.shown;
     const on = cells[q * header.shape[1] + k] ? 0 : 1;
     this.gesture = { kind: "paint", pointer, on, from: hit, last: hit, before: cells.slice(), box: event.shiftKey };
     this.stage.setPointerCapture(pointer);
@@ -180,7 +173,7 @@ class MaskEditor extends MaskDrawing {
   }
 
   cancel() {
-    if (this.gesture?.kind === "paint") this.mask.cells = this.gesture.before;
+    if (this.gesture?.kind === "paint") this.shown.cells = this.gesture.before;
     this.gesture = null;
     this.redraw();
   }
@@ -188,10 +181,10 @@ class MaskEditor extends MaskDrawing {
   /** From the last cell to this one without gaps, however fast the hand was; with Shift, a box. */
   /** @param {PaintGesture} gesture @param {[number, number]} to */
   paint(gesture, to) {
-    if (gesture.box) this.mask.cells = gesture.before.slice();
+    if (gesture.box) this.shown.cells = gesture.before.slice();
     const cells = gesture.box ? cellsOfBox(gesture.from, to) : cellsBetween(gesture.last, to);
-    const nk = this.mask.header.shape[1];
-    for (const [q, k] of cells) this.mask.cells[q * nk + k] = gesture.on;
+    const nk = this.shown.header.shape[1];
+    for (const [q, k] of cells) this.shown.cells[q * nk + k] = gesture.on;
     gesture.last = to;
     this.hover = to;
     this.redraw();
@@ -199,30 +192,27 @@ class MaskEditor extends MaskDrawing {
 
   /** A label switches its whole row or column: off if anything in it is on. @param {[number, number]} label */
   switchLine(label) {
-    const { cells, header } = this.mask;
+    const { cells, header } = this.shown;
     const line = cellsOfLine(label, header.shape);
-    const before = cells.slice();
-    const on = line.some((i) => cells[i]) ? 0 : 1;
-    for (const i of line) cells[i] = on;
-    this.finish(before);
+    this.put(line, line.some((i) => cells[i]) ? 0 : 1);
   }
 
   /** A gesture is over: remember it and tell Python, if it changed anything. @param {Uint8Array} before */
   finish(before) {
-    const now = this.mask.cells;
+    const now = this.shown.cells;
     if (before.every((cell, i) => cell === now[i])) {
       this.redraw();
       return;
     }
-    this.mask.cells = before;
+    this.shown.cells = before;
     this.remember();
-    this.mask.cells = now;
+    this.shown.cells = now;
     this.emit();
   }
 
   emit() {
     this.redraw();
-    this.component?.setStateValue("paint", { seq: this.strokes.next(), bits: packBits(this.mask.cells) });
+    this.tellPython("paint", { bits: packBits(this.shown.cells) });
   }
 
   /** Undoes a gesture, or does it again. @param {"undo" | "redo"} way */
@@ -230,10 +220,10 @@ class MaskEditor extends MaskDrawing {
     const [from, to] = way === "undo" ? [this.past, this.future] : [this.future, this.past];
     const cells = from.pop();
     if (!cells) return;
-    to.push(this.mask.cells);
-    this.mask.cells = cells;
+    to.push(this.shown.cells);
+    this.shown.cells = cells;
     this.emit();
-    this.live.textContent = this.mask.header.words[way];
+    this.live.textContent = this.shown.header.words[way];
   }
 
   /** @param {KeyboardEvent} event */
@@ -258,31 +248,31 @@ class MaskEditor extends MaskDrawing {
   /** Moves the cursor; with `painting` it leaves what the last cell painted became. */
   /** @param {[number, number]} direction @param {boolean} painting */
   walk([dq, dk], painting) {
-    const [nq, nk] = this.mask.header.shape;
+    const [nq, nk] = this.shown.header.shape;
     const [q, k] = this.cursor ?? [-dq, -dk];
     /** @type {[number, number]} */
     const to = [clamp(q + dq, 0, nq - 1), clamp(k + dk, 0, nk - 1)];
     this.cursor = to;
     this.hover = null;
-    if (painting && this.brush !== null) this.put(to, this.brush);
+    if (painting && this.brush !== null) this.put([to[0] * nk + to[1]], this.brush);
     const row = to[0] === q ? "" : this.rowSaid(to[0]);
-    this.live.textContent = joined(this.mask.header.words.join_heard, [this.readout(to), row]);
+    this.live.textContent = joined(this.shown.header.words.join_heard, [this.readout(to), row]);
     this.relight();
   }
 
   /** @param {[number, number]} cursor */
   paintAtCursor([q, k]) {
-    const { cells, header } = this.mask;
-    this.brush = cells[q * header.shape[1] + k] ? 0 : 1;
-    this.put([q, k], this.brush);
+    const { cells, header } = this.shown;
+    const i = q * header.shape[1] + k;
+    this.brush = cells[i] ? 0 : 1;
+    this.put([i], this.brush);
     this.live.textContent = this.readout([q, k]);
   }
 
-  /** @param {[number, number]} cell @param {number} on */
-  put([q, k], on) {
-    const { cells, header } = this.mask;
-    const before = cells.slice();
-    cells[q * header.shape[1] + k] = on;
+  /** @param {number[]} places of cells @param {number} on */
+  put(places, on) {
+    const before = this.shown.cells.slice();
+    for (const i of places) this.shown.cells[i] = on;
     this.finish(before);
   }
 }

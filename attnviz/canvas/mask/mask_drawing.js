@@ -1,11 +1,13 @@
 // A mask as drawn: cells that may look in colour, the others hatched, what is pointed at, in words too.
 
 import { cssOf, mixed, pixelOf, rgb } from "../shared/colour.js";
+import { Drawing } from "../shared/component.js";
 import { el, fill, visibleToken } from "../shared/dom.js";
 import { maskHit, maskLayout, nearestCell } from "./mask_geometry.js";
 import {
   contextOf,
   drawWith,
+  fillBox,
   hatch,
   markPainted,
   notePlot,
@@ -32,10 +34,11 @@ import { placeOn } from "../shared/window.js";
  * @property {TokenLabels} labelsK
  */
 
-export class MaskDrawing {
+/** @extends {Drawing<MaskHeader, Mask>} */
+export class MaskDrawing extends Drawing {
   /** @param {HTMLElement} root */
   constructor(root) {
-    this.root = root;
+    super(root);
     this.stage = stageOf("av-stage av-mask", "mask", "help");
     this.base = el("canvas");
     this.over = el("canvas", "av-over");
@@ -44,8 +47,6 @@ export class MaskDrawing {
     this.count = el("div", "av-mask-count", "", { "data-testid": "count" });
     this.read = el("div", "av-readout", "", { "data-testid": "readout" });
     this.legend = el("div", "av-bar-row av-legend");
-    /** @type {Mask | null} */
-    this.held = null;
     /** @type {Rectangle} */
     this.plot = { x: 0, y: 0, w: 0, h: 0 };
     this.font = 12;
@@ -60,19 +61,8 @@ export class MaskDrawing {
     this.cursor = null;
   }
 
-  /** What is on show; nothing asks before there is something. */
-  get mask() {
-    if (!this.held) throw new Error("no mask has come yet");
-    return this.held;
-  }
-
-  /** @param {Mask} mask */
-  hold(mask) {
-    this.held = mask;
-  }
-
   drawLegend() {
-    const { words } = this.mask.header;
+    const { words } = this.shown.header;
     const swatch = el("span", "av-swatch");
     swatch.style.background = cssOf(this.ink());
     const [kept, cut] = [words.kept, words.cut].map((text) => el("span", "av-bar-name", text));
@@ -100,8 +90,7 @@ export class MaskDrawing {
     const { plot, cell } = this;
     const [nq, nk] = header.shape;
     const context = sized(this.base, this.width, this.height);
-    context.fillStyle = hatch(context, theme, header.colours.masked);
-    context.fillRect(plot.x, plot.y, plot.w, plot.h);
+    fillBox(context, plot, hatch(context, theme, header.colours.masked));
     context.imageSmoothingEnabled = false;
     context.drawImage(this.picture(), plot.x, plot.y, plot.w, plot.h);
     if (cell >= 5) {
@@ -118,7 +107,7 @@ export class MaskDrawing {
   }
 
   picture() {
-    const { header, cells } = this.mask;
+    const { header, cells } = this.shown;
     const solid = this.ink();
     const [rows, columns] = header.shape;
     return pixelCanvas(columns, rows, (pixels) => {
@@ -128,13 +117,13 @@ export class MaskDrawing {
 
   /** The colour of a cell that may look: the theme's own, a little towards the background. */
   ink() {
-    const { primary, background } = this.mask.theme;
+    const { primary, background } = this.shown.theme;
     return pixelOf(mixed(rgb(primary), rgb(background), 0.18));
   }
 
   /** @param {CanvasRenderingContext2D} context */
   drawLabels(context) {
-    const { theme, header, labelsQ } = this.mask;
+    const { theme, header, labelsQ } = this.shown;
     const { plot, cell } = this;
     const [nq, nk] = header.shape;
     drawWith(context, { font: `${this.font}px ${theme.font}`, textBaseline: "middle", textAlign: "right" });
@@ -154,8 +143,8 @@ export class MaskDrawing {
 
   /** Whether a query may look at nothing. @param {number} q */
   isEmpty(q) {
-    const nk = this.mask.header.shape[1];
-    return !this.mask.cells.subarray(q * nk, (q + 1) * nk).some(Boolean);
+    const nk = this.shown.header.shape[1];
+    return !this.shown.cells.subarray(q * nk, (q + 1) * nk).some(Boolean);
   }
 
   /**
@@ -163,7 +152,7 @@ export class MaskDrawing {
    * @param {{ colour: string, theme: Theme, size: number }} [lit]
    */
   columnLabel(context, k, lit) {
-    const label = this.mask.labelsK.cut(context, k, this.room);
+    const label = this.shown.labelsK.cut(context, k, this.room);
     drawColumnLabel(context, label, this.plot.x + (k + 0.5) * this.cell, this.plot.y, this.flat, lit);
   }
 
@@ -197,13 +186,13 @@ export class MaskDrawing {
 
   /** @param {Axis} axis @param {number} i */
   name(axis, i) {
-    const { header } = this.mask;
+    const { header } = this.shown;
     return `${visibleToken((axis === "q" ? header.q : (header.k ?? header.q))[i]).trim()} (${i})`;
   }
 
   /** @param {[number, number]} cell */
   readout([q, k]) {
-    const { header, cells } = this.mask;
+    const { header, cells } = this.shown;
     const { words } = header;
     if (q < 0 || k < 0) return "";
     const i = q * header.shape[1] + k;
@@ -215,14 +204,14 @@ export class MaskDrawing {
 
   /** A row in words: how many keys it may look at. @param {number} q */
   rowSaid(q) {
-    const { header, cells } = this.mask;
+    const { header, cells } = this.shown;
     const { words, shape } = header;
     const count = cells.subarray(q * shape[1], (q + 1) * shape[1]).reduce((n, cell) => n + cell, 0);
     return fill(words.row, { query: this.name("q", q), count, total: shape[1] });
   }
 
   drawCount() {
-    const { cells, header } = this.mask;
+    const { cells, header } = this.shown;
     const kept = cells.reduce((n, cell) => n + cell, 0);
     this.count.textContent = fill(header.words.summary, { kept, total: cells.length });
     this.root.dataset.kept = String(kept);
@@ -231,12 +220,12 @@ export class MaskDrawing {
   /** The cell or label under a pointer. @param {MouseEvent} event */
   hit(event) {
     const [x, y] = placeOn(this.stage, event);
-    return maskHit(x, y, this.plot, this.mask.header.shape);
+    return maskHit(x, y, this.plot, this.shown.header.shape);
   }
 
   /** The cell nearest to a pointer. @param {MouseEvent} event */
   nearest(event) {
     const [x, y] = placeOn(this.stage, event);
-    return nearestCell(x, y, this.plot, this.mask.header.shape);
+    return nearestCell(x, y, this.plot, this.shown.header.shape);
   }
 }

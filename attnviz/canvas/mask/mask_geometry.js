@@ -1,5 +1,6 @@
 // Where the cells of a mask are, and which of them a gesture covers.
 
+import { roomOfLabels } from "../heatmap/heatmap_geometry.js";
 import { clamp } from "../shared/numbers.js";
 
 /** @import { Rectangle, Shape } from "../shared/types.js" */
@@ -7,12 +8,8 @@ import { clamp } from "../shared/numbers.js";
 /** Sizes for the width there is; `labelsQ` and `labelsK` are the widths of the widest labels. */
 /** @param {{ shape: Shape, width: number, font: number, labelsQ: number, labelsK: number }} given */
 export function maskLayout({ shape: [nq, nk], width, font, labelsQ, labelsK }) {
-  const left = Math.ceil(labelsQ) + 10;
-  let cell = Math.min(34, (width - left - 6) / nk);
-  const flat = labelsK + 6 <= cell;
-  const right = flat ? 6 : Math.min(Math.max(6, labelsK * 0.5 - cell / 2 + 4), width * 0.16);
-  cell = Math.min(34, (width - left - right) / nk, Math.max(6, 640 / nq));
-  const top = flat ? font + 12 : Math.ceil(labelsK * 0.867) + 14;
+  const { left, right, top, cell: most, flat } = roomOfLabels({ nk, width, font, labelsQ, labelsK }, 34);
+  const cell = Math.min(most, Math.max(6, 640 / nq));
   const plot = { x: left, y: top, w: cell * nk, h: cell * nq };
   return { plot, cell, flat, width: Math.ceil(left + plot.w + right), height: Math.ceil(top + plot.h + 4) };
 }

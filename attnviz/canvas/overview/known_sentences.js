@@ -2,16 +2,15 @@
 // pressed, and the server follows.
 
 import { Latest } from "../shared/component.js";
+import { MOST_SENTENCES } from "../shared/group.js";
 import { inflate } from "../shared/packing.js";
 
 /** @import { Group } from "../shared/group.js" */
 /** @import { AskedText, OverviewHeader } from "../shared/types.js" */
 /** @typedef {{ header: OverviewHeader, tiles: Uint8Array }} KnownSentence */
 
-const MOST = 12;
-
 /** @type {Latest<Uint8Array>} tiles by the fingerprint of what was sent */
-const unpacked = new Latest(MOST);
+const unpacked = new Latest(MOST_SENTENCES);
 
 /** The bytes that were packed into `payload`, which `name` is the fingerprint of: at once where they are known. */
 /** @param {string} name @param {Uint8Array} payload @returns {Uint8Array | Promise<Uint8Array>} */
@@ -20,37 +19,20 @@ export function unpackedTiles(name, payload) {
   return known ? unpacked.keep(name, known) : inflate(payload).then((tiles) => unpacked.keep(name, tiles));
 }
 
-export class KnownSentences {
-  constructor() {
-    /** @type {Latest<KnownSentence>} */
-    this.kept = new Latest(MOST);
-  }
-
-  /** @param {KnownSentence} sentence */
-  keep(sentence) {
-    const { asked } = sentence.header;
-    if (asked) this.kept.keep(nameOf(asked, asked.text), sentence);
-  }
-
-  /**
-   * What was drawn of `text` the last time, if all else that the page was asked for is as it was then.
-   * @param {AskedText | null} asked of what is on show
-   * @param {string} text
-   */
-  find(asked, text) {
-    return (asked && text !== asked.text && this.kept.get(nameOf(asked, text))) || null;
-  }
+/** @param {Group["readBefore"]} before @param {KnownSentence} sentence */
+export function keepSentence(before, sentence) {
+  const { asked } = sentence.header;
+  if (asked) before.keep(nameOf(asked, asked.text), sentence);
 }
 
-/** @type {WeakMap<Group, KnownSentences>} */
-const ofGroups = new WeakMap();
-
-/** What a page knows outlives its overview, which Streamlit may take down and build anew as a sentence comes. */
-/** @param {Group} group */
-export function knownIn(group) {
-  const known = ofGroups.get(group) ?? new KnownSentences();
-  ofGroups.set(group, known);
-  return known;
+/**
+ * What was drawn of `text` the last time, if all else that the page was asked for is as it was then.
+ * @param {Group["readBefore"]} before
+ * @param {AskedText | null} asked of what is on show
+ * @param {string} text
+ */
+export function findSentence(before, asked, text) {
+  return (asked && text !== asked.text && before.get(nameOf(asked, text))) || null;
 }
 
 /** Calls `read` with the text of the sentence's field when it is handed to the server: by its key, or as it is left. */

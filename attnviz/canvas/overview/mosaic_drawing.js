@@ -1,6 +1,7 @@
 // The mosaic as drawn: the atlas of all tiles' pixels, labels, brackets, outlines.
 
 import { pixelOf, placeOnScale, ramp, rgb } from "../shared/colour.js";
+import { Drawing } from "../shared/component.js";
 import { el, fill } from "../shared/dom.js";
 import { EDGE, mosaicLayout, pitch, tileNumber } from "./mosaic_geometry.js";
 import { MASKED_8 } from "../shared/packing.js";
@@ -27,16 +28,15 @@ import { magnification, presentedRoom, sharpness } from "../shared/window.js";
 /** What overview.css gives all tiles before they scroll. */
 const TALLEST = 556;
 
-export class MosaicDrawing {
+/** @extends {Drawing<OverviewHeader, AllHeads>} */
+export class MosaicDrawing extends Drawing {
   /** @param {HTMLElement} root */
   constructor(root) {
-    this.root = root;
+    super(root);
     this.stage = stageOf("av-stage", "overview", "summary");
     this.base = el("canvas");
     this.over = el("canvas", "av-over");
     this.stage.append(this.base, this.over);
-    /** @type {AllHeads | null} */
-    this.held = null;
     /** @type {Mosaic | null} */
     this.laid = null;
     /** @type {{ canvas: HTMLCanvasElement, columns: number, of: Uint8Array, dark: boolean } | null} */
@@ -46,21 +46,10 @@ export class MosaicDrawing {
     this.relight = onceAFrame(() => this.light());
   }
 
-  /** What is on show; nothing asks before there is something. */
-  get all() {
-    if (!this.held) throw new Error("no heads have come yet");
-    return this.held;
-  }
-
   /** Where the tiles are; nothing asks before they are drawn. */
   get mosaic() {
     if (!this.laid) throw new Error("the tiles have no places yet");
     return this.laid;
-  }
-
-  /** @param {AllHeads} all */
-  hold(all) {
-    this.held = all;
   }
 
   /** @param {number | null} i the tile to light */
@@ -71,20 +60,20 @@ export class MosaicDrawing {
 
   /** The tile of the head on show. */
   chosen() {
-    const { group, tiles } = this.all;
+    const { group, tiles } = this.shown;
     return group.selected ? Math.max(0, tileNumber(tiles, ...group.selected)) : 0;
   }
 
   /** @param {number} i */
   name(i) {
-    const { tiles, header } = this.all;
+    const { tiles, header } = this.shown;
     const { layer, head } = tiles[i];
     return fill(header.words.tile, { layer: header.layers[layer], head });
   }
 
   /** All tiles on one canvas, painted anew for other tiles or another theme. */
   atlas() {
-    const { header, codes, theme, tiles } = this.all;
+    const { header, codes, theme, tiles } = this.shown;
     if (this.painted?.of === codes && this.painted.dark === theme.dark) return this.painted;
     const [h, w] = header.shape;
     const columns = Math.max(1, Math.min(tiles.length, Math.floor(4096 / w)));
@@ -109,7 +98,7 @@ export class MosaicDrawing {
    */
   drawTile(context, i, x, y, wide, high) {
     const { canvas, columns } = this.atlas();
-    const [h, w] = this.all.header.shape;
+    const [h, w] = this.shown.header.shape;
     context.imageSmoothingEnabled = w * 1.5 > wide * sharpness(this.base);
     context.imageSmoothingQuality = "high";
     context.drawImage(canvas, (i % columns) * w, Math.floor(i / columns) * h, w, h, x, y, wide, high);
@@ -144,7 +133,7 @@ export class MosaicDrawing {
 
   /** @param {CanvasRenderingContext2D} context */
   drawLabels(context) {
-    const { theme } = this.all;
+    const { theme } = this.shown;
     drawWith(context, { font: `11px ${theme.font}`, fillStyle: theme.text, textBaseline: "middle", globalAlpha: 0.75 });
     if (this.mosaic.gridded) {
       this.drawNumbers(context);
@@ -158,7 +147,7 @@ export class MosaicDrawing {
   /** Under each tile of the ranking: layer · head, and the measure if there is room. */
   /** @param {CanvasRenderingContext2D} context */
   drawRanks(context) {
-    const { header, tiles, theme } = this.all;
+    const { header, tiles, theme } = this.shown;
     const { places, tw, th } = this.mosaic;
     context.font = `10px ${theme.font}`;
     tiles.forEach(({ layer, head }, i) => {
@@ -174,7 +163,7 @@ export class MosaicDrawing {
 
   /** @param {CanvasRenderingContext2D} context */
   drawNumbers(context) {
-    const { header, tiles, theme } = this.all;
+    const { header, tiles, theme } = this.shown;
     const { words, layers, heads } = header;
     const { across, places, tw, th, sharing } = this.mosaic;
     const [halfW, halfH] = [tw / 2, th / 2];
@@ -207,7 +196,7 @@ export class MosaicDrawing {
   /** Heads that share keys and values: a bracket along the head axis, in the colour of K. */
   /** @param {CanvasRenderingContext2D} context */
   drawBrackets(context) {
-    const { header, theme } = this.all;
+    const { header, theme } = this.shown;
     const { across, places, tw, th, sharing } = this.mosaic;
     if (sharing < 2) return;
     drawWith(context, { globalAlpha: 1, strokeStyle: theme.k, lineWidth: 2, lineCap: "round" });
@@ -251,7 +240,7 @@ export class MosaicDrawing {
 
   /** What there is to say about a tile: its measure, and whom it shares keys and values with. @param {number} i */
   note(i) {
-    const { header, tiles } = this.all;
+    const { header, tiles } = this.shown;
     const { words, measure, measureName, heads } = header;
     const { layer, share, size } = tiles[i];
     const notes = [];

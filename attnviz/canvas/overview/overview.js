@@ -6,14 +6,14 @@ import { viewComponent } from "../shared/component.js";
 import { ARROWS, isPress } from "../shared/controls.js";
 import { around, el, fill, joined, liveRegion } from "../shared/dom.js";
 import { groupOf, Member, tell } from "../shared/group.js";
-import { knownIn, onHandedOver, unpackedTiles } from "./known_sentences.js";
+import { findSentence, keepSentence, onHandedOver, unpackedTiles } from "./known_sentences.js";
 import { MosaicDrawing } from "./mosaic_drawing.js";
 import { neighbour, relativeMeasure, tileAt, tileOrder, tilesOf } from "./mosaic_geometry.js";
-import { MASKED_8, readHeader } from "../shared/packing.js";
+import { MASKED_8 } from "../shared/packing.js";
 import { Preview } from "./preview.js";
 import { afterDrawing, afterPainting, painted } from "../shared/surface.js";
 import { atItsPace, editedTiles } from "./tiles.js";
-import { placeOn } from "../shared/window.js";
+import { placeOn, scrollWithin } from "../shared/window.js";
 
 /** @import { Component, OverviewHeader } from "../shared/types.js" */
 
@@ -29,9 +29,6 @@ export class Overview extends MosaicDrawing {
     this.scroll = around("av-scroll", this.stage);
     this.preview = new Preview(this);
     this.bar = el("div", "av-bar-row");
-    /** @type {Component | null} */
-    this.component = null;
-    this.turn = 0;
     this.resting = 0;
     this.member = new Member((what) => {
       if (what === "edit" || what === "all") this.follow(this.held?.header.q.length ?? 0);
@@ -73,13 +70,13 @@ export class Overview extends MosaicDrawing {
   /** Draws a sentence that was read before; the server, which is asked for it at the same time, then says the same. */
   /** @param {string} text */
   readAgain(text) {
-    tell(this.all.group, "left");
-    const known = knownIn(this.all.group).find(this.all.header.asked, text);
+    tell(this.shown.group, "left");
+    const known = findSentence(this.shown.group.readBefore, this.shown.header.asked, text);
     if (!known) return;
     this.turn += 1;
     this.begin(known.header);
     this.take(known.header, known.tiles);
-    tell(this.all.group, "sentence");
+    tell(this.shown.group, "sentence");
   }
 
   /** @param {OverviewHeader} header */
@@ -91,11 +88,9 @@ export class Overview extends MosaicDrawing {
 
   /** @param {Component} component */
   async show(component) {
-    const [header, payload] = /** @type {[OverviewHeader, Uint8Array]} */ (readHeader(component.data));
+    const { header, payload, turn } = this.open(component);
     this.begin(header);
-    this.component = component;
-    this.turn += 1;
-    const drawn = this.unpack(header, payload, this.turn);
+    const drawn = this.unpack(header, payload, turn);
     groupOf(header.group).tilesPainted = drawn.then(painted, () => {});
     await drawn;
   }
@@ -104,7 +99,7 @@ export class Overview extends MosaicDrawing {
   async unpack(header, payload, turn) {
     const unpacked = unpackedTiles(header.data, payload);
     const own = unpacked instanceof Uint8Array ? unpacked : await unpacked;
-    knownIn(groupOf(header.group)).keep({ header, tiles: own });
+    keepSentence(groupOf(header.group).readBefore, { header, tiles: own });
     if (turn === this.turn && !this.shows(header)) this.take(header, own);
   }
 
@@ -145,7 +140,7 @@ export class Overview extends MosaicDrawing {
   }
 
   dress() {
-    const { header, tiles, codes, theme } = this.all;
+    const { header, tiles, codes, theme } = this.shown;
     const { words } = header;
     this.stage.setAttribute("aria-label", words.label);
     const summary = fill(words.summary, { layers: header.heads.length, heads: tiles.length });
@@ -181,32 +176,26 @@ export class Overview extends MosaicDrawing {
       return;
     }
     if (byKey) {
-      this.live.textContent = joined(this.all.header.words.join_things, [this.name(i), this.note(i)]);
+      this.live.textContent = joined(this.shown.header.words.join_things, [this.name(i), this.note(i)]);
       this.bringIntoView(i);
     }
     this.preview.show(i);
-    const { group, tiles } = this.all;
+    const { group, tiles } = this.shown;
     this.resting = setTimeout(() => {
       group.pointed = [tiles[i].layer, tiles[i].head];
       tell(group, "pointed");
     }, REST);
   }
 
-  /** Scrolls the box, never the page. A box without a width, in a page that is still coming, has nothing to bring. */
-  /** @param {number} i */
+  /** A box without a width, in a page that is still coming, has nothing to bring. @param {number} i */
   bringIntoView(i) {
-    if (!this.laid) return;
-    const { places, th } = this.laid;
-    const y = places[i][1];
-    const box = this.scroll;
-    if (y < box.scrollTop) box.scrollTop = y - 8;
-    else if (y + th > box.scrollTop + box.clientHeight) box.scrollTop = y + th - box.clientHeight + 8;
+    if (this.laid) scrollWithin(this.scroll, this.laid.places[i][1], this.laid.th, 8);
   }
 
   /** @param {KeyboardEvent} event */
   key(event) {
     if (!this.laid) return;
-    const { sorted } = this.all;
+    const { sorted } = this.shown;
     const from = this.at ?? this.chosen();
     if (event.key in ARROWS) this.walk(from, ARROWS[event.key]);
     else if (isPress(event)) this.pick(from);
@@ -219,7 +208,7 @@ export class Overview extends MosaicDrawing {
 
   /** @param {number} from @param {[number, number]} way */
   walk(from, [dy, dx]) {
-    const { tiles, sorted, header } = this.all;
+    const { tiles, sorted, header } = this.shown;
     this.point(neighbour(from, dx, dy, { tiles, sorted, heads: header.heads, mosaic: this.mosaic }), true);
   }
 
@@ -229,7 +218,7 @@ export class Overview extends MosaicDrawing {
    * @param {number} i
    */
   pick(i) {
-    const { group, tiles, header } = this.all;
+    const { group, tiles, header } = this.shown;
     const { layer, head } = tiles[i];
     group.selected = [layer, head];
     const seq = group.picks.next();

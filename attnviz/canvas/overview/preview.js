@@ -2,9 +2,10 @@
 
 import { el } from "../shared/dom.js";
 import { contextOf, drawWith, sized } from "../shared/surface.js";
-import { alongAxis, TokenLabels } from "../shared/token_labels.js";
+import { alongAxis, labelsOf } from "../shared/token_labels.js";
 import { magnification } from "../shared/window.js";
 
+/** @import { TokenLabels } from "../shared/token_labels.js" */
 /** @import { Overview } from "./overview.js" */
 
 export class Preview {
@@ -17,14 +18,14 @@ export class Preview {
     this.canvas = el("canvas");
     this.box.append(this.title, this.canvas, this.note);
     this.popped = false;
-    /** @type {{ q: string[], left: TokenLabels, top: TokenLabels } | null} */
+    /** @type {{ q: string[], sides: TokenLabels[] } | null} */
     this.labels = null;
   }
 
   /** @param {number} i */
   show(i) {
     const { overview } = this;
-    const { header, theme } = overview.all;
+    const { header, theme } = overview.shown;
     this.title.textContent = overview.name(i);
     this.note.textContent = overview.note(i);
     const [h, w] = header.shape;
@@ -36,12 +37,9 @@ export class Preview {
     const room = small ? 44 : 62;
     const measuring = contextOf(this.canvas);
     measuring.font = `${font}px ${theme.font}`;
-    if (this.labels?.q !== q) {
-      this.labels = { q, left: new TokenLabels(q), top: new TokenLabels(k) };
-    }
-    const labels = this.labels;
-    const left = Math.ceil(Math.min(room, labels.left.width(measuring, room))) + 6;
-    const top = Math.ceil(Math.min(room, labels.top.width(measuring, room))) + 6;
+    if (this.labels?.q !== q) this.labels = { q, sides: labelsOf(header) };
+    const [rows, columns] = this.labels.sides;
+    const [left, top] = [rows, columns].map((labels) => Math.ceil(Math.min(room, labels.width(measuring, room))) + 6);
     const [dw, dh] = w >= h ? [side, Math.max(side / 2, (side * h) / w)] : [Math.max(side / 2, (side * w) / h), side];
     const context = sized(this.canvas, left + dw + 2, top + dh + 2);
     overview.drawTile(context, i, left, top, dw, dh);
@@ -50,14 +48,14 @@ export class Preview {
     const axis = (/** @type {number} */ n, /** @type {number} */ from, /** @type {number} */ size) =>
       ({ n, first: 0, span: n, cell: size / n, from }); // prettier-ignore
     alongAxis(axis(q.length, top, dh), font + 2, (r, y) =>
-      context.fillText(labels.left.cut(context, r, room).text, left - 4, y),
+      context.fillText(rows.cut(context, r, room).text, left - 4, y),
     );
     context.textAlign = "left";
     alongAxis(axis(k.length, left, dw), font + 2, (c, x) => {
       context.save();
       context.translate(x, top - 4);
       context.rotate(-Math.PI / 2);
-      context.fillText(labels.top.cut(context, c, room).text, 0, 0);
+      context.fillText(columns.cut(context, c, room).text, 0, 0);
       context.restore();
     });
     context.globalAlpha = 1;

@@ -1,8 +1,8 @@
 """A picture with all heads of a model over it, small and large; the browser lights whatever row is pointed at."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Literal, cast, get_args
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal, TypeGuard, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,8 +11,7 @@ from attnviz.base import raw_scores
 from attnviz.base.raw_scores import RawHead
 from attnviz.base.words import _
 from attnviz.canvas.shared import packing
-from attnviz.canvas.shared.gestures import answering, count, reported
-from attnviz.canvas.shared.registration import component
+from attnviz.canvas.shared.component import count, mount
 from attnviz.live import canvas_wording
 
 PatchRows = Literal["row", "mean", "layers", "rollout"]
@@ -101,19 +100,23 @@ def patch_view(
 ) -> None:
     """Draw the scene. `document` names picture, model and stack; `on_change` runs before the rerun after a gesture."""
 
-    def changed() -> None:
-        told = reported(key, "view")
+    def changed(told: dict[str, Any]) -> None:
         found = read_choices(told)
         if found is not None and told.get("doc") == document:
             on_change(scene.allowed(found))
 
-    heard = reported(key, "view").get("seq")
-    data = scene_blob(document, scene, scene.allowed(choices), answering(heard))
-    component("patch_view")(key=key, data=data, on_view_change=changed)
+    header, payload = _packed(document, scene, scene.allowed(choices))
+    mount("patch_view", key, "view", header, changed, payload)
 
 
-def scene_blob(document: str, scene: PatchScene, choices: PatchChoices, echo: dict[str, Any]) -> bytes:
-    """The scene as bytes: the picture as it is, then maps, rows of all layers and scores, compressed."""
+def live_scene(scene: PatchScene, choices: PatchChoices) -> bytes:
+    """The scene for a file that stands alone: nobody answers its gestures."""
+    header, payload = _packed("live", scene, scene.allowed(choices))
+    return packing.blob(header | {"session": "live", "ack": 0}, payload)
+
+
+def _packed(document: str, scene: PatchScene, choices: PatchChoices) -> tuple[dict[str, Any], bytes]:
+    """The scene: a header, and the picture as it is, then maps, rows of all layers and scores, compressed."""
     maps = packing.thumbnail_codes(scene.maps).tobytes()
     # where every head's scores are sent, the browser follows them through the layers at every frame
     layers, rolled = (b"", b"") if scene.every else (_roots(scene.layers), _roots(scene.rolled))
@@ -128,17 +131,17 @@ def scene_blob(document: str, scene: PatchScene, choices: PatchChoices, echo: di
         "words": None if scene.words is None else list(scene.words),
         "heads": list(scene.heads),
         "raw": None if raw_header is None else {"header": raw_header, "all": scene.every},
-        "measure": _numbers(scene.measure),
+        "measure": None if scene.measure is None else packing.plain_numbers(scene.measure, 5),
         "measureText": list(scene.measure_text),
         "ordered": scene.ordered,
         "sinks": list(scene.sinks),
         "windows": [list(each) for each in scene.windows],
         "usual": scene.usual,
-        "state": plain_choices(choices),
+        "state": asdict(choices),
         "colours": canvas_wording.colours(),
         "labels": labels(),
-    } | echo
-    return packing.blob(header, scene.picture + packing.squeeze(maps + layers + rolled + raw))
+    }
+    return header, scene.picture + packing.squeeze(maps + layers + rolled + raw)
 
 
 def _roots(weights: NDArray[np.floating] | None) -> bytes:
@@ -148,53 +151,23 @@ def _roots(weights: NDArray[np.floating] | None) -> bytes:
     return np.rint(np.sqrt(np.clip(weights, 0, 1)) * (2**16 - 1)).astype("<u2").tobytes()
 
 
-def live_scene(scene: PatchScene, choices: PatchChoices) -> bytes:
-    """The scene for a file that stands alone: nobody answers its gestures."""
-    return scene_blob("live", scene, scene.allowed(choices), {"session": "live", "ack": 0})
-
-
-def plain_choices(choices: PatchChoices) -> dict[str, Any]:
-    """The choices as JSON, under the names that the browser has."""
-    return {
-        "layer": choices.layer,
-        "head": choices.head,
-        "pins": list(choices.pins),
-        "hidden": list(choices.hidden),
-        "silenced": [list(each) for each in choices.silenced],
-        "factor": choices.factor,
-        "shows": choices.shows,
-    }
-
-
 def read_choices(told: dict[str, Any]) -> PatchChoices | None:
     """Choices as the browser reported them; None where they make no sense."""
-    layer, head, factor = count(told.get("layer")), count(told.get("head")), told.get("factor")
-    pins, hidden, shows = _whole(told.get("pins")), _whole(told.get("hidden")), told.get("shows")
-    if layer is None or head is None or pins is None or hidden is None or shows not in get_args(PatchRows):
+    layer, head = count(told.get("layer")), count(told.get("head"))
+    pins, hidden, pairs, factor, shows = map(told.get, ("pins", "hidden", "silenced", "factor", "shows"))
+    if layer is None or head is None or not _whole(pins) or not _whole(hidden) or shows not in get_args(PatchRows):
         return None
     if isinstance(factor, bool) or not isinstance(factor, int | float) or not 0 <= factor <= MOST_FACTOR:
         return None
-    given = told.get("silenced")
-    if not isinstance(given, list):
+    if not isinstance(pairs, list) or not all(_whole(pair) and len(pair) == 2 for pair in pairs):
         return None
-    pairs = [_whole(each) for each in given]
-    if any(pair is None or len(pair) != 2 for pair in pairs):
-        return None
-    silenced = tuple((pair[0], pair[1]) for pair in pairs if pair is not None)
-    return PatchChoices(layer, head, pins, hidden, silenced, float(factor), cast(PatchRows, shows))
+    silenced = tuple((layer, head) for layer, head in pairs)
+    return PatchChoices(layer, head, tuple(pins), tuple(hidden), silenced, float(factor), cast(PatchRows, shows))
 
 
-def _whole(told: object) -> tuple[int, ...] | None:
-    """A list of numbers from 0, else None."""
-    if not isinstance(told, list) or any(count(each) is None for each in told):
-        return None
-    return tuple(told)
-
-
-def _numbers(values: Sequence[float] | NDArray[np.floating] | None) -> list[float | None] | None:
-    if values is None:
-        return None
-    return [round(float(value), 5) if np.isfinite(value) else None for value in values]
+def _whole(told: object) -> TypeGuard[list[int]]:
+    """Whether it is a list of numbers from 0."""
+    return isinstance(told, list) and all(count(each) is not None for each in told)
 
 
 def labels() -> dict[str, str]:

@@ -2,7 +2,7 @@
 // for files, is attnviz/pages/pictures/figures.py.
 
 import { bordersAt, patchAt } from "./patch_geometry.js";
-import { contextOf, drawWith, outline, sized, strokeGrid, strokePath } from "../shared/surface.js";
+import { contextOf, drawWith, fillBox, outline, sized, strokeGrid, strokePath } from "../shared/surface.js";
 
 /** @import { Size } from "./patch_geometry.js" */
 /** @import { PatchHeader, Theme } from "../shared/types.js" */
@@ -47,9 +47,7 @@ export function drawLight(canvas, picture, size, { grid, picture: about }, { row
   for (let patch = 0; patch < grid.rows * grid.columns; patch++) {
     const share = top > 0 ? Math.sqrt(Math.max(0, row[grid.first + patch]) / top) : 0;
     if (share < 0.02) continue;
-    const { x, y, w, h } = patchAt(patch, grid, size);
-    ink.fillStyle = `rgba(${GLOW}, ${Math.min(1, share) * FULL})`;
-    ink.fillRect(x, y, w, h);
+    fillBox(ink, patchAt(patch, grid, size), `rgba(${GLOW}, ${Math.min(1, share) * FULL})`);
   }
   ink.globalCompositeOperation = "source-over";
   for (const patch of hidden) cross(ink, patch, grid, size);
@@ -59,9 +57,9 @@ export function drawLight(canvas, picture, size, { grid, picture: about }, { row
 /** A patch that nobody may look at: covered, with a stroke through it. */
 /** @param {CanvasRenderingContext2D} ink @param {number} patch @param {PatchHeader["grid"]} grid @param {Size} size */
 function cross(ink, patch, grid, size) {
-  const { x, y, w, h } = patchAt(patch, grid, size);
-  ink.fillStyle = "#8a8f98";
-  ink.fillRect(x, y, w, h);
+  const box = patchAt(patch, grid, size);
+  const { x, y, w, h } = box;
+  fillBox(ink, box, "#8a8f98");
   if (w < 6) return;
   drawWith(ink, { strokeStyle: "#5d626b", lineWidth: 1 });
   strokePath(ink, [x, y + h], [x + w, y]);

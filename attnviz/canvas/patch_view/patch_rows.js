@@ -1,5 +1,6 @@
 // Rows of weights over patches, from raw scores, under what a visitor hides and scales. It draws nothing.
 
+import { tileOrder } from "../overview/mosaic_geometry.js";
 import { attend } from "../shared/attend.js";
 
 /** @import { PatchHeader, PatchState, RawHead } from "../shared/types.js" */
@@ -92,10 +93,7 @@ export function headsInOrder({ heads, measure, ordered }) {
   const all = heads.flatMap((count, layer) =>
     Array.from({ length: count }, (_, head) => /** @type {[number, number]} */ ([layer, head])),
   );
-  if (!ordered || measure === null) return all;
-  const value = all.map((_, i) => measure[i] ?? -Infinity);
-  const places = all.map((_, i) => i).sort((a, b) => value[b] - value[a] || a - b);
-  return places.map((i) => all[i]);
+  return tileOrder(all.length, { order: ordered ? "measure" : "place", measure }).map((i) => all[i]);
 }
 
 /** The place of a head among all heads of its stack. */

@@ -37,7 +37,7 @@ export class PatchTools {
     this.silence = wordedButton(tools, labels.silence, labels.silence_help, () => this.view.toggleSilence());
     this.silence.dataset.testid = "silence";
     this.own = wordedButton(tools, labels.one_scale, labels.one_scale_help, () => this.view.toggleScale());
-    const line = el("label", "pv-scale", null, { title: labels.scale_help });
+    const line = el("label", "av-line pv-scale", null, { title: labels.scale_help });
     this.slider = el("input", "pv-range", null, { type: "range", min: "0", max: String(STEPS), step: "1" });
     this.slider.setAttribute("aria-label", labels.scale);
     this.slider.dataset.testid = "scale";

@@ -4,7 +4,7 @@ import { themeOf } from "../shared/colour.js";
 import { View, viewComponent } from "../shared/component.js";
 import { around, el, fill } from "../shared/dom.js";
 import { percent } from "../shared/numbers.js";
-import { inflate, readHeader } from "../shared/packing.js";
+import { inflate } from "../shared/packing.js";
 import { PatchChips } from "./patch_chips.js";
 import { corners, dimmed, drawLight, frame, windowBorders } from "./patch_drawing.js";
 import { besideWords, fitted } from "./patch_geometry.js";
@@ -40,8 +40,6 @@ export class PatchView extends View {
     /** @type {number | null} the token under the hand */
     this.pointed = null;
     this.oneScale = false;
-    /** How many scenes have come: one that takes long to unpack is not drawn over a later one. */
-    this.scenes = 0;
     this.tiles = new PatchTiles(this);
     this.chips = new PatchChips(this);
     this.large = el("canvas", "pv-large", null, { tabindex: "0", role: "application", "data-testid": "picture" });
@@ -83,16 +81,14 @@ export class PatchView extends View {
 
   /** @param {Component} component */
   async show(component) {
-    const [header, packed] = /** @type {[PatchHeader, Uint8Array]} */ (readHeader(component.data));
-    this.component = component;
+    const { header, payload: packed, turn } = this.open(component);
     const picture = packed.subarray(0, header.parts.picture);
-    const turn = (this.scenes += 1);
     const same = this.held?.doc === header.doc && this.ground !== null;
     const [payload, image] = await Promise.all([
       inflate(packed.subarray(header.parts.picture)),
       same ? null : createImageBitmap(new Blob([picture.slice()], { type: header.picture.type })),
     ]);
-    if (turn !== this.scenes) return;
+    if (turn !== this.turn) return;
     const behind = this.gestures.isBehind(header.session, header.ack);
     this.hold(header);
     this.numbers = new PatchNumbers(header, payload);

@@ -2,13 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from typing import Any
 
 import streamlit as st
 
 from attnviz.base.words import _, tongue
-from attnviz.canvas.shared.gestures import answering, reported
-from attnviz.canvas.shared.registration import component
+from attnviz.canvas.shared.component import answering, component, reported
 
 
 @dataclass(frozen=True)
@@ -31,7 +29,6 @@ def presenter(key: str, shown: Presented, *, on_walk: Callable[[int], None], on_
     that arrive together, or while a page is being drawn, all count.
     """
     taken = f"_{key}_taken"
-    told = reported(key, "stood")
 
     def heard() -> None:
         now = reported(key, "stood")
@@ -44,13 +41,7 @@ def presenter(key: str, shown: Presented, *, on_walk: Callable[[int], None], on_
         if by:
             on_walk(by)
 
-    data: dict[str, Any] = asdict(shown) | answering(told.get("seq"))
-    data |= {"total": st.session_state.get(taken, 0), "words": _words(), "language": tongue()}
-    component("presenter")(key=key, data=data, on_stood_change=heard)
-
-
-def _words() -> dict[str, str]:
-    return {
+    words = {
         "bar": _("Presentation"),
         "previous": _("Previous"),
         "next": _("Next"),
@@ -58,3 +49,6 @@ def _words() -> dict[str, str]:
         "dark": _("Dark"),
         "leave": _("Leave the presentation (Escape)"),
     }
+    data = {"total": st.session_state.get(taken, 0), "words": words, "language": tongue()}
+    data |= asdict(shown) | answering(reported(key, "stood").get("seq"))
+    component("presenter")(key=key, data=data, on_stood_change=heard)

@@ -35,19 +35,11 @@ const KEY = Symbol.for("attnviz.presenter");
  * What was asked for, kept beyond a mount: Streamlit may take the component off the page and put it there again with an
  * answer that does not know of the newest press. Also beyond this module, which it may load again.
  */
-const kept = keptByPage();
+const shared = /** @type {{ [KEY]?: ReturnType<typeof begun> }} */ (/** @type {unknown} */ (globalThis));
+const kept = (shared[KEY] ??= begun());
 
-function keptByPage() {
-  const page = /** @type {{ [KEY]?: ReturnType<typeof nothingYet> }} */ (/** @type {unknown} */ (globalThis));
-  const known = page[KEY];
-  if (known) return known;
-  const begun = nothingYet();
-  page[KEY] = begun;
-  globalThis.addEventListener("keydown", (event) => begun.current?.key(event));
-  return begun;
-}
-
-function nothingYet() {
+function begun() {
+  globalThis.addEventListener("keydown", (event) => kept.current?.key(event));
   return {
     total: 0,
     gestures: new Sequence(),
@@ -159,7 +151,7 @@ class Presenter {
     const focused = this.root.getRootNode();
     const held = focused instanceof ShadowRoot ? focused.activeElement?.getAttribute("data-does") : null;
     const bar = el("div", "pr-bar", null, { role: "toolbar", "aria-label": words.bar });
-    const walk = el("div", "pr-walk");
+    const walk = el("div", "av-line pr-walk");
     const stops = stopsOf(document);
     const back = addButton(walk, "‹", words.previous, () => this.walk(-1));
     const on = addButton(walk, "›", words.next, () => this.walk(1));
@@ -170,7 +162,7 @@ class Presenter {
     on.toggleAttribute("disabled", !after && stops.length < 2);
     back.hidden = on.hidden = !before && !after && stops.length < 2;
     walk.append(el("span", "pr-place", place), el("span", "pr-title", title));
-    const ways = el("div", "pr-walk");
+    const ways = el("div", "av-line pr-walk");
     const dark = this.isDark();
     const theme = addButton(ways, dark ? "☀" : "☾", dark ? words.light : words.dark, () => this.turn());
     const leave = addButton(ways, "✕", words.leave, () => this.leave());

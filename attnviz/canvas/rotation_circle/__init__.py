@@ -1,15 +1,14 @@
 """RoPE's rotation of one pair on a circle, which the browser turns by itself; Python hears of it on release."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
 from attnviz.base.words import _
-from attnviz.canvas.shared.gestures import answering, reported
-from attnviz.canvas.shared.packing import blob, fingerprint
-from attnviz.canvas.shared.registration import component
+from attnviz.canvas.shared.component import count, mount
+from attnviz.canvas.shared.packing import fingerprint
 from attnviz.live import canvas_wording
 
 
@@ -40,30 +39,20 @@ def rotation_circle(
         "turns": turns.tolist(),
         "q": q.tolist(),
         "k": k.tolist(),
-        "at": {"pair": at.pair, "q_at": at.q_at, "k_at": at.k_at},
+        "at": asdict(at),
         "last": last,
         "colours": canvas_wording.colours(),
         "words": _words(),
     }
     header["layout"] = fingerprint(str(header["words"]), len(turns), last)
-    limits = {"pair": len(turns) - 1, "q_at": last, "k_at": last}
+    limits = {"pair": len(turns), "q_at": last + 1, "k_at": last + 1}
 
-    def picked() -> None:
-        value = _picked(reported(key, "picked"), limits)
-        if value is not None:
-            on_pick(value)
+    def picked(told: dict[str, Any]) -> None:
+        pair, q_at, k_at = (count(told.get(name), many) for name, many in limits.items())
+        if pair is not None and q_at is not None and k_at is not None:
+            on_pick(RotationPlace(pair, q_at, k_at))
 
-    header |= answering(reported(key, "picked").get("seq"))
-    component("rotation_circle")(key=key, data=blob(header), on_picked_change=picked)
-
-
-def _picked(told: dict[str, Any], limits: dict[str, int]) -> RotationPlace | None:
-    """What the browser sent, or None where it makes no sense here."""
-    found = {name: told.get(name) for name in limits}
-    for name, value in found.items():
-        if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= limits[name]:
-            return None
-    return RotationPlace(**found)  # type: ignore[arg-type]
+    mount("rotation_circle", key, "picked", header, picked)
 
 
 def _words() -> dict[str, str]:

@@ -42,7 +42,7 @@ class RotationCircle extends View {
     this.said = el("div", "rc-said", null, { "aria-live": "polite" });
     /** @type {Partial<Record<What, LabelledSlider>>} */
     this.sliders = {};
-    this.button = button("av-play rc-walk", "▶", () => (this.walk ? this.stand() : this.go()));
+    this.button = button("av-button av-play rc-walk", "▶", () => (this.walk ? this.stand() : this.go()));
     watchSize(root, () => this.draw());
   }
 
@@ -62,7 +62,7 @@ class RotationCircle extends View {
     const sliders = el("div", "rc-sliders");
     const last = { pair: this.header.turns.length - 1, q_at: this.header.last, k_at: this.header.last };
     for (const what of WHATS) sliders.append(this.slider(what, words[what], last[what]));
-    const row = el("div", "rc-together");
+    const row = el("div", "av-line rc-together");
     const box = el("input", "", null, { type: "checkbox", id: `rc-together-${this.header.layout}` });
     box.checked = this.together;
     box.addEventListener("change", () => (this.together = box.checked));

@@ -1,7 +1,7 @@
 // Saves one figure as SVG or PNG. Python wrote the SVG; a chart in it is drawn here by plotly.js, from this server.
 
-import { keptByRoot, rootOf } from "../shared/component.js";
-import { button, el } from "../shared/dom.js";
+import { rootOf, sayingButtons } from "../shared/component.js";
+import { el } from "../shared/dom.js";
 import { contextOf } from "../shared/surface.js";
 
 /** @import { Component, SaveFigure } from "../shared/types.js" */
@@ -68,30 +68,15 @@ async function save(data, kind) {
   setTimeout(() => URL.revokeObjectURL(href), 60_000);
 }
 
-/** What was said last stays when new data comes. */
-const lines = keptByRoot(() => el("span", "said", null, { "aria-live": "polite" }));
-
 /** @param {Component<SaveFigure>} component */
 export default function saveFigure(component) {
   const { data } = component;
-  const root = rootOf(component);
-  const said = lines.of(root);
+  const { labels } = data;
   const kinds = /** @type {(keyof typeof KINDS)[]} */ (Object.keys(KINDS));
-  const buttons = kinds.map((kind) => {
-    const act = async () => {
-      said.textContent = data.labels.working;
-      node.disabled = true;
-      try {
-        await save(data, kind);
-        said.textContent = data.labels.done;
-      } catch (problem) {
-        said.textContent = `${data.labels.failed} ${problem instanceof Error ? problem.message : problem}`;
-      } finally {
-        node.disabled = false;
-      }
-    };
-    const node = button("", data.labels[kind], act, { "data-kind": kind });
-    return node;
+  const acts = kinds.map((kind) => {
+    return { label: labels[kind], attributes: { "data-kind": kind }, act: () => save(data, kind) };
   });
-  root.replaceChildren(...buttons, said);
+  const failed = (/** @type {unknown} */ problem) =>
+    `${labels.failed} ${problem instanceof Error ? problem.message : problem}`;
+  sayingButtons(rootOf(component), acts, { working: labels.working, done: labels.done }, failed);
 }

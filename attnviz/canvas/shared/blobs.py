@@ -1,6 +1,7 @@
 """What each view is sent, and what it reports back, in words that both sides know."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,7 @@ import numpy as np
 from attnviz.base import raw_scores
 from attnviz.base.words import tongue
 from attnviz.canvas.shared import packing
-from attnviz.canvas.shared.gestures import count
+from attnviz.canvas.shared.component import count
 from attnviz.canvas.shared.kinds import AskedText, Head, HeadScene, Options, Overview, Pin, Pins, Raw
 from attnviz.figures.theme import MOST_HEADS
 from attnviz.live import canvas_wording
@@ -28,16 +29,15 @@ def overview_blob(
 ) -> bytes:
     """All thumbnails; nothing in it depends on which head is chosen, so that a click sends none of it again."""
     tiles, name = overview.packed
-    measure = overview.measure
     header: dict[str, Any] = {
         "group": group,
-        "asked": None if asked is None else {"label": asked.label, "text": asked.text, "besides": asked.besides},
+        "asked": None if asked is None else asdict(asked),
         "data": name,
         "shape": list(overview.thumbnails.shape[1:]),
         "heads": list(overview.heads),
         "kv": list(overview.kv_heads),
         "layers": list(overview.layer_ids or range(len(overview.heads))),
-        "measure": None if measure is None else [round(float(v), 4) if np.isfinite(v) else None for v in measure],
+        "measure": None if overview.measure is None else packing.plain_numbers(overview.measure, 4),
         "measureName": overview.measure_name,
         "order": overview.order,
         "dim": overview.dim,
@@ -62,10 +62,10 @@ def head_blob(
     tokens_q, tokens_k, options = scene.tokens_q, scene.tokens_k, scene.options
     pins, edit, over = scene.pins, scene.edit, scene.over
     values = np.asarray(head.values)
-    _check_fits(values, tokens_q, tokens_k)
-    fixed = head.kind in ("weights", "diff")
-    code_top = max(head.largest, 1.0 if fixed else 0.0) or 1.0
-    shown_top = options.top or (1.0 if fixed and options.full_range else head.largest) or 1.0
+    queries, keys = len(tokens_q), len(scene.keys)
+    if values.shape != (queries, keys):
+        raise ValueError(f"values of shape {values.shape} do not fit {queries} queries and {keys} keys")
+    code_top = max(head.largest, 1.0 if head.kind in ("weights", "diff") else 0.0) or 1.0
     raw, payload = (None, _coded(head, code_top)) if head.raw is None else _raw(head.raw, coarse)
     header: dict[str, Any] = {
         "group": scene.group,
@@ -73,13 +73,10 @@ def head_blob(
         "data": packing.fingerprint(payload, values.shape),
         "shape": list(values.shape),
         "top": code_top,
-        "scale": {"top": shown_top, "root": options.root},
+        "scale": {"top": options.top_of(head), "root": options.root},
         "q": [str(t) for t in tokens_q],
         "k": None if tokens_k is None else [str(t) for t in tokens_k],
-        "segments": [
-            list(options.segments_q),
-            list(options.segments_k or (options.segments_q if tokens_k is None else ())),
-        ],
+        "segments": [list(places) for places in scene.segments],
         "pins": None if pins is None else _plain_pins(pins),
         "start": pins_name(pins),
         "ahead": ahead,
@@ -94,12 +91,6 @@ def head_blob(
         "words": canvas_wording.head() | ({} if edit is None else canvas_wording.edit()),
     }
     return packing.blob(header | _of_head(head) | _of_options(options, head) | echo, payload)
-
-
-def _check_fits(values: np.ndarray, tokens_q: Sequence[str], tokens_k: Sequence[str] | None) -> None:
-    expected = (len(tokens_q), len(tokens_q if tokens_k is None else tokens_k))
-    if values.shape != expected:
-        raise ValueError(f"values of shape {values.shape} do not fit {expected[0]} queries and {expected[1]} keys")
 
 
 def _of_head(head: Head) -> dict[str, Any]:
@@ -179,19 +170,15 @@ def pins_name(pins: Pins | None) -> str:
     return "" if pins is None else packing.fingerprint(_plain_pins(pins))
 
 
-def read_pins(kept: dict[str, Any], document: str, n_q: int, n_k: int) -> Pins | None:
+def read_pins(kept: dict[str, Any], scene: HeadScene) -> Pins | None:
     """Pins as the browser reported them, None where they belong to other tokens; what does not fit is dropped."""
-    if kept.get("doc") != document:
+    if kept.get("doc") != document(scene.tokens_q, scene.tokens_k):
         return None
-    size = {"q": n_q, "k": n_k}
-    pins = tuple(Pin(a, i) for a, i in _pairs(kept.get("tokens")) if a in size and _within(i, size[a]))
-    cell = next(((q, k) for q, k in _pairs([kept.get("cell")]) if _within(q, n_q) and _within(k, n_k)), None)
-    return Pins(pins, cell)
+    size = {"q": len(scene.tokens_q), "k": len(scene.keys)}
+    pins = tuple(Pin(a, i) for a, i in _pairs(kept.get("tokens")) if a in size and count(i, size[a]) is not None)
+    cells = (cell for cell in _pairs([kept.get("cell")]) if None not in map(count, cell, size.values()))
+    return Pins(pins, next(((q, k) for q, k in cells), None))
 
 
 def _pairs(value: Any) -> list[Any]:
     return [pair for pair in value if isinstance(pair, list) and len(pair) == 2] if isinstance(value, list) else []
-
-
-def _within(value: Any, n: int) -> bool:
-    return isinstance(value, int) and 0 <= value < n

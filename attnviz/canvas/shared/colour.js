@@ -6,9 +6,9 @@ import { MASKED_16, valueOf } from "./packing.js";
 /** @import { Colours, Rgb, Scale, Stops, Theme } from "./types.js" */
 
 /** Red, green and blue of a CSS colour as Streamlit's themes write them: #rgb, #rrggbb(aa) or rgb(a)(...). */
-/** @param {string} css @returns {Rgb} */
-export function rgb(css) {
-  const text = css.trim();
+/** @param {string} colour @returns {Rgb} */
+export function rgb(colour) {
+  const text = colour.trim();
   const short = /^#([0-9a-f])([0-9a-f])([0-9a-f])[0-9a-f]?$/i.exec(text);
   if (short) return /** @type {Rgb} */ (short.slice(1, 4).map((digit) => parseInt(digit + digit, 16)));
   const long = /^#([0-9a-f]{2})([0-9a-f]{2})([0-9a-f]{2})(?:[0-9a-f]{2})?$/i.exec(text);
@@ -21,6 +21,11 @@ export function rgb(css) {
 /** @param {Rgb} colour */
 export function hex(colour) {
   return `#${colour.map((v) => Math.round(v).toString(16).padStart(2, "0")).join("")}`;
+}
+
+/** @param {Rgb} colour */
+export function css(colour) {
+  return `rgb(${colour.join(",")})`;
 }
 
 /** @param {Rgb} from @param {Rgb} to @param {number} share @returns {Rgb} */
@@ -111,9 +116,9 @@ export function inkOnPixel(pixel) {
   return inkOn([pixel & 255, (pixel >> 8) & 255, (pixel >> 16) & 255]);
 }
 
-/** @param {string} css */
-export function isDark(css) {
-  return luma(rgb(css)) < 127.5;
+/** @param {string} colour */
+export function isDark(colour) {
+  return luma(rgb(colour)) < 127.5;
 }
 
 /** @param {Stops} stops */
@@ -147,9 +152,9 @@ export function themeOf(root, colours) {
 }
 
 /** A colour as text in it can be read: lighter on a dark page, and no darker than it has to be on a light one. */
-/** @param {string} css @param {string} background */
-export function readable(css, background) {
-  const colour = rgb(css);
+/** @param {string} written @param {string} background */
+export function readable(written, background) {
+  const colour = rgb(written);
   if (isDark(background)) return hex(mixed(colour, [255, 255, 255], 0.35));
   const enough = Array.from({ length: 20 }, (_, i) => mixed(colour, [0, 0, 0], i / 20));
   return hex(enough.find((each) => contrast(each, rgb(background)) >= 4.5) ?? [0, 0, 0]);

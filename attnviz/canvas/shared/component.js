@@ -1,6 +1,7 @@
 // The script's side of a Streamlit component: its root element, one view for each root, and what passes between that view and
 // Python.
 
+import { button, el } from "./dom.js";
 import { readHeader } from "./packing.js";
 import { watchSize } from "./surface.js";
 
@@ -58,6 +59,30 @@ export function viewComponent(View) {
   };
 }
 
+/** What was said last below some buttons stays when new data comes. */
+const lines = keptByRoot(() => el("span", "said", null, { "aria-live": "polite" }));
+
+/**
+ * Shows buttons that each do something which takes a while; a line below them says how it went.
+ * @param {HTMLElement} root @param {{ label: string, attributes: Record<string, string>, act: () => Promise<void> }[]} acts
+ * @param {{ working?: string, done: string }} labels @param {(problem: unknown) => string} failed what is said then
+ */
+export function sayingButtons(root, acts, { working, done }, failed) {
+  const said = lines.of(root);
+  const buttons = acts.map(({ label, attributes, act }) => {
+    const press = async () => {
+      if (working) said.textContent = working;
+      node.disabled = true;
+      said.textContent = await act().then(() => done, failed);
+      node.disabled = false;
+      if (document.activeElement === document.body) node.focus(); // a button that could not be pressed has lost the keyboard
+    };
+    const node = button("", label, press, attributes);
+    return node;
+  });
+  root.replaceChildren(...buttons, said);
+}
+
 /** A component whose view lives as long as its root does. */
 /** @param {new (root: HTMLElement) => { show(component: Component): void }} View */
 export function lastingComponent(View) {
@@ -68,43 +93,64 @@ export function lastingComponent(View) {
 }
 
 /**
- * A view of what Python sends, and how it tells Python what a hand did.
+ * What draws something that Python sends, and tells Python what a hand did.
  * @template Header
+ * @template [Shown=Header] what is drawn, made of what was sent
  */
-export class View {
+export class Drawing {
   /** @param {HTMLElement} root */
   constructor(root) {
     this.root = root;
-    /** @type {Header | null} */
+    /** @type {Shown | null} */
     this.held = null;
     /** @type {Component | null} */
     this.component = null;
     this.gestures = new Sequence();
+    /** How many times something has come: what takes long to unpack is not drawn over what came later. */
+    this.turn = 0;
   }
 
   /** What is on show; nothing asks before there is something. */
-  get header() {
+  get shown() {
     if (!this.held) throw new Error("nothing has come yet");
     return this.held;
   }
 
-  /** @param {Header} header */
-  hold(header) {
-    this.held = header;
-  }
-
-  /** Takes what has come in the place of what was on show. @param {Component} component */
-  receive(component) {
-    const before = this.held;
-    const [header, payload] = /** @type {[Header, Uint8Array]} */ (readHeader(component.data));
-    this.component = component;
-    this.hold(header);
-    return { header, payload, before };
+  /** @param {Shown} shown */
+  hold(shown) {
+    this.held = shown;
   }
 
   /** Tells Python of a gesture that has ended. @param {string} name @param {object} value */
   tellPython(name, value) {
     this.component?.setStateValue(name, { ...value, seq: this.gestures.next() });
+  }
+
+  /** Takes note of what has come: its header, its payload and its turn. @param {Component} component */
+  open(component) {
+    const [header, payload] = /** @type {[Header, Uint8Array]} */ (readHeader(component.data));
+    this.component = component;
+    this.turn += 1;
+    return { header, payload, turn: this.turn };
+  }
+}
+
+/**
+ * A view of what Python sends as it is.
+ * @template Header
+ * @extends {Drawing<Header>}
+ */
+export class View extends Drawing {
+  get header() {
+    return this.shown;
+  }
+
+  /** Takes what has come in the place of what was on show. @param {Component} component */
+  receive(component) {
+    const before = this.held;
+    const { header, payload } = this.open(component);
+    this.hold(header);
+    return { header, payload, before };
   }
 }
 

@@ -66,7 +66,7 @@ export function radioGroup(group, buttons, current) {
  * @returns {LabelledSlider}
  */
 export function labelledSlider({ prefix, what, name, between = " ", last }, moved) {
-  const line = el("div", `av-slider ${prefix}-slider ${prefix}-${what}`);
+  const line = el("div", `av-line av-slider ${prefix}-slider ${prefix}-${what}`);
   const label = el("label", `av-slider-name ${prefix}-label`);
   const value = el("output", `av-slider-value ${prefix}-value`);
   const attributes = { type: "range", min: "0", max: String(last), step: "1", "aria-label": name, "data-what": what };

@@ -2,13 +2,17 @@
 
 import { NO_EDIT } from "./edit.js";
 import { unpackBits } from "./packing.js";
-import { Sequence } from "./component.js";
+import { Latest, Sequence } from "./component.js";
 import { EVERYTHING } from "./zoom.js";
 
+/** @import { KnownHead } from "../head/head_memory.js" */
+/** @import { KnownSentence } from "../overview/known_sentences.js" */
 /** @import { AllHeads } from "./all_heads.js" */
 /** @import { Axis, Edit, HeadHeader, Hover, Pin, PlainEdit, Zoom } from "./types.js" */
 /** @typedef {"hover" | "pins" | "document" | "zoom" | "selected" | "pointed" | "edit" | "all" | "over" | "left" | "sentence"} Change */
 /** @typedef {ReturnType<typeof emptyGroup>} Group */
+
+export const MOST_SENTENCES = 12;
 
 function emptyGroup() {
   return {
@@ -58,6 +62,11 @@ function emptyGroup() {
     edited: null,
     picks: new Sequence(),
     pinnings: new Sequence(),
+    // of the sentences that were read last: kept here, because Streamlit may take a view down and build it anew
+    /** @type {Latest<KnownSentence>} their small pictures, by what was asked for */
+    readBefore: new Latest(MOST_SENTENCES),
+    /** @type {Latest<KnownHead>} the heads that were on show with them, by their tiles */
+    shownBefore: new Latest(MOST_SENTENCES),
   };
 }
 

@@ -189,6 +189,11 @@ class Options:
     top: float | None = None
     called: str = ""
 
+    def top_of(self, head: Head) -> float:
+        """The end of the scale on which this head is shown."""
+        fixed = head.kind in ("weights", "diff") and self.full_range
+        return self.top or (1.0 if fixed else head.largest) or 1.0
+
 
 @dataclass(frozen=True)
 class HeadScene:
@@ -200,9 +205,10 @@ class HeadScene:
     pins        where pinning starts (from a link); something new replaces what is pinned, and `Pins()` clears
     edit        where the controls of mask and scale start; None: the view has none
     over        heads of this layer whose lines are laid over its own; None: no squares that choose them
-    others      computes any head of the overview, so that the browser fetches the one pointed at by itself, see `ahead`
-    every       an address of `sentence_heads`, which the browser fetches once the first picture stands
-    edited_tiles   an address of `sentence_heads` with the tiles of the overview under the edit, for sentences whose
+    others      computes any head of the overview, so that the browser fetches the one pointed at by itself,
+                see `ahead`
+    every       an address of `ahead`, which the browser fetches once the first picture stands
+    edited_tiles   an address of `ahead` with the tiles of the overview under the edit, for sentences whose
                 heads are too many for `every`
     on_pins, on_edit, on_over   called before the rerun, for a gesture in any view of the group
     """
@@ -220,3 +226,14 @@ class HeadScene:
     on_pins: Callable[[Pins], None] | None = None
     on_edit: Callable[[HeadEdit], None] | None = None
     on_over: Callable[[tuple[int, ...]], None] | None = None
+
+    @property
+    def keys(self) -> Sequence[str]:
+        """Labels of the columns."""
+        return self.tokens_q if self.tokens_k is None else self.tokens_k
+
+    @property
+    def segments(self) -> tuple[Sequence[int], Sequence[int]]:
+        """First rows and first columns of later segments."""
+        rows = self.options.segments_q
+        return rows, self.options.segments_k or (rows if self.tokens_k is None else ())

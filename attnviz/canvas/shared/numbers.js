@@ -71,12 +71,8 @@ export function flop(count) {
 
 /** @param {number} seconds */
 export function duration(seconds) {
-  for (const [factor, unit] of /** @type {[number, string][]} */ ([
-    [1, "s"],
-    [1e3, "ms"],
-    [1e6, "µs"],
-  ])) {
-    if (seconds * factor >= 1) return `${Number((seconds * factor).toPrecision(3)).toLocaleString("en-US")} ${unit}`;
-  }
-  return `${Number((seconds * 1e9).toPrecision(3))} ns`;
+  const power = ["s", "ms", "µs"].findIndex((_, thousands) => seconds * 1000 ** thousands >= 1);
+  if (power < 0) return `${Number((seconds * 1e9).toPrecision(3))} ns`;
+  const number = Number((seconds * 1000 ** power).toPrecision(3));
+  return `${number.toLocaleString("en-US")} ${["s", "ms", "µs"][power]}`;
 }

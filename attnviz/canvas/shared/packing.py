@@ -11,13 +11,15 @@ their digits: with `top` the largest magnitude,
 A 16-bit weight is off by at most 1.6e-5 (half precision: 2.4e-4), so four digits on hover are right.
 """
 
+import base64
 import hashlib
 import zlib
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.base.packed import blob, unblob
+from attnviz.base.packed import blob, unblob, unpack_bits
 
 MASKED_16 = 65535
 MASKED_8 = 255
@@ -37,6 +39,19 @@ def fingerprint(*parts: object) -> str:
         digest.update(part if isinstance(part, bytes) else repr(part).encode())
         digest.update(b"\x1f")
     return digest.hexdigest()
+
+
+def plain_numbers(values: NDArray[np.floating], digits: int) -> list[float | None]:
+    """Numbers as JSON has them, rounded to so many digits after the point; None where they are none."""
+    return [round(float(value), digits) if np.isfinite(value) else None for value in values]
+
+
+def bits_told(told: object, shape: Sequence[int]) -> NDArray[np.bool_] | None:
+    """The grid that the browser sent, or that a link holds, as base64 of its bits; None where it is not one."""
+    try:
+        return unpack_bits(base64.b64decode(told, validate=True), shape) if isinstance(told, str) else None
+    except ValueError:
+        return None
 
 
 def encode16(values: NDArray[np.floating], hidden: NDArray[np.bool_] | None, top: float, signed: bool) -> NDArray:
@@ -108,10 +123,12 @@ __all__ = [
     "MASKED_8",
     "MASKED_16",
     "THUMBNAIL_SIDE",
+    "bits_told",
     "blob",
     "decode16",
     "encode16",
     "fingerprint",
+    "plain_numbers",
     "planes",
     "squeeze",
     "thumbnails",

@@ -73,6 +73,14 @@ export function strokePath(context, ...corners) {
   context.stroke();
 }
 
+/** Fills a rectangle with so much of a colour. */
+/** @param {CanvasRenderingContext2D} context @param {Rectangle} rectangle @param {string | CanvasPattern} fillStyle */
+export function fillBox(context, { x, y, w, h }, fillStyle, globalAlpha = 1) {
+  drawWith(context, { fillStyle, globalAlpha });
+  context.fillRect(x, y, w, h);
+  context.globalAlpha = 1;
+}
+
 /**
  * Strokes a rectangle so that it is seen on any ground.
  * @param {CanvasRenderingContext2D} context @param {Rectangle} rectangle @param {string} colour @param {number} width

@@ -224,7 +224,7 @@ export type Sheet = Record<"name" | "shape" | "label" | "role", string> & {
 /** Areas (sheet, r0, r1, c0, c1) that a number is from, the tokens of its sum, the sign before its value, its value. */
 export type BoardCell = { a: [number, number, number, number, number][]; t: string[]; e: string; v: string | null };
 export type Board = { sheets: Sheet[]; signs: string[]; cells: BoardCell[][] };
-export type Tabs = { name: string; label: string; current: number; options: { label: string; role: string }[] };
+export type Tabs = { name: string; label: string; current: number; options: [string, string][] };
 
 export type BoardHeader = Answer & {
   name: string;
@@ -343,31 +343,16 @@ export type Drawn = {
   labelsK: import("./token_labels.js").TokenLabels;
 };
 
-/** What the file that leaves the app shows first, its rows and columns labelled; attnviz/live/page.py writes it. */
-export type LiveHeader = Tokens & {
+/** What the file that leaves the app shows first; attnviz/live/__init__.py writes it. */
+export type LiveHeader = {
   title: string;
-  headTitle: string;
-  titles: { template: string; share: number } | null;
   note: string;
   link: string | null;
-  /** of queries and of keys, as the model has them */
-  tokens: [string[], string[] | null];
   arranged: Arranging | null;
-  heads: number[];
-  kv: number[];
-  layers: (number | string)[];
-  at: [number, number];
-  pins: { tokens: [Axis, number][]; cell: [number, number] | null };
-  edit: PlainEdit;
-  over: number[] | null;
-  sentence: SentenceAbout | null;
-  segments: [number[], number[]];
-  fullRange: boolean;
-  root: boolean;
-  unit: string;
-  colours: Colours;
-  headWords: Words;
-  overviewWords: Words;
+  /** the one on show first */
+  head: HeadHeader;
+  /** without the tiles' shape and name, which are known once they are computed */
+  overview: OverviewHeader;
   words: Words;
 };
 

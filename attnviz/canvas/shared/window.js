@@ -39,6 +39,13 @@ export function sharpness(element) {
   return (globalThis.devicePixelRatio || 1) * magnification(element);
 }
 
+/** Scrolls a box, never the page, so that what is `high` and begins at `top` in it is seen, with some air. */
+/** @param {Element} box @param {number} top @param {number} high @param {number} air */
+export function scrollWithin(box, top, high, air) {
+  if (top < box.scrollTop) box.scrollTop = top - air;
+  else if (top + high > box.scrollTop + box.clientHeight) box.scrollTop = top + high - box.clientHeight + air;
+}
+
 /** Air between a picture and the bar, in the window's pixels. */
 const AIR = 10;
 /** With less room than this, a picture is scrolled to, and has the window to itself. */

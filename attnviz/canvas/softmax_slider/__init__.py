@@ -1,15 +1,14 @@
 """Bars of softmax weights under sliders that the browser moves by itself; Python hears of it on release."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from attnviz.base.words import _
-from attnviz.canvas.shared.gestures import answering, reported
-from attnviz.canvas.shared.packing import blob, fingerprint
-from attnviz.canvas.shared.registration import component
+from attnviz.canvas.shared.component import mount
+from attnviz.canvas.shared.packing import fingerprint
 from attnviz.core.attention import COLDEST
 from attnviz.live import canvas_wording
 
@@ -76,28 +75,19 @@ def softmax_slider(
     payload = b"" if single else scores.astype("<f4").tobytes()
     if cosines is not None:
         payload += cosines.astype("<f4").tobytes()
-    slider = (parameter.name, parameter.low, parameter.high) if parameter else None
-    header["layout"] = fingerprint(str(header["panels"]), str(header["words"]), slider, str(header["d_k"]))
+    header["layout"] = fingerprint(
+        str(header["panels"]), str(header["words"]), parameter and replace(parameter, value=0.0), header["d_k"]
+    )
 
-    def picked() -> None:
-        value = _picked(reported(key, "picked"), about, header["d_k"], parameter)
-        if value is not None:
-            on_pick(value)
+    def picked(told: dict[str, Any]) -> None:
+        width, number = told.get("d_k", 0), told.get("parameter")
+        if told.get("about") != about or width not in header["d_k"] or not isinstance(number, int | float):
+            return
+        if parameter is not None:
+            number = min(max(number, parameter.low), parameter.high)
+        on_pick(Picked(int(width), float(number)))
 
-    header |= answering(reported(key, "picked").get("seq"))
-    component("softmax_slider")(key=key, data=blob(header, payload), on_picked_change=picked)
-
-
-def _picked(value: dict[str, Any], about: str, d_k: list[int], parameter: SliderParameter | None) -> Picked | None:
-    """What the browser sent, or None where it is not what was asked for."""
-    if value.get("about") != about or value.get("d_k") not in d_k:
-        return None
-    number = value.get("parameter")
-    if not isinstance(number, int | float):
-        return None
-    if parameter is not None:
-        number = min(max(float(number), parameter.low), parameter.high)
-    return Picked(int(value["d_k"]), float(number))
+    mount("softmax_slider", key, "picked", header, picked, payload)
 
 
 def _words(parameter: SliderParameter | None) -> dict[str, Any]:

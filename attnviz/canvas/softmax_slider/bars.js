@@ -1,6 +1,6 @@
 // A row of weights as bars: from 0 to 1, with a dashed line where even weights would end.
 
-import { drawWith, sized, strokePath } from "../shared/surface.js";
+import { drawWith, fillBox, sized, strokePath } from "../shared/surface.js";
 
 const LEFT = 30;
 const TOP = 8;
@@ -46,10 +46,8 @@ export function drawBars(canvas, weights, colour, pointed) {
     context.globalAlpha = 0.7;
     context.fillStyle = style.color;
     context.fillText(String(level), LEFT - 6, y(level));
-    context.globalAlpha = level ? 0.18 : 0.6;
-    context.fillRect(LEFT, Math.round(y(level)), inner, 1);
+    fillBox(context, { x: LEFT, y: Math.round(y(level)), w: inner, h: 1 }, style.color, level ? 0.18 : 0.6);
   }
-  context.globalAlpha = 1;
   context.fillStyle = colour;
   const n = weights.length;
   const step = inner / n;
@@ -62,9 +60,7 @@ export function drawBars(canvas, weights, colour, pointed) {
     largestOfColumns(weights, inner).forEach((weight, x) => bar(LEFT + x, 1, weight));
   }
   if (pointed !== null && pointed < n && step >= 2) {
-    context.globalAlpha = 0.12;
-    context.fillStyle = style.color;
-    context.fillRect(LEFT + pointed * step, TOP, step, tall);
+    fillBox(context, { x: LEFT + pointed * step, y: TOP, w: step, h: tall }, style.color, 0.12);
   }
   context.globalAlpha = 0.75;
   context.strokeStyle = style.color;

@@ -171,7 +171,7 @@ class SoftmaxSlider extends View {
 
   /** @param {HTMLInputElement} input */
   playButton(input) {
-    const node = button("av-play ss-play", "▶", () => (this.film ? this.stop(node) : this.play(input, node)));
+    const node = button("av-button av-play ss-play", "▶", () => (this.film ? this.stop(node) : this.play(input, node)));
     return named(node, this.header.words.play);
   }
 

@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 
 from attnviz.base.words import _, ngettext
-from attnviz.canvas.shared.gestures import answering, count, reported
-from attnviz.canvas.shared.packing import blob, fingerprint
-from attnviz.canvas.shared.registration import component
+from attnviz.canvas.shared.component import count, mount
+from attnviz.canvas.shared.packing import fingerprint
 from attnviz.figures.theme import K_VERMILION, MASKED, Q_BLUE, V_GREEN, WEIGHTS
 from attnviz.live import canvas_wording
 
@@ -56,8 +55,8 @@ def step_player(
 
     `total` is how many steps there will be: while they still come, the player follows the newest one.
     """
-    arrays = [np.ascontiguousarray(part, "<f4") for part in (film.q, film.k, film.v, film.output, film.weights)]
-    payload = b"".join(part.tobytes() for part in arrays)
+    arrays = (film.q, film.k, film.v, film.output, film.weights)
+    payload = b"".join(part.astype("<f4").tobytes() for part in arrays)
     header: dict[str, Any] = {
         "labels": [str(label) for label in labels],
         "prompt": prompt,
@@ -71,13 +70,12 @@ def step_player(
     }
     header["name"] = fingerprint(payload, str(header["labels"]), len(steps))
 
-    def heard() -> None:
-        step = count(reported(key, "stood").get("step"))
-        if step is not None and step < len(steps):
+    def heard(told: dict[str, Any]) -> None:
+        step = count(told.get("step"), len(steps))
+        if step is not None:
             on_step(step)
 
-    header |= answering(reported(key, "stood").get("seq"))
-    component("step_player")(key=key, data=blob(header, payload), on_stood_change=heard)
+    mount("step_player", key, "stood", header, heard, payload)
 
 
 def _words(prompt: int, layers: int) -> dict[str, str]:

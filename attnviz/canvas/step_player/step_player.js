@@ -28,7 +28,7 @@ class StepPlayer extends View {
     /** @type {number | null} */
     this.pointed = null;
     this.redraw = onceAFrame(() => this.draw());
-    this.bar = el("div", "sp-bar");
+    this.bar = el("div", "av-line sp-bar");
     this.play = el("button");
     this.range = el("input", "av-slider-range sp-range", null, { type: "range", min: "0", step: "1" });
     this.said = el("div", "sp-said", null, { "aria-live": "polite" });

@@ -1,12 +1,12 @@
 // The scene: one row for each token, its key, the weight that the newest token gives it, its value; q and output above.
 
-import { colourAt, mixed, rgb, themeOf } from "../shared/colour.js";
+import { colourAt, css, mixed, rgb, themeOf } from "../shared/colour.js";
 import { visibleToken } from "../shared/dom.js";
 import { percent } from "../shared/numbers.js";
 import { newRows, sceneOf } from "./step_player_geometry.js";
-import { drawWith, sized } from "../shared/surface.js";
+import { drawWith, fillBox, sized } from "../shared/surface.js";
 
-/** @import { Film, PlayerHeader, Rgb, Theme } from "../shared/types.js" */
+/** @import { Film, PlayerHeader, Theme } from "../shared/types.js" */
 /** @typedef {ReturnType<typeof sceneOf>} Scene */
 
 /**
@@ -81,12 +81,7 @@ function rows(easel, pointed) {
   for (let row = 0; row < end; row++) {
     const y = scene.top + row * scene.row;
     const weight = film.weights[(end - 1) * header.rows + row];
-    if (row === pointed) {
-      context.fillStyle = theme.primary;
-      context.globalAlpha = 0.14;
-      context.fillRect(0, y, scene.v.x + scene.v.w, scene.row);
-      context.globalAlpha = 1;
-    }
+    if (row === pointed) fillBox(context, { x: 0, y, w: scene.v.x + scene.v.w, h: scene.row }, theme.primary, 0.14);
     strip(easel, film.k, row, d, { ...scene.k, y, tall }, header.colours.k, topK);
     strip(easel, film.v, row, dv, { ...scene.v, y, tall }, header.colours.v, topV);
     bar(easel, weight, y, tall);
@@ -105,12 +100,8 @@ function rows(easel, pointed) {
 function bar({ context, scene, theme, header }, weight, y, tall) {
   const { x, w } = scene.weights;
   const room = Math.max(10, w - 40);
-  context.fillStyle = theme.text;
-  context.globalAlpha = 0.08;
-  context.fillRect(x, y, room, tall);
-  context.globalAlpha = 1;
-  context.fillStyle = css(colourAt(header.colours.weights, weight));
-  context.fillRect(x, y, Math.max(0.5, room * weight), tall);
+  fillBox(context, { x, y, w: room, h: tall }, theme.text, 0.08);
+  fillBox(context, { x, y, w: Math.max(0.5, room * weight), h: tall }, css(colourAt(header.colours.weights, weight)));
   if (scene.row < 11) return;
   drawWith(context, { fillStyle: theme.text, font: `10px ${theme.font}`, textAlign: "left", textBaseline: "middle" });
   context.fillText(percent(weight), x + room + 4, y + scene.row / 2);
@@ -173,15 +164,10 @@ function strip({ context, theme }, values, row, n, { x, w, y, tall }, colour, to
   for (let i = 0; i < n; i++) {
     const share = values[row * n + i] / top;
     const reached = 0.06 + 0.9 * Math.sqrt(Math.min(1, Math.abs(share)));
-    context.fillStyle = css(mixed(background, share < 0 ? negative : positive, reached));
     const from = Math.floor((i * w) / n);
-    context.fillRect(x + from, y, Math.ceil(((i + 1) * w) / n) - from, tall);
+    const cell = { x: x + from, y, w: Math.ceil(((i + 1) * w) / n) - from, h: tall };
+    fillBox(context, cell, css(mixed(background, share < 0 ? negative : positive, reached)));
   }
-}
-
-/** @param {Rgb} colour */
-function css(colour) {
-  return `rgb(${colour.join(",")})`;
 }
 
 /** @param {string} colour @param {Theme} theme */

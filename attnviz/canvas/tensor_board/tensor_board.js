@@ -74,7 +74,7 @@ function tabRow(tabs, onPick) {
     if (group.options.length < 2) continue;
     const box = el("div", "av-wrap tb-group", null, { "aria-label": group.label });
     box.append(el("span", "", group.label));
-    const buttons = group.options.map(({ role, label }, i) => {
+    const buttons = group.options.map(([label, role], i) => {
       const attributes = { "data-tab": `${group.name} ${i}` };
       return button(`av-button tb-tab tb-${role || "plain"}`, label, () => onPick(group.name, i), attributes);
     });

@@ -1,19 +1,14 @@
 // Colours of small tensors' numbers: by what they are (Q, K, V, scores, weights), readable in both themes.
 
-import { colourAt, inkOn, mixed, rgb } from "../shared/colour.js";
+import { colourAt, css, inkOn, mixed, rgb } from "../shared/colour.js";
 
 /** @import { Rgb, TensorColours } from "../shared/types.js" */
 
 /** The fill of a number and the ink that is readable on it. Weights run from 0 to 1, everything else from -1 to 1. */
 /** @param {string} role @param {number} share @param {TensorColours} colours @param {Rgb} background */
 export function tint(role, share, colours, background) {
-  const colour = role === "weights" ? weightColour(share, colours) : signedColour(role, share, colours, background);
-  return { fill: `rgb(${colour.join(",")})`, ink: inkOn(colour) };
-}
-
-/** @param {number} share @param {TensorColours} colours */
-function weightColour(share, colours) {
-  return colourAt(colours.weights, Math.min(Math.max(share, 0), 1));
+  const colour = role === "weights" ? colourAt(colours.weights, share) : signedColour(role, share, colours, background);
+  return { fill: css(colour), ink: inkOn(colour) };
 }
 
 /** Negative numbers are tinted grey, or violet among scores. */

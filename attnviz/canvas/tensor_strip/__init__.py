@@ -6,14 +6,14 @@ result lights what it was computed from and writes the sum out; arrow keys, mous
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any
 
 import streamlit as st
 
 from attnviz.base.words import _
-from attnviz.canvas.shared.gestures import answering, count, mapping, reported
+from attnviz.canvas.shared.component import component, count, mapping, mount
 from attnviz.canvas.shared.packing import blob, fingerprint
-from attnviz.canvas.shared.registration import component
 from attnviz.figures.theme import K_VERMILION, MASKED, Q_BLUE, ROLES, V_GREEN, WEIGHTS
 
 
@@ -90,7 +90,7 @@ def strip(key: str, chips: Sequence[Chip], current: str, on_step: Callable[[str]
     """The steps in a row. `on_step` hears the id of the step walked to, before the rerun."""
 
     def stepped() -> None:
-        wanted = _state(key).get("step")
+        wanted = mapping(st.session_state.get(key)).get("step")
         if wanted in {chip.id for chip in chips}:
             on_step(str(wanted))
 
@@ -113,47 +113,26 @@ def board(
     on_tab: Callable[[str, int], None],
 ) -> None:
     """One step's operations; `on_pick` and `on_tab` hear of choices before the rerun."""
-    ack = f"{key}_ack"
 
-    def picked() -> None:
-        told = reported(key, "pick")
-        if told.get("step") != step:
-            return
+    def picked(told: dict[str, Any]) -> None:
         part, row, col = (count(told.get(name)) for name in ("part", "row", "col"))
-        if part is not None and row is not None and col is not None:
-            st.session_state[ack] = told.get("seq", 0)
+        if told.get("step") == step and part is not None and row is not None and col is not None:
             on_pick(Pick(part, row, col))
 
-    def switched(name: str) -> Callable[[], None]:
-        def heard() -> None:
-            wanted = _state(key).get(name)
-            if isinstance(wanted, int):
-                on_tab(name, wanted)
-
-        return heard
+    def switched(name: str) -> None:
+        wanted = mapping(st.session_state.get(key)).get(name)
+        if isinstance(wanted, int):
+            on_tab(name, wanted)
 
     header: dict[str, Any] = {
         "step": step,
         "boards": [asdict(one) for one in boards],
-        "tabs": [
-            {
-                "name": t.name,
-                "label": t.label,
-                "current": t.current,
-                "options": [{"label": label, "role": role} for label, role in t.options],
-            }
-            for t in tabs
-        ],
+        "tabs": [asdict(one) for one in tabs],
         "colours": _colours(),
     }
-    header |= {"name": fingerprint(str(header))} | answering(st.session_state.get(ack))
-    header |= {"part": pick.part, "row": pick.row, "col": pick.col}
-    listeners = {f"on_{t.name}_change": switched(t.name) for t in tabs if t.name != "part"}
-    component("tensor_board")(key=key, data=blob(header), on_pick_change=picked, **listeners)
-
-
-def _state(key: str) -> dict[str, Any]:
-    return mapping(st.session_state.get(key))
+    header |= {"name": fingerprint(str(header))} | asdict(pick)
+    listeners = {f"on_{t.name}_change": partial(switched, t.name) for t in tabs if t.name != "part"}
+    mount("tensor_board", key, "pick", header, picked, others=listeners)
 
 
 def _colours() -> dict[str, Any]:

@@ -48,7 +48,7 @@ class Strip extends View {
     /** @type {HTMLButtonElement[]} */
     this.chips = [];
     this.row.addEventListener("keydown", (e) => this.key(e));
-    const bar = around("ts-bar", this.back, this.row, this.next);
+    const bar = around("av-line ts-bar", this.back, this.row, this.next);
     root.append(bar);
   }
 

@@ -15,10 +15,11 @@ from attnviz.base.head_edit import NO_EDIT, HeadEdit
 from attnviz.base.message import Problem
 from attnviz.base.words import _, language, sentences, speaking, spoken
 from attnviz.canvas.head.attention_view import head_view
-from attnviz.canvas.head.pictures import LiveHeads, head_picture, lines_picture, live_view
+from attnviz.canvas.head.pictures import head_picture, lines_picture, opened_at
+from attnviz.canvas.shared.component import component
 from attnviz.canvas.shared.kinds import Head, HeadScene, Pin, Pins, Raw
-from attnviz.canvas.shared.registration import component
 from attnviz.engine import Rerun
+from attnviz.live import LiveView
 from attnviz.live import page as live_page
 from attnviz.models.loading import availability
 from attnviz.pages.home import choices, maths
@@ -103,12 +104,12 @@ def _live_file(head: Head, scene: HeadScene, pins: Pins, title: str) -> list[sho
     """The head as a live HTML file; none where it came without its scores."""
     if head.raw is None:
         return []
-    heads, language_now = LiveHeads([head.raw.head], [1], [1], scene.tokens_q, scene.tokens_k), language()
-    link = shared_view.public_address(shared_view.LONGEST_IN_CAPTION)
+    link, language_now = shared_view.public_address(shared_view.LONGEST_IN_CAPTION), language()
+    live = LiveView([head.raw.head], [1], [1], scene.tokens_q, scene.tokens_k, title=title, link=link)
 
     def this_head() -> str:
         with speaking(language_now):
-            return live_page(live_view(heads, head, scene, pins, title=title, link=link))
+            return live_page(opened_at(live, head, scene, pins))
 
     return [show.LiveFile(_("Live HTML: this head"), "-live", this_head)]
 

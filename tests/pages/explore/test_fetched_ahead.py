@@ -13,7 +13,7 @@ import pytest
 
 from attnviz.app.cache import model_cache
 from attnviz.base.head_edit import HeadEdit
-from attnviz.canvas.head import sentence_heads
+from attnviz.canvas.head import ahead
 from attnviz.canvas.shared import packing
 from attnviz.canvas.shared.blobs import document
 from attnviz.pages.explore.panels import head as head_panel
@@ -26,7 +26,7 @@ LONG = "The cat sat on the mat and the dog ran in the park. " * 6
 
 
 def answer(address: str) -> bytes | None:
-    return sentence_heads.answer(address.rsplit("/", 1)[1])
+    return ahead.answer(address.lstrip("/"))
 
 
 def test_the_address_leads_to_every_head_while_the_run_is_in_memory(memory, minilm):

@@ -19,7 +19,7 @@ from attnviz.app.links import link_state
 from attnviz.app.text import plain, spoken
 from attnviz.base.head_edit import HeadEdit
 from attnviz.base.words import _, listed, sentences
-from attnviz.canvas.head import sentence_heads
+from attnviz.canvas.head import ahead
 from attnviz.canvas.head.attention_view import head_view
 from attnviz.canvas.head.pictures import head_picture, lines_picture
 from attnviz.canvas.shared import blobs, packing
@@ -133,12 +133,12 @@ def address_of_heads(run: ModelRun, stack: Stack) -> str | None:
     It is the same for all visitors who read this sentence.
     """
     counts = [layer.n_heads for layer in stack.layers]
-    if not sentence_heads.fits(sum(counts), len(stack.queries), len(stack.keys)):
+    if not ahead.fits(sum(counts), len(stack.queries), len(stack.keys)):
         return None
 
     def pack(stack: Stack) -> bytes:
         keys = None if stack.same_tokens else stack.keys.labels
-        return sentence_heads.blob_of(blobs.document(stack.queries.labels, keys), counts, raw_heads(stack.layers))
+        return ahead.sentence_blob(blobs.document(stack.queries.labels, keys), counts, raw_heads(stack.layers))
 
     return _offer(run.request, stack.id, ("all heads",), pack)
 
@@ -176,7 +176,7 @@ def _offer(request: Request, stack_id: StackId, key: tuple[Any, ...], pack: Call
         run = model_cache.remembered(request)
         return model_cache.cached(run, (*key, stack_id), lambda: pack(run.stack(stack_id)))
 
-    return sentence_heads.offer((request, stack_id, *key), packed)
+    return ahead.offer_sentence((request, stack_id, *key), packed)
 
 
 def _under(shown: Shown, drawn: Head) -> None:

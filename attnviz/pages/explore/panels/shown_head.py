@@ -18,9 +18,9 @@ from attnviz.app.links.choices import Choice, HeadPlace, head_of, name_of_head
 from attnviz.base.head_edit import LARGEST_FACTOR, LONGEST_WINDOW, HeadEdit
 from attnviz.base.raw_scores import RawHead
 from attnviz.base.words import _, ended, language, say, sentences, speaking
-from attnviz.canvas.head.pictures import LiveHeads, live_view
+from attnviz.canvas.head.pictures import opened_at
 from attnviz.canvas.shared.kinds import Head, HeadScene, Pin, Pins, PinSide
-from attnviz.live import page
+from attnviz.live import LiveView, page
 from attnviz.pages.explore import choices
 from attnviz.runs.head_matrix import Look, Matrix, raw_head, raw_heads
 from attnviz.runs.model_run import ModelRun, Stack
@@ -286,9 +286,10 @@ def offers(shown: Shown, drawn: Head, note: str) -> list[show.LiveFile]:
     request, name = shown.run.request, stack.id
 
     def made(heads: Callable[[Stack], Sequence[RawHead]], counts: Sequence[int], kv_counts: Sequence[int]) -> str:
-        live = LiveHeads(heads(model_cache.remembered(request).stack(name)), counts, kv_counts, *tokens)
+        shown_heads = heads(model_cache.remembered(request).stack(name))
+        live = LiveView(shown_heads, counts, kv_counts, *tokens, title=title, note=note, link=address)
         with speaking(language_now):
-            return page(live_view(live, drawn, scene, pins, title=title, note=note, link=address))
+            return page(opened_at(live, drawn, scene, pins))
 
     this_head = partial(made, lambda stack: [raw_head(stack, layer, head)], [1], [1])
     files = [show.LiveFile(_("Live HTML: this head"), "-live", this_head)]

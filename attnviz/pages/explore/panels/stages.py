@@ -12,8 +12,7 @@ from attnviz.app.links import link_state
 from attnviz.app.show import formulas
 from attnviz.app.text import plain
 from attnviz.base.words import _, clauses, sentences
-from attnviz.canvas.model_strip import model_strip, strip_picture
-from attnviz.figures.svg_strip import StripBlock, StripPart, StripWay
+from attnviz.canvas.model_strip import StripBlock, StripPart, StripPicture, StripWay, model_strip
 from attnviz.pages.explore import choices, figures
 from attnviz.pages.explore.maths import whole_model
 from attnviz.pages.explore.maths.one_head import StagesResult, stages
@@ -59,7 +58,7 @@ def place(shown: Shown) -> None:
         layer=shown.layer, head=shown.head, model=shown.run.name
     )
     show.under(
-        lambda: strip_picture(way, at, title),
+        lambda: StripPicture(way, at, title),
         name=f"place-{shown.run.request.model}-layer{shown.layer}-head{shown.head}",
         key="place-out",
         caption=sentences(_("Parameters counted in the model’s own weights."), shown_head.link()),

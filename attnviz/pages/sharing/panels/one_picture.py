@@ -13,7 +13,7 @@ from attnviz.app.cache.kept_charts import chart_of
 from attnviz.base import units
 from attnviz.base.message import Problem
 from attnviz.base.words import _, ngettext, sentences
-from attnviz.canvas.shared.registration import component
+from attnviz.canvas.shared.component import component
 from attnviz.models.architecture import Architecture, LayerSpec, all_presets, has_heads, shared_otherwise
 from attnviz.pages.sharing import choices
 from attnviz.pages.sharing.figures import sharing as figures

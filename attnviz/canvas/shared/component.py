@@ -1,0 +1,152 @@
+"""Python's side of a component: how it is registered and mounted, what it reports of a hand, and what answers that.
+
+A bundle is made by scripts/bundle.mjs, with a style sheet beside it. Installed, Streamlit serves the script by its
+address (`attnviz/pyproject.toml` declares the folder). A clone that was never installed sends the same bundle as text
+with every message; the page's content security policy is then wider.
+"""
+
+import math
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+from urllib.parse import urlsplit
+
+import streamlit as st
+from streamlit.errors import StreamlitAPIException
+
+from attnviz.base.packed import blob
+
+BUNDLES = Path(__file__).parents[1] / "bundles"
+_PAGE = "_page_path"
+NAMES = tuple(sorted(script.stem for script in BUNDLES.glob("*.js")))
+
+
+def component(name: str) -> Callable[..., Any]:
+    """What mounts the component `name`, one of NAMES."""
+    return _registered(name)[0]
+
+
+def served_by_address() -> bool:
+    """Whether Streamlit serves scripts by address; asked while Streamlit runs, which looks for them as it starts."""
+    return _registered(NAMES[0])[1]
+
+
+@cache
+def _registered(name: str) -> tuple[Callable[..., Any], bool]:
+    script, style = ((BUNDLES / f"{name}.{kind}").read_text(encoding="utf-8") for kind in ("js", "css"))
+    register = partial(
+        st.components.v2.component,
+        f"attnviz.{name}",
+        html='<div class="av-root"></div>',
+        css=style,
+        isolate_styles=True,
+    )
+    try:
+        return register(js=f"{name}.js"), True
+    except StreamlitAPIException:
+        return register(js=script), False
+
+
+def remember_page(path: str) -> None:
+    """Say which page runs ("" is the start page); the main script does, before it runs it."""
+    st.session_state[_PAGE] = path
+
+
+def app_root() -> str:
+    """The path of the app's root, with a slash at its end."""
+    path = urlsplit(st.context.url or "").path.rstrip("/")
+    page = st.session_state.get(_PAGE)
+    return (path.removesuffix(f"/{page}") if page else path) + "/"
+
+
+def mapping(value: Any) -> dict[str, Any]:
+    """What a component reported, as a dict, empty where it reported nothing."""
+    return dict(value) if hasattr(value, "keys") else {}
+
+
+def count(value: Any, below: float = math.inf) -> int | None:
+    """A number from 0 that a component reported, None where it is not one or not `below` that."""
+    is_number = isinstance(value, int) and not isinstance(value, bool)
+    return value if is_number and 0 <= value < below else None
+
+
+def reported(key: str, name: str) -> dict[str, Any]:
+    """What the component `key` reported last under this name, empty before it reported anything."""
+    return mapping(mapping(st.session_state.get(key)).get(name))
+
+
+def answering(ack: Any) -> dict[str, Any]:
+    """The fields of a header that say what it answers: `ack` is the number of the newest gesture heard, or nothing.
+
+    A session has the same name on every run.
+    """
+    session = st.session_state.setdefault("_canvas_session", secrets.token_hex(4))
+    return {"session": session, "ack": ack if isinstance(ack, int) else 0}
+
+
+def mount(
+    name: str,
+    key: str,
+    kind: str,
+    header: dict[str, Any],
+    on_report: Callable[[dict[str, Any]], None],
+    payload: bytes = b"",
+    others: Mapping[str, Callable[[], None]] = MappingProxyType({}),
+) -> None:
+    """Mount the component `name`, which reports gestures of one kind; `on_report` hears of each before the rerun.
+
+    The header says in addition which of them it answers; `others` are listeners to what else it reports.
+    """
+    listener = {f"on_{kind}_change": lambda: on_report(reported(key, kind))}
+    data = blob(header | answering(reported(key, kind).get("seq")), payload)
+    component(name)(key=key, data=data, **listener, **others)
+
+
+@dataclass(frozen=True)
+class Gestures:
+    """The newest gesture of each kind in a group of views, kept in the session whichever view it happened in.
+
+    A kind is named as the component names it: "pick", "pins", "edit" or "over". The browser numbers the gestures of a
+    kind, and does not let an answer that knows of an older one undo what a hand has done since.
+    """
+
+    group: str
+
+    def hear(self, kind: str, key: str) -> dict[str, Any]:
+        """Keep what the view `key` has just reported; the gesture, without its place in the session. For callbacks."""
+        st.session_state[self._name(kind)] = gesture = reported(key, kind)
+        return gesture
+
+    def pick(self, key: str, heads: Sequence[int], on_pick: Callable[[int, int], None]) -> None:
+        """Hear which head the view `key` has just picked; `heads` says how many each layer has. For callbacks."""
+        told = self.hear("pick", key)
+        layer = count(told.get("layer"), len(heads))
+        head = None if layer is None else count(told.get("head"), heads[layer])
+        if layer is not None and head is not None:
+            on_pick(layer, head)
+
+    def newest(self, kind: str) -> dict[str, Any]:
+        """The newest gesture of this kind, empty before the first."""
+        return mapping(st.session_state.get(self._name(kind)))
+
+    def number(self, kind: str) -> int:
+        """Its number, 0 before the first."""
+        return count(self.newest(kind).get("seq")) or 0
+
+    def call(self, kind: str, on_gesture: Callable[[Any], None] | None) -> None:
+        """Call this when a gesture of this kind has happened in any view of the group; None: whatever was called."""
+        if on_gesture is not None:
+            st.session_state[self._name(f"on_{kind}")] = on_gesture
+
+    def tell(self, kind: str, value: Any) -> None:
+        """Tell whoever wants to be called of a gesture's value."""
+        on_gesture = st.session_state.get(self._name(f"on_{kind}"))
+        if on_gesture is not None:
+            on_gesture(value)
+
+    def _name(self, kind: str) -> str:
+        return f"{self.group}_{kind}"
