@@ -6,17 +6,17 @@ import pytest
 
 from attnviz.app.cache import model_cache
 from attnviz.canvas.shared.packing import unblob
+from attnviz.pages.positions import choices
 from attnviz.pages.positions.maths import pair_rotation, position_scores, shuffled_words, video
 from attnviz.pages.positions.panels import position_scores as scores_panel
 from attnviz.pages.positions.panels import rotation as rotation_panel
 from attnviz.pages.positions.panels import video as video_panel
-from attnviz.pages.positions.positions import SECTIONS
 from tests.models.conftest import smollm2
 from tests.pages.conftest import canvases_on, with_code
 
 __all__ = ["smollm2"]
 
-NEEDS_NO_MODEL = [name for name in SECTIONS if name != "head"]
+NEEDS_NO_MODEL = [name for name in choices.SECTION.ids if name != "head"]
 FIGURES = {"order": 3, "scores": 4, "circle": 0, "longer": 2, "video": 4, "norm": 5}
 
 

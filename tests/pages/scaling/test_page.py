@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from attnviz.canvas.shared.packing import unblob
+from attnviz.pages.scaling import choices
 from attnviz.pages.scaling.maths import growing_width, retrieval_training, saturation, variance
 from attnviz.pages.scaling.panels import retrieval_training as training_panel
 from attnviz.pages.scaling.panels import variance as variance_panel
-from attnviz.pages.scaling.scaling import SECTIONS
 from tests.pages.conftest import canvases_on, with_code
 
-NEEDS_NO_MODEL = [name for name in SECTIONS if name != "head"]
+NEEDS_NO_MODEL = [name for name in choices.SECTION.ids if name != "head"]
 
 
 def said(page):

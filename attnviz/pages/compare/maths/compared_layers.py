@@ -194,3 +194,43 @@ def _counted(kind: str, config: Config) -> CountedLayer:
         (layer_costs.terms(kind, short).at(short), parameters(kind, config)),
         (int(counter.get_total_flops()), sum(p.numel() for p in built.parameters())),
     )
+
+
+def program(config: Config) -> str:
+    """Prints the operations of each layer: torch's count, or the quoted table's leading terms."""
+    if config.counting == "table":
+        return f"""\
+n, d, k, r, heads = {config.n}, {config.d}, {config.k}, {config.window}, {config.heads}
+operations = {{
+    "attention": n * n * d,
+    "window": r * n * d,
+    "linear": n * d * d // heads,
+    "rnn": n * d * d,
+    "conv": k * n * d * d,
+}}
+for name, count in operations.items():
+    print(f"{{name:10}} {{count:,}}")
+print("attention costs as much as a recurrence at n =", d, "and as a convolution at n =", k * d)
+"""
+    return f"""\
+import torch
+from attnviz.pages.compare.maths.compared_layers import layer
+from torch.utils.flop_counter import FlopCounterMode
+
+n, d, k, heads = {config.n}, {config.d}, {config.k}, {config.heads}
+steps = min(n, {MOST_STEPS})  # a recurrence costs the same at every step, so a few are enough
+
+
+def count(kind, tokens):
+    with torch.device("meta"), FlopCounterMode(display=False) as counter:  # shapes without memory: nothing is computed
+        layer(kind, d, heads=heads, k=k)(torch.empty(1, tokens, d))
+    return counter.get_total_flops()
+
+
+flops = {{kind: count(kind, n) for kind in ("attention", "conv")}}
+flops |= {{kind: count(kind, steps) * n // steps for kind in ("rnn", "lstm", "gru")}}
+for name, number in flops.items():
+    print(f"{{name:10}} {{number:,}} FLOPs")
+# attention is 8 n d^2 + 4 n^2 d, an LSTM 16 n d^2, a GRU 12 n d^2
+print("attention costs as much as an LSTM at n =", (16 - 8) * d // 4, "and as a GRU at n =", (12 - 8) * d // 4)
+"""

@@ -16,7 +16,7 @@ from attnviz.base import units
 from attnviz.base.words import _, sentences
 from attnviz.models.settings import current
 from attnviz.pages.compare import choices, figures
-from attnviz.pages.compare.maths import compare_snippets, layer_costs, layer_timing, own_process
+from attnviz.pages.compare.maths import layer_costs, layer_timing, own_process
 
 PARTIAL = "c_measured_so_far"  #: the session's measurements that were stopped
 
@@ -40,7 +40,7 @@ def panel() -> None:
             _pictures(result)
             term_popover.terms("fused", "linear_attention", "flop")
     snippet(
-        compare_snippets.timing(config),
+        layer_timing.program(config),
         "c-measured",
         _("Measure it yourself"),
         _("Paste this code into a notebook: it measures the same layers on your machine."),

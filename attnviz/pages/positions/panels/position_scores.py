@@ -10,6 +10,7 @@ from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.code_snippet import snippet
 from attnviz.app.links import link_state
 from attnviz.app.links.choices import Choice
+from attnviz.app.page_parts import side_by_side
 from attnviz.app.text import spoken, with_minus
 from attnviz.base.words import _, sentences
 from attnviz.models.catalogue import LoadedModel
@@ -48,18 +49,13 @@ def panel() -> None:
     st.caption(_about(config.kind))
     st.latex(FORMULAS[config.kind])
     st.markdown(f"**{_shift_words(result)}**")
-    left, right = st.columns(2, gap="medium")
-    with left:
-        _map(result)
-    with right:
-        _distance(result)
-    left, right = st.columns(2, gap="medium")
-    with left:
-        _encoding(result)
-    with right:
-        _waves(result)
-    about = _("Paste this code into a notebook: it prints mean scores by distance, and what a shift changes.")
-    snippet(position_scores.program(config, _trained()), "p-scores", about=about)
+    side_by_side(lambda: _map(result), lambda: _distance(result))
+    side_by_side(lambda: _encoding(result), lambda: _waves(result))
+    snippet(
+        position_scores.program(config, _trained()),
+        "p-scores",
+        about=_("Paste this code into a notebook: it prints mean scores by distance, and what a shift changes."),
+    )
 
 
 def _about(kind: str) -> str:
@@ -161,14 +157,15 @@ def _shift_words(result: position_scores.Result) -> str:
         return _("Shifting all positions by {shift:,} is not possible: {why}.").format(
             shift=config.shift, why=spoken(result.why_not)
         )
-    if result.shifted < 1e-6:
-        return _(
-            "Shift all positions by {shift:,}, and no score changes by more than {change:.2g}: only distances count."
-        ).format(shift=config.shift, change=result.shifted)
-    return _(
+    words = _(
         "Shift all positions by {shift:,}, and scores change by up to {change:.3g}: where a word stands counts, not "
         "only how far it is."
-    ).format(shift=config.shift, change=result.shifted)
+    )
+    if result.shifted < 1e-6:
+        words = _(
+            "Shift all positions by {shift:,}, and no score changes by more than {change:.2g}: only distances count."
+        )
+    return words.format(shift=config.shift, change=result.shifted)
 
 
 def _map(result: position_scores.Result) -> None:
@@ -178,32 +175,31 @@ def _map(result: position_scores.Result) -> None:
     )
     if result.spread < 1e-6:
         words = sentences(words, _("Along each diagonal all scores are equal."))
-    words = with_minus(words)
-    table = {"query": np.repeat(np.arange(n), n), "key": np.tile(np.arange(n), n), "score": result.scores.ravel()}
     show.figure(
         chart_of(figures.position_map, result.scores),
         name=f"positions-{result.config.kind}",
         key="p_map",
-        table=table,
-        caption=words,
-        words=words,
+        table={"query": np.repeat(np.arange(n), n), "key": np.tile(np.arange(n), n), "score": result.scores.ravel()},
+        words=with_minus(words),
     )
 
 
 def _distance(result: position_scores.Result) -> None:
     config, far = result.config, result.config.n - 1
     others = [] if result.heads is None else [(_("head {n}").format(n=i), row) for i, row in enumerate(result.heads)]
-    fig = chart_of(
-        figures.over_distance, result.distance, result.mean, result.low, result.high, others, stairs=config.kind == "t5"
-    )
     words = _("Mean score {here:.3g} at distance 0, {one:.3g} one back, {last:.3g} at {far} back.").format(
         here=result.at(0), one=result.at(-1), last=result.at(-far), far=far
     )
     if result.spread > 1e-6:
         words = sentences(words, _("At one distance scores lie up to {spread:.3g} apart.").format(spread=result.spread))
-    words = with_minus(words)
-    table = {"distance": result.distance, "mean": result.mean, "lowest": result.low, "highest": result.high}
-    show.figure(fig, name=f"distance-{config.kind}", key="p_distance", table=table, caption=words, words=words)
+    mean, low, high = result.mean, result.low, result.high
+    show.figure(
+        chart_of(figures.over_distance, result.distance, mean, low, high, others, stairs=config.kind == "t5"),
+        name=f"distance-{config.kind}",
+        key="p_distance",
+        table={"distance": result.distance, "mean": mean, "lowest": low, "highest": high},
+        words=with_minus(words),
+    )
 
 
 def _encoding(result: position_scores.Result) -> None:
@@ -220,36 +216,43 @@ def _encoding(result: position_scores.Result) -> None:
         ),
         "rope-interleaved": _("A vector of ones, turned by each position: numbers 2i and 2i + 1 are a pair."),
     }[config.kind]
-    fig = chart_of(figures.encoding, result.encoding)
-    table = {f"dimension_{i}": column for i, column in enumerate(result.encoding.T)}
-    show.figure(fig, name=f"encoding-{config.kind}", key="p_encoding_figure", table=table, caption=words, words=words)
+    show.figure(
+        chart_of(figures.encoding, result.encoding),
+        name=f"encoding-{config.kind}",
+        key="p_encoding_figure",
+        table={f"dimension_{i}": column for i, column in enumerate(result.encoding.T)},
+        words=words,
+    )
 
 
 def _waves(result: position_scores.Result) -> None:
     """The frequencies by dimension, or ALiBi's slopes by head."""
-    config = result.config
-    if result.slopes is not None:
-        words = _(
-            "Head {head} takes {slope:.4g} off its scores for each position of distance: {half:.3g} positions further "
-            "away, half the weight is left."
-        ).format(head=config.head, slope=result.slopes[config.head], half=np.log(2) / result.slopes[config.head])
-        fig = chart_of(figures.slopes, result.slopes, config.head)
-        table = {"head": np.arange(len(result.slopes)), "slope": result.slopes}
-        show.figure(fig, name="alibi-slopes", key="p_slopes", table=table, caption=words, words=words)
-        return
-    if result.wavelengths is None:
-        return
-    unfinished = int((result.wavelengths > config.n).sum())
-    words = _(
-        "The first pair turns once in {first:.3g} positions, the last in {last:,.0f}; {unfinished} of {pairs} pairs do "
-        "not complete a turn within {n} positions."
-    ).format(
-        first=result.wavelengths[0],
-        last=result.wavelengths[-1],
-        unfinished=unfinished,
-        pairs=len(result.wavelengths),
-        n=config.n,
-    )
-    table = {"pair": np.arange(len(result.wavelengths)), "wavelength": result.wavelengths}
-    fig = chart_of(figures.wavelengths, result.wavelengths, config.n)
-    show.figure(fig, name="wavelengths", key="p_waves", table=table, caption=words, words=words)
+    config, slopes, waves = result.config, result.slopes, result.wavelengths
+    if slopes is not None:
+        show.figure(
+            chart_of(figures.slopes, slopes, config.head),
+            name="alibi-slopes",
+            key="p_slopes",
+            table={"head": np.arange(len(slopes)), "slope": slopes},
+            words=_(
+                "Head {head} takes {slope:.4g} off its scores for each position of distance: {half:.3g} positions "
+                "further away, half the weight is left."
+            ).format(head=config.head, slope=slopes[config.head], half=np.log(2) / slopes[config.head]),
+        )
+    elif waves is not None:
+        show.figure(
+            chart_of(figures.wavelengths, waves, config.n),
+            name="wavelengths",
+            key="p_waves",
+            table={"pair": np.arange(len(waves)), "wavelength": waves},
+            words=_(
+                "The first pair turns once in {first:.3g} positions, the last in {last:,.0f}; {unfinished} of {pairs} "
+                "pairs do not complete a turn within {n} positions."
+            ).format(
+                first=waves[0],
+                last=waves[-1],
+                unfinished=int((waves > config.n).sum()),
+                pairs=len(waves),
+                n=config.n,
+            ),
+        )

@@ -44,8 +44,11 @@ def panel() -> None:
     with st.container(key="p-order-pictures"):
         _matrices(result)
     _every(result)
-    about = _("Paste this code into a notebook: it prints the largest change of an output.")
-    snippet(shuffled_words.program(config), "p-order", about=about)
+    snippet(
+        shuffled_words.program(config),
+        "p-order",
+        about=_("Paste this code into a notebook: it prints the largest change of an output."),
+    )
 
 
 def _controls() -> shuffled_words.Config:
@@ -54,11 +57,14 @@ def _controls() -> shuffled_words.Config:
         with st.popover(_("More"), icon=":material/tune:"):
             seed = widgets.number(choices.SEED, _("Vectors: random, seed"), step=1)
     with st.container(horizontal=True, vertical_alignment="bottom", key="p-order-controls"):
-        kind = widgets.one_of(choices.KIND, _("Positions"), kinds(), style="select")
-        causal = widgets.toggle(choices.CAUSAL, _("Causal mask"))
         orders = {"reverse": _("backwards"), "swap": _("first and last swapped"), "shuffle": _("shuffled")}
-        order = widgets.one_of(choices.ORDER, _("The same words"), orders)
-    return shuffled_words.Config(split(sentence), kind, order, causal, seed)
+        return shuffled_words.Config(
+            words=split(sentence),
+            kind=widgets.one_of(choices.KIND, _("Positions"), kinds(), style="select"),
+            causal=widgets.toggle(choices.CAUSAL, _("Causal mask")),
+            order=widgets.one_of(choices.ORDER, _("The same words"), orders),
+            seed=seed,
+        )
 
 
 def _verdict(result: shuffled_words.Result) -> str:

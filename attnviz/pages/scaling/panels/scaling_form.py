@@ -123,10 +123,13 @@ def one_query_config(third: Callable[[], tuple[str, float]] = alternative) -> gr
     """Draw what the weights of one query depend on: `third` draws what stands beside raw and scaled."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         picked, its_number = third()
-        d_k = number(choices.D_K, "d_k", 1)
-        n_keys = number(choices.KEYS, _("Keys, n"), 1)
-        seed = number(choices.SEED, _("Seed"), 1)
-    return growing_width.Config(d_k, n_keys, seed, picked, its_number)
+        return growing_width.Config(
+            d_k=number(choices.D_K, "d_k", 1),
+            n_keys=number(choices.KEYS, _("Keys, n"), 1),
+            seed=number(choices.SEED, _("Seed"), 1),
+            alternative=picked,
+            parameter=its_number,
+        )
 
 
 def panels_of(ids: Iterable[str]) -> list[softmax_slider.Panel]:
