@@ -10,17 +10,17 @@ from attnviz.base.words import _
 from attnviz.figures.attention_figures import GLOW, hover_points, picture_axes
 from attnviz.figures.theme import MASKED, Q_BLUE, SERIES, SIGNED, Figure, layout
 from attnviz.figures.title_lines import below
+from attnviz.pages.positions.figures.scores import POWERS
 
 MOST_FRAMES = 8
 
 
 def split(parts: Sequence[tuple[str, int]], left: int) -> Figure:
     """One bar: the numbers of a head that each of `parts` (name, width) rotates, and those that are left."""
-    fig = go.Figure()
     shown = [(name, width, SERIES[i]) for i, (name, width) in enumerate(parts)]
     shown += [(_("not rotated"), left, MASKED)] if left else []
-    for name, width, colour in shown:
-        fig.add_bar(
+    bars = [
+        go.Bar(
             x=[width],
             y=[""],
             orientation="h",
@@ -31,9 +31,11 @@ def split(parts: Sequence[tuple[str, int]], left: int) -> Figure:
             insidetextanchor="middle",
             hovertemplate=_("{name}: %{{x}} numbers").format(name=name) + "<extra></extra>",
         )
-    fig.update_layout(barmode="stack", legend={"traceorder": "normal"})
-    fig.update_xaxes(title_text=_("numbers of a head"), showgrid=False, zeroline=False)
-    return layout(fig, height=180)
+        for name, width, colour in shown
+    ]
+    x_axis = {"title_text": _("numbers of a head"), "showgrid": False, "zeroline": False}
+    look = {"barmode": "stack", "legend": {"traceorder": "normal"}, "xaxis": x_axis}
+    return layout(go.Figure(bars, look), height=180)
 
 
 def wavelengths(lines: Sequence[tuple[str, np.ndarray, int]]) -> Figure:
@@ -50,8 +52,10 @@ def wavelengths(lines: Sequence[tuple[str, np.ndarray, int]]) -> Figure:
             hovertemplate=_("pair %{x}: one turn in %{y:,.4g} patches") + f"<extra>{name}</extra>",
         )
         fig.add_hline(y=size, line={"color": SERIES[i], "dash": "dash", "width": 1})
-    fig.update_xaxes(title_text=_("pair of that axis"), zeroline=False)
-    fig.update_yaxes(type="log", dtick=1, exponentformat="power", title_text=_("patches for one turn"))
+    fig.update_layout(
+        xaxis={"title_text": _("pair of that axis"), "zeroline": False},
+        yaxis=POWERS | {"title_text": _("patches for one turn")},
+    )
     return layout(fig, height=330).update_layout(legend=below())
 
 
