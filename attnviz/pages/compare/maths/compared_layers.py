@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import torch
@@ -36,11 +37,11 @@ class FusedAttention(ExplicitAttention):
 
 
 class ProjectedAttention(nn.Module):
-    """Four projections as in attention; a subclass says in `mixed` what lies between them."""
+    """Four projections as in attention, and between them `mixed`: (B, H, n, D) of q, k and v -> (B, H, n, D)."""
 
-    def __init__(self, d: int, heads: int, window: int = 0) -> None:
+    def __init__(self, d: int, heads: int, mixed: Callable[[Tensor, Tensor, Tensor], Tensor]) -> None:
         super().__init__()
-        self.heads, self.window = heads, window
+        self.heads, self.mixed = heads, mixed
         self.packed, self.out = nn.Linear(d, 3 * d), nn.Linear(d, d)
 
     def forward(self, x: Tensor) -> Tensor:
@@ -48,25 +49,12 @@ class ProjectedAttention(nn.Module):
         mixed = self.mixed(*(part.unflatten(-1, (self.heads, -1)).transpose(1, 2) for part in parts))
         return self.out(mixed.transpose(1, 2).flatten(2))
 
-    def mixed(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-        """(B, H, n, D) each -> (B, H, n, D)."""
-        raise NotImplementedError
 
-
-class WindowAttention(ProjectedAttention):
+def windowed(q: Tensor, k: Tensor, v: Tensor, window: int) -> Tensor:
     """Attention of each token to itself and the `window` - 1 before it; what lies before the first is zeros."""
-
-    def mixed(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-        k, v = (nn.functional.pad(part, (0, 0, self.window - 1, 0)).unfold(2, self.window, 1) for part in (k, v))
-        weights = (q.unsqueeze(-2) @ k * q.shape[-1] ** -0.5).softmax(-1)  # (B, H, n, 1, window)
-        return (weights @ v.mT).squeeze(-2)
-
-
-class LinearAttention(ProjectedAttention):
-    """`linear_attention` between the projections."""
-
-    def mixed(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-        return linear_attention(q, k, v)
+    k, v = (nn.functional.pad(part, (0, 0, window - 1, 0)).unfold(2, window, 1) for part in (k, v))
+    weights = (q.unsqueeze(-2) @ k * q.shape[-1] ** -0.5).softmax(-1)  # (B, H, n, 1, window)
+    return (weights @ v.mT).squeeze(-2)
 
 
 class Recurrence(nn.Module):
@@ -98,8 +86,8 @@ def layer(kind: str, d: int, *, heads: int = 1, k: int = 3, window: int = 2) -> 
         "attention": lambda: ExplicitAttention(d, heads),
         "explicit": lambda: ExplicitAttention(d, heads),
         "fused": lambda: FusedAttention(d, heads),
-        "window": lambda: WindowAttention(d, heads, window),
-        "linear": lambda: LinearAttention(d, heads),
+        "window": lambda: ProjectedAttention(d, heads, partial(windowed, window=window)),
+        "linear": lambda: ProjectedAttention(d, heads, linear_attention),
         "rnn": lambda: Recurrence(nn.RNN, d),
         "lstm": lambda: Recurrence(nn.LSTM, d),
         "gru": lambda: Recurrence(nn.GRU, d),

@@ -61,11 +61,10 @@ def controls() -> layer_costs.Config:
     """Draw the sizes and what the curves run over."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         axis = widgets.one_of(choices.AXIS, _("Curves over"), {"n": "n", "d": "d", "k": "k"})
-        ways = {"built": _("as built"), "table": _("as quoted")}
         counting = widgets.one_of(
             choices.COUNTING,
             _("Counted"),
-            ways,
+            {"built": _("as built"), "table": _("as quoted")},
             help=_(
                 "As quoted: the table of the paper, constants and projections left out. As built: what torch’s layers "
                 "multiply and add, projections and gates included."

@@ -11,6 +11,7 @@ from attnviz.app.cache.bounded_cache import BoundedCache
 from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.code_snippet import snippet
 from attnviz.app.guarding import guard
+from attnviz.app.page_parts import side_by_side
 from attnviz.app.text import spoken
 from attnviz.base import units
 from attnviz.base.words import _, sentences
@@ -118,7 +119,6 @@ def _live(config: layer_timing.Config) -> layer_timing.Result | None:
 
 def _pictures(result: layer_timing.Result) -> None:
     names, config = figures.kind_names(), result.config
-    one, two = st.columns(2, gap="medium")
     curves = {kind: result.curve(kind) for kind in layer_timing.KINDS if len(result.curve(kind)[0])}
     seconds = [
         figures.KindCurve(kind, names[kind], n, took, True, _fit(n, took)) for kind, (n, took, _held) in curves.items()
@@ -134,12 +134,22 @@ def _pictures(result: layer_timing.Result) -> None:
         "seconds": [row.seconds for row in result.timings],
         "bytes": [row.nbytes for row in result.timings],
     }
-    with one:
-        fig = chart_of(figures.over, seconds, _("Seconds of one pass"), _("tokens n"), unit="s", height=400)
-        show.figure(fig, name=f"time-{about}", key="c-time", table=table, words=_time_words(result))
-    with two:
-        fig = chart_of(figures.over, nbytes, _("Memory at its peak"), _("tokens n"), unit="B", binary=True, height=400)
-        show.figure(fig, name=f"memory-{about}", key="c-memory", table=table, words=_memory_words(result))
+    side_by_side(
+        lambda: show.figure(
+            chart_of(figures.over, seconds, _("Seconds of one pass"), _("tokens n"), unit="s", height=400),
+            name=f"time-{about}",
+            key="c-time",
+            table=table,
+            words=_time_words(result),
+        ),
+        lambda: show.figure(
+            chart_of(figures.over, nbytes, _("Memory at its peak"), _("tokens n"), unit="B", binary=True, height=400),
+            name=f"memory-{about}",
+            key="c-memory",
+            table=table,
+            words=_memory_words(result),
+        ),
+    )
     show.tabled(show.columns([_row(result, kind) for kind in curves]), f"measured-{about}", "c-measured-rows")
     st.caption(
         _(

@@ -25,8 +25,8 @@ computed_kernel = st.cache_resource(max_entries=64, show_spinner=False)(position
 
 def panel() -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        chosen = sizes(("n", "d", "k", "heads"))
-    config = layer_costs.Config(chosen["n"], chosen["d"], chosen["k"], heads=chosen["heads"])
+        n, d, k, heads = sizes(("n", "d", "k", "heads")).values()
+    config = layer_costs.Config(n, d, k, heads=heads)
     left, right = st.columns([1, 1.15], gap="medium")
     with left, guard():
         _parameters(computed_parameters(config))

@@ -9,7 +9,6 @@ from attnviz.base.words import _
 from attnviz.figures import heatmap
 from attnviz.figures.theme import ALTERNATIVE, RAW, SCALED, SIGNED, THEORY, Figure, layout, with_alpha
 
-
 POWERS = {"type": "log", "dtick": 1, "exponentformat": "power"}  #: an axis with a tick at each power of ten
 
 

@@ -53,8 +53,7 @@ def _controls(stack: Stack) -> experiment.Config:
         layer = widgets.number(choices.LAYER, _("Layer, from 0"), step=1, high=len(stack.layers) - 1, width=140)
         heads = stack.layers[layer].n_heads
         head = widgets.number(choices.HEAD, _("Head, from 0"), step=1, high=heads - 1, width=140)
-        changes = {"removed": _("take RoPE out"), "base": _("another base")}
-        change = widgets.one_of(choices.CHANGE, _("Change"), changes)
+        change = widgets.one_of(choices.CHANGE, _("Change"), {"removed": _("take RoPE out"), "base": _("another base")})
         if change == "base":
             widgets.number(choices.NEW_BASE, _("New base"), step=1000.0, width=150)
         places = {"head": _("this head"), "layer": _("its whole layer"), "all": _("every layer")}

@@ -12,6 +12,7 @@ from attnviz.app.links import link_state
 from attnviz.app.links.choices import Choice
 from attnviz.app.page_parts import side_by_side
 from attnviz.app.text import spoken, with_minus
+from attnviz.base.message import Message
 from attnviz.base.words import _, sentences
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.loading import availabilities
@@ -121,8 +122,10 @@ def _controls() -> position_scores.Config:
         if kind == "t5":
             widgets.toggle(choices.BOTH_WAYS, _("Later keys too"))
         if kind == "learned":
-            tables = {"random": _("random, seed {seed}").format(seed=link_state.value(choices.SEED))}
-            tables["trained"] = _("trained: MiniLM-L6")
+            tables = {
+                "random": _("random, seed {seed}").format(seed=link_state.value(choices.SEED)),
+                "trained": _("trained: MiniLM-L6"),
+            }
             widgets.one_of(choices.TABLE, _("Table"), tables)
         if kind in ("learned", "t5") or link_state.value(choices.CONTENT) == "random":
             _box(choices.SEED, _("Seed"), 1)
@@ -152,10 +155,9 @@ def _result(config: position_scores.Config) -> position_scores.Result | None:
 
 def _shift_words(result: position_scores.Result) -> str:
     config = result.config
-    if result.shifted is None:
-        assert result.why_not is not None
+    if isinstance(result.shifted, Message):
         return _("Shifting all positions by {shift:,} is not possible: {why}.").format(
-            shift=config.shift, why=spoken(result.why_not)
+            shift=config.shift, why=spoken(result.shifted)
         )
     words = _(
         "Shift all positions by {shift:,}, and scores change by up to {change:.3g}: where a word stands counts, not "

@@ -53,18 +53,16 @@ def _controls() -> video.SplitConfig:
             for choice, axis in zip(choices.OWN, _axes(), strict=True):
                 widgets.number(choice, _("of it for {axis}").format(axis=axis), step=1, width=140)
         base = widgets.number(choices.BASE, _("Base b"), step=1000.0, width=140)
-    own = tuple(link_state.value(width) for width in choices.OWN)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        labels = (_("Frames"), _("Rows"), _("Columns"))
         sizes = tuple(
             widgets.number(choice, label, step=1, width=110)
-            for choice, label in zip(choices.SIZES, labels, strict=True)
+            for choice, label in zip(choices.SIZES, (_("Frames"), _("Rows"), _("Columns")), strict=True)
         )
         at = tuple(
             widgets.number(choice, label, step=1, high=size - 1, width=130)
             for choice, size, label in zip(choices.PATCH, sizes, _query(), strict=True)
         )
-    return video.SplitConfig(split, d_head, own, sizes, at, base)
+    return video.SplitConfig(split, d_head, tuple(map(link_state.value, choices.OWN)), sizes, at, base)
 
 
 def _query() -> tuple[str, str, str]:
@@ -91,7 +89,7 @@ def _verdict(result: video.Split) -> str:
         )
     odd = [
         _("{axis} was given {asked} and rotates {rotated}").format(axis=axis, asked=asked, rotated=rotated)
-        for axis, asked, rotated in zip(_axes(), result.asked, result.rotated, strict=True)
+        for axis, asked, rotated in zip(_axes(), video.widths(config), result.rotated, strict=True)
         if asked != rotated
     ]
     unturned = ngettext(

@@ -30,7 +30,7 @@ def panel() -> str:
         formula = scaling_form.formula(name, config.d_k, config.n_keys, config.parameter)
         column.latex(rf"\begin{{gathered}} {formula} \\ \max p = {row.largest:.4f} \end{{gathered}}")
     _curves(config)
-    return saturation.program(config)
+    return saturation.program(config, ways(config))
 
 
 def _row_words(result: growing_width.Result) -> str:
@@ -57,8 +57,12 @@ def curves(config: saturation.Config) -> saturation.Result:
 
 def measured(config: growing_width.Config) -> dict[str, saturation.Result]:
     """Raw, scaled and the alternative, by id, measured on the same vectors."""
-    parameters = {"raw": 1.0, "sqrt": 1.0, config.alternative: config.parameter}
-    return {name: curves(saturation.Config(config.n_keys, config.seed, name, p)) for name, p in parameters.items()}
+    return {name: curves(saturation.Config(config.n_keys, config.seed, name, p)) for name, p in ways(config).items()}
+
+
+def ways(config: growing_width.Config) -> dict[str, float]:
+    """The parameter of raw, scaled and the alternative, by id."""
+    return {"raw": 1.0, "sqrt": 1.0, config.alternative: config.parameter}
 
 
 def _curves(config: growing_width.Config) -> None:

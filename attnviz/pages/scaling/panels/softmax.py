@@ -120,12 +120,20 @@ def _weights(scores: list[float], temperature: float) -> None:
             on_pick=lambda pick: link_state.put(choices.TEMPERATURE, pick.parameter),
         )
     with numbers:
-        table = {"key": range(1, len(scores) + 1), _("score"): scores, _("weight"): [f"{w:.6f}" for w in p]}
-        st.dataframe(table, hide_index=True, height=min(36 * (len(scores) + 1) + 3, 260))
+        st.dataframe(
+            {"key": range(1, len(scores) + 1), _("score"): scores, _("weight"): [f"{w:.6f}" for w in p]},
+            hide_index=True,
+            height=min(36 * (len(scores) + 1) + 3, 260),
+        )
     words = _temperature_words(p, temperature)
-    fig = figures.rows_of_bars([("softmax", SCALED, p)])
-    numbers_table = {"key": range(1, len(scores) + 1), "score": scores, "weight": p}
-    show.under(fig, name="softmax", key="s_typed_picture", table=numbers_table, caption=words, words=words)
+    show.under(
+        figures.rows_of_bars([("softmax", SCALED, p)]),
+        name="softmax",
+        key="s_typed_picture",
+        table={"key": range(1, len(scores) + 1), "score": scores, "weight": p},
+        caption=words,
+        words=words,
+    )
     formulas(*_formula(scores, p, temperature))
 
 

@@ -125,13 +125,14 @@ def _histograms(result: variance.Result) -> None:
 
 def _shape(result: variance.Result) -> str:
     """A sentence on the shape where it is far from normal: the theory of this page predicts a variance only."""
-    each = result.moments.kurtosis
-    if each is None or abs(each / result.config.d_k) < 0.3:
+    config = result.config
+    each = variance.moments(config.distribution, config.strength).kurtosis
+    if each is None or abs(each / config.d_k) < 0.3:
         return ""
     return _(
         "Their shape is not normal yet: the excess kurtosis of such a sum is {kurtosis:.2g}, that of a normal 0. It "
         "shrinks like 1/d_k; only the variance is as predicted at every d_k."
-    ).format(kurtosis=each / result.config.d_k)
+    ).format(kurtosis=each / config.d_k)
 
 
 def _numbers(result: variance.Result) -> None:
