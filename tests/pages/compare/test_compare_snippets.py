@@ -23,7 +23,7 @@ def run(code):
 
 @pytest.mark.parametrize(
     "config",
-    [layer_costs.Config(), layer_costs.Config(n=40, d=96, k=7, heads=3), layer_costs.Config(n=20, d=8, heads=2)],
+    [layer_costs.Config(n=40, d=96, k=7, heads=3), layer_costs.Config(n=20, d=8, heads=2)],
 )
 def test_the_first_counts_what_the_page_counts(config):
     found, printed = run(compared_layers.program(config))
@@ -42,24 +42,23 @@ def test_as_quoted_it_prints_the_leading_terms():
     assert f"a recurrence at n = {crossings['rnn']} and as a convolution at n = {crossings['conv']}" in printed
 
 
-@pytest.mark.parametrize("training", [False, True])
-def test_the_second_measures_the_same_layers(training):
-    found, printed = run(layer_timing.program(layer_timing.Config(d=16, heads=2, longest=256, training=training)))
+def test_the_second_measures_the_same_layers():
+    found, printed = run(layer_timing.program(layer_timing.Config(d=16, heads=2, longest=128, training=True, rounds=1)))
     result = found["result"]
-    assert (result.config.training, len(result.timings)) == (training, result.of)
+    assert (result.config.training, len(result.timings)) == (True, result.of)
     for kind in layer_timing.KINDS:
         n, seconds, _ = result.curve(kind)
-        assert n.tolist() == [32, 64, 128, 256]
+        assert n.tolist() == [32, 64, 128]
         assert (seconds > 0).all()
         assert (
-            f"{kind:10} {seconds[-1] * 1e3:9.3f} ms at n = 256, grows as n^{result.exponents(kind)[0]:.2f}" in printed
+            f"{kind:10} {seconds[-1] * 1e3:9.3f} ms at n = 128, grows as n^{result.exponents(kind)[0]:.2f}" in printed
         )
 
 
 @pytest.mark.parametrize(
     "config",
     [
-        reach_training.Config(n=12, steps=25, layers=2, k=2, seed=3, remember=2.0, rate=0.005),
+        reach_training.Config(n=12, steps=3, layers=2, k=2, seed=3, remember=2.0, rate=0.005),
         reach_training.Config(n=9, steps=0),
     ],
 )

@@ -117,9 +117,3 @@ def test_a_model_without_learned_positions_says_so(smollm2):
 def test_what_makes_no_sense_is_refused_in_a_sentence(config, sentence):
     with pytest.raises(Problem, match=sentence):
         run(config)
-
-
-def test_every_kind_is_the_same_again_with_the_same_seed():
-    for kind in position_scores.ENCODINGS:
-        one, other = (run(Config(kind, n=10, content="random", seed=6)).scores for _ in range(2))
-        assert np.array_equal(one, other)
