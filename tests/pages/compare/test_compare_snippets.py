@@ -1,8 +1,5 @@
 """The programs that the page shows, run in the state shown: they print the page's own numbers."""
 
-import contextlib
-import io
-
 import pytest
 
 from attnviz.pages.compare.maths import (
@@ -12,13 +9,7 @@ from attnviz.pages.compare.maths import (
     position_mixing,
     reach_training,
 )
-
-
-def run(code):
-    found = {}
-    with contextlib.redirect_stdout(io.StringIO()) as printed:
-        exec(code, found)
-    return found, printed.getvalue()
+from tests.pages.positions.test_positions_programs import run
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from attnviz.pages.compare.panels import reach as reach_panel
 from attnviz.pages.compare.panels.measured import measured_here, one_at_a_time
 from attnviz.pages.compare.panels.reach import trained_reach, training_line
 from tests.pages.conftest import with_code
-from tests.pages.scaling.test_page import figures, said
+from tests.pages.scaling.test_page import figures, said, sound
 
 SHORT = {"c_section": "reach", "c_reach_n": "8", "c_reach_steps": "20", "c_reach_layers": "2"}
 CONFIG = reach_training.Config(n=8, steps=20, layers=2)
@@ -48,9 +48,7 @@ def nothing_kept():
 
 @pytest.mark.parametrize("section, pictures", [("table", 3), ("measured", 2), ("reach", 3), ("shared", 3)])
 def test_every_section_opens_with_its_pictures_sentences_and_program(visit, section, pictures):
-    page = visit("compare", c_section=section)
-    assert not page.exception
-    assert not page.error
+    page = sound(visit("compare", c_section=section))
     assert figures(page) == pictures
     assert len(with_code(page).code) == 1
 
@@ -90,9 +88,7 @@ def test_as_quoted_the_crossing_is_at_the_width_and_what_the_visitor_changes_goe
         ({"c_d": "513"}, "d=513 must be a multiple of heads=8"),
         ({"c_section": "shared", "c_heads": "7"}, "d=512 must be a multiple of heads=7"),
         ({"c_section": "<b>"}, "“table” is shown instead"),
-        ({"c_section": "reach", "c_reach_n": "1000"}, "it must be a whole number from 4 to 128"),
         ({"c_section": "reach", "c_rate": "nan"}, "it must be a number from 0.0001 to 0.1"),
-        ({"c_section": "measured", "c_width": "65"}, "“64” is shown instead"),
     ],
 )
 def test_nonsense_in_a_link_is_answered_in_a_sentence(visit, link, words):
@@ -115,9 +111,7 @@ EXTREMES = [
 @pytest.mark.slow
 @pytest.mark.parametrize("link", EXTREMES)
 def test_the_ends_of_every_range_work(visit, link):
-    page = visit("compare", **link)
-    assert not page.exception
-    assert not page.error
+    sound(visit("compare", **link))
 
 
 def test_the_prepared_measurements_are_on_show_and_name_their_machine(visit):
@@ -183,8 +177,7 @@ def test_the_reach_opens_trained_without_training(visit, monkeypatch):
         raise AssertionError("trained although a result is prepared")
 
     monkeypatch.setattr(reach_training, "train", never)
-    page = visit("compare", c_section="reach")
-    assert not page.error
+    page = sound(visit("compare", c_section="reach"))
     assert "copy from 31 tokens back" in said(page)
     ends = {kind: reached.end_accuracy for kind, reached in reach_training.prepared().reached.items()}
     assert f"LSTM {ends['lstm']:.0%}" in said(page)

@@ -102,18 +102,3 @@ def test_a_trained_table_knows_which_positions_are_near(minilm):
 def test_a_model_without_learned_positions_says_so(smollm2):
     with pytest.raises(Problem, match=r"SmolLM2 135M.* has no learned positions"):
         position_scores.trained_table(smollm2)
-
-
-@pytest.mark.parametrize(
-    "config, sentence",
-    [
-        (Config(width=5), "the rotated width 5 must be even"),
-        (Config("sinusoidal", width=5), "width=5 must be even"),
-        (Config(n=1), "n=1 must lie between 2 and 256"),
-        (Config("alibi", heads=4, head=4), "head=4 must lie between 0 and 3"),
-        (Config("none"), "none must be one of sinusoidal, learned"),
-    ],
-)
-def test_what_makes_no_sense_is_refused_in_a_sentence(config, sentence):
-    with pytest.raises(Problem, match=sentence):
-        run(config)

@@ -21,6 +21,13 @@ def said(page):
     return " ".join(str(part.value) for kind in kinds for part in kind)
 
 
+def sound(page):
+    """The page, where nothing failed."""
+    assert not page.exception
+    assert not page.error
+    return page
+
+
 def canvas(page):
     """Header and payload of the bars."""
     return unblob(canvases_on(page)[0].proto.bytes)
@@ -40,9 +47,7 @@ def quick(monkeypatch):
 
 @pytest.mark.parametrize("section", NEEDS_NO_MODEL)
 def test_every_section_computes_and_says_what_to_see(visit, quick, section):
-    page = visit("scaling", **(quick | {"s_section": section}))
-    assert not page.exception
-    assert not page.error
+    page = sound(visit("scaling", **(quick | {"s_section": section})))
     assert figures(page) >= 1
     assert page.latex
     assert with_code(page).code
@@ -74,9 +79,7 @@ def test_only_the_chosen_section_computes_and_only_for_the_first_who_asks(visit,
 
     for experiment, name in ((saturation, "run"), (retrieval_training, "train"), (variance, "draw")):
         monkeypatch.setattr(experiment, name, never)
-    page = visit("scaling", s_seed="77")
-    assert not page.exception
-    assert not page.error
+    page = sound(visit("scaling", s_seed="77"))
     page.number_input(key="s_seed").set_value(7878).run()
     assert "computed" in page.error[0].value, "nobody asked this before"
     chosen = visit("scaling", s_section="saturation", s_seed="4321")
@@ -100,10 +103,8 @@ def test_the_link_sets_every_number_and_choice(visit):
     "link, words",
     [
         ({"s_dk": "0"}, "it must be a whole number from 1 to 4,096. “64” is shown instead"),
-        ({"s_dk": "<b>"}, "it must be a whole number from 1 to 4,096"),
-        ({"s_section": "nowhere"}, "“variance” is shown instead"),
         ({"s_section": "softmax", "s_T": "nan"}, "it must be a number from 0 to 1,000,000. “1” is shown instead"),
-        ({"s_components": "cauchy"}, "“normal” is shown instead"),
+        ({"s_components": "<b>"}, "“normal” is shown instead"),
     ],
 )
 def test_nonsense_in_a_link_is_answered_in_a_sentence(visit, link, words):
@@ -174,9 +175,7 @@ EXTREMES = [
 @pytest.mark.parametrize("link", EXTREMES)
 def test_extremes_are_drawn_without_a_warning_in_the_log(visit, link, caplog, recwarn):
     with caplog.at_level(logging.WARNING):
-        page = visit("scaling", **link)
-    assert not page.exception
-    assert not page.error
+        sound(visit("scaling", **link))
     ours = [r.getMessage() for r in caplog.records if "missing ScriptRunContext" not in r.getMessage()]
     assert not ours
     assert not [str(w.message) for w in recwarn.list if "attnviz" in w.filename or "numpy" in str(w.category)]
