@@ -187,9 +187,8 @@ def check(config: Config) -> None:
 @cache
 def prepared() -> dict[tuple[int, bool], Result]:
     """The measurements that come with the app, by width and by whether the backward pass is in them."""
-    text = (files(__package__) / "data" / "measured.json").read_text("utf-8")
-    results = map(from_json, json.loads(text)["results"])
-    return {(result.config.d, result.config.training): result for result in results}
+    held = json.loads((files(__package__) / "data" / "measured.json").read_text("utf-8"))
+    return {(result.config.d, result.config.training): result for result in map(from_json, held["results"])}
 
 
 def to_json(result: Result) -> dict[str, Any]:

@@ -51,14 +51,15 @@ def panel() -> None:
 def _controls() -> tuple[layer_timing.Result | None, layer_timing.Config]:
     """Draw the choices; what is to be shown, and the configuration that a snippet measures."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        passes = {"forward": _("forward"), "training": _("forward and backward")}
-        training = widgets.one_of(choices.PASS, _("One pass"), passes) == "training"
+        one_pass = widgets.one_of(
+            choices.PASS, _("One pass"), {"forward": _("forward"), "training": _("forward and backward")}
+        )
         d = int(widgets.one_of(choices.WIDTH, _("width d"), {str(d): str(d) for d in layer_timing.WIDTHS}))
         where = widgets.one_of(choices.WHERE, _("Measured"), {"prepared": _("prepared"), "here": _("on this server")})
     if where == "prepared":
-        result = layer_timing.prepared()[d, training]
+        result = layer_timing.prepared()[d, one_pass == "training"]
         return result, result.config
-    return _here(d, training)
+    return _here(d, one_pass == "training")
 
 
 def _here(d: int, training: bool) -> tuple[layer_timing.Result | None, layer_timing.Config]:

@@ -118,8 +118,7 @@ def wavelengths(values: np.ndarray, n: int) -> Figure:
         "xaxis": {"title_text": _("pair"), "zeroline": False},
         "yaxis": POWERS | {"title_text": _("positions for one turn")},
     }
-    fig = named_line(go.Figure(curve, look), n, _("{n} positions").format(n=n), RAW, 1.5)
-    return layout(fig, height=330)
+    return layout(named_line(go.Figure(curve, look), n, _("{n} positions").format(n=n), RAW, 1.5), height=330)
 
 
 def slopes(values: np.ndarray, head: int) -> Figure:

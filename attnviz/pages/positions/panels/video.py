@@ -115,8 +115,8 @@ def _split(result: video.Split) -> None:
         for name, width in zip(names, result.rotated, strict=True)
     ]
     if result.left:
-        left_over = _("left over: {left} numbers, {share:.1%} of the head")
-        parts.append(left_over.format(left=result.left, share=result.left / result.config.d_head))
+        share = result.left / result.config.d_head
+        parts.append(_("left over: {left} numbers, {share:.1%} of the head").format(left=result.left, share=share))
     words = clauses(parts)
     show.figure(
         chart_of(figures.split, list(zip(names, result.rotated, strict=True)), result.left),

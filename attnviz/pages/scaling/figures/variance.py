@@ -118,8 +118,12 @@ def by_dimension(variances: np.ndarray) -> Figure:
         yshift=5,
         font={"size": 11, "color": THEORY},
     )
-    axes = {"xaxis_title_text": _("dimensions, largest first"), "yaxis_title_text": _("variance of q_i k_i")}
-    return layout(fig.update_layout(bargap=0.1, **axes), height=300)
+    fig.update_layout(
+        bargap=0.1,
+        xaxis_title_text=_("dimensions, largest first"),
+        yaxis_title_text=_("variance of q_i k_i"),
+    )
+    return layout(fig, height=300)
 
 
 def entropy_over_scale(multiples: np.ndarray, shares: np.ndarray, marks: dict[str, tuple[float, float, str]]) -> Figure:

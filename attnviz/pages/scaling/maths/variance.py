@@ -92,9 +92,10 @@ def moments(distribution: str, strength: float = 0.0) -> Moments:
 def pair(distribution: str, strength: float, shape: tuple[int, ...], generator: Generator) -> tuple[Tensor, Tensor]:
     """Queries, then keys, of one shape, from one generator: all of q first, then all of k."""
     if distribution not in _COMPONENTS:
-        allowed = Several(DISTRIBUTIONS)
         raise Problem(
-            "distribution={distribution} must be one of {allowed}", distribution=distribution, allowed=allowed
+            "distribution={distribution} must be one of {allowed}",
+            distribution=distribution,
+            allowed=Several(DISTRIBUTIONS),
         )
     low, high = BROKEN.get(distribution, (-math.inf, math.inf))
     if not low <= strength <= high:

@@ -144,7 +144,6 @@ def _heatmaps(result: experiment.Result, stack: Stack) -> None:
     for column, (name, title, made) in zip(st.columns(3, gap="small"), drawn, strict=True):
         with column:
             st.markdown(f"**{title}**")
-            fig = chart_of(heatmap.matrix, made.weights, rows, cols, masked=~result.allowed, height=340, bar=False)
             words = _("q·k × {scale:.4g}: logits have variance {variance:.3g}, entropy {entropy:.2f} nats.").format(
                 scale=made.scale, variance=made.variance, entropy=made.entropy
             )
@@ -152,7 +151,13 @@ def _heatmaps(result: experiment.Result, stack: Stack) -> None:
                 words = sentences(
                     words, spoken(said_of_change(_matrix(stack, result, result.model), _matrix(stack, result, made)))
                 )
-            show.figure(fig, name=f"head-{name}", key=f"s_head_{name}", caption=words, words=words)
+            show.figure(
+                chart_of(heatmap.matrix, made.weights, rows, cols, masked=~result.allowed, height=340, bar=False),
+                name=f"head-{name}",
+                key=f"s_head_{name}",
+                caption=words,
+                words=words,
+            )
 
 
 def _matrix(stack: Stack, result: experiment.Result, made: experiment.Weights) -> Matrix:
