@@ -12,10 +12,10 @@ from attnviz.app.page_entry import Page
 from attnviz.app.page_heading import page_heading
 from attnviz.base.words import _
 
-Panel = Callable[[], str | None]  #: a section of a page; some answer the program of their numbers
+SectionPanel = Callable[[], str | None]  #: a section of a page; some answer the program of their numbers
 
 
-def sections(page: Page, choice: Choice[str], all_of_them: Mapping[str, tuple[str, Panel]]) -> str | None:
+def sections(page: Page, choice: Choice[str], all_of_them: Mapping[str, tuple[str, SectionPanel]]) -> str | None:
     """Draw the heading, the choice of a section and the one that is chosen, each a title and a panel by its id.
 
     Answers what the panel does; None where it failed, of which the page then tells.

@@ -1,7 +1,7 @@
 """Why scores are divided by the square root of d_k: tried by hand, measured, and trained."""
 
 from attnviz.app.code_snippet import snippet
-from attnviz.app.page_parts import Panel, sections
+from attnviz.app.page_parts import SectionPanel, sections
 from attnviz.base.words import _
 from attnviz.pages.scaling import choices
 from attnviz.pages.scaling.page_entry import PAGE
@@ -10,7 +10,7 @@ from attnviz.pages.scaling.panels import alternatives, real_head, retrieval_trai
 
 def page() -> None:
     """Draw the page: each panel answers the program of its numbers, where a few lines can print them."""
-    panels: dict[str, tuple[str, Panel]] = {
+    panels: dict[str, tuple[str, SectionPanel]] = {
         "variance": (_("1 Dot products grow"), variance.panel),
         "saturation": (_("2 Softmax saturates"), saturation.panel),
         "gradient": (_("3 Gradients vanish"), softmax.gradient_panel),
