@@ -1,7 +1,5 @@
 """Section 2: what position alone adds to the scores: position against position, and over the distance."""
 
-from typing import TypeVar
-
 import numpy as np
 import streamlit as st
 
@@ -9,7 +7,6 @@ from attnviz.app import show, widgets
 from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.code_snippet import snippet
 from attnviz.app.links import link_state
-from attnviz.app.links.choices import Choice
 from attnviz.app.page_parts import side_by_side
 from attnviz.app.text import spoken, with_minus
 from attnviz.base.message import Message
@@ -21,8 +18,6 @@ from attnviz.pages.positions.figures import scores as figures
 from attnviz.pages.positions.maths import position_scores
 from attnviz.pages.positions.maths.position_scores import ADDED, BIASED, ENCODINGS, MODEL, ROTATED
 from attnviz.pages.positions.panels.shuffled_words import kinds
-
-N = TypeVar("N", int, float)
 
 FORMULAS = {
     "sinusoidal": r"x_m \mathrel{+}= \left(\sin\tfrac{m}{b^{2i/D}},\ \cos\tfrac{m}{b^{2i/D}}\right)",
@@ -110,15 +105,15 @@ def _controls() -> position_scores.Config:
     kind = widgets.one_of(choices.ENCODING, _("Positions"), {each: names[each] for each in ENCODINGS})
     biased, added = kind in BIASED, kind in ADDED
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        _box(choices.COUNT, _("Positions shown"), 16)
-        _box(choices.SHIFT, _("Shift all by"), 100)
+        widgets.number(choices.COUNT, _("Positions shown"), step=16, width=150)
+        widgets.number(choices.SHIFT, _("Shift all by"), step=100, width=150)
         if biased:
-            heads = _box(choices.HEADS, _("Heads"), 1)
+            heads = widgets.number(choices.HEADS, _("Heads"), step=1, width=150)
             widgets.number(choices.HEAD_SHOWN, _("Head, from 0"), step=1, high=heads - 1, width=150)
         else:
-            _box(choices.WIDTH, _("Width D"), 2)
+            widgets.number(choices.WIDTH, _("Width D"), step=2, width=150)
         if kind in ("sinusoidal", *ROTATED):
-            _box(choices.BASE, _("Base b"), 1000.0)
+            widgets.number(choices.BASE, _("Base b"), step=1000.0, width=150)
         if kind == "t5":
             widgets.toggle(choices.BOTH_WAYS, _("Later keys too"))
         if kind == "learned":
@@ -128,17 +123,13 @@ def _controls() -> position_scores.Config:
             }
             widgets.one_of(choices.TABLE, _("Table"), tables)
         if kind in ("learned", "t5") or link_state.value(choices.CONTENT) == "random":
-            _box(choices.SEED, _("Seed"), 1)
+            widgets.number(choices.SEED, _("Seed"), step=1, width=150)
         if not biased:
             contents = {"same": _("q = k"), "random": _("random q and k")}
             if added:
                 contents = {"same": _("none: q = k"), "random": _("random W_q and W_k")}
             widgets.one_of(choices.CONTENT, _("Projections") if added else _("Content"), contents)
     return _config()
-
-
-def _box(choice: Choice[N], label: str, step: N) -> N:
-    return widgets.number(choice, label, step=step, width=150)
 
 
 def _result(config: position_scores.Config) -> position_scores.Result | None:

@@ -55,10 +55,10 @@ def growth(
     `exact`: the true variance of raw q.k where the assumptions do not hold. `here`: the chosen
     d_k and the two variances measured there.
     """
-    dashes, dots = ({"color": c, "dash": d, "width": 1.5} for c, d in ((THEORY, "dash"), (RAW, "dot")))
+    dashes = {"color": THEORY, "dash": "dash", "width": 1.5}
     predictions = [(d_k, dashes, _("textbook: d_k, and 1")), (np.ones(len(d_k)), dashes, None)]
     if not np.allclose(exact, d_k):
-        predictions.append((exact, dots, _("exact, for what was drawn")))
+        predictions.append((exact, dashes | {"color": RAW, "dash": "dot"}, _("exact, for what was drawn")))
     lines = [
         go.Scatter(x=d_k, y=y, mode="lines", line=line, name=name, showlegend=None if name else False, hoverinfo="skip")
         for y, line, name in predictions
