@@ -60,22 +60,17 @@ def panel() -> None:
     with guard():
         reach_training.check(config)
         _run(config)
-        snippet(
-            reach_training.program(config),
-            "c-reach",
-            about=_(
-                "Paste this code into a notebook: it prints the gradient at the first token before and after "
-                "training, and how many labels are right."
-            ),
+        about = _(
+            "Paste this code into a notebook: it prints the gradient at the first token before and after training, "
+            "and how many labels are right."
         )
+        snippet(reach_training.program(config), "c-reach", about=about)
 
 
 def _controls() -> reach_training.Config:
     labels = {"n": _("tokens n"), "k": _("kernel k"), "layers": _("convolutions"), "steps": _("steps")}
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        sizes = {
-            name: widgets.number(choices.REACH_SIZES[name], label, step=1, width=BOX) for name, label in labels.items()
-        }
+        sizes = {n: widgets.number(choices.REACH_SIZES[n], label, step=1, width=BOX) for n, label in labels.items()}
         return reach_training.Config(
             **sizes,
             remember=widgets.number(
@@ -173,11 +168,10 @@ def _trained(config: reach_training.Config, bar: DeltaGenerator, drawn: DeltaGen
 
 def _charts(result: reach_training.Result, key: str) -> None:
     """The two pictures that move while training runs, without export; their sentences are for those who hear them."""
+    learned = _learning_words(result) if result.done else None
     side_by_side(
         lambda: show.chart(_distance(result, False), key=f"{key}-now", words=_distance_words(result, not result.done)),
-        lambda: show.chart(
-            _accuracy(result), key=f"{key}-right", words=_learning_words(result) if result.done else None
-        ),
+        lambda: show.chart(_accuracy(result), key=f"{key}-right", words=learned),
     )
 
 
