@@ -24,6 +24,7 @@ RENAMED = {
 JOINED = {
     "building.sheets": "attnviz.pages.build.maths.boards",
     "building.steps": "attnviz.pages.build.maths.attention_by_hand",
+    "compare.compare_snippets": "attnviz.pages.compare.maths.compared_layers",
     "compare.measured_on": "attnviz.pages.compare.maths.layer_timing",
     "compare.timing_process": "attnviz.pages.compare.maths.own_process",
     "compare.training_process": "attnviz.pages.compare.maths.own_process",

@@ -224,8 +224,7 @@ def missing(heads: np.ndarray, lines: Sequence[tuple[str, np.ndarray]], average:
         "xaxis": {"title": {"text": _("heads"), "font": small}, "dtick": max(1, len(heads) // 8)},
         "yaxis": {"title": {"text": _("missed"), "font": small}, "tickformat": ".0%", "range": [0, 1.04]},
     }
-    fig = layout(go.Figure([*curves, point], look), height=300)
-    return fig.update_layout(legend=below(), margin={"t": 12})
+    return layout(go.Figure([*curves, point], look), height=300).update_layout(legend=below(), margin={"t": 12})
 
 
 FLOOR = 1e-12  #: a gradient of exactly 0, or below this, is drawn here

@@ -1,33 +1,23 @@
 """The programs that the page shows, run in the state shown: they print the page's own numbers."""
 
-import contextlib
-import io
-
 import pytest
 
 from attnviz.pages.compare.maths import (
-    compare_snippets,
     compared_layers,
     layer_costs,
     layer_timing,
     position_mixing,
     reach_training,
 )
-
-
-def run(code):
-    found = {}
-    with contextlib.redirect_stdout(io.StringIO()) as printed:
-        exec(code, found)
-    return found, printed.getvalue()
+from tests.pages.positions.test_positions_programs import run
 
 
 @pytest.mark.parametrize(
     "config",
-    [layer_costs.Config(), layer_costs.Config(n=40, d=96, k=7, heads=3), layer_costs.Config(n=20, d=8, heads=2)],
+    [layer_costs.Config(n=40, d=96, k=7, heads=3), layer_costs.Config(n=20, d=8, heads=2)],
 )
 def test_the_first_counts_what_the_page_counts(config):
-    found, printed = run(compare_snippets.costs(config))
+    found, printed = run(compared_layers.program(config))
     here = layer_costs.run(config).here
     assert found["flops"] == {kind: here[kind][0] for kind in found["flops"]}
     crossings = {each.kind: each.at for each in layer_costs.run(config).crossings}
@@ -36,36 +26,35 @@ def test_the_first_counts_what_the_page_counts(config):
 
 def test_as_quoted_it_prints_the_leading_terms():
     config = layer_costs.Config(n=70, d=64, k=5, counting="table")
-    found, printed = run(compare_snippets.costs(config))
+    found, printed = run(compared_layers.program(config))
     result = layer_costs.run(config)
     assert found["operations"] == {kind: result.here[kind][0] for kind in found["operations"]}
     crossings = {each.kind: each.at for each in result.crossings}
     assert f"a recurrence at n = {crossings['rnn']} and as a convolution at n = {crossings['conv']}" in printed
 
 
-@pytest.mark.parametrize("training", [False, True])
-def test_the_second_measures_the_same_layers(training):
-    found, printed = run(compare_snippets.timing(layer_timing.Config(d=16, heads=2, longest=256, training=training)))
+def test_the_second_measures_the_same_layers():
+    found, printed = run(layer_timing.program(layer_timing.Config(d=16, heads=2, longest=128, training=True, rounds=1)))
     result = found["result"]
-    assert (result.config.training, len(result.timings)) == (training, result.of)
+    assert (result.config.training, len(result.timings)) == (True, result.of)
     for kind in layer_timing.KINDS:
         n, seconds, _ = result.curve(kind)
-        assert n.tolist() == [32, 64, 128, 256]
+        assert n.tolist() == [32, 64, 128]
         assert (seconds > 0).all()
         assert (
-            f"{kind:10} {seconds[-1] * 1e3:9.3f} ms at n = 256, grows as n^{result.exponents(kind)[0]:.2f}" in printed
+            f"{kind:10} {seconds[-1] * 1e3:9.3f} ms at n = 128, grows as n^{result.exponents(kind)[0]:.2f}" in printed
         )
 
 
 @pytest.mark.parametrize(
     "config",
     [
-        reach_training.Config(n=12, steps=25, layers=2, k=2, seed=3, remember=2.0, rate=0.005),
+        reach_training.Config(n=12, steps=3, layers=2, k=2, seed=3, remember=2.0, rate=0.005),
         reach_training.Config(n=9, steps=0),
     ],
 )
 def test_the_third_trains_to_the_pages_numbers(config):
-    _found, printed = run(compare_snippets.reach(config))
+    _found, printed = run(reach_training.program(config))
     for kind, reached in reach_training.run(config).reached.items():
         assert f"{kind:10} gradient at the first token {reached.at_start[0]:.3g}, then {reached.now[0]:.3g}" in printed
         assert f"{kind:10} {reached.end_accuracy:.1%} right" in printed
@@ -73,7 +62,7 @@ def test_the_third_trains_to_the_pages_numbers(config):
 
 def test_the_fourth_counts_parameters_and_what_heads_miss():
     sizes, kernel = layer_costs.Config(n=50, d=32, k=4, heads=4), position_mixing.KernelConfig(k=6)
-    found, _printed = run(compare_snippets.shared(sizes, kernel))
+    found, _printed = run(position_mixing.program(sizes, kernel))
     assert found["parameters"] == {kind: compared_layers.parameters(kind, sizes) for kind in found["parameters"]}
     assert set(found["parameters"]) == {"attention", "lstm", "gru", "conv", "dense"}
     result = position_mixing.run_kernel(kernel)

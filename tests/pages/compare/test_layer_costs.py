@@ -29,13 +29,6 @@ def test_every_formula_is_what_torch_counts(config):
     assert all(min(row.counted) > 0 for row in rows)
 
 
-def test_a_recurrence_costs_the_same_at_every_step():
-    short, long = (compared_layers.counted(Config(n=n, d=16, heads=2)) for n in (8, 32))
-    for one, other in zip(short, long, strict=True):
-        if one.kind in layer_costs.RECURRENT:
-            assert other.counted[0] == 4 * one.counted[0]
-
-
 def test_the_table_as_quoted_is_the_papers():
     config = Config(n=70, d=512, k=3, window=16, heads=8, counting="table")
     cost = {kind: numbers[0] for kind, numbers in layer_costs.run(config).here.items()}
@@ -108,7 +101,7 @@ def test_so_many_layers_connect_both_ends_and_one_fewer_does_not(n, k):
     stacks = {
         "conv": lambda i: compared_layers.CausalConvolution(2, k),
         "dilated": lambda i: compared_layers.CausalConvolution(2, k, k**i),
-        "window": lambda i: compared_layers.WindowAttention(2, 1, k),
+        "window": lambda i: compared_layers.layer("window", 2, window=k),
     }
     for kind, make in stacks.items():
         deep = layer_costs.path(kind, Config(n=n, k=k, window=k))
@@ -124,7 +117,7 @@ def test_windowed_attention_is_attention_under_a_window_mask():
     from attnviz.core.masks import sliding_window
 
     torch.manual_seed(0)
-    layer = compared_layers.WindowAttention(8, 2, 4).double()
+    layer = compared_layers.layer("window", 8, heads=2, window=4).double()
     x = torch.randn(1, 11, 8, dtype=torch.float64)
     q, k, v = (part.unflatten(-1, (2, 4)).transpose(1, 2) for part in layer.packed(x).chunk(3, -1))
     # the layer lets the zeros before the first token take part: compare where the window is full

@@ -23,14 +23,16 @@ def test_it_measures_the_same_memory_as_here_and_every_length(children):
     assert children[0].poll() == 0
 
 
-def test_it_trains_to_the_same_numbers_as_here(children):
+def test_it_trains_to_the_same_numbers_as_here_which_come_back_from_their_plain_data(children):
     there, here = list(own_process.train(TRAINED)), list(reach_training.train(TRAINED))
     assert [result.done for result in there] == [0, 20, 40] == [result.done for result in here]
+    again = reach_training.from_json(reach_training.to_json(here[-1]))
     assert there[-1].complete
-    assert there[-1].config == TRAINED
+    assert there[-1].config == again.config == TRAINED
     for kind, one in here[-1].reached.items():
         for name, values in vars(one).items():
             np.testing.assert_allclose(getattr(there[-1].reached[kind], name), values, rtol=1e-4, atol=1e-6)
+            np.testing.assert_array_equal(getattr(again.reached[kind], name), values)
     assert children[0].poll() == 0
 
 
@@ -59,12 +61,3 @@ def test_what_makes_no_sense_starts_no_process(children):
     with pytest.raises(Problem, match="d=65 must be a multiple of heads=4"):
         next(own_process.measure(layer_timing.Config(d=65)))
     assert not children
-
-
-def test_a_result_comes_back_from_its_plain_data():
-    *_partial, result = reach_training.train(TRAINED)
-    again = reach_training.from_json(reach_training.to_json(result))
-    assert (again.config, again.done) == (result.config, result.done)
-    for kind, one in result.reached.items():
-        for name, values in vars(one).items():
-            np.testing.assert_array_equal(getattr(again.reached[kind], name), values)

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from attnviz.pages.positions.figures import rotation, scores, video
-from attnviz.pages.positions.figures import scores as positions_scores
 
 
 def test_an_exact_zero_is_drawn_at_the_edge_of_the_log_axis_and_hovered_as_zero():
@@ -14,16 +13,10 @@ def test_an_exact_zero_is_drawn_at_the_edge_of_the_log_axis_and_hovered_as_zero(
     assert fig.data[1].name == "causal mask"
 
 
-def test_scores_of_positions_are_centred_on_zero():
-    fig = positions_scores.position_map(np.array([[4.0, -1.0], [2.0, 3.0]]))
-    heat = fig.data[-1]
-    assert (heat.zmin, heat.zmid, heat.zmax) == (-4, 0, 4)
-
-
 def test_a_band_is_drawn_only_where_scores_of_one_distance_differ():
     at = np.arange(-2, 3)
-    same = positions_scores.over_distance(at, at * 1.0, at * 1.0, at * 1.0)
-    apart = positions_scores.over_distance(at, at * 1.0, at - 1.0, at + 1.0, [("head 1", at * 2.0)], stairs=True)
+    same = scores.over_distance(at, at * 1.0, at * 1.0, at * 1.0)
+    apart = scores.over_distance(at, at * 1.0, at - 1.0, at + 1.0, [("head 1", at * 2.0)], stairs=True)
     assert [trace.name for trace in same.data] == ["mean"]
     assert "lowest to highest" in [trace.name for trace in apart.data]
     assert apart.data[0].line.shape == "hvh"
@@ -31,18 +24,14 @@ def test_a_band_is_drawn_only_where_scores_of_one_distance_differ():
 
 
 def test_the_chosen_head_and_the_chosen_scaling_stand_out():
-    bars = positions_scores.slopes(np.array([0.5, 0.25, 0.125]), 1).data[0]
+    bars = scores.slopes(np.array([0.5, 0.25, 0.125]), 1).data[0]
     assert bars.marker.color[1] != bars.marker.color[0] == bars.marker.color[2]
     lines = {"none": np.array([6.0, 60.0]), "YaRN": np.array([6.0, 240.0])}
     fig = rotation.wavelengths(lines, "YaRN", 50, 200)
     assert [trace.line.dash for trace in fig.data] == ["dot", "solid"]
     assert {a.text for a in fig.layout.annotations} == {"trained on 50", "wanted: 200"}
-
-
-def test_lengths_that_were_not_trained_are_shaded():
-    fig = rotation.over_distance(np.array([0.0, 50, 100]), np.ones(3), np.zeros(3), "linear", 40)
-    shade = fig.layout.shapes[0]
-    assert (shade.x0, shade.x1) == (40, 100)
+    shade = rotation.over_distance(np.array([0.0, 50, 100]), np.ones(3), np.zeros(3), "linear", 40).layout.shapes[0]
+    assert (shade.x0, shade.x1) == (40, 100), "lengths that were not trained are shaded"
 
 
 def test_the_split_of_a_head_names_what_is_left():
@@ -65,12 +54,9 @@ def test_frames_are_those_around_the_querys_and_relative_to_its_score(frames, sh
     assert [(trace.x[0], trace.y[0]) for trace in marks] == [(2, 1)]
 
 
-def test_before_and_after_stand_side_by_side():
+def test_before_and_after_stand_side_by_side_and_a_bound_is_a_line():
     fig = rotation.tokens_back(np.array([0.1, 0.7]), np.array([0.4, 0.2]))
     assert [list(bars.y) for bars in fig.data] == [[0.1, 0.7], [0.4, 0.2]]
-
-
-def test_the_bound_is_a_line():
     factors = np.array([1.0, 2.0])
     fig = rotation.growth(factors, factors**2, np.ones(2), "Largest logit", 2.0, log_y=True, bound=5.0)
     assert 5.0 in [shape.y0 for shape in fig.layout.shapes]

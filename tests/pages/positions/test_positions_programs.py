@@ -6,6 +6,7 @@ import io
 
 import pytest
 
+from attnviz.base.message import Message
 from attnviz.pages.positions.maths import (
     longer_context,
     pair_rotation,
@@ -25,7 +26,7 @@ WORDS = ("the", "cat", "saw", "the", 'dog "Rex"')
 ORDERS = [
     shuffled_words.Config(WORDS, kind, order, causal, seed)
     for kind in position_scores.KINDS
-    for order, causal, seed in (("reverse", False, 0), ("shuffle", True, 7))
+    for order, causal, seed in (("shuffle", True, 7),)
 ]
 SCORES = [
     position_scores.Config(kind, width, 100.0, 24, content, shift, 6, 2, both, 3)
@@ -67,7 +68,7 @@ def test_the_program_of_the_second_section_prints_its_scores(config):
     result = position_scores.run(config)
     head = config.head if config.kind in position_scores.BIASED else 0
     assert found["found"][head].numpy() == pytest.approx(result.scores, rel=1e-9, abs=1e-9)
-    if result.shifted is None:
+    if isinstance(result.shifted, Message):
         assert found["shifted"] is None
         assert "has no learned vector" in printed
     else:

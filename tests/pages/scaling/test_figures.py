@@ -31,12 +31,6 @@ def test_a_curve_has_its_band_its_mean_its_limits_and_the_chosen_d_k():
     assert fig.layout.yaxis.range == (0, 2)
 
 
-def test_a_right_axis_reads_the_left_one_as_shares():
-    fig = over_d_k(X, [Line("a", "#000000", X)], "t", bounds=(0, 3), share_of=2.0)
-    assert fig.layout.yaxis2.range == (0, 1.5)
-    assert fig.layout.yaxis2.tickformat == ".0%"
-
-
 @pytest.mark.parametrize("y", [np.zeros(4), np.array([0, 1e-30, 1, 5.0]), np.full(4, 7.0)])
 def test_a_log_axis_stays_finite_where_values_are_0(y):
     with warnings.catch_warnings():
@@ -45,9 +39,11 @@ def test_a_log_axis_stays_finite_where_values_are_0(y):
     assert all(math.isfinite(end) for end in fig.layout.yaxis.range)
 
 
-def test_two_figures_do_not_share_what_one_of_them_changes():
-    one, other = (over_d_k(X, [Line("a", "#000000", X)], "t", bounds=bounds) for bounds in ((0, 1), None))
-    assert one.layout.yaxis.range == (0, 1)
+def test_a_right_axis_reads_the_left_one_as_shares_and_no_figure_shares_what_another_changes():
+    one, other = (over_d_k(X, [Line("a", "#000000", X)], "t", bounds=b, share_of=2.0) for b in ((0, 3), None))
+    assert one.layout.yaxis.range == (0, 3)
+    assert one.layout.yaxis2.range == (0, 1.5)
+    assert one.layout.yaxis2.tickformat == ".0%"
     assert other.layout.yaxis.range is None
 
 
@@ -95,11 +91,6 @@ def test_all_jacobians_share_one_scale_centred_on_0_unless_asked():
     assert fixed.colorscale[2] == SIGNED[2]
 
 
-def test_eigenvalues_of_0_are_left_out_of_a_log_axis():
-    fig = softmax.eigenvalues([("raw", "#000000", np.array([0.1, 0.0]))])
-    assert np.isnan(fig.data[0].y[1])
-
-
 def test_training_reaches_to_its_last_step_from_the_first_picture():
     run = {name: np.random.default_rng(0).random((3, 20)) for name in ("loss", "accuracy", "entropy", "gradient")}
     fig = training([("raw", "#C44E9B", run)], 300, chance=0.125, even=2.77)
@@ -116,34 +107,25 @@ def test_overflow_marks_where_each_format_breaks():
     assert [mark.text[0] for mark in marks] == ["+1.5"]
 
 
-def test_mixes_start_in_the_centre_and_end_where_they_land():
+def test_each_picture_draws_the_numbers_that_it_is_given():
+    fig = softmax.eigenvalues([("raw", "#000000", np.array([0.1, 0.0]))])
+    assert np.isnan(fig.data[0].y[1]), "an eigenvalue of 0 is left out of a log axis"
     fig = softmax.mixes(np.eye(2), np.array([0.5, 0.5]), np.array([3.0, 4.0]), np.array([4.0, 5.0]))
     assert (by_name(fig, "mixed by raw scores").x[-1], by_name(fig, "mixed by raw scores").y[-1]) == (3.0, 4.0)
-
-
-def test_a_heads_dimensions_are_sorted_and_keep_their_numbers():
     bar = variance.by_dimension(np.array([1.0, 5.0, 3.0])).data[0]
-    assert list(bar.y) == [5.0, 3.0, 1.0]
-    assert list(bar.customdata) == [1, 2, 0]
-
-
-def test_entropy_over_the_scale_marks_what_it_is_told():
+    assert (list(bar.y), list(bar.customdata)) == ([5.0, 3.0, 1.0], [1, 2, 0]), "sorted, and they keep their numbers"
     fig = variance.entropy_over_scale(np.array([0.5, 1, 2]), np.array([0.9, 0.6, 0.2]), {"raw": (2, 0.2, "#000000")})
     assert by_name(fig, "raw").x == (2,)
 
 
-def test_bars_for_saving_share_one_scale_from_0_to_1():
+def test_bars_share_one_scale_and_few_of_them_say_their_weights_so_that_those_near_0_are_seen_to_be_there():
     fig = softmax.rows_of_bars([("raw", "#C44E9B", np.array([0.9, 0.1])), ("scaled", "#3B8EA5", np.full(2, 0.5))])
     assert [trace.y.tolist() for trace in fig.data] == [[0.9, 0.1], [0.5, 0.5]]
     assert fig.layout.yaxis.range == (0, 1.12), "with room for the number over a bar of 1"
-
-
-def test_few_bars_say_their_weights_and_each_key_so_that_those_near_0_are_seen_to_be_there():
-    bars = softmax.rows_of_bars([("softmax", "#3B8EA5", np.array([0.0004, 0.9992, 0.0004]))])
-    [few] = bars.data
-    assert list(few.text) == ["0.000", "0.999", "0.000"]
-    assert few.width < 0.5, "one bar is no wall"
-    assert bars.layout.xaxis.dtick == 1
+    few = softmax.rows_of_bars([("softmax", "#3B8EA5", np.array([0.0004, 0.9992, 0.0004]))])
+    assert list(few.data[0].text) == ["0.000", "0.999", "0.000"]
+    assert few.data[0].width < 0.5, "one bar is no wall"
+    assert few.layout.xaxis.dtick == 1
     many = softmax.rows_of_bars([("softmax", "#3B8EA5", np.full(64, 1 / 64))])
     assert many.data[0].text is None
     assert many.layout.yaxis.range == (0, 1.02)

@@ -44,7 +44,8 @@ def test_the_models_own_weights_are_attends_and_scaling_spreads_them():
 
 
 def test_entropy_over_the_scale_falls_from_even_to_one_hot():
-    result = real_head.run(layer(), Config())
+    result = real_head.run(layer(), Config(factor=0.0))
+    assert result.chosen.share == pytest.approx(1), "a scale of 0 is even attention"
     assert (np.diff(result.shares) <= 1e-6).all()
     assert result.shares[0] > 0.98
     at = real_head.MULTIPLES.index(1.0)
@@ -56,10 +57,6 @@ def test_how_few_dimensions_hold_half():
     largest = np.sort(result.by_dimension)[::-1]
     n = result.holding(0.5)
     assert largest[:n].sum() >= largest.sum() / 2 > largest[: n - 1].sum()
-
-
-def test_a_scale_of_0_is_even_attention():
-    assert real_head.run(layer(), Config(factor=0.0)).chosen.share == pytest.approx(1)
 
 
 def test_one_token_has_no_choice_and_no_spread():

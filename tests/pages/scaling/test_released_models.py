@@ -29,20 +29,14 @@ def attentions(model):
     return [each for each in model.modules() if type(each).__name__.endswith(("Attention", "SelfAttention"))]
 
 
-@pytest.mark.parametrize("name", [name for name, preset in all_presets().items() if preset.model_type == "gemma2"])
-def test_gemma_2_divides_by_what_its_row_says(name):
-    check_gemma(name, "Gemma 2")
+ROWS = {"gemma2": "Gemma 2", "gemma3_text": "Gemma 3"}
 
 
-@pytest.mark.parametrize("name", [name for name, preset in all_presets().items() if preset.model_type == "gemma3_text"])
-def test_gemma_3_divides_by_what_its_row_says(name):
-    check_gemma(name, "Gemma 3")
-
-
-def check_gemma(name, row):
+@pytest.mark.parametrize("name", [name for name, preset in all_presets().items() if preset.model_type in ROWS])
+def test_gemma_divides_by_what_its_row_says(name):
     preset = all_presets()[name]
     layer = attentions(on_meta(preset.model_type, **preset.config | {"num_hidden_layers": 1}))[0]
-    usual, large, large_d_k = map(int, re.findall(r"= (\d+)", the_row(row)))
+    usual, large, large_d_k = map(int, re.findall(r"= (\d+)", the_row(ROWS[preset.model_type])))
     if name.endswith("27b"):
         assert large == preset.config["hidden_size"] / preset.config["num_attention_heads"]
         assert (layer.scaling**-2, layer.head_dim) == pytest.approx((large, large_d_k))
@@ -75,11 +69,8 @@ def test_most_divide_by_the_square_root_of_the_heads_width(model_type):
     assert scale_of(model_type, **names, **experts) == pytest.approx(8**-0.5)
 
 
-def test_t5_does_not_scale():
+def test_t5_does_not_scale_and_granite_multiplies_by_the_number_in_its_config():
     assert scale_of("t5", d_model=48, d_kv=8, num_heads=6, num_layers=1) == 1.0
-
-
-def test_granite_multiplies_by_the_number_in_its_config():
     assert scale_of("granite", attention_multiplier=0.125) == 0.125
 
 

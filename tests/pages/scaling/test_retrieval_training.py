@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import torch
 
-from attnviz.base.message import Problem
 from attnviz.pages.scaling.maths import retrieval_training as experiment
 from attnviz.pages.scaling.maths.retrieval_training import Config
 
@@ -71,26 +70,11 @@ def test_every_way_trains_without_a_value_that_is_not_finite(alternative, parame
 
 
 def test_where_scaling_hurts_the_verdict_says_that():
-    result = experiment.run(QUICK)
     swapped = experiment.Result(QUICK, 25, {"raw": _run(0.9), "sqrt": _run(0.3)})
     assert "hurts" in str(swapped.verdict())
     assert "hurts" not in str(experiment.Result(QUICK, 25, {"raw": _run(0.3), "sqrt": _run(0.9)}).verdict())
-    assert result.complete
 
 
 def _run(accuracy):
     flat = np.full((2, 25), accuracy)
     return experiment.TrainingRun(flat, flat, flat, flat)
-
-
-@pytest.mark.parametrize(
-    "config, sentence",
-    [
-        (Config(steps=0), "steps=0 must lie between 1 and 2000"),
-        (Config(rate=99.0), "rate=99.0 must lie between 0.0001 and 10"),
-        (Config(optimizer="lion"), 'optimizer=lion must be "sgd" or "adam"'),
-    ],
-)
-def test_what_is_out_of_range_is_named(config, sentence):
-    with pytest.raises(Problem, match=sentence):
-        experiment.run(config)

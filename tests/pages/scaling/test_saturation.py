@@ -7,7 +7,6 @@ import pytest
 import torch
 from scipy import stats
 
-from attnviz.base.message import Problem
 from attnviz.core.attention import attend
 from attnviz.pages.scaling.maths import alternatives, growing_width, saturation
 from attnviz.pages.scaling.maths.saturation import Config, run
@@ -30,11 +29,8 @@ def test_raw_rows_saturate_and_scaled_rows_stay(raw, scaled):
     assert raw.bands["certain"].middle[-1] > 0.8
     assert scaled.bands["certain"].high[-1] < 0.02
     assert raw.bands["jacobian"].middle[-1] < 1e-3
-
-
-def test_the_median_raw_gradient_vanishes_while_its_mean_does_not(raw):
     assert raw.bands["to_q"].middle[-1] < 1e-3
-    assert raw.bands["to_q"].mean[-1] > 0.3
+    assert raw.bands["to_q"].mean[-1] > 0.3, "the median gradient vanishes, its mean does not"
 
 
 @pytest.mark.parametrize("name", alternatives.ALTERNATIVES)
@@ -55,12 +51,6 @@ def test_gradients_by_hand_are_those_of_autograd(name):
             assert to_k[s, 0, r].item() == pytest.approx(one_k.grad.norm().item(), rel=1e-6, abs=1e-9)
 
 
-def test_the_norm_without_the_matrix_is_the_norm_of_the_matrix():
-    p = torch.randn(7, 5, dtype=torch.float64).softmax(-1)
-    matrices = torch.diag_embed(p) - p[..., :, None] * p[..., None, :]
-    torch.testing.assert_close(saturation.jacobian_norm(p), matrices.norm(dim=(-2, -1)))
-
-
 @pytest.mark.parametrize("n", [1, 2, 16, 500])
 def test_even_and_one_hot_weights_have_the_measures_of_the_limits(n):
     even, one_hot = torch.full((n,), 1 / n, dtype=torch.float64), torch.eye(n)[0].double()
@@ -72,17 +62,11 @@ def test_even_and_one_hot_weights_have_the_measures_of_the_limits(n):
     assert saturation.jacobian_norm(one_hot).item() == pytest.approx(0, abs=1e-9)
 
 
-@pytest.mark.parametrize("n, exact", [(1, 0.0), (2, 1 / math.sqrt(math.pi)), (3, 1.5 / math.sqrt(math.pi))])
-def test_the_largest_of_a_few_normals_has_its_closed_form(n, exact):
-    assert saturation.largest_of_normals(n) == pytest.approx(exact, abs=1e-9)
-
-
-@pytest.mark.parametrize("n", [16, 4096])
-def test_the_largest_of_many_normals_is_what_scipy_integrates_and_nears_its_growth(n):
+@pytest.mark.parametrize("n", [1, 2, 16, 4096])
+def test_the_largest_of_many_normals_is_what_scipy_integrates(n):
     quantiles = (np.arange(200_000) + 0.5) / 200_000
     by_quantiles = stats.norm.ppf(quantiles ** (1 / n)).mean()
     assert saturation.largest_of_normals(n) == pytest.approx(by_quantiles, abs=1e-3)
-    assert saturation.largest_of_normals(n) < math.sqrt(2 * math.log(n))
 
 
 def test_the_largest_logit_follows_extreme_value_growth(raw):
@@ -94,13 +78,6 @@ def test_the_largest_logit_follows_extreme_value_growth(raw):
 def test_entropy_nears_ln_n_minus_half_the_variance_for_many_keys():
     spread = run(Config(n_keys=4096)).bands["entropy"].mean[-1]
     assert spread == pytest.approx(saturation.predicted_entropy(4096, np.array(1.0)), abs=0.1)
-
-
-def test_one_key_gets_everything_and_sends_nothing_back():
-    bands = run(Config(n_keys=1, alternative="raw")).bands
-    assert (bands["largest"].middle == 1).all()
-    assert (bands["entropy"].middle == 0).all()
-    assert (bands["to_q"].high == 0).all()
 
 
 @pytest.mark.parametrize("name", alternatives.CHOICES)
@@ -137,24 +114,3 @@ def test_the_film_holds_the_scores_of_every_d_k_on_its_grid():
 @pytest.mark.parametrize("n_keys", [1, 16, 300, 4096])
 def test_what_the_browser_is_sent_stays_small(n_keys):
     assert 4 * n_keys * len(growing_width.film_grid(n_keys)) <= 400_000
-
-
-def test_results_are_the_same_on_every_run():
-    for make in (
-        lambda: run(Config(n_keys=7, seed=3, alternative="raw")).bands["to_k"].mean,
-        lambda: growing_width.film(7, 3).scores,
-    ):
-        assert np.array_equal(make(), make())
-
-
-@pytest.mark.parametrize(
-    "config, sentence",
-    [
-        (Config(n_keys=0), "n_keys=0 must lie between 1 and 4096"),
-        (Config(n_keys=5000), "n_keys=5000 must lie between 1 and 4096"),
-        (Config(alternative="x"), "alternative=x must be one of"),
-    ],
-)
-def test_what_is_out_of_range_is_named(config, sentence):
-    with pytest.raises(Problem, match=sentence):
-        run(config)

@@ -9,15 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import softmax
 
-from attnviz.base.message import Problem
 from attnviz.pages.scaling.maths import softmax as experiment
 
 FIRST = [2.3, 9.1, 0.5]
 scores = st.lists(st.floats(-1e3, 1e3), min_size=1, max_size=40)
-
-
-def test_the_first_scores_to_six_digits():
-    assert [f"{w:.6f}" for w in experiment.weights(FIRST)] == ["0.001112", "0.998704", "0.000184"]
 
 
 @settings(max_examples=25, deadline=None)
@@ -48,7 +43,6 @@ def test_a_new_maximum_shrinks_what_was_summed_before():
     first, second = experiment.online([0.0, 1.0, 3.0], np.eye(3), 2)
     assert (first.maximum, second.maximum) == (1.0, 3.0)
     assert (first.correction, second.correction) == (0.0, pytest.approx(math.exp(-2)))
-    assert second.total == pytest.approx(1 + (1 + math.exp(-1)) * math.exp(-2))
 
 
 def test_overflow_begins_where_each_format_ends():
@@ -96,28 +90,6 @@ def test_scores_are_read_as_people_write_them(text, expected):
     assert experiment.parse(text.replace("（", "(").replace("）", ")")) == expected
 
 
-@pytest.mark.parametrize(
-    "text, sentence",
-    [
-        ("", "0 scores; between 1 and 4096 are needed"),
-        ("1, two", "'two' is not a number"),
-        ("nan", "'nan' is too large"),
-        ("1e99", "'1e99' is too large"),
-        (" ".join(["1"] * 5000), "5000 scores; between 1 and 4096 are needed"),
-    ],
-)
-def test_words_that_are_not_scores_are_named(text, sentence):
-    with pytest.raises(Problem, match=sentence):
-        experiment.parse(text)
-
-
-def test_a_negative_temperature_and_an_empty_block_are_refused():
-    with pytest.raises(Problem, match="temperature=-1 must be at least 0"):
-        experiment.weights(FIRST, -1)
-    with pytest.raises(Problem, match="block=0 must be at least 1"):
-        next(experiment.online(FIRST, np.eye(3), 0))
-
-
 def test_the_widest_scores_make_no_warning(recwarn):
     for x in ([1e9, -1e9], [0.0], [5.0] * 4096):
         experiment.attempts(x)
@@ -136,32 +108,12 @@ def test_formula_and_autograd_agree(logits):
     assert np.allclose(result.matrix, full.numpy(), atol=1e-14)
 
 
-@pytest.mark.parametrize("n", [2, 5, 32])
-def test_even_weights_have_eigenvalue_one_over_n_n_minus_1_times_and_0_once(n):
-    values = experiment.jacobian(np.zeros(n)).eigenvalues
-    assert values[:-1] == pytest.approx(1 / n)
-    assert values[-1] == pytest.approx(0, abs=1e-15)
-
-
-@pytest.mark.parametrize("p", [0.5, 0.9, 0.999])
-def test_two_keys_have_eigenvalue_two_p_one_minus_p(p):
-    values = experiment.jacobian(np.array([np.log(p / (1 - p)), 0.0])).eigenvalues
-    assert values == pytest.approx([2 * p * (1 - p), 0], abs=1e-12)
-
-
-def test_one_hot_weights_let_nothing_through():
-    result = experiment.jacobian(np.array([800.0, 0.0, 0.0]))
-    assert np.array_equal(result.matrix, np.zeros((3, 3)))
-    assert result.largest == 0
-
-
-def test_rows_and_columns_add_up_to_0_and_no_eigenvalue_exceeds_a_half():
+def test_no_eigenvalue_exceeds_a_half_and_one_hot_weights_let_nothing_through():
     result = experiment.jacobian(np.random.default_rng(0).normal(size=20) * 3)
-    assert result.matrix.sum(0) == pytest.approx(0, abs=1e-15)
-    assert result.matrix.sum(1) == pytest.approx(0, abs=1e-15)
     assert result.eigenvalues.min() >= 0
     assert result.largest <= 0.5
-    assert result.norm == pytest.approx(np.linalg.norm(result.matrix))
+    one_hot = experiment.jacobian(np.array([800.0, 0.0, 0.0]))
+    assert (one_hot.norm, one_hot.largest) == (0, 0)
 
 
 def test_of_a_long_row_the_largest_weights_are_shown_and_the_norm_is_of_all():
@@ -173,13 +125,8 @@ def test_of_a_long_row_the_largest_weights_are_shown_and_the_norm_is_of_all():
     assert result.norm == pytest.approx(np.linalg.norm(np.diag(p) - np.outer(p, p)))
 
 
-def test_a_single_key_has_nothing_to_answer_with():
-    result = experiment.jacobian(np.array([3.0]))
-    assert (result.matrix, result.norm, result.largest) == (pytest.approx(0), 0, 0)
-
-
 @settings(max_examples=25, deadline=None)
-@given(st.integers(0, 10**6), st.sampled_from([1, 2, 7, 40, 200]), st.sampled_from([0.1, 1.0, 5.0]))
+@given(st.integers(0, 10**6), st.sampled_from([1, 2, 7, 40, 200]), st.sampled_from([0.0, 0.1, 1.0, 5.0]))
 def test_the_eigenvalues_are_those_of_the_whole_matrix_and_not_of_the_part_that_is_drawn(seed, n, spread):
     logits = np.random.default_rng(seed).normal(0, spread, n)
     p = torch.tensor(logits, dtype=torch.float64).softmax(-1)

@@ -5,11 +5,8 @@ import math
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy import stats
 
-from attnviz.base.message import Problem
 from attnviz.pages.scaling.maths import variance
 from attnviz.pages.scaling.maths.variance import Config
 
@@ -39,55 +36,21 @@ def test_rademacher_components_are_signs_in_equal_number():
 
 
 @pytest.mark.parametrize("distribution", variance.DISTRIBUTIONS)
-def test_products_have_the_mean_and_variance_of_the_closed_form(distribution):
+def test_products_have_the_moments_of_the_closed_form(distribution):
     strength = 0.6 if distribution in variance.BROKEN else 0.0
-    q, k = drawn(distribution, strength, n=200_000)
+    q, k = drawn(distribution, strength, n=1_000_000)
     product = (q * k).double()
     expected = variance.moments(distribution, strength)
     error = product.std().item() / math.sqrt(len(product))
     assert product.mean().item() == pytest.approx(expected.mean, abs=4 * error)
     assert product.var().item() == pytest.approx(expected.variance, rel=0.08)
-
-
-@pytest.mark.parametrize("distribution, strength", [("normal", 0), ("uniform", 0), ("correlated", 0.5), ("shifted", 1)])
-def test_the_kurtosis_of_a_product_is_the_one_in_closed_form(distribution, strength):
-    q, k = drawn(distribution, strength, n=1_000_000)
-    assert stats.kurtosis((q * k).double().flatten().numpy()) == pytest.approx(
-        variance.moments(distribution, strength).kurtosis, rel=0.1
-    )
-
-
-@settings(max_examples=25, deadline=None)
-@given(st.floats(-1, 1), st.floats(-2, 2))
-def test_without_strength_a_broken_assumption_is_whole_again(correlation, mean):
-    assert variance.moments("correlated", 0.0) == variance.moments("normal")
-    assert variance.moments("shifted", 0.0) == variance.moments("normal")
-    assert variance.moments("correlated", correlation).variance == pytest.approx(1 + correlation**2)
-    assert variance.moments("shifted", mean).mean == pytest.approx(mean**2)
+    if expected.kurtosis is not None:
+        assert stats.kurtosis(product.flatten().numpy()) == pytest.approx(expected.kurtosis, rel=0.1)
 
 
 def test_full_correlation_makes_q_and_k_the_same():
     q, k = drawn("correlated", 1.0, n=100)
     assert torch.equal(q, k)
-
-
-@pytest.mark.parametrize(
-    "distribution, strength, sentence",
-    [
-        ("cauchy", 0.0, "distribution=cauchy must be one of normal, uniform"),
-        ("correlated", 1.5, "correlated: 1.5 must lie between -1.0 and 1.0"),
-        ("shifted", math.nan, "shifted: nan must lie between"),
-    ],
-)
-def test_what_cannot_be_drawn_is_named(distribution, strength, sentence):
-    with pytest.raises(Problem, match=sentence):
-        variance.pair(distribution, strength, (2, 2), torch.Generator())
-
-
-def test_seed_0_at_d_k_64_gives_the_numbers_that_are_promised():
-    result = variance.run(Config(d_k=64, pairs=100_000, seed=0))
-    assert f"{result.raw.variance:.3f}" == "63.867"
-    assert f"{result.scaled.variance:.4f}" == "0.9979"
 
 
 @pytest.mark.parametrize("distribution", [d for d in variance.DISTRIBUTIONS if d not in variance.BROKEN])
@@ -105,22 +68,17 @@ def test_the_variance_is_d_k_and_scaled_1_within_sampling_error(distribution, d_
 
 
 @pytest.mark.parametrize(
-    "distribution, strength", [("normal", 0.0), ("uniform", 0.0), ("correlated", 0.4), ("shifted", 0.8)]
+    "distribution, strength", [("normal", 0.0), ("uniform", 0.0), ("correlated", 0.4), ("shifted", -0.8)]
 )
 def test_the_sampling_error_is_the_one_that_the_fourth_moment_predicts(distribution, strength):
-    d_k, pairs = 8, 60_000
-    raw = variance.run(Config(d_k, pairs, 1, distribution, strength)).raw
-    kurtosis = variance.moments(distribution, strength).kurtosis / d_k
+    d_k, pairs = 9, 60_000
+    result = variance.run(Config(d_k, pairs, 1, distribution, strength))
+    raw, kurtosis = result.raw, variance.moments(distribution, strength).kurtosis / d_k
     assert raw.variance_error == pytest.approx(raw.exact_variance * math.sqrt((2 + kurtosis) / pairs), rel=0.15)
-
-
-@pytest.mark.parametrize("distribution, strength", [("correlated", 0.5), ("shifted", -0.7)])
-def test_where_an_assumption_is_broken_the_textbook_fails_and_the_closed_form_holds(distribution, strength):
-    result = variance.run(Config(64, 40_000, 0, distribution, strength))
-    assert abs(result.raw.off) > 10
-    assert abs(result.raw.variance - result.raw.exact_variance) < 4 * result.raw.variance_error
-    assert abs(result.raw.mean - result.raw.exact_mean) < 4 * math.sqrt(result.raw.variance / result.pairs)
-    assert result.scaled.exact_mean == pytest.approx(result.raw.exact_mean / 8)
+    assert (abs(raw.off) > 10) == bool(strength), "where an assumption is broken the textbook fails"
+    assert abs(raw.variance - raw.exact_variance) < 4 * raw.variance_error, "and the closed form holds"
+    assert abs(raw.mean - raw.exact_mean) < 4 * math.sqrt(raw.variance / pairs)
+    assert result.scaled.exact_mean == pytest.approx(raw.exact_mean / 3)
 
 
 def test_blocks_give_first_answers_and_then_all_pairs_the_same_on_every_run():
@@ -141,13 +99,9 @@ def test_histograms_hold_nearly_every_pair_as_densities(distribution, d_k):
     for spread in (result.raw, result.scaled):
         held = (spread.counts * np.diff(spread.edges)).sum()
         assert 0.99 < held < 1 + 1e-9
-        assert (spread.counts.size, spread.edges.size) == (len(spread.edges) - 1, len(spread.counts) + 1)
-
-
-def test_sums_of_signs_fall_into_bins_of_whole_steps_so_that_no_bin_inside_is_empty_by_construction():
-    counts = variance.run(Config(64, 100_000, 0, "rademacher")).raw.counts
-    middle = counts[len(counts) // 2 - 5 : len(counts) // 2 + 6]
-    assert (middle > 0).all()
+        middle = len(spread.counts) // 2
+        if distribution == "rademacher" and d_k > 1:
+            assert (spread.counts[middle - 2 : middle + 3] > 0).all(), "none is empty by construction"
 
 
 def test_the_variance_grows_in_proportion_to_d_k():
@@ -160,17 +114,3 @@ def test_the_variance_grows_in_proportion_to_d_k():
 def test_one_pair_is_a_result_without_spread():
     result = variance.run(Config(pairs=1))
     assert (result.raw.variance, result.raw.variance_error, result.raw.off) == (0, 0, 0)
-
-
-@pytest.mark.parametrize(
-    "config, sentence",
-    [
-        (Config(d_k=0), "d_k=0 must lie between 1 and 4096"),
-        (Config(d_k=5000), "d_k=5000 must lie between 1 and 4096"),
-        (Config(pairs=0), "pairs=0 must lie between 1 and 1000000"),
-        (Config(d_k=4096, pairs=300_000), "pairs=300000 must lie between 1 and 200195"),
-    ],
-)
-def test_what_is_out_of_range_is_named(config, sentence):
-    with pytest.raises(Problem, match=sentence):
-        variance.run(config)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import torch
@@ -36,11 +37,11 @@ class FusedAttention(ExplicitAttention):
 
 
 class ProjectedAttention(nn.Module):
-    """Four projections as in attention; a subclass says in `mixed` what lies between them."""
+    """Four projections as in attention, and between them `mixed`: (B, H, n, D) of q, k and v -> (B, H, n, D)."""
 
-    def __init__(self, d: int, heads: int, window: int = 0) -> None:
+    def __init__(self, d: int, heads: int, mixed: Callable[[Tensor, Tensor, Tensor], Tensor]) -> None:
         super().__init__()
-        self.heads, self.window = heads, window
+        self.heads, self.mixed = heads, mixed
         self.packed, self.out = nn.Linear(d, 3 * d), nn.Linear(d, d)
 
     def forward(self, x: Tensor) -> Tensor:
@@ -48,25 +49,12 @@ class ProjectedAttention(nn.Module):
         mixed = self.mixed(*(part.unflatten(-1, (self.heads, -1)).transpose(1, 2) for part in parts))
         return self.out(mixed.transpose(1, 2).flatten(2))
 
-    def mixed(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-        """(B, H, n, D) each -> (B, H, n, D)."""
-        raise NotImplementedError
 
-
-class WindowAttention(ProjectedAttention):
+def windowed(q: Tensor, k: Tensor, v: Tensor, window: int) -> Tensor:
     """Attention of each token to itself and the `window` - 1 before it; what lies before the first is zeros."""
-
-    def mixed(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-        k, v = (nn.functional.pad(part, (0, 0, self.window - 1, 0)).unfold(2, self.window, 1) for part in (k, v))
-        weights = (q.unsqueeze(-2) @ k * q.shape[-1] ** -0.5).softmax(-1)  # (B, H, n, 1, window)
-        return (weights @ v.mT).squeeze(-2)
-
-
-class LinearAttention(ProjectedAttention):
-    """`linear_attention` between the projections."""
-
-    def mixed(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-        return linear_attention(q, k, v)
+    k, v = (nn.functional.pad(part, (0, 0, window - 1, 0)).unfold(2, window, 1) for part in (k, v))
+    weights = (q.unsqueeze(-2) @ k * q.shape[-1] ** -0.5).softmax(-1)  # (B, H, n, 1, window)
+    return (weights @ v.mT).squeeze(-2)
 
 
 class Recurrence(nn.Module):
@@ -98,8 +86,8 @@ def layer(kind: str, d: int, *, heads: int = 1, k: int = 3, window: int = 2) -> 
         "attention": lambda: ExplicitAttention(d, heads),
         "explicit": lambda: ExplicitAttention(d, heads),
         "fused": lambda: FusedAttention(d, heads),
-        "window": lambda: WindowAttention(d, heads, window),
-        "linear": lambda: LinearAttention(d, heads),
+        "window": lambda: ProjectedAttention(d, heads, partial(windowed, window=window)),
+        "linear": lambda: ProjectedAttention(d, heads, linear_attention),
         "rnn": lambda: Recurrence(nn.RNN, d),
         "lstm": lambda: Recurrence(nn.LSTM, d),
         "gru": lambda: Recurrence(nn.GRU, d),
@@ -194,3 +182,43 @@ def _counted(kind: str, config: Config) -> CountedLayer:
         (layer_costs.terms(kind, short).at(short), parameters(kind, config)),
         (int(counter.get_total_flops()), sum(p.numel() for p in built.parameters())),
     )
+
+
+def program(config: Config) -> str:
+    """Prints the operations of each layer: torch's count, or the quoted table's leading terms."""
+    if config.counting == "table":
+        return f"""\
+n, d, k, r, heads = {config.n}, {config.d}, {config.k}, {config.window}, {config.heads}
+operations = {{
+    "attention": n * n * d,
+    "window": r * n * d,
+    "linear": n * d * d // heads,
+    "rnn": n * d * d,
+    "conv": k * n * d * d,
+}}
+for name, count in operations.items():
+    print(f"{{name:10}} {{count:,}}")
+print("attention costs as much as a recurrence at n =", d, "and as a convolution at n =", k * d)
+"""
+    return f"""\
+import torch
+from attnviz.pages.compare.maths.compared_layers import layer
+from torch.utils.flop_counter import FlopCounterMode
+
+n, d, k, heads = {config.n}, {config.d}, {config.k}, {config.heads}
+steps = min(n, {MOST_STEPS})  # a recurrence costs the same at every step, so a few are enough
+
+
+def count(kind, tokens):
+    with torch.device("meta"), FlopCounterMode(display=False) as counter:  # shapes without memory: nothing is computed
+        layer(kind, d, heads=heads, k=k)(torch.empty(1, tokens, d))
+    return counter.get_total_flops()
+
+
+flops = {{kind: count(kind, n) for kind in ("attention", "conv")}}
+flops |= {{kind: count(kind, steps) * n // steps for kind in ("rnn", "lstm", "gru")}}
+for name, number in flops.items():
+    print(f"{{name:10}} {{number:,}} FLOPs")
+# attention is 8 n d^2 + 4 n^2 d, an LSTM 16 n d^2, a GRU 12 n d^2
+print("attention costs as much as an LSTM at n =", (16 - 8) * d // 4, "and as a GRU at n =", (12 - 8) * d // 4)
+"""

@@ -12,7 +12,7 @@ import os
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cache, partial
 from importlib.resources import files
 from pathlib import Path
@@ -187,9 +187,8 @@ def check(config: Config) -> None:
 @cache
 def prepared() -> dict[tuple[int, bool], Result]:
     """The measurements that come with the app, by width and by whether the backward pass is in them."""
-    text = (files(__package__) / "data" / "measured.json").read_text("utf-8")
-    results = map(from_json, json.loads(text)["results"])
-    return {(result.config.d, result.config.training): result for result in results}
+    held = json.loads((files(__package__) / "data" / "measured.json").read_text("utf-8"))
+    return {(result.config.d, result.config.training): result for result in map(from_json, held["results"])}
 
 
 def to_json(result: Result) -> dict[str, Any]:
@@ -203,6 +202,22 @@ def from_json(held: dict[str, Any]) -> Result:
     rows = tuple(LayerTiming(*row) for row in held["timings"])
     of = held.get("of", len(rows))  # the prepared ones are complete, and older than this entry
     return Result(Config(**held["config"]), MeasuredOn(**held["machine"]), rows, of)
+
+
+def program(config: Config) -> str:
+    """Prints the time of each layer at the longest sequence, and the exponent."""
+    shorter = replace(config, longest=min(config.longest, 4096))  # the weights of longer ones take gigabytes
+    return f"""\
+import torch
+from attnviz.pages.compare.maths import layer_timing
+
+torch.set_num_threads(1)
+result = layer_timing.run(layer_timing.{shorter})
+for kind in layer_timing.KINDS:  # n, the seconds of the fastest of a few rounds, and the most bytes held at once
+    n, seconds, _ = result.curve(kind)
+    exponent = result.exponents(kind)[0]
+    print(f"{{kind:10}} {{seconds[-1] * 1e3:9.3f}} ms at n = {{n[-1]:,}}, grows as n^{{exponent:.2f}}")
+"""
 
 
 # The machine that something was measured on, as its own record tells it.

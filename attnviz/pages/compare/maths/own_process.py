@@ -21,6 +21,11 @@ from attnviz.pages.compare.maths import layer_timing, reach_training
 R = TypeVar("R")
 NICE = 10  #: of 19, the last to be served: pages that are opened during a training go first
 PROGRAM = Path(__file__).parents[4]  #: the folder from which `attnviz` is imported
+#: what the other process can do
+WORK: dict[str, tuple[Any, Callable[[Any], Iterator[Any]]]] = {
+    "measure": (layer_timing, layer_timing.measure),
+    "train": (reach_training, reach_training.train),
+}
 
 
 def measure(config: layer_timing.Config) -> Generator[layer_timing.Result]:
@@ -64,16 +69,11 @@ def _results(
 def main(work: str, config: str, threads: str) -> None:
     """Report each partial result of "measure" or "train", a line each."""
     torch.set_num_threads(int(threads))
-    chosen = json.loads(config)
-    plain: Iterator[dict[str, Any]]
-    if work == "measure":
-        plain = map(layer_timing.to_json, layer_timing.measure(layer_timing.Config(**chosen)))
-    else:
-        if hasattr(os, "nice"):
-            os.nice(NICE)
-        plain = map(reach_training.to_json, reach_training.train(reach_training.Config(**chosen)))
-    for result in plain:
-        sys.stdout.write(json.dumps(result) + "\n")
+    if work == "train" and hasattr(os, "nice"):
+        os.nice(NICE)
+    module, begin = WORK[work]
+    for result in begin(module.Config(**json.loads(config))):
+        sys.stdout.write(json.dumps(module.to_json(result)) + "\n")
         sys.stdout.flush()
 
 

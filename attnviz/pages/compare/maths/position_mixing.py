@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from attnviz.base.limits import require_between, require_multiple, require_within
 from attnviz.core.modules import seeded
-from attnviz.pages.compare.maths import compared_layers
+from attnviz.pages.compare.maths import compared_layers, layer_costs
 
 KINDS = ("attention", "linear", "lstm", "conv")
 LONGEST = 48
@@ -127,3 +127,34 @@ def _left(squares: Tensor, whole: Tensor) -> np.ndarray:
     """Relative norm of what is left after the first 1, 2, ... of the squares are explained."""
     left = squares.flip(0).cumsum(0).flip(0)[1:]  # summed from the end, so that nothing is left of nothing
     return (nn.functional.pad(left, (0, 1)) / whole).sqrt().numpy()
+
+
+def program(sizes: layer_costs.Config, kernel: KernelConfig) -> str:
+    """Prints the parameters of each layer, and what fewer heads than places miss of a convolution."""
+    return f"""\
+import torch
+from torch import nn
+
+n, d, k, heads = {sizes.n}, {sizes.d}, {sizes.k}, {sizes.heads}
+with torch.device("meta"):
+    layers = {{
+        "attention": nn.MultiheadAttention(d, heads),
+        "lstm": nn.LSTM(d, d),
+        "gru": nn.GRU(d, d),
+        "conv": nn.Conv1d(d, d, k),
+        "dense": nn.Linear(n * d, n * d) if n * d <= 1 << 26 else None,
+    }}
+parameters = {{name: sum(p.numel() for p in layer.parameters()) for name, layer in layers.items() if layer}}
+for name, count in parameters.items():
+    print(f"{{name:10}} {{count:,}} parameters")
+
+# one head averages places: the table of a random convolution, places x numbers, and its singular values
+places, width = {kernel.k}, {kernel.d}
+generator = torch.Generator().manual_seed({kernel.seed})
+table = torch.randn(places, width, width, generator=generator, dtype=torch.float64).flatten(1)
+squares = torch.linalg.svdvals(table).square()
+missed = [((squares[h:].sum() / squares.sum()) ** 0.5).item() for h in range(1, places + 1)]
+average = ((table - table.mean(0)).square().sum() / table.square().sum()).sqrt().item()
+print("missed by the average of all places:", f"{{average:.1%}}")
+print("missed by 1, 2, ... heads:", [f"{{each:.1%}}" for each in missed])
+"""

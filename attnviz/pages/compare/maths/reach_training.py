@@ -170,6 +170,18 @@ def to_json(result: Result, digits: int = 17) -> dict[str, Any]:
     return {"config": asdict(result.config), "done": result.done, "reached": reached}
 
 
+def program(config: Config) -> str:
+    """Prints the gradient at the first token before and after training, and the share of labels right."""
+    return f"""\
+from attnviz.pages.compare.maths import reach_training
+
+result = reach_training.run(reach_training.{config})
+for kind, each in result.reached.items():  # gradients: norm of d last output / d input, mean over a few sequences
+    print(f"{{kind:10}} gradient at the first token {{each.at_start[0]:.3g}}, then {{each.now[0]:.3g}}")
+    print(f"{{kind:10}} {{each.end_accuracy:.1%}} right")
+"""
+
+
 # How much the output at the last position depends on the input at each position before it.
 #
 # The measure is the Frobenius norm of d output / d input, position by position: exact, by one backward pass over as

@@ -10,10 +10,11 @@ from attnviz.app import show, term_popover, widgets
 from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.code_snippet import snippet
 from attnviz.app.guarding import guard
+from attnviz.app.page_parts import side_by_side
 from attnviz.base import units
 from attnviz.base.words import _, listed, ngettext
 from attnviz.pages.compare import choices, figures
-from attnviz.pages.compare.maths import compare_snippets, compared_layers, layer_costs
+from attnviz.pages.compare.maths import compared_layers, layer_costs
 
 BOX = 100  #: pixels of a number box
 #: the quoted table's own words for how a layer's cost grows
@@ -40,7 +41,7 @@ def panel() -> None:
         _curves(result)
         _table(result)
         term_popover.terms("flop", "window", "linear_attention")
-        snippet(compare_snippets.costs(config), "c-table", about=_about_program(config))
+        snippet(compared_layers.program(config), "c-table", about=_about_program(config))
 
 
 def _about_program(config: layer_costs.Config) -> str:
@@ -60,11 +61,10 @@ def controls() -> layer_costs.Config:
     """Draw the sizes and what the curves run over."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         axis = widgets.one_of(choices.AXIS, _("Curves over"), {"n": "n", "d": "d", "k": "k"})
-        ways = {"built": _("as built"), "table": _("as quoted")}
         counting = widgets.one_of(
             choices.COUNTING,
             _("Counted"),
-            ways,
+            {"built": _("as built"), "table": _("as quoted")},
             help=_(
                 "As quoted: the table of the paper, constants and projections left out. As built: what torch’s layers "
                 "multiply and add, projections and gates included."
@@ -94,8 +94,8 @@ def _curves(result: layer_costs.Result) -> None:
     title = _("FLOPs of one layer") if config.counting == "built" else _("Operations of one layer")
     curves = [figures.KindCurve(kind, names[kind], result.x, y) for kind, y in result.cost.items() if kind != "dilated"]
     rings = _crossing_points(result)
-    one, two = st.columns([1.5, 1], gap="medium")
-    with one:
+
+    def cost() -> None:
         show.figure(
             chart_of(figures.over, curves, title, axis, here=here, crossings=rings, unit=_(" operations"), height=390),
             name=f"cost-over-{config.axis}",
@@ -103,8 +103,8 @@ def _curves(result: layer_costs.Result) -> None:
             table={config.axis: result.x, **result.cost},
             words=_cost_words(result),
         )
-    with two:
-        _steps_and_path(result, axis, here)
+
+    side_by_side(cost, lambda: _steps_and_path(result, axis, here), widths=[1.5, 1])
 
 
 def _steps_and_path(result: layer_costs.Result, axis: str, here: float) -> None:

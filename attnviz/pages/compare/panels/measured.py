@@ -11,12 +11,13 @@ from attnviz.app.cache.bounded_cache import BoundedCache
 from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.code_snippet import snippet
 from attnviz.app.guarding import guard
+from attnviz.app.page_parts import side_by_side
 from attnviz.app.text import spoken
 from attnviz.base import units
 from attnviz.base.words import _, sentences
 from attnviz.models.settings import current
 from attnviz.pages.compare import choices, figures
-from attnviz.pages.compare.maths import compare_snippets, layer_costs, layer_timing, own_process
+from attnviz.pages.compare.maths import layer_costs, layer_timing, own_process
 
 PARTIAL = "c_measured_so_far"  #: the session's measurements that were stopped
 
@@ -40,7 +41,7 @@ def panel() -> None:
             _pictures(result)
             term_popover.terms("fused", "linear_attention", "flop")
     snippet(
-        compare_snippets.timing(config),
+        layer_timing.program(config),
         "c-measured",
         _("Measure it yourself"),
         _("Paste this code into a notebook: it measures the same layers on your machine."),
@@ -50,14 +51,15 @@ def panel() -> None:
 def _controls() -> tuple[layer_timing.Result | None, layer_timing.Config]:
     """Draw the choices; what is to be shown, and the configuration that a snippet measures."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        passes = {"forward": _("forward"), "training": _("forward and backward")}
-        training = widgets.one_of(choices.PASS, _("One pass"), passes) == "training"
+        one_pass = widgets.one_of(
+            choices.PASS, _("One pass"), {"forward": _("forward"), "training": _("forward and backward")}
+        )
         d = int(widgets.one_of(choices.WIDTH, _("width d"), {str(d): str(d) for d in layer_timing.WIDTHS}))
         where = widgets.one_of(choices.WHERE, _("Measured"), {"prepared": _("prepared"), "here": _("on this server")})
     if where == "prepared":
-        result = layer_timing.prepared()[d, training]
+        result = layer_timing.prepared()[d, one_pass == "training"]
         return result, result.config
-    return _here(d, training)
+    return _here(d, one_pass == "training")
 
 
 def _here(d: int, training: bool) -> tuple[layer_timing.Result | None, layer_timing.Config]:
@@ -118,7 +120,6 @@ def _live(config: layer_timing.Config) -> layer_timing.Result | None:
 
 def _pictures(result: layer_timing.Result) -> None:
     names, config = figures.kind_names(), result.config
-    one, two = st.columns(2, gap="medium")
     curves = {kind: result.curve(kind) for kind in layer_timing.KINDS if len(result.curve(kind)[0])}
     seconds = [
         figures.KindCurve(kind, names[kind], n, took, True, _fit(n, took)) for kind, (n, took, _held) in curves.items()
@@ -134,12 +135,22 @@ def _pictures(result: layer_timing.Result) -> None:
         "seconds": [row.seconds for row in result.timings],
         "bytes": [row.nbytes for row in result.timings],
     }
-    with one:
-        fig = chart_of(figures.over, seconds, _("Seconds of one pass"), _("tokens n"), unit="s", height=400)
-        show.figure(fig, name=f"time-{about}", key="c-time", table=table, words=_time_words(result))
-    with two:
-        fig = chart_of(figures.over, nbytes, _("Memory at its peak"), _("tokens n"), unit="B", binary=True, height=400)
-        show.figure(fig, name=f"memory-{about}", key="c-memory", table=table, words=_memory_words(result))
+    side_by_side(
+        lambda: show.figure(
+            chart_of(figures.over, seconds, _("Seconds of one pass"), _("tokens n"), unit="s", height=400),
+            name=f"time-{about}",
+            key="c-time",
+            table=table,
+            words=_time_words(result),
+        ),
+        lambda: show.figure(
+            chart_of(figures.over, nbytes, _("Memory at its peak"), _("tokens n"), unit="B", binary=True, height=400),
+            name=f"memory-{about}",
+            key="c-memory",
+            table=table,
+            words=_memory_words(result),
+        ),
+    )
     show.tabled(show.columns([_row(result, kind) for kind in curves]), f"measured-{about}", "c-measured-rows")
     st.caption(
         _(

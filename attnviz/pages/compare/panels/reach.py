@@ -13,11 +13,12 @@ from attnviz.app.cache.bounded_cache import BoundedCache
 from attnviz.app.cache.waiting_line import WaitingLine
 from attnviz.app.code_snippet import snippet
 from attnviz.app.guarding import guard
+from attnviz.app.page_parts import side_by_side
 from attnviz.app.text import with_minus
 from attnviz.base.message import Problem
 from attnviz.base.words import _, listed, ngettext
 from attnviz.pages.compare import choices, figures
-from attnviz.pages.compare.maths import compare_snippets, own_process, reach_training
+from attnviz.pages.compare.maths import own_process, reach_training
 
 BETWEEN_PICTURES = 0.6  # seconds between two drawings while training runs
 PARTIAL = "c_reach_so_far"
@@ -63,28 +64,28 @@ def panel() -> None:
             "Paste this code into a notebook: it prints the gradient at the first token before and after training, "
             "and how many labels are right."
         )
-        snippet(compare_snippets.reach(config), "c-reach", about=about)
+        snippet(reach_training.program(config), "c-reach", about=about)
 
 
 def _controls() -> reach_training.Config:
     labels = {"n": _("tokens n"), "k": _("kernel k"), "layers": _("convolutions"), "steps": _("steps")}
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        sizes = {
-            name: widgets.number(choices.REACH_SIZES[name], label, step=1, width=BOX) for name, label in labels.items()
-        }
-        remember = widgets.number(
-            choices.REMEMBER,
-            _("LSTM remembers"),
-            step=0.5,
-            width=BOX,
-            help=_(
-                "Added to the bias of the LSTM’s forget gate at the start. At 0 the gate stands at one half: after "
-                "n steps 2⁻ⁿ is left. At 4 it stands at 98%."
+        sizes = {n: widgets.number(choices.REACH_SIZES[n], label, step=1, width=BOX) for n, label in labels.items()}
+        return reach_training.Config(
+            **sizes,
+            remember=widgets.number(
+                choices.REMEMBER,
+                _("LSTM remembers"),
+                step=0.5,
+                width=BOX,
+                help=_(
+                    "Added to the bias of the LSTM’s forget gate at the start. At 0 the gate stands at one half: after "
+                    "n steps 2⁻ⁿ is left. At 4 it stands at 98%."
+                ),
             ),
+            rate=widgets.number(choices.RATE, _("learning rate"), step=0.001, width=BOX),
+            seed=widgets.number(choices.SEED, _("seed"), step=1, width=BOX),
         )
-        rate = widgets.number(choices.RATE, _("learning rate"), step=0.001, width=BOX)
-        seed = widgets.number(choices.SEED, _("seed"), step=1, width=BOX)
-    return reach_training.Config(**sizes, remember=remember, rate=rate, seed=seed)
 
 
 def _run(config: reach_training.Config) -> None:
@@ -167,11 +168,11 @@ def _trained(config: reach_training.Config, bar: DeltaGenerator, drawn: DeltaGen
 
 def _charts(result: reach_training.Result, key: str) -> None:
     """The two pictures that move while training runs, without export; their sentences are for those who hear them."""
-    now, right = st.columns(2, gap="medium")
-    with now:
-        show.chart(_distance(result, False), key=f"{key}-now", words=_distance_words(result, not result.done))
-    with right:
-        show.chart(_accuracy(result), key=f"{key}-right", words=_learning_words(result) if result.done else None)
+    learned = _learning_words(result) if result.done else None
+    side_by_side(
+        lambda: show.chart(_distance(result, False), key=f"{key}-now", words=_distance_words(result, not result.done)),
+        lambda: show.chart(_accuracy(result), key=f"{key}-right", words=learned),
+    )
 
 
 def _picture(result: reach_training.Result) -> None:

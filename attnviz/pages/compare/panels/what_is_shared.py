@@ -12,7 +12,7 @@ from attnviz.app.page_entry import file_of
 from attnviz.base import units
 from attnviz.base.words import _
 from attnviz.pages.compare import choices, figures
-from attnviz.pages.compare.maths import compare_snippets, compared_layers, layer_costs, position_mixing
+from attnviz.pages.compare.maths import compared_layers, layer_costs, position_mixing
 from attnviz.pages.compare.panels.cost_table import sizes
 
 BOX = 118  #: pixels of a number box
@@ -25,8 +25,8 @@ computed_kernel = st.cache_resource(max_entries=64, show_spinner=False)(position
 
 def panel() -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        chosen = sizes(("n", "d", "k", "heads"))
-    config = layer_costs.Config(chosen["n"], chosen["d"], chosen["k"], heads=chosen["heads"])
+        n, d, k, heads = sizes(("n", "d", "k", "heads")).values()
+    config = layer_costs.Config(n, d, k, heads=heads)
     left, right = st.columns([1, 1.15], gap="medium")
     with left, guard():
         _parameters(computed_parameters(config))
@@ -36,7 +36,7 @@ def panel() -> None:
         kernel = _heads()
         if config.d % config.heads == 0:  # else the sentence above says what is wrong, and the program would fail
             snippet(
-                compare_snippets.shared(config, kernel),
+                position_mixing.program(config, kernel),
                 "c-shared",
                 about=_(
                     "Paste this code into a notebook: it prints the parameters of each layer, and what heads miss of a "

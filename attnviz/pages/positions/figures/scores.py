@@ -9,6 +9,15 @@ from attnviz.base.words import _
 from attnviz.figures import heatmap
 from attnviz.figures.theme import ALTERNATIVE, RAW, SCALED, SIGNED, THEORY, Figure, layout, with_alpha
 
+POWERS = {"type": "log", "dtick": 1, "exponentformat": "power"}  #: an axis with a tick at each power of ten
+
+
+def named_line(fig: Figure, y: float, name: str, colour: str, width: float) -> Figure:
+    """`fig` with a dashed line at this height of a log axis, and its name over it on the left."""
+    fig.add_hline(y=y, line={"color": colour, "dash": "dash", "width": width})
+    note = {"text": name, "showarrow": False, "font": {"size": 11, "color": colour}}
+    return fig.add_annotation(x=0, y=float(np.log10(y)), xanchor="left", yanchor="bottom", **note)
+
 
 def position_map(scores: np.ndarray) -> Figure:
     """Position against position, the query's in rows: colours centred on 0."""
@@ -36,16 +45,21 @@ def over_distance(
     stairs: bool = False,
 ) -> Figure:
     """The score at each distance, with a band from lowest to highest; `others` are further heads, thin."""
-    fig = go.Figure()
     shape = "hvh" if stairs else "linear"
-    for name, values in others:
-        line = {"color": THEORY, "width": 1, "shape": shape}
-        hover = "%{x}: %{y:.4g}<extra>" + name + "</extra>"
-        fig.add_scatter(
-            x=distance, y=values, mode="lines", line=line, opacity=0.55, showlegend=False, hovertemplate=hover
+    traces = [
+        go.Scatter(
+            x=distance,
+            y=values,
+            mode="lines",
+            line={"color": THEORY, "width": 1, "shape": shape},
+            opacity=0.55,
+            showlegend=False,
+            hovertemplate="%{x}: %{y:.4g}<extra>" + name + "</extra>",
         )
+        for name, values in others
+    ]
     if float((high - low).max()) > 1e-9:
-        fig.add_scatter(
+        band = go.Scatter(
             x=np.concatenate([distance, distance[::-1]]),
             y=np.concatenate([high, low[::-1]]),
             fill="toself",
@@ -55,7 +69,8 @@ def over_distance(
             hoverinfo="skip",
             name=_("lowest to highest"),
         )
-    fig.add_scatter(
+        traces.append(band)
+    middle = go.Scatter(
         x=distance,
         y=mean,
         mode="lines",
@@ -63,9 +78,9 @@ def over_distance(
         name=_("mean"),
         hovertemplate="%{x}: %{y:.4g}<extra></extra>",
     )
+    x_axis = {"title_text": _("distance: key minus query"), "zeroline": False}
+    fig = go.Figure([*traces, middle], {"xaxis": x_axis, "yaxis_title_text": _("score")})
     fig.add_vline(x=0, line={"color": THEORY, "width": 1, "dash": "dot"})
-    fig.update_xaxes(title_text=_("distance: key minus query"), zeroline=False)
-    fig.update_yaxes(title_text=_("score"))
     return layout(fig, height=330)
 
 
@@ -90,39 +105,35 @@ def encoding(values: np.ndarray) -> Figure:
 
 def wavelengths(values: np.ndarray, n: int) -> Figure:
     """Positions that each pair takes for one turn, on a log axis, and the number of positions in the picture."""
-    fig = go.Figure(
-        go.Scatter(
-            x=np.arange(len(values)),
-            y=values,
-            mode="lines+markers",
-            line={"color": SCALED, "width": 2},
-            marker={"size": 5},
-            showlegend=False,
-            hovertemplate=_("pair %{x}: one turn in %{y:,.4g} positions") + "<extra></extra>",
-        )
+    curve = go.Scatter(
+        x=np.arange(len(values)),
+        y=values,
+        mode="lines+markers",
+        line={"color": SCALED, "width": 2},
+        marker={"size": 5},
+        showlegend=False,
+        hovertemplate=_("pair %{x}: one turn in %{y:,.4g} positions") + "<extra></extra>",
     )
-    fig.add_hline(y=n, line={"color": RAW, "dash": "dash", "width": 1.5})
-    note = {"text": _("{n} positions").format(n=n), "showarrow": False, "font": {"size": 11, "color": RAW}}
-    fig.add_annotation(x=0, y=float(np.log10(n)), xanchor="left", yanchor="bottom", **note)
-    fig.update_xaxes(title_text=_("pair"), zeroline=False)
-    fig.update_yaxes(type="log", dtick=1, exponentformat="power", title_text=_("positions for one turn"))
-    return layout(fig, height=330)
+    look = {
+        "xaxis": {"title_text": _("pair"), "zeroline": False},
+        "yaxis": POWERS | {"title_text": _("positions for one turn")},
+    }
+    return layout(named_line(go.Figure(curve, look), n, _("{n} positions").format(n=n), RAW, 1.5), height=330)
 
 
 def slopes(values: np.ndarray, head: int) -> Figure:
     """ALiBi's slope of every head, on a log axis; the chosen one stands out."""
-    colours = [ALTERNATIVE if i == head else SCALED for i in range(len(values))]
-    fig = go.Figure(
-        go.Bar(
-            x=np.arange(len(values)),
-            y=values,
-            marker={"color": colours, "line": {"width": 0}},
-            hovertemplate=_("head %{x}: %{y:.4g} for each position of distance") + "<extra></extra>",
-        )
+    bars = go.Bar(
+        x=np.arange(len(values)),
+        y=values,
+        marker={"color": [ALTERNATIVE if i == head else SCALED for i in range(len(values))], "line": {"width": 0}},
+        hovertemplate=_("head %{x}: %{y:.4g} for each position of distance") + "<extra></extra>",
     )
-    fig.update_xaxes(title_text=_("head"), dtick=1 if len(values) <= 16 else 8)
-    fig.update_yaxes(title_text=_("slope"), type="log", exponentformat="power", dtick=1)
-    return layout(fig, height=330)
+    look = {
+        "xaxis": {"title_text": _("head"), "dtick": 1 if len(values) <= 16 else 8},
+        "yaxis": POWERS | {"title_text": _("slope")},
+    }
+    return layout(go.Figure(bars, look), height=330)
 
 
 # How much the outputs change when words change places, for every way in which positions come in.
@@ -131,12 +142,9 @@ FLOOR = 1e-17  #: drawn in place of an exact 0 on the log axis
 
 def changes(kinds: Sequence[str], free: np.ndarray, causal: np.ndarray, rounding: float = 1e-9) -> Figure:
     """One row a kind: the largest change of an output without a mask, and with a causal one, on a log axis."""
-    fig = go.Figure()
-    for name, values, colour, symbol in (
-        (_("no mask"), free, SCALED, "circle"),
-        (_("causal mask"), causal, RAW, "diamond"),
-    ):
-        fig.add_scatter(
+    both = ((_("no mask"), free, SCALED, "circle"), (_("causal mask"), causal, RAW, "diamond"))
+    points = [
+        go.Scatter(
             x=np.maximum(values, FLOOR),
             y=list(kinds),
             mode="markers",
@@ -145,9 +153,11 @@ def changes(kinds: Sequence[str], free: np.ndarray, causal: np.ndarray, rounding
             customdata=values,
             hovertemplate="%{y}: %{customdata:.3g}<extra>" + name + "</extra>",
         )
-    fig.add_vline(x=rounding, line={"color": THEORY, "width": 1, "dash": "dot"})
-    fig.update_xaxes(
-        type="log", range=[-17.3, 1.6], dtick=4, exponentformat="power", title_text=_("largest change of an output")
-    )
-    fig.update_yaxes(autorange="reversed", showgrid=True, type="category")
+        for name, values, colour, symbol in both
+    ]
+    look = {
+        "xaxis": POWERS | {"range": [-17.3, 1.6], "dtick": 4, "title_text": _("largest change of an output")},
+        "yaxis": {"autorange": "reversed", "showgrid": True, "type": "category"},
+    }
+    fig = go.Figure(points, look).add_vline(x=rounding, line={"color": THEORY, "width": 1, "dash": "dot"})
     return layout(fig, height=330)

@@ -10,17 +10,17 @@ from attnviz.base.words import _
 from attnviz.figures.attention_figures import GLOW, hover_points, picture_axes
 from attnviz.figures.theme import MASKED, Q_BLUE, SERIES, SIGNED, Figure, layout
 from attnviz.figures.title_lines import below
+from attnviz.pages.positions.figures.scores import POWERS
 
 MOST_FRAMES = 8
 
 
 def split(parts: Sequence[tuple[str, int]], left: int) -> Figure:
     """One bar: the numbers of a head that each of `parts` (name, width) rotates, and those that are left."""
-    fig = go.Figure()
     shown = [(name, width, SERIES[i]) for i, (name, width) in enumerate(parts)]
     shown += [(_("not rotated"), left, MASKED)] if left else []
-    for name, width, colour in shown:
-        fig.add_bar(
+    bars = [
+        go.Bar(
             x=[width],
             y=[""],
             orientation="h",
@@ -31,9 +31,11 @@ def split(parts: Sequence[tuple[str, int]], left: int) -> Figure:
             insidetextanchor="middle",
             hovertemplate=_("{name}: %{{x}} numbers").format(name=name) + "<extra></extra>",
         )
-    fig.update_layout(barmode="stack", legend={"traceorder": "normal"})
-    fig.update_xaxes(title_text=_("numbers of a head"), showgrid=False, zeroline=False)
-    return layout(fig, height=180)
+        for name, width, colour in shown
+    ]
+    x_axis = {"title_text": _("numbers of a head"), "showgrid": False, "zeroline": False}
+    look = {"barmode": "stack", "legend": {"traceorder": "normal"}, "xaxis": x_axis}
+    return layout(go.Figure(bars, look), height=180)
 
 
 def wavelengths(lines: Sequence[tuple[str, np.ndarray, int]]) -> Figure:
@@ -50,8 +52,10 @@ def wavelengths(lines: Sequence[tuple[str, np.ndarray, int]]) -> Figure:
             hovertemplate=_("pair %{x}: one turn in %{y:,.4g} patches") + f"<extra>{name}</extra>",
         )
         fig.add_hline(y=size, line={"color": SERIES[i], "dash": "dash", "width": 1})
-    fig.update_xaxes(title_text=_("pair of that axis"), zeroline=False)
-    fig.update_yaxes(type="log", dtick=1, exponentformat="power", title_text=_("patches for one turn"))
+    fig.update_layout(
+        xaxis={"title_text": _("pair of that axis"), "zeroline": False},
+        yaxis=POWERS | {"title_text": _("patches for one turn")},
+    )
     return layout(fig, height=330).update_layout(legend=below())
 
 
@@ -67,22 +71,23 @@ def frames(scores: np.ndarray, at: tuple[int, ...]) -> Figure:
     rows = -(-len(shown) // columns)
     fig = make_subplots(rows, columns, horizontal_spacing=0.03, vertical_spacing=0.16)
     for place, frame in enumerate(shown):
-        row, column = place // columns + 1, place % columns + 1
-        trace = go.Heatmap(
+        where = {"row": place // columns + 1, "col": place % columns + 1}
+        fig.add_heatmap(
             z=(scores[frame] - own).astype(np.float32),
             customdata=scores[frame],
             coloraxis="coloraxis",
             xgap=1,
             ygap=1,
             hovertemplate=_("row %{y}, column %{x}: %{customdata:.4f}, %{z:.4f} from its own") + "<extra></extra>",
+            **where,
         )
-        fig.add_trace(trace, row, column)
-        fig.update_yaxes(autorange="reversed", scaleanchor=f"x{place + 1 if place else ''}", row=row, col=column)
-        name_above(fig, frame, row=row, col=column)
+        fig.update_yaxes(autorange="reversed", scaleanchor=f"x{place + 1 if place else ''}", **where)
+        name_above(fig, frame, **where)
         if frame == at[0]:
             mark = {"symbol": "square-open", "size": 16, "color": Q_BLUE, "line": {"width": 3}}
-            query = go.Scatter(x=[at[2]], y=[at[1]], mode="markers", marker=mark, showlegend=False, hoverinfo="skip")
-            fig.add_trace(query, row, column)
+            fig.add_scatter(
+                x=[at[2]], y=[at[1]], mode="markers", marker=mark, showlegend=False, hoverinfo="skip", **where
+            )
     top = float(np.abs(scores - own).max()) or 1.0
     fig.update_layout(
         coloraxis={
@@ -124,13 +129,11 @@ def lit_frames(video: np.ndarray, row: np.ndarray, at: tuple[int, ...]) -> Figur
     y, x = (each.ravel() * side + (side - 1) / 2 for each in np.indices((rows, columns)))
     for frame in range(frames):
         place = {"row": frame // across + 1, "col": frame % across + 1}
-        ink = go.Heatmap(
-            z=video[frame], colorscale=[(0.0, "#1b1e24"), (1.0, "#777d88")], showscale=False, hoverinfo="skip"
-        )
-        fig.add_trace(ink, **place)
+        ink = [(0.0, "#1b1e24"), (1.0, "#777d88")]
+        fig.add_heatmap(z=video[frame], colorscale=ink, showscale=False, hoverinfo="skip", **place)
         for patch, share in enumerate(shares[frame].ravel()):
-            box = {"x0": x[patch] - side / 2, "x1": x[patch] + side / 2, "y0": y[patch] - side / 2}
-            box |= {"y1": y[patch] + side / 2}
+            (left, right), (top, bottom) = ((c[patch] - side / 2, c[patch] + side / 2) for c in (x, y))
+            box = {"x0": left, "x1": right, "y0": top, "y1": bottom}
             fig.add_shape(type="rect", **box, fillcolor=GLOW, opacity=round(0.85 * share, 3), line_width=0, **place)
             if (frame, *divmod(patch, columns)) == at:
                 fig.add_shape(type="rect", **box, line={"color": Q_BLUE, "width": 3}, **place)

@@ -73,8 +73,7 @@ def scaling_of(method: str, config: Config) -> Scaling:
 
 def run(config: Config) -> Result:
     """Every way of scaling side by side, and the chosen one's scores over distance."""
-    limits = {"factor": (1, 128), "length": (2, 1_000_000), "width": (2, 1024), "base": (2, 1e9)}
-    require_within(config, limits)
+    require_within(config, {"factor": (1, 128), "length": (2, 1_000_000), "width": (2, 1024), "base": (2, 1e9)})
     plain = frequencies(config.width, config.base)
     methods = {method: scaled(config, method, plain) for method in METHODS}
     distance = stretches(config)

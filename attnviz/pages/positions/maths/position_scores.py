@@ -89,8 +89,7 @@ class Result:
     mean: np.ndarray  #: (2n-1,) mean score at each distance
     low: np.ndarray
     high: np.ndarray
-    shifted: float | None  #: the largest change of a score when all positions are shifted; None: it cannot be done
-    why_not: Message | None
+    shifted: float | Message  #: the largest change of a score when all positions are shifted, or why that cannot be
     encoding: np.ndarray | None  #: (n, D) the vectors added, or a vector of ones rotated by each position
     wavelengths: np.ndarray | None  #: (D/2,) positions that a pair takes for one turn
     heads: np.ndarray | None  #: (H, 2n-1) ALiBi and T5: every head's bias at each distance
@@ -114,12 +113,11 @@ def run(config: Config, table: np.ndarray | None = None) -> Result:
     learned = None if table is None else torch.from_numpy(table).double()
     positions = torch.arange(config.n)
     scores, encoding = scores_between(config, positions, learned)
-    shifted, why_not = None, None
+    shifted: float | Message
     try:
-        moved, _encoding = scores_between(config, positions + config.shift, learned)
-        shifted = float((moved - scores).abs().max())
+        shifted = float((scores_between(config, positions + config.shift, learned)[0] - scores).abs().max())
     except Problem as problem:
-        why_not = problem.message
+        shifted = problem.message
     distance, mean, low, high = _over_distance(scores)
     biased = config.kind in BIASED
     head = config.head if biased else 0
@@ -132,7 +130,6 @@ def run(config: Config, table: np.ndarray | None = None) -> Result:
         low[head],
         high[head],
         shifted,
-        why_not,
         None if encoding is None else encoding.numpy(),
         (2 * math.pi / frequencies(config.width, config.base)).numpy() if turning else None,
         mean if biased else None,

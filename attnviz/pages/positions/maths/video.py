@@ -40,8 +40,7 @@ class SplitConfig:
 @dataclass(frozen=True)
 class Split:
     config: SplitConfig
-    asked: tuple[int, ...]  #: the width that each axis was given; one number when positions are flat
-    rotated: tuple[int, ...]  #: the part of it that is rotated: whole pairs only
+    rotated: tuple[int, ...]  #: of the width of each axis the part that is rotated: whole pairs only
     wavelengths: tuple[np.ndarray, ...]  #: of each axis's pairs, in patches
     scores: np.ndarray  #: (frames, height, width) what position alone gives each patch, q.k / sqrt(D)
     shifted: float  #: the largest change of a score when all patches move by one frame, two rows and three columns
@@ -56,14 +55,12 @@ class Split:
 def split(config: SplitConfig) -> Split:
     """Scores of one patch against all, from position alone: every query and key is a vector of ones."""
     _check_split(config)
-    asked = widths(config)
-    rotated = tuple(width - width % 2 for width in asked)
+    rotated = tuple(width - width % 2 for width in widths(config))
     grid, place, move = grid_positions(*config.sizes), torch.tensor(config.at), torch.tensor([1, 2, 3])
     scores = split_scores(config, rotated, grid, place).reshape(config.sizes)
     moved = split_scores(config, rotated, grid + move, place + move).reshape(config.sizes)
     return Split(
         config,
-        asked,
         rotated,
         tuple((2 * math.pi / frequencies(w, config.base)).numpy() if w else np.zeros(0) for w in rotated),
         scores.numpy(),
@@ -75,14 +72,13 @@ def split(config: SplitConfig) -> Split:
 def widths(config: SplitConfig) -> tuple[int, ...]:
     """The widths that time, height and width are given; with "flat" one width for the patch's number."""
     d = config.d_head
-    made: dict[str, tuple[int, ...]] = {
+    return {
         "rest": axis_widths(d),
         "quarter": (d // 4, 3 * (d // 8), 3 * (d // 8)),
         "thirds": (d // 3, d // 3, d // 3),
         "own": config.own,
         "flat": (d,),
-    }
-    return made[config.split]
+    }[config.split]
 
 
 def split_scores(config: SplitConfig, rotated: tuple[int, ...], grid: Tensor, place: Tensor) -> Tensor:

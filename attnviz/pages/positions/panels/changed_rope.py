@@ -11,6 +11,7 @@ from attnviz.app.cache import model_cache
 from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.code_snippet import snippet
 from attnviz.app.links import link_state
+from attnviz.app.page_parts import side_by_side
 from attnviz.app.text import plain
 from attnviz.base.words import _, sentences
 from attnviz.engine import Rerun
@@ -35,17 +36,16 @@ def panel() -> None:
     st.latex(_formula(result))
     st.markdown(f"**{_verdict(run, result)}**")
     _heatmaps(run, result)
-    left, right = st.columns(2, gap="medium")
-    with left:
-        _distance(result)
-    with right:
-        _next(run, result)
-    about = _(
-        "Paste this code into a notebook: it prints how much weight moves, the row that changes most, and what "
-        "comes next."
-    )
+    side_by_side(lambda: _distance(result), lambda: _next(run, result))
     in_model = replace(config, layer=run.stacks[0].layers[config.layer].index)  # which counts in its own way
-    snippet(program(run.request.model, run.request.text, in_model), "p-head", about=about)
+    snippet(
+        program(run.request.model, run.request.text, in_model),
+        "p-head",
+        about=_(
+            "Paste this code into a notebook: it prints how much weight moves, the row that changes most, and what "
+            "comes next."
+        ),
+    )
 
 
 def _controls(stack: Stack) -> experiment.Config:
@@ -53,8 +53,7 @@ def _controls(stack: Stack) -> experiment.Config:
         layer = widgets.number(choices.LAYER, _("Layer, from 0"), step=1, high=len(stack.layers) - 1, width=140)
         heads = stack.layers[layer].n_heads
         head = widgets.number(choices.HEAD, _("Head, from 0"), step=1, high=heads - 1, width=140)
-        changes = {"removed": _("take RoPE out"), "base": _("another base")}
-        change = widgets.one_of(choices.CHANGE, _("Change"), changes)
+        change = widgets.one_of(choices.CHANGE, _("Change"), {"removed": _("take RoPE out"), "base": _("another base")})
         if change == "base":
             widgets.number(choices.NEW_BASE, _("New base"), step=1000.0, width=150)
         places = {"head": _("this head"), "layer": _("its whole layer"), "all": _("every layer")}
@@ -103,25 +102,27 @@ def _heatmaps(run: ModelRun, result: experiment.Result) -> None:
     for column, (name, title, weights) in zip(st.columns(2, gap="medium"), shown, strict=True):
         with column:
             st.markdown(f"**{title}**")
-            fig = chart_of(
-                heatmap.matrix,
-                weights,
-                stack.queries.labels,
-                stack.keys.labels,
-                masked=~result.allowed,
-                height=400,
-                numbers=False,
+            show.figure(
+                chart_of(
+                    heatmap.matrix,
+                    weights,
+                    stack.queries.labels,
+                    stack.keys.labels,
+                    masked=~result.allowed,
+                    height=400,
+                    numbers=False,
+                ),
+                name=f"rope-{name}",
+                key=f"p_rope_{name}",
+                words=_("“{query}” gives {share:.1%} to “{token}”.").format(
+                    query=plain(stack.queries.labels[most]),
+                    share=float(weights[most].max()),
+                    token=plain(stack.keys.labels[int(weights[most].argmax())]),
+                ),
             )
-            words = _("“{query}” gives {share:.1%} to “{token}”.").format(
-                query=plain(stack.queries.labels[most]),
-                share=float(weights[most].max()),
-                token=plain(stack.keys.labels[int(weights[most].argmax())]),
-            )
-            show.figure(fig, name=f"rope-{name}", key=f"p_rope_{name}", words=words)
 
 
 def _distance(result: experiment.Result) -> None:
-    fig = chart_of(figures.tokens_back, result.distance_before, result.distance_after)
     before, after = result.distance_before, result.distance_after
     most = int(np.abs(after - before).argmax())
     words = _(
@@ -135,8 +136,13 @@ def _distance(result: experiment.Result) -> None:
                 last=len(before) - 1
             ),
         )
-    table = {"tokens_back": np.arange(len(before)), "as_trained": before, "changed": after}
-    show.figure(fig, name="rope-distance", key="p_rope_distance", table=table, caption=words, words=words)
+    show.figure(
+        chart_of(figures.tokens_back, before, after),
+        name="rope-distance",
+        key="p_rope_distance",
+        table={"tokens_back": np.arange(len(before)), "as_trained": before, "changed": after},
+        words=words,
+    )
 
 
 def _next(run: ModelRun, result: experiment.Result) -> None:
@@ -145,20 +151,23 @@ def _next(run: ModelRun, result: experiment.Result) -> None:
         return
     labels = [each.label for each in result.tokens]
     before, after = [each.before for each in result.tokens], [each.after for each in result.tokens]
-    fig = chart_of(attention_figures.bars, labels, before, after, labels=(_("as trained"), _("changed")))
-    now = max(result.tokens, key=lambda each: each.after)
-    words = _(
-        "Next token: {moved:.1%} of the probability moves; the likeliest was “{was}” ({before:.1%}) and is “{now}” "
-        "({after:.1%})."
-    ).format(
-        moved=result.tokens_moved,
-        was=plain(result.tokens[0].label),
-        before=result.tokens[0].before,
-        now=plain(now.label),
-        after=now.after,
+    was, now = result.tokens[0], max(result.tokens, key=lambda each: each.after)
+    show.figure(
+        chart_of(attention_figures.bars, labels, before, after, labels=(_("as trained"), _("changed"))),
+        name="rope-next-token",
+        key="p_rope_next",
+        table={"token": labels, "as_trained": before, "changed": after},
+        words=_(
+            "Next token: {moved:.1%} of the probability moves; the likeliest was “{was}” ({before:.1%}) and is "
+            "“{now}” ({after:.1%})."
+        ).format(
+            moved=result.tokens_moved,
+            was=plain(was.label),
+            before=was.before,
+            now=plain(now.label),
+            after=now.after,
+        ),
     )
-    table = {"token": labels, "as_trained": before, "changed": after}
-    show.figure(fig, name="rope-next-token", key="p_rope_next", table=table, words=words)
 
 
 def program(model: str, text: str, config: experiment.Config) -> str:

@@ -1,7 +1,5 @@
 """Section 2: what position alone adds to the scores: position against position, and over the distance."""
 
-from typing import TypeVar
-
 import numpy as np
 import streamlit as st
 
@@ -9,8 +7,9 @@ from attnviz.app import show, widgets
 from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.code_snippet import snippet
 from attnviz.app.links import link_state
-from attnviz.app.links.choices import Choice
+from attnviz.app.page_parts import side_by_side
 from attnviz.app.text import spoken, with_minus
+from attnviz.base.message import Message
 from attnviz.base.words import _, sentences
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.loading import availabilities
@@ -19,8 +18,6 @@ from attnviz.pages.positions.figures import scores as figures
 from attnviz.pages.positions.maths import position_scores
 from attnviz.pages.positions.maths.position_scores import ADDED, BIASED, ENCODINGS, MODEL, ROTATED
 from attnviz.pages.positions.panels.shuffled_words import kinds
-
-N = TypeVar("N", int, float)
 
 FORMULAS = {
     "sinusoidal": r"x_m \mathrel{+}= \left(\sin\tfrac{m}{b^{2i/D}},\ \cos\tfrac{m}{b^{2i/D}}\right)",
@@ -48,18 +45,13 @@ def panel() -> None:
     st.caption(_about(config.kind))
     st.latex(FORMULAS[config.kind])
     st.markdown(f"**{_shift_words(result)}**")
-    left, right = st.columns(2, gap="medium")
-    with left:
-        _map(result)
-    with right:
-        _distance(result)
-    left, right = st.columns(2, gap="medium")
-    with left:
-        _encoding(result)
-    with right:
-        _waves(result)
-    about = _("Paste this code into a notebook: it prints mean scores by distance, and what a shift changes.")
-    snippet(position_scores.program(config, _trained()), "p-scores", about=about)
+    side_by_side(lambda: _map(result), lambda: _distance(result))
+    side_by_side(lambda: _encoding(result), lambda: _waves(result))
+    snippet(
+        position_scores.program(config, _trained()),
+        "p-scores",
+        about=_("Paste this code into a notebook: it prints mean scores by distance, and what a shift changes."),
+    )
 
 
 def _about(kind: str) -> str:
@@ -113,33 +105,31 @@ def _controls() -> position_scores.Config:
     kind = widgets.one_of(choices.ENCODING, _("Positions"), {each: names[each] for each in ENCODINGS})
     biased, added = kind in BIASED, kind in ADDED
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        _box(choices.COUNT, _("Positions shown"), 16)
-        _box(choices.SHIFT, _("Shift all by"), 100)
+        widgets.number(choices.COUNT, _("Positions shown"), step=16, width=150)
+        widgets.number(choices.SHIFT, _("Shift all by"), step=100, width=150)
         if biased:
-            heads = _box(choices.HEADS, _("Heads"), 1)
+            heads = widgets.number(choices.HEADS, _("Heads"), step=1, width=150)
             widgets.number(choices.HEAD_SHOWN, _("Head, from 0"), step=1, high=heads - 1, width=150)
         else:
-            _box(choices.WIDTH, _("Width D"), 2)
+            widgets.number(choices.WIDTH, _("Width D"), step=2, width=150)
         if kind in ("sinusoidal", *ROTATED):
-            _box(choices.BASE, _("Base b"), 1000.0)
+            widgets.number(choices.BASE, _("Base b"), step=1000.0, width=150)
         if kind == "t5":
             widgets.toggle(choices.BOTH_WAYS, _("Later keys too"))
         if kind == "learned":
-            tables = {"random": _("random, seed {seed}").format(seed=link_state.value(choices.SEED))}
-            tables["trained"] = _("trained: MiniLM-L6")
+            tables = {
+                "random": _("random, seed {seed}").format(seed=link_state.value(choices.SEED)),
+                "trained": _("trained: MiniLM-L6"),
+            }
             widgets.one_of(choices.TABLE, _("Table"), tables)
         if kind in ("learned", "t5") or link_state.value(choices.CONTENT) == "random":
-            _box(choices.SEED, _("Seed"), 1)
+            widgets.number(choices.SEED, _("Seed"), step=1, width=150)
         if not biased:
             contents = {"same": _("q = k"), "random": _("random q and k")}
             if added:
                 contents = {"same": _("none: q = k"), "random": _("random W_q and W_k")}
             widgets.one_of(choices.CONTENT, _("Projections") if added else _("Content"), contents)
     return _config()
-
-
-def _box(choice: Choice[N], label: str, step: N) -> N:
-    return widgets.number(choice, label, step=step, width=150)
 
 
 def _result(config: position_scores.Config) -> position_scores.Result | None:
@@ -156,19 +146,19 @@ def _result(config: position_scores.Config) -> position_scores.Result | None:
 
 def _shift_words(result: position_scores.Result) -> str:
     config = result.config
-    if result.shifted is None:
-        assert result.why_not is not None
+    if isinstance(result.shifted, Message):
         return _("Shifting all positions by {shift:,} is not possible: {why}.").format(
-            shift=config.shift, why=spoken(result.why_not)
+            shift=config.shift, why=spoken(result.shifted)
         )
-    if result.shifted < 1e-6:
-        return _(
-            "Shift all positions by {shift:,}, and no score changes by more than {change:.2g}: only distances count."
-        ).format(shift=config.shift, change=result.shifted)
-    return _(
+    words = _(
         "Shift all positions by {shift:,}, and scores change by up to {change:.3g}: where a word stands counts, not "
         "only how far it is."
-    ).format(shift=config.shift, change=result.shifted)
+    )
+    if result.shifted < 1e-6:
+        words = _(
+            "Shift all positions by {shift:,}, and no score changes by more than {change:.2g}: only distances count."
+        )
+    return words.format(shift=config.shift, change=result.shifted)
 
 
 def _map(result: position_scores.Result) -> None:
@@ -178,32 +168,31 @@ def _map(result: position_scores.Result) -> None:
     )
     if result.spread < 1e-6:
         words = sentences(words, _("Along each diagonal all scores are equal."))
-    words = with_minus(words)
-    table = {"query": np.repeat(np.arange(n), n), "key": np.tile(np.arange(n), n), "score": result.scores.ravel()}
     show.figure(
         chart_of(figures.position_map, result.scores),
         name=f"positions-{result.config.kind}",
         key="p_map",
-        table=table,
-        caption=words,
-        words=words,
+        table={"query": np.repeat(np.arange(n), n), "key": np.tile(np.arange(n), n), "score": result.scores.ravel()},
+        words=with_minus(words),
     )
 
 
 def _distance(result: position_scores.Result) -> None:
     config, far = result.config, result.config.n - 1
     others = [] if result.heads is None else [(_("head {n}").format(n=i), row) for i, row in enumerate(result.heads)]
-    fig = chart_of(
-        figures.over_distance, result.distance, result.mean, result.low, result.high, others, stairs=config.kind == "t5"
-    )
     words = _("Mean score {here:.3g} at distance 0, {one:.3g} one back, {last:.3g} at {far} back.").format(
         here=result.at(0), one=result.at(-1), last=result.at(-far), far=far
     )
     if result.spread > 1e-6:
         words = sentences(words, _("At one distance scores lie up to {spread:.3g} apart.").format(spread=result.spread))
-    words = with_minus(words)
-    table = {"distance": result.distance, "mean": result.mean, "lowest": result.low, "highest": result.high}
-    show.figure(fig, name=f"distance-{config.kind}", key="p_distance", table=table, caption=words, words=words)
+    mean, low, high = result.mean, result.low, result.high
+    show.figure(
+        chart_of(figures.over_distance, result.distance, mean, low, high, others, stairs=config.kind == "t5"),
+        name=f"distance-{config.kind}",
+        key="p_distance",
+        table={"distance": result.distance, "mean": mean, "lowest": low, "highest": high},
+        words=with_minus(words),
+    )
 
 
 def _encoding(result: position_scores.Result) -> None:
@@ -220,36 +209,43 @@ def _encoding(result: position_scores.Result) -> None:
         ),
         "rope-interleaved": _("A vector of ones, turned by each position: numbers 2i and 2i + 1 are a pair."),
     }[config.kind]
-    fig = chart_of(figures.encoding, result.encoding)
-    table = {f"dimension_{i}": column for i, column in enumerate(result.encoding.T)}
-    show.figure(fig, name=f"encoding-{config.kind}", key="p_encoding_figure", table=table, caption=words, words=words)
+    show.figure(
+        chart_of(figures.encoding, result.encoding),
+        name=f"encoding-{config.kind}",
+        key="p_encoding_figure",
+        table={f"dimension_{i}": column for i, column in enumerate(result.encoding.T)},
+        words=words,
+    )
 
 
 def _waves(result: position_scores.Result) -> None:
     """The frequencies by dimension, or ALiBi's slopes by head."""
-    config = result.config
-    if result.slopes is not None:
-        words = _(
-            "Head {head} takes {slope:.4g} off its scores for each position of distance: {half:.3g} positions further "
-            "away, half the weight is left."
-        ).format(head=config.head, slope=result.slopes[config.head], half=np.log(2) / result.slopes[config.head])
-        fig = chart_of(figures.slopes, result.slopes, config.head)
-        table = {"head": np.arange(len(result.slopes)), "slope": result.slopes}
-        show.figure(fig, name="alibi-slopes", key="p_slopes", table=table, caption=words, words=words)
-        return
-    if result.wavelengths is None:
-        return
-    unfinished = int((result.wavelengths > config.n).sum())
-    words = _(
-        "The first pair turns once in {first:.3g} positions, the last in {last:,.0f}; {unfinished} of {pairs} pairs do "
-        "not complete a turn within {n} positions."
-    ).format(
-        first=result.wavelengths[0],
-        last=result.wavelengths[-1],
-        unfinished=unfinished,
-        pairs=len(result.wavelengths),
-        n=config.n,
-    )
-    table = {"pair": np.arange(len(result.wavelengths)), "wavelength": result.wavelengths}
-    fig = chart_of(figures.wavelengths, result.wavelengths, config.n)
-    show.figure(fig, name="wavelengths", key="p_waves", table=table, caption=words, words=words)
+    config, slopes, waves = result.config, result.slopes, result.wavelengths
+    if slopes is not None:
+        show.figure(
+            chart_of(figures.slopes, slopes, config.head),
+            name="alibi-slopes",
+            key="p_slopes",
+            table={"head": np.arange(len(slopes)), "slope": slopes},
+            words=_(
+                "Head {head} takes {slope:.4g} off its scores for each position of distance: {half:.3g} positions "
+                "further away, half the weight is left."
+            ).format(head=config.head, slope=slopes[config.head], half=np.log(2) / slopes[config.head]),
+        )
+    elif waves is not None:
+        show.figure(
+            chart_of(figures.wavelengths, waves, config.n),
+            name="wavelengths",
+            key="p_waves",
+            table={"pair": np.arange(len(waves)), "wavelength": waves},
+            words=_(
+                "The first pair turns once in {first:.3g} positions, the last in {last:,.0f}; {unfinished} of {pairs} "
+                "pairs do not complete a turn within {n} positions."
+            ).format(
+                first=waves[0],
+                last=waves[-1],
+                unfinished=int((waves > config.n).sum()),
+                pairs=len(waves),
+                n=config.n,
+            ),
+        )

@@ -37,22 +37,26 @@ def panel() -> None:
     st.markdown(f"**{_verdict(result)}**")
     _matrices(result)
     _curves(result)
-    about = _("Paste this code into a notebook: it prints the largest logits and the entropies at this factor.")
-    snippet(experiment.program(config), "p-norm", about=about)
+    snippet(
+        experiment.program(config),
+        "p-norm",
+        about=_("Paste this code into a notebook: it prints the largest logits and the entropies at this factor."),
+    )
 
 
 def _controls() -> experiment.Config:
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        kind = widgets.one_of(
-            choices.NORM,
-            _("RMSNorm of q and k"),
-            {"full": _("over all heads together"), "head": _("over each head")},
-            help=_("Wan’s video transformer normalises over all heads together, Qwen3 and others over each head."),
+        return experiment.Config(
+            norm=widgets.one_of(
+                choices.NORM,
+                _("RMSNorm of q and k"),
+                {"full": _("over all heads together"), "head": _("over each head")},
+                help=_("Wan’s video transformer normalises over all heads together, Qwen3 and others over each head."),
+            ),
+            growth=widgets.number(choices.GROWTH, _("W_q and W_k ×"), step=1.0, width=150),
+            d_head=widgets.number(choices.NORM_WIDTH, _("Width of a head"), step=2, width=150),
+            seed=widgets.number(choices.SEED, _("Seed"), step=1, width=120),
         )
-        growth = widgets.number(choices.GROWTH, _("W_q and W_k ×"), step=1.0, width=150)
-        d_head = widgets.number(choices.NORM_WIDTH, _("Width of a head"), step=2, width=150)
-        seed = widgets.number(choices.SEED, _("Seed"), step=1, width=120)
-    return experiment.Config(kind, growth, d_head, seed)
 
 
 def _verdict(result: experiment.Result) -> str:
@@ -79,13 +83,16 @@ def _matrices(result: experiment.Result) -> None:
     for column, (name, title, weights) in zip(st.columns(2, gap="medium"), shown, strict=True):
         with column:
             st.markdown(f"**{title}**")
-            fig = chart_of(
-                heatmap.matrix, weights, names, names, numbers=False, height=380, labels_that_fit=8, root=True
+            show.figure(
+                chart_of(
+                    heatmap.matrix, weights, names, names, numbers=False, height=380, labels_that_fit=8, root=True
+                ),
+                name=f"qk-norm-{name}",
+                key=f"p_norm_{name}",
+                words=_(
+                    "First head, patches as frame·row·column: a row’s largest weight is {largest:.0%} on average."
+                ).format(largest=float(weights.max(-1).mean())),
             )
-            words = _(
-                "First head, patches as frame·row·column: a row’s largest weight is {largest:.0%} on average."
-            ).format(largest=float(weights.max(-1).mean()))
-            show.figure(fig, name=f"qk-norm-{name}", key=f"p_norm_{name}", caption=words, words=words)
 
 
 def _curves(result: experiment.Result) -> None:
@@ -121,8 +128,10 @@ def _curves(result: experiment.Result) -> None:
     for column, (measure, title, more, words) in zip(st.columns(3, gap="small"), drawn, strict=True):
         without, normed = getattr(result.without, measure), getattr(result.normed, measure)
         with column:
-            fig = chart_of(figures.growth, growths, without, normed, title, here, **more)
-            table = {"factor": growths, "without": without, "with": normed}
             show.figure(
-                fig, name=f"qk-norm-{measure}", key=f"p_norm_{measure}", table=table, caption=words, words=words
+                chart_of(figures.growth, growths, without, normed, title, here, **more),
+                name=f"qk-norm-{measure}",
+                key=f"p_norm_{measure}",
+                table={"factor": growths, "without": without, "with": normed},
+                words=words,
             )

@@ -48,14 +48,13 @@ def circle_panel() -> None:
         "Turned, this pair’s part of q·k is {product:.4g}; all {pairs} pairs together give {score:.4g}, and "
         "{unturned:.4g} before they are turned."
     ).format(product=result.product, pairs=len(result.turns), score=result.score, unturned=result.unturned)
-    words = with_minus(words)
     show.under(
         lambda: _pair(result),
         name=f"pair-{config.pair}",
         key="p_circle_under",
         table=lambda: {"pair": np.arange(len(result.turns)), "radians_per_position": result.turns},
-        caption=words,
-        words=words,
+        caption=with_minus(words),
+        words=with_minus(words),
     )
     snippet(pair_rotation.program(config), "p-circle")
 
@@ -95,8 +94,11 @@ def longer_panel() -> None:
     _waves(result)
     _distance(result)
     _table(result)
-    about = _("Paste this code into a notebook: it prints wavelengths and new angles under every scaling.")
-    snippet(longer_context.program(config), "p-longer", about=about)
+    snippet(
+        longer_context.program(config),
+        "p-longer",
+        about=_("Paste this code into a notebook: it prints wavelengths and new angles under every scaling."),
+    )
 
 
 def _methods() -> dict[str, str]:
@@ -113,53 +115,66 @@ def _methods() -> dict[str, str]:
 def _controls() -> longer_context.Config:
     method = widgets.one_of(choices.METHOD, _("Scaling"), _methods())
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        trained = widgets.number(choices.TRAINED, _("Trained on, positions"), step=1024, width=170)
-        factor = widgets.number(choices.FACTOR, _("Times longer, s"), step=1.0, width=150)
-        width = widgets.number(choices.WIDTH, _("Width D"), step=2, width=150)
-        base = widgets.number(choices.BASE, _("Base b"), step=1000.0, width=150)
-    return longer_context.Config(method, factor, trained, width, base)
+        return longer_context.Config(
+            method=method,
+            length=widgets.number(choices.TRAINED, _("Trained on, positions"), step=1024, width=170),
+            factor=widgets.number(choices.FACTOR, _("Times longer, s"), step=1.0, width=150),
+            width=widgets.number(choices.WIDTH, _("Width D"), step=2, width=150),
+            base=widgets.number(choices.BASE, _("Base b"), step=1000.0, width=150),
+        )
 
 
 def _verdict(result: longer_context.Result) -> str:
     config, made = result.config, result.methods[result.config.method]
-    pairs = len(made.wavelengths)
     if made.new:
-        return _(
+        words = _(
             "With {n:,} positions {new} of {pairs} pairs reach angles that they never had in training: these are the "
             "slow ones, which had not completed a turn within {trained:,} positions."
-        ).format(n=config.target, new=made.new, pairs=pairs, trained=config.length)
-    if not made.slowed:
-        return _(
+        )
+    elif not made.slowed:
+        words = _(
             "Within {n:,} positions no pair reaches an angle that it did not have in training, and none turns more "
             "slowly."
-        ).format(n=config.target)
-    return _(
-        "Within {n:,} positions no pair reaches an angle that it did not have in training. The price: {slowed} of "
-        "{pairs} pairs turn more slowly, and the angle between neighbours in the fastest pair is {neighbours:.0%} of "
-        "what it was."
-    ).format(n=config.target, slowed=made.slowed, pairs=pairs, neighbours=made.neighbours)
+        )
+    else:
+        words = _(
+            "Within {n:,} positions no pair reaches an angle that it did not have in training. The price: {slowed} of "
+            "{pairs} pairs turn more slowly, and the angle between neighbours in the fastest pair is {neighbours:.0%} "
+            "of what it was."
+        )
+    return words.format(
+        n=config.target,
+        new=made.new,
+        slowed=made.slowed,
+        pairs=len(made.wavelengths),
+        neighbours=made.neighbours,
+        trained=config.length,
+    )
 
 
 def _waves(result: longer_context.Result) -> None:
     config, names = result.config, _methods()
     lines = {names[method]: made.wavelengths for method, made in result.methods.items()}
-    made = result.methods[config.method]
-    plain = result.methods["none"]
-    words = _(
-        "{method}: the fastest pair turns once in {first:.3g} positions (as trained: {first_was:.3g}), the slowest in "
-        "{last:,.0f} ({last_was:,.0f}); {unfinished} pairs are longer than the {trained:,} positions of training."
-    ).format(
-        method=names[config.method],
-        first=made.wavelengths[0],
-        first_was=plain.wavelengths[0],
-        last=made.wavelengths[-1],
-        last_was=plain.wavelengths[-1],
-        unfinished=result.unfinished,
-        trained=config.length,
+    waves, plain = result.methods[config.method].wavelengths, result.methods["none"].wavelengths
+    show.figure(
+        chart_of(figures.wavelengths, lines, names[config.method], config.length, config.target),
+        name="wavelengths-scaled",
+        key="p_longer_waves",
+        table={"pair": np.arange(len(plain))} | {m: each.wavelengths for m, each in result.methods.items()},
+        words=_(
+            "{method}: the fastest pair turns once in {first:.3g} positions (as trained: {first_was:.3g}), the "
+            "slowest in {last:,.0f} ({last_was:,.0f}); {unfinished} pairs are longer than the {trained:,} positions "
+            "of training."
+        ).format(
+            method=names[config.method],
+            first=waves[0],
+            first_was=plain[0],
+            last=waves[-1],
+            last_was=plain[-1],
+            unfinished=result.unfinished,
+            trained=config.length,
+        ),
     )
-    fig = chart_of(figures.wavelengths, lines, names[config.method], config.length, config.target)
-    table = {"pair": np.arange(len(plain.wavelengths))} | {m: each.wavelengths for m, each in result.methods.items()}
-    show.figure(fig, name="wavelengths-scaled", key="p_longer_waves", table=table, caption=words, words=words)
 
 
 def _distance(result: longer_context.Result) -> None:
@@ -183,10 +198,13 @@ def _distance(result: longer_context.Result) -> None:
             ),
         )
     name = _methods()[config.method]
-    words = with_minus(words)
-    fig = chart_of(figures.over_distance, result.distance, result.plain, result.chosen, name, config.length)
-    table = {"distance": result.distance, "as_trained": result.plain, config.method: result.chosen}
-    show.figure(fig, name="longer-distance", key="p_longer_distance", table=table, caption=words, words=words)
+    show.figure(
+        chart_of(figures.over_distance, result.distance, result.plain, result.chosen, name, config.length),
+        name="longer-distance",
+        key="p_longer_distance",
+        table={"distance": result.distance, "as_trained": result.plain, config.method: result.chosen},
+        words=with_minus(words),
+    )
 
 
 def _table(result: longer_context.Result) -> None:

@@ -44,8 +44,11 @@ def panel() -> None:
     with st.container(key="p-order-pictures"):
         _matrices(result)
     _every(result)
-    about = _("Paste this code into a notebook: it prints the largest change of an output.")
-    snippet(shuffled_words.program(config), "p-order", about=about)
+    snippet(
+        shuffled_words.program(config),
+        "p-order",
+        about=_("Paste this code into a notebook: it prints the largest change of an output."),
+    )
 
 
 def _controls() -> shuffled_words.Config:
@@ -54,11 +57,14 @@ def _controls() -> shuffled_words.Config:
         with st.popover(_("More"), icon=":material/tune:"):
             seed = widgets.number(choices.SEED, _("Vectors: random, seed"), step=1)
     with st.container(horizontal=True, vertical_alignment="bottom", key="p-order-controls"):
-        kind = widgets.one_of(choices.KIND, _("Positions"), kinds(), style="select")
-        causal = widgets.toggle(choices.CAUSAL, _("Causal mask"))
         orders = {"reverse": _("backwards"), "swap": _("first and last swapped"), "shuffle": _("shuffled")}
-        order = widgets.one_of(choices.ORDER, _("The same words"), orders)
-    return shuffled_words.Config(split(sentence), kind, order, causal, seed)
+        return shuffled_words.Config(
+            words=split(sentence),
+            kind=widgets.one_of(choices.KIND, _("Positions"), kinds(), style="select"),
+            causal=widgets.toggle(choices.CAUSAL, _("Causal mask")),
+            order=widgets.one_of(choices.ORDER, _("The same words"), orders),
+            seed=seed,
+        )
 
 
 def _verdict(result: shuffled_words.Result) -> str:
@@ -85,37 +91,34 @@ def _matrices(result: shuffled_words.Result) -> None:
     words, config = result.config.words, result.config
     mask = ~np.tri(len(words), dtype=bool) if config.causal else None
     back = None if mask is None else mask[result.order.argsort()][:, result.order.argsort()]
-    difference = float(np.abs(result.before - result.after).max())
-    shown = (
-        ("before", _("As typed"), result.before, mask),
-        ("after", _("In the other order, sorted back"), result.after, back),
+    q, k = np.unravel_index(int(result.before.argmax()), result.before.shape)
+    typed = ngettext(
+        "Head 1 of {heads}, random with seed {seed}, over {n} word: {query} looks most at {key}, "
+        "with {share} of its weight.",
+        "Head 1 of {heads}, random with seed {seed}, over {n} words: {query} looks most at {key}, "
+        "with {share} of its weight.",
+        len(words),
+    ).format(
+        heads=shuffled_words.HEADS,
+        seed=config.seed,
+        n=len(words),
+        query=quoted(words[q]),
+        key=quoted(words[k]),
+        share=f"{float(result.before[q, k]):.0%}",
     )
-    for column, (name, title, weights, hidden) in zip(st.columns(2, gap="medium"), shown, strict=True):
+    other = _(
+        "The order read: {order}. Each weight beside the one of the same two words: the largest difference "
+        "is {difference:.2g}."
+    ).format(order=plain(" ".join(result.words)), difference=float(np.abs(result.before - result.after).max()))
+    shown = (
+        ("before", _("As typed"), result.before, mask, typed),
+        ("after", _("In the other order, sorted back"), result.after, back, other),
+    )
+    for column, (name, title, weights, hidden, said) in zip(st.columns(2, gap="medium"), shown, strict=True):
         with column:
             st.markdown(f"**{title}**")
             fig = chart_of(heatmap.matrix, weights, words, words, masked=hidden, height=340, numbers=len(words) <= 8)
-            if name == "before":
-                q, k = np.unravel_index(int(weights.argmax()), weights.shape)
-                sentence = ngettext(
-                    "Head 1 of {heads}, random with seed {seed}, over {n} word: {query} looks most at {key}, "
-                    "with {share} of its weight.",
-                    "Head 1 of {heads}, random with seed {seed}, over {n} words: {query} looks most at {key}, "
-                    "with {share} of its weight.",
-                    len(words),
-                ).format(
-                    heads=shuffled_words.HEADS,
-                    seed=config.seed,
-                    n=len(words),
-                    query=quoted(words[q]),
-                    key=quoted(words[k]),
-                    share=f"{float(weights[q, k]):.0%}",
-                )
-            else:
-                sentence = _(
-                    "The order read: {order}. Each weight beside the one of the same two words: the largest difference "
-                    "is {difference:.2g}."
-                ).format(order=plain(" ".join(result.words)), difference=difference)
-            show.figure(fig, name=f"order-{name}", key=f"p_order_{name}", words=sentence, called=title)
+            show.figure(fig, name=f"order-{name}", key=f"p_order_{name}", words=said, called=title)
 
 
 def _every(result: shuffled_words.Result) -> None:
@@ -129,9 +132,13 @@ def _every(result: shuffled_words.Result) -> None:
     if result.every["none"][1] < 1e-9:
         words = _("Blind to this change of order without a mask: {blind}.")
     words = words.format(blind=blind, causal=result.every["none"][1])
-    fig = chart_of(figures.changes, [names[kind] for kind in KINDS], free, causal)
-    table = {"positions": KINDS, "no_mask": free, "causal_mask": causal}
-    show.figure(fig, name="order-every-kind", key="p_order_every", table=table, words=words)
+    show.figure(
+        chart_of(figures.changes, [names[kind] for kind in KINDS], free, causal),
+        name="order-every-kind",
+        key="p_order_every",
+        table={"positions": KINDS, "no_mask": free, "causal_mask": causal},
+        words=words,
+    )
 
 
 def tex_number(value: float) -> str:

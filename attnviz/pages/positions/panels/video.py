@@ -9,6 +9,7 @@ from attnviz.app import show, widgets
 from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.code_snippet import snippet
 from attnviz.app.links import link_state
+from attnviz.app.page_parts import side_by_side
 from attnviz.base.words import _, clauses, ended, ngettext, sentences
 from attnviz.pages.positions import choices
 from attnviz.pages.positions.figures import video as figures
@@ -23,14 +24,13 @@ def panel() -> None:
     result = split_of(config)
     st.latex(_formula(result))
     st.markdown(f"**{_verdict(result)}**")
-    left, right = st.columns(2, gap="medium")
-    with left:
-        _split(result)
-    with right:
-        _waves(result)
+    side_by_side(lambda: _split(result), lambda: _waves(result))
     _frames(result)
-    about = _("Paste this code into a notebook: it prints the split of the head, and scores of the query’s frame.")
-    snippet(video.split_program(config), "p-video", about=about)
+    snippet(
+        video.split_program(config),
+        "p-video",
+        about=_("Paste this code into a notebook: it prints the split of the head, and scores of the query’s frame."),
+    )
     attention_panel()
 
 
@@ -53,18 +53,16 @@ def _controls() -> video.SplitConfig:
             for choice, axis in zip(choices.OWN, _axes(), strict=True):
                 widgets.number(choice, _("of it for {axis}").format(axis=axis), step=1, width=140)
         base = widgets.number(choices.BASE, _("Base b"), step=1000.0, width=140)
-    own = tuple(link_state.value(width) for width in choices.OWN)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        labels = (_("Frames"), _("Rows"), _("Columns"))
         sizes = tuple(
             widgets.number(choice, label, step=1, width=110)
-            for choice, label in zip(choices.SIZES, labels, strict=True)
+            for choice, label in zip(choices.SIZES, (_("Frames"), _("Rows"), _("Columns")), strict=True)
         )
         at = tuple(
             widgets.number(choice, label, step=1, high=size - 1, width=130)
             for choice, size, label in zip(choices.PATCH, sizes, _query(), strict=True)
         )
-    return video.SplitConfig(split, d_head, own, sizes, at, base)
+    return video.SplitConfig(split, d_head, tuple(map(link_state.value, choices.OWN)), sizes, at, base)
 
 
 def _query() -> tuple[str, str, str]:
@@ -91,7 +89,7 @@ def _verdict(result: video.Split) -> str:
         )
     odd = [
         _("{axis} was given {asked} and rotates {rotated}").format(axis=axis, asked=asked, rotated=rotated)
-        for axis, asked, rotated in zip(_axes(), result.asked, result.rotated, strict=True)
+        for axis, asked, rotated in zip(_axes(), video.widths(config), result.rotated, strict=True)
         if asked != rotated
     ]
     unturned = ngettext(
@@ -117,12 +115,17 @@ def _split(result: video.Split) -> None:
         for name, width in zip(names, result.rotated, strict=True)
     ]
     if result.left:
-        left_over = _("left over: {left} numbers, {share:.1%} of the head")
-        parts.append(left_over.format(left=result.left, share=result.left / result.config.d_head))
+        share = result.left / result.config.d_head
+        parts.append(_("left over: {left} numbers, {share:.1%} of the head").format(left=result.left, share=share))
     words = clauses(parts)
-    fig = chart_of(figures.split, list(zip(names, result.rotated, strict=True)), result.left)
-    table = {"part": [*names, "not rotated"], "numbers": [*result.rotated, result.left]}
-    show.figure(fig, name="video-split", key="p_video_split", table=table, caption=words, words=ended(words))
+    show.figure(
+        chart_of(figures.split, list(zip(names, result.rotated, strict=True)), result.left),
+        name="video-split",
+        key="p_video_split",
+        table={"part": [*names, "not rotated"], "numbers": [*result.rotated, result.left]},
+        caption=words,
+        words=ended(words),
+    )
 
 
 def _frames(result: video.Split) -> None:
@@ -139,9 +142,13 @@ def _frames(result: video.Split) -> None:
         )
         words = sentences(words, twins.format(twins=result.twins))
     frame, row, column = (index.ravel() for index in np.indices(scores.shape))
-    table = {"frame": frame, "row": row, "column": column, "score": scores.ravel()}
-    fig = chart_of(figures.frames, scores, at)
-    show.figure(fig, name="video-frames", key="p_video_frames", table=table, caption=words, words=words)
+    show.figure(
+        chart_of(figures.frames, scores, at),
+        name="video-frames",
+        key="p_video_frames",
+        table={"frame": frame, "row": row, "column": column, "score": scores.ravel()},
+        words=words,
+    )
 
 
 def _waves(result: video.Split) -> None:
@@ -156,13 +163,15 @@ def _waves(result: video.Split) -> None:
         ).format(axis=name, within=int((waves <= size).sum()), pairs=len(waves))
         for name, waves, size in lines
     ]
-    words = ended(clauses(turns))
     longest = max(len(waves) for waves in result.wavelengths)
-    table = {"pair": np.arange(longest)} | {
-        name: np.pad(waves, (0, longest - len(waves)), constant_values=np.nan) for name, waves, _size in lines
-    }
-    fig = chart_of(figures.wavelengths, lines)
-    show.figure(fig, name="video-wavelengths", key="p_video_waves", table=table, caption=words, words=words)
+    show.figure(
+        chart_of(figures.wavelengths, lines),
+        name="video-wavelengths",
+        key="p_video_waves",
+        table={"pair": np.arange(longest)}
+        | {name: np.pad(waves, (0, longest - len(waves)), constant_values=np.nan) for name, waves, _size in lines},
+        words=ended(clauses(turns)),
+    )
 
 
 # Self-attention over a small video's patches, drawn where they lie: what q and k's norm and the rotations do.
@@ -172,23 +181,28 @@ def attention_panel() -> None:
     config = _attention_controls()
     result = attention_of(config)
     frame, high, wide = (each.ravel() for each in np.indices(result.row.shape))
-    table = {"frame": frame, "row": high, "column": wide, "weight": result.row.ravel()}
-    fig = chart_of(figures.lit_frames, result.video, result.row, config.at)
-    show.figure(fig, name="video-attention", key="p_video_attention", table=table, words=_words(result))
+    show.figure(
+        chart_of(figures.lit_frames, result.video, result.row, config.at),
+        name="video-attention",
+        key="p_video_attention",
+        table={"frame": frame, "row": high, "column": wide, "weight": result.row.ravel()},
+        words=_words(result),
+    )
     snippet(video.attention_program(config), "p-video-attention")
 
 
 def _attention_controls() -> video.AttentionConfig:
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        digit = widgets.number(choices.VIDEO_DIGIT, _("Digit that moves"), step=1, width=130)
-        at = tuple(
-            widgets.number(choice, label, step=1, width=130)
-            for choice, label in zip(choices.VIDEO_AT, _query(), strict=True)
+        return video.AttentionConfig(
+            digit=widgets.number(choices.VIDEO_DIGIT, _("Digit that moves"), step=1, width=130),
+            at=tuple(
+                widgets.number(choice, label, step=1, width=130)
+                for choice, label in zip(choices.VIDEO_AT, _query(), strict=True)
+            ),
+            head=widgets.number(choices.VIDEO_HEAD, _("Head"), step=1, width=100),
+            turned=widgets.toggle(choices.VIDEO_TURNED, _("Rotate by time, height and width")),
+            normed=widgets.toggle(choices.VIDEO_NORMED, _("Normalise q and k")),
         )
-        head = widgets.number(choices.VIDEO_HEAD, _("Head"), step=1, width=100)
-        turned = widgets.toggle(choices.VIDEO_TURNED, _("Rotate by time, height and width"))
-        normed = widgets.toggle(choices.VIDEO_NORMED, _("Normalise q and k"))
-    return video.AttentionConfig(digit, at, head, turned, normed)
 
 
 def _words(result: video.VideoAttention) -> str:
@@ -206,11 +220,10 @@ def _words(result: video.VideoAttention) -> str:
     if not result.twins:
         return sentences(own, _("No other patch holds exactly its pixels."))
     twins = flat[list(result.twins)]
+    others = _("{count} other patches hold exactly its pixels, and get {least} each, wherever they are.")
     if config.turned:
         others = _(
             "{count} other patches hold exactly its pixels, and get from {least} to {most}: the rotations tell them "
             "apart by where they are."
         )
-    else:
-        others = _("{count} other patches hold exactly its pixels, and get {least} each, wherever they are.")
     return sentences(own, others.format(count=len(twins), least=f"{twins.min():.1%}", most=f"{twins.max():.1%}"))

@@ -53,8 +53,7 @@ LARGEST = 0.25
 def jacobian(matrix: np.ndarray, keys: Sequence[int], title: str, full_range: bool = True) -> Figure:
     """d weight (rows) / d logit (columns), `keys` numbered from 1; colours from -1/4 to 1/4, or to the largest."""
     top = LARGEST if full_range else max(float(np.abs(matrix).max()), 1e-12)
-    few = len(keys) <= 16
-    gap = 1 if few else 0
+    gap = 1 if len(keys) <= 16 else 0
     fig = go.Figure(
         go.Heatmap(
             z=matrix.astype(np.float32),
@@ -68,8 +67,7 @@ def jacobian(matrix: np.ndarray, keys: Sequence[int], title: str, full_range: bo
             colorbar={"thickness": 12, "len": 0.95, "outlinewidth": 0, "tickformat": ".2g", "nticks": 5},
         )
     )
-    step = max(1, len(keys) // 8)
-    at = list(range(0, len(keys), step))
+    at = list(range(0, len(keys), max(1, len(keys) // 8)))
     axis = {"tickvals": at, "ticktext": [str(keys[i]) for i in at], "showgrid": False, "zeroline": False}
     fig.update_xaxes(title_text=_("logit of key"), constrain="domain", **axis)
     fig.update_yaxes(title_text=_("weight of key"), autorange="reversed", scaleanchor="x", constrain="domain", **axis)
@@ -78,21 +76,24 @@ def jacobian(matrix: np.ndarray, keys: Sequence[int], title: str, full_range: bo
 
 def eigenvalues(spectra: Sequence[tuple[str, str, np.ndarray]]) -> Figure:
     """Eigenvalues by rank for each (name, colour, values largest first), on a log axis; below 1e-12 they count as 0."""
-    fig = go.Figure()
-    for name, colour, values in spectra:
-        seen = np.where(values > 1e-12, values, np.nan)
-        fig.add_scatter(
+    curves = [
+        go.Scatter(
             x=np.arange(1, len(values) + 1),
-            y=seen,
+            y=np.where(values > 1e-12, values, np.nan),
             mode="lines+markers",
             line={"color": colour, "width": 2},
             marker={"size": 7},
             name=name,
             hovertemplate=_("eigenvalue %{x}: %{y:.3g}") + f"<extra>{name}</extra>",
         )
-    fig.update_xaxes(title_text=_("rank"), rangemode="tozero")
-    fig.update_yaxes(type="log", title_text=_("eigenvalue"), exponentformat="power", range=[-12.3, 0], dtick=2)
-    return layout(fig, height=300)
+        for name, colour, values in spectra
+    ]
+    y_axis = {"type": "log", "exponentformat": "power", "range": [-12.3, 0], "dtick": 2}
+    look = {
+        "xaxis": {"title_text": _("rank"), "rangemode": "tozero"},
+        "yaxis": y_axis | {"title_text": _("eigenvalue")},
+    }
+    return layout(go.Figure(curves, look), height=300)
 
 
 def overflow(shifts: np.ndarray, attempts: Sequence[tuple[str, np.ndarray, float | None]]) -> Figure:
@@ -128,21 +129,22 @@ def overflow(shifts: np.ndarray, attempts: Sequence[tuple[str, np.ndarray, float
             hovertemplate=_("breaks when {shift} is added").format(shift=f"{broken:g}") + f"<extra>{name}</extra>",
         )
     ticks = [0, 1, 3, 10, 30, 100, 300, 1000]
-    fig.update_xaxes(
-        type="log",
-        title_text=_("added to every score"),
-        tickvals=[t + 1 for t in ticks],
-        ticktext=[str(t) for t in ticks],
-        range=[-0.05, 3.05],
+    fig.update_layout(
+        xaxis={
+            "type": "log",
+            "title_text": _("added to every score"),
+            "tickvals": [t + 1 for t in ticks],
+            "ticktext": [str(t) for t in ticks],
+            "range": [-0.05, 3.05],
+        },
+        yaxis_title_text=_("largest weight, naively"),
     )
-    fig.update_yaxes(title_text=_("largest weight, naively"))
     return layout(fig, height=320)
 
 
 def mixes(values: np.ndarray, by_weights: np.ndarray, by_scores: np.ndarray, shifted: np.ndarray) -> Figure:
     """Values (n, 2) as points with their hull; where weights, raw scores, and raw scores + 1 carry the mix."""
-    fig = go.Figure()
-    fig.add_scatter(
+    hull = go.Scatter(
         x=values[:, 0],
         y=values[:, 1],
         mode="lines+markers" if len(values) <= 64 else "lines",
@@ -158,8 +160,8 @@ def mixes(values: np.ndarray, by_weights: np.ndarray, by_scores: np.ndarray, shi
         (by_scores, RAW, "diamond", _("mixed by raw scores")),
         (shifted, RAW, "diamond-open", _("by raw scores + 1")),
     )
-    for end, colour, symbol, name in arrows:
-        fig.add_scatter(
+    drawn = [
+        go.Scatter(
             x=[0, end[0]],
             y=[0, end[1]],
             mode="lines+markers",
@@ -168,4 +170,6 @@ def mixes(values: np.ndarray, by_weights: np.ndarray, by_scores: np.ndarray, shi
             name=name,
             hovertemplate="(%{x:.3g}, %{y:.3g})" + f"<extra>{name}</extra>",
         )
-    return layout(fig, height=360)
+        for end, colour, symbol, name in arrows
+    ]
+    return layout(go.Figure([hull, *drawn]), height=360)

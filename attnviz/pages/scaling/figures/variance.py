@@ -15,12 +15,11 @@ NARROWEST = 20.0  #: either side of 0: from d_k = 1 to 16 this axis stays, and t
 def histograms(raw: tuple[np.ndarray, np.ndarray], scaled: tuple[np.ndarray, np.ndarray], d_k: int) -> Figure:
     """Raw q.k above scaled q.k, each (density per bin, edges), over N(0, d_k) and N(0, 1), on one axis of values."""
     fig = make_subplots(2, 1, shared_xaxes=True, vertical_spacing=0.08)
-    raw_line, scaled_line = (_("normal, variance {variance}").format(variance=d_k), _("normal, variance 1"))
     parts = (
-        (1, raw, _("raw q·k"), RAW, d_k, raw_line, "solid"),
-        (2, scaled, _("scaled q·k/√d_k"), SCALED, 1, scaled_line, "dash"),
+        (raw, _("raw q·k"), RAW, d_k, _("normal, variance {variance}").format(variance=d_k), "solid"),
+        (scaled, _("scaled q·k/√d_k"), SCALED, 1, _("normal, variance 1"), "dash"),
     )
-    for row, (density, edges), title, colour, variance, predicted, dash in parts:
+    for row, ((density, edges), title, colour, variance, predicted, dash) in enumerate(parts, 1):
         fig.add_bar(
             x=(edges[1:] + edges[:-1]) / 2,
             y=density,
@@ -32,16 +31,20 @@ def histograms(raw: tuple[np.ndarray, np.ndarray], scaled: tuple[np.ndarray, np.
             col=1,
         )
         x = np.linspace(edges[0], edges[-1], 181)
-        y = np.exp(-(x**2) / (2 * variance)) / math.sqrt(2 * math.pi * variance)  # density of that normal
-        line = {"color": THEORY, "width": 2, "dash": dash}
-        fig.add_scatter(x=x, y=y, mode="lines", line=line, name=predicted, hoverinfo="skip", row=row, col=1)
-        fig.update_yaxes(title_text=title, row=row, col=1)
-    ends = (min(-NARROWEST, raw[1][0], scaled[1][0]), max(NARROWEST, raw[1][-1], scaled[1][-1]))
-    fig.update_xaxes(range=ends)
+        fig.add_scatter(
+            x=x,
+            y=np.exp(-(x**2) / (2 * variance)) / math.sqrt(2 * math.pi * variance),  # density of that normal
+            mode="lines",
+            line={"color": THEORY, "width": 2, "dash": dash},
+            name=predicted,
+            hoverinfo="skip",
+            row=row,
+            col=1,
+        )
+        fig.update_yaxes(title_text=title, rangemode="tozero", nticks=4, row=row, col=1)
+    fig.update_xaxes(range=(min(-NARROWEST, raw[1][0], scaled[1][0]), max(NARROWEST, raw[1][-1], scaled[1][-1])))
     fig.update_xaxes(title_text=_("value of the product; heights are densities"), row=2, col=1)
-    fig.update_yaxes(rangemode="tozero", nticks=4)
-    fig.update_layout(bargap=0)
-    return layout(fig, height=360)
+    return layout(fig.update_layout(bargap=0), height=360)
 
 
 def growth(
@@ -52,15 +55,16 @@ def growth(
     `exact`: the true variance of raw q.k where the assumptions do not hold. `here`: the chosen
     d_k and the two variances measured there.
     """
-    fig = go.Figure()
-    dash = {"color": THEORY, "dash": "dash", "width": 1.5}
-    fig.add_scatter(x=d_k, y=d_k, mode="lines", line=dash, name=_("textbook: d_k, and 1"), hoverinfo="skip")
-    fig.add_scatter(x=d_k, y=np.ones(len(d_k)), mode="lines", line=dash, showlegend=False, hoverinfo="skip")
+    dashes = {"color": THEORY, "dash": "dash", "width": 1.5}
+    predictions = [(d_k, dashes, _("textbook: d_k, and 1")), (np.ones(len(d_k)), dashes, None)]
     if not np.allclose(exact, d_k):
-        dots = {"color": RAW, "dash": "dot", "width": 1.5}
-        fig.add_scatter(x=d_k, y=exact, mode="lines", line=dots, name=_("exact, for what was drawn"), hoverinfo="skip")
-    for divisor, colour, name in ((1, RAW, _("raw")), (d_k, SCALED, _("scaled"))):
-        fig.add_scatter(
+        predictions.append((exact, dashes | {"color": RAW, "dash": "dot"}, _("exact, for what was drawn")))
+    lines = [
+        go.Scatter(x=d_k, y=y, mode="lines", line=line, name=name, showlegend=None if name else False, hoverinfo="skip")
+        for y, line, name in predictions
+    ]
+    points = [
+        go.Scatter(
             x=d_k,
             y=raw / divisor,
             error_y={"array": 2 * (error / divisor), "color": colour, "thickness": 1.2, "width": 3},
@@ -69,7 +73,9 @@ def growth(
             name=name,
             hovertemplate="d_k %{x}: %{y:.4g}<extra></extra>",
         )
-    fig.add_scatter(
+        for divisor, colour, name in ((1, RAW, _("raw")), (d_k, SCALED, _("scaled")))
+    ]
+    chosen = go.Scatter(
         x=[here[0], here[0]],
         y=[here[1], here[2]],
         mode="markers",
@@ -77,9 +83,16 @@ def growth(
         name=_("your d_k"),
         hovertemplate="d_k %{x}: %{y:.5g}<extra></extra>",
     )
-    fig.update_xaxes(type="log", title_text="d_k", tickvals=[1, 4, 16, 64, 256, 1024, 4096], range=[-0.1, 3.72])
-    fig.update_yaxes(type="log", title_text=_("variance of q·k"), exponentformat="power", dtick=1)
-    return layout(fig, height=330)
+    look = {
+        "xaxis": {
+            "type": "log",
+            "title_text": "d_k",
+            "tickvals": [1, 4, 16, 64, 256, 1024, 4096],
+            "range": [-0.1, 3.72],
+        },
+        "yaxis": {"type": "log", "title_text": _("variance of q·k"), "exponentformat": "power", "dtick": 1},
+    }
+    return layout(go.Figure([*lines, *points, chosen], look), height=330)
 
 
 def by_dimension(variances: np.ndarray) -> Figure:
@@ -105,16 +118,17 @@ def by_dimension(variances: np.ndarray) -> Figure:
         yshift=5,
         font={"size": 11, "color": THEORY},
     )
-    fig.update_xaxes(title_text=_("dimensions, largest first"))
-    fig.update_yaxes(title_text=_("variance of q_i k_i"))
-    fig.update_layout(bargap=0.1)
+    fig.update_layout(
+        bargap=0.1,
+        xaxis_title_text=_("dimensions, largest first"),
+        yaxis_title_text=_("variance of q_i k_i"),
+    )
     return layout(fig, height=300)
 
 
 def entropy_over_scale(multiples: np.ndarray, shares: np.ndarray, marks: dict[str, tuple[float, float, str]]) -> Figure:
     """Entropy share over multiples of the model's own scale; `marks`: name -> (multiple, share, colour)."""
-    fig = go.Figure()
-    fig.add_scatter(
+    curve = go.Scatter(
         x=multiples,
         y=shares,
         mode="lines",
@@ -122,8 +136,8 @@ def entropy_over_scale(multiples: np.ndarray, shares: np.ndarray, marks: dict[st
         showlegend=False,
         hovertemplate=_("%{x:.3g} times the model's scale: %{y:.1%}") + "<extra></extra>",
     )
-    for name, (multiple, share, colour) in marks.items():
-        fig.add_scatter(
+    points = [
+        go.Scatter(
             x=[multiple],
             y=[share],
             mode="markers",
@@ -131,8 +145,15 @@ def entropy_over_scale(multiples: np.ndarray, shares: np.ndarray, marks: dict[st
             name=name,
             hovertemplate=f"%{{y:.1%}}<extra>{name}</extra>",
         )
-    fig.update_xaxes(
-        type="log", title_text=_("scale, as a multiple of the model's own"), tickvals=[0.125, 0.5, 1, 2, 8, 32]
-    )
-    fig.update_yaxes(title_text=_("entropy, share of its most"), range=[-0.03, 1.05], tickformat=".0%")
-    return layout(fig, height=300)
+        for name, (multiple, share, colour) in marks.items()
+    ]
+    x_title, ticks = _("scale, as a multiple of the model's own"), [0.125, 0.5, 1, 2, 8, 32]
+    look = {
+        "xaxis": {"type": "log", "title_text": x_title, "tickvals": ticks},
+        "yaxis": {
+            "title_text": _("entropy, share of its most"),
+            "range": [-0.03, 1.05],
+            "tickformat": ".0%",
+        },
+    }
+    return layout(go.Figure([curve, *points], look), height=300)

@@ -1,6 +1,7 @@
 """Other ways than 1/sqrt(d_k) to keep softmax from saturating, each a call of `attend`; and which models use which."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -78,21 +79,17 @@ def stages(
     """
     d_k, n_keys = q.shape[-1], k.shape[-2]
     root = 1.0 / math.sqrt(d_k)
-    if alternative == "raw":
-        return attend(q, k, v, mask=mask, scale=None)
-    if alternative == "temperature":
-        return attend_at(q, k, v, float(parameter), divisor=math.sqrt(d_k), mask=mask)
-    if alternative == "inverse":
-        return attend(q, k, v, mask=mask, scale=float(parameter) / d_k)
-    if alternative == "qk-norm":
-        return attend(normalize(q, dim=-1) * parameter, normalize(k, dim=-1), v, mask=mask, scale=None)
-    if alternative == "softcap":
-        return attend(q, k, v, mask=mask, softcap=float(parameter))
-    if alternative == "log-n":
-        return attend(q, k, v, mask=mask, scale=root * math.log(n_keys) / math.log(float(parameter)))
-    if alternative == "sink":
-        return attend(q, k, v, mask=mask, sinks=torch.full((q.shape[-3],), float(parameter), dtype=q.dtype))
-    return attend(q, k, v, mask=mask)
+    made: dict[str, Callable[[], Stages]] = {
+        "raw": lambda: attend(q, k, v, mask, scale=None),
+        "sqrt": lambda: attend(q, k, v, mask),
+        "temperature": lambda: attend_at(q, k, v, float(parameter), divisor=math.sqrt(d_k), mask=mask),
+        "inverse": lambda: attend(q, k, v, mask, scale=float(parameter) / d_k),
+        "qk-norm": lambda: attend(normalize(q, dim=-1) * parameter, normalize(k, dim=-1), v, mask, scale=None),
+        "softcap": lambda: attend(q, k, v, mask, softcap=float(parameter)),
+        "log-n": lambda: attend(q, k, v, mask, scale=root * math.log(n_keys) / math.log(float(parameter))),
+        "sink": lambda: attend(q, k, v, mask, sinks=torch.full((q.shape[-3],), float(parameter), dtype=q.dtype)),
+    }
+    return made[alternative]()
 
 
 # What happens to attention as the number of keys grows: scaled scores dilute, length-aware ones do not.

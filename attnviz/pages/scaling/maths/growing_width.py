@@ -16,7 +16,7 @@ from attnviz.core.measures import effective_keys, entropy
 from attnviz.pages.scaling.maths import alternatives
 
 LARGEST_D_K = 4096
-MOST_KEYS = 4096
+LIMITS = {"d_k": (1, LARGEST_D_K), "n_keys": (1, 4096)}
 MOST_SETS = 16  #: sets of keys that are drawn, at most
 ROWS = 16  #: queries that look at each set of keys, at most
 KEY_NUMBERS = 2_100_000  #: components of keys drawn in all: fewer sets when there are more keys
@@ -78,7 +78,7 @@ def draw(n_keys: int, seed: int) -> Vectors:
 
     There are fewer sets, and fewer queries for each, where there are more keys, so that drawing stays quick.
     """
-    check(Config(n_keys=n_keys, seed=seed))
+    require_within(Config(n_keys=n_keys), LIMITS)
     generator = torch.Generator().manual_seed(seed)
     sets = max(1, min(MOST_SETS, KEY_NUMBERS // (n_keys * LARGEST_D_K)))
     rows = min(ROWS, max(4, 32_768 // n_keys))
@@ -89,12 +89,12 @@ def draw(n_keys: int, seed: int) -> Vectors:
 
 def run(config: Config, vectors: Vectors | None = None) -> Result:
     """Raw, scaled and the alternative at one d_k. `vectors`: from `draw`, to save time."""
-    check(config)
+    require_within(config, LIMITS)
     alternatives.check(config.alternative, config.parameter)
     q, k = _one_query(vectors or draw(config.n_keys, config.seed), config.d_k)
     v = torch.zeros(1, config.n_keys, 1)
-    names = ("raw", "sqrt", config.alternative)
-    made = [alternatives.stages(q, k, v, name, config.parameter) for name in names]
+    ways = ("raw", "sqrt", config.alternative)
+    made = (alternatives.stages(q, k, v, way, config.parameter) for way in ways)
     return Result(config, *(_row(each.scaled[0, 0], each.weights[0, 0]) for each in made))
 
 
@@ -105,7 +105,7 @@ def _one_query(vectors: Vectors, d_k: int) -> tuple[Tensor, Tensor]:
 
 def film(n_keys: int, seed: int, also: int = 1, vectors: Vectors | None = None) -> Film:
     """Raw scores and cosines on a grid of d_k, coarser for more keys to bound its size; and at d_k = `also`."""
-    check(Config(n_keys=n_keys, seed=seed, d_k=also))
+    require_within(Config(also, n_keys), LIMITS)
     vectors = vectors or draw(n_keys, seed)
     grid = sorted({*film_grid(n_keys), also})
     v = torch.zeros(1, n_keys, 1)
@@ -122,11 +122,6 @@ def film_grid(n_keys: int) -> list[int]:
     octaves = LARGEST_D_K.bit_length() - 1
     steps = int(np.clip(60_000 // (n_keys * octaves), 2, 24))
     return sorted({round(2 ** (i / steps)) for i in range(octaves * steps + 1)})
-
-
-def check(config: Config) -> None:
-    """Raise a Problem that names what is out of range."""
-    require_within(config, {"d_k": (1, LARGEST_D_K), "n_keys": (1, MOST_KEYS)})
 
 
 def _row(logits: Tensor, weights: Tensor) -> WidthRow:

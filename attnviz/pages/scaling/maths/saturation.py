@@ -1,7 +1,7 @@
 """How softmax saturates as d_k grows: many rows of weights measured at each d_k, and the limits that theory gives."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -131,13 +131,14 @@ def gradient_norms(
 def _slope(made: Stages, alternative: str, parameter: float, d_k: int, n_keys: int) -> Tensor | float:
     """d logit / d (q.k)."""
     root = 1 / math.sqrt(d_k)
-    if alternative == "softcap":
-        return root * (1 - (made.scaled / parameter) ** 2)
-    if alternative == "temperature":
-        return root / parameter if parameter > COLDEST else 0.0
-    if alternative == "log-n":
-        return root * math.log(n_keys) / math.log(parameter)
-    return {"raw": 1.0, "inverse": parameter / d_k}.get(alternative, root)
+    slopes: dict[str, Callable[[], Tensor | float]] = {
+        "raw": lambda: 1.0,
+        "temperature": lambda: root / parameter if parameter > COLDEST else 0.0,
+        "inverse": lambda: parameter / d_k,
+        "softcap": lambda: root * (1 - (made.scaled / parameter) ** 2),
+        "log-n": lambda: root * math.log(n_keys) / math.log(parameter),
+    }
+    return slopes.get(alternative, lambda: root)()
 
 
 def _through_norm(cosines: Tensor, at_cosines: Tensor, q: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
@@ -168,27 +169,11 @@ def _shares(certain: Tensor) -> Band:
     )
 
 
-def program(config: growing_width.Config) -> str:
-    """Prints the row of section 2, and the medians of its curves at the measured d_k that is nearest."""
-    return _row_program(config, {"raw": 1.0, "sqrt": 1.0, config.alternative: config.parameter})
+def program(config: growing_width.Config, parameters: Mapping[str, float]) -> str:
+    """Prints the row of section 2, and the medians of its curves at the measured d_k that is nearest.
 
-
-def program_of_all(config: growing_width.Config, parameters: Mapping[str, float]) -> str:
-    """The same for section 5, which shows every alternative; and the effective keys over 4,096 keys.
-
-    `parameters`: of every alternative, raw and scaled among them, as last set.
+    `parameters`: of each way that is shown, raw and scaled among them.
     """
-    return f"""\
-{_row_program(config, parameters)}
-effective = {{}}  # of other queries, over 4,096 keys
-for way in ("raw", "sqrt", "log-n", "qk-norm"):
-    d_k, seed = {min(config.d_k, alternatives.WIDEST)}, {config.seed}
-    effective[way] = alternatives.spread_over_lengths(d_k, seed, way, parameters[way])[-1].item()
-    print(f"{{way}}: over 4,096 keys as spread as {{effective[way]:,.0f}}")
-"""
-
-
-def _row_program(config: growing_width.Config, parameters: Mapping[str, float]) -> str:
     return f"""\
 import torch
 from attnviz.core.measures import effective_keys, entropy
@@ -208,4 +193,16 @@ for way, parameter in parameters.items():
     means[way] = {{name: bands[name].mean[at].item() for name in ("to_q", "to_k")}}
     print(f"  at d_k = {{d}}, medians", {{name: f"{{x:.3g}}" for name, x in medians[way].items()}})
     print(f"  means of the gradients: {{means[way]['to_q']:.2g}}, {{means[way]['to_k']:.2g}}")
+"""
+
+
+def program_of_all(config: growing_width.Config, parameters: Mapping[str, float]) -> str:
+    """The same for section 5, which shows every alternative; and the effective keys over 4,096 keys."""
+    return f"""\
+{program(config, parameters)}
+effective = {{}}  # of other queries, over 4,096 keys
+for way in ("raw", "sqrt", "log-n", "qk-norm"):
+    d_k, seed = {min(config.d_k, alternatives.WIDEST)}, {config.seed}
+    effective[way] = alternatives.spread_over_lengths(d_k, seed, way, parameters[way])[-1].item()
+    print(f"{{way}}: over 4,096 keys as spread as {{effective[way]:,.0f}}")
 """

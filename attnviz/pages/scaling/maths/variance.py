@@ -92,9 +92,10 @@ def moments(distribution: str, strength: float = 0.0) -> Moments:
 def pair(distribution: str, strength: float, shape: tuple[int, ...], generator: Generator) -> tuple[Tensor, Tensor]:
     """Queries, then keys, of one shape, from one generator: all of q first, then all of k."""
     if distribution not in _COMPONENTS:
-        allowed = Several(DISTRIBUTIONS)
         raise Problem(
-            "distribution={distribution} must be one of {allowed}", distribution=distribution, allowed=allowed
+            "distribution={distribution} must be one of {allowed}",
+            distribution=distribution,
+            allowed=Several(DISTRIBUTIONS),
         )
     low, high = BROKEN.get(distribution, (-math.inf, math.inf))
     if not low <= strength <= high:
@@ -147,7 +148,6 @@ class Result:
     pairs: int  #: drawn so far
     raw: Spread
     scaled: Spread
-    moments: Moments
 
     @property
     def complete(self) -> bool:
@@ -215,7 +215,7 @@ def _result(config: Config, scores: Tensor) -> Result:
     step = 2.0 if config.distribution == "rademacher" else 0.0  # sums of d_k signs: even or odd numbers only
     raw = _spread(scores, float(d_k), each.mean * d_k, each.variance * d_k, (step, d_k))
     scaled = _spread(scores * scale, 1.0, each.mean * math.sqrt(d_k), each.variance, (step * scale, d_k * scale))
-    return Result(config, len(scores), raw, scaled, each)
+    return Result(config, len(scores), raw, scaled)
 
 
 def _spread(scores: Tensor, textbook: float, mean: float, variance: float, lattice: tuple[float, float]) -> Spread:

@@ -26,17 +26,20 @@ def panel() -> str:
     config = scaling_form.one_query_config()
     scaling_form.bars("s_bars_alternatives", config)
     row = scaling_form.one_query(config)
-    words = _(
-        "**Random, seed {seed}.** At d_k = {d_k}, {name} gives {largest:.1%} of the weight to its "
-        "favourite of {n} keys."
-    ).format(
-        seed=config.seed,
-        d_k=config.d_k,
-        name=scaling_form.names()[config.alternative],
-        n=config.n_keys,
-        largest=row.alternative.largest,
+    scaling_form.under_bars(
+        "s_bars_alternatives",
+        row,
+        _(
+            "**Random, seed {seed}.** At d_k = {d_k}, {name} gives {largest:.1%} of the weight to its "
+            "favourite of {n} keys."
+        ).format(
+            seed=config.seed,
+            d_k=config.d_k,
+            name=scaling_form.names()[config.alternative],
+            n=config.n_keys,
+            largest=row.alternative.largest,
+        ),
     )
-    scaling_form.under_bars("s_bars_alternatives", row, words)
     says, formula_column = st.columns([1.6, 1], vertical_alignment="center")
     says.markdown(about(config.alternative))
     formula_column.latex(scaling_form.formula(config.alternative, config.d_k, config.n_keys, config.parameter))
@@ -103,27 +106,40 @@ def _all(config: growing_width.Config, parameters: dict[str, float]) -> None:
         middles = {name: result.bands[measure].middle for name, result in results.items()}
         values = {names[name]: float(middle[at]) for name, middle in middles.items()}
         most, least = max(values, key=values.__getitem__), min(values, key=values.__getitem__)
-        words = _(
-            "At d_k = {d_k} the largest value is {top:.3g} ({most}), the smallest {bottom:.3g} ({least})."
-        ).format(d_k=int(x[at]), top=values[most], most=most, bottom=values[least], least=least)
         with column:
-            fig = over_d_k(x, _lines(middles), title, here=config.d_k, height=360)
-            name, key = f"alternatives-{measure}", f"s_all_{measure}"
-            show.figure(fig, name=name, key=key, table={"d_k": x, **middles}, words=words)
+            show.figure(
+                over_d_k(x, _lines(middles), title, here=config.d_k, height=360),
+                name=f"alternatives-{measure}",
+                key=f"s_all_{measure}",
+                table={"d_k": x, **middles},
+                words=_(
+                    "At d_k = {d_k} the largest value is {top:.3g} ({most}), the smallest {bottom:.3g} ({least})."
+                ).format(d_k=int(x[at]), top=values[most], most=most, bottom=values[least], least=least),
+            )
 
 
 def _lengths(d_k: int, seed: int, parameters: dict[str, float]) -> None:
     """Draw the effective number of keys over the number of keys, where length-aware scaling makes a difference."""
     effective = {name: lengths(d_k, seed, name, parameters[name]) for name in OVER_LENGTHS}
-    words = _(
-        "Over 4,096 keys a scaled row at d_k = {d_k} is as spread as {scaled:,.0f} keys, a length-aware one as "
-        "{aware:,.0f}. Normal scores of variance 1 predict n/√e = {predicted:,.0f}: attention dilutes in proportion "
-        "to n."
-    ).format(d_k=d_k, scaled=effective["sqrt"][-1], aware=effective["log-n"][-1], predicted=4096 / math.e**0.5)
-    title, x = _("Effective keys over the number of keys"), np.array(alternatives.LENGTHS)
-    fig = over_d_k(x, _lines(effective), title, log_y=True, x_title=_("keys, n"), height=340)
-    table = {"n": x, **effective}
-    show.figure(fig, name="alternatives-length", key="s_lengths", table=table, caption=words, words=words)
+    x = np.array(alternatives.LENGTHS)
+    show.figure(
+        over_d_k(
+            x,
+            _lines(effective),
+            _("Effective keys over the number of keys"),
+            log_y=True,
+            x_title=_("keys, n"),
+            height=340,
+        ),
+        name="alternatives-length",
+        key="s_lengths",
+        table={"n": x, **effective},
+        words=_(
+            "Over 4,096 keys a scaled row at d_k = {d_k} is as spread as {scaled:,.0f} keys, a length-aware one as "
+            "{aware:,.0f}. Normal scores of variance 1 predict n/√e = {predicted:,.0f}: attention dilutes in "
+            "proportion to n."
+        ).format(d_k=d_k, scaled=effective["sqrt"][-1], aware=effective["log-n"][-1], predicted=4096 / math.e**0.5),
+    )
 
 
 def _families() -> None:

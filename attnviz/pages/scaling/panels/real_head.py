@@ -8,6 +8,7 @@ import streamlit as st
 from attnviz.app import sentence_input, show
 from attnviz.app.cache import model_cache
 from attnviz.app.cache.kept_charts import chart_of
+from attnviz.app.page_parts import side_by_side
 from attnviz.app.show import formulas
 from attnviz.app.text import plain, spoken
 from attnviz.base.words import _, sentences
@@ -33,7 +34,7 @@ def panel() -> str | None:
     result = model_cache.cached(run, ("scaling", config), lambda: experiment.run(stack.layers[config.layer], config))
     _numbers(result, run.name)
     if not math.isnan(result.model.share):
-        _pictures(result, stack)
+        side_by_side(lambda: _dimensions(result), lambda: _scales(result))
         _heatmaps(result, stack)
     if run.target is not None or math.isnan(result.model.share):
         return None
@@ -83,31 +84,36 @@ def _numbers(result: experiment.Result, name: str) -> None:
     )
 
 
-def _pictures(result: experiment.Result, stack: Stack) -> None:
-    variances, scales = st.columns(2, gap="medium")
-    with variances:
-        fig = chart_of(figures.by_dimension, result.by_dimension)
-        half, total = result.holding(0.5), float(result.by_dimension.sum())
-        words = _variance_words(result.total, total).format(half=half, d_k=result.d_k, total=total, real=result.total)
-        table = {"dimension": range(result.d_k), "variance": result.by_dimension}
-        show.figure(fig, name="head-variance", key="s_head_variance", table=table, caption=words, words=words)
-    with scales:
-        own = result.model_scale
-        marks = {
-            _("raw"): (1 / own, result.raw.share, RAW),
-            _("the model's scale"): (1.0, result.model.share, SCALED),
-            _("your scale"): (result.config.factor, result.chosen.share, ALTERNATIVE),
-        }
-        multiples = np.array(experiment.MULTIPLES)
-        fig = chart_of(figures.entropy_over_scale, multiples, result.shares, marks)
-        words = _(
+def _dimensions(result: experiment.Result) -> None:
+    half, total = result.holding(0.5), float(result.by_dimension.sum())
+    show.figure(
+        chart_of(figures.by_dimension, result.by_dimension),
+        name="head-variance",
+        key="s_head_variance",
+        table={"dimension": range(result.d_k), "variance": result.by_dimension},
+        words=_variance_words(result.total, total).format(half=half, d_k=result.d_k, total=total, real=result.total),
+    )
+
+
+def _scales(result: experiment.Result) -> None:
+    own, multiples = result.model_scale, np.array(experiment.MULTIPLES)
+    marks = {
+        _("raw"): (1 / own, result.raw.share, RAW),
+        _("the model's scale"): (1.0, result.model.share, SCALED),
+        _("your scale"): (result.config.factor, result.chosen.share, ALTERNATIVE),
+    }
+    show.figure(
+        chart_of(figures.entropy_over_scale, multiples, result.shares, marks),
+        name="head-entropy",
+        key="s_head_entropy",
+        table={"multiple": multiples, "entropy_share": result.shares},
+        words=_(
             "Mean entropy is {model:.2f} nats at the model's scale and {raw:.2f} raw, where scores are "
             "{times:.3g} times as large; one query sees up to {keys} keys."
         ).format(
             model=result.model.entropy, raw=result.raw.entropy, times=1 / own, keys=int(result.allowed.sum(1).max())
-        )
-        table = {"multiple": multiples, "entropy_share": result.shares}
-        show.figure(fig, name="head-entropy", key="s_head_entropy", table=table, caption=words, words=words)
+        ),
+    )
 
 
 def _variance_words(real: float, parts: float) -> str:
@@ -138,7 +144,6 @@ def _heatmaps(result: experiment.Result, stack: Stack) -> None:
     for column, (name, title, made) in zip(st.columns(3, gap="small"), drawn, strict=True):
         with column:
             st.markdown(f"**{title}**")
-            fig = chart_of(heatmap.matrix, made.weights, rows, cols, masked=~result.allowed, height=340, bar=False)
             words = _("q·k × {scale:.4g}: logits have variance {variance:.3g}, entropy {entropy:.2f} nats.").format(
                 scale=made.scale, variance=made.variance, entropy=made.entropy
             )
@@ -146,7 +151,13 @@ def _heatmaps(result: experiment.Result, stack: Stack) -> None:
                 words = sentences(
                     words, spoken(said_of_change(_matrix(stack, result, result.model), _matrix(stack, result, made)))
                 )
-            show.figure(fig, name=f"head-{name}", key=f"s_head_{name}", caption=words, words=words)
+            show.figure(
+                chart_of(heatmap.matrix, made.weights, rows, cols, masked=~result.allowed, height=340, bar=False),
+                name=f"head-{name}",
+                key=f"s_head_{name}",
+                caption=words,
+                words=words,
+            )
 
 
 def _matrix(stack: Stack, result: experiment.Result, made: experiment.Weights) -> Matrix:

@@ -57,28 +57,23 @@ def _controls() -> experiment.Config:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         alternative, parameter = scaling_form.beside()
         names = {"sgd": "SGD", "adam": "Adam"}  # untranslated: names
-        optimizer = widgets.one_of(choices.OPTIMIZER, _("Optimizer"), names, style="select")
-        rate = scaling_form.number(choices.RATE, _("Learning rate"), 0.1)
-        steps = scaling_form.number(choices.STEPS, _("Steps"), 100)
-        seeds = scaling_form.number(choices.SEEDS, _("Seeds"), 1)
-        seed = scaling_form.number(choices.SEED, _("First seed"), 1)
-    return experiment.Config(
-        d_k=d_k,
-        alternative=alternative,
-        parameter=parameter,
-        steps=steps,
-        seeds=seeds,
-        seed=seed,
-        optimizer=optimizer,
-        rate=rate,
-    )
+        return experiment.Config(
+            d_k=d_k,
+            alternative=alternative,
+            parameter=parameter,
+            optimizer=widgets.one_of(choices.OPTIMIZER, _("Optimizer"), names, style="select"),
+            rate=scaling_form.number(choices.RATE, _("Learning rate"), 0.1),
+            steps=scaling_form.number(choices.STEPS, _("Steps"), 100),
+            seeds=scaling_form.number(choices.SEEDS, _("Seeds"), 1),
+            seed=scaling_form.number(choices.SEED, _("First seed"), 1),
+        )
 
 
 def _run(config: experiment.Config) -> None:
     """Draw what has been trained of this configuration (all, part, or nothing), and the button to train it."""
-    kept = trained()
-    if config in kept:
-        _picture(kept.get(config, lambda: experiment.run(config)))
+    kept = trained().find(config)
+    if kept is not None:
+        _picture(kept)
         return
     partial = st.session_state.get("s_partial")
     partial = partial if partial is not None and partial.config == config else None
@@ -131,32 +126,34 @@ def _picture(result: experiment.Result) -> None:
     ends = [
         _("{name}: {accuracy:.1%} right, loss {loss:.3f}, entropy {entropy:.2f} nats.").format(
             name=names[name],
-            accuracy=run.end("accuracy").mean(),
-            loss=run.end("loss").mean(),
-            entropy=run.end("entropy").mean(),
+            **{measure: run.end(measure).mean() for measure in ("accuracy", "loss", "entropy")},
         )
         for name, run in result.runs.items()
     ]
     drawn = _("Lines are the mean of {seeds} seeds; bands run from the lowest seed to the highest.")
-    words = sentences(*ends, drawn.format(seeds=config.seeds), _first_gradient(result))
-    table = {"step": np.arange(1, result.done + 1)} | {
-        f"{name}_{measure}_mean": values.mean(0)
-        for name, run in result.runs.items()
-        for measure, values in vars(run).items()
-    }
-    name = f"training-dk{config.d_k}"
-    show.figure(_figure(result), name=name, key="s_training", table=table, caption=words, words=words)
+    show.figure(
+        _figure(result),
+        name=f"training-dk{config.d_k}",
+        key="s_training",
+        table={"step": np.arange(1, result.done + 1)}
+        | {
+            f"{name}_{measure}_mean": values.mean(0)
+            for name, run in result.runs.items()
+            for measure, values in vars(run).items()
+        },
+        words=sentences(*ends, drawn.format(seeds=config.seeds), _first_gradient(result)),
+    )
 
 
 def _first_gradient(result: experiment.Result) -> str:
     """A sentence on the first step's gradient, which may be larger raw, against what textbooks suggest."""
     raw, scaled = (float(result.runs[name].gradient[:, 0].mean()) for name in ("raw", "sqrt"))
-    if raw > 1.05 * scaled:
+    if raw <= 1.05 * scaled:
+        words = _("The gradient of the first step is {raw:.2g} raw and {scaled:.2g} scaled.")
+    else:
         words = _(
             "The first gradient is larger raw ({raw:.2g}) than scaled ({scaled:.2g}): on average saturation "
             "does not shrink the gradient, it leaves it to the few rows that are torn between two keys "
             "(section 2)."
         )
-    else:
-        words = _("The gradient of the first step is {raw:.2g} raw and {scaled:.2g} scaled.")
     return words.format(raw=raw, scaled=scaled)

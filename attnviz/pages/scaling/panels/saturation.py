@@ -30,7 +30,7 @@ def panel() -> str:
         formula = scaling_form.formula(name, config.d_k, config.n_keys, config.parameter)
         column.latex(rf"\begin{{gathered}} {formula} \\ \max p = {row.largest:.4f} \end{{gathered}}")
     _curves(config)
-    return saturation.program(config)
+    return saturation.program(config, ways(config))
 
 
 def _row_words(result: growing_width.Result) -> str:
@@ -57,8 +57,12 @@ def curves(config: saturation.Config) -> saturation.Result:
 
 def measured(config: growing_width.Config) -> dict[str, saturation.Result]:
     """Raw, scaled and the alternative, by id, measured on the same vectors."""
-    parameters = {"raw": 1.0, "sqrt": 1.0, config.alternative: config.parameter}
-    return {name: curves(saturation.Config(config.n_keys, config.seed, name, p)) for name, p in parameters.items()}
+    return {name: curves(saturation.Config(config.n_keys, config.seed, name, p)) for name, p in ways(config).items()}
+
+
+def ways(config: growing_width.Config) -> dict[str, float]:
+    """The parameter of raw, scaled and the alternative, by id."""
+    return {"raw": 1.0, "sqrt": 1.0, config.alternative: config.parameter}
 
 
 def _curves(config: growing_width.Config) -> None:
@@ -116,34 +120,42 @@ def _in_rows(
 def _draw(config: growing_width.Config, results: dict[str, saturation.Result], picture: CurvePicture) -> None:
     d_k, at, names = results["raw"].d_k, saturation.nearest(config.d_k), scaling_form.names()
     bands = {name: result.bands[picture.measure] for name, result in results.items()}
-    lines = []
-    for name, band in bands.items():
-        mean = band.mean if picture.mean and name in ("raw", "sqrt") else None
-        lines.append(Line(names[name], scaling_form.colour(name), band.middle, band.low, band.high, mean))
-    fig = over_d_k(
-        d_k,
-        lines,
-        picture.title,
-        limits=picture.limits,
-        here=config.d_k,
-        bounds=picture.bounds,
-        share_of=picture.share_of,
-        log_y=picture.log_y,
+    lines = [
+        Line(
+            names[name],
+            scaling_form.colour(name),
+            band.middle,
+            band.low,
+            band.high,
+            band.mean if picture.mean and name in ("raw", "sqrt") else None,
+        )
+        for name, band in bands.items()
+    ]
+    show.figure(
+        over_d_k(
+            d_k,
+            lines,
+            picture.title,
+            limits=picture.limits,
+            here=config.d_k,
+            bounds=picture.bounds,
+            share_of=picture.share_of,
+            log_y=picture.log_y,
+        ),
+        name=f"saturation-{picture.measure}",
+        key=f"s_{picture.measure}",
+        table={"d_k": d_k}
+        | {f"{name}_{part}": values for name, band in bands.items() for part, values in vars(band).items()},
+        words=picture.words.format(
+            d_k=int(d_k[at]),
+            n=config.n_keys,
+            rows=results["raw"].rows,
+            raw=bands["raw"].middle[at],
+            scaled=bands["sqrt"].middle[at],
+            raw_mean=bands["raw"].mean[at],
+            scaled_mean=bands["sqrt"].mean[at],
+        ),
     )
-    words = picture.words.format(
-        d_k=int(d_k[at]),
-        n=config.n_keys,
-        rows=results["raw"].rows,
-        raw=bands["raw"].middle[at],
-        scaled=bands["sqrt"].middle[at],
-        raw_mean=bands["raw"].mean[at],
-        scaled_mean=bands["sqrt"].mean[at],
-    )
-    table = {"d_k": d_k} | {
-        f"{name}_{part}": values for name, band in bands.items() for part, values in vars(band).items()
-    }
-    name, key = f"saturation-{picture.measure}", f"s_{picture.measure}"
-    show.figure(fig, name=name, key=key, table=table, caption=words, words=words)
 
 
 def pictures_of(n: int, results: dict[str, saturation.Result]) -> dict[str, CurvePicture]:

@@ -123,10 +123,13 @@ def one_query_config(third: Callable[[], tuple[str, float]] = alternative) -> gr
     """Draw what the weights of one query depend on: `third` draws what stands beside raw and scaled."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         picked, its_number = third()
-        d_k = number(choices.D_K, "d_k", 1)
-        n_keys = number(choices.KEYS, _("Keys, n"), 1)
-        seed = number(choices.SEED, _("Seed"), 1)
-    return growing_width.Config(d_k, n_keys, seed, picked, its_number)
+        return growing_width.Config(
+            d_k=number(choices.D_K, "d_k", 1),
+            n_keys=number(choices.KEYS, _("Keys, n"), 1),
+            seed=number(choices.SEED, _("Seed"), 1),
+            alternative=picked,
+            parameter=its_number,
+        )
 
 
 def panels_of(ids: Iterable[str]) -> list[softmax_slider.Panel]:
@@ -163,8 +166,14 @@ def bars(key: str, config: growing_width.Config) -> None:
 def under_bars(key: str, result: growing_width.Result, words: str) -> None:
     """Draw the sentence and the export below the bars, for the value at which the slider was released."""
     config = result.config
-    fig = rows_of_bars([(names()[name], colour(name), row.weights) for name, row in result.rows.items()])
     table: dict[str, Any] = {"key": range(1, config.n_keys + 1)}
     for name, row in result.rows.items():
         table |= {f"{name}_logit": row.logits, f"{name}_weight": row.weights}
-    show.under(fig, name=f"weights-dk{config.d_k}", key=key + "_picture", table=table, caption=words, words=words)
+    show.under(
+        rows_of_bars([(names()[name], colour(name), row.weights) for name, row in result.rows.items()]),
+        name=f"weights-dk{config.d_k}",
+        key=key + "_picture",
+        table=table,
+        caption=words,
+        words=words,
+    )

@@ -8,6 +8,7 @@ import streamlit as st
 from attnviz.app import show, widgets
 from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.links import link_state
+from attnviz.app.page_parts import side_by_side
 from attnviz.app.show import formulas
 from attnviz.base.words import _, listed, sentences
 from attnviz.canvas import softmax_slider
@@ -54,25 +55,39 @@ def jacobians(d_k: int, n_keys: int, seed: int) -> tuple[experiment.Jacobian, ex
 
 
 def _heatmap(name: str, title: str, result: experiment.Jacobian, d_k: int, own: bool) -> None:
-    fig = chart_of(figures.jacobian, result.matrix, [int(k) + 1 for k in result.keys], title, full_range=not own)
-    words = _(
-        "{title}: norm {norm:.4f}. The largest entry on the diagonal, how fast a weight grows with its own "
-        "logit, is {top:.4f}. Autograd gives the same matrix to {difference:.1g}."
-    ).format(title=title, norm=result.norm, top=float(result.matrix.diagonal().max()), difference=result.difference)
-    table = {f"logit_{int(k) + 1}": result.matrix[:, i] for i, k in enumerate(result.keys)}
-    show.figure(fig, name=f"jacobian-{name}-dk{d_k}", key=f"s_jacobian_{name}", table=table, caption=words, words=words)
+    keys = [int(k) + 1 for k in result.keys]
+    show.figure(
+        chart_of(figures.jacobian, result.matrix, keys, title, full_range=not own),
+        name=f"jacobian-{name}-dk{d_k}",
+        key=f"s_jacobian_{name}",
+        table={f"logit_{k}": result.matrix[:, i] for i, k in enumerate(keys)},
+        words=_(
+            "{title}: norm {norm:.4f}. The largest entry on the diagonal, how fast a weight grows with its own "
+            "logit, is {top:.4f}. Autograd gives the same matrix to {difference:.1g}."
+        ).format(
+            title=title, norm=result.norm, top=float(result.matrix.diagonal().max()), difference=result.difference
+        ),
+    )
 
 
 def _spectrum(raw: experiment.Jacobian, scaled: experiment.Jacobian, d_k: int, n: int) -> None:
-    fig = chart_of(figures.eigenvalues, [(_("raw"), RAW, raw.eigenvalues), (_("scaled"), SCALED, scaled.eigenvalues)])
-    ratio = scaled.largest / raw.largest if raw.largest > 0 else float("inf")
-    words = _(
-        "The largest eigenvalue is {raw:.2g} raw and {scaled:.2g} scaled: the most that softmax can pass on "
-        "differs by a factor of {ratio:.3g}. One of the {n} eigenvalues is always 0: adding the same number to "
-        "all logits changes no weight."
-    ).format(raw=raw.largest, scaled=scaled.largest, ratio=ratio, n=n)
-    table = {"rank": range(1, len(raw.eigenvalues) + 1), "raw": raw.eigenvalues, "scaled": scaled.eigenvalues}
-    show.figure(fig, name=f"eigenvalues-dk{d_k}", key="s_spectrum", table=table, caption=words, words=words)
+    spectra = [(_("raw"), RAW, raw.eigenvalues), (_("scaled"), SCALED, scaled.eigenvalues)]
+    show.figure(
+        chart_of(figures.eigenvalues, spectra),
+        name=f"eigenvalues-dk{d_k}",
+        key="s_spectrum",
+        table={"rank": range(1, len(raw.eigenvalues) + 1), "raw": raw.eigenvalues, "scaled": scaled.eigenvalues},
+        words=_(
+            "The largest eigenvalue is {raw:.2g} raw and {scaled:.2g} scaled: the most that softmax can pass on "
+            "differs by a factor of {ratio:.3g}. One of the {n} eigenvalues is always 0: adding the same number to "
+            "all logits changes no weight."
+        ).format(
+            raw=raw.largest,
+            scaled=scaled.largest,
+            ratio=scaled.largest / raw.largest if raw.largest > 0 else float("inf"),
+            n=n,
+        ),
+    )
 
 
 # Section 7: softmax on typed scores.
@@ -86,11 +101,7 @@ def panel() -> str | None:
     if temperature != 1:
         st.caption(_("Overflow and blocks, below, are shown for these scores as they are, at T = 1."))
     _overflow(scores)
-    blocks, mixed = st.columns([1.25, 1], gap="large")
-    with blocks:
-        _online(scores)
-    with mixed:
-        _mixes(scores, temperature)
+    side_by_side(lambda: _online(scores), lambda: _mixes(scores, temperature), widths=[1.25, 1], gap="large")
     return experiment.program(scores, temperature, link_state.value(choices.BLOCK))
 
 
@@ -109,27 +120,34 @@ def _weights(scores: list[float], temperature: float) -> None:
             on_pick=lambda pick: link_state.put(choices.TEMPERATURE, pick.parameter),
         )
     with numbers:
-        table = {"key": range(1, len(scores) + 1), _("score"): scores, _("weight"): [f"{w:.6f}" for w in p]}
-        st.dataframe(table, hide_index=True, height=min(36 * (len(scores) + 1) + 3, 260))
+        st.dataframe(
+            {"key": range(1, len(scores) + 1), _("score"): scores, _("weight"): [f"{w:.6f}" for w in p]},
+            hide_index=True,
+            height=min(36 * (len(scores) + 1) + 3, 260),
+        )
     words = _temperature_words(p, temperature)
-    fig = figures.rows_of_bars([("softmax", SCALED, p)])
-    numbers_table = {"key": range(1, len(scores) + 1), "score": scores, "weight": p}
-    show.under(fig, name="softmax", key="s_typed_picture", table=numbers_table, caption=words, words=words)
+    show.under(
+        figures.rows_of_bars([("softmax", SCALED, p)]),
+        name="softmax",
+        key="s_typed_picture",
+        table={"key": range(1, len(scores) + 1), "score": scores, "weight": p},
+        caption=words,
+        words=words,
+    )
     formulas(*_formula(scores, p, temperature))
 
 
 def _temperature_words(p: np.ndarray, temperature: float) -> str:
     top = int(p.argmax())
-    n = len(p)
-    entropy = float(-(p[p > 0] * np.log(p[p > 0])).sum()) + 0.0
     if temperature <= COLDEST:
         return _(
             "**Typed in by you.** At T = 0 all weight is on the largest score, key {key}; equal scores would share it."
         ).format(key=top + 1)
+    entropy = abs(float((p[p > 0] * np.log(p[p > 0])).sum()))
     return _(
         "**Typed in by you.** At T = {temperature:g} key {key} gets {weight:.6f}; entropy {entropy:.4f} of at most "
         "{most:.4f} nats."
-    ).format(temperature=temperature, key=top + 1, weight=p[top], entropy=abs(entropy), most=math.log(n))
+    ).format(temperature=temperature, key=top + 1, weight=p[top], entropy=entropy, most=math.log(len(p)))
 
 
 def _formula(scores: list[float], p: np.ndarray, temperature: float) -> tuple[str, ...]:
@@ -163,7 +181,6 @@ def _overflow(scores: list[float]) -> None:
         r"\frac{e^{x_i}}{\sum_j e^{x_j}} = \frac{e^{x_i - m}}{\sum_j e^{x_j - m}}", rf"m = \max_j x_j = {max(scores):g}"
     )
     lines = [(one.dtype, one.naive_top, one.first_broken) for one in made]
-    fig = chart_of(figures.overflow, experiment.SHIFTS, lines)
     words = _(
         "exp overflows beyond {limit:.2f} in float16 and {wide:.2f} in float32: the naive way breaks in "
         "float16 when {shift} is added to these scores, in float32 at {wide_shift}."
@@ -173,9 +190,13 @@ def _overflow(scores: list[float]) -> None:
         shift=_shift(made[-1].first_broken),
         wide_shift=_shift(made[1].first_broken),
     )
-    words = sentences(words, _stable_words(made))
-    table = {"shift": experiment.SHIFTS, **{f"{one.dtype}_naive": one.naive_top for one in made}}
-    show.figure(fig, name="softmax-overflow", key="s_overflow", table=table, caption=words, words=words)
+    show.figure(
+        chart_of(figures.overflow, experiment.SHIFTS, lines),
+        name="softmax-overflow",
+        key="s_overflow",
+        table={"shift": experiment.SHIFTS, **{f"{one.dtype}_naive": one.naive_top for one in made}},
+        words=sentences(words, _stable_words(made)),
+    )
 
 
 def _stable_words(made: list[experiment.FormatAttempt]) -> str:
@@ -237,16 +258,22 @@ def _online(scores: list[float]) -> None:
 
 
 def _mixes(scores: list[float], temperature: float) -> None:
-    st.subheader(_("Why normalise at all"), anchor=False)
-    mixed = experiment.mixes(scores, temperature)
-    fig = chart_of(figures.mixes, mixed.values, mixed.by_weights, mixed.by_scores, mixed.by_scores_shifted)
-    far = float(np.linalg.norm(mixed.by_scores))
-    moved = float(np.linalg.norm(mixed.by_scores_shifted - mixed.by_scores))
-    words = _(
-        "The values lie at distance 1 from the centre. Mixed by softmax weights they give a point among them "
-        "({near:.2f} from the centre); mixed by raw scores they land {far:.3g} away. Adding 1 to every score "
-        "moves the raw mix by {moved:.2f} and the softmax mix by 0."
-    ).format(near=float(np.linalg.norm(mixed.by_weights)), far=far, moved=moved)
-    table = {"x": mixed.values[:, 0], "y": mixed.values[:, 1], "score": scores, "weight": mixed.weights}
     title = _("Why normalise at all")
-    show.figure(fig, name="softmax-mixes", key="s_mixes", table=table, caption=words, words=words, called=title)
+    st.subheader(title, anchor=False)
+    mixed = experiment.mixes(scores, temperature)
+    show.figure(
+        chart_of(figures.mixes, mixed.values, mixed.by_weights, mixed.by_scores, mixed.by_scores_shifted),
+        name="softmax-mixes",
+        key="s_mixes",
+        table={"x": mixed.values[:, 0], "y": mixed.values[:, 1], "score": scores, "weight": mixed.weights},
+        words=_(
+            "The values lie at distance 1 from the centre. Mixed by softmax weights they give a point among them "
+            "({near:.2f} from the centre); mixed by raw scores they land {far:.3g} away. Adding 1 to every score "
+            "moves the raw mix by {moved:.2f} and the softmax mix by 0."
+        ).format(
+            near=math.hypot(*mixed.by_weights),
+            far=math.hypot(*mixed.by_scores),
+            moved=math.hypot(*(mixed.by_scores_shifted - mixed.by_scores)),
+        ),
+        called=title,
+    )

@@ -8,6 +8,7 @@ import streamlit as st
 from attnviz.app import show, widgets
 from attnviz.app.cache.bounded_cache import BoundedCache
 from attnviz.app.cache.kept_charts import chart_of
+from attnviz.app.page_parts import side_by_side
 from attnviz.base.words import _, sentences
 from attnviz.pages.scaling import choices
 from attnviz.pages.scaling.figures import variance as figures
@@ -30,11 +31,7 @@ def panel() -> str:
     """Draw the section; the program that prints its numbers."""
     config = _controls()
     result = _result(config)
-    spread, numbers = st.columns([2.3, 1], gap="medium")
-    with spread:
-        _histograms(result)
-    with numbers:
-        _numbers(result)
+    side_by_side(lambda: _histograms(result), lambda: _numbers(result), widths=[2.3, 1])
     _broken(result)
     _growth(result)
     return variance.program(replace(config, pairs=result.pairs))
@@ -75,10 +72,7 @@ def _distribution() -> tuple[str, float]:
 
 def _result(config: variance.Config) -> variance.Result:
     """The result over the pairs that can be drawn at once, or over all pairs after the visitor pressed the button."""
-    kept = all_pairs()
-    if config in kept:
-        return kept.get(config, lambda: variance.run(config))
-    result = at_once(config)
+    result = all_pairs().find(config) or at_once(config)
     if result.complete:
         return result
     place = st.empty()
@@ -97,12 +91,11 @@ def _result(config: variance.Config) -> variance.Result:
         progress = _("{drawn:,} of {asked:,} pairs").format(drawn=result.pairs, asked=config.pairs)
         bar.progress(result.pairs / config.pairs, progress)
     place.empty()
-    return kept.get(config, lambda: result)
+    return all_pairs().get(config, lambda: result)
 
 
 def _histograms(result: variance.Result) -> None:
     raw, scaled, d_k = result.raw, result.scaled, result.config.d_k
-    fig = chart_of(figures.histograms, (raw.counts, raw.edges), (scaled.counts, scaled.edges), d_k)
     words = _(
         "{pairs:,} random pairs at d_k = {d_k}: raw products scatter by {raw:.4g} (one standard deviation) around "
         "{centre:.2g}; divided by √{d_k}, by {scaled:.4g} around {scaled_centre:.2g}. Both stand on one axis: raw "
@@ -116,25 +109,30 @@ def _histograms(result: variance.Result) -> None:
         scaled_centre=scaled.mean,
         times=math.sqrt(d_k),
     )
-    words = sentences(words, _shape(result))
-    table = {
-        "raw_from": raw.edges[:-1],
-        "raw_to": raw.edges[1:],
-        "raw_density": raw.counts,
-        **({"scaled_density": scaled.counts} if len(scaled.counts) == len(raw.counts) else {}),
-    }
-    show.figure(fig, name=f"variance-dk{d_k}", key="s_histograms", table=table, caption=words, words=words)
+    show.figure(
+        chart_of(figures.histograms, (raw.counts, raw.edges), (scaled.counts, scaled.edges), d_k),
+        name=f"variance-dk{d_k}",
+        key="s_histograms",
+        table={
+            "raw_from": raw.edges[:-1],
+            "raw_to": raw.edges[1:],
+            "raw_density": raw.counts,
+            **({"scaled_density": scaled.counts} if len(scaled.counts) == len(raw.counts) else {}),
+        },
+        words=sentences(words, _shape(result)),
+    )
 
 
 def _shape(result: variance.Result) -> str:
     """A sentence on the shape where it is far from normal: the theory of this page predicts a variance only."""
-    each = result.moments.kurtosis
-    if each is None or abs(each / result.config.d_k) < 0.3:
+    config = result.config
+    each = variance.moments(config.distribution, config.strength).kurtosis
+    if each is None or abs(each / config.d_k) < 0.3:
         return ""
     return _(
         "Their shape is not normal yet: the excess kurtosis of such a sum is {kurtosis:.2g}, that of a normal 0. It "
         "shrinks like 1/d_k; only the variance is as predicted at every d_k."
-    ).format(kurtosis=each / result.config.d_k)
+    ).format(kurtosis=each / config.d_k)
 
 
 def _numbers(result: variance.Result) -> None:
@@ -163,13 +161,10 @@ def _distance(result: variance.Result) -> str:
     raw = result.raw
     if not raw.variance_error:
         return _("One pair has no spread: draw more.")
+    words = _("The raw variance is **{off:.0f} sampling errors** away from d_k: the prediction fails.")
     if abs(raw.off) <= 3:
-        return _("The raw variance is {off:.1f} sampling errors away from d_k: no more than chance explains.").format(
-            off=abs(raw.off)
-        )
-    return _("The raw variance is **{off:.0f} sampling errors** away from d_k: the prediction fails.").format(
-        off=abs(raw.off)
-    )
+        words = _("The raw variance is {off:.1f} sampling errors away from d_k: no more than chance explains.")
+    return words.format(off=abs(raw.off))
 
 
 def _broken(result: variance.Result) -> None:
@@ -209,16 +204,15 @@ def _growth(result: variance.Result) -> None:
     grown = growth(config.seed, config.distribution, config.strength)
     scaled = grown.raw / grown.d_k
     here = (config.d_k, result.raw.variance, result.scaled.variance)
-    fig = chart_of(figures.growth, grown.d_k, grown.raw, grown.error, grown.exact, here)
-    words = _(
-        "From d_k = 1 to 4,096 the raw variance grows from {first:.2g} to {last:,.0f}, the scaled one stays between "
-        "{low:.2f} and {high:.2f} ({pairs} pairs at each d_k, bars: two sampling errors)."
-    ).format(
-        first=grown.raw[0],
-        last=grown.raw[-1],
-        low=scaled.min(),
-        high=scaled.max(),
-        pairs=variance.GRID_PAIRS,
+    show.figure(
+        chart_of(figures.growth, grown.d_k, grown.raw, grown.error, grown.exact, here),
+        name="variance-over-dk",
+        key="s_growth",
+        table={"d_k": grown.d_k, "raw": grown.raw, "raw_error": grown.error, "scaled": scaled},
+        words=_(
+            "From d_k = 1 to 4,096 the raw variance grows from {first:.2g} to {last:,.0f}, the scaled one stays "
+            "between {low:.2f} and {high:.2f} ({pairs} pairs at each d_k, bars: two sampling errors)."
+        ).format(
+            first=grown.raw[0], last=grown.raw[-1], low=scaled.min(), high=scaled.max(), pairs=variance.GRID_PAIRS
+        ),
     )
-    table = {"d_k": grown.d_k, "raw": grown.raw, "raw_error": grown.error, "scaled": scaled}
-    show.figure(fig, name="variance-over-dk", key="s_growth", table=table, caption=words, words=words)
