@@ -58,7 +58,7 @@ def test_only_softmax_has_rows_of_one_a_gradient_and_no_growth() -> None:
     good = {
         name
         for name, m in result.items()
-        if abs(m.row_sum - 1) < 1e-9 and m.gradient > 0 and m.smallest >= 0 and np.ptp(m.growth) < 1e-9
+        if abs(m.weights.sum() - 1) < 1e-9 and m.gradient > 0 and m.weights.min() >= 0 and np.ptp(m.growth) < 1e-9
     }
     assert good == {"softmax"}
     assert result["argmax"].gradient == 0

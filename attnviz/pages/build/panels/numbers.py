@@ -74,13 +74,13 @@ def sheet(source: cells.Sheet, label: str) -> canvas.StripSheet:
 
 def cell(board: cells.Board, r: int, c: int) -> dict[str, Any]:
     """The cells and the arithmetic that one number of the result comes from, in the form that the board reads."""
-    origin = board.cell(r, c)
+    areas, tokens = board.cell(r, c)
     value = float(board.result.values[r, c])
     return {
-        "a": [[a.sheet, *a.rows, *a.cols] for a in origin.areas],
-        "t": _tokens(origin.tokens),
-        "e": "=" if _is_exact(origin.tokens, value) else "≈",
-        "v": None if len(origin.tokens) == 1 else exact(value),  # a single term is the result itself
+        "a": areas,
+        "t": _tokens(tokens),
+        "e": "=" if _is_exact(tokens, value) else "≈",
+        "v": None if len(tokens) == 1 else exact(value),  # a single term is the result itself
     }
 
 
@@ -119,6 +119,5 @@ def board(source: cells.Board, label: str) -> canvas.StripBoard:
 
 def thumb(source: cells.Sheet) -> canvas.Thumb:
     """A small picture of a sheet."""
-    rows, cols = source.values.shape
     flat = [strength for row in fills(source.values, source.role) for strength in row]
-    return canvas.Thumb(rows, cols, flat, source.role, source.col_roles)
+    return canvas.Thumb(*source.values.shape, flat, source.role, source.col_roles)
