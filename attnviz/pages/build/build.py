@@ -40,7 +40,6 @@ def further(result: attention_by_hand.Result) -> None:
 
 
 def page() -> None:
-    """Draw the page."""
     page_heading(PAGE)
     with guard():
         config, vectors = config_form.ask()
