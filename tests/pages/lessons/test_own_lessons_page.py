@@ -49,8 +49,9 @@ def test_every_line_of_a_file_is_told():
         assert str(limit) in PAGE
 
 
-def test_every_fact_is_told_with_its_numbers():
-    told, about = rows_under("Numbers in braces"), Subject("The cat sat on the mat.")
+@pytest.mark.parametrize("sentence", ["The cat sat on the mat.", "Time flies"])
+def test_every_fact_is_told_with_its_numbers(sentence):
+    told, about = rows_under("Numbers in braces"), Subject(sentence)
     assert list(told) == list(all_lessons.FACTS)
     for name, facts in all_lessons.FACTS.items():
         try:
