@@ -19,9 +19,7 @@ def rows(*shape: int) -> tuple[tuple[float, ...], ...]:
 MIXING = mixing_matrix.Config(rows(4, 4), rows(4, 3), rows(4, 3), rows(4, 4), (2, 0, 3, 1))
 
 
-def test_attention_follows_a_permutation_and_a_matrix_does_not_the_one_of_many_sentences_being_better_on_another() -> (
-    None
-):
+def test_attention_follows_a_permutation_and_a_matrix_learned_by_heart_does_not() -> None:
     cases = {case.name: case for case in mixing_matrix.run(MIXING).cases}
     assert cases["permuted"].equivariant == pytest.approx(0, abs=1e-12)
     assert cases["same"].memorised == pytest.approx(0, abs=1e-9)

@@ -279,5 +279,7 @@ def test_an_encoder_alone_has_no_bytes_over_anything_no_speed_and_no_context(vis
     assert "tokens a second" not in spoken(app)
 
 
-def test_tables_can_be_downloaded_as_markdown():
+def test_units_are_never_mixed_up_and_tables_can_be_downloaded_as_markdown():
+    assert units.both(1 << 30) == "1.074 GB = 1 GiB"
+    assert units.duration(0.0084) == "8.4 ms"
     assert show.markdown({"a|b": [1, None], "c": ["x|y", "z"]}).splitlines()[2] == "| 1 | x\\|y |"
