@@ -71,11 +71,6 @@ def _split(view: View) -> Boards:
     return tuple(made)
 
 
-def _dropout(view: View) -> Boards:
-    keep = 1 - view.config.dropout if view.config.training else 1.0
-    return (cells.dropped(view.sheet("weights"), view.sheet("kept"), view.sheet("dropped"), keep),)
-
-
 def _merge(view: View) -> Boards:
     width = view.config.layout.v_width
     sources = [
@@ -117,7 +112,14 @@ _BOARDS: dict[str, Callable[[View], Boards]] = {
     "bias": lambda view: (cells.added("", view.sheet("scaled"), view.sheet("bias"), view.sheet("biased")),),
     "mask": lambda view: (cells.masked(view.last("biased", "scaled"), view.sheet("mask"), view.sheet("masked")),),
     "softmax": lambda view: (cells.softmax(view.last("masked", "biased", "scaled"), view.sheet("weights")),),
-    "dropout": _dropout,
+    "dropout": lambda view: (
+        cells.dropped(
+            view.sheet("weights"),
+            view.sheet("kept"),
+            view.sheet("dropped"),
+            keep=1 - view.config.dropout if view.config.training else 1.0,
+        ),
+    ),
     "sum": lambda view: (cells.product("", view.last("dropped", "weights"), view.sheet("V"), view.sheet("heads")),),
     "merge": _merge,
     "output": lambda view: (

@@ -119,5 +119,6 @@ def board(source: cells.Board, label: str) -> canvas.StripBoard:
 
 def thumb(source: cells.Sheet) -> canvas.Thumb:
     """A small picture of a sheet."""
+    rows, cols = source.values.shape
     flat = [strength for row in fills(source.values, source.role) for strength in row]
-    return canvas.Thumb(*source.values.shape, flat, source.role, source.col_roles)
+    return canvas.Thumb(rows, cols, flat, source.role, source.col_roles)
