@@ -4,15 +4,16 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from attnviz.app.code_snippet import program_box
 from attnviz.app.guarding import guard
 from attnviz.app.page_heading import page_heading
+from attnviz.app.text import spoken
 from attnviz.app.widgets import one_of
-from attnviz.base.words import _
+from attnviz.base.words import _, sentences
 from attnviz.pages.build import choices
-from attnviz.pages.build.maths import attention_by_hand
+from attnviz.pages.build.maths import attention_by_hand, generated_code
 from attnviz.pages.build.page_entry import PAGE
 from attnviz.pages.build.panels import (
-    code,
     config_form,
     sizes,
     two_sources,
@@ -39,15 +40,68 @@ def further(result: attention_by_hand.Result) -> None:
         questions[question][1](result)
 
 
+def code(result: attention_by_hand.Result) -> None:
+    """Draw the code in the form that the visitor chooses."""
+    box = program_box("build")
+    if box is None:
+        return
+    shown = {
+        "module": _("Module of your own"),
+        "sdpa": "F.scaled_dot_product_attention",
+        "mha": "nn.MultiheadAttention",
+    }
+    drawn = {"module": _module, "sdpa": _fused, "mha": _multihead}
+    with box:
+        drawn[one_of(choices.CODE, _("Written as"), shown, label_visibility="collapsed")](result)
+
+
+def _module(result: attention_by_hand.Result) -> None:
+    text = _(
+        "A module of {n} lines with only what this configuration uses; the lines after it reproduce this "
+        "page's numbers."
+    ).format(n=len(generated_code.module(result.config).splitlines()))
+    if result.difference is not None:
+        text = sentences(
+            text,
+            _("The steps above differ from the package's own module by at most {d}.").format(
+                d=f"{result.difference:.1g}"
+            ),
+        )
+    st.caption(text)
+    st.code(generated_code.program(result), language="python")
+
+
+def _fused(result: attention_by_hand.Result) -> None:
+    st.markdown(_("One fused call from the scores to the weighted sum. Run it after the module, whose layers it uses."))
+    if result.config.dropout and result.config.training:
+        st.caption(
+            _("Dropout drops other weights inside the fused call: the results agree on average, not number by number.")
+        )
+    st.code(generated_code.scaled_dot_product(result.config), language="python")
+    st.caption(_("The fused call returns only the output: it never keeps the weights, which is why it is fast."))
+
+
+def _multihead(result: attention_by_hand.Result) -> None:
+    source = generated_code.multihead(result.config)
+    if source is None:
+        st.info(_("nn.MultiheadAttention cannot express this configuration."), icon="✋")
+        for why in generated_code.multihead_refusals(result.config):
+            st.markdown("- " + spoken(why))
+        return
+    st.markdown(
+        _("Run this after the module, whose weights it takes over. Its mask means the opposite: True hides a key.")
+    )
+    st.code(source, language="python")
+
+
 def page() -> None:
-    """Draw the page."""
     page_heading(PAGE)
     with guard():
         config, vectors = config_form.ask()
         result = attention_by_hand.run(config)
         walk.panel(result, vectors)
         further(result)
-        code.panel(result)
+        code(result)
 
 
 if __name__ == "__main__":  # Streamlit runs this file

@@ -30,7 +30,7 @@ def sums(rows: np.ndarray, cols: np.ndarray, queries: Sequence[str], keys: Seque
     fig = make_subplots(1, 2, subplot_titles=names, horizontal_spacing=0.12, shared_xaxes="all")
     top = 1.35 * max(1.0, float(rows.max(initial=0)), float(cols.max(initial=0)))
     for number, (values, words) in enumerate(((rows, queries), (cols, keys)), start=1):
-        bars = go.Bar(
+        fig.add_bar(
             x=values,
             y=list(range(len(words))),
             orientation="h",
@@ -40,8 +40,9 @@ def sums(rows: np.ndarray, cols: np.ndarray, queries: Sequence[str], keys: Seque
             cliponaxis=False,
             showlegend=False,
             hovertemplate="%{y}: %{x:.4f}<extra></extra>",
+            row=1,
+            col=number,
         )
-        fig.add_trace(bars, 1, number)
         fig.add_vline(x=1, line={"color": THEORY, "dash": "dash", "width": 1}, layer="below", row=1, col=number)
         fig.update_yaxes(**ticks(words), autorange="reversed", showgrid=False, row=1, col=number)
         fig.update_xaxes(range=[0, top], row=1, col=number)
@@ -54,7 +55,8 @@ def normaliser_bars(weights: Mapping[str, np.ndarray], keys: Sequence[str]) -> F
     rows = -(-len(weights) // 2)  # two beside each other: on a phone three have no room for their numbers
     fig = make_subplots(rows, 2, subplot_titles=list(weights), horizontal_spacing=0.1, vertical_spacing=0.16)
     for i, (name, values) in enumerate(weights.items(), start=1):
-        bars = go.Bar(
+        at = {"row": 1 + (i - 1) // 2, "col": 1 + (i - 1) % 2}
+        fig.add_bar(
             x=list(range(len(keys))),
             y=values,
             marker={"color": SERIES[(i - 1) % len(SERIES)]},
@@ -63,9 +65,8 @@ def normaliser_bars(weights: Mapping[str, np.ndarray], keys: Sequence[str]) -> F
             text=[f"{v:.2f}" for v in values],
             textposition="outside",
             cliponaxis=False,
+            **at,
         )
-        at = {"row": 1 + (i - 1) // 2, "col": 1 + (i - 1) % 2}
-        fig.add_trace(bars, **at)
         low, high = min(0.0, float(values.min())), max(1.0, float(values.max()))
         room = 0.18 * (high - low)
         fig.update_yaxes(range=[low - (room if low < 0 else 0), high + room], showgrid=False, zeroline=True, **at)
@@ -99,11 +100,13 @@ def growth(copies: Sequence[int], lines: Mapping[str, np.ndarray]) -> Figure:
 
 def parameter_curves(lengths: Sequence[int], attention: Sequence[int], mixing: Sequence[int], here: int) -> Figure:
     """How many numbers attention and a mixing matrix learn, by length of the sentence; `here` marks this sentence's."""
-    curves = ((_("attention"), attention, SCALED), (_("mixing matrix"), mixing, SERIES[1]))
     fig = go.Figure(
         [
             go.Scatter(x=list(lengths), y=list(values), name=name, mode="lines+markers", line={"color": colour})
-            for name, values, colour in curves
+            for name, values, colour in (
+                (_("attention"), attention, SCALED),
+                (_("mixing matrix"), mixing, SERIES[1]),
+            )
         ]
     )
     fig.add_vline(here, line={"color": THEORY, "dash": "dot"})
@@ -143,19 +146,10 @@ def looks(text: np.ndarray, picture: np.ndarray, words: Sequence[str], pixels: n
     A square's area is its patch's weight: a whole patch is all of it. `pixels` (height, width) are counts of ink.
     """
     names = [_("head {h}").format(h=h + 1) for h in range(len(text))]
-    widths = [1.5] + [1] * len(names)
-    titles = [_("the words"), *names]
+    titles, widths = [_("the words"), *names], [1.5] + [1] * len(names)
     fig = make_subplots(1, len(titles), subplot_titles=titles, column_widths=widths, horizontal_spacing=0.05)
     for h, name in enumerate(names):
-        bars = go.Bar(
-            x=text[h],
-            y=list(range(len(words))),
-            orientation="h",
-            name=name,
-            marker={"color": SERIES[h], "line_width": 0},
-            hovertemplate="%{y}: %{x:.4f}<extra>" + name + "</extra>",
-        )
-        fig.add_trace(bars, 1, 1)
+        fig.add_trace(_across(text[h], name, SERIES[h], 4), 1, 1)
         _patches(fig, h + 2, picture[h], pixels)
     fig.update_xaxes(range=[0, 1], tickformat=".0%", row=1, col=1)
     fig.update_yaxes(**_downwards(words), row=1, col=1)
@@ -163,6 +157,18 @@ def looks(text: np.ndarray, picture: np.ndarray, words: Sequence[str], pixels: n
     fig = layout(fig, height=300)
     below = {"orientation": "h", "yanchor": "top", "y": -0.12, "x": 0}
     return fig.update_layout(margin={"t": above(fig, 36)}, barmode="group", legend=below, showlegend=len(names) > 1)
+
+
+def _across(values: np.ndarray, name: str, colour: str, digits: int) -> go.Bar:
+    """A bar for each word, from left to right."""
+    return go.Bar(
+        x=values,
+        y=list(range(len(values))),
+        orientation="h",
+        name=name,
+        marker={"color": colour, "line_width": 0},
+        hovertemplate=f"%{{y}}: %{{x:.{digits}f}}<extra>{name}</extra>",
+    )
 
 
 def _downwards(words: Sequence[str]) -> dict[str, object]:
@@ -200,18 +206,8 @@ def _patches(fig: Figure, column: int, weights: np.ndarray, pixels: np.ndarray) 
 
 def brought(parts: Sequence[tuple[str, np.ndarray]], words: Sequence[str]) -> Figure:
     """How long the vectors are that each source brings to each word: `parts` are (name, lengths (Q,))."""
-    bars = [
-        go.Bar(
-            x=lengths,
-            y=list(range(len(words))),
-            orientation="h",
-            name=name,
-            marker={"color": colour, "line_width": 0},
-            hovertemplate="%{y}: %{x:.3f}<extra>" + name + "</extra>",
-        )
-        for (name, lengths), colour in zip(parts, (SERIES[0], GLOW, "#7F7F7F"), strict=True)
-    ]
-    fig = go.Figure(bars)
+    colours = (SERIES[0], GLOW, "#7F7F7F")
+    fig = go.Figure([_across(lengths, name, colour, 3) for (name, lengths), colour in zip(parts, colours, strict=True)])
     fig.update_yaxes(**_downwards(words))
     fig.update_xaxes(title_text=_("length of the vector"), rangemode="tozero")
     fig = layout(fig, height=int(np.clip(130 + 44 * len(words), 220, 460)))

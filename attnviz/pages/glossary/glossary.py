@@ -12,7 +12,6 @@ from attnviz.pages.glossary.page_entry import PAGE
 
 
 def page() -> None:
-    """Draw the page."""
     page_heading(PAGE)
     st.markdown(
         _("The words of attention in the order in which one meets them. Each has a button to the page that shows it.")

@@ -65,8 +65,8 @@ def first_look(mixed: DeltaGenerator | None = None) -> None:
     pronoun = PRONOUN.get(text) if len(matrix.rows) > max(PRONOUN.values()) or text == choices.EXAMPLE else None
     if mixed is not None and edit.seen != "difference":
         row = len(matrix.rows) - 1 if pronoun is None else pronoun
-        mixture = MixturePicture(matrix.rows[row], matrix.rows, matrix.plain[row])
         with mixed:
+            mixture = MixturePicture(matrix.rows[row], matrix.rows, matrix.plain[row])
             component("picture")(key="home-mixture", data={"svg": mixture.svg()})
     start = None if pronoun is None else Pins((Pin("q", pronoun),))
     scene = HeadScene(matrix.rows, pins=start, edit=edit, on_edit=choices.keep)
@@ -86,8 +86,14 @@ def first_look(mixed: DeltaGenerator | None = None) -> None:
             _live_file(head, scene, pins, text),
             embeds=True,
         )
-        lines = partial(lines_picture, drawn, scene, pins, text)
-        show.export_menu(lines, f"{name}-lines", "home-lines", None, caption, _("Export lines"))
+        show.export_menu(
+            partial(lines_picture, drawn, scene, pins, text),
+            f"{name}-lines",
+            "home-lines",
+            None,
+            caption,
+            _("Export lines"),
+        )
 
 
 def _caption(head: Head, keys: tuple[str, ...], edit: HeadEdit) -> str:
@@ -115,7 +121,6 @@ def _live_file(head: Head, scene: HeadScene, pins: Pins, title: str) -> list[sho
 
 
 def page() -> None:
-    """Draw the page."""
     page_heading(PAGE)
     if presenting.presenting():
         with guard():
@@ -169,9 +174,8 @@ def _how_well(text: str) -> str:
     ).format(model=plain(run.name), **vars(fit))
     if text != choices.CHINESE:
         return words
-    english = _fit(choices.EXAMPLE)[1]
     same = _("The same sentence in English is {tokens} tokens and {nats:.0f} nats.")
-    return sentences(words, same.format(tokens=english.tokens, nats=english.nats))
+    return sentences(words, same.format(**vars(_fit(choices.EXAMPLE)[1])))
 
 
 def _fit(text: str) -> tuple[ModelRun, predictions.SentenceFit]:

@@ -13,7 +13,6 @@ from attnviz.pages.sharing.panels import count, latent, prove, see, size
 
 
 def page() -> None:
-    """Draw the page."""
     page_heading(PAGE)
     views = {
         "see": (_("See it"), see.panel),
@@ -23,8 +22,7 @@ def page() -> None:
         "latent": (_("MLA"), latent.panel),
         "published": (_("What others print"), latent.published),
     }
-    names = {name: label for name, (label, _panel) in views.items()}
-    view = presenting.section_of(choices.VIEW, names, _("View"))
+    view = presenting.section_of(choices.VIEW, {name: label for name, (label, _panel) in views.items()}, _("View"))
     panel = views[view][1]
     if view == "see":  # a fragment of its own begins where its model has run
         with guard():

@@ -28,7 +28,7 @@ from attnviz.pages.explore.maths import whole_model
 from attnviz.pages.explore.panels import head as head_panel
 from attnviz.pages.explore.panels import overview
 from attnviz.pages.explore.panels import what_if as what_if_panel
-from attnviz.pages.sharing.panels import see
+from attnviz.pages.sharing.panels import one_picture, see
 from attnviz.runs import head_matrix, head_sharing, what_if
 from attnviz.runs.head_matrix import Look
 from attnviz.runs.head_sharing import Config as SharingConfig
@@ -151,7 +151,7 @@ def work(name, text):
         yield lambda change=change: what_if_panel._rerun(shown(run()), change).logits, trace.logits
     for config in SHARED:
         result = head_sharing.run(head_sharing.complete(stack.layers[config.layer], loaded.model), config)
-        yield lambda config=config: see._result(run(), config).after, result.after
+        yield lambda config=config: one_picture.result_of(run(), config).after, result.after
         guesses = head_sharing.downstream(alone, loaded, config).guesses
         yield (lambda config=config: after_sharing(run(), config)), [guess.after for guess in guesses]
     measured = whole_model.measured(stack).values["entropy"]

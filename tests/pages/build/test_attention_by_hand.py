@@ -47,47 +47,28 @@ def configs(draw: st.DrawFn) -> Config:
 def evaluated(cell: Cell) -> float:
     """The value of a cell's arithmetic as it is written on the page."""
     signs = {"×": "*", "÷": "/", "−": "-", "−∞": "-inf", "√(": "sqrt("}
-    text = " ".join(signs.get(str(w), str(w)) if kind == "op" else f"({w!r})" for kind, w in cell.tokens)
+    text = " ".join(signs.get(str(w), str(w)) if kind == "op" else f"({w!r})" for kind, w in cell[1])
     return float(eval(text, {"sqrt": math.sqrt, "exp": math.exp, "cos": math.cos, "sin": math.sin, "inf": math.inf}))
 
 
 @settings(max_examples=25, deadline=None)
 @given(configs())
-def test_the_arithmetic_written_for_every_cell_of_every_step_gives_that_cell(config: Config) -> None:
+def test_the_arithmetic_of_every_cell_of_every_step_gives_that_cell_from_the_numbers_lit(config: Config) -> None:
     result = run(config)
+    drops = config.dropout > 0 and config.training  # the module of the core draws other numbers
+    assert result.difference is None if drops else result.difference < 1e-4
+    draw = random.Random(0)
     for step in steps(config):
         for board in boards(View(result, config.batch - 1, config.n_heads - 1), step):
             values = board.result.values
             assert values.shape == (len(board.result.rows), len(board.result.cols))
             for r, c in np.ndindex(values.shape):
                 assert evaluated(board.cell(r, c)) == pytest.approx(values[r, c], abs=2e-4), (step, r, c)
-
-
-@settings(max_examples=25, deadline=None)
-@given(configs())
-def test_numbers_in_the_arithmetic_are_those_of_the_lit_cells(config: Config) -> None:
-    result = run(config)
-    draw = random.Random(0)
-    for step in steps(config):
-        for board in boards(View(result), step):
-            rows, cols = board.result.values.shape
-            cell = board.cell(draw.randrange(rows), draw.randrange(cols))
-            for kind, number in cell.tokens:
-                if kind in ("op", "n") or not cell.areas:
-                    continue
-                lit = [board.sheets[a.sheet].values[slice(*a.rows), slice(*a.cols)] for a in cell.areas]
-                lit = [values for values, a in zip(lit, cell.areas, strict=True) if a.sheet == int(kind)]
-                assert any(np.isclose(values, number).any() for values in lit)
-
-
-@settings(max_examples=25, deadline=None)
-@given(configs())
-def test_the_steps_end_where_the_module_of_the_core_ends(config: Config) -> None:
-    difference = run(config).difference
-    if config.dropout > 0 and config.training:
-        assert difference is None
-    else:
-        assert difference < 1e-4
+            areas, tokens = board.cell(draw.randrange(len(values)), draw.randrange(len(values[0])))
+            lit = [(sheet, board.sheets[sheet].values[r0:r1, c0:c1]) for sheet, r0, r1, c0, c1 in areas]
+            for kind, number in tokens:
+                if kind not in ("op", "n") and lit:
+                    assert any(np.isclose(values, number).any() for sheet, values in lit if sheet == int(kind))
 
 
 def test_a_random_pass_equals_attention_written_in_numpy() -> None:
@@ -133,21 +114,12 @@ def test_given_rows_are_used_as_they_are() -> None:
     np.testing.assert_array_equal(run(replace(PLAIN, rows=rows)).tensors["E"][0], rows)
 
 
-def test_an_edited_weight_is_used_and_changes_the_output() -> None:
+def test_an_edited_weight_is_used_and_one_outside_the_matrix_waits_until_it_fits() -> None:
     edited = replace(PLAIN, edits=(("W_Q", 1, 2, 9.5),))
     assert float(weights(edited)["W_Q"][1, 2]) == 9.5
     assert not np.allclose(run(edited).tensors["output"], run(PLAIN).tensors["output"])
-
-
-def test_an_edit_outside_the_matrix_waits_until_it_fits() -> None:
     far = replace(PLAIN, edits=(("W_Q", 7, 7, 1.0),))
     np.testing.assert_array_equal(run(far).tensors["output"], run(PLAIN).tensors["output"])
-
-
-def test_packed_and_separate_projections_give_the_same_numbers() -> None:
-    together = run(replace(PLAIN, packed=True, bias=True))
-    apart = run(replace(PLAIN, packed=False, bias=True))
-    np.testing.assert_array_equal(together.tensors["output"], apart.tensors["output"])
 
 
 def test_dropout_acts_in_training_alone_and_keeps_the_mean() -> None:

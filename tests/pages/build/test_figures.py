@@ -10,15 +10,11 @@ WORDS = ["<b>", "the", "the"]
 WEIGHTS = np.array([[0.2, 0.3, 0.5], [1.0, 0.0, 0.0], [0.1, 0.1, 0.8]])
 
 
-def test_weights_side_by_side_share_one_scale_from_nought_to_one() -> None:
+def test_weights_side_by_side_share_one_scale_and_equal_words_stay_apart_and_markup_shows_as_typed() -> None:
     fig = side_by_side([("before", WEIGHTS), ("after", WEIGHTS.T)], WORDS, WORDS)
     assert [(t.zmin, t.zmax) for t in fig.data] == [(0, 1), (0, 1)]
     assert [bool(t.showscale) for t in fig.data] == [False, True]
     np.testing.assert_allclose(fig.data[1].z, WEIGHTS.T, atol=1e-6)
-
-
-def test_equal_words_stay_apart_and_markup_shows_as_typed() -> None:
-    fig = side_by_side([("weights", WEIGHTS)], WORDS, WORDS)
     assert list(fig.layout.xaxis.tickvals) == [0, 1, 2]
     assert list(fig.layout.xaxis.ticktext) == ["&lt;b&gt;", "the", "the"]
 

@@ -24,18 +24,13 @@ def symbol(name: str) -> str:
 
 
 @pytest.mark.parametrize("config", CONFIGS)
-def test_a_board_is_called_what_its_formula_calls_it(config):
+def test_a_board_is_called_what_its_formula_calls_it_and_no_two_different_matrices_of_scores_have_one_name(config):
     result = attention_by_hand.run(config)
     for step in ("embed", "scores", "scale"):
         board = boards.boards(boards.View(result), step)[-1]
         assert symbol(board.result.name) in formula(step, result), step
     before = boards.boards(boards.View(result), "softmax")[-1].sheets[0].name
     assert before == "S" or f"s = {symbol(before)}" in formula("softmax", result)
-
-
-@pytest.mark.parametrize("config", CONFIGS)
-def test_no_two_different_matrices_of_scores_have_one_name(config):
-    result = attention_by_hand.run(config)
     named: dict[str, np.ndarray] = {}
     for step in attention_by_hand.steps(config):
         for board in boards.boards(boards.View(result), step):

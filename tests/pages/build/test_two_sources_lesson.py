@@ -52,22 +52,19 @@ def by_another_hand(result):
 
 
 @pytest.mark.parametrize("config", CONFIGS)
-def test_text_and_picture_are_summed_as_by_another_hand(config):
-    result = two_sources.run(config)
-    with torch.no_grad():
-        assert_close(torch.from_numpy(result.output), by_another_hand(result), atol=1e-4, rtol=1e-4)
-
-
-@pytest.mark.parametrize("config", CONFIGS)
-def test_either_source_gets_all_of_a_word_s_weight_and_both_make_the_output(config):
-    result = two_sources.run(config)
+def test_text_and_picture_are_summed_as_by_another_hand_and_as_the_program_prints(config):
+    result, names = two_sources.run(config), {}
+    with contextlib.redirect_stdout(io.StringIO()), torch.no_grad():
+        exec(two_sources.program(result), names)
+        for output in (by_another_hand(result), names["output"]):
+            assert_close(torch.from_numpy(result.output), output, atol=1e-4, rtol=1e-4)
     np.testing.assert_allclose(result.on_text.sum(-1), 1, atol=1e-5)
     np.testing.assert_allclose(result.on_picture.sum(-1), 1, atol=1e-5)
     np.testing.assert_allclose(result.from_text + result.from_picture, result.output, atol=1e-4)
     assert result.fused_difference < 1e-4
 
 
-def test_normed_keys_of_both_sources_are_equally_long_and_others_are_not():
+def test_normed_keys_of_both_sources_are_equally_long_and_to_leave_one_norm_out_moves_the_output_so_far():
     both, text = two_sources.run(CONFIGS[0]), two_sources.run(replace(CONFIGS[0], norms="text"))
     width = np.sqrt(CONFIGS[0].layout.n_heads * CONFIGS[0].layout.qk_width)
     assert both.key_lengths[0] == pytest.approx(width, rel=1e-3)
@@ -76,20 +73,8 @@ def test_normed_keys_of_both_sources_are_equally_long_and_others_are_not():
     assert both.key_lengths[1] == pytest.approx(width * inked, rel=1e-3)  # an empty patch's key stays 0
     assert text.key_lengths[1] > 3 * text.key_lengths[0]
     assert text.on_picture.max(-1).mean() > both.on_picture.max(-1).mean()
-
-
-def test_what_the_missing_norm_changes_is_the_distance_of_the_two_outputs():
-    both, text = two_sources.run(CONFIGS[0]), two_sources.run(replace(CONFIGS[0], norms="text"))
     assert both.moved == pytest.approx(np.abs(both.output - text.output).max(), abs=1e-6)
     assert both.moved > 0.1
-
-
-@pytest.mark.parametrize("config", CONFIGS)
-def test_the_program_prints_the_output(config):
-    result, names = two_sources.run(config), {}
-    with contextlib.redirect_stdout(io.StringIO()):
-        exec(two_sources.program(result), names)
-    assert_close(names["output"], torch.from_numpy(result.output), atol=1e-4, rtol=1e-4)
 
 
 def test_no_text_is_refused():

@@ -19,6 +19,9 @@ def test_the_first_screen_has_a_computed_picture_and_says_what_it_shows(visit):
     assert "“it” gives 75% to “animal”" in said
     head = next(one.proto.bytes for one in page.get("bidi_component") if one.proto.bytes)
     assert b"Trained: SmolLM2 135M Instruct (4-bit), layer" in head
+    mixture = next(one.proto.json for one in page.get("bidi_component") if "svg" in one.proto.json)
+    assert "mixture: " in mixture
+    assert "animal 75%" in mixture
 
 
 def test_every_page_that_exists_has_a_card_and_every_card_a_page(visit):
@@ -31,18 +34,14 @@ def test_every_page_that_exists_has_a_card_and_every_card_a_page(visit):
     assert order[: len(learned)] == learned
 
 
-def test_a_row_of_the_head_stands_above_it_as_a_mixture(visit):
-    drawn = next(one.proto.json for one in visit().get("bidi_component") if "svg" in one.proto.json)
-    assert "mixture: " in drawn
-    assert "animal 75%" in drawn
-
-
 def test_mask_scale_and_sentence_change_the_numbers(visit):
     own = said_below_heads(visit())
     assert said_below_heads(visit(causal="false")) != own
     assert said_below_heads(visit(scaled="false")) != own
     cold = said_below_heads(visit(start_scale="factor", start_factor="0.0"))
     assert "“it” gives 11% to" in cold, "nine keys share alike"
+    changed = {"causal": "false", "start_scale": "inverse", "start_seen": "before"}
+    assert said_below_heads(visit(**changed)) == own, "before the change is what the model does"
     page = visit()
     page.text_input(key="sentence").set_value("A cat sat").run()
     assert not page.exception
@@ -51,12 +50,6 @@ def test_mask_scale_and_sentence_change_the_numbers(visit):
     assert seen
     assert {looking, *seen} <= {"A", "cat", "sat"}
     assert "animal" not in said
-
-
-def test_before_the_change_is_what_the_model_does(visit):
-    changed = {"causal": "false", "start_scale": "inverse"}
-    assert said_below_heads(visit(**changed)) != said_below_heads(visit())
-    assert said_below_heads(visit(**changed, start_seen="before")) == said_below_heads(visit())
 
 
 PAINTED_ROW = base64.b64encode(bytes([255] * 22)).decode()  #: 13 tokens by 13, every pair painted

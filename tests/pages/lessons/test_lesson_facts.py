@@ -10,9 +10,10 @@ from transformers import AutoModelForCausalLM
 
 from attnviz.models.architecture import Architecture, Deployment, ParameterCounts, gpus, size_deployment
 from attnviz.models.capture import capture
+from attnviz.pages.lessons import lessons
 from attnviz.pages.lessons.maths import cache_facts, heads_facts, order_facts
 from attnviz.pages.lessons.maths.lesson_parts import Facts
-from attnviz.pages.lessons.panels import all_lessons, lesson_page
+from attnviz.pages.lessons.panels import all_lessons
 from tests.models.tiny import llama, tokens
 
 ANY: Any = None  #: a subject that the facts do not look at
@@ -57,5 +58,5 @@ def test_heads_that_share_keys_are_said_to() -> None:
 
 def test_a_number_below_zero_has_a_minus_and_a_typed_word_stays_as_it_is():
     values = {"before": -14.567, "after": 0.5, "word": "-5"}
-    written = lesson_page.filled(all_lessons.LESSONS["order"], "{before:.2f}, {after:.2f}, {word}", Facts(values))
+    written = lessons.filled(all_lessons.LESSONS["order"], "{before:.2f}, {after:.2f}, {word}", Facts(values))
     assert unescape(written) == "−14.57, 0.50, -5"

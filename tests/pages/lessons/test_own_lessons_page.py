@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from attnviz.base.message import Problem
-from attnviz.pages.lessons import choices
+from attnviz.pages.lessons import choices, lessons
 from attnviz.pages.lessons.maths.lesson_parts import Subject
-from attnviz.pages.lessons.panels import all_lessons, lesson_page, open_lesson, own_lesson
+from attnviz.pages.lessons.panels import all_lessons, open_lesson, own_lesson
 from attnviz.pages.lessons.panels.hand_pictures import PICTURES
 from attnviz.serve import page_table  # noqa: F401
 
@@ -37,7 +37,7 @@ def test_the_example_is_read_as_the_app_reads_it_and_every_sentence_can_be_said(
         question = step.question
         asked = () if question is None else (question.asked, question.truth, *question.answers.values())
         for template in (step.idea, step.do, step.notes.say, step.notes.wrong, *asked):
-            assert "{" not in lesson_page.filled(lesson, template, facts)
+            assert "{" not in lessons.filled(lesson, template, facts)
         if question is not None and not question.answers:
             assert facts.answers
 
@@ -49,8 +49,9 @@ def test_every_line_of_a_file_is_told():
         assert str(limit) in PAGE
 
 
-def test_every_fact_is_told_with_its_numbers():
-    told, about = rows_under("Numbers in braces"), Subject("The cat sat on the mat.")
+@pytest.mark.parametrize("sentence", ["The cat sat on the mat.", "Time flies"])
+def test_every_fact_is_told_with_its_numbers(sentence):
+    told, about = rows_under("Numbers in braces"), Subject(sentence)
     assert list(told) == list(all_lessons.FACTS)
     for name, facts in all_lessons.FACTS.items():
         try:

@@ -14,7 +14,7 @@ from attnviz.base import units
 from attnviz.models.architecture.architecture import Architecture
 from attnviz.models.architecture.presets import all_presets
 from attnviz.pages.sharing.figures import costs as sharing_costs
-from attnviz.pages.sharing.panels import sharing_programs
+from attnviz.pages.sharing.panels import prove, sharing_programs
 from tests.pages.conftest import with_code
 
 MINILM = {"h_lm": "minilm-l6"}
@@ -46,9 +46,7 @@ def test_the_page_opens_with_a_trained_layer_shared(visit):
     app = healthy(visit("sharing"))
     columns = [one.proto.json for one in app.get("bidi_component") if "svg" in one.proto.json]
     assert len(columns) == 3
-    assert [bytes_ in column for bytes_, column in zip(("4 GiB", "1 GiB", "128 MiB"), columns, strict=True)] == [
-        True
-    ] * 3
+    assert all(kept in column for kept, column in zip(("4 GiB", "1 GiB", "128 MiB"), columns, strict=True))
     assert all("<image" in column for column in columns), "a head under each"
     assert "9 query heads on 1 K/V head; K/V heads as trained: 3" in spoken(app)
     assert "is the likeliest next token" in spoken(app)
@@ -83,16 +81,11 @@ def test_any_sentence_is_shared(visit, minilm, text):
     assert f"| 12 × {len(minilm.tokenizer(text).input_ids)} × 32 |" in spoken(app)
 
 
-def test_an_empty_sentence_is_answered_with_a_sentence(visit):
-    app = visit("sharing", **MINILM, h_text="")
-    assert not app.exception
-    assert "The sentence is empty" in app.error[0].value
-
-
-def test_a_layer_that_the_model_does_not_have_is_named(visit):
-    app = visit("sharing", **MINILM, h_layer="99")
-    assert not app.exception
-    assert "99" in spoken(app)
+def test_an_empty_sentence_and_a_layer_that_the_model_does_not_have_are_answered_with_a_sentence(visit):
+    for link, said in (({"h_text": ""}, "The sentence is empty"), ({"h_layer": "99"}, "99")):
+        app = visit("sharing", **MINILM, **link)
+        assert not app.exception
+        assert said in spoken(app)
 
 
 def test_three_numbers_are_shown_and_named(visit):
@@ -125,26 +118,18 @@ def test_the_counting_program_prints_the_architectures_numbers(name):
         assert f"{convention} cache bytes: {expected}\n" in said
 
 
-def test_the_visitors_own_shape_lives_in_the_link(visit):
+def test_the_visitors_own_shape_lives_in_the_link_and_an_impossible_one_is_refused_in_one_sentence(visit):
     link = {"h_from": "own", "h_n_layers": "2", "h_d_model": "512", "h_n_heads": "8", "h_n_kv_heads": "2"}
     app = healthy(visit("sharing", h_view="count", **link, h_d_head="64"))
     assert metrics(app)["Attention parameters"] == "1.311 million"
-
-
-def test_an_impossible_shape_is_refused_in_one_sentence(visit):
     app = visit("sharing", h_view="count", h_from="own", h_n_heads="6")
     assert not app.exception
     assert "n&#95;heads&#61;6 must be a multiple of n&#95;kv&#95;heads&#61;8" in app.error[0].value
 
 
 def test_a_pasted_config_is_counted_and_what_is_not_understood_is_named(visit):
-    config = {
-        "model_type": "llama",
-        "hidden_size": 64,
-        "num_attention_heads": 4,
-        "num_hidden_layers": 2,
-        "kv_tricks": 3,
-    }
+    config = {"model_type": "llama", "hidden_size": 64, "num_attention_heads": 4, "num_hidden_layers": 2}
+    config["kv_tricks"] = 3
     app = healthy(visit("sharing", h_view="count", h_from="config", h_config=json.dumps(config)))
     assert "kv&#95;tricks" in app.warning[0].value
     app = visit("sharing", h_view="count", h_from="config", h_config="{")
@@ -160,37 +145,25 @@ def test_a_model_that_fits_and_one_that_does_not_are_told_apart(visit):
     assert "The weights alone need 756 GiB" in app.error[0].value
 
 
-def test_a_typed_machine_and_a_quantised_cache(visit):
+def test_a_typed_machine_is_used_and_the_page_says_what_transformers_does_with_a_quantised_cache(visit):
     link = {"h_gpu": "typed", "h_gib": "24", "h_cache": "int4", "h_weights": "q4_0", "h_as": "paged"}
     app = healthy(visit("sharing", h_view="size", **link))
     assert "24 GiB" in app.success[0].value
-
-
-def test_the_page_says_what_transformers_does_with_a_quantised_cache(visit):
     link = {"h_view": "size", "h_as": "transformers"}
     assert "up to 128 recent tokens at 16 bits" in spoken(healthy(visit("sharing", **link, h_cache="int4")))
     assert "keeps no q4_0 cache" in spoken(healthy(visit("sharing", **link, h_cache="q4_0")))
 
 
-def test_the_proof_shows_formula_and_measurement_side_by_side(visit):
-    app = healthy(visit("sharing", h_view="prove", h_model="smollm2-135m", h_tokens="64"))
-    app = healthy(next(b for b in app.button if "without memory" in b.label).click().run())
-    assert "agree to the last parameter and byte" in app.success[0].value
+def test_the_proof_shows_formula_and_measurement_side_by_side_and_hides_no_mismatch(visit, monkeypatch):
+    def proved():
+        app = visit("sharing", h_view="prove", h_model="gpt2", h_tokens="8")
+        return next(b for b in app.button if "without memory" in b.label).click().run()
 
-
-def test_a_mismatch_is_shown_and_not_hidden(visit, monkeypatch):
-    from attnviz.pages.sharing.panels import prove as prove_panel
-
-    right = inspect.unwrap(prove_panel._measured)
-
-    def wrong(*given):
-        found = right(*given)
-        return replace(found, modules=found.modules[1:])
-
-    monkeypatch.setattr(prove_panel, "_measured", wrong)
-    app = visit("sharing", h_view="prove", h_model="gpt2", h_tokens="8")
-    app = next(b for b in app.button if "without memory" in b.label).click().run()
-    assert "do not agree everywhere" in app.error[0].value
+    assert "agree to the last parameter and byte" in healthy(proved()).success[0].value
+    right = inspect.unwrap(prove._measured)
+    wrong = lambda *given: (found := right(*given)) and replace(found, modules=found.modules[1:])  # noqa: E731
+    monkeypatch.setattr(prove, "_measured", wrong)
+    assert "do not agree everywhere" in proved().error[0].value
 
 
 def test_a_layer_of_the_core_is_filled_and_timed(visit):
@@ -209,22 +182,6 @@ def test_published_numbers_are_judged(visit):
     app = healthy(visit("sharing", h_view="published"))
     for words in ("82.24%", "7.344 times", "126 GiB", "with 8 it loses 0.1"):
         assert words in spoken(app)
-
-
-def test_decimal_and_binary_units_are_never_mixed_up():
-    assert units.both(1 << 30) == "1.074 GB = 1 GiB"
-    assert units.duration(0.0084) == "8.4 ms"
-
-
-def test_tables_can_be_downloaded_as_markdown():
-    assert show.markdown({"a|b": [1, None], "c": ["x|y", "z"]}).splitlines()[2] == "| 1 | x\\|y |"
-
-
-def test_an_encoder_is_given_no_speed_and_no_context(visit):
-    app = healthy(visit("sharing", h_view="size", h_model="bert-base"))
-    assert "writes no tokens" in spoken(app)
-    assert not metrics(app)
-    assert "tokens a second" not in spoken(app)
 
 
 def test_an_encoder_decoders_cache_is_the_same_in_every_place(visit):
@@ -250,9 +207,8 @@ def test_speech_is_always_heard_at_1500_positions(visit):
 
 def test_the_next_token_is_as_likely_here_as_on_explore(visit):
     text = "The animal was too tired."
-    here = re.search(
-        r"As trained, “(.+?)” is the likeliest next token, with ([\d.]+%)", spoken(visit("sharing", h_text=text))
-    )
+    likeliest = r"As trained, “(.+?)” is the likeliest next token, with ([\d.]+%)"
+    here = re.search(likeliest, spoken(visit("sharing", h_text=text)))
     there = spoken(healthy(visit("explore", model="smollm2-135m", text=text, open_next="true")))
     assert here
     assert f"“{here[1]}” comes next with a probability of {here[2]}" in there
@@ -312,7 +268,18 @@ def test_a_head_costs_what_it_adds_where_a_state_is_kept_as_well(visit):
     assert f"Each K/V head costs {units.both(8192 * 12 * 2 * 256 * 2)} for" in spoken(app)
 
 
-@pytest.mark.parametrize("axis", ["context", "heads"])
-def test_an_encoder_alone_has_no_bytes_over_anything(visit, axis):
-    app = healthy(visit("sharing", h_view="count", h_model="bert-base", h_axis=axis))
-    assert "it keeps no cache" in spoken(app)
+def test_an_encoder_alone_has_no_bytes_over_anything_no_speed_and_no_context(visit):
+    for axis in ("context", "heads"):
+        assert "it keeps no cache" in spoken(
+            healthy(visit("sharing", h_view="count", h_model="bert-base", h_axis=axis))
+        )
+    app = healthy(visit("sharing", h_view="size", h_model="bert-base"))
+    assert "writes no tokens" in spoken(app)
+    assert not metrics(app)
+    assert "tokens a second" not in spoken(app)
+
+
+def test_units_are_never_mixed_up_and_tables_can_be_downloaded_as_markdown():
+    assert units.both(1 << 30) == "1.074 GB = 1 GiB"
+    assert units.duration(0.0084) == "8.4 ms"
+    assert show.markdown({"a|b": [1, None], "c": ["x|y", "z"]}).splitlines()[2] == "| 1 | x\\|y |"

@@ -53,13 +53,9 @@ def test_tokens_that_look_like_markup_stay_text():
     assert shown.layout.yaxis.ticktext == ("&lt;s&gt;",)
 
 
-def test_the_same_token_twice_stays_two_bars():
-    fig = sharing_figures.guesses(["a", "a"], [0.5, 0.1], [0.2, 0.3])
+def test_every_bar_of_the_next_token_says_its_share_and_has_room_for_it_and_the_same_token_twice_stays_two_bars():
+    fig = sharing_figures.guesses(["a", "a"], [0.27, 0.1], [0.02, 0.3])
     assert list(fig.data[0].y) == [0, 1]
-
-
-def test_every_bar_of_the_next_token_says_its_share_and_has_room_for_it():
-    fig = sharing_figures.guesses(["a", "b"], [0.27, 0.1], [0.02, 0.3])
     assert [list(bars.text) for bars in fig.data] == [["27.0%", "10.0%"], ["2.0%", "30.0%"]]
     assert fig.layout.xaxis.range[1] > 0.3
     assert fig.layout.xaxis.title.text

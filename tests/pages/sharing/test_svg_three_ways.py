@@ -61,7 +61,7 @@ def test_every_query_head_is_wired_to_the_head_that_it_reads():
 
 def test_a_slide_has_all_columns_within_1280_by_720_with_the_weights_in_colour():
     weights = np.array([[1, np.nan], [0.25, 0.75]])
-    head = {kind: one_picture.SharedHead(weights, "said") for kind in ("MHA", "GQA", "MQA")}
+    head = dict.fromkeys(("MHA", "GQA", "MQA"), (weights, "said"))
     picture = ThreeWaysPicture(one_picture.columns_of(LLAMA, 8192, 1, head), "MHA, GQA and MQA")
     assert isinstance(picture, Picture)
     root = ElementTree.fromstring(to_svg(picture, title=picture.title, caption="a caption"))

@@ -11,7 +11,7 @@ from attnviz.core import masks
 from attnviz.core.attention import Scale, attend, scale_factor
 from attnviz.core.modules import Attention, seeded
 from attnviz.core.positions import ALiBi, Position, Sinusoidal, sinusoidal
-from attnviz.core.projections import PackedQKV, RMSNorm, SeparateQKV, join_heads, split_heads
+from attnviz.core.projections import RMSNorm, join_heads, split_heads
 from attnviz.core.rope import RoPE
 from attnviz.pages.build.maths.inputs import Config, check, vectors, weights
 
@@ -152,8 +152,8 @@ def run(config: Config) -> Result:
         tuple(words[b % len(words) :] + words[: b % len(words)] for b in range(config.batch))
         for words in (config.words, config.other or config.words)
     )
-    arrays = {name: tensor.numpy() for name, tensor in t.items()}
-    return Result(config, arrays, {name: w.numpy() for name, w in made.items()}, q_words, k_words, difference)
+    tensors, matrices = ({name: each.numpy() for name, each in side.items()} for side in (t, made))
+    return Result(config, tensors, matrices, q_words, k_words, difference)
 
 
 def _embed(config: Config, t: dict[str, Tensor]) -> None:
@@ -240,23 +240,18 @@ def module(config: Config, made: dict[str, Tensor]) -> Attention:
         scale="sqrt" if config.scaled else None,
         dropout=config.dropout,
     ).train(config.training)
-    separate = SeparateQKV(config.layout, (config.d_model,) * 3, bias=config.bias)
-    linears = dict(zip("QKVO", (separate.q_proj, separate.k_proj, separate.v_proj, layer.o_proj), strict=True))
-    with torch.no_grad():
-        for letter, linear in linears.items():
-            linear.weight.copy_(made[f"W_{letter}"].T)  # nn.Linear keeps (out, in)
-            if config.bias:
-                linear.bias.copy_(made[f"b_{letter}"])
-    if isinstance(layer.qkv, PackedQKV):
-        layer.qkv.pack(separate)
-    else:
-        layer.qkv = separate
+    joined = {"qkv.qkv_proj": "QKV"} if config.packed else {f"qkv.{n.lower()}_proj": n for n in "QKV"}
+    state = {}
+    for name, letters in (joined | {"o_proj": "O"}).items():
+        state[f"{name}.weight"] = torch.cat([made[f"W_{n}"] for n in letters], -1).T  # nn.Linear keeps (out, in)
+        if config.bias:
+            state[f"{name}.bias"] = torch.cat([made[f"b_{n}"] for n in letters])
+    layer.load_state_dict(state, strict=False)
     return layer
 
 
 def _difference(config: Config, made: dict[str, Tensor], t: dict[str, Tensor]) -> float | None:
     if config.dropout and config.training:
         return None
-    context = t["E_kv"] if config.cross else None
-    given = module(config, made)(t["E"], context, mask=t.get("mask"))
+    given = module(config, made)(t["E"], t.get("E_kv"), mask=t.get("mask"))
     return float((given - t["output"]).abs().max())

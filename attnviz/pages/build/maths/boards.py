@@ -23,7 +23,7 @@ def boards(view: View, step: str) -> Boards:
 
 def _project(view: View) -> Boards:
     keys_from = "Y" if view.config.cross else "X"
-    packed = view.packed_parts()
+    packed = view.packed
     made = tuple(
         cells.product(
             part.lower(),
@@ -40,12 +40,11 @@ def _project(view: View) -> Boards:
 
 def _packed_board(view: View, source: str) -> Board:
     """One matrix product gives all parts (Q, K and V, or K and V), because their weights stand side by side."""
-    parts = view.packed_parts()
+    parts = list(view.packed)
     name = "".join(parts)
     matrices = [view.weight(f"W_{part}") for part in parts]
     wide = np.concatenate([m.values for m in matrices], 1)
-    labels = _numbered(wide.shape[1])
-    result = replace(view.sheet("packed"), name=name, role="plain", cols=labels, axes=("Q", "C"))
+    result = replace(view.sheet("packed"), name=name, role="plain", cols=_numbered(wide.shape[1]), axes=("Q", "C"))
     weight = replace(
         result,
         name=f"W_{name}",  # untranslated: a symbol
@@ -62,34 +61,14 @@ def _packed_board(view: View, source: str) -> Board:
 
 
 def _split(view: View) -> Boards:
-    packed = view.packed_parts()
+    begins = dict(zip(view.packed, accumulate(view.packed.values(), initial=0), strict=False))
     made = []
     for part in ("Q", "K", "V"):
         result = view.sheet(part)
-        start = (view.head if part == "Q" else view.kv_head) * result.values.shape[1]
-        start += view.packed_from(part) if part in packed else 0
-        source = view.sheet("packed" if part in packed else f"{part}_flat")
-        made.append(cells.moved(part.lower(), [source], result, _from_column(start)))
+        start = (view.head if part == "Q" else view.kv_head) * result.values.shape[1] + begins.get(part, 0)
+        source = view.sheet("packed" if part in begins else f"{part}_flat")
+        made.append(cells.moved(part.lower(), [source], result, lambda r, c, start=start: (0, r, c + start)))  # type: ignore[misc]
     return tuple(made)
-
-
-def _from_column(start: int) -> Callable[[int, int], tuple[int, int, int]]:
-    return lambda r, c: (0, r, c + start)
-
-
-def _scores(view: View) -> Boards:
-    q = view.last("Q_turned", "Q_norm", "Q")
-    return (cells.product("", q, view.last("K_turned", "K_norm", "K").transposed(), view.sheet("scores")),)
-
-
-def _scale(view: View) -> Boards:
-    width = view.config.layout.qk_width if view.config.scaled else None
-    return (cells.scaled(view.sheet("scores"), view.sheet("scaled"), width),)
-
-
-def _dropout(view: View) -> Boards:
-    keep = 1 - view.config.dropout if view.config.training else 1.0
-    return (cells.dropped(view.sheet("weights"), view.sheet("kept"), view.sheet("dropped"), keep),)
 
 
 def _merge(view: View) -> Boards:
@@ -117,12 +96,30 @@ _BOARDS: dict[str, Callable[[View], Boards]] = {
         cells.rotated(part.lower(), view.last(f"{part}_norm", part), view.sheet("angles"), view.sheet(f"{part}_turned"))
         for part in ("Q", "K")
     ),
-    "scores": _scores,
-    "scale": _scale,
+    "scores": lambda view: (
+        cells.product(
+            "",
+            view.last("Q_turned", "Q_norm", "Q"),
+            view.last("K_turned", "K_norm", "K").transposed(),
+            view.sheet("scores"),
+        ),
+    ),
+    "scale": lambda view: (
+        cells.scaled(
+            view.sheet("scores"), view.sheet("scaled"), view.config.layout.qk_width if view.config.scaled else None
+        ),
+    ),
     "bias": lambda view: (cells.added("", view.sheet("scaled"), view.sheet("bias"), view.sheet("biased")),),
     "mask": lambda view: (cells.masked(view.last("biased", "scaled"), view.sheet("mask"), view.sheet("masked")),),
     "softmax": lambda view: (cells.softmax(view.last("masked", "biased", "scaled"), view.sheet("weights")),),
-    "dropout": _dropout,
+    "dropout": lambda view: (
+        cells.dropped(
+            view.sheet("weights"),
+            view.sheet("kept"),
+            view.sheet("dropped"),
+            keep=1 - view.config.dropout if view.config.training else 1.0,
+        ),
+    ),
     "sum": lambda view: (cells.product("", view.last("dropped", "weights"), view.sheet("V"), view.sheet("heads")),),
     "merge": _merge,
     "output": lambda view: (
@@ -170,6 +167,12 @@ class View:
         return (("x", "E", "P", "X"), ("y", "E_kv", "P_kv", "Y"))[: 2 if self.config.cross else 1]
 
     @property
+    def packed(self) -> dict[str, int]:
+        """What one projection makes together, with how many columns each takes; empty where each has its own."""
+        parts = () if not self.config.packed else "KV" if self.config.cross else "QKV"
+        return {part: self.result.tensors[f"{part}_flat"].shape[-1] for part in parts}
+
+    @property
     def kv_head(self) -> int:
         return self.config.layout.kv_head_of(self.head)
 
@@ -197,9 +200,8 @@ class View:
     def _groups(self, name: str, cols: str) -> tuple[tuple[Role, ...], tuple[int, ...]]:
         """The role of each column where they differ, and the columns before which a head or a part ends."""
         if name == "packed":
-            widths = self._packed_widths()
-            roles = [ROLES[part] for part, width in widths.items() for _column in range(width)]
-            return tuple(roles), tuple(accumulate(widths.values()))[:-1]
+            roles = [ROLES[part] for part, width in self.packed.items() for _column in range(width)]
+            return tuple(roles), tuple(accumulate(self.packed.values()))[:-1]
         width = self._head_width(cols)
         return (), tuple(range(width, self.result.tensors[name].shape[-1], width)) if width else ()
 
@@ -207,20 +209,6 @@ class View:
         """How many columns each head has on an axis on which heads stand side by side."""
         layout = self.config.layout
         return {"HD": layout.qk_width, "GD": layout.qk_width, "GV": layout.v_width, "HV": layout.v_width}.get(axis)
-
-    def packed_parts(self) -> tuple[str, ...]:
-        """What one projection makes together; nothing where each part has its own."""
-        if not self.config.packed:
-            return ()
-        return ("K", "V") if self.config.cross else ("Q", "K", "V")
-
-    def _packed_widths(self) -> dict[str, int]:
-        return {part: self.result.tensors[f"{part}_flat"].shape[-1] for part in self.packed_parts()}
-
-    def packed_from(self, part: str) -> int:
-        """The column at which a part begins in the packed projection."""
-        parts = self.packed_parts()
-        return sum(list(self._packed_widths().values())[: parts.index(part)])
 
     def _labels(self, axis: str, name: str) -> tuple[str, ...]:
         if axis == "Q" or (axis == "K" and name == "packed" and not self.config.cross):

@@ -30,21 +30,9 @@ class Sheet:
         return Sheet(self.name + "ᵀ", self.role, self.values.T, self.cols, self.rows, (self.axes[1], self.axes[0]))
 
 
-@dataclass(frozen=True)
-class Area:
-    """A block of cells of one sheet; ends are exclusive."""
-
-    sheet: int
-    rows: tuple[int, int]
-    cols: tuple[int, int]
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One number's origin: the cells it was computed from, and the sum written out."""
-
-    areas: tuple[Area, ...]
-    tokens: tuple[Token, ...]
+#: a block of cells: which sheet, its first row and the row where it ends, its first column and where it ends
+Area = tuple[int, int, int, int, int]
+Cell = tuple[list[Area], list[Token]]  #: one number's origin: the cells it was computed from, and the sum written out
 
 
 @dataclass(frozen=True)
@@ -62,39 +50,44 @@ class Board:
 
 
 def one(sheet: int, r: int, c: int) -> Area:
-    return Area(sheet, (r, r + 1), (c, c + 1))
+    return sheet, r, r + 1, c, c + 1
 
 
 def row(sheet: int, r: int, matrix: Sheet) -> Area:
-    return Area(sheet, (r, r + 1), (0, matrix.values.shape[1]))
+    return sheet, r, r + 1, 0, matrix.values.shape[1]
 
 
 def column(sheet: int, c: int, matrix: Sheet) -> Area:
-    return Area(sheet, (0, matrix.values.shape[0]), (c, c + 1))
+    return sheet, 0, matrix.values.shape[0], c, c + 1
 
 
 def given(part: str, sheet: Sheet) -> Board:
     """A board for one sheet that is not computed from others."""
-    return Board(part, (sheet,), (), lambda r, c: Cell((), (("0", float(sheet.values[r, c])),)))
+    return Board(part, (sheet,), (), lambda r, c: ([], [("0", float(sheet.values[r, c]))]))
 
 
 def product(part: str, a: Sheet, b: Sheet, result: Sheet, bias: Sheet | None = None) -> Board:
     """a @ b (+ bias): each cell is a row of `a` times a column of `b`."""
 
     def cell(r: int, c: int) -> Cell:
-        tokens: list[Token] = []
-        for left, right in zip(a.values[r], b.values[:, c], strict=True):
-            tokens += [("op", "+")] if tokens else []
-            tokens += [("0", float(left)), ("op", "×"), ("1", float(right))]
+        terms: list[list[Token]] = [
+            [("0", float(left)), ("op", "×"), ("1", float(right))]
+            for left, right in zip(a.values[r], b.values[:, c], strict=True)
+        ]
         areas = [row(0, r, a), column(1, c, b)]
         if bias is not None:
-            tokens += [("op", "+"), ("2", float(bias.values[0, c]))]
+            terms.append([("2", float(bias.values[0, c]))])
             areas.append(one(2, 0, c))
-        return Cell(tuple(areas), tuple(tokens))
+        return areas, _summed(terms)
 
     if bias is None:
         return Board(part, (a, b, result), ("×", "="), cell)
     return Board(part, (a, b, bias, result), ("×", "+", "="), cell)
+
+
+def _summed(terms: Sequence[Sequence[Token]]) -> list[Token]:
+    """The terms with a plus between them."""
+    return [token for term in terms for token in (("op", "+"), *term)][1:]
 
 
 def moved(
@@ -104,7 +97,7 @@ def moved(
 
     def cell(r: int, c: int) -> Cell:
         sheet, i, j = origin(r, c)
-        return Cell((one(sheet, i, j),), ((str(sheet), float(sources[sheet].values[i, j])),))
+        return [one(sheet, i, j)], [(str(sheet), float(sources[sheet].values[i, j]))]
 
     return Board(part, (*sources, result), (*[","] * (len(sources) - 1), "→"), cell)
 
@@ -114,37 +107,35 @@ def elementwise(
     sources: tuple[Sheet, ...],
     result: Sheet,
     signs: tuple[str, ...],
-    terms: Callable[..., tuple[Token, ...]],
+    terms: Callable[..., list[Token]],
 ) -> Board:
     """Each cell from the same cell of every source: `terms` takes their numbers and writes the arithmetic."""
 
     def cell(r: int, c: int) -> Cell:
-        areas = tuple(one(at, r, c) for at in range(len(sources)))
-        return Cell(areas, terms(*(float(source.values[r, c]) for source in sources)))
+        areas = [one(at, r, c) for at in range(len(sources))]
+        return areas, terms(*(float(source.values[r, c]) for source in sources))
 
     return Board(part, (*sources, result), signs, cell)
 
 
 def added(part: str, a: Sheet, b: Sheet, result: Sheet) -> Board:
-    return elementwise(part, (a, b), result, ("+", "="), lambda x, y: (("0", x), ("op", "+"), ("1", y)))
+    return elementwise(part, (a, b), result, ("+", "="), lambda x, y: [("0", x), ("op", "+"), ("1", y)])
 
 
 def scaled(a: Sheet, result: Sheet, width: int | None) -> Board:
     """Every number divided by sqrt(width), or unchanged when `width` is None."""
-    divisor: tuple[Token, ...] = ()
-    if width is not None:
-        divisor = (("op", "÷"), ("op", "√("), ("n", float(width)), ("op", ")"))
-    return elementwise("", (a,), result, ("→",), lambda x: (("0", x), *divisor))
+    divisor = [] if width is None else [("op", "÷"), ("op", "√("), ("n", float(width)), ("op", ")")]
+    return elementwise("", (a,), result, ("→",), lambda x: [("0", x), *divisor])
 
 
 def masked(a: Sheet, allowed: Sheet, result: Sheet) -> Board:
-    return elementwise("", (a, allowed), result, ("∧", "="), lambda x, seen: (("0", x) if seen else ("op", "−∞"),))
+    return elementwise("", (a, allowed), result, ("∧", "="), lambda x, seen: [("0", x) if seen else ("op", "−∞")])
 
 
 def dropped(a: Sheet, kept: Sheet, result: Sheet, keep: float) -> Board:
-    divisor: tuple[Token, ...] = (("op", "÷"), ("n", keep)) if keep < 1 else ()
+    divisor = [("op", "÷"), ("n", keep)] if keep < 1 else []
     return elementwise(
-        "", (a, kept), result, ("×", "→"), lambda x, survives: (("0", x), ("op", "×"), ("1", survives), *divisor)
+        "", (a, kept), result, ("×", "→"), lambda x, survives: [("0", x), ("op", "×"), ("1", survives), *divisor]
     )
 
 
@@ -154,12 +145,15 @@ def softmax(a: Sheet, result: Sheet) -> Board:
     def cell(r: int, c: int) -> Cell:
         finite = [float(s) for s in a.values[r] if np.isfinite(s)]
         if not finite or not np.isfinite(a.values[r, c]):
-            return Cell((row(0, r, a),), (("n", 0.0),))
-        tokens = [*_call("exp(", "0", float(a.values[r, c])), ("op", "÷"), ("op", "(")]
-        for i, score in enumerate(finite):
-            tokens += [("op", "+")] if i else []
-            tokens += _call("exp(", "0", score)
-        return Cell((row(0, r, a),), (*tokens, ("op", ")")))
+            return [row(0, r, a)], [("n", 0.0)]
+        total = _summed([_call("exp(", "0", score) for score in finite])
+        return [row(0, r, a)], [
+            *_call("exp(", "0", float(a.values[r, c])),
+            ("op", "÷"),
+            ("op", "("),
+            *total,
+            ("op", ")"),
+        ]
 
     return Board("", (a, result), ("→",), cell)
 
@@ -171,7 +165,7 @@ def rotated(part: str, a: Sheet, angles: Sheet, result: Sheet) -> Board:
     def cell(r: int, c: int) -> Cell:
         partner, first = (c + half) % (2 * half), c < half
         angle = float(angles.values[r, c])
-        tokens: tuple[Token, ...] = (
+        return [one(0, r, c), one(0, r, partner), one(1, r, c)], [
             ("0", float(a.values[r, c])),
             ("op", "×"),
             *_call("cos(", "1", angle),
@@ -179,14 +173,13 @@ def rotated(part: str, a: Sheet, angles: Sheet, result: Sheet) -> Board:
             ("0", float(a.values[r, partner])),
             ("op", "×"),
             *_call("sin(", "1", angle),
-        )
-        return Cell((one(0, r, c), one(0, r, partner), one(1, r, c)), tokens)
+        ]
 
     return Board(part, (a, angles, result), ("↻", "="), cell)
 
 
-def _call(name: str, sheet: str, argument: float) -> tuple[Token, ...]:
-    return (("op", name), (sheet, argument), ("op", ")"))
+def _call(name: str, sheet: str, argument: float) -> list[Token]:
+    return [("op", name), (sheet, argument), ("op", ")")]
 
 
 def normalised(part: str, a: Sheet, result: Sheet, eps: float, centre: bool) -> Board:
@@ -196,10 +189,10 @@ def normalised(part: str, a: Sheet, result: Sheet, eps: float, centre: bool) -> 
         values = a.values[r].astype(np.float64)
         mean = float(values.mean()) if centre else 0.0
         spread = float(np.square(values - mean).mean())
-        top: tuple[Token, ...] = (("0", float(a.values[r, c])),)
+        top: list[Token] = [("0", float(a.values[r, c]))]
         if centre:
-            top = (("op", "("), *top, ("op", "−"), ("n", mean), ("op", ")"))
-        tokens = (*top, ("op", "÷"), ("op", "√("), ("n", spread), ("op", "+"), ("n", eps), ("op", ")"))
-        return Cell((row(0, r, a),), tokens)
+            top = [("op", "("), *top, ("op", "−"), ("n", mean), ("op", ")")]
+        root: list[Token] = [("op", "√("), ("n", spread), ("op", "+"), ("n", eps), ("op", ")")]
+        return [row(0, r, a)], [*top, ("op", "÷"), *root]
 
     return Board(part, (a, result), ("→",), cell)

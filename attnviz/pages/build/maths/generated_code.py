@@ -40,15 +40,14 @@ def module(config: Config) -> str:
 
 
 def _layers(config: Config) -> list[str]:
-    m, bias = config.d_model, config.bias
-    q, k, v = widths(config.layout)
-    made = {"q": (q, "H*D"), "k": (k, "G*D"), "v": (v, "G*Dv")}
-    if config.packed and config.cross:
-        made = {"q": made["q"], "kv": (k + v, "G*(D+Dv)")}
-    elif config.packed:
-        made = {"qkv": (q + k + v, "(H+G)*D + G*Dv")}
+    m, bias, wide = config.d_model, config.bias, dict(zip("QKV", widths(config.layout), strict=True))
+    axes = {"q": "H*D", "k": "G*D", "v": "G*Dv", "kv": "G*(D+Dv)", "qkv": "(H+G)*D + G*Dv"}
     return [
-        *(f"self.{name} = nn.Linear({m}, {out}, bias={bias})  # M -> {axes}" for name, (out, axes) in made.items()),
+        *(
+            f"self.{name} = nn.Linear({m}, {sum(wide[part] for part in parts)}, bias={bias})  # M -> {axes[name]}"
+            for name, parts in _parts(config).items()
+            if name != "o"
+        ),
         f"self.o = nn.Linear({config.n_heads * config.d_value}, {m}, bias={bias})  # H*Dv -> M",
         f"self.norm = nn.LayerNorm({m}, elementwise_affine=False)",
     ]

@@ -16,7 +16,7 @@ from torch import Tensor
 from attnviz.core.attention import attend
 
 OFFSETS = (-1, 1, -2, 2)  #: where head 1, 2, 3, 4 look, counted from the query's own place
-SHARES = tuple(i / 20 for i in range(21))
+SHARES = np.arange(21) / 20  #: of the single head's weight for the first word, that are tried
 NOTHING = 1e-9  # stands for a share of 0, whose logarithm would be infinite
 SHARPNESS = 12.0  #: score of a place that is looked at; all other places score 0
 SENTENCES = 800  #: random sentences on which the read-out is fitted and the blur measured
@@ -34,13 +34,11 @@ class Config:
 class Result:
     """Blur is the part of the wanted signal's variance that the best linear read-out misses, 0 to 1."""
 
-    offsets: tuple[int, ...]  #: (H,)
     one_head: np.ndarray  #: weights (Q, K) of the single head
     heads: np.ndarray  #: weights (H, Q, K)
     blur_one: np.ndarray  #: (H,) the single head's blur of each word looked at
     blur_heads: np.ndarray  #: (H,) the same with H heads
-    shares: np.ndarray  #: (shares,) the values of `share` that were tried
-    blur_by_share: np.ndarray  #: (shares, H): the single head's blur of each word
+    blur_by_share: np.ndarray  #: (SHARES, H): the single head's blur of each word
     parameters: int  #: numbers in W_Q, W_K, W_V and W_O: the same for both
 
 
@@ -55,15 +53,12 @@ def run(config: Config) -> Result:
     sharp = torch.stack([torch.eye(length, dtype=torch.float64).roll(o, 1) * SHARPNESS for o in offsets])
     one, brought_by_one = _attention(_mixed(sharp, config.share), x)
     several, brought = _attention(sharp, x)
-    tried = [_blur(_attention(_mixed(sharp, a), x)[1], x, offsets) for a in SHARES]
     return Result(
-        offsets=offsets,
         one_head=one[0].numpy(),
         heads=several.numpy(),
         blur_one=_blur(brought_by_one, x, offsets),
         blur_heads=_blur(brought, x, offsets),
-        shares=np.array(SHARES),
-        blur_by_share=np.stack(tried),
+        blur_by_share=np.stack([_blur(_attention(_mixed(sharp, a), x)[1], x, offsets) for a in SHARES]),
         parameters=4 * config.d_model**2,
     )
 

@@ -24,8 +24,6 @@ class Measures:
     """What one normaliser does to one query's scores; K keys, values Dv wide."""
 
     weights: np.ndarray  #: (K,)
-    row_sum: float
-    smallest: float
     gradient: float  #: norm of d output / d scores: 0 means nothing can be learned from this row
     shift: float  #: how far the output moves when every score grows by 1
     growth: np.ndarray  #: norm of the output when every key is repeated, once for each number in COPIES
@@ -43,8 +41,6 @@ def _measure(make: Callable[[Tensor], Tensor], scores: Tensor, values: Tensor) -
     growth = [float((make(scores.repeat(n)) @ values.repeat(n, 1)).norm()) for n in COPIES]
     return Measures(
         weights.numpy(),
-        float(weights.sum()),
-        float(weights.min()),
         _gradient(make, scores, values),
         float((make(scores + 1) @ values - output).norm()),
         np.array(growth),

@@ -68,12 +68,15 @@ def run(config: Config) -> Result:
         layer = module(config, made)
         on_text, on_picture = layer.stages(x, text, side=patches)
         output = layer(x, text, side=patches)
-        parts = [layer.o_proj(join_heads(stages.output)) for stages in (on_text, on_picture)]
+        from_text, from_picture = (layer.o_proj(join_heads(stages.output)) for stages in (on_text, on_picture))
         fused = module(config, made, use_fused=True)(x, text, side=patches)
         both, without = (
             module(replace(config, norms=norms), made)(x, text, side=patches) for norms in ("both", "text")
         )
-        keys = [source.k.transpose(-3, -2).flatten(-2) for source in layer.sources(x, text, side=patches)]
+        of_text, of_picture = (
+            float(source.k.transpose(-3, -2).flatten(-2).norm(dim=-1).mean())
+            for source in layer.sources(x, text, side=patches)
+        )
     return Result(
         config,
         pixels,
@@ -82,10 +85,10 @@ def run(config: Config) -> Result:
         {name: matrix.numpy() for name, matrix in made.items()},
         on_text.weights.numpy(),
         on_picture.weights.numpy(),
-        parts[0].numpy(),
-        config.factor * parts[1].numpy(),
+        from_text.numpy(),
+        config.factor * from_picture.numpy(),
         output.numpy(),
-        (float(keys[0].norm(dim=-1).mean()), float(keys[1].norm(dim=-1).mean())),
+        (of_text, of_picture),
         int((patches.sum(-1) == 0).sum()),
         float((fused - output).abs().max()),
         float((both - without).abs().max()),
@@ -108,11 +111,8 @@ def module(config: Config, made: dict[str, Tensor], use_fused: bool = False) -> 
         "W_Q": "qkv.q_proj", "W_K": "qkv.k_proj", "W_V": "qkv.v_proj",
         "W_Kp": "side_k_proj", "W_Vp": "side_v_proj", "W_O": "o_proj",
     }  # fmt: skip
-    for name, where in names.items():
-        linear = layer.get_submodule(where)
-        assert isinstance(linear, nn.Linear)
-        with torch.no_grad():
-            linear.weight.copy_(made[name].T)  # nn.Linear keeps (out, in)
+    turned = {f"{where}.weight": made[name].T for name, where in names.items()}  # nn.Linear keeps (out, in)
+    layer.load_state_dict(turned, strict=False)
     return layer
 
 

@@ -45,8 +45,7 @@ class BoardPicture:
             if x > 8 and x + box.width > WIDEST:
                 x, y, tall = 8.0, y + tall + 18, 0.0
             last = at == len(self.sheets) - 1
-            framed = [area for of, *area in self.areas if of == at]
-            parts += box.drawn(x, y, ink, framed, self.lit if last else None)
+            parts += box.drawn(x, y, ink, [area for of, *area in self.areas if of == at], self.lit if last else None)
             tall = max(tall, box.height)
             x += box.width + 10
             wide = max(wide, x)
@@ -90,14 +89,12 @@ class _Sheet:
         self.left = max([text_width(name, 12) for name in self.rows], default=0) + 8
         widest = max((text_width(text, SIZE) for row in sheet.text for text in row), default=0) + 12
         self.cell = max(46.0, widest, max((text_width(name, 12) + 8 for name in self.cols), default=0))
-        breaks = sum(1 for col in sheet.lines if 0 < col < len(self.cols))
-        body = self.left + len(self.cols) * (self.cell + GAP) + breaks * HEAD_GAP
+        body = self._x(len(self.cols) - 1) + self.cell + GAP
         self.width = max(body, text_width(sheet.name, 18) + 12 + text_width(sheet.shape, 12))
         self.height = CAPTION + HEADER + len(self.rows) * (CELL_HIGH + GAP) + 4
 
     def _x(self, col: int) -> float:
-        passed = sum(1 for line in self.sheet.lines if 0 < line <= col)
-        return self.left + col * (self.cell + GAP) + passed * HEAD_GAP
+        return self.left + col * (self.cell + GAP) + sum(0 < line <= col for line in self.sheet.lines) * HEAD_GAP
 
     def drawn(
         self, x: float, y: float, ink: Ink, framed: Sequence[Sequence[int]], lit: tuple[int, int] | None
@@ -110,8 +107,7 @@ class _Sheet:
         ]
         top = y + CAPTION + HEADER
         for col, name in enumerate(self.cols):
-            middle = x + self._x(col) + self.cell / 2
-            parts.append(svg.words(name, middle, top - 9, anchor="middle", opacity=0.8))
+            parts.append(svg.words(name, x + self._x(col) + self.cell / 2, top - 9, anchor="middle", opacity=0.8))
         for row, name in enumerate(self.rows):
             at = top + row * (CELL_HIGH + GAP)
             parts.append(svg.words(name, x + self.left - 6, at + CELL_HIGH / 2, anchor="end", opacity=0.8))
@@ -130,8 +126,7 @@ class _Sheet:
             half = frame / 2
             inner = (x + half, y + half, self.cell - frame, CELL_HIGH - frame)
             parts.append(svg.box(*inner, stroke=ink.text, width=frame, radius=4 - half))
-        weight = 700 if frame == 3 else 0
-        text, right = self.sheet.text[row][col], x + self.cell - 6
+        text, right, weight = self.sheet.text[row][col], x + self.cell - 6, 700 if frame == 3 else 0
         parts.append(svg.words(text, right, y + CELL_HIGH / 2, size=SIZE, fill=on, anchor="end", weight=weight))
         return parts
 

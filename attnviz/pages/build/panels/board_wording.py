@@ -55,13 +55,11 @@ def origin(view: View, vectors: inputs.Rows | None) -> str:
     if vectors is not None:
         source = _("Word vectors: trained, from {name}.").format(name=plain(vectors.name))
     n = len(config.edits)
-    typed = ngettext("{n} cell typed in by you.", "{n} cells typed in by you.", n).format(n=n)
-    batch = _("Sentence 2 of the batch is the first with its words moved by one, and so on.")
     text = sentences(
         source,
         _("Weights: random (seed {seed}).").format(seed=config.seed),
-        typed if config.edits else "",
-        batch if config.batch > 1 else "",
+        ngettext("{n} cell typed in by you.", "{n} cells typed in by you.", n).format(n=n) if n else "",
+        _("Sentence 2 of the batch is the first with its words moved by one, and so on.") if config.batch > 1 else "",
     )
     return f":small[{text}]"
 
@@ -78,25 +76,12 @@ def _trained(vectors: inputs.Rows, view: View) -> str:
     )
 
 
-def _embed(view: View) -> str:
-    return _(
-        "Each word is a row of {m} numbers, **random (seed {seed})**: {word} has the same row wherever it stands."
-    ).format(m=view.config.d_model, seed=view.config.seed, word=query(view, 0))
-
-
 def _position(view: View) -> str:
     places = view.result.tensors["P"]
     last = len(places) - 1
     return _(
         "Each place has a wave of its own: {word}, at place {place}, gets {number} added to its first number."
     ).format(word=query(view, last), place=last, number=f"{places[last, 0]:+.2f}")
-
-
-def _project(view: View) -> str:
-    return _(
-        "Q is what a word asks for, K what it is found by, V what it hands over: the same "
-        "row, times {n} weights in three matrices."
-    ).format(n=sum(view.result.weights[f"W_{n}"].size for n in "QKV"))
 
 
 def _split(view: View) -> str:
@@ -142,12 +127,6 @@ def _scale(view: View) -> str:
     ).format(raw=f"{raw:.2f}", scaled=f"{scaled:.2f}")
 
 
-def _bias(view: View) -> str:
-    return _("The farther the key, the lower its score: at the largest distance, head {h} takes {far} off.").format(
-        h=view.head + 1, far=f"{-float(view.result.tensors['bias'][view.head].min()):.2f}"
-    )
-
-
 def _mask(view: View) -> str:
     mask = view.result.tensors["mask"]
     hidden = int((~mask).sum())
@@ -190,19 +169,6 @@ def _sum(view: View) -> str:
     )
 
 
-def _merge(view: View) -> str:
-    layout = view.config.layout
-    return _("The {n} heads' rows are laid side by side: {n} × {d} = {all} columns.").format(
-        n=layout.n_heads, d=layout.v_width, all=layout.n_heads * layout.v_width
-    )
-
-
-def _output(view: View) -> str:
-    return _("One more matrix lets the heads' columns mix, and brings each row back to width {m}.").format(
-        m=view.config.d_model
-    )
-
-
 def _residual(view: View) -> str:
     added, x = (float(np.linalg.norm(view.result.tensors[name][view.batch])) for name in ("output", "X"))
     return _(
@@ -219,21 +185,47 @@ def _norm(view: View) -> str:
 
 
 _STEPS: dict[str, tuple[str, Callable[[View], str]]] = {
-    "embed": (N_("Embed"), _embed),
+    "embed": (
+        N_("Embed"),
+        lambda view: _(
+            "Each word is a row of {m} numbers, **random (seed {seed})**: {word} has the same row wherever it stands."
+        ).format(m=view.config.d_model, seed=view.config.seed, word=query(view, 0)),
+    ),
     "position": (N_("Add places"), _position),
-    "project": (N_("Project"), _project),
+    "project": (
+        N_("Project"),
+        lambda view: _(
+            "Q is what a word asks for, K what it is found by, V what it hands over: the same "
+            "row, times {n} weights in three matrices."
+        ).format(n=sum(view.result.weights[f"W_{n}"].size for n in "QKV")),
+    ),
     "split": (N_("Split heads"), _split),
     "qk_norm": (N_("Normalise"), _qk_norm),
     "rotate": (N_("Rotate"), _rotate),
     "scores": (N_("Scores"), _scores),
     "scale": (N_("Scale"), _scale),
-    "bias": (N_("Add bias"), _bias),
+    "bias": (
+        N_("Add bias"),
+        lambda view: _(
+            "The farther the key, the lower its score: at the largest distance, head {h} takes {far} off."
+        ).format(h=view.head + 1, far=f"{-float(view.result.tensors['bias'][view.head].min()):.2f}"),
+    ),
     "mask": (N_("Mask"), _mask),
     "softmax": (N_("Softmax"), _softmax),
     "dropout": (N_("Dropout"), _dropout),
     "sum": (N_("Weighted sum"), _sum),
-    "merge": (N_("Merge heads"), _merge),
-    "output": (N_("Output"), _output),
+    "merge": (
+        N_("Merge heads"),
+        lambda view: _("The {n} heads' rows are laid side by side: {n} × {d} = {all} columns.").format(
+            n=view.config.n_heads, d=view.config.d_value, all=view.config.n_heads * view.config.d_value
+        ),
+    ),
+    "output": (
+        N_("Output"),
+        lambda view: _("One more matrix lets the heads' columns mix, and brings each row back to width {m}.").format(
+            m=view.config.d_model
+        ),
+    ),
     "residual": (N_("Residual"), _residual),
     "norm": (N_("Norm"), _norm),
 }

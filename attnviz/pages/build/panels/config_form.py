@@ -22,8 +22,7 @@ def ask() -> tuple[inputs.Config, inputs.Rows | None]:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="build-controls"):
         sentences = st.container(key="build-sentences")  # takes what the others leave
         with st.container(width="content"):  # two words of the reader's language, beside each other
-            kinds = {"self": _("self"), "cross": _("cross")}
-            cross = widgets.one_of(choices.KIND, _("Attention"), kinds) == "cross"
+            cross = widgets.one_of(choices.KIND, _("Attention"), {"self": _("self"), "cross": _("cross")}) == "cross"
         with st.container(width=96):
             counts = {n: n for n in choices.HEADS.ids}
             chosen["n_heads"] = int(widgets.one_of(choices.HEADS, _("Query heads"), counts, style="select"))
@@ -36,21 +35,17 @@ def ask() -> tuple[inputs.Config, inputs.Rows | None]:
             source = widgets.one_of(choices.VECTORS, _("Word vectors"), _sources(), usual="random", style="select")
             chosen["seed"] = widgets.slider(choices.SEED, _("Random seed"))
     with sentences:
-        text, other = _sentences(cross)
+        text = widgets.text(
+            choices.SENTENCE,
+            _("Sentence (queries)") if cross else _("Sentence"),
+            help=_("Up to {most} words: each becomes one row of X.").format(most=inputs.MOST_WORDS),
+        )
+        other = widgets.text(choices.OTHER, _("Sentence (keys and values)")) if cross else ""
     if cross and not other.strip():
         raise Problem(
             "Cross-attention needs a second sentence, of 1 to {most} words, for keys and values", most=inputs.MOST_WORDS
         )
-    return _asked(text, other if cross else "", source, chosen)
-
-
-def _sentences(cross: bool) -> tuple[str, str]:
-    text = widgets.text(
-        choices.SENTENCE,
-        _("Sentence (queries)") if cross else _("Sentence"),
-        help=_("Up to {most} words: each becomes one row of X.").format(most=inputs.MOST_WORDS),
-    )
-    return text, widgets.text(choices.OTHER, _("Sentence (keys and values)")) if cross else ""
+    return _asked(text, other, source, chosen)
 
 
 def _mask(cross: bool) -> str:
@@ -60,9 +55,8 @@ def _mask(cross: bool) -> str:
 
 
 def _position(cross: bool) -> str:
-    places = {"none": _("none"), "sinusoidal": _("sinusoidal")}
-    between = {} if cross else {"rope": "RoPE", "alibi": "ALiBi"}
-    return widgets.one_of(choices.POSITION, _("Position"), places | between, style="select")
+    places = {"none": _("none"), "sinusoidal": _("sinusoidal")} | ({} if cross else {"rope": "RoPE", "alibi": "ALiBi"})
+    return widgets.one_of(choices.POSITION, _("Position"), places, style="select")
 
 
 def _sizes(heads: int, mask: str) -> dict[str, Any]:
@@ -96,12 +90,11 @@ def _switches() -> dict[str, Any]:
 
 def _sources() -> dict[str, str]:
     """Id to words: random vectors, and the models on this machine whose embedding rows can be read."""
-    models = {
+    return {"random": _("random, by seed")} | {
         state.entry.id: _("rows of {name}").format(name=state.name)
         for state in availabilities()
         if state.on_this_machine and state.entry.kind != "pictures"
     }
-    return {"random": _("random, by seed")} | models
 
 
 def _asked(text: str, other: str, source: str, chosen: dict[str, Any]) -> tuple[inputs.Config, inputs.Rows | None]:
@@ -110,8 +103,7 @@ def _asked(text: str, other: str, source: str, chosen: dict[str, Any]) -> tuple[
     sides = [tuple(side.split()) for side in (text, other)]
     for side in sides:
         if len(side) > inputs.MOST_WORDS:
-            notice = _("Of {n} words only the first {most} are used.")
-            st.info(notice.format(n=len(side), most=inputs.MOST_WORDS))
+            st.info(_("Of {n} words only the first {most} are used.").format(n=len(side), most=inputs.MOST_WORDS))
     words, others = (side[: inputs.MOST_WORDS] for side in sides)
     vectors = None
     if source != "random" and words:

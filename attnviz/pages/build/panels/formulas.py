@@ -26,11 +26,6 @@ def _scaled_name(result: Result) -> str:
     return r"S_{\text{scaled}}" if result.config.scaled else "S"
 
 
-def _embed(result: Result) -> str:
-    symbol = "E" if "P" in result.tensors else "X"
-    return rf"{symbol} \in \mathbb{{R}}^{{{len(result.q_words[0])} \times {result.config.d_model}}}"
-
-
 def _project(result: Result) -> str:
     config = result.config
     y = "Y" if config.cross else "X"
@@ -90,13 +85,11 @@ def _softmax(result: Result) -> str:
     return rf"A_{{ij}} = \frac{{e^{{{score}_{{ij}}}}}}{{\sum_{{j'=1}}^{{{keys}}} e^{{{score}_{{ij'}}}}}}{meaning}"
 
 
-def _merge(result: Result) -> str:
-    parts = ",\\, ".join(f"O_{h + 1}" for h in range(result.config.n_heads))
-    return rf"O = [\,{parts}\,]"
-
-
 _FORMULAS: dict[str, Callable[[Result], str]] = {
-    "embed": _embed,
+    "embed": lambda result: (
+        ("E" if "P" in result.tensors else "X")
+        + rf" \in \mathbb{{R}}^{{{len(result.q_words[0])} \times {result.config.d_model}}}"
+    ),
     "position": lambda result: (
         rf"X = E + P,\quad P_{{p,2i}} = \sin\frac{{p}}{{10000^{{2i/M}}}},\; M={result.config.d_model}"
     ),
@@ -113,7 +106,7 @@ _FORMULAS: dict[str, Callable[[Result], str]] = {
     "softmax": _softmax,
     "dropout": lambda result: rf"A \odot \frac{{\text{{kept}}}}{{1-p}},\quad p = {result.config.dropout:g}",
     "sum": lambda result: rf"O_h = A_h {V}_g",
-    "merge": _merge,
+    "merge": lambda result: r"O = [\," + ",\\, ".join(f"O_{h + 1}" for h in range(result.config.n_heads)) + r"\,]",
     "output": lambda result: r"\text{Out} = O\,W_O" + (" + b_O" if result.config.bias else ""),
     "residual": lambda result: r"Z = X + \text{Out}",
     "norm": lambda result: (

@@ -74,13 +74,13 @@ def sheet(source: cells.Sheet, label: str) -> canvas.StripSheet:
 
 def cell(board: cells.Board, r: int, c: int) -> dict[str, Any]:
     """The cells and the arithmetic that one number of the result comes from, in the form that the board reads."""
-    origin = board.cell(r, c)
+    areas, tokens = board.cell(r, c)
     value = float(board.result.values[r, c])
     return {
-        "a": [[a.sheet, *a.rows, *a.cols] for a in origin.areas],
-        "t": _tokens(origin.tokens),
-        "e": "=" if _is_exact(origin.tokens, value) else "≈",
-        "v": None if len(origin.tokens) == 1 else exact(value),  # a single term is the result itself
+        "a": areas,
+        "t": _tokens(tokens),
+        "e": "=" if _is_exact(tokens, value) else "≈",
+        "v": None if len(tokens) == 1 else exact(value),  # a single term is the result itself
     }
 
 

@@ -26,8 +26,9 @@ def panel() -> None:
         "own": _("my own sizes"),
     }
     mistake = widgets.one_of(choices.MISTAKE, _("Mistake"), mistakes)
-    sizes = _own() if mistake == "own" else size_mismatches.Sizes(**size_mismatches.MISTAKES[mistake])
-    result = size_mismatches.run(sizes)
+    result = size_mismatches.run(
+        _own() if mistake == "own" else size_mismatches.Sizes(**size_mismatches.MISTAKES[mistake])
+    )
     left, right = st.columns([1, 1.1], gap="large")
     with left:
         for rule in result.rules:
@@ -66,8 +67,8 @@ def _rule(rule: size_mismatches.SizeRule) -> str:
         "lengths": _("queries and keys, **free**: {left} and {right}"),
         "value_width": _("width of V and of Q, **free**: {left} and {right}"),
     }
-    mark = {True: "✅", False: "❌", None: "➖"}[rule.holds]
-    return f"{mark} " + sentences[rule.name].format(left=rule.left, right=rule.right)
+    marks = {True: "✅", False: "❌", None: "➖"}
+    return f"{marks[rule.holds]} {sentences[rule.name].format(left=rule.left, right=rule.right)}"
 
 
 def _outcome(result: size_mismatches.Result) -> None:

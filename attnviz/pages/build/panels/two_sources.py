@@ -20,17 +20,15 @@ from attnviz.pages.build.panels.formulas import K, Q, V
 def panel(result: attention_by_hand.Result) -> None:
     """Draw where a word looks in a text and in a picture, and what either brings."""
     layer = two_sources.run(_config(result))
-    config = layer.config
-    words = config.words
     st.markdown(
         _(
             "Queries come from the sentence. Keys and values come twice, each time through matrices of their own: from "
             "{k} words, and from the {p} patches of a handwritten digit. There are **two** softmaxes: a word gives "
             "100% to the words and 100% to the patches, and what both bring is added before W_O."
-        ).format(k=len(config.text), p=len(layer.patches))
+        ).format(k=len(layer.config.text), p=len(layer.patches))
     )
     st.latex(_formula(layer))
-    queries = {str(i): f"{i + 1} {plain(word)}" for i, word in enumerate(words)}
+    queries = {str(i): f"{i + 1} {plain(word)}" for i, word in enumerate(layer.config.words)}
     i = int(widgets.one_of(choices.LOOKER, _("Where does this word look?"), queries))
     _looks(layer, i, config_form.view(result).head)
     left, right = st.columns([1.1, 1], gap="large")
@@ -142,8 +140,9 @@ def _norms(layer: two_sources.Result) -> None:
         ),
     }[layer.config.norms]
     if layer.without_ink and layer.config.norms == "both":
-        empty = _("Only the keys of the patches without ink are 0, with a norm or without: {count} of {of}.")
-        template = sentences(template, empty)
+        template = sentences(
+            template, _("Only the keys of the patches without ink are 0, with a norm or without: {count} of {of}.")
+        )
     st.markdown("**" + _("Why a norm for the picture’s keys, too?") + "**")
     top, usual = (
         float(each.on_picture.max(-1).mean()) for each in (layer, two_sources.run(replace(layer.config, norms="both")))

@@ -71,12 +71,15 @@ def _walk(ids: tuple[str, ...]) -> presenting.Walk:
 
 def _chips(view: View, chains: dict[str, attention_by_hand.Chain]) -> list[canvas.Chip]:
     size = attention_by_hand.sizes(view.result)
-    chips = []
-    for step, chain in chains.items():
-        shown = boards.boards(view, step)
-        shape = "×".join(str(size[axis]) for axis in chain[-1])
-        chips.append(canvas.Chip(step, board_wording.name(step), shape, [numbers.thumb(one.result) for one in shown]))
-    return chips
+    return [
+        canvas.Chip(
+            step,
+            board_wording.name(step),
+            "×".join(str(size[axis]) for axis in chain[-1]),
+            [numbers.thumb(one.result) for one in boards.boards(view, step)],
+        )
+        for step, chain in chains.items()
+    ]
 
 
 def _about(step: str, view: View, vectors: inputs.Rows | None) -> None:
@@ -111,8 +114,8 @@ def _written(step: str, chain: attention_by_hand.Chain, result: attention_by_han
     """Draw how the step changes the shapes, in letters and in digits, and the lines of PyTorch that do it."""
     left, right = st.columns(2, gap="medium")
     size = attention_by_hand.sizes(result)
-    names = ({axis: numbers.LETTERS.get(axis, axis) for axis in size}, size)
-    left.markdown(_as_code(*(_arrows(chain, name) for name in names)))
+    letters = {axis: numbers.LETTERS.get(axis, axis) for axis in size}
+    left.markdown(_as_code(_arrows(chain, letters), _arrows(chain, size)))
     right.markdown(_as_code(*_lines(step, result)))
 
 
@@ -122,8 +125,9 @@ def _as_code(*lines: str) -> str:
 
 
 def _arrows(chain: attention_by_hand.Chain, names: Mapping[str, object]) -> str:
-    links = [link if isinstance(link, str) else f"[{', '.join(str(names[axis]) for axis in link)}]" for link in chain]
-    text = " → ".join(links)
+    text = " → ".join(
+        link if isinstance(link, str) else f"[{', '.join(str(names[axis]) for axis in link)}]" for link in chain
+    )
     for sign in ("→", "+", "@"):
         text = text.replace(f" → {sign} → ", f" {sign} ")
     return text
@@ -131,8 +135,7 @@ def _arrows(chain: attention_by_hand.Chain, names: Mapping[str, object]) -> str:
 
 def _lines(step: str, result: attention_by_hand.Result) -> list[str]:
     if step == "embed":
-        others = ["y = embedding[others]  # B, K, M"] if result.config.cross else []
-        return ["x = embedding[words]  # B, Q, M", *others]
+        return ["x = embedding[words]  # B, Q, M", "y = embedding[others]  # B, K, M"][: 1 + result.config.cross]
     lines = [line for name, line in generated_code.forward(result.config) if name == step]
     return lines or ["# " + _("nothing: the scores stay as they are")]
 

@@ -114,9 +114,9 @@ def _listed(before: attention_by_hand.Result, edits: list[inputs.CellEdit]) -> s
     if not edits:
         return _("All weights are random (seed {seed}).").format(seed=before.config.seed)
     parts = [f"{n}[{r + 1}, {c + 1}]: {before.weights[n][r, c]:.2f} → {v:.2f}" for n, r, c, v in edits[:6]]
-    more = [] if len(edits) <= 6 else ["…"]
+    parts += ["…"] if len(edits) > 6 else []
     return ngettext("{n} cell typed in by you: {list}", "{n} cells typed in by you: {list}", len(edits)).format(
-        n=len(edits), list=plain(clauses(parts + more))
+        n=len(edits), list=plain(clauses(parts))
     )
 
 
@@ -132,11 +132,18 @@ def _consequence(
     parts = [(_("random weights"), was), (_("yours"), now)] if edits else [(_("weights"), now)]
     rows, cols = result.q_words[b], result.k_words[b]
     title = _("Attention of head {h}").format(h=h + 1)
-    fig = chart_of(side_by_side, parts, rows, cols, title, repeat_rows=False)
-    table = {"query": [q for q in rows for _k in cols], "key": [k for _q in rows for k in cols]}
-    table |= {"before": was.ravel().tolist(), "after": now.ravel().tolist()}
-    words = _moved(before, result, b, h) if edits else _("Nothing is edited yet: try 9 in a cell of $W_Q$.")
-    show.figure(fig, name="edited-weights", key="b_edited", table=table, words=words)
+    show.figure(
+        chart_of(side_by_side, parts, rows, cols, title, repeat_rows=False),
+        name="edited-weights",
+        key="b_edited",
+        table={
+            "query": [q for q in rows for _k in cols],
+            "key": [k for _q in rows for k in cols],
+            "before": was.ravel().tolist(),
+            "after": now.ravel().tolist(),
+        },
+        words=_moved(before, result, b, h) if edits else _("Nothing is edited yet: try 9 in a cell of $W_Q$."),
+    )
 
 
 def _moved(before: attention_by_hand.Result, after: attention_by_hand.Result, b: int, h: int) -> str:

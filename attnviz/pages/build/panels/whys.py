@@ -27,11 +27,10 @@ def qkv(result: attention_by_hand.Result) -> None:
             "400 random sentences. Then the sentence changes."
         ).format(h=head + 1)
     )
-    orders = {"reversed": _("reversed"), "rotated": _("moved by one"), "swapped": _("first two swapped")}
+    names = {"reversed": _("reversed"), "rotated": _("moved by one"), "swapped": _("first two swapped")}
     n = len(words)
-    order = {"reversed": tuple(range(n - 1, -1, -1)), "rotated": (*range(1, n), 0), "swapped": (1, 0, *range(2, n))}[
-        widgets.one_of(choices.ORDER, _("Change the order"), orders)
-    ]
+    orders = {"reversed": tuple(range(n - 1, -1, -1)), "rotated": (*range(1, n), 0), "swapped": (1, 0, *range(2, n))}
+    order = orders[widgets.one_of(choices.ORDER, _("Change the order"), names)]
     compared = mixing_matrix.run(_head_alone(result, head, order))
     _adapts(compared, words, order)
     left, right = st.columns([1.25, 1], gap="large")
@@ -58,10 +57,9 @@ def _head_alone(result: attention_by_hand.Result, head: int, order: tuple[int, .
 def _attention_follows(compared: mixing_matrix.Result, words: tuple[str, ...], order: tuple[int, ...]) -> None:
     """Draw attention before and after the change of order."""
     same, moved = compared.cases[0].weights, compared.cases[1].weights
-    fig = chart_of(figures.before_and_after_order, same, moved, words, [words[i] for i in order])
     at = list(np.ndindex(same.shape))
     show.figure(
-        fig,
+        chart_of(figures.before_and_after_order, same, moved, words, [words[i] for i in order]),
         name="attention-follows-order",
         key="b_permuted",
         table={
@@ -136,8 +134,8 @@ def softmax(result: attention_by_hand.Result) -> None:
         lines = [
             {
                 _("Weights by"): _normaliser_names()[k],
-                _("row sum"): f"{m.row_sum:.2f}",
-                _("smallest"): f"{m.smallest:.2f}",
+                _("row sum"): f"{m.weights.sum():.2f}",
+                _("smallest"): f"{m.weights.min():.2f}",
                 _("gradient"): f"{m.gradient:.2f}",
                 _("shift"): f"{m.shift:.2f}",
             }
@@ -170,12 +168,11 @@ def _normaliser_names() -> dict[str, str]:
 def _bars(compared: Normalised, scores: np.ndarray, query: str, head: int, keys: tuple[str, ...]) -> None:
     """Draw six sets of weights made from the same scores."""
     names, share = _normaliser_names(), compared["share"].weights
-    weights = {name: m.weights.tolist() for name, m in compared.items()}
     show.figure(
         chart_of(figures.normaliser_bars, {names[k]: m.weights for k, m in compared.items()}, keys),
         name="normalisers",
         key="b_normalisers",
-        table={"key": list(keys), "score": scores.tolist()} | weights,
+        table={"key": list(keys), "score": scores.tolist()} | {k: m.weights.tolist() for k, m in compared.items()},
         words=_(
             "The scores of {query} in head {h}, before the mask, six ways: softmax's shares lie between 0 and 1 and "
             "sum to 1; divided by their plain sum, the same scores give shares from {low} to {high}."
@@ -213,8 +210,8 @@ def several_heads(result: attention_by_hand.Result) -> None:
     words = result.q_words[0] if len(result.q_words[0]) >= 5 else STAND_IN
     heads_at, share_at = st.columns(2, gap="large")
     with heads_at:
-        label = _("Places that each word has to look at")
-        heads = int(widgets.one_of(choices.THINGS, label, {n: n for n in choices.THINGS.ids}))
+        counts = {n: n for n in choices.THINGS.ids}
+        heads = int(widgets.one_of(choices.THINGS, _("Places that each word has to look at"), counts))
     with share_at:
         share = widgets.slider(choices.SHARE, _("Share of the single head's weight for the first"), step=0.05)
     measured = many_heads.run(many_heads.Config(words, d_model=WIDTH, n_heads=heads, share=share))
@@ -224,7 +221,7 @@ def several_heads(result: attention_by_hand.Result) -> None:
         -2: _("the one before that"),
         2: _("the one after that"),
     }
-    places = [names[offset] for offset in measured.offsets]
+    places = [names[offset] for offset in many_heads.OFFSETS[:heads]]
     st.markdown(
         _(
             "Every word must collect {things}, each in columns of its own. One head of width {m} can only hand "
@@ -251,12 +248,12 @@ def _one_or_several(measured: many_heads.Result, words: tuple[str, ...]) -> None
     """Draw where the single head looks, and where the first two of several heads look."""
     parts = [(_("one head"), measured.one_head)]
     parts += [(_("head {h}").format(h=h + 1), weights) for h, weights in enumerate(measured.heads[:2])]
-    columns = {name: weights.ravel().tolist() for name, weights in parts}
     show.figure(
         chart_of(side_by_side, parts, words, words, repeat_rows=False),
         name="one-head-or-several",
         key="b_heads",
-        table={"query": [q for q in words for _k in words], "key": [k for _q in words for k in words]} | columns,
+        table={"query": [q for q in words for _k in words], "key": [k for _q in words for k in words]}
+        | {name: weights.ravel().tolist() for name, weights in parts},
         words=_(
             "One softmax shares its 100% between the places; with a head for each, every place gets all of it. The "
             "sentence is read as a ring here, so that every word has neighbours: before the first word stands the last."
@@ -268,10 +265,10 @@ def _lost(measured: many_heads.Result, places: list[str], share: float) -> None:
     """Draw what the single head loses, for every way to divide its weight."""
     blur = measured.blur_by_share
     show.figure(
-        chart_of(figures.blur_by_share, measured.shares, blur, places, share),
+        chart_of(figures.blur_by_share, many_heads.SHARES, blur, places, share),
         name="blur-by-share",
         key="b_blur",
-        table={"share": measured.shares.tolist()} | {name: blur[:, h].tolist() for h, name in enumerate(places)},
+        table={"share": many_heads.SHARES.tolist()} | {name: blur[:, h].tolist() for h, name in enumerate(places)},
         words=_(
             "However the single head divides its weight, about {lost} of the signal is lost; "
             "only where it is lost changes."

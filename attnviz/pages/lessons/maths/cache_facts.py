@@ -75,7 +75,7 @@ def room(_subject: Subject) -> Facts:
     heads, gpu = Architecture.preset(MODEL).layers[0].n_heads, gpus()[GPU]
     free = gpu.machine.memory - 2 * total_parameters()
     rooms = {name: free // held(kv_heads) for name, kv_heads in (("mha", heads), ("gqa", 8), ("mqa", 1))}
-    return Facts({"model": NAME, "gpu": gpu.name, "gib": gpu.machine.memory // 2**30, "tokens": TOKENS, **rooms})
+    return Facts({"model": NAME, "gpu": gpu.name, "gib": gpu.machine.memory // 2**30, "tokens": TOKENS} | rooms)
 
 
 def total_parameters() -> int:

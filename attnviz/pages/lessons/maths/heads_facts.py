@@ -55,10 +55,11 @@ def favourites(subject: Subject) -> Facts:
         heads = range(subject.stack.layers[layer].n_heads)
         matrices = [head_matrix.head_matrix(subject.stack, layer, head, Look()) for head in heads]
     best = [int(np.where(each.hidden[row], -1.0, each.values[row]).argmax()) for each in matrices]
-    different = len(set(best))
-    right = "one" if different == 1 else "few" if different <= FEW else "many"
-    token = matrices[0].row_name(row)
-    return Facts({"token": token, "layer": layer, "heads": len(best), "different": different, "few": FEW}, right)
+    different, token = len(set(best)), matrices[0].row_name(row)
+    return Facts(
+        {"token": token, "layer": layer, "heads": len(best), "different": different, "few": FEW},
+        right="one" if different == 1 else "few" if different <= FEW else "many",
+    )
 
 
 def cost(_subject: Subject) -> Facts:
@@ -66,9 +67,9 @@ def cost(_subject: Subject) -> Facts:
     one, eight = (
         sum(p.numel() for p in Attention(HeadLayout(MODEL_WIDTH, heads)).parameters()) for heads in (1, EIGHT)
     )
-    right = "same" if one == eight else "more" if eight > one else "less"
     return Facts(
-        {"width": MODEL_WIDTH, "one": one, "eight": eight, "heads": EIGHT, "each": MODEL_WIDTH // EIGHT}, right
+        {"width": MODEL_WIDTH, "one": one, "eight": eight, "heads": EIGHT, "each": MODEL_WIDTH // EIGHT},
+        right="same" if one == eight else "more" if eight > one else "less",
     )
 
 

@@ -17,8 +17,10 @@ def kept(subject: Subject) -> Facts:
     n = len(subject.words)
     counted = int(masks.causal(n, n).sum())
     offered = {"half": n * n // 2, "triangle": n * (n + 1) // 2, "line": n}
-    right = next(name for name in ("triangle", "half", "line") if offered[name] == counted)
-    return Facts({"n": n, "all": n * n, "kept": counted, **offered}, right)
+    return Facts(
+        {"n": n, "all": n * n, "kept": counted, **offered},
+        right=next(name for name in ("triangle", "half", "line") if offered[name] == counted),
+    )
 
 
 def later_words(subject: Subject) -> Facts:
@@ -31,8 +33,10 @@ def later_words(subject: Subject) -> Facts:
         whole = subject.by_hand(mask=mask).tensors["output"][0, :-1]
         shorter = subject.by_hand(words[:-1], mask=mask).tensors["output"][0]
         changes[mask] = float(np.abs(whole - shorter).max())
-    right = "no" if changes["causal"] < 1e-5 else "yes"
-    return Facts({"last": words[-1], "causal": changes["causal"], "open": changes["none"]}, right)
+    return Facts(
+        {"last": words[-1], "causal": changes["causal"], "open": changes["none"]},
+        right="no" if changes["causal"] < 1e-5 else "yes",
+    )
 
 
 def examples(subject: Subject) -> Facts:
@@ -40,16 +44,20 @@ def examples(subject: Subject) -> Facts:
     words = subject.words
     shown = [f"{' '.join(words[: i + 1])} → {words[i + 1]}" for i in range(min(3, len(words) - 1))]
     count = len(words) - 1
-    values = {"n": len(words), "count": count, "shown": Several(tuple(shown)) if shown else words[0]}
-    return Facts(values, "one" if count == 1 else "all")
+    return Facts(
+        {"n": len(words), "count": count, "shown": Several(tuple(shown)) if shown else words[0]},
+        right="one" if count == 1 else "all",
+    )
 
 
 def too_late(subject: Subject) -> Facts:
     """Weights set to 0 after softmax, instead of scores to minus infinity before it."""
     after, before = (subject.by_hand(mask=mask).tensors["weights"][0, 0, 0] for mask in ("none", "causal"))
     left = float(after[0])  # the first word may see itself alone
-    values = {"word": subject.words[0], "left": left, "proper": float(before.sum())}
-    return Facts(values, "less" if left < 1 - 1e-6 else "one")
+    return Facts(
+        {"word": subject.words[0], "left": left, "proper": float(before.sum())},
+        right="less" if left < 1 - 1e-6 else "one",
+    )
 
 
 LESSON = Lesson(

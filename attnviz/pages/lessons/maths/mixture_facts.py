@@ -5,15 +5,23 @@ import torch
 
 from attnviz.base.words import N_
 from attnviz.core.attention import attend
-from attnviz.pages.lessons.maths.lesson_parts import Facts, Lesson, LessonPicture, LessonStep, Notes, Question, Subject
+from attnviz.pages.lessons.maths.lesson_parts import (
+    Facts,
+    Lesson,
+    LessonPicture,
+    LessonStep,
+    Notes,
+    Question,
+    Subject,
+    nearest,
+)
 
 NEW_WORD, OTHER_NEW_WORD = "moon", "sun"
 
 
 def tokens(subject: Subject) -> Facts:
     labels = subject.tokens
-    repeated = len(labels) - len(set(labels))
-    return Facts({"n": len(labels), "first": labels[0], "last": labels[-1], "repeated": repeated})
+    return Facts({"n": len(labels), "first": labels[0], "last": labels[-1], "repeated": len(labels) - len(set(labels))})
 
 
 def favourite(subject: Subject) -> Facts:
@@ -23,22 +31,24 @@ def favourite(subject: Subject) -> Facts:
     best = int(seen.argmax())
     allowed = [int(key) for key in np.argsort(seen) if seen[key] >= 0 and key != best]
     offered = sorted({best, *allowed[:1], *allowed[-1:]})
-    values = {
-        "token": matrix.row_name(row),
-        "key": matrix.col_name(best),
-        "share": float(seen[best]),
-        "n": int((~matrix.hidden[row]).sum()),
-    }
-    return Facts(values, str(best), tuple((str(key), matrix.col_name(key)) for key in offered))
+    return Facts(
+        {
+            "token": matrix.row_name(row),
+            "key": matrix.col_name(best),
+            "share": float(seen[best]),
+            "n": int((~matrix.hidden[row]).sum()),
+        },
+        str(best),
+        tuple((str(key), matrix.col_name(key)) for key in offered),
+    )
 
 
 def row_sum(subject: Subject) -> Facts:
     matrix, row = subject.matrix(), subject.row
-    weights = np.where(matrix.hidden[row], 0.0, matrix.values[row])
     return Facts(
         {
             "token": matrix.row_name(row),
-            "total": float(weights.sum()),
+            "total": float(np.where(matrix.hidden[row], 0.0, matrix.values[row]).sum()),
             "n": int((~matrix.hidden[row]).sum()),
             "hidden": int(matrix.hidden[row].sum()),
         }
@@ -49,18 +59,17 @@ def one_hot(subject: Subject) -> Facts:
     """All weight on one word: the output is that word's value vector."""
     made = subject.by_hand().tensors
     q, k, v = (torch.from_numpy(made[name]) for name in "QKV")
-    n = q.shape[-2]
-    only = torch.zeros(n, n, dtype=torch.bool)
-    only[:, 0] = True
+    only = torch.arange(q.shape[-2]) == 0
     output = attend(q, k, v, only).output[0, 0, -1]
     distance = {
         "value": float((output - v[0, 0, 0]).abs().max()),
         "zero": float(output.abs().max()),
         "mean": float((output - v[0, 0].mean(0)).abs().max()),
     }
-    right = min(distance, key=lambda name: distance[name])
-    values = {"word": subject.words[-1], "other": subject.words[0], "difference": distance["value"]}
-    return Facts(values, right)
+    return Facts(
+        {"word": subject.words[-1], "other": subject.words[0], "difference": distance["value"]},
+        right=nearest(distance, 0.0),
+    )
 
 
 def swapped(subject: Subject) -> Facts:
@@ -70,8 +79,10 @@ def swapped(subject: Subject) -> Facts:
     before = subject.by_hand().tensors["weights"][0, 0]
     after = subject.by_hand((new, *words[1:])).tensors["weights"][0, 0]
     changed = int((np.abs(after - before).max(-1) > 1e-6).sum())
-    right = "all" if changed == len(words) else "one" if changed == 1 else "none" if not changed else "some"
-    return Facts({"word": words[0], "new": new, "rows": changed, "n": len(words)}, right)
+    return Facts(
+        {"word": words[0], "new": new, "rows": changed, "n": len(words)},
+        right="all" if changed == len(words) else "one" if changed == 1 else "none" if not changed else "some",
+    )
 
 
 LESSON = Lesson(

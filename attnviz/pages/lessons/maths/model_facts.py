@@ -25,8 +25,7 @@ OFFERED = 3
 
 def chain(subject: Subject) -> Facts:
     layers = () if subject.stack is None else subject.stack.layers
-    heads = layers[0].n_heads if layers else 1
-    return Facts({"n": len(subject.tokens), "layers": len(layers) or 1, "heads": heads})
+    return Facts({"n": len(subject.tokens), "layers": len(layers) or 1, "heads": layers[0].n_heads if layers else 1})
 
 
 def residual(subject: Subject) -> Facts:
@@ -37,9 +36,10 @@ def residual(subject: Subject) -> Facts:
 
 def share(_subject: Subject) -> Facts:
     attention, everything = Architecture.preset(MODEL).attention_parameters(), total_parameters()
-    part = attention / everything
-    values = {"model": NAME, "share": part, "attention": attention / 1e9, "all": everything / 1e9}
-    return Facts(values, nearest({"sixth": 1 / 6, "half": 1 / 2, "most": 9 / 10}, part))
+    return Facts(
+        {"model": NAME, "share": attention / everything, "attention": attention / 1e9, "all": everything / 1e9},
+        right=nearest({"sixth": 1 / 6, "half": 1 / 2, "most": 9 / 10}, attention / everything),
+    )
 
 
 def likeliest(subject: Subject, n: int = 8) -> list[TokenChoice]:
@@ -52,15 +52,12 @@ def likeliest(subject: Subject, n: int = 8) -> list[TokenChoice]:
 
 def following(subject: Subject) -> Facts:
     """The likeliest next token, offered among the three likeliest in the order of the alphabet."""
-    first, second, *others = likeliest(subject, OFFERED)
-    values = {
-        "token": first.label,
-        "share": first.probability,
-        "second": second.label,
-        "second_share": second.probability,
-    }
-    offered = sorted((first, second, *others), key=lambda each: each.label)
-    return Facts(values, str(first.token), tuple((str(each.token), each.label) for each in offered))
+    first, second, *_others = offered = likeliest(subject, OFFERED)
+    return Facts(
+        {"token": first.label, "share": first.probability, "second": second.label, "second_share": second.probability},
+        right=str(first.token),
+        answers=tuple((str(each.token), each.label) for each in sorted(offered, key=lambda each: each.label)),
+    )
 
 
 def surprise(subject: Subject) -> Facts:

@@ -24,8 +24,9 @@ def bag(subject: Subject) -> Facts:
 def added(subject: Subject) -> Facts:
     result = moved(subject, "sinusoidal")
     word = subject.words[int(result.moved.argmax())]
-    values = {"change": result.change, "word": word, "largest": result.largest}
-    return Facts(values, "same" if result.same else "different")
+    return Facts(
+        {"change": result.change, "word": word, "largest": result.largest}, "same" if result.same else "different"
+    )
 
 
 def turned(_subject: Subject) -> Facts:
@@ -55,8 +56,10 @@ def taken_off(_subject: Subject) -> Facts:
     bias = ALiBi(4).bias(places, places)
     assert bias is not None
     near, far = (-float(bias[0, FAR, FAR - distance]) for distance in (NEAR, FAR))
-    right = "far" if far > near else "near" if near > far else "same"
-    return Facts({"near": near, "far": far, "near_at": NEAR, "far_at": FAR}, right)
+    return Facts(
+        {"near": near, "far": far, "near_at": NEAR, "far_at": FAR},
+        right="far" if far > near else "near" if near > far else "same",
+    )
 
 
 def by_mask(subject: Subject) -> Facts:

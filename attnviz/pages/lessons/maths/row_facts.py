@@ -41,16 +41,17 @@ def score(subject: Subject) -> Facts:
     q, scores = made["Q"][0, 0, -1], made["scores"][0, 0, -1]
     best = int(scores.argmax())
     same_way = float(q @ q)
-    right = "positive" if same_way > 1e-9 else "zero" if same_way > -1e-9 else "negative"
-    values = {
-        "word": subject.words[-1],
-        "other": subject.words[best],
-        "q": written(q),
-        "k": written(made["K"][0, 0, best]),
-        "score": float(scores[best]),
-        "same_way": same_way,
-    }
-    return Facts(values, right)
+    return Facts(
+        {
+            "word": subject.words[-1],
+            "other": subject.words[best],
+            "q": written(q),
+            "k": written(made["K"][0, 0, best]),
+            "score": float(scores[best]),
+            "same_way": same_way,
+        },
+        right="positive" if same_way > 1e-9 else "zero" if same_way > -1e-9 else "negative",
+    )
 
 
 def scaled(subject: Subject) -> Facts:
@@ -72,9 +73,10 @@ def softmax(subject: Subject) -> Facts:
     row = torch.from_numpy(made["scaled"][0, 0, -1]).double()
     pair = torch.softmax(torch.cat([row, row[:1] + 1]), 0)
     times = float(pair[-1] / pair[0])
-    total = float(made["weights"][0, 0, -1].sum())
-    right = nearest({"same": 1, "e": math.e, "ten": 10}, times)
-    return Facts({"times": times, "word": subject.words[-1], "total": total}, right)
+    return Facts(
+        {"times": times, "word": subject.words[-1], "total": float(made["weights"][0, 0, -1].sum())},
+        right=nearest({"same": 1, "e": math.e, "ten": 10}, times),
+    )
 
 
 def mixed(subject: Subject) -> Facts:

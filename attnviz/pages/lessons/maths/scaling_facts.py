@@ -27,16 +27,16 @@ def spread(_subject: Subject) -> Facts:
     """How large a dot product of random q and k typically is: the root of its measured variance."""
     measured = variance.first(variance.Config(d_k=USUAL))
     typical = math.sqrt(measured.raw.variance)
-    answers = {"one": 1, "root": math.sqrt(USUAL), "all": USUAL}
-    right = nearest({name: math.log(number) for name, number in answers.items()}, math.log(typical))
-    values = {
-        "d_k": USUAL,
-        "root": math.sqrt(USUAL),
-        "typical": typical,
-        "scaled": math.sqrt(measured.scaled.variance),
-        "pairs": measured.pairs,
-    }
-    return Facts(values, right)
+    return Facts(
+        {
+            "d_k": USUAL,
+            "root": math.sqrt(USUAL),
+            "typical": typical,
+            "scaled": math.sqrt(measured.scaled.variance),
+            "pairs": measured.pairs,
+        },
+        right=nearest({"one": 0.0, "root": math.log(USUAL) / 2, "all": math.log(USUAL)}, math.log(typical)),
+    )
 
 
 def saturated(_subject: Subject) -> Facts:
@@ -51,22 +51,25 @@ def off(subject: Subject) -> Facts:
     one, other = (
         torch.from_numpy(np.where(each.hidden[row], 0.0, each.values[row])).double() for each in (before, after)
     )
-    sharper = float(entropy(one) - entropy(other))
-    right = "same" if abs(sharper) < 1e-9 else "sharper" if sharper > 0 else "flatter"
-    values = {
-        "token": before.row_name(row),
-        "key": before.col_name(int(other.argmax())),
-        "before": float(one[int(other.argmax())]),
-        "after": float(other.max()),
-    }
-    return Facts(values, right)
+    sharper, best = float(entropy(one) - entropy(other)), int(other.argmax())
+    return Facts(
+        {
+            "token": before.row_name(row),
+            "key": before.col_name(best),
+            "before": float(one[best]),
+            "after": float(other[best]),
+        },
+        right="same" if abs(sharper) < 1e-9 else "sharper" if sharper > 0 else "flatter",
+    )
 
 
 def gradient(_subject: Subject) -> Facts:
     """How much of a change in the scores softmax lets through: the median norm of its Jacobian."""
     raw, scaled = _median_norm("raw"), _median_norm("sqrt")
-    right = "less" if raw < scaled else "more" if raw > scaled else "same"
-    return Facts({"d_k": WIDE, "raw": raw, "scaled": scaled, "times": scaled / raw}, right)
+    return Facts(
+        {"d_k": WIDE, "raw": raw, "scaled": scaled, "times": scaled / raw},
+        right="less" if raw < scaled else "more" if raw > scaled else "same",
+    )
 
 
 def _median_norm(alternative: str) -> float:
@@ -80,8 +83,10 @@ def too_much(_subject: Subject) -> Facts:
     row = growing_width.run(growing_width.Config(d_k=WIDE))
     weights = torch.softmax(torch.from_numpy(row.raw.logits).double() / WIDE, 0)
     largest, even = float(weights.max()), 1 / len(weights)
-    right = nearest({"even": even, "same": row.scaled.largest, "one": 1}, largest)
-    return Facts({"d_k": WIDE, "largest": largest, "even": even, "scaled": row.scaled.largest}, right)
+    return Facts(
+        {"d_k": WIDE, "largest": largest, "even": even, "scaled": row.scaled.largest},
+        right=nearest({"even": even, "same": row.scaled.largest, "one": 1}, largest),
+    )
 
 
 LESSON = Lesson(

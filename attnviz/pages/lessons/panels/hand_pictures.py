@@ -36,8 +36,7 @@ CIRCLE_LAST = 60  #: the farthest position on the circle
 def tokens(subject: Subject, set_to: PictureSettings, _key: str) -> None:
     """The sentence cut into tokens, large; with their vectors, or with the one that a question is about."""
     shows = set_to.get("show", "pieces")
-    vectors = subject.vectors if shows == "vectors" else None
-    if vectors is not None:
+    if shows == "vectors" and (vectors := subject.vectors) is not None:
         _vectors(subject.tokens, vectors)
         return
     asked = subject.row if shows == "asked" else None
@@ -67,9 +66,8 @@ def _vectors(tokens: tuple[str, ...], vectors: np.ndarray) -> None:
         for i, (token, vector) in enumerate(zip(tokens[:MOST_ROWS], vectors, strict=False))
     ]
     heads = (_("Place"), _("Token"), _("Its vector: {width} numbers").format(width=width), *[" "] * FIRST)
-    lines = [heads, ("---",) * len(heads), *rows]
     with st.container(key="l-vectors"):
-        st.markdown("\n".join(f"| {' | '.join(line)} |" for line in lines))
+        st.markdown("\n".join(f"| {' | '.join(line)} |" for line in (heads, ("---",) * len(heads), *rows)))
     if count > MOST_ROWS:
         st.caption(_("and {n} more").format(n=count - MOST_ROWS))
     st.caption(_("The trained model’s own vectors, before its first layer. Equal tokens begin with equal vectors."))
@@ -113,11 +111,17 @@ def mask(subject: Subject, set_to: PictureSettings, key: str) -> None:
     left, right = st.columns(2, gap="medium")
     with left:
         st.markdown("**" + _("Who may look at whom: click to change it") + "**")
-        mask_grid(key, result.mask, words, on_change=_paint, label=_("Who may look at whom"))
+        mask_grid(
+            key,
+            result.mask,
+            words,
+            on_change=lambda grid: link_state.put(choices.PAINTED, base64.b64encode(pack_bits(grid)).decode()),
+            label=_("Who may look at whom"),
+        )
     with right:
         st.markdown("**" + _("What attention is left") + "**")
-        drawn = Head(result.after, hidden=~result.mask)
-        head_view(f"{key}-after", drawn, HeadScene(words, options=Options(compact=True)))
+        scene = HeadScene(words, options=Options(compact=True))
+        head_view(f"{key}-after", Head(result.after, hidden=~result.mask), scene)
     st.caption(
         _("Random vectors with a seed. Kept: {kept} of {all} scores.").format(kept=result.pairs, all=result.square)
     )
@@ -128,10 +132,6 @@ def _painted(n: int) -> np.ndarray | None:
         return unpack_bits(base64.b64decode(link_state.value(choices.PAINTED)), (n, n))
     except ValueError:
         return None  # painted on a longer or shorter sentence
-
-
-def _paint(grid: np.ndarray) -> None:
-    link_state.put(choices.PAINTED, base64.b64encode(pack_bits(grid)).decode())
 
 
 def order(subject: Subject, set_to: PictureSettings, key: str) -> None:
@@ -151,18 +151,17 @@ def order(subject: Subject, set_to: PictureSettings, key: str) -> None:
             few = len(words) <= 8
             fig = chart_of(heatmap.matrix, weights, words, words, masked=masked, height=340, numbers=few)
             show.chart(fig, key=f"{key}-{name}", words=title)
-    difference = float(np.abs(result.before - result.after).max())
     st.caption(
         _("Random vectors with a seed. Largest difference between the two pictures: {difference:.2g}.").format(
-            difference=difference
+            difference=np.abs(result.before - result.after).max()
         )
     )
 
 
 def circle(_subject: Subject, _set_to: PictureSettings, key: str) -> None:
     """RoPE's rotation of one pair, to be turned by hand."""
-    pair, q_at, k_at = link_state.value(choices.PAIR)
-    q_at, k_at = min(q_at, CIRCLE_LAST), min(k_at, CIRCLE_LAST)
+    pair, *places = link_state.value(choices.PAIR)
+    q_at, k_at = (min(place, CIRCLE_LAST) for place in places)
     result = pair_rotation.run(pair_rotation.Config(pair=min(pair, 31), q_at=q_at, k_at=k_at))
     rotation_circle.rotation_circle(
         key,

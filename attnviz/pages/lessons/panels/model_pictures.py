@@ -101,9 +101,9 @@ def heads(subject: Subject, set_to: PictureSettings, key: str) -> None:
 def following(subject: Subject, _set_to: PictureSettings, key: str) -> None:
     """The likeliest next tokens."""
     tokens = model_facts.likeliest(subject)
-    fig = chart_of(figures.bars, [each.label for each in tokens], [each.probability for each in tokens])
     assert subject.run is not None
     words = _("{model}, after “{text}”").format(model=plain(subject.run.name), text=plain(subject.text))
+    fig = chart_of(figures.bars, [each.label for each in tokens], [each.probability for each in tokens])
     show.chart(fig, key=key, words=words)
     st.caption(words)
 
@@ -130,8 +130,7 @@ def bars(_subject: Subject, set_to: PictureSettings, key: str) -> None:
 
 def curves(_subject: Subject, set_to: PictureSettings, _key: str) -> None:
     """What softmax lets through, over d_k, raw and scaled."""
-    config = growing_width.Config(d_k=int(set_to.get("d_k", "512")), alternative="sqrt")
-    saturation.draw_one(config, "jacobian")
+    saturation.draw_one(growing_width.Config(d_k=int(set_to.get("d_k", "512")), alternative="sqrt"), "jacobian")
 
 
 def player(subject: Subject, set_to: PictureSettings, key: str) -> None:
@@ -144,11 +143,12 @@ def player(subject: Subject, set_to: PictureSettings, key: str) -> None:
     name, text, steps = (landing.MODEL, subject.text, GOES_ON) if trained else small
     result = _written(decoder_form.identity(name), text, steps)
     layer, head = HEAD if trained else (0, 0)
-    last = len(result.steps) - 1
-    asked = link_state.value(choices.PLACE)
     if trained and subject.run is not None:
-        about = _("{model} goes on with your sentence; layer {layer}, head {head} is shown.")
-        st.caption(about.format(model=plain(subject.run.name), layer=layer, head=head))
+        st.caption(
+            _("{model} goes on with your sentence; layer {layer}, head {head} is shown.").format(
+                model=plain(subject.run.name), layer=layer, head=head
+            )
+        )
     else:
         st.caption(
             _(
@@ -162,7 +162,7 @@ def player(subject: Subject, set_to: PictureSettings, key: str) -> None:
         len(result.prompt.labels),
         decoder_form.steps_of(result),
         decoder_form.film_of(result, layer, head),
-        at=0 if asked is None else min(asked, last),
+        at=min(link_state.value(choices.PLACE) or 0, len(result.steps) - 1),
         total=result.total_steps,
         on_step=lambda step: link_state.put(choices.PLACE, step or None),
     )
@@ -181,13 +181,13 @@ def growth(_subject: Subject, _set_to: PictureSettings, key: str) -> None:
     """The cache of Llama-3.1-8B under each way of sharing, as the text grows."""
     result = _grown()
     last, asked = len(result.tokens) - 1, link_state.value(choices.PLACE)
+    at = last if asked is None else min(asked, last)
     model = result.models[-1]
     bars_of = [
         cache_growth.GrowingBar(scheme.name, _("{n} K/V heads").format(n=scheme.kv_heads), SERIES[n], scheme.bytes)
         for n, scheme in enumerate(model.schemes)
         if scheme.kv_heads
     ]
-    at = last if asked is None else min(asked, last)
     cache_growth.cache_growth(
         key,
         result.tokens,

@@ -1,7 +1,7 @@
 """The lesson that is open: one of the eight or a lecturer's own; the way through its steps, and its file."""
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlencode
 
@@ -14,7 +14,7 @@ from attnviz.app.mends.streamlit_adapter import upload_id
 from attnviz.base.message import Problem
 from attnviz.base.words import _, listed
 from attnviz.pages.lessons import choices
-from attnviz.pages.lessons.maths.lesson_parts import Lesson, LessonStep, Question, nothing
+from attnviz.pages.lessons.maths.lesson_parts import Lesson, LessonPicture, LessonStep, Question, nothing
 from attnviz.pages.lessons.panels import own_lesson
 from attnviz.pages.lessons.panels.all_lessons import LESSONS, name_of, places
 from attnviz.pages.lessons.panels.hand_pictures import PICTURES
@@ -70,10 +70,9 @@ def open_step(lesson: str, number: int) -> None:
 def files(shown: Lesson) -> None:
     """Save the lesson on show as a text file to change, and open such a file."""
     st.caption(_("Your own lesson is a small text file: save this one, change it, open it again, hand it on."))
-    text = link_state.value(choices.OWN_TEXT) if shown.own else written(shown, link_state.value(choices.SENTENCE))
     st.download_button(
         _("Save this lesson as a file"),
-        data=text,
+        data=link_state.value(choices.OWN_TEXT) if shown.own else written(shown, link_state.value(choices.SENTENCE)),
         file_name=f"lesson-{shown.id}.toml",
         mime="text/plain",
         on_click="ignore",
@@ -100,61 +99,47 @@ def files(shown: Lesson) -> None:
 
 def written(lesson: Lesson, sentence: str = "") -> str:
     """A lesson as the text of a file, with the sentence that it is to be shown with."""
-    lines = [*(f"# {line}" for line in _guide()), "", f"title = {_quoted(lesson.title)}"]
+    lines = [*(f"# {line}" for line in _guide()), "", f"title = {_toml(lesson.title)}"]
     if sentence:
-        lines.append(f"sentence = {_quoted(sentence)}")
+        lines.append(f"sentence = {_toml(sentence)}")
     for step in lesson.steps:
-        lines += ["", "[[step]]", *(f"{key} = {value}" for key, value in _pairs(step) if value)]
+        lines += ["", "[[step]]", *(f"{key} = {_toml(value)}" for key, value in _lines(step).items() if _toml(value))]
     return "\n".join(lines) + "\n"
 
 
-def _pairs(step: LessonStep) -> Sequence[tuple[str, str]]:
-    question = step.question
-    return [
-        ("title", _quoted(step.title)),
-        ("idea", _quoted(step.idea)),
-        ("facts", _quoted(name_of(step.facts)) if step.facts is not nothing else ""),
-        ("picture", _quoted(step.picture.kind)),
-        ("set", _table(step.picture.set_to)),
-        ("do", _quoted(step.do)),
-        *(_question_pairs(question) if question else ()),
-        *([("after", _quoted(step.after.kind)), ("after_set", _table(step.after.set_to))] if step.after else []),
-        ("say", _quoted(step.notes.say)),
-        ("wrong", _quoted(step.notes.wrong)),
-        ("minutes", str(step.notes.minutes)),
-        ("terms", _list(step.terms)),
-        ("link", _quoted(_address(step))),
-    ]
+def _lines(step: LessonStep) -> dict[str, Any]:
+    """What a step says, by the names of its lines in a file; what says nothing is not written."""
+    question = step.question or Question("", "")
+    after = step.after or LessonPicture("")
+    way = "/" if step.page == HOME else step.page  # the start page is the app's address alone
+    return {
+        "title": step.title,
+        "idea": step.idea,
+        "facts": name_of(step.facts) if step.facts is not nothing else "",
+        "picture": step.picture.kind,
+        "set": step.picture.set_to,
+        "do": step.do,
+        "question": question.asked,
+        "answers": list(question.answers.values()),
+        "ids": [] if question.right else list(question.answers),
+        "right": list(question.answers).index(question.right) + 1 if question.right else "",
+        "truth": question.truth,
+        "after": after.kind,
+        "after_set": after.set_to,
+        "say": step.notes.say,
+        "wrong": step.notes.wrong,
+        "minutes": step.notes.minutes,
+        "terms": list(step.terms),
+        "link": f"{way}?{urlencode(step.seen)}" if step.seen else way,
+    }
 
 
-def _address(step: LessonStep) -> str:
-    """The link of a step's page; the start page is the app's address alone."""
-    if not step.page:
-        return ""
-    way = "/" if step.page == HOME else step.page
-    return f"{way}?{urlencode(step.seen)}" if step.seen else way
-
-
-def _question_pairs(question: Question) -> list[tuple[str, str]]:
-    return [
-        ("question", _quoted(question.asked)),
-        ("answers", _list(question.answers.values())),
-        ("ids", "" if question.right else _list(question.answers)),
-        ("right", str(list(question.answers).index(question.right) + 1) if question.right else ""),
-        ("truth", _quoted(question.truth)),
-    ]
-
-
-def _quoted(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False) if text else ""
-
-
-def _list(texts: Collection[str]) -> str:
-    return "[" + ", ".join(map(_quoted, texts)) + "]" if len(texts) else ""
-
-
-def _table(set_to: Mapping[str, str]) -> str:
-    return "{ " + ", ".join(f"{name} = {_quoted(value)}" for name, value in set_to.items()) + " }" if set_to else ""
+def _toml(value: Any) -> str:
+    """A text, number, list of texts, or table of texts as TOML; nothing for an empty one."""
+    if isinstance(value, Mapping):
+        pairs = ", ".join(f"{name} = {_toml(each)}" for name, each in value.items())
+        return f"{{ {pairs} }}" if pairs else ""
+    return "" if value in ("", []) else json.dumps(value, ensure_ascii=False)
 
 
 def _guide() -> list[str]:

@@ -98,13 +98,13 @@ class _Table:
     number: int
     lines: Mapping[str, Any]
 
-    def wrong(self, key: str, template: str, /, value: object = "", **more: object) -> Problem:
-        """A sentence about `key` with its line in front. `value` is what stands there, cut to a readable length.
+    def wrong(self, key: str, template: str, /, value: object = "", named: str = "", **more: object) -> Problem:
+        """A sentence about `key`, its line in front. `value` is what stands there, after `named`, cut to be readable.
 
         Python writes no number of more than 4,300 digits, and hexadecimal ones can be read.
         """
         try:
-            shown = str(value)[:60]
+            shown = f"{named}{value}"[:60]
         except ValueError:
             shown = "…"
         message = Message(template, {"value": shown} | more)
@@ -145,13 +145,13 @@ def _step(table: _Table) -> LessonStep:
 def _check_fields(table: _Table, key: str, template: str) -> None:
     """Fields are plain names: nothing may be reached through them."""
     try:
-        fields = [(name, spec) for _text, name, spec, _how in string.Formatter().parse(template) if name is not None]
+        fields = list(string.Formatter().parse(template))
     except ValueError as wrong:
         raise table.wrong(
             key, N_("{value}; for braces write {opening} and {closing}"), wrong, opening="{{", closing="}}"
         ) from None
-    for name, spec in fields:
-        if not name.isidentifier() or not re.fullmatch(r"[,.0-9a-z%]{0,6}", spec or ""):
+    for _text, name, spec, _how in fields:
+        if name is not None and not (name.isidentifier() and re.fullmatch(r"[,.0-9a-z%]{0,6}", spec or "")):
             raise table.wrong(
                 key, N_("“{value}” must be the name of a fact, such as {example}"), name, example="{share:.0%}"
             )
@@ -160,32 +160,25 @@ def _check_fields(table: _Table, key: str, template: str) -> None:
 def _picture(table: _Table, key: str, with_key: str) -> LessonPicture:
     kind, set_to = table.lines[key], table.lines.get(with_key, {})
     if not isinstance(kind, str) or kind not in PICTURES:
-        raise table.wrong(key, ONE_OF, f"{key} = {kind}", allowed=Several(PICTURES))
+        raise table.wrong(key, ONE_OF, kind, f"{key} = ", allowed=Several(PICTURES))
     allows = PICTURES[kind].allows
     if not isinstance(set_to, dict):
         raise table.wrong(with_key, LIKE, set_to, allowed='{ name = "value" }')
     for name, value in set_to.items():
-        if not allows:
-            raise table.wrong(with_key, N_("“{value}” cannot be set on this picture; nothing can"), name)
         if name not in allows:
-            raise table.wrong(
-                with_key,
-                N_("“{value}” cannot be set on this picture; allowed: {allowed}"),
-                name,
-                allowed=Several(allows),
-            )
+            nothing_can = N_("“{value}” cannot be set on this picture; nothing can")
+            others_can = N_("“{value}” cannot be set on this picture; allowed: {allowed}")
+            raise table.wrong(with_key, others_can if allows else nothing_can, name, allowed=Several(allows))
         if value not in allows[name]:
-            raise table.wrong(with_key, ONE_OF, f"{name} = {value}", allowed=Several(allows[name]))
+            raise table.wrong(with_key, ONE_OF, value, f"{name} = ", allowed=Several(allows[name]))
     return LessonPicture(kind, set_to)
 
 
 def _facts(table: _Table) -> FactsOf:
-    name = table.lines.get("facts")
-    if name is None:
-        return nothing
-    if name not in FACTS:
+    name = table.lines.get("facts", "")
+    if "facts" in table.lines and name not in FACTS:
         raise table.wrong("facts", N_("facts = “{value}” must be one of: {allowed}"), name, allowed=Several(FACTS))
-    return FACTS[name]
+    return FACTS.get(name, nothing)
 
 
 def _question(table: _Table) -> Question | None:
@@ -220,7 +213,8 @@ def _minutes(table: _Table) -> int:
         raise table.wrong(
             "minutes",
             N_("“{value}” must be a whole number, {low} to {high}"),
-            f"minutes = {minutes}",
+            minutes,
+            "minutes = ",
             low=low,
             high=high,
         )

@@ -66,19 +66,21 @@ def _parameter_ticks(most: float) -> dict[str, Any]:
 
 def bars(names: Sequence[str], values: Sequence[float], unit: str, chosen: int | None, texts: Sequence[str]) -> Figure:
     """Bytes for each way of sharing; `texts` are the bytes as people read them, and the axis is in KiB to TiB."""
-    bars = go.Bar(
-        y=list(names),
-        x=list(values),
-        orientation="h",
-        marker_color=[SERIES[0] if i == chosen else MASKED for i in range(len(names))],
-        text=list(texts),
-        hovertemplate="%{y}: %{text}<extra></extra>",
+    fig = go.Figure(
+        go.Bar(
+            y=list(names),
+            x=list(values),
+            orientation="h",
+            marker_color=[SERIES[0] if i == chosen else MASKED for i in range(len(names))],
+            text=list(texts),
+            hovertemplate="%{y}: %{text}<extra></extra>",
+        ),
+        {
+            "yaxis": {"autorange": "reversed", "type": "category"},
+            "xaxis": {"title": titled(unit), "rangemode": "tozero", **binary_ticks(max(values))},
+        },
     )
-    look = {
-        "yaxis": {"autorange": "reversed", "type": "category"},
-        "xaxis": {"title": titled(unit), "rangemode": "tozero", **binary_ticks(max(values))},
-    }
-    return layout(go.Figure(bars, look), height=70 + 36 * len(names))
+    return layout(fig, height=70 + 36 * len(names))
 
 
 def binary_ticks(most: float) -> dict[str, list[Any]]:
@@ -133,12 +135,16 @@ def over(
         for name, value in limits.items()
     ]
     powers = [2**i for i in range(0, 31, 3) if x[0] <= 2**i <= x[-1]]
-    x_axis = {"tickvals": powers, "ticktext": [f"{power:,}" for power in powers]}
     names = ["1 B", "1 KiB", "1 MiB", "1 GiB", "1 TiB", "1 PiB"]
-    y_axis = {"tickvals": [1024**i for i in range(6)], "ticktext": names} if binary else {}
     look = {
-        "xaxis": {"type": "log", "title": titled(x_title), **x_axis},
-        "yaxis": {"type": "log", "title": titled(y_title), "exponentformat": "power", **y_axis},
+        "xaxis": {
+            "type": "log",
+            "title": titled(x_title),
+            "tickvals": powers,
+            "ticktext": [f"{power:,}" for power in powers],
+        },
+        "yaxis": {"type": "log", "title": titled(y_title), "exponentformat": "power"}
+        | ({"tickvals": [1024**i for i in range(6)], "ticktext": names} if binary else {}),
     }
     fig = go.Figure([*curves, *across], look)
     fig.add_vline(x=here, line={"color": THEORY, "width": 1, "dash": "dot"})
@@ -200,17 +206,19 @@ def memory(weights: int, cache: int, room: int) -> Figure:
 
 def quality(models: Sequence[str], seconds: Sequence[float], scores: Sequence[float]) -> Figure:
     """Speed against quality: up is better, left is faster."""
-    points = go.Scatter(
-        x=list(seconds),
-        y=list(scores),
-        mode="markers+text",
-        text=list(models),
-        textposition=["middle right" if s < 1 else "middle left" for s in seconds],
-        marker={"size": 13, "color": [SERIES[i % len(SERIES)] for i in range(len(models))]},
-        hovertemplate="%{text}: %{x} s, %{y}<extra></extra>",
+    fig = go.Figure(
+        go.Scatter(
+            x=list(seconds),
+            y=list(scores),
+            mode="markers+text",
+            text=list(models),
+            textposition=["middle right" if s < 1 else "middle left" for s in seconds],
+            marker={"size": 13, "color": [SERIES[i % len(SERIES)] for i in range(len(models))]},
+            hovertemplate="%{text}: %{x} s, %{y}<extra></extra>",
+        ),
+        {
+            "xaxis": {"title": titled(_("seconds a sample")), "rangemode": "tozero"},
+            "yaxis": {"title": titled(_("average score")), "range": [45.6, 47.6]},
+        },
     )
-    look = {
-        "xaxis": {"title": titled(_("seconds a sample")), "rangemode": "tozero"},
-        "yaxis": {"title": titled(_("average score")), "range": [45.6, 47.6]},
-    }
-    return layout(go.Figure(points, look), height=270)
+    return layout(fig, height=270)

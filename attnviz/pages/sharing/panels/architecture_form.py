@@ -1,6 +1,6 @@
 """The choice of an architecture: a published model, the visitor's own shape, or a pasted config.json."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -65,20 +65,23 @@ def _own() -> Chosen:
     if scheme == "latent":
         fields |= {"kv_rank": _("Latent width"), "d_rope": _("Rotary width")}
     sizes: dict[str, Any] = dict(
-        zip(fields, number_boxes([choices.SHAPE[name] for name in fields], fields.values()), strict=True)
+        zip(fields, number_boxes({choices.SHAPE[name]: fields[name] for name in fields}), strict=True)
     )
     return _shaped(CustomShape(**sizes, scheme=cast(Scheme, scheme)))
 
 
-def number_boxes(
-    boxes: Sequence[Choice[int]], labels: Iterable[str], columns: Sequence[DeltaGenerator] | None = None
-) -> list[int]:
-    """Draw boxes for whole numbers, each in a column of its own; the numbers."""
+def number_boxes(boxes: Mapping[Choice[int], str], columns: Sequence[DeltaGenerator] = ()) -> list[int]:
+    """Draw boxes for whole numbers with their labels, each in a column of its own; the numbers."""
     numbers = []
-    for column, box, label in zip(columns or st.columns(len(boxes)), boxes, labels, strict=True):
+    for column, (box, label) in zip(columns or st.columns(len(boxes)), boxes.items(), strict=True):
         with column:
             numbers.append(widgets.number(box, label, step=1))
     return numbers
+
+
+def say_whether(text: str, good: bool) -> None:
+    """Draw a sentence that says whether something fits or agrees."""
+    (st.success if good else st.error)(text, icon="✅" if good else "✋")
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
@@ -87,8 +90,7 @@ def _shaped(shape: CustomShape) -> Chosen:
 
 
 def _pasted() -> Chosen:
-    text = widgets.text_area(choices.CONFIG, _("Contents of a config.json from the hub"), height=180)
-    chosen = _read(text)
+    chosen = _read(widgets.text_area(choices.CONFIG, _("Contents of a config.json from the hub"), height=180))
     if chosen.arch.measured:
         st.info(
             _("There is no rule for {family} here, so its numbers were measured on the meta device.").format(

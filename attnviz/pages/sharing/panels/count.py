@@ -22,8 +22,8 @@ from attnviz.pages.sharing.panels.bytes import by_layer, over, parameters_by_mat
 def panel() -> None:
     chosen = choose()
     left, right, rest = st.columns([1, 1, 2])
-    labels = _("Tokens of context"), _("Batch")
-    context, batch = number_boxes((choices.CONTEXT, choices.BATCH), labels, (left, right))
+    boxes = {choices.CONTEXT: _("Tokens of context"), choices.BATCH: _("Batch")}
+    context, batch = number_boxes(boxes, (left, right))
     if chosen.preset is not None:
         with rest:
             _source(chosen.preset)
@@ -47,17 +47,17 @@ def panel() -> None:
 
 
 def _source(preset: Preset) -> None:
-    mark = "" if preset.verified == "yes" else "⚠️ "
     source = _("Source: {source}.").format(source=plain(preset.source))
-    st.caption(mark + sentences(source, plain(_(preset.note)) if preset.note else ""))
+    text = sentences(source, plain(_(preset.note)) if preset.note else "")
+    st.caption(text if preset.verified == "yes" else f"⚠️ {text}")
 
 
 def _headline(chosen: Chosen, context: int, batch: int) -> None:
     """Draw attention parameters, and the cache in bytes by all three conventions: no single number would be honest."""
     arch = chosen.arch
-    one, two, three, four = st.columns(4)
+    first, *others = st.columns(4)
     attention = arch.attention_parameters()
-    one.metric(
+    first.metric(
         _("Attention parameters"),
         units.many(attention),
         help=_("{n} of {all} in the whole model").format(n=f"{attention:,}", all=f"{chosen.counts.total:,}"),
@@ -75,7 +75,7 @@ def _headline(chosen: Chosen, context: int, batch: int) -> None:
         ),
     }  # fmt: skip
     encoder = arch.encoder_tokens(context)
-    for column, convention in zip((two, three, four), CONVENTIONS, strict=True):
+    for column, convention in zip(others, CONVENTIONS, strict=True):
         title, help_ = words[convention]
         held = arch.kv_cache_bytes(context, batch, convention=convention, encoder_tokens=encoder)
         column.metric(title, units.binary(held), help=help_)
@@ -155,13 +155,10 @@ def _row(name: str, arch: Architecture, context: int, batch: int) -> dict[str, A
 @st.cache_resource(max_entries=32, show_spinner=False)
 def _all_models(context: int, language: str) -> show.ColumnTable:
     """All models, with headings in this language, which is the visitor's."""
+    names = {"ideal": _("ideal"), "transformers": "transformers", "paged": _("paged")}
     rows = []
     for name, preset in all_presets().items():
         arch = Architecture.preset(name)
-        cache = {
-            c: arch.kv_cache_bytes(context, convention=c, encoder_tokens=arch.encoder_tokens(context))
-            for c in CONVENTIONS
-        }
         rows.append(
             {
                 _("model"): name,
@@ -170,9 +167,10 @@ def _all_models(context: int, language: str) -> show.ColumnTable:
                 _("parameters"): preset.total_parameters,
                 _("attention parameters"): arch.attention_parameters(),
                 _("bytes a token"): arch.kv_cache_bytes(1),
-                _("ideal"): cache["ideal"],
-                "transformers": cache["transformers"],
-                _("paged"): cache["paged"],
+                **{
+                    names[c]: arch.kv_cache_bytes(context, convention=c, encoder_tokens=arch.encoder_tokens(context))
+                    for c in CONVENTIONS
+                },
                 _("source"): preset.source,
             }
         )

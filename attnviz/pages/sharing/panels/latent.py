@@ -130,7 +130,7 @@ def published() -> None:
     """Draw the view “What others print”."""
     st.subheader(_("Published numbers, worked out again"), anchor=False)
     marks = {"no": "❌", "condition": "⚠️"}
-    for claim in [claim for claim in computed_claims() if claim.verdict != "yes"]:
+    for claim in [claim for claim in computed_claims() if claim.verdict in marks]:
         with st.container(border=True):
             st.markdown(f"{marks[claim.verdict]} **{spoken(claim.said)}** — {plain(claim.source)}")
             st.markdown(

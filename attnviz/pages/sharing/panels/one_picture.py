@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import streamlit as st
 
 from attnviz.app import show, widgets
+from attnviz.app.cache import model_cache
 from attnviz.app.cache.kept_charts import chart_of
 from attnviz.base import units
 from attnviz.base.message import Problem
@@ -19,10 +20,13 @@ from attnviz.pages.sharing import choices
 from attnviz.pages.sharing.figures import sharing as figures
 from attnviz.pages.sharing.figures.svg_three_ways import SharingColumn, ThreeWaysPicture
 from attnviz.pages.sharing.panels.bytes import divisors, kind_of, named
+from attnviz.runs import head_sharing
 from attnviz.runs.head_sharing import Config, Result
 from attnviz.runs.model_run import ModelRun
 
 TOKENS_SHOWN = 48
+#: one head of a trained layer that shares keys and values: its weights (Q, K), NaN where masked, and what became of it
+SharedHead = tuple[np.ndarray | None, str]
 
 
 @st.cache_resource(max_entries=1, show_spinner=False)
@@ -36,17 +40,16 @@ def _models() -> dict[str, str]:
     }
 
 
-@dataclass(frozen=True)
-class TrainedLayer:
-    """The layer whose head is shown under each way: what `result_of` gives for a config on this run."""
+def result_of(run: ModelRun, config: Config) -> Result:
+    """The layer of this config with its keys and values shared, computed once for all visitors."""
+    layer, model = run.stacks[0].layers[config.layer], model_cache.model_of(run).model
+    return model_cache.cached(
+        run, ("sharing", config), lambda: head_sharing.run(head_sharing.complete(layer, model), config)
+    )
 
-    run: ModelRun
-    config: Config
-    result_of: Callable[[Config], Result]
 
-
-def picture(trained: TrainedLayer | None = None) -> None:
-    """Draw the controls, the columns and the menu that saves them; without a trained model no head is drawn."""
+def picture(trained: tuple[ModelRun, Config] | None = None) -> None:
+    """Draw the controls, the columns and the menu that saves them; without a trained layer no head is drawn."""
     with widgets.two_in_a_row("h-three"):
         sizes = st.columns([1.7, 1, 0.8, 0.9], vertical_alignment="bottom")
     with sizes[0]:
@@ -58,10 +61,11 @@ def picture(trained: TrainedLayer | None = None) -> None:
     heads: dict[str, SharedHead] = {}
     below = ""
     if trained is not None:
+        run, config = trained
         with sizes[3]:
-            heads = _heads(trained)
+            heads = _heads(run, config)
         below = _("Below: {model}, layer {layer}, on “{text}”").format(
-            model=trained.run.name, layer=trained.config.layer, text=trained.run.request.text
+            model=run.name, layer=config.layer, text=run.request.text
         )
     shown = columns_of(Architecture.preset(name), tokens, batch, heads)
     draw(shown, "h-three")
@@ -90,17 +94,17 @@ def picture(trained: TrainedLayer | None = None) -> None:
     )
 
 
-def _heads(trained: TrainedLayer) -> dict[str, SharedHead]:
+def _heads(run: ModelRun, config: Config) -> dict[str, SharedHead]:
     """One head of the trained layer under each way, by the way's name; the visitor chooses which."""
     try:
-        first = trained.result_of(trained.config)
+        first = result_of(run, config)
     except Problem:
         return {}
-    results = {g: trained.result_of(replace(trained.config, n_kv_heads=g)) for g in first.side_by_side}
-    most = int(results[min(results)].weights_moved.argmax())
+    results = {g: result_of(run, replace(config, n_kv_heads=g)) for g in first.side_by_side}
+    most = str(results[min(results)].weights_moved.argmax())
     names = {str(h): _("head {head}").format(head=h) for h in range(first.n_heads)}
-    head = int(widgets.one_of(choices.HEAD, _("Its attention"), names, usual=str(most), style="select"))
-    return {kind_of(first.n_heads, g): _shared(trained.run, one, g, head) for g, one in results.items()}
+    head = int(widgets.one_of(choices.HEAD, _("Its attention"), names, usual=most, style="select"))
+    return {kind_of(first.n_heads, g): _shared(run, one, g, head) for g, one in results.items()}
 
 
 def _shared(run: ModelRun, result: Result, g: int, head: int) -> SharedHead:
@@ -121,18 +125,10 @@ def _shared(run: ModelRun, result: Result, g: int, head: int) -> SharedHead:
     most = _("“{token}” looks most at “{key}”: {weight:.0%}.").format(
         token=labels[n - 1].strip(), key=labels[best].strip(), weight=float(row[best])
     )
-    return SharedHead(weights, sentences(which, become, most))
+    return weights, sentences(which, become, most)
 
 
 # MHA, GQA and MQA side by side: query heads over K/V heads, shapes, parameters, the bytes of a cache, one head.
-@dataclass(frozen=True)
-class SharedHead:
-    """What one head of a trained layer becomes when its layer shares keys and values in one of the ways."""
-
-    weights: np.ndarray | None  #: (Q, K), NaN where masked; None where no trained layer is at hand
-    text: str
-
-
 def columns(arch: Architecture, tokens: int, batch: int = 1, key: str = "h-three") -> None:
     """Draw one model as MHA, as GQA and as MQA, with what each keeps for so many tokens."""
     draw(columns_of(arch, tokens, batch), key)
@@ -158,7 +154,6 @@ def columns_of(
     for g, way in ways.items():
         kind, kept = kind_of(n_heads, g), way.kv_cache_bytes(tokens, batch)
         shape = " × ".join(f"{n:,}" for n in (*([batch] if batch > 1 else []), g, tokens, layers[0].d_head))
-        head = (heads or {}).get(kind, SharedHead(None, ""))
         shown.append(
             SharingColumn(
                 _("{kind}, as trained").format(kind=kind) if g == own else kind,
@@ -170,8 +165,7 @@ def columns_of(
                 ),
                 _("cache: {bytes}").format(bytes=units.binary(kept)),
                 kept / most,
-                head.weights,
-                head.text,
+                *(heads or {}).get(kind, (None, "")),
             )
         )
     return shown

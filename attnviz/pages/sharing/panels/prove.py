@@ -10,7 +10,7 @@ from attnviz.base.words import _, listed, sentences
 from attnviz.models.architecture import Architecture, Measurement, measure_on_meta
 from attnviz.pages.sharing import choices, maths
 from attnviz.pages.sharing.panels import sharing_programs
-from attnviz.pages.sharing.panels.architecture_form import Chosen, choose, number_boxes
+from attnviz.pages.sharing.panels.architecture_form import Chosen, choose, number_boxes, say_whether
 
 MOST_TOKENS = 1 << 17
 
@@ -18,8 +18,8 @@ MOST_TOKENS = 1 << 17
 def panel() -> None:
     chosen = choose()
     one, two, rest = st.columns([1, 1, 2], vertical_alignment="bottom")
-    labels = _("Tokens to run"), _("Batch")
-    tokens, batch = number_boxes((choices.MEASURED_TOKENS, choices.BATCH), labels, (one, two))
+    boxes = {choices.MEASURED_TOKENS: _("Tokens to run"), choices.BATCH: _("Batch")}
+    tokens, batch = number_boxes(boxes, (one, two))
     with rest:
         pressed = st.button(_("Build it without memory and measure"), type="primary", icon=":material/science:")
     st.caption(
@@ -35,9 +35,11 @@ def panel() -> None:
     if st.session_state.get("h_proof") == key:
         _proof(chosen, tokens, batch)
         if chosen.arch.config is not None:
-            about = _("Paste this code into a notebook: it prints the numbers by formula and as measured.")
-            code = sharing_programs.of_proof(chosen.code, chosen.counts.total, tokens, batch)
-            snippet(code, "h-prove", about=about)
+            snippet(
+                sharing_programs.of_proof(chosen.code, chosen.counts.total, tokens, batch),
+                "h-prove",
+                about=_("Paste this code into a notebook: it prints the numbers by formula and as measured."),
+            )
     _live()
 
 
@@ -83,10 +85,7 @@ def _proof(chosen: Chosen, tokens: int, batch: int) -> None:
         if agree
         else _("Formula and measurement do not agree everywhere: see the table.")
     )
-    (st.success if agree else st.error)(
-        sentences(verdict, _("Built and run in {time}.").format(time=units.duration(measured.seconds))),
-        icon="✅" if agree else "✋",
-    )
+    say_whether(sentences(verdict, _("Built and run in {time}.").format(time=units.duration(measured.seconds))), agree)
     st.table(show.columns(rows))
     _by_layer(arch, measured, formula)
 
@@ -139,7 +138,7 @@ def _live() -> None:
         "n_kv_heads": _("K/V heads G"),
         "tokens": _("Tokens in the cache"),
     }
-    sizes = dict(zip(names, number_boxes([choices.LIVE[name] for name in names], names.values()), strict=True))
+    sizes = dict(zip(names, number_boxes({choices.LIVE[name]: names[name] for name in names}), strict=True))
     config = maths.Config(**sizes, d_head=max(1, sizes["d_model"] // sizes["n_heads"]))
     if st.button(_("Fill the caches and decode"), icon=":material/timer:"):
         with st.spinner(_("Measuring…")):

@@ -46,9 +46,9 @@ def _draw(run: ModelRun) -> None:
     top.empty()  # with something in it, it has its place before what is drawn into it is known
     st.subheader(_("One trained layer, shared further"), anchor=False)
     config = _ask(run.stacks[0].layers)
-    result = _result(run, config)
+    result = one_picture.result_of(run, config)
     with top:
-        one_picture.picture(one_picture.TrainedLayer(run, config, lambda one: _result(run, one)))
+        one_picture.picture((run, config))
     one_picture.wirings(run, result)
     _group(run, result)
     left, right = st.columns(2, gap="large")
@@ -73,13 +73,6 @@ def _draw(run: ModelRun) -> None:
         )
     )
     snippet(sharing_programs.of_sharing(run, result, downstream.scope, predicts), "h-see", about=about)
-
-
-def _result(run: ModelRun, config: Config) -> Result:
-    layer, model = run.stacks[0].layers[config.layer], model_cache.model_of(run).model
-    return model_cache.cached(
-        run, ("sharing", config), lambda: head_sharing.run(head_sharing.complete(layer, model), config)
-    )
 
 
 def _rerun(run: ModelRun, config: Config, scope: head_sharing.Scope) -> head_sharing.Downstream:
@@ -160,12 +153,11 @@ def _group_words(head: int, share: float, heads: int, tokens: int) -> str:
         if heads == 1
         else _("Of these, head {head} changes most: {share:.0%} of its attention goes elsewhere.")
     )
-    of_heads = _("The first {n} of the group’s {all} heads are drawn.").format(n=HEADS_SHOWN, all=heads)
-    of_tokens = _("The first {n} tokens are drawn.").format(n=TOKENS_SHOWN)
+    of_heads, of_tokens = _("The first {n} of the group’s {all} heads are drawn."), _("The first {n} tokens are drawn.")
     return sentences(
         changed.format(head=head, share=share),
-        of_heads if heads > HEADS_SHOWN else "",
-        of_tokens if tokens > TOKENS_SHOWN else "",
+        of_heads.format(n=HEADS_SHOWN, all=heads) if heads > HEADS_SHOWN else "",
+        of_tokens.format(n=TOKENS_SHOWN) if tokens > TOKENS_SHOWN else "",
     )
 
 

@@ -26,7 +26,7 @@ from attnviz.models.architecture import (
 from attnviz.pages.sharing import choices
 from attnviz.pages.sharing.figures import costs as figures
 from attnviz.pages.sharing.panels import sharing_programs
-from attnviz.pages.sharing.panels.architecture_form import Chosen, choose, number_boxes
+from attnviz.pages.sharing.panels.architecture_form import Chosen, choose, number_boxes, say_whether
 
 RECENT = 128  #: most recent tokens that a quantised cache of transformers keeps at 16 bits
 BATCHES = [2**i for i in range(13)]
@@ -54,8 +54,8 @@ sized = st.cache_resource(max_entries=256, show_spinner=False, hash_funcs={Archi
 
 def _how(arch: Architecture) -> Deployment:
     columns = st.columns(5)
-    labels = _("Tokens of context"), _("Batch")
-    context, batch = number_boxes((choices.CONTEXT, choices.BATCH), labels, columns[:2])
+    boxes = {choices.CONTEXT: _("Tokens of context"), choices.BATCH: _("Batch")}
+    context, batch = number_boxes(boxes, columns[:2])
     names = {dtype: dtype for dtype in DTYPES}
     with columns[2]:
         weights = widgets.one_of(choices.WEIGHTS_DTYPE, _("Weights"), names, style="select")
@@ -109,8 +109,13 @@ def _machine() -> Machine:
                 )
             )
             return gpu.machine
-        boxes = choices.MEMORY_GIB, choices.GIGABYTES_PER_SECOND, choices.TERAFLOPS
-        gib, gbs, tflops = number_boxes(boxes, (_("Memory, GiB"), _("Bandwidth, GB/s"), _("Peak, TFLOP/s")))
+        gib, gbs, tflops = number_boxes(
+            {
+                choices.MEMORY_GIB: _("Memory, GiB"),
+                choices.GIGABYTES_PER_SECOND: _("Bandwidth, GB/s"),
+                choices.TERAFLOPS: _("Peak, TFLOP/s"),
+            }
+        )
     return Machine(tflops * 10**12, gbs * 10**9, gib * GIB)
 
 
@@ -121,12 +126,14 @@ def _verdict(size: Size, machine: Machine, made_for: int | None) -> None:
         text = _("The weights alone need {weights}, and the machine has {memory}.")
     else:
         text = _("It does not fit: weights and cache need {needed}, the machine has {memory}.")
-    text = text.format(
-        needed=units.binary(size.weight_bytes + size.cache_bytes),
-        weights=units.binary(size.weight_bytes),
-        memory=units.binary(machine.memory),
+    say_whether(
+        text.format(
+            needed=units.binary(size.weight_bytes + size.cache_bytes),
+            weights=units.binary(size.weight_bytes),
+            memory=units.binary(machine.memory),
+        ),
+        size.fits,
     )
-    _box(text, size.fits)
     about_context = (
         _("In tokens, at this batch. The model was made for at most {n} tokens.").format(n=f"{made_for:,}")
         if made_for
@@ -153,10 +160,6 @@ def _verdict(size: Size, machine: Machine, made_for: int | None) -> None:
     )
 
 
-def _box(text: str, fits: bool) -> None:
-    (st.success if fits else st.error)(text, icon="✅" if fits else "✋")
-
-
 def _number(count: int) -> str:
     return _("no limit") if count >= FARTHEST else f"{count:,}"
 
@@ -166,7 +169,7 @@ def _encoder(chosen: Chosen, how: Deployment, machine: Machine) -> None:
     weights = stored_bytes(chosen.counts.total, how.weight_dtype, how.group)
     fits = weights <= machine.memory
     text = _("Its weights fit: {weights} of {memory}.") if fits else _("The weights alone need {weights} of {memory}.")
-    _box(text.format(weights=units.binary(weights), memory=units.binary(machine.memory)), fits)
+    say_whether(text.format(weights=units.binary(weights), memory=units.binary(machine.memory)), fits)
     st.info(
         _(
             "An encoder reads everything at once: it keeps no cache and writes no tokens, so there is no longest "
