@@ -16,7 +16,8 @@ NAMES: tuple[str, ...] = tuple(
             *(claim.source for claim in claims()),
             *(gpu.source for gpu in gpus().values()),
             quality()[1],
-            "value cannot be converted to",  # torch refuses a number
+            "value cannot be converted to type c10::Half w",  # torch refuses a number; a table cuts what it says
+            "value cannot be converted to",
             "shapes cannot be multiplied",  # torch, of two matrices
             *(result.machine.processor for result in layer_timing.prepared().values()),
             *(family.paper for family in alternatives.FAMILIES),

@@ -1,7 +1,9 @@
-"""Where the parts of a canvas lie on the screen, by what the canvas says of itself in its data attributes."""
+"""Where the parts of a canvas lie on the screen, what it draws by its own word, and how a hand moves over it."""
 
 import json
 from typing import Any
+
+import numpy as np
 
 Point = tuple[float, float]
 
@@ -39,3 +41,45 @@ def tile_on(overview: Any, number: int) -> Point:
     )
     box = overview.bounding_box()
     return box["x"] + place["x"], box["y"] + place["y"]
+
+
+def cell(page: Any, query: int, key: int, n: int, part: str = "heatmap") -> Point:
+    """The middle of a cell of the first matrix on the page."""
+    return cell_on(page.get_by_test_id(part).first, query, key, n)
+
+
+def tile(page: Any, number: int) -> Point:
+    """The middle of a head's small picture on the screen."""
+    return tile_on(page.get_by_test_id("overview"), number)
+
+
+def numbers(rows: list[list[float | None]]) -> np.ndarray:
+    """What a canvas draws, 0 where masked."""
+    return np.array([[0.0 if cell is None else cell for cell in row] for row in rows])
+
+
+def weights(page: Any) -> np.ndarray:
+    """The numbers that the large head draws, 0 where masked."""
+    return numbers(page.get_by_test_id("heatmap").first.evaluate("stage => stage.matrix()"))
+
+
+def shown(page: Any, title: str) -> None:
+    """Wait until the head of this title is on show."""
+    page.locator(".av-title", has_text=title).first.wait_for()
+
+
+def drag(page: Any, *points: Point) -> None:
+    """With the mouse, from one point over the others."""
+    page.mouse.move(*points[0])
+    page.mouse.down()
+    for point in points[1:]:
+        page.mouse.move(*point, steps=4)
+    page.mouse.up()
+
+
+def finger(page: Any, *points: Point) -> None:
+    """The same with a finger."""
+    touch = page.context.new_cdp_session(page)
+    for kind, (x, y) in zip(["touchStart", *["touchMove"] * (len(points) - 1)], points, strict=True):
+        touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x, "y": y}]})
+    touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})

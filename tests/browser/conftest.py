@@ -20,21 +20,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.waiting import until  # for conditions that Playwright cannot wait for
+from tests.waiting import until
 
-__all__ = [
-    "PATIENCE",
-    "ROOT",
-    "Server",
-    "Watched",
-    "answered",
-    "cut_off",
-    "listening",
-    "opens",
-    "until",
-    "widest",
-    "windows",
-]
+__all__ = ["until"]  # for conditions that Playwright cannot wait for
 
 ROOT = Path(__file__).parents[2]
 CHROMIUM = os.environ.get("ATTNVIZ_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
@@ -69,7 +57,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 class Server:
-    """One `streamlit run` of a script, on a port of its own; `packages` come before those that are installed."""
+    """One `streamlit run` of a script, on a port of its own; `packages` come before those that are installed.
+
+    `env`: the whole environment, else this one's, in which nothing is asked of the hub.
+    """
 
     def __init__(
         self,
@@ -79,13 +70,14 @@ class Server:
         base_path: str = "",
         cwd: Path = ROOT,
         packages: Path | None = None,
+        env: dict[str, str] | None = None,
     ) -> None:
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             port = probe.getsockname()[1]
         self.url = f"http://127.0.0.1:{port}/{base_path}".rstrip("/")
         self.log = log
-        env = os.environ | {"HF_HUB_OFFLINE": "1"}
+        env = os.environ | {"HF_HUB_OFFLINE": "1"} if env is None else env
         options = ["--server.port", str(port)]
         if base_path:
             options += ["--server.baseUrlPath", base_path]
@@ -123,11 +115,11 @@ class Server:
 
 
 @pytest.fixture(scope="session")
-def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[Path], Server]]:
-    """`servers(script)` starts a server for a script, once."""
+def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Server]]:
+    """`servers(script)` starts a server for a script, that of the app for none, once."""
     running: dict[Path, Server] = {}
 
-    def start(script: Path) -> Server:
+    def start(script: Path = ROOT / "app.py") -> Server:
         if script not in running:
             running[script] = Server(script, tmp_path_factory.mktemp("server") / "log.txt")
         return running[script]
@@ -138,21 +130,9 @@ def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[Path
 
 
 @pytest.fixture(scope="session")
-def serve(servers: Callable[[Path], Server]) -> Callable[[Path], str]:
-    """`serve(script)` starts a server for a script once and gives its address."""
-    return lambda script: servers(script).url
-
-
-@pytest.fixture(scope="session")
-def server_log(servers: Callable[[Path], Server]) -> Path:
-    """What the app itself has logged."""
-    return servers(ROOT / "app.py").log
-
-
-@pytest.fixture(scope="session")
-def server_url(serve: Callable[[Path], str]) -> str:
+def server_url(servers: Callable[..., Server]) -> str:
     """The address of the app."""
-    return serve(ROOT / "app.py")
+    return servers().url
 
 
 @pytest.fixture(scope="session")
@@ -178,6 +158,71 @@ def answered(page: Any) -> None:
 def listening(page: Any) -> None:
     """Wait until the page's keys are heard: what listens to them comes after the first words."""
     page.locator(".st-key-presenter-place [data-ready=true]").wait_for(state="attached", timeout=60_000)
+
+
+def at_rest(page: Any, *drawn: str) -> None:
+    """Wait until a page that was gone to has its heading, hears keys, and has drawn itself and what these select."""
+    page.locator("h1, h2, h3").first.wait_for(state="attached", timeout=60_000)
+    listening(page)
+    for selector in drawn:
+        page.locator(selector).first.wait_for(timeout=120_000)
+    answered(page)
+    page.locator("[data-testid=stSkeleton]").first.wait_for(state="detached", timeout=60_000)
+
+
+GROUND = {"light": "rgb(255, 255, 255)", "dark": "rgb(20, 22, 28)"}
+QUIET_FOR = 250  #: ms
+_STILL = """([ground, quiet]) => new Promise((done, fail) => {
+    const app = document.querySelector("[data-testid=stApp]");
+    let [changed, began] = [performance.now(), performance.now()];
+    const watcher = new MutationObserver(() => { changed = performance.now() });
+    watcher.observe(document.body, {subtree: true, childList: true, attributes: true, characterData: true});
+    const fading = () => document.getAnimations().some((each) => each.playState === "running" &&
+        each.effect.getComputedTiming().endTime !== Infinity);
+    let main = document.querySelector("[data-testid=stMain]"), [high, far] = [0, 0];
+    const timer = setInterval(() => {
+        const now = performance.now();
+        if (getComputedStyle(app).backgroundColor !== ground || app.dataset.testScriptState !== "notRunning" ||
+            document.querySelector("[data-testid=stSkeleton]") || fading() ||
+            main.scrollHeight !== high || main.scrollTop !== far) changed = now;
+        [high, far] = [main.scrollHeight, main.scrollTop];
+        if (now - changed < quiet && now - began < 60_000) return;
+        clearInterval(timer);
+        watcher.disconnect();
+        if (now - changed < quiet) fail(new Error("the page never stood still")); else done();
+    }, 25);
+})"""
+
+
+def still(page: Any, theme: str = "light") -> None:
+    """Wait until the page wears a theme's ground, no script runs, and nothing fades, grows, scrolls or changes."""
+    page.evaluate(_STILL, [GROUND[theme], QUIET_FOR])
+
+
+def resized(page: Any, width: int, height: int, theme: str = "light") -> None:
+    """Make the window so large, and wait until nothing moves."""
+    page.set_viewport_size({"width": width, "height": height})
+    still(page, theme)
+
+
+_ANOTHER = """address => new Promise((done) => {
+    const app = document.querySelector("[data-testid=stApp]");
+    new MutationObserver((_changes, watcher) => {
+        if (app.dataset.testScriptState === "notRunning") return;
+        watcher.disconnect();
+        done(true);
+    }).observe(app, {attributes: true});
+    history.pushState({}, "", address);
+    dispatchEvent(new PopStateEvent("popstate", {state: {}}));
+    setTimeout(() => done(false), 10_000);
+})"""
+
+
+def another_view(page: Any, address: str) -> None:
+    """Open another view of the page that is open, as Back does: nothing is loaded again unless it must."""
+    if not page.evaluate(_ANOTHER, address):
+        page.goto(address)
+    answered(page)
 
 
 def cut_off(page: Any) -> None:
@@ -275,6 +320,7 @@ class Windows:
             keeps_running.route("**/*", lambda route: route.fulfill(body=""))
             keeps_running.goto("http://127.0.0.1/")  # a process is a site's: whatever the port
         context.set_offline(False)
+        context.clear_permissions()
         return context
 
     def close(self) -> None:
@@ -315,28 +361,14 @@ def new_page(browser: Any) -> Iterator[Callable[..., Any]]:
         yield make
 
 
-def opens(name: str, *drawn: str) -> Any:
-    """A fixture for the page of this name: `open_it("?m_seed=1", dark=True)` opens it and gives it as it is drawn.
+@pytest.fixture
+def opened(server_url: str, new_page: Callable[..., Any]) -> Callable[..., Any]:
+    """`opened("masks?m_view=far", "[data-testid=mask]", dark=True)`: a page at rest, and what is drawn on it there."""
 
-    It is when each selector in `drawn` is there and no script runs.
-    """
-
-    @pytest.fixture
-    def open_it(server_url: str, new_page: Callable[..., Any]) -> Callable[..., Any]:
-        def opened(query: str = "", **options: Any) -> Any:
-            page = new_page(**options)
-            page.goto(f"{server_url}/{name}{query}")
-            for selector in drawn:
-                page.locator(selector).first.wait_for(timeout=120_000)
-            answered(page)
-            return page
-
-        return opened
+    def open_it(view: str = "", *drawn: str, **window: Any) -> Any:
+        page = new_page(**window)
+        page.goto(f"{server_url}/{view}")
+        at_rest(page, *drawn)
+        return page
 
     return open_it
-
-
-@pytest.fixture
-def page(new_page: Callable[..., Any]) -> Any:
-    """One page at 1440x900, light."""
-    return new_page()

@@ -1,4 +1,7 @@
-"""What is wrong with where things stand on a page: wider than the window, cut off, or one over the other."""
+"""What is wrong with where things stand on a page: wider than the window, cut off, or one over the other.
+
+Buttons of a choice are whole, round and framed also where their row wraps; an export ends its line or begins one.
+"""
 
 from typing import Any
 
@@ -73,8 +76,32 @@ _FAULTS = """(quiet) => {
             if (wide > 3 && one.box !== other.box) over.add(`${one.text} | ${other.text}`);
         }
     });
+    const buttons = [...document.querySelectorAll("[data-testid=stMain] [data-testid=stButtonGroup] button")]
+        .filter((button) => button.checkVisibility({visibilityProperty: true}));
+    const wrong = (holds) => buttons.filter(holds).map((button) => button.innerText);
+    const edge = (one) => one.closest("[data-testid=stColumn], body").getBoundingClientRect().right + 1;
+    const clear = (colour) => colour.endsWith(", 0)");
+    const apart = [];
+    for (const line of document.querySelectorAll('.stHorizontalBlock[class*="-under"]')) {
+        const whole = line.getBoundingClientRect();
+        const exports = [...line.querySelectorAll("[data-testid=stPopover]")].map((one) => one.getBoundingClientRect())
+            .filter(({width}) => width);
+        if (!exports.length) continue;
+        const ends = Math.abs(exports.at(-1).right - whole.right) < 2;
+        if (!ends && Math.abs(exports[0].left - whole.left) >= 2) apart.push(line.className.slice(-60));
+        exports.slice(1).forEach(({left, top}, at) => {
+            const gap = left - exports[at].right;
+            if (top === exports[at].top && !(gap > 0 && gap < 40)) apart.push(`${gap} between two exports`);
+        });
+    }
     const lines = (kind, found) => [...new Set(found)].map((text) => `${kind}: ${text}`);
-    return [...lines("out", out), ...lines("formula", formulas), ...lines("cut", cut), ...lines("over", over)];
+    return [...lines("out", out), ...lines("formula", formulas), ...lines("cut", cut), ...lines("over", over),
+        ...lines("cut button", wrong((one) => one.scrollWidth > one.clientWidth + 1)),
+        ...lines("button out of its column", wrong((one) => one.getBoundingClientRect().right > edge(one))),
+        ...lines("square button", wrong((one) => parseFloat(getComputedStyle(one).borderTopRightRadius) < 4)),
+        ...lines("bare button", wrong((one) => clear(getComputedStyle(one).borderLeftColor) ||
+            clear(getComputedStyle(one).borderRightColor))),
+        ...lines("export apart", apart)];
 }"""
 #: What lies over others on purpose, is read out alone, or scrolls inside itself.
 _QUIET = ".av-sr, script, style, .katex, [data-testid=stDataFrame], [class*=st-key-presenter-place], pre, .sr-only, "

@@ -1,6 +1,7 @@
 """A language that nobody speaks: each word of the app 40% longer, made for a test and never shipped.
 
-German and French take about that much more room than English; a page that holds these words holds theirs.
+German and French take about that much more room than English; a page that holds these words holds theirs. A word that
+is not longer is one that nobody can translate.
 """
 
 import math
@@ -10,14 +11,14 @@ from pathlib import Path
 from attnviz.base.words import LOCALE_DIR, OWN_NAME
 from scripts import languages
 
-NAME = "xx"
+NAME = "la"  # a code that there is: a screen reader is told of it
 GROWTH = 0.4
 #: what stays as it is: placeholders, tags, code, formulas, targets of links, signs of Markdown
 KEPT = re.compile(
     r"%?\{[^{}]*\}|%\(\w+\)\w|%s|</?[a-z][^<>]*>|`[^`]*`|\$[^$]*\$|\]\([^)]*\)|https?://\S+|:[a-z]+(?:/\w+)?[:\[]|&\S+?;"
 )
 _WORD = re.compile(r"[A-Za-z][A-Za-z’']*")
-_TAIL = "éèêëęėē"
+TAIL = "éèêëęėē"
 
 
 def longer(text: str) -> str:
@@ -30,7 +31,7 @@ def longer(text: str) -> str:
 
 
 def _grown(words: str) -> str:
-    return _WORD.sub(lambda word: word[0] + (_TAIL * 9)[: math.ceil(GROWTH * len(word[0]))], words)
+    return _WORD.sub(lambda word: word[0] + (TAIL * 9)[: math.ceil(GROWTH * len(word[0]))], words)
 
 
 def write(folder: Path) -> None:
@@ -40,7 +41,7 @@ def write(folder: Path) -> None:
         if message.id == OWN_NAME:
             message.string = "Longer"
         elif message.id:
-            message.string = longer(message.id if isinstance(message.id, str) else message.id[-1])
+            message.string = longer(message.id) if isinstance(message.id, str) else (longer(message.id[-1]),)
     (folder / f"{NAME}.mo").write_bytes(languages.program_of(catalog))
 
 

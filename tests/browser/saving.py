@@ -1,9 +1,10 @@
-"""Files saved from an open menu, on a page that may still grow and move the menu out of the window."""
+"""Files saved and texts copied from an open menu, on a page that may still grow and move it out of the window."""
 
 from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import TimeoutError as TookTooLong
+from playwright.sync_api import expect
 
 from tests.waiting import until
 
@@ -14,6 +15,18 @@ REACH = """(button) => {
     document.querySelector("[data-testid=stMain]").scrollBy({ top: by, behavior: "instant" });
     return by === 0;
 }"""
+
+
+def open_menu(button: Any) -> None:
+    """Press the button of a menu until it is open: where a page still grows, the press may end beside the button."""
+    for _ in range(8):
+        button.click()
+        try:
+            expect(button).to_have_attribute("aria-expanded", "true", timeout=5_000)
+        except AssertionError:
+            continue
+        return
+    raise AssertionError("the menu does not open")
 
 
 def press_in_menu(target: Any) -> None:
@@ -41,3 +54,10 @@ def saved_in(page: Any, target: Any, folder: Path) -> Path:
     file = folder / download.suggested_filename
     download.save_as(file)
     return file
+
+
+def copied(page: Any, button: str) -> str:
+    """Press a button of the open share menu; what the clipboard has then, which the page's context lets it read."""
+    page.get_by_role("button", name=button, exact=True).click()
+    page.get_by_text("Copied.", exact=True).wait_for()
+    return str(page.evaluate("navigator.clipboard.readText()"))

@@ -2,17 +2,15 @@
 
 import re
 import signal
-from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.canvas_places import inside_tile
-from tests.browser.conftest import ROOT, Server, answered, until
+from tests.browser.canvas_places import inside_tile, shown, tile, weights
+from tests.browser.conftest import answered, until
+from tests.browser.slow_line import Line
 
-Open = Callable[..., Any]
 TEXT = "The animal didn't cross the street because it was too tired to walk."
 LONG = "one two three four five six seven " * 12
 
@@ -36,93 +34,76 @@ class Net:
         if "/attnviz/heads/" in response.url:
             self.answers.append(response)
 
-    def clear(self) -> None:
-        self.all.clear()
-        self.ones.clear()
-
-
-@pytest.fixture(scope="module")
-def server(servers: Callable[[Path], Server]) -> Server:
-    return servers(ROOT / "app.py")
-
 
 @pytest.fixture
-def explore(server: Server, new_page: Open) -> Open:
-    def opened(text: str = TEXT, allowed: bool = True) -> tuple[Any, Net]:
-        page = new_page(stranger=True)  # who has no heads yet
-        net = Net(page)
+def explore(server_url, new_page):
+    """`explore(text)`: the page of somebody who has no heads yet, and what it fetched."""
+
+    def opened(text=TEXT, allowed=True, slow=False):
+        page = new_page(stranger=True)
+        net, line = Net(page), slow and Line(page)
         if not allowed:  # as where the server has no routes of ours
             page.route("**/attnviz/heads/**", lambda route: route.fulfill(status=200, body="<!doctype html>"))
-        page.goto(f"{server.url}/explore?text={text.replace(' ', '+')}&at=3.1")
+        page.goto(f"{server_url}/explore?text={text.replace(' ', '+')}&at=3.1")
         page.get_by_test_id("heatmap").first.wait_for(timeout=60_000)
         answered(page)
         expect(page.get_by_test_id("overview")).to_have_attribute("data-tiles", re.compile(r"\d"))
-        return page, net
+        return (page, net, line) if slow else (page, net)
 
     return opened
 
 
 @pytest.fixture
-def stopped(server: Server) -> Iterator[Callable[[], None]]:
-    """`stopped()` has the server answer nothing more until the test ends."""
-    yield lambda: server.process.send_signal(signal.SIGSTOP)
-    server.process.send_signal(signal.SIGCONT)
+def stopped(servers):
+    """`stopped()` has the server answer nothing more until `stopped(False)` or the test's end."""
+
+    def stop(stopped=True):
+        servers().process.send_signal(signal.SIGSTOP if stopped else signal.SIGCONT)
+
+    yield stop
+    stop(False)
 
 
-def arrived(page: Any) -> None:
+def arrived(page):
     """Wait until all heads are in the page."""
     page.wait_for_function("[...globalThis[Symbol.for('attnviz.groups')].values()].some((group) => group.all)")
 
 
-def place(page: Any, layer: int, head: int) -> dict[str, float]:
-    return inside_tile(page.get_by_test_id("overview"), 9 * layer + head)
+def choose(page, layer, head):
+    overview = page.get_by_test_id("overview")
+    overview.click(position=inside_tile(overview, 9 * layer + head))
 
 
-def choose(page: Any, layer: int, head: int) -> None:
-    page.get_by_test_id("overview").click(position=place(page, layer, head))
+def pictures(page):
+    small = page.get_by_test_id("overview").evaluate("stage => stage.querySelector('canvas').toDataURL()")
+    return weights(page).tolist(), small
 
 
-def shown(page: Any, layer: int, head: int) -> None:
-    page.locator(".av-title", has_text=f"Layer {layer}, head {head}").wait_for()
-
-
-def picture(page: Any) -> bytes:
-    page.mouse.move(3, 3)
-    return page.get_by_test_id("heatmap").first.screenshot()
-
-
-def test_all_heads_come_once_and_small(explore: Open) -> None:
-    page, net = explore()
-    arrived(page)
+def test_all_heads_come_once_and_small_and_a_class_shares_one_address(explore):
+    (page, net), (second, two), (third, three) = explore(), explore(), explore("Something else entirely.")
+    for each in (page, second, third):
+        arrived(each)
     assert len(net.all) == 1
+    assert net.all == two.all
+    assert net.all != three.all, "another sentence has another"
     answer = net.answers[0]
     assert int(answer.headers["content-length"]) < 250_000
     assert "immutable" in answer.headers["cache-control"]
-    net.clear()
+    before = len(net.all), len(net.ones)
     for chosen in ((7, 2), (20, 8), (0, 0), (7, 2)):
         choose(page, *chosen)
-        shown(page, *chosen)
+        shown(page, "Layer {}, head {}".format(*chosen))
         answered(page)
-    assert (net.all, net.ones) == ([], []), "heads that are there were fetched again"
+    assert (len(net.all), len(net.ones)) == before, "heads that are there were fetched again"
 
 
-def test_a_class_shares_one_address_and_another_sentence_has_another(explore: Open) -> None:
-    (first, one), (second, two), (third, three) = explore(), explore(), explore("Something else entirely.")
-    for page in (first, second, third):
-        arrived(page)
-    assert one.all == two.all
-    assert one.all != three.all
-
-
-def test_a_head_is_drawn_while_the_server_says_nothing_and_the_panels_follow(
-    explore: Open, stopped: Callable[[], None], server: Server
-) -> None:
+def test_what_was_read_is_drawn_while_the_server_says_nothing_and_the_panels_follow(explore, stopped):
     page, _net = explore()
     choose(page, 12, 4)
-    shown(page, 12, 4)
+    shown(page, "Layer 12, head 4")
     page.wait_for_url("**at=12.4*")
     answered(page)
-    from_python = picture(page)
+    from_python = weights(page)
     choose(page, 3, 1)
     page.wait_for_url("**at=3.1*")
     page.reload()
@@ -131,50 +112,49 @@ def test_a_head_is_drawn_while_the_server_says_nothing_and_the_panels_follow(
     arrived(page)
     stopped()
     choose(page, 12, 4)
-    shown(page, 12, 4)
-    until(lambda: picture(page) == from_python)  # the same picture without a server
+    shown(page, "Layer 12, head 4")
+    until(lambda: abs(weights(page) - from_python).max() < 2e-3)  # the same picture without a server
     assert "at=3.1" in page.url
-    server.process.send_signal(signal.SIGCONT)
+    stopped(False)
     page.wait_for_url("**at=12.4*")
+    answered(page)
+
+    field, first = page.get_by_label("Sentence", exact=True), pictures(page)
+    field.fill("The trophy did not fit in the suitcase because it was too big.")
+    field.press("Control+Enter")
+    page.wait_for_url(re.compile("trophy"))
+    answered(page)
+    until(lambda: all(now != then for now, then in zip(pictures(page), first, strict=True)))
+    stopped()
+    field.fill(TEXT)
+    field.press("Control+Enter")
+    until(lambda: pictures(page) == first)
 
 
-def test_without_the_address_heads_come_one_at_a_time(explore: Open) -> None:
+def test_without_the_address_heads_come_one_at_a_time(explore):
     page, net = explore(allowed=False)
     choose(page, 12, 4)
-    shown(page, 12, 4)
+    shown(page, "Layer 12, head 4")
     page.wait_for_url("**at=12.4*")
     assert len(net.all) == 1
     assert any(url.endswith("/12.4") for url in net.ones)
 
 
-def test_a_long_sentence_has_heads_fetched_as_pointed_at_then_their_neighbours(explore: Open) -> None:
-    page, net = explore(LONG)
-    page.get_by_test_id("overview").hover(position=place(page, 12, 4))
+def test_a_long_sentence_has_a_head_fetched_as_pointed_at_then_its_neighbours_and_drawn_before_the_answer(explore):
+    page, net, line = explore(LONG, slow=True)
+    page.mouse.move(*tile(page, 9 * 12 + 4))
     expected = ["12.4", "12.5", "12.3", "13.4", "11.4"]
     page.wait_for_function(
         "performance.getEntriesByType('resource').filter((e) => e.name.includes('/head/')).length > 4"
     )
     assert [url.rsplit("/", 1)[1] for url in net.ones] == expected
     assert net.all == []
-
-
-def test_a_sentence_that_was_read_before_is_drawn_before_the_server_answers(
-    explore: Open, stopped: Callable[[], None]
-) -> None:
-    page, _net = explore()
-    field, overview = page.get_by_label("Sentence", exact=True), page.get_by_test_id("overview")
-
-    def pictures() -> tuple[Any, Any]:
-        matrix = page.get_by_test_id("heatmap").first.evaluate("stage => stage.matrix()")
-        return matrix, overview.evaluate("stage => stage.querySelector('canvas').toDataURL()")
-
-    first = pictures()
-    field.fill("The trophy did not fit in the suitcase because it was too big.")
-    field.press("Control+Enter")
-    page.wait_for_url(re.compile("trophy"))
+    line.hold()
+    page.mouse.down()
+    page.mouse.up()
+    shown(page, "Layer 12, head 4")
+    assert "at=12.4" not in page.url, "drawn from what was fetched, before the page hears of an answer"
+    line.let_go()
+    page.wait_for_url("**at=12.4*")
     answered(page)
-    until(lambda: pictures()[0] != first[0] and pictures()[1] != first[1])
-    stopped()
-    field.fill(TEXT)
-    field.press("Control+Enter")
-    until(lambda: pictures() == first)
+    assert page.locator(".av-title").first.text_content().startswith("Layer 12, head 4")

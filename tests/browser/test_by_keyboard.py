@@ -1,12 +1,16 @@
-"""Every component without a mouse and without eyes: Tab comes and goes, keys move, and what is moved to is said."""
+"""Every component without a mouse and without eyes, for who asked for less motion.
+
+Tab comes and goes, keys move, what is moved to is said, nothing slides, and a film is a few stills.
+"""
 
 import re
 from dataclasses import dataclass
+from itertools import groupby
 
 import pytest
 
 from attnviz.canvas.shared.component import NAMES
-from tests.browser.conftest import answered, listening, until
+from tests.browser.conftest import answered, until
 
 ACTIVE = """() => {
     let at = document.activeElement;
@@ -15,6 +19,15 @@ ACTIVE = """() => {
 }"""
 IS_ACTIVE = f"one => one === ({ACTIVE})()"
 RING = "one => [getComputedStyle(one).outlineStyle, parseFloat(getComputedStyle(one).outlineWidth)]"
+#: What slides or fades on the page.
+MOVING = """() => {
+    const all = (root) => [...root.querySelectorAll("*")].flatMap((one) =>
+        [one, ...(one.shadowRoot ? all(one.shadowRoot) : [])]);
+    const seconds = (text) => Math.max(...text.split(",").map(parseFloat));
+    return all(document).map((one) => [one.className, getComputedStyle(one)]).filter(([, style]) =>
+        seconds(style.transitionDuration) > 0.01 || seconds(style.animationDuration) > 0.01 ||
+        style.scrollBehavior === "smooth").map(([name]) => String(name));
+}"""
 
 
 @dataclass(frozen=True)
@@ -24,155 +37,51 @@ class Stop:
     component: str
     link: str
     stop: str  #: the element that has the focus
-    keys: tuple[str, ...]
-    heard: str  #: the element whose words are heard then
-    says: str  #: a pattern of these words
-    attribute: str = ""  #: in which they are; else they are its text, in a live region
+    keys: str  #: by blanks
+    says: str  #: a pattern of the words that are heard then
+    heard: str = ".av-sr[role=status]"  #: the element whose words they are, in a live region
+    attribute: str = ""  #: in which they are; else they are its text
     opens: str = ""  #: a button that opens the box in which the component is
     leaves: str = ""  #: after Escape: what holds in the page, as JavaScript of the element that had the focus
 
 
 WEIGHT = r"[01]\.\d{4}|< 0\.0001"
 PERCENT = r"(?:\d+\.\d|[<>]\d+\.\d)%"
-LIVE = "[aria-live]"
+EXPLORE, BOARD, DECODING = "explore?open_place=true", "build?b_step=softmax&b_mask=causal", "decoding?d_steps=2"
+CIRCLE, BARS, CACHES = "positions?p_section=circle", "scaling?s_section=saturation", "decoding?d_view=bytes"
+ROW, CHOSEN = "[data-testid=heatmap]", "[role=tab][aria-selected=true]"
 STOPS = (
-    Stop(
-        "head",
-        "explore",
-        "[data-testid=heatmap]",
-        ("ArrowDown", "ArrowDown", "ArrowDown", "ArrowRight"),
-        ".av-sr[role=status]",
-        rf"^\S+ \(2\) → \S+ \(1\): (?:{WEIGHT})",
-    ),
-    Stop(
-        "head",
-        "explore",
-        ".av-chip[tabindex='0']",
-        ("ArrowRight", "ArrowRight"),
-        ".av-sr[role=status]",
-        rf"^\S+ \(2\) looks most at \S+ (?:\(\d+\) )?(?:{WEIGHT}), ",
-    ),
-    Stop(
-        "overview",
-        "explore",
-        "[data-testid=overview]",
-        ("ArrowDown", "ArrowRight"),
-        ".av-sr[role=status]",
-        r"^Layer \d+, head \d+",
-    ),
-    Stop(
-        "mask",
-        "masks",
-        "[data-testid=mask]",
-        ("ArrowDown", "ArrowDown"),
-        ".av-sr[role=status]",
-        r"^\S+ \(1\) may look at \S+ \(0\)\. \S+ \(1\) may look at 2 of \d+ keys$",
-        leaves="one => one.dataset.at === ''",
-    ),
-    Stop(
-        "tensor_board",
-        "build?b_step=softmax&b_mask=causal",
-        "[role=gridcell][tabindex='0']",
-        ("ArrowDown", "ArrowRight"),
-        ".tb-line-out",
-        r"\d\.\d",
-    ),
-    Stop(
-        "tensor_strip",
-        "build?b_step=scores",
-        "[role=tab][aria-selected=true]",
-        ("ArrowRight",),
-        "[role=tab][aria-selected=true]",
-        r"\d+ \S+",
-    ),
-    Stop(
-        "model_strip",
-        "explore?open_place=true",
-        ".ms-block[tabindex='0']",
-        ("ArrowRight", "Enter"),
-        ".av-sr[role=status]",
-        r"\d+",
-    ),
-    Stop(
-        "rotation_circle",
-        "positions?p_section=circle",
-        ".rc-range[data-what=q_at]",
-        ("ArrowRight", "ArrowRight"),
-        ".rc-circle",
-        r"q·k over all pairs −?\d",
-        attribute="aria-label",
-    ),
-    Stop(
-        "softmax_slider",
-        "scaling?s_section=saturation",
-        ".ss-row",
-        ("ArrowRight", "ArrowRight", "ArrowRight"),
-        ".ss-said",
-        r"^Key 3:.*weight \d\.\d{6}",
-        leaves="one => !one.parentElement.querySelector('.ss-said').textContent.startsWith('Key')",
-    ),
-    Stop(
-        "softmax_slider",
-        "scaling?s_section=saturation",
-        ".ss-range[data-what=d_k]",
-        ("ArrowRight", "ArrowRight"),
-        ".ss-range[data-what=d_k]",
-        rf"^\d+\. .*largest weight {PERCENT}",
-        attribute="aria-valuetext",
-    ),
-    Stop(
-        "step_player",
-        "decoding?d_steps=2",
-        ".sp-canvas",
-        ("ArrowUp", "ArrowUp"),
-        ".sp-readout",
-        rf"^“.*” gives “.*” {PERCENT} of its attention",
-        leaves="one => !one.parentElement.querySelector('.sp-readout').textContent.includes('of its attention')",
-    ),
-    Stop(
-        "cache_growth",
-        "decoding?d_view=bytes",
-        ".cg-range",
-        ("ArrowLeft",),
-        ".cg-range",
-        r"^[\d,]+ tokens in the cache: .* \d",
-        attribute="aria-valuetext",
-    ),
-    Stop(
-        "patch_view",
-        "pictures",
-        "[data-testid=picture]",
-        ("ArrowDown", "ArrowRight"),
-        "[data-testid=read]",
-        rf"row \d+, column \d+.*{PERCENT}",
-    ),
-    Stop(
-        "patch_view",
-        "pictures?pic_stack=words",
-        "[data-testid=picture]",
-        ("ArrowRight",),
-        "[data-testid=read]",
-        rf"^From .*{PERCENT}",
-    ),
-    Stop(
-        "digit_pad",
-        "pictures?pic_from=draw",
-        "[data-testid=pad]",
-        ("ArrowLeft", "ArrowUp"),
-        ".av-sr[role=status]",
-        r"row 16, column 16",
-    ),
-    Stop("presenter", "lessons?present=1", "[data-does=next]", ("Enter",), ".pr-place", r"^Step 2 of \d"),
-    Stop("copy_text", "masks", "[data-copy=embed]", (), "[data-copy=embed]", "^Copy embed code", opens="Share"),
-    Stop("save_figure", "masks", "[data-kind]", (), "[data-kind]", "SVG|PNG", opens="Export"),
-)
-#: Components in which nothing can be moved: what they are is said of the picture.
-PICTURES = {"picture": ("sharing", ".st-key-canvas-of-h-three svg[role=img]", r"\d")}
-
-
-def component_of(page, stop):
-    """The component's own root, which holds the element that the focus stops at."""
-    return page.locator(f".av-root:has({stop.stop})").first
+    Stop("head", EXPLORE, ROW, "Down Down Down Right", rf"^\S+ \(2\) → \S+ \(1\): (?:{WEIGHT})"),
+    Stop("head", EXPLORE, ".av-chip[tabindex='0']", "Right Right",
+         rf"^\S+ \(2\) looks most at \S+ (?:\(\d+\) )?(?:{WEIGHT}), "),
+    Stop("overview", EXPLORE, "[data-testid=overview]", "Down Right", r"^Layer \d+, head \d+"),
+    Stop("model_strip", EXPLORE, ".ms-block[tabindex='0']", "Right Enter", r"\d+"),
+    Stop("mask", "masks", "[data-testid=mask]", "Down Down",
+         r"^\S+ \(1\) may look at \S+ \(0\)\. \S+ \(1\) may look at 2 of \d+ keys$",
+         leaves="one => one.dataset.at === ''"),
+    Stop("copy_text", "masks", "[data-copy=embed]", "", "^Copy embed code", "[data-copy=embed]", opens="Share"),
+    Stop("save_figure", "masks", "[data-kind]", "", "SVG|PNG", "[data-kind]", opens="Export"),
+    Stop("tensor_board", BOARD, "[role=gridcell][tabindex='0']", "Down Right", r"\d\.\d", ".tb-line-out"),
+    Stop("tensor_strip", BOARD, CHOSEN, "Right", r"\d+ \S+", CHOSEN),
+    Stop("rotation_circle", CIRCLE, ".rc-range[data-what=q_at]", "Right Right", r"q·k over all pairs −?\d",
+         ".rc-circle", "aria-label"),
+    Stop("softmax_slider", BARS, ".ss-row", "Right Right Right", r"^Key 3:.*weight \d\.\d{6}", ".ss-said",
+         leaves="one => !one.parentElement.querySelector('.ss-said').textContent.startsWith('Key')"),
+    Stop("softmax_slider", BARS, ".ss-range[data-what=d_k]", "Right Right", rf"^\d+\. .*largest weight {PERCENT}",
+         ".ss-range[data-what=d_k]", "aria-valuetext"),
+    Stop("step_player", DECODING, ".sp-canvas", "Up Up", rf"^“.*” gives “.*” {PERCENT} of its attention", ".sp-readout",
+         leaves="one => !one.parentElement.querySelector('.sp-readout').textContent.includes('of its attention')"),
+    Stop("cache_growth", CACHES, ".cg-range", "Left", r"^[\d,]+ tokens in the cache: .* \d", ".cg-range",
+         "aria-valuetext"),
+    Stop("patch_view", "pictures", "[data-testid=picture]", "Down Right", rf"row \d+, column \d+.*{PERCENT}",
+         "[data-testid=read]"),
+    Stop("patch_view", "pictures?pic_stack=words", "[data-testid=picture]", "Right", rf"^From .*{PERCENT}",
+         "[data-testid=read]"),
+    Stop("digit_pad", "pictures?pic_from=draw", "[data-testid=pad]", "Left Up", r"row 16, column 16"),
+    Stop("presenter", "lessons?present=1", "[data-does=next]", "Enter", r"^Step 2 of \d", ".pr-place"),
+)  # fmt: skip
+VISITS = {link: list(stops) for link, stops in groupby(STOPS, lambda stop: stop.link)}
+ARROWS = {"Down", "Up", "Left", "Right"}
 
 
 def said(root, stop):
@@ -180,21 +89,10 @@ def said(root, stop):
     return heard.get_attribute(stop.attribute) if stop.attribute else heard.text_content()
 
 
-def opened(page, server_url, link, button=""):
-    page.goto(f"{server_url}/{link}")
-    listening(page)
-    answered(page)
-    if button:
-        page.get_by_role("button", name=button, exact=True).first.click()
-
-
-@pytest.mark.parametrize("stop", STOPS, ids=lambda stop: f"{stop.component} {stop.stop}")
-def test_tab_comes_and_goes_keys_move_and_what_they_reach_is_heard(server_url, new_page, stop):
-    page = new_page(width=1280, height=900)
-    opened(page, server_url, stop.link, stop.opens)
-    root = component_of(page, stop)
-    root.wait_for(timeout=60_000)
-    answered(page)
+def stops_at(page, stop):
+    if stop.opens:
+        page.get_by_role("button", name=stop.opens, exact=True).first.click()
+    root = page.locator(f".av-root:has({stop.stop})").first
     root.locator(stop.stop).first.focus()
     element = root.locator(stop.stop).first.element_handle()
     page.keyboard.press("Shift+Tab")
@@ -205,8 +103,8 @@ def test_tab_comes_and_goes_keys_move_and_what_they_reach_is_heard(server_url, n
     assert line != "none", "what has the focus is seen"
     assert width >= 1
     before = said(root, stop)
-    for key in stop.keys:
-        page.keyboard.press(key)
+    for key in stop.keys.split():
+        page.keyboard.press(f"Arrow{key}" if key in ARROWS else key)
     until(lambda: (not stop.keys or said(root, stop) != before) and re.search(stop.says, said(root, stop), re.S), 30)
     if stop.leaves:
         page.keyboard.press("Escape")
@@ -215,43 +113,46 @@ def test_tab_comes_and_goes_keys_move_and_what_they_reach_is_heard(server_url, n
     here = page.evaluate_handle(ACTIVE)
     page.keyboard.press("Tab")
     assert not here.evaluate(IS_ACTIVE), "Tab goes on"
+    if stop.opens:
+        page.keyboard.press("Escape")
+        page.locator("[data-testid=stPopoverBody]").first.wait_for(state="detached")
 
 
-@pytest.mark.parametrize("name", PICTURES)
-def test_a_picture_is_described(server_url, new_page, name):
-    link, picture, says = PICTURES[name]
-    page = new_page(width=1280, height=900)
-    opened(page, server_url, link)
-    page.locator(picture).first.wait_for(timeout=60_000)
-    for each in page.locator(picture).all():
-        assert re.search(says, each.get_attribute("aria-label"))
+@pytest.mark.parametrize("link", VISITS)
+def test_tab_comes_and_goes_keys_move_and_what_they_reach_is_heard(opened, link):
+    stops = VISITS[link]
+    drawn = [stop.stop for stop in stops if not stop.opens]
+    page = opened(link, *drawn, width=1280, height=900, reduced_motion="reduce")
+    assert page.evaluate(MOVING) == []
+    for stop in stops:
+        stops_at(page, stop)
+    if link in MORE:
+        MORE[link](page)
 
 
-def test_every_component_is_tried():
-    assert {stop.component for stop in STOPS} | set(PICTURES) == set(NAMES)
+def test_every_component_is_tried_and_a_picture_is_described(opened):
+    assert {stop.component for stop in STOPS} | {"picture"} == set(NAMES)
+    picture = ".st-key-canvas-of-h-three svg[role=img]"
+    for each in opened("sharing", picture).locator(picture).all():
+        assert re.search(r"\d", each.get_attribute("aria-label"))
 
 
-def test_the_heatmap_says_the_largest_weights_of_the_row_it_comes_to(server_url, new_page):
-    page = new_page(width=1280, height=900)
-    opened(page, server_url, "explore")
+def on_explore(page):
+    """The heatmap says the largest weights of the row it comes to; a choice among few is one stop."""
     stage = page.get_by_test_id("heatmap").first
-    stage.wait_for(timeout=60_000)
     stage.focus()
-    for _press in range(6):
+    page.keyboard.press("Escape")
+    for _press in range(12):
+        page.keyboard.press("ArrowUp")
+    for _press in range(5):
         page.keyboard.press("ArrowDown")
-    row = sorted((one for one in stage.evaluate("stage => stage.matrix()[5]") if one is not None), reverse=True)
     live = page.locator(".av-root:has([data-testid=heatmap]) .av-sr[role=status]").first
-    until(lambda: "(5)" in live.text_content())
+    until(lambda: " (5) → " in live.text_content())
+    row = sorted((one for one in stage.evaluate("stage => stage.matrix()[5]") if one is not None), reverse=True)
     assert [float(number) for number in re.findall(r"[01]\.\d{4}", live.text_content())][1:] == [
         round(value, 4) for value in row[:3]
     ]
-
-
-def test_a_choice_among_few_is_one_stop_and_arrows_take_the_next(server_url, new_page):
-    page = new_page(width=1280, height=900)
-    opened(page, server_url, "explore")
     chosen = page.get_by_role("radio", name="looks at", exact=True)
-    chosen.wait_for(timeout=60_000)
     other = page.get_by_role("radio", name="is looked at by")
     assert [one.get_attribute("tabindex") for one in (chosen, other)] == ["0", "-1"]
     chosen.focus()
@@ -261,11 +162,9 @@ def test_a_choice_among_few_is_one_stop_and_arrows_take_the_next(server_url, new
     assert [one.get_attribute("tabindex") for one in (chosen, other)] == ["-1", "0"]
 
 
-def test_a_digit_is_drawn_by_keys(server_url, new_page):
-    page = new_page(width=1280, height=900)
-    opened(page, server_url, "pictures?pic_from=draw")
+def by_drawing(page):
+    """A digit is drawn by keys."""
     pad = page.get_by_test_id("pad").first
-    pad.wait_for(timeout=60_000)
     inked = """pad => pad.getContext("2d").getImageData(0, 0, 32, 32).data.filter((v, i) => i % 4 === 3 && v).length"""
     assert pad.evaluate(inked) == 0
     pad.focus()
@@ -276,43 +175,30 @@ def test_a_digit_is_drawn_by_keys(server_url, new_page):
     page.wait_for_url(re.compile("pic_view="))
 
 
-def films():
-    """What a button plays, where it is, and the element whose words change with each picture of it."""
-    return [
-        ("scaling?s_section=saturation", ".ss-play", ".ss-range[data-what=d_k]"),
-        ("decoding?d_view=bytes", ".cg-bar button", ".cg-range"),
-        ("positions?p_section=circle", ".rc-walk", ".rc-circle"),
-    ]
+def film(play, picture):
+    """What a button plays is a few stills: the words of a picture change as often."""
+
+    def plays(page):
+        shown = page.locator(picture).first.evaluate_handle("""one => {
+            const seen = [];
+            const words = () => one.getAttribute("aria-valuetext") ?? one.getAttribute("aria-label");
+            const look = () => { if (seen.at(-1) !== words()) seen.push(words()) };
+            new MutationObserver(look).observe(one, {attributes: true});
+            return seen;
+        }""")
+        button = page.locator(play).first
+        button.click()
+        until(lambda: button.text_content() == "▶" and len(shown.json_value()) > 1, 30)
+        assert 2 <= len(shown.json_value()) <= 8
+
+    return plays
 
 
-@pytest.mark.parametrize("link, play, picture", films())
-def test_a_film_is_a_few_stills_for_who_asked_for_less_motion(server_url, new_page, link, play, picture):
-    page = new_page(width=1280, height=900, reduced_motion="reduce")
-    opened(page, server_url, link)
-    button = page.locator(play).first
-    button.wait_for(timeout=60_000)
-    shown = page.locator(picture).first.evaluate_handle("""one => {
-        const seen = [];
-        const words = () => one.getAttribute("aria-valuetext") ?? one.getAttribute("aria-label");
-        const look = () => { if (seen.at(-1) !== words()) seen.push(words()) };
-        new MutationObserver(look).observe(one, {attributes: true});
-        return seen;
-    }""")
-    button.click()
-    until(lambda: button.text_content() == "▶" and len(shown.json_value()) > 1, 30)
-    assert 2 <= len(shown.json_value()) <= 6
-
-
-def test_nothing_slides_or_fades_for_who_asked_for_less_motion(server_url, new_page):
-    page = new_page(width=1280, height=900, reduced_motion="reduce")
-    opened(page, server_url, "explore")
-    page.get_by_test_id("heatmap").first.wait_for(timeout=60_000)
-    slow = """() => {
-        const all = (root) => [...root.querySelectorAll("*")].flatMap((one) =>
-            [one, ...(one.shadowRoot ? all(one.shadowRoot) : [])]);
-        const seconds = (text) => Math.max(...text.split(",").map(parseFloat));
-        return all(document).map((one) => [one.className, getComputedStyle(one)]).filter(([, style]) =>
-            seconds(style.transitionDuration) > 0.01 || seconds(style.animationDuration) > 0.01 ||
-            style.scrollBehavior === "smooth").map(([name]) => String(name));
-    }"""
-    assert page.evaluate(slow) == []
+#: what else is looked at where the stops of a page have been
+MORE = {
+    EXPLORE: on_explore,
+    "pictures?pic_from=draw": by_drawing,
+    BARS: film(".ss-play", ".ss-range[data-what=d_k]"),
+    CACHES: film(".cg-bar button", ".cg-range"),
+    CIRCLE: film(".rc-walk", ".rc-circle"),
+}

@@ -15,6 +15,7 @@ import pytest
 
 from attnviz.serve.compressed_files import STATIC
 from deploy.class_server import ClassServer, free_port
+from tests.browser.canvas_places import weights
 from tests.browser.conftest import answered, until
 
 NGINX = shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin:/usr/local/sbin")
@@ -53,11 +54,6 @@ def visitor(class_server: ClassServer, browser: Any) -> Iterator[Any]:
     context.close()
 
 
-def drawn(page: Any) -> np.ndarray:
-    rows = page.get_by_test_id("heatmap").first.evaluate("stage => stage.matrix()")
-    return np.array([[0.0 if cell is None else cell for cell in row] for row in rows])
-
-
 def serving(server: ClassServer) -> list[int]:
     """The numbers of the processes that have visitors."""
     return [number for number, worker in enumerate(server.workers) if worker.visitors()]
@@ -66,25 +62,28 @@ def serving(server: ClassServer) -> list[int]:
 def still_sees(page: Any, what: np.ndarray) -> None:
     """The page answers again, and a new start of it by its own link shows the same."""
     answered(page)
-    np.testing.assert_allclose(drawn(page), what, atol=1e-6)
+    np.testing.assert_allclose(weights(page), what, atol=1e-6)
     page.get_by_role("button", name="Share").first.wait_for()
     page.reload()
     page.get_by_test_id("heatmap").first.wait_for(timeout=120_000)
     answered(page)
-    np.testing.assert_allclose(drawn(page), what, atol=1e-6)
+    np.testing.assert_allclose(weights(page), what, atol=1e-6)
 
 
-def test_a_visitor_stays_with_one_process_by_his_cookie(class_server: ClassServer, visitor: Any) -> None:
+def test_a_visitor_stays_with_one_process_by_his_cookie_and_his_sentence_is_shared_in_a_folder(class_server, visitor):
     (number,) = serving(class_server)
     cookie = {each["name"]: each for each in visitor.context.cookies()}["attnviz_class"]
     assert cookie["httpOnly"]
-    for _ in range(3):
+    for _ in range(2):
         visitor.reload()
         visitor.get_by_test_id("heatmap").first.wait_for(timeout=60_000)
         assert serving(class_server) == [number]
+    folder = Path(class_server.folder) / "readings"
+    assert folder.stat().st_mode & 0o077 == 0, "of the owner's"
+    assert list(folder.iterdir()), "the visitor's sentence"
 
 
-def test_many_browsers_behind_one_address_are_shared_out(class_server: ClassServer) -> None:
+def test_many_browsers_behind_one_address_are_shared_out(class_server):
     given = set()
     for _ in range(40):
         with urllib.request.urlopen(f"http://{class_server.listen}/") as answer:
@@ -101,7 +100,7 @@ def test_many_browsers_behind_one_address_are_shared_out(class_server: ClassServ
     assert min(more) >= 8, "both have their part"
 
 
-def test_static_files_come_from_nginx_compressed(class_server: ClassServer) -> None:
+def test_static_files_come_from_nginx_compressed(class_server):
     name = max((STATIC / "js").glob("index*.js"), key=lambda path: path.stat().st_size).name
     asked = urllib.request.Request(
         f"http://{class_server.listen}/static/js/{name}", headers={"Accept-Encoding": "gzip"}
@@ -112,14 +111,8 @@ def test_static_files_come_from_nginx_compressed(class_server: ClassServer) -> N
         assert "immutable" in answer.headers["Cache-Control"]
 
 
-def test_sentences_are_shared_in_a_folder_of_the_owners(class_server: ClassServer, visitor: Any) -> None:
-    folder = Path(class_server.folder) / "readings"
-    assert folder.stat().st_mode & 0o077 == 0
-    assert list(folder.iterdir()), "the visitor's sentence"
-
-
-def test_a_killed_process_loses_nobody(class_server: ClassServer, visitor: Any) -> None:
-    before = drawn(visitor)
+def test_a_killed_process_loses_nobody(class_server, visitor):
+    before = weights(visitor)
     (number,) = serving(class_server)
     killed = class_server.workers[number].process
     os.kill(killed.pid, signal.SIGKILL)
@@ -128,8 +121,8 @@ def test_a_killed_process_loses_nobody(class_server: ClassServer, visitor: Any) 
     still_sees(visitor, before)
 
 
-def test_a_new_version_rolls_in_and_the_visitor_stays(class_server: ClassServer, visitor: Any) -> None:
-    before = drawn(visitor)
+def test_a_new_version_rolls_in_and_the_visitor_stays(class_server, visitor):
+    before = weights(visitor)
     old = {worker.process.pid for worker in class_server.workers}
     class_server.renew.set()
     until(lambda: not old & {worker.process.pid for worker in class_server.workers}, 180)

@@ -2,103 +2,61 @@
 
 import json
 import re
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
 from attnviz.core.attention import attend
-from attnviz.models.capture import RecordedLayer
 from attnviz.models.catalogue import EXAMPLES
 from attnviz.runs.model_run import Request, kept_run
-from tests.browser.conftest import answered, until
-from tests.browser.every_view import GROUND, STILL
+from tests.browser.canvas_places import cell, drag, finger, weights
+from tests.browser.conftest import answered, resized, until
 from tests.browser.test_all_heads import arrived
+from tests.browser.test_explore import drawn, heads, square
 
-Open = Callable[..., Any]
 LAYER, HEAD = 13, 8
 #: A weight is 32 bits on both sides. The server shows the trace that was prepared, or a pass of its own; where another
 #: processor prepared it, weights of this layer differ by up to 5e-6 (head 6, without its scale).
 EXACT = 1e-5
-#: Answers when the address holds a canvas's part and has not changed for 0.8 seconds.
-ADDRESS_STANDS = """() => new Promise((then) => {
-  let [last, since] = [location.href, performance.now()];
-  const look = () => {
-    if (location.href !== last) [last, since] = [location.href, performance.now()];
-    if (location.search.includes("c=") && performance.now() - since > 800) then();
-    else setTimeout(look, 20);
-  };
-  look();
-})"""
+STAGE = "[data-testid=heatmap]"
+PAINTED = "stage => stage.querySelector('canvas').toDataURL()"
 
 
 @pytest.fixture(scope="module")
-def layer() -> RecordedLayer:
+def layer():
     """The layer on show as the page opens."""
     return kept_run(Request("smollm2-135m", EXAMPLES[0].text)).stacks[0].layers[LAYER]
 
 
-@pytest.fixture
-def explore(server_url: str, new_page: Open) -> Open:
-    """`explore("?at=3.1")`: the explorer with its first head drawn, and all heads' scores there."""
-
-    def opened(query: str = "", where: str = "explore", **options: Any) -> Any:
-        page = new_page(**options)
-        page.goto(f"{server_url}/{where}{query}")
-        page.get_by_test_id("heatmap").first.wait_for(timeout=90_000)
-        answered(page)
-        return page
-
-    return opened
-
-
-def expected(layer: RecordedLayer, mask: torch.Tensor | None, factor: float) -> np.ndarray:
+def expected(layer, mask, factor):
     """The weights by `attend` itself, from this layer's q and k."""
-    assert layer.q is not None
-    assert layer.k is not None
     kv = HEAD // (layer.n_heads // layer.n_kv_heads)
     q, k = layer.q[:, [HEAD]].float(), layer.k[:, [kv]].float()
     return attend(q, k, k, mask, layer.scale * factor).weights[0, 0].numpy()
 
 
-def weights(page: Any) -> np.ndarray:
-    """The numbers that the large head draws, 0 where masked."""
-    rows = page.get_by_test_id("heatmap").first.evaluate("stage => stage.matrix()")
-    return np.array([[0.0 if cell is None else cell for cell in row] for row in rows])
+def becomes(page, wanted):
+    """Wait until the large head draws these weights; a function is asked anew each time."""
+    until(lambda: np.abs(weights(page) - (wanted() if callable(wanted) else wanted)).max() < EXACT)
 
 
-def edit(page: Any) -> list[Any]:
+def edit(page):
     """[mask, window, hidden, scale, factor, seen] as the controls have them."""
-    found: list[Any] = json.loads(page.get_by_test_id("controls").first.get_attribute("data-edit"))
-    return found
+    return json.loads(page.get_by_test_id("controls").first.get_attribute("data-edit"))
 
 
-def slider(page: Any, share: float) -> tuple[float, float]:
+def slider(page, share):
     box = page.get_by_test_id("scale").first.bounding_box()
     return box["x"] + box["width"] * share, box["y"] + box["height"] / 2
 
 
-def cell(page: Any, q: int, k: int, n: int) -> tuple[float, float]:
-    stage = page.get_by_test_id("heatmap").first
-    box = stage.bounding_box()
-    x, y, w, h = (float(v) for v in stage.get_attribute("data-plot").split(","))
-    return box["x"] + x + w * (k + 0.5) / n, box["y"] + y + h * (q + 0.5) / n
-
-
-def causal(n: int) -> torch.Tensor:
+def causal(n):
     return torch.ones(n, n, dtype=torch.bool).tril()
 
 
-def reopened(explore: Open, page: Any, **options: Any) -> Any:
-    return explore("?" + page.url.split("?")[1], **options)
-
-
-def test_a_mouse_drags_the_scale_and_every_weight_is_attends_before_python_hears(
-    explore: Open, layer: RecordedLayer
-) -> None:
-    page = explore()
+def test_a_mouse_drags_the_scale_keys_and_marks_change_it_a_stroke_paints_and_the_link_holds_it_all(opened, layer):
+    page = opened("explore", STAGE)
     own = weights(page)
     n = len(own)
     assert np.abs(own - expected(layer, causal(n), 1.0)).max() < EXACT
@@ -108,70 +66,33 @@ def test_a_mouse_drags_the_scale_and_every_weight_is_attends_before_python_hears
     for share in (0.62, 0.75, 0.86, 0.3, 0.1):
         page.mouse.move(*slider(page, share), steps=3)
         until(lambda: edit(page)[3] == "factor")
-        factor = edit(page)[4]
-        until(lambda: np.abs(weights(page) - expected(layer, causal(n), edit(page)[4])).max() < EXACT)
+        becomes(page, lambda: expected(layer, causal(n), edit(page)[4]))
         assert abs(weights(page).sum() - n) < 1e-4
         assert page.get_by_test_id("seen-after").first.get_attribute("aria-pressed") == "true"
-    assert factor < 1
+    assert edit(page)[4] < 1
     assert page.get_by_test_id("said").first.inner_text() != said
     assert page.url == address, "Python has not heard of it"
     page.mouse.up()
     page.wait_for_url(re.compile("scale=factor.*factor="))
     assert "seen=after" in page.url
-    answered(page)
-    again = reopened(explore, page)
-    assert edit(again) == edit(page)
-    assert np.array_equal(weights(again), weights(page))
-
-
-def test_keys_change_the_scale_and_the_marks_hold_it(explore: Open, layer: RecordedLayer) -> None:
-    page = explore()
-    n = len(weights(page))
+    for mark, factor in (("none", 1 / layer.scale), ("inverse", 1 / 64 / layer.scale), ("model", 1.0)):
+        page.locator(f".av-mark[data-mark={mark}]").first.click()
+        until(lambda mark=mark: edit(page)[3] == mark)
+        becomes(page, expected(layer, causal(n), factor))
+    page.get_by_test_id("scale").first.focus()
+    page.keyboard.press("Home")
+    until(lambda: edit(page)[4] == 0)
+    becomes(page, expected(layer, causal(n), 0.0))
+    assert "∞" in page.get_by_test_id("scale-value").first.inner_text()
+    page.locator(".av-mark[data-mark=model]").first.click()
     page.get_by_test_id("scale").first.focus()
     for _ in range(3):
         page.keyboard.press("ArrowRight")
     until(lambda: edit(page)[3:5] == ["factor", 1.15])
     page.wait_for_url(re.compile("factor=1.15"))
-    assert np.abs(weights(page) - expected(layer, causal(n), 1.15)).max() < EXACT
-    page.keyboard.press("Home")
-    until(lambda: edit(page)[4] == 0)
-    assert np.abs(weights(page) - expected(layer, causal(n), 0.0)).max() < EXACT
-    assert "∞" in page.get_by_test_id("scale-value").first.inner_text()
-    for mark, factor in (("none", 1 / layer.scale), ("inverse", 1 / 64 / layer.scale), ("model", 1.0)):
-        page.locator(f".av-mark[data-mark={mark}]").first.click()
-        until(lambda mark=mark: edit(page)[3] == mark)
-        until(lambda f=factor: np.abs(weights(page) - expected(layer, causal(n), f)).max() < EXACT)
-
-
-def test_a_finger_drags_the_scale_and_paints(explore: Open, layer: RecordedLayer) -> None:
-    page = explore(width=820, height=1180, has_touch=True)
-    n = len(weights(page))
-    touch = page.context.new_cdp_session(page)
-
-    def drag(*points: tuple[float, float]) -> None:
-        for kind, point in zip(["touchStart", *["touchMove"] * (len(points) - 1)], points, strict=True):
-            at = [{"x": point[0], "y": point[1]}]
-            touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": at})
-        touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
-
-    page.get_by_test_id("scale").first.scroll_into_view_if_needed()
-    drag(slider(page, 0.5), slider(page, 0.55), slider(page, 0.6), slider(page, 0.7))
-    until(lambda: edit(page)[4] > 1.2)
-    page.wait_for_url(re.compile("factor="))
-    assert np.abs(weights(page) - expected(layer, causal(n), edit(page)[4])).max() < EXACT
+    becomes(page, expected(layer, causal(n), 1.15))
     answered(page)
-    page.get_by_role("button", name="Paint the mask on the matrix").first.click()
-    page.get_by_test_id("heatmap").first.scroll_into_view_if_needed()
-    drag(cell(page, 12, 0, n), cell(page, 12, 1, n), cell(page, 12, 3, n))
-    page.wait_for_url(re.compile("mask=painted"))
-    mask = causal(n)
-    mask[12, 0:4] = False
-    until(lambda: np.abs(weights(page) - expected(layer, mask, edit(page)[4])).max() < EXACT)
 
-
-def test_a_stroke_paints_the_mask_on_the_matrix_and_the_link_holds_it(explore: Open, layer: RecordedLayer) -> None:
-    page = explore()
-    n = len(weights(page))
     page.get_by_role("button", name="Paint the mask on the matrix").first.click()
     address = page.url
     page.mouse.move(*cell(page, 3, 6, n))
@@ -179,33 +100,58 @@ def test_a_stroke_paints_the_mask_on_the_matrix_and_the_link_holds_it(explore: O
     page.mouse.move(*cell(page, 3, 10, n), steps=2)
     mask = causal(n)
     mask[3, 6:11] = True
-    until(lambda: np.abs(weights(page) - expected(layer, mask, 1.0)).max() < EXACT)
+    becomes(page, expected(layer, mask, 1.15))
     assert page.url == address
     page.mouse.up()
     page.wait_for_url(re.compile("mask=painted"))
+    answered(page)
+    once = page.url
     page.get_by_test_id("heatmap").first.focus()
     page.mouse.move(*cell(page, 12, 12, n))
     page.keyboard.press("Space")
     mask[12, 12] = False
-    until(lambda: np.abs(weights(page) - expected(layer, mask, 1.0)).max() < EXACT)
+    becomes(page, expected(layer, mask, 1.15))
+    page.wait_for_url(lambda url: url != once)
     answered(page)
-    page.evaluate(ADDRESS_STANDS)
-    answered(page)
-    again = reopened(explore, page)
+    again = opened("explore?" + page.url.split("?")[1], STAGE)
+    assert edit(again) == edit(page)
     assert np.array_equal(weights(again), weights(page))
 
 
-def test_masks_a_hidden_token_and_what_was_before(explore: Open, layer: RecordedLayer) -> None:
-    page = explore()
+def test_a_finger_drags_the_scale_and_paints(opened, layer):
+    page = opened("explore", STAGE, width=820, height=1180, has_touch=True)
+    n = len(weights(page))
+    page.get_by_test_id("scale").first.scroll_into_view_if_needed()
+    finger(page, *(slider(page, share) for share in (0.5, 0.55, 0.6, 0.7)))
+    until(lambda: edit(page)[4] > 1.2)
+    page.wait_for_url(re.compile("factor="))
+    assert np.abs(weights(page) - expected(layer, causal(n), edit(page)[4])).max() < EXACT
+    answered(page)
+    page.get_by_role("button", name="Paint the mask on the matrix").first.click()
+    page.get_by_test_id("heatmap").first.scroll_into_view_if_needed()
+    finger(page, *(cell(page, 12, k, n) for k in (0, 1, 3)))
+    page.wait_for_url(re.compile("mask=painted"))
+    mask = causal(n)
+    mask[12, 0:4] = False
+    becomes(page, lambda: expected(layer, mask, edit(page)[4]))
+
+
+def test_masks_a_hidden_token_what_was_before_and_all_small_pictures_while_the_hand_moves(opened, layer):
+    page = opened("explore", STAGE)
+    arrived(page)
     own = weights(page)
     n = len(own)
     choose = page.get_by_test_id("mask").first
+    choose.select_option("window")
+    page.get_by_test_id("window").first.fill("3")
+    becomes(page, expected(layer, causal(n) & ~torch.ones(n, n, dtype=torch.bool).tril(-3), 1.0))
+    page.wait_for_url(re.compile("window=3"))
     choose.select_option("none")
-    until(lambda: np.abs(weights(page) - expected(layer, None, 1.0)).max() < EXACT)
+    becomes(page, expected(layer, None, 1.0))
     page.get_by_test_id("hide").first.select_option("1")
     everyone = torch.ones(n, n, dtype=torch.bool)
     everyone[:, 1] = False
-    until(lambda: np.abs(weights(page) - expected(layer, everyone, 1.0)).max() < EXACT)
+    becomes(page, expected(layer, everyone, 1.0))
     page.wait_for_url(re.compile("mask=none"))
     after = weights(page)
     before = page.get_by_test_id("seen-before").first.bounding_box()
@@ -217,7 +163,7 @@ def test_masks_a_hidden_token_and_what_was_before(explore: Open, layer: Recorded
     page.mouse.up()
     until(lambda: np.array_equal(weights(page), after))
     page.get_by_test_id("seen-difference").first.click()
-    until(lambda: np.abs(weights(page) - (after - own)).max() < EXACT)
+    becomes(page, after - own)
     changes = np.nan_to_num(after - own)
     query, key = np.unravel_index(np.abs(changes).argmax(), changes.shape)
     way = "more" if changes[query, key] > 0 else "less"
@@ -226,41 +172,26 @@ def test_masks_a_hidden_token_and_what_was_before(explore: Open, layer: Recorded
     assert "difference" in page.locator(".av-bar-name").all_inner_texts()
     page.wait_for_url(re.compile("seen=difference"))
     answered(page)
-    again = reopened(explore, page)
+    again = opened("explore?" + page.url.split("?")[1], STAGE)
     assert np.abs(weights(again) - (after - own)).max() < EXACT
 
-
-def test_a_window_is_as_wide_as_its_slider_says(explore: Open, layer: RecordedLayer) -> None:
-    page = explore()
-    n = len(weights(page))
-    page.get_by_test_id("mask").first.select_option("window")
-    page.get_by_test_id("window").first.fill("3")
-    mask = causal(n) & ~torch.ones(n, n, dtype=torch.bool).tril(-3)
-    until(lambda: np.abs(weights(page) - expected(layer, mask, 1.0)).max() < EXACT)
-    page.wait_for_url(re.compile("window=3"))
-
-
-def test_all_small_pictures_follow_while_the_hand_moves(explore: Open) -> None:
-    page = explore()
-    arrived(page)
-    overview = page.get_by_test_id("overview")
-    page.get_by_test_id("where").first.select_option("all")
-    page.wait_for_url(re.compile("where=all"))
-    answered(page)
-    page.mouse.move(*slider(page, 0.5))
-    painted = "stage => stage.querySelector('canvas').toDataURL()"
-    before = overview.evaluate(painted)
-    page.mouse.down()
-    page.mouse.move(*slider(page, 0.95), steps=4)
-    until(lambda: overview.evaluate(painted) != before)
-    assert "factor" not in page.url
-    page.mouse.up()
+    overview = again.get_by_test_id("overview")
+    again.get_by_test_id("where").first.select_option("all")
+    again.wait_for_url(re.compile("where=all"))
+    answered(again)
+    arrived(again)
+    again.mouse.move(*slider(again, 0.5))
+    small = overview.evaluate(PAINTED)
+    again.mouse.down()
+    again.mouse.move(*slider(again, 0.95), steps=4)
+    until(lambda: overview.evaluate(PAINTED) != small)
+    assert "factor" not in again.url
+    again.mouse.up()
 
 
 @pytest.mark.parametrize("where", ["explore", ""])
-def test_on_a_projector_controls_matrix_and_pinned_row_are_on_screen(explore: Open, where: str) -> None:
-    page = explore("", where, width=1280, height=720)
-    page.get_by_test_id("said").first.wait_for()
+def test_on_a_projector_controls_matrix_and_pinned_row_are_on_screen(opened, where):
+    page = opened(where, STAGE, "[data-testid=said]", width=1280, height=720)
     if not where:  # Start says what attention is first: its head fits a screen of its own
         page.get_by_test_id("said").first.evaluate("said => said.scrollIntoView({block: 'end'})")
     for part in ("controls", "mask", "scale", "heatmap", "said"):
@@ -271,44 +202,42 @@ def test_on_a_projector_controls_matrix_and_pinned_row_are_on_screen(explore: Op
         assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollTop") == 0
 
 
-def test_a_link_of_an_earlier_version_shows_the_head_as_it_did(explore: Open, layer: RecordedLayer) -> None:
-    page = explore("?open_what_if=true&mask=window&window=2")
+def test_a_link_of_an_earlier_version_shows_the_head_as_it_did(opened, layer):
+    page = opened("explore?open_what_if=true&mask=window&window=2", STAGE)
     page.get_by_text(re.compile("^After: “")).first.wait_for()
-    n = len(weights(page))
-    assert np.abs(weights(page) - expected(layer, causal(n), 1.0)).max() < EXACT
+    assert np.abs(weights(page) - expected(layer, causal(len(weights(page))), 1.0)).max() < EXACT
     assert edit(page)[0] == "window"
     assert edit(page)[5] == "before"
 
 
-def test_small_pictures_of_a_long_sentence_follow_when_the_hand_lets_go(explore: Open) -> None:
-    text = "+".join(["The", "animal", "was", "tired", "and"] * 16)
-    page = explore(f"?text={text}&at=3.1&where=all")
+def test_small_pictures_of_a_long_sentence_follow_when_the_hand_lets_go_and_a_head_that_lacks_is_asked_for(opened):
+    page = opened("explore?at=3.1&where=all&text=" + "+".join(["The", "animal", "was", "tired", "and"] * 16), STAGE)
+    square(page, 6).click()
+    until(lambda: heads(page) == [1, 6])
+    assert drawn(page)[1].shape[0] > 64
+    assert abs(drawn(page)[1].sum() - len(drawn(page)[1])) < 1e-3
+    answered(page)
     overview = page.get_by_test_id("overview")
-    painted = "stage => stage.querySelector('canvas').toDataURL()"
-    before = overview.evaluate(painted)
-    page.mouse.move(*slider(page, 0.5))
-    page.mouse.down()
-    page.mouse.move(*slider(page, 0.95), steps=4)
-    page.mouse.up()
+    before = overview.evaluate(PAINTED)
+    page.get_by_test_id("scale").first.scroll_into_view_if_needed()
+    drag(page, slider(page, 0.5), slider(page, 0.95))
     page.wait_for_url(re.compile("factor="))
-    until(lambda: overview.evaluate(painted) != before)
-    after = overview.evaluate(painted)
+    until(lambda: overview.evaluate(PAINTED) != before)
+    after = overview.evaluate(PAINTED)
     page.locator(".av-mark[data-mark=model]").first.click()
-    until(lambda: overview.evaluate(painted) == before)
+    until(lambda: overview.evaluate(PAINTED) == before)
     page.locator(".av-mark[data-mark=none]").first.click()
-    until(lambda: overview.evaluate(painted) not in (before, after))
+    until(lambda: overview.evaluate(PAINTED) not in (before, after))
 
 
-def test_a_matrix_of_many_tokens_uses_the_width_there_is_and_fits_a_window(explore: Open) -> None:
+def test_a_matrix_of_many_tokens_uses_the_width_there_is_fits_a_window_and_is_zoomed(opened):
     text = "+".join(["The", "animal", "was", "tired", "and", "went"] * 30)
-    page = explore(f"?text={text}&at=3.1", width=1280, height=720)
-    page.get_by_test_id("said").first.wait_for()
+    page = opened(f"explore?text={text}&at=3.1", STAGE, "[data-testid=said]", width=1280, height=720)
     stage = page.get_by_test_id("heatmap").first
     n = len(weights(page))
     assert n >= 180
     for width, height in ((1280, 720), (1440, 900)):
-        page.set_viewport_size({"width": width, "height": height})
-        page.evaluate(STILL, GROUND["light"])
+        resized(page, width, height)
         high = stage.bounding_box()["height"]
         _x, _y, wide, tall = (float(v) for v in stage.get_attribute("data-plot").split(","))
         beside_labels = page.locator(".av-pair").first.bounding_box()["width"] * 0.6
@@ -317,3 +246,10 @@ def test_a_matrix_of_many_tokens_uses_the_width_there_is_and_fits_a_window(explo
         assert high <= height - 60, "below the bar, all of it is on screen at once"
         stage.evaluate("stage => stage.scrollIntoView({block: 'end'})")
         assert stage.bounding_box()["y"] >= 0
+    before = stage.get_attribute("data-zoom")
+    box = stage.bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 150)
+    page.keyboard.down("Control")
+    page.mouse.wheel(0, -600)
+    page.keyboard.up("Control")
+    until(lambda: stage.get_attribute("data-zoom") != before)

@@ -3,7 +3,6 @@
 import base64
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
@@ -18,12 +17,11 @@ from attnviz.pages.explore import choices as explorer_choices
 from attnviz.pages.home import choices as home_choices
 from attnviz.pages.masks import choices as mask_choices
 from attnviz.serve import page_table  # noqa: F401
-from attnviz.serve.page_table import PAGES
-from tests.browser.conftest import answered, until
+from tests.browser.canvas_places import shown, tile
+from tests.browser.conftest import answered, at_rest, until
 from tests.browser.saving import saved_in
 from tests.browser.slow_line import Line
 
-Open = Callable[..., Any]
 SENTENCE = "Two grey birds saw it"
 FIRST = 120_000  # ms: the first visitor of a cold server waits for a model
 #: page in the menu: its path, the label of its sentence, the parameter that holds it, its own example
@@ -44,36 +42,17 @@ TITLES = {
 
 
 @pytest.fixture
-def tab(server_url: str, new_page: Open) -> Open:
-    """`tab("/explore?at=3.1")`: a visitor nobody has seen before, and the page at rest."""
+def slow(server_url, new_page):
+    """`slow("explore")`: the page, and its line to the server."""
 
-    def opened(where: str = "/", **options: Any) -> Any:
-        page = new_page(**options)
-        page.goto(server_url + where)
-        at_rest(page)
-        return page
-
-    return opened
-
-
-@pytest.fixture
-def slow(server_url: str, new_page: Open) -> Callable[..., tuple[Any, Line]]:
-    """`slow("/explore")`: the page, and its line to the server."""
-
-    def opened(where: str = "/") -> tuple[Any, Line]:
+    def opened(where):
         page = new_page()
         line = Line(page)
-        page.goto(server_url + where)
+        page.goto(f"{server_url}/{where}")
         at_rest(page)
         return page, line
 
     return opened
-
-
-def at_rest(page: Any) -> None:
-    page.locator("[data-testid=stApp]").wait_for(timeout=FIRST)
-    page.get_by_role("heading", level=1).first.wait_for(timeout=FIRST)
-    answered(page)
 
 
 def link(page: Any) -> dict[str, str]:
@@ -130,8 +109,8 @@ def server_answers(page: Any, line: Line) -> None:
     until(said)
 
 
-def test_a_gesture_that_leaves_before_the_link_is_known_takes_nothing_back(slow: Any) -> None:
-    page, line = slow("/")
+def test_a_gesture_that_leaves_before_the_link_is_known_takes_nothing_back(slow):
+    page, line = slow("")
     line.hold()
     box = page.get_by_label("Type a sentence", exact=True)
     box.fill(SENTENCE)
@@ -147,8 +126,8 @@ def test_a_gesture_that_leaves_before_the_link_is_known_takes_nothing_back(slow:
     assert link(page)["sentence"] == SENTENCE
 
 
-def test_a_sentence_typed_as_the_visitor_leaves_by_the_menu_goes_along(slow: Any) -> None:
-    page, line = slow("/masks?m_text=Something%20else")
+def test_a_sentence_typed_as_the_visitor_leaves_by_the_menu_goes_along(slow):
+    page, line = slow("masks?m_text=Something%20else")
     line.hold()
     box = page.get_by_label("Your sentence", exact=True)
     box.fill(SENTENCE)
@@ -164,8 +143,8 @@ def test_a_sentence_typed_as_the_visitor_leaves_by_the_menu_goes_along(slow: Any
     assert page.get_by_label("Sentence", exact=True).input_value() == SENTENCE
 
 
-def test_a_switch_pressed_twice_on_a_slow_line_is_off_in_the_link_too(slow: Any) -> None:
-    page, line = slow("/positions")
+def test_a_switch_pressed_twice_on_a_slow_line_is_off_in_the_link_too(slow):
+    page, line = slow("positions")
     switch = page.get_by_role("switch", name="Causal mask").or_(page.get_by_role("checkbox", name="Causal mask"))
     line.hold()
     page.get_by_text("Causal mask", exact=True).click()
@@ -190,8 +169,8 @@ def by_card(page: Any, name: str) -> Any:
 
 
 @pytest.mark.every_commit
-def test_a_sentence_typed_on_start_travels_to_every_page_by_menu_and_by_card(tab: Open) -> None:
-    page = tab()
+def test_a_sentence_typed_on_start_travels_to_every_page_by_menu_and_by_card(opened):
+    page = opened("")
     of_sentence(page, "Start").fill(SENTENCE)
     of_sentence(page, "Start").press("Enter")
     in_link(page, sentence=SENTENCE)
@@ -208,9 +187,8 @@ def test_a_sentence_typed_on_start_travels_to_every_page_by_menu_and_by_card(tab
             assert of_sentence(page, "Start").input_value() == SENTENCE
 
 
-@pytest.mark.slow
-def test_the_menus_links_open_the_same_in_another_tab(tab: Open, server_url: str) -> None:
-    page = tab("/masks?m_text=Two+birds+saw+it&m_rule1=window")
+def test_the_menus_links_open_the_same_in_another_tab(opened, server_url):
+    page = opened("masks?m_text=Two+birds+saw+it&m_rule1=window")
     hrefs = {name: menu(page, name).get_attribute("href") for name in SPEAKING}
     for name, href in hrefs.items():
         other = page.context.new_page()
@@ -222,8 +200,8 @@ def test_the_menus_links_open_the_same_in_another_tab(tab: Open, server_url: str
         other.close()
 
 
-def test_where_nobody_typed_each_page_shows_its_own_example(tab: Open) -> None:
-    page = tab("/scaling")
+def test_where_nobody_typed_each_page_shows_its_own_example(opened):
+    page = opened("scaling")
     for name, (_path, _label, _parameter, example) in SPEAKING.items():
         go(page, name)
         until(lambda name=name, example=example: of_sentence(page, name).input_value() == example)
@@ -241,8 +219,8 @@ def of_width(page: Any) -> Any:
     return page.get_by_role("spinbutton", name="d_k", exact=True)
 
 
-def test_scaling_keeps_its_numbers_and_back_takes_one_change_at_a_time(tab: Open) -> None:
-    page = tab("/scaling")
+def test_scaling_keeps_its_numbers_and_back_takes_one_change_at_a_time(opened):
+    page = opened("scaling")
     began = entries(page)
     of_width(page).fill("128")
     of_width(page).press("Enter")
@@ -306,8 +284,8 @@ def told(page: Any) -> list[str]:
 
 
 @pytest.mark.every_commit
-def test_a_saved_view_holds_everything_and_opens_the_same_elsewhere(tab: Open, tmp_path: Path) -> None:
-    page = tab("/explore?" + urlencode(EVERYTHING))
+def test_a_saved_view_holds_everything_and_opens_the_same_elsewhere(opened, tmp_path):
+    page = opened("explore?" + urlencode(EVERYTHING))
     page.get_by_text("No token may look at: three (3).").wait_for(timeout=FIRST)
     answered(page)
     shown = link(page)
@@ -320,7 +298,7 @@ def test_a_saved_view_holds_everything_and_opens_the_same_elsewhere(tab: Open, t
     assert {name: text for name, text in held.items() if name != "c"} == {n: t for n, t in shown.items() if n != "c"}
     assert held["c"] == link_reading.unpack(shown["c"])
     assert set(held["c"]) == {"pins", "hide", "quiet", "stage", "mask"}
-    other = tab("/masks")
+    other = opened("masks")
     open_view(other, file)
     at(other, "Explore")
     other.get_by_text("No token may look at: three (3).").wait_for(timeout=FIRST)
@@ -334,8 +312,8 @@ def test_a_saved_view_holds_everything_and_opens_the_same_elsewhere(tab: Open, t
     until(lambda: pictures[0]() == pictures[1]())
 
 
-def test_a_file_that_is_no_view_is_answered_in_a_sentence(tab: Open, tmp_path: Path) -> None:
-    page = tab("/masks")
+def test_a_file_that_is_no_view_is_answered_in_a_sentence(opened, tmp_path):
+    page = opened("masks")
     broken = tmp_path / "broken.json"
     broken.write_text('{"format": "attnviz-view-2", "page": "masks", "choi')
     open_view(page, broken)
@@ -346,16 +324,6 @@ def test_a_file_that_is_no_view_is_answered_in_a_sentence(tab: Open, tmp_path: P
 # Choices inside fragments, one right after the other
 
 
-def tile(page: Any, layer: int, head: int) -> tuple[float, float]:
-    stage = page.get_by_test_id("overview")
-    stage.scroll_into_view_if_needed()
-    until(lambda: stage.get_attribute("data-tiles"))
-    box = stage.bounding_box()
-    wide, high, places = json.loads(stage.get_attribute("data-tiles"))
-    left, top = places[layer * 9 + head]
-    return box["x"] + left + wide / 2, box["y"] + top + high / 2
-
-
 def settled(page: Any, **wanted: str) -> None:
     """Until the link says this and nothing else, and still does when everything is at rest."""
     until(lambda: link(page) == wanted, seconds=60)
@@ -363,18 +331,9 @@ def settled(page: Any, **wanted: str) -> None:
     assert link(page) == wanted
 
 
-def test_three_tiles_in_a_breath_end_with_the_last_one_in_picture_and_link(tab: Open) -> None:
-    page = tab("/explore")
-    spots = [tile(page, *head) for head in ((3, 1), (20, 5), (7, 5))]
-    for spot in spots:
-        page.mouse.click(*spot)
-    settled(page, at="7.5")
-    page.locator(".av-title", has_text="Layer 7, head 5").first.wait_for()
-
-
-def test_what_if_opened_and_a_head_chosen_on_a_slow_line_both_stand_in_the_link(slow: Any) -> None:
-    page, line = slow("/explore")
-    spot = tile(page, 7, 5)
+def test_what_if_opened_and_a_head_chosen_on_a_slow_line_both_stand_in_the_link(slow):
+    page, line = slow("explore")
+    spot = tile(page, 9 * 7 + 5)
     box = page.get_by_text("What if: another mask, another scale, a silenced head")
     line.hold()
     page.mouse.click(*spot)
@@ -384,28 +343,28 @@ def test_what_if_opened_and_a_head_chosen_on_a_slow_line_both_stand_in_the_link(
     line.let_go()
     settled(page, at="7.5", open_what_if="true")
     page.get_by_text("what changes is shown here at once").wait_for()
-    page.locator(".av-title", has_text="Layer 7, head 5").first.wait_for()
+    shown(page, "Layer 7, head 5")
 
 
-@pytest.mark.slow
-def test_what_if_opened_and_a_head_chosen_at_once_both_stand_in_the_link(tab: Open) -> None:
-    page = tab("/explore")
-    spot = tile(page, 7, 5)
+def test_three_tiles_and_what_if_in_a_breath_end_with_the_last_one_in_picture_and_link(opened):
+    page = opened("explore", "[data-testid=overview][data-tiles*='[']")
+    spots = [tile(page, 9 * layer + head) for layer, head in ((3, 1), (4, 8), (7, 5))]
     page.get_by_text("What if: another mask, another scale, a silenced head").dispatch_event("click")
-    page.mouse.click(*spot)
+    for spot in spots:
+        page.mouse.click(*spot)
     settled(page, at="7.5", open_what_if="true")
     page.get_by_text("what changes is shown here at once").wait_for()
+    shown(page, "Layer 7, head 5")
 
 
-@pytest.mark.slow
-def test_a_mask_chosen_as_soon_as_what_if_shows_it_stays_in_picture_panel_and_link(tab: Open) -> None:
-    page = tab("/explore?at=7.5")
+def test_a_mask_chosen_as_soon_as_what_if_shows_it_stays_in_picture_panel_and_link(opened):
+    page = opened("explore?at=7.5")
     page.get_by_text("What if: another mask, another scale, a silenced head").click()
     page.get_by_test_id("mask").first.select_option("window")
     page.locator(".av-mark[data-mark=none]").first.click()
     settled(page, at="7.5", open_what_if="true", mask="window", scale="none", seen="after")
     page.get_by_text("Mask: a window of 4 tokens. Scores times 1.").wait_for()
-    page.locator(".av-title", has_text="Difference").first.wait_for()
+    shown(page, "Difference")
     assert page.locator("[data-testid=mask]:visible").count() == 1, "one choice, in one place"
     assert page.get_by_test_id("stSelectbox").get_by_label("Mask", exact=True).count() == 0
 
@@ -417,8 +376,8 @@ LET_GO = """(input) => {
 }"""
 
 
-def test_a_slider_let_go_and_a_section_chosen_at_once_both_stand_in_the_link(tab: Open) -> None:
-    page = tab("/scaling?s_section=saturation")
+def test_a_slider_let_go_and_a_section_chosen_at_once_both_stand_in_the_link(opened):
+    page = opened("scaling?s_section=saturation")
     page.locator('.ss-range[data-what="d_k"]').evaluate(LET_GO)
     section_chosen(page)
     in_link(page, s_section="gradient", s_dk="6")
@@ -426,8 +385,8 @@ def test_a_slider_let_go_and_a_section_chosen_at_once_both_stand_in_the_link(tab
     expect(of_width(page)).to_have_value("6")
 
 
-def test_a_section_chosen_before_the_browser_heard_of_a_slider_does_not_put_it_back(slow: Any) -> None:
-    page, line = slow("/scaling?s_section=saturation")
+def test_a_section_chosen_before_the_browser_heard_of_a_slider_does_not_put_it_back(slow):
+    page, line = slow("scaling?s_section=saturation")
     slider = page.locator('.ss-range[data-what="d_k"]')
     slider.wait_for()
     expect(of_width(page)).to_have_value("64")
@@ -450,8 +409,8 @@ def section_chosen(page: Any) -> None:
 # Strangers
 
 
-def test_two_visitors_do_not_see_each_others_choices_and_a_reload_keeps_ones_own(tab: Open) -> None:
-    one, two = tab("/masks"), tab("/masks")
+def test_two_visitors_do_not_see_each_others_choices_and_a_reload_keeps_ones_own(opened):
+    one, two = opened("masks"), opened("masks")
     for page, text in ((one, SENTENCE), (two, "Nobody else")):
         of_sentence(page, "Masks").fill(text)
         of_sentence(page, "Masks").press("Enter")
@@ -469,26 +428,22 @@ def test_two_visitors_do_not_see_each_others_choices_and_a_reload_keeps_ones_own
 NONSENSE = ["1e999", "9" * 2000, "1eNrrZ", link_reading.pack([[[[{"t": [["q"]]}]]]]), "<b>x</b>"]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("page_name", ["Explore", "Scaling"])  # of every page without a browser: test_random_links.py
-def test_forty_parameters_of_nonsense_leave_a_page_alive(tab: Open, server_log: Path, page_name: str) -> None:
-    name = next(row.name for row in PAGES if row.title == page_name)
+def test_forty_parameters_of_nonsense_leave_a_page_alive(opened, servers):  # of every page: test_random_links.py
     # No sentence: any text is one. Nor a model's id, which may be a folder's name.
-    free = {choice.inside or choice.name for choice in choices_of(name) if choice.kind == "text"}
-    names = [each for each in parameters_of(name) if each not in free][:40]
+    free = {choice.inside or choice.name for choice in choices_of("explore") if choice.kind == "text"}
+    names = [each for each in parameters_of("explore") if each not in free][:40]
     said = {each: NONSENSE[place % len(NONSENSE)] for place, each in enumerate(names)}
-    before = len(server_log.read_text())
-    page = tab(f"/{'' if name == 'home' else name}?{urlencode(said)}")
-    at(page, page_name)
+    log = servers().log
+    before = len(log.read_text())
+    page = opened(f"explore?{urlencode(said)}")
     assert page.get_by_text("This panel failed").count() == 0
     until(lambda: page.get_by_text(re.compile("link asks for|cannot be read|does not exist here|Not here")).count())
-    go(page, "Masks" if page_name != "Masks" else "Build")
-    assert "Traceback" not in server_log.read_text()[before:]
+    go(page, "Masks")
+    assert "Traceback" not in log.read_text()[before:]
 
 
-@pytest.mark.slow
-def test_no_sentence_and_then_a_space_come_to_rest_with_every_panel_open(tab: Open) -> None:
-    page = tab("/explore?" + urlencode({f"open_{panel}": "true" for panel in explorer_choices.PANELS}))
+def test_no_sentence_and_then_a_space_come_to_rest_with_every_panel_open(opened):
+    page = opened("explore?" + urlencode({f"open_{panel}": "true" for panel in explorer_choices.PANELS}))
     for text in ("", " "):
         of_sentence(page, "Explore").fill(text)
         of_sentence(page, "Explore").press("Control+Enter")

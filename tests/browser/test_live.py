@@ -14,9 +14,10 @@ from playwright.sync_api import expect
 from attnviz.live import LiveView, page
 from attnviz.runs.head_matrix import raw_head, raw_heads
 from attnviz.runs.model_run import Request, run_model
-from tests.browser.canvas_places import cell_on, tile_on
-from tests.browser.conftest import answered, until
-from tests.browser.saving import saved_in
+from tests.browser.canvas_places import cell, drag, tile
+from tests.browser.conftest import GROUND, answered, at_rest, until
+from tests.browser.saving import open_menu, saved_in
+from tests.browser.test_explore import COARSE, drawn, heads, square
 from tests.models.conftest import smollm2
 
 __all__ = ["smollm2"]
@@ -42,6 +43,7 @@ def files(stack: Any, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Pat
     pins = {"pins": [("q", 8)], "link": "https://attention.example/explore?at=13.8"}
     made = {
         "all": LiveView(raw_heads(stack.layers), counts, [3] * 30, stack.queries.labels, at=(13, 8), **pins, **more),
+        "laid": LiveView(raw_heads(stack.layers), counts, [3] * 30, stack.queries.labels, at=(13, 8), over=(2, 7)),
         "one": LiveView([raw_head(stack, 13, 8)], [1], [1], stack.queries.labels, **more),
     }
     for name, view in made.items():
@@ -70,17 +72,9 @@ def weights_of(stack: Any, layer: int, head: int, **change: Any) -> np.ndarray:
     return stack.layers[layer].weights(head, **change)[0, 0].float().numpy()
 
 
-def at_cell(page: Any, q: int, k: int, n: int = 13) -> tuple[float, float]:
-    return cell_on(page.get_by_test_id("heatmap"), q, k, n)
-
-
-def at_tile(page: Any, number: int) -> tuple[float, float]:
-    return tile_on(page.get_by_test_id("overview"), number)
-
-
 def value_at(page: Any, q: int, k: int) -> float:
     """The weight that the read-out says when a cell is pointed at."""
-    page.mouse.move(*at_cell(page, q, k))
+    page.mouse.move(*cell(page, q, k, 13))
     said = page.get_by_test_id("readout")
     expect(said).to_contain_text(f"({k}): ")
     expect(said).to_contain_text(f"({q}) ")
@@ -96,7 +90,7 @@ def rows_of(page: Any, wanted: np.ndarray, cells: list[tuple[int, int]]) -> None
 CELLS = [(8, 1), (8, 0), (3, 1), (12, 12), (5, 2)]
 
 
-def test_it_opens_with_what_was_pinned_and_shows_the_weights_of_the_head(opened: Open, stack: Any) -> None:
+def test_all_heads_open_with_what_was_pinned_and_another_is_chosen_by_mouse_and_by_key(opened, stack):
     page = opened("all")
     assert page.locator("h1").text_content() == "A title <b>"
     assert page.locator(".av-title").text_content() == "Layer 13, head 8"
@@ -104,48 +98,26 @@ def test_it_opens_with_what_was_pinned_and_shows_the_weights_of_the_head(opened:
     link = page.get_by_role("link", name="Open in the app")
     assert link.get_attribute("href") == "https://attention.example/explore?at=13.8"
     rows_of(page, weights_of(stack, 13, 8), CELLS)
-    assert [url for url in page.asked if not url.startswith("file:")] == []
-
-
-def test_another_head_is_chosen_in_the_overview_by_mouse_and_by_key(opened: Open, stack: Any) -> None:
-    page = opened("all")
-    page.mouse.click(*at_tile(page, 7 * 9 + 4))
+    stage = page.get_by_test_id("heatmap")
+    page.mouse.move(3, 3)
+    light = stage.screenshot()
+    page.emulate_media(color_scheme="dark")
+    until(lambda: stage.screenshot() != light)
+    assert page.locator(".live-head").get_attribute("data-pins") == "q8", "what was pinned stays"
+    page.mouse.click(*tile(page, 7 * 9 + 4))
     expect(page.locator(".av-title")).to_have_text("Layer 7, head 4 (reads K/V head 1)")
     rows_of(page, weights_of(stack, 7, 4), CELLS)
     page.get_by_test_id("overview").focus()
-    page.keyboard.press("ArrowDown")
-    page.keyboard.press("ArrowRight")
-    page.keyboard.press("Enter")
+    for key in ("ArrowDown", "ArrowRight", "Enter"):
+        page.keyboard.press(key)
     expect(page.locator(".av-title")).to_have_text("Layer 8, head 5 (reads K/V head 1)")
     rows_of(page, weights_of(stack, 8, 5), CELLS)
+    assert [url for url in page.asked if not url.startswith("file:")] == []
 
 
-def test_the_scale_is_dragged_and_the_mask_is_changed(opened: Open, stack: Any) -> None:
+def test_of_one_head_a_token_is_pinned_by_key_the_scale_is_dragged_and_the_mask_is_changed(opened, stack):
     page = opened("one")
     assert page.get_by_test_id("overview").count() == 0
-    slider = page.get_by_test_id("scale")
-    before = value_at(page, 8, 1)
-    box = slider.bounding_box()
-    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-    page.mouse.down()
-    page.mouse.move(box["x"] + box["width"] * 0.2, box["y"] + box["height"] / 2, steps=4)
-    page.mouse.up()
-    edit = json.loads(page.locator(".av-controls").get_attribute("data-edit"))
-    scale, factor = edit[3], edit[4]
-    assert scale == "factor"
-    assert factor < 0.9
-    assert value_at(page, 8, 1) < before
-    own = stack.layers[13].scale
-    rows_of(page, weights_of(stack, 13, 8, scale=own * factor), CELLS)
-    page.get_by_test_id("mask").select_option("none")
-    rows_of(page, weights_of(stack, 13, 8, scale=own * factor, mask=None), [(0, 5), (3, 12), (8, 1)])
-    page.get_by_test_id("mask").select_option("window")
-    near = torch.ones(13, 13, dtype=torch.bool).tril().triu(-3)
-    rows_of(page, weights_of(stack, 13, 8, scale=own * factor, mask=near), [(8, 6), (12, 9)])
-
-
-def test_a_token_is_pinned_by_key_and_its_lines_are_lit(opened: Open) -> None:
-    page = opened("one")
     page.get_by_test_id("heatmap").focus()
     for key in ("ArrowDown", "ArrowDown", "Enter"):
         page.keyboard.press(key)
@@ -153,36 +125,50 @@ def test_a_token_is_pinned_by_key_and_its_lines_are_lit(opened: Open) -> None:
     assert "av-faded" in page.get_by_test_id("lines").locator("canvas").first.get_attribute("class")
     page.keyboard.press("Escape")
     until(lambda: page.locator(".live-head").get_attribute("data-pins") == "")
+    before, box = value_at(page, 8, 1), page.get_by_test_id("scale").bounding_box()
+    drag(page, *((box["x"] + box["width"] * share, box["y"] + box["height"] / 2) for share in (0.5, 0.2)))
+    scale, factor = json.loads(page.locator(".av-controls").get_attribute("data-edit"))[3:5]
+    assert scale == "factor"
+    assert factor < 0.9
+    assert value_at(page, 8, 1) < before
+    changed = stack.layers[13].scale * factor
+    rows_of(page, weights_of(stack, 13, 8, scale=changed), CELLS)
+    page.get_by_test_id("mask").select_option("none")
+    rows_of(page, weights_of(stack, 13, 8, scale=changed, mask=None), [(0, 5), (3, 12), (8, 1)])
+    page.get_by_test_id("mask").select_option("window")
+    near = torch.ones(13, 13, dtype=torch.bool).tril().triu(-3)
+    rows_of(page, weights_of(stack, 13, 8, scale=changed, mask=near), [(8, 6), (12, 9)])
 
 
-@pytest.mark.parametrize(
-    "dark, query, wanted",
-    [(True, "", "rgb(20, 22, 28)"), (False, "", "rgb(255, 255, 255)"), (False, "?theme=dark", "rgb(20, 22, 28)"),
-     (True, "#theme=light", "rgb(255, 255, 255)")],
-)  # fmt: skip
-def test_light_and_dark_follow_the_system_and_the_address(opened: Open, dark: bool, query: str, wanted: str) -> None:
-    page = opened("one", query, dark=dark)
-    assert page.evaluate_handle("document.body").evaluate("(body) => getComputedStyle(body).backgroundColor") == wanted
+def test_light_and_dark_follow_the_system_and_the_address(opened, files):
+    page = opened("one")
+    for dark, query in ((True, ""), (False, ""), (False, "?theme=dark"), (True, "#theme=light")):
+        page.emulate_media(color_scheme="dark" if dark else "light")
+        page.goto("about:blank")
+        page.goto(files["one"].as_uri() + query)
+        ground = page.evaluate_handle("document.body").evaluate("(body) => getComputedStyle(body).backgroundColor")
+        assert ground == GROUND["dark" if dark != ("light" in query) or "dark" in query else "light"], (dark, query)
 
 
-def test_the_system_turning_dark_redraws_the_picture(opened: Open) -> None:
-    page = opened("all")
-    stage = page.get_by_test_id("heatmap")
-    light = stage.screenshot()
-    page.emulate_media(color_scheme="dark")
-    until(lambda: stage.screenshot() != light)
-    assert page.locator(".live-head").get_attribute("data-pins") == "q8", "what was pinned stays"
-
-
-def test_on_a_phone_a_chosen_tile_brings_its_head_into_view(opened: Open, stack: Any) -> None:
+def test_on_a_phone_a_chosen_tile_brings_its_head_into_view(opened):
     page = opened("all", width=390, height=844, has_touch=True, is_mobile=True)
     assert page.evaluate_handle("document.documentElement").evaluate("(root) => root.scrollWidth") <= 390
-    page.touchscreen.tap(*at_tile(page, 12))
+    page.touchscreen.tap(*tile(page, 12))
     expect(page.locator(".av-title")).to_have_text("Layer 1, head 3 (reads K/V head 1)")
     until(lambda: page.locator(".live-head").bounding_box()["y"] < 120)
 
 
-def test_it_works_inside_a_frame_of_another_page(files: dict[str, Path], tmp_path: Path, new_page: Open) -> None:
+def test_heads_are_laid_over_each_other(opened, stack):
+    page = opened("laid")
+    until(lambda: heads(page) == [8, 2, 7])
+    square(page, 7).click()
+    square(page, 0).click()
+    until(lambda: heads(page) == [8, 2, 0])
+    for head, found in zip(heads(page), drawn(page), strict=True):
+        assert np.abs(found - weights_of(stack, 13, head)).max() < COARSE
+
+
+def test_it_works_inside_a_frame_of_another_page(files, tmp_path, new_page):
     blog = tmp_path / "blog.html"
     blog.write_text(f'<h1>A post</h1><iframe src="{files["one"].as_uri()}" width="900" height="700"></iframe>')
     page = new_page(offline=True, bypass_csp=False)
@@ -193,15 +179,14 @@ def test_it_works_inside_a_frame_of_another_page(files: dict[str, Path], tmp_pat
     expect(frame.get_by_test_id("readout")).to_contain_text(re.compile(r": \d\.\d|may not look"))
 
 
-def test_the_app_saves_this_head_and_all_heads(server_url: str, new_page: Open, tmp_path: Path) -> None:
+def test_the_app_saves_this_head_and_all_heads(server_url, new_page, tmp_path):
     page = new_page()
     page.goto(f"{server_url}/explore?at=5.4&mask=window&window=2")
-    page.get_by_test_id("heatmap").first.wait_for(timeout=60_000)
-    answered(page)
+    at_rest(page, "[data-testid=heatmap]")
     page.locator(".av-chip").nth(4).click()
     page.wait_for_url(re.compile(r"[?&]c="))
     answered(page)
-    page.locator(".st-key-head-out-under").get_by_role("button", name="Export").first.click()
+    open_menu(page.locator(".st-key-head-out-under").get_by_role("button", name="Export").first)
     for name, several in (("Live HTML: this head", False), ("Live HTML: all heads", True)):
         button = page.get_by_role("button", name=name, exact=True)
         button.wait_for()

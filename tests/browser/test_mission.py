@@ -1,8 +1,3 @@
-"""The main tasks of a visitor, from a cold start in a browser: with the app run locally, then hosted.
-
-Every number that a page shows is computed a second time here, from the model's own Q and K or with torch alone.
-"""
-
 import csv
 import io
 import os
@@ -11,8 +6,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
-import urllib.request
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,14 +23,12 @@ from attnviz.core.attention import Scale, attend
 from attnviz.models.architecture import Architecture
 from attnviz.models.capture import capture
 from tests.browser import saving
-from tests.browser.canvas_places import cell_on, tile_on
-from tests.browser.conftest import PATIENCE, widest
+from tests.browser.canvas_places import cell_on, tile
+from tests.browser.conftest import ROOT, Server, answered, until, widest
+from tests.browser.test_choosing import PLACE
 from tests.browser.test_figure_files import steady
-from tests.browser.test_heads_page import PLACE
 from tests.models.tiny import eager
 
-ROOT = Path(__file__).parents[2]
-MODEL = "SmolLM2-135M"
 LAYERS, HEADS = 30, 9
 SENTENCE = "Anna gave Peter the red book because he loved old stories."
 OWN, HOSTED = "a machine of one's own", "a hosted demo"  # hosted, the same again: slow, for `make check-all`
@@ -47,11 +38,7 @@ WHERE = (
     pytest.param(HOSTED, marks=(pytest.mark.slow, pytest.mark.xdist_group("hosted"))),
 )
 MODES = {OWN: {}, HOSTED: {"ATTNVIZ_HOSTED": "1"}}
-AT_REST = "[data-testid=stApp][data-test-script-state=notRunning]"
 FIRST_OPEN = 180_000  # ms; the first visitor ever waits for the model to be converted
-
-
-Visit = Callable[..., Any]
 
 
 # A server started as a visitor would, and a trap for whatever wants to leave the machine
@@ -76,14 +63,6 @@ class Trap:
                 self.asked.append(caller.recv(200).decode(errors="replace").partition("\r\n")[0])
 
 
-@dataclass(frozen=True)
-class Site:
-    """A running app: where it is, and where it keeps the models that it has converted."""
-
-    url: str
-    cache: Path
-
-
 @pytest.fixture(scope="module")
 def cold_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An empty cache folder, so that the first test starts without any converted model."""
@@ -91,123 +70,37 @@ def cold_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module", params=WHERE)
-def site(request: pytest.FixtureRequest, cold_cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    """`streamlit run app.py` in a process of its own; its log and its requests are checked when it ends."""
-    trap, log = Trap(), tmp_path_factory.mktemp("server") / "log.txt"
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port = probe.getsockname()[1]
-    url = f"http://127.0.0.1:{port}"
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
-    server = subprocess.Popen(
-        [*command, "--server.address", "127.0.0.1", "--server.fileWatcherType", "none"],
-        cwd=ROOT,
-        env=_environment(trap) | {"ATTNVIZ_CACHE": str(cold_cache)} | MODES[request.param],
-        stdout=log.open("w"),
-        stderr=subprocess.STDOUT,
-    )
-    try:
-        _wait_for(url + "/_stcore/health", server, log)
-        yield Site(url, cold_cache)
-    finally:
-        server.terminate()
-        server.wait(20)
-        trap.listener.close()
-    assert "Traceback" not in log.read_text(), log.read_text()
+def site(request: pytest.FixtureRequest, cold_cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of an app in a process of its own; its log and its requests are checked when it ends.
+
+    It has no offline switches, and all its requests are sent to the refusing proxy.
+    """
+    trap = Trap()
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("ATTNVIZ_", "HF_", "STREAMLIT_"))}
+    env = kept | dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), trap.address)
+    env |= dict.fromkeys(("no_proxy", "NO_PROXY"), "127.0.0.1,localhost")
+    env |= {"OMP_NUM_THREADS": "1", "ATTNVIZ_CACHE": str(cold_cache)} | MODES[request.param]
+    server = Server(ROOT / "app.py", tmp_path_factory.mktemp("server") / "log.txt", env=env)
+    yield server.url
+    server.stop()
+    trap.listener.close()
+    assert "Traceback" not in server.log.read_text(), server.log.read_text()
     assert not trap.asked, f"the server asked for something outside: {trap.asked}"
 
 
-def _environment(trap: Trap) -> dict[str, str]:
-    """The environment for the app: no offline switches, and all requests sent to the refusing proxy."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("ATTNVIZ_", "HF_", "STREAMLIT_"))}
-    proxies = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), trap.address)
-    return (
-        kept | proxies | {"no_proxy": "127.0.0.1,localhost", "NO_PROXY": "127.0.0.1,localhost", "OMP_NUM_THREADS": "1"}
-    )
-
-
-def _wait_for(address: str, server: subprocess.Popen[bytes], log: Path) -> None:
-    direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    for _ in range(600):
-        try:
-            if direct.open(address, timeout=1).status == 200:
-                return
-        except OSError:
-            time.sleep(0.1)
-        if server.poll() is not None:
-            break
-    raise RuntimeError(f"the server did not start:\n{log.read_text()}")
-
-
-# A visitor: a browser of their own, in which nothing may go wrong
-
-
-@pytest.fixture(scope="module")
-def habit(browser: Any, site: Site) -> Iterator[Any]:
-    """A browser context that several tests share, with its cache of scripts."""
-    context = browser.new_context(viewport={"width": 1440, "height": 900}, accept_downloads=True, bypass_csp=True)
-    yield context
-    context.close()
-
-
 @pytest.fixture
-def visit(browser: Any, habit: Any, site: Site) -> Iterator[Callable[..., Any]]:
-    """`visit("/explore")` opens a tab, `visit("/", width=390)` one in a new browser context.
+def visit(new_page: Callable[..., Any], site: str) -> Callable[..., Any]:
+    """`visit("/explore", width=390)`: a visitor of the app, in whose browser nothing may go wrong."""
 
-    No console may hold an error when the test ends, and no request may have gone anywhere but to the app.
-    """
-    strangers: list[Any] = []
-    tabs: list[Any] = []
-    wrong: list[str] = []
-
-    def opened(where: str, **other: Any) -> Any:
-        context = habit
-        if other:
-            width, height = other.pop("width", 1440), other.pop("height", 900)
-            context = browser.new_context(
-                viewport={"width": width, "height": height}, accept_downloads=True, bypass_csp=True, **other
-            )
-            strangers.append(context)
-        page = context.new_page()
-        tabs.append(page)
-        page.set_default_timeout(PATIENCE)
-        _watch(page, site.url, wrong)
-        page.goto(site.url + where)
+    def opened(where: str, **window: Any) -> Any:
+        page = new_page(**window)
+        page.goto(site + where)
         return page
 
-    yield opened
-    for page in tabs:
-        page.close()
-    for context in strangers:
-        context.close()
-    assert not wrong, wrong
-
-
-def _watch(page: Any, home: str, wrong: list[str]) -> None:
-    """Record console errors, script errors and requests to other hosts, none of which has an address (`QUIET`)."""
-    inside = (home, home.replace("http", "ws", 1), "data:", "blob:", "about:")
-
-    def said(message: Any) -> None:
-        # On a deep link Streamlit asks one step too deep where its server is, and then finds it.
-        looking = message.location.get("url", "").endswith(("/_stcore/health", "/_stcore/host-config"))
-        if message.type == "error" and not looking:
-            wrong.append(f"console: {message.text} ({message.location.get('url', '')})")
-
-    def left(request: Any) -> None:
-        if not request.url.startswith(inside):
-            wrong.append(f"left the machine: {request.url}")
-
-    page.on("pageerror", lambda error: wrong.append(f"script: {error}"))
-    page.on("console", said)
-    page.on("request", left)
-    page.on("websocket", left)
+    return opened
 
 
 # What visitors do
-
-
-def rest(page: Any) -> None:
-    """Wait until the script has finished."""
-    page.locator(AT_REST).wait_for(timeout=FIRST_OPEN)
 
 
 def head_stage(page: Any, title: str = "") -> Any:
@@ -225,14 +118,6 @@ def beside(stage: Any, part: str) -> str:
     return found
 
 
-def until(page: Any, what: Callable[[], bool], why: str) -> None:
-    """Wait for a condition, looked at after each frame of the browser."""
-    end = time.monotonic() + PATIENCE / 1000
-    while not what():
-        assert time.monotonic() < end, f"{why} never happened"
-        page.evaluate("() => new Promise(requestAnimationFrame)")
-
-
 def type_sentence(page: Any, label: str, text: str) -> None:
     area = page.get_by_label(label, exact=True)
     area.fill(text)
@@ -241,8 +126,8 @@ def type_sentence(page: Any, label: str, text: str) -> None:
 
 def in_link(page: Any, part: str) -> None:
     """Wait until the address holds this text and the run that it started has finished."""
-    until(page, lambda: f"&{part}" in page.url.replace("?", "&"), f"{part} in {page.url}")
-    rest(page)
+    page.wait_for_url(lambda url: f"&{part}" in url.replace("?", "&"))
+    answered(page)
 
 
 def tokens_shown(page: Any) -> list[str]:
@@ -250,8 +135,8 @@ def tokens_shown(page: Any) -> list[str]:
 
 
 def wait_for_tokens(page: Any, tokens: list[str]) -> None:
-    until(page, lambda: tokens_shown(page) == tokens, f"the sentence as {tokens}, now {tokens_shown(page)}")
-    rest(page)
+    until(lambda: tokens_shown(page) == tokens)
+    answered(page)
 
 
 def point_at(page: Any, stage: Any, query: int, key: int, n: int) -> str:
@@ -262,7 +147,7 @@ def point_at(page: Any, stage: Any, query: int, key: int, n: int) -> str:
         page.mouse.move(*cell_on(stage, query, key, n))
         return cell.search(beside(stage, "readout")) is not None
 
-    until(page, pointed, f"a reading of cell ({query}, {key})")
+    until(pointed)
     return beside(stage, "readout")
 
 
@@ -278,7 +163,7 @@ def open_export(page: Any, sentence: Any, label: str = "Export") -> None:
         button.scrollIntoView({ block: "start", behavior: "instant" });
         document.querySelector("[data-testid=stMain]").scrollBy({ top: -120, behavior: "instant" });
     }""")
-    button.click()
+    saving.open_menu(button)
     page.get_by_role("button", name="SVG", exact=True).wait_for()
 
 
@@ -338,7 +223,7 @@ def wait_for_value(page: Any, stage: Any, query: int, key: int, expected: np.nda
         )
         return found is not None and abs(float(found[2]) - wanted) < (1.01e-4 if found[1] else 0.7e-4)
 
-    until(page, says, f"cell ({query}, {key}) = {wanted:.4f}")
+    until(says)
 
 
 def assert_said(sentence: str, tokens: list[str], expected: np.ndarray) -> None:
@@ -474,7 +359,7 @@ def type_it(page: Any, trained: Load, label: str = "Sentence") -> tuple[Any, Tra
 
 
 @pytest.mark.every_commit
-def test_a_stranger_types_a_sentence_and_reads_true_numbers(visit: Visit, trained: Load) -> None:
+def test_a_stranger_types_a_sentence_and_reads_true_numbers(visit, trained):
     page, model, tokens = type_it(visit("/"), trained, "Type a sentence")
     stage, n = head_stage(page), len(tokens)
     where = re.search(r"Trained: .*layer (\d+), head (\d+)", beside(stage, "title"))
@@ -494,16 +379,14 @@ def test_a_stranger_types_a_sentence_and_reads_true_numbers(visit: Visit, traine
         expected = model.weights(SENTENCE, layer, head, mask, scale)
         for query, key in ((2, 1), (7, int(expected[7].argmax())), (n - 1, 0)):
             wait_for_value(page, stage, query, key, expected)
-        rest(page)
+        answered(page)
         sentence = gives(page)
         assert_said(sentence.inner_text(), tokens, expected)
         assert_same(matrix_of(csv_of(page, before_menu(page)), n), expected)
 
 
-@pytest.mark.every_commit
-def test_every_head_of_the_model_has_its_picture(visit: Visit, trained: Load) -> None:
-    page, model, tokens = type_it(visit("/explore"), trained)
-    n = len(tokens)
+def the_heads_are_the_models(page: Any, model: Trained, n: int) -> None:
+    """Every head of the model has its picture: each cell is as bright as its weight asks."""
     pictures = overview_pixels(page, n)  # (heads, Q, K): how bright each cell is painted
     assert len(pictures) == LAYERS * HEADS == 270
     expected = np.stack(
@@ -513,6 +396,33 @@ def test_every_head_of_the_model_has_its_picture(visit: Visit, trained: Load) ->
     painted, weights = pictures[:, seen], expected[:, seen]  # (heads, cells)
     assert (painted.max(1) - painted.min(1)).min() > 50, "a tile is blank"
     assert np.abs(painted - as_painted(painted, weights)).max() < 8, "a tile shows another head"
+
+
+def the_head_is_saved(page: Any, tokens: list[str]) -> None:
+    """As SVG and PNG, with its tokens, its cells and its name."""
+    open_export(page, before_menu(page))
+    drawing = saved(page, "SVG").read_bytes()
+    assert len(drawing) <= 200_000
+    svg = ElementTree.fromstring(drawing)
+    assert svg.tag == "{http://www.w3.org/2000/svg}svg"
+    size = [float(svg.attrib[side]) for side in ("width", "height")]
+    assert min(size) > 300
+    written = " ".join("".join(text.itertext()) for text in svg.iter("{http://www.w3.org/2000/svg}text"))
+    for word in [*tokens, "Layer 13, head 8"]:
+        assert word in written
+    page.get_by_text("Saved to your downloads.").wait_for()
+    for button, times in (("PNG 2x", 2), ("PNG 4x", 4)):
+        picture = Image.open(saved(page, button))
+        assert picture.format == "PNG"
+        assert list(picture.size) == [times * side for side in size]
+        pixels = np.asarray(picture.convert("RGB")).reshape(-1, 3).astype(int)
+        coloured = pixels[np.ptp(pixels, axis=1) > 40]  # axes, words and what is masked are grey
+        assert len(coloured) > 0.05 * len(pixels), "the picture has no cells"
+        assert len(np.unique(coloured, axis=0)) > 20, "its cells are all alike"
+    painted = [path for path in svg.iter("{http://www.w3.org/2000/svg}path") if path.get("fill", "none") != "none"]
+    assert len({path.get("fill") for path in painted}) > 10, "the drawing's cells are all alike"
+    assert sum(path.get("d", "").count("M") for path in painted) >= len(tokens), "the drawing has no cells"
+    close_export(page)
 
 
 @dataclass(frozen=True)
@@ -534,33 +444,42 @@ def narrow_the_window(page: Any) -> None:
     slider.press("ArrowLeft")
 
 
-def read_changed_head(page: Any, query: int, key: int, n: int) -> Shown:
-    """What stands in "what if", after the change; the menu with the caption is opened and closed again."""
-    main, after = head_stage(page), head_stage(page, "After")
-    words = page.get_by_text(re.compile(r"^After: “"))
+def read_changed(page: Any, query: int, key: int, n: int, in_what_if: bool) -> Shown:
+    """What stands with the changed head, large or in "what if"; its menu is opened and closed again."""
+    words = page.get_by_text(re.compile(r"^After: “")) if in_what_if else gives(page).first
     words.wait_for(timeout=FIRST_OPEN)
-    rest(page)
-    open_export(page, words, "After")
+    answered(page)
+    open_export(page, *([words, "After"] if in_what_if else [before_menu(page)]))
     caption = page.get_by_label("Caption (leave empty for none)").input_value()
     rows = read_csv(saved(page, "CSV, the numbers"))
     close_export(page)
     pinned = sorted(page.locator(".av-chips [aria-selected=true]").all_inner_texts())
-    reading = point_at(page, after, query, key, n)
-    return Shown(beside(main, "title"), words.inner_text(), caption, reading, str(pinned), rows)
+    reading = point_at(page, head_stage(page, "After" if in_what_if else ""), query, key, n)
+    return Shown(beside(head_stage(page), "title"), words.inner_text(), caption, reading, str(pinned), rows)
 
 
 @pytest.mark.every_commit
-def test_a_head_a_mask_and_a_scale_give_one_number_everywhere_and_a_link_gives_it_again(
-    visit: Visit, trained: Load
-) -> None:
+def test_every_head_has_its_picture_and_is_saved_and_mask_and_scale_give_one_number_everywhere_and_by_link(
+    visit, trained
+):
     page, model, tokens = type_it(visit("/explore"), trained)
-    layer, head, window, query, n = 7, 5, 3, 8, len(tokens)
+    the_heads_are_the_models(page, model, len(tokens))
+    the_head_is_saved(page, tokens)
     page.get_by_role("button", name=re.compile(r"Layer \d+ head \d+ ")).first.wait_for()  # the last thing to come
-    rest(page)
+    answered(page)
     page.get_by_text("What if: another mask, another scale").click()
     page.get_by_text("what changes is shown here at once").wait_for()
     in_link(page, "open_what_if=true")
-    page.mouse.click(*tile_on(page.get_by_test_id("overview"), layer * HEADS + head))
+    change_and_reopen(visit, page, model, tokens, in_what_if=True)
+
+
+def test_mask_and_scale_beside_the_head_give_one_number_everywhere_and_a_link_gives_it_again(visit, trained):
+    change_and_reopen(visit, *type_it(visit("/explore?at=1.1"), trained), in_what_if=False)
+
+
+def change_and_reopen(visit: Any, page: Any, model: Trained, tokens: list[str], in_what_if: bool) -> None:
+    layer, head, window, query, n = 7, 5, 3, 8, len(tokens)
+    page.mouse.click(*tile(page, layer * HEADS + head))
     in_link(page, f"at={layer}.{head}")
     assert f"Layer {layer}, head {head} " in beside(head_stage(page), "title")
     page.mouse.click(*cell_on(head_stage(page), query, query - 1, n))
@@ -572,60 +491,20 @@ def test_a_head_a_mask_and_a_scale_give_one_number_everywhere_and_a_link_gives_i
     in_link(page, "scale=none")
     expected = model.weights(SENTENCE, layer, head, causal(n, window), None)
     key = int(expected[query].argmax())
-    wait_for_value(page, head_stage(page, "After"), query, key, expected)
-    shown = read_changed_head(page, query, key, n)
+    wait_for_value(page, head_stage(page, "After" if in_what_if else ""), query, key, expected)
+    shown = read_changed(page, query, key, n, in_what_if)
     assert_said(shown.words, tokens, expected)
     assert_same(matrix_of(shown.rows, n), expected)
-    assert f"layer {layer}, head {head}" in shown.caption
-    assert f"window of {window} tokens" in shown.caption
-    assert "times 1." in shown.caption
-    for part in ("text=", "at=", "c=", "mask=", "window=", "scale=", "open_what_if="):
+    for part in (f"layer {layer}, head {head}", f"window of {window} tokens", "times 1."):
+        assert part in shown.caption
+    for part in ("text=", "at=", "c=", "mask=", "window=", "scale=", *(["open_what_if="] if in_what_if else [])):
         in_link(page, part)
-    again = visit("/explore" + page.url.split("/explore")[1], color_scheme="light")
-    assert read_changed_head(again, query, key, n) == shown
-
-
-def read_large_head(page: Any, query: int, key: int, n: int) -> Shown:
-    """What stands with the large head: its words, caption, reading of a cell, pins and numbers."""
-    stage = head_stage(page)
-    rest(page)
-    open_export(page, before_menu(page))
-    caption = page.get_by_label("Caption (leave empty for none)").input_value()
-    rows = read_csv(saved(page, "CSV, the numbers"))
-    close_export(page)
-    pinned = sorted(page.locator(".av-chips [aria-selected=true]").all_inner_texts())
-    reading = point_at(page, stage, query, key, n)
-    return Shown(beside(stage, "title"), gives(page).first.inner_text(), caption, reading, str(pinned), rows)
-
-
-def test_mask_and_scale_beside_the_head_give_one_number_everywhere_and_a_link_gives_it_again(
-    visit: Visit, trained: Load
-) -> None:
-    page, model, tokens = type_it(visit("/explore?at=7.5"), trained)
-    layer, head, window, query, n = 7, 5, 3, 8, len(tokens)
-    assert f"Layer {layer}, head {head} " in beside(head_stage(page), "title")
-    page.get_by_test_id("mask").select_option("window")
-    narrow_the_window(page)
-    in_link(page, f"window={window}")
-    page.locator(".av-mark[data-mark=none]").click()
-    in_link(page, "scale=none")
-    page.mouse.click(*cell_on(head_stage(page), query, query - 1, n))
-    in_link(page, "c=")
-    expected = model.weights(SENTENCE, layer, head, causal(n, window), None)
-    key = int(expected[query].argmax())
-    wait_for_value(page, head_stage(page), query, key, expected)
-    shown = read_large_head(page, query, key, n)
-    assert_said(shown.words, tokens, expected)
-    assert_same(matrix_of(shown.rows, n), expected)
-    assert f"layer {layer}, head {head}" in shown.caption
-    assert f"window of {window} tokens" in shown.caption
-    assert "times 1." in shown.caption
-    again = visit("/explore" + page.url.split("/explore")[1], color_scheme="light")
-    assert read_large_head(again, query, key, n) == shown
+    again = visit("/explore" + page.url.split("/explore")[1], stranger=True)
+    assert read_changed(again, query, key, n, in_what_if) == shown
 
 
 @pytest.mark.every_commit
-def test_entropy_falls_as_d_k_grows_unless_scores_are_scaled(visit: Visit) -> None:
+def test_entropy_falls_as_d_k_grows_unless_scores_are_scaled(visit):
     page = visit("/scaling")
     switch_to(page, "2 Softmax saturates")
     sentence = page.get_by_text(re.compile("the median entropy is .* nats raw"))
@@ -649,7 +528,7 @@ def test_entropy_falls_as_d_k_grows_unless_scores_are_scaled(visit: Visit) -> No
 
 
 @pytest.mark.every_commit
-def test_parameters_and_cache_of_mha_gqa_and_mqa_are_counted_right(visit: Visit) -> None:
+def test_parameters_and_cache_of_mha_gqa_and_mqa_are_counted_right(visit):
     page = visit("/sharing")
     switch_to(page, "Count it")
     parameters = csv_of(page, page.get_by_text(re.compile("in attention, of these")))
@@ -691,49 +570,25 @@ def cache_built(n_kv_heads: int, tokens: int) -> int:
     return torch.empty(32, 2, n_kv_heads, tokens, 128, dtype=torch.bfloat16, device="meta").nbytes
 
 
-@pytest.mark.every_commit
-def test_a_picture_is_saved_as_svg_and_png(visit: Visit, trained: Load) -> None:
-    page, _, tokens = type_it(visit("/explore"), trained)
-    open_export(page, before_menu(page))
-    svg = ElementTree.fromstring(saved(page, "SVG").read_bytes())
-    assert svg.tag == "{http://www.w3.org/2000/svg}svg"
-    size = [float(svg.attrib[side]) for side in ("width", "height")]
-    assert min(size) > 300
-    written = " ".join("".join(text.itertext()) for text in svg.iter("{http://www.w3.org/2000/svg}text"))
-    for word in [*tokens, "Layer 13, head 8"]:
-        assert word in written
-    page.get_by_text("Saved to your downloads.").wait_for()
-    picture = Image.open(saved(page, "PNG 2x"))
-    assert picture.format == "PNG"
-    assert list(picture.size) == [2 * side for side in size]
-    pixels = np.asarray(picture.convert("RGB")).reshape(-1, 3).astype(int)
-    coloured = pixels[np.ptp(pixels, axis=1) > 40]  # axes, words and what is masked are grey
-    assert len(coloured) > 0.05 * len(pixels), "the picture has no cells"
-    assert len(np.unique(coloured, axis=0)) > 20, "its cells are all alike"
-    painted = [path for path in svg.iter("{http://www.w3.org/2000/svg}path") if path.get("fill", "none") != "none"]
-    assert len({path.get("fill") for path in painted}) > 10, "the drawing's cells are all alike"
-    assert sum(path.get("d", "").count("M") for path in painted) >= len(tokens), "the drawing has no cells"
-
-
 TWO_LINES = "The cat saw the dog and the cat ran.\nAnna gave Peter the red book because he loved old stories."
 
 
 # not at every commit: the command runs the page a second time, in a process of its own
 def test_the_map_of_heads_holds_a_true_number_leads_to_its_head_and_is_made_again_from_its_link(
-    visit: Visit, trained: Load, cold_cache: Path, tmp_path: Path
-) -> None:
+    visit, trained, cold_cache, tmp_path
+):
     layer, head = 16, 0
     page = visit(f"/heads?hd_text=own&hd_own={quote(TWO_LINES)}&hd_by=previous_token")
     plot = page.locator(".st-key-hd_map .js-plotly-plot")
     plot.locator(".main-svg").first.wait_for(timeout=FIRST_OPEN)
     page.locator(".st-key-hd_explore button").wait_for(timeout=FIRST_OPEN)
-    rest(page)
+    answered(page)
     plot.scroll_into_view_if_needed()
     page.mouse.click(*plot.evaluate(PLACE, [layer, head]))
     page.wait_for_url(re.compile(rf"hd_at={layer}\.{head}"), timeout=FIRST_OPEN)
     explore = page.get_by_role("button", name=f"Open layer {layer}, head {head}")
     explore.wait_for(timeout=FIRST_OPEN)
-    rest(page)
+    answered(page)
     link = page.url
 
     page.locator(".st-key-hd_map-export button").first.click()
@@ -766,14 +621,14 @@ def on_previous_token(model: Trained, text: str, layer: int, head: int) -> float
     return float(weights.diagonal(-1).mean())
 
 
-def test_the_first_step_works_on_a_phone(visit: Visit, trained: Load) -> None:
+def test_the_first_step_works_on_a_phone(visit, trained):
     phone = visit("/", width=390, height=844, has_touch=True, is_mobile=True)
     page, model, tokens = type_it(phone, trained, "Type a sentence")
     stage, n = head_stage(page), len(tokens)
     query, key = 7, 2
     page.touchscreen.tap(*cell_on(stage, query, key, n))
     expected = model.weights(SENTENCE, 13, 8, causal(n), "sqrt")
-    until(page, lambda: f"({query}) → " in beside(stage, "readout"), "the cell that was touched")
+    until(lambda: f"({query}) → " in beside(stage, "readout"))
     assert beside(stage, "readout").endswith(f"({key}): {expected[query, key]:.4f}")
     assert widest(page) <= 390
     assert stage.bounding_box()["width"] <= 390
@@ -782,7 +637,7 @@ def test_the_first_step_works_on_a_phone(visit: Visit, trained: Load) -> None:
 ODD = "Say <b>x</b> **y** $z$ 中文 🙂 <img src=x onerror=window.hacked=1>"
 SENTENCES = {
     "/": "Type a sentence",
-    "/explore": "Sentence",
+    "/explore?open_stages=true&open_next=true": "Sentence",
     "/build": "Sentence",
     "/masks": "Your sentence",
     "/sharing": "Sentence",
@@ -794,16 +649,16 @@ SENTENCES = {
 @pytest.mark.parametrize(
     "where", [pytest.param(each, marks=pytest.mark.every_commit) if each == "/" else each for each in SENTENCES]
 )
-def test_what_is_typed_shows_as_typed(visit: Visit, where: str) -> None:
+def test_what_is_typed_shows_as_typed(visit, where):
     page = visit(where)
     field = page.get_by_label(SENTENCES[where], exact=True)
     field.wait_for(timeout=FIRST_OPEN)
     type_sentence(page, SENTENCES[where], ODD)
     if where == "/sharing":  # it repeats the sentence in its program only
-        rest(page)
+        answered(page)
         page.get_by_text("The same in PyTorch").first.click()
-    until(page, lambda: "Say<b>x</b>**y**$z$中文🙂<img" in words_on(page), "the sentence as it was typed")
-    rest(page)
+    until(lambda: "Say<b>x</b>**y**$z$中文🙂<img" in words_on(page))
+    answered(page)
     assert field.input_value() == ODD
     assert page.evaluate("window.hacked") is None
     assert page.locator("img[src=x]").count() == 0

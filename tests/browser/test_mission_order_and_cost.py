@@ -5,7 +5,6 @@ As in `test_mission.py` every number is computed a second time; these come after
 
 import math
 import re
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -22,7 +21,6 @@ from tests.models.tiny import eager
 
 __all__ = ["smollm2"]
 
-Open = Callable[..., Any]
 PROMPT = "The capital of France is Paris. The capital of Italy is"
 STEPS, LAYER, HEAD = 4, 17, 5
 PATIENCE = 240_000  # ms; the model is loaded and writes
@@ -52,9 +50,7 @@ def numbers(rows: list[dict[str, str]], name: str) -> list[float]:
     return [float(row[name]) for row in rows]
 
 
-def test_a_decoder_with_its_cache_writes_what_transformers_writes_without_one(
-    page: Any, server_url: str, smollm2: Any
-) -> None:
+def test_a_decoder_with_its_cache_writes_what_transformers_writes_without_one(page, server_url, smollm2):
     page.goto(f"{server_url}/decoding?d_model=smollm2-135m&d_prompt={PROMPT.replace(' ', '+')}&d_steps={STEPS}")
     sentence = after(page, f"Layer {LAYER}, head {HEAD} of 9, which reads K/V head 1 of 3")
     model, tokenizer = smollm2.model, smollm2.tokenizer
@@ -79,9 +75,7 @@ def test_a_decoder_with_its_cache_writes_what_transformers_writes_without_one(
     assert total == Architecture.from_config(model.config).kv_cache_bytes(len(ids) - 1, dtype="float32")
 
 
-def test_rope_is_a_product_of_complex_numbers_and_its_scaling_is_that_of_transformers(
-    page: Any, server_url: str
-) -> None:
+def test_rope_is_a_product_of_complex_numbers_and_its_scaling_is_that_of_transformers(page, server_url):
     from transformers import LlamaConfig
     from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 
@@ -112,9 +106,7 @@ def test_rope_is_a_product_of_complex_numbers_and_its_scaling_is_that_of_transfo
         assert numbers(waves, kind) == pytest.approx((2 * math.pi / turns).tolist(), rel=1e-4)
 
 
-def test_attention_and_an_lstm_cost_what_torch_counts_and_meet_where_the_curves_cross(
-    page: Any, server_url: str
-) -> None:
+def test_attention_and_an_lstm_cost_what_torch_counts_and_meet_where_the_curves_cross(page, server_url):
     d, heads = 256, 8
     page.goto(f"{server_url}/compare?c_d={d}")
     sentence = after(page, "self-attention takes")

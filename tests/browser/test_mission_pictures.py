@@ -4,7 +4,6 @@ As in `test_mission.py` every number is computed a second time; this comes after
 """
 
 import re
-from collections.abc import Callable
 from typing import Any
 from xml.etree import ElementTree
 
@@ -14,12 +13,13 @@ import torch
 from PIL import Image
 from torch import Tensor, nn
 
+from tests.browser.canvas_places import drag
 from tests.browser.conftest import ROOT, answered
+from tests.browser.saving import open_menu
 from tests.browser.test_mission import read_csv, saved
 from tests.browser.test_pictures import centre_of
 from tests.waiting import until
 
-Open = Callable[..., Any]
 MODEL = ROOT / "attnviz/models/shipped/digit-vit"
 SIDE = 8  # patches along a side of a digit
 UNSEEN = [SIDE + column for column in range(1, 7)]  # the second row, from its second patch to its seventh
@@ -66,13 +66,13 @@ def reads(page: Any, query: str, row: np.ndarray) -> bool:
 
 
 def open_export(page: Any) -> None:
-    page.locator(".st-key-patches-out-export button").first.click()
+    open_menu(page.locator(".st-key-patches-out-export button").first)
     page.get_by_role("button", name="SVG", exact=True).wait_for()
 
 
 def test_a_digit_s_attention_is_the_model_s_own_and_hiding_patches_changes_its_answer_as_the_model_says(
-    server_url: str, new_page: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    server_url, new_page, monkeypatch
+):
     page = new_page(width=1280, height=900)
     page.goto(f"{server_url}/pictures?pic_digits=8")
     name, share, weights = seen(8)
@@ -91,10 +91,7 @@ def test_a_digit_s_attention_is_the_model_s_own_and_hiding_patches_changes_its_a
     page.keyboard.press("Escape")
 
     page.get_by_test_id("hide").click()
-    page.mouse.move(*centre_of(page, 1, 1))
-    page.mouse.down()
-    page.mouse.move(*centre_of(page, 1, 6), steps=12)
-    page.mouse.up()
+    drag(page, centre_of(page, 1, 1), centre_of(page, 1, 6))
     name, share, _ = seen(8, monkeypatch)
     told = page.get_by_text(re.compile(rf"With 6 of 64 patches hidden.*{name} \({share:.1%}\)"))
     told.wait_for()

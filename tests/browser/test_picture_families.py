@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -16,14 +15,13 @@ from attnviz.models.catalogue import LoadedModel
 from attnviz.models.pictures import sample
 from attnviz.pages.pictures.maths.picture_record import PictureRun
 from attnviz.pages.pictures.maths.picture_run import run_picture
-from tests.browser.conftest import answered, until
+from tests.browser.conftest import another_view, answered, until, windows
 from tests.browser.test_pictures import centre_of, read
 from tests.models.pictures import test_patch_grid
 from tests.models.tiny import eager
 from tests.pages.pictures import test_compared_run, test_prompted_run, test_windowed_run
 from tests.pages.pictures.test_compared_run import NAMES
 
-Open = Callable[..., Any]
 QUESTION = "where is the cat"
 #: families of one tower, of two, and of words and pictures, each opened once; those with more to be seen come below
 SEEING = ("vit", "deit", "dinov2", "dinov3", "beit", "clip's pictures", "siglip's pictures")
@@ -55,16 +53,26 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Path, L
     return found
 
 
+@pytest.fixture(scope="module")
+def window(browser):
+    """One for all families."""
+    with windows(browser) as make:
+        yield make(width=1280, height=900)
+
+
 @pytest.fixture
-def open_family(server_url: str, new_page: Open, folders: dict[str, tuple[Path, LoadedModel]]) -> Open:
+def open_family(server_url, window, folders):
     """`open_family("swin")`: the page with that model and a photograph, after the visitor has agreed to load it."""
 
     def opened(name: str, **link: str) -> Any:
-        page = new_page(width=1280, height=900)
         asked = {"pic_model": "another", "pic_hub": str(folders[name][0]), "pic_from": "photo"} | link
-        page.goto(f"{server_url}/pictures?{urlencode(asked)}")
-        page.get_by_role("button", name="Load it").click(timeout=120_000)
-        return page
+        address = f"{server_url}/pictures?{urlencode(asked)}"
+        if window.url.startswith(server_url):
+            another_view(window, address)
+        else:
+            window.goto(address)
+        window.get_by_role("button", name="Load it").click(timeout=120_000)
+        return window
 
     return opened
 
@@ -82,7 +90,7 @@ def told(page: Any) -> tuple[str, list[float]]:
     return re.sub(r"[<>]?[\d.]+%", "%", words), [float(each) for each in re.findall(r"([\d.]+)%", words)]
 
 
-def points(page: Any, place: tuple[int, int, int, int], holds: Callable[[], bool]) -> None:
+def points(page: Any, place: tuple[int, int, int, int], holds: Any) -> None:
     """Point at a patch until something holds: what still comes above the picture moves it away from under the hand."""
 
     def again() -> bool:
@@ -120,9 +128,7 @@ def usual_row(loaded: LoadedModel, run: PictureRun) -> torch.Tensor:
 
 
 @pytest.mark.parametrize("name", [*SEEING, *COMPARING, *ASKED])
-def test_a_family_opens_from_a_folder_and_shows_the_weights_of_the_eager_path(
-    open_family: Open, folders: dict[str, tuple[Path, LoadedModel]], name: str
-) -> None:
+def test_a_family_opens_from_a_folder_and_shows_the_weights_of_the_eager_path(open_family, folders, name):
     loaded = folders[name][1]
     words = QUESTION if name in ASKED else NAMES
     run = run_picture(loaded, sample("flower").pixels, words)
@@ -142,9 +148,7 @@ def test_a_family_opens_from_a_folder_and_shows_the_weights_of_the_eager_path(
     expect(page.get_by_text("The same in PyTorch")).to_have_count(0)  # it runs for the models of ours only
 
 
-def test_registers_are_named_and_their_rows_are_those_of_the_eager_path(
-    open_family: Open, folders: dict[str, tuple[Path, LoadedModel]]
-) -> None:
+def test_registers_are_named_and_their_rows_are_those_of_the_eager_path(open_family, folders):
     loaded = folders["registers"][1]
     run = run_picture(loaded, sample("flower").pixels)
     weights = torch.cat(eager(loaded.model, **run.inputs).attentions)  # layers, heads, queries, keys
@@ -165,9 +169,7 @@ def test_registers_are_named_and_their_rows_are_those_of_the_eager_path(
     expect(given).to_contain_text(f"register 3 ({float(weights[0].mean((0, 1))[3]):.1%})")
 
 
-def test_swin_s_windows_are_drawn_and_nobody_looks_out_of_his_own(
-    open_family: Open, folders: dict[str, tuple[Path, LoadedModel]]
-) -> None:
+def test_swin_s_windows_are_drawn_and_nobody_looks_out_of_his_own(open_family, folders):
     stacks = run_picture(folders["swin"][1], sample("flower").pixels).stacks
     page = open_family("swin")
     shown(page)
@@ -182,13 +184,13 @@ def test_swin_s_windows_are_drawn_and_nobody_looks_out_of_his_own(
     until(lambda: says(page, "From row 3, column 3: % goes to patches", coarse, 0))
 
 
-def test_a_stage_of_too_many_patches_is_said_to_be_left_out(open_family: Open) -> None:
+def test_a_stage_of_too_many_patches_is_said_to_be_left_out(open_family):
     page = open_family("large swin")
     shown(page)
     expect(page.get_by_text("Stage 1 of 36 × 36 patches is left out")).to_be_visible()
 
 
-def test_swin_v2_is_shown_and_what_cannot_be_changed_takes_nothing_away(open_family: Open) -> None:
+def test_swin_v2_is_shown_and_what_cannot_be_changed_takes_nothing_away(open_family):
     page = open_family("swin v2")
     shown(page)
     expect(page.get_by_text("its weights can be looked at, and nothing in it can be hidden")).to_be_visible()
@@ -197,9 +199,7 @@ def test_swin_v2_is_shown_and_what_cannot_be_changed_takes_nothing_away(open_fam
     expect(page.get_by_test_id("picture")).to_be_visible()
 
 
-def test_words_of_a_question_look_at_patches_and_hidden_ones_change_what_is_written(
-    open_family: Open, folders: dict[str, tuple[Path, LoadedModel]]
-) -> None:
+def test_words_of_a_question_look_at_patches_and_hidden_ones_change_what_is_written(open_family, folders):
     loaded = folders["llava"][1]
     run = run_picture(loaded, sample("flower").pixels, QUESTION)
     stack = run.stack("words")
@@ -216,9 +216,7 @@ def test_words_of_a_question_look_at_patches_and_hidden_ones_change_what_is_writ
     expect(page.get_by_text("of 16 patches hidden")).to_be_visible()
 
 
-def test_a_model_whose_pictures_torchvision_prepares_says_so(
-    open_family: Open, folders: dict[str, tuple[Path, LoadedModel]]
-) -> None:
+def test_a_model_whose_pictures_torchvision_prepares_says_so(open_family, folders):
     folder = folders["dinov3 as published"][0]
     how = {"image_processor_type": "DINOv3ViTImageProcessorFast", "size": {"height": 32, "width": 32}}
     (folder / "preprocessor_config.json").write_text(json.dumps(how))

@@ -1,7 +1,6 @@
 """The page about pictures in a real Chromium: point, pin, hide, draw, upload, export; on a phone as well."""
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,15 +14,17 @@ from attnviz.models.loading import load
 from attnviz.models.pictures import composed, held_out
 from attnviz.pages.pictures.maths.picture_run import run_picture
 from tests.browser import saving
-from tests.browser.conftest import answered, cut_off, opens, until
-from tests.browser.every_view import opened
+from tests.browser.canvas_places import drag
+from tests.browser.conftest import answered, cut_off, still, until
 from tests.browser.layout_faults import layout_faults
 from tests.models.pictures.test_photo import picture, png_that_claims, saved
 
-Open = Callable[..., Any]
 
-
-open_pictures = opens("pictures", "[data-testid=picture]", "[data-testid=read] >> text=patches")
+@pytest.fixture
+def open_pictures(opened):
+    """`open_pictures("?pic_digits=8")`: the page with its picture and the sentence of a row."""
+    drawn = "[data-testid=picture]", "[data-testid=read] >> text=patches"
+    return lambda query="", **window: opened(f"pictures{query}", *drawn, **window)
 
 
 def centre_of(page: Any, row: int, column: int, rows: int = 8, columns: int = 8) -> tuple[float, float]:
@@ -37,49 +38,75 @@ def read(page: Any) -> str:
     return str(page.get_by_test_id("read").inner_text())
 
 
-def test_the_row_of_the_patch_under_the_hand_lies_over_the_picture_without_a_server(open_pictures: Open) -> None:
-    page = open_pictures(stranger=True)
-    assert read(page).startswith("From class token: ")
-    cut_off(page)
-    page.mouse.move(*centre_of(page, 2, 5))
-    until(lambda: read(page).startswith("From row 3, column 6: "))
-    first = page.locator(".pv-tile canvas").nth(9).evaluate("canvas => canvas.toDataURL()")
-    page.mouse.move(*centre_of(page, 6, 1))
-    until(lambda: read(page).startswith("From row 7, column 2: "))
-    assert page.locator(".pv-tile canvas").nth(9).evaluate("canvas => canvas.toDataURL()") != first
-    page.context.set_offline(False)
+def title(page: Any) -> str:
+    return str(page.locator(".pv-title").inner_text())
 
 
-def test_pins_the_head_and_what_lies_over_the_picture_come_back_with_the_link(open_pictures: Open) -> None:
+def light_is_in(svg: Path, png: Path) -> None:
+    """The picture and the light over it are in what is saved."""
+    text = svg.read_text("utf-8")
+    assert "data:image/png;base64," in text
+    assert "Layer 2, head 1" in text
+    image = np.asarray(Image.open(png).convert("RGB")).astype(int)
+    assert (image[..., 0] > image[..., 2] + 120).mean() > 0.01, "amber"
+
+
+def test_pins_the_head_and_what_lies_over_the_picture_come_back_with_the_link_and_are_saved(
+    open_pictures, new_page, tmp_path
+):
     page = open_pictures()
     page.mouse.click(*centre_of(page, 2, 5))
     page.mouse.click(*centre_of(page, 4, 1))
     until(lambda: page.get_by_test_id("pins").locator("button").count() == 2)
     page.locator(".pv-tile[data-head='2.1']").click()
+    page.wait_for_url("**pic_head=1*")
+    answered(page)
+    saving.open_menu(page.get_by_role("button", name="Export", exact=True).first)
+    save = lambda button: saving.saved_in(page, page.get_by_role("button", name=button), tmp_path)  # noqa: E731
+    light_is_in(save("SVG"), save("PNG 2x"))
+    lights_without_a_server(new_page, save("Live HTML: picture and heads"))
+    page.keyboard.press("Escape")
     page.get_by_role("button", name="Rollout").or_(page.locator("[data-shows=rollout]")).first.click()
     page.wait_for_url(lambda url: "pic_shows=rollout" in url and "pic_head=1" in url and "pic_view" in url)
     again = open_pictures("?" + page.url.split("?")[1])
     until(lambda: again.get_by_test_id("pins").locator("button").count() == 2)
-    until(lambda: again.locator(".pv-title").inner_text() == "Attention followed through layers 0 to 2")
+    until(lambda: title(again) == "Attention followed through layers 0 to 2")
+
+
+def lights_without_a_server(new_page: Any, file: Path) -> None:
+    """The live file lights the row of the patch under the hand, and other heads."""
+    alone = new_page()
+    asked: list[str] = []
+    alone.on("request", lambda request: asked.append(request.url))
+    alone.goto(file.as_uri())
+    alone.get_by_test_id("picture").wait_for()
+    until(lambda: title(alone) == "Layer 2, head 1")
+    alone.mouse.move(*centre_of(alone, 6, 1))
+    until(lambda: read(alone).startswith("From row 7, column 2: "))
+    alone.locator(".pv-tile[data-head='1.2']").click()
+    until(lambda: title(alone) == "Layer 1, head 2")
+    assert [url for url in asked if not url.startswith(("file:", "blob:", "data:"))] == []
 
 
 @pytest.mark.every_commit
-def test_painting_over_patches_changes_what_the_model_says(open_pictures: Open) -> None:
+def test_painting_over_patches_and_silencing_a_head_change_what_the_model_says(open_pictures):
     page = open_pictures("?pic_digits=8")
     page.get_by_text("The model says eight").wait_for()
     page.get_by_test_id("hide").click()
-    page.mouse.move(*centre_of(page, 1, 1))
-    page.mouse.down()
-    page.mouse.move(*centre_of(page, 1, 6))
-    page.mouse.move(*centre_of(page, 6, 6))
-    page.mouse.up()
+    drag(page, centre_of(page, 1, 1), centre_of(page, 1, 6), centre_of(page, 6, 6))
     page.get_by_text("11 of 64 patches hidden").wait_for()
     page.get_by_title("Show all hidden patches again").click()
     page.get_by_text("The model says eight").wait_for()
+    answered(page)
+    page.locator(".pv-tile[data-head='1.2']").click()
+    page.get_by_test_id("silence").click()
+    page.get_by_text("silenced heads 1.2").wait_for()
+    assert page.locator(".pv-tile[data-silenced]").get_attribute("data-head") == "1.2"
 
 
-def test_rollout_and_the_mean_of_layers_follow_what_is_hidden_without_a_server(open_pictures: Open) -> None:
+def test_rows_rollout_and_the_mean_of_layers_follow_hand_and_what_is_hidden_without_a_server(open_pictures):
     page = open_pictures("?pic_digits=8", stranger=True)
+    assert read(page).startswith("From class token: ")
     run = run_picture(load("digit-vit"), composed([held_out().pictures[held_out().like(8)]]))
     hidden = list(range(9, 15))
     weights = []
@@ -92,11 +119,14 @@ def test_rollout_and_the_mean_of_layers_follow_what_is_hidden_without_a_server(o
     page.wait_for_url(lambda url: "pic_layer=3" in url)
     answered(page)
     cut_off(page)
+    page.mouse.move(*centre_of(page, 2, 5))
+    until(lambda: read(page).startswith("From row 3, column 6: "))
+    first = page.locator(".pv-tile canvas").nth(9).evaluate("canvas => canvas.toDataURL()")
+    page.mouse.move(*centre_of(page, 6, 1))
+    until(lambda: read(page).startswith("From row 7, column 2: "))
+    assert page.locator(".pv-tile canvas").nth(9).evaluate("canvas => canvas.toDataURL()") != first
     page.get_by_test_id("hide").click()
-    page.mouse.move(*centre_of(page, 1, 1))
-    page.mouse.down()
-    page.mouse.move(*centre_of(page, 1, 6), steps=6)
-    page.mouse.up()
+    drag(page, centre_of(page, 1, 1), centre_of(page, 1, 6))
     page.mouse.move(0, 0)
     for shows, begins, row in (
         ("layers", "In all heads of all layers, class token gives", mean),
@@ -112,16 +142,10 @@ def test_rollout_and_the_mean_of_layers_follow_what_is_hidden_without_a_server(o
     page.context.set_offline(False)
 
 
-def test_a_head_is_silenced(open_pictures: Open) -> None:
-    page = open_pictures()
-    page.locator(".pv-tile[data-head='1.2']").click()
-    page.get_by_test_id("silence").click()
-    page.get_by_text("silenced heads 1.2").wait_for()
-    assert page.locator(".pv-tile[data-silenced]").get_attribute("data-head") == "1.2"
-
-
-def test_the_words_of_the_reader_are_walked_through(open_pictures: Open) -> None:
-    page = open_pictures("?pic_model=digit-reader&pic_digits=374")
+def test_the_words_of_the_reader_are_walked_through_and_stay_on_a_phone(open_pictures):
+    page = open_pictures("?pic_model=digit-reader&pic_digits=374", width=390, height=844, has_touch=True)
+    still(page)
+    assert layout_faults(page) == []
     until(lambda: page.locator(".pv-chip").all_inner_texts() == ["three", "seven", "four", "<end>"])
     said = page.get_by_test_id("read").evaluate_handle(
         """(read) => {
@@ -137,40 +161,11 @@ def test_the_words_of_the_reader_are_walked_through(open_pictures: Open) -> None
         until(lambda word=word: any(each.startswith(f"From “{word}”: ") for each in said.json_value()))
 
 
-def test_a_digit_is_drawn_and_told(open_pictures: Open, new_page: Open, server_url: str) -> None:
-    page = new_page()
-    page.goto(f"{server_url}/pictures?pic_from=draw")
-    pad = page.get_by_test_id("pad")
-    pad.wait_for(timeout=60_000)
-    answered(page)  # what is still to come above the pad would move it away from under the hand
-    box = pad.bounding_box()
-    at = lambda x, y: (box["x"] + x * box["width"], box["y"] + y * box["height"])  # noqa: E731
-    page.mouse.move(*at(0.5, 0.1))
-    page.mouse.down()
-    page.mouse.move(*at(0.5, 0.9), steps=12)
-    page.mouse.up()
+def test_a_digit_is_drawn_and_told(opened):
+    page = opened("pictures?pic_from=draw", "[data-testid=pad]")
+    box = page.get_by_test_id("pad").bounding_box()
+    drag(page, *((box["x"] + 0.5 * box["width"], box["y"] + share * box["height"]) for share in (0.1, 0.5, 0.9)))
     page.get_by_text("The model says one").wait_for(timeout=60_000)
-
-
-def test_the_picture_s_live_file_lights_rows_without_a_server(
-    open_pictures: Open, new_page: Open, tmp_path: Path
-) -> None:
-    page = open_pictures("?pic_digits=8")
-    page.get_by_role("button", name="Export", exact=True).first.click()
-    download = saving.saved(page, page.get_by_role("button", name="Live HTML: picture and heads"))
-    file = tmp_path / "live.html"
-    file.write_bytes(Path(download.path()).read_bytes())
-    alone = new_page()
-    asked: list[str] = []
-    alone.on("request", lambda request: asked.append(request.url))
-    alone.goto(file.as_uri())
-    alone.get_by_test_id("picture").wait_for()
-    until(lambda: read(alone).startswith("From class token: "))
-    alone.mouse.move(*centre_of(alone, 2, 5))
-    until(lambda: read(alone).startswith("From row 3, column 6: "))
-    alone.locator(".pv-tile[data-head='2.1']").click()
-    until(lambda: alone.locator(".pv-title").inner_text() == "Layer 2, head 1")
-    assert [url for url in asked if not url.startswith(("file:", "blob:", "data:"))] == []
 
 
 def give(page: Any, name: str, data: bytes) -> None:
@@ -187,9 +182,8 @@ def turned(image: Image.Image) -> bytes:
     return saved(image, "JPEG", exif=exif)
 
 
-def test_every_kind_of_file_gets_a_sentence_and_a_bad_one_loses_nothing(new_page: Open, server_url: str) -> None:
-    page = new_page()
-    page.goto(f"{server_url}/pictures?pic_from=own")
+def test_every_kind_of_file_gets_a_sentence_and_a_bad_one_loses_nothing(opened):
+    page = opened("pictures?pic_from=own")
     picture_box = page.get_by_test_id("picture")
     moving = saved(picture(), save_all=True, append_images=[Image.new("RGB", (30, 20), "red")])
     for name, data, sentence in (
@@ -217,39 +211,17 @@ def test_every_kind_of_file_gets_a_sentence_and_a_bad_one_loses_nothing(new_page
         expect(picture_box).to_be_visible()
 
 
-def test_a_view_saved_with_its_picture_opens_with_both(new_page: Open, server_url: str, tmp_path: Path) -> None:
-    page = new_page()
-    page.goto(f"{server_url}/pictures?pic_from=own&pic_layer=2&pic_head=3")
+def test_a_view_saved_with_its_picture_opens_with_both(opened):
+    page = opened("pictures?pic_from=own&pic_layer=2&pic_head=3")
     give(page, "mine.png", saved(picture(80, 60)))
     page.get_by_test_id("picture").wait_for(timeout=60_000)
     page.get_by_text("A link cannot hold your picture").wait_for()
-    until(lambda: page.locator(".pv-title").inner_text() == "Layer 2, head 3")
+    until(lambda: title(page) == "Layer 2, head 3")
     words = read(page)
     with page.expect_download() as download:
         page.get_by_role("button", name="Save the view with its picture").click()
-    other = new_page()
-    other.goto(f"{server_url}/pictures?pic_from=own")
+    other = opened("pictures?pic_from=own")
     give(other, "view.json", Path(download.value.path()).read_bytes())
     other.get_by_test_id("picture").wait_for(timeout=60_000)
-    until(lambda: other.locator(".pv-title").inner_text() == "Layer 2, head 3")
+    until(lambda: title(other) == "Layer 2, head 3")
     until(lambda: read(other) == words)
-
-
-def test_the_light_over_the_picture_is_saved_as_svg_and_png(open_pictures: Open) -> None:
-    page = open_pictures()
-    page.get_by_role("button", name="Export", exact=True).first.click()
-    svg = saving.saved(page, page.get_by_role("button", name="SVG"))
-    text = Path(svg.path()).read_text()
-    assert "data:image/png;base64," in text
-    assert "Layer 0, head 0" in text
-    png = saving.saved(page, page.get_by_role("button", name="PNG 2x"))
-    image = np.asarray(Image.open(png.path()).convert("RGB")).astype(int)
-    amber = (image[..., 0] > image[..., 2] + 120).mean()
-    assert amber > 0.01  # the light, and so the picture, is in it
-
-
-def test_a_reader_s_words_stay_on_a_phone(new_page: Open, server_url: str) -> None:
-    page = new_page(width=390, height=844, has_touch=True)
-    opened(page, server_url, "pictures?pic_model=digit-reader&pic_digits=374")
-    page.get_by_test_id("picture").first.wait_for(timeout=60_000)
-    assert layout_faults(page) == []

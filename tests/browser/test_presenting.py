@@ -1,118 +1,117 @@
-"""The presentation mode in a real browser: by link and by key, next and previous, light and dark, and out again."""
+"""Lessons and the presentation mode: by link and by key, next and previous, light and dark, on a phone, and out."""
 
 import re
-from itertools import cycle
 
 import pytest
 from playwright.sync_api import expect
 
 from attnviz.pages.lessons.panels import all_lessons
-from attnviz.serve import page_table
-from tests.browser.conftest import answered, listening, until
+from tests.browser.conftest import GROUND, answered, at_rest, listening, still, until
 
-PAGES = tuple("" if row.is_home else row.name for row in page_table.PAGES)
 BAR = "[role=toolbar][aria-label=Presentation]"
 BACKGROUND = "getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor"
-LIGHT, DARK = "rgb(255, 255, 255)", "rgb(20, 22, 28)"
-#: Until the page has not been scrolled for thirty frames: a picture that next goes to has arrived.
-STANDS = """new Promise((then) => {
-  const main = document.querySelector("[data-testid=stMain]");
-  let [last, still] = [main.scrollTop, 0];
-  const look = () => {
-    still = main.scrollTop === last ? still + 1 : 0;
-    last = main.scrollTop;
-    if (still > 30) then();
-    else requestAnimationFrame(look);
-  };
-  requestAnimationFrame(look);
-})"""
+PRESENTER = {"width": 1280, "height": 720}
 STREAMLITS_DARK = "rgb(23, 22, 20)"
+STEPS = all_lessons.LESSONS["row"].steps
 
 
-def begin(page, url):
-    page.goto(url)
-    listening(page)
-    answered(page)
+def is_presented(page, theme):
+    expect(page.locator(BAR)).to_be_visible()
+    expect(page.locator("[data-testid=stSidebar]")).to_be_hidden()
+    expect(page.locator("[data-testid=stHeader]")).to_be_hidden()
+    assert page.evaluate(BACKGROUND) == GROUND[theme]
+    assert page.evaluate("parseFloat(getComputedStyle(document.documentElement).fontSize)") > 16
+    assert page.locator("[data-testid=stMain]").evaluate("main => main.scrollWidth <= main.clientWidth")
 
 
 @pytest.mark.every_commit
-def test_a_lesson_is_presented_by_a_key_walked_and_left(server_url, new_page):
-    page = new_page(width=1280, height=720)
-    steps = all_lessons.LESSONS["row"].steps
-    begin(page, f"{server_url}/lessons?lesson=row")
+def test_a_lesson_is_walked_by_keys_presented_and_left_and_the_link_follows(opened):
+    page = opened("lessons?lesson=row", **PRESENTER)
+    heading = page.locator("h3")
+    expect(heading).to_have_text(STEPS[0].title)
+    for number, step in enumerate(STEPS[1:], 2):
+        page.keyboard.press("ArrowRight")
+        expect(heading).to_have_text(step.title)
+        expect(page).to_have_url(re.compile(rf"lesson=row&step={number}"))
     page.keyboard.press("p")
-    expect(page.locator(BAR)).to_be_visible()
-    expect(page.locator("[data-testid=stSidebar]")).to_be_hidden()
     expect(page).to_have_url(re.compile("present=1"))
-    page.keyboard.press("PageDown")
-    expect(page.locator("h3")).to_have_text(steps[1].title)
+    is_presented(page, "light")
+    page.keyboard.press("PageUp")
+    expect(heading).to_have_text(STEPS[-2].title)
     page.locator(".stMain").focus()
     page.keyboard.press("Shift")  # a key after a click beside everything: the whole page has the focus, and shows it
     ring = "getComputedStyle(document.querySelector('.stMain'), '::before').boxShadow"
     assert page.evaluate(ring) == "none", "a frame across the picture"
     page.locator(BAR).get_by_role("button", name="Next").click()
-    expect(page.locator("h3")).to_have_text(steps[2].title)
+    expect(heading).to_have_text(STEPS[-1].title)
     page.locator(BAR).get_by_role("button", name="Dark").click()
     expect(page).to_have_url(re.compile("theme=dark"))
-    expect(page.locator("h3")).to_have_text(steps[2].title)  # the view is opened again, in the same place
+    expect(heading).to_have_text(STEPS[-1].title)  # the view is opened again, in the same place
     expect(page.locator(BAR)).to_be_visible()
     listening(page)
-    assert page.evaluate(BACKGROUND) == DARK
+    assert page.evaluate(BACKGROUND) == GROUND["dark"]
     page.keyboard.press("Escape")
     expect(page.locator(BAR)).to_be_hidden()
     expect(page.locator("[data-testid=stSidebar]")).to_be_visible()
     expect(page).not_to_have_url(re.compile("present"))
 
 
-def test_presses_in_quick_succession_all_count(server_url, new_page):
-    page = new_page()
-    steps = all_lessons.LESSONS["row"].steps
-    begin(page, f"{server_url}/lessons?lesson=row")
-    for _press in range(4):
+def test_presses_that_come_while_a_step_is_being_drawn_each_count_and_those_in_the_sentence_stay_there(opened):
+    page = opened("lessons?lesson=row")
+    heading = page.locator("h3")
+    for number in range(2, len(STEPS) + 1):
         page.keyboard.press("ArrowRight")
-    expect(page.locator("h3")).to_have_text(steps[4].title, timeout=30_000)
-    for _press in range(3):
-        page.keyboard.press("ArrowLeft")
-    expect(page.locator("h3")).to_have_text(steps[1].title, timeout=30_000)
-    expect(page).to_have_url(re.compile("step=2"))
+        page.wait_for_url(re.compile(rf"&step={number}"))  # the step is chosen, and not drawn yet
+    expect(heading).to_have_text(STEPS[-1].title)
+    for _press in STEPS[1:]:
+        page.keyboard.press("ArrowLeft")  # in quick succession
+    expect(heading).to_have_text(STEPS[0].title)
+    answered(page)
+    box = page.get_by_label("Sentence")
+    box.click()
+    page.keyboard.press("ArrowRight")
+    box.fill("Cats sleep")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("“sleep”").first).to_be_visible()  # so the key before it has been answered as well
+    expect(heading).to_have_text(STEPS[0].title)
 
 
-@pytest.mark.parametrize("name, theme", [*zip(PAGES, cycle(["dark", "light"]), strict=False)])
-def test_every_page_can_be_presented_by_its_link_light_or_dark(server_url, new_page, name, theme):
-    page = new_page(width=1280, height=720, dark=theme == "light")
-    begin(page, f"{server_url}/{name}?present=1&theme={theme}")
-    expect(page.locator(BAR)).to_be_visible()
-    expect(page.locator("[data-testid=stSidebar]")).to_be_hidden()
-    expect(page.locator("[data-testid=stHeader]")).to_be_hidden()
-    assert page.evaluate(BACKGROUND) == {"dark": DARK, "light": LIGHT}[theme]
-    assert page.evaluate("parseFloat(getComputedStyle(document.documentElement).fontSize)") > 16
-    assert page.locator("[data-testid=stMain]").evaluate("main => main.scrollWidth <= main.clientWidth")
+def test_a_step_begins_at_its_heading_on_a_phone(opened):
+    page = opened("lessons?lesson=row", width=390, height=844, has_touch=True, is_mobile=True)
+    heading = page.locator("h3")
+    for step in STEPS[1:3]:
+        on = page.locator(".st-key-l-next-below button")
+        expect(on).to_be_visible()
+        on.scroll_into_view_if_needed()
+        on.tap()
+        expect(heading).to_have_text(step.title)
+        answered(page)
+        until(lambda: 0 < heading.bounding_box()["y"] < 0.75 * 844)
 
 
 @pytest.mark.parametrize(
     "link, then",
     [
-        ("build?present=1&b_step=project", "b_step=split"),
-        ("sharing?present=1", "h_view=count"),
-        ("heads?present=1", "hd_by=previous_token"),
-        ("compare?present=1&c_section=measured", "c_section=reach"),
-        ("decoding?present=1&d_at=2&d_steps=4", "(?!.*d_at=2)"),
+        ("build?b_step=project", "b_step=split"),
+        ("sharing?", "h_view=count"),
+        ("heads?", "hd_by=previous_token"),
+        ("compare?c_section=measured", "c_section=reach"),
+        ("decoding?d_at=2&d_steps=4", "(?!.*d_at=2)"),
     ],
 )
-def test_next_goes_on_through_what_a_page_consists_of(server_url, new_page, link, then):
-    page = new_page(width=1280, height=720)
-    begin(page, f"{server_url}/{link}")
+def test_next_goes_on_through_what_a_page_consists_of_light_or_dark(opened, link, then):
+    theme = "dark" if len(link) % 2 else "light"
+    page = opened(f"{link}&present=1&theme={theme}", dark=theme == "light", **PRESENTER)
+    is_presented(page, theme)
     for _press in range(8):  # pictures of a section come before the next section
         if re.search(rf"\?.*{then}", page.url):
             return
         page.keyboard.press("ArrowRight")
-        page.evaluate(STANDS)
-        answered(page)
+        page.evaluate("() => new Promise(requestAnimationFrame)")
+        still(page, theme)
     raise AssertionError(page.url)
 
 
-#: Until the page has been as high as it is for thirty frames.
-GROWN = STANDS.replace("scrollTop", "scrollHeight")
 #: How far a presented page can be scrolled, and what on it lies below the window or under the bar.
 OUT_OF_SIGHT = """() => {
   const main = document.querySelector("[data-testid=stMain]");
@@ -127,23 +126,21 @@ OUT_OF_SIGHT = """() => {
 
 
 @pytest.mark.parametrize("lesson", all_lessons.LESSONS)
-def test_a_presented_step_stands_on_one_screen_before_and_after_its_answer(server_url, new_page, lesson):
-    page = new_page(width=1280, height=720)
+def test_a_presented_step_stands_on_one_screen_before_and_after_its_answer(opened, lesson):
+    page = opened(f"lessons?lesson={lesson}&present=1", **PRESENTER)
 
     def all_is_seen(name):
-        listening(page)
-        answered(page)
-        page.wait_for_function("!document.querySelector('[data-testid=stSkeleton]')")
-        page.evaluate(GROWN)
         for _look in range(20):  # a picture that comes late on a busy machine
-            if not page.evaluate(OUT_OF_SIGHT):
+            still(page)
+            if not (low := page.evaluate(OUT_OF_SIGHT)):
                 return
-            page.evaluate(GROWN)
-        assert page.evaluate(OUT_OF_SIGHT) == [], name
+        raise AssertionError(f"{name}: {low}")
 
     for number, step in enumerate(all_lessons.LESSONS[lesson].steps, 1):
-        page.goto(f"{server_url}/lessons?lesson={lesson}&step={number}&present=1")
+        if number > 1:
+            page.keyboard.press("ArrowRight")
         expect(page.locator("h3")).to_have_text(step.title)
+        answered(page)
         all_is_seen(step.title)
         if step.question is not None:
             page.locator("[class*=st-key-l-answer-] button").first.click()
@@ -151,31 +148,21 @@ def test_a_presented_step_stands_on_one_screen_before_and_after_its_answer(serve
             all_is_seen(f"{step.title}, answered")
 
 
-def test_arrows_do_not_walk_a_page_that_is_not_presented(server_url, new_page):
-    page = new_page()
-    begin(page, f"{server_url}/scaling")
-    page.keyboard.press("ArrowRight")
-    page.keyboard.press("p")
-    expect(page.locator(BAR)).to_be_visible()
-    expect(page.locator(BAR)).to_contain_text("1 / 7")
-
-
-def test_the_theme_of_a_link_is_there_before_the_first_word(server_url, new_page):
-    page = new_page()
-    page.goto(f"{server_url}/scaling?theme=dark", wait_until="commit")
+def test_a_link_s_theme_comes_before_the_first_word_and_presented_cells_are_pointed_at_where_they_are_seen(
+    server_url, new_page
+):
+    page = new_page(**PRESENTER)
+    page.goto(f"{server_url}/?theme=dark", wait_until="commit")
     page.locator("[data-testid=stApp]").wait_for()
     # Streamlit's own dark stands for a moment, until it is told our colours: dark all the same
-    assert page.evaluate(BACKGROUND) in (DARK, STREAMLITS_DARK)
-    listening(page)
-    assert page.evaluate(BACKGROUND) == DARK
-
-
-def test_a_cell_is_pointed_at_where_it_is_seen(server_url, new_page):
-    page = new_page(width=1280, height=720)
-    begin(page, f"{server_url}/?present=1")
+    assert page.evaluate(BACKGROUND) in (GROUND["dark"], STREAMLITS_DARK)
+    at_rest(page, "[data-testid=heatmap]")
+    assert page.evaluate(BACKGROUND) == GROUND["dark"]
+    page.keyboard.press("p")
+    expect(page.locator(BAR)).to_be_visible()
+    still(page, "dark")
 
     heatmap = page.get_by_test_id("heatmap").first
-    heatmap.wait_for()
     tokens = page.locator(".av-root [role=option]").count()  # its chips; a select's own options carry no role
     zoom = heatmap.evaluate("canvas => canvas.currentCSSZoom")
     assert zoom > 1, "a presentation draws larger"
@@ -190,3 +177,45 @@ def test_a_cell_is_pointed_at_where_it_is_seen(server_url, new_page):
 
     for query, key in ((tokens - 1, 0), (4, 2)):
         until(lambda query=query, key=key: re.search(rf"\({query}\) → .*\({key}\)", point_at(query, key)))
+
+
+OWN = b"""title = "Mine"
+[[step]]
+title = "Two ways"
+idea = "Look at the row."
+picture = "head"
+question = "Which is it?"
+answers = ["this", "that"]
+right = 2
+"""
+
+
+def test_a_lecturers_file_is_refused_by_its_line_and_opens_once_it_is_mended(opened, new_page):
+    page = opened("lessons")
+    page.locator(".st-key-l-lessons button").first.click()
+    file = page.locator(".st-key-l-file input[type=file]")
+    file.set_input_files({"name": "mine.toml", "mimeType": "text/plain", "buffer": OWN.replace(b'"head"', b'"hed"')})
+    expect(page.get_by_text("Line 5")).to_be_visible()
+    expect(page.get_by_text("must be one of")).to_contain_text("board")
+    file.set_input_files({"name": "mended.toml", "mimeType": "text/plain", "buffer": OWN})
+    expect(page.locator("h3")).to_have_text("Two ways")
+    page.wait_for_url("**lesson=own*")
+    again = new_page()
+    again.goto(page.url)
+    expect(again.locator("h3")).to_have_text("Two ways")
+    expect(again.locator("[class*=st-key-l-answer-] button")).to_have_count(2)
+    on = again.locator(
+        ".st-key-l-next button p"
+    ).first  # there is no other step, and its words can be read all the same
+    expect(on).to_be_visible()
+    assert on.evaluate("one => getComputedStyle(one).color") != "rgb(255, 255, 255)"
+
+
+def test_the_last_step_of_all_goes_on_with_the_visitors_sentence_and_shows_what_comes_next(opened):
+    page = opened("lessons?lesson=model&step=6", ".sp-token", **PRESENTER)
+    expect(page.locator(".sp-token").filter(has_text="tired")).to_be_visible()
+    likeliest = page.locator(".sp-choice").first
+    expect(likeliest).to_be_in_viewport()
+    said = page.get_by_text("The token is put after the text").inner_text()
+    token = likeliest.locator(".sp-label").inner_text()
+    assert token.translate({ord("⏎"): "↵"}) in said, "the token that the words put after the text"

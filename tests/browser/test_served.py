@@ -1,6 +1,7 @@
-"""How scripts reach the browser: by address under a strict policy where attnviz is installed, else as text.
+"""How a page reaches the browser that has never seen it, where attnviz is installed, under a path and a strict policy.
 
-The server runs under a base path, every page is opened by its own address, and nothing may be logged as an error.
+On a phone its link and its embed code are copied; by that link a stranger opens the same view. Nothing may be logged as
+an error, jump while the page comes, or be fetched that nobody asked for.
 """
 
 import re
@@ -9,20 +10,45 @@ import subprocess
 import sys
 import sysconfig
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from html import unescape
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from playwright.sync_api import expect
 
+from attnviz.app.page_entry import CHART
 from attnviz.canvas.shared.component import NAMES
 from attnviz.serve.page_table import PAGES
-from tests.browser.conftest import ROOT, Server
-from tests.browser.saving import saved
+from tests.browser.conftest import ROOT, Server, at_rest, still, until, widest
+from tests.browser.saving import copied, open_menu, saved
 
-pytestmark = pytest.mark.xdist_group("served")
-
-Open = Callable[..., Any]
+served = pytest.mark.xdist_group("served")
+HIGHLIGHTER = "StreamlitSyntaxHighlighter"
+#: The browser's own measure of how much moved by itself, and how far; from 0.1 on, people are disturbed by it.
+LARGEST_SHIFT = 0.1
+WATCH_SHIFTS = """(() => {
+    const shifts = globalThis.shifts = [];
+    const key = (node) => /st-key-[\\w-]+/.exec((node?.closest ? node : node?.parentElement)
+        ?.closest("[class*=st-key-]")?.className)?.[0] ?? "?";
+    new PerformanceObserver((list) => {
+        for (const {hadRecentInput, value, sources} of list.getEntries()) {
+            if (!hadRecentInput) shifts.push([value, ...sources.map(({node}) => key(node))]);
+        }
+    }).observe({type: "layout-shift", buffered: true});
+})()"""
+STAYS_ON_A_PHONE = "home", "explore", "positions", "build", "compare", "lessons", "sharing"
+#: views of pages, and the words by which one sees that it is that view
+VIEWS = {
+    "home": ("", "What is attention?"),
+    "explore": ("?at=5.4", "Layer 5, head 4"),
+    "build": ("?b_step=softmax", "Softmax"),
+    "masks": ("?m_view=far", "At 4,096 words"),
+    "scaling": ("?s_section=softmax", "Why divide by √d_k?"),
+    "sharing": ("?h_view=size", "Share keys and values"),
+}
 
 
 def python_with(folder: Path, *install: str) -> Path:
@@ -53,14 +79,6 @@ def under_a_path(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> I
     server.stop()
 
 
-@pytest.fixture
-def never_installed(serve: Callable[[Path], str], server_url: str) -> str:
-    """The address of the app run from a clone; the tests' own environment may have it installed."""
-    if policy(server_url).find("blob:") < 0:
-        pytest.skip("the environment that runs the tests has attnviz installed")
-    return server_url
-
-
 def test_whoever_follows_the_readme_or_runs_make_installs_it_so() -> None:
     assert "\npip install -r requirements.txt\n" in (ROOT / "README.md").read_text(encoding="utf-8")
     recipe = subprocess.run(["make", "-n", "-B", "run"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
@@ -74,86 +92,119 @@ def policy(url: str) -> str:
         return re.search(r"script-src ([^;]*)", answer.headers["Content-Security-Policy"])[1]
 
 
-def watch_scripts(page: Any) -> list[str]:
-    """The addresses of component scripts, as they are fetched."""
-    fetched: list[str] = []
-    page.on(
-        "requestfinished", lambda request: fetched.append(request.url) if "bidi-components" in request.url else None
-    )
-    return fetched
+def fetched(page: Any) -> list[str]:
+    """The addresses that are asked for from now on."""
+    found: list[str] = []
+    page.on("request", lambda request: found.append(request.url))
+    return found
 
 
-def wait_until_drawn(page: Any) -> None:
-    page.locator(".stApp[data-test-script-state=notRunning]").wait_for(timeout=60_000)
-    page.locator("h1, h2").first.wait_for()
-    page.wait_for_load_state("networkidle")
+def stays(page: Any) -> None:
+    """Nothing that is read has jumped while the page came."""
+    still(page)
+    shifts = page.evaluate("() => shifts")
+    assert sum(value for value, *_keys in shifts) < LARGEST_SHIFT, shifts
 
 
-@pytest.mark.parametrize("row", PAGES, ids=lambda row: row.name)
-def test_every_page_opens_by_its_address_under_the_policy(under_a_path: str, new_page: Open, row: Any) -> None:
+def where(address: str) -> tuple[str, dict[str, list[str]]]:
+    parts = urlsplit(address)
+    return parts.path.rstrip("/"), parse_qs(parts.query)
+
+
+@served
+def test_a_browser_obeys_the_policy_components_come_by_address_and_a_click_and_a_file_reach_it(under_a_path, new_page):
     page = new_page(bypass_csp=False)
-    answer = page.goto(f"{under_a_path}/{'' if row.is_home else row.name}")
-    allowed = answer.headers["content-security-policy"]
-    assert re.search(r"script-src 'self' 'sha256-[\w+/=]+';", allowed), "no blob:, no unsafe-eval"
-    wait_until_drawn(page)
-    assert page.get_by_test_id("stException").count() == 0
-
-
-def test_the_policy_is_one_that_a_browser_obeys(under_a_path: str, browser: Any) -> None:
-    page = browser.new_page()
-    page.goto(under_a_path)
-    wait_until_drawn(page)
-    run = (
-        "() => { const s = document.createElement('script'); s.textContent = 'window.ran = 1'; document.head.append(s);"
-    )
-    assert page.evaluate(run + " return window.ran ?? 'refused' }") == "refused"
-    assert (
-        page.evaluate("() => import(URL.createObjectURL(new Blob(['']))).then(() => 'ran', () => 'refused')")
-        == "refused"
-    )
-    page.close()
-
-
-def test_components_come_by_address_and_a_click_reaches_python(under_a_path: str, new_page: Open) -> None:
-    page = new_page(bypass_csp=False)
-    scripts = watch_scripts(page)
+    asked = fetched(page)
     with page.expect_response(lambda answer: "/deep/base/attnviz/heads/" in answer.url, timeout=60_000) as heads:
         page.goto(f"{under_a_path}/explore")
     assert heads.value.status == 200, "the heads of the sentence are fetched, below the base path"
-    stage = page.get_by_test_id("overview")
-    stage.wait_for(timeout=60_000)
-    page.locator(".av-title").first.wait_for()
+    at_rest(page, "[data-testid=overview]", ".av-title")
+    run = (
+        "() => { const s = document.createElement('script'); s.textContent = 'window.ran = 1'; document.head.append(s);"
+    )
+    other = page.context.new_page()  # refusals are logged as errors: asked on a page that nobody watches
+    other.goto(under_a_path)
+    assert other.evaluate(run + " return window.ran ?? 'refused' }") == "refused"
+    imported = "() => import(URL.createObjectURL(new Blob(['']))).then(() => 'ran', () => 'refused')"
+    assert other.evaluate(imported) == "refused"
+    other.close()
     before = page.locator(".av-title").first.text_content()
-    assert {url.split("/deep/base/")[1] for url in scripts} >= {
-        f"_stcore/bidi-components/attnviz.{name}/{name}.js" for name in ("overview", "head")
-    }
-    stage.focus()
+    scripts = {url.split("/deep/base/")[-1] for url in asked if "bidi-components" in url}
+    assert scripts >= {f"_stcore/bidi-components/attnviz.{name}/{name}.js" for name in ("overview", "head")}
+    page.get_by_test_id("overview").focus()
     for key in ("ArrowRight", "ArrowDown", "Enter"):
         page.keyboard.press(key)
     page.locator(".av-title", has_not_text=before).first.wait_for()
     page.wait_for_url(re.compile(r"/deep/base/explore\?"))
-
-
-def test_a_figure_is_saved_by_its_address(under_a_path: str, new_page: Open) -> None:
-    page = new_page(bypass_csp=False)
-    page.goto(f"{under_a_path}/scaling")
-    wait_until_drawn(page)
-    page.get_by_role("button", name="Export").first.click()
+    open_menu(page.locator(".st-key-head-out-export button").first)
     svg = saved(page, page.get_by_role("button", name="SVG", exact=True))
     assert Path(svg.path()).read_text(encoding="utf-8").startswith("<svg")
 
 
-def test_a_clone_that_was_never_installed_draws_the_same_bundles(never_installed: str, new_page: Open) -> None:
-    page = new_page(bypass_csp=False)
-    scripts = watch_scripts(page)
-    page.goto(f"{never_installed}/masks")
-    page.get_by_test_id("mask").first.wait_for(timeout=60_000)
-    assert not scripts, "handed over as text"
-    assert "blob:" in policy(never_installed)
+@served
+@pytest.mark.parametrize("row", PAGES, ids=lambda row: row.name)
+def test_a_page_s_link_is_copied_on_a_phone_and_opens_the_same_view_for_a_stranger(under_a_path, new_page, row):
+    query, words = VIEWS.get(row.name, ("", ""))
+    path, asked = where(f"/deep/base/{'' if row.is_home else row.name}{query}")
+    phone = new_page(width=390, height=844)
+    phone.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    phone.add_init_script(WATCH_SHIFTS)
+    phone.goto(f"{under_a_path}{path.removeprefix('/deep/base')}{query}")
+    at_rest(phone)
+    if row.name in STAYS_ON_A_PHONE:
+        stays(phone)
+    phone.get_by_role("button", name="Share").first.click()
+    link = copied(phone, "Copy link")
+    assert link.startswith(under_a_path)
+    assert where(link) == (path, asked)
+    phone.get_by_role("button", name="Copy embed code", exact=True).click()
+    until(lambda: phone.evaluate("navigator.clipboard.readText()").startswith("<iframe "))
+    source = unescape(re.search(r'src="([^"]+)"', phone.evaluate("navigator.clipboard.readText()"))[1])
+    assert where(source) == (path, asked | {"embed": ["true"]})
+
+    page = new_page(stranger=True, bypass_csp=False)
+    scripts = fetched(page)
+    page.add_init_script(WATCH_SHIFTS)
+    answer = page.goto(link)
+    assert re.search(r"script-src 'self' 'sha256-[\w+/=]+';", answer.headers["content-security-policy"])
+    at_rest(page)
+    stays(page)
+    assert page.get_by_test_id("stException").count() == 0
+    if words:
+        expect(page.get_by_text(words).filter(visible=True).first).to_be_visible()
+    assert where(page.url) == (path, asked)
+    begins = [name for name in (CHART, HIGHLIGHTER) if any(f"/{name}" in url for url in scripts)]
+    assert HIGHLIGHTER not in begins, "no page begins with the highlighter"
+    if CHART in row.scripts:
+        until(lambda: page.evaluate("() => 0") or any(f"/{CHART}" in url for url in scripts))
+    page.set_viewport_size({"width": 1280, "height": 720})
+    if row.name != "lessons":
+        page.keyboard.press("ArrowRight")  # walks only what is presented
+    page.keyboard.press("p")
+    expect(page.locator("[role=toolbar][aria-label=Presentation]")).to_be_visible()
+    expect(page.locator("[data-testid=stSidebar]")).to_be_hidden()
+    still(page)
+    assert widest(page) <= 1280, "presented, it fits a projector"
+    assert where(page.url)[1] == asked | {"present": ["1"]}
 
 
-@pytest.mark.slow
-def test_a_wheel_brings_its_scripts_and_serves_them_by_address(tmp_path: Path, new_page: Open) -> None:
+def test_a_clone_that_was_never_installed_draws_the_same_bundles_and_colours_a_program_when_it_is_opened(
+    server_url, new_page
+):
+    page = new_page(stranger=True)
+    asked = fetched(page)
+    page.goto(f"{server_url}/masks")
+    at_rest(page, "[data-testid=mask]")
+    if "blob:" in policy(server_url):  # else the environment that runs the tests has attnviz installed
+        assert not [url for url in asked if "bidi-components" in url], "handed over as text"
+    assert page.get_by_test_id("stCode").count() == 0
+    assert not [url for url in asked if f"/{HIGHLIGHTER}" in url]
+    page.get_by_text("The same in PyTorch").click()
+    expect(page.get_by_test_id("stCode").first).to_contain_text("import torch")
+    until(lambda: page.evaluate("0") or any(f"/{HIGHLIGHTER}" in url for url in asked))
+
+
+def test_a_wheel_brings_its_scripts_and_serves_them_by_address(tmp_path, new_page):
     clone = tmp_path / "clone"  # what is built leaves traces that would get into the next wheel
     shutil.copytree(ROOT / "attnviz", clone / "attnviz", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "pyproject.toml", clone)
@@ -177,7 +228,7 @@ def test_a_wheel_brings_its_scripts_and_serves_them_by_address(tmp_path: Path, n
                 assert answer.status == 200
                 assert b"as default}" in answer.read()
         page = new_page(bypass_csp=False)
-        scripts = watch_scripts(page)
+        asked = fetched(page)
         page.goto(server.url)
         stage = page.get_by_test_id("mask")
         page.get_by_text("kept 15").wait_for()
@@ -185,6 +236,6 @@ def test_a_wheel_brings_its_scripts_and_serves_them_by_address(tmp_path: Path, n
         stage.click(position={"x": x + 0.9 * wide, "y": y + 0.1 * high})
         page.get_by_text("kept 16").wait_for()
         page.get_by_text(str(tmp_path)).wait_for()  # the package is the wheel's, not the clone's
-        assert [url.rsplit("/", 1)[1] for url in scripts] == ["mask.js"]
+        assert [url.rsplit("/", 1)[1] for url in asked if "bidi-components" in url] == ["mask.js"]
     finally:
         server.stop()

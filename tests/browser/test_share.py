@@ -1,85 +1,30 @@
-"""Copy link and copy embed code, on every page: what the clipboard gets opens the same view."""
+"""Copied embed code of a page and of a figure: what another page then shows, and how it answers there."""
 
 import re
-from collections.abc import Callable
 from html import unescape
-from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.sync_api import expect
 
-from attnviz.serve.page_table import PAGES
 from tests.browser.conftest import answered
-from tests.browser.saving import press_in_menu
+from tests.browser.saving import copied, open_menu, press_in_menu
 from tests.waiting import until
 
-Open = Callable[..., Any]
 
-#: views of pages, and the words by which one sees that it is that view
-VIEWS = {
-    "home": ("?causal=false", "What is attention?"),
-    "explore": ("?at=5.4", "Layer 5, head 4"),
-    "build": ("?b_step=softmax", "Softmax"),
-    "masks": ("?m_view=far", "At 4,096 words"),
-    "scaling": ("?s_section=softmax", "Why divide by √d_k?"),
-    "sharing": ("?h_view=size", "Share keys and values"),
-}
-
-
-@pytest.fixture
-def copying(server_url: str, new_page: Open) -> Open:
-    """`copying("/explore?at=5.4")`: a view with its share menu open, in a browser that lets a page copy."""
-
-    def opened(where: str, **options: Any) -> Any:
-        page = new_page(permissions=["clipboard-read", "clipboard-write"], **options)
-        page.goto(server_url + where)
-        answered(page)
-        page.get_by_role("button", name="Share").first.click()
-        page.get_by_role("button", name="Copy link", exact=True).wait_for()
-        return page
-
-    return opened
-
-
-def copied(page: Any, button: str) -> str:
-    page.get_by_role("button", name=button, exact=True).click()
-    page.get_by_text("Copied.", exact=True).wait_for()
-    return page.evaluate("navigator.clipboard.readText()")
-
-
-@pytest.mark.parametrize("name", [row.name for row in PAGES])
-def test_every_page_copies_its_link_and_its_embed_code_on_a_phone_and_the_link_opens_the_same_view(
-    copying: Open, new_page: Open, server_url: str, name: str
-) -> None:
-    path = "/" if name == "home" else f"/{name}"
-    query, words = VIEWS.get(name, ("", ""))
-    page = copying(path + query, width=390, height=844)
-    link = copied(page, "Copy link")
-    assert link.startswith(server_url)
-    assert urlsplit(link).path.rstrip("/") == path.rstrip("/")
-    asked = parse_qs(query.removeprefix("?"))
-    assert parse_qs(urlsplit(link).query) == asked
-    page.get_by_role("button", name="Copy embed code", exact=True).click()
-    page.wait_for_function("navigator.clipboard.readText().then((text) => text.startsWith('<iframe '))")
-    code = page.evaluate("navigator.clipboard.readText()")
-    source = unescape(re.search(r'src="([^"]+)"', code)[1])
-    assert urlsplit(source).path.rstrip("/") == path.rstrip("/")
-    assert parse_qs(urlsplit(source).query) == {**asked, "embed": ["true"]}
-    if words:
-        other = new_page()
-        other.goto(link)
-        expect(other.get_by_text(words).filter(visible=True).first).to_be_visible(timeout=60_000)
-        answered(other)
-        assert parse_qs(urlsplit(other.url).query) == asked
-
-
-def test_the_embed_code_shows_the_view_with_its_menu_folded_and_keeps_it_so(copying: Open, new_page: Open) -> None:
-    page = copying("/explore?at=5.4")
-    code = copied(page, "Copy embed code")
+def embedded(code: str) -> tuple[str, dict[str, list[str]]]:
+    """What an embed code frames, and the choices in its address."""
     assert code.startswith("<iframe ")
     source = unescape(re.search(r'src="([^"]+)"', code)[1])
-    assert parse_qs(urlsplit(source).query) == {"at": ["5.4"], "embed": ["true"]}
+    return source, parse_qs(urlsplit(source).query)
+
+
+def test_the_embed_code_shows_the_view_with_its_menu_folded_and_keeps_it_so(opened, new_page):
+    page = opened("explore?at=5.4")
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.get_by_role("button", name="Share").first.click()
+    source, asked = embedded(copied(page, "Copy embed code"))
+    assert asked == {"at": ["5.4"], "embed": ["true"]}
     inside = new_page()
     inside.goto(source)
     expect(inside.locator(".av-title").first).to_have_text(re.compile("Layer 5, head 4"), timeout=60_000)
@@ -91,15 +36,13 @@ def test_the_embed_code_shows_the_view_with_its_menu_folded_and_keeps_it_so(copy
     assert "embed=true" in inside.url
 
 
-def test_without_leave_to_use_the_clipboard_the_text_is_still_copied(server_url: str, new_page: Open) -> None:
+def test_without_leave_to_use_the_clipboard_the_text_is_still_copied(server_url, new_page):
     page = new_page()
     page.add_init_script("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
     page.goto(f"{server_url}/scaling")
-    answered(page)
     page.get_by_role("button", name="Share").first.click()
     page.evaluate("document.addEventListener('copy', (event) => (window.heard = event.composedPath()[0].value))")
-    button = page.get_by_role("button", name="Copy link", exact=True)
-    button.click()
+    page.get_by_role("button", name="Copy link", exact=True).click()
     page.get_by_text("Copied.", exact=True).wait_for()
     assert page.evaluate("window.heard") == f"{server_url}/scaling"
 
@@ -114,27 +57,25 @@ FIGURES = {
 }
 
 
-def shown_alone(page: Any) -> list[str]:
+def shown_alone(page) -> list[str]:
     """What of the page takes up room: the keys of its elements, "" for those without one."""
-    found: list[str] = page.evaluate(
+    return page.evaluate(
         """() => [...document.querySelectorAll(".stMainBlockContainer [data-testid=stElementContainer]")]
             .filter((box) => box.getBoundingClientRect().height > 0)
             .map((box) => (box.className.match(/st-key-(\\S+)/) ?? ["", ""])[1])"""
     )
-    return found
 
 
 @pytest.mark.parametrize("where", FIGURES)
-def test_the_embed_code_of_a_figure_shows_it_alone(copying: Open, new_page: Open, where: str) -> None:
-    page, key = copying(f"/{where}"), FIGURES[where]
-    page.keyboard.press("Escape")
-    page.locator(f".st-key-{key}-export button").first.click()
+def test_the_embed_code_of_a_figure_shows_it_alone_and_it_answers_as_in_the_app(opened, new_page, where):
+    page, key = opened(where), FIGURES[where]
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    open_menu(page.locator(f".st-key-{key}-export button").first)
     press_in_menu(page.get_by_role("button", name="Copy embed code of this figure"))
-    page.wait_for_function("navigator.clipboard.readText().then((text) => text.startsWith('<iframe '))")
-    code = page.evaluate("navigator.clipboard.readText()")
-    source = unescape(re.search(r'src="([^"]+)"', code)[1])
-    wanted = parse_qs(urlsplit(f"/{where}").query)
-    assert parse_qs(urlsplit(source).query) == wanted | {"figure": [key], "embed": ["true"]}
+    until(lambda: page.evaluate("navigator.clipboard.readText()").startswith("<iframe "))
+    source, asked = embedded(page.evaluate("navigator.clipboard.readText()"))
+    wanted = parse_qs(urlsplit(where).query)
+    assert asked == wanted | {"figure": [key], "embed": ["true"]}
 
     inside = new_page(width=800, height=640)
     inside.goto(source)
@@ -148,28 +89,22 @@ def test_the_embed_code_of_a_figure_shows_it_alone(copying: Open, new_page: Open
     expect(inside.get_by_role("link", name="Masks")).not_to_be_visible()
     back = inside.get_by_role("link", name="Open in attnviz").get_attribute("href")
     assert parse_qs(urlsplit(back).query) == wanted
+    if key == "head-out":
+        inside.locator(".av-chip").nth(2).click()
+        inside.wait_for_url(re.compile(r"[?&]c="))
+        answered(inside)
+        assert "figure=head-out" in inside.url
+        expect(inside.locator(".av-title").first).to_have_text(re.compile("Layer 5, head 4"))
+        assert 1 < len(shown_alone(inside)) < 8
 
 
-def test_a_figure_inside_another_page_answers_as_in_the_app(server_url: str, new_page: Open) -> None:
-    inside = new_page(width=800, height=640)
-    inside.goto(f"{server_url}/explore?at=5.4&embed=true&figure=head-out")
-    inside.locator(".av-chip").nth(2).click(timeout=60_000)
-    inside.wait_for_url(re.compile(r"[?&]c="))
-    answered(inside)
-    assert "figure=head-out" in inside.url
-    expect(inside.locator(".av-title").first).to_have_text(re.compile("Layer 5, head 4"))
-    expect(inside.locator(".av-title").first).to_be_visible()
-    assert 1 < len(shown_alone(inside)) < 8
-
-
-def test_a_figure_that_the_page_has_not_is_a_sentence_that_names_those_it_has(server_url: str, new_page: Open) -> None:
+def test_a_figure_that_the_page_has_not_is_a_sentence_that_names_those_it_has(server_url, new_page):
     inside = new_page()
     inside.goto(f"{server_url}/scaling?embed=true&figure=<b>none</b>")
     said = inside.get_by_text("This page shows no figure called")
     expect(said).to_be_visible(timeout=60_000)
     assert "<b>none</b>" in said.inner_text()
     assert "s_growth" in said.inner_text()
-    whole = new_page()
-    whole.goto(f"{server_url}/scaling?figure=s_growth")
-    expect(whole.get_by_role("heading", level=1)).to_be_visible(timeout=60_000)
-    expect(whole.locator(".st-key-s_histograms").first).to_be_visible(timeout=60_000)
+    inside.goto(f"{server_url}/scaling?figure=s_growth")  # in the app itself the page is whole
+    expect(inside.get_by_role("heading", level=1)).to_be_visible(timeout=60_000)
+    expect(inside.locator(".st-key-s_histograms").first).to_be_visible(timeout=60_000)

@@ -13,13 +13,13 @@ TWO = "2 computations of other visitors are before yours, which begins by itself
 
 
 @pytest.fixture
-def visit(browser: Any, serve: Callable[[Path], str], tmp_path: Path) -> Iterator[Callable[[str], Any]]:
+def visit(browser: Any, servers: Callable[..., Any], tmp_path: Path) -> Iterator[Callable[[str], Any]]:
     """`visit(name)`: a visitor whose work ends when the file of that name is in the folder."""
     context = browser.new_context()
 
     def come(name: str) -> Any:
         page = context.new_page()
-        page.goto(f"{serve(APP)}/?until={tmp_path / name}")
+        page.goto(f"{servers(APP).url}/?until={tmp_path / name}")
         return page
 
     yield come

@@ -1,6 +1,6 @@
 """Margins that a chart begins with: as wide as its labels, by its own numbers, and never narrower than they were.
 
-Whether they hold in a browser is asked in tests/browser/test_charts_in_turn.py.
+Whether they hold in a browser is asked in tests/browser/test_every_view.py.
 """
 
 import numpy as np

@@ -17,8 +17,8 @@ LONGEST = 160  #: tokens in all that this lesson takes: without a cache, each st
 MOST_STEPS = 48
 ALTERNATIVES = 6
 #: a token that might have come next, its probability before any temperature, and whether it was chosen
-Alternative = tuple[str, float, bool]
-Rows = tuple[np.ndarray, ...]  #: q, k, v and weights of the tokens of one pass in one layer
+TokenAlternative = tuple[str, float, bool]
+TokenRows = tuple[np.ndarray, ...]  #: q, k, v and weights of the tokens of one pass in one layer
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Step:
     largest_logit: float
     same_choice: bool  #: whether both find the same token likeliest
     layer_bytes: tuple[tuple[int, int], ...]  #: keys and values in the cache of each layer afterwards
-    alternatives: tuple[Alternative, ...]
+    alternatives: tuple[TokenAlternative, ...]
     token: int | None  #: what was chosen; None with zero steps
 
     @property
@@ -105,7 +105,7 @@ def run(decoder: Decoder, config: Config) -> Iterator[Result]:
     prompt = decoder.read(config.text)
     check(decoder, prompt, config.steps)
     choose = sampler(config.temperature, seed=config.seed)
-    grown, steps = list[list[Rows]](), list[Step]()  # of each pass the new rows of each layer
+    grown, steps = list[list[TokenRows]](), list[Step]()  # of each pass the new rows of each layer
     labels, ids = list(prompt.labels), list(prompt.ids)
     new, cache = prompt.ids, None
     total = max(1, config.steps)
@@ -157,7 +157,7 @@ def _timed(decoder: Decoder, ids: tuple[int, ...], cache: object, *, keep: bool 
     return made, Work(len(ids), pass_flops(decoder, made.layers, len(ids)), seconds)
 
 
-def _alternatives(decoder: Decoder, logits: Tensor, token: int | None) -> tuple[Alternative, ...]:
+def _alternatives(decoder: Decoder, logits: Tensor, token: int | None) -> tuple[TokenAlternative, ...]:
     """The likeliest tokens, and the chosen one where it is none of them."""
     chances = {guess.token: guess.probability for guess in guesses(logits, ALTERNATIVES)}
     if token is not None and token not in chances:
@@ -167,14 +167,14 @@ def _alternatives(decoder: Decoder, logits: Tensor, token: int | None) -> tuple[
 
 
 @torch.no_grad()
-def _rows_of(layer: RecordedLayer) -> Rows:
+def _rows_of(layer: RecordedLayer) -> TokenRows:
     q, k, v = qkv(layer)
     new = layer.shape[2]
     parts = q[0], k[0, :, -new:], v[0, :, -new:], layer.weights()[0]
     return tuple(part.float().cpu().numpy() for part in parts)
 
 
-def _joined(rows: Sequence[Rows]) -> LayerTensors:
+def _joined(rows: Sequence[TokenRows]) -> LayerTensors:
     q, k, v = (np.concatenate([part[n] for part in rows], 1) for n in range(3))
     weights = np.zeros((len(q), q.shape[1], q.shape[1]), np.float32)
     seen = 0

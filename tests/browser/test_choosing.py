@@ -1,0 +1,238 @@
+"""Masks, Build, Heads and Sharing under a hand: painted, pointed at, walked, typed in, chosen, saved, opened again."""
+
+import re
+from urllib.parse import parse_qs, urlsplit
+from xml.etree import ElementTree
+
+import pytest
+from playwright.sync_api import expect
+
+from attnviz.pages.build.maths.attention_by_hand import run
+from attnviz.pages.build.maths.inputs import Config
+from tests.browser.canvas_places import cell_on
+from tests.browser.conftest import answered, resized
+from tests.browser.layout_faults import layout_faults
+from tests.browser.saving import open_menu, saved, saved_in
+
+
+def kept(page, text):
+    """Wait until Python's sentence under the grid contains `text`."""
+    page.get_by_text(text).wait_for()
+
+
+@pytest.mark.every_commit
+def test_paint_reaches_weights_code_and_link_is_undone_and_is_kept_under_another_rule(opened):
+    page = opened("masks", "[data-testid=mask]")
+
+    def cell(q, k):
+        return cell_on(page.get_by_test_id("mask"), q, k, 10)
+
+    kept(page, "55 of 100 scores.")
+    page.mouse.move(*cell(9, 0))
+    page.mouse.down()
+    page.mouse.move(*cell(9, 9), steps=6)
+    page.mouse.up()
+    kept(page, "45 of 100 scores. 10 cells are painted.")
+    kept(page, "may look at nothing. Its row is zero here")
+    page.keyboard.press("Control+z")
+    kept(page, "55 of 100 scores.")
+    page.get_by_text("may look at nothing. Its row").wait_for(state="detached")
+    page.wait_for_function("() => !location.search.includes('m_paint')")
+    for key in ("ArrowUp", "Space"):
+        page.keyboard.press(key)
+    kept(page, "1 cell is painted.")
+    page.keyboard.press("Control+z")
+    kept(page, "55 of 100 scores.")
+    page.mouse.click(*cell(0, 9))
+    kept(page, "56 of 100 scores. 1 cell is painted.")
+    page.get_by_text("The same in PyTorch").click()
+    page.get_by_text("(0, 9, True)").wait_for()
+    page.wait_for_url("**m_paint=*")
+    page.reload()
+    kept(page, "56 of 100 scores. 1 cell is painted.")
+    page.get_by_label("The mask, painted over", exact=True).click()
+    page.get_by_role("option", name="sliding window").click()
+    kept(page, "35 of 100 scores. 1 cell is painted.")
+    window = page.get_by_label("words seen, itself included")
+    window.fill("2")
+    window.press("Enter")
+    kept(page, "20 of 100 scores. 1 cell is painted.")
+    assert "m_rule1=window" in page.url
+    assert "m1_window_window=2" in page.url
+    page.get_by_role("button", name="Remove the paint").click()
+    kept(page, "19 of 100 scores.")
+
+
+def test_training_under_masks_is_drawn_while_it_runs_and_the_mask_is_saved_as_numbers(opened):
+    page = opened("masks?m_text=a+b+c&m_view=training")
+    page.get_by_role("button", name="Train both, live").click()
+    page.get_by_text("its loss falls to").wait_for()
+    page.get_by_text("Learnt weights under the shifted mask").wait_for()
+    open_menu(page.get_by_role("button", name="Export").first)
+    lines = saved(page, page.get_by_role("button", name="CSV, the numbers")).path().read_text().splitlines()
+    assert lines[0] == "query,key,query word,key word,mask"
+    assert [line.rsplit(",", 1)[1] for line in lines[1:]] == list("100110111")
+
+
+def at(page, sheet, r, c):
+    """The locator of one number on the board."""
+    return page.locator(f'[data-at="{sheet},{r},{c}"]')
+
+
+def lit(page):
+    return [cell.get_attribute("data-at") for cell in page.locator(".tb-from").all()]
+
+
+def written(page):
+    """The sum under the board, as (the value of its terms, the result that is written)."""
+    text = page.locator(".tb-line-out").inner_text().replace("\n", " ").replace("−", "-").replace("≈", "=")
+    _name, terms, total = re.split(r"\s=\s", text, maxsplit=2)
+    return float(eval(terms.replace("×", "*"))), float(total)
+
+
+@pytest.mark.every_commit
+def test_numbers_of_the_board_are_pointed_at_and_the_walk_goes_forward_and_back_and_the_link_follows(opened):
+    page = opened("build?b_step=scores", ".tb-line-out")
+    scores = run(Config()).tensors["scores"][0, 0]
+    for r, c in ((2, 3), (0, 1), (3, 0)):
+        at(page, 2, r, c).hover()
+        assert lit(page) == [f"0,{r},0", f"0,{r},1", f"1,0,{c}", f"1,1,{c}"]
+        came_to, said = written(page)
+        assert came_to == pytest.approx(said, abs=1e-3)
+        assert said == pytest.approx(float(scores[r, c]), abs=1e-4)
+    page.get_by_role("button", name="Next step").click()
+    page.wait_for_url("**b_step=scale*")
+    page.get_by_text("dividing by √D takes that back").wait_for()
+    page.get_by_role("tab", name="Softmax").click()
+    page.wait_for_url("**b_step=softmax*")
+    page.get_by_text("Each row becomes shares").wait_for()
+    page.keyboard.press("Home")
+    page.wait_for_url("**b_step=embed*")
+    page.get_by_text("has the same row wherever it stands").wait_for()
+    expect(page.get_by_role("button", name="Step back")).to_be_disabled()
+
+
+def test_keys_move_over_numbers_a_chosen_one_stays_lit_a_step_is_saved_and_matrices_and_heads_are_switched(opened):
+    page = opened("build?b_step=softmax", ".tb-line-out")
+    at(page, 1, 1, 0).focus()
+    for key, place in (("ArrowRight", "1,1,1"), ("ArrowDown", "1,2,1"), ("End", "1,2,3"), ("ArrowUp", "1,1,3")):
+        page.keyboard.press(key)
+        assert page.locator(".tb-lit").get_attribute("data-at") == place
+    page.wait_for_url("**b_at=*")
+    answered(page)
+    assert page.locator(".tb-lit").get_attribute("data-at") == "1,1,3"
+    before = page.url
+    page.keyboard.press("ArrowLeft")  # the cell kept the focus when Python answered
+    assert page.locator(".tb-lit").get_attribute("data-at") == "1,1,2"
+    page.wait_for_url(lambda url: url != before)
+    answered(page)
+    before = page.url
+    at(page, 1, 2, 3).click()
+    page.wait_for_url(lambda url: url != before)
+    assert lit(page) == [f"0,2,{c}" for c in range(4)]
+    page.reload()
+    page.locator(".tb-line-out").wait_for()
+    page.get_by_text("A[sat, down]").wait_for()
+    answered(page)
+    open_menu(page.get_by_role("button", name="Export").first)
+    lines = saved(page, page.get_by_role("button", name="CSV, the numbers")).path().read_text().splitlines()
+    assert lines[0] == "row,column,A"
+    weights = run(Config()).tensors["weights"][0, 0]
+    assert [float(line.split(",")[2]) for line in lines[1:]] == pytest.approx(weights.ravel().tolist())
+    page.keyboard.press("Escape")
+    page.get_by_role("tab", name="Project").click()
+    page.get_by_role("radio", name="V", exact=True).click()
+    page.get_by_text("[B, K, G·Dv]").wait_for()
+    value = run(Config()).tensors["V_flat"][0, 0, 0]
+    assert at(page, 2, 0, 0).inner_text() == f"{value:.2f}".replace("-", "−")
+    page.get_by_role("tab", name="Scores").click()
+    page.get_by_text("The best match in head 1").wait_for()
+    page.get_by_role("group").or_(page.get_by_role("radiogroup", name="Head")).get_by_role("radio", name="2").click()
+    page.get_by_text("The best match in head 2").wait_for()
+
+
+def test_a_weight_typed_into_the_editor_changes_the_board_and_the_link(opened):
+    page = opened("build?b_step=project", ".tb-line-out")
+    before = at(page, 2, 0, 0).inner_text()
+    grid = page.get_by_test_id("stDataFrame").locator("canvas").first
+    grid.scroll_into_view_if_needed()
+    box = grid.bounding_box()
+    page.mouse.dblclick(box["x"] + 44 + 30, box["y"] + 35 + 17)  # row 1, column 1
+    editor = page.locator("#portal input")
+    editor.wait_for()
+    editor.fill("9")  # in one go: Streamlit's editor rewrites a number while it is being typed
+    expect(editor).to_have_value("9")
+    page.keyboard.press("Enter")
+    page.get_by_text("1 cell typed in by you", exact=False).first.wait_for()
+    page.wait_for_url("**b_at=*")
+    expect(at(page, 1, 0, 0)).to_have_text("9.0")
+    assert at(page, 2, 0, 0).inner_text() != before
+    page.reload()
+    page.locator(".tb-line-out").wait_for()
+    expect(at(page, 1, 0, 0)).to_have_text("9.0")
+    page.get_by_role("button", name="Undo all edits").click()
+    page.get_by_text("Nothing is edited yet").wait_for()
+    assert at(page, 2, 0, 0).inner_text() == before
+
+
+def test_on_a_dark_phone_a_tap_chooses_a_number_of_words_that_stand_as_typed(opened):
+    phone = {"width": 390, "height": 844, "dark": True, "has_touch": True, "is_mobile": True}
+    page = opened("build?b_step=scores&b_text=<b>x</b>+**y**+%24z%24", ".tb-line-out", **phone)
+    resized(page, 390, 844, "dark")
+    assert layout_faults(page) == []
+    at(page, 2, 2, 1).tap()
+    page.get_by_text("S[$z$, **y**]").wait_for()
+    came_to, said = written(page)
+    assert came_to == pytest.approx(said, abs=1e-3)
+
+
+PLOT = ".st-key-hd_map .js-plotly-plot"
+#: where on the screen a head's square is
+PLACE = """(plot, [layer, head]) => {
+    const { xaxis, yaxis } = plot._fullLayout, box = plot.getBoundingClientRect();
+    return [box.x + xaxis._offset + xaxis.l2p(layer), box.y + yaxis._offset + yaxis.l2p(head)];
+}"""
+
+
+@pytest.mark.every_commit
+def test_a_clicked_head_is_shown_kept_in_the_link_and_found_again(opened):
+    drawn = f"{PLOT} .main-svg", ".st-key-hd_explore button"
+    page = opened("heads?hd_model=minilm-l6&hd_text=books&hd_by=previous_token", *drawn)
+    page.mouse.click(*page.locator(PLOT).evaluate(PLACE, [2, 7]))
+    page.wait_for_url(re.compile(r"hd_at=2\.7"))
+    page.get_by_text("layer 2, head 7", exact=False).first.wait_for()
+    page.get_by_role("button", name="Open layer 2, head 7").wait_for()
+    answered(page)
+    again = opened("heads?" + urlsplit(page.url).query, *drawn)
+    sentence = again.locator("blockquote").inner_text()
+    again.get_by_role("button", name="Open layer 2, head 7").click()
+    again.wait_for_url(re.compile(r"/explore\?"))
+    link = parse_qs(urlsplit(again.url).query)
+    assert link["at"] == ["2.7"]
+    assert link["model"] == ["minilm-l6"]
+    assert link["text"][0].split() == sentence.split()
+
+
+def test_two_models_beside_each_other_stay_on_the_screen_and_their_map_is_saved(opened, tmp_path):
+    page = opened("heads?hd_other=minilm-l6", f"{PLOT} .main-svg", dark=True)
+    for size in ((390, 844), (1280, 720)):
+        resized(page, *size, "dark")
+        assert layout_faults(page) == []
+    open_menu(page.locator(".st-key-hd_map-export button").first)
+    files = [saved_in(page, page.get_by_role("button", name=name), tmp_path) for name in ("SVG", "PNG 2x", "CSV, the")]
+    assert [file.suffix for file in files] == [".svg", ".png", ".csv"]
+    ElementTree.parse(files[0])
+    assert files[1].read_bytes()[:4] == b"\x89PNG"
+    assert len(files[2].read_text("utf-8").strip().splitlines()) > 1 + 72
+
+
+@pytest.mark.every_commit
+def test_sharing_more_heads_changes_the_picture_and_the_link(opened):
+    page = opened("sharing?h_lm=minilm-l6")
+    page.get_by_text("12 query heads on 6 K/V heads").wait_for()
+    page.get_by_role("radio", name="MQA 1", exact=True).click()
+    page.get_by_text("12 query heads on 1 K/V head;").wait_for()
+    page.wait_for_url("**h_kept=1*")
+    page.reload()
+    page.get_by_text("12 query heads on 1 K/V head;").wait_for(timeout=120_000)
+    page.wait_for_url("**h_kept=1*")

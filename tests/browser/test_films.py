@@ -1,0 +1,251 @@
+"""Scaling, Positions, Decoding and Compare under a hand: what moves without Python, and work that can be stopped."""
+
+import re
+
+import pytest
+
+from attnviz.pages.positions.maths import pair_rotation
+from attnviz.pages.scaling.maths import growing_width
+from attnviz.pages.scaling.maths.alternatives import ALTERNATIVES, CHOICES
+from attnviz.pages.scaling.panels.scaling_form import names
+from tests.browser.conftest import answered, at_rest, still, until
+from tests.browser.layout_faults import layout_faults
+from tests.browser.saving import open_menu, saved
+
+
+@pytest.fixture
+def heard(new_page, server_url):
+    """`heard("scaling", ".ss-canvas")`: the page at rest, and what it says to the server from its first word."""
+
+    def opened(view, *drawn):
+        page, sent = new_page(), []
+        page.on("websocket", lambda socket: socket.on("framesent", lambda _frame: sent.append("frame")))
+        page.goto(f"{server_url}/{view}")
+        at_rest(page, *drawn)
+        assert sent, "the page spoke to Python when it opened"
+        return page, sent
+
+    return opened
+
+
+def move(page, kind, what, value, let_go):
+    """Drag a slider of a component; `let_go` releases it there."""
+    page.locator(f'.{kind}-range[data-what="{what}"]').evaluate(
+        """(input, [value, letGo]) => {
+            input.value = value;
+            input.dispatchEvent(new Event("input", {bubbles: true}));
+            if (letGo) input.dispatchEvent(new Event("change", {bubbles: true}));
+        }""",
+        [value, let_go],
+    )
+
+
+def facts(page, kind="ss"):
+    """Largest weight, entropy and effective keys of each row of bars; what a circle adds up."""
+    return [text for text in page.locator(f".{kind}-fact b").all_inner_texts() if text]
+
+
+@pytest.mark.every_commit
+def test_bars_show_pythons_numbers_move_without_it_and_letting_go_is_in_the_link(heard):
+    page, sent = heard("scaling?s_section=saturation&s_beside=temperature", ".ss-canvas", ".ss-fact b >> text=%")
+    row = growing_width.run(growing_width.Config())
+    assert facts(page)[0] == f"{row.raw.largest:.1%}"
+    assert facts(page)[3] == f"{row.scaled.largest:.1%}"
+    before, grid = len(sent), growing_width.film_grid(16)
+    for d_k in (1, 2, 1024, 4096):
+        move(page, "ss", "d_k", grid.index(d_k), let_go=False)
+        there = growing_width.run(growing_width.Config(d_k))
+        assert facts(page)[3] == f"{there.scaled.largest:.1%}"
+    assert len(sent) == before
+    assert page.get_by_text("At d_k = 64 the raw row").is_visible(), "Python has not heard of it yet"
+    move(page, "ss", "d_k", grid.index(1024), let_go=True)
+    page.get_by_text("At d_k = 1024 the raw row").wait_for()
+    assert len(sent) == before + 1, "only the last move was sent"
+    page.wait_for_url("**s_dk=1024*")
+    move(page, "ss", "parameter", 1000, let_go=True)
+    page.wait_for_url("**s_temperature=100*")
+    page.reload()
+    page.get_by_text("At d_k = 1024 the raw row").wait_for()
+    page.locator(".ss-value").nth(1).filter(has_text="100").wait_for()
+    assert page.locator(".ss-value").all_inner_texts() == ["1024", "100"]
+    move(page, "ss", "parameter", 0, let_go=True)
+    until(lambda: facts(page)[6] == "100.0%")
+    page.wait_for_url("**s_temperature=0*")
+    page.locator(".ss-play").click()  # sweeps to the end, and then tells Python
+    page.get_by_text("At d_k = 4096 the raw row").wait_for()
+
+
+def test_every_alternative_is_computed_alike_in_the_browser_and_in_python_and_its_formula_is_seen_whole(opened):
+    page = opened("scaling?s_section=saturation&s_dk=4096", ".ss-canvas", width=1280, height=720)
+    for name, words in names(CHOICES).items():
+        page.get_by_label("Show beside raw and scaled", exact=True).click()
+        page.get_by_role("option", name=words, exact=True).click()
+        page.locator(".ss-name").nth(2).filter(has_text=words).wait_for()
+        still(page)
+        row = growing_width.run(growing_width.Config(4096, 16, 0, name, ALTERNATIVES[name].default)).alternative
+        assert facts(page)[6] == f"{row.largest:.1%}"
+        assert float(facts(page)[7]) == pytest.approx(row.entropy, rel=5e-3)
+        assert page.locator(".katex-display").count() > 2
+        assert layout_faults(page) == []
+
+
+def product(**change):
+    result = pair_rotation.run(pair_rotation.Config(**change))
+    return [f"{value:.4f}".replace("-", "−") for value in (result.product, result.score)]
+
+
+@pytest.mark.every_commit
+def test_the_circle_turns_without_python_and_letting_go_is_in_the_link_and_comes_back(heard):
+    page, sent = heard("positions?p_section=circle", ".rc-fact b", ".rc-circle")
+
+    def values():
+        return page.locator(".rc-value").all_inner_texts()
+
+    assert facts(page, "rc")[2:] == product(pair=4)
+    before = len(sent)
+    for k_at in (5, 300, 511):
+        move(page, "rc", "k_at", k_at, let_go=False)
+        assert facts(page, "rc")[2:] == product(pair=4, k_at=k_at)
+    move(page, "rc", "pair", 9, let_go=False)
+    assert facts(page, "rc")[2:] == product(pair=9, k_at=511)
+    assert len(sent) == before
+    move(page, "rc", "pair", 9, let_go=True)
+    there = pair_rotation.run(pair_rotation.Config(pair=9, k_at=511))
+    said = f"{there.product:.4g}".replace("-", "−")
+    page.get_by_text(f"this pair’s part of q·k is {said};").wait_for()
+    assert len(sent) == before + 1, "only letting go was sent"
+    move(page, "rc", "q_at", 500, let_go=True)
+    page.wait_for_url("**p_q=500*")
+    move(page, "rc", "k_at", 504, let_go=True)
+    page.wait_for_url("**p_k=504*")
+    page.reload()
+    until(lambda: values() == ["9", "500", "504"])
+    page.locator('.rc-range[data-what="k_at"]').focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_url("**p_k=505*")
+    until(lambda: values() == ["9", "500", "505"])
+    answered(page)
+    was = facts(page, "rc")
+    page.get_by_label("move both together").check()
+    move(page, "rc", "q_at", 501, let_go=False)
+    assert values() == ["9", "501", "506"]
+    assert facts(page, "rc")[2:] == was[2:]
+    assert facts(page, "rc")[0] != was[0]
+    page.locator(".rc-walk").click()  # keeps the distance, and tells Python at the end
+    page.wait_for_url("**p_q=506*")
+    page.wait_for_url("**p_k=511*")
+    assert facts(page, "rc")[2:] == was[2:]
+    open_menu(page.get_by_role("button", name=re.compile("Export")).first)
+    lines = saved(page, page.get_by_role("button", name="CSV, the numbers")).path().read_text("utf-8").splitlines()
+    assert lines[0] == "pair,radians_per_position"
+    assert len(lines) == 33
+    assert saved(page, page.get_by_role("button", name="SVG")).path().read_text("utf-8").count("<svg") >= 1
+
+
+FILM = "decoding?d_model=core&d_prompt=hello+cache&d_steps=6"
+
+
+def step(page):
+    held = page.locator(".av-root[data-step]").first
+    return int(held.get_attribute("data-step")) if held.count() else -1
+
+
+def test_the_film_plays_pauses_and_steps_back_without_asking_the_server(new_page, server_url):
+    page = new_page(stranger=True)  # in a context with a clock of its own
+    page.clock.install()
+    page.goto(f"{server_url}/{FILM}")
+    page.locator(".sp-canvas").wait_for(timeout=200_000)
+    until(lambda: step(page) == 5, 200)
+    answered(page)
+    page.get_by_role("button", name="First step").click()
+    until(lambda: step(page) == 0)
+    answered(page)
+    assert "prefill" in page.locator(".sp-said").inner_text()
+    sent = []
+    page.on("websocket", lambda _socket: sent.append("socket"))
+    page.get_by_role("button", name="Play", exact=True).click()
+    until(lambda: step(page) == 2, 30)
+    page.get_by_role("button", name="Pause").click()
+    stood = step(page)
+    page.clock.run_for(5_000)
+    assert step(page) == stood
+    page.get_by_role("button", name="Step back").click()
+    until(lambda: step(page) == stood - 1)
+    assert f"Step {stood} of 6" in page.locator(".sp-said").inner_text()
+    page.wait_for_url(f"**d_at={stood - 1}*", timeout=60_000)
+    assert not sent
+
+
+@pytest.mark.every_commit
+def test_keys_and_tokens_choose_a_step_rows_are_read_out_and_the_counters_are_those_of_the_step(opened):
+    page = opened(FILM + "&d_at=4", ".sp-canvas")
+    until(lambda: step(page) == 4, 200)
+
+    def work():
+        return page.locator(".sp-work tr").nth(1).inner_text().split()[-2:]
+
+    assert work() == ["1", "15"]
+    assert "Cache:" in page.locator(".sp-side").inner_text()
+    page.get_by_role("button", name="Next step").focus()
+    page.keyboard.press("ArrowLeft")
+    until(lambda: step(page) == 3)
+    page.keyboard.press("End")
+    until(lambda: step(page) == 5)
+    page.locator(".sp-token").first.click()
+    until(lambda: step(page) == 0)
+    until(lambda: work() == ["11", "11"])
+    box = page.locator(".sp-canvas").bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 52)
+    until(lambda: "of its attention" in page.locator(".sp-readout").inner_text())
+
+
+def test_caches_grow_in_the_browser_and_the_link_follows_on_release(opened):
+    page = opened("decoding?d_view=bytes&d_model=core", ".cg-range")
+    held = page.locator(".cg-group").nth(1)
+    assert "4 GiB" in held.inner_text()
+    page.locator(".cg-range").focus()
+    page.keyboard.press("Home")
+    until(lambda: "0 tokens in the cache" in page.locator(".cg-said").inner_text())
+    assert "4 GiB" not in held.inner_text()
+    page.wait_for_url("**d_grown=0*", timeout=60_000)
+    page.get_by_role("button", name="Play").click()
+    until(lambda: "8,192 tokens" in page.locator(".cg-said").inner_text(), 30)
+    page.wait_for_url(lambda url: "d_grown" not in url, timeout=60_000)
+
+
+def said(page, words):
+    page.get_by_text(re.compile(words)).first.wait_for(timeout=60_000)
+
+
+def test_a_stopped_training_keeps_its_curves(new_page, server_url):
+    page = new_page()
+    page.goto(f"{server_url}/scaling?s_section=training&s_steps=2000&s_seeds=8&s_dk=512")
+    said(page, r"step \d+ of 2000")
+    page.get_by_role("button", name="Stop").click()
+    said(page, r"Stopped at step \d+ of 2000")
+    page.get_by_role("button", name="Start again").wait_for()
+
+
+@pytest.mark.every_commit
+def test_the_curves_cross_where_the_table_says(opened):
+    page = opened("compare?c_d=640", ".js-plotly-plot .main-svg")  # the sentence may be there before the picture
+    said(page, "LSTM at n = 1,280")
+
+
+def test_training_is_drawn_as_it_runs_and_it_and_measuring_stop_where_they_are_told(opened):
+    page = opened("compare?c_section=reach&c_reach_n=24&c_reach_steps=1000&c_where=here&c_longest=8192")
+    said(page, "Training takes a few seconds")
+    page.get_by_role("button", name="Train").click()
+    said(page, r"step \d\d+ of 1000")
+    said(page, r"after [1-9]\d* steps")
+    page.get_by_role("button", name="Stop").click()
+    said(page, r"Stopped at step [1-9]\d* of 1000")
+    answered(page)
+    page.get_by_role("button", name="Start again").wait_for()
+    said(page, "Labels right")  # its curves stay
+    page.goto(page.url.replace("c_section=reach", "c_section=measured"))
+    page.get_by_role("button", name="Measure on this server").click()
+    said(page, r", \d+ tokens: ")
+    page.get_by_role("button", name="Stop").click()
+    said(page, r"Stopped after [1-9]\d* of \d+ measurements")
+    page.get_by_role("button", name="Measure on this server").wait_for()  # once more
