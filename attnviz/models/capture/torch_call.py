@@ -48,7 +48,9 @@ def _fused(
         lead = torch.broadcast_shapes(query.shape[:-3], key.shape[:-3], value.shape[:-3])
         query, key, value = (t.expand(*lead, *t.shape[-3:]) for t in (query, key, value))
     if attn_mask is not None:
-        attn_mask = _four_axes(_like_scores(attn_mask, query, key), module)
+        # with the same leading axes as the scores where those are not the usual four
+        led = _led(attn_mask) if query.dim() == 4 else attn_mask.expand(*query.shape[:-1], key.shape[-2])
+        attn_mask = _four_axes(led, module)
     q, k, v = (_four_axes(t, module) for t in (query, key, value))
     allowed, bias = (None, None) if attn_mask is None else split_mask(attn_mask)
     factor = q.shape[-1] ** -0.5 if scale is None else float(scale)
@@ -63,11 +65,6 @@ def _four_axes(tensor: Tensor, module: nn.Module) -> Tensor:
     named = (getattr(module, name, None) for name in _HEADS)
     heads = next((number for number in named if isinstance(number, int) and number > 0), None)
     return tensor.unflatten(0, (-1, heads)) if heads and tensor.shape[0] % heads == 0 else tensor.unsqueeze(1)
-
-
-def _like_scores(mask: Tensor, query: Tensor, key: Tensor) -> Tensor:
-    """A mask with the same leading axes as the scores where those are not the usual four."""
-    return _led(mask) if query.dim() == 4 else mask.expand(*query.shape[:-1], key.shape[-2])
 
 
 def _ours(

@@ -35,8 +35,7 @@ def is_whole(folder: Path) -> bool:
 def is_intact(folder: Path) -> bool:
     """Whether every file still has the hash it was written with. Reads every byte; hashing releases the GIL."""
     try:
-        files = _manifest(folder).items()
-        return is_whole(folder) and all(sha256(folder / name) == digest for name, (_, digest) in files)
+        return is_whole(folder) and all(sha256(folder / name) == h for name, (_, h) in _manifest(folder).items())
     except OSError:
         return False
 

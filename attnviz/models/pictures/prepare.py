@@ -202,8 +202,7 @@ def prompted(loaded: LoadedModel, prepared: PreparedPicture, words: str) -> Prom
     side = float(vision_config(model).patch_size) * merged(model)
     grid = PatchGrid(int(prepared.size[0] // side), int(prepared.size[1] // side), (), (side, side))
     # LLaVA may be given the class token, too: it comes first
-    whole = getattr(model.config, "vision_feature_select_strategy", "default") == "full"
-    count = grid.patches + (1 if whole else 0)
+    count = grid.patches + int(getattr(model.config, "vision_feature_select_strategy", "default") == "full")
     kind = str(getattr(model.config, "model_type", ""))
     before, after = LAYOUTS.get(kind, "{picture}{words}").split(PICTURE)
     start = getattr(tokenizer, "bos_token_id", None)
