@@ -49,7 +49,8 @@ def build(folder: Path, write: Callable[[Path], None], name: str, *, unless_whol
     with held(folder):
         if unless_whole and is_whole(folder):
             return
-        _sweep(folder)
+        for leftover in folder.parent.glob(f"{folder.name}{_PARTIAL}*"):  # of writers that died: the lock is ours
+            shutil.rmtree(leftover, ignore_errors=True)
         fresh = folder.with_name(f"{folder.name}{_PARTIAL}{os.getpid()}-{uuid.uuid4().hex[:8]}")
         fresh.mkdir(parents=True)
         try:
@@ -121,9 +122,3 @@ def _write_manifest(folder: Path) -> None:
         if path.is_file()
     }
     (folder / MANIFEST).write_text(json.dumps({"files": files}, indent=1), "utf-8")
-
-
-def _sweep(folder: Path) -> None:
-    """Remove unfinished folders of writers that died. The caller holds the lock, so no other writer is active."""
-    for leftover in folder.parent.glob(f"{folder.name}{_PARTIAL}*"):
-        shutil.rmtree(leftover, ignore_errors=True)
