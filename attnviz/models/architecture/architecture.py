@@ -148,13 +148,14 @@ class Architecture:
         Cross-attention looks at `encoder_tokens` (as many unless said), whose keys and values are kept.
         """
         heard = context if encoder_tokens is None else encoder_tokens
-        total = Flops(0, 0, 0)
-        for layer, n in self._alike:
-            if layer.role == "cross":
-                total = total + layer.cross_flops(1, heard) * n
-            elif layer.stack == "decoder":
-                total = total + layer.flops(1, context, causal=True, machine="absorbed") * n
-        return total
+        steps = (
+            layer.cross_flops(1, heard) * n
+            if layer.role == "cross"
+            else layer.flops(1, context, causal=True, machine="absorbed") * n
+            for layer, n in self._alike
+            if layer.stack == "decoder"
+        )
+        return sum(steps, Flops(0, 0, 0))
 
     @cached_property
     def _alike(self) -> tuple[tuple[LayerSpec, int], ...]:

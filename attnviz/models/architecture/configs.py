@@ -89,7 +89,8 @@ def _first_line(error: Exception) -> str:
 
 def unread_fields(given: dict[str, Any], config: Any) -> tuple[str, ...]:
     """Fields whose names suggest attention and that the family's config class does not have."""
-    known = _fields(type(config)) | set(config.attribute_map)
+    kind: Any = type(config)
+    known = _fields(kind) | set(config.attribute_map)
     return tuple(
         key
         for key, value in given.items()

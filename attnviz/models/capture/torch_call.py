@@ -84,8 +84,7 @@ def _ours(
     factor = scale_factor(scale, q.shape[-1])
     q, k, v = (_led(t) for t in (q, k, v))
     mask, bias = (None if t is None else _led(t) for t in (mask, bias))
-    call = Call(q, k, v, mask, mask, False, bias, softcap, sinks, factor, dropout if training else 0.0)
-    return call, _other_stages
+    return Call(q, k, v, mask, mask, False, bias, softcap, sinks, factor, dropout if training else 0.0), _other_stages
 
 
 def _other_stages(layer: RecordedLayer, own: Stages) -> Stages:
@@ -157,8 +156,7 @@ def _multi_head(  # its many arguments are torch's, in torch's order
         return F.linear(made, out_proj_weight, out_proj_bias).reshape(own[0].shape), shown
 
     dropout = dropout_p if training else 0.0
-    factor = q.shape[-1] ** -0.5
-    return Call(q, k, v, None, allowed, False, bias, None, None, factor, dropout, cross=cross), answer_of
+    return Call(q, k, v, None, allowed, False, bias, None, None, q.shape[-1] ** -0.5, dropout, cross=cross), answer_of
 
 
 def _of_masks(
