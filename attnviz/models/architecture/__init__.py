@@ -1,8 +1,14 @@
 """A model's attention worked out from its config: parameters, FLOPs, cache bytes, and the hardware they need."""
 
-from attnviz.models.architecture.architecture import Architecture
+from attnviz.models.architecture.architecture import (
+    Architecture,
+    CustomShape,
+    Scheme,
+    as_latent,
+    has_heads,
+    shared_otherwise,
+)
 from attnviz.models.architecture.configs import config_from_text
-from attnviz.models.architecture.custom_shape import CustomShape, Scheme, as_latent, has_heads, shared_otherwise
 from attnviz.models.architecture.deployment import FARTHEST, Deployment, Size, size_deployment
 from attnviz.models.architecture.layer_spec import CONVENTIONS, Convention, LayerSpec, Paged
 from attnviz.models.architecture.meta_device import Measurement, ParameterCounts, count_parameters, measure_on_meta

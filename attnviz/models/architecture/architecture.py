@@ -1,4 +1,7 @@
-"""A model's attention as numbers: parameters, FLOPs and cache bytes, layer by layer, from its config alone."""
+"""A model's attention as numbers: parameters, FLOPs and cache bytes, layer by layer, from its config alone.
+
+Or from a few numbers: a shape that the visitor enters, and any model with its K/V heads changed.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +9,18 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
-from typing import Any
+from typing import Any, Literal
 
 from transformers.configuration_utils import PretrainedConfig
 
 from attnviz.base.message import Problem
-from attnviz.core.costs import Flops, Parameters
+from attnviz.core.costs import Flops, Parameters, parameters
+from attnviz.core.heads import HeadLayout
+from attnviz.core.latent import LatentLayout, latent_elements, latent_parameters
 from attnviz.models.architecture import config_to_layers
 from attnviz.models.architecture.configs import FAMILIES, config_from, max_context, text_part, unread_fields
 from attnviz.models.architecture.layer_spec import PAGED, Convention, LayerSpec, Paged
+from attnviz.models.architecture.meta_device import ParameterCounts
 from attnviz.models.architecture.presets import find_preset
 
 
@@ -100,8 +106,7 @@ class Architecture:
 
         `convention` says whose rules for what is stored apply; `group` is the quantisation group in numbers.
         """
-        _check(tokens, batch, encoder_tokens)
-        lengths = {"self": tokens, "cross": encoder_tokens}
+        lengths = _lengths(tokens, batch, encoder_tokens)
         return batch * sum(
             n * layer.cache_bytes(lengths[layer.role], dtype, convention, group, paged) for layer, n in self._alike
         )
@@ -115,8 +120,7 @@ class Architecture:
         encoder_tokens: int = 0,
     ) -> Iterator[tuple[LayerSpec, int]]:
         """Each layer with the bytes of its cache; arguments as in `kv_cache_bytes`."""
-        _check(tokens, batch, encoder_tokens)
-        lengths = {"self": tokens, "cross": encoder_tokens}
+        lengths = _lengths(tokens, batch, encoder_tokens)
         for layer in self.layers:
             yield layer, batch * layer.cache_bytes(lengths[layer.role], dtype, convention)
 
@@ -144,13 +148,14 @@ class Architecture:
         Cross-attention looks at `encoder_tokens` (as many unless said), whose keys and values are kept.
         """
         heard = context if encoder_tokens is None else encoder_tokens
-        total = Flops(0, 0, 0)
-        for layer, n in self._alike:
-            if layer.role == "cross":
-                total = total + layer.cross_flops(1, heard) * n
-            elif layer.stack == "decoder":
-                total = total + layer.flops(1, context, causal=True, machine="absorbed") * n
-        return total
+        steps = (
+            layer.cross_flops(1, heard) * n
+            if layer.role == "cross"
+            else layer.flops(1, context, causal=True, machine="absorbed") * n
+            for layer, n in self._alike
+            if layer.stack == "decoder"
+        )
+        return sum(steps, Flops(0, 0, 0))
 
     @cached_property
     def _alike(self) -> tuple[tuple[LayerSpec, int], ...]:
@@ -158,14 +163,123 @@ class Architecture:
         return tuple(Counter(replace(layer, index=0) for layer in self.layers).items())
 
 
-def _check(tokens: int, batch: int, encoder_tokens: int) -> None:
-    most = 1 << 40
+def _lengths(tokens: int, batch: int, encoder_tokens: int) -> dict[str, int]:
+    """The tokens that a layer caches, by its role; a Problem where a number makes no sense."""
     for name, value, least in (("tokens", tokens, 0), ("batch", batch, 1), ("encoder_tokens", encoder_tokens, 0)):
-        if not isinstance(value, int) or not least <= value <= most:
+        if not isinstance(value, int) or not least <= value <= 1 << 40:
             raise Problem(
                 "{name}={value} must be a whole number from {least} to {most}",
                 name=name,
                 value=value,
                 least=least,
-                most=most,
+                most=1 << 40,
             )
+    return {"self": tokens, "cross": encoder_tokens}
+
+
+Scheme = Literal["heads", "latent"]
+MOST = {"n_layers": 512, "d_model": 65_536, "n_heads": 1024, "d_head": 2048, "d_ff": 1 << 20, "vocab": 1 << 20}
+
+
+@dataclass(frozen=True)
+class CustomShape:
+    """A decoder of identical layers with a gated FFN, like Llama; with `scheme` "latent", with MLA like DeepSeek."""
+
+    n_layers: int = 32
+    d_model: int = 4096
+    n_heads: int = 32
+    n_kv_heads: int = 8
+    d_head: int = 128
+    scheme: Scheme = "heads"
+    kv_rank: int = 512
+    d_rope: int = 64
+    q_rank: int | None = None
+    d_ff: int = 14336
+    vocab: int = 128_256
+    window: int | None = None
+
+    def __post_init__(self) -> None:
+        for name, most in MOST.items():
+            if not 1 <= getattr(self, name) <= most:
+                raise Problem(
+                    "{name}={value} must be a whole number from 1 to {most}",
+                    name=name,
+                    value=getattr(self, name),
+                    most=most,
+                )
+        HeadLayout(self.d_model, self.n_heads, self.n_kv_heads, self.d_head)
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """The fields of a transformers config that builds this model."""
+        common = {
+            "hidden_size": self.d_model, "num_hidden_layers": self.n_layers, "num_attention_heads": self.n_heads,
+            "intermediate_size": self.d_ff, "vocab_size": self.vocab, "max_position_embeddings": 1 << 20,
+        }  # fmt: skip
+        if self.scheme == "latent":
+            return common | {
+                "model_type": "deepseek_v3", "num_key_value_heads": self.n_heads, "q_lora_rank": self.q_rank,
+                "kv_lora_rank": self.kv_rank, "qk_nope_head_dim": self.d_head, "qk_rope_head_dim": self.d_rope,
+                "v_head_dim": self.d_head, "first_k_dense_replace": self.n_layers,
+            }  # fmt: skip
+        heads = {"num_key_value_heads": self.n_kv_heads, "head_dim": self.d_head}
+        if self.window:
+            return common | heads | {"model_type": "mistral", "sliding_window": self.window}
+        return common | heads | {"model_type": "llama"}
+
+    @property
+    def counts(self) -> ParameterCounts:
+        """Of the whole model: attention, gated FFN, two norms per layer, final norm, embeddings and head.
+
+        The embedding is a table of its own: one row of it is looked up for a token.
+        """
+        m, ffn = self.d_model, 3 * self.d_model * self.d_ff
+        read = self.architecture().attention_parameters() + self.n_layers * (ffn + 2 * m) + m + self.vocab * m
+        return ParameterCounts(read + self.vocab * m, read, read)
+
+    def architecture(self, name: str = "your shape") -> Architecture:
+        """The architecture of this shape, with the same formulas as for published models."""
+        return Architecture.from_config(self.fields, name)
+
+
+def shared_otherwise(arch: Architecture, n_kv_heads: int) -> Architecture:
+    """The same model with `n_kv_heads` key/value heads in every layer that has its own; MLA is expanded first."""
+    return replace(arch, layers=tuple(_reshared(layer, n_kv_heads) for layer in arch.layers), config=None)
+
+
+def as_latent(arch: Architecture, kv_rank: int = 512, d_rope: int = 64) -> Architecture:
+    """The same model with MLA in place of its heads; by default with the latent widths of DeepSeek, 512 + 64."""
+    return replace(arch, layers=tuple(_latent(layer, kv_rank, d_rope) for layer in arch.layers), config=None)
+
+
+def has_heads(layer: LayerSpec) -> bool:
+    """Whether the layer projects its own keys and values."""
+    return layer.n_heads > 0 and layer.kind not in ("shared", "none", "linear")
+
+
+def _reshared(layer: LayerSpec, n_kv_heads: int) -> LayerSpec:
+    if not has_heads(layer):
+        return layer
+    d_head, d_value = layer.d_head, layer.d_value
+    plain = parameters(HeadLayout(layer.d_model, layer.n_heads, n_kv_heads, d_head, d_value))  # which must share evenly
+    count = replace(layer.parameters, w_k=plain.w_k, w_v=plain.w_v)
+    if layer.parameters.biases:  # the biases of keys and values change with their width
+        count = replace(count, biases=max(0, count.biases - (layer.n_kv_heads - n_kv_heads) * (d_head + d_value)))
+    if layer.latent is not None:
+        count = plain
+    cached = n_kv_heads * (d_head + d_value) if layer.stack == "decoder" else 0
+    return replace(
+        layer, n_kv_heads=n_kv_heads, parameters=count, cached=cached, held=None, latent=None,
+        kind="full" if layer.kind == "latent" else layer.kind,
+    )  # fmt: skip
+
+
+def _latent(layer: LayerSpec, kv_rank: int, d_rope: int) -> LayerSpec:
+    if not has_heads(layer) or layer.latent is not None:
+        return layer
+    mla = LatentLayout(layer.d_model, layer.n_heads, None, kv_rank, layer.d_head, d_rope, layer.d_value)
+    return replace(
+        layer, kind="latent", latent=mla, parameters=latent_parameters(mla), held=None,
+        cached=latent_elements(mla) if layer.stack == "decoder" else 0,
+        n_kv_heads=layer.n_heads, d_head=layer.d_head + d_rope,
+    )  # fmt: skip

@@ -76,10 +76,9 @@ def _count(config: Any, family: FamilyRules, layout: HeadLayout, **more: Any) ->
         gated=_flag(config, family.gated),
         **more,
     )
-    no_key_bias = 0 if family.key_bias else layout.kv_heads * layout.qk_width
     return replace(
         standard,
-        biases=standard.biases - no_key_bias,
+        biases=standard.biases - (0 if family.key_bias else layout.kv_heads * layout.qk_width),
         norms=standard.norms + (layout.n_heads * layout.v_width if family.sub_norm else 0),
         other=standard.other + family.extra_per_width * layout.qk_width,
     )
@@ -104,9 +103,8 @@ def _kinds(config: Any, n: int) -> list[tuple[LayerKind, int | None]]:
     """Kind and window (in tokens, or None) of each of `n` layers, as transformers assigns them."""
     types = getattr(config, "layer_types", None) or getattr(config, "attention_layers", None)
     if types is None:
-        chunk = getattr(config, "attention_chunk_size", None)
-        one = "sliding_attention" if getattr(config, "sliding_window", None) else "chunked_attention" if chunk else ""
-        types = [one or "full_attention"] * n
+        slides, chunks = (getattr(config, field, None) for field in ("sliding_window", "attention_chunk_size"))
+        types = ["sliding_attention" if slides else "chunked_attention" if chunks else "full_attention"] * n
     windows = {"window": ("sliding_window", "local_attention", "window_size"), "chunk": ("attention_chunk_size",)}
     kinds: list[tuple[LayerKind, int | None]] = []
     for name in types[:n]:
@@ -135,9 +133,8 @@ def _encoder(config: Any, family: FamilyRules) -> Iterator[LayerSpec]:
     count = _count(config, family, layout)
     n = number(config, "num_hidden_layers")
     with_own = getattr(config, "num_hidden_groups", n)  # ALBERT runs one layer's weights many times
-    decodes = bool(getattr(config, "is_decoder", False))
+    more: dict[str, Any] = {} if getattr(config, "is_decoder", False) else {"cached": 0, "stack": "encoder"}
     for i, (kind, window) in enumerate(_kinds(config, n)):
-        more = {} if decodes else {"cached": 0, "stack": "encoder"}
         yield _layer(i, kind, layout, count if i < with_own else Parameters(), window=window, **more)
 
 

@@ -95,12 +95,9 @@ def bandwidth_limit(
 
     `cache` gives the cache bytes of one sequence of so many tokens. None when there is no such context.
     """
-
-    def computes(tokens: int) -> bool:
-        work = (2 * active + _attention(arch, tokens, encoder_tokens)) * machine.bandwidth
-        return work > cache(tokens) * machine.peak
-
-    reach = _largest(computes)
+    reach = _largest(
+        lambda n: (2 * active + _attention(arch, n, encoder_tokens)) * machine.bandwidth > cache(n) * machine.peak
+    )
     return None if reach >= FARTHEST else reach + 1
 
 

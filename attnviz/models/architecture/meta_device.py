@@ -103,9 +103,8 @@ def measure_on_meta(
             failure = failure or Message(
                 "{model} cannot run on the meta device: {reason}", {"model": type(model).__name__, "reason": str(error)}
             )
-    total = sum(p.numel() for p in model.parameters())
     return Measurement(
-        total,
+        sum(p.numel() for p in model.parameters()),
         tuple(
             sum(p.numel() for name, p in module.named_parameters() if not _BLOCK_NORM.search(name))
             for module in _attention_modules(model)

@@ -13,7 +13,6 @@ from attnviz.base.words import N_
 from attnviz.core.costs import Machine
 from attnviz.models.architecture.meta_device import ParameterCounts
 
-_DATA = Path(__file__).parent / "data"
 GIB = 1 << 30
 #: what is noted beside models in presets.json, for translators; sources stay as they are cited
 NOTES = (
@@ -41,17 +40,10 @@ class Preset:
     model_type: str
     config: dict[str, Any] = field(hash=False)
     max_context: int | None
-    total_parameters: int  #: counted on the meta device
-    read_parameters: int  #: of these, what a decoding step reads: no table that is looked up, no encoder
-    active_parameters: int  #: of these, what one token is multiplied with: in a mixture, its experts
+    counts: ParameterCounts  #: of the whole model, and what of it a decoding step uses: counted on the meta device
     source: str
     verified: str  #: "yes": the published file, a copy of it or its makers' code was compared; else "partial"
     note: str = ""
-
-    @property
-    def counts(self) -> ParameterCounts:
-        """Of the whole model, and what of it a decoding step uses."""
-        return ParameterCounts(self.total_parameters, self.read_parameters, self.active_parameters)
 
 
 @dataclass(frozen=True)
@@ -81,7 +73,8 @@ class Quality:
 
 @lru_cache(maxsize=1)
 def all_presets() -> dict[str, Preset]:
-    return {row["id"]: Preset(**row) for row in _load("presets.json")["models"]}
+    models = _load("presets.json")["models"]
+    return {row["id"]: Preset(**row | {"counts": ParameterCounts(**row["counts"])}) for row in models}
 
 
 def find_preset(name: str) -> Preset:
@@ -105,4 +98,4 @@ def quality() -> tuple[tuple[Quality, ...], str]:
 
 
 def _load(name: str) -> Any:
-    return json.loads((_DATA / name).read_text(encoding="utf-8"))
+    return json.loads((Path(__file__).parent / "data" / name).read_text(encoding="utf-8"))

@@ -7,8 +7,7 @@ from typing import Literal
 
 from attnviz.base.message import Message
 from attnviz.core.latent import latent_elements
-from attnviz.models.architecture.architecture import Architecture
-from attnviz.models.architecture.custom_shape import CustomShape, shared_otherwise
+from attnviz.models.architecture.architecture import Architecture, CustomShape, shared_otherwise
 from attnviz.models.architecture.layer_spec import Paged
 
 Verdict = Literal["yes", "no", "condition"]

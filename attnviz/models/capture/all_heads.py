@@ -69,8 +69,7 @@ class Yardstick:
         away = offsets(like, dtype, keys)
         marks: dict[str, Tensor] = {}
         if keys is not None:
-            real = keys.unsqueeze(-2)
-            marks = {name: (away == offset) & real for name, offset in NEIGHBOURS.items()}
+            marks = {name: (away == offset) & keys.unsqueeze(-2) for name, offset in NEIGHBOURS.items()}
             marks["first_token"] = (keys & (keys.cumsum(-1) == 1)).unsqueeze(-2)
         if tokens is not None:
             marks["duplicate_token"] = seen_before(like, tokens, keys)
@@ -156,8 +155,8 @@ def sweep(layer: RecordedLayer, held: Yardstick | None = None) -> Swept:
     b, heads, q_len, k_len = layer.shape
     mask, padding = layer.mask, None if layer.padding is None else layer.padding[..., 0, :].unsqueeze(-2)
     edges_q, edges_k = edges(q_len), edges(k_len)
-    seen = mask if padding is None else mask & padding
-    allowed = None if held is None else keys_allowed(_like(layer), seen)  # (B, H, Q)
+    # (B, H, Q)
+    allowed = None if held is None else keys_allowed(_like(layer), mask if padding is None else mask & padding)
     at_once = max(FEWEST_ROWS, CHUNK // 16 // max(1, b * heads * k_len))
     bands: list[Tensor] = []
     measured: list[dict[str, Tensor]] = []
@@ -173,8 +172,7 @@ def sweep(layer: RecordedLayer, held: Yardstick | None = None) -> Swept:
         largest = torch.where(_any_seen(layer, mask, edges_q, edges_k), largest, -1.0)
     if held is None:
         return Swept(largest, None)
-    values = {name: torch.cat([part[name] for part in measured], -1) for name in measured[0]}
-    means = {name: over_rows(value, layer.real_queries) for name, value in values.items()}
+    means = {n: over_rows(torch.cat([part[n] for part in measured], -1), layer.real_queries) for n in measured[0]}
     return Swept(largest, HeadMeasures(**means))
 
 

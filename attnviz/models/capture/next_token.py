@@ -12,8 +12,6 @@ from attnviz.base.message import Problem
 from attnviz.core.measures import total_variation
 from attnviz.models.capture.head_selection import wide
 
-Choose = Callable[[Tensor], int]
-
 
 @dataclass(frozen=True)
 class Guess:
@@ -77,14 +75,10 @@ def _one(logits: Tensor) -> Tensor:
     return logits
 
 
-def sampler(temperature: float = 0.0, top_k: int | None = None, seed: int = 0) -> Choose:
+def sampler(temperature: float = 0.0, seed: int = 0) -> Callable[[Tensor], int]:
     """A function that chooses a token from logits (V,), V being the size of the vocabulary.
 
     It takes the most likely token at temperature 0, otherwise a random one; the same seed repeats its choices.
     """
     source = torch.Generator().manual_seed(seed)
-
-    def choose(logits: Tensor) -> int:
-        return int(torch.multinomial(probabilities(logits, temperature, top_k).cpu(), 1, generator=source))
-
-    return choose
+    return lambda logits: int(torch.multinomial(probabilities(logits, temperature).cpu(), 1, generator=source))

@@ -43,8 +43,11 @@ def record_plain(
     A layer of which `change` makes another one hands on what that other one would.
     """
     stream = ResidualWatch(model)
-    watched = recording_plain(model, _Recorder(model, grad, residual, change))
-    with torch.set_grad_enabled(grad), stream.watching(residual), watched as recorder:
+    with (
+        torch.set_grad_enabled(grad),
+        stream.watching(residual),
+        recording_plain(model, _Recorder(model, grad, residual, change)) as recorder,
+    ):
         output = model(*args, **inputs)
     if not recorder.layers:
         raise Problem(
@@ -70,14 +73,13 @@ def recording_plain(model: nn.Module, recorder: _Recorder | None = None) -> Iter
     with uncompiled(model), _running(model) as place, _Mode(recorder, watch, place):
         yield recorder
     if watch.counts:
-        first = Several([plain_name(name) or type(model).__name__ for name in list(watch.counts)[:3]])
         raise Problem(
             "{model} computes attention by hand: {count} softmax calls outside torch's attention functions were seen "
             "(in {first}), {recorded} calls of those functions. Call attnviz.attend(q, k, v, mask) or "
             "torch's scaled_dot_product_attention there, and every layer can be read",
             model=type(model).__name__,
             count=watch.counts.total(),
-            first=first,
+            first=Several([plain_name(name) or type(model).__name__ for name in list(watch.counts)[:3]]),
             recorded=len(recorder.layers),
         )
 

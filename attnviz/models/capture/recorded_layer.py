@@ -91,8 +91,7 @@ class RecordedLayer:
 
     def tensors(self) -> dict[str, Tensor]:
         """All tensors that it holds, by the names of their fields."""
-        values = ((field.name, getattr(self, field.name)) for field in fields(self))
-        return {name: value for name, value in values if isinstance(value, Tensor)}
+        return {each.name: value for each in fields(self) if isinstance(value := getattr(self, each.name), Tensor)}
 
     def each(self, change: Callable[[Tensor], Tensor]) -> RecordedLayer:
         """The layer with what `change` makes of each of its tensors."""

@@ -175,8 +175,13 @@ def record(model: nn.Module, recorder: Recorder, logits: Logits, inputs: dict[st
     """Run the pass with `recorder` answering its attention calls; returns the trace and the model's output."""
     part, given = arguments(model, logits, inputs)
     watch = ResidualWatch(model)
-    watching = watch.watching(recorder.residual)
-    with torch.set_grad_enabled(recorder.grad), uncompiled(model), switched(model), listening(recorder), watching:
+    with (
+        torch.set_grad_enabled(recorder.grad),
+        uncompiled(model),
+        switched(model),
+        listening(recorder),
+        watch.watching(recorder.residual),
+    ):
         output = part(**given)
     trace = Trace(tuple(recorder.layers), logits_of(output, logits, model, inputs), ids_and_masks(inputs))
     if not recorder.residual:

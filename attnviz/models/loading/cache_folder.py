@@ -35,8 +35,7 @@ def is_whole(folder: Path) -> bool:
 def is_intact(folder: Path) -> bool:
     """Whether every file still has the hash it was written with. Reads every byte; hashing releases the GIL."""
     try:
-        files = _manifest(folder).items()
-        return is_whole(folder) and all(sha256(folder / name) == digest for name, (_, digest) in files)
+        return is_whole(folder) and all(sha256(folder / name) == h for name, (_, h) in _manifest(folder).items())
     except OSError:
         return False
 
@@ -50,7 +49,8 @@ def build(folder: Path, write: Callable[[Path], None], name: str, *, unless_whol
     with held(folder):
         if unless_whole and is_whole(folder):
             return
-        _sweep(folder)
+        for leftover in folder.parent.glob(f"{folder.name}{_PARTIAL}*"):  # of writers that died: the lock is ours
+            shutil.rmtree(leftover, ignore_errors=True)
         fresh = folder.with_name(f"{folder.name}{_PARTIAL}{os.getpid()}-{uuid.uuid4().hex[:8]}")
         fresh.mkdir(parents=True)
         try:
@@ -122,9 +122,3 @@ def _write_manifest(folder: Path) -> None:
         if path.is_file()
     }
     (folder / MANIFEST).write_text(json.dumps({"files": files}, indent=1), "utf-8")
-
-
-def _sweep(folder: Path) -> None:
-    """Remove unfinished folders of writers that died. The caller holds the lock, so no other writer is active."""
-    for leftover in folder.parent.glob(f"{folder.name}{_PARTIAL}*"):
-        shutil.rmtree(leftover, ignore_errors=True)

@@ -18,8 +18,6 @@ from attnviz.models.model_files import first_line
 from attnviz.models.settings import Settings
 
 _WANTED: Final = ["*.safetensors", "*.safetensors.index.json", "*.json", "*.txt", "*.model", "*.spm", "*.jinja"]
-_UNWANTED: Final = ["*/*"]  # subfolders contain exports for other programs
-_SLOW_SECONDS: Final = 10.0
 
 
 def download(entry: Entry, settings: Settings, say: Progress) -> None:
@@ -41,7 +39,7 @@ def download(entry: Entry, settings: Settings, say: Progress) -> None:
             str(entry.hub),
             revision=entry.revision,
             allow_patterns=_WANTED,
-            ignore_patterns=_UNWANTED,
+            ignore_patterns=["*/*"],  # subfolders contain exports for other programs
             tqdm_class=_bar(say, entry),
         )
     say(1.0, Message("Ready"))
@@ -57,8 +55,7 @@ def _weight_bytes(entry: Entry) -> int:
     """How large the safetensors of a model on the hub are together; a Problem where it has none."""
     from huggingface_hub import HfApi
 
-    hub = HfApi()
-    facts = hub.model_info(str(entry.hub), revision=entry.revision, files_metadata=True, timeout=_SLOW_SECONDS)
+    facts = HfApi().model_info(str(entry.hub), revision=entry.revision, files_metadata=True, timeout=10.0)
     sizes = {file.rfilename: file.size or 0 for file in facts.siblings or () if "/" not in file.rfilename}
     if "adapter_config.json" in sizes and "config.json" not in sizes:
         raise Problem(

@@ -118,8 +118,9 @@ def add(model: nn.Module, adapter: Adapter, entry: Entry) -> tuple[Message, ...]
             layer: Any = model.get_submodule(name)
             delta = (b[...].float() @ a[...].float()).to(layer.weight.device) * adapter.scale  # (out, in)
             delta = delta if _is_linear(layer) else delta.T
-            summed = (layer.weight.float() + delta).to(layer.weight.dtype)
-            layer.weight = torch.nn.Parameter(summed, requires_grad=False)
+            layer.weight = torch.nn.Parameter(
+                (layer.weight.float() + delta).to(layer.weight.dtype), requires_grad=False
+            )
     notice = Message(
         "The LoRA adapter {name} was added to {base}: {count} weight matrices, by {scale} B A",
         {"name": entry.name, "base": adapter.base, "count": len(pairs), "scale": f"{adapter.scale:g}"},

@@ -19,8 +19,6 @@ from attnviz.models.loading.locate import has_weights
 from attnviz.models.model_files import first_line
 from attnviz.models.settings import Settings
 
-#: modules named "attention" that mix positions without queries, keys and softmax
-_NO_SOFTMAX: Final = ("rwkv",)
 #: transformers sets process-wide flags while it builds a model, so building two at once leaves weights unset
 one_at_a_time: Final = threading.RLock()
 
@@ -78,7 +76,7 @@ def _fill(config: Any, weights: model_files.StoredWeights, entry: Entry, dtype: 
     pools = "add_pooling_layer" in inspect.signature(kind).parameters
     left_out = {"add_pooling_layer": False} if pools and not any("pooler." in name for name in weights.slices) else {}
     try:
-        filled, info = kind.from_pretrained(
+        filled: tuple[Any, Mapping[str, Any]] = kind.from_pretrained(
             None,
             config=config,
             state_dict=weights.slices,
@@ -90,7 +88,7 @@ def _fill(config: Any, weights: model_files.StoredWeights, entry: Entry, dtype: 
         )
     except Exception as error:
         raise Problem("{name} cannot be opened: {reason}", name=entry.name, reason=first_line(error)) from error
-    return filled, info
+    return filled
 
 
 def _left_over(info: Mapping[str, Any], entry: Entry) -> tuple[Message, ...]:
@@ -215,7 +213,7 @@ def check_fits(config: Any, entry: Entry, settings: Settings, device: str) -> No
     except Exception as error:
         raise model_files.no_model(entry, error) from error
     has_attention = any("attention" in type(module).__name__.lower() for module in skeleton.modules())
-    if not has_attention or config.model_type in _NO_SOFTMAX:
+    if not has_attention or config.model_type == "rwkv":  # whose "attention" has no queries, keys and softmax
         raise Problem("{name} has no attention layers: there is nothing to show", name=entry.name)
     dtype = pick_dtype(settings, device)
     width = 4 if dtype == "auto" else getattr(torch, dtype).itemsize

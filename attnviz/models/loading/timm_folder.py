@@ -60,8 +60,8 @@ def filled(folder: Path, weights: Mapping[str, Any], entry: Entry) -> TimmPictur
     raw = _read(folder)
     inner = _created(raw, entry)
     wanted = inner.state_dict()
-    there = sorted(wanted.keys() & weights.keys())
-    wrong = [name for name in there if list(wanted[name].shape) != list(weights[name].get_shape())]
+    both = wanted.keys() & weights.keys()
+    wrong = sorted(name for name in both if list(wanted[name].shape) != list(weights[name].get_shape()))
     model_files.check_weights(sorted(wanted.keys() - weights.keys()), wrong, entry)
     inner.load_state_dict({name: weights[name][...] for name in wanted})
     made = TimmPictures(inner, _config(inner, raw))

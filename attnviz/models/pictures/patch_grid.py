@@ -240,8 +240,10 @@ def of_all_patches(layer: RecordedLayer, windows: Windows) -> RecordedLayer:
         return whole[None]
 
     q, k, v = map(of_patches, layer.qkv)
-    allowed = _pairs(together.float(), places, tokens) > 0
-    return replace(layer, q=q, k=k, v=v, bias=bias, allowed=allowed, causal=False, norms=None, w_o=None)
+    return replace(
+        layer, q=q, k=k, v=v, bias=bias, allowed=_pairs(together.float(), places, tokens) > 0,
+        causal=False, norms=None, w_o=None,
+    )  # fmt: skip
 
 
 def seen_in_windows(windows: Windows, hidden: Tensor) -> Tensor:

@@ -62,7 +62,9 @@ def _as_counts(loaded: LoadedModel, pixels: np.ndarray) -> PreparedPicture:
     width = SIDE * (MOST if loaded.model.config.is_encoder_decoder else 1)  # the reader alone writes about several
     notices: tuple[Message, ...] = ()
     if pixels.ndim == 3:
-        counts = counted(pixels, SIDE, width)
+        # darker is more: its middle, as wide and high as the model's pictures are
+        small = _middle(Image.fromarray(pixels).convert("L"), SIDE, width, Image.Resampling.BOX)
+        counts = np.rint((255 - small.astype(np.float64)) * COUNTS / 255).astype(np.uint8)
         notices = (
             Message(
                 "{name} has only ever seen handwritten digits. A photograph is {width} × {height} pixels to it, and "
@@ -77,13 +79,6 @@ def _as_counts(loaded: LoadedModel, pixels: np.ndarray) -> PreparedPicture:
             notices = (Message("{name} reads one digit: it is given the first.", {"name": loaded.name}),)
     values = torch.from_numpy(counts.astype(np.float32)) / (COUNTS / 2) - 1
     return PreparedPicture({"pixel_values": values[None, None]}, looks(counts), notices)
-
-
-def counted(pixels: np.ndarray, height: int, width: int) -> np.ndarray:
-    """A photograph in counts from 0 to 16, darker is more: its middle, as wide and high as the model's pictures are."""
-    small = _middle(Image.fromarray(pixels).convert("L"), height, width, Image.Resampling.BOX)
-    counts: np.ndarray = np.rint((255 - small.astype(np.float64)) * COUNTS / 255).astype(np.uint8)
-    return counts
 
 
 def _middle(image: Image.Image, height: int, width: int, how: Image.Resampling, share: float = 1.0) -> np.ndarray:
@@ -202,8 +197,7 @@ def prompted(loaded: LoadedModel, prepared: PreparedPicture, words: str) -> Prom
     side = float(vision_config(model).patch_size) * merged(model)
     grid = PatchGrid(int(prepared.size[0] // side), int(prepared.size[1] // side), (), (side, side))
     # LLaVA may be given the class token, too: it comes first
-    whole = getattr(model.config, "vision_feature_select_strategy", "default") == "full"
-    count = grid.patches + (1 if whole else 0)
+    count = grid.patches + int(getattr(model.config, "vision_feature_select_strategy", "default") == "full")
     kind = str(getattr(model.config, "model_type", ""))
     before, after = LAYOUTS.get(kind, "{picture}{words}").split(PICTURE)
     start = getattr(tokenizer, "bos_token_id", None)

@@ -93,8 +93,9 @@ def encode_target(loaded: LoadedModel, text: str) -> Tokens:
         start = getattr(config.get_text_config(decoder=True), "bos_token_id", None)
     if start is None:
         raise Problem("{name} does not say which token its decoder starts with", name=loaded.entry.name)
-    first = _added(tokenizer, int(start), 0)
-    return _within_limit(loaded, (text,), lambda heads: [first, *_target_tokens(tokenizer, heads[0])])
+    return _within_limit(
+        loaded, (text,), lambda heads: [_added(tokenizer, int(start), 0), *_target_tokens(tokenizer, heads[0])]
+    )
 
 
 def _within_limit(

@@ -35,12 +35,14 @@ class MatrixAxis:
     @property
     def notes(self) -> tuple[Message, ...]:
         """Sentences for the visitor about what was done to the weights."""
-        notes = []
-        if self.merged:
-            notes.append(Message("Weights to the tokens of a word are added up; weights from its tokens are averaged"))
-        if self.hidden:
-            notes.append(Message("{count} special tokens are not shown", {"count": self.hidden}))
-        return tuple(notes)
+        possible = (
+            (
+                self.merged,
+                Message("Weights to the tokens of a word are added up; weights from its tokens are averaged"),
+            ),
+            (self.hidden, Message("{count} special tokens are not shown", {"count": self.hidden})),
+        )
+        return tuple(message for holds, message in possible if holds)
 
 
 def matrix_axis(tokens: Tokens, words: bool = False, specials: bool = True) -> MatrixAxis:

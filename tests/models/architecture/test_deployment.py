@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from attnviz.base.message import Problem
 from attnviz.core.costs import Machine
 from attnviz.models.architecture import meta_device
-from attnviz.models.architecture.architecture import Architecture
-from attnviz.models.architecture.custom_shape import CustomShape, as_latent, shared_otherwise
+from attnviz.models.architecture.architecture import Architecture, CustomShape, as_latent, shared_otherwise
 from attnviz.models.architecture.deployment import FARTHEST, Deployment, size_deployment
 from attnviz.models.architecture.meta_device import ParameterCounts
 from attnviz.models.architecture.presets import all_presets, find_preset, gpus, quality
@@ -64,7 +63,7 @@ def test_the_context_no_batch_fills_is_the_published_one(kv_heads, limit, quoted
 def test_a_step_reads_no_table_that_is_looked_up(name, gpu, milliseconds, billions):
     """5.13 billion active parameters is what gpt-oss's makers state; the times were worked out by another hand."""
     assert sized(name, Deployment(), gpus()[gpu].machine).step.seconds * 1e3 == pytest.approx(milliseconds, abs=0.005)
-    assert find_preset(name).active_parameters / 1e9 == pytest.approx(billions, abs=0.005)
+    assert find_preset(name).counts.active / 1e9 == pytest.approx(billions, abs=0.005)
 
 
 @pytest.mark.parametrize("name", ["bert-base", "minilm-l6", "modernbert-base", "vit-base"])
@@ -100,7 +99,7 @@ def test_the_visitors_own_shape_has_the_parameters_and_cache_of_a_real_model(sha
     arch = shape.architecture()
     found = meta_device.measure_on_meta(arch.config, 9)
     assert found.failure is None
-    assert found.total_parameters == shape.total_parameters
+    assert found.total_parameters == shape.counts.total
     assert found.attention_parameters == arch.attention_parameters()
     assert found.cache_bytes == arch.kv_cache_bytes(9, convention="transformers")
 

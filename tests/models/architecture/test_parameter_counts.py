@@ -7,8 +7,7 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 from transformers import AutoConfig
 
-from attnviz.models.architecture.architecture import Architecture
-from attnviz.models.architecture.custom_shape import CustomShape
+from attnviz.models.architecture.architecture import Architecture, CustomShape
 from attnviz.models.architecture.meta_device import build, count_parameters
 from attnviz.models.architecture.presets import all_presets, find_preset
 

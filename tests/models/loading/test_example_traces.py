@@ -10,7 +10,7 @@ from transformers import BertConfig, BertForMaskedLM
 from attnviz.models.__main__ import main
 from attnviz.models.capture.run import capture
 from attnviz.models.catalogue import CATALOGUE, LoadedModel
-from attnviz.models.catalogue.example_sentences import EXAMPLES
+from attnviz.models.catalogue.entry import EXAMPLES
 from attnviz.models.loading import example_traces as module
 from attnviz.models.loading.example_traces import folder_of, is_prepared, prepare_examples, prepared_example
 from attnviz.models.tokens.encoding import encode

@@ -164,7 +164,7 @@ def _all_models(context: int, language: str) -> show.ColumnTable:
                 _("model"): name,
                 _("attention"): preset.attention,
                 _("layers"): arch.blocks,
-                _("parameters"): preset.total_parameters,
+                _("parameters"): preset.counts.total,
                 _("attention parameters"): arch.attention_parameters(),
                 _("bytes a token"): arch.kv_cache_bytes(1),
                 **{
