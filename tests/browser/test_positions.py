@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from attnviz.pages.positions.maths import pair_rotation
+from attnviz.pages.positions.maths import rotation
 from tests.browser.conftest import answered, opens, until
 from tests.browser.saving import saved
 
@@ -33,7 +33,7 @@ def move(page: Any, what: str, value: int, let_go: bool) -> None:
     )
 
 
-def product(result: pair_rotation.Result) -> list[str]:
+def product(result: rotation.Pair) -> list[str]:
     return [f"{value:.4f}".replace("-", "−") for value in (result.product, result.score)]
 
 
@@ -44,14 +44,14 @@ def test_the_circle_turns_without_python_and_shows_its_numbers(new_page: Open, s
     page.goto(f"{server_url}/positions?p_section=circle")
     page.get_by_text("The same in PyTorch").wait_for(timeout=60_000)
     page.locator(".rc-fact b").first.wait_for()
-    assert facts(page)[2:] == product(pair_rotation.run(pair_rotation.Config(pair=4)))
+    assert facts(page)[2:] == product(rotation.turn(rotation.PairConfig(pair=4)))
     answered(page)
     before = len(sent)
     for k_at in (5, 300, 511):
         move(page, "k_at", k_at, let_go=False)
-        assert facts(page)[2:] == product(pair_rotation.run(pair_rotation.Config(pair=4, k_at=k_at)))
+        assert facts(page)[2:] == product(rotation.turn(rotation.PairConfig(pair=4, k_at=k_at)))
     move(page, "pair", 9, let_go=False)
-    there = pair_rotation.run(pair_rotation.Config(pair=9, k_at=511))
+    there = rotation.turn(rotation.PairConfig(pair=9, k_at=511))
     assert facts(page)[2:] == product(there)
     assert len(sent) == before
     move(page, "pair", 9, let_go=True)

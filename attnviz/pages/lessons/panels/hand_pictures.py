@@ -26,7 +26,7 @@ from attnviz.pages.lessons.maths import order_facts
 from attnviz.pages.lessons.maths.lesson_parts import PictureSettings, Subject
 from attnviz.pages.lessons.panels import model_pictures
 from attnviz.pages.masks.maths import mask_lab, mask_rules
-from attnviz.pages.positions.maths import pair_rotation
+from attnviz.pages.positions.maths import rotation
 
 FIRST = 16  #: numbers of a vector that are written, where there is room
 MOST_ROWS = 14
@@ -162,7 +162,7 @@ def circle(_subject: Subject, _set_to: PictureSettings, key: str) -> None:
     """RoPE's rotation of one pair, to be turned by hand."""
     pair, *places = link_state.value(choices.PAIR)
     q_at, k_at = (min(place, CIRCLE_LAST) for place in places)
-    result = pair_rotation.run(pair_rotation.Config(pair=min(pair, 31), q_at=q_at, k_at=k_at))
+    result = rotation.turn(rotation.PairConfig(pair=min(pair, 31), q_at=q_at, k_at=k_at))
     rotation_circle.rotation_circle(
         key,
         result.turns,
