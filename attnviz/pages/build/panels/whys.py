@@ -3,7 +3,7 @@
 import numpy as np
 import streamlit as st
 
-from attnviz.app import show, widgets
+from attnviz.app import page_parts, show, widgets
 from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.text import plain, quoted
 from attnviz.base.words import _, listed
@@ -34,11 +34,12 @@ def qkv(result: attention_by_hand.Result) -> None:
     order = orders[widgets.one_of(choices.ORDER, _("Change the order"), names)]
     compared = experiment.compare_mixing(_head_alone(result, head, order))
     _adapts(compared, words, order)
-    left, right = st.columns([1.25, 1], gap="large")
-    with left:
-        _attention_follows(compared, words, order)
-    with right:
-        _parameters(compared, len(words))
+    page_parts.side_by_side(
+        lambda: _attention_follows(compared, words, order),
+        lambda: _parameters(compared, n),
+        widths=[1.25, 1],
+        gap="large",
+    )
 
 
 def _head_alone(result: attention_by_hand.Result, head: int, order: tuple[int, ...]) -> experiment.MixingConfig:
@@ -130,28 +131,30 @@ def softmax(result: attention_by_hand.Result) -> None:
     scores = rows[i].astype(float)
     compared = experiment.measure_normalisers(scores, values.astype(float))
     _bars(compared, scores, quoted(words[i]), head, result.k_words[b])
-    left, right = st.columns([1.2, 1], gap="large")
-    with left:
-        lines = [
-            {
-                _("Weights by"): _normaliser_names()[k],
-                _("row sum"): f"{m.weights.sum():.2f}",
-                _("smallest"): f"{m.weights.min():.2f}",
-                _("gradient"): f"{m.gradient:.2f}",
-                _("shift"): f"{m.shift:.2f}",
-            }
-            for k, m in compared.items()
-        ]
-        st.dataframe(lines, hide_index=True, width="stretch")
-        st.caption(
-            _(
-                "Gradient: how strongly the output answers to the scores. It is {g} for softmax; argmax has "
-                "none, so nothing could be learned through it. Shift: how far the output moves when all scores "
-                "grow by 1. For softmax it does not move."
-            ).format(g=f"{compared['softmax'].gradient:.2f}")
-        )
-    with right:
-        _growth(compared)
+    page_parts.side_by_side(lambda: _measures(compared), lambda: _growth(compared), widths=[1.2, 1], gap="large")
+
+
+def _measures(compared: Normalised) -> None:
+    """Draw a table of what each way does."""
+    names = _normaliser_names()
+    lines = [
+        {
+            _("Weights by"): names[k],
+            _("row sum"): f"{m.weights.sum():.2f}",
+            _("smallest"): f"{m.weights.min():.2f}",
+            _("gradient"): f"{m.gradient:.2f}",
+            _("shift"): f"{m.shift:.2f}",
+        }
+        for k, m in compared.items()
+    ]
+    st.dataframe(lines, hide_index=True, width="stretch")
+    st.caption(
+        _(
+            "Gradient: how strongly the output answers to the scores. It is {g} for softmax; argmax has "
+            "none, so nothing could be learned through it. Shift: how far the output moves when all scores "
+            "grow by 1. For softmax it does not move."
+        ).format(g=f"{compared['softmax'].gradient:.2f}")
+    )
 
 
 def _normaliser_names() -> dict[str, str]:
@@ -238,11 +241,12 @@ def several_heads(result: attention_by_hand.Result) -> None:
             p=measured.parameters,
         )
     )
-    left, right = st.columns([1.5, 1], gap="large")
-    with left:
-        _one_or_several(measured, words)
-    with right:
-        _lost(measured, places, share)
+    page_parts.side_by_side(
+        lambda: _one_or_several(measured, words),
+        lambda: _lost(measured, places, share),
+        widths=[1.5, 1],
+        gap="large",
+    )
 
 
 def _one_or_several(measured: experiment.Heads, words: tuple[str, ...]) -> None:
