@@ -148,8 +148,7 @@ def order(subject: Subject, set_to: PictureSettings, key: str) -> None:
     for column, (name, title, weights, masked) in zip(st.columns(2, gap="medium"), shown, strict=True):
         with column:
             st.markdown(f"**{title}**")
-            few = len(words) <= 8
-            fig = chart_of(heatmap.matrix, weights, words, words, masked=masked, height=340, numbers=few)
+            fig = chart_of(heatmap.matrix, weights, words, words, masked=masked, height=340, numbers=len(words) <= 8)
             show.chart(fig, key=f"{key}-{name}", words=title)
     st.caption(
         _("Random vectors with a seed. Largest difference between the two pictures: {difference:.2g}.").format(
@@ -174,7 +173,6 @@ def circle(_subject: Subject, _set_to: PictureSettings, key: str) -> None:
     )
 
 
-Draw = Callable[[Subject, Mapping[str, str], str], None]
 BOARDS = ("embed", "project", "scores", "scale", "mask", "softmax", "sum", "merge", "output", "residual")
 
 
@@ -186,7 +184,7 @@ class LiveKind:
     because a screen has less height.
     """
 
-    draw: Draw
+    draw: Callable[[Subject, PictureSettings, str], None]
     allows: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     of_sentence: bool = True
     wide: bool = False

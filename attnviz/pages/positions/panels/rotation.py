@@ -42,7 +42,9 @@ def circle_panel() -> None:
         result.k,
         at=rotation_circle.RotationPlace(config.pair, config.q_at, config.k_at),
         last=choices.LAST,
-        on_pick=_pick,
+        on_pick=lambda place: link_state.put_all(
+            {choices.PAIR: place.pair, choices.Q_AT: place.q_at, choices.K_AT: place.k_at}
+        ),
     )
     words = _(
         "Turned, this pair’s part of q·k is {product:.4g}; all {pairs} pairs together give {score:.4g}, and "
@@ -57,11 +59,6 @@ def circle_panel() -> None:
         words=with_minus(words),
     )
     snippet(experiment.pair_program(config), "p-circle")
-
-
-def _pick(place: rotation_circle.RotationPlace) -> None:
-    """Remember where the visitor let go. A callback."""
-    link_state.put_all({choices.PAIR: place.pair, choices.Q_AT: place.q_at, choices.K_AT: place.k_at})
 
 
 def _pair(result: experiment.Pair) -> Figure:

@@ -47,8 +47,9 @@ def panel() -> None:
 
 
 def _source(preset: Preset) -> None:
-    source = _("Source: {source}.").format(source=plain(preset.source))
-    text = sentences(source, plain(_(preset.note)) if preset.note else "")
+    text = sentences(
+        _("Source: {source}.").format(source=plain(preset.source)), plain(_(preset.note)) if preset.note else ""
+    )
     st.caption(text if preset.verified == "yes" else f"⚠️ {text}")
 
 
