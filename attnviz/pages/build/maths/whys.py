@@ -62,8 +62,7 @@ def compare_mixing(config: MixingConfig) -> Mixing:
         raise Problem("Words in the sentence: {n}; at least 2 are needed to change their order", n=length)
     w_q, w_k, w_v = (torch.tensor(w, dtype=torch.float64) for w in (config.w_q, config.w_k, config.w_v))
     head = (w_q, w_k, w_v)
-    generator = torch.Generator().manual_seed(0)
-    many = torch.randn(LEARNED_FROM, length, width, generator=generator, dtype=torch.float64)
+    many = torch.randn(LEARNED_FROM, length, width, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
     memorised, learned = _fit(head, x.unsqueeze(0)), _fit(head, many)
     order = torch.tensor(config.order)
     longer, shorter = torch.cat([x, x[:1]]), x[:-1]
@@ -142,12 +141,11 @@ def measure_normalisers(scores: np.ndarray, values: np.ndarray) -> dict[str, Mea
 
 def _measure(make: Callable[[Tensor], Tensor], scores: Tensor, values: Tensor) -> Measures:
     weights = make(scores)
-    output = weights @ values
     growth = [float((make(scores.repeat(n)) @ values.repeat(n, 1)).norm()) for n in COPIES]
     return Measures(
         weights.numpy(),
         _gradient(make, scores, values),
-        float((make(scores + 1) @ values - output).norm()),
+        float((make(scores + 1) @ values - weights @ values).norm()),
         np.array(growth),
     )
 

@@ -72,14 +72,13 @@ def _looks(layer: two_sources.Result, i: int, head: int) -> None:
     text, picture = layer.on_text[:, i], layer.on_picture[:, i]
     word, patch = int(text[head].argmax()), int(picture[head].argmax())
     side = round(len(layer.patches) ** 0.5)
-    heads = np.repeat(np.arange(1, len(text) + 1), text.shape[1] + picture.shape[1])
     names = [*config.text, *(f"row {at // side + 1}, column {at % side + 1}" for at in range(side * side))]
     show.figure(
         chart_of(figures.looks, text, picture, config.text, layer.pixels),
         name="text-and-picture",
         key="b_two",
         table={
-            "head": heads,
+            "head": np.repeat(np.arange(1, len(text) + 1), len(names)),
             "source": (["text"] * text.shape[1] + ["picture"] * picture.shape[1]) * len(text),
             "key": names * len(text),
             "weight": np.concatenate([text, picture], 1).ravel(),

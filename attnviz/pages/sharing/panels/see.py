@@ -176,9 +176,15 @@ def _cells(result: Result, heads: list[int], tokens: tuple[str, ...]) -> dict[st
 def _sweep(result: Result, encoder: bool) -> None:
     counts = [point.n_kv_heads for point in result.sweep]
     change, cache = [point.moved for point in result.sweep], [point.cache_bytes for point in result.sweep]
-    names = [named(result.n_heads, g) for g in counts]
     show.figure(
-        chart_of(figures.sweep, counts, change, cache, result.config.n_kv_heads, names),
+        chart_of(
+            figures.sweep,
+            counts,
+            change,
+            cache,
+            result.config.n_kv_heads,
+            [named(result.n_heads, g) for g in counts],
+        ),
         name=f"sharing-sweep-layer-{result.config.layer}",
         key="h-sweep",
         words=saved(result, encoder),
