@@ -22,7 +22,7 @@ from attnviz.base.raw_scores import RawHead
 from attnviz.canvas.shared import packing
 from attnviz.core.attention import COLDEST
 from attnviz.figures import theme
-from attnviz.pages.positions.maths import pair_rotation
+from attnviz.pages.positions.maths import rotation
 from attnviz.pages.scaling.maths import alternatives
 from scripts import attend_cases
 
@@ -217,8 +217,8 @@ def rotation_cases() -> list[dict[str, Any]]:
         (16, 100.0, 7, 3, 500),
         (64, 10_000.0, 0, 511, 510),
     ):
-        config = pair_rotation.Config(width, base, pair, q_at, k_at)
-        result = pair_rotation.of(config, *(torch.from_numpy(attend_cases.quarters(rng, width)) for _ in "qk"))
+        config = rotation.PairConfig(width, base, pair, q_at, k_at)
+        result = rotation.turned(config, *(torch.from_numpy(attend_cases.quarters(rng, width)) for _ in "qk"))
         numbers = {name: getattr(result, name).tolist() for name in ("turns", "q", "k")}
         here = {"pair": pair, "q_at": q_at, "k_at": k_at}
         made.append(numbers | here | {"product": result.product, "score": result.score})

@@ -62,6 +62,12 @@ def effective_keys(weights: Tensor) -> Tensor:
     return entropy(weights).exp()
 
 
+def jacobian_norm(weights: Tensor) -> Tensor:
+    """Frobenius norm of softmax's Jacobian, diag(p) - p pT, for each row p of weights (..., n); no matrix is made."""
+    square, cube = weights.square().sum(-1), weights.pow(3).sum(-1)
+    return (square - 2 * cube + square**2).clamp_min(0).sqrt()
+
+
 def total_variation(p: Tensor, q: Tensor) -> Tensor:
     """How much weight moved between rows p and q (..., K): half the sum of |p - q|, (...), from 0 to 1."""
     return (p - q).abs().sum(-1) / 2

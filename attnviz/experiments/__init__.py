@@ -22,6 +22,9 @@ RENAMED = {
 
 #: modules that were joined to another one since
 JOINED = {
+    "building.many_heads": "attnviz.pages.build.maths.whys",
+    "building.mixing_matrix": "attnviz.pages.build.maths.whys",
+    "building.normalisers": "attnviz.pages.build.maths.whys",
     "building.sheets": "attnviz.pages.build.maths.boards",
     "building.steps": "attnviz.pages.build.maths.attention_by_hand",
     "compare.compare_snippets": "attnviz.pages.compare.maths.compared_layers",
@@ -73,6 +76,8 @@ JOINED = {
     "scaling.jacobian": "attnviz.pages.scaling.maths.softmax",
     "scaling.softmax_numerics": "attnviz.pages.scaling.maths.softmax",
     "scaling.draws": "attnviz.pages.scaling.maths.variance",
+    "positions.longer_context": "attnviz.pages.positions.maths.rotation",
+    "positions.pair_rotation": "attnviz.pages.positions.maths.rotation",
     "positions.position_kinds": "attnviz.pages.positions.maths.position_scores",
     "positions.video_attention": "attnviz.pages.positions.maths.video",
     "positions.video_axes": "attnviz.pages.positions.maths.video",

@@ -91,10 +91,17 @@ def growth(copies: Sequence[int], lines: Mapping[str, np.ndarray]) -> Figure:
                 },
             )
             for i, (name, values) in enumerate(lines.items())
-        ]
+        ],
+        {
+            "xaxis": {
+                "type": "log",
+                "tickvals": list(copies),
+                "title_text": _("times each key is repeated"),
+                "showgrid": False,
+            },
+            "yaxis": {"type": "log", "title_text": _("length of the output"), "dtick": 1},
+        },
     )
-    fig.update_xaxes(type="log", tickvals=list(copies), title=_("times each key is repeated"), showgrid=False)
-    fig.update_yaxes(type="log", title=_("length of the output"), dtick=1)
     return layout(fig, height=320)
 
 
@@ -107,14 +114,16 @@ def parameter_curves(lengths: Sequence[int], attention: Sequence[int], mixing: S
                 (_("attention"), attention, SCALED),
                 (_("mixing matrix"), mixing, SERIES[1]),
             )
-        ]
+        ],
+        {
+            "xaxis": {"type": "log", "dtick": 1, "title_text": _("words in the sentence"), "showgrid": False},
+            "yaxis": {"type": "log", "dtick": 1, "title_text": _("numbers to learn")},
+        },
     )
     fig.add_vline(here, line={"color": THEORY, "dash": "dot"})
     fig.add_annotation(
         x=np.log10(here), y=1, yref="paper", text=_("your sentence"), showarrow=False, xanchor="left", xshift=4
     )
-    fig.update_xaxes(type="log", dtick=1, title=_("words in the sentence"), showgrid=False)
-    fig.update_yaxes(type="log", dtick=1, title=_("numbers to learn"))
     return layout(fig, height=320)
 
 
@@ -132,12 +141,13 @@ def blur_by_share(shares: np.ndarray, blur: np.ndarray, names: Sequence[str], sh
                 hovertemplate="%{y:.0%}<extra>" + name + "</extra>",
             )
             for h, name in enumerate(names)
-        ]
+        ],
+        {
+            "xaxis": {"tickformat": ".0%", "title_text": _("single head's weight on the first"), "showgrid": False},
+            "yaxis": {"tickformat": ".0%", "range": [0, 1], "title_text": _("signal lost")},
+        },
     )
-    fig.add_vline(share, line={"color": THEORY, "dash": "dot"})
-    fig.update_xaxes(tickformat=".0%", title=_("single head's weight on the first"), showgrid=False)
-    fig.update_yaxes(tickformat=".0%", range=[0, 1], title=_("signal lost"))
-    return layout(fig, height=320)
+    return layout(fig.add_vline(share, line={"color": THEORY, "dash": "dot"}), height=320)
 
 
 def looks(text: np.ndarray, picture: np.ndarray, words: Sequence[str], pixels: np.ndarray) -> Figure:
@@ -198,17 +208,21 @@ def _patches(fig: Figure, column: int, weights: np.ndarray, pixels: np.ndarray) 
             row=1,
             col=column,
         )
-    numbers = np.stack([row + 1, col + 1, weights], -1)
     template = _("patch in row %{customdata[0]}, column %{customdata[1]}: %{customdata[2]:.4f}")
-    fig.add_trace(hover_points(x, y, numbers, template, size=18), 1, column)
+    fig.add_trace(hover_points(x, y, np.stack([row + 1, col + 1, weights], -1), template, size=18), 1, column)
     picture_axes(fig, pixels.shape, column, {"row": 1, "col": column})
 
 
 def brought(parts: Sequence[tuple[str, np.ndarray]], words: Sequence[str]) -> Figure:
     """How long the vectors are that each source brings to each word: `parts` are (name, lengths (Q,))."""
     colours = (SERIES[0], GLOW, "#7F7F7F")
-    fig = go.Figure([_across(lengths, name, colour, 3) for (name, lengths), colour in zip(parts, colours, strict=True)])
-    fig.update_yaxes(**_downwards(words))
-    fig.update_xaxes(title_text=_("length of the vector"), rangemode="tozero")
+    fig = go.Figure(
+        [_across(lengths, name, colour, 3) for (name, lengths), colour in zip(parts, colours, strict=True)],
+        {
+            "barmode": "group",
+            "xaxis": {"title_text": _("length of the vector"), "rangemode": "tozero"},
+            "yaxis": _downwards(words),
+        },
+    )
     fig = layout(fig, height=int(np.clip(130 + 44 * len(words), 220, 460)))
-    return fig.update_layout(barmode="group", legend={"orientation": "h", "yanchor": "bottom", "y": 1.0, "x": 0})
+    return fig.update_layout(legend={"orientation": "h", "yanchor": "bottom", "y": 1.0, "x": 0})

@@ -33,10 +33,6 @@ def _edit(value: Any) -> HeadEdit:
     return HeadEdit(mask, int(window), scale=scale, factor=float(factor), seen=seen)
 
 
-def _edit_written(edit: HeadEdit) -> list[Any]:
-    return [edit.mask, edit.window, edit.scale, edit.factor, edit.seen]
-
-
 def _bits(value: Any) -> str:
     base64.b64decode(value, validate=True)
     return str(value)
@@ -65,7 +61,15 @@ OWN_TEXT: Choice[str] = PAGE.on_canvas("l_own", "", _file, lambda text: [text], 
 GUESS = PAGE.one_of("l_guess")
 WIDTH = PAGE.whole("l_width", None, low=1, high=4096)
 PLACE = PAGE.whole("l_at", None, low=0, high=FARTHEST)
-EDIT = PAGE.on_canvas("l_edit", NO_EDIT, _edit, _edit_written, HeadEdit("none"), inside="l_hand", short="e")
+EDIT = PAGE.on_canvas(
+    "l_edit",
+    NO_EDIT,
+    _edit,
+    lambda edit: [edit.mask, edit.window, edit.scale, edit.factor, edit.seen],
+    HeadEdit("none"),
+    inside="l_hand",
+    short="e",
+)
 PAINTED: Choice[str] = PAGE.on_canvas("l_painted", "", _bits, str, "gA==", inside="l_hand", short="m")
 #: part, row and column on a board; -1: none was chosen yet
 CELL = PAGE.on_canvas("l_cell", (0, -1, -1), _three_from(-1), list, (1, 0, 2), inside="l_hand", short="c")

@@ -2,7 +2,7 @@
 
 from attnviz.app.links.choices import PageChoices
 from attnviz.models.catalogue import EXAMPLES
-from attnviz.pages.positions.maths import longer_context, position_scores, qk_norm_growth, shuffled_words, video
+from attnviz.pages.positions.maths import position_scores, qk_norm_growth, rotation, shuffled_words, video
 
 PAGE = PageChoices("positions")
 SECTION = PAGE.one_of("p_section", ("order", "scores", "circle", "longer", "video", "head", "norm"))
@@ -35,7 +35,7 @@ Q_AT = PAGE.whole("p_q", 12, low=0, high=LAST)
 K_AT = PAGE.whole("p_k", 4, low=0, high=LAST)
 
 # 4 Longer than trained
-METHOD = PAGE.one_of("p_method", longer_context.METHODS, "yarn")
+METHOD = PAGE.one_of("p_method", rotation.METHODS, "yarn")
 FACTOR = PAGE.real("p_factor", 4.0, 1.0, 128.0)
 TRAINED = PAGE.whole("p_trained", 4096, low=2, high=1_000_000)
 

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from attnviz.base.message import Problem
-from attnviz.pages.build.maths import many_heads, mixing_matrix, normalisers, size_mismatches
+from attnviz.pages.build.maths import size_mismatches, whys
 
 random = np.random.default_rng(0)
 
@@ -16,11 +16,11 @@ def rows(*shape: int) -> tuple[tuple[float, ...], ...]:
     return tuple(map(tuple, random.normal(size=shape).tolist()))
 
 
-MIXING = mixing_matrix.Config(rows(4, 4), rows(4, 3), rows(4, 3), rows(4, 4), (2, 0, 3, 1))
+MIXING = whys.MixingConfig(rows(4, 4), rows(4, 3), rows(4, 3), rows(4, 4), (2, 0, 3, 1))
 
 
 def test_attention_follows_a_permutation_and_a_matrix_learned_by_heart_does_not() -> None:
-    cases = {case.name: case for case in mixing_matrix.run(MIXING).cases}
+    cases = {case.name: case for case in whys.compare_mixing(MIXING).cases}
     assert cases["permuted"].equivariant == pytest.approx(0, abs=1e-12)
     assert cases["same"].memorised == pytest.approx(0, abs=1e-9)
     assert cases["permuted"].memorised > 0.05
@@ -30,7 +30,7 @@ def test_attention_follows_a_permutation_and_a_matrix_learned_by_heart_does_not(
 
 @pytest.mark.parametrize("name, words", [("longer", 5), ("shorter", 3)])
 def test_another_length_fits_attention_and_not_the_matrix(name: str, words: int) -> None:
-    case = next(c for c in mixing_matrix.run(MIXING).cases if c.name == name)
+    case = next(c for c in whys.compare_mixing(MIXING).cases if c.name == name)
     assert case.weights.shape == (words, words)
     assert case.memorised is None
     with pytest.raises(RuntimeError) as torchs_own:
@@ -39,18 +39,18 @@ def test_another_length_fits_attention_and_not_the_matrix(name: str, words: int)
 
 
 def test_the_matrix_grows_with_the_square_of_the_length_and_attention_does_not() -> None:
-    result = mixing_matrix.run(MIXING)
+    result = whys.compare_mixing(MIXING)
     assert set(result.attention_parameters) == {4 * 3 + 4 * 3 + 4 * 4}
-    assert [m - 16 for m in result.matrix_parameters] == [n * n for n in mixing_matrix.LENGTHS]
+    assert [m - 16 for m in result.matrix_parameters] == [n * n for n in whys.LENGTHS]
 
 
 def test_an_order_that_leaves_a_word_out_is_refused() -> None:
     with pytest.raises(Problem, match="must name each of the 4 places once"):
-        mixing_matrix.run(replace(MIXING, order=(0, 0, 1, 2)))
+        whys.compare_mixing(replace(MIXING, order=(0, 0, 1, 2)))
 
 
 def test_only_softmax_has_rows_of_one_a_gradient_and_no_growth() -> None:
-    result = normalisers.run(np.array([1.2, -0.4, 0.3, 0.9]), random.normal(size=(4, 3)))
+    result = whys.measure_normalisers(np.array([1.2, -0.4, 0.3, 0.9]), random.normal(size=(4, 3)))
     good = {
         name
         for name, m in result.items()
@@ -62,10 +62,10 @@ def test_only_softmax_has_rows_of_one_a_gradient_and_no_growth() -> None:
 
 
 def test_sums_without_a_divisor_grow_with_the_number_of_keys() -> None:
-    result = normalisers.run(np.array([1.2, -0.4, 0.3]), random.normal(size=(3, 2)))
+    result = whys.measure_normalisers(np.array([1.2, -0.4, 0.3]), random.normal(size=(3, 2)))
     for name in ("plain", "sigmoid", "relu"):
         growth = result[name].growth
-        np.testing.assert_allclose(growth, growth[0] * np.array(normalisers.COPIES))
+        np.testing.assert_allclose(growth, growth[0] * np.array(whys.COPIES))
 
 
 def test_the_gradient_is_that_of_finite_differences() -> None:
@@ -73,20 +73,22 @@ def test_the_gradient_is_that_of_finite_differences() -> None:
     jacobian = []
     for i in range(3):
         step = np.eye(3)[i] * 1e-6
-        up, down = (normalisers.run(scores + s, values)["softmax"].weights @ values for s in (step, -step))
+        up, down = (whys.measure_normalisers(scores + s, values)["softmax"].weights @ values for s in (step, -step))
         jacobian.append((up - down) / 2e-6)
-    assert normalisers.run(scores, values)["softmax"].gradient == pytest.approx(np.linalg.norm(jacobian), rel=1e-5)
+    assert whys.measure_normalisers(scores, values)["softmax"].gradient == pytest.approx(
+        np.linalg.norm(jacobian), rel=1e-5
+    )
 
 
 @pytest.mark.parametrize("n_heads", [2, 3, 4])
 def test_one_head_loses_what_several_heads_keep(n_heads: int) -> None:
-    result = many_heads.run(many_heads.Config(d_model=12, n_heads=n_heads, share=1 / n_heads))
+    result = whys.compare_heads(whys.HeadsConfig(d_model=12, n_heads=n_heads, share=1 / n_heads))
     assert result.blur_heads.max() < 1e-6
     assert result.blur_one.mean() == pytest.approx(1 - 1 / n_heads, abs=0.03)
 
 
 def test_no_mixture_of_the_single_head_escapes_the_blur_and_each_of_two_points_where_it_should_look() -> None:
-    result = many_heads.run(many_heads.Config())
+    result = whys.compare_heads(whys.HeadsConfig())
     np.testing.assert_allclose(result.blur_by_share.sum(1), 1, atol=0.05)
     assert result.blur_by_share[0, 0] > 0.9
     assert result.blur_by_share[-1, 0] < 0.01

@@ -8,7 +8,9 @@ import pytest
 from transformers import LlamaConfig
 from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 
-from attnviz.pages.positions.maths.longer_context import METHODS, Config, run
+from attnviz.pages.positions.maths.rotation import METHODS
+from attnviz.pages.positions.maths.rotation import LongerConfig as Config
+from attnviz.pages.positions.maths.rotation import longer as run
 
 ORIGINAL: dict[str, Any] = {"original_max_position_embeddings": 4096}
 #: our ids -> transformers' rope_type, and what it needs besides the factor

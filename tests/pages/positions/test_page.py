@@ -7,7 +7,7 @@ import pytest
 from attnviz.app.cache import model_cache
 from attnviz.canvas.shared.packing import unblob
 from attnviz.pages.positions import choices
-from attnviz.pages.positions.maths import pair_rotation, position_scores, shuffled_words, video
+from attnviz.pages.positions.maths import position_scores, rotation, shuffled_words, video
 from attnviz.pages.positions.panels import position_scores as scores_panel
 from attnviz.pages.positions.panels import rotation as rotation_panel
 from attnviz.pages.positions.panels import video as video_panel
@@ -69,7 +69,7 @@ def test_the_link_sets_every_number_and_choice(visit):
 
 def test_the_circle_is_sent_every_pair_and_where_it_stands(visit):
     page = visit("positions", p_section="circle", p_pair="2", p_q="30", p_k="31", p_width="16", p_seed="3")
-    expected = pair_rotation.run(pair_rotation.Config(16, 10_000.0, 2, 30, 31, 3))
+    expected = rotation.turn(rotation.PairConfig(16, 10_000.0, 2, 30, 31, 3))
     header = circle(page)
     assert header["at"] == {"pair": 2, "q_at": 30, "k_at": 31}
     assert header["turns"] == pytest.approx(expected.turns.tolist())

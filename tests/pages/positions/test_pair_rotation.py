@@ -4,7 +4,8 @@ import cmath
 
 import pytest
 
-from attnviz.pages.positions.maths.pair_rotation import Config, run
+from attnviz.pages.positions.maths.rotation import PairConfig as Config
+from attnviz.pages.positions.maths.rotation import turn as run
 
 
 @pytest.mark.parametrize("config", [Config(), Config(8, 30.0, 3, 7, 400, 5), Config(2, 10_000.0, 0, 0, 0)])

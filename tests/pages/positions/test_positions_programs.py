@@ -8,10 +8,9 @@ import pytest
 
 from attnviz.base.message import Message
 from attnviz.pages.positions.maths import (
-    longer_context,
-    pair_rotation,
     position_scores,
     qk_norm_growth,
+    rotation,
     shuffled_words,
     video,
 )
@@ -33,11 +32,11 @@ SCORES = [
     for kind in position_scores.ENCODINGS
     for width, content, shift, both in ((16, "same", 5, True), (8, "random", 700, False))
 ]
-PAIRS = [pair_rotation.Config(), pair_rotation.Config(8, 50.0, 3, 500, 2, 4)]
+PAIRS = [rotation.PairConfig(), rotation.PairConfig(8, 50.0, 3, 500, 2, 4)]
 LONGER = [
-    longer_context.Config(),
-    longer_context.Config("ntk", 1.0, 100, 2, 30.0),
-    longer_context.Config("linear", 16.0, 8192, 128, 5e5),
+    rotation.LongerConfig(),
+    rotation.LongerConfig("ntk", 1.0, 100, 2, 30.0),
+    rotation.LongerConfig("linear", 16.0, 8192, 128, 5e5),
 ]
 VIDEOS = [
     *(video.SplitConfig(split) for split in video.SPLITS),
@@ -86,8 +85,8 @@ def test_the_program_reads_a_trained_table_where_the_page_does(minilm):
 
 @pytest.mark.parametrize("config", PAIRS)
 def test_the_program_of_the_third_section_multiplies_complex_numbers(config):
-    found, printed = run(pair_rotation.program(config))
-    result = pair_rotation.run(config)
+    found, printed = run(rotation.pair_program(config))
+    result = rotation.turn(config)
     assert (found["product"], found["score"]) == pytest.approx((result.product, result.score), rel=1e-9)
     assert f"part of q.k: {result.product:.4g}; all pairs: {result.score:.4g}, and {result.unturned:.4g}" in printed
     assert f"{result.angle:.4g} rad in all" in printed
@@ -95,8 +94,8 @@ def test_the_program_of_the_third_section_multiplies_complex_numbers(config):
 
 @pytest.mark.parametrize("config", LONGER)
 def test_the_program_of_the_fourth_section_prints_every_wavelength(config):
-    found, printed = run(longer_context.program(config))
-    result = longer_context.run(config)
+    found, printed = run(rotation.longer_program(config))
+    result = rotation.longer(config)
     assert list(found["found"]) == list(result.methods)
     for method, made in result.methods.items():
         assert found["found"][method].wavelengths == pytest.approx(made.wavelengths, rel=1e-9)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 
+from attnviz.core.measures import jacobian_norm
 from attnviz.core.rope import AxialRoPE, grid_positions
 from attnviz.pages.positions.maths import qk_norm_growth
 from attnviz.pages.positions.maths.qk_norm_growth import GRID, GROWTHS, HEADS, NORMS, Config, run
@@ -60,4 +61,4 @@ def test_the_bound_is_reached_by_a_query_equal_to_its_key():
 def test_the_jacobian_is_softmaxs_own(p):
     row = torch.tensor(p, dtype=torch.float64)
     expected = torch.autograd.functional.jacobian(lambda z: z.softmax(-1), row.log().clamp_min(-700))
-    assert qk_norm_growth.jacobian_norm(row[None]) == pytest.approx(float(expected.norm()), abs=1e-9)
+    assert jacobian_norm(row).item() == pytest.approx(float(expected.norm()), abs=1e-9)

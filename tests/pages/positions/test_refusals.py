@@ -4,26 +4,25 @@ import pytest
 
 from attnviz.base.message import Problem
 from attnviz.pages.positions.maths import (
-    longer_context,
-    pair_rotation,
     position_scores,
     qk_norm_growth,
+    rotation,
     shuffled_words,
     video,
 )
 
-Longer, Scores = longer_context.Config, position_scores.Config
+Longer, Scores = rotation.LongerConfig, position_scores.Config
 Norm, Words, Split = qk_norm_growth.Config, shuffled_words.Config, video.SplitConfig
 
 
 @pytest.mark.parametrize(
     "run, config, sentence",
     [
-        (longer_context.run, Longer(factor=0.5), "factor=0.5 must lie between 1 and 128"),
-        (longer_context.run, Longer(width=7), "the rotated width 7 must be even"),
-        (longer_context.run, Longer(base=1.0), "base=1.0 must lie between 2"),
-        (longer_context.run, Longer("cubic"), "cubic must be one of none, linear"),
-        (pair_rotation.run, pair_rotation.Config(pair=32), "pair=32 must lie between 0 and 31"),
+        (rotation.longer, Longer(factor=0.5), "factor=0.5 must lie between 1 and 128"),
+        (rotation.longer, Longer(width=7), "the rotated width 7 must be even"),
+        (rotation.longer, Longer(base=1.0), "base=1.0 must lie between 2"),
+        (rotation.longer, Longer("cubic"), "cubic must be one of none, linear"),
+        (rotation.turn, rotation.PairConfig(pair=32), "pair=32 must lie between 0 and 31"),
         (position_scores.run, Scores(width=5), "the rotated width 5 must be even"),
         (position_scores.run, Scores("sinusoidal", width=5), "width=5 must be even"),
         (position_scores.run, Scores(n=1), "n=1 must lie between 2 and 256"),

@@ -134,7 +134,8 @@ def test_a_button_draws_the_pairs_that_would_take_too_long_at_first(visit):
 def test_training_draws_itself_ends_with_a_verdict_and_keeps_what_it_had_when_it_was_stopped(visit, quick):
     page = visit("scaling", **quick)
     config = retrieval_training.Config(steps=20, seeds=2)
-    assert str(retrieval_training.run(config).verdict())[:30] in said(page)
+    *_partial, result = retrieval_training.train(config)
+    assert str(result.verdict())[:30] in said(page)
     assert "Stop" not in [button.label for button in page.button]
     other = replace(config, d_k=65, alternative="sqrt", parameter=1.0)
     page.session_state["s_partial"] = next(retrieval_training.train(other))

@@ -10,15 +10,20 @@ from attnviz.pages.scaling.maths.retrieval_training import Config
 QUICK = Config(d_k=16, names=6, steps=25, seeds=2)
 
 
+def trained(config):
+    *_partial, result = experiment.train(config)
+    return result
+
+
 def test_scaled_learns_what_raw_cannot_at_a_large_d_k():
-    result = experiment.run(Config(d_k=256, steps=120, seeds=2))
+    result = trained(Config(d_k=256, steps=120, seeds=2))
     assert result.runs["sqrt"].end("accuracy").mean() > 0.75
     assert result.runs["raw"].end("accuracy").mean() < 0.4
     assert "scaling helps" in str(result.verdict())
 
 
 def test_at_d_k_1_both_are_the_same_run_and_the_verdict_says_no_difference():
-    result = experiment.run(Config(d_k=1, steps=20, seeds=2))
+    result = trained(Config(d_k=1, steps=20, seeds=2))
     for measure in experiment.MEASURES:
         assert np.array_equal(getattr(result.runs["raw"], measure), getattr(result.runs["sqrt"], measure))
     assert "makes no difference" in str(result.verdict())
@@ -36,15 +41,15 @@ def test_partial_results_grow_to_the_complete_one_the_same_on_every_run():
 
 
 def test_seeds_do_not_touch_each_other():
-    together = experiment.run(Config(d_k=8, steps=12, seeds=3, seed=5)).runs["sqrt"]
+    together = trained(Config(d_k=8, steps=12, seeds=3, seed=5)).runs["sqrt"]
     for s in range(3):
-        alone = experiment.run(Config(d_k=8, steps=12, seeds=1, seed=5 + s)).runs["sqrt"]
+        alone = trained(Config(d_k=8, steps=12, seeds=1, seed=5 + s)).runs["sqrt"]
         assert alone.loss[0] == pytest.approx(together.loss[s], rel=1e-4)
 
 
 def test_the_first_gradient_is_the_one_of_a_head_written_out_without_tricks():
     config = Config(d_k=12, names=4, steps=1, seeds=1, seed=3)
-    run = experiment.run(config).runs["sqrt"]
+    run = trained(config).runs["sqrt"]
     g = torch.Generator().manual_seed(3)
     q, k = torch.randn(4, 12, generator=g).requires_grad_(), torch.randn(4, 12, generator=g).requires_grad_()
     values, out = torch.randn(8, 16, generator=g), torch.randn(16, 8, generator=g) / 4
@@ -65,7 +70,7 @@ def test_the_first_gradient_is_the_one_of_a_head_written_out_without_tricks():
 @pytest.mark.parametrize("optimizer", ["sgd", "adam"])
 def test_every_way_trains_without_a_value_that_is_not_finite(alternative, parameter, optimizer):
     config = Config(8, alternative, parameter, names=4, steps=10, seeds=2, optimizer=optimizer, rate=0.05)
-    run = experiment.run(config).runs[alternative]
+    run = trained(config).runs[alternative]
     assert all(np.isfinite(part).all() for part in vars(run).values())
 
 

@@ -21,6 +21,11 @@ def drawn(distribution, strength=0.0, n=40_000, seed=0):
     return variance.pair(distribution, strength, (n, 1), torch.Generator().manual_seed(seed))
 
 
+def on_all_pairs(config):
+    *_partial, result = variance.draw(config)
+    return result
+
+
 @pytest.mark.parametrize("distribution", KNOWN)
 def test_components_follow_the_distribution_they_are_named_after(distribution):
     q, k = drawn(distribution)
@@ -56,7 +61,7 @@ def test_full_correlation_makes_q_and_k_the_same():
 @pytest.mark.parametrize("distribution", [d for d in variance.DISTRIBUTIONS if d not in variance.BROKEN])
 @pytest.mark.parametrize("d_k", [1, 3, 64, 500])
 def test_the_variance_is_d_k_and_scaled_1_within_sampling_error(distribution, d_k):
-    result = variance.run(Config(d_k, pairs=12_000, seed=5, distribution=distribution))
+    result = on_all_pairs(Config(d_k, pairs=12_000, seed=5, distribution=distribution))
     if distribution == "rademacher" and d_k == 1:
         assert result.raw.variance == pytest.approx(1, abs=1e-3)
         return
@@ -72,7 +77,7 @@ def test_the_variance_is_d_k_and_scaled_1_within_sampling_error(distribution, d_
 )
 def test_the_sampling_error_is_the_one_that_the_fourth_moment_predicts(distribution, strength):
     d_k, pairs = 9, 60_000
-    result = variance.run(Config(d_k, pairs, 1, distribution, strength))
+    result = on_all_pairs(Config(d_k, pairs, 1, distribution, strength))
     raw, kurtosis = result.raw, variance.moments(distribution, strength).kurtosis / d_k
     assert raw.variance_error == pytest.approx(raw.exact_variance * math.sqrt((2 + kurtosis) / pairs), rel=0.15)
     assert (abs(raw.off) > 10) == bool(strength), "where an assumption is broken the textbook fails"
@@ -88,7 +93,7 @@ def test_blocks_give_first_answers_and_then_all_pairs_the_same_on_every_run():
     assert not partial[0].complete
     assert partial[-1].complete
     assert variance.first(config).raw.variance == partial[0].raw.variance
-    assert variance.run(config).raw.variance == partial[-1].raw.variance
+    assert on_all_pairs(config).raw.variance == partial[-1].raw.variance
 
 
 @pytest.mark.parametrize("distribution", variance.DISTRIBUTIONS)
@@ -112,5 +117,5 @@ def test_the_variance_grows_in_proportion_to_d_k():
 
 
 def test_one_pair_is_a_result_without_spread():
-    result = variance.run(Config(pairs=1))
+    result = on_all_pairs(Config(pairs=1))
     assert (result.raw.variance, result.raw.variance_error, result.raw.off) == (0, 0, 0)

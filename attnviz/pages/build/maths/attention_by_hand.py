@@ -78,11 +78,10 @@ Chain = tuple[tuple[str, ...] | str, ...]  #: how a step changes the axes: axes 
 def steps(config: Config) -> dict[str, Chain]:
     """The steps of this configuration by id, in order, each with how it changes the axes."""
     x, q, square, side_by_side = AXES["X"], AXES["Q"], AXES["scores"], AXES["Q_flat"]
-    one_projection = config.packed and not config.cross
     every: dict[str, Chain] = {
         "embed": (("B", "Q"), "lookup", x),
         "position": (x, "+", x),
-        "project": (x, "linear", ("B", "Q", "C") if one_projection else side_by_side),
+        "project": (x, "linear", ("B", "Q", "C") if config.packed and not config.cross else side_by_side),
         "split": (side_by_side, "view", ("B", "Q", "H", "D"), "transpose", q),
         "qk_norm": (q, "rms_norm", q),
         "rotate": (q, "rotate", q),
@@ -177,8 +176,7 @@ def _project(config: Config, made: dict[str, Tensor], t: dict[str, Tensor]) -> N
         t[f"{name}_flat"] = source @ made[f"W_{name}"] + made.get(f"b_{name}", torch.zeros(()))
         t[name] = split_heads(t[f"{name}_flat"], heads)
     if config.packed:
-        parts = ("K", "V") if config.cross else ("Q", "K", "V")
-        t["packed"] = torch.cat([t[f"{name}_flat"] for name in parts], -1)
+        t["packed"] = torch.cat([t[f"{name}_flat"] for name in ("KV" if config.cross else "QKV")], -1)
     if config.qk_norm:
         for name in ("Q", "K"):
             t[f"{name}_norm"] = RMSNorm(config.d_head, NORM_EPS)(t[name])

@@ -183,9 +183,15 @@ class View:
             if letter in axes:
                 values = values[place if head is None or letter == "B" else head]
         rows, cols = axes[-2], axes[-1]
-        roles, lines = self._groups(name, cols)
-        labels = self._labels(rows, name), self._labels(cols, name)
-        return Sheet(self._symbol(name), ROLES.get(name, "x"), values, *labels, (rows, cols), roles, lines)
+        return Sheet(
+            self._symbol(name),
+            ROLES.get(name, "x"),
+            values,
+            self._labels(rows, name),
+            self._labels(cols, name),
+            (rows, cols),
+            *self._groups(name, cols),
+        )
 
     def last(self, *names: str) -> Sheet:
         """The first of these tensors that this configuration has: they are named from the last step on."""

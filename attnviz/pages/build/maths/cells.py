@@ -112,8 +112,7 @@ def elementwise(
     """Each cell from the same cell of every source: `terms` takes their numbers and writes the arithmetic."""
 
     def cell(r: int, c: int) -> Cell:
-        areas = [one(at, r, c) for at in range(len(sources))]
-        return areas, terms(*(float(source.values[r, c]) for source in sources))
+        return [one(at, r, c) for at in range(len(sources))], terms(*(float(source.values[r, c]) for source in sources))
 
     return Board(part, (*sources, result), signs, cell)
 
@@ -146,12 +145,11 @@ def softmax(a: Sheet, result: Sheet) -> Board:
         finite = [float(s) for s in a.values[r] if np.isfinite(s)]
         if not finite or not np.isfinite(a.values[r, c]):
             return [row(0, r, a)], [("n", 0.0)]
-        total = _summed([_call("exp(", "0", score) for score in finite])
         return [row(0, r, a)], [
             *_call("exp(", "0", float(a.values[r, c])),
             ("op", "÷"),
             ("op", "("),
-            *total,
+            *_summed([_call("exp(", "0", score) for score in finite]),
             ("op", ")"),
         ]
 

@@ -9,6 +9,7 @@ import streamlit as st
 from attnviz.app import show, widgets
 from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.code_snippet import snippet
+from attnviz.app.page_parts import side_by_side
 from attnviz.app.text import plain, quoted
 from attnviz.base.words import _, sentences
 from attnviz.pages.build import choices, figures
@@ -31,11 +32,7 @@ def panel(result: attention_by_hand.Result) -> None:
     queries = {str(i): f"{i + 1} {plain(word)}" for i, word in enumerate(layer.config.words)}
     i = int(widgets.one_of(choices.LOOKER, _("Where does this word look?"), queries))
     _looks(layer, i, config_form.view(result).head)
-    left, right = st.columns([1.1, 1], gap="large")
-    with left:
-        _brought(layer, i)
-    with right:
-        _norms(layer)
+    side_by_side(lambda: _brought(layer, i), lambda: _norms(layer), widths=[1.1, 1], gap="large")
     snippet(two_sources.program(layer), "b-two-sources")
 
 
@@ -75,14 +72,13 @@ def _looks(layer: two_sources.Result, i: int, head: int) -> None:
     text, picture = layer.on_text[:, i], layer.on_picture[:, i]
     word, patch = int(text[head].argmax()), int(picture[head].argmax())
     side = round(len(layer.patches) ** 0.5)
-    heads = np.repeat(np.arange(1, len(text) + 1), text.shape[1] + picture.shape[1])
     names = [*config.text, *(f"row {at // side + 1}, column {at % side + 1}" for at in range(side * side))]
     show.figure(
         chart_of(figures.looks, text, picture, config.text, layer.pixels),
         name="text-and-picture",
         key="b_two",
         table={
-            "head": heads,
+            "head": np.repeat(np.arange(1, len(text) + 1), len(names)),
             "source": (["text"] * text.shape[1] + ["picture"] * picture.shape[1]) * len(text),
             "key": names * len(text),
             "weight": np.concatenate([text, picture], 1).ravel(),

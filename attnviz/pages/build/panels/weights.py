@@ -131,9 +131,8 @@ def _consequence(
     was, now = (np.asarray(r.tensors["weights"][b, h]) for r in (before, result))
     parts = [(_("random weights"), was), (_("yours"), now)] if edits else [(_("weights"), now)]
     rows, cols = result.q_words[b], result.k_words[b]
-    title = _("Attention of head {h}").format(h=h + 1)
     show.figure(
-        chart_of(side_by_side, parts, rows, cols, title, repeat_rows=False),
+        chart_of(side_by_side, parts, rows, cols, _("Attention of head {h}").format(h=h + 1), repeat_rows=False),
         name="edited-weights",
         key="b_edited",
         table={

@@ -3,18 +3,19 @@
 import numpy as np
 import streamlit as st
 
-from attnviz.app import show, widgets
+from attnviz.app import page_parts, show, widgets
 from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.text import plain, quoted
 from attnviz.base.words import _, listed
 from attnviz.figures.attention_figures import side_by_side
 from attnviz.pages.build import choices, figures
-from attnviz.pages.build.maths import attention_by_hand, many_heads, mixing_matrix, normalisers
+from attnviz.pages.build.maths import attention_by_hand
+from attnviz.pages.build.maths import whys as experiment
 from attnviz.pages.build.panels import config_form
 
 STAND_IN = ("the", "cat", "sat", "on", "the", "mat")  # for sentences too short to have two neighbours
 WIDTH = 12  #: of the one head, or of several together
-Normalised = dict[str, normalisers.Measures]
+Normalised = dict[str, experiment.Measures]
 
 
 def qkv(result: attention_by_hand.Result) -> None:
@@ -31,16 +32,17 @@ def qkv(result: attention_by_hand.Result) -> None:
     n = len(words)
     orders = {"reversed": tuple(range(n - 1, -1, -1)), "rotated": (*range(1, n), 0), "swapped": (1, 0, *range(2, n))}
     order = orders[widgets.one_of(choices.ORDER, _("Change the order"), names)]
-    compared = mixing_matrix.run(_head_alone(result, head, order))
+    compared = experiment.compare_mixing(_head_alone(result, head, order))
     _adapts(compared, words, order)
-    left, right = st.columns([1.25, 1], gap="large")
-    with left:
-        _attention_follows(compared, words, order)
-    with right:
-        _parameters(compared, len(words))
+    page_parts.side_by_side(
+        lambda: _attention_follows(compared, words, order),
+        lambda: _parameters(compared, n),
+        widths=[1.25, 1],
+        gap="large",
+    )
 
 
-def _head_alone(result: attention_by_hand.Result, head: int, order: tuple[int, ...]) -> mixing_matrix.Config:
+def _head_alone(result: attention_by_hand.Result, head: int, order: tuple[int, ...]) -> experiment.MixingConfig:
     """The head on show, on the sentence's vectors without positions."""
     config, weights = result.config, result.weights
     kv, d, dv = config.layout.kv_head_of(head), config.d_head, config.d_value
@@ -51,10 +53,10 @@ def _head_alone(result: attention_by_hand.Result, head: int, order: tuple[int, .
         weights["W_V"][:, kv * dv : (kv + 1) * dv],
     )
     x, w_q, w_k, w_v = (tuple(map(tuple, matrix.tolist())) for matrix in matrices)
-    return mixing_matrix.Config(x, w_q, w_k, w_v, order)
+    return experiment.MixingConfig(x, w_q, w_k, w_v, order)
 
 
-def _attention_follows(compared: mixing_matrix.Result, words: tuple[str, ...], order: tuple[int, ...]) -> None:
+def _attention_follows(compared: experiment.Mixing, words: tuple[str, ...], order: tuple[int, ...]) -> None:
     """Draw attention before and after the change of order."""
     same, moved = compared.cases[0].weights, compared.cases[1].weights
     at = list(np.ndindex(same.shape))
@@ -74,21 +76,21 @@ def _attention_follows(compared: mixing_matrix.Result, words: tuple[str, ...], o
     )
 
 
-def _parameters(compared: mixing_matrix.Result, here: int) -> None:
+def _parameters(compared: experiment.Mixing, here: int) -> None:
     """Draw how many numbers each has to learn as sentences grow."""
     attention, mixing = compared.attention_parameters, compared.matrix_parameters
     show.figure(
-        chart_of(figures.parameter_curves, mixing_matrix.LENGTHS, attention, mixing, here),
+        chart_of(figures.parameter_curves, experiment.LENGTHS, attention, mixing, here),
         name="parameters-by-length",
         key="b_parameters",
-        table={"words": mixing_matrix.LENGTHS, "attention": attention, "mixing matrix": mixing},
+        table={"words": experiment.LENGTHS, "attention": attention, "mixing matrix": mixing},
         words=_("At 4,096 words the matrix has {mixing} numbers to learn, attention still {attention}.").format(
             mixing=f"{mixing[-1]:,}", attention=f"{attention[-1]:,}"
         ),
     )
 
 
-def _adapts(compared: mixing_matrix.Result, words: tuple[str, ...], order: tuple[int, ...]) -> None:
+def _adapts(compared: experiment.Mixing, words: tuple[str, ...], order: tuple[int, ...]) -> None:
     """Draw a table with a row for each change: how far each matrix is from attention's output."""
     names = {
         "same": _("as it is"),
@@ -127,30 +129,32 @@ def softmax(result: attention_by_hand.Result) -> None:
     i = int(widgets.one_of(choices.QUERY, _("Query"), queries, usual=str(_most_mixed(rows))))
     values = result.tensors["V"][b, result.config.layout.kv_head_of(head)]
     scores = rows[i].astype(float)
-    compared = normalisers.run(scores, values.astype(float))
+    compared = experiment.measure_normalisers(scores, values.astype(float))
     _bars(compared, scores, quoted(words[i]), head, result.k_words[b])
-    left, right = st.columns([1.2, 1], gap="large")
-    with left:
-        lines = [
-            {
-                _("Weights by"): _normaliser_names()[k],
-                _("row sum"): f"{m.weights.sum():.2f}",
-                _("smallest"): f"{m.weights.min():.2f}",
-                _("gradient"): f"{m.gradient:.2f}",
-                _("shift"): f"{m.shift:.2f}",
-            }
-            for k, m in compared.items()
-        ]
-        st.dataframe(lines, hide_index=True, width="stretch")
-        st.caption(
-            _(
-                "Gradient: how strongly the output answers to the scores. It is {g} for softmax; argmax has "
-                "none, so nothing could be learned through it. Shift: how far the output moves when all scores "
-                "grow by 1. For softmax it does not move."
-            ).format(g=f"{compared['softmax'].gradient:.2f}")
-        )
-    with right:
-        _growth(compared)
+    page_parts.side_by_side(lambda: _measures(compared), lambda: _growth(compared), widths=[1.2, 1], gap="large")
+
+
+def _measures(compared: Normalised) -> None:
+    """Draw a table of what each way does."""
+    names = _normaliser_names()
+    lines = [
+        {
+            _("Weights by"): names[k],
+            _("row sum"): f"{m.weights.sum():.2f}",
+            _("smallest"): f"{m.weights.min():.2f}",
+            _("gradient"): f"{m.gradient:.2f}",
+            _("shift"): f"{m.shift:.2f}",
+        }
+        for k, m in compared.items()
+    ]
+    st.dataframe(lines, hide_index=True, width="stretch")
+    st.caption(
+        _(
+            "Gradient: how strongly the output answers to the scores. It is {g} for softmax; argmax has "
+            "none, so nothing could be learned through it. Shift: how far the output moves when all scores "
+            "grow by 1. For softmax it does not move."
+        ).format(g=f"{compared['softmax'].gradient:.2f}")
+    )
 
 
 def _normaliser_names() -> dict[str, str]:
@@ -184,15 +188,15 @@ def _growth(compared: Normalised) -> None:
     """Draw how the length of the output changes as the same keys are repeated."""
     names, plain_sums = _normaliser_names(), compared["plain"].growth
     show.figure(
-        chart_of(figures.growth, normalisers.COPIES, {names[k]: m.growth for k, m in compared.items()}),
+        chart_of(figures.growth, experiment.COPIES, {names[k]: m.growth for k, m in compared.items()}),
         name="normaliser-growth",
         key="b_growth",
-        table={"copies": normalisers.COPIES} | {k: m.growth.tolist() for k, m in compared.items()},
+        table={"copies": experiment.COPIES} | {k: m.growth.tolist() for k, m in compared.items()},
         words=_(
             "With every key repeated {n} times, the output grows from {a} to {b} under plain sums and "
             "stays at {s} under softmax."
         ).format(
-            n=normalisers.COPIES[-1],
+            n=experiment.COPIES[-1],
             a=f"{plain_sums[0]:.1f}",
             b=f"{plain_sums[-1]:.1f}",
             s=f"{compared['softmax'].growth[-1]:.2f}",
@@ -214,14 +218,14 @@ def several_heads(result: attention_by_hand.Result) -> None:
         heads = int(widgets.one_of(choices.THINGS, _("Places that each word has to look at"), counts))
     with share_at:
         share = widgets.slider(choices.SHARE, _("Share of the single head's weight for the first"), step=0.05)
-    measured = many_heads.run(many_heads.Config(words, d_model=WIDTH, n_heads=heads, share=share))
+    measured = experiment.compare_heads(experiment.HeadsConfig(words, d_model=WIDTH, n_heads=heads, share=share))
     names = {
         -1: _("the word before"),
         1: _("the word after"),
         -2: _("the one before that"),
         2: _("the one after that"),
     }
-    places = [names[offset] for offset in many_heads.OFFSETS[:heads]]
+    places = [names[offset] for offset in experiment.OFFSETS[:heads]]
     st.markdown(
         _(
             "Every word must collect {things}, each in columns of its own. One head of width {m} can only hand "
@@ -237,14 +241,15 @@ def several_heads(result: attention_by_hand.Result) -> None:
             p=measured.parameters,
         )
     )
-    left, right = st.columns([1.5, 1], gap="large")
-    with left:
-        _one_or_several(measured, words)
-    with right:
-        _lost(measured, places, share)
+    page_parts.side_by_side(
+        lambda: _one_or_several(measured, words),
+        lambda: _lost(measured, places, share),
+        widths=[1.5, 1],
+        gap="large",
+    )
 
 
-def _one_or_several(measured: many_heads.Result, words: tuple[str, ...]) -> None:
+def _one_or_several(measured: experiment.Heads, words: tuple[str, ...]) -> None:
     """Draw where the single head looks, and where the first two of several heads look."""
     parts = [(_("one head"), measured.one_head)]
     parts += [(_("head {h}").format(h=h + 1), weights) for h, weights in enumerate(measured.heads[:2])]
@@ -261,14 +266,14 @@ def _one_or_several(measured: many_heads.Result, words: tuple[str, ...]) -> None
     )
 
 
-def _lost(measured: many_heads.Result, places: list[str], share: float) -> None:
+def _lost(measured: experiment.Heads, places: list[str], share: float) -> None:
     """Draw what the single head loses, for every way to divide its weight."""
     blur = measured.blur_by_share
     show.figure(
-        chart_of(figures.blur_by_share, many_heads.SHARES, blur, places, share),
+        chart_of(figures.blur_by_share, experiment.SHARES, blur, places, share),
         name="blur-by-share",
         key="b_blur",
-        table={"share": many_heads.SHARES.tolist()} | {name: blur[:, h].tolist() for h, name in enumerate(places)},
+        table={"share": experiment.SHARES.tolist()} | {name: blur[:, h].tolist() for h, name in enumerate(places)},
         words=_(
             "However the single head divides its weight, about {lost} of the signal is lost; "
             "only where it is lost changes."

@@ -50,8 +50,9 @@ def run(config: Config) -> dict[str, Mixing]:
         with seeded(config.seed):
             layer = compared_layers.layer(kind, config.d, heads=config.heads, k=config.k)
         first, second = matrix(layer, one), matrix(layer, two)
-        moved = float(np.linalg.norm(first - second) / np.linalg.norm(first))
-        mixing[kind] = Mixing(first, second, moved, uneven(first))
+        mixing[kind] = Mixing(
+            first, second, float(np.linalg.norm(first - second) / np.linalg.norm(first)), uneven(first)
+        )
     return mixing
 
 

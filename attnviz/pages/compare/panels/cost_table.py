@@ -94,17 +94,17 @@ def _curves(result: layer_costs.Result) -> None:
     title = _("FLOPs of one layer") if config.counting == "built" else _("Operations of one layer")
     curves = [figures.KindCurve(kind, names[kind], result.x, y) for kind, y in result.cost.items() if kind != "dilated"]
     rings = _crossing_points(result)
-
-    def cost() -> None:
-        show.figure(
+    side_by_side(
+        lambda: show.figure(
             chart_of(figures.over, curves, title, axis, here=here, crossings=rings, unit=_(" operations"), height=390),
             name=f"cost-over-{config.axis}",
             key="c-cost",
             table={config.axis: result.x, **result.cost},
             words=_cost_words(result),
-        )
-
-    side_by_side(cost, lambda: _steps_and_path(result, axis, here), widths=[1.5, 1])
+        ),
+        lambda: _steps_and_path(result, axis, here),
+        widths=[1.5, 1],
+    )
 
 
 def _steps_and_path(result: layer_costs.Result, axis: str, here: float) -> None:
@@ -207,9 +207,9 @@ def _table(result: layer_costs.Result) -> None:
 
 
 def _counted(agrees: bool, tokens: int) -> str:
-    yes = ngettext("yes, over {n:,} token", "yes, over {n:,} tokens", tokens)
-    no = ngettext("NO, over {n:,} token", "NO, over {n:,} tokens", tokens)
-    return (yes if agrees else no).format(n=tokens)
+    if agrees:
+        return ngettext("yes, over {n:,} token", "yes, over {n:,} tokens", tokens).format(n=tokens)
+    return ngettext("NO, over {n:,} token", "NO, over {n:,} tokens", tokens).format(n=tokens)
 
 
 def _against(crossing: layer_costs.CrossingPoint, axis: str) -> str:

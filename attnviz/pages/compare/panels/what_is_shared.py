@@ -69,9 +69,12 @@ def _mixing() -> None:
         seed = widgets.number(choices.INPUT_SEED, _("input’s seed"), step=1, width=BOX)
     mixing, names = computed_mixing(position_mixing.Config(n=n, input_seed=seed)), figures.kind_names()
     one, another = [each.first for each in mixing.values()], [each.second for each in mixing.values()]
-    rows = [(_("one input"), one), (_("another input"), another)]
     show.figure(
-        chart_of(figures.matrices, [names[kind] for kind in mixing], rows),
+        chart_of(
+            figures.matrices,
+            [names[kind] for kind in mixing],
+            [(_("one input"), one), (_("another input"), another)],
+        ),
         name="how-places-mix",
         key="c-mixing",
         table={

@@ -5,7 +5,7 @@ import torch
 from attnviz.base.words import N_
 from attnviz.core.positions import ALiBi
 from attnviz.pages.lessons.maths.lesson_parts import Facts, Lesson, LessonPicture, LessonStep, Notes, Question, Subject
-from attnviz.pages.positions.maths import pair_rotation, shuffled_words
+from attnviz.pages.positions.maths import rotation, shuffled_words
 
 STEP = 5  #: positions that query and key move on together
 NEAR, FAR = 1, 5
@@ -31,10 +31,10 @@ def added(subject: Subject) -> Facts:
 
 def turned(_subject: Subject) -> Facts:
     """Query and key both move on: the score under RoPE."""
-    here = pair_rotation.run(pair_rotation.Config())
+    here = rotation.turn(rotation.PairConfig())
     config = here.config
-    there = pair_rotation.run(pair_rotation.Config(q_at=config.q_at + STEP, k_at=config.k_at + STEP))
-    apart = pair_rotation.run(pair_rotation.Config(q_at=config.q_at + STEP))
+    there = rotation.turn(rotation.PairConfig(q_at=config.q_at + STEP, k_at=config.k_at + STEP))
+    apart = rotation.turn(rotation.PairConfig(q_at=config.q_at + STEP))
     difference = abs(there.score - here.score)
     return Facts(
         {

@@ -26,7 +26,7 @@ from attnviz.pages.lessons.maths import order_facts
 from attnviz.pages.lessons.maths.lesson_parts import PictureSettings, Subject
 from attnviz.pages.lessons.panels import model_pictures
 from attnviz.pages.masks.maths import mask_lab, mask_rules
-from attnviz.pages.positions.maths import pair_rotation
+from attnviz.pages.positions.maths import rotation
 
 FIRST = 16  #: numbers of a vector that are written, where there is room
 MOST_ROWS = 14
@@ -148,8 +148,7 @@ def order(subject: Subject, set_to: PictureSettings, key: str) -> None:
     for column, (name, title, weights, masked) in zip(st.columns(2, gap="medium"), shown, strict=True):
         with column:
             st.markdown(f"**{title}**")
-            few = len(words) <= 8
-            fig = chart_of(heatmap.matrix, weights, words, words, masked=masked, height=340, numbers=few)
+            fig = chart_of(heatmap.matrix, weights, words, words, masked=masked, height=340, numbers=len(words) <= 8)
             show.chart(fig, key=f"{key}-{name}", words=title)
     st.caption(
         _("Random vectors with a seed. Largest difference between the two pictures: {difference:.2g}.").format(
@@ -162,7 +161,7 @@ def circle(_subject: Subject, _set_to: PictureSettings, key: str) -> None:
     """RoPE's rotation of one pair, to be turned by hand."""
     pair, *places = link_state.value(choices.PAIR)
     q_at, k_at = (min(place, CIRCLE_LAST) for place in places)
-    result = pair_rotation.run(pair_rotation.Config(pair=min(pair, 31), q_at=q_at, k_at=k_at))
+    result = rotation.turn(rotation.PairConfig(pair=min(pair, 31), q_at=q_at, k_at=k_at))
     rotation_circle.rotation_circle(
         key,
         result.turns,
@@ -174,7 +173,6 @@ def circle(_subject: Subject, _set_to: PictureSettings, key: str) -> None:
     )
 
 
-Draw = Callable[[Subject, Mapping[str, str], str], None]
 BOARDS = ("embed", "project", "scores", "scale", "mask", "softmax", "sum", "merge", "output", "residual")
 
 
@@ -186,7 +184,7 @@ class LiveKind:
     because a screen has less height.
     """
 
-    draw: Draw
+    draw: Callable[[Subject, PictureSettings, str], None]
     allows: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     of_sentence: bool = True
     wide: bool = False

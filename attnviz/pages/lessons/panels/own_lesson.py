@@ -70,8 +70,12 @@ def read(text: str) -> Lesson:
         raise Problem("This file is no lesson: it holds a number or brackets beyond reading.") from None
     unknown = next((key for key in top.lines if key not in AT_THE_TOP), None)
     if unknown is not None:
-        allowed = Several(("title", "sentence", "[[step]]"))
-        raise top.wrong(unknown, N_("“{value}” is not known here; allowed: {allowed}"), unknown, allowed=allowed)
+        raise top.wrong(
+            unknown,
+            N_("“{value}” is not known here; allowed: {allowed}"),
+            unknown,
+            allowed=Several(("title", "sentence", "[[step]]")),
+        )
     title, steps = top.lines.get("title", ""), top.lines.get("step", [])
     if not isinstance(title, str) or not title.strip():
         raise top.wrong("title", N_("title = “{value}” must be a text in quotes"), title)
@@ -166,9 +170,12 @@ def _picture(table: _Table, key: str, with_key: str) -> LessonPicture:
         raise table.wrong(with_key, LIKE, set_to, allowed='{ name = "value" }')
     for name, value in set_to.items():
         if name not in allows:
-            nothing_can = N_("“{value}” cannot be set on this picture; nothing can")
-            others_can = N_("“{value}” cannot be set on this picture; allowed: {allowed}")
-            raise table.wrong(with_key, others_can if allows else nothing_can, name, allowed=Several(allows))
+            template = (
+                N_("“{value}” cannot be set on this picture; allowed: {allowed}")
+                if allows
+                else N_("“{value}” cannot be set on this picture; nothing can")
+            )
+            raise table.wrong(with_key, template, name, allowed=Several(allows))
         if value not in allows[name]:
             raise table.wrong(with_key, ONE_OF, value, f"{name} = ", allowed=Several(allows[name]))
     return LessonPicture(kind, set_to)

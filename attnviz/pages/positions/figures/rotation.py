@@ -111,15 +111,17 @@ def growth(
         )
         for values, name, colour in ((without, _("without the norm"), RAW), (normed, _("with the norm"), SCALED))
     ]
-    fig = go.Figure(curves)
+    y_axis: dict[str, Any] = POWERS | {"rangemode": "normal"} if log_y else {"rangemode": "tozero"}
+    look = {
+        "xaxis": {"type": "log", "title_text": _("W_q and W_k ×"), "tickvals": [0.5, 1, 2, 4, 8, 16, 32]},
+        "yaxis": y_axis | ({"tickformat": ".0%", "range": [0, 1.02]} if share else {}),
+    }
+    fig = go.Figure(curves, look)
     if bound is not None:
         fig.add_hline(y=bound, line={"color": THEORY, "dash": "dash", "width": 1.3})
         note = {"text": _("bound"), "showarrow": False, "font": {"size": 11, "color": THEORY}}
         fig.add_annotation(x=float(np.log10(factors[-1])), y=float(np.log10(bound)), yanchor="bottom", **note)
     fig.add_vline(x=here, line={"color": THEORY, "dash": "dot", "width": 1})
-    fig.update_xaxes(type="log", title_text=_("W_q and W_k ×"), tickvals=[0.5, 1, 2, 4, 8, 16, 32])
-    y_axis: dict[str, Any] = POWERS | {"rangemode": "normal"} if log_y else {"rangemode": "tozero"}
-    fig.update_yaxes(**y_axis | ({"tickformat": ".0%", "range": [0, 1.02]} if share else {}))
     return layout(fig, title, height=330).update_layout(legend=below())
 
 

@@ -96,10 +96,12 @@ def encoding(values: np.ndarray) -> Figure:
             zmid=0,
             hovertemplate=_("position %{y}, dimension %{x}: %{z:.4f}") + "<extra></extra>",
             colorbar={"thickness": 12, "len": 0.9, "outlinewidth": 0},
-        )
+        ),
+        {
+            "xaxis": {"title_text": _("dimension"), "showgrid": False, "zeroline": False},
+            "yaxis": {"title_text": _("position"), "autorange": "reversed", "showgrid": False, "zeroline": False},
+        },
     )
-    fig.update_xaxes(title_text=_("dimension"), showgrid=False, zeroline=False)
-    fig.update_yaxes(title_text=_("position"), autorange="reversed", showgrid=False, zeroline=False)
     return layout(fig, height=330)
 
 

@@ -33,14 +33,21 @@ def split(parts: Sequence[tuple[str, int]], left: int) -> Figure:
         )
         for name, width, colour in shown
     ]
-    x_axis = {"title_text": _("numbers of a head"), "showgrid": False, "zeroline": False}
-    look = {"barmode": "stack", "legend": {"traceorder": "normal"}, "xaxis": x_axis}
+    look = {
+        "barmode": "stack",
+        "legend": {"traceorder": "normal"},
+        "xaxis": {"title_text": _("numbers of a head"), "showgrid": False, "zeroline": False},
+    }
     return layout(go.Figure(bars, look), height=180)
 
 
 def wavelengths(lines: Sequence[tuple[str, np.ndarray, int]]) -> Figure:
     """For each axis (name, wavelengths, patches along it): patches for one turn, and how many patches there are."""
-    fig = go.Figure()
+    look = {
+        "xaxis": {"title_text": _("pair of that axis"), "zeroline": False},
+        "yaxis": POWERS | {"title_text": _("patches for one turn")},
+    }
+    fig = go.Figure(layout=look)
     for i, (name, values, size) in enumerate(lines):
         fig.add_scatter(
             x=np.arange(len(values)),
@@ -52,10 +59,6 @@ def wavelengths(lines: Sequence[tuple[str, np.ndarray, int]]) -> Figure:
             hovertemplate=_("pair %{x}: one turn in %{y:,.4g} patches") + f"<extra>{name}</extra>",
         )
         fig.add_hline(y=size, line={"color": SERIES[i], "dash": "dash", "width": 1})
-    fig.update_layout(
-        xaxis={"title_text": _("pair of that axis"), "zeroline": False},
-        yaxis=POWERS | {"title_text": _("patches for one turn")},
-    )
     return layout(fig, height=330).update_layout(legend=below())
 
 
@@ -127,9 +130,9 @@ def lit_frames(video: np.ndarray, row: np.ndarray, at: tuple[int, ...]) -> Figur
     fig = make_subplots(down, across, horizontal_spacing=0.04, vertical_spacing=0.12)
     shares = np.sqrt(np.clip(row / max(float(row.max()), 1e-12), 0, 1))
     y, x = (each.ravel() * side + (side - 1) / 2 for each in np.indices((rows, columns)))
+    ink = [(0.0, "#1b1e24"), (1.0, "#777d88")]
     for frame in range(frames):
         place = {"row": frame // across + 1, "col": frame % across + 1}
-        ink = [(0.0, "#1b1e24"), (1.0, "#777d88")]
         fig.add_heatmap(z=video[frame], colorscale=ink, showscale=False, hoverinfo="skip", **place)
         for patch, share in enumerate(shares[frame].ravel()):
             (left, right), (top, bottom) = ((c[patch] - side / 2, c[patch] + side / 2) for c in (x, y))

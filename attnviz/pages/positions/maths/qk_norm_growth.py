@@ -12,7 +12,7 @@ from attnviz.base.message import Problem, Several
 from attnviz.core.attention import attend
 from attnviz.core.costs import QKNorm
 from attnviz.core.heads import HeadLayout
-from attnviz.core.measures import entropy_share
+from attnviz.core.measures import entropy_share, jacobian_norm
 from attnviz.core.projections import qk_norms, split_heads
 from attnviz.core.rope import AxialRoPE, grid_positions
 from attnviz.runs.word_vectors import drawn
@@ -91,14 +91,8 @@ def measured(
         q = rope.rotate(q_norm(split_heads(x @ (w_q * growth), HEADS)), grid)
         k = rope.rotate(k_norm(split_heads(x @ (w_k * growth), HEADS)), grid)
     made = attend(q, k, torch.zeros_like(q[..., :0]))
-    spread = float(entropy_share(made.weights).mean())
-    return made.weights[0].numpy(), float(made.scaled.abs().max()), spread, jacobian_norm(made.weights)
-
-
-def jacobian_norm(weights: Tensor) -> float:
-    """Mean Frobenius norm of softmax's Jacobian, diag(p) - p pT, over the rows p."""
-    square, cube = weights.square().sum(-1), weights.pow(3).sum(-1)
-    return float((square - 2 * cube + square.square()).clamp_min(0).sqrt().mean())
+    spread, gradient = (float(measure(made.weights).mean()) for measure in (entropy_share, jacobian_norm))
+    return made.weights[0].numpy(), float(made.scaled.abs().max()), spread, gradient
 
 
 def program(config: Config) -> str:
@@ -110,11 +104,11 @@ import numpy as np
 import torch
 from attnviz.core.attention import attend
 from attnviz.core.heads import HeadLayout
-from attnviz.core.measures import entropy_share
+from attnviz.core.measures import entropy_share, jacobian_norm
 from attnviz.core.projections import qk_norms
 from attnviz.core.projections import split_heads
 from attnviz.core.rope import AxialRoPE, grid_positions
-from attnviz.pages.positions.maths.qk_norm_growth import GRID, HEADS, drawn_patches, jacobian_norm
+from attnviz.pages.positions.maths.qk_norm_growth import GRID, HEADS, drawn_patches
 from torch import Tensor
 
 

@@ -213,9 +213,11 @@ def patches(video: np.ndarray) -> np.ndarray:
 
 def module(config: AttentionConfig) -> Attention:
     """The layer with random weights by the seed."""
-    position = AxialRoPE() if config.turned else Position()
-    layout = HeadLayout(SIDE**2, HEADS, HEADS, D_HEAD)
-    layer = Attention(layout, qk_norm="head" if config.normed else None, position=position)
+    layer = Attention(
+        HeadLayout(SIDE**2, HEADS, HEADS, D_HEAD),
+        qk_norm="head" if config.normed else None,
+        position=AxialRoPE() if config.turned else Position(),
+    )
     generator = torch.Generator().manual_seed(config.seed)
     q, k, v, o = (layer.get_submodule(name) for name in ("qkv.q_proj", "qkv.k_proj", "qkv.v_proj", "o_proj"))
     for linear in (q, v, o):

@@ -77,24 +77,6 @@ def _about(kind: str) -> str:
     }[kind]
 
 
-def _config() -> position_scores.Config:
-    """The configuration from the current choices."""
-    value = link_state.value
-    heads = value(choices.HEADS)
-    return position_scores.Config(
-        value(choices.ENCODING),
-        value(choices.WIDTH),
-        value(choices.BASE),
-        value(choices.COUNT),
-        value(choices.CONTENT),
-        value(choices.SHIFT),
-        heads,
-        min(value(choices.HEAD_SHOWN), heads - 1),
-        value(choices.BOTH_WAYS),
-        value(choices.SEED),
-    )
-
-
 def _trained() -> bool:
     """Whether the learned vectors are those of a trained model."""
     return link_state.value(choices.ENCODING) == "learned" and link_state.value(choices.TABLE) == "trained"
@@ -129,7 +111,19 @@ def _controls() -> position_scores.Config:
             if added:
                 contents = {"same": _("none: q = k"), "random": _("random W_q and W_k")}
             widgets.one_of(choices.CONTENT, _("Projections") if added else _("Content"), contents)
-    return _config()
+    value = link_state.value  # also of what has no box now
+    return position_scores.Config(
+        value(choices.ENCODING),
+        value(choices.WIDTH),
+        value(choices.BASE),
+        value(choices.COUNT),
+        value(choices.CONTENT),
+        value(choices.SHIFT),
+        value(choices.HEADS),
+        min(value(choices.HEAD_SHOWN), value(choices.HEADS) - 1),
+        value(choices.BOTH_WAYS),
+        value(choices.SEED),
+    )
 
 
 def _result(config: position_scores.Config) -> position_scores.Result | None:

@@ -13,10 +13,10 @@ from attnviz.canvas import rotation_circle
 from attnviz.figures.theme import Figure
 from attnviz.pages.positions import choices
 from attnviz.pages.positions.figures import rotation as figures
-from attnviz.pages.positions.maths import longer_context, pair_rotation
+from attnviz.pages.positions.maths import rotation as experiment
 
-turned = st.cache_resource(max_entries=64, show_spinner=False)(pair_rotation.run)
-longer = st.cache_resource(max_entries=64, show_spinner=False)(longer_context.run)
+turned = st.cache_resource(max_entries=64, show_spinner=False)(experiment.turn)
+longer = st.cache_resource(max_entries=64, show_spinner=False)(experiment.longer)
 
 
 # Section 3: one pair of a query and a key, turned on a circle as the position moves.
@@ -27,7 +27,7 @@ def circle_panel() -> None:
         seed = widgets.number(choices.SEED, _("q and k: random, seed"), step=1, width=180)
     pair, q_at, k_at = (link_state.value(each) for each in (choices.PAIR, choices.Q_AT, choices.K_AT))
     pair = max(0, min(pair, width // 2 - 1))  # one that a head of this width has
-    config = pair_rotation.Config(width, base, pair, q_at, k_at, seed)
+    config = experiment.PairConfig(width, base, pair, q_at, k_at, seed)
     result = turned(config)
     st.latex(
         rf"\begin{{gathered}}\theta_{{{config.pair}}} = {config.base:g}^{{-{2 * config.pair}/{config.width}}} = "
@@ -42,7 +42,9 @@ def circle_panel() -> None:
         result.k,
         at=rotation_circle.RotationPlace(config.pair, config.q_at, config.k_at),
         last=choices.LAST,
-        on_pick=_pick,
+        on_pick=lambda place: link_state.put_all(
+            {choices.PAIR: place.pair, choices.Q_AT: place.q_at, choices.K_AT: place.k_at}
+        ),
     )
     words = _(
         "Turned, this pair’s part of q·k is {product:.4g}; all {pairs} pairs together give {score:.4g}, and "
@@ -56,15 +58,10 @@ def circle_panel() -> None:
         caption=with_minus(words),
         words=with_minus(words),
     )
-    snippet(pair_rotation.program(config), "p-circle")
+    snippet(experiment.pair_program(config), "p-circle")
 
 
-def _pick(place: rotation_circle.RotationPlace) -> None:
-    """Remember where the visitor let go. A callback."""
-    link_state.put_all({choices.PAIR: place.pair, choices.Q_AT: place.q_at, choices.K_AT: place.k_at})
-
-
-def _pair(result: pair_rotation.Result) -> Figure:
+def _pair(result: experiment.Pair) -> Figure:
     config, pair = result.config, result.config.pair
     title = _("Pair {pair}: q at position {q_at}, k at position {k_at}").format(
         pair=pair, q_at=config.q_at, k_at=config.k_at
@@ -95,7 +92,7 @@ def longer_panel() -> None:
     _distance(result)
     _table(result)
     snippet(
-        longer_context.program(config),
+        experiment.longer_program(config),
         "p-longer",
         about=_("Paste this code into a notebook: it prints wavelengths and new angles under every scaling."),
     )
@@ -112,10 +109,10 @@ def _methods() -> dict[str, str]:
     }
 
 
-def _controls() -> longer_context.Config:
+def _controls() -> experiment.LongerConfig:
     method = widgets.one_of(choices.METHOD, _("Scaling"), _methods())
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        return longer_context.Config(
+        return experiment.LongerConfig(
             method=method,
             length=widgets.number(choices.TRAINED, _("Trained on, positions"), step=1024, width=170),
             factor=widgets.number(choices.FACTOR, _("Times longer, s"), step=1.0, width=150),
@@ -124,7 +121,7 @@ def _controls() -> longer_context.Config:
         )
 
 
-def _verdict(result: longer_context.Result) -> str:
+def _verdict(result: experiment.Longer) -> str:
     config, made = result.config, result.methods[result.config.method]
     if made.new:
         words = _(
@@ -152,7 +149,7 @@ def _verdict(result: longer_context.Result) -> str:
     )
 
 
-def _waves(result: longer_context.Result) -> None:
+def _waves(result: experiment.Longer) -> None:
     config, names = result.config, _methods()
     lines = {names[method]: made.wavelengths for method, made in result.methods.items()}
     waves, plain = result.methods[config.method].wavelengths, result.methods["none"].wavelengths
@@ -177,7 +174,7 @@ def _waves(result: longer_context.Result) -> None:
     )
 
 
-def _distance(result: longer_context.Result) -> None:
+def _distance(result: experiment.Longer) -> None:
     config = result.config
     beyond = result.distance > config.length
     words = _("Score q·k/√D of two vectors of ones over the distance, averaged over stretches.")
@@ -207,7 +204,7 @@ def _distance(result: longer_context.Result) -> None:
     )
 
 
-def _table(result: longer_context.Result) -> None:
+def _table(result: experiment.Longer) -> None:
     names = _methods()
     rows = [
         {

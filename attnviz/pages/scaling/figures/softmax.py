@@ -54,6 +54,14 @@ def jacobian(matrix: np.ndarray, keys: Sequence[int], title: str, full_range: bo
     """d weight (rows) / d logit (columns), `keys` numbered from 1; colours from -1/4 to 1/4, or to the largest."""
     top = LARGEST if full_range else max(float(np.abs(matrix).max()), 1e-12)
     gap = 1 if len(keys) <= 16 else 0
+    at = list(range(0, len(keys), max(1, len(keys) // 8)))
+    axis = {
+        "tickvals": at,
+        "ticktext": [str(keys[i]) for i in at],
+        "showgrid": False,
+        "zeroline": False,
+        "constrain": "domain",
+    }
     fig = go.Figure(
         go.Heatmap(
             z=matrix.astype(np.float32),
@@ -65,12 +73,12 @@ def jacobian(matrix: np.ndarray, keys: Sequence[int], title: str, full_range: bo
             customdata=np.broadcast_to(np.array(keys), matrix.shape),
             hovertemplate=_("weight of key %{y}, logit of key %{x}: %{z:.3g}") + "<extra></extra>",
             colorbar={"thickness": 12, "len": 0.95, "outlinewidth": 0, "tickformat": ".2g", "nticks": 5},
-        )
+        ),
+        {
+            "xaxis": axis | {"title_text": _("logit of key")},
+            "yaxis": axis | {"title_text": _("weight of key"), "autorange": "reversed", "scaleanchor": "x"},
+        },
     )
-    at = list(range(0, len(keys), max(1, len(keys) // 8)))
-    axis = {"tickvals": at, "ticktext": [str(keys[i]) for i in at], "showgrid": False, "zeroline": False}
-    fig.update_xaxes(title_text=_("logit of key"), constrain="domain", **axis)
-    fig.update_yaxes(title_text=_("weight of key"), autorange="reversed", scaleanchor="x", constrain="domain", **axis)
     return layout(fig, title, 380)
 
 
@@ -101,7 +109,15 @@ def overflow(shifts: np.ndarray, attempts: Sequence[tuple[str, np.ndarray, float
 
     Softmax does not change when all scores move together: every line should be flat.
     """
-    fig = go.Figure()
+    ticks = [0, 1, 3, 10, 30, 100, 300, 1000]
+    x_axis = {
+        "type": "log",
+        "title_text": _("added to every score"),
+        "tickvals": [t + 1 for t in ticks],
+        "ticktext": [str(t) for t in ticks],
+        "range": [-0.05, 3.05],
+    }
+    fig = go.Figure(layout={"xaxis": x_axis, "yaxis_title_text": _("largest weight, naively")})
     for i, (name, naive, broken) in enumerate(attempts):
         colour = SERIES[i]
         fig.add_scatter(
@@ -128,17 +144,6 @@ def overflow(shifts: np.ndarray, attempts: Sequence[tuple[str, np.ndarray, float
             showlegend=False,
             hovertemplate=_("breaks when {shift} is added").format(shift=f"{broken:g}") + f"<extra>{name}</extra>",
         )
-    ticks = [0, 1, 3, 10, 30, 100, 300, 1000]
-    fig.update_layout(
-        xaxis={
-            "type": "log",
-            "title_text": _("added to every score"),
-            "tickvals": [t + 1 for t in ticks],
-            "ticktext": [str(t) for t in ticks],
-            "range": [-0.05, 3.05],
-        },
-        yaxis_title_text=_("largest weight, naively"),
-    )
     return layout(fig, height=320)
 
 

@@ -105,7 +105,12 @@ def by_dimension(variances: np.ndarray) -> Figure:
             customdata=order,
             marker={"color": RAW, "line_width": 0},
             hovertemplate=_("dimension %{customdata}: variance %{y:.4g}") + "<extra></extra>",
-        )
+        ),
+        {
+            "bargap": 0.1,
+            "xaxis_title_text": _("dimensions, largest first"),
+            "yaxis_title_text": _("variance of q_i k_i"),
+        },
     )
     fig.add_hline(y=1, line={"color": THEORY, "dash": "dash", "width": 1.3})
     fig.add_annotation(
@@ -117,11 +122,6 @@ def by_dimension(variances: np.ndarray) -> Figure:
         yanchor="bottom",
         yshift=5,
         font={"size": 11, "color": THEORY},
-    )
-    fig.update_layout(
-        bargap=0.1,
-        xaxis_title_text=_("dimensions, largest first"),
-        yaxis_title_text=_("variance of q_i k_i"),
     )
     return layout(fig, height=300)
 

@@ -78,7 +78,6 @@ def stages(
     `mask` is True where a query may attend.
     """
     d_k, n_keys = q.shape[-1], k.shape[-2]
-    root = 1.0 / math.sqrt(d_k)
     made: dict[str, Callable[[], Stages]] = {
         "raw": lambda: attend(q, k, v, mask, scale=None),
         "sqrt": lambda: attend(q, k, v, mask),
@@ -86,7 +85,9 @@ def stages(
         "inverse": lambda: attend(q, k, v, mask, scale=float(parameter) / d_k),
         "qk-norm": lambda: attend(normalize(q, dim=-1) * parameter, normalize(k, dim=-1), v, mask, scale=None),
         "softcap": lambda: attend(q, k, v, mask, softcap=float(parameter)),
-        "log-n": lambda: attend(q, k, v, mask, scale=root * math.log(n_keys) / math.log(float(parameter))),
+        "log-n": lambda: attend(
+            q, k, v, mask, scale=1 / math.sqrt(d_k) * math.log(n_keys) / math.log(float(parameter))
+        ),
         "sink": lambda: attend(q, k, v, mask, sinks=torch.full((q.shape[-3],), float(parameter), dtype=q.dtype)),
     }
     return made[alternative]()

@@ -93,8 +93,7 @@ def run(config: Config, vectors: Vectors | None = None) -> Result:
     alternatives.check(config.alternative, config.parameter)
     q, k = _one_query(vectors or draw(config.n_keys, config.seed), config.d_k)
     v = torch.zeros(1, config.n_keys, 1)
-    ways = ("raw", "sqrt", config.alternative)
-    made = (alternatives.stages(q, k, v, way, config.parameter) for way in ways)
+    made = (alternatives.stages(q, k, v, way, config.parameter) for way in ("raw", "sqrt", config.alternative))
     return Result(config, *(_row(each.scaled[0, 0], each.weights[0, 0]) for each in made))
 
 

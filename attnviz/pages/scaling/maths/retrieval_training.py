@@ -6,7 +6,6 @@ raw scores begin with variance d_k), values per label, then one linear layer to 
 """
 
 import inspect
-from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -95,11 +94,6 @@ class Result:
         )
 
 
-def run(config: Config) -> Result:
-    """Train to the last step, and return the complete result."""
-    return deque(train(config), maxlen=1)[0]
-
-
 def train(config: Config) -> Iterator[Result]:
     """Train raw, scaled and the alternative side by side, from the same start on the same data; results so far."""
     check(config.alternative, config.parameter)
@@ -172,15 +166,16 @@ class RetrievalHead:
 def start(config: Config, seed: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Queries, keys, values per label, output layer: the same for every way of scaling."""
     generator = torch.Generator().manual_seed(seed)
-    q = torch.randn(config.names, config.d_k, generator=generator)
-    k = torch.randn(config.names, config.d_k, generator=generator)
-    values = torch.randn(LABELS, WIDTH, generator=generator)
-    return q, k, values, torch.randn(WIDTH, LABELS, generator=generator) / WIDTH**0.5
+    return (
+        torch.randn(config.names, config.d_k, generator=generator),
+        torch.randn(config.names, config.d_k, generator=generator),
+        torch.randn(LABELS, WIDTH, generator=generator),
+        torch.randn(WIDTH, LABELS, generator=generator) / WIDTH**0.5,
+    )
 
 
 def program(config: Config) -> str:
     """The head itself, and what each way of scaling ends at, with the first gradient of each."""
-    ways = tuple(dict.fromkeys(("raw", "sqrt", config.alternative)))
     return f"""\
 from __future__ import annotations
 
@@ -195,7 +190,7 @@ from torch import Tensor
 
 config = {config!r}
 runs = {{}}
-for way in {ways}:
+for way in {tuple(dict.fromkeys(("raw", "sqrt", config.alternative)))}:
     head = RetrievalHead(config, way)
     for labels in drawn_labels(config):
         head.learn(labels)

@@ -9,9 +9,8 @@ import torch
 from torch import Tensor
 
 from attnviz.core.attention import COLDEST, Stages
-from attnviz.core.measures import effective_keys, entropy
+from attnviz.core.measures import effective_keys, entropy, jacobian_norm
 from attnviz.pages.scaling.maths import alternatives, growing_width
-from attnviz.pages.scaling.maths.softmax import jacobian_norm
 
 GRID = tuple(2**i for i in range(13))
 ALMOST_ONE = 0.99

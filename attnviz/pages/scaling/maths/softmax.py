@@ -11,6 +11,7 @@ from torch import Tensor
 
 from attnviz.base.message import Problem
 from attnviz.core.attention import attend_at
+from attnviz.core.measures import jacobian_norm
 
 DTYPES = {
     "float64": torch.float64,
@@ -198,16 +199,13 @@ def jacobian(logits: np.ndarray) -> Jacobian:
     keys = p.topk(min(len(p), MOST_SHOWN)).indices.sort().values
     matrix = torch.diag(p[keys]) - torch.outer(p[keys], p[keys])
     by_autograd = torch.func.jacrev(lambda z: z.softmax(-1)[keys])(z)[:, keys]
-    difference = float((matrix - by_autograd).abs().max())
-    eigenvalues = largest_eigenvalues(p, len(keys))
-    return Jacobian(keys.numpy(), matrix.numpy(), difference, eigenvalues.numpy(), float(jacobian_norm(p)))
-
-
-def jacobian_norm(weights: Tensor) -> Tensor:
-    """Frobenius norm of diag(p) - p pT for each row p of weights (..., n), without making the matrix."""
-    p2 = weights.square().sum(-1)
-    p3 = weights.pow(3).sum(-1)
-    return (p2 - 2 * p3 + p2**2).clamp_min(0).sqrt()
+    return Jacobian(
+        keys.numpy(),
+        matrix.numpy(),
+        float((matrix - by_autograd).abs().max()),
+        largest_eigenvalues(p, len(keys)).numpy(),
+        float(jacobian_norm(p)),
+    )
 
 
 def largest_eigenvalues(p: Tensor, m: int) -> Tensor:

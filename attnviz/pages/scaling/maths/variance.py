@@ -5,7 +5,6 @@ independent) predicts a variance of d_k for q.k. The last two each break one of 
 """
 
 import math
-from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -162,11 +161,6 @@ class Growth:
     raw: np.ndarray
     error: np.ndarray  #: sampling error of `raw`
     exact: np.ndarray  #: in closed form
-
-
-def run(config: Config) -> Result:
-    """The result on all pairs, drawn block by block."""
-    return deque(draw(config), maxlen=1)[0]
 
 
 def first(config: Config) -> Result:

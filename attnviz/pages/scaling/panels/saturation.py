@@ -111,8 +111,7 @@ def _in_rows(
     config: growing_width.Config, results: dict[str, saturation.Result], pictures: Sequence[CurvePicture]
 ) -> None:
     for start in range(0, len(pictures), IN_A_ROW):
-        some = pictures[start : start + IN_A_ROW]
-        for column, picture in zip(st.columns(IN_A_ROW, gap="medium"), some, strict=False):
+        for column, picture in zip(st.columns(IN_A_ROW, gap="medium"), pictures[start:], strict=False):
             with column:
                 _draw(config, results, picture)
 

@@ -180,7 +180,6 @@ def _overflow(scores: list[float]) -> None:
     formulas(
         r"\frac{e^{x_i}}{\sum_j e^{x_j}} = \frac{e^{x_i - m}}{\sum_j e^{x_j - m}}", rf"m = \max_j x_j = {max(scores):g}"
     )
-    lines = [(one.dtype, one.naive_top, one.first_broken) for one in made]
     words = _(
         "exp overflows beyond {limit:.2f} in float16 and {wide:.2f} in float32: the naive way breaks in "
         "float16 when {shift} is added to these scores, in float32 at {wide_shift}."
@@ -191,7 +190,7 @@ def _overflow(scores: list[float]) -> None:
         wide_shift=_shift(made[1].first_broken),
     )
     show.figure(
-        chart_of(figures.overflow, experiment.SHIFTS, lines),
+        chart_of(figures.overflow, experiment.SHIFTS, [(one.dtype, one.naive_top, one.first_broken) for one in made]),
         name="softmax-overflow",
         key="s_overflow",
         table={"shift": experiment.SHIFTS, **{f"{one.dtype}_naive": one.naive_top for one in made}},

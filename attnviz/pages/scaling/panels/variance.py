@@ -203,9 +203,15 @@ def _growth(result: variance.Result) -> None:
     config = result.config
     grown = growth(config.seed, config.distribution, config.strength)
     scaled = grown.raw / grown.d_k
-    here = (config.d_k, result.raw.variance, result.scaled.variance)
     show.figure(
-        chart_of(figures.growth, grown.d_k, grown.raw, grown.error, grown.exact, here),
+        chart_of(
+            figures.growth,
+            grown.d_k,
+            grown.raw,
+            grown.error,
+            grown.exact,
+            here=(config.d_k, result.raw.variance, result.scaled.variance),
+        ),
         name="variance-over-dk",
         key="s_growth",
         table={"d_k": grown.d_k, "raw": grown.raw, "raw_error": grown.error, "scaled": scaled},

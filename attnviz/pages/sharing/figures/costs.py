@@ -198,8 +198,12 @@ def memory(weights: int, cache: int, room: int) -> Figure:
         )
         for name, value, colour, opacity in parts
     ]
-    x_axis = {"title": titled(_("GiB")), "rangemode": "tozero"}
-    fig = go.Figure(bars, {"barmode": "stack", "legend": {"traceorder": "normal"}, "xaxis": x_axis})
+    look = {
+        "barmode": "stack",
+        "legend": {"traceorder": "normal"},
+        "xaxis": {"title": titled(_("GiB")), "rangemode": "tozero"},
+    }
+    fig = go.Figure(bars, look)
     fig.add_vline(x=room / gib, line={"color": THEORY, "width": 2})
     return layout(fig, height=170)
 

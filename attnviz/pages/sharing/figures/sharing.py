@@ -26,8 +26,11 @@ from attnviz.pages.sharing.figures.costs import binary_ticks, titled
 
 def wiring(kv_of: Sequence[int], n_kv_heads: int) -> Figure:
     """Blue boxes, one per query head, each wired to the vermilion key head and green value head it reads."""
-    x_axis = {"visible": False, "range": [-0.7, len(kv_of) - 0.3]}
-    look = {"showlegend": False, "xaxis": x_axis, "yaxis": {"visible": False, "range": [-0.3, 1.3]}}
+    look = {
+        "showlegend": False,
+        "xaxis": {"visible": False, "range": [-0.7, len(kv_of) - 0.3]},
+        "yaxis": {"visible": False, "range": [-0.3, 1.3]},
+    }
     fig = layout(go.Figure(_wires(kv_of, n_kv_heads, 300), look), height=150)
     return fig.update_layout(margin={"t": 4, "b": 0})
 
@@ -91,8 +94,7 @@ def groups(
     )
     for row, stack in enumerate((before, after), 1):
         for i, weights in enumerate(stack):
-            shown = np.where(hidden, np.nan, weights).astype(np.float32)
-            fig.add_trace(_small(shown, tokens), row=row + 2 * (i // across), col=1 + i % across)
+            fig.add_trace(_small(weights, tokens, hidden), row=row + 2 * (i // across), col=1 + i % across)
     fig.update_xaxes(visible=False, constrain="domain")
     fig.update_yaxes(showticklabels=False, autorange="reversed", showgrid=False, zeroline=False, constrain="domain")
     for row in range(2 * bands):
@@ -155,10 +157,10 @@ def pair(
     )
 
 
-def _small(weights: np.ndarray, tokens: Sequence[str]) -> go.Heatmap:
+def _small(weights: np.ndarray, tokens: Sequence[str], hidden: np.ndarray) -> go.Heatmap:
     names = np.array([label(t) for t in tokens], dtype=object)
     return go.Heatmap(
-        z=weights,
+        z=np.where(hidden, np.nan, weights).astype(np.float32),
         coloraxis="coloraxis",
         customdata=np.broadcast_to(names, weights.shape),
         text=np.broadcast_to(names[:, None], weights.shape),

@@ -140,12 +140,11 @@ def _map(weights: np.ndarray, y: float) -> str:
 
 def _scale(y: float) -> list[str]:
     """The bar of the weights."""
-    png = svg.indexed_png(np.arange(256, dtype=np.uint8)[None], ramp(WEIGHTS))
     x, wide = svg.text_width(_("weight 0"), 12) + 8, 120
     end = x + wide + 8
     return [
         svg.words(_("weight 0"), 0, y + 5, opacity=0.85),
-        svg.pixels(png, x, y, wide, 10, smooth=True),
+        svg.pixels(svg.indexed_png(np.arange(256, dtype=np.uint8)[None], ramp(WEIGHTS)), x, y, wide, 10, smooth=True),
         svg.words("1", end, y + 5, opacity=0.85),
         svg.box(end + 24, y, 14, 10, fill=MASKED),
         svg.words(_("masked"), end + 44, y + 5, opacity=0.85),

@@ -22,8 +22,7 @@ from attnviz.pages.sharing.panels.bytes import by_layer, over, parameters_by_mat
 def panel() -> None:
     chosen = choose()
     left, right, rest = st.columns([1, 1, 2])
-    boxes = {choices.CONTEXT: _("Tokens of context"), choices.BATCH: _("Batch")}
-    context, batch = number_boxes(boxes, (left, right))
+    context, batch = number_boxes({choices.CONTEXT: _("Tokens of context"), choices.BATCH: _("Batch")}, (left, right))
     if chosen.preset is not None:
         with rest:
             _source(chosen.preset)
@@ -47,8 +46,9 @@ def panel() -> None:
 
 
 def _source(preset: Preset) -> None:
-    source = _("Source: {source}.").format(source=plain(preset.source))
-    text = sentences(source, plain(_(preset.note)) if preset.note else "")
+    text = sentences(
+        _("Source: {source}.").format(source=plain(preset.source)), plain(_(preset.note)) if preset.note else ""
+    )
     st.caption(text if preset.verified == "yes" else f"⚠️ {text}")
 
 

@@ -48,9 +48,16 @@ def panel() -> None:
     }
     _machines(arch, latent, context, names)
     lines = {name: [_work(latent, 1, t, machine) for t in CONTEXTS] for machine, name in names.items()}
-    axes = _("tokens of context"), _("FLOP for one token, one layer")
     show.figure(
-        chart_of(figures.over, CONTEXTS, lines, *axes, here=context, text=units.flop),
+        chart_of(
+            figures.over,
+            CONTEXTS,
+            lines,
+            _("tokens of context"),
+            _("FLOP for one token, one layer"),
+            here=context,
+            text=units.flop,
+        ),
         name=f"mla-decode-{arch.name}",
         key="h-mla-decode",
         words=_(

@@ -129,11 +129,6 @@ def _shared(run: ModelRun, result: Result, g: int, head: int) -> SharedHead:
 
 
 # MHA, GQA and MQA side by side: query heads over K/V heads, shapes, parameters, the bytes of a cache, one head.
-def columns(arch: Architecture, tokens: int, batch: int = 1, key: str = "h-three") -> None:
-    """Draw one model as MHA, as GQA and as MQA, with what each keeps for so many tokens."""
-    draw(columns_of(arch, tokens, batch), key)
-
-
 def draw(shown: list[SharingColumn], key: str) -> None:
     """The columns beside each other; on a phone below each other. Next and previous of a presentation stop here."""
     with st.container(key=f"canvas-of-{key}"):
@@ -145,7 +140,7 @@ def draw(shown: list[SharingColumn], key: str) -> None:
 def columns_of(
     arch: Architecture, tokens: int, batch: int = 1, heads: dict[str, SharedHead] | None = None
 ) -> list[SharingColumn]:
-    """A column for each way; `heads` is the trained head under each, by the name of the way."""
+    """The model as MHA, as GQA and as MQA: what each keeps for so many tokens, and the trained head under each."""
     layers = [layer for layer in arch.layers if has_heads(layer)]
     n_heads, own = layers[0].n_heads, layers[0].n_kv_heads
     ways = {g: shared_otherwise(arch, g) for g in counts(layers)}

@@ -18,8 +18,7 @@ MOST_TOKENS = 1 << 17
 def panel() -> None:
     chosen = choose()
     one, two, rest = st.columns([1, 1, 2], vertical_alignment="bottom")
-    boxes = {choices.MEASURED_TOKENS: _("Tokens to run"), choices.BATCH: _("Batch")}
-    tokens, batch = number_boxes(boxes, (one, two))
+    tokens, batch = number_boxes({choices.MEASURED_TOKENS: _("Tokens to run"), choices.BATCH: _("Batch")}, (one, two))
     with rest:
         pressed = st.button(_("Build it without memory and measure"), type="primary", icon=":material/science:")
     st.caption(

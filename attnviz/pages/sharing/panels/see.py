@@ -75,11 +75,6 @@ def _draw(run: ModelRun) -> None:
     snippet(sharing_programs.of_sharing(run, result, downstream.scope, predicts), "h-see", about=about)
 
 
-def _rerun(run: ModelRun, config: Config, scope: head_sharing.Scope) -> head_sharing.Downstream:
-    result: head_sharing.Downstream = model_cache.cached_rerun(run, Rerun(head_sharing.downstream, (config, scope)))
-    return result
-
-
 def _ask(layers: tuple[RecordedLayer, ...]) -> Config:
     where, which, how = st.columns([0.7, 1.6, 1.7], vertical_alignment="bottom")
     with where:
@@ -132,8 +127,12 @@ def _group(run: ModelRun, result: Result) -> None:
     )
     with st.container(horizontal=True, gap="small"):
         for i, head in enumerate(heads):
-            fig = chart_of(figures.pair, before[i], after[i], head, tokens, hidden, SIDE)
-            show.chart(fig, width=SIDE, key=f"h-pair-{i}", words=_("head {n}").format(n=head))
+            show.chart(
+                chart_of(figures.pair, before[i], after[i], head, tokens, hidden, SIDE),
+                width=SIDE,
+                key=f"h-pair-{i}",
+                words=_("head {n}").format(n=head),
+            )
     show.under(
         lambda: figures.groups(before, after, heads, tokens, hidden),
         name=f"sharing-layer-{result.config.layer}-group-{group}",
@@ -177,9 +176,15 @@ def _cells(result: Result, heads: list[int], tokens: tuple[str, ...]) -> dict[st
 def _sweep(result: Result, encoder: bool) -> None:
     counts = [point.n_kv_heads for point in result.sweep]
     change, cache = [point.moved for point in result.sweep], [point.cache_bytes for point in result.sweep]
-    names = [named(result.n_heads, g) for g in counts]
     show.figure(
-        chart_of(figures.sweep, counts, change, cache, result.config.n_kv_heads, names),
+        chart_of(
+            figures.sweep,
+            counts,
+            change,
+            cache,
+            result.config.n_kv_heads,
+            [named(result.n_heads, g) for g in counts],
+        ),
         name=f"sharing-sweep-layer-{result.config.layer}",
         key="h-sweep",
         words=saved(result, encoder),
@@ -195,7 +200,7 @@ def _sweep(result: Result, encoder: bool) -> None:
 def _downstream(run: ModelRun, config: Config) -> head_sharing.Downstream:
     scopes = {"layer": _("share in this layer"), "all": _("share in every layer")}
     scope = cast(head_sharing.Scope, widgets.one_of(choices.SCOPE, _("Where"), scopes, label_visibility="collapsed"))
-    result = _rerun(run, config, scope)
+    result: head_sharing.Downstream = model_cache.cached_rerun(run, Rerun(head_sharing.downstream, (config, scope)))
     if not result.guesses:
         st.markdown(
             _(

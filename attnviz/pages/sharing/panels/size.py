@@ -54,8 +54,7 @@ sized = st.cache_resource(max_entries=256, show_spinner=False, hash_funcs={Archi
 
 def _how(arch: Architecture) -> Deployment:
     columns = st.columns(5)
-    boxes = {choices.CONTEXT: _("Tokens of context"), choices.BATCH: _("Batch")}
-    context, batch = number_boxes(boxes, columns[:2])
+    context, batch = number_boxes({choices.CONTEXT: _("Tokens of context"), choices.BATCH: _("Batch")}, columns[:2])
     names = {dtype: dtype for dtype in DTYPES}
     with columns[2]:
         weights = widgets.one_of(choices.WEIGHTS_DTYPE, _("Weights"), names, style="select")

@@ -1,4 +1,4 @@
-"""Texts longer than trained: what each scaling of RoPE does to the wavelengths, and to scores over distance."""
+"""RoPE: one pair of numbers turned by its positions; and texts longer than trained, under each scaling."""
 
 import inspect
 import math
@@ -8,17 +8,93 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from attnviz.base.limits import require_within
+from attnviz.base.limits import require_between, require_within
 from attnviz.base.message import Problem, Several
-from attnviz.core.rope import NTK, DynamicNTK, Linear, Llama3, Scaling, YaRN, frequencies, length_factor
+from attnviz.core.rope import NTK, DynamicNTK, Linear, Llama3, RoPE, Scaling, YaRN, frequencies, length_factor
+from attnviz.runs.word_vectors import drawn
 
+
+# One pair of numbers of a query and of a key, turned by their positions: what the browser draws on a circle.
+@dataclass(frozen=True)
+class PairConfig:
+    width: int = 64  #: D
+    base: float = 10_000.0
+    pair: int = 0
+    q_at: int = 12  #: the query's position
+    k_at: int = 4  #: the key's position
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Pair:
+    config: PairConfig
+    turns: np.ndarray  #: (D/2,) radians per position
+    q: np.ndarray  #: (D/2, 2) the query's pairs before they are turned
+    k: np.ndarray  #: (D/2, 2)
+    angle: float  #: radians by which the chosen pair of the key is turned relative to the query's
+    q_turned: np.ndarray  #: (2,) the chosen pair, turned
+    k_turned: np.ndarray
+    product: float  #: what the chosen pair adds to q.k
+    score: float  #: q.k over all pairs
+    unturned: float  #: q.k over all pairs, before anything is turned
+
+
+def turn(config: PairConfig) -> Pair:
+    """A random query and a random key, turned."""
+    q, k = drawn(config.seed, 2, config.width).double()
+    return turned(config, q, k)
+
+
+def turned(config: PairConfig, q: Tensor, k: Tensor) -> Pair:
+    """This query and this key, pairs interleaved, turned by core's own rotation."""
+    turns = frequencies(config.width, config.base)
+    require_between("pair", config.pair, 0, len(turns) - 1)
+    rope = RoPE(base=config.base, pairing="interleaved")
+    q_turned, k_turned = (
+        rope.rotate(x[None, None], torch.tensor([at]))[0, 0] for x, at in ((q, config.q_at), (k, config.k_at))
+    )
+    here = slice(2 * config.pair, 2 * config.pair + 2)
+    return Pair(
+        config,
+        turns.numpy(),
+        q.reshape(-1, 2).numpy(),
+        k.reshape(-1, 2).numpy(),
+        float(turns[config.pair]) * (config.k_at - config.q_at),
+        q_turned[here].numpy(),
+        k_turned[here].numpy(),
+        float(q_turned[here] @ k_turned[here]),
+        float(q_turned @ k_turned),
+        float(q @ k),
+    )
+
+
+def pair_program(config: PairConfig) -> str:
+    """Prints the pair's part of q.k and the whole of it, with pairs as complex numbers: turning is a multiplication."""
+    return f"""\
+import torch
+from attnviz.core.rope import frequencies
+
+D, base, pair, m, n = {config.width}, {config.base!r}, {config.pair}, {config.q_at}, {config.k_at}
+q, k = torch.randn(2, D, generator=torch.Generator().manual_seed({config.seed})).double()
+q, k = (torch.view_as_complex(x.reshape(-1, 2)) for x in (q, k))  # each pair is one complex number
+theta = frequencies(D, base)
+
+q_m, k_n = (x * torch.polar(torch.ones_like(theta), at * theta) for x, at in ((q, m), (k, n)))
+products = (q_m * k_n.conj()).real  # each pair's part of q.k
+product, score, unturned = products[pair].item(), products.sum().item(), (q * k.conj()).real.sum().item()
+print(f"pair {{pair}} turns by {{theta[pair]:.4g}} rad per position, {{((n - m) * theta[pair]).item():.4g}} rad in all")
+print(f"its part of q.k: {{product:.4g}}; all pairs: {{score:.4g}}, and {{unturned:.4g}} before they are turned")
+"""
+
+
+# Texts longer than trained: what each scaling of RoPE does to the wavelengths, and to scores over distance.
 METHODS = ("none", "linear", "ntk", "dynamic", "yarn", "llama3")
 POINTS = 160  #: of the curve over distance
 EACH = 32  #: distances, evenly spread, whose mean a point is
 
 
 @dataclass(frozen=True)
-class Config:
+class LongerConfig:
     method: str = "yarn"
     factor: float = 4.0
     length: int = 4096  #: positions seen in training
@@ -43,8 +119,8 @@ class ScaledPairs:
 
 
 @dataclass(frozen=True)
-class Result:
-    config: Config
+class Longer:
+    config: LongerConfig
     methods: dict[str, ScaledPairs]
     distance: np.ndarray  #: (points,) the middle of each stretch, from 0 to the target length
     plain: np.ndarray  #: (points,) q.k of equal vectors of ones, over sqrt(D), as trained: the mean over the stretch
@@ -56,7 +132,7 @@ class Result:
         return int((self.methods["none"].wavelengths > self.config.length).sum())
 
 
-def scaling_of(method: str, config: Config) -> Scaling:
+def scaling_of(method: str, config: LongerConfig) -> Scaling:
     """The scaling with that id; the dynamic one while a text of the target length is read."""
     made: dict[str, Scaling] = {
         "none": None,
@@ -71,7 +147,7 @@ def scaling_of(method: str, config: Config) -> Scaling:
     return made[method]
 
 
-def run(config: Config) -> Result:
+def longer(config: LongerConfig) -> Longer:
     """Every way of scaling side by side, and the chosen one's scores over distance."""
     require_within(config, {"factor": (1, 128), "length": (2, 1_000_000), "width": (2, 1024), "base": (2, 1e9)})
     plain = frequencies(config.width, config.base)
@@ -79,7 +155,7 @@ def run(config: Config) -> Result:
     distance = stretches(config)
     chosen = frequencies(config.width, config.base, scaling_of(config.method, config))
     longer = methods[config.method].length ** 2
-    return Result(
+    return Longer(
         config,
         methods,
         distance.mean(-1).numpy(),
@@ -88,7 +164,7 @@ def run(config: Config) -> Result:
     )
 
 
-def stretches(config: Config) -> Tensor:
+def stretches(config: LongerConfig) -> Tensor:
     """The distances from 0 to the target length in stretches, a sample of each: (points, each)."""
     points = min(POINTS, config.target)
     edges = torch.linspace(0, config.target, points + 1, dtype=torch.float64)
@@ -96,7 +172,7 @@ def stretches(config: Config) -> Tensor:
     return (edges[:-1, None] + edges.diff()[:, None] * within).floor()
 
 
-def scaled(config: Config, method: str, plain: Tensor) -> ScaledPairs:
+def scaled(config: LongerConfig, method: str, plain: Tensor) -> ScaledPairs:
     """What a scaling does to the pairs that turn by `plain` radians per position without it."""
     scaling = scaling_of(method, config)
     turns = frequencies(config.width, config.base, scaling)
@@ -118,7 +194,7 @@ def _over_distance(turns: Tensor, distance: Tensor, width: int) -> Tensor:
     return 2 * (distance[..., None] * turns).cos().sum(-1).mean(-1) / math.sqrt(width)
 
 
-def program(config: Config) -> str:
+def longer_program(config: LongerConfig) -> str:
     """Prints the wavelengths of the fastest and the slowest pair under every scaling, and which angles are new."""
     return f"""\
 from __future__ import annotations
@@ -126,7 +202,7 @@ from __future__ import annotations
 import math
 
 from attnviz.core.rope import frequencies, length_factor
-from attnviz.pages.positions.maths.longer_context import METHODS, Config, ScaledPairs, scaling_of
+from attnviz.pages.positions.maths.rotation import METHODS, LongerConfig, ScaledPairs, scaling_of
 from torch import Tensor
 
 
