@@ -79,15 +79,15 @@ def softmax_slider(
         str(header["panels"]), str(header["words"]), parameter and replace(parameter, value=0.0), header["d_k"]
     )
 
-    def picked(told: dict[str, Any]) -> None:
+    def picked(told: dict[str, Any]) -> Picked | None:
         width, number = told.get("d_k", 0), told.get("parameter")
         if told.get("about") != about or width not in header["d_k"] or not isinstance(number, int | float):
-            return
+            return None
         if parameter is not None:
             number = min(max(number, parameter.low), parameter.high)
-        on_pick(Picked(int(width), float(number)))
+        return Picked(int(width), float(number))
 
-    mount("softmax_slider", key, "picked", header, picked, payload)
+    mount("softmax_slider", key, "picked", header, picked, on_pick, payload)
 
 
 def _words(parameter: SliderParameter | None) -> dict[str, Any]:
