@@ -54,7 +54,7 @@ def matrix(
     name = value_title or {"weights": _("weight"), "scores": _("score"), "plain": _("value")}[kind]
     fig = go.Figure()
     if hidden.any():
-        fig.add_trace(masked_cells(hidden))
+        fig.add_trace(_masked_cells(hidden))
     fig.add_trace(
         go.Heatmap(
             z=shown.astype(np.float32),
@@ -114,7 +114,7 @@ def rooted(scale: list[tuple[float, str]], steps: int = 40) -> list[tuple[float,
     return [(float(place**2), colour_at(scale, place)) for place in np.linspace(0, 1, steps + 1)]
 
 
-def masked_cells(hidden: np.ndarray) -> go.Heatmap:
+def _masked_cells(hidden: np.ndarray) -> go.Heatmap:
     """Grey cells where `hidden`, on no scale: a trace to draw under or over the visible cells."""
     return go.Heatmap(
         z=np.where(hidden, 1.0, np.nan).astype(np.float32),

@@ -1,7 +1,6 @@
 """Fields to draw digits in: bitmaps of 32 x 32, as the data set of the digit models had them before it counted."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
