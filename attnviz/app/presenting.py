@@ -3,7 +3,7 @@
 A page says with `presenter` what next and previous go through; in a lesson its steps, on most pages their sections.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import streamlit as st
 
@@ -81,10 +81,15 @@ def button() -> None:
     )
 
 
-def section_of(choice: Choice[str], titles: Mapping[str, str], label: str, *, walked: bool = True) -> str:
+def section_of(
+    choice: Choice[str],
+    titles: Mapping[str, str],
+    label: str,
+    walk: Callable[[Mapping[str, str]], Walk] | None = None,
+) -> str:
     """The chosen section of a page: by a control, and in the presentation mode by next and previous.
 
-    Without `walked` the page says itself what these go through.
+    `walk` says of the titles what these go through: the sections, unless told.
     """
     if presenting():
         widgets.say_refusal(choice)
@@ -92,8 +97,7 @@ def section_of(choice: Choice[str], titles: Mapping[str, str], label: str, *, wa
         section = asked if asked in titles else choice.default
     else:
         section = widgets.one_of(choice, label, titles, label_visibility="collapsed")
-    if walked:
-        presenter(through(choice, titles))
+    presenter(through(choice, titles) if walk is None else walk(titles))
     return section
 
 
