@@ -4,10 +4,11 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
+from huggingface_hub import HfApi
 from streamlit.testing.v1 import AppTest
 
 from attnviz.app.cache import model_cache
-from attnviz.models.loading import hub_download, load
+from attnviz.models.loading import load
 from tests.models.tiny import llama
 from tests.models.tiny_tokenizers import saved
 
@@ -97,7 +98,7 @@ def test_a_model_of_the_hub_is_asked_for_and_the_hub_only_when_the_visitor_wants
             type("File", (), {"rfilename": "onnx/model.safetensors", "size": 9}),
         )
 
-    with patch.object(hub_download, "_facts", lambda entry: asked.append(entry.hub) or Facts()):
+    with patch.object(HfApi, "model_info", lambda _hub, name, **_how: asked.append(name) or Facts()):
         app = opened(model="other", hub_id="some/model")
         assert (loads, asked) == ([], [])
         app.button(key="ask-size").click().run()
