@@ -59,11 +59,10 @@ def softmax_slider(
     One d_k: no slider for it, and `scores` keep all their digits. `about` says what the parameter
     belongs to; a late answer about something else is dropped.
     """
-    n = scores.shape[1]
     single = len(d_k) == 1
     header: dict[str, Any] = {
         "d_k": [int(d) for d in d_k],
-        "n": n,
+        "n": scores.shape[1],
         "at": int(at),
         "about": about,
         "panels": [asdict(panel) for panel in panels],
