@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from operator import attrgetter
+from typing import Literal
 
 import streamlit as st
 
@@ -55,7 +56,7 @@ def choose(traps: Mapping[str, Trap], choice: Choice[str], words: tuple[str, ...
         largest = _("none: the wrong code raises") if outcome.largest is None else f"{outcome.largest:.3f}"
         st.metric(_("Largest difference of a weight in your sentence"), largest)
     st.markdown(spoken(trap.why))
-    codes = (
+    codes: tuple[tuple[str, Literal["red", "green"], str, str], ...] = (
         (_("Wrong"), "red", "close", trap.wrong_code),
         (_("Right"), "green", "check", trap.right_code),
     )

@@ -133,7 +133,7 @@ def board(
     }
     header |= {"name": fingerprint(str(header))} | asdict(pick)
     listeners = {f"on_{t.name}_change": partial(switched, t.name) for t in tabs if t.name != "part"}
-    mount("tensor_board", key, "pick", header, picked, on_pick, **listeners)
+    mount("tensor_board", key, "pick", header, picked, on_pick, b"", **listeners)
 
 
 def _colours() -> dict[str, Any]:
