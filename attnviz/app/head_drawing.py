@@ -60,7 +60,7 @@ def in_words(edit: HeadEdit, stack: Stack, layer: int) -> tuple[str | None, str 
 
 def words_of(edit: HeadEdit, keys: Sequence[str], own: float, width: int) -> tuple[str | None, str | None, str]:
     """The same of a head with these keys, which scales scores by `own` and whose queries are `width` wide."""
-    mask = None if edit.mask == "model" else _(MASKS[edit.mask].caption).format(tokens=edit.window)
+    mask = None if edit.mask == "model" else _(MASKS[edit.mask][1]).format(tokens=edit.window)
     scales = {"none": "1", "inverse": f"1/{width}", "factor": f"{own:.4g} × {edit.factor:g}"}
     more = []
     if edit.hidden:

@@ -1,28 +1,57 @@
-"""How a page is put together: its sections, of which one is drawn, and what stands side by side in one."""
+"""How a page is put together: its first line, its sections, of which one is drawn, and what stands side by side."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import streamlit as st
 
-from attnviz.app import presenting
+from attnviz.app import presenting, term_popover
 from attnviz.app.guarding import guard
 from attnviz.app.links.choices import Choice
 from attnviz.app.page_entry import Page
-from attnviz.app.page_heading import page_heading
+from attnviz.app.share_menu import share_menu
 from attnviz.base.words import _
 
 SectionPanel = Callable[[], str | None]  #: a section of a page; some answer the program of their numbers
 
 
-def sections(page: Page, choice: Choice[str], all_of_them: Mapping[str, tuple[str, SectionPanel]]) -> str | None:
+def page_heading(page: Page, *, about: bool = True) -> None:
+    """Draw the title with what presents and shares the view, what the page is `about`, and its words explained.
+
+    On a projector the sentences about it stand beside the title.
+    """
+    title = _(page.heading)
+    presenting.headed(title)
+    ends: dict[str, Any] = {"horizontal": True, "vertical_alignment": "center"}
+    with st.container(horizontal_alignment="distribute", key="page-heading", **ends):
+        st.title(title, anchor=False, width="content")
+        if not presenting.presenting():
+            with st.container(width="content", gap="small", **ends):
+                presenting.button()
+                share_menu()
+            if about and page.about:
+                st.container(key="page-about").markdown(_(page.about))
+    if page.terms and not presenting.presenting():
+        with st.container(key="page-terms-low" if page.terms_below else "page-terms"):
+            term_popover.terms(*page.terms, key="-page", letters=True)
+
+
+def sections(
+    page: Page,
+    choice: Choice[str],
+    all_of_them: Mapping[str, tuple[str, SectionPanel]],
+    label: str = "",
+    walk: Callable[[Mapping[str, str]], presenting.Walk] | None = None,
+) -> str | None:
     """Draw the heading, the choice of a section and the one that is chosen, each a title and a panel by its id.
 
-    Answers what the panel does; None where it failed, of which the page then tells.
+    `label` is what the choice is called for those who hear it, "Section" unless told; `walk` says of the titles what
+    next and previous go through, the sections unless told. Answers what the panel does; None where it failed, of which
+    the page then tells.
     """
     page_heading(page)
     titles = {name: title for name, (title, _panel) in all_of_them.items()}
-    section = presenting.section_of(choice, titles, _("Section"))
+    section = presenting.section_of(choice, titles, label or _("Section"), walk)
     with guard():
         return all_of_them[section][1]()
     return None

@@ -4,7 +4,6 @@ A page says with `presenter` what next and previous go through; in a lesson its 
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 import streamlit as st
 
@@ -12,7 +11,7 @@ from attnviz.app import widgets
 from attnviz.app.links import link_state
 from attnviz.app.links.choices import EVERY_PAGE, Choice, PageChoices
 from attnviz.base.words import _
-from attnviz.canvas import presenter as canvas
+from attnviz.canvas.presenter import Walk, presenter_bar
 
 PAGE = PageChoices(EVERY_PAGE)
 PRESENT = PAGE.one_of("present", ("0", "1"))
@@ -21,20 +20,6 @@ FIGURE = PAGE.one_of("figure")  #: the one figure that another page shows of thi
 
 KEY = "presenter"
 _DRAWN, _MOUNTED, _HEADING = "_presenting_drawn", "_presenter_mounted", "_presented_heading"
-
-Go = Callable[[int], None]
-
-
-@dataclass(frozen=True)
-class Walk:
-    """What next and previous go through on a page."""
-
-    title: str
-    place: str  #: such as "3 / 7"
-    before: bool
-    after: bool
-    go: Go  #: by how many steps, counted from where the page is then; a callback
-    always: bool = False  #: arrow keys walk outside of the presentation mode, too
 
 
 def figure_alone() -> str:
@@ -55,12 +40,12 @@ def begin() -> None:
 def presenter(walk: Walk) -> None:
     """Listen to the page's keys and, in the presentation mode, draw its bar. Once on a page, in its fragment."""
     st.session_state[_MOUNTED] = True
-    bar = walk.title, walk.place, walk.before, walk.after, walk.always
     with st.container(key=f"{KEY}-place"):
-        canvas.presenter(
+        presenter_bar(
             KEY,
-            canvas.Presented(presenting(), link_state.current_page(), *bar),
-            on_walk=walk.go,
+            walk,
+            presenting(),
+            link_state.current_page(),
             on_mode=lambda present: link_state.put(PRESENT, "1" if present else "0"),
         )
     if st.session_state.get(_DRAWN, presenting()) != presenting():
@@ -96,10 +81,15 @@ def button() -> None:
     )
 
 
-def section_of(choice: Choice[str], titles: Mapping[str, str], label: str, *, walked: bool = True) -> str:
+def section_of(
+    choice: Choice[str],
+    titles: Mapping[str, str],
+    label: str,
+    walk: Callable[[Mapping[str, str]], Walk] | None = None,
+) -> str:
     """The chosen section of a page: by a control, and in the presentation mode by next and previous.
 
-    Without `walked` the page says itself what these go through.
+    `walk` says of the titles what these go through: the sections, unless told.
     """
     if presenting():
         widgets.say_refusal(choice)
@@ -107,8 +97,7 @@ def section_of(choice: Choice[str], titles: Mapping[str, str], label: str, *, wa
         section = asked if asked in titles else choice.default
     else:
         section = widgets.one_of(choice, label, titles, label_visibility="collapsed")
-    if walked:
-        presenter(through(choice, titles))
+    presenter(through(choice, titles) if walk is None else walk(titles))
     return section
 
 

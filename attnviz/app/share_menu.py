@@ -91,8 +91,7 @@ def _open(text: str) -> None:
 def copy_buttons(key: str, texts: Mapping[str, tuple[str, str]], failed: str) -> None:
     """A button for each of `texts`: its label and what it copies. `failed`: what to do where a browser refuses."""
     named = [{"name": name, "label": label, "text": text} for name, (label, text) in texts.items()]
-    labels = {"done": _("Copied."), "failed": failed}
-    component("copy_text")(key=key, data={"texts": named, "labels": labels})
+    component("copy_text")(key=key, data={"texts": named, "labels": {"done": _("Copied."), "failed": failed}})
 
 
 HEIGHT = 720  # pixels: the picture, its sentence and the controls above

@@ -20,8 +20,6 @@ from attnviz.figures.svg import Background
 from attnviz.figures.theme import Figure
 from attnviz.figures.title_lines import one_line
 
-__all__ = ["PLOTLY_ROUTE", "LiveFile", "export_menu", "figure", "tabled", "to_csv", "under"]
-
 ColumnTable = dict[str, list[Any]]
 #: where the server keeps plotly.js for exports, below the app's root
 PLOTLY_ROUTE = "attnviz/plotly.min.js"
@@ -208,8 +206,7 @@ def _save_figure(svg: str, chart: str | None, name: str, key: str) -> None:
         "done": _("Saved to your downloads."),
         "failed": _("This figure could not be drawn:"),
     }
-    address = app_root() + PLOTLY_ROUTE
-    data = {"svg": svg, "chart": chart, "name": name, "labels": labels, "plotly": address}
+    data = {"svg": svg, "chart": chart, "name": name, "labels": labels, "plotly": app_root() + PLOTLY_ROUTE}
     component("save_figure")(key=f"{key}-save", data=data)
 
 

@@ -18,8 +18,7 @@ def plain(text: str) -> str:
 
 def quoted(token: str) -> str:
     """A token inside a sentence: in italics; a token of spaces only is shown as a visible sign."""
-    shown = token.strip() or "␣"
-    return f"*{isolated(plain(shown))}*"
+    return f"*{isolated(plain(token.strip() or '␣'))}*"
 
 
 def isolated(text: str) -> str:

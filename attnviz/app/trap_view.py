@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping
 from operator import attrgetter
+from typing import Literal
 
 import streamlit as st
 
 from attnviz.app import show, widgets
 from attnviz.app.code_snippet import program_box
 from attnviz.app.links.choices import Choice
+from attnviz.app.page_parts import side_by_side
 from attnviz.app.text import named_word, spoken, spoken_value
 from attnviz.base.message import Message
 from attnviz.base.word_boundaries import split
@@ -54,22 +56,22 @@ def choose(traps: Mapping[str, Trap], choice: Choice[str], words: tuple[str, ...
         largest = _("none: the wrong code raises") if outcome.largest is None else f"{outcome.largest:.3f}"
         st.metric(_("Largest difference of a weight in your sentence"), largest)
     st.markdown(spoken(trap.why))
-    wrong, right = st.columns(2, gap="medium")
-    with wrong:
-        st.badge(_("Wrong"), color="red", icon=":material/close:")
-        st.code(trap.wrong_code, language="python", wrap_lines=True)
-    with right:
-        st.badge(_("Right"), color="green", icon=":material/check:")
-        st.code(trap.right_code, language="python", wrap_lines=True)
+    codes: tuple[tuple[str, Literal["red", "green"], str, str], ...] = (
+        (_("Wrong"), "red", "close", trap.wrong_code),
+        (_("Right"), "green", "check", trap.right_code),
+    )
+    for column, (verdict, colour, icon, code) in zip(st.columns(2, gap="medium"), codes, strict=True):
+        with column:
+            st.badge(verdict, color=colour, icon=f":material/{icon}:")
+            st.code(code, language="python", wrap_lines=True)
     if outcome.error:
         with st.columns(2, gap="medium")[0]:
             st.caption(_("What PyTorch says to it in your sentence"))
             st.code(f"RuntimeError: {outcome.error}", language=None, wrap_lines=True)
-    wrong, right = st.columns(2, gap="medium")
-    with wrong:
-        _picture(outcome.wrong, _("What the wrong code gives"), f"{trap.id}-wrong", f"{key}-wrong")
-    with right:
-        _picture(outcome.right, _("What the right code gives"), f"{trap.id}-right", f"{key}-right")
+    side_by_side(
+        lambda: _picture(outcome.wrong, _("What the wrong code gives"), f"{trap.id}-wrong", f"{key}-wrong"),
+        lambda: _picture(outcome.right, _("What the right code gives"), f"{trap.id}-right", f"{key}-right"),
+    )
     for fact in outcome.facts:
         st.markdown("- " + _in_words(fact))
     if outcome.table:

@@ -24,8 +24,6 @@ from attnviz.base.words import language
 
 N = TypeVar("N", int, float)
 Id = TypeVar("Id", bound=Hashable)
-WidgetStyle = Literal["segmented", "select", "radio"]
-Visibility = Literal["visible", "hidden", "collapsed"]
 Width = int | Literal["stretch"]
 _SPOKEN = "_language_of_select_boxes"
 _SHOWN = "_values_the_browser_may_show"
@@ -38,9 +36,9 @@ def one_of(
     options: Mapping[str, str],
     *,
     usual: str | None = None,
-    style: WidgetStyle = "segmented",
+    style: Literal["segmented", "select", "radio"] = "segmented",
     help: str | None = None,
-    label_visibility: Visibility = "visible",
+    label_visibility: Literal["visible", "hidden", "collapsed"] = "visible",
 ) -> str:
     """One of `options` (id -> words in the visitor's language); the link holds the id.
 
@@ -157,21 +155,19 @@ def text(
     label: str,
     *,
     usual: str | None = None,
+    height: int | None = None,
     live: bool = False,
     help: str | None = None,
     placeholder: str | None = None,
     width: Width = "stretch",
 ) -> str:
-    """One line of text."""
-    common = _begin_text(choice, usual, help)
-    return st.text_input(label, placeholder=placeholder, width=width, live=live, **common) or ""
-
-
-def text_area(
-    choice: Choice[str], label: str, *, usual: str | None = None, height: int = 76, help: str | None = None
-) -> str:
-    """Several lines of text."""
-    return st.text_area(label, height=height, **_begin_text(choice, usual, help)) or ""
+    """One line of text, or several where the box has a `height`."""
+    asked = link_state.value(choice)
+    common = _begin(choice, usual if usual is not None and asked == choice.default else asked, usual)
+    common |= {"max_chars": choice.longest or None, "help": help, "placeholder": placeholder, "width": width}
+    if height is not None:
+        return st.text_area(label, height=height, **common) or ""
+    return st.text_input(label, live=live, **common) or ""
 
 
 def expander(choice: Choice[bool], title: str, *, icon: str | None = None) -> Any:
@@ -259,12 +255,6 @@ def _begin(choice: Choice[Any], shown: Any, usual: Any = None) -> dict[str, Any]
     say_refusal(choice)
     set_before_drawn(choice.name, shown)
     return {"key": choice.name, "on_change": _changed, "args": (choice, usual)}
-
-
-def _begin_text(choice: Choice[str], usual: str | None, help: str | None) -> dict[str, Any]:
-    asked = link_state.value(choice)
-    common = _begin(choice, usual if usual is not None and asked == choice.default else asked, usual)
-    return common | {"max_chars": choice.longest or None, "help": help}
 
 
 def _range(choice: Choice[Any], high: Any) -> tuple[Any, Any]:

@@ -33,7 +33,6 @@ class ExtraMissing(ImportError):
     def __init__(self, what: str, package: str, extra: str) -> None:
         sentence = _("{what} needs {package}, which is not installed: pip install 'attnviz[{extra}]' brings it")
         super().__init__(sentence.format(what=_(what), package=package, extra=extra), name=package)
-        self.extra = extra
 
 
 @contextmanager

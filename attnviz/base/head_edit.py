@@ -14,21 +14,14 @@ from typing import Any
 
 from attnviz.base.words import N_
 
-
-@dataclass(frozen=True)
-class MaskKind:
-    """How a mask is called: on the control, and in a caption, where {tokens} is the width of the window."""
-
-    name: str
-    caption: str = ""  #: empty for the model's own
-
-
+#: how a mask is called: on the control, and in a caption, where {tokens} is the width of the window; the model's own
+#: has none
 MASKS = {
-    "model": MaskKind(N_("the model's own")),
-    "none": MaskKind(N_("none"), N_("none, every token may look at every token")),
-    "causal": MaskKind(N_("causal"), N_("causal")),
-    "window": MaskKind(N_("window"), N_("a window of {tokens} tokens")),
-    "painted": MaskKind(N_("painted"), N_("painted by hand")),
+    "model": (N_("the model's own"), ""),
+    "none": (N_("none"), N_("none, every token may look at every token")),
+    "causal": (N_("causal"), N_("causal")),
+    "window": (N_("window"), N_("a window of {tokens} tokens")),
+    "painted": (N_("painted"), N_("painted by hand")),
 }
 SCALES = ("model", "none", "inverse", "factor")  #: "none": 1, "inverse": 1/D, "factor": the model's own times a factor
 #: where the change is made: its name on the control, and a sentence for captions

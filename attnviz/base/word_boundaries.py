@@ -47,8 +47,7 @@ def split(text: str) -> tuple[str, ...]:
         kinds = [_kind(character) for character in chunk]
         alone = [_base(kinds, i) == "sign" for i in range(len(chunk))]  # a combining mark belongs to its base
         for i, character in enumerate(chunk):
-            begins = i == 0 or (kinds[i] != "mark" and (alone[i] or alone[i - 1]))
-            if begins:
+            if i == 0 or (kinds[i] != "mark" and (alone[i] or alone[i - 1])):
                 words.append(character)
             else:
                 words[-1] += character

@@ -125,7 +125,6 @@ def _serve(chosen: argparse.Namespace, others: Sequence[str]) -> int:
 # The language of the command line: that of --lang, else of the environment, as other programs read it.
 #
 # A served app is not concerned: each visitor's browser says its own.
-OPTION = "--lang"
 #: where a language is looked for, the first that is set counts
 VARIABLES = ("LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG")
 #: what argparse says itself, in English alone
@@ -146,13 +145,16 @@ ARGPARSE = (
 
 def begin(arguments: Sequence[str]) -> list[str]:
     """Speak the language that the caller asks for; the arguments without it. Problem: there is no such language."""
-    asked, others = _taken(arguments)
     set_usual_language(of_environment(os.environ))  # a refusal is said in it, too
+    vars(argparse)["_"] = _  # its own words are looked up when they are said
+    parser = argparse.ArgumentParser(prog="attnviz", add_help=False, allow_abbrev=False)
+    parser.add_argument("--lang", metavar="ID")  # wherever it stands
+    found, others = parser.parse_known_args(arguments)
+    asked = found.lang
     if asked is not None and asked not in languages():
         raise Problem("There is no language {asked}; there are: {known}", asked=asked, known=Several(languages()))
     if asked is not None:
         set_usual_language(asked)
-    vars(argparse)["_"] = _  # its own words are looked up when they are said
     return others
 
 
@@ -161,17 +163,3 @@ def of_environment(environment: Mapping[str, str]) -> str | None:
     asked = next((environment[name] for name in VARIABLES if environment.get(name)), "")
     language = spoken(asked.split(":")[0])
     return language if language != spoken(None) else None
-
-
-def _taken(arguments: Sequence[str]) -> tuple[str | None, list[str]]:
-    """The language in these arguments, wherever the option stands, and the others."""
-    asked, others, rest = None, [], list(arguments)
-    while rest:
-        here = rest.pop(0)
-        if here == OPTION and rest:
-            asked = rest.pop(0)
-        elif here.startswith(f"{OPTION}="):
-            asked = here.partition("=")[2]
-        else:
-            others.append(here)
-    return asked, others

@@ -8,7 +8,7 @@ import math
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any
 
 from attnviz.base.extras import must_have
 from attnviz.base.message import Problem
@@ -59,7 +59,7 @@ def run(chosen: argparse.Namespace, _others: Sequence[str]) -> int:
     lines = _lines(chosen.file)
     must_have("models", "attnviz heads")
     from attnviz.models.loading import load
-    from attnviz.notebook import cost_of_heads, find_heads
+    from attnviz.notebook import COLUMNS, cost_of_heads, find_heads
 
     loaded, on_terminal = load(chosen.model), sys.stderr.isatty()
 
@@ -77,7 +77,9 @@ def run(chosen: argparse.Namespace, _others: Sequence[str]) -> int:
     _print(table, chosen.top)
     if chosen.output is not None:
         with chosen.output.open("w", encoding="utf-8", newline="") as file:
-            write(table, file)
+            writer = csv.DictWriter(file, COLUMNS)
+            writer.writeheader()
+            writer.writerows(table.rows())
     return 0 if table.complete else 130
 
 
@@ -89,15 +91,6 @@ def _lines(file: Path) -> list[str]:
     if not lines:
         raise Problem("{file} has no line with text", file=file)
     return lines
-
-
-def write(table: HeadTable, file: TextIO) -> None:
-    """Every head and pattern, as CSV."""
-    from attnviz.notebook import COLUMNS
-
-    writer = csv.DictWriter(file, COLUMNS)
-    writer.writeheader()
-    writer.writerows(table.rows())
 
 
 def _print(table: HeadTable, n: int) -> None:

@@ -67,8 +67,7 @@ def side_by_side(
         horizontal_spacing=0.2 if repeat_rows else 0.04,
     )
     for i, (_name, values) in enumerate(parts, start=1):
-        drawn = matrix(values, rows, cols, numbers=len(rows) <= 5)
-        for trace in drawn.data:
+        for trace in matrix(values, rows, cols, numbers=len(rows) <= 5).data:
             trace.update(showscale=i == len(parts) and trace.showscale is not False)
             fig.add_trace(trace, 1, i)
         fig.update_xaxes(**ticks(cols), showgrid=False, zeroline=False, constrain="domain", row=1, col=i)

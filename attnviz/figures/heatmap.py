@@ -54,7 +54,18 @@ def matrix(
     name = value_title or {"weights": _("weight"), "scores": _("score"), "plain": _("value")}[kind]
     fig = go.Figure()
     if hidden.any():
-        fig.add_trace(masked_cells(hidden))
+        fig.add_trace(
+            go.Heatmap(
+                z=np.where(hidden, 1.0, np.nan).astype(np.float32),
+                colorscale=[(0, MASKED), (1, MASKED)],
+                zmin=0,
+                zmax=1,
+                showscale=False,
+                opacity=0.45,
+                hoverongaps=False,
+                hovertemplate="%{y} → %{x}<br>" + html.escape(_("hidden by the mask")) + "<extra></extra>",
+            )
+        )
     fig.add_trace(
         go.Heatmap(
             z=shown.astype(np.float32),
@@ -112,20 +123,6 @@ def _colours(kind: ColourScaleKind, shown: np.ndarray, root: bool) -> dict[str, 
 def rooted(scale: list[tuple[float, str]], steps: int = 40) -> list[tuple[float, str]]:
     """The same colours, each reached at the square of its place: 0.25 gets the colour that 0.5 had."""
     return [(float(place**2), colour_at(scale, place)) for place in np.linspace(0, 1, steps + 1)]
-
-
-def masked_cells(hidden: np.ndarray) -> go.Heatmap:
-    """Grey cells where `hidden`, on no scale: a trace to draw under or over the visible cells."""
-    return go.Heatmap(
-        z=np.where(hidden, 1.0, np.nan).astype(np.float32),
-        colorscale=[(0, MASKED), (1, MASKED)],
-        zmin=0,
-        zmax=1,
-        showscale=False,
-        opacity=0.45,
-        hoverongaps=False,
-        hovertemplate="%{y} → %{x}<br>" + html.escape(_("hidden by the mask")) + "<extra></extra>",
-    )
 
 
 def _token_axis(tokens: Sequence[str], title: str | None, most: int, size: int) -> dict[str, Any]:

@@ -159,8 +159,7 @@ def _labels(fig: Any, axis: Any, height: float) -> list[str]:
     if axis.type == "log":
         return _powers(axis, low, high)
     step = _step(axis, low, high, height - 90)
-    ends = (math.floor(low / step) * step, math.ceil(high / step) * step)
-    return [_number(axis, end, step) for end in ends]
+    return [_number(axis, end * step, step) for end in (math.floor(low / step), math.ceil(high / step))]
 
 
 def _reach(fig: Any, axis: Any) -> tuple[float, float, list[str]]:

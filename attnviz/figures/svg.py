@@ -155,17 +155,25 @@ def box(
     dash: str = "",
 ) -> str:
     """A rectangle, filled or framed."""
-    given: dict[str, float | str] = {"x": x, "y": y, "width": w, "height": h, "fill": fill, "stroke": stroke}
-    given |= {"stroke-width": width if stroke else "", "rx": radius or ""}
-    given |= {"opacity": opacity if opacity < 1 else "", "stroke-dasharray": dash}
+    given: dict[str, float | str] = {
+        "x": x,
+        "y": y,
+        "width": w,
+        "height": h,
+        "fill": fill,
+        "stroke": stroke,
+        "stroke-width": width if stroke else "",
+        "rx": radius or "",
+        "opacity": opacity if opacity < 1 else "",
+        "stroke-dasharray": dash,
+    }
     return f"<rect {_attributes(given)}/>"
 
 
 def line(x0: float, y0: float, x1: float, y1: float, *, stroke: str, width: float = 1, dash: str = "") -> str:
     """A straight line."""
-    path = f"M{number(x0)} {number(y0)}L{number(x1)} {number(y1)}"
     given: dict[str, float | str] = {
-        "d": path,
+        "d": f"M{number(x0)} {number(y0)}L{number(x1)} {number(y1)}",
         "fill": "none",
         "stroke": stroke,
         "stroke-width": width,

@@ -13,7 +13,6 @@ from attnviz.figures.svg import Anchor, Drawn, Ink, text_width
 from attnviz.figures.svg_grid import EVERY_LABEL, LONGEST_LABEL, ColourScale, Grid
 from attnviz.figures.theme import HEADS, SCORES, SCORES_ON_DARK, colours_of, text_on
 
-PictureKind = Literal["weights", "values", "diff", "scores"]
 NUMBERS = 34  # pixels that a cell must have for its number to be written into it
 
 
@@ -30,7 +29,7 @@ class HeadPicture:
     rows: Sequence[str]
     cols: Sequence[str]
     hidden: np.ndarray | None = None
-    kind: PictureKind = "weights"
+    kind: Literal["weights", "values", "diff", "scores"] = "weights"
     full_range: bool = True
     root: bool = False
     pinned_rows: Sequence[int] = ()

@@ -63,8 +63,7 @@ def one_line(text: str | None) -> str:
     line = ""
     for part in re.split(r"<br\s*/?>", text or ""):
         spaced = line and part and wide(line[-1]) == wide(part[0]) == 1 and not re.search(r"\w-$", line)
-        gap = " " if spaced else ""
-        line += gap + part
+        line += f" {part}" if spaced else part
     return re.sub(r"<[^>]+>", "", line)
 
 

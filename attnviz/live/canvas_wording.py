@@ -101,7 +101,7 @@ def head() -> dict[str, str]:
 
 def edit() -> dict[str, str]:
     """Names and sentences of the controls of mask and scale, of each mask and of each place where a change is made."""
-    masks = {f"mask{mask}": _(kind.name) for mask, kind in MASKS.items()}
+    masks = {f"mask{mask}": _(name) for mask, (name, _caption) in MASKS.items()}
     places = {f"where{scope}": _(name) for scope, (name, _caption) in SCOPES.items()}
     return {
         "mask": _("Mask"),

@@ -67,11 +67,10 @@ class HeadTable:
     def rows(self) -> list[dict[str, Any]]:
         """The same as dictionaries, with the names of COLUMNS."""
         names = dict(zip(self.scores.places, self.scores.names, strict=True))
-        every = len(self.scores.places)
         return [
             {"layer": each.layer, "name": names[each.layer, each.head], "head": each.head, "pattern": each.pattern}
             | {"mean": each.mean, "stderr": each.stderr, "stability": each.stability, "sentences": each.sentences}
-            for each in self.top(every)
+            for each in self.top(len(self.scores.places))
         ]
 
     def plot(self, pattern: str | None = None) -> Any:

@@ -51,10 +51,9 @@ def show(
     """
     if language is not None and language not in languages():
         raise Problem("There is no language {asked}; there are: {known}", asked=language, known=Several(languages()))
-    of_trace = isinstance(attention, Trace)
     shown = (
         _of_trace(attention, layer, row)
-        if of_trace
+        if isinstance(attention, Trace)
         else _of_arrays([_matrix(each, row) for each in _arrays(attention)])
     )
     if layer is not None and layer not in shown.layer_ids:
@@ -209,8 +208,7 @@ def _of_trace(trace: Trace, layer: int | None, row: int) -> ShownHeads:
 
 def _row(layer: RecordedLayer, row: int) -> RecordedLayer:
     """The layer with one sentence of its batch."""
-    batch = layer.shape[0]
-    return layer.each(lambda held: held[row : row + 1] if held.dim() >= 3 and held.shape[0] == batch else held)
+    return layer.each(lambda held: held[row : row + 1] if held.dim() >= 3 and len(held) == layer.shape[0] else held)
 
 
 def _of_arrays(arrays: list[np.ndarray]) -> ShownHeads:

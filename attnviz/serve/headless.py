@@ -135,7 +135,8 @@ Plotly.toImage(figure, {{ format: "svg", width, height }}).then(
 
 def with_chart(svg: str, chart: str) -> str:
     """The SVG with the Plotly chart in its place, as the app's page puts it there."""
-    browser = _browser()
+    named = os.environ.get("ATTNVIZ_CHROMIUM")
+    browser = next(filter(None, map(shutil.which, [named] if named else BROWSERS)), None)
     if browser is None:
         raise Problem(
             "This figure is a Plotly chart, which only a browser draws as SVG or PNG, and no Chromium was found: "
@@ -147,11 +148,6 @@ def with_chart(svg: str, chart: str) -> str:
         page.write_text(_PAGE.format(plotly=PLOTLY_JS.as_uri(), figure=inert), "utf-8")
         drawn = _drawn(browser, page, Path(folder, "profile"))
     return svg.replace(CHART, unquote(drawn.partition(",")[2]))
-
-
-def _browser() -> str | None:
-    named = os.environ.get("ATTNVIZ_CHROMIUM")
-    return next(filter(None, map(shutil.which, [named] if named else BROWSERS)), None)
 
 
 def _drawn(browser: str, page: Path, profile: Path) -> str:

@@ -62,8 +62,7 @@ def begin() -> None:
 
 def without_words(text: str) -> str:
     """The first line of a ready-made text, without what stands in quotation marks or behind the "?" of an address."""
-    first = text.partition("\n")[0]
-    return _QUERY.sub(f"?{HIDDEN}", _QUOTED.sub(HIDDEN, first))[:LONGEST]
+    return _QUERY.sub(f"?{HIDDEN}", _QUOTED.sub(HIDDEN, text.partition("\n")[0]))[:LONGEST]
 
 
 def _event(record: logging.LogRecord) -> str:

@@ -49,7 +49,7 @@ def drawn(words: str, caption: str | None, axes: bool, called: str) -> None:
 
     from attnviz.app import exports, show
     from attnviz.app.page_entry import LOOK, Page
-    from attnviz.app.page_heading import page_heading
+    from attnviz.app.page_parts import page_heading
 
     st.session_state["gathering"] = exports.Gathering("a-chart")
     exports.gather(st.session_state, st.session_state["gathering"])

@@ -18,7 +18,6 @@ from typing import Any, Generic, Literal, TypeVar
 T = TypeVar("T")
 Whole = TypeVar("Whole", int, int | None)
 YesOrNo = TypeVar("YesOrNo", bool, bool | None)
-Kind = Literal["id", "whole", "real", "flag", "text", "several", "canvas", "other"]
 
 LONGEST_ID = 200  # characters
 #: What reading a value from a link may raise; the visitor then sees a sentence about the value, not an error.
@@ -61,7 +60,7 @@ class Choice(Generic[T]):
 
     name: str  #: of its parameter in the link, and the key of its widget
     page: str
-    kind: Kind
+    kind: Literal["id", "whole", "real", "flag", "text", "several", "canvas", "other"]
     default: T
     read: Callable[[Any], T]
     write: Callable[[T], Any]

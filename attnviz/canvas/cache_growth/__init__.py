@@ -45,10 +45,4 @@ def cache_growth(
             **canvas_wording.joins(),
         },
     }
-
-    def heard(told: dict[str, Any]) -> None:
-        place = count(told.get("at"), len(tokens))
-        if place is not None:
-            on_tokens(place)
-
-    mount("cache_growth", key, "stood", header, heard)
+    mount("cache_growth", key, "stood", header, lambda told: count(told.get("at"), len(tokens)), on_tokens)

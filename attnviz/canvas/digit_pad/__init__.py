@@ -1,7 +1,6 @@
 """Fields to draw digits in: bitmaps of 32 x 32, as the data set of the digit models had them before it counted."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,12 +14,6 @@ SIDE = 32
 
 def digit_pad(key: str, pads: int, drawings: Sequence[str], on_change: Callable[[tuple[str, ...]], None]) -> None:
     """Draw `pads` fields with these drawings (bits in base64, "" = empty); `on_change` runs when a stroke has ended."""
-
-    def drawn(told: dict[str, Any]) -> None:
-        found = read_drawings(told.get("drawings"))
-        if found is not None:
-            on_change(found)
-
     header = {
         "pads": pads,
         "drawings": list(drawings),
@@ -33,7 +26,7 @@ def digit_pad(key: str, pads: int, drawings: Sequence[str], on_change: Callable[
             "seen": _("What the model sees"),
         },
     }
-    mount("digit_pad", key, "drawn", header, drawn)
+    mount("digit_pad", key, "drawn", header, lambda told: read_drawings(told.get("drawings")), on_change)
 
 
 def read_drawings(told: object) -> tuple[str, ...] | None:

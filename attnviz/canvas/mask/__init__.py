@@ -53,10 +53,7 @@ def mask_grid(
         "words": canvas_wording.mask(),
         "data": packing.fingerprint(bits, q, k),
     }
-
-    def painted(told: dict[str, Any]) -> None:
-        grid = packing.bits_told(told.get("bits"), given.shape)
-        if grid is not None:
-            on_change(grid)
-
-    mount("mask", key, "paint", header, painted, packing.squeeze(bits))
+    squeezed = packing.squeeze(bits)
+    mount(
+        "mask", key, "paint", header, lambda told: packing.bits_told(told.get("bits"), given.shape), on_change, squeezed
+    )

@@ -100,13 +100,12 @@ def patch_view(
 ) -> None:
     """Draw the scene. `document` names picture, model and stack; `on_change` runs before the rerun after a gesture."""
 
-    def changed(told: dict[str, Any]) -> None:
-        found = read_choices(told)
-        if found is not None and told.get("doc") == document:
-            on_change(scene.allowed(found))
+    def changed(told: dict[str, Any]) -> PatchChoices | None:
+        found = read_choices(told) if told.get("doc") == document else None
+        return None if found is None else scene.allowed(found)
 
     header, payload = _packed(document, scene, scene.allowed(choices))
-    mount("patch_view", key, "view", header, changed, payload)
+    mount("patch_view", key, "view", header, changed, on_change, payload)
 
 
 def live_scene(scene: PatchScene, choices: PatchChoices) -> bytes:

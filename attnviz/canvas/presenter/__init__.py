@@ -1,7 +1,7 @@
 """The keys of a page and the bar of the presentation mode, as the browser is handed them and as it answers."""
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import streamlit as st
 
@@ -10,20 +10,19 @@ from attnviz.canvas.shared.component import answering, component, reported
 
 
 @dataclass(frozen=True)
-class Presented:
-    """What the bar shows: the name of the step or section, its place, and whether one comes before and after it."""
+class Walk:
+    """What next and previous go through on a page, and what the bar says of it."""
 
-    present: bool
-    page: str = ""
-    title: str = ""
-    place: str = ""
-    before: bool = False
-    after: bool = False
-    walks: bool = False  #: arrow keys walk the page outside of the presentation mode, too
+    title: str  #: of the step or section
+    place: str  #: such as "3 / 7"
+    before: bool
+    after: bool
+    go: Callable[[int], None]  #: by how many steps, counted from where the page is then; a callback
+    always: bool = False  #: arrow keys walk outside of the presentation mode, too
 
 
-def presenter(key: str, shown: Presented, *, on_walk: Callable[[int], None], on_mode: Callable[[bool], None]) -> None:
-    """Mount it. `on_walk` gets by how many steps to go, `on_mode` whether it presents; both are callbacks.
+def presenter_bar(key: str, walk: Walk, present: bool, page: str, on_mode: Callable[[bool], None]) -> None:
+    """Mount it; `present` says whether `page` is presented, and the callback `on_mode` hears whether it is to be.
 
     The browser tells how many steps were asked for since it began, and the session keeps how many were taken: presses
     that arrive together, or while a page is being drawn, all count.
@@ -39,7 +38,7 @@ def presenter(key: str, shown: Presented, *, on_walk: Callable[[int], None], on_
         st.session_state[taken] = total
         on_mode(present)
         if by:
-            on_walk(by)
+            walk.go(by)
 
     words = {
         "bar": _("Presentation"),
@@ -49,6 +48,17 @@ def presenter(key: str, shown: Presented, *, on_walk: Callable[[int], None], on_
         "dark": _("Dark"),
         "leave": _("Leave the presentation (Escape)"),
     }
-    data = {"total": st.session_state.get(taken, 0), "words": words, "language": tongue()}
-    data |= asdict(shown) | answering(reported(key, "stood").get("seq"))
+    data = {
+        "present": present,
+        "page": page,
+        "title": walk.title,
+        "place": walk.place,
+        "before": walk.before,
+        "after": walk.after,
+        "walks": walk.always,
+        "total": st.session_state.get(taken, 0),
+        "words": words,
+        "language": tongue(),
+    }
+    data |= answering(reported(key, "stood").get("seq"))
     component("presenter")(key=key, data=data, on_stood_change=heard)

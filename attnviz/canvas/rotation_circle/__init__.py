@@ -47,12 +47,11 @@ def rotation_circle(
     header["layout"] = fingerprint(str(header["words"]), len(turns), last)
     limits = {"pair": len(turns), "q_at": last + 1, "k_at": last + 1}
 
-    def picked(told: dict[str, Any]) -> None:
+    def picked(told: dict[str, Any]) -> RotationPlace | None:
         pair, q_at, k_at = (count(told.get(name), many) for name, many in limits.items())
-        if pair is not None and q_at is not None and k_at is not None:
-            on_pick(RotationPlace(pair, q_at, k_at))
+        return None if pair is None or q_at is None or k_at is None else RotationPlace(pair, q_at, k_at)
 
-    mount("rotation_circle", key, "picked", header, picked)
+    mount("rotation_circle", key, "picked", header, picked, on_pick)
 
 
 def _words() -> dict[str, str]:

@@ -90,11 +90,11 @@ def head_blob(
         "colours": canvas_wording.colours(),
         "words": canvas_wording.head() | ({} if edit is None else canvas_wording.edit()),
     }
-    return packing.blob(header | _of_head(head) | _of_options(options, head) | echo, payload)
+    return packing.blob(header | _as_drawn(head, options) | echo, payload)
 
 
-def _of_head(head: Head) -> dict[str, Any]:
-    """What the header says of a head, whatever it is drawn with."""
+def _as_drawn(head: Head, options: Options) -> dict[str, Any]:
+    """What the header says of the head itself, and of how it is drawn."""
     return {
         "signed": head.signed,
         "kind": head.kind,
@@ -102,12 +102,6 @@ def _of_head(head: Head) -> dict[str, Any]:
         "tile": None if head.layer is None else [head.layer, head.head],
         "sentence": plain_sentence(head),
         "titles": None if head.titles is None else {"template": head.titles[0], "share": head.titles[1]},
-    }
-
-
-def _of_options(options: Options, head: Head) -> dict[str, Any]:
-    """How the head is drawn."""
-    return {
         "look": packing.fingerprint(options, head.kind, tongue()),
         "called": options.called,
         "compact": options.compact,

@@ -7,12 +7,11 @@ with every message; the page's content security policy is then wider.
 
 import math
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 import streamlit as st
@@ -20,6 +19,7 @@ from streamlit.errors import StreamlitAPIException
 
 from attnviz.base.packed import blob
 
+R = TypeVar("R")
 BUNDLES = Path(__file__).parents[1] / "bundles"
 _PAGE = "_page_path"
 NAMES = tuple(sorted(script.stem for script in BUNDLES.glob("*.js")))
@@ -93,17 +93,24 @@ def mount(
     key: str,
     kind: str,
     header: dict[str, Any],
-    on_report: Callable[[dict[str, Any]], None],
+    read: Callable[[dict[str, Any]], R | None],
+    on_gesture: Callable[[R], None],
     payload: bytes = b"",
-    others: Mapping[str, Callable[[], None]] = MappingProxyType({}),
+    **others: Callable[[], None],
 ) -> None:
-    """Mount the component `name`, which reports gestures of one kind; `on_report` hears of each before the rerun.
+    """Mount the component `name`, which reports gestures of one kind.
 
-    The header says in addition which of them it answers; `others` are listeners to what else it reports.
+    `on_gesture` hears before the rerun what `read` makes of each; a report of which it makes None is dropped. The
+    header says in addition which gesture it answers; `others` are listeners to what else the component reports.
     """
-    listener = {f"on_{kind}_change": lambda: on_report(reported(key, kind))}
+
+    def heard() -> None:
+        made = read(reported(key, kind))
+        if made is not None:
+            on_gesture(made)
+
     data = blob(header | answering(reported(key, kind).get("seq")), payload)
-    component(name)(key=key, data=data, **listener, **others)
+    component(name)(key=key, data=data, **{f"on_{kind}_change": heard}, **others)
 
 
 @dataclass(frozen=True)

@@ -59,11 +59,10 @@ def softmax_slider(
     One d_k: no slider for it, and `scores` keep all their digits. `about` says what the parameter
     belongs to; a late answer about something else is dropped.
     """
-    n = scores.shape[1]
     single = len(d_k) == 1
     header: dict[str, Any] = {
         "d_k": [int(d) for d in d_k],
-        "n": n,
+        "n": scores.shape[1],
         "at": int(at),
         "about": about,
         "panels": [asdict(panel) for panel in panels],
@@ -79,15 +78,15 @@ def softmax_slider(
         str(header["panels"]), str(header["words"]), parameter and replace(parameter, value=0.0), header["d_k"]
     )
 
-    def picked(told: dict[str, Any]) -> None:
+    def picked(told: dict[str, Any]) -> Picked | None:
         width, number = told.get("d_k", 0), told.get("parameter")
         if told.get("about") != about or width not in header["d_k"] or not isinstance(number, int | float):
-            return
+            return None
         if parameter is not None:
             number = min(max(number, parameter.low), parameter.high)
-        on_pick(Picked(int(width), float(number)))
+        return Picked(int(width), float(number))
 
-    mount("softmax_slider", key, "picked", header, picked, payload)
+    mount("softmax_slider", key, "picked", header, picked, on_pick, payload)
 
 
 def _words(parameter: SliderParameter | None) -> dict[str, Any]:

@@ -69,13 +69,7 @@ def step_player(
         "words": _words(prompt, len(steps[0].layer_bytes)),
     }
     header["name"] = fingerprint(payload, str(header["labels"]), len(steps))
-
-    def heard(told: dict[str, Any]) -> None:
-        step = count(told.get("step"), len(steps))
-        if step is not None:
-            on_step(step)
-
-    mount("step_player", key, "stood", header, heard, payload)
+    mount("step_player", key, "stood", header, lambda told: count(told.get("step"), len(steps)), on_step, payload)
 
 
 def _words(prompt: int, layers: int) -> dict[str, str]:

@@ -114,10 +114,11 @@ def board(
 ) -> None:
     """One step's operations; `on_pick` and `on_tab` hear of choices before the rerun."""
 
-    def picked(told: dict[str, Any]) -> None:
+    def picked(told: dict[str, Any]) -> Pick | None:
         part, row, col = (count(told.get(name)) for name in ("part", "row", "col"))
-        if told.get("step") == step and part is not None and row is not None and col is not None:
-            on_pick(Pick(part, row, col))
+        if told.get("step") != step or part is None or row is None or col is None:
+            return None
+        return Pick(part, row, col)
 
     def switched(name: str) -> None:
         wanted = mapping(st.session_state.get(key)).get(name)
@@ -132,7 +133,7 @@ def board(
     }
     header |= {"name": fingerprint(str(header))} | asdict(pick)
     listeners = {f"on_{t.name}_change": partial(switched, t.name) for t in tabs if t.name != "part"}
-    mount("tensor_board", key, "pick", header, picked, others=listeners)
+    mount("tensor_board", key, "pick", header, picked, on_pick, b"", **listeners)
 
 
 def _colours() -> dict[str, Any]:

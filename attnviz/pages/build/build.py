@@ -6,7 +6,7 @@ import streamlit as st
 
 from attnviz.app.code_snippet import program_box
 from attnviz.app.guarding import guard
-from attnviz.app.page_heading import page_heading
+from attnviz.app.page_parts import page_heading
 from attnviz.app.text import spoken
 from attnviz.app.widgets import one_of
 from attnviz.base.words import _, sentences

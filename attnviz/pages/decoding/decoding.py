@@ -1,9 +1,8 @@
 """Writing token by token: what the cache of keys and values holds, saves and costs, and how it goes wrong."""
 
-from attnviz.app import presenting, trap_view
+from attnviz.app import trap_view
 from attnviz.app.code_snippet import snippet
-from attnviz.app.guarding import guard
-from attnviz.app.page_heading import page_heading
+from attnviz.app.page_parts import sections
 from attnviz.base.words import _
 from attnviz.pages.decoding import choices
 from attnviz.pages.decoding.maths import cache_traps
@@ -13,7 +12,6 @@ from attnviz.pages.decoding.panels import cache_size, decoder_form, player, poli
 
 def page() -> None:
     """Draw the page."""
-    page_heading(PAGE)
     views = {
         "steps": (_("Step by step"), player.panel),
         "bytes": (_("Bytes"), cache_size.growing),
@@ -22,11 +20,7 @@ def page() -> None:
         "speed": (_("Prefill, decode"), roofline.panel),
         "traps": (_("Traps"), traps),
     }
-    names = {name: label for name, (label, _panel) in views.items()}
-    view = presenting.section_of(choices.VIEW, names, _("View"), walked=False)
-    presenting.presenter(decoder_form.walk(names))
-    with guard():
-        views[view][1]()
+    sections(PAGE, choices.VIEW, views, _("View"), decoder_form.walk)
 
 
 def traps() -> None:

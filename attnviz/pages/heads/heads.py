@@ -7,7 +7,7 @@ from attnviz.app.code_snippet import snippet
 from attnviz.app.guarding import guard
 from attnviz.app.links import link_state
 from attnviz.app.links.choices import name_of_head
-from attnviz.app.page_heading import page_heading
+from attnviz.app.page_parts import page_heading
 from attnviz.base.words import _
 from attnviz.pages.heads import choices
 from attnviz.pages.heads.maths import head_survey

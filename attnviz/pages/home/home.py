@@ -9,7 +9,7 @@ from attnviz.app import head_drawing, presenting, show, term_popover, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.guarding import guard
 from attnviz.app.links import link_state, shared_view
-from attnviz.app.page_heading import page_heading
+from attnviz.app.page_parts import page_heading
 from attnviz.app.text import plain
 from attnviz.base.head_edit import NO_EDIT, HeadEdit
 from attnviz.base.message import Problem

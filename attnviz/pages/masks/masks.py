@@ -9,7 +9,7 @@ from attnviz.app.code_snippet import program_box
 from attnviz.app.fragment import fragment
 from attnviz.app.guarding import guard
 from attnviz.app.links import link_state
-from attnviz.app.page_heading import page_heading
+from attnviz.app.page_parts import page_heading
 from attnviz.app.text import spoken
 from attnviz.base.words import _, ngettext
 from attnviz.pages.masks import choices

@@ -4,7 +4,7 @@ import streamlit as st
 
 from attnviz.app.fragment import fragment
 from attnviz.app.guarding import guard
-from attnviz.app.page_heading import page_heading
+from attnviz.app.page_parts import page_heading
 from attnviz.models.catalogue import LoadedModel
 from attnviz.pages.pictures.page_entry import PAGE
 from attnviz.pages.pictures.panels import picture as picture_panel

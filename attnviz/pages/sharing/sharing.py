@@ -1,11 +1,11 @@
 """MHA, GQA, MQA, MLA: what sharing keys and values saves, and what it costs."""
 
 from collections.abc import Callable
+from functools import partial
 
-from attnviz.app import presenting
 from attnviz.app.fragment import fragment
 from attnviz.app.guarding import guard
-from attnviz.app.page_heading import page_heading
+from attnviz.app.page_parts import SectionPanel, sections
 from attnviz.base.words import _
 from attnviz.pages.sharing import choices
 from attnviz.pages.sharing.page_entry import PAGE
@@ -13,22 +13,16 @@ from attnviz.pages.sharing.panels import count, latent, prove, see, size
 
 
 def page() -> None:
-    page_heading(PAGE)
-    views = {
-        "see": (_("See it"), see.panel),
-        "count": (_("Count it"), count.panel),
-        "size": (_("Size it"), size.panel),
-        "prove": (_("Prove it"), prove.panel),
-        "latent": (_("MLA"), latent.panel),
-        "published": (_("What others print"), latent.published),
+    """Draw the page."""
+    views: dict[str, tuple[str, SectionPanel]] = {
+        "see": (_("See it"), see.panel),  # a fragment of its own begins where its model has run
+        "count": (_("Count it"), partial(alone, count.panel)),
+        "size": (_("Size it"), partial(alone, size.panel)),
+        "prove": (_("Prove it"), partial(alone, prove.panel)),
+        "latent": (_("MLA"), partial(alone, latent.panel)),
+        "published": (_("What others print"), partial(alone, latent.published)),
     }
-    view = presenting.section_of(choices.VIEW, {name: label for name, (label, _panel) in views.items()}, _("View"))
-    panel = views[view][1]
-    if view == "see":  # a fragment of its own begins where its model has run
-        with guard():
-            panel()
-    else:
-        alone(panel)
+    sections(PAGE, choices.VIEW, views, _("View"))
 
 
 @fragment

@@ -10,7 +10,7 @@ PLANTED = textwrap.dedent("""
     from attnviz.base import head_edit
     from attnviz.runs import what_if
 
-    head_edit.MASKS["itself"] = head_edit.MaskKind("only itself", "every token looks at itself alone")
+    head_edit.MASKS["itself"] = ("only itself", "every token looks at itself alone")
     what_if.PATTERNS["itself"] = what_if.MaskPattern(
         lambda edit, n_q, n_k: torch.eye(n_q, n_k, dtype=torch.bool), "torch.eye(n, dtype=torch.bool)"
     )

@@ -35,7 +35,7 @@ def choose_with_text() -> tuple[str, str]:
     with which:
         name = choose()
     with words:
-        text = widgets.text_area(choices.TEXT, _("Text: the first half is the prompt"), height=96)
+        text = widgets.text(choices.TEXT, _("Text: the first half is the prompt"), height=96)
     return name, text
 
 

@@ -36,7 +36,7 @@ def ask(picture: Callable[[Request], None]) -> None:
     question = st.container()
     may_load, kind, problem = _kind({each.entry.id: each.entry.kind for each in models}, name, question)
     with words:
-        text = widgets.text_area(
+        text = widgets.text(
             choices.SENTENCE,
             sentence_label(is_read=kind == "encoder-decoder"),
             height=68,

@@ -166,7 +166,7 @@ def _run(shown: Shown, kind: str) -> ModelRun:
         words = set(request.text.lower().split())
         others = [example.text for example in EXAMPLES if example.text != request.text and not example.second]
         usual = max(others, key=lambda other: len(words & set(other.lower().split())))
-        text = widgets.text_area(choices.OTHER_TEXT, _("The other sentence"), usual=usual)
+        text = widgets.text(choices.OTHER_TEXT, _("The other sentence"), usual=usual, height=76)
         return model_cache.model_run(replace(request, text=text))
     if kind == "model":
         names = {s.entry.id: s.name for s in availabilities() if s.entry.kind != "pictures" and s.on_this_machine}

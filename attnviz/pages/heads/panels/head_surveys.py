@@ -6,12 +6,11 @@ from dataclasses import dataclass, replace
 
 import streamlit as st
 
-from attnviz.app import live_run, presenting
+from attnviz.app import live_run, presenting, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.guarding import show_problem
 from attnviz.app.links import link_state
 from attnviz.app.mends.streamlit_adapter import upload_id
-from attnviz.app.widgets import number, one_of, text_area, two_in_a_row
 from attnviz.base.message import Problem
 from attnviz.base.words import _
 from attnviz.models.loading import availabilities, availability, version
@@ -46,25 +45,25 @@ def ask() -> HeadsRequest | None:
         st.info(_("No trained model is on this machine yet: the page “Explore” says how to get one."))
         return None
     repeated = link_state.value(choices.TEXT) == "repeated"
-    with two_in_a_row("hd"):
+    with widgets.two_in_a_row("hd"):
         model_at, text_at, by_at, other_at, seed_at = st.columns(
             [1.6, 1.15, 1.15, 1.1, 0.6 if repeated else 0.01], vertical_alignment="bottom"
         )
     with model_at:
-        model = one_of(choices.MODEL, _("Model"), names, style="select")
+        model = widgets.one_of(choices.MODEL, _("Model"), names, style="select")
     with text_at:
         texts = {
             "repeated": _("random words, twice"),
             "books": _("passages of novels"),
             "own": _("your own text"),
         }
-        kind = one_of(choices.TEXT, _("Read"), texts, style="select")
+        kind = widgets.one_of(choices.TEXT, _("Read"), texts, style="select")
     by_names = offered(kinds[model] == "decoder")
     with by_at:
-        by = one_of(choices.BY, _("Colour the heads by"), by_names, style="select")
+        by = widgets.one_of(choices.BY, _("Colour the heads by"), by_names, style="select")
     with other_at:
         others = {NOBODY: _("none")} | {each: name for each, name in names.items() if each != model}
-        other = one_of(choices.OTHER, _("Model beside it"), others, style="select")
+        other = widgets.one_of(choices.OTHER, _("Model beside it"), others, style="select")
     with seed_at if kind == "repeated" else st.container():
         config = _config(kind)
     presenting.presenter(presenting.through(choices.BY, by_names))
@@ -82,13 +81,13 @@ def offered(decoder: bool) -> dict[str, str]:
 def _config(kind: str) -> Config | None:
     most = HOSTED_SENTENCES if current().hosted else head_survey.SENTENCES
     if kind == "repeated":
-        seed = number(choices.SEED, _("Seed"), step=1)
+        seed = widgets.number(choices.SEED, _("Seed"), step=1)
         return Config("repeated", count=head_survey.SENTENCES if seed == choices.SEED.default else most, seed=seed)
     if kind == "books":
         return Config("books")
     with st.container(border=True):
         own = _own_text()
-        count = number(
+        count = widgets.number(
             choices.COUNT,
             _("Sentences at most"),
             step=1,
@@ -108,7 +107,7 @@ def _own_text() -> str:
         st.session_state[_TAKEN] = upload_id(uploaded)
         _take(uploaded.getvalue())
     with typed:
-        text = text_area(choices.OWN, _("Your text: a line is a sentence"), height=120)
+        text = widgets.text(choices.OWN, _("Your text: a line is a sentence"), height=120)
     if not text.strip():
         st.info(_("Type a text of a few lines or open a file: every head is looked for in it."))
     return text.strip() and text
@@ -224,7 +223,9 @@ def offer_costs(shown: ShownSurvey) -> None:
         )
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        count = number(choices.COSTS_ON, _("Sentences for costs"), step=1, high=len(shown.survey.sentences), width=150)
+        count = widgets.number(
+            choices.COSTS_ON, _("Sentences for costs"), step=1, high=len(shown.survey.sentences), width=150
+        )
         st.button(
             _("Measure what each head costs"),
             icon=":material/timer:",

@@ -90,7 +90,7 @@ def _shaped(shape: CustomShape) -> Chosen:
 
 
 def _pasted() -> Chosen:
-    chosen = _read(widgets.text_area(choices.CONFIG, _("Contents of a config.json from the hub"), height=180))
+    chosen = _read(widgets.text(choices.CONFIG, _("Contents of a config.json from the hub"), height=180))
     if chosen.arch.measured:
         st.info(
             _("There is no rule for {family} here, so its numbers were measured on the meta device.").format(
