@@ -16,8 +16,8 @@ from attnviz.base.message import Message, Problem
 from attnviz.models.catalogue import LoadedModel
 from attnviz.pages.heads.maths.sentence_sets import TextKind, sentences_of
 from attnviz.runs import prepared_files
-from attnviz.runs.heads.head_scores import HeadScores, summed_up
 from attnviz.runs.heads.removal_costs import HERE, HeadWork
+from attnviz.runs.heads.scan import HeadScores, summed_up
 from attnviz.runs.prepared_files import packaged_weights
 
 #: names of head_patterns.NAMED, in the order in which they are offered
