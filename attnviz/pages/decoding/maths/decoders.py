@@ -130,14 +130,6 @@ def _require_words(text: str) -> None:
         raise Problem("The prompt is empty: type at least one word")
 
 
-def qkv(layer: RecordedLayer) -> tuple[Tensor, Tensor, Tensor]:
-    """q, k and v of a layer, which every layer of these decoders has."""
-    assert layer.q is not None
-    assert layer.k is not None
-    assert layer.v is not None
-    return layer.q, layer.k, layer.v
-
-
 # A text read by a decoder: the first part at once, the rest as if it were written, with the cache changed.
 #
 # All tokens of the rest are processed in one pass, each under the cache that it would find: the same logits as one pass

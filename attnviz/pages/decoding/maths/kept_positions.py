@@ -13,7 +13,7 @@ from attnviz.base.message import Message
 from attnviz.core.attention import attend
 from attnviz.core.cache import EVICTION_KINDS, Eviction, EvictionKind, HeavyHitters, kept_by_position
 from attnviz.models.capture import RecordedLayer
-from attnviz.pages.decoding.maths.decoders import Decoder, MovedPredictions, Reading, moved, qkv, read
+from attnviz.pages.decoding.maths.decoders import Decoder, MovedPredictions, Reading, moved, read
 from attnviz.runs import prepared_files
 from attnviz.runs.prepared_files import packaged_weights
 
@@ -80,7 +80,7 @@ def run(decoder: Decoder, config: Config) -> Iterator[Result]:
     reading = read(decoder, config.text)
     budgets = tuple(n for n in BUDGETS if n < reading.total)  # with all of the text kept, nothing moves
     # bytes that one position takes in all layers
-    position = sum((k.nbytes + v.nbytes) // k.shape[2] for _q, k, v in map(qkv, reading.layers))
+    position = sum((k.nbytes + v.nbytes) // k.shape[2] for _q, k, v in (layer.qkv for layer in reading.layers))
     wanted = [Eviction("full", reading.total), *(Eviction(kind, n, config.seed) for n in budgets for kind in POLICIES)]
     full_loss = moved(reading, reading.logits).loss
     kept: list[Kept] = []
@@ -119,7 +119,7 @@ def _heavy(reading: Reading, layer: RecordedLayer, budget: int) -> Tensor:
     groups, total = layer.n_kv_heads, reading.total
     weights = reading.layers[layer.index].weights()[0].sum(1)  # (H, prompt): drawn by each position of the prompt
     hitters = HeavyHitters(budget, weights.unflatten(0, (groups, -1)).sum(1).cpu(), total)
-    q, k, v = (part.float() for part in qkv(layer))
+    q, k, v = (part.float() for part in layer.qkv)
     rows = []
     for row in range(total - reading.prompt):
         kept = hitters.keep(reading.prompt + row)

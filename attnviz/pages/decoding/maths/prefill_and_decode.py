@@ -16,7 +16,7 @@ from attnviz.base.message import Problem
 from attnviz.core.costs import DecodingStep, Machine, pairs, processor_name
 from attnviz.models.capture import RecordedLayer
 from attnviz.models.settings import current
-from attnviz.pages.decoding.maths.decoders import Decoder, qkv
+from attnviz.pages.decoding.maths.decoders import Decoder
 
 PassKind = Literal["prefill", "decode"]
 PROMPTS = (1, 4, 16, 64, 128)  #: tokens of a prompt, processed in one pass
@@ -104,7 +104,7 @@ def _timed(decoder: Decoder, tokens: int, context: int, cache: object, weights: 
         began = time.perf_counter()
         made = decoder.process(_ids(tokens), fresh)
         took.append(time.perf_counter() - began)
-    read = sum(sum(part.nbytes for part in qkv(layer)[1:]) * context // (context + tokens) for layer in made.layers)
+    read = sum(sum(part.nbytes for part in layer.qkv[1:]) * context // (context + tokens) for layer in made.layers)
     kind: PassKind = "decode" if context else "prefill"
     flops = pass_flops(decoder, made.layers, tokens)
     return PassPoint(kind, tokens, context + tokens, flops, weights + read, min(took))
@@ -151,7 +151,7 @@ def pass_flops(decoder: Decoder, layers: tuple[RecordedLayer, ...], new: int) ->
 
 def _width(layer: RecordedLayer) -> int:
     """Numbers of a query and of a value together."""
-    q, _k, v = qkv(layer)
+    q, _k, v = layer.qkv
     return q.shape[-1] + v.shape[-1]
 
 
