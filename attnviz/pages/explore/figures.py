@@ -26,11 +26,10 @@ GAP, GROUP_GAP, EDGE, HEAD = 3, 8, 56, 46
 def products(q: np.ndarray, k: np.ndarray, query: str, key: str) -> Figure:
     """q, k and their elementwise product over the head's width, each row on its own scale."""
     product = q * k
-    signs = np.where(product < 0, SCORES[1][1], SCORES[3][1])
     rows: list[tuple[np.ndarray, Any, str]] = [
         (q, Q_BLUE, _("q of {token}").format(token=label(query))),
         (k, K_VERMILION, _("k of {token}").format(token=label(key))),
-        (product, signs, _("q × k")),
+        (product, np.where(product < 0, SCORES[1][1], SCORES[3][1]), _("q × k")),
     ]
     fig = _bars_in_rows(rows, "[%{x}] %{y:.4f}<extra></extra>", 0.09)
     fig.update_yaxes(zeroline=True)
@@ -75,8 +74,9 @@ def weighted_values(tokens: Sequence[str], weighted: np.ndarray, output: np.ndar
     hover = "%{y} [%{x}]: %{z:.4f}<extra></extra>"
     fig.add_trace(go.Heatmap(z=weighted[order], hovertemplate=hover, colorbar=bar, **scale), row=1, col=1)
     fig.add_trace(go.Heatmap(z=output[None], hovertemplate=hover, showscale=False, **scale), row=2, col=1)
-    names = [label(tokens[i]) for i in order]
-    fig.update_yaxes(tickvals=list(range(len(order))), ticktext=names, autorange="reversed", row=1, col=1)
+    fig.update_yaxes(
+        tickvals=list(range(len(order))), ticktext=[label(tokens[i]) for i in order], autorange="reversed", row=1, col=1
+    )
     fig.update_yaxes(tickvals=[0], ticktext=[_("output")], color=V_GREEN, row=2, col=1)
     fig.update_xaxes(title=_("component of the value"), row=2, col=1)
     return layout(fig, height=int(120 + 22 * (len(order) + 2)))
@@ -140,7 +140,6 @@ class MosaicPicture:
         """The picture without title and caption."""
         (wide, high), scale = self._sides, ColourScale(root=self.root, unit=_("weight"))
         grey, palette = mixed(ink.ground, MASKED, 0.45), scale.palette(ink)
-        most = max(self.heads)
         parts = [
             *self._words(ink),
             self._board([*(palette[round(i * 255 / 253)] for i in range(254)), grey, "#000000"], scale),
@@ -151,7 +150,7 @@ class MosaicPicture:
                 svg.box(x - 1, y - 1, wide + 2, high + 2, stroke=ink.ground, width=5),
                 svg.box(x - 1, y - 1, wide + 2, high + 2, stroke=ink.text, width=2.5),
             ]
-        width, height = self._place(0, most - 1)[0] + wide + 10, self._place(len(self.heads), 0)[1] + 4
+        width, height = self._place(0, max(self.heads) - 1)[0] + wide + 10, self._place(len(self.heads), 0)[1] + 4
         if bar:
             drawn, end = scale.bar(EDGE, height + 8, ink, False)
             if np.isnan(self.thumbnails).any():

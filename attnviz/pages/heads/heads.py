@@ -64,9 +64,10 @@ def _details(shown: ShownSurvey, asked: HeadsRequest, column: int) -> None:
         map.panel(shown, "hd_kinds")
         example.evidence(shown, column)
         term_popover.terms("head", "induction", "sink", "nat")
-        costs_on = shown.costs_on or link_state.value(choices.COSTS_ON)
         snippet(
-            head_survey.program(shown.model, shown.config, asked.by, costs_on),
+            head_survey.program(
+                shown.model, shown.config, asked.by, shown.costs_on or link_state.value(choices.COSTS_ON)
+            ),
             "heads",
             _("The same in a notebook"),
             _("Paste this code into a notebook: it finds these heads again."),

@@ -46,11 +46,10 @@ class PatchPicture:
         height, width = self.pixels.shape[:2]
         times = self.side / max(height, width)
         w, h = width * times, height * times
-        below = 22.0 + (18.0 if bar else 0.0)
         parts: list[str] = []
         for place, row in enumerate(self.lit):
             parts += self._one(row, place * (w + GAP), w, h, ink, bar)
-        return Drawn(len(self.lit) * (w + GAP) - GAP, h + below, parts)
+        return Drawn(len(self.lit) * (w + GAP) - GAP, h + (40.0 if bar else 22.0), parts)
 
     def _one(self, row: LitRow, x: float, w: float, h: float, ink: Ink, bar: bool) -> list[str]:
         rows, columns = self.grid

@@ -73,10 +73,9 @@ class HeadScores:
 
     def grid(self, pattern: str) -> np.ndarray:
         """The means as a matrix (layers, heads); NaN where a layer has fewer heads."""
-        mean = self.mean[self._known(pattern)]
         layers = sorted({layer for layer, _ in self.places})
         made = np.full((len(layers), 1 + max(head for _, head in self.places)), np.nan)
-        for value, (layer, head) in zip(mean, self.places, strict=True):
+        for value, (layer, head) in zip(self.mean[self._known(pattern)], self.places, strict=True):
             made[layers.index(layer), head] = value
         return made
 

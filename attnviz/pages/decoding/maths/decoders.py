@@ -202,10 +202,9 @@ def read(decoder: Decoder, text: str, share: float = 0.5) -> Reading:
 def moved(reading: Reading, logits: Tensor) -> MovedPredictions:
     """Compare changed logits (rest, V) with those of the full cache."""
     full, changed = (each.double().log_softmax(-1) for each in (reading.logits, logits))
-    kl = (full.exp() * (full - changed)).sum(-1).clamp_min(0)
     follows = torch.tensor(reading.ids[reading.prompt + 1 :])
     return MovedPredictions(
-        kl.numpy(),
+        (full.exp() * (full - changed)).sum(-1).clamp_min(0).numpy(),
         (reading.logits.double() - logits.double()).abs().amax(-1).numpy(),
         (full.argmax(-1) == changed.argmax(-1)).numpy(),
         float(-changed[:-1].gather(-1, follows[:, None]).mean()),

@@ -106,8 +106,9 @@ def _timed(decoder: Decoder, tokens: int, context: int, cache: object, weights: 
         took.append(time.perf_counter() - began)
     read = sum(sum(part.nbytes for part in layer.qkv[1:]) * context // (context + tokens) for layer in made.layers)
     kind: PassKind = "decode" if context else "prefill"
-    flops = pass_flops(decoder, made.layers, tokens)
-    return PassPoint(kind, tokens, context + tokens, flops, weights + read, min(took))
+    return PassPoint(
+        kind, tokens, context + tokens, pass_flops(decoder, made.layers, tokens), weights + read, min(took)
+    )
 
 
 def _machine() -> Machine:
@@ -192,7 +193,7 @@ def find(model: str) -> Measured | None:
         if held["format"] != FORMAT:
             return None
         measured = held["measured"]
-        points = (PassPoint(**point) for point in measured["points"])
-        return Measured(Machine(**measured["machine"]), tuple(points), measured["total"])
+        points = tuple(PassPoint(**point) for point in measured["points"])
+        return Measured(Machine(**measured["machine"]), points, measured["total"])
     except (OSError, ValueError, KeyError, TypeError):
         return None

@@ -185,7 +185,6 @@ def _under(shown: Shown, drawn: Head) -> None:
     name = f"attention-{run.request.model}-layer{shown.layer}-head{shown.head}"
     before_w_o = matrix.said_before_w_o(shown.query)
     caption = caption_of_shown(shown)
-    live = offers(shown, drawn, caption)
     # what is on show, as numbers: the head under the visitor's mask and scale, or the difference that they make
     kind = "diff" if shown.edit.seen == "difference" else shown.look.values
     seen = Head(matrix.values, drawn.title, matrix.hidden, kind, shown.layer, shown.head)
@@ -201,8 +200,7 @@ def _under(shown: Shown, drawn: Head) -> None:
             "head-out",
             partial(long_table, matrix),
             caption,
-            None,
-            live,
+            live=offers(shown, drawn, caption),
             embeds=True,
         )
         show.export_menu(

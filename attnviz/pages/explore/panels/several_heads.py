@@ -83,8 +83,8 @@ def _heads(shown: Shown, kind: str) -> tuple[tuple[int, int], ...]:
         return tuple(place for place in shown.stack.places if place[0] == shown.layer)
     if kind != "chosen":
         return shown.stack.places
-    here = name_of_head((shown.layer, shown.head))
-    return shown_head.some_heads(choices.MEAN_OF, _("Heads, as layer.head"), shown.stack, usual=[here])
+    usual = [name_of_head((shown.layer, shown.head))]
+    return shown_head.some_heads(choices.MEAN_OF, _("Heads, as layer.head"), shown.stack, usual=usual)
 
 
 def _depth(shown: Shown) -> int:

@@ -286,8 +286,8 @@ def offers(shown: Shown, drawn: Head, note: str) -> list[show.LiveFile]:
     request, name = shown.run.request, stack.id
 
     def made(heads: Callable[[Stack], Sequence[RawHead]], counts: Sequence[int], kv_counts: Sequence[int]) -> str:
-        shown_heads = heads(model_cache.remembered(request).stack(name))
-        live = LiveView(shown_heads, counts, kv_counts, *tokens, title=title, note=note, link=address)
+        of_run = model_cache.remembered(request).stack(name)
+        live = LiveView(heads(of_run), counts, kv_counts, *tokens, title=title, note=note, link=address)
         with speaking(language_now):
             return page(opened_at(live, drawn, scene, pins))
 

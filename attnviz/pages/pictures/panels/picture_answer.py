@@ -59,15 +59,17 @@ def what_changed(run: PictureRun, change: HeadChange) -> str:
     """The change in words."""
     parts = []
     if change.hidden:
-        text = _("{count} of {of} patches hidden")
-        parts.append(text.format(count=len(change.hidden), of=run.stacks[0].grid.patches))
+        parts.append(
+            _("{count} of {of} patches hidden").format(count=len(change.hidden), of=run.stacks[0].grid.patches)
+        )
     if change.silenced:
         heads = listed(f"{layer}.{head}" for _name, layer, head in change.silenced)
         parts.append(_("silenced heads {heads}").format(heads=heads))
     if change.factor != 1.0:
         _stack, layer, head = change.head
-        text = _("the scale of head {head} times {factor:g}")
-        parts.append(text.format(head=f"{layer}.{head}", factor=change.factor))
+        parts.append(
+            _("the scale of head {head} times {factor:g}").format(head=f"{layer}.{head}", factor=change.factor)
+        )
     return listed(parts)
 
 
@@ -86,8 +88,11 @@ def draw_facts(loaded: LoadedModel, picture: ChosenPicture, stack: PatchStack, s
     shares = picture_cache.of_run(loaded, picture, ("received", stack.id, layer), partial(received, stack, layer))
     first = stack.grid.first
     if first and not stack.words:
-        text = _("Tokens that are no patches are given, in layer {layer} on average: {tokens}.")
-        st.caption(text.format(layer=layer, tokens=_given(stack, shares, range(first))))
+        st.caption(
+            _("Tokens that are no patches are given, in layer {layer} on average: {tokens}.").format(
+                layer=layer, tokens=_given(stack, shares, range(first))
+            )
+        )
     if scene.sinks:
         st.caption(_outliers(stack, shares, scene.sinks, layer))
 
@@ -97,11 +102,13 @@ def _about_heads(loaded: LoadedModel, picture: ChosenPicture, stack: PatchStack,
     names = [f"{layer}.{head}" for layer, count in enumerate(scene.heads) for head in range(count)]
     if stack.words:
         narrow = int(maps.entropy.argmin())
-        text = _("Head {head} decides most clearly where to look: it spreads over {share:.0%} of what it could.")
-        return text.format(head=names[narrow], share=maps.entropy[narrow])
+        return _(
+            "Head {head} decides most clearly where to look: it spreads over {share:.0%} of what it could."
+        ).format(head=names[narrow], share=maps.entropy[narrow])
     near, far = int(maps.distance.argmin()), int(maps.distance.argmax())
-    text = _("Head {near} looks nearest, {least:.1f} pixels on average, head {far} farthest, {most:.1f}.")
-    return text.format(near=names[near], least=maps.distance[near], far=names[far], most=maps.distance[far])
+    return _("Head {near} looks nearest, {least:.1f} pixels on average, head {far} farthest, {most:.1f}.").format(
+        near=names[near], least=maps.distance[near], far=names[far], most=maps.distance[far]
+    )
 
 
 def _outliers(stack: PatchStack, shares: np.ndarray, patches: tuple[int, ...], layer: int) -> str:
