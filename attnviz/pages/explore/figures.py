@@ -13,7 +13,6 @@ from attnviz.base.words import _
 from attnviz.figures import svg
 from attnviz.figures.heatmap import label
 from attnviz.figures.picture import Picture
-from attnviz.figures.svg import Drawn, Ink
 from attnviz.figures.svg_grid import ColourScale
 from attnviz.figures.theme import K_VERMILION, MASKED, Q_BLUE, SCORES, SIGNED, V_GREEN, Figure, layout, mixed
 from attnviz.figures.title_lines import wrapped
@@ -89,7 +88,7 @@ class RowPicture:
     pictures: Sequence[Picture]
     title: str = ""
 
-    def drawn(self, ink: Ink, bar: bool = True) -> Drawn:
+    def drawn(self, ink: svg.Ink, bar: bool = True) -> svg.Drawn:
         """The picture without title and caption."""
         drawn = [picture.drawn(ink, bar) for picture in self.pictures]
         names = [
@@ -101,7 +100,7 @@ class RowPicture:
             parts += [svg.words(text, x, LINE * (at + 0.5), size=13, weight=600) for at, text in enumerate(lines)]
             parts.append(f'<g transform="translate({svg.number(x)} {above})">{"".join(one.parts)}</g>')
             x += one.width + ROW_GAP
-        return Drawn(max(0.0, x - ROW_GAP), above + max((one.height for one in drawn), default=0), parts)
+        return svg.Drawn(max(0.0, x - ROW_GAP), above + max((one.height for one in drawn), default=0), parts)
 
 
 @dataclass(frozen=True)
@@ -136,7 +135,7 @@ class MosaicPicture:
         groups = head // self._sharing if self._sharing > 1 else 0
         return EDGE + head * (wide + GAP) + groups * GROUP_GAP, HEAD + layer * (high + GAP)
 
-    def drawn(self, ink: Ink, bar: bool = True) -> Drawn:
+    def drawn(self, ink: svg.Ink, bar: bool = True) -> svg.Drawn:
         """The picture without title and caption."""
         (wide, high), scale = self._sides, ColourScale(root=self.root, unit=_("weight"))
         grey, palette = mixed(ink.ground, MASKED, 0.45), scale.palette(ink)
@@ -157,7 +156,7 @@ class MosaicPicture:
                 drawn += [svg.box(end, height + 8, 14, 10, fill=grey), svg.words(_("masked"), end + 20, height + 13)]
                 end += 26 + svg.text_width(_("masked"), 12)
             parts, width, height = parts + drawn, max(width, end), height + 38
-        return Drawn(width, height, parts)
+        return svg.Drawn(width, height, parts)
 
     def _board(self, palette: list[str], scale: ColourScale) -> str:
         """All tiles as one picture, two pixels for each of the page's, with nothing in the gaps."""
@@ -176,7 +175,7 @@ class MosaicPicture:
             svg.indexed_png(board, palette, clear=255), EDGE, HEAD, board.shape[1] / 2, board.shape[0] / 2
         )
 
-    def _words(self, ink: Ink) -> list[str]:
+    def _words(self, ink: svg.Ink) -> list[str]:
         wide, high = self._sides
         most, sharing = max(self.heads), self._sharing
         parts = [

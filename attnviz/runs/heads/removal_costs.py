@@ -101,8 +101,8 @@ def costs_in_layer(
     mean = None if means is None else means[layer.name][:, 0]
     count = min(layer.n_heads, -(-layer.n_heads * ids.numel() // TOKENS_AT_ONCE))
     for heads in np.array_split(np.arange(layer.n_heads), count):  # in equal parts of about TOKENS_AT_ONCE positions
-        logits = started.logits_with(number, heads.tolist(), mean)  # (n, B, Q, V)
-        parts.append(torch.stack([_loss(each, ids, real) - base for each in logits], 1))
+        without = started.logits_with(number, heads.tolist(), mean)  # (n, B, Q, V)
+        parts.append(torch.stack([_loss(logits, ids, real) - base for logits in without], 1))
     return torch.cat(parts, 1)
 
 
@@ -129,8 +129,7 @@ def _direct(started: ResumedPass, ids: Tensor, real: Tensor) -> Tensor:
     assert stream is not None
     assert stream.path is not None
     rows = stream.path.unembedding.float()
-    wanted = rows[ids[:, 1:]] - rows.mean(0)  # (B, Q - 1, M)
-    direction = stream.path.towards(wanted)
+    direction = stream.path.towards(rows[ids[:, 1:]] - rows.mean(0))  # (B, Q - 1, M)
     parts = []
     for layer in started.trace.layers:
         assert layer.w_o is not None

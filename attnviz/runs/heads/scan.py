@@ -120,7 +120,10 @@ class GrowingScores:
         self._places, self._names = places, names
         count = self._count + len(next(iter(scores.values())))
         for name, rows in scores.items():
-            self._held[name] = self._with_room(self._held.get(name, np.empty((0, len(places)))), count)
+            held = self._held.get(name, np.empty((0, len(places))))
+            if len(held) < count:
+                self._held[name] = np.empty((max(16, 2 * count), len(places)))
+                self._held[name][: self._count] = held[: self._count]
             self._held[name][self._count : count] = rows
         self._count = count
 
@@ -130,13 +133,6 @@ class GrowingScores:
             raise Problem("there is no sentence to look at")
         held = {name: rows[: self._count] for name, rows in self._held.items()}
         return HeadScores(self._places, self._names, held, self._count)
-
-    def _with_room(self, held: np.ndarray, count: int) -> np.ndarray:
-        if len(held) >= count:
-            return held
-        made = np.empty((max(16, 2 * count), held.shape[1]))
-        made[: self._count] = held[: self._count]
-        return made
 
 
 def scan(
@@ -186,8 +182,7 @@ def _scored(layer: RecordedLayer, pattern: HeadPattern, ids: Tensor, rows: Score
     for heads in few_heads(layer):
         keys = None if layer.padding is None else of_heads(layer.padding, heads)[..., 0, :]  # (B, 1, K)
         on = mass(pattern, layer.weights(heads), ids, keys)  # (B, h, Q)
-        real = layer.real_queries  # (B, 1, Q) or None
-        parts.append(measures.over_rows(on.nan_to_num(0.0) if rows == "all" else on, real))
+        parts.append(measures.over_rows(on.nan_to_num(0.0) if rows == "all" else on, layer.real_queries))
     return torch.cat(parts, 1)
 
 
@@ -251,8 +246,7 @@ def mass(pattern: HeadPattern, weights: Tensor, ids: Tensor, keys: Tensor | None
 
 def _marks(pattern: Marks, ids: Tensor) -> Tensor:
     made = torch.as_tensor(pattern(ids))
-    wanted = (len(ids), len(ids))
-    if tuple(made.shape) != wanted or made.dtype != torch.bool:
+    if tuple(made.shape) != (len(ids), len(ids)) or made.dtype != torch.bool:
         raise Problem(
             "{name} returned {dtype} of shape {shape}; for {count} tokens it must return a boolean matrix of {count} "
             "rows and columns",

@@ -15,7 +15,6 @@ from attnviz.core.cache import EVICTION_KINDS, Eviction, EvictionKind, HeavyHitt
 from attnviz.models.capture import RecordedLayer
 from attnviz.pages.decoding.maths.decoders import Decoder, MovedPredictions, Reading, moved, read
 from attnviz.runs import prepared_files
-from attnviz.runs.prepared_files import packaged_weights
 
 POLICIES: tuple[EvictionKind, ...] = tuple(kind for kind in EVICTION_KINDS if kind != "full")  #: that evict
 BUDGETS = (16, 64, 4, 32, 8, 128)  #: in the order in which they are computed
@@ -145,7 +144,7 @@ def find(model: str, config: Config) -> Result | None:
     wanted = {
         "format": FORMAT,
         "model": model,
-        "weights": packaged_weights(model),
+        "weights": prepared_files.packaged_weights(model),
         "text": config.text,
         "seed": config.seed,
     }
@@ -173,7 +172,7 @@ def packed(model: str, result: Result) -> bytes:
     header = {
         "format": FORMAT,
         "model": model,
-        "weights": packaged_weights(model),
+        "weights": prepared_files.packaged_weights(model),
         "text": result.config.text,
         "seed": result.config.seed,
         "labels": result.labels,

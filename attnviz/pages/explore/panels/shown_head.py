@@ -12,7 +12,6 @@ import streamlit as st
 
 from attnviz.app import head_drawing, show, widgets
 from attnviz.app.cache import model_cache
-from attnviz.app.head_drawing import telling_row, unit_of
 from attnviz.app.links import link_state, shared_view
 from attnviz.app.links.choices import Choice, HeadPlace, head_of, name_of_head
 from attnviz.base.head_edit import LARGEST_FACTOR, LONGEST_WINDOW, HeadEdit
@@ -199,7 +198,7 @@ class Shown:
             row = self.pins.cell[0]
         else:
             pinned = [pin.index for pin in self.pins.tokens if pin.axis == "q"]
-            row = pinned[-1] if pinned else telling_row(self.matrix)
+            row = pinned[-1] if pinned else head_drawing.telling_row(self.matrix)
         return min(row, len(self.matrix.rows) - 1)
 
     @property
@@ -261,7 +260,7 @@ def caption_of(shown: Shown, mask: str | None = None, scale: str | None = None, 
             model=shown.run.name,
             layer=shown.layer,
             head=shown.head,
-            what=unit_of(shown.look),
+            what=head_drawing.unit_of(shown.look),
             mask=mask or _("the model's own"),
             scale=scale or f"{shown.stack.layers[shown.layer].scale:.4g}",
         ),

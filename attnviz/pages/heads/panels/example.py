@@ -19,8 +19,7 @@ from attnviz.canvas.shared.kinds import HeadScene, Options
 from attnviz.pages.heads import choices
 from attnviz.pages.heads.maths import head_survey
 from attnviz.pages.heads.panels.head_surveys import ShownSurvey, measures
-from attnviz.runs import head_matrix
-from attnviz.runs.head_matrix import Look
+from attnviz.runs.head_matrix import Look, head_matrix
 from attnviz.runs.heads import batches
 from attnviz.runs.model_run import Request
 
@@ -119,7 +118,7 @@ def _picked(options: dict[str, str]) -> int:
 
 def _picture(shown: ShownSurvey, text: str, layer: int, head: int) -> None:
     run = model_cache.model_run(Request(shown.model, text))
-    matrix = head_matrix.head_matrix(run.stacks[0], layer, head, Look())
+    matrix = head_matrix(run.stacks[0], layer, head, Look())
     title = _("{model}, layer {layer}, head {head}").format(model=run.name, layer=layer, head=head)
     drawn = head_drawing.drawn_alone(matrix, title, None)
     # beside a table there is room for one picture
