@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from attnviz.models.capture import Edit, Trace, capture, intervene
     from attnviz.models.loading import load
     from attnviz.notebook import cost_of_heads, find_heads, show
-    from attnviz.runs.heads.head_scores import mean_outputs
+    from attnviz.runs.heads.removal_costs import mean_outputs
 
 __version__ = "0.1.0"
 
@@ -54,7 +54,7 @@ _HOME = {
     "find_heads": "attnviz.notebook",
     "cost_of_heads": "attnviz.notebook",
     "show": "attnviz.notebook",
-    "mean_outputs": "attnviz.runs.heads.head_scores",
+    "mean_outputs": "attnviz.runs.heads.removal_costs",
 }
 
 

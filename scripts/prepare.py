@@ -29,8 +29,7 @@ from attnviz.pages.compare.maths import layer_timing, reach_training
 from attnviz.pages.decoding import choices
 from attnviz.pages.decoding.maths import decoders, kept_positions
 from attnviz.pages.heads.maths import head_survey
-from attnviz.runs.heads.head_scores import mean_outputs
-from attnviz.runs.heads.removal_costs import head_costs
+from attnviz.runs.heads.removal_costs import head_costs, mean_outputs
 from attnviz.runs.prepared_files import packaged_weights
 
 PAGES = Path(__file__).parents[1] / "attnviz" / "pages"

@@ -84,6 +84,10 @@ JOINED = {
     "sharing.live_layers": "attnviz.pages.sharing.maths",
     "sharing.downstream": "attnviz.runs.head_sharing",
     "heads.head_work": "attnviz.runs.heads.removal_costs",
+    "heads.growing_scores": "attnviz.runs.heads.scan",
+    "heads.head_means": "attnviz.runs.heads.removal_costs",
+    "heads.head_patterns": "attnviz.runs.heads.scan",
+    "heads.head_scores": "attnviz.runs.heads.scan",
     "masks.traps.top_left": "attnviz.runs.traps",
     "masks.traps.trap": "attnviz.runs.traps",
 }

@@ -16,9 +16,8 @@ from attnviz.base.words import N_
 from attnviz.engine import elsewhere
 from attnviz.models.catalogue import LoadedModel
 from attnviz.runs.heads.batches import Batch
-from attnviz.runs.heads.head_scores import HeadScore, HeadScores
 from attnviz.runs.heads.removal_costs import head_costs
-from attnviz.runs.heads.scan import HeadPattern, ScoredRows, scan
+from attnviz.runs.heads.scan import HeadPattern, HeadScore, HeadScores, ScoredRows, scan
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -254,8 +254,7 @@ def _hidden(stack: Stack, layer: int, head: int, mask: MaskChoice = "model") -> 
 
 def _of_heads(layer: RecordedLayer, tensor: Tensor) -> Tensor:
     """What broadcasts to (B, H, Q, K), for the first sentence, as a view (H, Q, K)."""
-    whole = tensor.reshape((1,) * (4 - tensor.dim()) + tuple(tensor.shape))
-    return whole[:1].expand(1, *layer.shape[1:])[0]
+    return tensor.reshape((1,) * (4 - tensor.dim()) + tuple(tensor.shape))[:1].expand(1, *layer.shape[1:])[0]
 
 
 # Heads before their softmax, to be packed for whoever computes their weights elsewhere.

@@ -22,8 +22,7 @@ def packaged_weights(model: str) -> str | None:
 def packed(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> bytes:
     """The file's contents."""
     out = io.BytesIO()
-    head = np.frombuffer(json.dumps(header).encode(), np.uint8)
-    np.savez_compressed(out, **arrays, header=head)  # type: ignore[arg-type]
+    np.savez_compressed(out, **arrays, header=np.frombuffer(json.dumps(header).encode(), np.uint8))  # type: ignore[arg-type]
     return out.getvalue()
 
 

@@ -14,7 +14,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from attnviz.base.message import Message
-from attnviz.runs.word_vectors import Sentence
+from attnviz.core.rope import rotate
+from attnviz.runs.word_vectors import WIDTH, Sentence
 
 #: What a reader has imported before pasting either piece of code.
 IMPORTS = """\
@@ -103,6 +104,11 @@ def error_of(code: Callable[..., Any], *arguments: Any) -> str:
     except RuntimeError as error:
         return str(error)
     return ""
+
+
+def rotated(x: Tensor, positions: Tensor) -> Tensor:
+    """RoPE on queries or keys, (T, D): pairs of coordinates turned by their position."""
+    return rotate(x, positions[:, None] / 100.0 ** (torch.arange(0, WIDTH, 2) / WIDTH), "interleaved")
 
 
 # is_causal when there are fewer queries than keys.

@@ -106,8 +106,12 @@ def edits(stack: Stack, layer: int, head: int, edit: HeadEdit) -> list[Edit]:
 
 def run_again(run: ModelRun, loaded: LoadedModel, stack: StackId, layer: int, head: int, edit: HeadEdit) -> Trace:
     """Run the model again with the change made during the pass, so that it reaches later layers and the logits."""
-    changes = edits(run.stack(stack), layer, head, edit)
-    return intervene(loaded.model, changes, logits=loaded.predicts, **run.inputs_on(loaded.model.device))
+    return intervene(
+        loaded.model,
+        edits(run.stack(stack), layer, head, edit),
+        logits=loaded.predicts,
+        **run.inputs_on(loaded.model.device),
+    )
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from attnviz.engine.on_ray.head_shards import SHARD, environment
 from attnviz.engine.on_ray.pass_replica import PassReplica, model_key, received
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.settings import EngineAddress
-from attnviz.runs.heads.head_scores import HeadScores
+from attnviz.runs.heads.scan import HeadScores
 from attnviz.runs.model_run import ModelRun, Request
 
 S = TypeVar("S")

@@ -18,9 +18,8 @@ from attnviz.base.message import Problem
 from attnviz.engine.on_ray.pass_replica import loaded_as, received, to_send
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.settings import EngineAddress
-from attnviz.runs.heads.head_scores import GrowingScores, HeadScores, HeadSums, mean_of, sums_of
-from attnviz.runs.heads.removal_costs import head_costs
-from attnviz.runs.heads.scan import scan
+from attnviz.runs.heads.removal_costs import HeadSums, head_costs, mean_of, sums_of
+from attnviz.runs.heads.scan import GrowingScores, HeadScores, scan
 
 SHARD: Final = "attnviz_shard"  #: on this machine, what a task of many sentences takes in place of a processor
 #: settings that must be the same on the other side; folders and devices are each machine's own

@@ -13,7 +13,6 @@ from attnviz.base.words import _
 from attnviz.figures import svg
 from attnviz.figures.heatmap import label
 from attnviz.figures.picture import Picture
-from attnviz.figures.svg import Drawn, Ink
 from attnviz.figures.svg_grid import ColourScale
 from attnviz.figures.theme import K_VERMILION, MASKED, Q_BLUE, SCORES, SIGNED, V_GREEN, Figure, layout, mixed
 from attnviz.figures.title_lines import wrapped
@@ -26,11 +25,10 @@ GAP, GROUP_GAP, EDGE, HEAD = 3, 8, 56, 46
 def products(q: np.ndarray, k: np.ndarray, query: str, key: str) -> Figure:
     """q, k and their elementwise product over the head's width, each row on its own scale."""
     product = q * k
-    signs = np.where(product < 0, SCORES[1][1], SCORES[3][1])
     rows: list[tuple[np.ndarray, Any, str]] = [
         (q, Q_BLUE, _("q of {token}").format(token=label(query))),
         (k, K_VERMILION, _("k of {token}").format(token=label(key))),
-        (product, signs, _("q × k")),
+        (product, np.where(product < 0, SCORES[1][1], SCORES[3][1]), _("q × k")),
     ]
     fig = _bars_in_rows(rows, "[%{x}] %{y:.4f}<extra></extra>", 0.09)
     fig.update_yaxes(zeroline=True)
@@ -75,8 +73,9 @@ def weighted_values(tokens: Sequence[str], weighted: np.ndarray, output: np.ndar
     hover = "%{y} [%{x}]: %{z:.4f}<extra></extra>"
     fig.add_trace(go.Heatmap(z=weighted[order], hovertemplate=hover, colorbar=bar, **scale), row=1, col=1)
     fig.add_trace(go.Heatmap(z=output[None], hovertemplate=hover, showscale=False, **scale), row=2, col=1)
-    names = [label(tokens[i]) for i in order]
-    fig.update_yaxes(tickvals=list(range(len(order))), ticktext=names, autorange="reversed", row=1, col=1)
+    fig.update_yaxes(
+        tickvals=list(range(len(order))), ticktext=[label(tokens[i]) for i in order], autorange="reversed", row=1, col=1
+    )
     fig.update_yaxes(tickvals=[0], ticktext=[_("output")], color=V_GREEN, row=2, col=1)
     fig.update_xaxes(title=_("component of the value"), row=2, col=1)
     return layout(fig, height=int(120 + 22 * (len(order) + 2)))
@@ -89,7 +88,7 @@ class RowPicture:
     pictures: Sequence[Picture]
     title: str = ""
 
-    def drawn(self, ink: Ink, bar: bool = True) -> Drawn:
+    def drawn(self, ink: svg.Ink, bar: bool = True) -> svg.Drawn:
         """The picture without title and caption."""
         drawn = [picture.drawn(ink, bar) for picture in self.pictures]
         names = [
@@ -101,7 +100,7 @@ class RowPicture:
             parts += [svg.words(text, x, LINE * (at + 0.5), size=13, weight=600) for at, text in enumerate(lines)]
             parts.append(f'<g transform="translate({svg.number(x)} {above})">{"".join(one.parts)}</g>')
             x += one.width + ROW_GAP
-        return Drawn(max(0.0, x - ROW_GAP), above + max((one.height for one in drawn), default=0), parts)
+        return svg.Drawn(max(0.0, x - ROW_GAP), above + max((one.height for one in drawn), default=0), parts)
 
 
 @dataclass(frozen=True)
@@ -136,11 +135,10 @@ class MosaicPicture:
         groups = head // self._sharing if self._sharing > 1 else 0
         return EDGE + head * (wide + GAP) + groups * GROUP_GAP, HEAD + layer * (high + GAP)
 
-    def drawn(self, ink: Ink, bar: bool = True) -> Drawn:
+    def drawn(self, ink: svg.Ink, bar: bool = True) -> svg.Drawn:
         """The picture without title and caption."""
         (wide, high), scale = self._sides, ColourScale(root=self.root, unit=_("weight"))
         grey, palette = mixed(ink.ground, MASKED, 0.45), scale.palette(ink)
-        most = max(self.heads)
         parts = [
             *self._words(ink),
             self._board([*(palette[round(i * 255 / 253)] for i in range(254)), grey, "#000000"], scale),
@@ -151,14 +149,14 @@ class MosaicPicture:
                 svg.box(x - 1, y - 1, wide + 2, high + 2, stroke=ink.ground, width=5),
                 svg.box(x - 1, y - 1, wide + 2, high + 2, stroke=ink.text, width=2.5),
             ]
-        width, height = self._place(0, most - 1)[0] + wide + 10, self._place(len(self.heads), 0)[1] + 4
+        width, height = self._place(0, max(self.heads) - 1)[0] + wide + 10, self._place(len(self.heads), 0)[1] + 4
         if bar:
             drawn, end = scale.bar(EDGE, height + 8, ink, False)
             if np.isnan(self.thumbnails).any():
                 drawn += [svg.box(end, height + 8, 14, 10, fill=grey), svg.words(_("masked"), end + 20, height + 13)]
                 end += 26 + svg.text_width(_("masked"), 12)
             parts, width, height = parts + drawn, max(width, end), height + 38
-        return Drawn(width, height, parts)
+        return svg.Drawn(width, height, parts)
 
     def _board(self, palette: list[str], scale: ColourScale) -> str:
         """All tiles as one picture, two pixels for each of the page's, with nothing in the gaps."""
@@ -177,7 +175,7 @@ class MosaicPicture:
             svg.indexed_png(board, palette, clear=255), EDGE, HEAD, board.shape[1] / 2, board.shape[0] / 2
         )
 
-    def _words(self, ink: Ink) -> list[str]:
+    def _words(self, ink: svg.Ink) -> list[str]:
         wide, high = self._sides
         most, sharing = max(self.heads), self._sharing
         parts = [

@@ -117,8 +117,9 @@ def against(
         )
     )
     for column, (right, up) in _free_places(x, y, named, names).items():
-        name = {"text": names[column], "showarrow": False, "font": {"size": 11}}
-        fig.add_annotation(x=x[column], y=y[column], xshift=right, yshift=up, **name)
+        fig.add_annotation(
+            x=x[column], y=y[column], xshift=right, yshift=up, text=names[column], showarrow=False, font={"size": 11}
+        )
     if chosen is not None and np.isfinite(x[chosen]) and np.isfinite(y[chosen]):
         fig.add_trace(_ring(x[chosen], y[chosen], "circle-open", 15))
     fig.add_hline(y=0, line={"width": 1, "color": MASKED})

@@ -13,7 +13,6 @@ from attnviz.pages.heads import choices
 from attnviz.pages.heads.maths import head_survey
 from attnviz.pages.heads.page_entry import PAGE
 from attnviz.pages.heads.panels import example, head_surveys, map
-from attnviz.pages.heads.panels.head_surveys import HeadsRequest, ShownSurvey
 
 
 def page() -> None:
@@ -58,15 +57,16 @@ def _draw() -> None:
         live_run.again(live)
 
 
-def _details(shown: ShownSurvey, asked: HeadsRequest, column: int) -> None:
+def _details(shown: head_surveys.ShownSurvey, asked: head_surveys.HeadsRequest, column: int) -> None:
     names, one = st.columns([1, 1.3], gap="medium")
     with names:
         map.panel(shown, "hd_kinds")
         example.evidence(shown, column)
         term_popover.terms("head", "induction", "sink", "nat")
-        costs_on = shown.costs_on or link_state.value(choices.COSTS_ON)
         snippet(
-            head_survey.program(shown.model, shown.config, asked.by, costs_on),
+            head_survey.program(
+                shown.model, shown.config, asked.by, shown.costs_on or link_state.value(choices.COSTS_ON)
+            ),
             "heads",
             _("The same in a notebook"),
             _("Paste this code into a notebook: it finds these heads again."),
@@ -75,7 +75,7 @@ def _details(shown: ShownSurvey, asked: HeadsRequest, column: int) -> None:
         example.examples(shown, asked.by, column)
 
 
-def _compared(first: ShownSurvey, second: ShownSurvey, by: str) -> None:
+def _compared(first: head_surveys.ShownSurvey, second: head_surveys.ShownSurvey, by: str) -> None:
     """Both models' strongest heads, in one sentence."""
     if by in head_survey.COSTS or not (first.has(by) and second.has(by)):
         return
@@ -88,7 +88,7 @@ def _compared(first: ShownSurvey, second: ShownSurvey, by: str) -> None:
     )
 
 
-def _chosen(shown: ShownSurvey, by: str) -> int:
+def _chosen(shown: head_surveys.ShownSurvey, by: str) -> int:
     """The head on show: the one that was asked for, or the strongest."""
     asked = link_state.value(choices.AT)
     usual = example.strongest(shown.survey, by)

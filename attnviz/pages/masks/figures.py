@@ -105,9 +105,11 @@ def far(density: np.ndarray, length: int) -> Figure:
         "zeroline": False,
         "constrain": "domain",
     }
-    across = axis | {"side": "top", "title": _("key position")}
-    down = axis | {"autorange": "reversed", "title": _("query position"), "scaleanchor": "x"}
-    return layout(go.Figure([hidden, kept], {"xaxis": across, "yaxis": down}), None, 460)
+    axes = {
+        "xaxis": axis | {"side": "top", "title": _("key position")},
+        "yaxis": axis | {"autorange": "reversed", "title": _("query position"), "scaleanchor": "x"},
+    }
+    return layout(go.Figure([hidden, kept], axes), None, 460)
 
 
 def losses(

@@ -7,7 +7,6 @@ import numpy as np
 
 from attnviz.base.words import _
 from attnviz.figures import svg
-from attnviz.figures.svg import Drawn, Ink
 
 GLOW = np.array([255.0, 166.0, 20.0])  #: these four are the browser's, in src/patch_drawing.js
 FULL, LEFT, FLOOR = 0.8, 0.3, 14.0
@@ -41,18 +40,17 @@ class PatchPicture:
     title: str = ""
     side: float = SIDE
 
-    def drawn(self, ink: Ink, bar: bool = True) -> Drawn:
+    def drawn(self, ink: svg.Ink, bar: bool = True) -> svg.Drawn:
         """The picture without title and caption; `bar` says what full light is."""
         height, width = self.pixels.shape[:2]
         times = self.side / max(height, width)
         w, h = width * times, height * times
-        below = 22.0 + (18.0 if bar else 0.0)
         parts: list[str] = []
         for place, row in enumerate(self.lit):
             parts += self._one(row, place * (w + GAP), w, h, ink, bar)
-        return Drawn(len(self.lit) * (w + GAP) - GAP, h + below, parts)
+        return svg.Drawn(len(self.lit) * (w + GAP) - GAP, h + (40.0 if bar else 22.0), parts)
 
-    def _one(self, row: LitRow, x: float, w: float, h: float, ink: Ink, bar: bool) -> list[str]:
+    def _one(self, row: LitRow, x: float, w: float, h: float, ink: svg.Ink, bar: bool) -> list[str]:
         rows, columns = self.grid
         cell_w, cell_h = w / columns, h / rows
         top = self.top or float(row.weights.max(initial=0)) or 1.0
@@ -68,8 +66,9 @@ class PatchPicture:
             parts += [svg.box(*place, stroke="#FFFFFF", width=4), svg.box(*place, stroke=ink.q, width=2)]
         parts.append(svg.words(svg.cut(row.name, w, 12), x, h + 14, size=12))
         if bar:
-            full = _("Full light: {share}").format(share=f"{top:.1%}")
-            parts.append(svg.words(full, x, h + 31, size=11, opacity=0.8))
+            parts.append(
+                svg.words(_("Full light: {share}").format(share=f"{top:.1%}"), x, h + 31, size=11, opacity=0.8)
+            )
         return parts
 
     def lit_pixels(self, shares: np.ndarray) -> np.ndarray:

@@ -15,11 +15,10 @@ import torch
 from torch import Tensor, nn
 
 from attnviz.base.message import Problem
-from attnviz.models.capture import ResumedPass
+from attnviz.models.capture import RecordedLayer, ResumedPass, capture
 from attnviz.models.catalogue import LoadedModel
 from attnviz.runs.heads.batches import Batch, ids_in, inputs_of, module_of, parts_of
-from attnviz.runs.heads.head_scores import GrowingScores, HeadPositions, HeadScores, mean_outputs
-from attnviz.runs.heads.scan import scan
+from attnviz.runs.heads.scan import GrowingScores, HeadPositions, HeadScores, scan
 
 TOKENS_AT_ONCE = 1024  #: so many positions go through the upper layers as one batch
 SENTENCES_TOKENS = 128  #: so many positions of sentences are finished, and kept, before the next ones are begun
@@ -102,8 +101,8 @@ def costs_in_layer(
     mean = None if means is None else means[layer.name][:, 0]
     count = min(layer.n_heads, -(-layer.n_heads * ids.numel() // TOKENS_AT_ONCE))
     for heads in np.array_split(np.arange(layer.n_heads), count):  # in equal parts of about TOKENS_AT_ONCE positions
-        logits = started.logits_with(number, heads.tolist(), mean)  # (n, B, Q, V)
-        parts.append(torch.stack([_loss(each, ids, real) - base for each in logits], 1))
+        without = started.logits_with(number, heads.tolist(), mean)  # (n, B, Q, V)
+        parts.append(torch.stack([_loss(logits, ids, real) - base for logits in without], 1))
     return torch.cat(parts, 1)
 
 
@@ -130,8 +129,7 @@ def _direct(started: ResumedPass, ids: Tensor, real: Tensor) -> Tensor:
     assert stream is not None
     assert stream.path is not None
     rows = stream.path.unembedding.float()
-    wanted = rows[ids[:, 1:]] - rows.mean(0)  # (B, Q - 1, M)
-    direction = stream.path.towards(wanted)
+    direction = stream.path.towards(rows[ids[:, 1:]] - rows.mean(0))  # (B, Q - 1, M)
     parts = []
     for layer in started.trace.layers:
         assert layer.w_o is not None
@@ -202,6 +200,51 @@ def _digest(inputs: Mapping[str, Any]) -> str:
         value = inputs[name].detach().cpu().contiguous()
         made.update(f"{name} {value.dtype} {tuple(value.shape)} ".encode() + value.numpy().tobytes())
     return made.hexdigest()[:24]
+
+
+#: of one batch: layer name, the sum over real positions (H, Dv), and how many there were; once for each run of a layer
+HeadSums = list[tuple[str, Tensor, int]]
+
+
+def mean_outputs(
+    model: nn.Module | LoadedModel, batches: Iterable[Batch] | Batch, tokenizer: Any = None
+) -> dict[str, Tensor]:
+    """Layer name -> (H, 1, Dv): the mean over all real positions of all sentences, for `Edit(output=...)`.
+
+    `batches` as in `find_heads`. A layer that runs several times in a pass has one mean over all of its runs.
+    """
+    return mean_of(sums_of(model, batches, tokenizer))
+
+
+def sums_of(
+    model: nn.Module | LoadedModel, batches: Iterable[Batch] | Batch, tokenizer: Any = None
+) -> Iterator[HeadSums]:
+    """For each batch the sums that its mean is made of."""
+    for inputs in inputs_of(model, batches, tokenizer):
+        yield [(layer.name, *_sum(layer)) for layer in capture(module_of(model), logits=None, **inputs)]
+
+
+def mean_of(batches: Iterable[HeadSums]) -> dict[str, Tensor]:
+    """Layer name -> (H, 1, Dv) from the sums of all batches, added in their order."""
+    sums: dict[str, Tensor] = {}
+    counts: dict[str, int] = {}
+    for batch in batches:
+        for name, total, count in batch:
+            sums[name] = sums.get(name, 0) + total
+            counts[name] = counts.get(name, 0) + count
+    if not sums:
+        raise Problem("there is no sentence to look at")
+    return {name: (total / counts[name])[:, None] for name, total in sums.items()}
+
+
+def _sum(layer: RecordedLayer) -> tuple[Tensor, int]:
+    """The sum over real positions, (H, Dv), and their number."""
+    outputs = layer.head_outputs()  # (B, H, Q, Dv)
+    real = layer.real_queries  # (B or 1, 1, Q) or None
+    if real is None:
+        return outputs.sum((0, 2)), outputs.shape[0] * outputs.shape[2]
+    real = real.expand(outputs.shape[0], 1, -1)
+    return torch.where(real[..., None], outputs, 0.0).sum((0, 2)), int(real.sum())
 
 
 class HeadWork(Protocol):

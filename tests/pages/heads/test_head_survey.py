@@ -7,7 +7,7 @@ from scipy import stats
 from attnviz.base.message import Problem
 from attnviz.models.loading import load
 from attnviz.pages.heads.maths import head_survey
-from attnviz.runs.heads.head_scores import HeadScores
+from attnviz.runs.heads.scan import HeadScores
 
 PLACES = ((0, 0), (0, 1), (1, 0))
 

@@ -39,7 +39,7 @@ def test_other_weights_other_sentences_and_ones_own_text_have_no_prepared_survey
     assert head_survey.find("smollm2-135m", head_survey.Config(count=8)) is None
     assert head_survey.find("smollm2-135m", head_survey.Config("repeated", seed=1)) is None
     assert head_survey.find("../../secret", head_survey.Config()) is None
-    monkeypatch.setattr(head_survey, "packaged_weights", lambda model: "other weights")
+    monkeypatch.setattr(head_survey.prepared_files, "packaged_weights", lambda model: "other weights")
     assert head_survey.find("smollm2-135m", head_survey.Config()) is None
 
 

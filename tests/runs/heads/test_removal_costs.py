@@ -11,8 +11,7 @@ from torch.nn import functional as F
 
 from attnviz.base.message import Problem
 from attnviz.models.capture import capture
-from attnviz.runs.heads.head_scores import mean_outputs
-from attnviz.runs.heads.removal_costs import head_costs
+from attnviz.runs.heads.removal_costs import head_costs, mean_outputs
 from tests.models.tiny import llama, padded, tokens
 
 BATCHES = [{"input_ids": tokens(2, 9, seed=seed), "attention_mask": padded("right", 2, 9)} for seed in range(2)]

@@ -10,9 +10,7 @@ from torch.nn import functional as F
 
 from attnviz.base.message import Problem
 from attnviz.models.capture import capture
-from attnviz.runs.heads import head_scores
-from attnviz.runs.heads.head_scores import GrowingScores, HeadScores
-from attnviz.runs.heads.scan import scan
+from attnviz.runs.heads.scan import GrowingScores, HeadScores, scan
 from tests.models.tiny import llama
 
 HEADS, SIZE = 4, 64
@@ -171,7 +169,7 @@ def test_every_answer_holds_the_rows_added_up_to_then() -> None:
 def test_a_thousand_sentences_are_not_copied_a_thousand_times(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[int] = []
     empty = np.empty
-    monkeypatch.setattr(head_scores.np, "empty", lambda shape: made.append(shape[0]) or empty(shape))
+    monkeypatch.setattr(np, "empty", lambda shape: made.append(shape[0]) or empty(shape))
     growing = GrowingScores()
     for _ in range(1000):
         growing.add(PLACES, NAMES, {"x": np.zeros((1, 2))})

@@ -5,8 +5,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from attnviz.base.message import Message
-from attnviz.core.rope import rotate
-from attnviz.runs.traps import TOP_LEFT, Outcome, Trap, error_of, largest_gap, picture, source
+from attnviz.runs.traps import TOP_LEFT, Outcome, Trap, error_of, largest_gap, picture, rotated, source
 from attnviz.runs.word_vectors import WIDTH, Sentence
 
 
@@ -17,11 +16,6 @@ def wrong_unshifted_positions(new: Tensor, cached: Tensor) -> Tensor:
 
 def right_unshifted_positions(new: Tensor, cached: Tensor) -> Tensor:
     return torch.arange(len(new)) + len(cached)  # they go on where the cache ends
-
-
-def rotated(x: Tensor, positions: Tensor) -> Tensor:
-    """RoPE on queries or keys, (T, D): pairs of coordinates turned by their position."""
-    return rotate(x, positions[:, None] / 100.0 ** (torch.arange(0, WIDTH, 2) / WIDTH), "interleaved")
 
 
 def rotated_weights(q: Tensor, k: Tensor, cached: Tensor, positions: Tensor) -> Tensor:

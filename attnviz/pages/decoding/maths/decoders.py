@@ -130,14 +130,6 @@ def _require_words(text: str) -> None:
         raise Problem("The prompt is empty: type at least one word")
 
 
-def qkv(layer: RecordedLayer) -> tuple[Tensor, Tensor, Tensor]:
-    """q, k and v of a layer, which every layer of these decoders has."""
-    assert layer.q is not None
-    assert layer.k is not None
-    assert layer.v is not None
-    return layer.q, layer.k, layer.v
-
-
 # A text read by a decoder: the first part at once, the rest as if it were written, with the cache changed.
 #
 # All tokens of the rest are processed in one pass, each under the cache that it would find: the same logits as one pass
@@ -210,10 +202,9 @@ def read(decoder: Decoder, text: str, share: float = 0.5) -> Reading:
 def moved(reading: Reading, logits: Tensor) -> MovedPredictions:
     """Compare changed logits (rest, V) with those of the full cache."""
     full, changed = (each.double().log_softmax(-1) for each in (reading.logits, logits))
-    kl = (full.exp() * (full - changed)).sum(-1).clamp_min(0)
     follows = torch.tensor(reading.ids[reading.prompt + 1 :])
     return MovedPredictions(
-        kl.numpy(),
+        (full.exp() * (full - changed)).sum(-1).clamp_min(0).numpy(),
         (reading.logits.double() - logits.double()).abs().amax(-1).numpy(),
         (full.argmax(-1) == changed.argmax(-1)).numpy(),
         float(-changed[:-1].gather(-1, follows[:, None]).mean()),

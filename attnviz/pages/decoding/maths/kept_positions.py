@@ -13,9 +13,8 @@ from attnviz.base.message import Message
 from attnviz.core.attention import attend
 from attnviz.core.cache import EVICTION_KINDS, Eviction, EvictionKind, HeavyHitters, kept_by_position
 from attnviz.models.capture import RecordedLayer
-from attnviz.pages.decoding.maths.decoders import Decoder, MovedPredictions, Reading, moved, qkv, read
+from attnviz.pages.decoding.maths.decoders import Decoder, MovedPredictions, Reading, moved, read
 from attnviz.runs import prepared_files
-from attnviz.runs.prepared_files import packaged_weights
 
 POLICIES: tuple[EvictionKind, ...] = tuple(kind for kind in EVICTION_KINDS if kind != "full")  #: that evict
 BUDGETS = (16, 64, 4, 32, 8, 128)  #: in the order in which they are computed
@@ -80,7 +79,7 @@ def run(decoder: Decoder, config: Config) -> Iterator[Result]:
     reading = read(decoder, config.text)
     budgets = tuple(n for n in BUDGETS if n < reading.total)  # with all of the text kept, nothing moves
     # bytes that one position takes in all layers
-    position = sum((k.nbytes + v.nbytes) // k.shape[2] for _q, k, v in map(qkv, reading.layers))
+    position = sum((k.nbytes + v.nbytes) // k.shape[2] for _q, k, v in (layer.qkv for layer in reading.layers))
     wanted = [Eviction("full", reading.total), *(Eviction(kind, n, config.seed) for n in budgets for kind in POLICIES)]
     full_loss = moved(reading, reading.logits).loss
     kept: list[Kept] = []
@@ -119,7 +118,7 @@ def _heavy(reading: Reading, layer: RecordedLayer, budget: int) -> Tensor:
     groups, total = layer.n_kv_heads, reading.total
     weights = reading.layers[layer.index].weights()[0].sum(1)  # (H, prompt): drawn by each position of the prompt
     hitters = HeavyHitters(budget, weights.unflatten(0, (groups, -1)).sum(1).cpu(), total)
-    q, k, v = (part.float() for part in qkv(layer))
+    q, k, v = (part.float() for part in layer.qkv)
     rows = []
     for row in range(total - reading.prompt):
         kept = hitters.keep(reading.prompt + row)
@@ -145,7 +144,7 @@ def find(model: str, config: Config) -> Result | None:
     wanted = {
         "format": FORMAT,
         "model": model,
-        "weights": packaged_weights(model),
+        "weights": prepared_files.packaged_weights(model),
         "text": config.text,
         "seed": config.seed,
     }
@@ -173,7 +172,7 @@ def packed(model: str, result: Result) -> bytes:
     header = {
         "format": FORMAT,
         "model": model,
-        "weights": packaged_weights(model),
+        "weights": prepared_files.packaged_weights(model),
         "text": result.config.text,
         "seed": result.config.seed,
         "labels": result.labels,

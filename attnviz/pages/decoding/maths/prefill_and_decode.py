@@ -16,7 +16,7 @@ from attnviz.base.message import Problem
 from attnviz.core.costs import DecodingStep, Machine, pairs, processor_name
 from attnviz.models.capture import RecordedLayer
 from attnviz.models.settings import current
-from attnviz.pages.decoding.maths.decoders import Decoder, qkv
+from attnviz.pages.decoding.maths.decoders import Decoder
 
 PassKind = Literal["prefill", "decode"]
 PROMPTS = (1, 4, 16, 64, 128)  #: tokens of a prompt, processed in one pass
@@ -104,10 +104,11 @@ def _timed(decoder: Decoder, tokens: int, context: int, cache: object, weights: 
         began = time.perf_counter()
         made = decoder.process(_ids(tokens), fresh)
         took.append(time.perf_counter() - began)
-    read = sum(sum(part.nbytes for part in qkv(layer)[1:]) * context // (context + tokens) for layer in made.layers)
+    read = sum(sum(part.nbytes for part in layer.qkv[1:]) * context // (context + tokens) for layer in made.layers)
     kind: PassKind = "decode" if context else "prefill"
-    flops = pass_flops(decoder, made.layers, tokens)
-    return PassPoint(kind, tokens, context + tokens, flops, weights + read, min(took))
+    return PassPoint(
+        kind, tokens, context + tokens, pass_flops(decoder, made.layers, tokens), weights + read, min(took)
+    )
 
 
 def _machine() -> Machine:
@@ -151,7 +152,7 @@ def pass_flops(decoder: Decoder, layers: tuple[RecordedLayer, ...], new: int) ->
 
 def _width(layer: RecordedLayer) -> int:
     """Numbers of a query and of a value together."""
-    q, _k, v = qkv(layer)
+    q, _k, v = layer.qkv
     return q.shape[-1] + v.shape[-1]
 
 
@@ -192,7 +193,7 @@ def find(model: str) -> Measured | None:
         if held["format"] != FORMAT:
             return None
         measured = held["measured"]
-        points = (PassPoint(**point) for point in measured["points"])
-        return Measured(Machine(**measured["machine"]), tuple(points), measured["total"])
+        points = tuple(PassPoint(**point) for point in measured["points"])
+        return Measured(Machine(**measured["machine"]), points, measured["total"])
     except (OSError, ValueError, KeyError, TypeError):
         return None

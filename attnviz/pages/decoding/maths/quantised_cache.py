@@ -12,7 +12,7 @@ from attnviz.base.message import Message, Problem
 from attnviz.core.attention import attend
 from attnviz.core.precision import Quantised, dequantise, quantise
 from attnviz.models.capture import RecordedLayer
-from attnviz.pages.decoding.maths.decoders import Decoder, MovedPredictions, Reading, moved, qkv, read
+from attnviz.pages.decoding.maths.decoders import Decoder, MovedPredictions, Reading, moved, read
 
 GroupAxis = Literal["token", "channel"]
 #: (bits, which numbers of the keys share a scale); values always share along their token
@@ -58,7 +58,7 @@ class Result:
 def run(decoder: Decoder, text: str) -> Iterator[Result]:
     """Yield after each format."""
     reading = read(decoder, text)
-    kept = [qkv(layer)[1:] for layer in reading.layers]
+    kept = [layer.qkv[1:] for layer in reading.layers]
     numbers = sum(part.numel() for pair in kept for part in pair) // reading.prompt * reading.total  # in the whole text
     spread = float(np.mean([channel_spread(k[0]) for k, _v in kept]))
     made: list[RoundedCache] = []
@@ -83,7 +83,7 @@ def rounded(reading: Reading, bits: int, axis: GroupAxis) -> RoundedCache:
     stored, errors, groups = list[int](), list[tuple[float, float]](), list[int]()
 
     def answer(layer: RecordedLayer) -> Tensor:
-        _q, exact_k, exact_v = qkv(layer)
+        _q, exact_k, exact_v = layer.qkv
         v = by_token(exact_v[0], bits)
         rough_v = dequantise(v)
         if axis == "token":
@@ -116,7 +116,7 @@ def _own_and_stored(layer: RecordedLayer, rough_k: Tensor, rough_v: Tensor, axis
     own = (key == query).to(layer.device)
     full = query // CHANNEL_TOKENS * CHANNEL_TOKENS if axis == "channel" else query
     rounded_key = (key < full).to(layer.device)
-    q, exact_k, exact_v = (part.float() for part in qkv(layer))
+    q, exact_k, exact_v = (part.float() for part in layer.qkv)
     k = torch.cat([rough_k[None], exact_k, exact_k], 2)
     v = torch.cat([rough_v[None], rough_v[None], exact_v], 2)
     mask = torch.cat([layer.mask & seen for seen in (rounded_key, ~rounded_key & ~own, own)], -1)  # (..., Q, 3 K)

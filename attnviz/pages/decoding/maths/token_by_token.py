@@ -10,7 +10,7 @@ from torch import Tensor
 
 from attnviz.base.message import Problem
 from attnviz.models.capture import CachedPass, RecordedLayer, guesses, probabilities, sampler
-from attnviz.pages.decoding.maths.decoders import Decoder, Prompt, qkv
+from attnviz.pages.decoding.maths.decoders import Decoder, Prompt
 from attnviz.pages.decoding.maths.prefill_and_decode import Work, pass_flops
 
 LONGEST = 160  #: tokens in all that this lesson takes: without a cache, each step processes all of them again
@@ -123,7 +123,7 @@ def run(decoder: Decoder, config: Config) -> Iterator[Result]:
                 float((cached.logits.double() - anew.logits.double()).abs().max()),
                 float(cached.logits.abs().max()),
                 bool(cached.logits.argmax() == anew.logits.argmax()),
-                tuple((k.nbytes, v.nbytes) for _q, k, v in map(qkv, cached.layers)),
+                tuple((k.nbytes, v.nbytes) for _q, k, v in (layer.qkv for layer in cached.layers)),
                 _alternatives(decoder, cached.logits, token),
                 token,
             )
@@ -168,7 +168,7 @@ def _alternatives(decoder: Decoder, logits: Tensor, token: int | None) -> tuple[
 
 @torch.no_grad()
 def _rows_of(layer: RecordedLayer) -> TokenRows:
-    q, k, v = qkv(layer)
+    q, k, v = layer.qkv
     new = layer.shape[2]
     parts = q[0], k[0, :, -new:], v[0, :, -new:], layer.weights()[0]
     return tuple(part.float().cpu().numpy() for part in parts)

@@ -115,10 +115,14 @@ def _name(made: quantised_cache.RoundedCache) -> str:
 
 
 def _moved(result: quantised_cache.Result) -> None:
-    shares = [made.nbytes / result.half_bytes for made in result.formats]
     kl = [float(made.moved.kl.mean()) for made in result.formats]
     show.figure(
-        chart_of(figures.for_bytes, [_name(made) for made in result.formats], shares, kl),
+        chart_of(
+            figures.for_bytes,
+            [_name(made) for made in result.formats],
+            [made.nbytes / result.half_bytes for made in result.formats],
+            kl,
+        ),
         name="quantised-cache",
         key="d_numbers",
         words=_rounding_words(result),

@@ -87,8 +87,9 @@ def film_of(result: token_by_token.Result, layer: int, head: int) -> step_player
     """Queries, output and weights of a query head, with the keys and values that it reads."""
     tensors = result.layers[layer]
     kv = tensors.kv_head_of(head)
-    q, weights = tensors.q[head], tensors.weights[head]
-    return step_player.HeadFilm(q, tensors.k[kv], tensors.v[kv], tensors.output(head), weights)
+    return step_player.HeadFilm(
+        tensors.q[head], tensors.k[kv], tensors.v[kv], tensors.output(head), tensors.weights[head]
+    )
 
 
 def walk(views: Mapping[str, str]) -> presenting.Walk:

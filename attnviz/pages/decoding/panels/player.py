@@ -104,13 +104,12 @@ def _about(result: token_by_token.Result, name: str, weights_are: str, layer: in
         "random": _("{name}: random weights (seed 0)."),
         "unknown": _("{name}: weights of unknown origin."),
     }
-    made = kinds[weights_are].format(name=plain(name))
     rows, weights = result.labels[: result.context], tensors.weights[head]
     show.under(
         lambda: heatmap.matrix(weights, rows, rows, masked=weights == 0),
         name=f"decoding-layer{layer}-head{head}",
         key="d_player_save",
-        words=sentences(made, shown, _last_step(result)),
+        words=sentences(kinds[weights_are].format(name=plain(name)), shown, _last_step(result)),
         caption=_("{model} on “{text}”").format(model=name, text=result.config.text),
         table=lambda: {
             "query": [row for row in rows for _key in rows],

@@ -27,8 +27,13 @@ def panel() -> None:
     measured = _measured(name)
     names = {choices.HERE: _("this server, measured")} | {gpu: held.name for gpu, held in gpus().items()}
     with where:
-        usual = "a100-80gb" if measured is None else choices.HERE
-        chosen = widgets.one_of(choices.MACHINE, _("Machine"), names, style="select", usual=usual)
+        chosen = widgets.one_of(
+            choices.MACHINE,
+            _("Machine"),
+            names,
+            style="select",
+            usual="a100-80gb" if measured is None else choices.HERE,
+        )
     if chosen == choices.HERE and measured is None:
         st.info(
             _("The owner of this server has not measured it. Choose another machine above.")

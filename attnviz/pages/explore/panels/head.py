@@ -14,7 +14,6 @@ import streamlit as st
 
 from attnviz.app import head_drawing, show, widgets
 from attnviz.app.cache import model_cache
-from attnviz.app.head_drawing import axes, head_title, long_table, sentence_of, titles, unit_of
 from attnviz.app.links import link_state
 from attnviz.app.text import plain, spoken
 from attnviz.base.head_edit import HeadEdit
@@ -28,13 +27,11 @@ from attnviz.figures.theme import overlaid
 from attnviz.pages.explore import choices
 from attnviz.pages.explore.maths import whole_model
 from attnviz.pages.explore.panels import overview, request_form, shown_head
-from attnviz.pages.explore.panels.shown_head import Shown, caption_of_shown, offers, origin_of, weights_of
 from attnviz.runs import head_matrix, what_if
-from attnviz.runs.head_matrix import Look, Matrix, raw_heads
 from attnviz.runs.model_run import ModelRun, Request, Stack, StackId
 
 
-def explore(run: ModelRun, below: Callable[[Shown], None]) -> None:
+def explore(run: ModelRun, below: Callable[[shown_head.Shown], None]) -> None:
     """Draw the overview on the left, the chosen head on the right, the panels `below`, and last the standouts.
 
     Pictures go to the browser first, because measuring all heads takes longer than drawing them.
@@ -62,7 +59,7 @@ def _stack(run: ModelRun) -> Stack:
     return run.stack(cast(StackId, chosen))
 
 
-def _large(run: ModelRun, stack: Stack, layer: int, head: int) -> Shown:
+def _large(run: ModelRun, stack: Stack, layer: int, head: int) -> shown_head.Shown:
     picture, below = st.container(), st.container()
     with below:
         look, colours = _how_shown(run, stack)
@@ -71,8 +68,10 @@ def _large(run: ModelRun, stack: Stack, layer: int, head: int) -> Shown:
     places = shown_head.places_of(stack, matrix)
     every = address_of_heads(run, stack)
     scene = HeadScene(
-        *axes(matrix),
-        options=Options(**colours, segments_q=matrix.row_breaks, segments_k=matrix.col_breaks, unit=unit_of(look)),
+        *head_drawing.axes(matrix),
+        options=Options(
+            **colours, segments_q=matrix.row_breaks, segments_k=matrix.col_breaks, unit=head_drawing.unit_of(look)
+        ),
         group="heads",
         pins=shown_head.pins(places),
         edit=replace(edit, seen=link_state.value(choices.SEEN)),  # what was looked at last, even if nothing is changed
@@ -86,36 +85,38 @@ def _large(run: ModelRun, stack: Stack, layer: int, head: int) -> Shown:
     )
     drawn = _drawn(stack, layer, head, matrix, look)
     with picture:
-        shown = Shown(run, stack, layer, head, look, scene, matrix, head_view("head", drawn, scene), edit)
+        shown = shown_head.Shown(run, stack, layer, head, look, scene, matrix, head_view("head", drawn, scene), edit)
         _under(shown, drawn)
     return shown
 
 
-def _how_shown(run: ModelRun, stack: Stack) -> tuple[Look, dict[str, Any]]:
+def _how_shown(run: ModelRun, stack: Stack) -> tuple[head_matrix.Look, dict[str, Any]]:
     """Draw where the weights are from, and the switches for how they are shown."""
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-        st.caption(weights_of(run).format(model=plain(run.name)), help=origin_of(run), width="content")
+        st.caption(
+            shown_head.weights_of(run).format(model=plain(run.name)), help=shown_head.origin_of(run), width="content"
+        )
         with st.popover(_("Display"), icon=":material/palette:", type="tertiary"):
             pair = stack.same_tokens and any(span.segment for span in stack.queries.spans)
             return request_form.look(pair), request_form.colours()
 
 
-def _drawn(stack: Stack, layer: int, head: int, matrix: Matrix, look: Look) -> Head:
+def _drawn(stack: Stack, layer: int, head: int, matrix: head_matrix.Matrix, look: head_matrix.Look) -> Head:
     """A head for the canvas."""
     return Head(
         matrix.values,
-        head_title(stack, layer, head),
+        head_drawing.head_title(stack, layer, head),
         matrix.hidden,
         look.values,
         layer,
         head,
         head_drawing.raw_of(stack, layer, head, look),
-        sentence_of(matrix),
-        titles(stack, layer),
+        head_drawing.sentence_of(matrix),
+        head_drawing.titles(stack, layer),
     )
 
 
-def _others(request: Request, stack_id: StackId, look: Look) -> Callable[[int, int], Head]:
+def _others(request: Request, stack_id: StackId, look: head_matrix.Look) -> Callable[[int, int], Head]:
     """A function that computes any head of a run while the run is in memory; it holds the request, not the tensors."""
 
     def compute(layer: int, head: int) -> Head:
@@ -138,7 +139,9 @@ def address_of_heads(run: ModelRun, stack: Stack) -> str | None:
 
     def pack(stack: Stack) -> bytes:
         keys = None if stack.same_tokens else stack.keys.labels
-        return ahead.sentence_blob(blobs.document(stack.queries.labels, keys), counts, raw_heads(stack.layers))
+        return ahead.sentence_blob(
+            blobs.document(stack.queries.labels, keys), counts, head_matrix.raw_heads(stack.layers)
+        )
 
     return _offer(run.request, stack.id, ("all heads",), pack)
 
@@ -179,13 +182,12 @@ def _offer(request: Request, stack_id: StackId, key: tuple[Any, ...], pack: Call
     return ahead.offer_sentence((request, stack_id, *key), packed)
 
 
-def _under(shown: Shown, drawn: Head) -> None:
+def _under(shown: shown_head.Shown, drawn: Head) -> None:
     """Draw what stands below the large head: its export menus, one of them for all heads whose lines are laid over."""
     run, stack, scene, pins, matrix = shown.run, shown.stack, shown.scene, shown.pins, shown.matrix
     name = f"attention-{run.request.model}-layer{shown.layer}-head{shown.head}"
     before_w_o = matrix.said_before_w_o(shown.query)
-    caption = caption_of_shown(shown)
-    live = offers(shown, drawn, caption)
+    caption = shown_head.caption_of_shown(shown)
     # what is on show, as numbers: the head under the visitor's mask and scale, or the difference that they make
     kind = "diff" if shown.edit.seen == "difference" else shown.look.values
     seen = Head(matrix.values, drawn.title, matrix.hidden, kind, shown.layer, shown.head)
@@ -199,10 +201,9 @@ def _under(shown: Shown, drawn: Head) -> None:
             partial(head_picture, seen, scene, pins),
             name,
             "head-out",
-            partial(long_table, matrix),
+            partial(head_drawing.long_table, matrix),
             caption,
-            None,
-            live,
+            live=shown_head.offers(shown, drawn, caption),
             embeds=True,
         )
         show.export_menu(

@@ -76,8 +76,10 @@ def _mask(shown: Shown, edit: HeadEdit) -> list[str]:
     pattern = None if edit.mask == "model" else PATTERNS[edit.mask].program.format(window=edit.window)
     lines = []
     if edit.mask == "painted":
-        bits = f"torch.tensor(list(bytes.fromhex({edit.painted.hex()!r})))"
-        lines = [f"bits = {bits}[:, None] >> torch.arange(7, -1, -1) & 1  # the painted mask, row by row"]
+        lines = [
+            f"bits = torch.tensor(list(bytes.fromhex({edit.painted.hex()!r})))[:, None] >> torch.arange(7, -1, -1) & 1"
+            "  # the painted mask, row by row"
+        ]
     if edit.hidden:
         keys = [key for key in edit.hidden if key < len(shown.stack.keys.labels)]
         lines += [f"kept = torch.ones(n, dtype=torch.bool).index_fill(0, torch.tensor({keys}), False)"]

@@ -31,8 +31,13 @@ def ask(picture: Callable[[Request], None]) -> None:
         (each for each in availabilities() if each.entry.kind != "pictures"), key=lambda each: not each.on_this_machine
     )
     with which:
-        help_ = _("Models that are on this machine come first.")
-        name = sentence_input.ask_model(choices.MODEL, choices.HUB_ID, models, choices.OTHER_MODEL, help=help_)
+        name = sentence_input.ask_model(
+            choices.MODEL,
+            choices.HUB_ID,
+            models,
+            choices.OTHER_MODEL,
+            help=_("Models that are on this machine come first."),
+        )
     question = st.container()
     may_load, kind, problem = _kind({each.entry.id: each.entry.kind for each in models}, name, question)
     with words:

@@ -21,8 +21,7 @@ from attnviz.models.loading import availabilities
 from attnviz.pages.explore import choices
 from attnviz.pages.explore.figures import RowPicture
 from attnviz.pages.explore.maths.one_head import Aligned, aligned, in_both
-from attnviz.pages.explore.panels import shown_head
-from attnviz.pages.explore.panels.shown_head import Shown
+from attnviz.pages.explore.panels.shown_head import Shown, link, some_heads
 from attnviz.runs.head_matrix import Matrix, average, head_matrix, rolled_out, telling_depth
 from attnviz.runs.model_run import ModelRun, Stack
 from attnviz.runs.what_if import said_of_difference
@@ -72,7 +71,7 @@ def mean(shown: Shown) -> None:
         name=f"{kind}-{shown.run.request.model}",
         key="average-out",
         words=spoken(matrix.said_of(shown.query if shown.pins else telling_row(matrix))),
-        caption=sentences(_("{name}: {title}.").format(name=shown.run.name, title=title), shown_head.link()),
+        caption=sentences(_("{name}: {title}.").format(name=shown.run.name, title=title), link()),
         table=lambda: long_table(matrix),
     )
 
@@ -83,8 +82,8 @@ def _heads(shown: Shown, kind: str) -> tuple[tuple[int, int], ...]:
         return tuple(place for place in shown.stack.places if place[0] == shown.layer)
     if kind != "chosen":
         return shown.stack.places
-    here = name_of_head((shown.layer, shown.head))
-    return shown_head.some_heads(choices.MEAN_OF, _("Heads, as layer.head"), shown.stack, usual=[here])
+    usual = [name_of_head((shown.layer, shown.head))]
+    return some_heads(choices.MEAN_OF, _("Heads, as layer.head"), shown.stack, usual=usual)
 
 
 def _depth(shown: Shown) -> int:
@@ -145,7 +144,7 @@ def two(shown: Shown) -> None:
         name=f"beside-{shown.run.request.model}",
         key="beside-out",
         words=change,
-        caption=sentences(ended(clauses(names)), shown_head.link()),
+        caption=sentences(ended(clauses(names)), link()),
         table=None if both is None else lambda: _table(both),
         label=_("Export all"),
         embeds=False,

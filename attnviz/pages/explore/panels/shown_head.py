@@ -12,7 +12,6 @@ import streamlit as st
 
 from attnviz.app import head_drawing, show, widgets
 from attnviz.app.cache import model_cache
-from attnviz.app.head_drawing import telling_row, unit_of
 from attnviz.app.links import link_state, shared_view
 from attnviz.app.links.choices import Choice, HeadPlace, head_of, name_of_head
 from attnviz.base.head_edit import LARGEST_FACTOR, LONGEST_WINDOW, HeadEdit
@@ -199,7 +198,7 @@ class Shown:
             row = self.pins.cell[0]
         else:
             pinned = [pin.index for pin in self.pins.tokens if pin.axis == "q"]
-            row = pinned[-1] if pinned else telling_row(self.matrix)
+            row = pinned[-1] if pinned else head_drawing.telling_row(self.matrix)
         return min(row, len(self.matrix.rows) - 1)
 
     @property
@@ -261,7 +260,7 @@ def caption_of(shown: Shown, mask: str | None = None, scale: str | None = None, 
             model=shown.run.name,
             layer=shown.layer,
             head=shown.head,
-            what=unit_of(shown.look),
+            what=head_drawing.unit_of(shown.look),
             mask=mask or _("the model's own"),
             scale=scale or f"{shown.stack.layers[shown.layer].scale:.4g}",
         ),
@@ -286,8 +285,8 @@ def offers(shown: Shown, drawn: Head, note: str) -> list[show.LiveFile]:
     request, name = shown.run.request, stack.id
 
     def made(heads: Callable[[Stack], Sequence[RawHead]], counts: Sequence[int], kv_counts: Sequence[int]) -> str:
-        shown_heads = heads(model_cache.remembered(request).stack(name))
-        live = LiveView(shown_heads, counts, kv_counts, *tokens, title=title, note=note, link=address)
+        of_run = model_cache.remembered(request).stack(name)
+        live = LiveView(heads(of_run), counts, kv_counts, *tokens, title=title, note=note, link=address)
         with speaking(language_now):
             return page(opened_at(live, drawn, scene, pins))
 

@@ -9,15 +9,13 @@ from attnviz.app import head_drawing, show, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.links import link_state
-from attnviz.app.show import formulas
 from attnviz.app.text import plain
 from attnviz.base.words import _, clauses, sentences
 from attnviz.canvas.model_strip import StripBlock, StripPart, StripPicture, StripWay, model_strip
 from attnviz.pages.explore import choices, figures
 from attnviz.pages.explore.maths import whole_model
 from attnviz.pages.explore.maths.one_head import StagesResult, stages
-from attnviz.pages.explore.panels import shown_head
-from attnviz.pages.explore.panels.shown_head import Shown, caption_of_shown
+from attnviz.pages.explore.panels.shown_head import Shown, caption_of_shown, go_to, link
 
 QUERY, KEY = "stage_query", "stage_key"
 MOST_LINES = 6  # matrices that are named one by one
@@ -53,7 +51,7 @@ def place(shown: Shown) -> None:
         _part(_("Embedding"), parts.embedding, parts, vectors),
     ]
     way = StripWay(before, blocks, inside, _after(parts), [layer.n_heads for layer in stack.layers])
-    model_strip("place", way, at=at, group="heads", on_pick=shown_head.go_to)
+    model_strip("place", way, at=at, group="heads", on_pick=go_to)
     title = _("Where layer {layer}, head {head} of {model} sits").format(
         layer=shown.layer, head=shown.head, model=shown.run.name
     )
@@ -61,7 +59,7 @@ def place(shown: Shown) -> None:
         lambda: StripPicture(way, at, title),
         name=f"place-{shown.run.request.model}-layer{shown.layer}-head{shown.head}",
         key="place-out",
-        caption=sentences(_("Parameters counted in the model’s own weights."), shown_head.link()),
+        caption=sentences(_("Parameters counted in the model’s own weights."), link()),
         table=lambda: _table(way, shown.layer),
     )
 
@@ -165,7 +163,7 @@ def _arithmetic(result: StagesResult, key: int, query_token: str, key_token: str
     st.markdown(_("**The arithmetic of one cell:** how “{query}” comes to give {weight:.3f} to “{key}”.").format(
         query=plain(query_token), key=plain(key_token), weight=weight
     ))  # fmt: skip
-    formulas(
+    show.formulas(
         rf"{{{blue} q}}\cdot{{{red} k}} = \sum_{{i=0}}^{{{len(result.q) - 1}}} {{{blue} q_i}}{{{red} k_i}}",
         f"= {first}",
         f"= {score:.2f}",
@@ -176,7 +174,7 @@ def _arithmetic(result: StagesResult, key: int, query_token: str, key_token: str
     if not result.allowed[key]:
         st.latex(r"\text{masked:}\quad s \to -\infty,\qquad w = 0")
         return
-    formulas(
+    show.formulas(
         rf"w = \frac{{e^{{{scaled:.3f}-({result.largest:.3f})}}}}{{\sum_j e^{{s_j-({result.largest:.3f})}}}}",
         rf"= \frac{{{np.exp(scaled - result.largest):.3f}}}{{{result.total(key):.3f}}} = {weight:.3f}",
     )

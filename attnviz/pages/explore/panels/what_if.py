@@ -11,7 +11,6 @@ import streamlit as st
 from attnviz.app import head_drawing, show, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.cache.kept_charts import chart_of
-from attnviz.app.head_drawing import axes, long_table
 from attnviz.app.links import link_state
 from attnviz.app.text import plain, spoken
 from attnviz.base.head_edit import HeadEdit
@@ -25,14 +24,12 @@ from attnviz.figures import attention_figures as figures
 from attnviz.models.capture import Trace
 from attnviz.pages.explore import choices
 from attnviz.pages.explore.panels import programs, shown_head
-from attnviz.pages.explore.panels.shown_head import Shown, caption_of
 from attnviz.runs import head_matrix, predictions, what_if
-from attnviz.runs.head_matrix import Matrix
 
 MOST_NAMED = 5  # heads
 
 
-def panel(shown: Shown) -> None:
+def panel(shown: shown_head.Shown) -> None:
     """Draw the controls, the three pictures, and the effect on later layers and the next token."""
     if not shown.stack.layers[shown.layer].exact:
         raise Problem("This model gives only its attention weights, so its mask and scale cannot be changed")
@@ -58,7 +55,7 @@ def panel(shown: Shown) -> None:
         _consequences(shown, replace(shown.edit, silenced=silenced), again)
 
 
-def _chosen_above(shown: Shown) -> None:
+def _chosen_above(shown: shown_head.Shown) -> None:
     """Say which mask and scale the pictures here are drawn with, and where these are chosen."""
     stack, edit = shown.stack, shown.edit
     if link_state.value(choices.MASK) == "painted" and link_state.value(choices.PAINTED) and not edit.painted:
@@ -70,7 +67,7 @@ def _chosen_above(shown: Shown) -> None:
     st.caption(_("Mask, scale and hidden tokens are chosen beside the large head above."))
 
 
-def _consequences(shown: Shown, edit: HeadEdit, again: bool) -> None:
+def _consequences(shown: shown_head.Shown, edit: HeadEdit, again: bool) -> None:
     if not edit.changes:
         st.info(
             _(
@@ -110,7 +107,7 @@ def _consequences(shown: Shown, edit: HeadEdit, again: bool) -> None:
     programs.of_what_if(shown, (layer, head), edit, row, trace)
 
 
-def _rerun(shown: Shown, edit: HeadEdit) -> Trace:
+def _rerun(shown: shown_head.Shown, edit: HeadEdit) -> Trace:
     place = None if edit.where == "all" else (shown.layer, shown.head)
     edit = replace(edit, seen="after")  # one run, whatever is looked at
     rerun = Rerun(what_if.run_again, (shown.stack.id, shown.layer, shown.head, edit))
@@ -119,7 +116,7 @@ def _rerun(shown: Shown, edit: HeadEdit) -> Trace:
     return changed
 
 
-def _three(shown: Shown, edit: HeadEdit, before: Matrix, after: Matrix) -> int:
+def _three(shown: shown_head.Shown, edit: HeadEdit, before: head_matrix.Matrix, after: head_matrix.Matrix) -> int:
     """Draw the head before, after and the difference, and say what changes; the row that changes most."""
     options = replace(shown.scene.options, compact=True, chips=False, lines=False, unit="")
     kind: Any = shown.look.values
@@ -133,7 +130,7 @@ def _three(shown: Shown, edit: HeadEdit, before: Matrix, after: Matrix) -> int:
     heads = [Head(matrix.values, label, matrix.hidden, kind) for _key, label, matrix, kind in views]
     for column, head, (key, _label, matrix, _kind) in zip(st.columns(3), heads, views, strict=True):
         with column:
-            head_view(f"what-if-{key}", head, HeadScene(*axes(matrix), options, "heads"))
+            head_view(f"what-if-{key}", head, HeadScene(*head_drawing.axes(matrix), options, "heads"))
     st.markdown(spoken(what_if.said_of_change(before, after)))
     change = what_if.largest_change(before, after)
     row = shown.query if shown.pins or change is None else change.row
@@ -144,18 +141,18 @@ def _three(shown: Shown, edit: HeadEdit, before: Matrix, after: Matrix) -> int:
         for head, (key, label, matrix, _kind) in zip(heads, views, strict=True):
             words = () if key == "before" else head_drawing.in_words(edit, shown.stack, shown.layer)
             show.under(
-                partial(head_picture, head, HeadScene(*axes(matrix), options), shown.pins),
+                partial(head_picture, head, HeadScene(*head_drawing.axes(matrix), options), shown.pins),
                 name=f"{name}-{key}",
                 key=f"what-if-{key}-out",
-                caption=sentences(ended(label), caption_of(shown, *words)),
-                table=partial(long_table, matrix),
+                caption=sentences(ended(label), shown_head.caption_of(shown, *words)),
+                table=partial(head_drawing.long_table, matrix),
                 label=label,
                 embeds=False,
             )
     return shown.query if change is None else change.row
 
 
-def _say_what_is_silenced(shown: Shown, edit: HeadEdit) -> None:
+def _say_what_is_silenced(shown: shown_head.Shown, edit: HeadEdit) -> None:
     """Say that silencing a head leaves its weights as they are, and what it takes away."""
     first = min(layer for layer, _head in edit.silenced)
     if (shown.layer, shown.head) in edit.silenced:
@@ -179,7 +176,7 @@ def _say_what_is_silenced(shown: Shown, edit: HeadEdit) -> None:
         )
 
 
-def _next_token(shown: Shown, edit: HeadEdit, trace: Trace) -> None:
+def _next_token(shown: shown_head.Shown, edit: HeadEdit, trace: Trace) -> None:
     """Draw the next token before and after."""
     run, loaded = shown.run, model_cache.model_of(shown.run)
     slots = zip(predictions.slots(run, loaded), predictions.slots(run, loaded, trace), strict=True)
@@ -196,7 +193,7 @@ def _next_token(shown: Shown, edit: HeadEdit, trace: Trace) -> None:
             name=f"what-if-next-{run.request.model}",
             key=f"what-if-next-{number}",
             words=words,
-            caption=caption_of(shown, *head_drawing.in_words(edit, shown.stack, shown.layer)),
+            caption=shown_head.caption_of(shown, *head_drawing.in_words(edit, shown.stack, shown.layer)),
             table={"token": labels, "before": before, "after": after},
         )
 

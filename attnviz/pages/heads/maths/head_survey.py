@@ -16,9 +16,8 @@ from attnviz.base.message import Message, Problem
 from attnviz.models.catalogue import LoadedModel
 from attnviz.pages.heads.maths.sentence_sets import TextKind, sentences_of
 from attnviz.runs import prepared_files
-from attnviz.runs.heads.head_scores import HeadScores, summed_up
 from attnviz.runs.heads.removal_costs import HERE, HeadWork
-from attnviz.runs.prepared_files import packaged_weights
+from attnviz.runs.heads.scan import HeadScores, summed_up
 
 #: names of head_patterns.NAMED, in the order in which they are offered
 PATTERNS = ("induction", "previous_token", "duplicate_token", "first_token", "same_token", "next_token")
@@ -147,7 +146,11 @@ def find(model: str, config: Config) -> Survey | None:
         return None
     survey = _read(file_of(model, config.text))
     about = {} if survey is None else survey.about
-    return survey if (about.get("weights"), about.get("format")) == (packaged_weights(model), FORMAT) else None
+    return (
+        survey
+        if (about.get("weights"), about.get("format")) == (prepared_files.packaged_weights(model), FORMAT)
+        else None
+    )
 
 
 def file_of(model: str, text: str) -> str:

@@ -19,8 +19,7 @@ from attnviz.canvas.shared.kinds import HeadScene, Options
 from attnviz.pages.heads import choices
 from attnviz.pages.heads.maths import head_survey
 from attnviz.pages.heads.panels.head_surveys import ShownSurvey, measures
-from attnviz.runs import head_matrix
-from attnviz.runs.head_matrix import Look
+from attnviz.runs.head_matrix import Look, head_matrix
 from attnviz.runs.heads import batches
 from attnviz.runs.model_run import Request
 
@@ -28,8 +27,10 @@ from attnviz.runs.model_run import Request
 def evidence(shown: ShownSurvey, column: int) -> None:
     """What the head is called, and all that was measured of it."""
     layer, head = shown.survey.places[column]
-    names = head_survey.names_of(shown.survey, column).items()
-    called = listed(f"{spoken(head_survey.KINDS[kind][0])} ({mean:.2f})" for kind, mean in names)
+    called = listed(
+        f"{spoken(head_survey.KINDS[kind][0])} ({mean:.2f})"
+        for kind, mean in head_survey.names_of(shown.survey, column).items()
+    )
     st.markdown(
         _("**{model}, layer {layer}, head {head}**: {called}").format(
             model=plain(shown.name), layer=layer, head=head, called=called or _("no name fits")
@@ -58,8 +59,7 @@ def examples(shown: ShownSurvey, by: str, column: int) -> None:
         st.caption(_("No sentence here shows it."))
         return
     st.markdown(_("**Sentences where it is largest**: {measure}").format(measure=measures()[by]))
-    values = enumerate(measure.best_scores[column, : len(best)], 1)
-    number = _picked({str(n): f"{n}: {value:.2f}" for n, value in values})
+    number = _picked({str(n): f"{n}: {measure.best_scores[column, n - 1]:.2f}" for n in range(1, len(best) + 1)})
     text = shown.survey.sentences[best[number - 1]]
     st.markdown(f"> {plain(text)}")
     book = batches.book_of(text) if shown.config.text == "books" else None
@@ -118,7 +118,7 @@ def _picked(options: dict[str, str]) -> int:
 
 def _picture(shown: ShownSurvey, text: str, layer: int, head: int) -> None:
     run = model_cache.model_run(Request(shown.model, text))
-    matrix = head_matrix.head_matrix(run.stacks[0], layer, head, Look())
+    matrix = head_matrix(run.stacks[0], layer, head, Look())
     title = _("{model}, layer {layer}, head {head}").format(model=run.name, layer=layer, head=head)
     drawn = head_drawing.drawn_alone(matrix, title, None)
     # beside a table there is room for one picture

@@ -17,7 +17,6 @@ from attnviz.models.loading import availabilities, availability, version
 from attnviz.models.settings import current
 from attnviz.pages.heads import choices
 from attnviz.pages.heads.maths import head_survey
-from attnviz.pages.heads.maths.head_survey import Config, Survey, SurveySoFar
 
 NOBODY = "none"  #: no model beside
 HOSTED_SENTENCES = 16  #: of a run of one's own, where strangers share the server
@@ -33,7 +32,7 @@ class HeadsRequest:
     model: str
     other: str | None
     names: dict[str, str]
-    config: Config
+    config: head_survey.Config
     by: str
 
 
@@ -78,13 +77,15 @@ def offered(decoder: bool) -> dict[str, str]:
     return {measure: name for measure, name in measures().items() if measure not in left_out}
 
 
-def _config(kind: str) -> Config | None:
+def _config(kind: str) -> head_survey.Config | None:
     most = HOSTED_SENTENCES if current().hosted else head_survey.SENTENCES
     if kind == "repeated":
         seed = widgets.number(choices.SEED, _("Seed"), step=1)
-        return Config("repeated", count=head_survey.SENTENCES if seed == choices.SEED.default else most, seed=seed)
+        return head_survey.Config(
+            "repeated", count=head_survey.SENTENCES if seed == choices.SEED.default else most, seed=seed
+        )
     if kind == "books":
-        return Config("books")
+        return head_survey.Config("books")
     with st.container(border=True):
         own = _own_text()
         count = widgets.number(
@@ -95,7 +96,7 @@ def _config(kind: str) -> Config | None:
             help=_("Each is cut at 64 tokens; what is longer goes on as the next sentence."),
             width=170,
         )
-    return Config("own", own, count) if own else None
+    return head_survey.Config("own", own, count) if own else None
 
 
 def _own_text() -> str:
@@ -158,10 +159,10 @@ class ShownSurvey:
 
     model: str
     name: str
-    config: Config
-    survey: Survey
+    config: head_survey.Config
+    survey: head_survey.Survey
     decoder: bool
-    live: tuple[live_run.Live[SurveySoFar], ...] = ()
+    live: tuple[live_run.Live[head_survey.SurveySoFar], ...] = ()
     section: str = "first"  #: "first", or "second" for the model beside it
 
     def has(self, measure: str) -> bool:
@@ -173,14 +174,16 @@ class ShownSurvey:
         return int(self.survey.measures["silenced"].counts.max()) if self.has("silenced") else 0
 
 
-def obtain(section: str, model: str, name: str, config: Config) -> ShownSurvey:
+def obtain(section: str, model: str, name: str, config: head_survey.Config) -> ShownSurvey:
     """The survey of a model, with the bar of what is still being made drawn here; a Problem where it cannot be made."""
     decoder = availability(model).entry.kind == "decoder"
     engine = model_cache.shared().engine
     survey = head_survey.find(model, config)
-    runs: list[live_run.Live[SurveySoFar]] = []
+    runs: list[live_run.Live[head_survey.SurveySoFar]] = []
 
-    def advance(kind: str, steps: Callable[..., Iterator[SurveySoFar]], text: str, *costs_on: int) -> Survey | None:
+    def advance(
+        kind: str, steps: Callable[..., Iterator[head_survey.SurveySoFar]], text: str, *costs_on: int
+    ) -> head_survey.Survey | None:
         """Go on with a run of this model, draw its bar, and sum up what has come."""
         live = live_run.advance(
             f"{kind}-{section}",
@@ -200,7 +203,7 @@ def obtain(section: str, model: str, name: str, config: Config) -> ShownSurvey:
     if survey is None:
         survey = advance("heads", head_survey.patterns, _("{name}: {done} of {all} sentences"))
         assert survey is not None  # the first sentence is always waited for
-    asked: dict[tuple[str, Config], int] = st.session_state.get(_ASKED, {})
+    asked: dict[tuple[str, head_survey.Config], int] = st.session_state.get(_ASKED, {})
     count = None if current().hosted else asked.get((model, config))
     has_costs = survey.measures.keys() & set(head_survey.COSTS)
     if decoder and count is not None and not has_costs and not any(live.running or live.stopped for live in runs):
@@ -240,6 +243,6 @@ def offer_costs(shown: ShownSurvey) -> None:
     )
 
 
-def _ask(model: str, config: Config, count: int) -> None:
+def _ask(model: str, config: head_survey.Config, count: int) -> None:
     """Remember that costs were asked for. A callback."""
     st.session_state.setdefault(_ASKED, {})[model, config] = count

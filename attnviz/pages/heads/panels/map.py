@@ -9,7 +9,7 @@ import streamlit as st
 from attnviz.app import show
 from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.links import link_state
-from attnviz.app.links.choices import Choice, name_of_head
+from attnviz.app.links.choices import name_of_head
 from attnviz.app.text import plain, spoken
 from attnviz.app.widgets import one_of
 from attnviz.base.words import _, listed, sentences
@@ -83,12 +83,11 @@ def plane(shown: ShownSurvey, by: str, chosen: int | None, key: str) -> None:
 def pick(shown: ShownSurvey, column: int) -> None:
     """Choose a head. A callback."""
     if 0 <= column < len(shown.survey.places):
-        changes: dict[Choice[Any], Any] = {
+        link_state.put_all({
             choices.OF: shown.section,
             choices.AT: shown.survey.places[column],
             choices.EXAMPLE: choices.EXAMPLE.default,
-        }
-        link_state.put_all(changes)
+        })  # fmt: skip
 
 
 def table_of(survey: head_survey.Survey) -> dict[str, list[object]]:

@@ -16,12 +16,11 @@ from torch import Tensor
 
 from attnviz.base.message import Message, Problem
 from attnviz.core import masks, patterns
-from attnviz.core.patterns import Pattern
 
 RuleValue = int | bool | str
 Values = Mapping[str, Any]
 Join = Literal["and", "or"]
-Joinable = TypeVar("Joinable", Tensor, Pattern)
+Joinable = TypeVar("Joinable", Tensor, patterns.Pattern)
 
 
 @dataclass(frozen=True)
@@ -47,7 +46,7 @@ class RuleKind:
     title: Message
     lesson: Message
     parameters: tuple[RuleParameter, ...]
-    pattern: Callable[[int, Values], Pattern] | None  #: None where keys are drawn at random and form no runs
+    pattern: Callable[[int, Values], patterns.Pattern] | None  #: None where keys are drawn at random and form no runs
     condition: Callable[[Values, str], str]
     setup: Callable[[Values, str], str] = lambda _values, _tag: ""
 
@@ -65,7 +64,7 @@ class Rule:
         """A rule, with defaults for values not given."""
         return Rule(kind, tuple((p.name, values.get(p.name, p.default)) for p in KINDS[kind].parameters), join)
 
-    def pattern(self, length: int) -> Pattern | None:
+    def pattern(self, length: int) -> patterns.Pattern | None:
         """Which keys each query sees, countable at any length; None for keys drawn at random."""
         made = KINDS[self.kind].pattern
         return made(length, dict(self.values)) if made else None
@@ -130,7 +129,7 @@ def _blocks(v: Values, _tag: str) -> str:
     return f"(k <= q) & ({near_by} | (k < {first}))" if first else f"(k <= q) & {near_by}"
 
 
-def _blocks_pattern(length: int, v: Values) -> Pattern:
+def _blocks_pattern(length: int, v: Values) -> patterns.Pattern:
     near = patterns.block_sparse(length, length, v["block"], neighbours=v["neighbours"], both_sides=v["both_sides"])
     return near | patterns.global_tokens(length, length, v["global_tokens"], both_sides=v["both_sides"])
 

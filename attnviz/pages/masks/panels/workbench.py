@@ -43,7 +43,22 @@ def show_grid(config: mask_lab.Config) -> mask_lab.Result:
             on_change=partial(repaint, result.rules_alone),
             label=_("Who may look at whom"),
         )
-        _paint_line(config.paint, result)
+        show.under(
+            lambda: MaskPicture(result.mask, result.words, result.words, _("Who may look at whom")),
+            name="mask",
+            key="m-grid-save",
+            table=lambda: per_pair(result, mask=result.mask.astype(int)),
+            words=_kept(config.paint, result),
+        )
+        if config.paint:
+            st.button(
+                _("Remove the paint"),
+                key="m-unpaint",
+                icon=":material/ink_eraser:",
+                on_click=link_state.put,
+                args=(choices.PAINT, mask_lab.Painted()),
+                type="tertiary",
+            )
     with before:
         title = _("Attention with nothing hidden")
         whole = Head(result.before, hidden=np.zeros_like(result.mask))
@@ -54,25 +69,6 @@ def show_grid(config: mask_lab.Config) -> mask_lab.Result:
     if result.empty:
         _empty_rows(result)
     return result
-
-
-def _paint_line(paint: mask_lab.Painted, result: mask_lab.Result) -> None:
-    show.under(
-        lambda: MaskPicture(result.mask, result.words, result.words, _("Who may look at whom")),
-        name="mask",
-        key="m-grid-save",
-        table=lambda: per_pair(result, mask=result.mask.astype(int)),
-        words=_kept(paint, result),
-    )
-    if paint:
-        st.button(
-            _("Remove the paint"),
-            key="m-unpaint",
-            icon=":material/ink_eraser:",
-            on_click=link_state.put,
-            args=(choices.PAINT, mask_lab.Painted()),
-            type="tertiary",
-        )
 
 
 def _kept(paint: mask_lab.Painted, result: mask_lab.Result) -> str:
@@ -186,10 +182,9 @@ def _kind(place: int) -> tuple[str, str]:
     if place == 1:
         label = _("The mask, painted over") if link_state.value(choices.PAINT) else _("The mask")
         return widgets.one_of(rule, label, kinds, style="select"), "and"
-    options = {choices.OFF: _("nothing more"), **kinds}
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         label = _("Joined with") if place == 2 else _("And then with")
-        kind = widgets.one_of(rule, label, options, style="select")
+        kind = widgets.one_of(rule, label, {choices.OFF: _("nothing more"), **kinds}, style="select")
         if link_state.value(rule) == choices.OFF:
             return kind, "and"
         return kind, widgets.one_of(

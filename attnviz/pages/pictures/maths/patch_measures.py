@@ -71,8 +71,7 @@ def _distance(rows: Tensor, apart: Tensor, grid: PatchGrid, words: bool) -> Tens
     if words:
         return torch.full((len(rows),), torch.nan)
     seen = rows[..., grid.first :].double()
-    total = seen.sum(-1).clamp_min(1e-12)
-    return ((seen * apart).sum(-1) / total).mean(-1).float()
+    return ((seen * apart).sum(-1) / seen.sum(-1).clamp_min(1e-12)).mean(-1).float()
 
 
 def distances(grid: PatchGrid) -> np.ndarray:

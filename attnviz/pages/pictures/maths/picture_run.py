@@ -56,7 +56,6 @@ def run_picture(loaded: LoadedModel, pixels: np.ndarray, words: str = "") -> Pic
         written = write(loaded.model, inputs)
         inputs = inputs | {"decoder_input_ids": written[:, :-1]}
     trace = capture(loaded.model, logits="all", **inputs)
-    answer = answer_of(loaded.model, trace, written)
     windows = windowed(loaded, trace, prepared)
     stacks, left_out = stages(windows, prepared)
     if not windows:
@@ -69,7 +68,7 @@ def run_picture(loaded: LoadedModel, pixels: np.ndarray, words: str = "") -> Pic
         prepared,
         trace,
         stacks,
-        answer,
+        answer_of(loaded.model, trace, written),
         loaded.weights_are,
         written,
         inputs,

@@ -176,14 +176,13 @@ def run_compared(loaded: LoadedModel, pixels: np.ndarray, words: str) -> Picture
     reading = tuple(layer for layer in trace.layers if not layer.tower.startswith("vision"))
     if not eyes:
         raise Problem("{name} has no layer whose tokens are patches of the whole picture", name=loaded.name)
-    grid = grid_of(loaded.model, *prepared.size, eyes[0].shape[3])
     tokens = tuple(token_names(loaded, row) for row in given["input_ids"])
     return PictureRun(
         loaded.entry.id,
         loaded.name,
         prepared,
         trace,
-        (PatchStack("picture", eyes, grid),),
+        (PatchStack("picture", eyes, grid_of(loaded.model, *prepared.size, eyes[0].shape[3])),),
         answer_of_names(loaded.model, names, fits),
         loaded.weights_are,
         inputs=inputs,

@@ -30,12 +30,11 @@ from attnviz.pages.pictures.maths.picture_record import (
     finer,
 )
 from attnviz.pages.pictures.panels import picture_answer, picture_cache, picture_input
-from attnviz.pages.pictures.panels.picture_cache import ChosenPicture, shown_under
 
 LONGEST_LINK = 2000  #: characters of an address that a file still offers
 
 
-def draw(loaded: LoadedModel, picture: ChosenPicture) -> None:
+def draw(loaded: LoadedModel, picture: picture_cache.ChosenPicture) -> None:
     """Draw everything about one picture."""
     run = picture_cache.picture_run(loaded, picture)
     for notice in run.notices:
@@ -45,7 +44,7 @@ def draw(loaded: LoadedModel, picture: ChosenPicture) -> None:
     with ordered:
         order = _order(stack)
     chosen = chosen_in(run, stack)
-    scene = picture_cache.scene(loaded, picture, run, stack, shown_under(stack, chosen), order)
+    scene = picture_cache.scene(loaded, picture, run, stack, picture_cache.shown_under(stack, chosen), order)
     chosen = scene.allowed(chosen)
     change = change_of(run, stack, chosen)
     with answer:
@@ -157,7 +156,7 @@ def change_of(run: PictureRun, stack: PatchStack, chosen: PatchChoices) -> HeadC
 
 def _under(
     loaded: LoadedModel,
-    picture: ChosenPicture,
+    picture: picture_cache.ChosenPicture,
     run: PictureRun,
     stack: PatchStack,
     scene: PatchScene,
@@ -199,7 +198,7 @@ def _under(
 
 
 def _live(
-    picture: ChosenPicture, run: PictureRun, scene: PatchScene, chosen: PatchChoices, note: str
+    picture: picture_cache.ChosenPicture, run: PictureRun, scene: PatchScene, chosen: PatchChoices, note: str
 ) -> list[show.LiveFile]:
     """The view as one file that stays alive without a server. A download runs in no session: all is taken down here."""
     link, spoken = (None if picture.own else shared_view.public_address(LONGEST_LINK)), language()
@@ -214,7 +213,7 @@ def _live(
 
 def weights_of(stack: PatchStack, chosen: PatchChoices) -> np.ndarray:
     """The heads of the layer on show as they are on show, (H, Q, K): with what is hidden and with the scale of one."""
-    return weights_under(stack, chosen.layer, shown_under(stack, chosen)).cpu().numpy()
+    return weights_under(stack, chosen.layer, picture_cache.shown_under(stack, chosen)).cpu().numpy()
 
 
 def on_show(stack: PatchStack, scene: PatchScene, chosen: PatchChoices) -> np.ndarray:
@@ -243,10 +242,9 @@ def figure(run: PictureRun, stack: PatchStack, scene: PatchScene, chosen: PatchC
 
 def all_heads(run: PictureRun, stack: PatchStack, usual: int, chosen: PatchChoices) -> PatchPicture:
     """The heads of the layer on show side by side as they are on show: the usual row, or the last pinned one."""
-    first = stack.grid.first
     at = chosen.pins[-1] if chosen.pins else usual
     lit = [
-        LitRow(_("head {head}").format(head=head), rows[at, first:])
+        LitRow(_("head {head}").format(head=head), rows[at, stack.grid.first :])
         for head, rows in enumerate(weights_of(stack, chosen))
     ]
     title = _("Layer {layer}: {query}").format(layer=chosen.layer, query=query_name(stack, at))
@@ -284,7 +282,9 @@ def table(stack: PatchStack, weights: np.ndarray) -> dict[str, Any]:
     }
 
 
-def _measures(loaded: LoadedModel, picture: ChosenPicture, stack: PatchStack, scene: PatchScene) -> dict[str, Any]:
+def _measures(
+    loaded: LoadedModel, picture: picture_cache.ChosenPicture, stack: PatchStack, scene: PatchScene
+) -> dict[str, Any]:
     """One line for each head with its measures."""
     maps = picture_cache.maps_of(loaded, picture, stack)
     layers, heads = zip(

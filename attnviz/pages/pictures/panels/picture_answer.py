@@ -21,13 +21,12 @@ from attnviz.pages.pictures.maths.patch_measures import received
 from attnviz.pages.pictures.maths.picture_record import HeadChange, PatchStack, PictureAnswer, PictureRun, TextTower
 from attnviz.pages.pictures.maths.picture_run import SmallestSet, rerun, smallest_set
 from attnviz.pages.pictures.panels import picture_cache
-from attnviz.pages.pictures.panels.picture_cache import ChosenPicture
 
 MOST_NAMED = 6  #: outliers that a sentence names, those that are given most
 MOST_TOKENS = 24  #: shown of a description; SigLIP fills each up to 64
 
 
-def draw(loaded: LoadedModel, picture: ChosenPicture, run: PictureRun, change: HeadChange) -> None:
+def draw(loaded: LoadedModel, picture: picture_cache.ChosenPicture, run: PictureRun, change: HeadChange) -> None:
     """What the model says, and beside it what it says under the change."""
     if not run.answer.words:
         st.markdown(_("This model gives no names: it turns a picture into vectors. Its heads can be looked at."))
@@ -35,9 +34,12 @@ def draw(loaded: LoadedModel, picture: ChosenPicture, run: PictureRun, change: H
     before, share = _written(run.answer), _share(run.answer)
     if not change:
         others = listed(f"{plain(word)} {one:.1%}" for word, one in run.answer.others[1:3])
-        writes = _("The model writes **{said}** and is {share} sure.")
-        names = _("The model says **{said}** and is {share} sure. Next: {others}.")
-        st.markdown((writes if len(run.answer.words) > 1 else names).format(said=before, share=share, others=others))
+        text = (
+            _("The model writes **{said}** and is {share} sure.")
+            if len(run.answer.words) > 1
+            else _("The model says **{said}** and is {share} sure. Next: {others}.")
+        )
+        st.markdown(text.format(said=before, share=share, others=others))
         return
     try:
         after = picture_cache.of_run(loaded, picture, change, lambda: rerun(loaded, run, change)[0], reruns=True)
@@ -59,15 +61,17 @@ def what_changed(run: PictureRun, change: HeadChange) -> str:
     """The change in words."""
     parts = []
     if change.hidden:
-        text = _("{count} of {of} patches hidden")
-        parts.append(text.format(count=len(change.hidden), of=run.stacks[0].grid.patches))
+        parts.append(
+            _("{count} of {of} patches hidden").format(count=len(change.hidden), of=run.stacks[0].grid.patches)
+        )
     if change.silenced:
         heads = listed(f"{layer}.{head}" for _name, layer, head in change.silenced)
         parts.append(_("silenced heads {heads}").format(heads=heads))
     if change.factor != 1.0:
         _stack, layer, head = change.head
-        text = _("the scale of head {head} times {factor:g}")
-        parts.append(text.format(head=f"{layer}.{head}", factor=change.factor))
+        parts.append(
+            _("the scale of head {head} times {factor:g}").format(head=f"{layer}.{head}", factor=change.factor)
+        )
     return listed(parts)
 
 
@@ -80,28 +84,37 @@ def _share(answer: PictureAnswer) -> str:
     return "99.9%" if 0.9995 <= answer.share < 1 else f"{answer.share:.1%}"
 
 
-def draw_facts(loaded: LoadedModel, picture: ChosenPicture, stack: PatchStack, scene: PatchScene, layer: int) -> None:
+def draw_facts(
+    loaded: LoadedModel, picture: picture_cache.ChosenPicture, stack: PatchStack, scene: PatchScene, layer: int
+) -> None:
     """One sentence about all heads, one about tokens that are no patches, one about outliers."""
     st.markdown(_about_heads(loaded, picture, stack, scene))
     shares = picture_cache.of_run(loaded, picture, ("received", stack.id, layer), partial(received, stack, layer))
     first = stack.grid.first
     if first and not stack.words:
-        text = _("Tokens that are no patches are given, in layer {layer} on average: {tokens}.")
-        st.caption(text.format(layer=layer, tokens=_given(stack, shares, range(first))))
+        st.caption(
+            _("Tokens that are no patches are given, in layer {layer} on average: {tokens}.").format(
+                layer=layer, tokens=_given(stack, shares, range(first))
+            )
+        )
     if scene.sinks:
         st.caption(_outliers(stack, shares, scene.sinks, layer))
 
 
-def _about_heads(loaded: LoadedModel, picture: ChosenPicture, stack: PatchStack, scene: PatchScene) -> str:
+def _about_heads(
+    loaded: LoadedModel, picture: picture_cache.ChosenPicture, stack: PatchStack, scene: PatchScene
+) -> str:
     maps = picture_cache.maps_of(loaded, picture, stack)
     names = [f"{layer}.{head}" for layer, count in enumerate(scene.heads) for head in range(count)]
     if stack.words:
         narrow = int(maps.entropy.argmin())
-        text = _("Head {head} decides most clearly where to look: it spreads over {share:.0%} of what it could.")
-        return text.format(head=names[narrow], share=maps.entropy[narrow])
+        return _(
+            "Head {head} decides most clearly where to look: it spreads over {share:.0%} of what it could."
+        ).format(head=names[narrow], share=maps.entropy[narrow])
     near, far = int(maps.distance.argmin()), int(maps.distance.argmax())
-    text = _("Head {near} looks nearest, {least:.1f} pixels on average, head {far} farthest, {most:.1f}.")
-    return text.format(near=names[near], least=maps.distance[near], far=names[far], most=maps.distance[far])
+    return _("Head {near} looks nearest, {least:.1f} pixels on average, head {far} farthest, {most:.1f}.").format(
+        near=names[near], least=maps.distance[near], far=names[far], most=maps.distance[far]
+    )
 
 
 def _outliers(stack: PatchStack, shares: np.ndarray, patches: tuple[int, ...], layer: int) -> str:
@@ -155,7 +168,7 @@ def draw_text_tower(tower: TextTower) -> None:
     )
 
 
-def draw_smallest(loaded: LoadedModel, picture: ChosenPicture, run: PictureRun) -> None:
+def draw_smallest(loaded: LoadedModel, picture: picture_cache.ChosenPicture, run: PictureRun) -> None:
     """The button that looks for few patches which keep the answer, the search as it goes on, and its result."""
     if not run.answer.words or not run.can_change:
         return
@@ -179,7 +192,7 @@ def draw_smallest(loaded: LoadedModel, picture: ChosenPicture, run: PictureRun) 
             )
 
 
-def _search(loaded: LoadedModel, picture: ChosenPicture, run: PictureRun) -> Iterator[SmallestSet]:
+def _search(loaded: LoadedModel, picture: picture_cache.ChosenPicture, run: PictureRun) -> Iterator[SmallestSet]:
     """Each step waits for a turn of its own, so that a long search lets others in between."""
     steps = smallest_set(loaded, run, _least_telling_first(loaded, picture, run))
     while True:
@@ -190,7 +203,7 @@ def _search(loaded: LoadedModel, picture: ChosenPicture, run: PictureRun) -> Ite
         yield part
 
 
-def _least_telling_first(loaded: LoadedModel, picture: ChosenPicture, run: PictureRun) -> list[int]:
+def _least_telling_first(loaded: LoadedModel, picture: picture_cache.ChosenPicture, run: PictureRun) -> list[int]:
     """Patches in the order in which they are tried: first what all heads, or their class token, look at least."""
     stack = run.stack("words")
     maps = picture_cache.maps_of(loaded, picture, stack)

@@ -100,12 +100,11 @@ def scene(
     height, width = run.prepared.size
     data, kind = of_run(loaded, picture, "bytes", partial(_encoded, run.prepared.shown))
     maps = maps_of(loaded, picture, stack)
-    cells = sum(each.n_heads * each.shape[2] * each.shape[3] for each in stack.layers)
-    every = cells <= MOST_CELLS
+    every = sum(each.n_heads * each.shape[2] * each.shape[3] for each in stack.layers) <= MOST_CELLS
     drawn = maps if every or not change else _under(loaded, picture, stack, change, head_maps)
     sent, among = (stack.layers, slice(None)) if every else (stack.layers[layer : layer + 1], slice(head, head + 1))
-    key = ("raw", stack.id, None if every else (layer, head))
-    heads = of_run(loaded, picture, key, lambda: tuple(raw_heads(sent)[among]))
+    part = None if every else (layer, head)
+    heads = of_run(loaded, picture, ("raw", stack.id, part), lambda: tuple(raw_heads(sent)[among]))
     measure = {"distance": maps.distance, "entropy": maps.entropy, "class": maps.on_class}.get(order)
     grid = stack.grid
     return PatchScene(

@@ -113,8 +113,9 @@ def _keep_drawings(drawings: tuple[str, ...]) -> None:
 
 
 def _photo() -> ChosenPicture:
-    names = {each.id: _(each.name) for each in SAMPLES}
-    chosen = widgets.one_of(choices.PHOTO, _("Photograph"), names, label_visibility="collapsed")
+    chosen = widgets.one_of(
+        choices.PHOTO, _("Photograph"), {each.id: _(each.name) for each in SAMPLES}, label_visibility="collapsed"
+    )
     shown = next(each for each in SAMPLES if each.id == chosen)
     st.caption(
         _("Photograph by {who}, {licence}, made smaller: {source}").format(

@@ -172,7 +172,12 @@ def run_before_scaling(s: Sentence) -> Outcome:
     bad, good = wrong_before_scaling(s.q, s.k, shown), right_before_scaling(s.q, s.k, shown)
     distance = torch.arange(len(s))[:, None] - torch.arange(len(s))
     alibi = (-0.5 * distance).masked_fill(distance < 0, -torch.inf)  # minus slope times distance, -inf for the future
+    ways = (wrong_before_scaling, right_before_scaling)
     headings = (Message("fill"), Message("leak, added before scaling"), Message("leak, added after"))
+    rows = [
+        (f"{fill:g}", *(f"{leaked(way(s.q, s.k, additive(causal, fill)), causal):.3g}" for way in ways))
+        for fill in FILLS
+    ]
     return Outcome(
         picture(bad, s.words),
         picture(good, s.words),
@@ -193,22 +198,16 @@ def run_before_scaling(s: Sentence) -> Outcome:
             Message(
                 "With -inf there is nothing to shrink and both agree. A position bias is a mask of small numbers, and "
                 "never safe: with ALiBi (slope 0.5) a weight is off by {gap:.3f}.",
-                {"gap": largest_gap(*(way(s.q, s.k, alibi) for way in (wrong_before_scaling, right_before_scaling)))},
+                {"gap": largest_gap(*(way(s.q, s.k, alibi) for way in ways))},
             ),
         ),
-        (headings, *(_leaks_of(s, causal, fill) for fill in FILLS)),
+        (headings, *rows),
     )
 
 
 def additive(allowed: Tensor, fill: float) -> Tensor:
     """0 where a query may attend, `fill` elsewhere."""
     return torch.zeros(allowed.shape).masked_fill(~allowed, fill)
-
-
-def _leaks_of(s: Sentence, causal: Tensor, fill: float) -> tuple[Message | str, ...]:
-    mask = additive(causal, fill)
-    ways = (wrong_before_scaling, right_before_scaling)
-    return (f"{fill:g}", *(f"{leaked(way(s.q, s.k, mask), causal):.3g}" for way in ways))
 
 
 # A mask that a function accepts and ignores.

@@ -7,8 +7,8 @@ from torch import Tensor
 
 from attnviz.base.message import Message
 from attnviz.core import masks
-from attnviz.core.rope import grid_positions, rotate
-from attnviz.runs.traps import Outcome, largest_gap, picture
+from attnviz.core.rope import grid_positions
+from attnviz.runs.traps import Outcome, largest_gap, picture, rotated
 from attnviz.runs.word_vectors import LONGEST, WIDTH, Sentence, word_vector
 
 
@@ -204,17 +204,6 @@ def right_left_padding(attention_mask: Tensor) -> Tensor:
     return (attention_mask.cumsum(-1) - 1).clamp(min=0)  # the first word is at 0
 
 
-def absolute(x: Tensor, positions: Tensor) -> Tensor:
-    """Vectors with sinusoidal positions added, (T, M)."""
-    angle = positions[:, None] / 100.0 ** (torch.arange(0, WIDTH, 2) / WIDTH)
-    return x + torch.stack([angle.sin(), angle.cos()], -1).flatten(1)
-
-
-def rotated(x: Tensor, positions: Tensor) -> Tensor:
-    """RoPE on queries or keys, (T, D): pairs of coordinates turned by their position."""
-    return rotate(x, positions[:, None] / 100.0 ** (torch.arange(0, WIDTH, 2) / WIDTH), "interleaved")
-
-
 def causal_weights(q: Tensor, k: Tensor, is_word: Tensor) -> Tensor:
     """Causal attention that never looks at padding, (T, T); padding rows are left uniform."""
     allowed = masks.causal(len(q), len(k)) & is_word
@@ -222,7 +211,9 @@ def causal_weights(q: Tensor, k: Tensor, is_word: Tensor) -> Tensor:
 
 
 def absolute_weights(s: Sentence, x: Tensor, positions: Tensor, is_word: Tensor) -> Tensor:
-    placed = absolute(x, positions)
+    """Causal attention of vectors x (T, M) with sinusoidal positions added."""
+    angle = positions[:, None] / 100.0 ** (torch.arange(0, WIDTH, 2) / WIDTH)
+    placed = x + torch.stack([angle.sin(), angle.cos()], -1).flatten(1)
     return causal_weights(placed @ s.w_q, placed @ s.w_k, is_word)
 
 
