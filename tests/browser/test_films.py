@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from attnviz.pages.positions.maths import pair_rotation
+from attnviz.pages.positions.maths import rotation
 from attnviz.pages.scaling.maths import growing_width
 from attnviz.pages.scaling.maths.alternatives import ALTERNATIVES, CHOICES
 from attnviz.pages.scaling.panels.scaling_form import names
@@ -90,7 +90,7 @@ def test_every_alternative_is_computed_alike_in_the_browser_and_in_python_and_it
 
 
 def product(**change):
-    result = pair_rotation.run(pair_rotation.Config(**change))
+    result = rotation.turn(rotation.PairConfig(**change))
     return [f"{value:.4f}".replace("-", "−") for value in (result.product, result.score)]
 
 
@@ -110,7 +110,7 @@ def test_the_circle_turns_without_python_and_letting_go_is_in_the_link_and_comes
     assert facts(page, "rc")[2:] == product(pair=9, k_at=511)
     assert len(sent) == before
     move(page, "rc", "pair", 9, let_go=True)
-    there = pair_rotation.run(pair_rotation.Config(pair=9, k_at=511))
+    there = rotation.turn(rotation.PairConfig(pair=9, k_at=511))
     said = f"{there.product:.4g}".replace("-", "−")
     page.get_by_text(f"this pair’s part of q·k is {said};").wait_for()
     assert len(sent) == before + 1, "only letting go was sent"

@@ -28,7 +28,7 @@ from attnviz.pages.explore.maths import whole_model
 from attnviz.pages.explore.panels import head as head_panel
 from attnviz.pages.explore.panels import overview
 from attnviz.pages.explore.panels import what_if as what_if_panel
-from attnviz.pages.sharing.panels import one_picture, see
+from attnviz.pages.sharing.panels import one_picture
 from attnviz.runs import head_matrix, head_sharing, what_if
 from attnviz.runs.head_matrix import Look
 from attnviz.runs.head_sharing import Config as SharingConfig
@@ -105,8 +105,8 @@ def test_two_visitors_of_share_heads_and_one_of_explore_do_not_wait_for_each_oth
     shared.line = Meeting()
     jobs = {
         "explore": lambda: what_if_panel._rerun(shown(run), CHANGES[0]),
-        "share 1": lambda: see._rerun(run, SHARED[0], "layer"),
-        "share 2": lambda: see._rerun(run, SHARED[1], "layer"),
+        "share 1": lambda: shared_further(run, SHARED[0]),
+        "share 2": lambda: shared_further(run, SHARED[1]),
     }
     threads = [threading.Thread(target=job, name=name, daemon=True) for name, job in jobs.items()]
     assert finish(threads, 20) == []
@@ -159,8 +159,13 @@ def work(name, text):
     yield lambda: looked_up(request), head_matrix.head_matrix(stack, 1, 2).values
 
 
+def shared_further(run, config):
+    """What the page about sharing shows of the model under shared heads."""
+    return model_cache.cached_rerun(run, Rerun(head_sharing.downstream, (config, "layer")))
+
+
 def after_sharing(run, config):
-    return [guess.after for guess in see._rerun(run, config, "layer").guesses]
+    return [guess.after for guess in shared_further(run, config).guesses]
 
 
 def looked_up(request):
