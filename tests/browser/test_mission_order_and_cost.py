@@ -50,7 +50,8 @@ def numbers(rows: list[dict[str, str]], name: str) -> list[float]:
     return [float(row[name]) for row in rows]
 
 
-def test_a_decoder_with_its_cache_writes_what_transformers_writes_without_one(page, server_url, smollm2):
+def test_a_decoder_with_its_cache_writes_what_transformers_writes_without_one(new_page, server_url, smollm2):
+    page = new_page()
     page.goto(f"{server_url}/decoding?d_model=smollm2-135m&d_prompt={PROMPT.replace(' ', '+')}&d_steps={STEPS}")
     sentence = after(page, f"Layer {LAYER}, head {HEAD} of 9, which reads K/V head 1 of 3")
     model, tokenizer = smollm2.model, smollm2.tokenizer
@@ -75,10 +76,11 @@ def test_a_decoder_with_its_cache_writes_what_transformers_writes_without_one(pa
     assert total == Architecture.from_config(model.config).kv_cache_bytes(len(ids) - 1, dtype="float32")
 
 
-def test_rope_is_a_product_of_complex_numbers_and_its_scaling_is_that_of_transformers(page, server_url):
+def test_rope_is_a_product_of_complex_numbers_and_its_scaling_is_that_of_transformers(new_page, server_url):
     from transformers import LlamaConfig
     from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 
+    page = new_page()
     n, width = 24, 32
     page.goto(f"{server_url}/positions?p_section=scores&p_encoding=rope-half&p_n={n}&p_width={width}")
     found = csv_of(page, after(page, f"over {n} × {n} pairs of positions"))
@@ -106,7 +108,8 @@ def test_rope_is_a_product_of_complex_numbers_and_its_scaling_is_that_of_transfo
         assert numbers(waves, kind) == pytest.approx((2 * math.pi / turns).tolist(), rel=1e-4)
 
 
-def test_attention_and_an_lstm_cost_what_torch_counts_and_meet_where_the_curves_cross(page, server_url):
+def test_attention_and_an_lstm_cost_what_torch_counts_and_meet_where_the_curves_cross(new_page, server_url):
+    page = new_page()
     d, heads = 256, 8
     page.goto(f"{server_url}/compare?c_d={d}")
     sentence = after(page, "self-attention takes")
