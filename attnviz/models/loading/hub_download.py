@@ -18,6 +18,7 @@ from attnviz.models.model_files import first_line
 from attnviz.models.settings import Settings
 
 _WANTED: Final = ["*.safetensors", "*.safetensors.index.json", "*.json", "*.txt", "*.model", "*.spm", "*.jinja"]
+_SLOW_SECONDS: Final = 10.0  #: after which a hub that does not answer counts as out of reach
 
 
 def download(entry: Entry, settings: Settings, say: Progress) -> None:
@@ -55,7 +56,7 @@ def _weight_bytes(entry: Entry) -> int:
     """How large the safetensors of a model on the hub are together; a Problem where it has none."""
     from huggingface_hub import HfApi
 
-    facts = HfApi().model_info(str(entry.hub), revision=entry.revision, files_metadata=True, timeout=10.0)
+    facts = HfApi().model_info(str(entry.hub), revision=entry.revision, files_metadata=True, timeout=_SLOW_SECONDS)
     sizes = {file.rfilename: file.size or 0 for file in facts.siblings or () if "/" not in file.rfilename}
     if "adapter_config.json" in sizes and "config.json" not in sizes:
         raise Problem(

@@ -42,7 +42,7 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Mixing:
+class ComparedMixing:
     cases: tuple[Case, ...]
     attention_parameters: tuple[int, ...]  #: numbers in W_Q, W_K and W_V at each of LENGTHS: always the same
     matrix_parameters: tuple[int, ...]  #: numbers in A and W_V at each length: A has T*T
@@ -52,7 +52,7 @@ Projections = tuple[Tensor, Tensor, Tensor]  #: W_Q, W_K and W_V of one head
 
 
 @lru_cache(maxsize=64)
-def compare_mixing(config: MixingConfig) -> Mixing:
+def compare_mixing(config: MixingConfig) -> ComparedMixing:
     """Compare attention and both matrices on the sentence, reordered, longer, shorter, and on another sentence."""
     x = torch.tensor(config.x, dtype=torch.float64)
     length, width = x.shape
@@ -69,7 +69,7 @@ def compare_mixing(config: MixingConfig) -> Mixing:
     inputs = {"same": x, "permuted": x[order], "other": many[0], "longer": longer, "shorter": shorter}
     cases = tuple(_case(name, y, head, memorised, learned, x, order) for name, y in inputs.items())
     d, dv = w_q.shape[1], w_v.shape[1]
-    return Mixing(
+    return ComparedMixing(
         cases,
         tuple(width * (2 * d + dv) for _ in LENGTHS),
         tuple(n * n + width * dv for n in LENGTHS),
@@ -182,7 +182,7 @@ class HeadsConfig:
 
 
 @dataclass(frozen=True)
-class Heads:
+class ComparedHeads:
     """Blur is the part of the wanted signal's variance that the best linear read-out misses, 0 to 1."""
 
     one_head: np.ndarray  #: weights (Q, K) of the single head
@@ -194,7 +194,7 @@ class Heads:
 
 
 @lru_cache(maxsize=64)
-def compare_heads(config: HeadsConfig) -> Heads:
+def compare_heads(config: HeadsConfig) -> ComparedHeads:
     """Blur of one head of width M and of H heads of width M/H, on the same random word vectors."""
     offsets = OFFSETS[: config.n_heads]
     length = len(config.words)
@@ -204,7 +204,7 @@ def compare_heads(config: HeadsConfig) -> Heads:
     sharp = torch.stack([torch.eye(length, dtype=torch.float64).roll(o, 1) * SHARPNESS for o in offsets])
     one, brought_by_one = _heads_attention(_mixed(sharp, config.share), x)
     several, brought = _heads_attention(sharp, x)
-    return Heads(
+    return ComparedHeads(
         one_head=one[0].numpy(),
         heads=several.numpy(),
         blur_one=_blur(brought_by_one, x, offsets),

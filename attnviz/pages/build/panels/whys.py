@@ -56,7 +56,7 @@ def _head_alone(result: attention_by_hand.Result, head: int, order: tuple[int, .
     return experiment.MixingConfig(x, w_q, w_k, w_v, order)
 
 
-def _attention_follows(compared: experiment.Mixing, words: tuple[str, ...], order: tuple[int, ...]) -> None:
+def _attention_follows(compared: experiment.ComparedMixing, words: tuple[str, ...], order: tuple[int, ...]) -> None:
     """Draw attention before and after the change of order."""
     same, moved = compared.cases[0].weights, compared.cases[1].weights
     at = list(np.ndindex(same.shape))
@@ -76,7 +76,7 @@ def _attention_follows(compared: experiment.Mixing, words: tuple[str, ...], orde
     )
 
 
-def _parameters(compared: experiment.Mixing, here: int) -> None:
+def _parameters(compared: experiment.ComparedMixing, here: int) -> None:
     """Draw how many numbers each has to learn as sentences grow."""
     attention, mixing = compared.attention_parameters, compared.matrix_parameters
     show.figure(
@@ -90,7 +90,7 @@ def _parameters(compared: experiment.Mixing, here: int) -> None:
     )
 
 
-def _adapts(compared: experiment.Mixing, words: tuple[str, ...], order: tuple[int, ...]) -> None:
+def _adapts(compared: experiment.ComparedMixing, words: tuple[str, ...], order: tuple[int, ...]) -> None:
     """Draw a table with a row for each change: how far each matrix is from attention's output."""
     names = {
         "same": _("as it is"),
@@ -249,7 +249,7 @@ def several_heads(result: attention_by_hand.Result) -> None:
     )
 
 
-def _one_or_several(measured: experiment.Heads, words: tuple[str, ...]) -> None:
+def _one_or_several(measured: experiment.ComparedHeads, words: tuple[str, ...]) -> None:
     """Draw where the single head looks, and where the first two of several heads look."""
     parts = [(_("one head"), measured.one_head)]
     parts += [(_("head {h}").format(h=h + 1), weights) for h, weights in enumerate(measured.heads[:2])]
@@ -266,7 +266,7 @@ def _one_or_several(measured: experiment.Heads, words: tuple[str, ...]) -> None:
     )
 
 
-def _lost(measured: experiment.Heads, places: list[str], share: float) -> None:
+def _lost(measured: experiment.ComparedHeads, places: list[str], share: float) -> None:
     """Draw what the single head loses, for every way to divide its weight."""
     blur = measured.blur_by_share
     show.figure(

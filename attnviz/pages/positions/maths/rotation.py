@@ -26,7 +26,7 @@ class PairConfig:
 
 
 @dataclass(frozen=True)
-class Pair:
+class TurnedPair:
     config: PairConfig
     turns: np.ndarray  #: (D/2,) radians per position
     q: np.ndarray  #: (D/2, 2) the query's pairs before they are turned
@@ -39,13 +39,13 @@ class Pair:
     unturned: float  #: q.k over all pairs, before anything is turned
 
 
-def turn(config: PairConfig) -> Pair:
+def turn(config: PairConfig) -> TurnedPair:
     """A random query and a random key, turned."""
     q, k = drawn(config.seed, 2, config.width).double()
     return turned(config, q, k)
 
 
-def turned(config: PairConfig, q: Tensor, k: Tensor) -> Pair:
+def turned(config: PairConfig, q: Tensor, k: Tensor) -> TurnedPair:
     """This query and this key, pairs interleaved, turned by core's own rotation."""
     turns = frequencies(config.width, config.base)
     require_between("pair", config.pair, 0, len(turns) - 1)
@@ -54,7 +54,7 @@ def turned(config: PairConfig, q: Tensor, k: Tensor) -> Pair:
         rope.rotate(x[None, None], torch.tensor([at]))[0, 0] for x, at in ((q, config.q_at), (k, config.k_at))
     )
     here = slice(2 * config.pair, 2 * config.pair + 2)
-    return Pair(
+    return TurnedPair(
         config,
         turns.numpy(),
         q.reshape(-1, 2).numpy(),

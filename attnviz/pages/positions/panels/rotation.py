@@ -61,7 +61,7 @@ def circle_panel() -> None:
     snippet(experiment.pair_program(config), "p-circle")
 
 
-def _pair(result: experiment.Pair) -> Figure:
+def _pair(result: experiment.TurnedPair) -> Figure:
     config, pair = result.config, result.config.pair
     title = _("Pair {pair}: q at position {q_at}, k at position {k_at}").format(
         pair=pair, q_at=config.q_at, k_at=config.k_at
