@@ -87,7 +87,7 @@ SCRIPTS := attnviz/canvas attnviz/serve scripts tests/js eslint.config.js
 STYLES := attnviz/app attnviz/pages
 
 node_modules/.installed: package.json package-lock.json | install-dev
-	$(BIN)/npm ci --silent --ignore-scripts
+	$(BIN)/npm ci --cache .venv/npm --loglevel error --ignore-scripts  # its own cache: a home folder may not be writable
 	touch $@
 
 # Checks that the bundles match the sources, and the types, lint, format and unit tests of the sources.
