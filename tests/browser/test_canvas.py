@@ -109,10 +109,9 @@ def test_pointing_reads_a_cell_a_token_is_lit_everywhere_and_pins_reach_python(o
     assert page.get_by_role("option", selected=True).count() == 0
 
 
-def test_pins_that_the_page_keeps_follow_quick_clicks_and_the_heatmap_works_from_the_keyboard(open_app):
+def test_pins_that_the_page_keeps_start_there_and_follow_quick_clicks(open_app):
     page = open_app("?owned=1")
     assert page.get_by_text("pins q3").is_visible()
-    expect(page.locator("#help")).to_have_text(re.compile(r"^Strongest pairs: The → The: 1\.0000; "))
     for i in [5, 8, 11]:
         page.get_by_role("option").nth(i).click()
     page.get_by_text("pins q3 q5 q8 q11").wait_for()
@@ -120,6 +119,11 @@ def test_pins_that_the_page_keeps_follow_quick_clicks_and_the_heatmap_works_from
     expect(page.get_by_role("option", selected=True)).to_have_count(4)
     page.keyboard.press("Escape")
     page.get_by_text("pins  cell None").wait_for()
+
+
+def test_the_heatmap_works_from_the_keyboard_and_is_described(open_app):
+    page = open_app()
+    expect(page.locator("#help")).to_have_text(re.compile(r"^Strongest pairs: The → The: 1\.0000; "))
     page.get_by_test_id("heatmap").focus()
     for key in ["ArrowDown", "ArrowDown", "ArrowDown", "ArrowRight"]:
         page.keyboard.press(key)
