@@ -125,6 +125,7 @@ def _serve(chosen: argparse.Namespace, others: Sequence[str]) -> int:
 # The language of the command line: that of --lang, else of the environment, as other programs read it.
 #
 # A served app is not concerned: each visitor's browser says its own.
+
 #: where a language is looked for, the first that is set counts
 VARIABLES = ("LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG")
 #: what argparse says itself, in English alone

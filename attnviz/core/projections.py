@@ -71,14 +71,6 @@ class PackedQKV(_QKV):
         self.widths = [layout.n_heads * d, g * d, g * layout.v_width]
         self.qkv_proj = nn.Linear(inputs[0], sum(self.widths), bias=bias)
 
-    def pack(self, separate: SeparateQKV) -> None:
-        """Copy the weights of the three matrices in `separate` into the packed matrix."""
-        parts = (separate.q_proj, separate.k_proj, separate.v_proj)
-        with torch.no_grad():
-            self.qkv_proj.weight.copy_(torch.cat([part.weight for part in parts]))
-            if self.qkv_proj.bias is not None:
-                self.qkv_proj.bias.copy_(torch.cat([part.bias for part in parts]))
-
     def all(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Queries, keys and values of one input x (..., T, inputs), from a single multiplication."""
         q, k, v = self.qkv_proj(x).split(self.widths, dim=-1)

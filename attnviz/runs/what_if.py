@@ -179,29 +179,25 @@ def largest_change(before: Matrix, after: Matrix) -> LargestChange | None:
 
 def said_of_change(before: Matrix, after: Matrix) -> Message:
     """A sentence on how the second picture differs from the first, naming the row and the cell that change most."""
-    change, lengths = largest_change(before, after), before.meaning == "values"
+    change, values = largest_change(before, after), before.meaning == "values"
+    if change is None and values:
+        return Message("No weight × value in this picture changes.")
     if change is None:
-        return (
-            Message("No weight × value in this picture changes.")
-            if lengths
-            else Message("No row of this picture changes by as much as 0.05% of its weight.")
-        )
+        return Message("No row of this picture changes by as much as 0.05% of its weight.")
     cell = {"token": before.row_name(change.row), "key": before.col_name(change.col)}
     given = cell | {"before": change.before, "after": change.after, "moved": change.moved}
     if change.empty:
         return Message("“{token}” changes most: it may look at nothing any more.", given)
-    return (
-        Message(
+    if values:
+        return Message(
             "“{token}” changes most: weight times value of “{key}”, after W_O, is {after:.2f} long where it was "
             "{before:.2f}.",
             given,
         )
-        if lengths
-        else Message(
-            "“{token}” changes most: {moved:.1%} of its weight goes to other tokens, and “{key}” gets {after:.1%} "
-            "where it got {before:.1%}.",
-            given,
-        )
+    return Message(
+        "“{token}” changes most: {moved:.1%} of its weight goes to other tokens, and “{key}” gets {after:.1%} "
+        "where it got {before:.1%}.",
+        given,
     )
 
 

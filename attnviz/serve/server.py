@@ -59,9 +59,8 @@ def warm() -> None:
     if ready:
         model_cache.load_in_background(landing.MODEL).result()
         model_cache.shared().engine.expect(landing.MODEL)  # on Ray this connects; here the model is loaded
-    attnviz.figures.heatmap.matrix(
-        np.eye(2), ["a", "b"], ["a", "b"]
-    ).to_json()  # Plotly reads the rules of its parts as it first draws and tells them
+    chart = attnviz.figures.heatmap.matrix(np.eye(2), ["a", "b"], ["a", "b"])
+    chart.to_json()  # Plotly reads the rules of its parts as it first draws and tells them
     compressed_files.prepare()
     gc.collect()
     gc.freeze()

@@ -4,7 +4,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from attnviz.canvas.model_strip import StripBlock, StripPart, StripPicture, StripWay
+from attnviz.base.words import speaking
+from attnviz.canvas.model_strip import StripBlock, StripPart, StripWay, strip_picture
 from attnviz.figures.picture import Picture, to_svg
 from attnviz.figures.theme import PRIMARY
 
@@ -24,7 +25,7 @@ WAY = StripWay(
     after=[StripPart("Next token", ("the embedding’s own matrix once more",), 0.0, "0 parameters")],
     heads=[9] * 12,
 )
-PICTURE = StripPicture(WAY, (7, 5), "Where layer 7, head 5 sits")
+PICTURE = strip_picture(WAY, (7, 5), "Where layer 7, head 5 sits")
 
 
 @pytest.fixture(scope="module", params=["white", "dark"])
@@ -66,3 +67,9 @@ def test_no_box_lies_over_another_and_none_leaves_the_picture(drawn):
         assert x + w + 40 <= float(root.get("width")) + 0.02  # each is written with two digits
         for x1, y1, w1, h1 in places[:i]:
             assert x >= x1 + w1 or x1 >= x + w or y >= y1 + h1 or y1 >= y + h
+
+
+def test_a_file_that_is_written_later_is_in_the_visitors_language_throughout():
+    with speaking("zh"):
+        picture = strip_picture(WAY, (7, 5), "标题")
+    assert "Inside the block" not in to_svg(picture, title=picture.title)

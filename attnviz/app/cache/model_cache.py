@@ -101,7 +101,10 @@ def model(name: str) -> LoadedModel:
 
 def model_of(run: ModelRun) -> LoadedModel:
     """The model that made a run, to run it again; a Problem where its files were overwritten since."""
-    return _model_for(run.request, model)
+    request = run.request
+    if _key(request) not in shared().models and version(request.model) != request.version:
+        raise _overwritten(run.name)  # before other files are loaded for nothing
+    return _model_for(request, model)
 
 
 def load_in_background(name: str) -> Future[LoadedModel]:

@@ -98,22 +98,28 @@ class StripPicture:
     way: StripWay
     at: tuple[int, int]  #: layer and head
     title: str
+    inside_title: str
 
     def drawn(self, ink: Ink, bar: bool = True) -> Drawn:
         """The picture without title and caption; `bar` draws the shares."""
         layer, head = self.at
         way, inside = self.way, self.way.inside[layer]
-        inside_title = _inside().format(layer=layer, head=head)
         layers = _Squares(len(way.inside), layer, numbered=False)
         above = _row([*way.before, way.blocks, *way.after], {len(way.before): layers}, 0, 0, ink, bar)
         top = above.height + 16
         heads = _Squares(way.heads[layer], head, numbered=True)
         below = _row([inside.attention, inside.mlp, inside.norms], {0: heads}, 12, top + 34, ink, bar, arrows=1)
-        width = max(above.width, below.width + 12, text_width(inside_title, 13) + 24)
+        width = max(above.width, below.width + 12, text_width(self.inside_title, 13) + 24)
         high = below.height + 46
         frame = svg.box(0.5, top, width - 1, high, stroke=PRIMARY[ink.dark], radius=8, dash="4 3")
-        name = svg.words(inside_title, 12, top + 18, size=13, weight=600)
+        name = svg.words(self.inside_title, 12, top + 18, size=13, weight=600)
         return Drawn(width, top + high + 1, [*above.parts, frame, name, *below.parts])
+
+
+def strip_picture(way: StripWay, at: tuple[int, int], title: str) -> StripPicture:
+    """The same for a file, in the visitor's language, whoever writes the file."""
+    layer, head = at
+    return StripPicture(way, at, title, _inside().format(layer=layer, head=head))
 
 
 def _row(

@@ -128,13 +128,13 @@ RELIANCES: tuple[Reliance, ...] = (
     _transformers(
         "attention layers that call the registered function with module, q, k, v, mask and scaling",
         "recording a layer",
-        lambda: (probe := _probed()).layers[0].qkv[0].shape == (1, 2, 3, 4) and "scaling" in probe.keywords,
+        lambda: _probed().layers[0].qkv[0].shape == (1, 2, 3, 4) and "scaling" in _probed().keywords,
         _CALL,
     ),
     _transformers(
         "mask functions that are given config, attention_mask, kv_length and kv_offset",
         "telling padding from a mask's pattern",
-        lambda: torch.equal(_probed().layers[0].mask_for(None)[0, 0, 0], torch.tensor([False, True, True])),
+        lambda: _probed().layers[0].mask_for(None)[0, 0, 0].tolist() == [False, True, True],
         _CALL,
     ),
 )

@@ -155,8 +155,8 @@ def sweep(layer: RecordedLayer, held: Yardstick | None = None) -> Swept:
     b, heads, q_len, k_len = layer.shape
     mask, padding = layer.mask, None if layer.padding is None else layer.padding[..., 0, :].unsqueeze(-2)
     edges_q, edges_k = edges(q_len), edges(k_len)
-    # (B, H, Q)
-    allowed = None if held is None else keys_allowed(_like(layer), mask if padding is None else mask & padding)
+    seen = mask if padding is None else mask & padding
+    allowed = None if held is None else keys_allowed(_like(layer), seen)  # (B, H, Q)
     at_once = max(FEWEST_ROWS, CHUNK // 16 // max(1, b * heads * k_len))
     bands: list[Tensor] = []
     measured: list[dict[str, Tensor]] = []

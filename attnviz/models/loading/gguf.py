@@ -148,7 +148,7 @@ def _tokenizer(fields: dict[str, Any]) -> PreTrainedTokenizerFast:
     byte_level = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=True)
     core.pre_tokenizer = (
         pre_tokenizers.Sequence([pre_tokenizers.Digits(individual_digits=True), byte_level])
-        if (fields.get("tokenizer.ggml.pre") == "smollm")
+        if fields.get("tokenizer.ggml.pre") == "smollm"
         else byte_level
     )
     core.decoder = decoders.ByteLevel()

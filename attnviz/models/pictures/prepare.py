@@ -26,7 +26,7 @@ from attnviz.models.pictures.patch_grid import (
     size_for,
     vision_config,
 )
-from attnviz.models.pictures.sources import MOST, SIDE
+from attnviz.models.pictures.sources import DIGIT_SIDE, MOST_DIGITS
 
 COUNTS = 16  #: the largest value in the pictures that our own models know
 
@@ -59,17 +59,18 @@ def looks(counts: np.ndarray) -> np.ndarray:
 
 
 def _as_counts(loaded: LoadedModel, pixels: np.ndarray) -> PreparedPicture:
-    width = SIDE * (MOST if loaded.model.config.is_encoder_decoder else 1)  # the reader alone writes about several
+    # the reader alone writes about several
+    width = DIGIT_SIDE * (MOST_DIGITS if loaded.model.config.is_encoder_decoder else 1)
     notices: tuple[Message, ...] = ()
     if pixels.ndim == 3:
         # darker is more: its middle, as wide and high as the model's pictures are
-        small = _middle(Image.fromarray(pixels).convert("L"), SIDE, width, Image.Resampling.BOX)
+        small = _middle(Image.fromarray(pixels).convert("L"), DIGIT_SIDE, width, Image.Resampling.BOX)
         counts = np.rint((255 - small.astype(np.float64)) * COUNTS / 255).astype(np.uint8)
         notices = (
             Message(
                 "{name} has only ever seen handwritten digits. A photograph is {width} × {height} pixels to it, and "
                 "lies outside what it knows: what it says of one means nothing.",
-                {"name": loaded.name, "width": width, "height": SIDE},
+                {"name": loaded.name, "width": width, "height": DIGIT_SIDE},
             ),
         )
     else:

@@ -154,12 +154,12 @@ def sample(name: str) -> Photo:
 
 
 # Digits of 8 x 8 counts.
-FILE: Final = FOLDER / "held_out_digits.npz"
-SIDE: Final = 8  #: counts along a side
+DIGITS_FILE: Final = FOLDER / "held_out_digits.npz"
+DIGIT_SIDE: Final = 8  #: counts along a side
 DRAWN: Final = 32  #: pixels along the side of a drawing
-BLOCK: Final = DRAWN // SIDE
+BLOCK: Final = DRAWN // DIGIT_SIDE
 WIDEST: Final = 24  #: pixels that a drawn digit takes across: those of the data set leave their sides empty
-MOST: Final = 3  #: digits side by side
+MOST_DIGITS: Final = 3  #: digits side by side
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,15 +179,17 @@ class Digits:
 @cache
 def held_out() -> Digits:
     """The fifth of the data set that neither model has learned from."""
-    with np.load(FILE) as held:
+    with np.load(DIGITS_FILE) as held:
         return Digits(held["pictures"], held["said"])
 
 
-def composed(pictures: Sequence[np.ndarray], width: int = MOST) -> np.ndarray:
+def composed(pictures: Sequence[np.ndarray], width: int = MOST_DIGITS) -> np.ndarray:
     """Digits (8, 8) side by side, (8, 8 * width), with nothing to the right of the last."""
     if not 1 <= len(pictures) <= width:
         raise Problem("{count} digits do not fit; between 1 and {most} do", count=len(pictures), most=width)
-    return np.hstack([*pictures, np.zeros((SIDE, SIDE * (width - len(pictures))), np.uint8)]).astype(np.uint8)
+    return np.hstack([*pictures, np.zeros((DIGIT_SIDE, DIGIT_SIDE * (width - len(pictures))), np.uint8)]).astype(
+        np.uint8
+    )
 
 
 def counts_of_drawing(bitmap: np.ndarray) -> np.ndarray:
@@ -199,8 +201,8 @@ def counts_of_drawing(bitmap: np.ndarray) -> np.ndarray:
     if bitmap.shape != (DRAWN, DRAWN):
         raise Problem("a drawing has {shape} pixels; it must have 32 × 32", shape=" × ".join(map(str, bitmap.shape)))
     if not bitmap.any():
-        return np.zeros((SIDE, SIDE), np.uint8)
-    return filled(bitmap).reshape(SIDE, BLOCK, SIDE, BLOCK).sum((1, 3)).astype(np.uint8)
+        return np.zeros((DIGIT_SIDE, DIGIT_SIDE), np.uint8)
+    return filled(bitmap).reshape(DIGIT_SIDE, BLOCK, DIGIT_SIDE, BLOCK).sum((1, 3)).astype(np.uint8)
 
 
 def filled(bitmap: np.ndarray) -> np.ndarray:

@@ -251,4 +251,4 @@ def _folded(character: str) -> str:
 
 
 def _added(tokenizer: Any, i: int, segment: int) -> RawToken:
-    return RawToken(i, tokenizer.convert_ids_to_tokens(i), 0, 0, special=True, segment=segment)
+    return RawToken(i, str(tokenizer.convert_ids_to_tokens(i)), 0, 0, special=True, segment=segment)

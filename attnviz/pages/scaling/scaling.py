@@ -1,6 +1,7 @@
 """Why scores are divided by the square root of d_k: tried by hand, measured, and trained."""
 
 from attnviz.app.code_snippet import snippet
+from attnviz.app.guarding import guard
 from attnviz.app.page_parts import SectionPanel, sections
 from attnviz.base.words import _
 from attnviz.pages.scaling import choices
@@ -21,7 +22,8 @@ def page() -> None:
     }
     code = sections(PAGE, choices.SECTION, panels)
     if code is not None:
-        snippet(code, "scaling", _("This section in PyTorch"))
+        with guard():
+            snippet(code, "scaling", _("This section in PyTorch"))
 
 
 if __name__ == "__main__":  # Streamlit runs this file

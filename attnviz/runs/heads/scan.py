@@ -46,7 +46,7 @@ class HeadScores:
     @property
     def mean(self) -> dict[str, np.ndarray]:
         """Pattern -> (N,): the mean over the sentences in which it can occur."""
-        return {name: summed_up(scores)[0] for name, scores in self.by_sentence.items()}
+        return {name: _mean(scores)[0] for name, scores in self.by_sentence.items()}
 
     @property
     def stderr(self) -> dict[str, np.ndarray]:
@@ -75,7 +75,7 @@ class HeadScores:
         """The means as a matrix (layers, heads); NaN where a layer has fewer heads."""
         layers = sorted({layer for layer, _ in self.places})
         made = np.full((len(layers), 1 + max(head for _, head in self.places)), np.nan)
-        for value, (layer, head) in zip(self.mean[self._known(pattern)], self.places, strict=True):
+        for value, (layer, head) in zip(_mean(self.by_sentence[self._known(pattern)])[0], self.places, strict=True):
             made[layers.index(layer), head] = value
         return made
 
@@ -89,12 +89,17 @@ class HeadScores:
         return pattern
 
 
+def _mean(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Of scores (S, N): the mean over the sentences that have one, NaN where none has, and their number."""
+    counts = (~np.isnan(scores)).sum(0)
+    return np.where(counts > 0, np.nansum(scores, 0) / np.maximum(counts, 1), np.nan), counts
+
+
 def summed_up(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Of scores (S, N): mean, standard error and stability, NaN where there is nothing to sum up, and their number."""
     known = ~np.isnan(scores)
-    counts = known.sum(0)
+    mean, counts = _mean(scores)
     several = np.maximum(counts, 1)
-    mean = np.where(counts > 0, np.nansum(scores, 0) / several, np.nan)
     spread = np.nansum((scores - mean) ** 2, 0) / np.maximum(counts - 1, 1)
     ranks = (-np.where(known, scores, -np.inf)).argsort(1, kind="stable").argsort(1, kind="stable")
     stability = np.where(counts > 0, ((ranks < AMONG) & known).sum(0) / several, np.nan)

@@ -244,7 +244,7 @@ def module(config: Config, made: dict[str, Tensor]) -> Attention:
         state[f"{name}.weight"] = torch.cat([made[f"W_{n}"] for n in letters], -1).T  # nn.Linear keeps (out, in)
         if config.bias:
             state[f"{name}.bias"] = torch.cat([made[f"b_{n}"] for n in letters])
-    layer.load_state_dict(state, strict=False)
+    layer.load_state_dict(layer.state_dict() | state)
     return layer
 
 

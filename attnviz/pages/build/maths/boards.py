@@ -67,8 +67,12 @@ def _split(view: View) -> Boards:
         result = view.sheet(part)
         start = (view.head if part == "Q" else view.kv_head) * result.values.shape[1] + begins.get(part, 0)
         source = view.sheet("packed" if part in begins else f"{part}_flat")
-        made.append(cells.moved(part.lower(), [source], result, lambda r, c, start=start: (0, r, c + start)))  # type: ignore[misc]
+        made.append(cells.moved(part.lower(), [source], result, _from_column(start)))
     return tuple(made)
+
+
+def _from_column(start: int) -> Callable[[int, int], tuple[int, int, int]]:
+    return lambda r, c: (0, r, c + start)
 
 
 def _merge(view: View) -> Boards:

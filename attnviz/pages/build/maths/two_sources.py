@@ -112,7 +112,7 @@ def module(config: Config, made: dict[str, Tensor], use_fused: bool = False) -> 
         "W_Kp": "side_k_proj", "W_Vp": "side_v_proj", "W_O": "o_proj",
     }  # fmt: skip
     turned = {f"{where}.weight": made[name].T for name, where in names.items()}  # nn.Linear keeps (out, in)
-    layer.load_state_dict(turned, strict=False)
+    layer.load_state_dict(layer.state_dict() | turned)
     return layer
 
 

@@ -16,7 +16,7 @@ from attnviz.core.attention import attend
 # A mixing matrix A (T, T) can be learned just as well: out = A V. It is learned here, by least
 # squares, to do what attention does, once on this sentence alone and once on many random ones. Then
 # attention and both matrices are given the sentence in another order and at another length.
-LEARNED_FROM = 400  #: random ones, on which one of the matrices is learned
+LEARNED_FROM = 400  #: random sentences, on which one of the matrices is learned
 LENGTHS = (4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096)
 
 

@@ -11,7 +11,7 @@ from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.links import link_state
 from attnviz.app.text import plain
 from attnviz.base.words import _, clauses, sentences
-from attnviz.canvas.model_strip import StripBlock, StripPart, StripPicture, StripWay, model_strip
+from attnviz.canvas.model_strip import StripBlock, StripPart, StripWay, model_strip, strip_picture
 from attnviz.pages.explore import choices, figures
 from attnviz.pages.explore.maths import whole_model
 from attnviz.pages.explore.maths.one_head import StagesResult, stages
@@ -56,7 +56,7 @@ def place(shown: Shown) -> None:
         layer=shown.layer, head=shown.head, model=shown.run.name
     )
     show.under(
-        lambda: StripPicture(way, at, title),
+        lambda: strip_picture(way, at, title),
         name=f"place-{shown.run.request.model}-layer{shown.layer}-head{shown.head}",
         key="place-out",
         caption=sentences(_("Parameters counted in the model’s own weights."), link()),

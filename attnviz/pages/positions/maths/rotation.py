@@ -154,13 +154,13 @@ def longer(config: LongerConfig) -> Longer:
     methods = {method: scaled(config, method, plain) for method in METHODS}
     distance = stretches(config)
     chosen = frequencies(config.width, config.base, scaling_of(config.method, config))
-    longer = methods[config.method].length ** 2
+    grown = methods[config.method].length ** 2
     return Longer(
         config,
         methods,
         distance.mean(-1).numpy(),
         _over_distance(plain, distance, config.width).numpy(),
-        (_over_distance(chosen, distance, config.width) * longer).numpy(),
+        (_over_distance(chosen, distance, config.width) * grown).numpy(),
     )
 
 

@@ -1,7 +1,7 @@
 """How softmax saturates as d_k grows: many rows of weights measured at each d_k, and the limits that theory gives."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -130,14 +130,18 @@ def gradient_norms(
 def _slope(made: Stages, alternative: str, parameter: float, d_k: int, n_keys: int) -> Tensor | float:
     """d logit / d (q.k)."""
     root = 1 / math.sqrt(d_k)
-    slopes: dict[str, Callable[[], Tensor | float]] = {
-        "raw": lambda: 1.0,
-        "temperature": lambda: root / parameter if parameter > COLDEST else 0.0,
-        "inverse": lambda: parameter / d_k,
-        "softcap": lambda: root * (1 - (made.scaled / parameter) ** 2),
-        "log-n": lambda: root * math.log(n_keys) / math.log(parameter),
-    }
-    return slopes.get(alternative, lambda: root)()
+    match alternative:
+        case "raw":
+            return 1.0
+        case "temperature":
+            return root / parameter if parameter > COLDEST else 0.0
+        case "inverse":
+            return parameter / d_k
+        case "softcap":
+            return root * (1 - (made.scaled / parameter) ** 2)
+        case "log-n":
+            return root * math.log(n_keys) / math.log(parameter)
+    return root
 
 
 def _through_norm(cosines: Tensor, at_cosines: Tensor, q: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
