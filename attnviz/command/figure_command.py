@@ -55,8 +55,11 @@ def run(chosen: argparse.Namespace, _others: Sequence[str]) -> int:
     """Compute the page and write the files; without files, list what it offers."""
     _check(chosen)
     must_have("app", "attnviz figure")
+    from attnviz.app.cache import model_cache
     from attnviz.serve.headless import Looks, app_link, figure_file, run_page
 
+    # no sentence comes after this one, and a process that ends while a thread loads a model may be aborted
+    model_cache.shared().loads_ahead = False
     answer = run_page(app_link(chosen.link), chosen.figure if chosen.output else None)
     for sentence in answer.warnings:
         print(sentence, file=sys.stderr)

@@ -18,7 +18,6 @@ from urllib.parse import urlsplit
 from attnviz.base import raw_scores
 from attnviz.base.head_edit import NO_EDIT, HeadEdit
 from attnviz.base.packed import blob
-from attnviz.base.raw_scores import RawHead
 from attnviz.base.words import _, tongue
 from attnviz.live import canvas_wording
 
@@ -50,7 +49,7 @@ class LiveView:
     over        heads of the layer on show whose lines are laid over those of the head on show
     """
 
-    heads: Sequence[RawHead]
+    heads: Sequence[raw_scores.RawHead]
     counts: Sequence[int]
     kv_counts: Sequence[int]
     tokens_q: Sequence[str]

@@ -62,6 +62,7 @@ class Shared:
     long_line: WaitingLine = field(
         default_factory=lambda: WaitingLine(max(1, passes_at_once()[0] - 1), passes_at_once()[1])
     )
+    loads_ahead: bool = True  #: whether a model is loaded for a sentence that may come after a kept one
     steps: dict[str, tuple[float, Message]] = field(default_factory=dict)  #: how far each model has been loaded
 
     @cached_property
@@ -169,7 +170,8 @@ def _run(request: Request) -> ModelRun:
     if not here.engine.loads_here or _key(request) not in here.models:
         kept = kept_run(request)
         if kept is not None:
-            here.engine.expect(request.model)  # the visitor's next sentence will want it
+            if here.loads_ahead:
+                here.engine.expect(request.model)  # the visitor's next sentence will want it
             return kept
     return here.engine.run(request)
 

@@ -18,7 +18,6 @@ from dataclasses import replace
 import streamlit as st
 
 from attnviz.base import raw_scores
-from attnviz.base.raw_scores import RawHead
 from attnviz.base.words import language, speaking
 from attnviz.canvas.shared import packing
 from attnviz.canvas.shared.blobs import head_blob
@@ -93,7 +92,7 @@ def fits(heads: int, queries: int, keys: int) -> bool:
     return max(queries, keys) <= MOST_TOKENS and heads * queries * (2 * keys + 4) < 0.96 * MOST_BYTES
 
 
-def sentence_blob(document: str, heads: Sequence[int], raw: Sequence[RawHead]) -> bytes:
+def sentence_blob(document: str, heads: Sequence[int], raw: Sequence[raw_scores.RawHead]) -> bytes:
     """All heads of the tokens that `document` names, layer by layer; `heads` are each layer's. b"" if it cannot be."""
     try:
         header, payload = raw_scores.pack(raw)

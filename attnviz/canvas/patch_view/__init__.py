@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.base import raw_scores
-from attnviz.base.raw_scores import RawHead
 from attnviz.base.words import _
 from attnviz.canvas.shared import packing
 from attnviz.canvas.shared.component import count, mount
@@ -53,7 +52,7 @@ class PatchScene:
     words: tuple[str, ...] | None
     heads: tuple[int, ...]
     maps: NDArray[np.floating]
-    raw: tuple[RawHead, ...] = ()
+    raw: tuple[raw_scores.RawHead, ...] = ()
     every: bool = False
     layers: NDArray[np.floating] | None = None
     rolled: NDArray[np.floating] | None = None

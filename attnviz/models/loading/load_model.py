@@ -19,7 +19,6 @@ from attnviz.models.loading.locate import (
     version_now,
     wheel_path,
 )
-from attnviz.models.loading.open_folder import Opened
 from attnviz.models.model_files import weights_are
 from attnviz.models.settings import Settings, current
 
@@ -123,20 +122,20 @@ def prepare(entry: Entry, settings: Settings, progress: Progress, again: bool = 
     cache_folder.build(folder, lambda fresh: convert(packaged, fresh, progress), entry.name, unless_whole=not again)
 
 
-def opened(folder: Path, entry: Entry, settings: Settings) -> Opened:
+def opened(folder: Path, entry: Entry, settings: Settings) -> open_folder.Opened:
     """Model and tokenizer from a folder with safetensors."""
     model, notices = open_folder.model(folder, entry, settings)
-    return Opened(model, notices, open_folder.tokenizer(folder, entry, model))
+    return open_folder.Opened(model, notices, open_folder.tokenizer(folder, entry, model))
 
 
-def _open(state: Availability, settings: Settings, progress: Progress) -> Opened:
+def _open(state: Availability, settings: Settings, progress: Progress) -> open_folder.Opened:
     assert state.path is not None
     if state.source == "cache":
         return _open_verified(state.path, state.entry, settings, progress)
     return opened(state.path, state.entry, settings)
 
 
-def _open_adapter(adapter: Availability, settings: Settings, progress: Progress) -> Opened:
+def _open_adapter(adapter: Availability, settings: Settings, progress: Progress) -> open_folder.Opened:
     """The base of a LoRA adapter with the adapter added, if the base is on this machine."""
     folder, entry = adapter.path, adapter.entry
     assert folder is not None
@@ -167,7 +166,7 @@ def _open_adapter(adapter: Availability, settings: Settings, progress: Progress)
                 base=added.base,
                 rows=rows,
             )
-    return Opened(base.model, notices, tokenizer)
+    return open_folder.Opened(base.model, notices, tokenizer)
 
 
 def _base_state(added: lora_adapter.Adapter, entry: Entry, settings: Settings) -> Availability:
@@ -183,7 +182,7 @@ def _base_state(added: lora_adapter.Adapter, entry: Entry, settings: Settings) -
     return state
 
 
-def _open_verified(folder: Path, entry: Entry, settings: Settings, progress: Progress) -> Opened:
+def _open_verified(folder: Path, entry: Entry, settings: Settings, progress: Progress) -> open_folder.Opened:
     """Open a folder of the cache while a second thread checks its hashes; rebuild it if it is damaged."""
     with ThreadPoolExecutor(1) as pool:
         intact = pool.submit(cache_folder.is_intact, folder)

@@ -187,6 +187,9 @@ def test_a_run_that_lies_on_the_disk_is_not_asked_of_another_machine(folders, sh
     monkeypatch.setattr(model_cache, "kept_run", lambda _: kept)
     assert model_cache.model_run(request) is kept
     assert expected == [folders[0]], "it will be wanted for the next sentence"
+    shared.loads_ahead = False
+    model_cache.model_run(Request(folders[0], TEXTS[1]))
+    assert expected == [folders[0]], "where no sentence comes next, a process may end before a model is loaded"
 
 
 def test_an_engine_elsewhere_bounds_its_own_line(monkeypatch):

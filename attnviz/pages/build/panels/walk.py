@@ -13,7 +13,6 @@ from attnviz.base.words import _
 from attnviz.canvas import tensor_strip as canvas
 from attnviz.pages.build import choices, figures
 from attnviz.pages.build.maths import attention_by_hand, boards, cells, generated_code, inputs
-from attnviz.pages.build.maths.boards import View
 from attnviz.pages.build.panels import board_picture, board_wording, config_form, numbers
 from attnviz.pages.build.panels.formulas import formula
 
@@ -69,7 +68,7 @@ def _walk(ids: tuple[str, ...]) -> presenting.Walk:
     return presenting.Walk(board_wording.name(ids[here]), f"{here + 1} / {count}", here > 0, here < count - 1, go)
 
 
-def _chips(view: View, chains: dict[str, attention_by_hand.Chain]) -> list[canvas.Chip]:
+def _chips(view: boards.View, chains: dict[str, attention_by_hand.Chain]) -> list[canvas.Chip]:
     size = attention_by_hand.sizes(view.result)
     return [
         canvas.Chip(
@@ -82,7 +81,7 @@ def _chips(view: View, chains: dict[str, attention_by_hand.Chain]) -> list[canva
     ]
 
 
-def _about(step: str, view: View, vectors: inputs.Rows | None) -> None:
+def _about(step: str, view: boards.View, vectors: inputs.Rows | None) -> None:
     """Draw the step's name, sentence and formula."""
     left, right = st.columns(2, gap="medium", vertical_alignment="center")
     left.markdown(f"**{board_wording.name(step)}** · {board_wording.sentence(step, view, vectors)}")
@@ -90,7 +89,7 @@ def _about(step: str, view: View, vectors: inputs.Rows | None) -> None:
         st.latex(formula(step, view.result))
 
 
-def _tabs(step: str, view: View, shown: tuple[cells.Board, ...], part: int) -> list[canvas.Tabs]:
+def _tabs(step: str, view: boards.View, shown: tuple[cells.Board, ...], part: int) -> list[canvas.Tabs]:
     config = view.result.config
     heads, sentences = ([(str(i + 1), "plain") for i in range(count)] for count in (config.n_heads, config.batch))
     parts = [(PARTS.get(board.part, board.part), board.result.role) for board in shown]
@@ -140,7 +139,7 @@ def _lines(step: str, result: attention_by_hand.Result) -> list[str]:
     return lines or ["# " + _("nothing: the scores stay as they are")]
 
 
-def _sums(view: View) -> None:
+def _sums(view: boards.View) -> None:
     """Draw the sums of rows and columns of the head on show."""
     weights = board_wording.cut(view, "weights").astype(np.float64)  # (Q, K)
     rows, cols = weights.sum(1), weights.sum(0)
@@ -154,7 +153,7 @@ def _sums(view: View) -> None:
     )
 
 
-def _who_gets_most(view: View, cols: np.ndarray) -> str:
+def _who_gets_most(view: boards.View, cols: np.ndarray) -> str:
     """A sentence that names who gets most and least of what all queries give together."""
     most, least = int(cols.argmax()), int(cols.argmin())
     if np.ptp(cols) < 0.005:

@@ -58,9 +58,9 @@ def stages(
     chosen = stack.layers[layer]
     steps = chosen.stages(head, mask, scale)
     kv_head = head // (chosen.n_heads // chosen.n_kv_heads)
-    tensors = dict(zip("qkv", chosen.qkv, strict=True))
-    tensors |= {name: getattr(steps, name) for name in ("scores", "scaled", "masked", "weights", "output")}
-    row = {name: tensors[name][0, 0, query].float().numpy(force=True) for name in list(tensors)[3:]}
+    computed = {name: getattr(steps, name) for name in ("scores", "scaled", "masked", "weights", "output")}
+    tensors = dict(zip("qkv", chosen.qkv, strict=True)) | computed
+    row = {name: each[0, 0, query].float().numpy(force=True) for name, each in computed.items()}
     q = tensors["q"][0, head, query].float().numpy(force=True)
     k, v = (tensors[name][0, kv_head].float().numpy(force=True) for name in "kv")
     try:

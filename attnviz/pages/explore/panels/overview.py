@@ -162,9 +162,11 @@ def _swept(run: ModelRun, stack: Stack) -> list[whole_model.SweptLayer]:
     measuring = functools.cache(functools.partial(whole_model.yardstick_of, stack))
     parts: list[whole_model.SweptLayer] = []
 
+    def sweep(index: int) -> whole_model.SweptLayer:
+        return whole_model.swept_layer(stack, index, measuring())
+
     for index in range(count):
-        make = functools.partial(lambda at: whole_model.swept_layer(stack, at, measuring()), index)
-        parts.append(model_cache.cached(run, ("swept", stack.id, index), make))
+        parts.append(model_cache.cached(run, ("swept", stack.id, index), functools.partial(sweep, index)))
         if time.monotonic() - began > PATIENCE:
             note = note or st.empty()
             note.caption(_("Measuring the heads: {done} of {layers} layers").format(done=index + 1, layers=count))

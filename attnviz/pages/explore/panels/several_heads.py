@@ -154,8 +154,9 @@ def two(shown: Shown) -> None:
 def _table(both: Aligned) -> dict[str, Any]:
     """One row for each cell of the common axis, with both values and their difference."""
     table = long_table(both.first)
-    values = {name: long_table(getattr(both, name))["value"] for name in ("first", "second", "difference")}
-    return {name: column for name, column in table.items() if name != "value"} | values
+    first = table.pop("value")
+    second, difference = (long_table(each)["value"] for each in (both.second, both.difference))
+    return table | {"first": first, "second": second, "difference": difference}
 
 
 def _run(shown: Shown, kind: str) -> ModelRun:

