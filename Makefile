@@ -2,7 +2,7 @@
 # make dev        the same, and rerun pages whenever a file is saved
 # make serve      serve the app to other machines too, on all network addresses, with the limits of a hosted app
 # make serve-class  the same, with a process for each core behind nginx, for a hundred visitors and more
-# make check      the checks to run before every commit: six minutes at most on two cores
+# make check      the checks to run before every commit: four minutes on two idle cores
 # make check-cluster  the tests of models on a real Ray, after installing it; needs nothing else and takes minutes
 # make check-all  `make check`, every slow test, and tests once more for another processor and another path, as
 #                 continuous integration runs them

@@ -1,6 +1,6 @@
 """A real server and a real Chromium. Without Chromium these tests are skipped with a reason; in CI they fail.
 
-A browser test takes five to thirty seconds, and `make check` has six minutes: it runs those marked `every_commit`,
+A browser test takes five to thirty seconds, and `make check` has four minutes: it runs those marked `every_commit`,
 which are the app's promise and the main path of each page. All the others count as slow.
 """
 

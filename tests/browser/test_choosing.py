@@ -226,7 +226,6 @@ def test_two_models_beside_each_other_stay_on_the_screen_and_their_map_is_saved(
     assert len(files[2].read_text("utf-8").strip().splitlines()) > 1 + 72
 
 
-@pytest.mark.every_commit
 def test_sharing_more_heads_changes_the_picture_and_the_link(opened):
     page = opened("sharing?h_lm=minilm-l6")
     page.get_by_text("12 query heads on 6 K/V heads").wait_for()

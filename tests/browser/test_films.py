@@ -94,7 +94,6 @@ def product(**change):
     return [f"{value:.4f}".replace("-", "−") for value in (result.product, result.score)]
 
 
-@pytest.mark.every_commit
 def test_the_circle_turns_without_python_and_letting_go_is_in_the_link_and_comes_back(heard):
     page, sent = heard("positions?p_section=circle", ".rc-fact b", ".rc-circle")
 

@@ -283,7 +283,6 @@ def told(page: Any) -> list[str]:
     return texts
 
 
-@pytest.mark.every_commit
 def test_a_saved_view_holds_everything_and_opens_the_same_elsewhere(opened, tmp_path):
     page = opened("explore?" + urlencode(EVERYTHING))
     page.get_by_text("No token may look at: three (3).").wait_for(timeout=FIRST)

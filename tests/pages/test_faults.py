@@ -178,6 +178,7 @@ def test_a_hub_whose_weights_are_none(visit, fresh, hub, files):
         shutil.rmtree(os.environ["HF_HUB_CACHE"], ignore_errors=True)
 
 
+@pytest.mark.slow
 def test_a_hub_that_breaks_off(visit, fresh, hub, files, monkeypatch):
     """It promises a whole file and sends half of it, each time that it is asked."""
     hub["some/tiny"] = files

@@ -25,6 +25,8 @@ export class Heatmap extends HeatmapDrawing {
     this.pinch = null;
     /** @type {{ open: boolean, last: [number, number] } | null} a stroke that paints the mask */
     this.stroke = null;
+    /** @type {{ axis: "cell", q: number, k: number } | null} where the keys stand: pages that grow move other things under a mouse at rest */
+    this.keyed = null;
     this.listen();
   }
 
@@ -39,6 +41,7 @@ export class Heatmap extends HeatmapDrawing {
     });
     stage.addEventListener("wheel", (e) => this.wheel(e), { passive: false });
     stage.addEventListener("keydown", (e) => this.key(e));
+    stage.addEventListener("blur", () => (this.keyed = null));
     stage.addEventListener("dblclick", (e) => e.preventDefault());
   }
 
@@ -107,6 +110,7 @@ export class Heatmap extends HeatmapDrawing {
     if (this.drag && this.pointers.size === 1 && this.dragTo(event, this.drag)) return;
     if (event.pointerType !== "touch" || this.drag || this.pinch) {
       const hit = this.hit(event);
+      this.keyed = null;
       hoverOn(this.view.drawn.group, hit?.axis === "cell" ? { axis: "cell", q: hit.q, k: hit.k } : hit);
       this.stage.style.cursor = hit ? "pointer" : "";
     }
@@ -188,8 +192,9 @@ export class Heatmap extends HeatmapDrawing {
     const { group } = view.drawn;
     if (event.altKey || ((event.ctrlKey || event.metaKey) && !(event.key in ARROWS))) return;
     if (event.key in ARROWS) this.walk(ARROWS[event.key], event.ctrlKey || event.shiftKey ? 10 : 1);
-    else if (isPress(event)) this.pressByKey(group.hover);
+    else if (isPress(event)) this.pressByKey(this.keyed ?? group.hover);
     else if (event.key === "Escape") {
+      this.keyed = null;
       if (!view.release()) return; // nothing is held: the key belongs to the page
     } else if (event.key === "+" || event.key === "=") view.zoomBy(1.5);
     else if (event.key === "-" || event.key === "_") view.zoomBy(1 / 1.5);
@@ -212,11 +217,13 @@ export class Heatmap extends HeatmapDrawing {
   walk([dq, dk], by) {
     const { group, header } = this.view.drawn;
     const [nq, nk] = header.shape;
-    const { hover, cell } = group;
+    const { cell } = group;
+    const hover = this.keyed ?? group.hover;
     const at = hover?.axis === "cell" ? [hover.q, hover.k] : (cell ?? [-dq * by, -dk * by]);
     const q = clamp(at[0] + dq * by, 0, nq - 1);
     const k = clamp(at[1] + dk * by, 0, nk - 1);
-    hoverOn(group, { axis: "cell", q, k });
+    this.keyed = { axis: "cell", q, k };
+    hoverOn(group, this.keyed);
     this.view.setZoom(follow(group.zoom, q, k, header.shape));
     announceCell(this.view, q, q !== at[0]);
   }

@@ -23,6 +23,7 @@ def test_it_measures_the_same_memory_as_here_and_every_length(children):
     assert children[0].poll() == 0
 
 
+@pytest.mark.slow
 def test_it_trains_to_the_same_numbers_as_here_which_come_back_from_their_plain_data(children):
     there, here = list(own_process.train(TRAINED)), list(reach_training.train(TRAINED))
     assert [result.done for result in there] == [0, 20, 40] == [result.done for result in here]
