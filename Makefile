@@ -9,6 +9,9 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
+# The checks start hundreds of Python processes: where bytecode is not kept, each would compile everything anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: run dev serve serve-class ready static check check-all check-cluster format lint types imports words js js-build js-test test test-all test-numbers test-elsewhere install install-dev chromium models clean
 
 # Without PORT, Streamlit takes 8501 or the next one that is free, and the app logs which.

@@ -374,8 +374,10 @@ def test_a_stranger_types_a_sentence_and_reads_true_numbers(visit, trained):
     for switch, mask, scale in changes:
         if switch == "mask":
             page.get_by_test_id("mask").select_option("none")
+            in_link(page, "causal=false")  # the browser draws it at once; the file comes from the server
         elif switch == "scale":
             page.locator(".av-mark[data-mark=none]").click()
+            in_link(page, "scaled=false")
         expected = model.weights(SENTENCE, layer, head, mask, scale)
         for query, key in ((2, 1), (7, int(expected[7].argmax())), (n - 1, 0)):
             wait_for_value(page, stage, query, key, expected)
