@@ -22,7 +22,7 @@ class CacheGrowth extends View {
     this.film = null;
     this.holding = false;
     this.bar = el("div", "av-wrap cg-bar");
-    this.said = el("output", "cg-said");
+    this.said = el("output", "av-strong cg-said");
     this.groups = el("div", "av-wrap cg-groups");
     this.range = el("input", "av-slider-range cg-range", null, { type: "range", min: "0", step: "1" });
     this.play = addButton(this.bar, "▶", "", () => (this.film ? this.stop() : this.start()));
@@ -60,12 +60,12 @@ class CacheGrowth extends View {
 
   /** @param {GrowthHeader["groups"][number]} group */
   group({ name, bars }) {
-    const box = around("cg-group", el("div", "cg-model", name));
+    const box = around("av-column cg-group", el("div", "av-strong cg-model", name));
     const most = Math.max(1, ...bars.map(({ bytes }) => bytes[bytes.length - 1]));
     for (const { name: scheme, about, colour, bytes } of bars) {
       const line = el("div", "cg-line");
-      const label = el("div", "cg-name", scheme);
-      label.append(el("span", "cg-about", about));
+      const label = el("div", "av-strong cg-name", scheme);
+      label.append(el("span", "av-small cg-about", about));
       const track = el("div", "cg-track");
       const share = el("div", "cg-share");
       share.style.background = colour;

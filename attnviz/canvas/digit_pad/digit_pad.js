@@ -186,7 +186,7 @@ class DigitPads extends View {
     this.pads = Array.from({ length: pads }, (_, i) => {
       return new Pad(row, fill(labels.pad, { number: i + 1 }), labels, () => this.tell());
     });
-    this.root.replaceChildren(row, el("div", "dp-help", labels.help));
+    this.root.replaceChildren(row, el("div", "av-small dp-help", labels.help));
   }
 
   tell() {

@@ -79,7 +79,7 @@ export class Chips {
       row.append(chip);
       return chip;
     });
-    if (titled) this.box.append(el("div", `av-row-name av-name-${axis}`, name));
+    if (titled) this.box.append(el("div", `av-strong av-row-name av-name-${axis}`, name));
     this.box.append(row);
     const entry = { axis, row, chips };
     this.rows.push(entry);

@@ -33,7 +33,7 @@ export class HeadView extends Drawing {
   constructor(root) {
     super(root);
     this.head = el("div", "av-wrap av-head");
-    this.titleBox = el("div", "av-title");
+    this.titleBox = el("div", "av-strong av-title");
     this.read = el("div", "av-readout", "", { "data-testid": "readout" });
     this.tools = new HeadTools(this);
     this.help = el("div", "av-sr", null, { id: "help" });

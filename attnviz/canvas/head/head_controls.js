@@ -79,7 +79,7 @@ export class HeadControls {
       hidden: el("div", "av-wrap av-hidden-tokens"),
     };
     this.box.append(first, second, parts.hidden);
-    if (raw === null) this.box.append(el("div", "av-controls-note", words.weights_only));
+    if (raw === null) this.box.append(el("div", "av-small", words.weights_only));
     for (const control of this.box.querySelectorAll("button, input, select")) {
       if (raw === null) control.setAttribute("disabled", "");
     }

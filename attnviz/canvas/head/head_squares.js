@@ -22,7 +22,7 @@ export class HeadSquares {
     this.box.hidden = true;
     this.row = el("div", "av-wrap av-squares-row", null, { role: "group" });
     this.legend = el("ul", "av-wrap av-legend", null, { "data-testid": "legend" });
-    this.title = el("span", "av-controls-name");
+    this.title = el("span", "av-strong av-controls-name");
     this.only = button("av-button av-only", "×", () => this.put([]));
     this.box.append(this.row, this.legend);
     /** @type {HTMLButtonElement[]} */

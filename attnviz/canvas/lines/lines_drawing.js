@@ -20,7 +20,7 @@ export class LinesDrawing {
   /** @param {HeadView} view */
   constructor(view) {
     this.view = view;
-    this.stage = el("div", "av-stage av-lines", null, { role: "img", "data-testid": "lines" });
+    this.stage = el("div", "av-stage av-lines av-pan", null, { role: "img", "data-testid": "lines" });
     this.base = el("canvas", "av-fade");
     this.names = el("canvas", "av-over");
     this.over = el("canvas", "av-over");

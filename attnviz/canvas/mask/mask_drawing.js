@@ -39,10 +39,10 @@ export class MaskDrawing extends Drawing {
   /** @param {HTMLElement} root */
   constructor(root) {
     super(root);
-    this.stage = stageOf("av-stage av-mask", "mask", "help");
+    this.stage = stageOf("av-stage av-mask av-pan", "mask", "help");
     this.base = el("canvas");
     this.over = el("canvas", "av-over");
-    this.pad = el("div", "av-pad");
+    this.pad = el("div", "av-pad av-pan");
     this.stage.append(this.base, this.over, this.pad);
     this.count = el("div", "av-mask-count", "", { "data-testid": "count" });
     this.read = el("div", "av-readout", "", { "data-testid": "readout" });

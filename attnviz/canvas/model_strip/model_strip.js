@@ -74,7 +74,7 @@ class ModelStrip extends View {
     const { norms, attention, mlp } = blocks.of[layer];
     const middle = box(attention, "ms-attention");
     middle.insertBefore(this.heads(heads[layer], head), middle.children[1] ?? null);
-    const title = el("div", "ms-title", fill(words.inside, { layer, head }));
+    const title = el("div", "av-strong ms-title", fill(words.inside, { layer, head }));
     const parts = around("av-wrap ms-flow", middle, box(mlp), box(norms, "ms-aside"));
     this.inside.replaceChildren(title, parts);
   }
@@ -121,7 +121,7 @@ class ModelStrip extends View {
 /** A part: its name, what is in it, and a bar as long as its share. @param {ModelPart} part */
 function box({ title, lines, share, said }, more = "") {
   const node = el("div", `ms-box ${more}`.trim());
-  node.append(el("div", "ms-name", title));
+  node.append(el("div", "av-strong", title));
   const shapes = lines.map((line) => line.replaceAll(" × ", "\u00a0×\u00a0")); // a shape is not broken between lines
   for (const line of shapes) node.append(el("div", "ms-line", line));
   if (share !== null) {

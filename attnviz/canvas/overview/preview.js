@@ -13,8 +13,8 @@ export class Preview {
   constructor(overview) {
     this.overview = overview;
     this.box = el("div", "av-preview", null, { "aria-hidden": "true", popover: "manual" });
-    this.title = el("div", "av-preview-title");
-    this.note = el("div", "av-preview-note");
+    this.title = el("div", "av-strong av-preview-title");
+    this.note = el("div", "av-small av-preview-note");
     this.canvas = el("canvas");
     this.box.append(this.title, this.canvas, this.note);
     this.popped = false;

@@ -42,11 +42,15 @@ export class PatchView extends View {
     this.oneScale = false;
     this.tiles = new PatchTiles(this);
     this.chips = new PatchChips(this);
-    this.large = el("canvas", "pv-large", null, { tabindex: "0", role: "application", "data-testid": "picture" });
-    this.title = el("div", "pv-title");
+    this.large = el("canvas", "pv-large av-pan", null, {
+      tabindex: "0",
+      role: "application",
+      "data-testid": "picture",
+    });
+    this.title = el("div", "pv-title av-strong");
     this.pinned = el("div", "av-wrap pv-pins", null, { "data-testid": "pins" });
     this.read = el("div", "pv-read", null, { "aria-live": "polite", "data-testid": "read" });
-    this.bar = el("div", "pv-bar");
+    this.bar = el("div", "pv-bar av-small");
     this.tools = new PatchTools(this);
     this.build();
     this.redraw = onceAFrame(() => this.draw());

@@ -161,7 +161,7 @@ class Presenter {
     back.toggleAttribute("disabled", !before && stops.length < 2);
     on.toggleAttribute("disabled", !after && stops.length < 2);
     back.hidden = on.hidden = !before && !after && stops.length < 2;
-    walk.append(el("span", "pr-place", place), el("span", "pr-title", title));
+    walk.append(el("span", "pr-place", place), el("span", "av-strong pr-title", title));
     const ways = el("div", "av-line pr-walk");
     const dark = this.isDark();
     const theme = addButton(ways, dark ? "☀" : "☾", dark ? words.light : words.dark, () => this.turn());

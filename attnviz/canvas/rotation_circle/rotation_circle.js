@@ -69,7 +69,7 @@ class RotationCircle extends View {
     row.append(this.button, box, el("label", "", words.together, { for: box.id }));
     named(this.button, words.walk);
     sliders.append(row);
-    const side = around("rc-side", sliders, this.facts, el("div", "rc-caption", words.curve), this.curve);
+    const side = around("av-column rc-side", sliders, this.facts, el("div", "av-small", words.curve), this.curve);
     const both = around("av-wrap rc-both", this.circle, side);
     this.root.replaceChildren(both, this.said);
   }

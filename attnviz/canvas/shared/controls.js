@@ -66,9 +66,9 @@ export function radioGroup(group, buttons, current) {
  * @returns {LabelledSlider}
  */
 export function labelledSlider({ prefix, what, name, between = " ", last }, moved) {
-  const line = el("div", `av-line av-slider ${prefix}-slider ${prefix}-${what}`);
+  const line = el("div", `av-line av-column av-slider ${prefix}-slider ${prefix}-${what}`);
   const label = el("label", `av-slider-name ${prefix}-label`);
-  const value = el("output", `av-slider-value ${prefix}-value`);
+  const value = el("output", "av-strong");
   const attributes = { type: "range", min: "0", max: String(last), step: "1", "aria-label": name, "data-what": what };
   const input = el("input", `av-slider-range ${prefix}-range`, null, attributes);
   label.append(el("span", "", name + between), value);
@@ -129,6 +129,6 @@ export function holdable(control, hold, click) {
  */
 export function labelled(host, name, control, box = control) {
   control.setAttribute("aria-label", name);
-  host.append(el("span", "av-controls-name", name), box);
+  host.append(el("span", "av-strong av-controls-name", name), box);
   return control;
 }

@@ -119,12 +119,12 @@ class SoftmaxSlider extends View {
 
   /** @param {SoftmaxHeader["panels"][number]} panel @returns {Panel} */
   panel({ kind, title, formula, colour }) {
-    const box = el("figure", "ss-panel");
+    const box = el("figure", "av-column ss-panel");
     const caption = el("figcaption", "av-wrap ss-title");
     const swatch = el("span", "ss-swatch");
     swatch.style.background = colour;
-    caption.append(swatch, el("span", "ss-name", title), el("span", "ss-formula", formula));
-    const canvas = el("canvas", "ss-canvas", null, { role: "img" });
+    caption.append(swatch, el("span", "ss-name av-strong", title), el("span", "ss-formula", formula));
+    const canvas = el("canvas", "ss-canvas av-pan", null, { role: "img" });
     const list = el("div", "ss-facts");
     const facts = this.header.words.facts.map((label) => {
       const fact = el("div", "ss-fact");

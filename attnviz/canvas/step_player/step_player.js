@@ -31,18 +31,18 @@ class StepPlayer extends View {
     this.bar = el("div", "av-line sp-bar");
     this.play = el("button");
     this.range = el("input", "av-slider-range sp-range", null, { type: "range", min: "0", step: "1" });
-    this.said = el("div", "sp-said", null, { "aria-live": "polite" });
+    this.said = el("div", "av-strong sp-said", null, { "aria-live": "polite" });
     this.tape = el("div", "av-wrap sp-tape");
-    this.canvas = el("canvas", "sp-canvas", null, { tabindex: "0", role: "application" });
+    this.canvas = el("canvas", "sp-canvas av-pan", null, { tabindex: "0", role: "application" });
     this.readout = el("div", "sp-readout", null, { "aria-live": "polite" });
-    this.side = el("div", "sp-side");
+    this.side = el("div", "av-column sp-side");
     this.build();
     watchSize(root, () => this.redraw());
   }
 
   build() {
     const stage = el("div", "av-wrap sp-stage");
-    const left = around("sp-left", this.canvas, this.readout);
+    const left = around("av-column sp-left", this.canvas, this.readout);
     stage.append(left, this.side);
     this.root.replaceChildren(this.bar, this.said, this.tape, stage);
     this.range.addEventListener("input", () => this.stand(Number(this.range.value)));
@@ -82,7 +82,7 @@ class StepPlayer extends View {
     this.play = addButton(this.bar, "▶", words.play, () => this.toggle());
     addButton(this.bar, "›", words.next, go(1));
     addButton(this.bar, "»", words.last, go(Infinity));
-    this.play.classList.add("sp-play");
+    this.play.classList.add("av-strong", "sp-play");
     this.range.setAttribute("aria-label", words.step);
     this.bar.append(this.range);
   }

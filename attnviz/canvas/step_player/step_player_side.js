@@ -8,7 +8,7 @@ import { soFar } from "./step_player_geometry.js";
 
 /** The next token: what was most probable, and what was chosen. @param {PlayerHeader} header @param {number} at the step */
 export function choices({ words, steps }, at) {
-  const box = around("sp-box", el("div", "sp-head", words.choices));
+  const box = around("sp-box", el("div", "av-strong sp-head", words.choices));
   const { alternatives } = steps[at];
   for (const [label, probability, chosen] of alternatives) {
     const line = el("div", chosen ? "sp-choice sp-picked" : "sp-choice");
@@ -48,7 +48,10 @@ export function memory({ words, steps }, at) {
   const held = steps[at].layer_bytes;
   const total = held.reduce((sum, each) => sum + each, 0);
   const most = Math.max(1, ...steps[steps.length - 1].layer_bytes);
-  const box = around("sp-box", el("div", "sp-head", fill(words.bytes, { bytes: binary(total), layers: held.length })));
+  const box = around(
+    "sp-box",
+    el("div", "av-strong sp-head", fill(words.bytes, { bytes: binary(total), layers: held.length })),
+  );
   const bars = el("div", "sp-layers");
   held.forEach((each, layer) => {
     const bar = el("span", "sp-layer", null, { title: fill(words.layer, { layer, bytes: binary(each) }) });
