@@ -1,14 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fill, visibleToken } from "../../attnviz/canvas/shared/dom.js";
-import {
-  clamp,
-  fourDigits,
-  percent,
-  roundedToThreeDigits,
-  significant,
-  tickText,
-} from "../../attnviz/canvas/shared/numbers.js";
+import { clamp, fourDigits, percent, significant, tickText } from "../../attnviz/canvas/shared/numbers.js";
 import { parameterAt, stopOf, STOPS } from "../../attnviz/canvas/softmax_slider/softmax.js";
 
 test("a read-out has four digits, and says when that is too few", () => {
@@ -29,7 +22,6 @@ test("significant digits, without zeros at the end", () => {
     [0, 1.5, 2.34567, 123456, 0.00012, NaN, -Infinity].map((v) => significant(v)),
     ["0", "1.5", "2.35", "1.2e+5", "1.2e-4", "NaN", "-Infinity"],
   );
-  assert.equal(roundedToThreeDigits(1.23456), 1.23);
   assert.deepEqual(
     [-1, 0.5, 3].map((v) => clamp(v, 0, 1)),
     [0, 0.5, 1],

@@ -3,13 +3,10 @@
 
 import { lastingComponent, View } from "../shared/component.js";
 import { addButton, around, el, fill, joined, named } from "../shared/dom.js";
-import { film } from "../shared/motion.js";
+import { filmOfStops } from "../shared/motion.js";
 import { binary, clamp } from "../shared/numbers.js";
 
 /** @import { Component, GrowthHeader } from "../shared/types.js" */
-
-/** How long the film from no token to the last takes, in milliseconds. */
-const FILM = 7000;
 
 /** @extends {View<GrowthHeader>} */
 class CacheGrowth extends View {
@@ -96,13 +93,11 @@ class CacheGrowth extends View {
   }
 
   start() {
-    const last = this.header.tokens.length - 1;
-    const from = this.at >= last ? 0 : this.at;
-    const frame = (/** @type {number} */ share) => {
-      this.stand(Math.round(from + share * (last - from)));
+    const draw = (/** @type {number} */ place) => {
+      this.stand(place);
       return this.root.isConnected;
     };
-    this.plays(film(FILM * (1 - from / (last + 1)), frame, () => this.stop()));
+    this.plays(filmOfStops(this.at, this.header.tokens.length - 1, draw, () => this.stop()));
   }
 
   /** A film is not read out on its way, only where it ends. @param {(() => void) | null} playing */

@@ -5,7 +5,7 @@ import { ARROWS, isPress } from "../shared/controls.js";
 import { addButton, around, el, fill, liveRegion } from "../shared/dom.js";
 import { clamp } from "../shared/numbers.js";
 import { packBits, unpackBits } from "../shared/packing.js";
-import { contextOf } from "../shared/surface.js";
+import { contextOf, pixelCanvas } from "../shared/surface.js";
 
 /** @import { Component, PadHeader } from "../shared/types.js" */
 
@@ -23,7 +23,6 @@ class Pad {
     this.cells = new Uint8Array(SIDE * SIDE);
     const attributes = { role: "application", tabindex: "0", "aria-label": name, "data-testid": "pad" };
     this.canvas = el("canvas", "dp-ink", null, attributes);
-    [this.canvas.width, this.canvas.height] = [SIDE, SIDE];
     this.labels = labels;
     this.live = liveRegion();
     /** @type {[number, number] | null} the pen that arrow keys move, in pixels of the drawing */
@@ -130,11 +129,9 @@ class Pad {
   }
 
   draw() {
-    const ink = contextOf(this.canvas);
-    const image = ink.createImageData(SIDE, SIDE);
-    new Uint32Array(image.data.buffer).set(Uint32Array.from(this.cells, (on) => (on ? INK : 0)));
-    ink.putImageData(image, 0, 0);
+    pixelCanvas(SIDE, SIDE, (pixels) => this.cells.forEach((on, i) => (pixels[i] = on && INK)), this.canvas);
     if (!this.pen) return;
+    const ink = contextOf(this.canvas);
     const [x, y] = this.pen.map(Math.floor);
     ink.fillStyle = this.isDown ? PEN_DOWN : PEN_UP;
     ink.fillRect(x - 1, y, 3, 1);

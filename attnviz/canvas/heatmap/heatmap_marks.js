@@ -4,7 +4,7 @@
 import { inkOnPixel } from "../shared/colour.js";
 import { valueAt } from "../head/head_readout.js";
 import { MASKED_16 } from "../shared/packing.js";
-import { cleared, drawWith, fillBox, outline, sized, strokeGrid } from "../shared/surface.js";
+import { cleared, clipTo, drawWith, fillBox, outline, sized, strokeGrid } from "../shared/surface.js";
 import { drawColumnLabel, drawPill } from "../shared/token_labels.js";
 
 /** @import { Cells, HeatmapDrawing } from "./heatmap_drawing.js" */
@@ -17,11 +17,7 @@ export function hasNumbers(c) {
 
 /** @param {HeatmapDrawing} heatmap @param {CanvasRenderingContext2D} context @param {Cells} c */
 export function drawMarks(heatmap, context, c) {
-  const { x, y, w, h } = heatmap.plot;
-  context.save();
-  context.beginPath();
-  context.rect(x, y, w, h);
-  context.clip();
+  clipTo(context, heatmap.plot, 0);
   if (hasNumbers(c)) drawNumbers(heatmap, context, c);
   drawSegments(heatmap, context, c);
   context.restore();
@@ -70,12 +66,8 @@ export function drawLit(heatmap) {
     return;
   }
   const context = sized(heatmap.over, heatmap.width, heatmap.height);
-  const { x, y, w, h } = heatmap.plot;
   const c = heatmap.cells();
-  context.save();
-  context.beginPath();
-  context.rect(x - 2, y - 2, w + 4, h + 4);
-  context.clip();
+  clipTo(context, heatmap.plot, 2);
   for (const lit of lights) {
     outlineToken(heatmap, context, c, lit.axis, lit.i, lit.pin ? 2 : 1.5, lit.pin ? 1 : 0.85);
   }

@@ -6,7 +6,7 @@ import { HeadSquares } from "../head/head_squares.js";
 import { asideOf, LEVELS, litLines, MOST_LINES, rowsOnShow, strongestLines, weakestAtOnce } from "./line_geometry.js";
 import { clamp } from "../shared/numbers.js";
 import { OverlayNumbers } from "../head/overlay.js";
-import { cleared, contextOf, drawWith, notePlot, sized, soon } from "../shared/surface.js";
+import { cleared, clipTo, contextOf, drawWith, notePlot, sized, soon } from "../shared/surface.js";
 import { alongAxis, drawPill, LONGEST_LABEL } from "../shared/token_labels.js";
 import { sharpness } from "../shared/window.js";
 
@@ -112,7 +112,7 @@ export class LinesDrawing {
     const found = layers.map(({ codes, sizes, header }) => strongestLines(codes, sizes, header, rows, most));
     const sum = (/** @type {number[]} */ counts) => counts.reduce((all, one) => all + one, 0);
     this.counted = { drawn: sum(found.map((one) => one.drawn)), total: sum(found.map((one) => one.total)) };
-    this.clip(context);
+    clipTo(context, this.plot, 2, 1);
     const from = whole ? 0 : weakestAtOnce(found.map((one) => one.levels));
     if (from > 0) this.complete();
     const levels = found.map((one) => one.levels.map((lines, level) => (level < from ? [] : lines)));
@@ -133,15 +133,6 @@ export class LinesDrawing {
     if (named?.how === how && named.labelsQ === labelsQ && named.labelsK === labelsK) return;
     this.named = { how, labelsQ, labelsK };
     this.drawLabels(sized(this.names, width, height), rows, theme);
-  }
-
-  /** @param {CanvasRenderingContext2D} context */
-  clip(context) {
-    const { x, y, w, h } = this.plot;
-    context.save();
-    context.beginPath();
-    context.rect(x - 2, y - 1, w + 4, h + 2);
-    context.clip();
   }
 
   /** @param {LineLayer} layer @param {boolean} positive */
@@ -199,9 +190,8 @@ export class LinesDrawing {
         if (both && codes[q * rows.nk + k] > 32767 !== positive) continue;
         this.curve(context, q, k, rows, aside);
       }
-      context.strokeStyle = this.ink(layer, positive);
-      context.globalAlpha = faintest + (1 - faintest) * strength * 0.95;
-      context.lineWidth = 0.75 + 2.75 * strength;
+      const globalAlpha = faintest + (1 - faintest) * strength * 0.95;
+      drawWith(context, { strokeStyle: this.ink(layer, positive), globalAlpha, lineWidth: 0.75 + 2.75 * strength });
       context.stroke();
     }
     context.globalAlpha = 1;
@@ -253,13 +243,12 @@ export class LinesDrawing {
     const rows = this.rows();
     const { layers } = this.overlay;
     const cell = group.hover?.axis === "cell" ? group.hover : null;
-    this.clip(context);
+    clipTo(context, this.plot, 2, 1);
     const found = layers.map((layer) => litLines(layer, rows, lit, cell !== null));
     this.strokeLevels(context, found, layers, rows, 0.25);
     if (cell) {
       context.setLineDash([6, 4]);
-      context.strokeStyle = theme.text;
-      context.lineWidth = 1.5;
+      drawWith(context, { strokeStyle: theme.text, lineWidth: 1.5 });
       context.beginPath();
       this.curve(context, cell.q, cell.k, rows);
       context.stroke();

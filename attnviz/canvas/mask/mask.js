@@ -9,7 +9,7 @@ import { cellsOfBox, cellsOfLine } from "./mask_geometry.js";
 import { clamp } from "../shared/numbers.js";
 import { inflate, packBits, unpackBits } from "../shared/packing.js";
 import { onceAFrame } from "../shared/surface.js";
-import { TokenLabels } from "../shared/token_labels.js";
+import { labelsOf } from "../shared/token_labels.js";
 import { cellsBetween } from "../shared/zoom.js";
 
 /** @import { Component } from "../shared/types.js" */
@@ -55,8 +55,7 @@ class MaskEditor extends MaskDrawing {
     const given = known ? before.given : unpackBits(await inflate(payload), header.shape[0] * header.shape[1]);
     if (turn !== this.turn) return;
     const sameTokens = before !== null && same([before.header.q, before.header.k], [header.q, header.k]);
-    const labelsQ = sameTokens ? before.labelsQ : new TokenLabels(header.q);
-    const labelsK = sameTokens ? before.labelsK : header.k === null ? labelsQ : new TokenLabels(header.k);
+    const [labelsQ, labelsK] = sameTokens ? [before.labelsQ, before.labelsK] : labelsOf(header);
     const behind = this.gestures.isBehind(header.session, header.ack) || this.gesture?.kind === "paint";
     const cells = sameTokens ? this.adopted(given, behind) : this.begun(given);
     const theme = themeOf(this.root, header.colours);

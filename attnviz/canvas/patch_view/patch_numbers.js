@@ -1,7 +1,6 @@
 // What a view of a picture has in memory: the heads' scores or maps, and the row of any head under what is chosen.
 
 import {
-  brightest,
   decoded,
   factorFor,
   followed,
@@ -9,12 +8,11 @@ import {
   meanOf,
   meanOfRows,
   mixed,
-  placeOfHead,
   rowOf,
   seenKeys,
   squares,
 } from "./patch_rows.js";
-import { readRawScores } from "../shared/raw_scores.js";
+import { placeOfHead, readRawScores } from "../shared/raw_scores.js";
 
 /** @import { PatchHeader, PatchState, RawHead } from "../shared/types.js" */
 
@@ -114,10 +112,5 @@ export class PatchNumbers {
       this.mixes = { of, each };
     }
     return this.mixes.each;
-  }
-
-  /** The brightest patch of a row. @param {Float32Array} row */
-  top(row) {
-    return brightest(row, this.header.grid.first);
   }
 }

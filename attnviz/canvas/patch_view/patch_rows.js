@@ -13,7 +13,8 @@ import { attend } from "../shared/attend.js";
  * @param {Float32Array} [into]
  */
 export function rowOf(head, row, seen, factor, into = new Float32Array(head.shape[1])) {
-  const nk = head.shape[1];
+  const { softcap, sink, shape } = head;
+  const nk = shape[1];
   const [from, to] = [row * nk, (row + 1) * nk];
   if (!head.exact) {
     into.set(head.scores.subarray(from, to));
@@ -23,12 +24,7 @@ export function rowOf(head, row, seen, factor, into = new Float32Array(head.shap
   const mask = seen === null ? own : Uint8Array.from(own, (may, k) => may & seen[k]);
   const bias = head.bias === null ? null : head.bias.subarray(from, to);
   const scores = head.scores.subarray(from, to);
-  return attend({ ...plain(head), shape: [1, nk], scores, bias }, mask, head.scale * factor, into);
-}
-
-/** @param {RawHead} head */
-function plain({ softcap, sink }) {
-  return { softcap, sink };
+  return attend({ softcap, sink, shape: [1, nk], scores, bias }, mask, head.scale * factor, into);
 }
 
 /**
@@ -94,12 +90,6 @@ export function headsInOrder({ heads, measure, ordered }) {
     Array.from({ length: count }, (_, head) => /** @type {[number, number]} */ ([layer, head])),
   );
   return tileOrder(all.length, { order: ordered ? "measure" : "place", measure }).map((i) => all[i]);
-}
-
-/** The place of a head among all heads of its stack. */
-/** @param {number[]} heads @param {number} layer @param {number} head */
-export function placeOfHead(heads, layer, head) {
-  return heads.slice(0, layer).reduce((sum, count) => sum + count, 0) + head;
 }
 
 /** The mean of rows that are as long. @param {readonly Float32Array[]} rows @param {number} length */

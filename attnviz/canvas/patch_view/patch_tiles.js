@@ -3,8 +3,8 @@
 import { button, el, fill, named } from "../shared/dom.js";
 import { frame } from "./patch_drawing.js";
 import { fitted } from "./patch_geometry.js";
-import { placeOfHead } from "./patch_rows.js";
 import { queryName } from "./patch_sentence.js";
+import { placeOfHead } from "../shared/raw_scores.js";
 
 /** @import { PatchNumbers } from "./patch_numbers.js" */
 /** @import { PatchView } from "./patch_view.js" */

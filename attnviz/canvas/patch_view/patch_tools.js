@@ -5,7 +5,6 @@ import { significant } from "../shared/numbers.js";
 import { factorAt, placeOf } from "../shared/scale_slider.js";
 
 /** @import { PatchView } from "./patch_view.js" */
-/** @import { PatchRow } from "../shared/types.js" */
 
 const MOST = 10;
 const STEPS = 1000;
@@ -27,9 +26,12 @@ export class PatchTools {
     if (name === this.built) return;
     this.built = name;
     const rows = el("div", "av-wrap pv-group", null, { role: "group", "aria-label": labels.shows });
-    this.rows = SHOWS.filter((which) => which !== "rollout" || words === null).map((which) =>
-      this.rowButton(rows, which),
-    );
+    this.rows = SHOWS.filter((which) => which !== "rollout" || words === null).map((which) => {
+      const show = () => this.view.change({ shows: which });
+      const row = wordedButton(rows, labels[which], labels[`${which}_help`], show);
+      row.dataset.shows = which;
+      return row;
+    });
     const tools = el("div", "av-wrap pv-group");
     this.brush = wordedButton(tools, labels.hide, labels.hide_help, () => this.paint(!this.painting));
     this.brush.dataset.testid = "hide";
@@ -46,14 +48,6 @@ export class PatchTools {
     this.slider.addEventListener("input", () => this.slide());
     this.slider.addEventListener("change", () => this.view.tell());
     this.box.replaceChildren(rows, tools, line);
-  }
-
-  /** @param {HTMLElement} host @param {PatchRow} which */
-  rowButton(host, which) {
-    const { labels } = this.view.header;
-    const button = wordedButton(host, labels[which], labels[`${which}_help`], () => this.view.change({ shows: which }));
-    button.dataset.shows = which;
-    return button;
   }
 
   slide() {

@@ -10,6 +10,7 @@ import { corners, dimmed, drawLight, frame, windowBorders } from "./patch_drawin
 import { besideWords, fitted } from "./patch_geometry.js";
 import { PatchHand } from "./patch_hand.js";
 import { PatchNumbers } from "./patch_numbers.js";
+import { brightest } from "./patch_rows.js";
 import { heard, sentence, titleOf } from "./patch_sentence.js";
 import { drawPins, PatchTiles } from "./patch_tiles.js";
 import { PatchTools } from "./patch_tools.js";
@@ -216,7 +217,7 @@ export class PatchView extends View {
 
   /** What is as bright as light can be: this row's own brightest patch, or a weight of 1. @param {Float32Array} row */
   topOf(row) {
-    return this.oneScale ? 1 : /** @type {PatchNumbers} */ (this.numbers).top(row);
+    return this.oneScale ? 1 : brightest(row, this.header.grid.first);
   }
 
   /** @param {HTMLCanvasElement} canvas @param {Size} size @param {Float32Array} row */

@@ -2,7 +2,7 @@
 // Python hears how many steps were asked for in all, so that presses which arrive together all count.
 
 import { keptByRoot, rootOf, Sequence } from "../shared/component.js";
-import { addButton, el } from "../shared/dom.js";
+import { addButton, el, focusedIn } from "../shared/dom.js";
 import { scrolling } from "../shared/motion.js";
 import { apart, gestureOf, stopAfter } from "./presenter_keys.js";
 
@@ -148,8 +148,7 @@ class Presenter {
     const { words, title, place, before, after } = this.given;
     this.root.hidden = !kept.present;
     document.documentElement.toggleAttribute("data-present", kept.present); // presenting.css
-    const focused = this.root.getRootNode();
-    const held = focused instanceof ShadowRoot ? focused.activeElement?.getAttribute("data-does") : null;
+    const held = focusedIn(this.root)?.getAttribute("data-does");
     const bar = el("div", "pr-bar", null, { role: "toolbar", "aria-label": words.bar });
     const walk = el("div", "av-line pr-walk");
     const stops = stopsOf(document);

@@ -76,11 +76,7 @@ class RotationCircle extends View {
 
   /** @param {What} what @param {string} name @param {number} last */
   slider(what, name, last) {
-    const slider = labelledSlider({ prefix: "rc", what, name, last }, (stop, held) => {
-      this.holding = held;
-      if (held) this.moveTo(what, stop);
-      else this.commit();
-    });
+    const slider = labelledSlider({ prefix: "rc", what, name, last }, this);
     this.sliders[what] = slider;
     return slider.line;
   }

@@ -2,7 +2,7 @@
 
 import { tell } from "./group.js";
 import { readHeader } from "./packing.js";
-import { readRawScores } from "./raw_scores.js";
+import { placeOfHead, readRawScores } from "./raw_scores.js";
 
 /** @import { Group } from "./group.js" */
 /** @import { RawHead, RawHeader } from "./types.js" */
@@ -18,15 +18,13 @@ export class AllHeads {
     this.from = from;
     this.doc = header.doc;
     this.heads = readRawScores(header.raw, payload);
-    /** The place of each layer's first head. */
-    this.first = header.heads.map((_, layer) => header.heads.slice(0, layer).reduce((sum, n) => sum + n, 0));
     this.counts = header.heads;
   }
 
   /** The head at [layer, head], if there is one. @param {[number, number] | null} tile @returns {RawHead | null} */
   head(tile) {
     if (!tile || !(tile[1] < (this.counts[tile[0]] ?? 0))) return null;
-    return this.heads[this.first[tile[0]] + tile[1]];
+    return this.heads[placeOfHead(this.counts, ...tile)];
   }
 }
 

@@ -62,19 +62,25 @@ export function radioGroup(group, buttons, current) {
  * @param {string} slider.name for people
  * @param {string} [slider.between] name and value
  * @param {number} slider.last stop, the first being 0
- * @param {(stop: number, held: boolean) => void} moved `held`: the hand may still move on
+ * @param {{ holding: boolean, moveTo(what: string, stop: number): void, commit(): void }} view `holding`: the hand may move on
  * @returns {LabelledSlider}
  */
-export function labelledSlider({ prefix, what, name, between = " ", last }, moved) {
+export function labelledSlider({ prefix, what, name, between = " ", last }, view) {
   const line = el("div", `av-line av-column av-slider ${prefix}-slider ${prefix}-${what}`);
   const label = el("label", `av-slider-name ${prefix}-label`);
-  const value = el("output", "av-strong");
+  const value = el("output", `av-strong ${prefix}-value`);
   const attributes = { type: "range", min: "0", max: String(last), step: "1", "aria-label": name, "data-what": what };
   const input = el("input", `av-slider-range ${prefix}-range`, null, attributes);
   label.append(el("span", "", name + between), value);
   line.append(label, input);
-  input.addEventListener("input", () => moved(Number(input.value), true));
-  input.addEventListener("change", () => moved(Number(input.value), false));
+  input.addEventListener("input", () => {
+    view.holding = true;
+    view.moveTo(what, Number(input.value));
+  });
+  input.addEventListener("change", () => {
+    view.holding = false;
+    view.commit();
+  });
   return { line, input, value };
 }
 

@@ -31,11 +31,6 @@ export function percent(share) {
   return `${(100 * share).toFixed(1)}%`;
 }
 
-/** @param {number} value */
-export function roundedToThreeDigits(value) {
-  return Number(value.toPrecision(3));
-}
-
 /** @param {number} value @param {number} low @param {number} high */
 export function clamp(value, low, high) {
   return Math.max(low, Math.min(high, value));

@@ -70,6 +70,12 @@ export function readRawScores(header, payload) {
   });
 }
 
+/** The place of a head among all heads of its stack. */
+/** @param {number[]} heads @param {number} layer @param {number} head */
+export function placeOfHead(heads, layer, head) {
+  return heads.slice(0, layer).reduce((sum, count) => sum + count, 0) + head;
+}
+
 /** Scores of 16 bits, and of 24 in wide rows: steps above a row's lowest. */
 /** @param {RawHeader} header @param {Sections} sections */
 function coded({ count, shape: [nq, nk] }, sections) {

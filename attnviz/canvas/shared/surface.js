@@ -73,6 +73,17 @@ export function strokePath(context, ...corners) {
   context.stroke();
 }
 
+/**
+ * Saves a context, and clips it to a rectangle with so much around it.
+ * @param {CanvasRenderingContext2D} context @param {Rectangle} rectangle @param {number} beside
+ */
+export function clipTo(context, { x, y, w, h }, beside, above = beside) {
+  context.save();
+  context.beginPath();
+  context.rect(x - beside, y - above, w + 2 * beside, h + 2 * above);
+  context.clip();
+}
+
 /** Fills a rectangle with so much of a colour. */
 /** @param {CanvasRenderingContext2D} context @param {Rectangle} rectangle @param {string | CanvasPattern} fillStyle */
 export function fillBox(context, { x, y, w, h }, fillStyle, globalAlpha = 1) {
@@ -127,9 +138,7 @@ export function hatch(context, theme, colour) {
   const tile = document.createElement("canvas");
   tile.width = tile.height = side;
   const ink = contextOf(tile);
-  ink.fillStyle = colour;
-  ink.globalAlpha = theme.dark ? 0.22 : 0.26;
-  ink.fillRect(0, 0, side, side);
+  fillBox(ink, { x: 0, y: 0, w: side, h: side }, colour, theme.dark ? 0.22 : 0.26);
   drawWith(ink, { globalAlpha: theme.dark ? 0.55 : 0.7, strokeStyle: colour, lineWidth: ratio });
   for (const d of [-side, 0, side]) strokePath(ink, [d, side], [d + side, 0]);
   const pattern = context.createPattern(tile, "repeat");

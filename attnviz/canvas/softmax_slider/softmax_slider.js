@@ -5,29 +5,16 @@ import { barAt, drawBars } from "./bars.js";
 import { lastingComponent, View } from "../shared/component.js";
 import { labelledSlider } from "../shared/controls.js";
 import { button, el, fill, joined, named } from "../shared/dom.js";
-import { film } from "../shared/motion.js";
-import { clamp, percent, roundedToThreeDigits, significant } from "../shared/numbers.js";
+import { filmOfStops } from "../shared/motion.js";
+import { clamp, percent, significant } from "../shared/numbers.js";
 import { floats } from "../shared/packing.js";
 import { parameterAt, softmaxRow, statsOf, stopOf, STOPS } from "./softmax.js";
 
 /** @import { LabelledSlider } from "../shared/controls.js" */
 /** @import { Component, ScoreRow, SoftmaxHeader } from "../shared/types.js" */
 
-/** How long the film from the first d_k to the last takes, in milliseconds. */
-const FILM = 7000;
-
 /** @typedef {ReturnType<typeof softmaxRow>} Row */
-
-/**
- * @typedef {object} Panel
- * @property {string} kind
- * @property {string} title
- * @property {string} colour
- * @property {HTMLElement} box
- * @property {HTMLCanvasElement} canvas
- * @property {HTMLElement[]} facts
- * @property {Row | null} row
- */
+/** @typedef {ReturnType<SoftmaxSlider["panel"]>} Panel */
 
 /** @extends {View<SoftmaxHeader>} */
 class SoftmaxSlider extends View {
@@ -52,6 +39,7 @@ class SoftmaxSlider extends View {
     this.holding = false;
     /** @type {(() => void) | null} stops the film */
     this.film = null;
+    this.play = button("av-button av-play ss-play", "▶", () => (this.film ? this.stop() : this.start()));
     /** @type {number | null} */
     this.pointed = null;
     new ResizeObserver(() => this.draw()).observe(root);
@@ -78,7 +66,6 @@ class SoftmaxSlider extends View {
     this.at = Math.max(0, d_k.indexOf(at));
     this.parameter = parameter ? parameter.value : 1;
     this.told = { d_k: at, parameter: this.parameter };
-    if (this.width) this.width.input.value = String(this.at);
     if (this.parameterSlider && parameter) this.parameterSlider.input.value = String(stopOf(this.parameter, parameter));
   }
 
@@ -117,7 +104,7 @@ class SoftmaxSlider extends View {
     this.point(there === null ? null : clamp(there, 0, last));
   }
 
-  /** @param {SoftmaxHeader["panels"][number]} panel @returns {Panel} */
+  /** @param {SoftmaxHeader["panels"][number]} panel */
   panel({ kind, title, formula, colour }) {
     const box = el("figure", "av-column ss-panel");
     const caption = el("figcaption", "av-wrap ss-title");
@@ -136,19 +123,12 @@ class SoftmaxSlider extends View {
     box.append(caption, canvas, list);
     canvas.addEventListener("pointermove", (e) => this.point(barAt(e.offsetX, canvas.clientWidth, this.header.n)));
     canvas.addEventListener("pointerleave", () => this.point(null));
-    return { kind, title, colour, box, canvas, facts, row: null };
+    return { kind, title, colour, box, canvas, facts, row: /** @type {Row | null} */ (null) };
   }
 
-  /**
-   * @param {HTMLElement} host @param {"d_k" | "parameter"} what @param {string} name @param {number} stops
-   * @returns {LabelledSlider}
-   */
-  slider(host, what, name, stops) {
-    const slider = labelledSlider({ prefix: "ss", what, name, between: " = ", last: stops }, (stop, held) => {
-      this.holding = held;
-      if (held) this.moveTo(what, stop);
-      else this.commit();
-    });
+  /** @param {HTMLElement} host @param {"d_k" | "parameter"} what @param {string} name @param {number} last */
+  slider(host, what, name, last) {
+    const slider = labelledSlider({ prefix: "ss", what, name, between: " = ", last }, this);
     host.append(slider.line);
     return slider;
   }
@@ -157,7 +137,7 @@ class SoftmaxSlider extends View {
   widthSlider(host) {
     const { words, d_k } = this.header;
     const slider = this.slider(host, "d_k", words.d_k, d_k.length - 1);
-    slider.input.before(this.playButton(slider.input));
+    slider.input.before(named(this.play, words.play));
     return slider;
   }
 
@@ -165,37 +145,28 @@ class SoftmaxSlider extends View {
   moveTo(what, stop) {
     const { parameter } = this.header;
     if (what === "d_k") this.at = stop;
-    else if (parameter) this.parameter = roundedToThreeDigits(parameterAt(stop, parameter));
+    else if (parameter) this.parameter = Number(parameterAt(stop, parameter).toPrecision(3));
     this.draw();
   }
 
-  /** @param {HTMLInputElement} input */
-  playButton(input) {
-    const node = button("av-button av-play ss-play", "▶", () => (this.film ? this.stop(node) : this.play(input, node)));
-    return named(node, this.header.words.play);
-  }
-
-  /** @param {HTMLInputElement} input @param {HTMLButtonElement} node */
-  play(input, node) {
-    const last = this.header.d_k.length - 1;
-    const from = this.at >= last ? 0 : this.at;
-    node.textContent = "❚❚";
-    node.setAttribute("aria-pressed", "true");
-    const frame = (/** @type {number} */ share) => {
-      this.at = Math.round(from + share * (last - from));
-      input.value = String(this.at);
-      this.draw();
+  start() {
+    const draw = (/** @type {number} */ stop) => {
+      this.moveTo("d_k", stop);
       return this.root.isConnected;
     };
-    this.film = film(FILM * (1 - from / (last + 1)), frame, () => this.stop(node));
+    this.plays(filmOfStops(this.at, this.header.d_k.length - 1, draw, () => this.stop()));
   }
 
-  /** @param {HTMLButtonElement} node */
-  stop(node) {
+  /** @param {(() => void) | null} playing */
+  plays(playing) {
+    this.film = playing;
+    this.play.textContent = playing ? "❚❚" : "▶";
+    this.play.setAttribute("aria-pressed", String(playing !== null));
+  }
+
+  stop() {
     this.film?.();
-    this.film = null;
-    node.textContent = "▶";
-    node.setAttribute("aria-pressed", "false");
+    this.plays(null);
     this.commit();
   }
 
