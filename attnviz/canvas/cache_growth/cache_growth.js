@@ -60,16 +60,11 @@ class CacheGrowth extends View {
     const box = around("av-column cg-group", el("div", "av-strong cg-model", name));
     const most = Math.max(1, ...bars.map(({ bytes }) => bytes[bytes.length - 1]));
     for (const { name: scheme, about, colour, bytes } of bars) {
-      const line = el("div", "cg-line");
-      const label = el("div", "av-strong cg-name", scheme);
-      label.append(el("span", "av-small cg-about", about));
-      const track = el("div", "cg-track");
+      const label = around("av-strong cg-name", scheme, el("span", "av-small cg-about", about));
       const share = el("div", "cg-share");
       share.style.background = colour;
       const value = el("div", "cg-value");
-      track.append(share);
-      line.append(label, track, value);
-      box.append(line);
+      box.append(around("cg-line", label, around("cg-track", share), value));
       this.bars.push({ name: scheme, share, value, bytes, most });
     }
     return box;

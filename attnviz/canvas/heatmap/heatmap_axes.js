@@ -13,8 +13,7 @@ export function drawAxes(heatmap, context, c) {
   const { theme, header, hasMasked, sums } = heatmap.view.drawn;
   const { x, y, w, h } = heatmap.plot;
   if (hasMasked) fillBox(context, heatmap.plot, hatch(context, theme, header.colours.masked));
-  context.strokeStyle = theme.border;
-  context.lineWidth = 1;
+  drawWith(context, { strokeStyle: theme.border, lineWidth: 1 });
   context.strokeRect(x - 0.5, y - 0.5, w + 1, h + 1);
   drawLabels(heatmap, context, c);
   if (sums !== null) drawRowSums(context, heatmap.plot, c, heatmap.view.drawn, sums.rows);

@@ -223,8 +223,7 @@ export class LinesDrawing {
     alongAxis(keys, this.font + 2, (k, y) => context.fillText(cutK(k).text, plot.x + plot.w + 6, y));
     drawWith(context, { globalAlpha: 1, font: `600 11px ${theme.font}`, fillStyle: theme.q, textAlign: "right" });
     context.fillText(words.queries, plot.x - 6, plot.y - 12);
-    context.fillStyle = theme.k;
-    context.textAlign = "left";
+    drawWith(context, { fillStyle: theme.k, textAlign: "left" });
     context.fillText(words.keys, plot.x + plot.w + 6, plot.y - 12);
   }
 

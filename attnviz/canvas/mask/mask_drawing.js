@@ -94,8 +94,7 @@ export class MaskDrawing extends Drawing {
     context.imageSmoothingEnabled = false;
     context.drawImage(this.picture(), plot.x, plot.y, plot.w, plot.h);
     if (cell >= 5) {
-      context.strokeStyle = theme.background;
-      context.lineWidth = cell >= 12 ? 1 : 0.5;
+      drawWith(context, { strokeStyle: theme.background, lineWidth: cell >= 12 ? 1 : 0.5 });
       const edges = (/** @type {number} */ from, /** @type {number} */ n) =>
         Array.from({ length: n + 1 }, (_, i) => from + i * cell);
       strokeGrid(context, plot, edges(plot.y, nq), edges(plot.x, nk));

@@ -75,11 +75,9 @@ export class PatchView extends View {
   }
 
   build() {
-    const main = el("div", "pv-main");
     const head = around("av-wrap pv-head", this.title, this.chips.box);
     const words = around("pv-words", this.bar, this.read, this.tools.box, this.pinned);
-    main.append(head, this.large, words);
-    this.root.replaceChildren(this.tiles.box, main);
+    this.root.replaceChildren(this.tiles.box, around("pv-main", head, this.large, words));
     this.root.classList.add("pv-root");
     this.hand = new PatchHand(this);
   }

@@ -169,9 +169,7 @@ class RotationCircle extends View {
     ]);
     this.facts.replaceChildren(
       ...facts.map(([whose, name, value]) => {
-        const fact = el("div", `rc-fact ${whose && `rc-of-${whose}`}`);
-        fact.append(el("b", "", value), el("span", "", name));
-        return fact;
+        return around(`rc-fact ${whose && `rc-of-${whose}`}`, el("b", "", value), el("span", "", name));
       }),
     );
     const distance = Math.round(k_at - q_at);

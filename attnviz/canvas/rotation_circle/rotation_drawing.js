@@ -18,14 +18,11 @@ export function drawCircle(canvas, size, arrows, theme) {
   for (const { start, now, colour, angle, name } of arrows) {
     const radius = Math.hypot(...start) * unit;
     const from = Math.atan2(start[1], start[0]);
-    ink.strokeStyle = ink.fillStyle = colour;
-    ink.globalAlpha = 0.35;
-    ink.lineWidth = 1.25;
+    drawWith(ink, { strokeStyle: colour, fillStyle: colour, globalAlpha: 0.35, lineWidth: 1.25 });
     ink.beginPath();
     ink.arc(middle, middle, radius, 0, 2 * Math.PI);
     ink.stroke();
-    ink.globalAlpha = 0.6;
-    ink.lineWidth = 4;
+    drawWith(ink, { globalAlpha: 0.6, lineWidth: 4 });
     ink.beginPath();
     // y grows downwards on a canvas: a positive angle is drawn against the clock
     const last = Math.abs(angle) >= 2 * Math.PI ? angle % (2 * Math.PI) : angle;
@@ -35,15 +32,12 @@ export function drawCircle(canvas, size, arrows, theme) {
     ink.lineWidth = 1.5;
     strokePath(ink, [middle, middle], [middle + start[0] * unit, middle - start[1] * unit]);
     ink.setLineDash([]);
-    ink.globalAlpha = 1;
-    ink.lineWidth = 3;
+    drawWith(ink, { globalAlpha: 1, lineWidth: 3 });
     const [x, y] = [middle + now[0] * unit, middle - now[1] * unit];
     strokePath(ink, [middle, middle], [x, y]);
     head(ink, middle, x, y);
     const long = Math.hypot(...now) || 1;
-    ink.font = `bold 15px ${theme.font}`;
-    ink.textAlign = "center";
-    ink.textBaseline = "middle";
+    drawWith(ink, { font: `bold 15px ${theme.font}`, textAlign: "center", textBaseline: "middle" });
     ink.fillText(name, x + (14 * now[0]) / long, y - (14 * now[1]) / long);
   }
 }
@@ -73,8 +67,7 @@ export function drawCurve(canvas, width, height, curve, reach, at, colour, theme
   const most = Math.max(...values.map(Math.abs), Math.abs(curve(at)), 1e-9);
   const x = (/** @type {number} */ distance) => left + ((distance + reach) / (2 * reach)) * (width - left - right);
   const y = (/** @type {number} */ value) => top + ((most - value) / (2 * most)) * (height - top - foot);
-  ink.fillStyle = ink.strokeStyle = theme.text;
-  ink.globalAlpha = 0.25;
+  drawWith(ink, { fillStyle: theme.text, globalAlpha: 0.25 });
   ink.fillRect(left, Math.round(y(0)), width - left - right, 1);
   ink.fillRect(Math.round(x(0)), top, 1, height - top - foot);
   drawWith(ink, { globalAlpha: 0.75, font: `11px ${theme.font}`, textBaseline: "bottom" });

@@ -43,8 +43,7 @@ export function drawBars(canvas, weights, colour, pointed) {
   const y = (/** @type {number} */ weight) => TOP + tall * (1 - weight);
   drawWith(context, { font: `11px ${style.fontFamily}`, textAlign: "right", textBaseline: "middle" });
   for (const level of [0, 0.5, 1]) {
-    context.globalAlpha = 0.7;
-    context.fillStyle = style.color;
+    drawWith(context, { globalAlpha: 0.7, fillStyle: style.color });
     context.fillText(String(level), LEFT - 6, y(level));
     fillBox(context, { x: LEFT, y: Math.round(y(level)), w: inner, h: 1 }, style.color, level ? 0.18 : 0.6);
   }
@@ -62,8 +61,7 @@ export function drawBars(canvas, weights, colour, pointed) {
   if (pointed !== null && pointed < n && step >= 2) {
     fillBox(context, { x: LEFT + pointed * step, y: TOP, w: step, h: tall }, style.color, 0.12);
   }
-  context.globalAlpha = 0.75;
-  context.strokeStyle = style.color;
+  drawWith(context, { globalAlpha: 0.75, strokeStyle: style.color });
   context.setLineDash([4, 4]);
   strokePath(context, [LEFT, y(1 / n)], [LEFT + inner, y(1 / n)]);
   context.setLineDash([]);

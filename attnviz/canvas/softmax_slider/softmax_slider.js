@@ -4,7 +4,7 @@
 import { barAt, drawBars } from "./bars.js";
 import { lastingComponent, View } from "../shared/component.js";
 import { labelledSlider } from "../shared/controls.js";
-import { button, el, fill, joined, named } from "../shared/dom.js";
+import { around, button, el, fill, joined, named } from "../shared/dom.js";
 import { filmOfStops } from "../shared/motion.js";
 import { clamp, percent, significant } from "../shared/numbers.js";
 import { floats } from "../shared/packing.js";
@@ -114,10 +114,8 @@ class SoftmaxSlider extends View {
     const canvas = el("canvas", "ss-canvas av-pan", null, { role: "img" });
     const list = el("div", "ss-facts");
     const facts = this.header.words.facts.map((label) => {
-      const fact = el("div", "ss-fact");
       const value = el("b");
-      fact.append(value, el("span", "", label));
-      list.append(fact);
+      list.append(around("ss-fact", value, el("span", "", label)));
       return value;
     });
     box.append(caption, canvas, list);

@@ -41,9 +41,7 @@ class StepPlayer extends View {
   }
 
   build() {
-    const stage = el("div", "av-wrap sp-stage");
-    const left = around("av-column sp-left", this.canvas, this.readout);
-    stage.append(left, this.side);
+    const stage = around("av-wrap sp-stage", around("av-column sp-left", this.canvas, this.readout), this.side);
     this.root.replaceChildren(this.bar, this.said, this.tape, stage);
     this.range.addEventListener("input", () => this.stand(Number(this.range.value)));
     this.range.addEventListener("change", () => this.commit());

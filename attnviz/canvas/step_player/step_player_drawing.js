@@ -87,10 +87,8 @@ function rows(easel, pointed) {
     bar(easel, weight, y, tall);
     marks(easel, row, y);
     if (row % every && row !== pointed && row !== end - 1) continue;
-    context.font = `${row >= first ? "600 " : ""}11px ${theme.font}`;
-    context.textAlign = "right";
-    context.textBaseline = "middle";
-    context.fillStyle = theme.text;
+    const font = `${row >= first ? "600 " : ""}11px ${theme.font}`;
+    drawWith(context, { font, textAlign: "right", textBaseline: "middle", fillStyle: theme.text });
     context.fillText(shortened(context, visibleToken(header.labels[row]), scene.label), scene.label, y + scene.row / 2);
   }
 }
@@ -115,9 +113,7 @@ function marks({ context, scene, theme, first }, row, y) {
     const now = way === 1 || row >= first;
     context.beginPath();
     context.arc(x + scene.mark / 2, y + scene.row / 2, Math.max(1, radius), 0, 2 * Math.PI);
-    context.strokeStyle = theme.text;
-    context.fillStyle = theme.primary;
-    context.globalAlpha = now ? 1 : 0.25;
+    drawWith(context, { strokeStyle: theme.text, fillStyle: theme.primary, globalAlpha: now ? 1 : 0.25 });
     if (now) context.fill();
     else context.stroke();
     context.globalAlpha = 1;
@@ -126,18 +122,14 @@ function marks({ context, scene, theme, first }, row, y) {
 
 /** @param {Easel} easel */
 function frames({ context, scene, theme, header, first, end }) {
-  context.lineWidth = 1;
   for (const { x, w } of [scene.k, scene.v]) {
-    context.strokeStyle = theme.text;
-    context.globalAlpha = 0.35;
+    drawWith(context, { strokeStyle: theme.text, globalAlpha: 0.35, lineWidth: 1 });
     context.strokeRect(x - 0.5, scene.top - 0.5, w + 1, end * scene.row + 1);
     context.globalAlpha = 0.3;
     context.setLineDash([2, 3]);
     context.strokeRect(x - 0.5, scene.top - 0.5, w + 1, header.rows * scene.row + 1);
     context.setLineDash([]);
-    context.globalAlpha = 1;
-    context.strokeStyle = theme.primary;
-    context.lineWidth = 2;
+    drawWith(context, { strokeStyle: theme.primary, globalAlpha: 1, lineWidth: 2 });
     context.strokeRect(x - 1, scene.top + first * scene.row - 1, w + 2, (end - first) * scene.row + 2);
     context.lineWidth = 1;
   }

@@ -62,8 +62,7 @@ function sheetFigure(sheet, index, isResult, look) {
   const box = el("figure", `tb-sheet tb-${sheet.role}${isResult ? " tb-result" : ""}`);
   const title = el("figcaption");
   title.append(withSubscript(el("b"), sheet.name), el("span", "", sheet.shape));
-  const scroll = around("tb-scroll", sheetTable(sheet, index, isResult, look));
-  box.append(title, scroll);
+  box.append(title, around("tb-scroll", sheetTable(sheet, index, isResult, look)));
   return box;
 }
 

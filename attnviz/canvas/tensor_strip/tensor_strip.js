@@ -48,8 +48,7 @@ class Strip extends View {
     /** @type {HTMLButtonElement[]} */
     this.chips = [];
     this.row.addEventListener("keydown", (e) => this.key(e));
-    const bar = around("av-line ts-bar", this.back, this.row, this.next);
-    root.append(bar);
+    root.append(around("av-line ts-bar", this.back, this.row, this.next));
   }
 
   /** @param {string} sign @param {number} by */
