@@ -1,21 +1,14 @@
-"""Serve the app, drive a page of it in Chromium, and measure times and bytes, all times by the browser's own clock."""
+"""Drive a page of the app in Chromium and measure times and bytes. All times come from the browser's own clock."""
 
 import bisect
 import collections
 import json
 import math
 import random
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import sync_playwright
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
-
-from tests.browser.conftest import CHROMIUM, QUIET, ROOT, Server
 
 # painted: the second animation frame after a drawing, when the page leaves its mark; sent, got: messages on the web
 # socket. All in milliseconds of the browser's own clock; start is when the last click or key came in.
@@ -116,28 +109,6 @@ def worked(trace: list[dict[str, Any]]) -> list[float]:
         spent[bisect.bisect_left(ends, end)] += taken
     moved = {bisect.bisect_left(ends, event["ts"]) for event in edits if event["pid"] == pid}
     return [spent[number] / 1000 for number in sorted(moved) if number < len(ends)]
-
-
-@contextmanager
-def served(script: Path = ROOT / "app.py") -> Iterator[Server]:
-    """A server for the app, or for another script, which ends with the block."""
-    with tempfile.TemporaryDirectory() as folder:
-        server = Server(script, Path(folder) / "log.txt")
-        try:
-            yield server
-        finally:
-            server.stop()
-
-
-@contextmanager
-def chromium() -> Iterator[Any]:
-    """A fresh browser, so that one page's leftovers do not slow down the next."""
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
-        try:
-            yield browser
-        finally:
-            browser.close()
 
 
 def click(page: Any, at: tuple[float, float], times: int = 1) -> None:

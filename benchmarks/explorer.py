@@ -28,8 +28,9 @@ from attnviz.models.tokens import encode
 from attnviz.pages.explore.maths import whole_model
 from attnviz.runs.model_run import ModelRun, Request, run_model
 from benchmarks import budgets, rival
-from benchmarks.driving import OVERVIEW, Dragged, Tab, chromium, floor, served
+from benchmarks.driving import OVERVIEW, Dragged, Tab, floor
 from benchmarks.measuring import machine, risen
+from benchmarks.serving import chromium, served
 from benchmarks.tables import median, ms, size, table, times
 
 MODEL = "smollm2-135m"

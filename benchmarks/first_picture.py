@@ -15,9 +15,9 @@ from typing import Any
 
 from attnviz.app.page_entry import Page
 from attnviz.serve import page_table
-from benchmarks.driving import chromium, served
 from benchmarks.first_paint import one_paint, turned_to
 from benchmarks.measuring import machine
+from benchmarks.serving import chromium, served
 from benchmarks.tables import median, ms, table
 
 PARTS = {"words": "heading", "picture": "first picture", "all": "all of it", "turned": "turned to by the menu"}

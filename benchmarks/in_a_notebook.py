@@ -21,7 +21,7 @@ from packaging.requirements import Requirement
 
 from attnviz.models.loading import load
 from attnviz.models.tokens import encode
-from benchmarks.driving import chromium
+from benchmarks.serving import chromium
 from benchmarks.tables import size, table
 from tests.notebook.transformer_lens_side import gpt2
 

@@ -13,8 +13,9 @@ from typing import Any
 import torch
 from transformers import ViTConfig, ViTModel
 
-from benchmarks.driving import Tab, chromium, served
+from benchmarks.driving import Tab
 from benchmarks.measuring import machine
+from benchmarks.serving import chromium, served
 from benchmarks.tables import late, median
 
 PATCHES = 14  #: along a side

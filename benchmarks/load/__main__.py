@@ -18,10 +18,11 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
-from benchmarks.driving import HEAD, chromium, served
+from benchmarks.driving import HEAD
 from benchmarks.load.habits import EXPLORE, OWN, Habit
 from benchmarks.load.visitor import Visitor
 from benchmarks.measuring import machine
+from benchmarks.serving import chromium, served
 from benchmarks.tables import late, median, ms
 
 THINKS = 8.0  # seconds between two acts of a visitor, on average
