@@ -1,6 +1,6 @@
 """Time and peak extra memory of capture against a plain pass, the eager path and bertviz, as ratios.
 
-    python -m benchmarks.capture                                    # SmolLM2's trained weights, or random ones
+    python -m benchmarks.capture                                    # SmolLM2's trained weights
     python -m benchmarks.capture --startup                          # import, first load, second load
 
 None of the four computes logits. Times are measured in turns within one process, as CPU time of one thread;
@@ -15,21 +15,13 @@ from statistics import median
 from typing import Any
 
 import torch
-from transformers import LlamaConfig, LlamaModel
+from transformers import LlamaModel
 
 from attnviz.canvas.shared import packing
 from attnviz.models.capture import capture, sweep, yardstick
+from attnviz.models.loading import load
 from benchmarks.measuring import machine, peak_extra_bytes, ratio, rounds, seconds
 
-SHAPE = {
-    "vocab_size": 49152,
-    "hidden_size": 576,
-    "intermediate_size": 1536,
-    "num_hidden_layers": 30,
-    "num_attention_heads": 9,
-    "num_key_value_heads": 3,
-    "max_position_embeddings": 8192,
-}  #: of SmolLM2-135M
 ROUNDS = 7
 BERTVIZ_UP_TO = 512  #: tokens: at 2,048 and 270 heads, bertviz's lists of Python floats would need about 40 GB
 
@@ -63,7 +55,7 @@ def arguments() -> argparse.Namespace:
 
 def rows(length: int) -> list[str]:
     """The table's rows for `length` tokens: the time and memory of each way, and both as ratios."""
-    every = ways(load(), length)
+    every = ways(smollm2(), length)
     calls = {name: every[name] for name in ("plain", "ours", "eager")}
     taken = rounds(calls, max(3, ROUNDS * 512 // max(length, 512)))
     plain = taken["plain"]
@@ -80,9 +72,14 @@ def rows(length: int) -> list[str]:
     return lines
 
 
+def drawn(length: int) -> torch.Tensor:
+    """So many tokens, always the same."""
+    return torch.randint(10, 40_000, (1, length), generator=torch.Generator().manual_seed(0))
+
+
 def ways(model: LlamaModel, length: int) -> dict[str, Callable[[], object]]:
     """The four ways to compute the same attention, each as a function without arguments."""
-    ids = torch.randint(10, 40_000, (1, length), generator=torch.Generator().manual_seed(0))
+    ids = drawn(length)
 
     def plain() -> object:
         with torch.no_grad():
@@ -107,17 +104,11 @@ def ways(model: LlamaModel, length: int) -> dict[str, Callable[[], object]]:
     return {"plain": plain, "ours": ours, "eager": reported, "bertviz": bertviz}
 
 
-def load() -> LlamaModel:
-    """The model without its output layer: with SmolLM2's trained weights if available, else random ones."""
-    try:
-        from attnviz.models.loading import load as load_named
-
-        model: LlamaModel = load_named("smollm2-135m").model.model
-        model.set_attn_implementation("sdpa")
-        return model
-    except ValueError:
-        print("SmolLM2 is not available: using random weights of its shape", file=sys.stderr)
-    return LlamaModel(LlamaConfig(**SHAPE)).eval()
+def smollm2() -> LlamaModel:
+    """The model without its output layer."""
+    model: LlamaModel = load("smollm2-135m").model.model
+    model.set_attn_implementation("sdpa")
+    return model
 
 
 def peak(name: str, length: int) -> int:
@@ -128,16 +119,15 @@ def peak(name: str, length: int) -> int:
 
 def memory_of(name: str, given: argparse.Namespace) -> int:
     """Peak extra memory of one way in bytes, after a warm-up, so that torch's one-time allocations are not counted."""
-    model = load()
+    model = smollm2()
     ways(model, 16)[name]()
     return peak_extra_bytes(ways(model, given.lengths[0])[name])
 
 
 def on_demand(length: int) -> str:
     """Times of what a recorded trace can compute without running the model again, as one line."""
-    model = load()
-    ids = torch.randint(10, 40_000, (1, length), generator=torch.Generator().manual_seed(0))
-    trace = capture(model, input_ids=ids, logits=None)
+    ids = drawn(length)
+    trace = capture(smollm2(), input_ids=ids, logits=None)
     layer = trace.layers[len(trace.layers) // 2]
 
     calls: dict[str, Callable[[], object]] = {

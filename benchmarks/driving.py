@@ -5,14 +5,10 @@ import collections
 import json
 import math
 import random
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
-
-from tests.browser.conftest import CHROMIUM, QUIET
 
 # painted: the second animation frame after a drawing, when the page leaves its mark; sent, got: messages on the web
 # socket. All in milliseconds of the browser's own clock; start is when the last click or key came in.
@@ -113,16 +109,6 @@ def worked(trace: list[dict[str, Any]]) -> list[float]:
         spent[bisect.bisect_left(ends, end)] += taken
     moved = {bisect.bisect_left(ends, event["ts"]) for event in edits if event["pid"] == pid}
     return [spent[number] / 1000 for number in sorted(moved) if number < len(ends)]
-
-
-@contextmanager
-def chromium(playwright: Any) -> Iterator[Any]:
-    """A fresh browser, so that one page's leftovers do not slow down the next."""
-    browser = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
-    try:
-        yield browser
-    finally:
-        browser.close()
 
 
 def click(page: Any, at: tuple[float, float], times: int = 1) -> None:

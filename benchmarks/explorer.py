@@ -2,7 +2,7 @@
 
 python -m benchmarks.explorer            all of it, in about five minutes
 python -m benchmarks.explorer --picks 5  quicker and rougher
-python -m benchmarks.explorer --alone --lengths 200    one length of the explorer, and nothing else
+python -m benchmarks.explorer --lengths 200            one length
 
 Bytes are what reaches the browser once the page is warm: messages on the web socket and fetches.
 Times are the browser's: from the key or the click to the second animation frame after the drawing.
@@ -14,13 +14,12 @@ import argparse
 import random
 import tempfile
 import time
+import timeit
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import torch
-from playwright.sync_api import sync_playwright
 
 from attnviz.canvas.shared import packing
 from attnviz.models.catalogue import LoadedModel
@@ -29,10 +28,10 @@ from attnviz.models.tokens import encode
 from attnviz.pages.explore.maths import whole_model
 from attnviz.runs.model_run import ModelRun, Request, run_model
 from benchmarks import budgets, rival
-from benchmarks.driving import OVERVIEW, Dragged, Tab, chromium, floor
-from benchmarks.measuring import machine, memory, risen
+from benchmarks.driving import OVERVIEW, Dragged, Tab, floor
+from benchmarks.measuring import machine, risen
+from benchmarks.serving import chromium, served
 from benchmarks.tables import median, ms, size, table, times
-from tests.browser.conftest import ROOT, Server
 
 MODEL = "smollm2-135m"
 LENGTHS = (20, 200, 1024)
@@ -102,19 +101,12 @@ def ours(tab: Tab, loaded: LoadedModel, tokens: int, picks: int) -> Ours:
     pointed = [tab.pick(tile, pointed=True) for tile in chosen[1::2]]
     dragged, brushed = tab.drag(), tab.paint()
     request = Request(MODEL, second)
-    passed = [wall(lambda: run_model(request, loaded)) for _ in range(3)]
+    passed = 1e3 * median(timeit.repeat(lambda: run_model(request, loaded), number=1, repeat=3))
     tiles, measures = computing(run_model(request, loaded))
     return Ours(
-        tokens, sent, own, new, median(known), median(passed), tiles, measures, carried, tuple(cold), tuple(pointed),
+        tokens, sent, own, new, median(known), passed, tiles, measures, carried, tuple(cold), tuple(pointed),
         dragged, brushed,
     )  # fmt: skip
-
-
-def wall(call: Callable[[], object]) -> float:
-    """Milliseconds that a call takes by the clock on the wall."""
-    start = time.perf_counter()
-    call()
-    return (time.perf_counter() - start) * 1e3
 
 
 def computing(run: ModelRun) -> tuple[float, float]:
@@ -140,7 +132,7 @@ def clicks(tokens: int, picks: int) -> int:
     return 5 * picks if tokens <= 20 else picks if tokens < 1000 else 3
 
 
-def theirs(browser_of: Any, run: ModelRun, tokens: int, picks: int, folder: Path, url: str) -> dict[str, rival.Shown]:
+def theirs(run: ModelRun, tokens: int, picks: int, folder: Path, url: str) -> dict[str, rival.Shown]:
     """Measure bertviz's two pages at one length: with all layers where that is feasible, and with one layer."""
     labels = [f"{label} " for label in run.source.labels]
     all_layers = [layer.weights() for layer in run.stacks[0].layers] if tokens < 1000 else []
@@ -155,7 +147,7 @@ def theirs(browser_of: Any, run: ModelRun, tokens: int, picks: int, folder: Path
                 found[name] = rival.Shown(rival.guessed(view, layers, labels, path), why="not tried, see 200 tokens")
                 continue
             nbytes = rival.write(view, layers, labels, path)
-            with chromium(browser_of) as browser:
+            with chromium() as browser:
                 which = [n % (9 * len(layers) if view == "model_view" else 9) for n in range(7, 7 + picks)]
                 found[name] = rival.opened(browser, f"{url}/{path.name}", view, nbytes, which)
             path.unlink()
@@ -201,10 +193,7 @@ def report_ratios(mine: dict[int, Ours], others: dict[int, dict[str, rival.Shown
 
 
 def met(
-    mine: dict[int, Ours],
-    others: dict[int, dict[str, rival.Shown]],
-    empty: float,
-    rise: float | None,
+    mine: dict[int, Ours], others: dict[int, dict[str, rival.Shown]], empty: float, rise: float | None
 ) -> list[budgets.Row]:
     """What was to be reached, and what was, beside what an empty page reads on the same clock in the same run."""
     rows: list[budgets.Row] = []
@@ -241,57 +230,42 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--picks", type=int, default=11, help="how many heads to click at each length")
     parser.add_argument("--lengths", type=int, nargs="+", default=LENGTHS, help="lengths of the sentences in tokens")
-    parser.add_argument("--alone", action="store_true", help="without bertviz")
     asked = parser.parse_args()
     torch.set_num_threads(1)
     loaded = load(MODEL)
     print(machine(), flush=True)
-    with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
-        folder = Path(name)
-        with chromium(playwright) as browser:
-            empty = median(floor(browser, clicks(20, asked.picks)))
-        print(f"floor: two animation frames after a click on an empty page, {empty:.1f} ms", flush=True)
-        mine, rise = app(playwright, loaded, asked.lengths, asked.picks, folder)
-        others = {} if asked.alone else beside(playwright, loaded, mine, asked.picks, folder)
-        print("\n" + budgets.report(met(mine, others, empty, rise)))
+    with chromium() as browser:
+        empty = median(floor(browser, clicks(20, asked.picks)))
+    print(f"floor: two animation frames after a click on an empty page, {empty:.1f} ms", flush=True)
+    mine, rise = app(loaded, asked.lengths, asked.picks)
+    print("\n" + report_ours(list(mine.values())), flush=True)
+    others = beside(loaded, mine, asked.picks)
+    print("\n" + report_ratios(mine, others))
+    print("\n" + budgets.report(met(mine, others, empty, rise)))
     print(f"at the end: {machine()}")
 
 
-def app(
-    playwright: Any, loaded: LoadedModel, lengths: list[int], picks: int, folder: Path
-) -> tuple[dict[int, Ours], float | None]:
-    """Measure and print the app's own numbers: server memory and the explorer at each length."""
-    server = Server(ROOT / "app.py", folder / "log.txt")
-    rise: float | None = None
-    try:
-        with chromium(playwright) as browser:
-            tab = Tab(browser)
-            tab.open(f"{server.url}/explore")
-            tab.read(sentences(loaded, 20, 2))  # run one pass, so that the whole model is in memory
-            if 1024 in lengths:
-                text = sentences(loaded, 1024, 1)
-                rise = risen(server.process.pid, lambda: (tab.read(text), tab.pick(40)))
-                print(f"\nserver memory for 1,024 tokens, overview and one head: {size(rise)} above the loaded model "
-                      f"(highest; {size(memory(server.process.pid, 'VmRSS'))} in all afterwards)")  # fmt: skip
-            found = {tokens: ours(tab, loaded, tokens, clicks(tokens, picks)) for tokens in lengths}
-            tab.close()
-            print("\n" + report_ours(list(found.values())), flush=True)
-    finally:
-        server.stop()
-    return found, rise
+def app(loaded: LoadedModel, lengths: list[int], picks: int) -> tuple[dict[int, Ours], float | None]:
+    """The explorer at each length, and the memory that the server takes for the longest, above the loaded model."""
+    with served() as server, chromium() as browser:
+        tab = Tab(browser)
+        tab.open(f"{server.url}/explore")
+        tab.read(sentences(loaded, 20, 2))  # run one pass, so that the whole model is in memory
+        rise: float | None = None
+        if 1024 in lengths:
+            text = sentences(loaded, 1024, 1)
+            rise = risen(server.process.pid, lambda: (tab.read(text), tab.pick(40)))
+        return {tokens: ours(tab, loaded, tokens, clicks(tokens, picks)) for tokens in lengths}, rise
 
 
-def beside(
-    playwright: Any, loaded: LoadedModel, mine: dict[int, Ours], picks: int, folder: Path
-) -> dict[int, dict[str, rival.Shown]]:
-    """Measure and print bertviz, after the app's server has ended."""
-    rival.scripts(folder)
+def beside(loaded: LoadedModel, mine: dict[int, Ours], picks: int) -> dict[int, dict[str, rival.Shown]]:
+    """bertviz at the same lengths, after the app's server has ended."""
     others = {}
-    with rival.serving(folder) as url:
+    with tempfile.TemporaryDirectory() as folder, rival.serving(Path(folder)) as url:
+        rival.scripts(Path(folder))
         for tokens in mine:
             run = run_model(Request(MODEL, unread(loaded, tokens)[1]), loaded)
-            others[tokens] = theirs(playwright, run, tokens, clicks(tokens, picks), folder, url)
-    print("\n" + report_ratios(mine, others))
+            others[tokens] = theirs(run, tokens, clicks(tokens, picks), Path(folder), url)
     return others
 
 

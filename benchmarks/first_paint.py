@@ -8,15 +8,11 @@ from typing import Any
 
 from benchmarks.driving import WINDOW_READY
 
-# When something of a page can first be read (its title, which comes with the page), when Streamlit has put its heading
-# there, and when its first picture and everything after its script has finished are painted. A picture is a chart in
-# which something is plotted, or a canvas or drawing of ours; what is smaller is an icon.
+# When Streamlit has put a page's heading there, and when its first picture and everything after its script has finished
+# are painted. A picture is a chart in which something is plotted, or a canvas or drawing of ours; what is smaller is an
+# icon.
 FIRST = """
 window.first = {};
-new PerformanceObserver((list) => {
-  for (const { name, startTime } of list.getEntries())
-    if (name === 'first-contentful-paint') first.title ??= startTime;
-}).observe({ type: 'paint', buffered: true });
 const roots = [];  // of components: to walk the page for them in every frame would slow down what is measured
 const attach = Element.prototype.attachShadow;
 Element.prototype.attachShadow = function (how) {
@@ -51,7 +47,7 @@ PICTURE_WAIT = 3_000  #: milliseconds after the whole page at which a page count
 
 
 def one_paint(browser: Any, url: str) -> dict[str, float]:
-    """Milliseconds from navigation to what can be read first, the heading, a picture and the page, with an empty cache.
+    """Milliseconds from navigation to the heading, a picture and the whole page, with an empty cache.
 
     A page that shows no picture has none. Playwright does not know of the tab: a debugger that follows a page, as
     Playwright's does, has Chromium read a script again for each error in it that is caught, which where Plotly's script

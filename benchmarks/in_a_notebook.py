@@ -1,7 +1,6 @@
-"""What each tool needs for the same picture in a notebook's cell, and for one head knocked out.
+"""What each tool needs for the same picture in a notebook's cell, and for one head knocked out: README.md's tables.
 
-    python -m benchmarks.in_a_notebook             prints the tables
-    python -m benchmarks.in_a_notebook --readme    and writes them into README.md
+    python -m benchmarks.in_a_notebook
 
 The model is the packaged MiniLM, the sentence has 15 tokens, and the picture has all of its 72 heads. Each program
 below is run as it stands; its lines are counted. What a cell holds is opened in Chromium with the network cut, and
@@ -9,32 +8,28 @@ counts as drawn where something is painted. Tools that are not installed (requir
 requirements-compared.txt) are left out with a word.
 """
 
-import argparse
-import re
 import sys
 import tempfile
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from typing import Any
 
+import torch
 from packaging.requirements import Requirement
-from playwright.sync_api import sync_playwright
 
-from attnviz.models.catalogue import LoadedModel
 from attnviz.models.loading import load
 from attnviz.models.tokens import encode
+from benchmarks.serving import chromium
 from benchmarks.tables import size, table
-from tests.browser.conftest import CHROMIUM, QUIET
+from tests.notebook.transformer_lens_side import gpt2
 
 MODEL = "minilm-l6"
 SENTENCE = "The animal didn't cross the street because it was too tired."
 HAVE = ("torch", "numpy", "transformers")  #: what whoever studies models has installed
 EAGER = 'model.set_attn_implementation("eager")\n'
 ATTENTIONS = "attention = model(**inputs, output_attentions=True).attentions\n"
-README = Path(__file__).parents[1] / "README.md"
-MARKS = ("<!-- in a notebook: written by python -m benchmarks.in_a_notebook -->\n", "<!-- end -->")
 
 
 @dataclass(frozen=True)
@@ -112,11 +107,13 @@ KNOCKOUTS = (
 )
 
 
-def installed(tool: Tool) -> bool:
-    try:
-        return bool(version(tool.package))
-    except PackageNotFoundError:
-        return False
+def installed(tools: tuple[Tool, ...]) -> Iterator[tuple[Tool, str]]:
+    """Each tool that is here, and its name with its version."""
+    for tool in tools:
+        try:
+            yield tool, f"{tool.name} {version(tool.package)}"
+        except PackageNotFoundError:
+            print(f"{tool.package} is not installed: left out", file=sys.stderr)
 
 
 def brought(package: str) -> list[str]:
@@ -159,9 +156,8 @@ def needs_eager(tool: Tool, names: Mapping[str, Any]) -> bool:
     if EAGER not in tool.program:
         return False
     names["model"].set_attn_implementation("sdpa")
-    without = Tool(tool.name, tool.package, tool.imports, tool.program.replace(EAGER, ""))
     try:
-        run(without, names)
+        run(replace(tool, program=tool.program.replace(EAGER, "")), names)
     except Exception:
         return True
     return False
@@ -170,20 +166,16 @@ def needs_eager(tool: Tool, names: Mapping[str, Any]) -> bool:
 def pictures() -> list[dict[str, str]]:
     """A row for each tool."""
     rows = []
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
-        for tool in PICTURES:
-            if not installed(tool):
-                print(f"{tool.package} is not installed: left out", file=sys.stderr)
-                continue
-            loaded: LoadedModel = load(MODEL)
+    with chromium() as browser:
+        for tool, name in installed(PICTURES):
+            loaded = load(MODEL)
             encoded = encode(loaded, SENTENCE)
             names = {"model": loaded.model, "inputs": dict(encoded.inputs), "tokens": list(encoded.labels)}
             eager = needs_eager(tool, names)
             cell = cell_of(run(tool, names)["view"])
             rows.append(
                 {
-                    "picture of all 72 heads, 15 tokens": f"{tool.name} {version(tool.package)}",
+                    "picture of all 72 heads, 15 tokens": name,
                     "lines after the import": str(tool.lines),
                     "the cell holds": size(len(cell.encode())),
                     "drawn with the network cut": "yes" if drawn_offline(cell, browser) else "no",
@@ -191,36 +183,22 @@ def pictures() -> list[dict[str, str]]:
                     "packages it brings": ", ".join(brought(tool.package)) or "none",
                 }
             )
-        browser.close()
     return rows
 
 
 def knockouts() -> list[dict[str, str]]:
     """A row for each tool; all must come to the same logits."""
-    import torch
-
-    from tests.notebook.transformer_lens_side import gpt2
-
     rows, answers = [], []
-    for tool in KNOCKOUTS:
-        if not installed(tool):
-            print(f"{tool.package} is not installed: left out", file=sys.stderr)
-            continue
+    for tool, name in installed(KNOCKOUTS):
         model = gpt2()
-        ids = torch.arange(3, 12)[None]
         with tempfile.TemporaryDirectory() as folder, torch.no_grad():
-            names = {"model": model, "ids": ids, "folder": Path(folder)}
+            names = {"model": model, "ids": torch.arange(3, 12)[None], "folder": Path(folder)}
             names["width"] = model.config.n_embd // model.config.n_head
             answers.append(run(tool, names)["logits"])
         off = float((answers[-1] - answers[0]).abs().max())
-        assert off < 1e-3, f"{tool.name} comes to other logits, by {off}"
-        rows.append(
-            {
-                "logits without one head": f"{tool.name} {version(tool.package)}",
-                "lines": str(tool.lines),
-                "packages it brings": str(len(brought(tool.package))) if tool.package != "torch" else "0",
-            }
-        )
+        assert off < 1e-3, f"{name} comes to other logits, by {off}"
+        packages = 0 if tool.package == "torch" else len(brought(tool.package))
+        rows.append({"logits without one head": name, "lines": str(tool.lines), "packages it brings": str(packages)})
     return rows
 
 
@@ -228,19 +206,5 @@ def markdown(rows: list[dict[str, str]]) -> str:
     return table(list(rows[0]), [list(row.values()) for row in rows])
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--readme", action="store_true")
-    given = parser.parse_args()
-    made = f"{markdown(pictures())}\n\n{markdown(knockouts())}\n"
-    print(made)
-    if given.readme:
-        begin, end = (re.escape(mark) for mark in MARKS)
-        text = README.read_text("utf-8")
-        put, count = re.subn(f"(?<={begin}).*?(?={end})", lambda _: made, text, flags=re.DOTALL)
-        assert count == 1, "README.md has no place for the tables"
-        README.write_text(put, "utf-8")
-
-
 if __name__ == "__main__":
-    main()
+    print(f"{markdown(pictures())}\n\n{markdown(knockouts())}")

@@ -11,13 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from playwright.sync_api import sync_playwright
 from transformers import ViTConfig, ViTModel
 
-from benchmarks.driving import chromium
+from benchmarks.driving import Tab
 from benchmarks.measuring import machine
+from benchmarks.serving import chromium, served
 from benchmarks.tables import late, median
-from tests.browser.conftest import ROOT, Server
 
 PATCHES = 14  #: along a side
 PICKS = 60
@@ -36,34 +35,35 @@ def painted(page: Any) -> None:
     page.wait_for_function("performance.getEntriesByName('av-patches', 'mark').length > 0", timeout=120_000)
 
 
-def opened(page: Any, url: str, received: list[int]) -> tuple[int, float]:
+def opened(tab: Tab, url: str) -> tuple[int, float]:
     """Bytes that one of the heads' pictures takes, and milliseconds from the click to the paint, the model loaded."""
+    page = tab.page
     page.goto(url)
     page.get_by_role("button", name="Load it").click(timeout=120_000)
     page.get_by_test_id("picture").wait_for(timeout=300_000)
     painted(page)
     page.wait_for_timeout(1500)
-    received.clear()
+    tab.frames.clear()
     page.evaluate("performance.clearMarks('av-patches'); window.began = performance.now()")
     page.get_by_text("A temple").click()
     painted(page)
     took = page.evaluate("performance.getEntriesByName('av-patches', 'mark')[0].startTime - window.began")
     page.wait_for_timeout(800)
-    return sum(received), float(took)
+    return sum(map(len, tab.frames)), float(took)
 
 
-def chosen(page: Any, received: list[int]) -> tuple[float, float]:
+def chosen(tab: Tab) -> tuple[float, float]:
     """Bytes of a head that is chosen, and milliseconds until its numbers are drawn, at the median."""
-    sizes, times = [], []
+    page, sizes, times = tab.page, [], []
     for head in HEADS:
-        received.clear()
+        tab.frames.clear()
         tile = page.locator(f".pv-tile[data-head='{head}']")
         tile.scroll_into_view_if_needed()
         page.evaluate("window.began = performance.now()")
         tile.click()
         page.wait_for_timeout(SETTLED)
         times.append(page.evaluate("performance.getEntriesByName('av-patches', 'mark')[0].startTime - window.began"))
-        sizes.append(sum(received))
+        sizes.append(sum(map(len, tab.frames)))
     return median(sizes), median(times)
 
 
@@ -83,26 +83,13 @@ def pointed(page: Any) -> list[float]:
 
 
 def main() -> None:
-    """Measure, and print a table."""
     print(machine(), flush=True)
-    with tempfile.TemporaryDirectory() as held:
-        folder = Path(held) / "vit-b"
-        vit_b(folder)
-        server = Server(ROOT / "app.py", Path(held) / "log.txt")
-        try:
-            with sync_playwright() as playwright, chromium(playwright) as browser:
-                page = browser.new_context(viewport={"width": 1440, "height": 900}, bypass_csp=True).new_page()
-                received: list[int] = []
-                page.on(
-                    "websocket",
-                    lambda socket: socket.on("framereceived", lambda data: received.append(len(data))),
-                )
-                query = f"?pic_model=another&pic_hub={folder}&pic_from=photo"
-                size, paint = opened(page, f"{server.url}/pictures{query}", received)
-                head_size, head_time = chosen(page, received)
-                times = pointed(page)
-        finally:
-            server.stop()
+    with tempfile.TemporaryDirectory() as folder, served() as server, chromium() as browser:
+        vit_b(Path(folder))
+        tab = Tab(browser)
+        size, paint = opened(tab, f"{server.url}/pictures?pic_model=another&pic_hub={folder}&pic_from=photo")
+        head_size, head_time = chosen(tab)
+        times = pointed(tab.page)
     print(f"another picture, 144 heads: {size / 1024:.0f} KiB, {paint:.0f} ms to the paint, the model's pass included")
     print(f"a head chosen: {head_size / 1024:.0f} KiB, {head_time:.0f} ms until its numbers are drawn, at the median")
     print(f"a patch pointed at: {median(times):.1f} ms at the median, {late(times):.1f} ms at the 95th percentile")

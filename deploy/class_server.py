@@ -14,17 +14,16 @@ enter and that is removed at the end. Needs nginx, and nothing else that `make r
 import argparse
 import logging
 import os
+import re
 import secrets
 import shutil
 import signal
 import socket
-import string
 import subprocess
 import sys
 import tempfile
 import threading
 import time
-import urllib.error
 import urllib.request
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -45,12 +44,6 @@ FORGIVEN = 3  # unanswered questions about health in a row, before a process is 
 GRACE = 600.0  # seconds that visitors of an old version may stay with it
 
 
-class Template(string.Template):
-    """nginx writes its own variables with a bare $, so ours stand in round brackets."""
-
-    pattern = r"\$(?:(?P<escaped>\$\$)|\((?P<braced>[a-z_]+)\)|(?P<named>(?!))|(?P<invalid>(?!)))"  # type: ignore[assignment]  # the class compiles it
-
-
 @dataclass
 class Worker:
     """One process of the app."""
@@ -67,24 +60,21 @@ class Worker:
         """Whether it answers."""
         try:
             return bool(urllib.request.urlopen(f"{self.url}/attnviz/health", timeout=PATIENCE).status == 200)
-        except (urllib.error.URLError, OSError):
+        except OSError:
             return False
 
     def visitors(self) -> int:
         """How many are connected; 0 where it does not say."""
-        return self._number("attnviz_visitors")
+        return self.counted("attnviz_visitors")
 
-    def asked(self) -> int:
-        """How often it was asked for its health; 0 where it does not say."""
-        return self._number("attnviz_health_requests_total")
-
-    def _number(self, name: str) -> int:
+    def counted(self, name: str) -> int:
+        """A number of its metrics; 0 where it does not say."""
         try:
             text = urllib.request.urlopen(f"{self.url}/attnviz/metrics", timeout=PATIENCE).read().decode()
-        except (urllib.error.URLError, OSError):
+        except OSError:  # URLError is one
             return 0
-        lines = (line.split() for line in text.splitlines())
-        return next((int(float(words[1])) for words in lines if words and words[0] == name), 0)
+        found = re.search(rf"^{name} (\S+)", text, re.MULTILINE)
+        return int(float(found[1])) if found else 0
 
 
 class ClassServer:
@@ -143,7 +133,8 @@ class ClassServer:
             self._await(new)
             self.workers[number] = new
             self._configure()
-            self._reload()
+            if self.nginx is not None:
+                self.nginx.send_signal(signal.SIGHUP)
             leaving = threading.Thread(target=self._let_go, args=(old,), daemon=True)
             leaving.start()
             self.leaving.append(leaving)
@@ -200,13 +191,11 @@ class ClassServer:
     def _configure(self) -> None:
         servers = "\n    ".join(f"server 127.0.0.1:{each.port} max_fails=1 fail_timeout=2s;" for each in self.workers)
         mime = next((path for path in MIME_TYPES if Path(path).exists()), "")
-        values = {"folder": self.folder, "servers": servers, "listen": self.listen, "mime_types": mime}
-        text = Template(TEMPLATE.read_text()).substitute(values, static=self.folder / "static")
+        values = {"folder": self.folder, "static": self.folder / "static", "mime_types": mime}
+        text = TEMPLATE.read_text()
+        for name, value in (values | {"servers": servers, "listen": self.listen}).items():
+            text = text.replace(f"$({name})", str(value))  # nginx writes its own variables with a bare $
         (self.folder / "nginx.conf").write_text(text)
-
-    def _reload(self) -> None:
-        if self.nginx is not None:
-            self.nginx.send_signal(signal.SIGHUP)
 
     def _copy_static(self) -> None:
         """Streamlit's own files, each beside itself compressed, for nginx to send."""

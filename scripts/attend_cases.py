@@ -40,21 +40,12 @@ HEADS = (
 def attend_cases() -> list[dict[str, Any]]:
     """Heads of many kinds: what the browser is sent of each, and the weights it must come to."""
     rng = np.random.default_rng(512)
-    return [_head(rng, *given) for given in HEADS]
+    return [_head(rng, given) for given in HEADS]
 
 
-def _head(
-    rng: np.random.Generator,
-    n_q: int,
-    n_k: int,
-    spread: float,
-    hides: str,
-    biased: str,
-    softcap: float | None,
-    sink: float | None,
-    factor: float,
-) -> dict[str, Any]:
+def _head(rng: np.random.Generator, given: tuple[Any, ...]) -> dict[str, Any]:
     """Scores are drawn, not q and k: keys of the identity make q.kT exactly them."""
+    n_q, n_k, spread, hides, biased, softcap, sink, factor = given
     scores = torch.from_numpy(rng.normal(0, spread, (n_q, n_k)).astype(np.float32))
     mask = _mask(rng, hides, n_q, n_k)
     bias = None if biased == "none" else torch.from_numpy(rng.normal(0, 2, (n_q, n_k)).astype(np.float32))
@@ -212,6 +203,6 @@ def numbers(tensor: torch.Tensor) -> list[float]:
     return [digits(value) for value in tensor.ravel().tolist()]
 
 
-def digits(value: float) -> float:
-    """`value` to nine digits."""
-    return float(f"{value:.9g}")
+def digits(value: float, many: int = 9) -> float:
+    """`value` to so many digits."""
+    return float(f"{value:.{many}g}")

@@ -80,8 +80,8 @@ def _described(q: torch.Tensor, k: torch.Tensor, mask: torch.Tensor) -> dict[str
     cosines = torch.cosine_similarity(q[0], k[0], dim=-1)
     return {
         "d": q.shape[-1],
-        "scores": [_digits(s, 15) for s in scores.tolist()],
-        "cosines": [_digits(c, 15) for c in cosines.tolist()],
+        "scores": [attend_cases.digits(s, 15) for s in scores.tolist()],
+        "cosines": [attend_cases.digits(c, 15) for c in cosines.tolist()],
         "allowed": [int(m) for m in mask.tolist()],
     }
 
@@ -97,11 +97,7 @@ def _parameters(kind: str) -> list[float]:
 
 def _weights(kind: str, parameter: float, q: torch.Tensor, k: torch.Tensor, mask: torch.Tensor) -> list[float]:
     made = alternatives.stages(q, k, torch.zeros_like(k), kind, parameter, mask).weights[0, 0]
-    return [_digits(w, 10) for w in made.tolist()]
-
-
-def _digits(value: float, digits: int) -> float:
-    return float(f"{value:.{digits}g}")
+    return [attend_cases.digits(w, 10) for w in made.tolist()]
 
 
 def packing_cases() -> dict[str, Any]:
@@ -129,7 +125,7 @@ def _packed(values: np.ndarray, hidden: np.ndarray | None, top: float, signed: b
     return {
         "blob": base64.b64encode(packing.blob(header, packing.squeeze(packing.planes(codes), runs=True))).decode(),
         "header": header,
-        "values": [None if math.isnan(v) else _digits(v, 12) for v in back.tolist()],
+        "values": [None if math.isnan(v) else attend_cases.digits(v, 12) for v in back.tolist()],
     }
 
 

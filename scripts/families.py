@@ -40,7 +40,6 @@ def main(names: list[str]) -> None:
         verdicts[name] = verdict = judge(name)
         print(f"{name:40} {summary(verdict)}", flush=True)
     if not names:
-        PAGE.parent.mkdir(exist_ok=True)
         PAGE.write_text(page(verdicts), encoding="utf-8")
 
 

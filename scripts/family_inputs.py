@@ -20,11 +20,8 @@ def inputs_for(config: PreTrainedConfig, model_class: type[PreTrainedModel]) -> 
         orders = [text(config), text(config) | {"pixel_values": pixels}, {"input_ids": _ids(10)} | decoder]
         if main == "pixel_values":
             frames = _field(config, "num_frames") or _field(config, "frames_per_clip") or 4
-            orders = [
-                {"pixel_values": pixels},
-                {"pixel_values": pixels[:, None].expand(-1, frames, -1, -1, -1)},
-                *orders,
-            ]
+            video = pixels[:, None].expand(-1, frames, -1, -1, -1)
+            orders = [{"pixel_values": pixels}, {"pixel_values": video}, *orders]
         yield from orders
     elif main == "input_features":
         bins = _field(config, "num_mel_bins") or _field(config, "feature_size") or 80

@@ -28,14 +28,10 @@ MOST_NAMED = 20  #: sentences that are not translated
 class Language(Catalog):
     """The sentences of a language. Its header says nothing that differs after every update, such as dates."""
 
-    @property
-    def mime_headers(self) -> list[tuple[str, str]]:
-        """What the header says."""
-        return [(name, value) for name, value in super().mime_headers if name in HEADER]
+    def _get_mime_headers(self) -> list[tuple[str, str]]:
+        return [(name, value) for name, value in super()._get_mime_headers() if name in HEADER]
 
-    @mime_headers.setter
-    def mime_headers(self, headers: list[tuple[str, str]]) -> None:
-        self._set_mime_headers(headers)
+    mime_headers = property(_get_mime_headers, Catalog._set_mime_headers)
 
 
 HEADER = ("Project-Id-Version", "Language", "Plural-Forms", "MIME-Version", "Content-Type", "Content-Transfer-Encoding")

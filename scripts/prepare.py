@@ -2,8 +2,8 @@
 
 NAME is one of
     policies   the cache policies of Decoding's example
-    heads      what the page about heads knows of the packaged models; `--keep FOLDER` goes on where a run was stopped.
-               Patterns take a minute; costs of SmolLM2's 270 heads two minutes of a core for each sentence of 64 tokens
+    heads      what the page about heads knows of the packaged models. Patterns take a minute; costs of SmolLM2's 270
+               heads two minutes of a core for each sentence of 64 tokens
     reach      the copy-from-far task, as Compare opens with it: ten seconds
     layers     the layers that Compare shows, measured: a few minutes, on a machine that does nothing else
 Everything runs in one thread: sums in another order would differ in their last bits.
@@ -37,14 +37,14 @@ DECODER, ENCODER = "smollm2-135m", "minilm-l6"
 COST_SENTENCES = 9  #: how many sentences the costs of heads in what is shipped are of
 
 
-def policies(_keep: Path | None) -> None:
+def policies() -> None:
     *_partial, whole = kept_positions.run(
         decoders.ModelDecoder(load(DECODER)), kept_positions.Config(choices.TEXT_EXAMPLE)
     )
     write("decoding", kept_positions.FILE, kept_positions.packed(DECODER, whole))
 
 
-def heads(keep: Path | None) -> None:
+def heads() -> None:
     for model in (DECODER, ENCODER):
         loaded = load(model)
         for text in ("books", "repeated"):
@@ -58,11 +58,11 @@ def heads(keep: Path | None) -> None:
                 "torch": torch.__version__.split("+")[0],
                 "transformers": transformers.__version__,
             }
-            survey = surveyed(loaded, config, keep)
+            survey = surveyed(loaded, config)
             write("heads", head_survey.file_of(model, text), head_survey.packed(survey, about))
 
 
-def surveyed(loaded: LoadedModel, config: head_survey.Config, keep: Path | None) -> head_survey.Survey:
+def surveyed(loaded: LoadedModel, config: head_survey.Config) -> head_survey.Survey:
     """Patterns on all sentences; costs, where the model predicts the next token, on the first of them."""
     *_, last = head_survey.patterns(loaded, config)
     survey = last.survey()
@@ -70,8 +70,7 @@ def surveyed(loaded: LoadedModel, config: head_survey.Config, keep: Path | None)
     if loaded.entry.kind != "decoder":
         return survey
     sentences = list(last.sentences)
-    file = None if keep is None else keep / f"{loaded.entry.id}-{config.text}.npz"
-    for scores in head_costs(loaded, sentences[:COST_SENTENCES], mean_outputs(loaded, sentences), keep=file):
+    for scores in head_costs(loaded, sentences[:COST_SENTENCES], mean_outputs(loaded, sentences)):
         print(f"  {time.strftime('%H:%M:%S')} costs of {scores.sentences} sentences", flush=True)
         measured = scores
     costs = head_survey.SurveySoFar(measured, last.sentences, 1.0).survey()
@@ -79,12 +78,12 @@ def surveyed(loaded: LoadedModel, config: head_survey.Config, keep: Path | None)
     return replace(survey, measures={**survey.measures, **costs.measures})
 
 
-def reach(_keep: Path | None) -> None:
+def reach() -> None:
     result = reach_training.run(reach_training.Config())
     write("compare", "reach.json", (json.dumps(reach_training.to_json(result, 4)) + "\n").encode())
 
 
-def layers(_keep: Path | None) -> None:
+def layers() -> None:
     results = []
     for d in layer_timing.WIDTHS:
         for training in (False, True):
@@ -105,10 +104,8 @@ def main() -> None:
     tasks = {task.__name__: task for task in (policies, heads, reach, layers)}
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("name", choices=tasks)
-    parser.add_argument("--keep", type=Path, help="a folder for costs of heads that are done")
-    given = parser.parse_args()
     torch.set_num_threads(1)
-    tasks[given.name](given.keep)
+    tasks[parser.parse_args().name]()
 
 
 if __name__ == "__main__":

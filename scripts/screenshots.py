@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from nbconvert import HTMLExporter
-from playwright.sync_api import sync_playwright
 
+from benchmarks.serving import chromium, served
 from scripts import notebooks
-from tests.browser.conftest import CHROMIUM, QUIET, ROOT, Server, answered
+from tests.browser.conftest import ROOT, answered
 
 IMAGES = ROOT / "docs" / "images"
 
@@ -57,19 +57,13 @@ def main(*names: str) -> None:
     there = (*SHOTS, NOTEBOOK)
     if unknown := set(names) - set(there):
         raise SystemExit(f"no such picture: {', '.join(sorted(unknown))}; there are {', '.join(there)}")
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        server = Server(ROOT / "app.py", Path(folder) / "log.txt")
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
-        try:
-            for name in names or there:
-                if name == NOTEBOOK:
-                    take_notebook(browser, Path(folder) / "attention.py")
-                else:
-                    take(browser, server.url, name, *SHOTS[name])
-                print(f"{name}: {(IMAGES / name).stat().st_size // 1024} KB")
-        finally:
-            browser.close()
-            server.stop()
+    with tempfile.TemporaryDirectory() as folder, served() as server, chromium() as browser:
+        for name in names or there:
+            if name == NOTEBOOK:
+                take_notebook(browser, Path(folder) / "attention.py")
+            else:
+                take(browser, server.url, name, *SHOTS[name])
+            print(f"{name}: {(IMAGES / name).stat().st_size // 1024} KB")
 
 
 def take(browser: Any, root: str, name: str, where: str, dark: bool, width: int, height: int, text: str | None) -> None:

@@ -243,13 +243,13 @@ def photographs() -> None:
 
 
 def ship(model: Any, name: str, figures: dict[str, Any]) -> None:
-    """Write config and weights, and the figures beside them."""
+    """Write config and weights, those that two names share only once, and the figures beside them."""
     folder = FOLDER / name
     folder.mkdir(parents=True, exist_ok=True)
     model.config.architectures = [type(model).__name__]
     model.config.to_json_file(folder / "config.json")
     save_file(
-        {key: each.contiguous() for key, each in unshared(model).items()},
+        {key: each.contiguous() for key, each in model.state_dict().items() if key not in model.all_tied_weights_keys},
         folder / "model.safetensors",
         {"format": "pt"},
     )
@@ -262,12 +262,6 @@ def write_figures(name: str, figures: dict[str, Any]) -> None:
     """Write and print how well a model does."""
     (FOLDER / name / "figures.json").write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
     print(json.dumps(figures))
-
-
-def unshared(model: Any) -> dict[str, Tensor]:
-    """The weights, those that two names share only once."""
-    tied = set(model.all_tied_weights_keys or ()) if hasattr(model, "all_tied_weights_keys") else set()
-    return {name: each for name, each in model.state_dict().items() if name not in tied}
 
 
 def main() -> None:

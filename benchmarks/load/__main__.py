@@ -13,49 +13,39 @@ import argparse
 import asyncio
 import os
 import random
-import tempfile
 import time
-from collections import defaultdict
+from contextlib import ExitStack
 from dataclasses import dataclass, field
-from pathlib import Path
 from urllib.parse import urlsplit
 
-import numpy as np
-from playwright.sync_api import sync_playwright
-
-from benchmarks.driving import chromium
+from benchmarks.driving import HEAD
 from benchmarks.load.habits import EXPLORE, OWN, Habit
 from benchmarks.load.visitor import Visitor
 from benchmarks.measuring import machine
-from tests.browser.conftest import ROOT, Server
+from benchmarks.serving import chromium, served
+from benchmarks.tables import late, median, ms
 
 THINKS = 8.0  # seconds between two acts of a visitor, on average
 COMES_WITHIN = 30.0
-#: whether a head was painted
-PAINTED = "performance.getEntriesByName('attnviz-head-painted').length > 0"
 
 
 @dataclass
 class Counted:
-    """Seconds of every open and answer, by kind, and what went wrong."""
+    """Seconds of every open and answer, and what went wrong."""
 
     opens: list[float] = field(default_factory=list)
-    answers: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+    answers: list[float] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
-
-    @property
-    def all_answers(self) -> list[float]:
-        return [each for kind in self.answers.values() for each in kind]
 
 
 def cold_files(url: str) -> list[str]:
     """What Chromium fetches from the server with an empty cache until the explorer stands, its page left out."""
     asked: list[str] = []
-    with sync_playwright() as playwright, chromium(playwright) as browser:
+    with chromium() as browser:
         page = browser.new_page(bypass_csp=True)
         page.on("response", lambda answer: asked.append(answer.url) if answer.status == 200 else None)
         page.goto(f"{url}/{EXPLORE}")
-        page.wait_for_function(PAINTED, timeout=120_000)
+        page.wait_for_function(f"performance.getEntriesByName('{HEAD}').length > 0", timeout=120_000)
     mine = (urlsplit(each) for each in asked if each.startswith(url))
     paths = dict.fromkeys(each.path + (f"?{each.query}" if each.query else "") for each in mine)
     return [path for path in paths if path != f"/{EXPLORE}"]
@@ -74,8 +64,7 @@ async def class_of(base: str, files: list[str], visitors: int, seconds: float) -
             counted.opens.append(await habit.visitor.open(EXPLORE, "", files))
             while time.perf_counter() < end:
                 await asyncio.sleep(chance.uniform(0.5, 1.5) * THINKS)
-                kind, taken = await habit.act()
-                counted.answers[kind].append(taken)
+                counted.answers.append(await habit.act())
         except Exception as failed:  # of many kinds, the connection's own among them
             counted.errors.append(f"{habit.doing}: {type(failed).__name__}: {failed}"[:200])
         finally:
@@ -86,10 +75,9 @@ async def class_of(base: str, files: list[str], visitors: int, seconds: float) -
 
 
 def quantiles(seconds: list[float]) -> str:
-    if not seconds:
-        return "none"
-    middle, late = np.quantile(seconds, [0.5, 0.95])
-    return f"p50 {middle * 1000:,.0f} ms, p95 {late * 1000:,.0f} ms ({len(seconds):,})"
+    if len(seconds) < 2:
+        return "too few"
+    return f"p50 {ms(median(seconds) * 1000)}, p95 {ms(late(seconds) * 1000)} ({len(seconds):,})"
 
 
 def report(url: str, files: list[str], visitors: int, seconds: float) -> None:
@@ -99,9 +87,7 @@ def report(url: str, files: list[str], visitors: int, seconds: float) -> None:
     clients = (time.process_time() - own) / (time.perf_counter() - start)
     print(f"\n{visitors} visitors, {COMES_WITHIN:.0f} s of opens and {seconds:.0f} s of acts:")
     print(f"  opens   {quantiles(counted.opens)}")
-    print(f"  answers {quantiles(counted.all_answers)}")
-    for kind, taken in sorted(counted.answers.items()):
-        print(f"    {kind:26} {quantiles(taken)}")
+    print(f"  answers {quantiles(counted.answers)}")
     verdict = "" if clients < 0.3 else ": too much, these times do not count"
     print(f"  errors {len(counted.errors)}; clients used {clients:.2f} of a core{verdict}")
     for error in sorted(set(counted.errors))[:5]:
@@ -116,17 +102,12 @@ def main() -> None:
     options = parser.parse_args()
     print(machine())
     os.environ["ATTNVIZ_HOSTED"] = "1"
-    with tempfile.TemporaryDirectory() as folder:
-        server = None if options.at else Server(ROOT / "app.py", Path(folder) / "log.txt")
-        url = server.url if server else options.at
-        try:
-            files = cold_files(url)
-            print(f"{len(files)} files with a cold cache")
-            for visitors in map(int, options.visitors.split(",")):
-                report(url, files, visitors, options.seconds)
-        finally:
-            if server:
-                server.stop()
+    with ExitStack() as stack:
+        url = options.at or stack.enter_context(served()).url
+        files = cold_files(url)
+        print(f"{len(files)} files with a cold cache")
+        for visitors in map(int, options.visitors.split(",")):
+            report(url, files, visitors, options.seconds)
 
 
 if __name__ == "__main__":

@@ -7,31 +7,27 @@ from urllib.parse import urlsplit
 ASKED = "GET {path} HTTP/1.1\r\nHost: {host}\r\nAccept-Encoding: gzip\r\nConnection: keep-alive\r\n{cookie}\r\n"
 
 
-async def fetch_all(base: str, paths: Iterable[str], cookie: str = "") -> int:
-    """Bytes of the answers to all `paths`, one after the other. ConnectionError when one is not answered with 200."""
+async def fetch_all(base: str, paths: Iterable[str], cookie: str = "") -> None:
+    """Fetch all `paths`, one after the other. ConnectionError when one is not answered with 200."""
     place = urlsplit(base)
     reader, writer = await asyncio.open_connection(place.hostname, place.port)
-    got = 0
     line = f"Cookie: {cookie}\r\n" if cookie else ""
     try:
         for path in paths:
             writer.write(ASKED.format(path=path, host=place.netloc, cookie=line).encode())
-            got += await _answer(reader, path)
+            await _answer(reader, path)
     finally:
         writer.close()
-    return got
 
 
-async def _answer(reader: asyncio.StreamReader, path: str) -> int:
+async def _answer(reader: asyncio.StreamReader, path: str) -> None:
     head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
     if " 200 " not in head.split("\r\n", 1)[0]:
         raise ConnectionError(f"{path}: {head.splitlines()[0]}")
     fields = dict(line.split(": ", 1) for line in head.split("\r\n")[1:] if ": " in line)
     if "content-length" in fields:
-        return len(await reader.readexactly(int(fields["content-length"])))
-    got = 0
+        await reader.readexactly(int(fields["content-length"]))
+        return
     while size := int((await reader.readline()).strip(), 16):
-        got += len(await reader.readexactly(size))
-        await reader.readexactly(2)
+        await reader.readexactly(size + 2)
     await reader.readexactly(2)
-    return got

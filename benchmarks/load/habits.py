@@ -34,15 +34,15 @@ class Habit:
     doing: str = "opens"
     messages: int = 0  #: how many a canvas has sent: each has a number
 
-    async def act(self) -> tuple[str, float]:
-        """One thing that he does: its kind, and the seconds until it is answered."""
+    async def act(self) -> float:
+        """Do one thing; returns the seconds until it is answered."""
         kind = self.chance.choices(list(SHARES), weights=list(SHARES.values()))[0]
         if self.page != EXPLORE and kind not in ("another page", "a control"):
             kind = "another page"
         if kind == "the class's sentence" and self.own:
             kind = "a sentence of one's own"
         self.doing = f"{kind} on {self.page or 'home'}"
-        return kind, await ACTIONS[kind](self)
+        return await ACTIONS[kind](self)
 
     def next_number(self) -> int:
         self.messages += 1

@@ -54,7 +54,6 @@ class Visitor:
     page_hash: str = ""
     query: str = ""  #: what stands in the page's address, which the page itself changes
     socket: Any = None
-    bytes_got: int = 0
 
     async def open(self, page: str, query: str, files: list[str]) -> float:
         """Open a page with a cold cache: its files, then the page itself. Seconds until it is complete."""
@@ -73,7 +72,7 @@ class Visitor:
 
     async def fetch(self, paths: list[str]) -> None:
         """Fetch files."""
-        self.bytes_got += await fetch_all(self.base, paths, self.cookie)
+        await fetch_all(self.base, paths, self.cookie)
 
     async def enter(self, page: str, query: str = "") -> None:
         """Connect, and let the page be run to its end."""
@@ -142,9 +141,7 @@ class Visitor:
 
     async def _take(self) -> None:
         while True:
-            data = await self.socket.recv()
-            self.bytes_got += len(data)
-            message = ForwardMsg.FromString(data)
+            message = ForwardMsg.FromString(await self.socket.recv())
             kind = message.WhichOneof("type")
             if kind == "navigation":  # the page that was found; a new session begins with the one asked for
                 self.page_hash = message.navigation.page_script_hash

@@ -89,13 +89,14 @@ def test_many_browsers_behind_one_address_are_shared_out(class_server):
         with urllib.request.urlopen(f"http://{class_server.listen}/") as answer:
             given.add(answer.headers["Set-Cookie"].split(";")[0])
     assert len(given) == 40
-    reached = [worker.asked() for worker in class_server.workers]
+    health = "attnviz_health_requests_total"
+    reached = [worker.counted(health) for worker in class_server.workers]
     for cookie in given:
         asked = urllib.request.Request(f"http://{class_server.listen}/attnviz/health", headers={"Cookie": cookie})
         with urllib.request.urlopen(asked) as answer:
             assert answer.status == 200
             assert answer.headers["Set-Cookie"] is None, "who has a cookie keeps it"
-    more = [worker.asked() - before for worker, before in zip(class_server.workers, reached, strict=True)]
+    more = [worker.counted(health) - before for worker, before in zip(class_server.workers, reached, strict=True)]
     assert sum(more) >= 40
     assert min(more) >= 8, "both have their part"
 
