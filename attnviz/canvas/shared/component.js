@@ -199,8 +199,9 @@ export class Sequence {
     if (this.session !== session) {
       const unanswered = this.session !== null && this.heard < this.sent;
       this.session = session;
-      this.sent = this.heard = heard;
-      if (unanswered) this.again?.();
+      this.heard = heard;
+      if (unanswered) this.again?.(); // under a new number: with the old one it would be no change
+      else this.sent = heard;
     }
     this.heard = Math.max(this.heard, heard);
     this.sent = Math.max(this.sent, heard);
