@@ -7,9 +7,13 @@ A fault of Streamlit is mended here (seen in 1.67): with every gesture the brows
 a canvas, a key or a link has just set one of them, a gesture made in the same moment still brings the value before it,
 and Streamlit takes that for a change: the slider that was let go would jump back because a section was chosen at once.
 Words for a report: "value set through session_state is overwritten by a stale value of the next rerun".
+
+A browser whose server has ended comes back with a new session, and sends the values of all widgets. What the visitor
+changed before he had an answer is among them and not in the link: it is taken from there.
 """
 
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from functools import partial
 from typing import Any, Literal, TypeVar
 
 import streamlit as st
@@ -27,6 +31,7 @@ Id = TypeVar("Id", bound=Hashable)
 Width = int | Literal["stretch"]
 _SPOKEN = "_language_of_select_boxes"
 _SHOWN = "_values_the_browser_may_show"
+_RETURNED = "_values_from_a_session_before"
 MOST = 8  #: values remembered for a widget; a browser that is further behind has lost its connection
 
 
@@ -172,7 +177,7 @@ def text(
 
 def expander(choice: Choice[bool], title: str, *, icon: str | None = None) -> Any:
     """A box that unfolds. Its `.open` is True while it is open, so that its contents need not be computed before."""
-    set_before_drawn(choice.name, link_state.value(choice))
+    set_before_drawn(choice.name, link_state.value(choice), partial(_changed, choice))
     return st.expander(title, icon=icon, key=choice.name, on_change=_changed, args=(choice,))
 
 
@@ -208,16 +213,39 @@ def say_too_high(choice: Choice[N], top: N) -> None:
         st.caption(spoken(message))
 
 
-def set_before_drawn(key: str, value: Any) -> None:
-    """Set a widget's value, before it is drawn, and remember what the browser shows until it hears of it."""
-    before = streamlit_adapter.of_session(_SHOWN)
-    if key not in st.session_state:
+def set_before_drawn(key: str, value: Any, changed: Callable[[], None]) -> None:
+    """Set a widget's value, before it is drawn, and remember what the browser shows until it hears of it.
+
+    `changed` is the widget's callback.
+    """
+    before, returned = streamlit_adapter.of_session(_SHOWN), streamlit_adapter.of_session(_RETURNED)
+    if key not in st.session_state and key in returned:
+        returned[key] = value, changed
+    elif key not in st.session_state:
         st.session_state[key] = value
     elif st.session_state[key] == value:
         before.pop(key, None)  # so the browser says, too
     else:
         before[key] = [*before.get(key, []), st.session_state[key]][-MOST:]
         st.session_state[key] = value
+
+
+def note_returned() -> None:
+    """As a session begins, note whose values the browser has sent: those of a page that another session had drawn."""
+    if _RETURNED not in st.session_state:
+        st.session_state[_RETURNED] = dict.fromkeys(streamlit_adapter.sent_keys())
+
+
+def take_returned() -> None:
+    """After the page is drawn: have what differs from the link changed, as if it were changed now, and run again."""
+    returned = streamlit_adapter.of_session(_RETURNED)
+    drawn = {key: held for key, held in returned.items() if held is not None}
+    returned.clear()
+    changes = [changed for key, (value, changed) in drawn.items() if st.session_state.get(key, value) != value]
+    for changed in changes:
+        changed()
+    if changes:
+        st.rerun()
 
 
 def is_late(key: str) -> bool:
@@ -253,7 +281,7 @@ def _changed(choice: Choice[Any], usual: Any = None) -> None:
 def _begin(choice: Choice[Any], shown: Any, usual: Any = None) -> dict[str, Any]:
     """Set a widget's value, say above it why the link's is not used, and return what every widget is given."""
     say_refusal(choice)
-    set_before_drawn(choice.name, shown)
+    set_before_drawn(choice.name, shown, partial(_changed, choice, usual))
     return {"key": choice.name, "on_change": _changed, "args": (choice, usual)}
 
 

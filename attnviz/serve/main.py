@@ -8,8 +8,9 @@ import streamlit as st
 from attnviz.app import presenting, share_menu
 from attnviz.app.links.link_state import follow, settle
 from attnviz.app.mends.reliances import log_what_is_gone
-from attnviz.app.widgets import say_refusals
+from attnviz.app.widgets import note_returned, say_refusals, take_returned
 from attnviz.base.words import set_language_source, speaking
+from attnviz.canvas import connection
 from attnviz.canvas.shared.component import remember_page
 from attnviz.serve import navigation
 
@@ -28,6 +29,7 @@ log_what_is_gone()
 with speaking(navigation.language_arriving()):
     page = st.navigation(navigation.pages(), position="hidden")
 remember_page(page.url_path)
+note_returned()
 entered = follow(page.url_path or "home")
 navigation.menu()
 presenting.begin()
@@ -38,5 +40,7 @@ if not page.url_path and not presenting.presenting():
     navigation.cards()
 presenting.end()
 share_menu.end_figures()
+connection.notice()
+take_returned()
 if entered:
     settle()

@@ -59,7 +59,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 class Server:
     """One `streamlit run` of a script, on a port of its own; `packages` come before those that are installed.
 
-    `env`: the whole environment, else this one's, in which nothing is asked of the hub.
+    `env`: the whole environment, else this one's, in which nothing is asked of the hub. `port`: else a free one.
     """
 
     def __init__(
@@ -71,9 +71,11 @@ class Server:
         cwd: Path = ROOT,
         packages: Path | None = None,
         env: dict[str, str] | None = None,
+        port: int = 0,
     ) -> None:
         with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(("127.0.0.1", port))
             port = probe.getsockname()[1]
         self.url = f"http://127.0.0.1:{port}/{base_path}".rstrip("/")
         self.log = log

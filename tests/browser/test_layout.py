@@ -67,6 +67,11 @@ def controls_are_level(page):
     assert abs(more["y"] + more["height"] - row[0]["y"] - row[0]["height"]) < 1, "“More” stands in the same line"
 
 
+def are_level(found):
+    middles = [box["y"] + box["height"] / 2 for box in found]
+    return max(middles) - min(middles) < 2
+
+
 def grow(page, walk, back, more):
     """The matrices of each step that `walk` goes to, and `back` from: larger in a large window, and still in a line."""
 
@@ -81,9 +86,8 @@ def grow(page, walk, back, more):
     page.set_viewport_size(dict(zip(("width", "height"), LARGE, strict=True)))
     for size, go in zip(reversed(small), back, strict=True):
         until(lambda size=size: all(first()[side] > 1.3 * size[side] for side in more))
-        middles = [box["y"] + box["height"] / 2 for box in boxes(page, ".tb-sheet")]
-        assert len(middles) > 1 or "width" in more
-        assert max(middles) - min(middles) < 2, "none of them has slipped into the next line"
+        assert len(boxes(page, ".tb-sheet")) > 1 or "width" in more
+        until(lambda: are_level(boxes(page, ".tb-sheet")))  # none of them has slipped into the next line
         go()
 
 

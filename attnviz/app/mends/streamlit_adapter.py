@@ -90,6 +90,12 @@ def changed_at_once() -> int:
     return 0 if sent is None or changed is None else sum(bool(changed(each)) for each in list(sent))
 
 
+def sent_keys() -> set[str]:
+    """Keys of the widgets whose values the browser sent for this run; none where Streamlit no longer says it."""
+    state = getattr(getattr(run_of_this_thread(), "session_state", None), "_state", None)
+    return {str(each).split("-", 2)[-1] for each in getattr(state, "_new_widget_state", ())}
+
+
 def leave_if_gone() -> None:
     """End this run here where its visitor has left or asked for another one. For loops that draw nothing."""
     st.session_state.get("_gone")  # each look into it is a place where Streamlit may end a run

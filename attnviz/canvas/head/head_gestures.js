@@ -42,9 +42,9 @@ export function release(view) {
 }
 
 /** Tells Python what is pinned. @param {HeadView} view */
-export function emitPins({ component, drawn: { group } }) {
-  component?.setStateValue("pins", {
-    seq: group.pinnings.next(),
+export function emitPins(view) {
+  const { group } = view.drawn;
+  group.pinnings.send(view, "pins", {
     doc: group.doc,
     start: group.start,
     tokens: group.pins.map(({ axis, i }) => [axis, i]),
@@ -53,17 +53,18 @@ export function emitPins({ component, drawn: { group } }) {
 }
 
 /** Tells Python which heads are laid over the one on show. @param {HeadView} view */
-export function emitOver({ component, drawn: { group } }) {
-  component?.setStateValue("over", { seq: group.overs.next(), heads: group.over });
+export function emitOver(view) {
+  const { group } = view.drawn;
+  group.overs.send(view, "over", { heads: group.over });
 }
 
 /** Tells Python what is changed of mask and scale. @param {HeadView} view */
-export function emitEdit({ component, drawn: { group, header } }) {
+export function emitEdit(view) {
+  const { group, header } = view.drawn;
   const { painted } = group.edit;
   group.editing = false;
-  component?.setStateValue("edit", {
+  group.edits.send(view, "edit", {
     ...group.edit,
-    seq: group.edits.next(),
     doc: header.doc,
     painted: painted === null ? "" : packBits(painted),
   });

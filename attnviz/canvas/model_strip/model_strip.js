@@ -111,10 +111,9 @@ class ModelStrip extends View {
     if (!group) return;
     const head = Math.min(wanted, this.header.heads[layer] - 1);
     group.selected = [layer, head];
-    const seq = group.picks.next();
     this.live.textContent = fill(this.header.words.inside, { layer, head });
     tell(group, "selected");
-    this.component?.setStateValue("pick", { layer, head, seq });
+    group.picks.send(this, "pick", { layer, head });
   }
 }
 

@@ -222,6 +222,7 @@ export class Overview extends MosaicDrawing {
     const { layer, head } = tiles[i];
     group.selected = [layer, head];
     const seq = group.picks.next();
+    group.picks.keep(this, "pick", { layer, head });
     performance.clearMarks("attnviz-picked");
     performance.mark("attnviz-picked");
     group.coming = null;

@@ -123,7 +123,7 @@ export class Drawing {
 
   /** Tells Python of a gesture that has ended. @param {string} name @param {object} value */
   tellPython(name, value) {
-    this.component?.setStateValue(name, { ...value, seq: this.gestures.next() });
+    this.gestures.send(this, name, value);
   }
 
   /** Takes note of what has come: its header, its payload and its turn. @param {Component} component */
@@ -161,6 +161,9 @@ export class View extends Drawing {
 export class Sequence {
   constructor() {
     this.sent = 0;
+    this.heard = 0;
+    /** @type {(() => void) | null} sends the newest gesture once more */
+    this.again = null;
     /** @type {string | null} */
     this.session = null;
   }
@@ -172,15 +175,35 @@ export class Sequence {
   }
 
   /**
+   * Tells Python of a gesture, whose value has no number yet.
+   * @param {{ component: Component | null }} view @param {string} name @param {object} value
+   */
+  send(view, name, value) {
+    this.keep(view, name, value);
+    this.again?.();
+  }
+
+  /** Keeps a gesture, for a session that has not heard of it. */
+  /** @param {{ component: Component | null }} view @param {string} name @param {object} value */
+  keep(view, name, value) {
+    this.again = () => view.component?.setStateValue(name, { ...value, seq: this.next() });
+  }
+
+  /**
    * Takes note of an answer: whether it was computed before the newest gesture was heard. A session that begins anew
-   * (the server restarted, the connection was lost for long) has heard of no gesture, and is not waited for.
+   * (the server restarted, the connection was lost for long) has heard of no gesture: one that the session before did not
+   * answer is sent once more.
    * @param {string} session @param {number} heard
    */
   isBehind(session, heard) {
     if (this.session !== session) {
+      const unanswered = this.session !== null && this.heard < this.sent;
       this.session = session;
-      this.sent = heard;
+      this.heard = heard;
+      if (unanswered) this.again?.(); // under a new number: with the old one it would be no change
+      else this.sent = heard;
     }
+    this.heard = Math.max(this.heard, heard);
     this.sent = Math.max(this.sent, heard);
     return heard < this.sent;
   }

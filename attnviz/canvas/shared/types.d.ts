@@ -25,6 +25,8 @@ export type Component<T = Uint8Array> = {
   setStateValue: (name: string, value: unknown) => void;
 };
 
+export type ConnectionWords = Record<"lost" | "back", string>;
+
 /** Sizes on a stage, in CSS pixels. */
 export type Rectangle = { x: number; y: number; w: number; h: number };
 

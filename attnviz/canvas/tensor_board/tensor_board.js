@@ -123,8 +123,10 @@ class TensorBoard extends View {
   tell() {
     clearTimeout(this.resting);
     const { part, row, col } = this;
-    const told = { step: this.header.step, part, row, col, seq: this.gestures.next() };
-    this.resting = setTimeout(() => this.component?.setStateValue("pick", told), REST);
+    const told = { step: this.header.step, part, row, col };
+    const seq = this.gestures.next();
+    this.gestures.keep(this, "pick", told);
+    this.resting = setTimeout(() => this.component?.setStateValue("pick", { ...told, seq }), REST);
   }
 
   /** @param {boolean} focus */

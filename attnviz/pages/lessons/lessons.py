@@ -83,7 +83,7 @@ def _sentence() -> None:
     """
     choice = choices.SENTENCE
     widgets.say_refusal(choice)
-    widgets.set_before_drawn(choice.name, link_state.value(choice))
+    widgets.set_before_drawn(choice.name, link_state.value(choice), _typed)
     look: dict[str, Any] = {"label_visibility": "collapsed"} if presenting.presenting() else {"width": 300}
     st.text_input(_("Sentence"), key=choice.name, max_chars=choice.longest, on_change=_typed, **look)
 

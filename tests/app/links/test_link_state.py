@@ -32,6 +32,7 @@ def script() -> None:
     spot = one.on_canvas("t_spot", 0, int, int, 7, inside="t_c", short="s")
     other_sentence = two.sentence("t_text2", "le chat", longest=2000)
     page = st.session_state.get("page", "t_one")
+    widgets.note_returned()
     if link_state.follow(page):
         link_state.settle()
     if page == "t_one":
@@ -51,6 +52,7 @@ def script() -> None:
         st.button("widen", key="widen", on_click=lambda: link_state.put(width, 128))
     else:
         st.session_state["shown"] = {"text": widgets.text(other_sentence, "text")}
+    widgets.take_returned()
     st.session_state["view"] = shared_view.save()
     if "open" in st.session_state:
         shared_view.open_view(st.session_state.pop("open"))
@@ -78,15 +80,23 @@ def link_of(app: Any) -> dict[str, str]:
     return {name: held[0] if isinstance(held, list) else held for name, held in app.query_params.items()}
 
 
+def by_hand(app: Any) -> list[Any]:
+    """Every widget with another value, of which the server has not heard."""
+    return [
+        app.text_input(key="t_text").set_value("a dog"),
+        app.selectbox(key="t_kind").set_value("c"),
+        app.selectbox(key="t_layer").set_value("0"),
+        app.number_input(key="t_width").set_value(128),
+        app.slider(key="t_rate").set_value(1.25),
+        app.toggle(key="t_on").set_value(True),
+        app.multiselect(key="t_some").set_value(["y"]),
+    ]
+
+
 def changed() -> Any:
     app = opened()
-    app.text_input(key="t_text").set_value("a dog").run()
-    app.selectbox(key="t_kind").set_value("c").run()
-    app.selectbox(key="t_layer").set_value("0").run()
-    app.number_input(key="t_width").set_value(128).run()
-    app.slider(key="t_rate").set_value(1.25).run()
-    app.toggle(key="t_on").set_value(True).run()
-    app.multiselect(key="t_some").set_value(["y"]).run()
+    for widget in by_hand(app):
+        widget.run()
     app.button(key="pin").click().run()
     return app
 
@@ -95,6 +105,26 @@ CHANGED = {
     "text": "a dog", "kind": "c", "layer": "0", "width": 128, "rate": 1.25, "on": True, "some": ("y",), "pins": (3, 4),
     "spot": 2,
 }  # fmt: skip
+
+
+def returned(gone: Any) -> Any:
+    """The browser of a session that is gone asks a new one for its page."""
+    app = AppTest.from_function(script, default_timeout=120)
+    app._tree, app.query_params = gone._tree, gone.query_params
+    return app.run()
+
+
+def test_what_a_browser_still_holds_of_a_session_that_is_gone_is_taken_over_by_the_next() -> None:
+    gone = opened(t_rate="1.5")
+    unchanged = returned(gone)
+    assert shown(unchanged) == DEFAULTS | {"rate": 1.5}
+    assert link_of(unchanged) == {"t_rate": "1.5"}
+    by_hand(gone)
+    app = returned(gone)
+    assert shown(app) == CHANGED | {"pins": (), "spot": 0}
+    assert shown(opened(**link_of(app))) == shown(app)
+    app.number_input(key="t_width").set_value(64).run()
+    assert shown(app) == CHANGED | {"pins": (), "spot": 0, "width": 64}
 
 
 def test_the_link_is_empty_while_nothing_is_chosen_or_says_that_nothing_is_on_the_canvas() -> None:

@@ -1,6 +1,7 @@
 """The head on show: where it sits in the model, and how one of its weights is computed, step by step."""
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import streamlit as st
@@ -109,23 +110,25 @@ def panel(shown: Shown) -> None:
     queries, keys = shown.stack.queries.labels, shown.stack.keys.labels
     left, right = st.columns(2)
     start_q, start_k = _start(shown)
-    widgets.set_before_drawn(QUERY, start_q)
+    picked_query = partial(_keep, QUERY, lambda picked: (picked, None))
+    widgets.set_before_drawn(QUERY, start_q, picked_query)
     query = left.selectbox(
         _("Query: the token that looks"),
         range(len(queries)),
         format_func=lambda i: f"{i}  {queries[i]}",
         key=QUERY,
-        on_change=lambda: _keep(QUERY, lambda picked: (picked, None)),
+        on_change=picked_query,
     )
     mask, scale = head_drawing.mask_and_scale(shown.stack, shown.layer, shown.edit)
     result = stages(shown.stack, shown.layer, shown.head, query, mask, scale)
-    widgets.set_before_drawn(KEY, start_k if start_k is not None else int(result.weights.argmax()))
+    picked_key = partial(_keep, KEY, lambda picked: (query, picked))
+    widgets.set_before_drawn(KEY, start_k if start_k is not None else int(result.weights.argmax()), picked_key)
     key = right.selectbox(
         _("Key: the token looked at"),
         range(len(keys)),
         format_func=lambda i: f"{i}  {keys[i]}",
         key=KEY,
-        on_change=lambda: _keep(KEY, lambda picked: (query, picked)),
+        on_change=picked_key,
     )
     st.caption(_("Click a cell in the picture above to see its arithmetic here."))
     _arithmetic(result, key, queries[query], keys[key])

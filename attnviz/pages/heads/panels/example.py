@@ -98,12 +98,12 @@ def _picked(options: dict[str, str]) -> int:
     """Which of the examples is on show."""
     shown = min(link_state.value(choices.EXAMPLE), len(options))
     key = "hd_example_pick"
-    widgets.set_before_drawn(key, str(shown))
 
     def keep() -> None:
         if not widgets.is_late(key):
             link_state.put(choices.EXAMPLE, int(st.session_state[key] or 1))
 
+    widgets.set_before_drawn(key, str(shown), keep)
     picked = st.segmented_control(
         _("Example"),
         list(options),

@@ -34,7 +34,7 @@ def number(choice: Choice[N], label: str, step: N | None = None, help: str | Non
 def width() -> int:
     """Draw a slider for d_k, even on a log scale, and a box for any whole number; returns d_k."""
     now = link_state.value(choices.D_K)
-    widgets.set_before_drawn(SLIDER, now)
+    widgets.set_before_drawn(SLIDER, now, _slid)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         st.select_slider(_("d_k, the width of a query"), sorted({*STOPS, now}), key=SLIDER, on_change=_slid)
         return number(choices.D_K, "d_k", 1)

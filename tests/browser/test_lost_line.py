@@ -1,0 +1,109 @@
+"""A server that ends under a visitor's hands: he is told, and nothing that he typed, chose or painted is lost."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.canvas_places import cell_on
+from tests.browser.conftest import ROOT, Server, at_rest, windows
+
+pytestmark = pytest.mark.xdist_group("lost-line")
+LOST, BACK = "Connection lost", "Connected again"
+
+
+class Restarted:
+    """A server that can be killed, and started again at its address."""
+
+    def __init__(self, folder: Path) -> None:
+        self.log = folder / "log.txt"
+        self.server = Server(ROOT / "app.py", self.log)
+
+    def kill(self) -> None:
+        self.server.process.kill()
+        self.server.process.wait()
+
+    def start(self) -> None:
+        self.server = Server(ROOT / "app.py", self.log, port=urlsplit(self.server.url).port or 0)
+
+
+@pytest.fixture(scope="module")
+def restarted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Restarted]:
+    running = Restarted(tmp_path_factory.mktemp("server"))
+    yield running
+    running.server.stop()
+
+
+@pytest.fixture
+def visited(browser, restarted):
+    """`visited("explore", "[data-testid=heatmap]")`: a page at rest of a server that will be killed."""
+    with windows(browser) as make:
+
+        def open_it(view, *drawn):
+            page = make(stranger=True)
+            page.goto(f"{restarted.server.url}/{view}")
+            at_rest(page, *drawn)
+            return page
+
+        with pytest.MonkeyPatch.context() as patch:  # a browser logs each look for a server that is gone
+            patch.setattr("tests.browser.conftest.Watched._console", lambda self, message: None)
+            yield open_it
+
+
+def typed(page, text):
+    box = page.get_by_label("Sentence", exact=True)
+    box.fill(text)
+    box.press("Control+Enter")
+
+
+def tokens(page):
+    return page.get_by_role("listbox").first.get_by_role("option")
+
+
+def is_shown(page, text):
+    """The sentence is in the box, in the link and in the picture."""
+    expect(page).to_have_url(re.compile(re.escape(text.replace(" ", "+"))), timeout=60_000)
+    expect(page.get_by_label("Sentence", exact=True)).to_have_value(text)
+    expect(tokens(page)).to_have_text(text.split(), timeout=60_000)
+
+
+def test_what_is_typed_chosen_and_painted_without_a_server_is_there_when_it_is_back(visited, restarted):
+    page = visited("explore?text=Cats+sleep+here", "[data-testid=heatmap]")
+    notice = page.locator(".cn-line")
+    restarted.kill()
+    expect(notice).to_contain_text(LOST, timeout=2_000)
+    page.get_by_role("button", name="Paint the mask on the matrix").first.click()
+    page.mouse.click(*cell_on(page.get_by_test_id("heatmap").first, 2, 0, 3))
+    restarted.start()
+    page.wait_for_url(re.compile("mask=painted"), timeout=60_000)
+    expect(notice).to_contain_text(BACK)
+    expect(notice).to_be_empty()
+    restarted.kill()
+    expect(notice).to_contain_text(LOST, timeout=2_000)
+    restarted.start()
+    typed(page, "Dogs run home")  # as soon as Streamlit gives its boxes free, before anything is drawn again
+    is_shown(page, "Dogs run home")
+
+
+@pytest.mark.parametrize("later", [0, 60, 250, 1000])
+def test_a_sentence_is_not_lost_when_the_server_ends_while_it_answers(visited, restarted, later):
+    page = visited("explore?text=Cats+sleep+here", "[data-testid=heatmap]")
+    typed(page, "Birds sing loud")
+    page.wait_for_timeout(later)  # the moment of the fault, and nothing that is waited for
+    restarted.kill()
+    restarted.start()
+    is_shown(page, "Birds sing loud")
+
+
+def test_other_controls_keep_what_was_chosen_too(visited, restarted):
+    page = visited("scaling", ".js-plotly-plot .main-svg")
+    box = page.get_by_label("d_k", exact=True).first
+    box.fill("256")
+    box.press("Enter")
+    restarted.kill()
+    restarted.start()
+    expect(page).to_have_url(re.compile(r"[?&]s_dk=256"), timeout=60_000)
+    expect(box).to_have_value("256")
