@@ -139,7 +139,9 @@ test-numbers: install-dev
 # Tests in a clone of what is committed, at a path with a space and a letter that is not ASCII.
 test-elsewhere: install-dev
 	folder="$$(mktemp -d)" && trap 'rm -rf "$$folder"' EXIT && git clone --quiet . "$$folder/attn viz é" && \
-	  cd "$$folder/attn viz é" && env -u PYTHONPATH $(CURDIR)/$(PYTEST) -n 2 --dist loadfile -m "not slow" \
+	  cd "$$folder/attn viz é" && unset PYTHONPATH && python="$(CURDIR)/$(BIN)/python" && \
+	  "$$python" -c 'import attnviz, os; assert attnviz.__file__.startswith(os.getcwd()), "these are not the files of the clone"' && \
+	  "$$python" -m pytest -n 2 --dist loadfile -m "not slow" \
 	  $(STARTS_OTHERS) $(addprefix --ignore=tests/,core models pages)
 
 # Ray is 290 MB that nothing else needs; without it these tests say that they were skipped.
