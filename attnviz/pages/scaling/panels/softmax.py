@@ -77,12 +77,12 @@ def _spectrum(raw: experiment.Jacobian, scaled: experiment.Jacobian, d_k: int, n
         name=f"eigenvalues-dk{d_k}",
         key="s_spectrum",
         table={"rank": range(1, len(raw.eigenvalues) + 1), "raw": raw.eigenvalues, "scaled": scaled.eigenvalues},
-        words=ngettext(
-            "One key has a weight of 1 whatever its score: raw and scaled, the Jacobian is 0, and nothing differs.",
+        words=_("One key has a weight of 1 whatever its score: raw and scaled, the Jacobian is 0, and nothing differs.")
+        if n == 1
+        else _(
             "The largest eigenvalue is {raw:.2g} raw and {scaled:.2g} scaled: the most that softmax can pass on "
             "differs by a factor of {ratio:.3g}. One of the {n} eigenvalues is always 0: adding the same number to "
-            "all logits changes no weight.",
-            n,
+            "all logits changes no weight."
         ).format(raw=raw.largest, scaled=scaled.largest, ratio=scaled.largest / max(raw.largest, 1e-300), n=n),
     )
 
@@ -141,15 +141,15 @@ def _temperature_words(p: np.ndarray, temperature: float) -> str:
         return ngettext(
             "**Typed in by you.** At T = 0 all weight is on the largest score, key {keys}; equal scores would share "
             "it.",
-            "**Typed in by you.** At T = 0 the {n} largest scores, keys {keys}, are equal and share all weight: each "
+            "**Typed in by you.** At T = 0 the largest scores, keys {keys}, are equal and share all weight: each "
             "gets {weight:.6f}.",
             len(first),
-        ).format(keys=keys, n=len(first), weight=p.max())
+        ).format(keys=keys, weight=p.max())
     entropy = abs(float((p[p > 0] * np.log(p[p > 0])).sum()))
     return ngettext(
         "**Typed in by you.** At T = {temperature:g} key {keys} gets {weight:.6f}; entropy {entropy:.4f} of at most "
         "{most:.4f} nats.",
-        "**Typed in by you.** At T = {temperature:g} keys {keys} get {weight:.6f} each, more than any other; entropy "
+        "**Typed in by you.** At T = {temperature:g} keys {keys} get {weight:.6f} each; entropy "
         "{entropy:.4f} of at most {most:.4f} nats.",
         len(first),
     ).format(temperature=temperature, keys=keys, weight=p.max(), entropy=entropy, most=math.log(len(p)))

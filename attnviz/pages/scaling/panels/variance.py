@@ -9,7 +9,7 @@ from attnviz.app import show, widgets
 from attnviz.app.cache.bounded_cache import BoundedCache
 from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.page_parts import side_by_side
-from attnviz.base.words import _, ngettext, sentences
+from attnviz.base.words import _, sentences
 from attnviz.pages.scaling import choices
 from attnviz.pages.scaling.figures import variance as figures
 from attnviz.pages.scaling.maths import variance
@@ -96,13 +96,19 @@ def _result(config: variance.Config) -> variance.Result:
 
 def _histograms(result: variance.Result) -> None:
     raw, scaled, d_k = result.raw, result.scaled, result.config.d_k
-    words = ngettext(
-        "One random pair at d_k = {d_k}: its raw product is {centre:.2g}; divided by √{d_k}, {scaled_centre:.2g}.",
-        "{pairs:,} random pairs at d_k = {d_k}: raw products scatter by {raw:.4g} (one standard deviation) around "
-        "{centre:.2g}; divided by √{d_k}, by {scaled:.4g} around {scaled_centre:.2g}. Both stand on one axis: raw "
-        "products lie √{d_k} = {times:.3g} times as far out.",
-        result.pairs,
-    ).format(
+    one_pair = _(
+        "One random pair at d_k = {d_k}: its raw product is {centre:.2g}; divided by √{d_k}, {scaled_centre:.2g}."
+    )
+    words = (
+        one_pair
+        if result.pairs == 1
+        else _(
+            "{pairs:,} random pairs at d_k = {d_k}: raw products scatter by {raw:.4g} (one standard deviation) around "
+            "{centre:.2g}; divided by √{d_k}, by {scaled:.4g} around {scaled_centre:.2g}. Both stand on one axis: raw "
+            "products lie √{d_k} = {times:.3g} times as far out."
+        )
+    )
+    words = words.format(
         pairs=result.pairs,
         d_k=d_k,
         raw=math.sqrt(raw.variance),
