@@ -122,8 +122,9 @@ def mask(subject: Subject, set_to: PictureSettings, key: str) -> None:
         )
     with right:
         st.markdown("**" + _("What attention is left") + "**")
-        scene = HeadScene(words, options=Options(compact=True))
-        head_view(f"{key}-after", Head(result.after, hidden=~result.mask), scene)
+        head_view(
+            f"{key}-after", Head(result.after, hidden=~result.mask), HeadScene(words, options=Options(compact=True))
+        )
     st.caption(
         _("Random vectors with a seed. Scores kept: {kept} of {all}.").format(kept=result.pairs, all=result.square)
     )

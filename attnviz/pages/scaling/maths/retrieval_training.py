@@ -168,8 +168,7 @@ class RetrievalHead:
 
 def loss_of(logits: Tensor, labels: Tensor) -> Tensor:
     """Mean cross-entropy of each seed, (S,), of label logits (S, names, sequences, LABELS)."""
-    wanted = labels.movedim(1, 2).flatten()
-    each = torch.nn.functional.cross_entropy(logits.flatten(0, 2), wanted, reduction="none")
+    each = torch.nn.functional.cross_entropy(logits.flatten(0, 2), labels.movedim(1, 2).flatten(), reduction="none")
     return each.reshape(len(labels), -1).mean(-1)
 
 

@@ -129,11 +129,6 @@ def _picture(result: experiment.Result) -> None:
         )
         for name, run in result.runs.items()
     ]
-    drawn = ngettext(
-        "Lines are those of one seed.",
-        "Lines are the mean of {seeds} seeds; bands run from the lowest seed to the highest.",
-        config.seeds,
-    )
     show.figure(
         _figure(result),
         name=f"training-dk{config.d_k}",
@@ -144,16 +139,29 @@ def _picture(result: experiment.Result) -> None:
             for name, run in result.runs.items()
             for measure, values in vars(run).items()
         },
-        words=sentences(*ends, drawn.format(seeds=config.seeds), _first_gradient(result)),
+        words=sentences(
+            *ends,
+            ngettext(
+                "Lines are those of one seed.",
+                "Lines are the mean of {seeds} seeds; bands run from the lowest seed to the highest.",
+                config.seeds,
+            ).format(seeds=config.seeds),
+            _first_gradient(result),
+        ),
     )
 
 
 def _first_gradient(result: experiment.Result) -> str:
     """A sentence on the first step's gradient, before and after the factor that scaling itself brings."""
     config = result.config
-    labels = next(experiment.drawn_labels(config))
     raw, scaled = (
-        [float(each.mean()) for each in (run.gradient[:, 0], *experiment.RetrievalHead(config, way).at_softmax(labels))]
+        [
+            float(each.mean())
+            for each in (
+                run.gradient[:, 0],
+                *experiment.RetrievalHead(config, way).at_softmax(next(experiment.drawn_labels(config))),
+            )
+        ]
         for way, run in result.runs.items()
         if way in ("raw", "sqrt")
     )

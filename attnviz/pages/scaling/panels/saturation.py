@@ -74,7 +74,7 @@ def _curves(config: growing_width.Config) -> None:
             "Lines are medians, bands hold the middle 80% of rows, grey dashes are limits known from theory. "
             "For many keys theory says: past d_k = 2 ln n, which is {frozen:.3g} here, raw scores vary so much that a "
             "handful of keys hold all the weight."
-        ).format(frozen=saturation.frozen_at(config.n_keys))
+        ).format(frozen=2 * math.log(config.n_keys))
     )
     pictures = pictures_of(config.n_keys, results)
     _in_rows(config, results, [pictures[name] for name in FIRST])

@@ -247,7 +247,6 @@ def _online(scores: list[float]) -> None:
         st.caption(_("The first {shown} of {all} blocks.").format(shown=SHOWN, all=len(steps)))
     last = steps[-1]
     result = last.output / last.total
-    direct = experiment.weights(scores) @ values
     show.formulas(
         rf"\frac{{o}}{{l}} = \frac{{({last.output[0]:.5f},\ {last.output[1]:.5f})}}{{{last.total:.6f}}}",
         rf"= ({result[0]:.5f},\ {result[1]:.5f})",
@@ -259,7 +258,7 @@ def _online(scores: list[float]) -> None:
         _(
             "After {blocks} blocks the result differs from softmax over all scores at once by {difference:.1g}: no "
             "block ever saw the whole row."
-        ).format(blocks=len(steps), difference=float(np.abs(result - direct).max()))
+        ).format(blocks=len(steps), difference=float(np.abs(result - experiment.weights(scores) @ values).max()))
     )
 
 
