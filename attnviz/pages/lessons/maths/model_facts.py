@@ -146,7 +146,7 @@ LESSON = Lesson(
         LessonStep(
             N_("What training rewards"),
             N_(
-                "If “{token}” is the right one, with {share:.0%}, the loss is −ln {share:.3f} = {loss:.2f} "
+                "If “{token}” is the right one, with {share:.0%}, the loss is −ln {share:.3g} ≈ {loss:.2f} "
                 "nats. Training "
                 "changes every W a little so that the loss falls: that is how heads learn where to look."
             ),
