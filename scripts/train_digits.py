@@ -282,8 +282,8 @@ def main() -> None:
         model, held_out = train_vit(split())
         seconds = round(time.process_time() - began)
         learned = accuracy(model, *last_ones()[2:])  # most of them are among the four fifths
-        figures = {"held_out_fifth": held_out, "last_360_mostly_learned": learned}
-        ship(model, "digit-vit", figures | {"seed": SEED, "processor_seconds": seconds})
+        shares = {"held_out_fifth": held_out, "last_360_mostly_learned": learned}
+        ship(model, "digit-vit", shares | {"seed": SEED, "processor_seconds": seconds})
     elif wanted == "last":
         _model, last = train_vit(last_ones())
         figures = json.loads((FOLDER / "digit-vit" / "figures.json").read_text("utf-8"))
