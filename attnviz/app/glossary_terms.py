@@ -50,8 +50,9 @@ _ALL = (
         "The number of components of a query or a key, the width of a head. Dot products grow with it, which is "
         "why they are divided by its square root.")),
     _term("scaling", N_("scaling"), "scaling", s_section="saturation", text=N_(
-        "Scores are multiplied by 1/√d_k before softmax: by {scale:g} at d_k = {width}. Without it their variance "
-        "is d_k, and softmax gives nearly everything to one key.")),
+        "Scores are multiplied by 1/√d_k before softmax: by {scale:g} at d_k = {width}. Without it, if the components "
+        "of queries and keys are independent with mean 0 and variance 1, their variance is d_k, and softmax gives "
+        "nearly everything to one key.")),
     _term("softmax", N_("softmax"), "scaling", s_section="softmax", text=N_(
         "Turns scores into weights that are positive and sum to 1: e to each score, divided by the sum. The scores "
         "0, 1 and 2 become {low:.0%}, {middle:.0%} and {high:.0%}.")),
@@ -73,8 +74,9 @@ _ALL = (
         "The exponential of the entropy: how many equal weights would be as spread. {choices} equal weights are "
         "{effective:.0f} effective keys, and one weight of 1 is a single one.")),
     _term("head", N_("head"), "explore", text=N_(
-        "One set of queries, keys and values with weights of its own. SmolLM2 has {small_heads} heads in each of "
-        "{small_layers} layers, {small_all} in all.")),
+        "Queries with the keys that they are compared with and the values that they mix. SmolLM2 has {small_heads} "
+        "heads in each of {small_layers} layers, {small_all} in all: each has a W_Q of its own, while groups of them "
+        "share {small_kv_heads} W_K and {small_kv_heads} W_V in a layer.")),
     _term("multi_head", N_("multi-head attention"), "build", b_ask="heads", text=N_(
         "Several heads side by side, whose outputs are put together and mixed by one matrix. One head must average "
         "what several can keep apart.")),
@@ -97,8 +99,8 @@ _ALL = (
         "Every token sees itself and those before it, because a model that writes has nothing else. Of the {pairs} "
         "pairs of {words} tokens it leaves {causal_pairs}.")),
     _term("padding", N_("padding"), "masks", m_rule1="padding", text=N_(
-        "Tokens without meaning that make the sentences of a batch equally long. They must be masked, or they are "
-        "averaged into everything.")),
+        "Tokens without meaning that make the sentences of a batch equally long. They must be masked, or real tokens "
+        "average them in; under a causal mask this cannot happen to padding on the right, which comes later.")),
     _term("window", N_("sliding window"), "masks", m_rule1="window", text=N_(
         "Every token sees only the last few. A window of {window} leaves {window_pairs} of the {pairs} pairs of "
         "{words} tokens.")),
@@ -109,19 +111,19 @@ _ALL = (
         "A head that looks at what followed the same token earlier. It lets a model continue a pattern that it has "
         "seen once.")),
     _term("self_attention", N_("self-attention"), "build", b_kind="self", text=N_(
-        "Queries, keys and values all come from the same tokens. It is what a decoder does with what it has "
-        "written so far.")),
+        "Queries, keys and values all come from the same tokens. An encoder does it with everything that it reads, a "
+        "decoder with what has been written so far.")),
     _term("cross_attention", N_("cross-attention"), "build", b_kind="cross", text=N_(
         "Queries come from one sequence, keys and values from another. A translation looks at the sentence that it "
         "translates in this way.")),
     _term("position", N_("position encoding"), "positions", text=N_(
-        "Without it attention does not know the order of words: permute the tokens, and the outputs permute. Order "
-        "is added to the vectors, or to queries and keys, or to the scores.")),
+        "Without it, and without a mask, attention does not know the order of words: permute the tokens, and the "
+        "outputs permute. Order is added to the vectors, or to queries and keys, or to the scores.")),
     _term("sinusoidal", N_("sinusoidal positions"), "positions", p_encoding="sinusoidal", p_section="scores", text=N_(
         "Sines and cosines of many wavelengths, added to the embeddings. The original Transformer used them.")),
     _term("rope", N_("RoPE"), "positions", p_section="circle", text=N_(
-        "Queries and keys are rotated by an angle that grows with their position. A score then depends on how far "
-        "apart two tokens are, and not on where they stand.")),
+        "Queries and keys are rotated by an angle that grows with their position. A score then depends on what the "
+        "two tokens hold and on the offset between them, its sign included, and not on where they stand.")),
     _term("alibi", N_("ALiBi"), "positions", p_encoding="alibi", p_section="scores", text=N_(
         "A penalty on the score that grows with distance, with a slope of its own for each head. Nothing is added "
         "to the vectors.")),
@@ -145,8 +147,9 @@ _ALL = (
         "Multi-query attention: all query heads share one head of keys and values. The cache of Llama-3.1-8B would "
         "take {mqa_mib:g} MiB at {context:,} tokens.")),
     _term("mla", N_("MLA"), "sharing", h_view="latent", text=N_(
-        "Multi-head latent attention: one short vector is kept for each token, and keys and values of all heads "
-        "are made from it. DeepSeek-V3 keeps {latent} numbers a token and layer for its {latent_heads} heads.")),
+        "Multi-head latent attention: kept for each token are a short latent, from which keys and values of all heads "
+        "are made, and one rotary key that all heads share. DeepSeek-V3 keeps {latent} + {rotary} numbers a token and "
+        "layer for its {latent_heads} heads.")),
     _term("flop", N_("FLOP"), "compare", text=N_(
         "One multiplication or one addition of two numbers. A matrix product of n × d by d × m takes 2·n·d·m of "
         "them.")),

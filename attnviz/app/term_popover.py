@@ -1,7 +1,6 @@
 """A term that explains itself: a click or a touch opens its two sentences and the way to where it can be seen."""
 
 import math
-from dataclasses import replace
 from functools import cache
 
 import streamlit as st
@@ -103,11 +102,12 @@ def numbers() -> dict[str, float | int]:
         "window_pairs": int(masks.sliding_window(WORDS, WORDS, 4).sum()),
     }
     llama, small = Architecture.preset("llama-3.1-8b"), Architecture.preset("smollm2-135m")
-    layer, latent = llama.layers[0], Architecture.preset("deepseek-v3").layers[0]
-    layout = HeadLayout(layer.d_model, layer.n_heads, layer.n_kv_heads, layer.d_head)
+    layer, latent = llama.layers[0], Architecture.preset("deepseek-v3").layers[0].latent
+    assert latent is not None
 
     def gib(n_kv_heads: int) -> float:
-        one = kv_bytes(replace(layout, n_kv_heads=n_kv_heads), CONTEXT, dtype="bfloat16")
+        layout = HeadLayout(layer.d_model, layer.n_heads, n_kv_heads, layer.d_head)
+        one = kv_bytes(layout, CONTEXT, dtype="bfloat16")
         return one * len(llama.layers) / 2**30
 
     return of_formulas | {
@@ -123,6 +123,7 @@ def numbers() -> dict[str, float | int]:
         "small_heads": small.layers[0].n_heads,
         "small_all": len(small.layers) * small.layers[0].n_heads,
         "small_kv_heads": small.layers[0].n_kv_heads,
-        "latent": latent.cached,
+        "latent": latent.kv_rank,
+        "rotary": latent.d_rope,
         "latent_heads": latent.n_heads,
     }

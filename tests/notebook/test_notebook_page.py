@@ -2,12 +2,14 @@
 
 import re
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
 import torch
 from torch.testing import assert_close
 
+import attnviz as av
 from tests.models.tiny import llama, tokens
 
 PAGE = Path(__file__).parents[2] / "docs" / "notebook.md"
@@ -15,12 +17,15 @@ PAGE = Path(__file__).parents[2] / "docs" / "notebook.md"
 
 @pytest.fixture(scope="module")
 def ran(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    names: dict[str, Any] = {"torch": torch, "model": llama(), "ids": tokens(), "other_ids": tokens(seed=5)}
+    """All that the blocks compute. Each begins without what the others have imported, as if it were copied alone."""
+    names: dict[str, Any] = {"av": av, "model": llama(), "ids": tokens(), "other_ids": tokens(seed=5)}
     names["batches"] = [tokens(2, 9, seed=seed) for seed in range(3)]
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(tmp_path_factory.mktemp("page"))
         for block in blocks():
-            exec(compile(block, str(PAGE), "exec"), names)
+            fresh = {name: value for name, value in names.items() if not isinstance(value, ModuleType)} | {"av": av}
+            exec(compile(block, str(PAGE), "exec"), fresh)
+            names |= fresh
     return names
 
 

@@ -5,6 +5,8 @@ import re
 
 import numpy as np
 import pytest
+import torch
+from transformers import ViTForImageClassification
 
 from attnviz.base.message import Problem
 from attnviz.models.pictures import sources
@@ -74,10 +76,31 @@ def test_a_digit_that_does_not_exist_is_refused(digit):
         held_out().like(digit)
 
 
+def test_the_shares_of_right_digits_are_those_of_the_model_that_is_shipped_and_say_what_it_has_learned_from():
+    sklearn = pytest.importorskip("sklearn.datasets")
+    digits, held = sklearn.load_digits(), held_out()
+    model = ViTForImageClassification.from_pretrained(sources.FOLDER / "digit-vit").eval()
+
+    def right(pictures: np.ndarray, said: np.ndarray) -> float:
+        with torch.no_grad():
+            found = model(torch.tensor(pictures / 8 - 1, dtype=torch.float32).unsqueeze(1)).logits.argmax(-1)
+        return float((found.numpy() == said).mean())
+
+    figures = json.loads((sources.FOLDER / "digit-vit" / "figures.json").read_text("utf-8"))
+    assert right(held.pictures, held.said) == pytest.approx(figures["held_out_fifth"], abs=0.003)
+    last, said = digits.images[-360:], digits.target[-360:]
+    assert right(last, said) == pytest.approx(figures["last_360_mostly_learned"], abs=0.003)
+    kept_back = {picture.tobytes() for picture in held.pictures}
+    learned = sum(picture.astype(np.uint8).tobytes() not in kept_back for picture in last)
+    assert f"{learned} of them" in (sources.FOLDER / "digit-vit" / "README.md").read_text("utf-8")
+    assert learned > 180, "most of them, as the page says"
+
+
 @pytest.mark.parametrize("model", ["digit-vit", "digit-reader"])
 def test_a_models_card_says_what_training_wrote(model: str) -> None:
     text = (sources.FOLDER / model / "README.md").read_text("utf-8")
     figures = json.loads((sources.FOLDER / model / "figures.json").read_text("utf-8"))
-    shares = figures.get("exact") or {name: figures[name] for name in ("held_out_fifth", "last_360")}
+    names = ("held_out_fifth", "last_360_mostly_learned", "last_360_not_learned")
+    shares = figures.get("exact") or {name: figures[name] for name in names}
     assert [f"{share:.1%}" for share in shares.values()] == re.findall(r"\d+\.\d%", text)
     assert f"seed {figures['seed']}, one thread, {figures['processor_seconds']} seconds" in " ".join(text.split())

@@ -83,9 +83,9 @@ def test_the_prediction_stands_beside_the_truth_and_what_a_step_sets_is_undone_o
 
 def test_words_and_numbers_follow_the_sentence(visit):
     page = visit("lessons", lesson="attention", step="1", l_text="Two birds")
-    assert "2 tokens, from “Two” to “birds”" in said(page)
+    assert "tokens, 2 of them, from “Two” to “birds”" in said(page)
     page.text_input(key="l_text").set_value("Two birds saw it").run()
-    assert "4 tokens, from “Two” to “it”" in said(page)
+    assert "tokens, 4 of them, from “Two” to “it”" in said(page)
 
 
 def test_next_goes_on_to_the_next_lesson_and_previous_back(visit):

@@ -219,11 +219,11 @@ def test_four_thousand_words_show_their_exact_count(visit):
 def test_more_layers_let_the_last_word_hear_of_more_words(visit):
     app = visit("masks", m_rule1="window", m1_window_window="3")
     assert (
-        "After 2 layers *tired* has heard of 5 of 10 words. With 5 layers it is 10, and more layers add nothing."
+        "Words that *tired* has heard of after 2 layers: 5 of 10. With 5 layers it is 10, and more layers add nothing."
         in spoken(app)
     )
     app.slider(key="m_layers").set_value(5).run()
-    assert "After 5 layers *tired* has heard of 10 of 10 words. More layers can add nothing." in spoken(app)
+    assert "Words that *tired* has heard of after 5 layers: 10 of 10. More layers can add nothing." in spoken(app)
 
 
 def test_training_runs_live_and_says_what_the_leak_did(visit):

@@ -1,10 +1,12 @@
 """The scaling page as a visitor uses it: every section, links, extreme values, and no warning in the log."""
 
 import logging
+import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 
 from attnviz.canvas.shared.packing import unblob
 from attnviz.pages.scaling import choices
@@ -13,6 +15,7 @@ from attnviz.pages.scaling.panels import retrieval_training as training_panel
 from attnviz.pages.scaling.panels import variance as variance_panel
 from tests.pages.conftest import canvases_on, with_code
 
+WAYS = {"raw": 1.0, "scaled": 64**-0.5}
 NEEDS_NO_MODEL = [name for name in choices.SECTION.ids if name != "head"]
 
 
@@ -192,3 +195,35 @@ def test_any_sentence_for_a_real_head_is_answered(visit, minilm, text):
         assert figures(page) == 5
     else:
         assert "empty" in said(page)
+
+
+def test_the_first_gradient_is_told_apart_from_the_factor_that_scaling_brings(visit):
+    """At the logits both are as large: what differs is 1/sqrt(64), and the Jacobian, which saturation shrinks."""
+    page = sound(visit("scaling", s_section="training", s_steps="10"))
+    vectors = [retrieval_training.start(retrieval_training.Config(), seed) for seed in range(4)]
+    weights = {way: [(q @ k.T * scale).softmax(-1) for q, k, *_others in vectors] for way, scale in WAYS.items()}
+    norms = {
+        way: np.mean([(torch.diag_embed(p) - p[:, :, None] * p[:, None]).flatten(1).norm(dim=1).mean() for p in each])
+        for way, each in weights.items()
+    }
+    assert norms["raw"] < 0.7 * norms["scaled"]
+    assert f"its mean norm is {norms['raw']:.3f} raw and {norms['scaled']:.3f} scaled" in said(page)
+    queries, logits = re.findall(r"is ([\d.]+) raw and ([\d.]+) scaled[,.]", said(page).split("first gradient")[1])[:2]
+    assert float(queries[0]) / float(queries[1]) == pytest.approx(8, rel=0.1)
+    assert float(logits[0]) / float(logits[1]) == pytest.approx(1, rel=0.1)
+
+
+@pytest.mark.parametrize("temperature", ["0", "1"])
+def test_equal_scores_are_all_named(visit, temperature):
+    page = sound(visit("scaling", s_section="softmax", s_scores="1,2,2,2", s_T=temperature))
+    told = said(page)
+    share = 1 / 3 if temperature == "0" else np.exp(2) / (np.exp(1) + 3 * np.exp(2))
+    assert "keys 2, 3, 4" in told
+    assert f"{share:.6f}" in told
+    assert ("one-hot" in " ".join(part.value for part in page.latex)) is False
+
+
+def test_with_one_key_nothing_differs(visit):
+    told = said(sound(visit("scaling", s_section="gradient", s_keys="1")))
+    assert "nothing differs" in told
+    assert "factor" not in told

@@ -61,6 +61,15 @@ def test_the_first_gradient_is_the_one_of_a_head_written_out_without_tricks():
     loss = torch.stack(losses).mean()
     loss.backward()
     assert run.loss[0, 0] == pytest.approx(loss.item(), rel=1e-5)
+    with torch.no_grad():
+        p = (q @ k.T / 12**0.5).softmax(-1)
+    norms = [torch.func.jacrev(lambda z: z.softmax(-1))(row.log()).norm() for row in p]
+    at_logits, jacobian = experiment.RetrievalHead(config, "sqrt").at_softmax(next(experiment.drawn_labels(config)))
+    assert jacobian.item() == pytest.approx(torch.stack(norms).mean().item(), rel=1e-4)
+    # the chain rule: at the queries is the gradient at the logits, times the keys, over sqrt(d_k)
+    assert q.grad is not None
+    z_grad = torch.linalg.lstsq(k.detach().T.double() / 12**0.5, q.grad.T.double()).solution.T
+    assert at_logits.item() == pytest.approx(z_grad.norm().item(), rel=1e-3)
     assert run.gradient[0, 0] == pytest.approx((q.grad.norm() ** 2 + k.grad.norm() ** 2).sqrt().item(), rel=1e-4)
 
 

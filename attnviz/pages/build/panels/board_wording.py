@@ -87,12 +87,18 @@ def _position(view: View) -> str:
 def _split(view: View) -> str:
     layout = view.config.layout
     if layout.heads_per_kv > 1:
-        return _(
-            "Nothing is computed: head {h} takes its {d} columns of Q, and shares key/value head {g} with {n} others."
+        return ngettext(
+            "Nothing is computed: head {h} takes its part of Q ({d} wide), and shares key/value head {g} with one "
+            "other.",
+            "Nothing is computed: head {h} takes its part of Q ({d} wide), and shares key/value head {g} with {n} "
+            "others.",
+            layout.heads_per_kv - 1,
         ).format(h=view.head + 1, d=layout.qk_width, g=layout.kv_head_of(view.head) + 1, n=layout.heads_per_kv - 1)
-    return _("Nothing is computed: head {h} of {n} takes its {d} columns, and works on them alone.").format(
-        h=view.head + 1, n=layout.n_heads, d=layout.qk_width
-    )
+    return ngettext(
+        "Nothing is computed: head {h} of {n} takes its one column, and works on it alone.",
+        "Nothing is computed: head {h} of {n} takes its {d} columns, and works on them alone.",
+        layout.qk_width,
+    ).format(h=view.head + 1, n=layout.n_heads, d=layout.qk_width)
 
 
 def _qk_norm(view: View) -> str:
@@ -216,7 +222,7 @@ _STEPS: dict[str, tuple[str, Callable[[View], str]]] = {
     "sum": (N_("Weighted sum"), _sum),
     "merge": (
         N_("Merge heads"),
-        lambda view: _("The {n} heads' rows are laid side by side: {n} × {d} = {all} columns.").format(
+        lambda view: _("The rows of all heads are laid side by side; columns: {n} × {d} = {all}.").format(
             n=view.config.n_heads, d=view.config.d_value, all=view.config.n_heads * view.config.d_value
         ),
     ),

@@ -72,8 +72,8 @@ def _editor(config: inputs.Config, name: str) -> None:
     )
     st.caption(
         _(
-            "Rows are the {rows} numbers that come in, columns the {cols} that go out. nn.Linear stores the "
-            "transpose: (out, in)."
+            "Rows stand for the numbers that come in ({rows}), columns for those that go out ({cols}). nn.Linear "
+            "stores the transpose: (out, in)."
         ).format(rows=rows, cols=cols)
     )
 

@@ -144,8 +144,9 @@ LESSON = Lesson(
         LessonStep(
             N_("Several heads cost no more"),
             N_(
-                "A layer of width {width} can be one head of {width} or {heads} heads of {each}. The heads cut the "
-                "width into pieces."
+                "A layer of width {width} can be one head of {width} or {heads} heads of {each}. Q, K and V are cut "
+                "into a piece for each head; the vectors that they are made from are not: each head reads all "
+                "{width} numbers."
             ),
             LessonPicture("board", {"step": "project", "heads": "2"}),
             N_("Find the line that separates the two heads in Q."),

@@ -107,8 +107,9 @@ def nearest(answers: Mapping[str, float], value: float) -> str:
 
 
 def written(values: np.ndarray) -> str:
-    """A vector as a person writes it."""
-    return "(" + ", ".join(f"{value:.1f}".replace("-", "−") for value in values) + ")"
+    """A vector as a person writes it: with two decimals where one would not be all of its numbers."""
+    digits = 1 if np.allclose(values, values.round(1), atol=1e-5) else 2
+    return "(" + ", ".join(f"{value:.{digits}f}".replace("-", "−") for value in values) + ")"
 
 
 def nothing(_subject: Subject) -> Facts:

@@ -66,7 +66,10 @@ LESSON = Lesson(
     (
         LessonStep(
             N_("Without a mask all look at all"),
-            N_("{n} words make {n} × {n} = {all} scores. “{first}” can look at “{last}”, which comes after it."),
+            N_(
+                "Each word has a score for each: {n} × {n} = {all}. “{first}” can look at “{last}”, which comes after "
+                "it."
+            ),
             LessonPicture("mask", {"mask": "none"}),
             N_("Click a cell on the left to hide it, and watch its row on the right."),
             square,
@@ -84,7 +87,7 @@ LESSON = Lesson(
             N_("Predict, then read the picture row by row."),
             kept,
             Question(
-                N_("How many of the {all} scores does a causal mask keep?"),
+                N_("How many scores, of {all}, does a causal mask keep?"),
                 N_("{kept} of {all}: 1 + 2 + … + {n}, a little more than half, because each word sees itself."),
                 {"half": N_("exactly half, {half}"), "triangle": N_("{triangle}"), "line": N_("{line}, one a row")},
             ),
@@ -122,7 +125,7 @@ LESSON = Lesson(
             N_("Open one cell in the upper right: now one of the answers is given away."),
             examples,
             Question(
-                N_("How many training examples are these {n} words, in one pass?"),
+                N_("How many training examples does this sentence give in one pass?"),
                 N_("{count}: each word but the last is asked for the one after it."),
                 {"one": N_("1: the last word"), "all": N_("{count}")},
             ),
@@ -145,11 +148,15 @@ LESSON = Lesson(
                 N_("Weights set to 0 after softmax: what does the row of “{word}” sum to?"),
                 N_(
                     "To {left:.2f}; masked before softmax it sums to {proper:.2f}. The words that it may see get "
-                    "too little."
+                    "too little, and how little tells of the hidden ones: they still stand in the denominator."
                 ),
                 {"one": N_("to 1, as always"), "less": N_("to less than 1")},
             ),
-            notes=Notes(N_("A common mistake in code, and it trains: only worse."), "", 3),
+            notes=Notes(
+                N_("A common mistake in code. It trains, and the future leaks through the denominator of softmax."),
+                "",
+                3,
+            ),
             terms=("mask", "softmax"),
             page="masks",
             seen={"m_view": "traps"},

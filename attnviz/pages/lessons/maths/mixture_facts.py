@@ -92,7 +92,8 @@ LESSON = Lesson(
         LessonStep(
             N_("A sentence becomes tokens"),
             N_(
-                "A model cuts your sentence into {n} tokens, from “{first}” to “{last}”. Each token becomes a list of "
+                "A model cuts your sentence into tokens, {n} of them, from “{first}” to “{last}”. Each becomes a list "
+                "of "
                 "numbers, a vector. At the start that vector knows nothing of its neighbours."
             ),
             LessonPicture("tokens", {"show": "vectors"}),
@@ -109,8 +110,8 @@ LESSON = Lesson(
         LessonStep(
             N_("Each token looks at others"),
             N_(
-                "Attention lets “{token}” look at {n} tokens, itself included, and gives each of them a weight. The "
-                "weights say how much it takes from each."
+                "Attention lets “{token}” look at some tokens, itself included ({n} here), and gives each of them a "
+                "weight. The weights say how much it takes from each."
             ),
             LessonPicture("tokens", {"show": "asked"}),
             N_("Predict first. Then point at other rows of the picture."),
@@ -131,9 +132,9 @@ LESSON = Lesson(
         LessonStep(
             N_("The weights of a row sum to 1"),
             N_(
-                "“{token}” shares a total weight of {total:.2f} among the {n} tokens that it may see. Here "
-                "{hidden} are "
-                "hidden from it. More for one token is less for the others."
+                "“{token}” shares a total weight of {total:.2f} among the tokens that it may see ({n} here; hidden "
+                "from "
+                "it: {hidden}). More for one token is less for the others."
             ),
             LessonPicture("head"),
             N_("Change the mask or the scale above the picture: the row is shared out anew, and sums to 1 again."),
@@ -183,7 +184,7 @@ LESSON = Lesson(
             N_("Exchange the first word of the sentence at the top and watch all rows."),
             swapped,
             Question(
-                N_("“{word}” becomes “{new}”, and no mask hides it. In how many of the {n} rows do weights change?"),
+                N_("“{word}” becomes “{new}”, and no mask hides it. In how many rows, of {n}, do weights change?"),
                 N_(
                     "In {rows} of {n}: every token looks at the new word’s key too, and a row that gives it another "
                     "weight has another rest for the others."

@@ -78,9 +78,8 @@ LESSON = Lesson(
         LessonStep(
             N_("Layer upon layer"),
             N_(
-                "{n} tokens go through {layers} layers. Each has attention with {heads} heads, where tokens "
-                "hear of each "
-                "other, and a feed-forward part, where each token thinks alone."
+                "Your tokens, {n} in all, go through {layers} layers. Each has attention with {heads} heads, where "
+                "tokens hear of each other, and a feed-forward part, where each token thinks alone."
             ),
             LessonPicture("heads"),
             N_("Choose a head of the first layer, then one of the last."),
@@ -97,7 +96,10 @@ LESSON = Lesson(
             residual,
             Question(
                 N_("The output of attention and the token’s old vector: what becomes of them?"),
-                N_("They are added, to within {difference:.1g}: nothing is lost, a layer only writes into the stream."),
+                N_(
+                    "They are added, to within {difference:.1g}: a layer only writes into the stream. It can write the "
+                    "negative of what is there, and so erase it."
+                ),
                 {"replaced": N_("the new one replaces the old"), "added": N_("they are added")},
             ),
             notes=Notes(N_("The residual stream is the road, layers are what drives up to it."), "", 3),
@@ -144,7 +146,7 @@ LESSON = Lesson(
         LessonStep(
             N_("What training rewards"),
             N_(
-                "If “{token}” is the right one, with {share:.0%}, the loss is −ln {share:.3f} = {loss:.2f} "
+                "If “{token}” is the right one, with {share:.0%}, the loss is −ln {share:.3g} ≈ {loss:.2f} "
                 "nats. Training "
                 "changes every W a little so that the loss falls: that is how heads learn where to look."
             ),

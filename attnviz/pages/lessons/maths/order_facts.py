@@ -119,7 +119,8 @@ LESSON = Lesson(
             Question(
                 N_("Both move on by {step} places. What happens to the score?"),
                 N_(
-                    "It stays, {before:.2f} and {after:.2f}: only the distance counts. If the query alone moves, it is "
+                    "It stays, {before:.2f} and {after:.2f}: of the two places only their offset counts. If the query "
+                    "alone moves, it is "
                     "{apart:.2f}."
                 ),
                 {"same": N_("it stays"), "different": N_("it changes")},
@@ -143,7 +144,14 @@ LESSON = Lesson(
                 ),
                 {"near": N_("the near one"), "same": N_("both the same"), "far": N_("the far one")},
             ),
-            notes=Notes(N_("No parameters at all, and it carries on beyond the length of training."), "", 3),
+            notes=Notes(
+                N_(
+                    "No parameters at all. It is defined beyond the length of training; whether the model still does "
+                    "well there is another question."
+                ),
+                "",
+                3,
+            ),
             terms=("alibi",),
             page="positions",
         ),

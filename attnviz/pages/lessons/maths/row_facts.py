@@ -207,8 +207,8 @@ LESSON = Lesson(
         LessonStep(
             N_("All rows at once"),
             N_(
-                "All {n} rows together are one formula: softmax(QKᵀ/√d_k)·V. PyTorch’s own function gives the same "
-                "numbers, to within {difference:.1g}. {n} tokens make {pairs} scores."
+                "All rows together are one formula: softmax(QKᵀ/√d_k)·V. PyTorch’s own function gives the same "
+                "numbers, to within {difference:.1g}. Each token has a score for each: {n} × {n} = {pairs}."
             ),
             LessonPicture("board", {"step": "softmax"}),
             N_("Make the sentence twice as long: how many scores are there now?"),

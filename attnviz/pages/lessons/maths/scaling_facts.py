@@ -96,8 +96,8 @@ LESSON = Lesson(
         LessonStep(
             N_("Longer vectors, larger scores"),
             N_(
-                "A score adds up d_k products. Take q and k whose numbers are random, with mean 0 and variance 1, and "
-                "d_k = {d_k} of them."
+                "A score adds up d_k products. Take q and k whose numbers are random and independent, with mean 0 and "
+                "variance 1, and d_k = {d_k} of them."
             ),
             LessonPicture("bars", {"d_k": "64"}),
             N_("Move the slider for d_k and watch the bars, raw and scaled."),
@@ -120,10 +120,11 @@ LESSON = Lesson(
             seen={"s_section": "variance"},
         ),
         LessonStep(
-            N_("Large scores: one key takes all"),
+            N_("Large differences: one key takes all"),
             N_(
                 "At d_k = {d_k} the largest of {n} weights is {raw:.0%} without scaling and {scaled:.0%} with it. "
-                "Differences of scores are factors of weights, so large scores leave one winner."
+                "Scores that differ by Δ give weights that differ by the factor e^Δ, so large differences leave one "
+                "winner."
             ),
             LessonPicture("bars", {"d_k": "512"}),
             N_("Find the d_k at which the largest raw weight passes one half."),
@@ -182,7 +183,7 @@ LESSON = Lesson(
             ),
             LessonPicture("curves", {"d_k": "512"}),
             Notes(
-                N_("“Regions with tiny gradients”: this is the sentence from the paper, measured."),
+                N_("“Regions where it has extremely small gradients”: this is the sentence from the paper, measured."),
                 N_("They think large weights mean large gradients. At 0 and at 1 softmax is flat."),
                 4,
             ),

@@ -13,7 +13,7 @@ from attnviz.app.links import link_state
 from attnviz.app.text import plain
 from attnviz.base.head_edit import SCALES
 from attnviz.base.packed import pack_bits, unpack_bits
-from attnviz.base.words import _
+from attnviz.base.words import _, ngettext
 from attnviz.canvas import rotation_circle, tensor_strip
 from attnviz.canvas.head.attention_view import head_view
 from attnviz.canvas.mask import mask_grid
@@ -94,9 +94,11 @@ def board(subject: Subject, set_to: PictureSettings, key: str) -> None:
         on_tab=lambda _name, i: link_state.put(choices.CELL, (i, -1, -1)),
     )
     st.caption(
-        _("Vectors and weights: random with a seed, small enough to work out on paper. The first {n} words.").format(
-            n=len(subject.words)
-        )
+        ngettext(
+            "Vectors and weights: random with a seed, small enough to work out on paper. The first word.",
+            "Vectors and weights: random with a seed, small enough to work out on paper. The first {n} words.",
+            len(subject.words),
+        ).format(n=len(subject.words))
     )
 
 
@@ -120,10 +122,11 @@ def mask(subject: Subject, set_to: PictureSettings, key: str) -> None:
         )
     with right:
         st.markdown("**" + _("What attention is left") + "**")
-        scene = HeadScene(words, options=Options(compact=True))
-        head_view(f"{key}-after", Head(result.after, hidden=~result.mask), scene)
+        head_view(
+            f"{key}-after", Head(result.after, hidden=~result.mask), HeadScene(words, options=Options(compact=True))
+        )
     st.caption(
-        _("Random vectors with a seed. Kept: {kept} of {all} scores.").format(kept=result.pairs, all=result.square)
+        _("Random vectors with a seed. Scores kept: {kept} of {all}.").format(kept=result.pairs, all=result.square)
     )
 
 

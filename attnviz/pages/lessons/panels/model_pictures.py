@@ -11,7 +11,7 @@ from attnviz.app.links import link_state
 from attnviz.app.text import plain
 from attnviz.base import units
 from attnviz.base.head_edit import LARGEST_FACTOR, NO_EDIT, SCALES, HeadEdit
-from attnviz.base.words import _, listed
+from attnviz.base.words import _, listed, ngettext
 from attnviz.canvas import cache_growth, softmax_slider, step_player
 from attnviz.canvas.head.attention_view import head_view, overview_grid
 from attnviz.canvas.shared.kinds import HeadScene, Options, Overview, Pin, Pins, Raw
@@ -183,7 +183,12 @@ def growth(_subject: Subject, _set_to: PictureSettings, key: str) -> None:
     at = last if asked is None else min(asked, last)
     model = result.models[-1]
     bars_of = [
-        cache_growth.GrowingBar(scheme.name, _("{n} K/V heads").format(n=scheme.kv_heads), SERIES[n], scheme.bytes)
+        cache_growth.GrowingBar(
+            scheme.name,
+            ngettext("{n} K/V head", "{n} K/V heads", scheme.kv_heads).format(n=scheme.kv_heads),
+            SERIES[n],
+            scheme.bytes,
+        )
         for n, scheme in enumerate(model.schemes)
         if scheme.kv_heads
     ]

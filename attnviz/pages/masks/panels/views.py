@@ -149,8 +149,8 @@ def _hops_words(hops: np.ndarray, layers: int) -> str:
 
 def _reach_words(result: mask_lab.Result, counts: np.ndarray, layers: int) -> str:
     first = ngettext(
-        "After {n} layer {token} has heard of {heard} of {all} words.",
-        "After {n} layers {token} has heard of {heard} of {all} words.",
+        "Words that {token} has heard of after {n} layer: {heard} of {all}.",
+        "Words that {token} has heard of after {n} layers: {heard} of {all}.",
         layers,
     ).format(n=layers, token=named_word(result.words[-1]), heard=int(counts[layers, -1]), all=len(result.words))
     return sentences(first, _what_follows(counts[:, -1], layers, len(result.words)))

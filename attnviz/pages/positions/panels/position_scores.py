@@ -233,8 +233,8 @@ def _waves(result: position_scores.Result) -> None:
             key="p_waves",
             table={"pair": np.arange(len(waves)), "wavelength": waves},
             words=_(
-                "The first pair turns once in {first:.3g} positions, the last in {last:,.0f}; {unfinished} of {pairs} "
-                "pairs do not complete a turn within {n} positions."
+                "The first pair turns once in {first:.3g} positions, the last in {last:,.0f}; pairs that do "
+                "not complete a turn within {n} positions: {unfinished} of {pairs}."
             ).format(
                 first=waves[0],
                 last=waves[-1],

@@ -47,7 +47,7 @@ def circle_panel() -> None:
         ),
     )
     words = _(
-        "Turned, this pair’s part of q·k is {product:.4g}; all {pairs} pairs together give {score:.4g}, and "
+        "Turned, this pair’s part of q·k is {product:.4g}; all pairs together (here {pairs}) give {score:.4g}, and "
         "{unturned:.4g} before they are turned."
     ).format(product=result.product, pairs=len(result.turns), score=result.score, unturned=result.unturned)
     show.under(

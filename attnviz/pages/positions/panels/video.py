@@ -84,9 +84,11 @@ def _verdict(result: video.Split) -> str:
             "is told nothing of rows and frames."
         ).format(columns=columns, frame=frame)
     if not result.left:
-        return _("All {d} numbers of the head are rotated, in {pairs} pairs.").format(
-            d=config.d_head, pairs=config.d_head // 2
-        )
+        return ngettext(
+            "All {d} numbers of the head are rotated, as one pair.",
+            "All {d} numbers of the head are rotated, in {pairs} pairs.",
+            config.d_head // 2,
+        ).format(d=config.d_head, pairs=config.d_head // 2)
     odd = [
         _("{axis} was given {asked} and rotates {rotated}").format(axis=axis, asked=asked, rotated=rotated)
         for axis, asked, rotated in zip(_axes(), video.widths(config), result.rotated, strict=True)
@@ -156,11 +158,7 @@ def _waves(result: video.Split) -> None:
     sizes = [math.prod(config.sizes)] if config.split == "flat" else config.sizes
     lines = list(zip(_names(result), result.wavelengths, sizes, strict=True))
     turns = [
-        ngettext(
-            "{axis}: {within} of {pairs} pairs completes a turn",
-            "{axis}: {within} of {pairs} pairs complete a turn",
-            int((waves <= size).sum()),
-        ).format(axis=name, within=int((waves <= size).sum()), pairs=len(waves))
+        _("{axis}: {within} of {pairs}").format(axis=name, within=int((waves <= size).sum()), pairs=len(waves))
         for name, waves, size in lines
     ]
     longest = max(len(waves) for waves in result.wavelengths)
@@ -170,7 +168,7 @@ def _waves(result: video.Split) -> None:
         key="p_video_waves",
         table={"pair": np.arange(longest)}
         | {name: np.pad(waves, (0, longest - len(waves)), constant_values=np.nan) for name, waves, _size in lines},
-        words=ended(clauses(turns)),
+        words=_("Pairs that complete a turn: {list}.").format(list=clauses(turns)),
     )
 
 

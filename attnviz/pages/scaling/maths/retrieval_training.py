@@ -15,7 +15,8 @@ from torch import Tensor
 
 from attnviz.base.limits import require_within
 from attnviz.base.message import Message, Problem
-from attnviz.core.measures import entropy
+from attnviz.core.attention import Stages
+from attnviz.core.measures import entropy, jacobian_norm
 from attnviz.pages.scaling.maths.alternatives import check, stages
 
 LABELS = 8
@@ -73,23 +74,23 @@ class Result:
             "steps": self.done,
             "raw": f"{raw.mean():.1%}",
             "scaled": f"{scaled.mean():.1%}",
-            "seeds": len(raw),
+            "seeds": Message("one seed") if len(raw) == 1 else Message("{n} seeds", {"n": len(raw)}),
         }
         if abs(gap) <= max(0.02, float(np.hypot(raw.std(), scaled.std()))):
             return Message(
-                "At d_k = {d_k} scaling makes no difference that these {seeds} seeds can show: after {steps} steps "
+                "At d_k = {d_k} scaling makes no difference that {seeds} can show: after {steps} steps "
                 "{raw} of the labels are right without it and {scaled} with it.",
                 numbers,
             )
         if gap > 0:
             return Message(
                 "At d_k = {d_k} scaling helps: after {steps} steps {scaled} of the labels are right with it "
-                "and {raw} without, mean of {seeds} seeds.",
+                "and {raw} without, mean of {seeds}.",
                 numbers,
             )
         return Message(
             "At d_k = {d_k} scaling hurts here: after {steps} steps {scaled} of the labels are right with it "
-            "and {raw} without, mean of {seeds} seeds.",
+            "and {raw} without, mean of {seeds}.",
             numbers,
         )
 
@@ -134,33 +135,41 @@ class RetrievalHead:
 
     def learn(self, labels: Tensor) -> None:
         """One step on labels (S, sequences, names): every name is asked for in every sequence."""
-        weights, logits = self.forward(labels)
-        wanted = labels.movedim(1, 2)  # (S, names, sequences), as in logits
-        each = torch.nn.functional.cross_entropy(logits.flatten(0, 2), wanted.flatten(), reduction="none")
-        loss = each.reshape(len(labels), -1).mean(-1)  # (S,)
+        made, logits = self.forward(labels)
+        loss = loss_of(logits, labels)
         self.optimizer.zero_grad()
         loss.sum().backward()  # seeds share no parameters: each gets the gradient of its own loss
-        assert self.q.grad is not None
-        assert self.k.grad is not None
-        square = self.q.grad.square().sum((-1, -2)) + self.k.grad.square().sum((-1, -2))
+        reached = torch.cat([part.grad for part in (self.q, self.k) if part.grad is not None], 1)
         self.optimizer.step()
-        right = (logits.argmax(-1) == wanted).float().mean((-1, -2))
-        spread = entropy(weights.detach()).mean((-1, -2))
-        self.history.append(torch.stack([loss.detach(), right, spread, square.sqrt()]))
+        right = (logits.argmax(-1) == labels.movedim(1, 2)).float().mean((-1, -2))
+        spread = entropy(made.weights.detach()).mean((-1, -2))
+        self.history.append(torch.stack([loss.detach(), right, spread, reached.flatten(1).norm(dim=1)]))
 
-    def forward(self, labels: Tensor) -> tuple[Tensor, Tensor]:
-        """Weights (S, 1, names, names), after softmax, and label logits (S, names, sequences, LABELS).
+    def at_softmax(self, labels: Tensor) -> tuple[Tensor, Tensor]:
+        """Norm of the loss's gradient at the logits of softmax, and mean norm of softmax's Jacobian: (S,) each."""
+        made, logits = self.forward(labels)
+        (reached,) = torch.autograd.grad(loss_of(logits, labels).sum(), made.scaled)
+        return reached.flatten(1).norm(dim=1), jacobian_norm(made.weights.detach()).mean((-1, -2))
+
+    def forward(self, labels: Tensor) -> tuple[Stages, Tensor]:
+        """Attention with weights (S, 1, names, names), and label logits (S, names, sequences, LABELS).
 
         Weights depend on names alone, so all sequences share them: their values stand side by side in one v.
         """
         one_hot = torch.nn.functional.one_hot(labels, LABELS).to(self.values.dtype)
         v = (one_hot @ self.values[:, None]).movedim(1, 2).flatten(2)[:, None]  # (S, 1, names, sequences * WIDTH)
         made = stages(self.q[:, None], self.k[:, None], v, self.way, self.parameter)
-        return made.weights, made.output.squeeze(1).unflatten(-1, (-1, WIDTH)) @ self.out[:, None]
+        return made, made.output.squeeze(1).unflatten(-1, (-1, WIDTH)) @ self.out[:, None]
 
     def so_far(self) -> TrainingRun:
         """History as arrays (seeds, steps)."""
         return TrainingRun(*torch.stack(self.history, -1).numpy())
+
+
+def loss_of(logits: Tensor, labels: Tensor) -> Tensor:
+    """Mean cross-entropy of each seed, (S,), of label logits (S, names, sequences, LABELS)."""
+    each = torch.nn.functional.cross_entropy(logits.flatten(0, 2), labels.movedim(1, 2).flatten(), reduction="none")
+    return each.reshape(len(labels), -1).mean(-1)
 
 
 def start(config: Config, seed: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:
@@ -180,9 +189,12 @@ def program(config: Config) -> str:
 from __future__ import annotations
 
 import torch
-from attnviz.core.measures import entropy
+from attnviz.core.attention import Stages
+from attnviz.core.measures import entropy, jacobian_norm
 from attnviz.pages.scaling.maths.alternatives import stages
-from attnviz.pages.scaling.maths.retrieval_training import LABELS, WIDTH, Config, TrainingRun, drawn_labels, start
+from attnviz.pages.scaling.maths.retrieval_training import (
+    LABELS, WIDTH, Config, TrainingRun, drawn_labels, loss_of, start
+)
 from torch import Tensor
 
 
@@ -192,10 +204,12 @@ config = {config!r}
 runs = {{}}
 for way in {tuple(dict.fromkeys(("raw", "sqrt", config.alternative)))}:
     head = RetrievalHead(config, way)
+    at_logits, jacobian = (norm.mean() for norm in head.at_softmax(next(drawn_labels(config))))
     for labels in drawn_labels(config):
         head.learn(labels)
     runs[way] = head.so_far()
     loss, right, spread = (runs[way].end(measure).mean() for measure in ("loss", "accuracy", "entropy"))
     print(f"{{way}}: {{right:.1%}} right, loss {{loss:.3f}}, entropy {{spread:.2f}}")
-    print(f"    first gradient {{runs[way].gradient[:, 0].mean():.2g}}")
+    print(f"    first gradient: {{runs[way].gradient[:, 0].mean():.2g}} at q and k, {{at_logits:.3g}} at the logits,")
+    print(f"    where the norm of softmax's Jacobian is {{jacobian:.3f}}")
 """

@@ -73,13 +73,12 @@ def nearest(d_k: int) -> int:
 # What theory says, without drawing any vectors.
 def even(n_keys: int) -> dict[str, float]:
     """Measures of a row when all weights are equal."""
-    n = float(n_keys)
-    return {"largest": 1 / n, "entropy": math.log(n), "effective": n, "jacobian": math.sqrt(n - 1) / n}
-
-
-def frozen_at(n_keys: int) -> float:
-    """The variance of normal scores beyond which a few keys hold all the weight, however many there are: 2 ln n."""
-    return 2 * math.log(n_keys)
+    return {
+        "largest": 1 / n_keys,
+        "entropy": math.log(n_keys),
+        "effective": float(n_keys),
+        "jacobian": math.sqrt(n_keys - 1) / n_keys,
+    }
 
 
 def predicted_entropy(n_keys: int, variance: np.ndarray) -> np.ndarray:

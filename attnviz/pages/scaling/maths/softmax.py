@@ -83,7 +83,8 @@ def attempts(scores: list[float]) -> list[FormatAttempt]:
 def _attempt(name: str, scores: list[float], truth: Tensor) -> FormatAttempt:
     dtype = DTYPES[name]
     exact = torch.tensor(scores, dtype=torch.float64)
-    naive, stable = naively(exact.to(dtype)).double(), stably(exact.to(dtype)).double()
+    rounded = exact.to(dtype)
+    naive, stable = (naively(x).double() for x in (rounded, rounded - rounded.max()))  # no exp of the latter exceeds 1
     shifted = (exact + torch.tensor(SHIFTS)[:, None]).to(dtype)  # (shifts, n)
     return FormatAttempt(
         name,
@@ -118,11 +119,6 @@ def naively(x: Tensor) -> Tensor:
     """exp(x) / sum exp(x), each step rounded to x's own format."""
     e = x.exp()
     return e / e.sum(-1, keepdim=True)
-
-
-def stably(x: Tensor) -> Tensor:
-    """exp(x - max) / sum exp(x - max), each step rounded to x's own format: no exp exceeds 1."""
-    return naively(x - x.amax(-1, keepdim=True))
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ def panel() -> str:
         row,
         _(
             "**Random, seed {seed}.** At d_k = {d_k}, {name} gives {largest:.1%} of the weight to its "
-            "favourite of {n} keys."
+            "favourite key (n = {n})."
         ).format(
             seed=config.seed,
             d_k=config.d_k,

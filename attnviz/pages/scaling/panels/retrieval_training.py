@@ -12,7 +12,7 @@ import streamlit as st
 from attnviz.app import show, widgets
 from attnviz.app.cache.bounded_cache import BoundedCache
 from attnviz.app.text import spoken
-from attnviz.base.words import _, sentences
+from attnviz.base.words import _, ngettext, sentences
 from attnviz.figures.theme import Figure
 from attnviz.pages.scaling import choices
 from attnviz.pages.scaling.figures import curves
@@ -129,7 +129,6 @@ def _picture(result: experiment.Result) -> None:
         )
         for name, run in result.runs.items()
     ]
-    drawn = _("Lines are the mean of {seeds} seeds; bands run from the lowest seed to the highest.")
     show.figure(
         _figure(result),
         name=f"training-dk{config.d_k}",
@@ -140,19 +139,43 @@ def _picture(result: experiment.Result) -> None:
             for name, run in result.runs.items()
             for measure, values in vars(run).items()
         },
-        words=sentences(*ends, drawn.format(seeds=config.seeds), _first_gradient(result)),
+        words=sentences(
+            *ends,
+            ngettext(
+                "Lines are those of one seed.",
+                "Lines are the mean of {seeds} seeds; bands run from the lowest seed to the highest.",
+                config.seeds,
+            ).format(seeds=config.seeds),
+            _first_gradient(result),
+        ),
     )
 
 
 def _first_gradient(result: experiment.Result) -> str:
-    """A sentence on the first step's gradient, which may be larger raw, against what textbooks suggest."""
-    raw, scaled = (float(result.runs[name].gradient[:, 0].mean()) for name in ("raw", "sqrt"))
-    if raw <= 1.05 * scaled:
-        words = _("The gradient of the first step is {raw:.2g} raw and {scaled:.2g} scaled.")
-    else:
-        words = _(
-            "The first gradient is larger raw ({raw:.2g}) than scaled ({scaled:.2g}): on average saturation "
-            "does not shrink the gradient, it leaves it to the few rows that are torn between two keys "
-            "(section 2)."
-        )
-    return words.format(raw=raw, scaled=scaled)
+    """A sentence on the first step's gradient, before and after the factor that scaling itself brings."""
+    config = result.config
+    raw, scaled = (
+        [
+            float(each.mean())
+            for each in (
+                run.gradient[:, 0],
+                *experiment.RetrievalHead(config, way).at_softmax(next(experiment.drawn_labels(config))),
+            )
+        ]
+        for way, run in result.runs.items()
+        if way in ("raw", "sqrt")
+    )
+    return _(
+        "The first gradient at queries and keys is {raw:.2g} raw and {scaled:.2g} scaled, but there the chain rule "
+        "multiplies the scaled one by 1/√d_k = {factor:.3g}. At the logits, before that factor, it is {at_raw:.3g} raw "
+        "and {at_scaled:.3g} scaled. What saturation takes is seen in softmax’s Jacobian, how much of a change in the "
+        "logits it lets through: its mean norm is {jacobian_raw:.3f} raw and {jacobian_scaled:.3f} scaled."
+    ).format(
+        raw=raw[0],
+        scaled=scaled[0],
+        factor=1 / math.sqrt(config.d_k),
+        at_raw=raw[1],
+        at_scaled=scaled[1],
+        jacobian_raw=raw[2],
+        jacobian_scaled=scaled[2],
+    )

@@ -36,7 +36,7 @@ def panel() -> str:
 def _row_words(result: growing_width.Result) -> str:
     config, raw, scaled = result.config, result.raw, result.scaled
     return _(
-        "**Random, seed {seed}.** At d_k = {d_k} the raw row gives {raw:.1%} to one of {n} keys and is as "
+        "**Random, seed {seed}.** At d_k = {d_k} the raw row gives {raw:.1%} to one of the keys (n = {n}) and is as "
         "spread as {raw_keys:,.1f} equal keys; scaled, the largest weight is {scaled:.1%} and the row as "
         "spread as {scaled_keys:,.1f} keys."
     ).format(
@@ -74,7 +74,7 @@ def _curves(config: growing_width.Config) -> None:
             "Lines are medians, bands hold the middle 80% of rows, grey dashes are limits known from theory. "
             "For many keys theory says: past d_k = 2 ln n, which is {frozen:.3g} here, raw scores vary so much that a "
             "handful of keys hold all the weight."
-        ).format(frozen=saturation.frozen_at(config.n_keys))
+        ).format(frozen=2 * math.log(config.n_keys))
     )
     pictures = pictures_of(config.n_keys, results)
     _in_rows(config, results, [pictures[name] for name in FIRST])
@@ -163,8 +163,8 @@ def pictures_of(n: int, results: dict[str, saturation.Result]) -> dict[str, Curv
     log_n, root = math.log(n) or 1.0, np.sqrt(d_k)
     gradient = _(
         "At d_k = {d_k}: median {raw:.2g} raw, {scaled:.2g} scaled; mean {raw_mean:.2g} and {scaled_mean:.2g}. "
-        "Without scaling, as d_k grows, most rows get almost no gradient while a few near-ties get much: the "
-        "mean (dotted) hides it."
+        "Without scaling, as d_k grows, most rows get almost no gradient. The mean (dotted) hides it: near-ties still "
+        "get some, and raw it comes without the factor 1/√d_k by which the chain rule multiplies the scaled one."
     )
     largest = [
         Limit(_("√d_k × mean largest of n normals"), saturation.largest_of_normals(n) * root),
@@ -220,7 +220,7 @@ def pictures_of(n: int, results: dict[str, saturation.Result]) -> dict[str, Curv
         CurvePicture(
             "score",
             _("Largest logit"),
-            _("At d_k = {d_k} the largest of {n} logits is {raw:.3g} raw and {scaled:.3g} scaled."),
+            _("At d_k = {d_k} the largest logit (n = {n}) is {raw:.3g} raw and {scaled:.3g} scaled."),
             largest if n > 1 else (),
             log_y=n >= 8,
         ),

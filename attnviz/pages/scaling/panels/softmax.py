@@ -9,7 +9,7 @@ from attnviz.app import show, widgets
 from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.links import link_state
 from attnviz.app.page_parts import side_by_side
-from attnviz.base.words import _, listed, sentences
+from attnviz.base.words import _, listed, ngettext, sentences
 from attnviz.canvas import softmax_slider
 from attnviz.core.attention import COLDEST
 from attnviz.figures.theme import RAW, SCALED
@@ -20,6 +20,7 @@ from attnviz.pages.scaling.maths import softmax as experiment
 from attnviz.pages.scaling.panels import scaling_form
 
 SHOWN = 12  #: blocks, at most
+NAMED = 6  #: keys that share the largest score, at most
 
 
 # Section 3: the gradient vanishes. The softmax Jacobian of section 2's row, raw and scaled.
@@ -76,16 +77,13 @@ def _spectrum(raw: experiment.Jacobian, scaled: experiment.Jacobian, d_k: int, n
         name=f"eigenvalues-dk{d_k}",
         key="s_spectrum",
         table={"rank": range(1, len(raw.eigenvalues) + 1), "raw": raw.eigenvalues, "scaled": scaled.eigenvalues},
-        words=_(
+        words=_("One key has a weight of 1 whatever its score: raw and scaled, the Jacobian is 0, and nothing differs.")
+        if n == 1
+        else _(
             "The largest eigenvalue is {raw:.2g} raw and {scaled:.2g} scaled: the most that softmax can pass on "
             "differs by a factor of {ratio:.3g}. One of the {n} eigenvalues is always 0: adding the same number to "
             "all logits changes no weight."
-        ).format(
-            raw=raw.largest,
-            scaled=scaled.largest,
-            ratio=scaled.largest / raw.largest if raw.largest > 0 else float("inf"),
-            n=n,
-        ),
+        ).format(raw=raw.largest, scaled=scaled.largest, ratio=scaled.largest / max(raw.largest, 1e-300), n=n),
     )
 
 
@@ -137,22 +135,32 @@ def _weights(scores: list[float], temperature: float) -> None:
 
 
 def _temperature_words(p: np.ndarray, temperature: float) -> str:
-    top = int(p.argmax())
+    first = np.flatnonzero(p == p.max()) + 1
+    keys = listed([*first[:NAMED], *["…"] * (len(first) > NAMED)])
     if temperature <= COLDEST:
-        return _(
-            "**Typed in by you.** At T = 0 all weight is on the largest score, key {key}; equal scores would share it."
-        ).format(key=top + 1)
+        return ngettext(
+            "**Typed in by you.** At T = 0 all weight is on the largest score, key {keys}; equal scores would share "
+            "it.",
+            "**Typed in by you.** At T = 0 the largest scores, keys {keys}, are equal and share all weight: each "
+            "gets {weight:.6f}.",
+            len(first),
+        ).format(keys=keys, weight=p.max())
     entropy = abs(float((p[p > 0] * np.log(p[p > 0])).sum()))
-    return _(
-        "**Typed in by you.** At T = {temperature:g} key {key} gets {weight:.6f}; entropy {entropy:.4f} of at most "
-        "{most:.4f} nats."
-    ).format(temperature=temperature, key=top + 1, weight=p[top], entropy=entropy, most=math.log(len(p)))
+    return ngettext(
+        "**Typed in by you.** At T = {temperature:g} key {keys} gets {weight:.6f}; entropy {entropy:.4f} of at most "
+        "{most:.4f} nats.",
+        "**Typed in by you.** At T = {temperature:g} keys {keys} get {weight:.6f} each; entropy "
+        "{entropy:.4f} of at most {most:.4f} nats.",
+        len(first),
+    ).format(temperature=temperature, keys=keys, weight=p.max(), entropy=entropy, most=math.log(len(p)))
 
 
 def _formula(scores: list[float], p: np.ndarray, temperature: float) -> tuple[str, ...]:
     """What softmax is taken of, and what it gives."""
     if temperature <= COLDEST:
-        return (r"\lim_{T\to 0}\ \mathrm{softmax}(x / T) = \text{one-hot at } \arg\max x",)
+        ties = int((p == p.max()).sum())
+        share = r"\text{one-hot at }" if ties == 1 else rf"\tfrac{{1}}{{{ties}}}\text{{ at each of }}"
+        return (rf"\lim_{{T\to 0}}\ \mathrm{{softmax}}(x / T) = {share} \arg\max x",)
     shown = min(len(scores), 4)
     more = r",\ \ldots" if len(scores) > shown else ""
     inside = ", ".join(f"{x:g}" for x in scores[:shown]) + more
@@ -239,7 +247,6 @@ def _online(scores: list[float]) -> None:
         st.caption(_("The first {shown} of {all} blocks.").format(shown=SHOWN, all=len(steps)))
     last = steps[-1]
     result = last.output / last.total
-    direct = experiment.weights(scores) @ values
     show.formulas(
         rf"\frac{{o}}{{l}} = \frac{{({last.output[0]:.5f},\ {last.output[1]:.5f})}}{{{last.total:.6f}}}",
         rf"= ({result[0]:.5f},\ {result[1]:.5f})",
@@ -251,7 +258,7 @@ def _online(scores: list[float]) -> None:
         _(
             "After {blocks} blocks the result differs from softmax over all scores at once by {difference:.1g}: no "
             "block ever saw the whole row."
-        ).format(blocks=len(steps), difference=float(np.abs(result - direct).max()))
+        ).format(blocks=len(steps), difference=float(np.abs(result - experiment.weights(scores) @ values).max()))
     )
 
 

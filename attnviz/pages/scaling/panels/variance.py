@@ -96,10 +96,14 @@ def _result(config: variance.Config) -> variance.Result:
 
 def _histograms(result: variance.Result) -> None:
     raw, scaled, d_k = result.raw, result.scaled, result.config.d_k
-    words = _(
-        "{pairs:,} random pairs at d_k = {d_k}: raw products scatter by {raw:.4g} (one standard deviation) around "
-        "{centre:.2g}; divided by √{d_k}, by {scaled:.4g} around {scaled_centre:.2g}. Both stand on one axis: raw "
-        "products lie √{d_k} = {times:.3g} times as far out."
+    words = (
+        _("One random pair at d_k = {d_k}: its raw product is {centre:.2g}; divided by √{d_k}, {scaled_centre:.2g}.")
+        if result.pairs == 1
+        else _(
+            "{pairs:,} random pairs at d_k = {d_k}: raw products scatter by {raw:.4g} (one standard deviation) around "
+            "{centre:.2g}; divided by √{d_k}, by {scaled:.4g} around {scaled_centre:.2g}. Both stand on one axis: raw "
+            "products lie √{d_k} = {times:.3g} times as far out."
+        )
     ).format(
         pairs=result.pairs,
         d_k=d_k,
@@ -147,7 +151,12 @@ def _numbers(result: variance.Result) -> None:
     measured.caption(_("± {error:.2g}; predicted: {d_k}").format(error=raw.variance_error, d_k=d_k))
     divided.metric(_("measured, scaled"), number(scaled.variance, 1), help=_("1/n variance of q·k/√d_k"))
     divided.caption(_("± {error:.2g}; predicted: 1").format(error=scaled.variance_error))
-    st.markdown(_distance(result))
+    st.markdown(
+        sentences(
+            _distance(result),
+            _("Predicted for components of q and k that are independent, with mean 0 and variance 1."),
+        )
+    )
 
 
 def number(value: float, beside: float) -> str:

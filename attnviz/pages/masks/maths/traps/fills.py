@@ -72,8 +72,8 @@ def run_fill(s: Sentence) -> Outcome:
         (
             Message(
                 "{word} may look at nothing (it is causal, and the first place is padding). With -1e9 it still "
-                "attends: {share:.0%} to each of {n} places, the hidden ones included.",
-                {"word": s.words[0], "share": float(wrong[0, 0]), "n": len(s)},
+                "attends: {share:.0%} to every place, the hidden ones included.",
+                {"word": s.words[0], "share": float(wrong[0, 0])},
             ),
             Message(
                 "In float16, -1e9 cannot be written at all: the lowest number there is {lowest:,.0f}.",

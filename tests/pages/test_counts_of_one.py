@@ -1,0 +1,75 @@
+"""Where there is one of a thing, no page says "1 keys": pages at links that make their counts one."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from attnviz.canvas.shared.packing import unblob
+from tests.pages.conftest import canvases_on
+
+THINGS = (
+    "cells|columns|dimensions|eigenvalues|examples|heads|keys|layers|logits|names|numbers|pairs|patches|places|positions|"
+    "queries|rows|scores|seeds|steps|tokens|vectors|weights|words"
+)
+BAD = re.compile(rf"(?<![\d.,×·−/=-])(?<!= )\b1 ([\w/]+ )?({THINGS})\b|\bthe 1 \w+s\b|\bfactor of inf\b")
+LESSON_STEPS = {"attention": (1, 2, 3, 5), "row": (2, 6), "masks": (1, 2, 4), "model": (1,), "cache": (2, 4)}
+LINKS = [
+    ("scaling", {"s_pairs": "1", "s_dk": "1"}),
+    *[("scaling", {"s_section": name, "s_keys": "1", "s_dk": "1", "s_more": "true"})
+      for name in ("saturation", "gradient", "alternatives")],
+    ("scaling", {"s_section": "training", "s_steps": "10", "s_seeds": "1", "s_dk": "1"}),
+    ("scaling", {"s_section": "softmax", "s_scores": "1", "s_block": "1"}),
+    *[("masks", {"m_text": "cat", "m_view": view, "m_layers": "1"}) for view in ("layers", "traps")],
+    ("positions", {"p_section": "scores", "p_n": "2", "p_width": "2", "p_heads": "1"}),
+    ("positions", {"p_section": "circle", "p_width": "2"}),
+    ("positions", {"p_section": "video", "p_dhead": "2"}),
+    *[("build", {"b_text": "cat", "b_h": heads, "b_g": "1", "b_m": "2", "b_d": "1", "b_step": step})
+      for heads, step in (("1", "project"), ("1", "split"), ("2", "split"), ("1", "merge"), ("1", "output"))],
+    ("home", {"sentence": "cat"}),
+    *[("lessons", {"lesson": name, "step": str(step), "l_text": "cat", "l_notes": "true"})
+      for name, steps in LESSON_STEPS.items() for step in steps],
+]  # fmt: skip
+
+
+def words(value: Any) -> Iterator[str]:
+    """All texts in what a canvas is sent."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list | tuple):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from words(each)
+
+
+@pytest.mark.parametrize(
+    "name, link", LINKS, ids=lambda each: "&".join(each.values()) if isinstance(each, dict) else each
+)
+def test_one_thing_is_not_spoken_of_as_several(visit, name, link):
+    page = visit(name, **link)
+    assert not page.exception
+    kinds = (page.markdown, page.caption, page.info, page.warning, page.success, page.subheader)
+    said = [str(part.value) for kind in kinds for part in kind]
+    drawn = [text for canvas in canvases_on(page) for text in words(unblob(bytes(canvas.proto.bytes))[0])]
+    assert [found[0] for text in (*said, *drawn) for found in BAD.finditer(text)] == []
+
+
+def test_the_forms_that_were_wrong_are_found_and_right_ones_are_not():
+    wrong = (
+        "one of 1 keys and",
+        "One of the 1 eigenvalues is",
+        "makes 1 × 1 or 1 tokens go",
+        "All 1 rows",
+        "2: 1 K/V heads",
+    )
+    assert all(BAD.search(text) for text in wrong)
+    right = (
+        "1.0 keys",
+        "11 keys",
+        "1 key of 2",
+        "2 × 1 = 1 of",
+        "sums to 1",
+        "with 1,021 words",
+        "numbers from 0 to 1 only",
+    )
+    assert not [text for text in right if BAD.search(text)]
