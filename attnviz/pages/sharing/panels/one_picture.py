@@ -121,7 +121,9 @@ def _shared(run: ModelRun, result: Result, g: int, head: int) -> SharedHead:
     elif g > result.trained_kv_heads:
         become = _("The same as trained: its keys are copies.")
     else:
-        become = _("{share:.0%} of its attention goes elsewhere.").format(share=float(result.weights_moved[head]))
+        become = _("{share:.0%} of its attention goes elsewhere, mean over all rows.").format(
+            share=float(result.weights_moved[head])
+        )
     most = _("“{token}” looks most at “{key}”: {weight:.0%}.").format(
         token=labels[n - 1].strip(), key=labels[best].strip(), weight=float(row[best])
     )

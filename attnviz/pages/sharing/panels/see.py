@@ -148,9 +148,9 @@ def _group(run: ModelRun, result: Result) -> None:
 def _group_words(head: int, share: float, heads: int, tokens: int) -> str:
     """How much sharing changes the head that it changes most, and what of the group's heads and tokens is not drawn."""
     changed = (
-        _("Once its keys are shared, {share:.0%} of head {head}’s attention goes elsewhere.")
+        _("Once its keys are shared, {share:.0%} of head {head}’s attention goes elsewhere, mean over all rows.")
         if heads == 1
-        else _("Of these, head {head} changes most: {share:.0%} of its attention goes elsewhere.")
+        else _("Of these, head {head} changes most: {share:.0%} of its attention goes elsewhere, mean over all rows.")
     )
     of_heads, of_tokens = _("The first {n} of the group’s {all} heads are drawn."), _("The first {n} tokens are drawn.")
     return sentences(
@@ -239,7 +239,8 @@ def _heads(result: Result) -> None:
         name=f"sharing-heads-layer-{result.config.layer}",
         key="h-heads",
         words=_(
-            "Head {head} changes most: {share:.0%} of its attention goes elsewhere. Dotted lines separate the groups."
+            "Head {head} changes most: {share:.0%} of its attention goes elsewhere, mean over all rows. Dotted lines "
+            "separate the groups."
         ).format(head=worst, share=float(result.weights_moved[worst])),
         table={
             "head": range(result.n_heads),
