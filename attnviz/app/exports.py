@@ -89,6 +89,7 @@ class Gathering:
     offers: list[ExportOffer] = field(default_factory=list)
     figure: ExportOffer | None = None  #: made
     warnings: Sequence[str] = ()  #: what the page would say to a visitor
+    refused: Sequence[str] = ()  #: why it shows something else than the link asks for, a sentence for each value
 
     def take(self, offer: ExportOffer) -> None:
         self.offers.append(offer)

@@ -198,8 +198,8 @@ def _table(result: layer_costs.Result) -> None:
     if not by_torch:
         st.caption(
             _(
-                "Self-attention, its window r, recurrence and convolution: Vaswani et al. 2017, table 1. Linear attention "
-                "came later and is not in that table: Katharopoulos et al. 2020, with h heads of width d/h."
+                "Self-attention, its window r, recurrence and convolution: Vaswani et al. 2017, table 1. Linear "
+                "attention came later and is not in that table: Katharopoulos et al. 2020, with h heads of width d/h."
             )
         )
     elif all(row.agrees for row in by_torch.values()):
