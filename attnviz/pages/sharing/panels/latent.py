@@ -9,7 +9,7 @@ from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.code_snippet import snippet
 from attnviz.app.text import plain, spoken
 from attnviz.base import units
-from attnviz.base.words import _, say
+from attnviz.base.words import _, ngettext, say
 from attnviz.core.costs import pairs
 from attnviz.core.latent import LatentForm, LatentLayout, latent_elements, latent_flops, latent_intensity
 from attnviz.models.architecture import Architecture, Claim, all_presets, claims, quality
@@ -115,7 +115,9 @@ def _baselines(arch: Architecture, latent: LatentLayout, context: int) -> None:
         {
             _("compared with"): name,
             _("numbers a token, one layer"): numbers,
-            _("cache of {n} tokens").format(n=f"{context:,}"): units.both(2 * numbers * context * len(arch.layers)),
+            ngettext("cache of {n} token", "cache of {n} tokens", context).format(n=f"{context:,}"): units.both(
+                2 * numbers * context * len(arch.layers)
+            ),
             _("MLA keeps"): f"{mine / numbers:.1%}",
             _("times smaller"): round(numbers / mine, 2),
         }

@@ -69,9 +69,11 @@ def picture(trained: tuple[ModelRun, Config] | None = None) -> None:
         )
     shown = columns_of(Architecture.preset(name), tokens, batch, heads)
     draw(shown, "h-three")
-    about = _("{model}, {tokens} tokens, batch {batch}, 16-bit numbers.").format(
-        model=name, tokens=f"{tokens:,}", batch=batch
-    )
+    about = ngettext(
+        "{model}, {tokens} token, batch {batch}, 16-bit numbers.",
+        "{model}, {tokens} tokens, batch {batch}, 16-bit numbers.",
+        tokens,
+    ).format(model=name, tokens=f"{tokens:,}", batch=batch)
     less = [
         _("{kind} keeps {share:.3g}% of what MHA keeps.").format(
             kind=kind_of(column.heads, column.kv_heads), share=100 * column.share
