@@ -6,7 +6,9 @@ from html import unescape
 import pytest
 
 #: a number 1 before a word in the plural; not the end of a larger number, a range, or "layer 1 heads"
-PLURAL = re.compile(r"(?<![\d.,×–-])(?<!layer )(?<!head )(?<!of )1 (tokens|keys|heads|layers|sentences|texts|steps|rows)\b")
+PLURAL = re.compile(
+    r"(?<![\d.,×–-])(?<!layer )(?<!head )(?<!of )1 (tokens|keys|heads|layers|sentences|texts|steps|rows)\b"
+)
 LINKS = {
     "sharing see": ("sharing", {"h_text": "word", "h_kept": "3"}),
     "sharing latent": ("sharing", {"h_view": "latent", "h_context": "1"}),

@@ -149,7 +149,7 @@ def _group(run: ModelRun, result: Result) -> None:
 def _group_words(head: int, share: float, heads: int, tokens: int) -> str:
     """How much sharing changes the head that it changes most, and what of the group's heads and tokens is not drawn."""
     changed = (
-        _("None of these heads changes by as much as half a percent.")
+        _("No attention here changes by as much as half a percent.")
         if share < LEAST
         else _("Once its keys are shared, {share:.0%} of head {head}’s attention goes elsewhere, mean over all rows.")
         if heads == 1
