@@ -15,7 +15,6 @@ from attnviz.base.words import N_, _
 if TYPE_CHECKING:
     from attnviz.app.exports import Gathering
 
-WRONG_LINK = 2  #: the exit status where the page would show something else than the link asks for
 EXAMPLES = N_("""examples:
   attnviz figure "explore?text=The cat sat&at=3.1"                  what this view offers
   attnviz figure "https://attention.example/explore?at=3.1" -o head.svg
@@ -71,7 +70,7 @@ def run(chosen: argparse.Namespace, _others: Sequence[str]) -> int:
     for sentence in dict.fromkeys([*answer.refused, *answer.warnings]):
         print(sentence, file=sys.stderr)
     if answer.refused and not chosen.lenient:
-        return WRONG_LINK
+        return 2  # as for a wrong call
     if not chosen.output:
         print("\n".join(answer.names) or _("This link shows no figure."))
         return 0 if answer.names else 1

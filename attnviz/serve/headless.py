@@ -17,7 +17,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from streamlit.testing.v1 import AppTest
 
-from attnviz.app.exports import ExportOffer, Gathering, LiveFile, gather, to_csv
+from attnviz.app.exports import GATHERING, ExportOffer, Gathering, LiveFile, to_csv
 from attnviz.app.links import link_state
 from attnviz.app.mends.streamlit_adapter import WARNS_OF_NO_BROWSER
 from attnviz.app.page_entry import file_of
@@ -62,7 +62,7 @@ def run_page(link: AppLink, wanted: str | None = None) -> Gathering:
     logging.getLogger(WARNS_OF_NO_BROWSER).setLevel(logging.ERROR)
     gathering = Gathering(wanted)
     app = AppTest.from_file(server.MAIN, default_timeout=LONGEST)
-    gather(app.session_state, gathering)
+    app.session_state[GATHERING] = gathering
     if link.page != "home":
         app.switch_page(os.path.relpath(file_of(link.page), server.MAIN.parent))
     if link.address:
@@ -73,9 +73,8 @@ def run_page(link: AppLink, wanted: str | None = None) -> Gathering:
     if app.exception:
         raise Problem("The page failed: {why}", why=app.exception[0].value)
     gathering.warnings = [unmarked(each.value) for each in (*app.error, *app.warning)]
-    for name in (link_state.REFUSED, link_state.INSTEAD):
-        if name in app.session_state:
-            gathering.refused = [*gathering.refused, *map(say, app.session_state[name].values())]
+    noted = [app.session_state[name] for name in (link_state.REFUSED, link_state.INSTEAD) if name in app.session_state]
+    gathering.refused = [say(message) for messages in noted for message in messages.values()]
     return gathering
 
 
