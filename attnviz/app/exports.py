@@ -26,7 +26,7 @@ Table = Mapping[str, Sequence[Any]] | Any  # columns by name, or a pandas DataFr
 Later = Callable[[], Any]  # what is only computed when somebody asks for it
 
 OVERVIEW = "mosaic"  #: the key of Explore's overview: above the head that a link is about, and not what it is about
-_GATHERING = "_gathering"  #: where a session keeps what gathers its exports
+GATHERING = "_gathering"  #: where the session of a command keeps what gathers its exports
 
 
 @dataclass(frozen=True)
@@ -89,6 +89,7 @@ class Gathering:
     offers: list[ExportOffer] = field(default_factory=list)
     figure: ExportOffer | None = None  #: made
     warnings: Sequence[str] = ()  #: what the page would say to a visitor
+    refused: Sequence[str] = ()  #: why it shows something else than the link asks for, a sentence for each value
 
     def take(self, offer: ExportOffer) -> None:
         self.offers.append(offer)
@@ -102,19 +103,9 @@ class Gathering:
         return [offer.file_name for offer in self.offers]
 
 
-def gather(session: Any, gathering: Gathering) -> None:
-    """Have the pages of a session hand over what they offer."""
-    session[_GATHERING] = gathering
-
-
-def for_a_command() -> bool:
-    """Whether a command runs this page: it runs once, and what a visitor sees grow is wanted whole."""
-    return _GATHERING in st.session_state
-
-
 def gathered(offer: ExportOffer) -> bool:
     """Hand `offer` over where a command runs the page; False where a visitor does."""
-    gathering: Gathering | None = st.session_state.get(_GATHERING)
+    gathering: Gathering | None = st.session_state.get(GATHERING)
     if gathering is not None:
         gathering.take(offer)
         if gathering.figure is not None:

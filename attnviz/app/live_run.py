@@ -78,7 +78,8 @@ def advance(
         except Exception:  # it yields no more after this, and would hold its section for ever
             begun.pop(section, None)
             raise
-        if time.monotonic() > ends and not exports.for_a_command():
+        # a command runs the page once, and wants what a visitor sees grow whole
+        if time.monotonic() > ends and exports.GATHERING not in st.session_state:
             break
     if not done(here.newest):
         return Live(here.newest, not here.stopped, here.stopped)

@@ -206,11 +206,19 @@ def say_too_high(choice: Choice[N], top: N) -> None:
     """Say in a line that the link asks for more than there is here, where `top` is the most and is shown."""
     asked = link_state.value(choice)
     if asked > top and asked != choice.default:
-        message = Message(
-            "The link asks for {name} = “{asked}”; here it goes up to {top}, which is shown instead.",
-            {"name": choice.name, "asked": f"{asked:,.9g}", "top": f"{top:,.9g}"},
+        say_instead(
+            choice,
+            Message(
+                "The link asks for {name} = “{asked}”; here it goes up to {top}, which is shown instead.",
+                {"name": choice.name, "asked": f"{asked:,.9g}", "top": f"{top:,.9g}"},
+            ),
         )
-        st.caption(spoken(message))
+
+
+def say_instead(choice: Choice[Any], message: Message) -> None:
+    """Say in a line what is shown in place of a value that does not exist here, and note it for a command."""
+    streamlit_adapter.of_session(link_state.INSTEAD)[choice.name] = message
+    st.caption(spoken(message))
 
 
 def set_before_drawn(key: str, value: Any, changed: Callable[[], None]) -> None:

@@ -31,7 +31,8 @@ def add_to(commands: Any) -> argparse.ArgumentParser:
         description=_(
             "Save the figure that a link shows. The page behind the link is computed here, without a server and "
             "without a browser, and the files are those that its own Export menu saves. A Plotly chart as SVG or PNG "
-            "needs Chromium or Chrome on the machine, because only a browser draws it; as HTML and CSV it needs none."
+            "needs Chromium or Chrome on the machine, because only a browser draws it; as HTML and CSV it needs none. "
+            "A value in the link that the page does not have is refused in a sentence, with exit status 2 and no file."
         ),
         epilog=_(EXAMPLES),
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -47,6 +48,11 @@ def add_to(commands: Any) -> argparse.ArgumentParser:
     parser.add_argument("--no-colour-bar", action="store_true", help=_("without the colour bar"))
     parser.add_argument("--scale", type=float, default=2.0, metavar="N", help=_("pixels of a PNG per pixel: 2"))
     parser.add_argument("--all-heads", action="store_true", help=_("in HTML every head, not only the one on show"))
+    parser.add_argument(
+        "--lenient",
+        action="store_true",
+        help=_("write what the page shows even where the link asks for what is not there"),
+    )
     parser.set_defaults(run=run)
     return parser
 
@@ -61,8 +67,10 @@ def run(chosen: argparse.Namespace, _others: Sequence[str]) -> int:
     # no sentence comes after this one, and a process that ends while a thread loads a model may be aborted
     model_cache.shared().loads_ahead = False
     answer = run_page(app_link(chosen.link), chosen.figure if chosen.output else None)
-    for sentence in answer.warnings:
+    for sentence in dict.fromkeys([*answer.refused, *answer.warnings]):
         print(sentence, file=sys.stderr)
+    if answer.refused and not chosen.lenient:
+        return 2  # as for a wrong call
     if not chosen.output:
         print("\n".join(answer.names) or _("This link shows no figure."))
         return 0 if answer.names else 1

@@ -73,6 +73,14 @@ def total_variation(p: Tensor, q: Tensor) -> Tensor:
     return (p - q).abs().sum(-1) / 2
 
 
+def share_moved(before: Tensor, after: Tensor) -> Tensor:
+    """How much of a head's weight (..., Q, K) moved to other keys, (...), from 0 to 1: the mean over all rows.
+
+    A row that may see one key counts as unmoved, as it counts in full where a weight on its only key is averaged.
+    """
+    return total_variation(before, after).mean(-1)
+
+
 def mass_on(weights: Tensor, targets: Tensor) -> Tensor:
     """Total weight on the keys where `targets` is True, (..., Q), 0 to 1; `targets` broadcasts to (..., Q, K).
 

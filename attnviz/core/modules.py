@@ -132,7 +132,8 @@ class Attention(nn.Module):
         q, k, v = self._project(x, context, value, positions, k_positions, cache)
         turned = self.position.rotate(q, positions)
         if context is None and cache is not None:
-            k_positions = _up_to(positions, k.shape[-2])
+            # the consecutive positions that end at the last one
+            k_positions = positions[..., -1:] - torch.arange(k.shape[-2] - 1, -1, -1, device=positions.device)
         acting = _added(bias, self.position.bias(positions, k_positions))
         main = KeyValueSource(turned, k, v, _mask(mask, turned, k), self.scale, acting, self.softcap, self.sinks)
         if side is None:
@@ -191,11 +192,6 @@ def _added(one: Tensor | None, other: Tensor | None) -> Tensor | None:
     if one is None or other is None:
         return other if one is None else one
     return one + other
-
-
-def _up_to(positions: Tensor, k_len: int) -> Tensor:
-    """The K = `k_len` consecutive positions that end at the last of `positions`, (..., K)."""
-    return positions[..., -1:] - torch.arange(k_len - 1, -1, -1, device=positions.device)
 
 
 _one_at_a_time = threading.RLock()

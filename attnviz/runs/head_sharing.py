@@ -17,7 +17,7 @@ from attnviz.base.message import Problem, Several
 from attnviz.core.attention import Stages
 from attnviz.core.costs import kv_bytes, parameters
 from attnviz.core.heads import HeadLayout
-from attnviz.core.measures import total_variation
+from attnviz.core.measures import share_moved
 from attnviz.models.capture import Edit, Logits, RecordedLayer, TensorChange, Trace, intervene, output_projection_of
 from attnviz.models.catalogue import LoadedModel
 from attnviz.runs.model_run import ModelRun
@@ -53,8 +53,7 @@ class Result:
     before: np.ndarray  #: (H, Q, K) weights as trained
     after: np.ndarray  #: (H, Q, K) weights with keys and values shared
     hidden: np.ndarray  #: (Q, K) boolean: cells that the mask hides
-    #: (H,) half the L1 distance between rows, mean over those of two keys or more: 0 equal, 1 nothing shared
-    weights_moved: np.ndarray
+    weights_moved: np.ndarray  #: (H,) the share of each head's weight that went to other keys, mean over all rows
     outputs_moved: np.ndarray  #: (H,) change of each head's output, relative
     k_shape: tuple[int, ...]  #: (G, K, D) of the shared keys
     v_shape: tuple[int, ...]
@@ -151,8 +150,6 @@ def run(layer: RecordedLayer, config: Config) -> Result:
         )
     before, after = _stages(layer, Config(layer.index, layer.n_kv_heads)), _stages(layer, config)
     allowed = layer.mask.expand(1, layer.n_heads, *layer.shape[2:])[0]
-    chose = allowed.sum(-1) > 1  # (H, Q)
-    weights_moved = total_variation(before.weights[0], after.weights[0]) * chose
     return Result(
         config,
         layer.n_heads,
@@ -161,7 +158,7 @@ def run(layer: RecordedLayer, config: Config) -> Result:
         before.weights[0].float().numpy(force=True),
         after.weights[0].float().numpy(force=True),
         ~allowed[0].cpu().numpy(),
-        (weights_moved.sum(-1) / chose.sum(-1).clamp_min(1)).float().numpy(force=True),
+        share_moved(before.weights[0], after.weights[0]).float().numpy(force=True),
         relative(before.output[0], after.output[0]).float().numpy(force=True),
         (config.n_kv_heads, *layer.k.shape[2:]),
         (config.n_kv_heads, *layer.v.shape[2:]),

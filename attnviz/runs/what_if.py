@@ -14,7 +14,7 @@ from attnviz.base.head_edit import HeadEdit
 from attnviz.base.message import Message
 from attnviz.base.packed import unpack_bits
 from attnviz.core import masks
-from attnviz.core.measures import total_variation
+from attnviz.core.measures import share_moved
 from attnviz.models.capture import Edit, MaskChoice, NumberChoice, RecordedLayer, ScaleChoice, Trace, intervene
 from attnviz.models.catalogue import LoadedModel
 from attnviz.runs.head_matrix import AS_IT_IS, Look, Matrix, head_matrix
@@ -120,14 +120,14 @@ class Movement:
 
     layer: int
     head: int
-    share: float  #: of its weight that moved to other keys, 0 to 1, mean over rows
+    share: float  #: of its weight that moved to other keys, 0 to 1, mean over all rows
 
 
 def by_movement(before: Stack, after: Stack, least: float = 5e-4) -> list[Movement]:
     """The heads whose weights moved by more than `least`, the most moved first."""
     moved = []
     for index, (old, new) in enumerate(zip(before.layers, after.layers, strict=True)):
-        shares = total_variation(old.weights()[0].float(), new.weights()[0].float()).mean(-1)  # (H,)
+        shares = share_moved(old.weights()[0].float(), new.weights()[0].float())  # (H,)
         moved += [Movement(index, head, share) for head, share in enumerate(shares.tolist()) if share > least]
     return sorted(moved, key=lambda one: -one.share)
 

@@ -17,11 +17,14 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from streamlit.testing.v1 import AppTest
 
-from attnviz.app.exports import ExportOffer, Gathering, LiveFile, gather, to_csv
+from attnviz.app.exports import GATHERING, ExportOffer, Gathering, LiveFile, to_csv
+from attnviz.app.links import link_state
 from attnviz.app.mends.streamlit_adapter import WARNS_OF_NO_BROWSER
 from attnviz.app.page_entry import file_of
+from attnviz.app.text import unmarked
 from attnviz.base.message import Problem, Several
 from attnviz.base.rasterised import png
+from attnviz.base.words import say
 from attnviz.figures.export import PLOTLY_JS
 from attnviz.figures.picture import CHART
 from attnviz.figures.svg import Background
@@ -59,7 +62,7 @@ def run_page(link: AppLink, wanted: str | None = None) -> Gathering:
     logging.getLogger(WARNS_OF_NO_BROWSER).setLevel(logging.ERROR)
     gathering = Gathering(wanted)
     app = AppTest.from_file(server.MAIN, default_timeout=LONGEST)
-    gather(app.session_state, gathering)
+    app.session_state[GATHERING] = gathering
     if link.page != "home":
         app.switch_page(os.path.relpath(file_of(link.page), server.MAIN.parent))
     if link.address:
@@ -69,7 +72,9 @@ def run_page(link: AppLink, wanted: str | None = None) -> Gathering:
     app.run()
     if app.exception:
         raise Problem("The page failed: {why}", why=app.exception[0].value)
-    gathering.warnings = list(dict.fromkeys(each.value for each in (*app.error, *app.warning)))
+    gathering.warnings = [unmarked(each.value) for each in (*app.error, *app.warning)]
+    noted = [app.session_state[name] for name in (link_state.REFUSED, link_state.INSTEAD) if name in app.session_state]
+    gathering.refused = [say(message) for messages in noted for message in messages.values()]
     return gathering
 
 

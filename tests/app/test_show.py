@@ -51,8 +51,7 @@ def drawn(words: str, caption: str | None, axes: bool, called: str) -> None:
     from attnviz.app.page_entry import LOOK, Page
     from attnviz.app.page_parts import page_heading
 
-    st.session_state["gathering"] = exports.Gathering("a-chart")
-    exports.gather(st.session_state, st.session_state["gathering"])
+    st.session_state["gathering"] = st.session_state[exports.GATHERING] = exports.Gathering("a-chart")
     page_heading(Page("x", "X", "Why divide", ":material/key:", LOOK, "Why?"))
     fig = go.Figure(go.Bar(y=[1]))
     if axes:

@@ -1,5 +1,6 @@
 import math
 
+import pytest
 import torch
 from hypothesis import strategies as st
 
@@ -87,3 +88,9 @@ def test_a_sinks_share_does_not_make_a_row_look_more_spread():
 def test_half_precision_weights_are_measured_in_float32():
     weights = random_weights(1, 2, 8, 0).to(torch.bfloat16)
     assert measures.entropy(weights).dtype == torch.float32
+
+
+def test_the_share_that_moved_is_the_mean_over_all_rows_one_without_a_choice_among_them():
+    before = torch.tensor([[1.0, 0.0, 0.0], [0.5, 0.5, 0.0], [0.2, 0.3, 0.5]])
+    after = torch.tensor([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.2, 0.6, 0.2]])
+    assert measures.share_moved(before, after).item() == pytest.approx((0 + 0.5 + 0.3) / 3)

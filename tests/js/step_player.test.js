@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { newRows, rowAt, sceneOf, soFar, stepOfRow } from "../../attnviz/canvas/step_player/step_player_geometry.js";
+import { headline } from "../../attnviz/canvas/step_player/step_player_side.js";
 
 /** @type {(context: number, flops: [number, number], difference: number) => any} */
 const step = (context, flops, difference) => ({ context, flops, seconds: [0.1, 0.2], difference });
@@ -12,6 +13,15 @@ test("a step adds the rows after those of the step before, and a row belongs to 
   assert.deepEqual(
     [0, 4, 5, 6, 7].map((row) => stepOfRow(STEPS, row)),
     [0, 0, 1, 2, 2],
+  );
+});
+
+test("the headline counts the tokens in the cache once the step is done, as the bytes beside it do", () => {
+  const words = { prefill: "{new} processed", decode: "{token}: {cached} in the cache" };
+  const header = /** @type {any} */ ({ labels: [..."abcdefgh"], steps: STEPS, total: 3, words });
+  assert.deepEqual(
+    STEPS.map((_step, at) => headline(header, at)),
+    ["5 processed", "f: 6 in the cache", "g: 7 in the cache"],
   );
 });
 

@@ -18,7 +18,7 @@ import numpy as np
 from plotly.graph_objects import Figure
 from streamlit.testing.v1 import AppTest
 
-from attnviz.app.exports import ExportOffer, Gathering, gather  # all that is known of the app's inside
+from attnviz.app.exports import GATHERING, ExportOffer, Gathering  # all that is known of the app's inside
 from attnviz.app.page_entry import file_of
 from attnviz.serve import server
 from tests.links import canvases
@@ -171,7 +171,7 @@ def computed(page: str, link: str) -> dict[str, Any]:
     """What a page offers and draws for a link: each figure's table and chart, and what else it shows in numbers."""
     logging.getLogger("streamlit.runtime.scriptrunner_utils.script_run_context").setLevel(logging.ERROR)
     app, offered = AppTest.from_file(server.MAIN, default_timeout=300), AllTables()
-    gather(app.session_state, offered)
+    app.session_state[GATHERING] = offered
     if page != "home":
         app.switch_page(os.path.relpath(file_of(page), server.MAIN.parent))
     query, _bar, press = link.partition("|")

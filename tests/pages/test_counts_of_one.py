@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from html import unescape
 from typing import Any
 
 import pytest
@@ -28,6 +29,12 @@ LINKS = [
     *[("build", {"b_text": "cat", "b_h": heads, "b_g": "1", "b_m": "2", "b_d": "1", "b_step": step})
       for heads, step in (("1", "project"), ("1", "split"), ("2", "split"), ("1", "merge"), ("1", "output"))],
     ("home", {"sentence": "cat"}),
+    ("sharing", {"h_text": "word", "h_kept": "3"}),
+    *[("sharing", {"h_view": view, "h_context": "1"}) for view in ("latent", "count", "size")],
+    ("heads", {"hd_model": "minilm-l6", "hd_text": "own", "hd_own": "the cat and the cat"}),
+    ("explore", {"text": "word", "open_stages": "1", "open_average": "1", "average": "0.0"}),
+    ("compare", {"c_n": "1", "c_heads": "1"}),
+    ("decoding", {"d_model": "core", "d_prompt": "a", "d_steps": "1"}),
     *[("lessons", {"lesson": name, "step": str(step), "l_text": "cat", "l_notes": "true"})
       for name, steps in LESSON_STEPS.items() for step in steps],
 ]  # fmt: skip
@@ -48,8 +55,9 @@ def words(value: Any) -> Iterator[str]:
 def test_one_thing_is_not_spoken_of_as_several(visit, name, link):
     page = visit(name, **link)
     assert not page.exception
-    kinds = (page.markdown, page.caption, page.info, page.warning, page.success, page.subheader)
-    said = [str(part.value) for kind in kinds for part in kind]
+    kinds = (page.markdown, page.caption, page.info, page.warning, page.success, page.error, page.subheader)
+    said = [unescape(str(part.value)).replace("**", "") for kind in kinds for part in kind]
+    said += [box.label for box in page.expander]
     drawn = [text for canvas in canvases_on(page) for text in words(unblob(bytes(canvas.proto.bytes))[0])]
     assert [found[0] for text in (*said, *drawn) for found in BAD.finditer(text)] == []
 

@@ -65,6 +65,8 @@ def test_the_re_run_shows_the_instant_result_in_the_head_itself(decoded, smollm2
     moved = {(one.layer, one.head): one.share for one in what_if.by_movement(stack, after, least=1e-5)}
     assert min(moved)[0] == 5, "nothing before the changed layer moves"
     assert moved[5, 2] > 0.01
+    rows = np.abs(instant.values - head_matrix(stack, 5, 2).values).sum(1) / 2  # the first token's row among them
+    assert moved[5, 2] == pytest.approx(rows.mean(), rel=1e-3)
     assert max(share for (layer, _), share in moved.items() if layer > 5) > 1e-4, "later layers follow"
     assert list(moved.values()) == sorted(moved.values(), reverse=True)
 

@@ -21,7 +21,9 @@ from attnviz.base.message import Message, Problem, Several
 
 T = TypeVar("T")
 
-_CHOSEN, _PAGE, _WRITTEN, _REFUSED = "_chosen", "_page_on_show", "_link_written", "_refused"
+_CHOSEN, _PAGE, _WRITTEN = "_chosen", "_page_on_show", "_link_written"
+#: why a value of the link is not used, and what a page shows instead of one that its model does not have, by name
+REFUSED, INSTEAD = "_refused", "_shown_instead"
 _VIEW_OF = "_view_of"  #: the page of a view that was opened, until that page is drawn
 _PAGE_ID = "_page_id"
 _LINKED = "_pages_set_by_links"
@@ -95,7 +97,7 @@ def follow(page: str) -> bool:
         _note_what_nothing_reads(page)
     elif entered:
         if view_of != page:  # refusals of a view that was just opened are still to be shown
-            st.session_state[_REFUSED] = {}
+            st.session_state[REFUSED] = {}
     else:
         _write()
     return entered
@@ -219,7 +221,7 @@ def link_values(page: str, *, whole: bool = False) -> dict[str, Any]:
 
 def _read(page: str, parameters: Mapping[str, Any]) -> None:
     """Set every choice of `page` from a link or a view. A value that makes no sense is left out and noted."""
-    st.session_state[_REFUSED] = {}
+    st.session_state[REFUSED] = {}
     st.session_state[_WRITTEN] = dict(parameters)
     own = {choice.inside or choice.name for choice in choices_of(page) if choice.page == page}
     (_linked().discard if own.isdisjoint(parameters) else _linked().add)(page)
@@ -288,4 +290,4 @@ def _linked() -> set[str]:
 
 
 def _refused() -> dict[str, Message]:
-    return cast(dict[str, Message], st.session_state.setdefault(_REFUSED, {}))
+    return cast(dict[str, Message], st.session_state.setdefault(REFUSED, {}))

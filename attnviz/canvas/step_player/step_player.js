@@ -7,7 +7,7 @@ import { clamp, percent } from "../shared/numbers.js";
 import { floats } from "../shared/packing.js";
 import { drawScene } from "./step_player_drawing.js";
 import { newRows, rowAt, sceneOf, stepOfRow } from "./step_player_geometry.js";
-import { choices, memory, work } from "./step_player_side.js";
+import { choices, headline, memory, work } from "./step_player_side.js";
 import { onceAFrame, watchSize } from "../shared/surface.js";
 
 /** @import { Component, Film, PlayerHeader } from "../shared/types.js" */
@@ -183,10 +183,10 @@ class StepPlayer extends View {
 
   draw() {
     if (!this.held || !this.film) return;
-    const { steps, labels, words } = this.header;
+    const { steps, words } = this.header;
     const [, end] = newRows(steps, this.at);
     this.range.value = String(this.at);
-    const said = this.sentence(labels[end - 1], end);
+    const said = headline(this.header, this.at);
     this.range.setAttribute("aria-valuetext", said);
     say(this.said, said);
     this.drawTape(end);
@@ -195,14 +195,6 @@ class StepPlayer extends View {
     this.read(end);
     this.side.replaceChildren(...[choices, work, memory].map((box) => box(this.header, this.at)));
     this.root.dataset.step = String(this.at);
-  }
-
-  /** @param {string} token @param {number} end */
-  sentence(token, end) {
-    const { total, words } = this.header;
-    const values = { step: this.at + 1, total, new: end, token: visibleToken(token), cached: end - 1 };
-    const decode = values.cached === 1 ? words.decode_one : words.decode;
-    return fill(this.at ? decode : words.prefill, values);
   }
 
   /** The three rows of the cache that the newest token looks at most, for those who hear the picture. */

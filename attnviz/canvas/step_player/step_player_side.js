@@ -1,10 +1,18 @@
-// What stands beside the scene: the next token, the work, the memory of each layer.
+// What stands above the scene in a sentence, and beside it: the next token, the work, the memory of each layer.
+// All of it is as it is once the step is done.
 
 import { around, el, fill, visibleToken } from "../shared/dom.js";
 import { binary, duration, flop, percent } from "../shared/numbers.js";
 import { soFar } from "./step_player_geometry.js";
 
 /** @import { PlayerHeader } from "../shared/types.js" */
+
+/** The step in a sentence. @param {PlayerHeader} header @param {number} at */
+export function headline({ labels, steps, total, words }, at) {
+  const { context } = steps[at];
+  const values = { step: at + 1, total, new: context, token: visibleToken(labels[context - 1]), cached: context };
+  return fill(at ? words.decode : words.prefill, values);
+}
 
 /** The next token: what was most probable, and what was chosen. @param {PlayerHeader} header @param {number} at the step */
 export function choices({ words, steps }, at) {

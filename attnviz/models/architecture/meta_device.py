@@ -25,6 +25,7 @@ from transformers.models.auto.modeling_auto import (
 )
 
 from attnviz.base.message import Message
+from attnviz.models.architecture.configs import FAMILIES
 from attnviz.models.architecture.layer_spec import LayerSpec
 
 SHAPES_ONLY = "attnviz_shapes_only"
@@ -116,11 +117,16 @@ def measure_on_meta(
 
 
 def build(config: PretrainedConfig, implementation: str = SHAPES_ONLY) -> nn.Module:
-    """The model of `config` in bfloat16 on the meta device, with its language-modelling head if it has one."""
+    """The model of `config` in bfloat16 on the meta device, with its language-modelling head if it writes.
+
+    An encoder has none, and its pooler instead, although transformers could make a decoder of many of them.
+    """
     auto: Any = AutoModel
+    family = FAMILIES.get(config.model_type)
+    only_reads = family is not None and family.shape == "encoder" and not getattr(config, "is_decoder", False)
     if config.is_encoder_decoder and type(config) in MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING:
         auto = AutoModelForSeq2SeqLM
-    elif not config.is_encoder_decoder and type(config) in MODEL_FOR_CAUSAL_LM_MAPPING:
+    elif not config.is_encoder_decoder and not only_reads and type(config) in MODEL_FOR_CAUSAL_LM_MAPPING:
         auto = AutoModelForCausalLM
     with torch.device("meta"):
         model: nn.Module = auto.from_config(config, dtype=torch.bfloat16, attn_implementation=implementation)

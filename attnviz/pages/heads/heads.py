@@ -2,12 +2,13 @@
 
 import streamlit as st
 
-from attnviz.app import live_run, term_popover
+from attnviz.app import live_run, term_popover, widgets
 from attnviz.app.code_snippet import snippet
 from attnviz.app.guarding import guard
 from attnviz.app.links import link_state
 from attnviz.app.links.choices import name_of_head
 from attnviz.app.page_parts import page_heading
+from attnviz.base.message import Message
 from attnviz.base.words import _
 from attnviz.pages.heads import choices
 from attnviz.pages.heads.maths import head_survey
@@ -96,9 +97,11 @@ def _chosen(shown: head_surveys.ShownSurvey, by: str) -> int:
         return usual
     column = shown.survey.column(*asked)
     if column is None:
-        text = _("{model} has no head {asked}; {shown}, the strongest, is shown.")
-        instead = name_of_head(shown.survey.places[usual])
-        st.caption(text.format(model=shown.name, asked=name_of_head(asked), shown=instead))
+        instead = {"asked": name_of_head(asked), "shown": name_of_head(shown.survey.places[usual])}
+        text = Message(
+            "{model} has no head {asked}; {shown}, the strongest, is shown.", {"model": shown.name, **instead}
+        )
+        widgets.say_instead(choices.AT, text)
     return usual if column is None else column
 
 

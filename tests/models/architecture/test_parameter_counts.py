@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 import torch
+import transformers
 from torch.utils.flop_counter import FlopCounterMode
 from transformers import AutoConfig
 
@@ -82,6 +83,32 @@ def test_active_parameters_are_the_published_ones(name):
 def test_every_preset_states_what_its_model_has(name):
     arch = Architecture.preset(name)
     assert count_parameters(arch.config, arch.layers) == find_preset(name).counts
+
+
+#: The class of transformers that the published checkpoint is opened with; the others write with their head.
+CLASSES = {
+    "bert": "BertModel", "modernbert": "ModernBertModel", "vit": "ViTModel", "t5": "T5ForConditionalGeneration",
+    "bart": "BartForConditionalGeneration", "whisper": "WhisperForConditionalGeneration", "gpt2": "GPT2LMHeadModel",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", sorted(all_presets()))
+def test_a_presets_parameters_are_those_of_the_class_that_its_checkpoint_uses(name):
+    config: Any = Architecture.preset(name).config
+    with torch.device("meta"):
+        if config.model_type in CLASSES:
+            model = getattr(transformers, CLASSES[config.model_type])(config)
+        else:
+            model = transformers.AutoModelForCausalLM.from_config(config)
+    assert find_preset(name).counts.total == sum(p.numel() for p in model.parameters())
+
+
+def test_an_encoder_with_the_fields_of_a_decoder_has_its_head():
+    small = {"intermediate_size": 64, "max_position_embeddings": 64, **SMALL}
+    for decodes, kind in ((False, transformers.BertModel), (True, transformers.BertLMHeadModel)):
+        config = AutoConfig.for_model("bert", is_decoder=decodes, **small)
+        counts = count_parameters(config, Architecture.from_config(config).layers)
+        assert counts.total == sum(p.numel() for p in kind(config).parameters())
 
 
 def test_the_visitors_own_shape_counts_as_its_model_does():

@@ -7,12 +7,13 @@ import pytest
 from attnviz.app import live_run
 from attnviz.canvas.shared.packing import unblob
 from attnviz.pages.decoding.maths import token_by_token
+from attnviz.pages.decoding.maths.decoders import CORE_LAYERS
 from attnviz.pages.decoding.panels import decoder_form
 from attnviz.pages.decoding.panels import player as player_panel
 from attnviz.serve.headless import app_link, run_page
 from tests.models.conftest import smollm2
 from tests.pages.conftest import with_code
-from tests.pages.decoding.conftest import largest_difference
+from tests.pages.decoding.conftest import core_cache_bytes, largest_difference
 from tests.pages.scaling.test_page import said
 
 __all__ = ["smollm2"]
@@ -62,6 +63,20 @@ def test_the_player_is_sent_every_step_and_what_is_said_of_the_two_ways_is_what_
     once = visit("decoding", d_prompt="hello", d_steps="1", **CORE)
     assert "The logits of both are the same in every digit." in said(once)
     assert "at temperature" not in said(once)
+
+
+def test_at_every_step_tokens_times_their_bytes_are_the_bytes_on_show(visit):
+    """The headline's tokens and the panel's bytes are of one moment, and the sentence below is of the same."""
+    of_a_layer = core_cache_bytes(1) // CORE_LAYERS
+    for at in range(4):
+        page = visit("decoding", d_prompt="hello", d_steps="4", d_at=str(at), **CORE)
+        header, _payload = player(page)
+        step = header["steps"][at]
+        assert step["context"] == 5 + at == step["tokens"][1]
+        assert step["layer_bytes"] == [step["context"] * of_a_layer] * CORE_LAYERS
+        product = f"After step {at + 1}, tokens × K/V heads × numbers × bytes in layer 0: {step['context']} × "
+        assert product in said(page)
+        assert f" = **{step['context'] * of_a_layer:,} B**" in said(page)
 
 
 def _logit_there(run):

@@ -1,5 +1,7 @@
 """A survey sums up what scan and costs find, knows the sentences that show it most, and names its heads."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -7,6 +9,7 @@ from scipy import stats
 from attnviz.base.message import Problem
 from attnviz.models.loading import load
 from attnviz.pages.heads.maths import head_survey
+from attnviz.runs.heads.removal_costs import HeadWork
 from attnviz.runs.heads.scan import HeadScores
 
 PLACES = ((0, 0), (0, 1), (1, 0))
@@ -51,6 +54,39 @@ def test_patterns_are_scanned_sentence_by_sentence() -> None:
 def test_the_cost_of_heads_that_predict_nothing_is_refused() -> None:
     with pytest.raises(Problem, match="does not predict the next token"):
         next(head_survey.costs(load("minilm-l6"), head_survey.Config()))
+
+
+class Counted(HeadWork):
+    """Remembers the sentences that means and costs were asked for, and answers as if each sentence cost its number."""
+
+    def __init__(self) -> None:
+        self.means: list[str] = []
+        self.costs: list[str] = []
+
+    def mean_steps(self, loaded, sentences):
+        self.means = list(sentences)
+        yield {"layer": np.zeros(1)}
+
+    def cost_steps(self, loaded, sentences, means=None):
+        self.costs = list(sentences)
+        for done in range(1, len(sentences) + 1):
+            yield None
+            yield HeadScores(((0, 0),), ("layer",), {"silenced": np.arange(done)[:, None] * 1.0}, done)
+
+
+def test_costs_are_measured_on_as_many_sentences_as_were_asked_for_and_means_are_over_all() -> None:
+    work, sentences = Counted(), [f"word {n} and word" for n in range(6)]
+    config = head_survey.Config("own", "\n".join(sentences), 6)
+    encoder = load("minilm-l6")
+    decoder = replace(encoder, entry=replace(encoder.entry, kind="decoder"))
+    steps = list(head_survey.costs(decoder, config, 2, by=work))
+    assert work.costs == work.means[:2]
+    assert len(work.means) == 6
+    assert all(step.scores is None or step.scores.sentences <= len(step.sentences) == 2 for step in steps)
+    assert steps[-1].share == 1
+    survey = steps[-1].survey()
+    assert survey is not None
+    assert survey.measures["silenced"].counts.tolist() == [2]
 
 
 def summary(mean: list[float]) -> head_survey.MeasureSummary:

@@ -3,7 +3,7 @@ import re
 
 import pytest
 
-from attnviz.app.exports import Gathering, gather
+from attnviz.app.exports import GATHERING, Gathering
 from attnviz.app.links import link_reading
 from attnviz.app.page_entry import PAGES_DIR
 from attnviz.pages.home import choices
@@ -65,7 +65,7 @@ CHANGES = [
 
 def captions(page) -> list[str]:
     gathering = Gathering(None)
-    gather(page.session_state, gathering)
+    page.session_state[GATHERING] = gathering
     page.run()
     assert not page.exception
     assert len(gathering.offers) == 2

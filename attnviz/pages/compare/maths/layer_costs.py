@@ -1,9 +1,10 @@
 """The table everyone quotes (Vaswani et al. 2017, table 1): cost of a layer, steps that wait, and the longest path.
 
-Two ways of counting. "table" is the table's own: the leading term, constants left out. "built" is what torch's
-layers really do, in FLOPs (a multiplication and an addition are two): the projections around attention and the gates
-of a recurrence are in it, biases and activations are not. Divided by n d, either count is a sum of terms in n, d,
-k d and r, so that where two layers cost the same has an exact answer.
+Two ways of counting. "table" is the table's own: the leading term, constants left out; linear attention, which is
+younger than that table, is counted so by Katharopoulos et al. 2020. "built" is what torch's layers really do, in FLOPs
+(a multiplication and an addition are two): the projections around attention and the gates of a recurrence are in it,
+biases and activations are not. Divided by n d, either count is a sum of terms in n, d, k d and r, so that where two
+layers cost the same has an exact answer.
 """
 
 import math

@@ -17,7 +17,7 @@ from attnviz.pages.compare import choices, figures
 from attnviz.pages.compare.maths import compared_layers, layer_costs
 
 BOX = 100  #: pixels of a number box
-#: the quoted table's own words for how a layer's cost grows
+#: how a layer's cost grows, in the quoted table's own words where it has the layer
 ORDERS = {
     "attention": "O(n²·d)",
     "window": "O(r·n·d)",
@@ -66,8 +66,8 @@ def controls() -> layer_costs.Config:
             _("Counted"),
             {"built": _("as built"), "table": _("as quoted")},
             help=_(
-                "As quoted: the table of the paper, constants and projections left out. As built: what torch’s layers "
-                "multiply and add, projections and gates included."
+                "As quoted: the terms that papers print, constants and projections left out. As built: what torch’s "
+                "layers multiply and add, projections and gates included."
             ),
         )
         return layer_costs.Config(
@@ -186,15 +186,23 @@ def _table(result: layer_costs.Result) -> None:
     names, config = figures.kind_names(), result.config
     against = {each.kind: _against(each, config.axis) for each in result.crossings}
     by_torch = {row.kind: row for row in counted(config)} if config.counting == "built" else {}
+    orders = ORDERS if by_torch else ORDERS | {"linear": "O(n·d²/h)"}  # as built, projections of d x d dominate
     rows = []
     for kind, (cost, steps, path) in result.here.items():
-        row = {_("layer"): names[kind], _("grows as"): ORDERS[kind], _("operations here"): cost}
+        row = {_("layer"): names[kind], _("grows as"): orders[kind], _("operations here"): cost}
         if by_torch:
             row[_("torch counts the same")] = _counted(by_torch[kind].agrees, by_torch[kind].tokens)
         row |= {_("waits"): steps, _("longest path"): path, _("against attention"): against.get(kind, "")}
         rows.append(row)
     show.tabled(show.columns(rows), "the-table", "c-table-rows")
-    if by_torch and all(row.agrees for row in by_torch.values()):
+    if not by_torch:
+        st.caption(
+            _(
+                "Self-attention, its window r, recurrence and convolution: Vaswani et al. 2017, table 1. Linear "
+                "attention came later and is not in that table: Katharopoulos et al. 2020, with h heads of width d/h."
+            )
+        )
+    elif all(row.agrees for row in by_torch.values()):
         steps = by_torch["lstm"].tokens
         text = ngettext(
             "Formula and torch’s own FLOP counter agree on all {n} layers, and so do the parameters. "

@@ -34,14 +34,23 @@ MEASURES: dict[str, tuple[Message, Message]] = {
         Message("previous token"),
         Message("Weight on the token just before, from 0 to 1. The first token has none and is left out."),
     ),
-    "same_token": (Message("itself"), Message("Weight of each position on itself, from 0 to 1.")),
+    "same_token": (
+        Message("itself"),
+        Message(
+            "Weight of each position on itself, from 0 to 1: the mean over all rows. Under a causal mask the first has "
+            "1, for it sees nothing else."
+        ),
+    ),
     "next_token": (
         Message("next token"),
         Message("Weight on the token just after, from 0 to 1. Always 0 under a causal mask."),
     ),
     "first_token": (
         Message("first token (sink)"),
-        Message("Weight on the very first token, from 0 to 1. Many heads put the weight there that they do not need."),
+        Message(
+            "Weight on the very first token, from 0 to 1: the mean over all rows, the first token’s own among them. "
+            "Many heads put the weight there that they do not need."
+        ),
     ),
     "duplicate_token": (
         Message("duplicates"),

@@ -11,7 +11,7 @@ from attnviz.app.head_drawing import axes, long_table, telling_row
 from attnviz.app.links.choices import head_of, name_of_head
 from attnviz.app.text import spoken
 from attnviz.base.message import Problem
-from attnviz.base.words import _, clauses, ended, sentences
+from attnviz.base.words import _, clauses, ended, ngettext, sentences
 from attnviz.canvas.head.attention_view import head_view
 from attnviz.canvas.head.pictures import head_picture
 from attnviz.canvas.shared.kinds import Head, HeadScene, Options
@@ -46,7 +46,9 @@ def mean(shown: Shown) -> None:
         through = _depth(shown)
         key: tuple[Any, ...] = ("rollout", stack.id, look, through)
         matrix = model_cache.cached(shown.run, key, lambda: rolled_out(stack, look, layers=through))
-        title = _("Rollout through {layers} layers (not a head)").format(layers=through)
+        title = ngettext(
+            "Rollout through {layers} layer (not a head)", "Rollout through {layers} layers (not a head)", through
+        ).format(layers=through)
         st.caption(
             _(
                 "Each layer's mean attention, averaged half and half with the residual connection, multiplied "
@@ -58,7 +60,9 @@ def mean(shown: Shown) -> None:
     else:
         key = ("mean", stack.id, places, look)
         matrix = model_cache.cached(shown.run, key, lambda: average(stack, places, look))
-        title = _("Mean of {count} heads (not a head)").format(count=len(places))
+        title = ngettext(
+            "Mean of {count} head: that head itself", "Mean of {count} heads (not a head)", len(places)
+        ).format(count=len(places))
         st.caption(_("A mean hides what single heads do: two sharp heads look like one blurred head."))
     if look.values != "weights":
         title = _("{title}, of weights").format(title=title)

@@ -8,13 +8,13 @@ from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
-import streamlit as st
 
 from attnviz.app import head_drawing, show, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.links import link_state, shared_view
 from attnviz.app.links.choices import Choice, HeadPlace, head_of, name_of_head
 from attnviz.base.head_edit import LARGEST_FACTOR, LONGEST_WINDOW, HeadEdit
+from attnviz.base.message import Message
 from attnviz.base.raw_scores import RawHead
 from attnviz.base.words import _, ended, language, say, sentences, speaking
 from attnviz.canvas.head.pictures import opened_at
@@ -35,12 +35,12 @@ def at(stack: Stack) -> tuple[int, int]:
     nearest = min(layer, len(stack.layers) - 1)
     nearest_head = min(head, stack.layers[nearest].n_heads - 1)
     if (layer, head) != choices.START:
-        st.caption(
-            _(
-                "There is no layer {layer} head {head} here: layers go from 0 to {last}. "
-                "Layer {to_layer} head {to_head} is shown."
-            ).format(layer=layer, head=head, last=len(stack.layers) - 1, to_layer=nearest, to_head=nearest_head)
+        message = Message(
+            "There is no layer {layer} head {head} here: layers go from 0 to {last}. "
+            "Layer {to_layer} head {to_head} is shown.",
+            {"layer": layer, "head": head, "last": len(stack.layers) - 1, "to_layer": nearest, "to_head": nearest_head},
         )
+        widgets.say_instead(choices.AT, message)
     return nearest, nearest_head
 
 

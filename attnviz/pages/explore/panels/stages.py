@@ -11,7 +11,7 @@ from attnviz.app.cache import model_cache
 from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.links import link_state
 from attnviz.app.text import plain
-from attnviz.base.words import _, clauses, sentences
+from attnviz.base.words import _, clauses, ngettext, sentences
 from attnviz.canvas.model_strip import StripBlock, StripPart, StripWay, model_strip, strip_picture
 from attnviz.pages.explore import choices, figures
 from attnviz.pages.explore.maths import whole_model
@@ -211,9 +211,11 @@ def _pictures(shown: Shown, result: StagesResult, key: int, query_token: str, ke
                 "masked": result.masked.tolist(),
                 "weight": result.weights.tolist(),
             },
-            words=_(
+            words=ngettext(
+                "This query may look at {allowed} of {total} key; its scaled score is {low:.2f}.",
                 "This query may look at {allowed} of {total} keys; their scaled scores run from {low:.2f} "
-                "to {high:.2f}."
+                "to {high:.2f}.",
+                len(keys),
             ).format(
                 allowed=len(allowed),
                 total=len(keys),

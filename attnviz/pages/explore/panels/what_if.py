@@ -94,7 +94,7 @@ def _consequences(shown: shown_head.Shown, edit: HeadEdit, again: bool) -> None:
         st.markdown(
             _(
                 "Drawn is the head that changes most: **layer {layer}, head {head}**, in which {share:.1%} of the "
-                "weight moves to other tokens, mean over rows."
+                "weight moves to other tokens, mean over all rows."
             ).format(layer=most.layer, head=most.head, share=most.share)
         )
         before, after = (
@@ -205,8 +205,8 @@ def _name_heads(moved: Sequence[what_if.Movement]) -> None:
         return
     named = listed(f"{one.layer}.{one.head} ({one.share:.1%})" for one in moved[:MOST_NAMED])
     text = ngettext(
-        "One head's weights moved (share of weight, mean over rows): {heads}",
-        "{n} heads' weights moved by more than 0.05%, these most (share of weight, mean over rows): {heads}",
+        "One head's weights moved (share of weight, mean over all rows): {heads}",
+        "{n} heads' weights moved by more than 0.05%, these most (share of weight, mean over all rows): {heads}",
         len(moved),
     )
     st.markdown(text.format(heads=named, n=len(moved)))

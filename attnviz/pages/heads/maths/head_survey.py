@@ -108,28 +108,29 @@ def patterns(loaded: LoadedModel, config: Config, by: HeadWork = HERE) -> Iterat
             yield SurveySoFar(latest, sentences, latest.sentences / len(sentences))
 
 
-def costs(loaded: LoadedModel, config: Config, means_of: int = SENTENCES, by: HeadWork = HERE) -> Iterator[SurveySoFar]:
-    """Take each head away, in one sentence after the other; the means are those over the first `means_of`."""
+def costs(loaded: LoadedModel, config: Config, on: int = SENTENCES, by: HeadWork = HERE) -> Iterator[SurveySoFar]:
+    """Take each head away, in each of the first `on` sentences; the means in their place are those over all of them."""
     if loaded.entry.kind not in ("decoder", None):
         raise Problem(
             "{name} does not predict the next token, so no loss rises without a head: costs are measured on decoders",
             name=loaded.name,
         )
     sentences = config.sentences(loaded)
-    nothing_yet = SurveySoFar(None, sentences, 0.0)
+    measured = sentences[:on]
+    nothing_yet = SurveySoFar(None, measured, 0.0)
     yield nothing_yet
     means: Mapping[str, Tensor] = {}
-    for ready in by.mean_steps(loaded, sentences[:means_of]):
+    for ready in by.mean_steps(loaded, sentences):
         if ready is None:
             yield nothing_yet
         else:
             means = ready
     latest: HeadScores | None = None
     a_sentence, since = 2 * len(means), 0  # steps: so many are made of one here; elsewhere a step is a second
-    for scores in by.cost_steps(loaded, sentences, means):
+    for scores in by.cost_steps(loaded, measured, means):
         latest, since = (latest, since + 1) if scores is None else (scores, 0)
         done = 0 if latest is None else latest.sentences
-        yield SurveySoFar(latest, sentences, (done + min(since / a_sentence, 0.99)) / len(sentences))
+        yield SurveySoFar(latest, measured, (done + min(since / a_sentence, 0.99)) / len(measured))
 
 
 # Surveys of the packaged models, computed beforehand: the first picture of the page needs no model.

@@ -59,7 +59,16 @@ def ask() -> HeadsRequest | None:
         kind = widgets.one_of(choices.TEXT, _("Read"), texts, style="select")
     by_names = offered(kinds[model] == "decoder")
     with by_at:
-        by = widgets.one_of(choices.BY, _("Colour the heads by"), by_names, style="select")
+        by = widgets.one_of(
+            choices.BY,
+            _("Colour the heads by"),
+            by_names,
+            style="select",
+            help=_(
+                "A pattern is the mean weight over all rows that have such a token. Under a causal mask the first row "
+                "sees itself alone: on “first token” and on “the token itself” it has 1."
+            ),
+        )
     with other_at:
         others = {NOBODY: _("none")} | {each: name for each, name in names.items() if each != model}
         other = widgets.one_of(choices.OTHER, _("Model beside it"), others, style="select")
@@ -195,8 +204,7 @@ def obtain(section: str, model: str, name: str, config: head_survey.Config) -> S
         runs.append(live)
         so_far = live.result
         done = 0 if so_far.scores is None else so_far.scores.sentences
-        total = costs_on[0] if costs_on else len(so_far.sentences)
-        said = text.format(name=name, share=so_far.share, done=done, all=total)
+        said = text.format(name=name, share=so_far.share, done=done, all=len(so_far.sentences))
         live_run.controls(f"{kind}-{section}", live, so_far.share, said)
         return so_far.survey()
 

@@ -12,7 +12,7 @@ from attnviz.app.links import link_state
 from attnviz.app.links.choices import name_of_head
 from attnviz.app.text import plain, spoken
 from attnviz.app.widgets import one_of
-from attnviz.base.words import _, listed, sentences
+from attnviz.base.words import _, listed, ngettext, sentences
 from attnviz.pages.heads import choices, figures
 from attnviz.pages.heads.maths import head_survey
 from attnviz.pages.heads.panels.head_surveys import ShownSurvey, measures, offer_costs, offered, with_error
@@ -106,17 +106,26 @@ def table_of(survey: head_survey.Survey) -> dict[str, list[object]]:
 def about_source(shown: ShownSurvey) -> str:
     """Which sentences, and how they were read."""
     about, config = shown.survey.about, shown.config
+    n = len(shown.survey.sentences)
     texts = {
         "books": _("{n} passages of eight novels of 1813 to 1897, each cut at {length} tokens."),
         "repeated": _("{n} texts of random words twice over, {length} tokens each, seed {seed}."),
-        "own": _("{n} sentences of your own text, each cut at {length} tokens."),
+        "own": ngettext(
+            "{n} sentence of your own text, cut at {length} tokens.",
+            "{n} sentences of your own text, each cut at {length} tokens.",
+            n,
+        ),
     }
     return sentences(
-        texts[config.text].format(n=len(shown.survey.sentences), length=config.length, seed=config.seed),
+        texts[config.text].format(n=n, length=config.length, seed=config.seed),
         _("Computed beforehand on {made} with torch {torch} and transformers {transformers}.").format(**about)
         if about
         else "",
-        _("Costs are means over the first {n} of these texts.").format(n=shown.costs_on)
+        ngettext(
+            "Costs are those of the first {n} of these texts.",
+            "Costs are means over the first {n} of these texts.",
+            shown.costs_on,
+        ).format(n=shown.costs_on)
         if shown.has("silenced")
         else "",
     )

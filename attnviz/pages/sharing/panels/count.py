@@ -9,7 +9,7 @@ from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.code_snippet import snippet
 from attnviz.app.text import plain
 from attnviz.base import units
-from attnviz.base.words import _, sentences, tongue
+from attnviz.base.words import _, ngettext, sentences, tongue
 from attnviz.core.costs import activations
 from attnviz.models.architecture import CONVENTIONS, Architecture, Preset, all_presets, has_heads
 from attnviz.pages.sharing import choices
@@ -32,9 +32,10 @@ def panel() -> None:
     by_layer(chosen.arch, context, batch)
     _bill(chosen.arch, context, batch)
     latent.paper_quality()
-    with st.expander(
-        _("All {n} published models at {tokens} tokens").format(n=len(all_presets()), tokens=f"{context:,}")
-    ):
+    title = ngettext(
+        "All {n} published models at {tokens} token", "All {n} published models at {tokens} tokens", context
+    )
+    with st.expander(title.format(n=len(all_presets()), tokens=f"{context:,}")):
         show.tabled(_all_models(context, tongue()), f"attention-of-published-models-{context}", "h-all")
     snippet(
         sharing_programs.of_count(chosen.code, context, batch),

@@ -9,7 +9,7 @@ from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.code_snippet import snippet
 from attnviz.app.text import plain, spoken
 from attnviz.base import units
-from attnviz.base.words import _, say
+from attnviz.base.words import _, ngettext, say
 from attnviz.core.costs import pairs
 from attnviz.core.latent import LatentForm, LatentLayout, latent_elements, latent_flops, latent_intensity
 from attnviz.models.architecture import Architecture, Claim, all_presets, claims, quality
@@ -90,10 +90,14 @@ def _machines(arch: Architecture, latent: LatentLayout, context: int, names: dic
     decode = _work(latent, 1, context, "re-expanded") / _work(latent, 1, context, "absorbed")
     prefill = _work(latent, context, context, "expanded") / _work(latent, context, context, "absorbed")
     st.markdown(
-        _(
+        ngettext(
+            "At {n} token, decoding by expanding the latents again costs **{decode:,.0f} times** the absorbed form; "
+            "for the prefill the expanded form costs **{prefill:.2f} times** the absorbed one. So servers prefill "
+            "expanded and decode absorbed.",
             "At {n} tokens, decoding by expanding the latents again costs **{decode:,.0f} times** the absorbed form; "
             "for the prefill the expanded form costs **{prefill:.2f} times** the absorbed one. So servers prefill "
-            "expanded and decode absorbed."
+            "expanded and decode absorbed.",
+            context,
         ).format(n=f"{context:,}", decode=decode, prefill=prefill)
     )
 
@@ -115,7 +119,9 @@ def _baselines(arch: Architecture, latent: LatentLayout, context: int) -> None:
         {
             _("compared with"): name,
             _("numbers a token, one layer"): numbers,
-            _("cache of {n} tokens").format(n=f"{context:,}"): units.both(2 * numbers * context * len(arch.layers)),
+            ngettext("cache of {n} token", "cache of {n} tokens", context).format(n=f"{context:,}"): units.both(
+                2 * numbers * context * len(arch.layers)
+            ),
             _("MLA keeps"): f"{mine / numbers:.1%}",
             _("times smaller"): round(numbers / mine, 2),
         }
@@ -123,9 +129,11 @@ def _baselines(arch: Architecture, latent: LatentLayout, context: int) -> None:
     ]
     show.tabled(show.columns(rows), f"mla-baselines-{arch.name}", "h-bases")
     st.markdown(
-        _("{model} keeps {mine} numbers per token and layer: {bytes} for {n} tokens.").format(
-            model=plain(arch.name), mine=mine, bytes=units.both(arch.kv_cache_bytes(context)), n=f"{context:,}"
-        )
+        ngettext(
+            "{model} keeps {mine} numbers per token and layer: {bytes} for {n} token.",
+            "{model} keeps {mine} numbers per token and layer: {bytes} for {n} tokens.",
+            context,
+        ).format(model=plain(arch.name), mine=mine, bytes=units.both(arch.kv_cache_bytes(context)), n=f"{context:,}")
     )
 
 

@@ -69,9 +69,11 @@ def picture(trained: tuple[ModelRun, Config] | None = None) -> None:
         )
     shown = columns_of(Architecture.preset(name), tokens, batch, heads)
     draw(shown, "h-three")
-    about = _("{model}, {tokens} tokens, batch {batch}, 16-bit numbers.").format(
-        model=name, tokens=f"{tokens:,}", batch=batch
-    )
+    about = ngettext(
+        "{model}, {tokens} token, batch {batch}, 16-bit numbers.",
+        "{model}, {tokens} tokens, batch {batch}, 16-bit numbers.",
+        tokens,
+    ).format(model=name, tokens=f"{tokens:,}", batch=batch)
     less = [
         _("{kind} keeps {share:.3g}% of what MHA keeps.").format(
             kind=kind_of(column.heads, column.kv_heads), share=100 * column.share
@@ -121,7 +123,9 @@ def _shared(run: ModelRun, result: Result, g: int, head: int) -> SharedHead:
     elif g > result.trained_kv_heads:
         become = _("The same as trained: its keys are copies.")
     else:
-        become = _("{share:.0%} of its attention goes elsewhere.").format(share=float(result.weights_moved[head]))
+        become = _("{share:.0%} of its attention goes elsewhere, mean over all rows.").format(
+            share=float(result.weights_moved[head])
+        )
     most = _("“{token}” looks most at “{key}”: {weight:.0%}.").format(
         token=labels[n - 1].strip(), key=labels[best].strip(), weight=float(row[best])
     )

@@ -23,6 +23,7 @@ from attnviz.runs.head_sharing import Config, Method, Result
 from attnviz.runs.model_run import ModelRun
 
 TOKENS_SHOWN = 48
+LEAST = 0.005  # of a head’s attention: less reads as 0%
 HEADS_SHOWN = 12
 SIDE = 150  #: pixels of a head's picture: Streamlit draws no chart narrower, and cuts off what does not fit
 
@@ -148,9 +149,11 @@ def _group(run: ModelRun, result: Result) -> None:
 def _group_words(head: int, share: float, heads: int, tokens: int) -> str:
     """How much sharing changes the head that it changes most, and what of the group's heads and tokens is not drawn."""
     changed = (
-        _("Once its keys are shared, {share:.0%} of head {head}’s attention goes elsewhere.")
+        _("No attention here changes by as much as half a percent.")
+        if share < LEAST
+        else _("Once its keys are shared, {share:.0%} of head {head}’s attention goes elsewhere, mean over all rows.")
         if heads == 1
-        else _("Of these, head {head} changes most: {share:.0%} of its attention goes elsewhere.")
+        else _("Of these, head {head} changes most: {share:.0%} of its attention goes elsewhere, mean over all rows.")
     )
     of_heads, of_tokens = _("The first {n} of the group’s {all} heads are drawn."), _("The first {n} tokens are drawn.")
     return sentences(
@@ -238,8 +241,13 @@ def _heads(result: Result) -> None:
         chart_of(figures.moved, result.weights_moved, result.outputs_moved, result.kv_of),
         name=f"sharing-heads-layer-{result.config.layer}",
         key="h-heads",
-        words=_(
-            "Head {head} changes most: {share:.0%} of its attention goes elsewhere. Dotted lines separate the groups."
+        words=(
+            _("No head’s attention changes by as much as half a percent. Dotted lines separate the groups.")
+            if result.weights_moved[worst] < LEAST
+            else _(
+                "Head {head} changes most: {share:.0%} of its attention goes elsewhere, mean over all rows. Dotted "
+                "lines separate the groups."
+            )
         ).format(head=worst, share=float(result.weights_moved[worst])),
         table={
             "head": range(result.n_heads),

@@ -166,8 +166,7 @@ q, k, v = share(layer.q, layer.k, layer.v)
 scores = (q.unflatten(1, (G, -1)) @ k.unsqueeze(2).mT * layer.scale).flatten(1, 2)  # (B, H, Q, K)
 old, new = layer.weights(), scores.masked_fill(~layer.mask, -torch.inf).softmax(-1)
 moved = (new - old).abs().sum(-1) / 2  # how much of each row went elsewhere
-chose = (layer.mask.sum(-1) > 1).expand_as(moved)  # rows that had two keys or more
-print([round(m, 4) for m in ((moved * chose).sum(-1) / chose.sum(-1))[0].tolist()])
+print([round(m, 4) for m in moved.mean(-1)[0].tolist()])  # of each head: the mean over all rows
 print("K/V bytes at 16 bits:", (k.numel() + v.numel()) * 2)
 old, new = output(layer, old, layer.v), output(layer, new, v)
 print("change of the layer's output:", ((new - old).norm() / old.norm()).item())

@@ -9,7 +9,7 @@ from attnviz.app import show, widgets
 from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.code_snippet import snippet
 from attnviz.base import units
-from attnviz.base.words import _
+from attnviz.base.words import _, ngettext
 from attnviz.core.costs import Machine
 from attnviz.core.precision import DTYPES, stored_bytes
 from attnviz.models.architecture import (
@@ -133,14 +133,11 @@ def _verdict(size: Size, machine: Machine, made_for: int | None) -> None:
         ),
         size.fits,
     )
-    about_context = (
-        _("In tokens, at this batch. The model was made for at most {n} tokens.").format(n=f"{made_for:,}")
-        if made_for
-        else _("In tokens, at this batch.")
-    )
     one, two, three, four = st.columns(4)
-    one.metric(_("Longest context"), _number(size.longest_context), help=about_context)
-    two.metric(_("Largest batch"), _number(size.largest_batch), help=_("At this context."))
+    one.metric(_("Context memory allows"), _number(size.longest_context), help=_("In tokens, at this batch."))
+    if made_for:
+        one.caption(_("The model was made for at most {n} tokens.").format(n=f"{made_for:,}"))
+    two.metric(_("Batch memory allows"), _number(size.largest_batch), help=_("At this context."))
     three.metric(
         _("One decoding step"),
         units.duration(size.step.seconds),
@@ -198,7 +195,7 @@ def _three(chosen: Chosen, how: Deployment, machine: Machine) -> None:
     """Draw a table of the same deployment counted by each of the three conventions."""
     names = {"ideal": _("ideal"), "transformers": _("what transformers holds"), "paged": _("what a server allocates")}
     rows = [
-        (_("counted as"), _("cache"), _("longest context"), _("largest batch")),
+        (_("counted as"), _("cache"), _("context memory allows"), _("batch memory allows")),
         (":--", "--:", "--:", "--:"),
     ]
     for convention in CONVENTIONS:
@@ -216,13 +213,19 @@ def _roofline(chosen: Chosen, how: Deployment, machine: Machine, size: Size) -> 
         _("computing"): [step.compute_seconds for step in steps],
     }
     words = {
-        "memory": _(
+        "memory": ngettext(
+            "At {context} token a step takes {step}, limited by reading weights and cache: {rate} tokens a second "
+            "for each sequence, {all} in all.",
             "At {context} tokens a step takes {step}, limited by reading weights and cache: {rate} tokens a second "
-            "for each sequence, {all} in all."
+            "for each sequence, {all} in all.",
+            how.context,
         ),
-        "compute": _(
+        "compute": ngettext(
+            "At {context} token a step takes {step}, limited by computing: {rate} tokens a second for each sequence, "
+            "{all} in all.",
             "At {context} tokens a step takes {step}, limited by computing: {rate} tokens a second for each sequence, "
-            "{all} in all."
+            "{all} in all.",
+            how.context,
         ),
     }[size.step.bound]
     show.figure(

@@ -1,0 +1,55 @@
+"""`attnviz figure` refuses a link that asks for what is not there, in the page's own sentence, and writes no file."""
+
+import pytest
+
+from attnviz.command.command_line import main
+
+#: a link, and the sentence on the terminal
+WRONG = {
+    "scaling?s_dk=99999999": "The link asks for s_dk = “99999999”; it must be a whole number from 1 to 4,096. “64” is "
+    "shown instead.",
+    "scaling?s_nothing=3": "Left out of the link, because this page has nothing of this name: “s_nothing”.",
+    "explore?at=99.99": "There is no layer 99 head 99 here: layers go from 0 to 29. Layer 29 head 8 is shown.",
+    "explore?model=nope": "“nope” does not exist here (model in the link). “SmolLM2 135M Instruct (4-bit)” is shown "
+    "instead.",
+    "explore?factor=-3": "The link asks for factor = “-3”; it must be a number from",
+    "explore?c=xx": "The part of this link that holds the picture cannot be read; it was cut or changed.",
+    "heads?hd_at=99.1&hd_model=minilm-l6": "MiniLM L6 has no head 99.1;",
+    "compare?c_n=<b>": "The link asks for c_n = “<b>”; it must be a whole number from 1 to 1,048,576.",
+    "compare?c_count=guessed": "The link asks for c_count = “guessed”; it must be one of: built, table.",
+    "decoding?d_model=core&d_steps=2&d_layer=99": "The link asks for d_layer = “99”; here it goes up to 3, which is "
+    "shown instead.",
+    "sharing?h_model=gpt-9": "The link asks for h_model = “gpt-9”, which does not exist here.",
+    "sharing?h_context=0": "The link asks for h_context = “0”; it must be a whole number from",
+    "masks?m_seed=-1": "The link asks for m_seed = “-1”; it must be a whole number from 0 to 9,999.",
+}
+CSV = {"compare", "decoding", "scaling", "heads", "sharing"}
+
+
+@pytest.mark.parametrize("link", WRONG)
+def test_a_wrong_value_is_refused_in_the_pages_sentence_unless_the_caller_is_lenient(link, tmp_path, capsys):
+    file = tmp_path / ("figure.csv" if link.partition("?")[0] in CSV else "figure.svg")
+    assert main(["figure", link, "-o", str(file)]) == 2
+    said = capsys.readouterr()
+    (sentence,) = said.err.splitlines()
+    assert sentence.startswith(WRONG[link])
+    assert not file.exists()
+    assert main(["figure", link, "-o", str(file), "--lenient"]) == 0
+    said = capsys.readouterr()
+    assert said.err.splitlines()[0] == sentence
+    assert file.stat().st_size > 100
+
+
+def test_a_link_that_nothing_is_wrong_with_is_written_without_a_word_of_refusal(tmp_path, capsys):
+    file = tmp_path / "figure.csv"
+    assert main(["figure", "scaling?s_dk=128", "-o", str(file)]) == 0
+    assert capsys.readouterr().err.endswith(f"is in {file}\n")
+
+
+def test_two_wrong_values_are_two_sentences_and_a_page_that_cannot_draw_says_so_without_entities(tmp_path, capsys):
+    file = tmp_path / "figure.csv"
+    assert main(["figure", "compare?c_n=0&c_k=x", "-o", str(file)]) == 2
+    assert len(capsys.readouterr().err.splitlines()) == 2
+    assert main(["figure", "compare?c_d=513", "-o", str(file)]) == 1
+    assert capsys.readouterr().err.splitlines()[0] == "d=513 must be a multiple of heads=8"
+    assert not file.exists()
