@@ -49,6 +49,10 @@ CHINESE = {
 #: what a page says, and what it would say in Chinese
 OF_LONGER = {longer_words.longer(text): chinese for text, chinese in CHINESE.items()}
 ALL_LONGER = "\n".join(OF_LONGER)
+#: each group shares a server and a window, and so one test process
+IN_TWO_GROUPS = [
+    pytest.param(name, marks=pytest.mark.xdist_group(f"every-view-{i % 2}")) for i, name in enumerate(WALKS)
+]
 SIZES = [(1280, 720), (390, 844)]
 #: views with a formula that is longer than a phone is wide, and is scrolled in its place
 SCROLLED = {"build?b_ask=picture"}
@@ -141,8 +145,7 @@ def explained() -> set[str]:
     return set()
 
 
-@pytest.mark.xdist_group("every-view")
-@pytest.mark.parametrize("name", WALKS)
+@pytest.mark.parametrize("name", IN_TWO_GROUPS)
 def test_every_word_of_a_page_can_be_translated_has_room_and_is_read_by_all(longer_url, window, explained, name):
     page, met, sizes = window, set(explained), list(SIZES)
     said: dict[str, str] = {}
