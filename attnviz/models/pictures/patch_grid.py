@@ -221,8 +221,7 @@ def of_all_patches(layer: RecordedLayer, windows: Windows) -> RecordedLayer:
     Where windows reach beyond the picture only weights are given, since what lies there takes a share of them.
     """
     places, tokens = windows.places().to(layer.device), windows.rows * windows.columns
-    padded = windows.rows % windows.side or windows.columns % windows.side  # what is put beyond is looked at, too
-    if padded or not layer.exact:
+    if windows.rows % windows.side or windows.columns % windows.side or not layer.exact:  # what is put beyond is seen
         return replace(
             layer, q=None, k=None, v=None, bias=None, allowed=None, norms=None, w_o=None,
             reported=_pairs(layer.weights(), places, tokens),
