@@ -4,8 +4,6 @@ In scripts that write no spaces each character is a word; an emoji with its join
 word; a run of one punctuation mark is one word.
 """
 
-from __future__ import annotations
-
 import unicodedata
 from itertools import pairwise
 from typing import Final

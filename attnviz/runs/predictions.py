@@ -1,7 +1,5 @@
 """The tokens a model predicts next, or in place of a mask token, before and after a change."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import pairwise
 

@@ -3,8 +3,6 @@
 A compiled model is read and changed uncompiled: the weights are the same, and every attention call comes by.
 """
 
-from __future__ import annotations
-
 import inspect
 import sys
 import threading

@@ -1,7 +1,5 @@
 """Which token of a picture model is which patch of the picture, which are no patch, and how windows (Swin) cut it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from math import isqrt
 from typing import Any

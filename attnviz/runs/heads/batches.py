@@ -1,7 +1,5 @@
 """Sentences, files, token ids or a model's inputs, brought into the arguments of one pass after another."""
 
-from __future__ import annotations
-
 import inspect
 import json
 from collections.abc import Iterable, Iterator, Sequence
