@@ -97,11 +97,6 @@ class SentenceFit:
     nats: float  #: −ln of the probability that the model gives each token from the second on, summed
 
 
-def is_chinese(text: str) -> bool:
-    """Whether there is a Chinese character in it."""
-    return any(ord(letter) in HAN for letter in text)
-
-
 def run(run: ModelRun, loaded: LoadedModel) -> SentenceFit:
     """Read the sentence of a run once more, with the guesses at every token kept; a decoder's."""
     guesses = capture(loaded.model, logits="all", **run.source.inputs).logits
