@@ -17,8 +17,6 @@ Letters used for tensor axes, in code and on screen:
 A mask is boolean and True means "may attend".
 """
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 

@@ -16,8 +16,7 @@ log = logging.getLogger("attnviz")
 
 def show_problem(problem: Exception) -> None:
     """Show a Problem, or any other exception, as a sentence in a red box."""
-    sentence = say(problem.message) if isinstance(problem, Problem) else str(problem)
-    st.error(plain(sentence), icon="✋")
+    st.error(plain(say(problem.message) if isinstance(problem, Problem) else str(problem)), icon="✋")
 
 
 @contextmanager

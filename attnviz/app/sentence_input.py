@@ -43,8 +43,7 @@ def sentence_run(
     columns = st.columns([1, 3] if model_first else [3, 1], vertical_alignment="bottom")
     which, words = columns if model_first else reversed(columns)
     with which:
-        names = {s.entry.id: s.name for s in states}
-        name = widgets.one_of(model, _("Model"), names, style="select")
+        name = widgets.one_of(model, _("Model"), {s.entry.id: s.name for s in states}, style="select")
     with words:
         text = widgets.text(sentence, _("Sentence"))
     run = model_cache.model_run(Request(name, text))

@@ -1,7 +1,5 @@
 """What is missing when a part of attnviz is used without the packages that its extra brings. Knows words."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec

@@ -1,7 +1,5 @@
 """Sizes that must lie within limits, or divide each other: refused in one sentence that names both numbers."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from attnviz.base.message import Problem

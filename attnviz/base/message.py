@@ -1,7 +1,5 @@
 """A sentence as a template and the values that fill it, kept apart so that the template can be translated."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """One blob of bytes: the length of a header (u32, little endian), the header as JSON, and a payload."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from typing import Any

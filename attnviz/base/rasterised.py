@@ -1,7 +1,5 @@
 """An SVG as a PNG, by resvg: no browser, and nothing of the system but its fonts."""
 
-from __future__ import annotations
-
 import html
 import re
 import shutil

@@ -15,8 +15,6 @@ Sections of the payload, one after the other, N heads of Q rows of K cells:
 The lowest of a row is rounded down and its step up. A mask or bias that several heads share is sent once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal

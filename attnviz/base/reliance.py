@@ -1,7 +1,5 @@
 """What we lean on in another library that its documentation does not promise, and whether it is still there."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass

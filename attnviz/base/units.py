@@ -1,7 +1,5 @@
 """Bytes, FLOPs and seconds in readable units; decimal and binary units are never mixed."""
 
-from __future__ import annotations
-
 from attnviz.base.words import _
 
 _DECIMAL = ("B", "kB", "MB", "GB", "TB", "PB", "EB")

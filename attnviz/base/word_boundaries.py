@@ -4,8 +4,6 @@ In scripts that write no spaces each character is a word; an emoji with its join
 word; a run of one punctuation mark is one word.
 """
 
-from __future__ import annotations
-
 import unicodedata
 from itertools import pairwise
 from typing import Final
@@ -98,9 +96,7 @@ def _continues(text: str, kinds: list[str], i: int, flags: int) -> bool:
     if kind == "mark_of_punctuation":
         followed = i + 1 < len(text) and kinds[i + 1] == "letter"
         return text[i] == text[i - 1] or (text[i] in "'’" and base == "letter" and followed)
-    if kind == "flag":
-        return before == "flag" and flags % 2 == 1
-    return False
+    return kind == "flag" and before == "flag" and flags % 2 == 1
 
 
 def _base(kinds: list[str], i: int) -> str:

@@ -7,8 +7,6 @@ visitor's browser; without such a function sentences are in English.
 A language is one file, locale/ID.po, and what `python -m scripts.languages` compiles of it, locale/ID.mo.
 """
 
-from __future__ import annotations
-
 import gettext
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager

@@ -180,8 +180,7 @@ def followers(seen: Tensor, keys: Tensor | None) -> Tensor:
     """True where the key comes just after a key that `seen` marks, padding left out, (..., Q, K)."""
     if keys is None:
         return torch.nn.functional.pad(seen[..., :-1], (1, 0))
-    positions = torch.arange(keys.shape[-1], device=keys.device)
-    latest = torch.where(keys, positions, -1).cummax(-1).values
+    latest = torch.where(keys, torch.arange(keys.shape[-1], device=keys.device), -1).cummax(-1).values
     before = torch.nn.functional.pad(latest[..., :-1], (1, 0), value=-1).unsqueeze(-2)  # the real key before each
     real = (before >= 0) & keys.unsqueeze(-2)
     seen = seen & torch.ones_like(real)

@@ -77,8 +77,7 @@ def quantise(x: Tensor, bits: int, group: int) -> Quantised:
     codes = steps.round().clamp(0, 2**bits - 1).to(torch.uint8)
     shifts = torch.arange(0, 8, bits, device=x.device)  # several codes in a byte, the first in its lowest bits
     each = codes.reshape(*codes.shape[:-1], codes.shape[-1] // len(shifts), len(shifts))
-    packed = (each << shifts).sum(-1).to(torch.uint8)
-    return Quantised(packed, scale, lowest, bits, tuple(x.shape))
+    return Quantised((each << shifts).sum(-1).to(torch.uint8), scale, lowest, bits, tuple(x.shape))
 
 
 def dequantise(stored: Quantised) -> Tensor:

@@ -7,8 +7,6 @@ attnviz models prepare            prepare the packaged models that are installed
 attnviz models settings           list the settings read from the environment, their meanings and values
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 import unicodedata

@@ -3,8 +3,6 @@
 `VARIABLES` documents each; `python -m attnviz.models settings` prints them with their values.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import sys

@@ -102,8 +102,7 @@ class HeadTable:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        most = self.to_dataframe().groupby("pattern", sort=False).head(5)
-        return most.to_html(index=False, float_format="%.3f")
+        return self.to_dataframe().groupby("pattern", sort=False).head(5).to_html(index=False, float_format="%.3f")
 
 
 def find_heads(

@@ -1,7 +1,5 @@
 """A trained head without its rotation, or with another base: what becomes of its weights and of the next token."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

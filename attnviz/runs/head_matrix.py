@@ -185,8 +185,7 @@ def telling_depth(stack: Stack) -> int:
 
     Where tokens only look back, the share of the first token grows with every layer until nothing else is seen.
     """
-    largest = _rollout(stack.layers).mean(-2).amax(-1)  # (L,) the largest mean share of a key
-    lost = (largest >= 0.5).nonzero()
+    lost = (_rollout(stack.layers).mean(-2).amax(-1) >= 0.5).nonzero()  # where a key has most of a mean share
     return max(1, int(lost[0])) if len(lost) else len(stack.layers)
 
 

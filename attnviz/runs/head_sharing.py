@@ -4,8 +4,6 @@ As the GQA paper converts a model (arXiv 2305.13245, section 2.1): the key heads
 so do the value heads. Averaging projected keys is averaging the rows of W_K: both are linear, and so is RoPE.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Literal
 

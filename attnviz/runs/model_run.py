@@ -1,7 +1,5 @@
 """One pass of a model over a sentence: the tokens and the recorded attention, from which any head is computed."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """The tokens a model predicts next, or in place of a mask token, before and after a change."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -97,11 +95,6 @@ class SentenceFit:
     tokens: int
     parts: int  #: tokens that are some of the bytes of a character
     nats: float  #: −ln of the probability that the model gives each token from the second on, summed
-
-
-def is_chinese(text: str) -> bool:
-    """Whether there is a Chinese character in it."""
-    return any(ord(letter) in HAN for letter in text)
 
 
 def run(run: ModelRun, loaded: LoadedModel) -> SentenceFit:

@@ -1,7 +1,5 @@
 """Results of the packaged models, computed beforehand by a script: each is a file of arrays with a header of JSON."""
 
-from __future__ import annotations
-
 import io
 import json
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Mistakes as traps: wrong and right code, and what both give. One of them is shown on two pages."""
 
-from __future__ import annotations
-
 import inspect
 import textwrap
 from collections.abc import Callable, Sequence

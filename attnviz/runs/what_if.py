@@ -1,7 +1,5 @@
 """Another mask, another scale, a silenced head: what it does to the head at once, and to a new run of the model."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Random vectors for words: on one page the same word and seed always give the same vector."""
 
-from __future__ import annotations
-
 import hashlib
 import math
 import zlib

@@ -43,8 +43,5 @@ def test_in_the_chinese_example_of_the_explorer_most_characters_are_split(smollm
     assert all(span.label.split()[1][0] in "123" for span in spans if span.part)
 
 
-def test_a_chinese_character_makes_a_sentence_chinese():
-    assert [text for text in ("注意力", "a 注", "attention", "，") if predictions.is_chinese(text)] == [
-        "注意力",
-        "a 注",
-    ]
+def test_chinese_characters_are_told_from_letters_and_from_punctuation():
+    assert [letter for letter in "注意力a，é" if ord(letter) in predictions.HAN] == ["注", "意", "力"]

@@ -12,9 +12,9 @@
 export function arrange(weights, mask, how) {
   const { rows, cols, norms } = how;
   if (rows === null && cols === null) {
-    const values = norms === null ? weights : weighted(weights, norms);
+    const values = norms === null ? weights : weights.map((w, i) => w * norms[i % norms.length]);
     if (how.renormalise) rescaleRows(values, how.shape);
-    return { values, hidden: mask === null ? null : hiddenUnder(mask) };
+    return { values, hidden: mask === null ? null : mask.map((open) => 1 - open) };
   }
   const [nq, nk] = how.shape;
   const [groupsQ, groupsK] = [rows ?? ownGroups(nq), cols ?? ownGroups(nk)];
@@ -34,13 +34,6 @@ export function arrange(weights, mask, how) {
   return { values, hidden };
 }
 
-/** @param {Uint8Array} mask */
-function hiddenUnder(mask) {
-  const hidden = new Uint8Array(mask.length);
-  for (let i = 0; i < mask.length; i++) hidden[i] = 1 - mask[i];
-  return hidden;
-}
-
 /**
  * @param {number[]} queries @param {number[]} keys @param {number} nk @param {Float32Array} weights
  * @param {Uint8Array | null} mask @param {Float32Array | null} norms
@@ -57,12 +50,6 @@ function joined(queries, keys, nk, weights, mask, norms) {
     }
   }
   return [sum, seen];
-}
-
-/** @param {Float32Array} weights @param {Float32Array} norms */
-function weighted(weights, norms) {
-  const nk = norms.length;
-  return weights.map((w, i) => w * norms[i % nk]);
 }
 
 /** @param {number} n */

@@ -65,19 +65,14 @@ export class Heatmap extends HeatmapDrawing {
     }
     const hit = this.hit(event);
     if (this.view.controls.painting && hit?.axis === "cell") {
-      this.beginStroke([hit.q, hit.k]);
+      const open = !this.view.controls.isOpen(hit.q, hit.k); // the first cell decides what a stroke does to all
+      this.stroke = { open, last: [hit.q, hit.k] };
+      this.view.controls.paintCells([[hit.q, hit.k]], open);
       this.stage.setPointerCapture(event.pointerId);
       return;
     }
     const zoom = { ...this.view.drawn.group.zoom };
     this.drag = { from: [event.clientX, event.clientY], zoom, hit, moved: false };
-  }
-
-  /** The first cell decides whether a stroke opens cells or closes them. @param {[number, number]} cell */
-  beginStroke(cell) {
-    const open = !this.view.controls.isOpen(...cell);
-    this.stroke = { open, last: cell };
-    this.view.controls.paintCells([cell], open);
   }
 
   /** @param {PointerEvent} event */

@@ -33,13 +33,10 @@ export function thumbnail(weights, mask, [nq, nk], side, tile) {
       }
     }
   }
-  for (let i = 0; i < codes.length; i++) codes[i] = codeOf(largest[i]);
+  largest.forEach((weight, i) => {
+    codes[i] = weight < 0 ? MASKED_8 : Math.round(Math.fround(Math.sqrt(Math.min(1, weight))) * 254);
+  });
   return codes;
-}
-
-/** @param {number} weight */
-function codeOf(weight) {
-  return weight < 0 ? MASKED_8 : Math.round(Math.fround(Math.sqrt(Math.min(1, weight))) * 254);
 }
 
 /** The block that each position lies in. @param {number} n @param {number} blocks */

@@ -38,18 +38,12 @@ export function sentence(header, query, row, shows) {
   const { looks, looks_mean: mean, looks_layers: layers, looks_rollout: rollout } = labels;
   const template = { row: looks, mean, layers, rollout }[shows];
   const keys = joined(labels.join_things, named) || labels.nothing;
-  return fill(template, { query: queryName(header, query), keys, patches: percent(ofPatches(header, row)) });
+  const onPatches = row.subarray(header.grid.first).reduce((sum, share) => sum + share, 0);
+  return fill(template, { query: queryName(header, query), keys, patches: percent(onPatches) });
 }
 
 /** What those hear of the large picture who do not see it: its title and its sentence. */
 /** @param {PatchHeader} header @param {HTMLElement} title @param {HTMLElement} read */
 export function heard(header, title, read) {
   return joined(header.labels.join_heard, [title.textContent ?? "", read.textContent ?? ""]);
-}
-
-/** The share of a row that lies on patches. @param {PatchHeader} header @param {Float32Array} row */
-function ofPatches({ grid }, row) {
-  let sum = 0;
-  for (let k = grid.first; k < row.length; k++) sum += row[k];
-  return sum;
 }

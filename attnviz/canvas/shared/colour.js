@@ -87,11 +87,6 @@ export function cssOf(pixel) {
   return `rgba(${pixel & 255},${(pixel >> 8) & 255},${(pixel >> 16) & 255},1)`;
 }
 
-/** @param {Rgb} colour */
-export function luma([r, g, b]) {
-  return 0.299 * r + 0.587 * g + 0.114 * b;
-}
-
 /** How much light a colour gives, 0 to 1, as the Web's accessibility guidelines define it. @param {Rgb} colour */
 export function luminance(colour) {
   const [r, g, b] = colour.map((v) => (v <= 10.31475 ? v / 255 / 12.92 : ((v / 255 + 0.055) / 1.055) ** 2.4));
@@ -118,7 +113,8 @@ export function inkOnPixel(pixel) {
 
 /** @param {string} colour */
 export function isDark(colour) {
-  return luma(rgb(colour)) < 127.5;
+  const [r, g, b] = rgb(colour);
+  return 0.299 * r + 0.587 * g + 0.114 * b < 127.5;
 }
 
 /** @param {Stops} stops */

@@ -115,8 +115,7 @@ def _largest_of_blocks(values: NDArray[np.float32], side: int) -> NDArray[np.flo
 def _blocks(n: int, side: int) -> NDArray[np.intp]:
     """The positions of each block, (longest, blocks); a shorter block names its last one twice."""
     ends = np.arange(min(n, side) + 1) * n // min(n, side)
-    within = np.arange(np.diff(ends).max())[:, None]
-    return np.minimum(ends[:-1] + within, ends[1:] - 1)
+    return np.minimum(ends[:-1] + np.arange(np.diff(ends).max())[:, None], ends[1:] - 1)
 
 
 __all__ = [

@@ -70,18 +70,19 @@ class SoftmaxSlider extends View {
   }
 
   build() {
-    const { panels, d_k, parameter } = this.header;
+    const { panels, d_k, parameter, words } = this.header;
     this.panels = panels.map((panel) => this.panel(panel));
     const row = el("div", "av-wrap ss-row", null, {
       tabindex: "0",
       role: "application",
-      "aria-label": this.header.words.bars,
+      "aria-label": words.bars,
     });
     row.append(...this.panels.map((panel) => panel.box));
     row.addEventListener("keydown", (event) => this.key(event));
     row.addEventListener("blur", () => this.point(null));
     const sliders = el("div", "av-wrap ss-sliders");
-    this.width = d_k.length > 1 ? this.widthSlider(sliders) : null;
+    this.width = d_k.length > 1 ? this.slider(sliders, "d_k", words.d_k, d_k.length - 1) : null;
+    this.width?.input.before(named(this.play, words.play));
     this.parameterSlider = parameter ? this.slider(sliders, "parameter", parameter.name, STOPS) : null;
     this.root.replaceChildren(row, sliders, this.said);
   }
@@ -128,14 +129,6 @@ class SoftmaxSlider extends View {
   slider(host, what, name, last) {
     const slider = labelledSlider({ prefix: "ss", what, name, between: " = ", last }, this);
     host.append(slider.line);
-    return slider;
-  }
-
-  /** @param {HTMLElement} host */
-  widthSlider(host) {
-    const { words, d_k } = this.header;
-    const slider = this.slider(host, "d_k", words.d_k, d_k.length - 1);
-    slider.input.before(named(this.play, words.play));
     return slider;
   }
 

@@ -1,7 +1,5 @@
 """From a transformers config to the attention layers it describes: by the rules of its family, or measured."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Configs of transformers: from a pasted config.json, which fields no rule reads, and what each family leaves out."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """One model on one machine: whether it fits in memory, its longest context, and how fast it can decode."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

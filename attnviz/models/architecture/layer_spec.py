@@ -1,7 +1,5 @@
 """One attention layer of an architecture: its kind, its sizes, its FLOPs and the bytes of its cache."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Literal
 

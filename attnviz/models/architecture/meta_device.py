@@ -1,7 +1,5 @@
 """Measure a model without loading it: built on torch's `meta` device, where tensors have shapes but no memory."""
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Iterator, Sequence

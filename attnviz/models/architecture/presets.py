@@ -1,7 +1,5 @@
 """Published facts included in the package: architectures, GPUs, and quality against cost, each with its source."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass, field
 from functools import lru_cache

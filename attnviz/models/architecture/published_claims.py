@@ -1,7 +1,5 @@
 """Numbers published in papers, blogs and logs, each compared with the number computed from the architecture."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

@@ -9,8 +9,6 @@ configs that it leaves are written one by one, as they all are when a model is s
 sees that all that is used here is there.
 """
 
-from __future__ import annotations
-
 import logging
 import sys
 from collections.abc import Callable, Iterator

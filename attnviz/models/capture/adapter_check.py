@@ -4,8 +4,6 @@ Asked at the first capture. Without it, a version that moved something would sho
 that have no interface: by its weights only, slower, and nobody would know why.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 

@@ -4,8 +4,6 @@ Our functions stand under a name of our own in transformers' interface. Nothing 
 thread has set `listener`: one model serves many sessions.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar

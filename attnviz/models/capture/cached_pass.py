@@ -1,7 +1,5 @@
 """One pass of a decoder that reads and extends a cache of keys and values, its attention recorded or answered anew."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial

@@ -1,7 +1,5 @@
 """Apply edits to a recorded layer. The result is a recorded layer too, so before and after are shown the same way."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from math import lcm

@@ -3,8 +3,6 @@
 A compiled model is read and changed uncompiled: the weights are the same, and every attention call comes by.
 """
 
-from __future__ import annotations
-
 import inspect
 import sys
 import threading
@@ -164,8 +162,7 @@ def last_positions(inputs: dict[str, Any], model: nn.Module | None, length: int)
     if not isinstance(mask, Tensor) or mask.dim() != 2 or ids is None or bool(mask[:, -1].all()):
         return torch.full((1 if ids is None else len(ids),), length - 1, device=None if ids is None else ids.device)
     before = 0 if two_stacks else mask.shape[1] - ids.shape[1]  # tokens that are already in the cache
-    positions = torch.arange(mask.shape[1], device=mask.device)
-    return (positions * mask.bool()).argmax(-1) - before
+    return (torch.arange(mask.shape[1], device=mask.device) * mask.bool()).argmax(-1) - before
 
 
 def at_last(logits: Tensor | None, positions: Tensor) -> Tensor | None:

@@ -1,7 +1,5 @@
 """All the passes of a model's own `generate`, joined: one trace of the text that was written."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

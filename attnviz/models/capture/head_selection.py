@@ -1,7 +1,5 @@
 """Small helpers to select heads and to compare tensor shapes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from operator import index
 from typing import Any

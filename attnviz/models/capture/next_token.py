@@ -1,7 +1,5 @@
 """A model's predictions for the next or a masked token as probabilities: drawn from, and before and after a change."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Find the output projection W_O of an attention layer in any model, and measure values after it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from types import MethodType

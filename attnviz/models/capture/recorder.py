@@ -1,7 +1,5 @@
 """Record the attention calls of one forward pass as `RecordedLayer`s."""
 
-from __future__ import annotations
-
 import logging
 import re
 from collections import Counter

@@ -3,8 +3,6 @@
 No family is known by name: what a block does with its attention is told from the tensors that its parts were given.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """How a model turns its queries and keys by their positions, and edits that take the turning out or change its base."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

@@ -3,8 +3,6 @@
 Three functions are understood: torch's fused attention, the function behind `nn.MultiheadAttention`, and our `attend`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from functools import reduce

@@ -3,8 +3,6 @@
 Knows layers and tensors but not `Trace`, which writes and reads itself through this file.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Mapping, Sequence

@@ -4,8 +4,6 @@
 Cheap to import, because it needs neither torch nor transformers.
 """
 
-from __future__ import annotations
-
 import re
 from contextlib import suppress
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Which token of a picture model is which patch of the picture, which are no patch, and how windows (Swin) cut it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from math import isqrt
 from typing import Any
@@ -221,8 +219,7 @@ def of_all_patches(layer: RecordedLayer, windows: Windows) -> RecordedLayer:
     Where windows reach beyond the picture only weights are given, since what lies there takes a share of them.
     """
     places, tokens = windows.places().to(layer.device), windows.rows * windows.columns
-    padded = windows.rows % windows.side or windows.columns % windows.side  # what is put beyond is looked at, too
-    if padded or not layer.exact:
+    if windows.rows % windows.side or windows.columns % windows.side or not layer.exact:  # what is put beyond is seen
         return replace(
             layer, q=None, k=None, v=None, bias=None, allowed=None, norms=None, w_o=None,
             reported=_pairs(layer.weights(), places, tokens),

@@ -2,8 +2,6 @@
 models of both are given with it: which tokens are patches, and what the others are called.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast

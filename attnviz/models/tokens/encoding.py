@@ -6,8 +6,6 @@
 >>> trace = capture(loaded.model, **tokens.inputs)
 """
 
-from __future__ import annotations
-
 import re
 import threading
 import unicodedata

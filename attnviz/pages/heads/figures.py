@@ -36,7 +36,20 @@ def pickable_map(
         f"{value:.3f}" if np.isnan(error) else f"{value:.3f} ± {error:.3f}"
         for value, error in zip(values, stderr, strict=True)
     ]
-    fig = go.Figure([_squares(grid, signed), _targets(across, down, places, texts)])
+    targets = go.Scatter(  # an invisible point on each square, which says its head and can be picked
+        x=across,
+        y=down,
+        mode="markers",
+        marker={"symbol": "square", "size": 16, "opacity": 0.0},
+        selected={"marker": {"opacity": 0.0}},
+        unselected={"marker": {"opacity": 0.0}},
+        customdata=np.arange(len(places)),
+        text=texts,
+        hovertext=[_("layer {layer}, head {head}").format(layer=layer, head=head) for layer, head in places],
+        hovertemplate="%{hovertext}<br><b>%{text}</b><extra></extra>",
+        showlegend=False,
+    )
+    fig = go.Figure([_squares(grid, signed), targets])
     if chosen is not None:
         fig.add_trace(_ring(across[chosen], down[chosen], "square-open", 17))
     ticks = range(0, len(columns), max(1, -(-len(columns) // 12)))
@@ -62,23 +75,6 @@ def _squares(grid: np.ndarray, signed: bool) -> go.Heatmap:
         hoverinfo="skip",
         xgap=1,
         ygap=1,
-    )
-
-
-def _targets(across: np.ndarray, down: np.ndarray, places: HeadPlaces, texts: Sequence[str]) -> go.Scatter:
-    """An invisible point on each square, which says its head and can be picked."""
-    return go.Scatter(
-        x=across,
-        y=down,
-        mode="markers",
-        marker={"symbol": "square", "size": 16, "opacity": 0.0},
-        selected={"marker": {"opacity": 0.0}},
-        unselected={"marker": {"opacity": 0.0}},
-        customdata=np.arange(len(places)),
-        text=texts,
-        hovertext=[_("layer {layer}, head {head}").format(layer=layer, head=head) for layer, head in places],
-        hovertemplate="%{hovertext}<br><b>%{text}</b><extra></extra>",
-        showlegend=False,
     )
 
 

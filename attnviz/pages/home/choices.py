@@ -13,9 +13,11 @@ MOST_KEYS = 400
 
 
 def _keys(value: Any) -> tuple[int, ...]:
-    if not isinstance(value, list) or len(value) > MOST_KEYS:
-        raise ValueError(value)
-    if any(type(key) is not int or not 0 <= key < MOST_KEYS for key in value):
+    if (
+        not isinstance(value, list)
+        or len(value) > MOST_KEYS
+        or any(type(key) is not int or not 0 <= key < MOST_KEYS for key in value)
+    ):
         raise ValueError(value)
     return tuple(sorted(set(value)))
 

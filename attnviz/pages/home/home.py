@@ -158,7 +158,7 @@ def _offer_chinese(text: str) -> None:
             on_click=link_state.put,
             args=(choices.SENTENCE, other),
         )
-    if predictions.is_chinese(text) and availability(maths.MODEL).on_this_machine:
+    if any(ord(letter) in predictions.HAN for letter in text) and availability(maths.MODEL).on_this_machine:
         try:
             st.caption(_how_well(text))
         except Problem:

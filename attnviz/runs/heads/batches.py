@@ -1,7 +1,5 @@
 """Sentences, files, token ids or a model's inputs, brought into the arguments of one pass after another."""
 
-from __future__ import annotations
-
 import inspect
 import json
 from collections.abc import Iterable, Iterator, Sequence
@@ -137,8 +135,3 @@ def books() -> tuple[Book, ...]:
 def passages() -> tuple[str, ...]:
     """All passages: the first of every book, then the second of every book, and so on."""
     return tuple(chain.from_iterable(zip(*(book.passages for book in books()), strict=True)))
-
-
-def book_of(passage: str) -> Book | None:
-    """The book that a passage, or the beginning of one, is from."""
-    return next((book for book in books() for whole in book.passages if whole.startswith(passage)), None)

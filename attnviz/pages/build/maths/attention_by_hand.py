@@ -251,5 +251,4 @@ def module(config: Config, made: dict[str, Tensor]) -> Attention:
 def _difference(config: Config, made: dict[str, Tensor], t: dict[str, Tensor]) -> float | None:
     if config.dropout and config.training:
         return None
-    given = module(config, made)(t["E"], t.get("E_kv"), mask=t.get("mask"))
-    return float((given - t["output"]).abs().max())
+    return float((module(config, made)(t["E"], t.get("E_kv"), mask=t.get("mask")) - t["output"]).abs().max())

@@ -166,8 +166,7 @@ class Rows:
 
 def rows(loaded: LoadedModel, text: str, other: str, width: int) -> Rows:
     """The first `width` numbers of each token's embedding row, times one factor for the whole table."""
-    table = loaded.model.get_input_embeddings()
-    weight = getattr(table, "weight", None)
+    weight = getattr(loaded.model.get_input_embeddings(), "weight", None)
     if weight is None or loaded.tokenizer is None:
         raise Problem("{name} has no table of word vectors", name=loaded.entry.name)
     frame: Frame = "none" if "none" in frames(loaded) else "usual"

@@ -90,8 +90,7 @@ def _fit(head: Projections, x: Tensor) -> Tensor:
     """
     _weights, wanted = _attention(head, x)
     seen = (x @ head[2]).permute(0, 2, 1).flatten(0, 1)  # (N*Dv, T)
-    target = wanted.permute(0, 2, 1).flatten(0, 1)
-    return torch.linalg.lstsq(seen, target, driver="gelsd").solution.T
+    return torch.linalg.lstsq(seen, wanted.permute(0, 2, 1).flatten(0, 1), driver="gelsd").solution.T
 
 
 def _case(
@@ -156,8 +155,7 @@ def _gradient(make: Callable[[Tensor], Tensor], scores: Tensor, values: Tensor) 
     output = make(leaf) @ values
     if not output.requires_grad:
         return 0.0
-    rows = [torch.autograd.grad(o, leaf, retain_graph=True)[0] for o in output]
-    return float(torch.stack(rows).norm())
+    return float(torch.stack([torch.autograd.grad(o, leaf, retain_graph=True)[0] for o in output]).norm())
 
 
 # Why several heads: a query that has to look at several words, with one head and with several.

@@ -103,8 +103,7 @@ def exponent(n: np.ndarray, values: np.ndarray) -> float:
 def flops_of(kind: str, n: int, config: Config) -> int:
     """FLOPs of a forward pass by formula; both ways of attention do the same."""
     sizes = layer_costs.Config(n=n, d=config.d, k=config.k, heads=config.heads)
-    name = "attention" if kind in ("explicit", "fused") else kind
-    return layer_costs.terms(name, sizes).at(sizes)
+    return layer_costs.terms("attention" if kind in ("explicit", "fused") else kind, sizes).at(sizes)
 
 
 def run(config: Config) -> Result:
@@ -169,8 +168,7 @@ def peak_bytes(call: Callable[[], Any]) -> int:
         profile.export_chrome_trace(str(path))
         events = json.loads(path.read_text("utf-8"))["traceEvents"]
     memory = sorted((event["ts"], event["args"]["Bytes"]) for event in events if event.get("name") == "[memory]")
-    held = np.cumsum([nbytes for _when, nbytes in memory])
-    return int(held.max(initial=0))
+    return int(np.cumsum([nbytes for _when, nbytes in memory]).max(initial=0))
 
 
 def check(config: Config) -> None:

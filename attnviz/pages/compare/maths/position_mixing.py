@@ -43,8 +43,7 @@ def run(config: Config) -> dict[str, Mixing]:
     """The mixing of each layer, by kind."""
     require_between("n", config.n, 3, LONGEST)
     require_multiple("d", config.d, "heads", config.heads)
-    generator = torch.Generator().manual_seed(config.input_seed)
-    one, two = torch.randn(2, config.n, config.d, generator=generator)
+    one, two = torch.randn(2, config.n, config.d, generator=torch.Generator().manual_seed(config.input_seed))
     mixing = {}
     for kind in KINDS:
         with seeded(config.seed):

@@ -153,8 +153,7 @@ def check(decoder: Decoder, prompt: Prompt, steps: int) -> None:
 def _timed(decoder: Decoder, ids: tuple[int, ...], cache: object, *, keep: bool = True) -> tuple[CachedPass, Work]:
     began = time.perf_counter()
     made = decoder.process(ids, cache, keep=keep)
-    seconds = time.perf_counter() - began
-    return made, Work(len(ids), pass_flops(decoder, made.layers, len(ids)), seconds)
+    return made, Work(len(ids), pass_flops(decoder, made.layers, len(ids)), time.perf_counter() - began)
 
 
 def _alternatives(decoder: Decoder, logits: Tensor, token: int | None) -> tuple[TokenAlternative, ...]:

@@ -110,8 +110,7 @@ def rounded() -> None:
 
 
 def _name(made: quantised_cache.RoundedCache) -> str:
-    text = _("int{bits}, keys by channel") if made.axis == "channel" else _("int{bits}")
-    return text.format(bits=made.bits)
+    return (_("int{bits}, keys by channel") if made.axis == "channel" else _("int{bits}")).format(bits=made.bits)
 
 
 def _moved(result: quantised_cache.Result) -> None:

@@ -41,9 +41,7 @@ def choose_with_text() -> tuple[str, str]:
 
 def decoder_of(name: str) -> decoders.Decoder:
     """The decoder of that id; a model that is not in memory is loaded while the visitor watches."""
-    if name == decoders.CORE:
-        return core_decoder(0)
-    return decoders.ModelDecoder(model_cache.model(name))
+    return core_decoder(0) if name == decoders.CORE else decoders.ModelDecoder(model_cache.model(name))
 
 
 core_decoder = st.cache_resource(max_entries=4, show_spinner=False)(decoders.CoreDecoder)

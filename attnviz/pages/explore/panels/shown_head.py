@@ -243,8 +243,7 @@ def caption_of_shown(shown: Shown) -> str:
     if shown.edit.seen == "before":
         return caption_of(shown)
     changed = caption_of(shown, *head_drawing.in_words(shown.edit, shown.stack, shown.layer))
-    minus = _("After the change minus before it.") if shown.edit.seen == "difference" else ""
-    return sentences(minus, changed)
+    return sentences(_("After the change minus before it.") if shown.edit.seen == "difference" else "", changed)
 
 
 def caption_of(shown: Shown, mask: str | None = None, scale: str | None = None, more: str = "") -> str:

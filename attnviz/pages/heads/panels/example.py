@@ -62,8 +62,8 @@ def examples(shown: ShownSurvey, by: str, column: int) -> None:
     number = _picked({str(n): f"{n}: {measure.best_scores[column, n - 1]:.2f}" for n in range(1, len(best) + 1)})
     text = shown.survey.sentences[best[number - 1]]
     st.markdown(f"> {plain(text)}")
-    book = batches.book_of(text) if shown.config.text == "books" else None
-    if book is not None:
+    books = batches.books() if shown.config.text == "books" else ()
+    for book in (each for each in books if any(passage.startswith(text) for passage in each.passages)):
         st.caption(
             _("{author}, {title} ({year}), in the public domain.").format(
                 author=plain(book.author), title=plain(book.title), year=book.year

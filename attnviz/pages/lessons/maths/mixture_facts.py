@@ -59,8 +59,7 @@ def one_hot(subject: Subject) -> Facts:
     """All weight on one word: the output is that word's value vector."""
     made = subject.by_hand().tensors
     q, k, v = (torch.from_numpy(made[name]) for name in "QKV")
-    only = torch.arange(q.shape[-2]) == 0
-    output = attend(q, k, v, only).output[0, 0, -1]
+    output = attend(q, k, v, torch.arange(q.shape[-2]) == 0).output[0, 0, -1]
     distance = {
         "value": float((output - v[0, 0, 0]).abs().max()),
         "zero": float(output.abs().max()),

@@ -90,8 +90,7 @@ def rolled_out(stack: PatchStack, change: HeadChange = UNCHANGED) -> np.ndarray:
 def mean_of_layers(stack: PatchStack, change: HeadChange = UNCHANGED) -> np.ndarray:
     """(Q, K): the mean of all heads of all layers, each head counting alike."""
     of_layers = (weights_under(stack, at, change).sum(0) for at in range(len(stack.layers)))
-    total = sum(of_layers, torch.tensor(0.0))
-    return (total / sum(layer.n_heads for layer in stack.layers)).cpu().numpy()
+    return (sum(of_layers, torch.tensor(0.0)) / sum(layer.n_heads for layer in stack.layers)).cpu().numpy()
 
 
 def received(stack: PatchStack, layer: int) -> np.ndarray:

@@ -255,9 +255,7 @@ def all_heads(run: PictureRun, stack: PatchStack, usual: int, chosen: PatchChoic
 
 def query_name(stack: PatchStack, at: int) -> str:
     """What looks: a word, a patch or a special token."""
-    if stack.words:
-        return _("“{word}”").format(word=stack.words[at])
-    return say(stack.grid.name(at))
+    return _("“{word}”").format(word=stack.words[at]) if stack.words else say(stack.grid.name(at))
 
 
 def _caption(run: PictureRun, chosen: PatchChoices, change: HeadChange) -> str:

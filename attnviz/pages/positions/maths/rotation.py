@@ -166,8 +166,7 @@ def longer(config: LongerConfig) -> Longer:
 
 def stretches(config: LongerConfig) -> Tensor:
     """The distances from 0 to the target length in stretches, a sample of each: (points, each)."""
-    points = min(POINTS, config.target)
-    edges = torch.linspace(0, config.target, points + 1, dtype=torch.float64)
+    edges = torch.linspace(0, config.target, min(POINTS, config.target) + 1, dtype=torch.float64)
     within = (torch.arange(EACH, dtype=torch.float64) + 0.5) / EACH
     return (edges[:-1, None] + edges.diff()[:, None] * within).floor()
 

@@ -111,8 +111,7 @@ def attention(x: Tensor, encoding: Position, projections: list[Tensor], causal: 
     placed = encoding.add(x, positions)
     q, k, v = (split_heads(placed @ w, HEADS) for w in projections)  # (H, T, D)
     q, k = encoding.rotate(q, positions), encoding.rotate(k, positions)
-    mask = masks.causal(n, n) if causal else None
-    return attend(q, k, v, mask, bias=encoding.bias(positions, positions))
+    return attend(q, k, v, masks.causal(n, n) if causal else None, bias=encoding.bias(positions, positions))
 
 
 def program(config: Config) -> str:

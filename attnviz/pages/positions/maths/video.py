@@ -94,8 +94,7 @@ def split_scores(config: SplitConfig, rotated: tuple[int, ...], grid: Tensor, pl
         keys, query = grid[:, axes], place[None, axes]
     else:
         return ones[0].sum(-1) / config.d_head**0.5
-    turned = rope.rotate(ones, keys)[0]
-    return turned @ rope.rotate(ones[:, :1], query)[0, 0] / config.d_head**0.5
+    return rope.rotate(ones, keys)[0] @ rope.rotate(ones[:, :1], query)[0, 0] / config.d_head**0.5
 
 
 def _check_split(config: SplitConfig) -> None:

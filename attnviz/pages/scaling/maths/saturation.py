@@ -122,8 +122,7 @@ def gradient_norms(
         return _through_norm(made.scaled / parameter, at_logits * parameter, q, k)
     at_scores = at_logits * _slope(made, alternative, parameter, q.shape[-1], k.shape[-2])
     to_q = torch.linalg.vector_norm(at_scores @ k, dim=-1)
-    to_k = torch.linalg.vector_norm(at_scores, dim=-1) * torch.linalg.vector_norm(q, dim=-1)
-    return to_q, to_k
+    return to_q, torch.linalg.vector_norm(at_scores, dim=-1) * torch.linalg.vector_norm(q, dim=-1)
 
 
 def _slope(made: Stages, alternative: str, parameter: float, d_k: int, n_keys: int) -> Tensor | float:

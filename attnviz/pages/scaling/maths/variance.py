@@ -195,8 +195,7 @@ def per_block(config: Config) -> int:
 
 def growth(seed: int = 0, distribution: str = "normal", strength: float = 0.0) -> Growth:
     """The variance of q.k for every d_k in GRID, and its sampling error."""
-    generator = torch.Generator().manual_seed(seed)
-    q, k = pair(distribution, strength, (GRID_PAIRS, GRID[-1]), generator)
+    q, k = pair(distribution, strength, (GRID_PAIRS, GRID[-1]), torch.Generator().manual_seed(seed))
     running = (q * k).cumsum(-1)[:, [d - 1 for d in GRID]].double()  # (pairs, d_k)
     variance, error = _variance(running)
     d_k = np.array(GRID)

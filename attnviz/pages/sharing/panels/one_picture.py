@@ -1,7 +1,5 @@
 """The picture that the page opens with: a model of the visitor's choice as MHA, GQA and MQA, and a head under each."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 
