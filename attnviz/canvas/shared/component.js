@@ -176,7 +176,7 @@ export class Sequence {
 
   /**
    * Tells Python of a gesture, whose value has no number yet.
-   * @param {{ component: Component | null }} view @param {string} name @param {object} value
+   * @param {{ component: Pick<Component, "setStateValue"> | null }} view @param {string} name @param {object} value
    */
   send(view, name, value) {
     this.keep(view, name, value);
@@ -184,7 +184,7 @@ export class Sequence {
   }
 
   /** Keeps a gesture, for a session that has not heard of it. */
-  /** @param {{ component: Component | null }} view @param {string} name @param {object} value */
+  /** @param {{ component: Pick<Component, "setStateValue"> | null }} view @param {string} name @param {object} value */
   keep(view, name, value) {
     this.again = () => view.component?.setStateValue(name, { ...value, seq: this.next() });
   }
@@ -200,7 +200,8 @@ export class Sequence {
       const unanswered = this.session !== null && this.heard < this.sent;
       this.session = session;
       this.heard = heard;
-      if (unanswered) this.again?.(); // under a new number: with the old one it would be no change
+      if (unanswered)
+        this.again?.(); // under a new number: with the old one it would be no change
       else this.sent = heard;
     }
     this.heard = Math.max(this.heard, heard);
