@@ -200,8 +200,8 @@ export class Sequence {
       const unanswered = this.session !== null && this.heard < this.sent;
       this.session = session;
       this.heard = heard;
-      if (unanswered)
-        this.again?.(); // under a new number: with the old one it would be no change
+      // under a new number: with the old one it would be no change
+      if (unanswered) this.again?.();
       else this.sent = heard;
     }
     this.heard = Math.max(this.heard, heard);
