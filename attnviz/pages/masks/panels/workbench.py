@@ -72,9 +72,11 @@ def show_grid(config: mask_lab.Config) -> mask_lab.Result:
 
 
 def _kept(paint: mask_lab.Painted, result: mask_lab.Result) -> str:
-    kept = _("The mask keeps **{share}** of the full square; scores kept: {pairs} of {all}.").format(
-        share=f"{result.pairs / result.square:.0%}", pairs=f"{result.pairs:,}", all=f"{result.square:,}"
-    )
+    kept = ngettext(
+        "The mask keeps **{share}** of the full square: {pairs} of {all} score.",
+        "The mask keeps **{share}** of the full square: {pairs} of {all} scores.",
+        result.square,
+    ).format(share=f"{result.pairs / result.square:.0%}", pairs=f"{result.pairs:,}", all=f"{result.square:,}")
     n = len(paint.cells(len(result.words)))
     painted = ngettext("{n} cell is painted.", "{n} cells are painted.", n).format(n=n)
     return sentences(kept, painted if paint else "")
