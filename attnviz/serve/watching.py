@@ -1,10 +1,12 @@
 """Metrics for the operator of the server: visitors, how long answers take, the queue, memory and caches.
 
-Numbers only, in Prometheus' text format at `/attnviz/metrics`: no sentence, no link, no address of a visitor. An
+Numbers only, in Prometheus' text format at `/attnviz/metrics`: no sentence, no link, no address of a visitor. They and
+Streamlit's own at `/_stcore/metrics` are for programs on this machine, by one rule for every way of serving. An
 answer is timed where it leaves the server, from the message that asks for a run to the one that ends it, so that
 every kind of run counts, those of fragments too.
 """
 
+import ipaddress
 import logging
 import time
 from collections.abc import Callable, Iterable
@@ -12,6 +14,7 @@ from collections.abc import Callable, Iterable
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
+from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -21,6 +24,9 @@ from attnviz.app.cache.kept_charts import CHARTS
 from attnviz.app.mends import streamlit_adapter
 
 log = logging.getLogger("attnviz.answers")
+
+NUMBERS = ("/attnviz/metrics", "/_stcore/metrics")  #: below the app's root
+FORWARDED = {"forwarded", "x-forwarded-for", "x-real-ip"}  #: headers by which a proxy says that it asks for another
 
 REGISTRY = CollectorRegistry()
 VISITORS = Gauge("attnviz_visitors", "Visitors who are connected now", registry=REGISTRY)
@@ -69,7 +75,10 @@ REGISTRY.register(Caches())
 
 
 class Watching:
-    """ASGI middleware that counts connections and times answers on the web socket, and touches nothing."""
+    """ASGI middleware that counts connections and times answers on the web socket, and keeps the numbers from visitors.
+
+    Everything else it passes on as it is.
+    """
 
     def __init__(self, app: ASGIApp, clock: Callable[[], float] = time.monotonic) -> None:
         self.app = app
@@ -78,7 +87,9 @@ class Watching:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "websocket":
-            await self.app(scope, receive, send)
+            numbers = scope["type"] == "http" and scope["path"].rstrip("/").endswith(NUMBERS)
+            refused = numbers and not asked_by_this_machine(scope)
+            await (Response(status_code=403) if refused else self.app)(scope, receive, send)
             return
         began: float | None = None  #: when the run that is under way was asked for
 
@@ -111,6 +122,22 @@ class Watching:
         finally:
             VISITORS.dec()
             log.info("a visitor left")
+
+
+def asked_by_this_machine(scope: Scope) -> bool:
+    """Whether a program on this machine asks for itself; a proxy on it asks for others."""
+    address = (scope.get("client") or ("",))[0]
+    return is_local(address.removeprefix("::ffff:")) and FORWARDED.isdisjoint(Headers(scope=scope).keys())
+
+
+def is_local(address: str | None) -> bool:
+    """Whether an address is reached from this machine only. None is Streamlit's default: a server on every address."""
+    if address == "localhost":
+        return True
+    try:
+        return address is not None and ipaddress.ip_address(address).is_loopback
+    except ValueError:  # a host name, not an IP address
+        return False
 
 
 async def health(_request: Request) -> JSONResponse:
