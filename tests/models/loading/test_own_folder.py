@@ -1,6 +1,7 @@
 """A checkpoint of one's own is read as it is, or refused in one sentence; what it is compared with is transformers."""
 
 import json
+import shutil
 
 import pytest
 import torch
@@ -307,3 +308,18 @@ def test_lists_of_layers_names_without_a_slash_and_optional_files_are_no_reason_
     change_config(mine, mlp_only_layers=list(range(60)), attn_implementation="eager", max_depth=80, stages=[2] * 9)
     (mine / "generation_config.json").write_text('{"watermarking_config": 3}')
     assert_same(load(str(mine)).model, reference)
+
+
+def test_code_beside_weights_that_transformers_can_read_without_it_is_not_run(mine):
+    ran = mine / "ran"
+    (mine / "own.py").write_text(f"open({str(ran)!r}, 'w')\nraise RuntimeError('never to be run')\n")
+    change_config(mine, auto_map={kind: f"own.{kind}" for kind in ("AutoConfig", "AutoModel", "AutoModelForCausalLM")})
+    tokenizer = json.loads((mine / "tokenizer_config.json").read_text())
+    asks = {"auto_map": {"AutoTokenizer": ["own.Tokens", "own.TokensFast"]}}
+    (mine / "tokenizer_config.json").write_text(json.dumps(tokenizer | asks))
+    (mine / "custom_generate").mkdir()
+    shutil.copy(mine / "own.py", mine / "custom_generate" / "generate.py")
+    loaded = load(str(mine))
+    assert_same(loaded.model, llama())
+    assert loaded.tokenizer("the cat")["input_ids"]
+    assert not ran.exists()
