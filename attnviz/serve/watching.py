@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterable
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
-from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -26,7 +25,6 @@ from attnviz.app.mends import streamlit_adapter
 log = logging.getLogger("attnviz.answers")
 
 NUMBERS = ("/attnviz/metrics", "/_stcore/metrics")  #: below the app's root
-FORWARDED = {"forwarded", "x-forwarded-for", "x-real-ip"}  #: headers by which a proxy says that it asks for another
 
 REGISTRY = CollectorRegistry()
 VISITORS = Gauge("attnviz_visitors", "Visitors who are connected now", registry=REGISTRY)
@@ -87,8 +85,7 @@ class Watching:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "websocket":
-            numbers = scope["type"] == "http" and scope["path"].rstrip("/").endswith(NUMBERS)
-            refused = numbers and not asked_by_this_machine(scope)
+            refused = scope["type"] == "http" and asks_for_numbers_elsewhere(Request(scope))
             await (Response(status_code=403) if refused else self.app)(scope, receive, send)
             return
         began: float | None = None  #: when the run that is under way was asked for
@@ -124,18 +121,19 @@ class Watching:
             log.info("a visitor left")
 
 
-def asked_by_this_machine(scope: Scope) -> bool:
-    """Whether a program on this machine asks for itself; a proxy on it asks for others."""
-    address = (scope.get("client") or ("",))[0]
-    return is_local(address.removeprefix("::ffff:")) and FORWARDED.isdisjoint(Headers(scope=scope).keys())
+def asks_for_numbers_elsewhere(request: Request) -> bool:
+    """Whether somebody asks for numbers who is not a program on this machine; a proxy on it says for whom it asks."""
+    return request.scope["path"].rstrip("/").endswith(NUMBERS) and (
+        request.client is None
+        or not is_local(request.client.host.removeprefix("::ffff:"))
+        or not {"forwarded", "x-forwarded-for", "x-real-ip"}.isdisjoint(request.headers.keys())
+    )
 
 
 def is_local(address: str | None) -> bool:
     """Whether an address is reached from this machine only. None is Streamlit's default: a server on every address."""
-    if address == "localhost":
-        return True
     try:
-        return address is not None and ipaddress.ip_address(address).is_loopback
+        return address == "localhost" or (address is not None and ipaddress.ip_address(address).is_loopback)
     except ValueError:  # a host name, not an IP address
         return False
 
@@ -148,5 +146,6 @@ async def health(_request: Request) -> JSONResponse:
 
 def metrics(_request: Request) -> Response:
     """The numbers as they are now."""
-    text = generate_latest(REGISTRY)
-    return Response(text, media_type="text/plain; version=0.0.4", headers={"Cache-Control": "no-store"})
+    return Response(
+        generate_latest(REGISTRY), media_type="text/plain; version=0.0.4", headers={"Cache-Control": "no-store"}
+    )

@@ -2,10 +2,12 @@
 
 import json
 import re
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import streamlit as st
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from streamlit.runtime.media_file_storage import MediaFileKind
@@ -15,6 +17,10 @@ from streamlit.web.server.starlette import starlette_routes
 from streamlit.web.server.starlette.starlette_app_utils import generate_xsrf_token_string
 from streamlit.web.server.starlette.starlette_server_config import XSRF_COOKIE_NAME
 
+import deploy
+from attnviz.app.links import shared_view
+from attnviz.models.pictures.sources import MOST_BYTES
+from attnviz.pages.pictures.panels.picture_input import view_with_picture
 from attnviz.serve import server
 
 SESSION = "8d3f6d7e-7f0c-4f8e-9a35-3c1f5d0f6a11"
@@ -71,11 +77,19 @@ def test_an_upload_can_be_read_by_no_address_and_written_by_no_other_session(vis
     assert [file.data for file in visited.kept()] == [SECRET.encode()]
 
 
-def test_a_name_that_leads_elsewhere_is_a_name_and_a_file_above_5_mb_is_refused(visited: Visited):
+def test_a_name_that_leads_elsewhere_is_a_name_and_a_file_that_is_too_large_is_refused(visited: Visited):
     assert visited.put(visited.place.upload_url, b"x", "../../etc/passwd") == 204
     assert [file.data for file in visited.kept()] == [b"x"]
     assert visited.put(visited.place.upload_url, bytes(50 * 2**20)) == 413
     assert [file.data for file in visited.kept()] == [b"x"]
+
+
+def test_the_largest_view_with_its_picture_is_taken_by_the_server_and_by_what_stands_before_it(visited: Visited):
+    longest = view_with_picture(bytes(MOST_BYTES), json.dumps({"page": "x" * shared_view.LARGEST})).encode()
+    assert visited.put(visited.place.upload_url, longest, "attention-picture.json") == 204
+    most = st.get_option("server.maxUploadSize") + 1  # MB, of which one is for what a browser puts around a file
+    for proxy, setting in (("nginx.conf.template", "client_max_body_size"), ("kubernetes/attnviz.yaml", "body-size:")):
+        assert f"{setting} {most}m" in (Path(deploy.__file__).parent / proxy).read_text("utf-8")
 
 
 def test_a_file_to_save_is_found_by_its_whole_content_and_never_opened_as_a_page(visited: Visited):
