@@ -19,6 +19,7 @@ from attnviz.serve import index_page
 from attnviz.serve.compressed_files import STATIC
 from attnviz.serve.watching import NUMBERS
 from deploy.class_server import GUARDS, ClassServer, Worker, free_port
+from tests.waiting import until
 
 NGINX = shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin:/usr/local/sbin")
 needs_nginx = pytest.mark.skipif(
@@ -56,13 +57,13 @@ def stand_in(port: int = 0, manner: str = "answers") -> Worker:
     port = port or free_port()
     said = json.dumps(index_page.headers(True))
     worker = Worker(port, subprocess.Popen([sys.executable, "-c", STAND_IN, str(port), manner, said]))
-    for _ in range(500):
-        try:
-            socket.create_connection(("127.0.0.1", port), 1).close()
-            return worker
-        except OSError:
-            time.sleep(0.02)
-    raise AssertionError("the stand-in did not start")
+    until(lambda: taken(port))
+    return worker
+
+
+def taken(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 @pytest.mark.parametrize("manner", ["answers", "silent"])
