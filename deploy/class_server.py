@@ -41,7 +41,9 @@ LOOK = 2.0  # seconds between two looks at every process
 PATIENCE = 10.0  # seconds for an answer about health
 STARTS_WITHIN = 180.0
 FORGIVEN = 3  # unanswered questions about health in a row, before a process is replaced
-GRACE = 600.0  # seconds that visitors of an old version may stay with it
+GRACE = 600.0  # seconds that visitors of an old version may stay with it; then it is gone
+ENDS_WITHIN = 10.0  # seconds between the request to end and the end by force
+GUARDS = ("Content-Security-Policy", "X-Content-Type-Options", "Referrer-Policy")
 
 
 @dataclass
@@ -63,14 +65,19 @@ class Worker:
         except OSError:
             return False
 
-    def visitors(self) -> int:
-        """How many are connected; 0 where it does not say."""
-        return self.counted("attnviz_visitors")
+    def guards(self) -> dict[str, str]:
+        """The security headers of its answers."""
+        with urllib.request.urlopen(f"{self.url}/attnviz/health", timeout=PATIENCE) as answer:
+            return {name: answer.headers[name] for name in GUARDS}
 
-    def counted(self, name: str) -> int:
+    def visitors(self, patience: float = PATIENCE) -> int:
+        """How many are connected; 0 where it does not say."""
+        return self.counted("attnviz_visitors", patience)
+
+    def counted(self, name: str, patience: float = PATIENCE) -> int:
         """A number of its metrics; 0 where it does not say."""
         try:
-            text = urllib.request.urlopen(f"{self.url}/attnviz/metrics", timeout=PATIENCE).read().decode()
+            text = urllib.request.urlopen(f"{self.url}/attnviz/metrics", timeout=patience).read().decode()
         except OSError:  # URLError is one
             return 0
         found = re.search(rf"^{name} (\S+)", text, re.MULTILINE)
@@ -86,6 +93,7 @@ class ClassServer:
         self.folder = folder
         self.grace = grace
         self.workers: list[Worker] = []
+        self.old: list[subprocess.Popen[bytes]] = []  # replaced, and perhaps not gone yet
         self.leaving: list[threading.Thread] = []
         self.stopped = threading.Event()
         self.renew = threading.Event()
@@ -135,6 +143,7 @@ class ClassServer:
             self._configure()
             if self.nginx is not None:
                 self.nginx.send_signal(signal.SIGHUP)
+            self.old = [*(each for each in self.old if each.poll() is None), old.process]
             leaving = threading.Thread(target=self._let_go, args=(old,), daemon=True)
             leaving.start()
             self.leaving.append(leaving)
@@ -143,23 +152,25 @@ class ClassServer:
     def stop(self) -> None:
         """End everything."""
         self.stopped.set()
+        everything = [*self.old, *(worker.process for worker in self.workers), *([self.nginx] if self.nginx else [])]
+        _end(everything, ENDS_WITHIN)
         for thread in self.leaving:
-            thread.join(10)
-        for each in [*(worker.process for worker in self.workers), *([self.nginx] if self.nginx else [])]:
-            _end(each)
+            thread.join(ENDS_WITHIN)
 
     def _replace_dead(self, worker: Worker) -> None:
         """Another process on the same port, so that its visitors come back to it and nginx need not be told."""
-        _end(worker.process)
+        _end([worker.process], ENDS_WITHIN)
         new = self._new_worker(worker.port)
         self.workers[self.workers.index(worker)] = new
         self._await(new)
 
     def _let_go(self, worker: Worker) -> None:
-        end = time.monotonic() + self.grace
-        while time.monotonic() < end and worker.visitors() and not self.stopped.wait(LOOK):
-            pass
-        _end(worker.process)
+        """End an old process when its visitors have gone; it is asked so early that it is gone with its grace."""
+        asked = time.monotonic() + max(self.grace - ENDS_WITHIN, self.grace / 2)
+        while (left := asked - time.monotonic()) > 0 and worker.visitors(min(PATIENCE, left)):
+            if self.stopped.wait(min(LOOK, left)):
+                break
+        _end([worker.process], min(ENDS_WITHIN, self.grace / 2))
 
     def _new_worker(self, port: int = 0) -> Worker:
         port = port or free_port()
@@ -192,8 +203,10 @@ class ClassServer:
         servers = "\n    ".join(f"server 127.0.0.1:{each.port} max_fails=1 fail_timeout=2s;" for each in self.workers)
         mime = next((path for path in MIME_TYPES if Path(path).exists()), "")
         values = {"folder": self.folder, "static": self.folder / "static", "mime_types": mime}
+        guards = self.workers[-1].guards()
+        added = "\n    ".join(f'add_header {name} "{value}" always;' for name, value in guards.items())
         text = TEMPLATE.read_text()
-        for name, value in (values | {"servers": servers, "listen": self.listen}).items():
+        for name, value in (values | {"servers": servers, "listen": self.listen, "guards": added}).items():
             text = text.replace(f"$({name})", str(value))  # nginx writes its own variables with a bare $
         (self.folder / "nginx.conf").write_text(text)
 
@@ -218,13 +231,17 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
-    process.terminate()
-    try:
-        process.wait(10)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
+def _end(processes: Sequence[subprocess.Popen[bytes]], within: float) -> None:
+    """Ask all to end, and end by force those that are still there when the time is over."""
+    end = time.monotonic() + within
+    for process in processes:
+        process.terminate()
+    for process in processes:
+        try:
+            process.wait(max(0.0, end - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
 
 
 def _nginx() -> str:

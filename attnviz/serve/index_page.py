@@ -190,10 +190,9 @@ def headers(by_address: bool) -> dict[str, str]:
 
 def policy(hashes: list[str], by_address: bool, embed: str | tuple[str, ...]) -> str:
     """The content security policy; `hashes` are those of inline scripts, `embed` says who may embed the app."""
-    scripts = ["'self'", *(f"'{each}'" for each in hashes), *([] if by_address else ["blob:"])]
     directives = {
         "default-src": ["'self'"],
-        "script-src": scripts,
+        "script-src": ["'self'", *(f"'{each}'" for each in hashes), *([] if by_address else ["blob:"])],
         # Streamlit, Plotly and component style sheets write styles into the page.
         "style-src": ["'self'", "'unsafe-inline'"],
         "img-src": ["'self'", "data:", "blob:"],

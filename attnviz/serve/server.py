@@ -3,7 +3,6 @@
 import asyncio
 import gc
 import importlib
-import ipaddress
 import logging
 import os
 import socket
@@ -25,7 +24,7 @@ from attnviz.canvas.head import ahead
 from attnviz.figures.export import PLOTLY_JS
 from attnviz.serve import compressed_files, index_page, log_lines
 from attnviz.serve.page_table import PAGES
-from attnviz.serve.watching import Watching, health, metrics
+from attnviz.serve.watching import Watching, health, is_local, metrics
 
 log = logging.getLogger("attnviz")
 
@@ -138,16 +137,6 @@ def announcement(listens_on: str | None, port: int, hosted: bool) -> str:
     return f"{here}; to share it in a room, start it with {SHARE}: http://{own_address()}:{port}"
 
 
-def is_local(address: str | None) -> bool:
-    """Whether a server on this address answers this machine only. None is Streamlit's default: every address."""
-    if address == "localhost":
-        return True
-    try:
-        return address is not None and ipaddress.ip_address(address).is_loopback
-    except ValueError:  # a host name, not an IP address
-        return False
-
-
 def own_address() -> str:
     """This machine's address on its network, or "localhost" without one. Nothing is sent to find it out."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
@@ -164,7 +153,7 @@ if whole_callbacks.has_what_it_needs():
     whole_callbacks.mend()
 ROUTES = routes(st.get_option("server.baseUrlPath"))
 MIDDLEWARE = [
-    Middleware(Watching),
     Middleware(index_page.IndexPage, base_path=st.get_option("server.baseUrlPath")),
+    Middleware(Watching),
     Middleware(compressed_files.CompressedFiles, base_path=st.get_option("server.baseUrlPath")),
 ]

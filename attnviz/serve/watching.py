@@ -1,10 +1,12 @@
 """Metrics for the operator of the server: visitors, how long answers take, the queue, memory and caches.
 
-Numbers only, in Prometheus' text format at `/attnviz/metrics`: no sentence, no link, no address of a visitor. An
+Numbers only, in Prometheus' text format at `/attnviz/metrics`: no sentence, no link, no address of a visitor. They and
+Streamlit's own at `/_stcore/metrics` are for programs on this machine, by one rule for every way of serving. An
 answer is timed where it leaves the server, from the message that asks for a run to the one that ends it, so that
 every kind of run counts, those of fragments too.
 """
 
+import ipaddress
 import logging
 import time
 from collections.abc import Callable, Iterable
@@ -21,6 +23,8 @@ from attnviz.app.cache.kept_charts import CHARTS
 from attnviz.app.mends import streamlit_adapter
 
 log = logging.getLogger("attnviz.answers")
+
+NUMBERS = ("/attnviz/metrics", "/_stcore/metrics")  #: below the app's root
 
 REGISTRY = CollectorRegistry()
 VISITORS = Gauge("attnviz_visitors", "Visitors who are connected now", registry=REGISTRY)
@@ -69,7 +73,10 @@ REGISTRY.register(Caches())
 
 
 class Watching:
-    """ASGI middleware that counts connections and times answers on the web socket, and touches nothing."""
+    """ASGI middleware that counts connections and times answers on the web socket, and keeps the numbers from visitors.
+
+    Everything else it passes on as it is.
+    """
 
     def __init__(self, app: ASGIApp, clock: Callable[[], float] = time.monotonic) -> None:
         self.app = app
@@ -78,7 +85,8 @@ class Watching:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "websocket":
-            await self.app(scope, receive, send)
+            refused = scope["type"] == "http" and asks_for_numbers_elsewhere(Request(scope))
+            await (Response(status_code=403) if refused else self.app)(scope, receive, send)
             return
         began: float | None = None  #: when the run that is under way was asked for
 
@@ -113,6 +121,23 @@ class Watching:
             log.info("a visitor left")
 
 
+def asks_for_numbers_elsewhere(request: Request) -> bool:
+    """Whether somebody asks for numbers who is not a program on this machine; a proxy on it says for whom it asks."""
+    return request.scope["path"].rstrip("/").endswith(NUMBERS) and (
+        request.client is None
+        or not is_local(request.client.host.removeprefix("::ffff:"))
+        or not {"forwarded", "x-forwarded-for", "x-real-ip"}.isdisjoint(request.headers.keys())
+    )
+
+
+def is_local(address: str | None) -> bool:
+    """Whether an address is reached from this machine only. None is Streamlit's default: a server on every address."""
+    try:
+        return address == "localhost" or (address is not None and ipaddress.ip_address(address).is_loopback)
+    except ValueError:  # a host name, not an IP address
+        return False
+
+
 async def health(_request: Request) -> JSONResponse:
     """That this process answers."""
     HEALTH.inc()
@@ -121,5 +146,6 @@ async def health(_request: Request) -> JSONResponse:
 
 def metrics(_request: Request) -> Response:
     """The numbers as they are now."""
-    text = generate_latest(REGISTRY)
-    return Response(text, media_type="text/plain; version=0.0.4", headers={"Cache-Control": "no-store"})
+    return Response(
+        generate_latest(REGISTRY), media_type="text/plain; version=0.0.4", headers={"Cache-Control": "no-store"}
+    )

@@ -116,6 +116,20 @@ def test_every_token_is_text_as_it_was_typed():
         assert {"Queries", "Keys"} <= set(said)
 
 
+def test_no_script_comes_into_a_file_by_a_token_a_title_or_a_caption():
+    hostile = ["</text><script>alert(1)</script>", '" onload="alert(1)', "]]><svg onload=alert(1)>", "&#60;script&#62;"]
+    weights, hidden = causal(4)
+    for picture in (
+        HeadPicture(weights, hostile, hostile, hidden),
+        LinesPicture(np.where(hidden, np.nan, weights), hostile, hostile),
+        MaskPicture(~hidden, hostile, hostile),
+    ):
+        for node in tree(picture, title=hostile[0], caption=hostile[1]).iter():
+            assert node.tag.removeprefix(SVG) not in ("script", "foreignObject", "a", "iframe")
+            assert not [name for name in node.attrib if name.lower().startswith("on")]
+            assert node.get("href", "#").startswith(("data:image/png", "#"))
+
+
 def test_characters_that_no_xml_may_hold_do_not_break_the_file():
     odd = ["a\x00b", "\ud800", "tab\there", "line\nend"]
     said = texts(tree(HeadPicture(np.eye(4), odd, odd), title="\x07", caption="\ufffe"))

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from attnviz.serve import page_table, server
-from attnviz.serve.server import announcement, is_local, own_address
+from attnviz.serve.server import announcement, own_address
+from attnviz.serve.watching import is_local
 
 ROOT = Path(__file__).parents[2]
 OTHER = "127.0.0.2"  # this machine too, but a server on 127.0.0.1 does not answer there: a stand-in for another machine

@@ -16,7 +16,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from attnviz.app.cache import model_cache
 from attnviz.app.cache.waiting_line import WaitingLine
-from attnviz.serve.watching import Watching, metrics
+from attnviz.serve.watching import NUMBERS, Watching, metrics
 from tests.waiting import until
 
 SENTENCE = "my secret sentence"
@@ -147,3 +147,20 @@ def test_the_metrics_say_what_caches_hold_and_how_many_passes_wait(client, monke
     for each in visitors:
         each.join(10)
     assert read(client)["attnviz_waiting_passes"] == 0
+
+
+@pytest.mark.parametrize("root", ["", "/deep/base"])
+@pytest.mark.parametrize("path", [*NUMBERS, f"{NUMBERS[1]}/"])
+def test_numbers_are_for_programs_on_this_machine(path, root):
+    def status(path: str, client: str, **headers: str) -> int:
+        routes = [Route("/{any:path}", metrics)]
+        app = Starlette(routes=routes, middleware=[Middleware(Watching)])
+        return TestClient(app, client=(client, 4000)).get(root + path, headers=headers).status_code
+
+    for here in ("127.0.0.1", "127.0.0.2", "::1", "::ffff:127.0.0.1"):
+        assert status(path, here) == 200
+        for forwarded in ("X-Forwarded-For", "X-Real-IP", "Forwarded"):
+            assert status(path, here, **{forwarded: "127.0.0.1"}) == 403, "a proxy here asks for another"
+    for elsewhere in ("192.0.2.7", "10.0.0.1", "2001:db8::7", "::ffff:192.0.2.7", ""):
+        assert status(path, elsewhere) == 403
+        assert status("/attnviz/health", elsewhere) == 200

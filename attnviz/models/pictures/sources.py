@@ -83,10 +83,10 @@ def read_photo(data: bytes, name: str = "") -> Photo:
     try:
         upright = ImageOps.exif_transpose(opened)
         pixels = np.asarray(_flat(upright), np.uint8)
-    except (OSError, ValueError, SyntaxError, EOFError, MemoryError) as error:
+        if upright.size != opened.size or opened.getexif().get(0x0112, 1) not in (0, 1):
+            notices += (Message("Turned upright, as the camera noted in the file."),)
+    except Exception as error:  # whatever Pillow's readers of formats, profiles and cameras' notes stumble over
         raise Problem("{name} begins as a picture and cannot be read to its end", name=shown) from error
-    if upright.size != opened.size or opened.getexif().get(0x0112, 1) not in (0, 1):
-        notices += (Message("Turned upright, as the camera noted in the file."),)
     if (pixels == pixels[0, 0]).all():
         notices += (
             Message(

@@ -92,6 +92,12 @@ def test_a_file_that_is_not_toml_says_where():
         own_lesson.read(GOOD.replace('picture = "head"', 'picture = "head'))
 
 
+def test_a_file_that_is_too_large_is_refused_before_it_is_read(monkeypatch):
+    monkeypatch.setattr(own_lesson.tomllib, "loads", lambda _text: pytest.fail("read"))
+    with pytest.raises(Problem, match=r"The file has 50,?000,?000 characters"):
+        own_lesson.read("x" * 50_000_000)
+
+
 def test_a_saved_lesson_says_at_its_top_what_its_lines_are():
     text = open_lesson.written(all_lessons.LESSONS["masks"])
     told = [line for line in text.splitlines() if line.startswith("#")]

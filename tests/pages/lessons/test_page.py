@@ -153,6 +153,35 @@ def test_a_lecturers_lesson_with_a_mistake_says_its_line_and_the_page_goes_on(vi
     assert page.subheader[0].value == LESSONS["attention"].steps[0].title
 
 
+HOSTILE = "<img src=x onerror=alert(1)><script>alert(1)</script>[a](javascript:alert(1))![b](//evil.example/x.png)"
+
+
+def test_markup_in_a_lecturers_lesson_is_shown_as_it_stands(visit):
+    kept = ("picture", "facts", "right", "link")
+    lines = [
+        re.sub('"[^"]+"', f'"{HOSTILE}"', line) if not line.startswith(kept) else line for line in OWN.splitlines()
+    ]
+    notes = [f'{key} = "{HOSTILE}"' for key in ("do", "say", "wrong")]
+    page = visit("lessons", lesson="own", l_notes="true", l_own=link_reading.pack(["\n".join(lines + notes)]))
+    assert not page.exception
+    assert errors(page) == []
+    answer(page, "1")
+    shown = [
+        *(
+            str(part.value)
+            for kind in ("markdown", "caption", "success", "info", "subheader")
+            for part in page.get(kind)
+        )
+    ]
+    shown += [button.label for button in page.button]
+    found = [text for text in shown if "alert" in text]
+    assert len(found) >= 6
+    for text in found:
+        assert HOSTILE in unescape(text)
+        assert not re.search(r"<\w|\]\(|!\[", text), "neither an element nor a link nor a picture"
+    assert not any(part.allow_html for part in page.markdown)
+
+
 def test_the_vectors_shown_are_those_that_the_model_begins_with(visit):
     loaded = load("smollm2-135m")
     assert loaded.tokenizer is not None

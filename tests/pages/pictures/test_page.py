@@ -7,6 +7,7 @@ import json
 
 import numpy as np
 import pytest
+import streamlit as st
 from PIL import Image
 
 from attnviz.canvas.shared.packing import unblob
@@ -160,7 +161,7 @@ def test_what_is_exported_is_what_is_on_show():
 def test_a_view_saved_with_its_picture_holds_both_and_opens_again_within_the_limit(visit):
     from attnviz.app.links.shared_view import VIEW_FORMAT
     from attnviz.models.pictures.sources import MOST_BYTES
-    from attnviz.pages.pictures.panels.picture_input import FORMAT, MOST_SAVED, view_with_picture
+    from attnviz.pages.pictures.panels.picture_input import FORMAT, view_with_picture
 
     file = png()
     view = json.dumps({"format": VIEW_FORMAT, "page": "pictures", "choices": {"pic_from": "own", "pic_layer": "1"}})
@@ -174,7 +175,7 @@ def test_a_view_saved_with_its_picture_holds_both_and_opens_again_within_the_lim
     assert not again.error
     assert (scene(again)["doc"], scene(again)["state"]["layer"]) == (shown, 1)
     longest = view_with_picture(bytes(MOST_BYTES), json.dumps({"page": "x" * 100_000}))
-    assert len(longest) < MOST_SAVED * 2**20
+    assert len(longest) < st.get_option("server.maxUploadSize") * 2**20
 
 
 @pytest.fixture(scope="module")

@@ -34,7 +34,6 @@ from attnviz.pages.pictures.panels.picture_cache import ChosenPicture
 
 _PHOTO, _OPENED = "_own_picture", "_own_picture_opened"
 FORMAT = "attnviz picture 1"
-MOST_SAVED = 8  #: MB; 5 MB of a picture are 6.7 in a saved view
 
 
 def ask(loaded: LoadedModel) -> ChosenPicture | None:
@@ -129,7 +128,6 @@ def _own() -> ChosenPicture | None:
     file = st.file_uploader(
         _("PNG, JPEG or WebP, at most 5 MB and 4,096 pixels a side; or a view that you saved here with its picture"),
         type=["png", "jpg", "jpeg", "webp", "json"],
-        max_upload_size=MOST_SAVED,
         key="pic-upload",
     )
     if file is not None and st.session_state.get(_OPENED) != upload_id(file):
