@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from attnviz.base.message import Message, Problem, Several
 from attnviz.models.catalogue import Entry, WeightsAre
+from attnviz.models.file_faults import DAMAGED, FAILED, first_line
 
 if TYPE_CHECKING:
     from torch import nn
@@ -39,7 +40,7 @@ def read_json(file: Path) -> dict[str, Any] | None:
     """The object in a JSON file; None where the file cannot be read or holds something else."""
     try:
         held = json.loads(file.read_text("utf-8"))
-    except (OSError, ValueError, RecursionError):
+    except DAMAGED:
         return None
     return held if isinstance(held, dict) else None
 
@@ -82,11 +83,6 @@ def check_layers(config: Mapping[str, Any], entry: Entry) -> None:
 def no_model(entry: Entry, error: Exception) -> Problem:
     """A config that its library refuses."""
     return Problem("The config of {name} describes no model: {reason}", name=entry.name, reason=first_line(error))
-
-
-def first_line(error: Exception) -> str:
-    """The first line of what another library says went wrong, or the kind of error where it says nothing."""
-    return (str(error).strip() or type(error).__name__).splitlines()[0][:200]
 
 
 def _fields(config: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
@@ -163,12 +159,12 @@ def plain_names(names: list[str]) -> tuple[dict[str, str], tuple[str, ...]]:
 
 
 def _reader(file: Path, entry: Entry, mapped: bool) -> Any:
-    from safetensors import SafetensorError, safe_open
+    from safetensors import safe_open
 
     backend = "mmap" if mapped and sys.platform != "win32" else "pread"
     try:
         return safe_open(file, framework="pt", backend=backend)
-    except (SafetensorError, OSError) as error:
+    except FAILED as error:
         raise Problem(
             "The file {file} of {name} is damaged or incomplete: {reason}",
             file=file.name,

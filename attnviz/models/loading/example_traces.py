@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from attnviz.base.message import Message
 from attnviz.models.catalogue import EXAMPLES, Entry, Example, LoadedModel, Source, find
+from attnviz.models.file_faults import DAMAGED
 from attnviz.models.loading import cache_folder
 from attnviz.models.loading.gguf import Progress, silent
 from attnviz.models.loading.locate import availability_of
@@ -76,7 +77,7 @@ def prepared_example(example: Example) -> Prepared | None:
     try:
         kept = json.loads((folder / f"{example.id}.json").read_text("utf-8"))
         return Prepared(_tokens(kept), Trace.load(folder / f"{example.id}.safetensors"), kept["source"])
-    except (OSError, ValueError, KeyError, TypeError):
+    except DAMAGED:
         return None
 
 

@@ -1,0 +1,63 @@
+"""Disks that are full, and folders that nobody may enter or write to: made for real, and undone at the end."""
+
+from __future__ import annotations
+
+import os
+import resource
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+NOBODY = 65_534
+
+
+@contextmanager
+def filling_disk(folder: Path, room: int) -> Iterator[None]:
+    """A disk of its own at `folder` with room for so many bytes, until the block ends.
+
+    Where this machine lets nobody mount one, every file of this process may have so many bytes instead.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={room},mode=700", "tmpfs", str(folder)]
+    if sys.platform == "linux" and os.geteuid() == 0 and not subprocess.run(mount, capture_output=True).returncode:
+        try:
+            yield
+        finally:
+            subprocess.run(["umount", "--lazy", str(folder)], check=True)
+        return
+    with short_files(room):
+        yield
+
+
+@contextmanager
+def short_files(most: int) -> Iterator[None]:
+    """No file that this process writes gets longer than so many bytes; Python ignores the signal that comes with it."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (most, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+@contextmanager
+def with_mode(folder: Path, mode: int) -> Iterator[None]:
+    """The folder and what lies in it as `mode` has it for files, for a process that is not root's."""
+    paths = [folder, *folder.rglob("*")] if folder.is_dir() else [folder]
+    before = {path: stat.S_IMODE(path.stat().st_mode) for path in paths}
+    for path in reversed(paths):
+        path.chmod(mode)
+    root = os.geteuid() == 0
+    if root:
+        os.seteuid(NOBODY)
+    try:
+        yield
+    finally:
+        if root:
+            os.seteuid(0)
+        for path in paths:
+            with suppress(FileNotFoundError):
+                path.chmod(before[path])
