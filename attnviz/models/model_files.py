@@ -134,18 +134,23 @@ def files_of(folder: Path) -> tuple[Path, ...]:
 def opened(files: tuple[Path, ...], entry: Entry, mapped: bool) -> Iterator[StoredWeights]:
     """The tensors of the files, for as long as the files are open."""
     slices: dict[str, Any] = {}
-    with ExitStack() as stack:
-        for file in files:
-            reader = stack.enter_context(_reader(file, entry, mapped))
-            twice = slices.keys() & set(reader.offset_keys())
-            if twice:
-                raise Problem("{key} stands in two files of {name}", key=min(twice), name=entry.name)
-            slices |= {name: reader.get_slice(name) for name in reader.offset_keys()}
-        plain, taken_off = plain_names(list(slices))
-        if len(set(plain.values())) < len(plain):
-            raise Problem("Some weights of {name} are there twice, with a prefix and without", name=entry.name)
-        notice = Message("The prefix {prefix} was taken off the names of the weights", {"prefix": Several(taken_off)})
-        yield StoredWeights({plain[name]: each for name, each in slices.items()}, (notice,) if taken_off else ())
+    try:
+        with ExitStack() as stack:
+            for file in files:
+                reader = stack.enter_context(_reader(file, entry, mapped))
+                twice = slices.keys() & set(reader.offset_keys())
+                if twice:
+                    raise Problem("{key} stands in two files of {name}", key=min(twice), name=entry.name)
+                slices |= {name: reader.get_slice(name) for name in reader.offset_keys()}
+            plain, taken_off = plain_names(list(slices))
+            if len(set(plain.values())) < len(plain):
+                raise Problem("Some weights of {name} are there twice, with a prefix and without", name=entry.name)
+            notice = Message(
+                "The prefix {prefix} was taken off the names of the weights", {"prefix": Several(taken_off)}
+            )
+            yield StoredWeights({plain[name]: each for name, each in slices.items()}, (notice,) if taken_off else ())
+    except FAILED as error:  # cut short while it is read, or on a disk that fails
+        raise Problem("{name} cannot be opened: {reason}", name=entry.name, reason=first_line(error)) from error
 
 
 def plain_names(names: list[str]) -> tuple[dict[str, str], tuple[str, ...]]:

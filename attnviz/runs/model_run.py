@@ -232,7 +232,7 @@ def _place(request: dict[str, Any]) -> Path | None:
 
 def _make_room(folder: Path) -> None:
     files = []
-    for path in folder.glob(f"*{SUFFIX}"):
+    for path in folder.iterdir():  # those of writers that died among them
         with contextlib.suppress(OSError):
             known = path.stat()
             files.append((known.st_mtime, known.st_size, path))

@@ -6,7 +6,6 @@ Knows layers and tensors but not `Trace`, which writes and reads itself through 
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby

@@ -33,11 +33,15 @@ def is_whole(folder: Path) -> bool:
         return False
 
 
-def is_intact(folder: Path) -> bool:
-    """Whether every file still has the hash it was written with. Reads every byte; hashing releases the GIL."""
+def is_intact(folder: Path, *names: str) -> bool:
+    """Whether every file, or those named, still has the hash it was written with; no file may be gone.
+
+    Reads every byte; hashing releases the GIL.
+    """
+    files = _manifest(folder)
     try:
-        return is_whole(folder) and all(sha256(folder / name) == h for name, (_, h) in _manifest(folder).items())
-    except OSError:
+        return is_whole(folder) and all(sha256(folder / name) == files[name][1] for name in names or files)
+    except (OSError, KeyError):
         return False
 
 

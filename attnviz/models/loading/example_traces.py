@@ -72,11 +72,12 @@ def prepared_example(example: Example) -> Prepared | None:
     from attnviz.models.capture import Trace  # imported here because it loads torch
 
     folder = folder_of(find(example.model))
-    if not cache_folder.is_whole(folder):
+    about, trace = f"{example.id}.json", f"{example.id}.safetensors"
+    if not cache_folder.is_intact(folder, about, trace):
         return None
     try:
-        kept = json.loads((folder / f"{example.id}.json").read_text("utf-8"))
-        return Prepared(_tokens(kept), Trace.load(folder / f"{example.id}.safetensors"), kept["source"])
+        kept = json.loads((folder / about).read_text("utf-8"))
+        return Prepared(_tokens(kept), Trace.load(folder / trace), kept["source"])
     except DAMAGED:
         return None
 

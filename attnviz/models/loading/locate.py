@@ -213,7 +213,9 @@ def version_now(entry: Entry) -> str:
     try:
         return "" if entry.folder is None else version_of(entry.folder) + _base_version(entry.folder)
     except OSError as error:
-        raise Problem("The folder {name} cannot be read: {reason}", name=entry.name, reason=first_line(error)) from error
+        raise Problem(
+            "The folder {name} cannot be read: {reason}", name=entry.name, reason=first_line(error)
+        ) from error
 
 
 def _base_version(folder: Path) -> str:

@@ -87,9 +87,7 @@ def _fill(config: Any, weights: model_files.StoredWeights, entry: Entry, dtype: 
             **left_out,
         )
     except Exception as error:
-        raise Problem(
-            "{name} cannot be opened: {reason}", name=entry.name, reason=first_line(error)
-        ) from error
+        raise Problem("{name} cannot be opened: {reason}", name=entry.name, reason=first_line(error)) from error
     return filled
 
 
