@@ -8,7 +8,7 @@ import stat
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 NOBODY = 65_534
@@ -43,14 +43,21 @@ def short_files(most: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
+def short_files_in(_folder: Path, most: int) -> AbstractContextManager[None]:
+    """The same for a folder: it holds wherever a file lies."""
+    return short_files(most)
+
+
 @contextmanager
 def with_mode(folder: Path, mode: int) -> Iterator[None]:
-    """The folder and what lies in it as `mode` has it for files, for a process that is not root's."""
+    """The folder and what lies in it with this mode, seen by a process that owns it and is not root's."""
     paths = [folder, *folder.rglob("*")] if folder.is_dir() else [folder]
     before = {path: stat.S_IMODE(path.stat().st_mode) for path in paths}
+    root = os.geteuid() == 0
     for path in reversed(paths):
         path.chmod(mode)
-    root = os.geteuid() == 0
+        if root:
+            os.chown(path, NOBODY, -1)
     if root:
         os.seteuid(NOBODY)
     try:
@@ -59,5 +66,6 @@ def with_mode(folder: Path, mode: int) -> Iterator[None]:
         if root:
             os.seteuid(0)
         for path in paths:
-            with suppress(FileNotFoundError):
-                path.chmod(before[path])
+            if root:
+                os.chown(path, 0, -1)
+            path.chmod(before[path])

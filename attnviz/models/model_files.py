@@ -11,6 +11,7 @@ mapped one changes under the model, and one that gets shorter kills the process.
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -121,13 +122,13 @@ class StoredWeights:
 
 def files_of(folder: Path) -> tuple[Path, ...]:
     """The files that hold a model's weights; empty where there is no whole set of them."""
-    if (folder / "model.safetensors").is_file():
+    if os.path.isfile(folder / "model.safetensors"):
         return (folder / "model.safetensors",)
     named = (read_json(folder / INDEX) or {}).get("weight_map")
     if not isinstance(named, dict):
         return ()
     files = tuple(folder / name for name in sorted({Path(str(name)).name for name in named.values()}))
-    return files if all(file.is_file() for file in files) else ()
+    return files if all(map(os.path.isfile, files)) else ()
 
 
 @contextmanager

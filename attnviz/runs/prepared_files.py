@@ -28,7 +28,7 @@ def packed(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> bytes
 
 
 def read(package: str, name: str) -> tuple[dict[str, Any], dict[str, np.ndarray]] | None:
-    """Header and arrays of a file in the package's `data` folder; None where there is no such file, or a damaged one."""
+    """Header and arrays of a file in the package's `data` folder; None where it is missing or damaged."""
     try:
         contents = (files(package) / "data" / name).read_bytes()
         with np.load(io.BytesIO(contents), allow_pickle=False) as file:

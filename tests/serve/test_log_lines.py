@@ -95,7 +95,7 @@ warnings.warn("{SENTENCE}")
 
 
 def test_an_error_that_nobody_caught_is_a_line_too():
-    """Of a page, drawn in colours by Streamlit where rich is installed; of a thread; of a destructor; of the process."""
+    """Of a page, which Streamlit draws in colours where rich is there; of a thread; of a destructor; of the process."""
     program = f"""
 import threading
 from streamlit import config, error_util

@@ -11,10 +11,10 @@ from typing import Any, Final
 
 from attnviz.base.message import Message, Problem
 from attnviz.models.catalogue import Entry
+from attnviz.models.file_faults import first_line
 from attnviz.models.loading import cache_folder, open_folder
 from attnviz.models.loading.gguf import Progress
 from attnviz.models.loading.locate import hub_cache
-from attnviz.models.file_faults import first_line
 from attnviz.models.settings import Settings
 
 _WANTED: Final = ["*.safetensors", "*.safetensors.index.json", "*.json", "*.txt", "*.model", "*.spm", "*.jinja"]

@@ -145,8 +145,8 @@ def hub_cache() -> Path:
 
 
 def has_weights(folder: Path) -> bool:
-    """Whether a folder contains a config and all of its safetensors files."""
-    return (folder / "config.json").is_file() and bool(model_files.files_of(folder))
+    """Whether a folder contains a config and all of its safetensors files; not so where it may not be entered."""
+    return os.path.isfile(folder / "config.json") and bool(model_files.files_of(folder))
 
 
 def bytes_on_disk(state: Availability) -> int | None:
