@@ -7,8 +7,10 @@ import resource
 import stat
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
+from functools import cache
 from pathlib import Path
 
 NOBODY = 65_534
@@ -21,15 +23,34 @@ def filling_disk(folder: Path, room: int) -> Iterator[None]:
     Where this machine lets nobody mount one, every file of this process may have so many bytes instead.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    mount = ["mount", "-t", "tmpfs", "-o", f"size={room},mode=700", "tmpfs", str(folder)]
-    if sys.platform == "linux" and os.geteuid() == 0 and not subprocess.run(mount, capture_output=True).returncode:
-        try:
+    if not can_mount():
+        with short_files(room):
             yield
-        finally:
-            subprocess.run(["umount", "--lazy", str(folder)], check=True)
         return
-    with short_files(room):
+    _mount(folder, room)
+    try:
         yield
+    finally:
+        subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+@cache
+def can_mount() -> bool:
+    """Whether this process may mount a disk that lies in memory."""
+    if sys.platform != "linux" or os.geteuid():
+        return False
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            _mount(Path(folder), 4096)
+        except (OSError, subprocess.CalledProcessError):
+            return False
+        subprocess.run(["umount", folder], check=True)
+    return True
+
+
+def _mount(folder: Path, room: int) -> None:
+    given = ["-t", "tmpfs", "-o", f"size={room},mode=700", "tmpfs", str(folder)]
+    subprocess.run(["mount", *given], check=True, capture_output=True)
 
 
 @contextmanager
