@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from attnviz.models.loading import open_folder
 from tests import broken_disks
 from tests.pages import test_faults
+from tests.pages.conftest import said_below_heads
 from tests.pages.test_faults import agreed, heard, sentence, started_again
 
 fresh, mine = test_faults.fresh, test_faults.mine
@@ -41,14 +43,6 @@ def readings(tmp_path, monkeypatch):
     folder.mkdir(mode=0o700)
     monkeypatch.setenv("ATTNVIZ_READINGS", str(folder))
     return folder
-
-
-@pytest.fixture
-def cache(tmp_path, monkeypatch):
-    """An empty cache folder, and a model whose examples are captured into it."""
-    monkeypatch.setenv("ATTNVIZ_CACHE", str(tmp_path / "cache"))
-    (tmp_path / "cache").mkdir()
-    return tmp_path / "cache"
 
 
 def another_sentence(page):
@@ -123,3 +117,38 @@ def test_a_folder_of_a_model_that_may_not_be_entered(visit, fresh, mine):
     with broken_disks.with_mode(mine, 0o000):
         assert sentence(agreed(visit, mine)) == "The folder mine cannot be read: Permission denied"
     heard(agreed(visit, mine))
+
+
+def test_weights_that_are_cut_short_while_they_are_read(visit, fresh, mine, monkeypatch):
+    real = open_folder._fill
+
+    def cut(*given, **named):
+        os.truncate(mine / WEIGHTS, 1000)
+        return real(*given, **named)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(open_folder, "_fill", cut)
+        assert "mine cannot be opened: " in sentence(agreed(visit, mine))
+
+
+# --- the cache folder
+
+
+BROKEN = {
+    "full": (lambda folder: broken_disks.filling_disk(folder, 65_536), "needs"),
+    "read only": (lambda folder: broken_disks.with_mode(folder, 0o500), "cannot be written: Permission denied"),
+    "forbidden": (lambda folder: broken_disks.with_mode(folder, 0o000), "cannot be written: Permission denied"),
+}
+
+
+@pytest.mark.parametrize("fault, why", BROKEN.values(), ids=BROKEN)
+def test_the_first_pages_over_a_cache_that_holds_no_model(visit, fresh, minilm, monkeypatch, tmp_path, fault, why):
+    """Start shows random vectors where its model cannot be prepared; Explore says why there is none."""
+    monkeypatch.setenv("ATTNVIZ_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "cache").mkdir()
+    with fault(tmp_path / "cache"):
+        start = visit("home")
+        assert not start.exception
+        assert "gives" in said_below_heads(start)
+        explore = visit("explore", model="smollm2-135m", text=test_faults.OTHER["text"])
+        assert why in sentence(explore)

@@ -104,7 +104,7 @@ def sha256(path: Path) -> str:
 
 def free_bytes(folder: Path) -> int:
     """Free bytes on the disk where `folder` is, or will be created."""
-    while not folder.exists() and folder != folder.parent:
+    while not os.path.exists(folder) and folder != folder.parent:
         folder = folder.parent
     return shutil.disk_usage(folder).free
 
