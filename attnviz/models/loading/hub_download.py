@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import io
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -110,8 +109,6 @@ def _in_words(entry: Entry) -> Iterator[None]:
             name=entry.hub,
         ) from error
     except OSError as error:
-        if error.errno == errno.ENOSPC:
-            raise Problem("The disk is full: {name} could not be stored", name=entry.hub) from error
         raise Problem("{name} could not be downloaded: {reason}", name=entry.hub, reason=first_line(error)) from error
     except Problem:
         raise
