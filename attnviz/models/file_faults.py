@@ -12,7 +12,7 @@ from typing import Final
 try:
     from safetensors import SafetensorError
 except ImportError:  # an installation that reads no weights
-    SafetensorError = OSError
+    SafetensorError = OSError  # type: ignore[misc, assignment]
 
 #: while bytes are read or written: a full disk, a forbidden folder; safetensors has an error of its own for these
 FAILED: Final = (OSError, SafetensorError)

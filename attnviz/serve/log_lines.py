@@ -61,8 +61,8 @@ def begin() -> None:
     own = logging.getLogger(OWN)
     own.setLevel(logging.INFO)
     sys.excepthook = lambda *error: own.error("the process ended by an error", exc_info=error)
-    threading.excepthook = lambda told: own.error("a thread ended by an error", exc_info=told[:3])
-    sys.unraisablehook = lambda told: own.error("an error that nobody can catch", exc_info=told[:3])
+    threading.excepthook = lambda told: own.error("a thread ended by an error", exc_info=told.exc_value)
+    sys.unraisablehook = lambda told: own.error("an error that nobody can catch", exc_info=told.exc_value)
     config.set_option("logger.enableRich", False)  # or errors that no page caught are drawn past all loggers
     if log_format.has_what_it_needs():
         log_format.mend(lines)
