@@ -58,11 +58,11 @@ def begin() -> None:
     logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
     logging.getLogger("uvicorn.access").disabled = True  # each request's address, which holds a visitor's view
     logging.captureWarnings(True)
-    own = logging.getLogger(OWN)
-    own.setLevel(logging.INFO)
-    sys.excepthook = lambda *error: own.error("the process ended by an error", exc_info=error)
-    threading.excepthook = lambda told: own.error("a thread ended by an error", exc_info=told.exc_value)
-    sys.unraisablehook = lambda told: own.error("an error that nobody can catch", exc_info=told.exc_value)
+    log = logging.getLogger(OWN)
+    log.setLevel(logging.INFO)
+    sys.excepthook = lambda *error: log.error("the process ended by an error", exc_info=error)
+    threading.excepthook = lambda told: log.error("a thread ended by an error", exc_info=told.exc_value)
+    sys.unraisablehook = lambda told: log.error("an error that nobody can catch", exc_info=told.exc_value)
     config.set_option("logger.enableRich", False)  # or errors that no page caught are drawn past all loggers
     if log_format.has_what_it_needs():
         log_format.mend(lines)
