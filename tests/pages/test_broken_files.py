@@ -1,7 +1,6 @@
 """Files and disks that fail, each for real, and what a visitor then reads: a sentence, or the same picture as ever.
 
-The table of docs/faults.md lists them. That an import fails is no fault of a file: all pages are imported as a server
-starts.
+The table of docs/faults.md lists them.
 """
 
 import os

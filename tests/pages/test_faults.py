@@ -218,8 +218,7 @@ def test_a_clock_that_goes_back(visit, fresh, mine, tmp_path, monkeypatch):
     started_again(monkeypatch)
     page = agreed(visit, mine)
     assert heard(page) == before
-    page.text_area(key="text").set_value("the cat sat on").run()
-    heard(page)
+    heard(page.text_area(key="text").set_value("the cat sat on").run())
     assert len(list((tmp_path / "readings").iterdir())) == 2
 
 
