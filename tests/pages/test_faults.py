@@ -211,8 +211,7 @@ def test_a_clock_that_goes_back(visit, fresh, mine, tmp_path, monkeypatch):
     monkeypatch.setenv("ATTNVIZ_READINGS", str(tmp_path / "readings"))
     before = heard(agreed(visit, mine))
     (file,) = (tmp_path / "readings").iterdir()
-    tomorrow = time.time() + 86_400
-    os.utime(file, (tomorrow, tomorrow))  # as if it had been written before the clock was set back
+    os.utime(file, (time.time() + 86_400,) * 2)  # as if it had been written before the clock was set back
     real = time.time
     monkeypatch.setattr(time, "time", lambda: real() - 86_400)
     started_again(monkeypatch)
