@@ -21,6 +21,14 @@ def test_a_line_names_its_test(line):
     assert re.search(r"`tests/[\w/.]+`", line), line
 
 
+def test_each_fault_names_a_test_that_is_there():
+    rows = [row for row in (ROOT / "docs/faults.md").read_text("utf-8").splitlines() if row.startswith("| ")][1:]
+    assert len(rows) >= 12
+    for row in rows:
+        path, name = re.search(r"`(tests/[\w/.]+)::(\w+)`", row).groups()
+        assert f"def {name}(" in (ROOT / path).read_text("utf-8"), row
+
+
 @pytest.mark.parametrize("path", NAMED)
 def test_a_test_that_is_named_is_there(path):
     there = ROOT / path

@@ -10,6 +10,7 @@ from attnviz.app.mends.streamlit_adapter import is_streamlits
 from attnviz.app.text import plain
 from attnviz.base.message import Problem
 from attnviz.base.words import _, say
+from attnviz.models.file_faults import first_line
 
 log = logging.getLogger("attnviz")
 
@@ -23,27 +24,19 @@ def show_problem(problem: Exception) -> None:
 def guard() -> Iterator[None]:
     """Show a Problem that is raised inside as a sentence.
 
-    Any other error is a bug: it is logged, and the panel says so.
+    Any other error is a bug or a broken disk: it is logged, and the panel says so.
     """
     try:
         yield
     except Problem as problem:
         show_problem(problem)
-    except (
-        ArithmeticError,
-        AssertionError,
-        AttributeError,
-        LookupError,
-        RuntimeError,
-        TypeError,
-        ValueError,
-    ) as defect:
+    except Exception as defect:
         if is_streamlits(defect):
             raise  # Streamlit stops and reruns a script by raising exceptions of its own
         log.exception("a panel failed")
         st.error(
             _("This panel failed: {what}. The rest of the page still works.").format(
-                what=plain(f"{type(defect).__name__}: {defect}")
+                what=plain(f"{type(defect).__name__}: {first_line(defect)}")
             ),
             icon="🛠️",
         )

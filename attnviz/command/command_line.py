@@ -14,6 +14,7 @@ from attnviz.base.extras import ExtraMissing, must_have
 from attnviz.base.message import Problem, Several
 from attnviz.base.words import N_, _, languages, listed, say, set_usual_language, spoken
 from attnviz.command import figure_command, heads_command
+from attnviz.models.file_faults import FAILED
 
 INTERRUPTED = 130
 WRONG_CALL = 2  #: as argparse has it
@@ -81,7 +82,7 @@ def _in_words(run: Callable[[], int]) -> int:
         return run()
     except Problem as problem:
         print(f"attnviz: {say(problem.message)}", file=sys.stderr)
-    except (ExtraMissing, OSError) as problem:
+    except (ExtraMissing, *FAILED) as problem:
         print(f"attnviz: {problem}", file=sys.stderr)
     except KeyboardInterrupt:
         return INTERRUPTED

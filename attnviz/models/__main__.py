@@ -16,6 +16,7 @@ from attnviz.base.extras import ExtraMissing, must_have
 from attnviz.base.message import Message, Problem
 from attnviz.base.words import N_, _, say
 from attnviz.models import settings
+from attnviz.models.file_faults import FAILED
 from attnviz.models.loading import availabilities, availability, fetch, is_prepared, load, packaged, prepare_examples
 
 _WIDTH = 30
@@ -59,7 +60,7 @@ def main(arguments: Sequence[str] | None = None, prog: str = "python -m attnviz.
         _end_of_bar()
         print(say(problem.message), file=sys.stderr)
         return 1
-    except ExtraMissing as problem:
+    except (ExtraMissing, *FAILED) as problem:
         print(problem, file=sys.stderr)
         return 1
     return 0

@@ -11,6 +11,7 @@ mapped one changes under the model, and one that gets shorter kills the process.
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,6 +22,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from attnviz.base.message import Message, Problem, Several
 from attnviz.models.catalogue import Entry, WeightsAre
+from attnviz.models.file_faults import DAMAGED, FAILED, first_line
 
 if TYPE_CHECKING:
     from torch import nn
@@ -39,7 +41,7 @@ def read_json(file: Path) -> dict[str, Any] | None:
     """The object in a JSON file; None where the file cannot be read or holds something else."""
     try:
         held = json.loads(file.read_text("utf-8"))
-    except (OSError, ValueError, RecursionError):
+    except DAMAGED:
         return None
     return held if isinstance(held, dict) else None
 
@@ -84,11 +86,6 @@ def no_model(entry: Entry, error: Exception) -> Problem:
     return Problem("The config of {name} describes no model: {reason}", name=entry.name, reason=first_line(error))
 
 
-def first_line(error: Exception) -> str:
-    """The first line of what another library says went wrong, or the kind of error where it says nothing."""
-    return (str(error).strip() or type(error).__name__).splitlines()[0][:200]
-
-
 def _fields(config: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
     """Every field of a config and of those inside it: dotted name, last part of the name, value."""
     waiting: list[tuple[str, Any]] = [("", config)]
@@ -125,31 +122,36 @@ class StoredWeights:
 
 def files_of(folder: Path) -> tuple[Path, ...]:
     """The files that hold a model's weights; empty where there is no whole set of them."""
-    if (folder / "model.safetensors").is_file():
+    if os.path.isfile(folder / "model.safetensors"):
         return (folder / "model.safetensors",)
     named = (read_json(folder / INDEX) or {}).get("weight_map")
     if not isinstance(named, dict):
         return ()
     files = tuple(folder / name for name in sorted({Path(str(name)).name for name in named.values()}))
-    return files if all(file.is_file() for file in files) else ()
+    return files if all(map(os.path.isfile, files)) else ()
 
 
 @contextmanager
 def opened(files: tuple[Path, ...], entry: Entry, mapped: bool) -> Iterator[StoredWeights]:
     """The tensors of the files, for as long as the files are open."""
     slices: dict[str, Any] = {}
-    with ExitStack() as stack:
-        for file in files:
-            reader = stack.enter_context(_reader(file, entry, mapped))
-            twice = slices.keys() & set(reader.offset_keys())
-            if twice:
-                raise Problem("{key} stands in two files of {name}", key=min(twice), name=entry.name)
-            slices |= {name: reader.get_slice(name) for name in reader.offset_keys()}
-        plain, taken_off = plain_names(list(slices))
-        if len(set(plain.values())) < len(plain):
-            raise Problem("Some weights of {name} are there twice, with a prefix and without", name=entry.name)
-        notice = Message("The prefix {prefix} was taken off the names of the weights", {"prefix": Several(taken_off)})
-        yield StoredWeights({plain[name]: each for name, each in slices.items()}, (notice,) if taken_off else ())
+    try:
+        with ExitStack() as stack:
+            for file in files:
+                reader = stack.enter_context(_reader(file, entry, mapped))
+                twice = slices.keys() & set(reader.offset_keys())
+                if twice:
+                    raise Problem("{key} stands in two files of {name}", key=min(twice), name=entry.name)
+                slices |= {name: reader.get_slice(name) for name in reader.offset_keys()}
+            plain, taken_off = plain_names(list(slices))
+            if len(set(plain.values())) < len(plain):
+                raise Problem("Some weights of {name} are there twice, with a prefix and without", name=entry.name)
+            notice = Message(
+                "The prefix {prefix} was taken off the names of the weights", {"prefix": Several(taken_off)}
+            )
+            yield StoredWeights({plain[name]: each for name, each in slices.items()}, (notice,) if taken_off else ())
+    except FAILED as error:  # cut short while it is read, or on a disk that fails
+        raise Problem("{name} cannot be opened: {reason}", name=entry.name, reason=first_line(error)) from error
 
 
 def plain_names(names: list[str]) -> tuple[dict[str, str], tuple[str, ...]]:
@@ -163,12 +165,12 @@ def plain_names(names: list[str]) -> tuple[dict[str, str], tuple[str, ...]]:
 
 
 def _reader(file: Path, entry: Entry, mapped: bool) -> Any:
-    from safetensors import SafetensorError, safe_open
+    from safetensors import safe_open
 
     backend = "mmap" if mapped and sys.platform != "win32" else "pread"
     try:
         return safe_open(file, framework="pt", backend=backend)
-    except (SafetensorError, OSError) as error:
+    except FAILED as error:
         raise Problem(
             "The file {file} of {name} is damaged or incomplete: {reason}",
             file=file.name,

@@ -4,6 +4,7 @@ import contextlib
 import hashlib
 import json
 import os
+import zlib
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -16,6 +17,7 @@ import torch
 from attnviz.base.message import Message, Problem
 from attnviz.models.capture import RecordedLayer, Trace, capture
 from attnviz.models.catalogue import EXAMPLES, Example, LoadedModel, Source, WeightsAre, find
+from attnviz.models.file_faults import DAMAGED, FAILED
 from attnviz.models.loading import is_prepared, prepared_example
 from attnviz.models.settings import current
 from attnviz.models.tokens import Frame, Tokens, encode, encode_target, frames
@@ -170,36 +172,45 @@ def inputs_of(source: Tokens, target: Tokens | None) -> dict[str, Any]:
 
 
 LIMIT = 2 * 10**9  # bytes
-SUFFIX = ".safetensors"
+SUFFIX = ".reading"
+_SUM_BYTES = 4
 
 
 def find_reading(request: dict[str, Any]) -> Trace | None:
     """The trace that another process wrote for exactly this request, all of its parts; None where there is none."""
     path = _place(request)
-    if path is None or not path.exists():
+    if path is None:
         return None
     try:
-        trace = Trace.load(path)
-    except (Problem, OSError):  # removed or cut short meanwhile: the model is run instead
-        return None
-    with contextlib.suppress(OSError):
+        kept = path.read_bytes()
+        if kept[:_SUM_BYTES] != _sum_of(kept[_SUM_BYTES:]):
+            return None
         os.utime(path)  # used now: it goes last
-    return trace
+        return Trace.from_bytes(kept[_SUM_BYTES:])
+    except DAMAGED:  # there is none, or it cannot be read: the model is run instead
+        return None
 
 
 def keep_reading(request: dict[str, Any], trace: Trace) -> None:
     """Write the trace for other processes. A full disk is no reason to fail: it is then not shared."""
     path = _place(request)
-    if path is None or path.exists():
+    if path is None:
         return
     unfinished = path.with_name(f"{path.stem}.{os.getpid()}.part")
-    try:
-        trace.save(unfinished)
-        unfinished.chmod(0o600)
-        unfinished.replace(path)
-        _make_room(path.parent)
-    except (Problem, OSError):
-        unfinished.unlink(missing_ok=True)
+    with contextlib.suppress(*FAILED):
+        try:
+            sent = trace.to_bytes()
+            unfinished.write_bytes(_sum_of(sent) + sent)
+            unfinished.chmod(0o600)
+            unfinished.replace(path)
+            _make_room(path.parent)
+        finally:
+            unfinished.unlink(missing_ok=True)
+
+
+def _sum_of(sent: bytes) -> bytes:
+    """Stands before a trace, so that one whose bytes are not what they were is not shown."""
+    return zlib.crc32(sent).to_bytes(_SUM_BYTES, "little")
 
 
 def _place(request: dict[str, Any]) -> Path | None:
@@ -219,7 +230,7 @@ def _place(request: dict[str, Any]) -> Path | None:
 
 def _make_room(folder: Path) -> None:
     files = []
-    for path in folder.glob(f"*{SUFFIX}"):
+    for path in folder.iterdir():  # those of writers that died among them
         with contextlib.suppress(OSError):
             known = path.stat()
             files.append((known.st_mtime, known.st_size, path))

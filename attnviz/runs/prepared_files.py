@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from attnviz.models.catalogue import CATALOGUE
+from attnviz.models.file_faults import DAMAGED
 
 
 def packaged_weights(model: str) -> str | None:
@@ -25,11 +26,11 @@ def packed(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> bytes
 
 
 def read(package: str, name: str) -> tuple[dict[str, Any], dict[str, np.ndarray]] | None:
-    """Header and arrays of a file in the package's `data` folder; None where there is no such file."""
+    """Header and arrays of a file in the package's `data` folder; None where it is missing or damaged."""
     try:
         contents = (files(package) / "data" / name).read_bytes()
-    except OSError:
+        with np.load(io.BytesIO(contents), allow_pickle=False) as file:
+            arrays = dict(file)
+        return json.loads(arrays.pop("header").tobytes()), arrays
+    except DAMAGED:
         return None
-    with np.load(io.BytesIO(contents), allow_pickle=False) as file:
-        arrays = dict(file)
-    return json.loads(arrays.pop("header").tobytes()), arrays

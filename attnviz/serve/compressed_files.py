@@ -38,7 +38,7 @@ def prepare() -> Path | None:
     """
     try:
         folder = settings.cache_folder() / f"streamlit-{streamlit.__version__}-compressed"
-        cache_folder.build(folder, _write, "Streamlit")
+        cache_folder.build(folder, _write, "Streamlit", unless_whole=cache_folder.is_intact(folder))
     except (OSError, Problem) as error:
         log.warning("Streamlit's files are sent uncompressed: %s", error)
         return None

@@ -9,11 +9,14 @@ import json
 import logging
 import re
 import sys
+import threading
 import traceback
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
+
+from streamlit import config
 
 from attnviz.app.mends import log_format
 
@@ -53,9 +56,14 @@ def begin() -> None:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(lines)
     logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
-    logging.getLogger(OWN).setLevel(logging.INFO)
     logging.getLogger("uvicorn.access").disabled = True  # each request's address, which holds a visitor's view
     logging.captureWarnings(True)
+    log = logging.getLogger(OWN)
+    log.setLevel(logging.INFO)
+    sys.excepthook = lambda *error: log.error("the process ended by an error", exc_info=error)
+    threading.excepthook = lambda told: log.error("a thread ended by an error", exc_info=told.exc_value)
+    sys.unraisablehook = lambda told: log.error("an error that nobody can catch", exc_info=told.exc_value)
+    config.set_option("logger.enableRich", False)  # or errors that no page caught are drawn past all loggers
     if log_format.has_what_it_needs():
         log_format.mend(lines)
 

@@ -11,6 +11,7 @@ from attnviz.models.loading.example_traces import prepare_examples
 from attnviz.models.loading.load_model import load
 from attnviz.runs import model_run
 from attnviz.runs.model_run import Request, has_kept_run, kept_run, run_model
+from tests import broken_disks
 from tests.models.tiny import llama
 from tests.models.tiny_tokenizers import word_piece
 
@@ -146,11 +147,8 @@ def test_without_the_setting_nothing_is_written(tmp_path, monkeypatch, minilm):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_full_disk_is_no_reason_to_fail(folder, minilm, monkeypatch):
-    def full(*_args):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(type(run_model(HERE, minilm).trace), "save", full)
-    other = Request("minilm-l6", "another")
-    assert run_model(other, minilm).trace.layers
-    assert model_run.find_reading(asdict(other)) is None
+def test_a_full_disk_is_no_reason_to_fail(folder, minilm):
+    with broken_disks.filling_disk(folder, 4096):
+        assert run_model(HERE, minilm).trace.layers
+        assert list(folder.iterdir()) == [], "nothing half written is left"
+        assert model_run.find_reading(asdict(HERE)) is None

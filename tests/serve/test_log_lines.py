@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from attnviz.serve.log_lines import LogLines, without_words
-from benchmarks.load.visitor import Visitor
+from benchmarks.load.visitor import Unanswered, Visitor
 from tests.browser.conftest import ROOT, Server
 
 SENTENCE = "my secret sentence"
@@ -92,6 +92,72 @@ warnings.warn("{SENTENCE}")
         "attnviz.answers",
         "py.warnings",
     ]
+
+
+def test_an_error_that_nobody_caught_is_a_line_too():
+    """Of a page, which Streamlit draws in colours where rich is there; of a thread; of a destructor; of the process."""
+    program = f"""
+import threading
+from streamlit import config, error_util
+config.set_option("logger.enableRich", True)
+from attnviz.serve import log_lines
+log_lines.begin()
+def fail():
+    raise KeyError("{SENTENCE}")
+try:
+    fail()
+except KeyError as error:
+    error_util._log_uncaught_app_exception(error)
+thread = threading.Thread(target=fail)
+thread.start()
+thread.join()
+class Held:
+    def __del__(self):
+        fail()
+Held()
+fail()
+"""
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT, check=False)
+    assert ended.stdout == ""
+    assert SENTENCE not in ended.stderr
+    told = [json.loads(each) for each in ended.stderr.splitlines()]
+    assert [each["error"] for each in told] == ["KeyError"] * 4
+    assert [each["logger"] for each in told] == ["streamlit.error_util", "attnviz", "attnviz", "attnviz"]
+    assert all(each["at"][-1].endswith("fail") for each in told)
+
+
+RAISES = """
+import streamlit as st
+from attnviz.serve import server
+app = st.App({page!r}, lifespan=server.lifespan, routes=server.ROUTES, middleware=server.MIDDLEWARE)
+"""
+
+
+@pytest.mark.slow
+def test_a_page_that_raises_leaves_one_line_in_the_log_of_a_hosted_server(tmp_path, monkeypatch):
+    monkeypatch.setenv("ATTNVIZ_HOSTED", "1")
+    monkeypatch.setenv("STREAMLIT_LOGGER_ENABLE_RICH", "true")
+    (tmp_path / "page.py").write_text(f"import streamlit\n\nraise KeyError({SENTENCE!r})\n", "utf-8")
+    (tmp_path / "served.py").write_text(RAISES.format(page=str(tmp_path / "page.py")), "utf-8")
+
+    async def visit(url: str) -> None:
+        visitor = Visitor(url)
+        with pytest.raises(Unanswered, match="encountered an error"):
+            await visitor.enter("", "")
+        visitor.socket.transport.abort()
+
+    server = Server(tmp_path / "served.py", tmp_path / "log.txt")
+    try:
+        with ThreadPoolExecutor(1) as thread:
+            thread.submit(asyncio.run, visit(server.url)).result()
+    finally:
+        server.stop()
+    written = server.log.read_text("utf-8")
+    assert SENTENCE not in written
+    told = [json.loads(each) for each in written.splitlines() if each]
+    (failed,) = [each for each in told if "error" in each]
+    assert (failed["logger"], failed["error"]) == ("streamlit.error_util", "KeyError")
+    assert failed["at"][-1].startswith("page.py:3 ")
 
 
 @pytest.mark.slow

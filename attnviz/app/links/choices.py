@@ -9,6 +9,7 @@ follow from these declarations. A page declares its choices in its own module:
 Nothing here knows Streamlit; `link_state` keeps the values, `widgets` draws them.
 """
 
+import base64
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -226,6 +227,12 @@ def _number_reader(parse: Callable[[str], Any], low: float, high: float) -> Call
         return value
 
     return read
+
+
+def packed_bits(value: Any) -> str:
+    """Bits as base64, which a canvas packs and unpacks."""
+    base64.b64decode(value, validate=True)
+    return str(value)
 
 
 def _whole(text: str) -> int:

@@ -4,7 +4,6 @@ Knows layers and tensors but not `Trace`, which writes and reads itself through 
 """
 
 import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
@@ -26,18 +25,13 @@ _PLAIN = ("stack", "kind", "index", "name", "scale", "causal", "softcap", "scale
 def write_trace_file(
     path: Path | str, layers: Sequence[RecordedLayer], others: Mapping[str, Tensor], extra: Mapping[str, Any]
 ) -> None:
-    """Write layers, other tensors by their names, and what JSON can say.
-
-    Under a temporary name first, so that a reader never sees half a file.
-    """
+    """Write layers, other tensors by their names, and what JSON can say; a reader never sees half a file."""
     tensors, header = _in_parts(layers, others, extra)
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
     with needed_for(N_("Saving a trace")):
         from safetensors.torch import save_file  # here because a capture does not need it
-    save_file(tensors, temporary, header)
-    temporary.replace(path)
+    save_file(tensors, path, header)  # under a temporary name first
 
 
 def trace_bytes(layers: Sequence[RecordedLayer], others: Mapping[str, Tensor], extra: Mapping[str, Any]) -> bytes:
@@ -82,14 +76,15 @@ def read_trace_file(path: Path | str) -> tuple[tuple[RecordedLayer, ...], dict[s
     with needed_for(N_("Opening a trace")):
         from safetensors import safe_open  # here because a capture does not need it
     try:
-        with safe_open(path, framework="pt") as file:
+        # read and not mapped into memory: a mapped file that gets shorter kills the process
+        with safe_open(path, framework="pt", backend="pread") as file:
             meta = file.metadata() or {}
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        return _of_parts(tensors, meta, path.name)
     except FileNotFoundError as error:
         raise Problem("{path} does not exist", path=path.name) from error
     except Exception as error:
         raise Problem("{path} is not a saved trace, or is damaged", path=path.name) from error
-    return _of_parts(tensors, meta, path.name)
 
 
 def trace_of_bytes(sent: bytes) -> tuple[tuple[RecordedLayer, ...], dict[str, Tensor], dict[str, Any]]:

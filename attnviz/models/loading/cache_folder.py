@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from attnviz.base.message import Problem
+from attnviz.models.file_faults import DAMAGED, FAILED, first_line
 
 MANIFEST: Final = "manifest.json"
 _PARTIAL: Final = ".partial-"
@@ -32,11 +33,15 @@ def is_whole(folder: Path) -> bool:
         return False
 
 
-def is_intact(folder: Path) -> bool:
-    """Whether every file still has the hash it was written with. Reads every byte; hashing releases the GIL."""
+def is_intact(folder: Path, *names: str) -> bool:
+    """Whether every file, or those named, still has the hash it was written with; no file may be gone.
+
+    Reads every byte; hashing releases the GIL.
+    """
+    files = _manifest(folder)
     try:
-        return is_whole(folder) and all(sha256(folder / name) == h for name, (_, h) in _manifest(folder).items())
-    except OSError:
+        return is_whole(folder) and all(sha256(folder / name) == files[name][1] for name in names or files)
+    except (OSError, KeyError):
         return False
 
 
@@ -52,15 +57,15 @@ def build(folder: Path, write: Callable[[Path], None], name: str, *, unless_whol
         for leftover in folder.parent.glob(f"{folder.name}{_PARTIAL}*"):  # of writers that died: the lock is ours
             shutil.rmtree(leftover, ignore_errors=True)
         fresh = folder.with_name(f"{folder.name}{_PARTIAL}{os.getpid()}-{uuid.uuid4().hex[:8]}")
-        fresh.mkdir(parents=True)
         try:
+            fresh.mkdir(parents=True)
             write(fresh)
             _write_manifest(fresh)
             discard(folder)
             os.replace(fresh, folder)
-        except OSError as error:
+        except FAILED as error:
             raise Problem(
-                "{name} could not be stored in the cache folder: {reason}", name=name, reason=error.strerror or error
+                "{name} could not be stored in the cache folder: {reason}", name=name, reason=first_line(error)
             ) from error
         finally:
             shutil.rmtree(fresh, ignore_errors=True)
@@ -86,7 +91,7 @@ def held(folder: Path) -> Iterator[None]:
         raise Problem(
             "The cache folder {folder} cannot be written: {reason}; ATTNVIZ_CACHE names another",
             folder=str(folder.parent),
-            reason=error.strerror or error,
+            reason=first_line(error),
         ) from error
     with lock:
         yield
@@ -99,7 +104,7 @@ def sha256(path: Path) -> str:
 
 def free_bytes(folder: Path) -> int:
     """Free bytes on the disk where `folder` is, or will be created."""
-    while not folder.exists() and folder != folder.parent:
+    while not os.path.exists(folder) and folder != folder.parent:
         folder = folder.parent
     return shutil.disk_usage(folder).free
 
@@ -111,7 +116,7 @@ def _manifest(folder: Path) -> dict[str, tuple[int, str]]:
             name: (facts["size"], facts["sha256"])
             for name, facts in json.loads((folder / MANIFEST).read_text("utf-8"))["files"].items()
         }
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except DAMAGED:
         return {}
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from attnviz.base.message import Message
 from attnviz.models.catalogue import EXAMPLES, Entry, Example, LoadedModel, Source, find
+from attnviz.models.file_faults import DAMAGED
 from attnviz.models.loading import cache_folder
 from attnviz.models.loading.gguf import Progress, silent
 from attnviz.models.loading.locate import availability_of
@@ -71,12 +72,13 @@ def prepared_example(example: Example) -> Prepared | None:
     from attnviz.models.capture import Trace  # imported here because it loads torch
 
     folder = folder_of(find(example.model))
-    if not cache_folder.is_whole(folder):
+    about, trace = f"{example.id}.json", f"{example.id}.safetensors"
+    if not cache_folder.is_intact(folder, about, trace):
         return None
     try:
-        kept = json.loads((folder / f"{example.id}.json").read_text("utf-8"))
-        return Prepared(_tokens(kept), Trace.load(folder / f"{example.id}.safetensors"), kept["source"])
-    except (OSError, ValueError, KeyError, TypeError):
+        kept = json.loads((folder / about).read_text("utf-8"))
+        return Prepared(_tokens(kept), Trace.load(folder / trace), kept["source"])
+    except DAMAGED:
         return None
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from attnviz.base.message import Message, Problem
+from attnviz.models.file_faults import first_line
 
 if TYPE_CHECKING:
     import torch
@@ -59,7 +60,11 @@ def convert(gguf_file: Path, folder: Path, say: Progress = silent) -> None:
     save_file(state, folder / "model.safetensors", metadata={"format": "pt"})
     config.save_pretrained(folder)
     say(_SAVED, Message("Preparing the tokenizer"))
-    _tokenizer(fields).save_pretrained(folder)
+    tokenizer = _tokenizer(fields)
+    try:
+        tokenizer.save_pretrained(folder)
+    except Exception as error:  # the library of tokenizers has no kind of error of its own
+        raise OSError(first_line(error)) from error
     say(1.0, Message("Ready"))
 
 

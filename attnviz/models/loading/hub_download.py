@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import io
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,10 +10,10 @@ from typing import Any, Final
 
 from attnviz.base.message import Message, Problem
 from attnviz.models.catalogue import Entry
+from attnviz.models.file_faults import first_line
 from attnviz.models.loading import cache_folder, open_folder
 from attnviz.models.loading.gguf import Progress
 from attnviz.models.loading.locate import hub_cache
-from attnviz.models.model_files import first_line
 from attnviz.models.settings import Settings
 
 _WANTED: Final = ["*.safetensors", "*.safetensors.index.json", "*.json", "*.txt", "*.model", "*.spm", "*.jinja"]
@@ -110,8 +109,6 @@ def _in_words(entry: Entry) -> Iterator[None]:
             name=entry.hub,
         ) from error
     except OSError as error:
-        if error.errno == errno.ENOSPC:
-            raise Problem("The disk is full: {name} could not be stored", name=entry.hub) from error
         raise Problem("{name} could not be downloaded: {reason}", name=entry.hub, reason=first_line(error)) from error
     except Problem:
         raise

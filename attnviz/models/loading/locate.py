@@ -23,6 +23,7 @@ from typing import Final
 from attnviz.base.message import Message, Problem
 from attnviz.models import model_files
 from attnviz.models.catalogue import CATALOGUE, Entry, Source, allowed_entries, find
+from attnviz.models.file_faults import first_line
 from attnviz.models.loading import cache_folder, lora_adapter
 from attnviz.models.settings import Settings, current
 
@@ -144,8 +145,8 @@ def hub_cache() -> Path:
 
 
 def has_weights(folder: Path) -> bool:
-    """Whether a folder contains a config and all of its safetensors files."""
-    return (folder / "config.json").is_file() and bool(model_files.files_of(folder))
+    """Whether a folder contains a config and all of its safetensors files; not so where it may not be entered."""
+    return os.path.isfile(folder / "config.json") and bool(model_files.files_of(folder))
 
 
 def bytes_on_disk(state: Availability) -> int | None:
@@ -212,7 +213,9 @@ def version_now(entry: Entry) -> str:
     try:
         return "" if entry.folder is None else version_of(entry.folder) + _base_version(entry.folder)
     except OSError as error:
-        raise Problem("The folder {name} cannot be read: {reason}", name=entry.name, reason=error.strerror) from error
+        raise Problem(
+            "The folder {name} cannot be read: {reason}", name=entry.name, reason=first_line(error)
+        ) from error
 
 
 def _base_version(folder: Path) -> str:

@@ -15,6 +15,7 @@ from typing import Any, Final, NamedTuple
 from attnviz.base.message import Message, Problem
 from attnviz.models import model_files
 from attnviz.models.catalogue import Entry
+from attnviz.models.file_faults import first_line
 from attnviz.models.loading.locate import has_weights
 from attnviz.models.settings import Settings
 
@@ -86,9 +87,7 @@ def _fill(config: Any, weights: model_files.StoredWeights, entry: Entry, dtype: 
             **left_out,
         )
     except Exception as error:
-        raise Problem(
-            "{name} cannot be opened: {reason}", name=entry.name, reason=model_files.first_line(error)
-        ) from error
+        raise Problem("{name} cannot be opened: {reason}", name=entry.name, reason=first_line(error)) from error
     return filled
 
 
@@ -144,7 +143,7 @@ def tokenizer(folder: Path, entry: Entry, for_model: Any) -> Any:
                 "{name} reads text only with code of its own, which attnviz never runs", name=entry.name
             ) from error
         raise Problem(
-            "The tokenizer of {name} cannot be read: {reason}", name=entry.name, reason=model_files.first_line(error)
+            "The tokenizer of {name} cannot be read: {reason}", name=entry.name, reason=first_line(error)
         ) from error
     files = {*result.vocab_files_names.values(), "tokenizer.json"} if result.vocab_files_names else set()
     if files and not any((folder / str(name)).is_file() for name in files):  # transformers would make an empty one

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from attnviz.base.message import Problem
 from attnviz.models import model_files
 from attnviz.models.catalogue import Entry
+from attnviz.models.file_faults import first_line
 
 #: what a config may say of the model's shape; anything else that timm would take, a file to open among it, is left out
 _SHAPE: Final = (
@@ -78,7 +79,7 @@ def _created(raw: Mapping[str, Any], entry: Entry) -> Any:
         raise Problem(
             "{name} is a model of timm's, which cannot be imported here: pip install timm ({reason})",
             name=entry.name,
-            reason=model_files.first_line(error),
+            reason=first_line(error),
         ) from error
     kind = str(raw.get("architecture"))
     if not timm.is_model(kind):

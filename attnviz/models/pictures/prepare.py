@@ -13,6 +13,7 @@ from torch import Tensor
 
 from attnviz.base.message import Message, Problem
 from attnviz.models.catalogue import LoadedModel
+from attnviz.models.file_faults import DAMAGED
 from attnviz.models.pictures.patch_grid import (
     MOST_SIDE,
     PatchGrid,
@@ -122,7 +123,7 @@ def _processor(loaded: LoadedModel) -> Any:
             "{name} prepares its pictures with torchvision, which is not installed here: pip install torchvision",
             name=loaded.name,
         ) from error
-    except (OSError, ValueError, TypeError, KeyError) as error:
+    except DAMAGED as error:
         raise Problem("How {name} prepares a picture cannot be read from its files", name=loaded.name) from error
 
 

@@ -18,11 +18,12 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
-from PIL import Image, ImageOps, UnidentifiedImageError
+from PIL import Image, ImageOps
 
 from attnviz.base.limits import require_between
 from attnviz.base.message import Message, Problem
 from attnviz.base.words import N_
+from attnviz.models.file_faults import DAMAGED
 
 FOLDER: Final = Path(__file__).parents[1] / "shipped"
 
@@ -105,7 +106,7 @@ def _opened(data: bytes, shown: str) -> Image.Image:
             return Image.open(io.BytesIO(data), formats=FORMATS)
     except Image.DecompressionBombError as error:
         raise Problem("{name} claims more pixels than any side of {most} allows", name=shown, most=MOST_SIDE) from error
-    except (UnidentifiedImageError, OSError, ValueError, SyntaxError) as error:
+    except DAMAGED as error:
         raise Problem(
             "{name} is no picture in one of these formats: {formats}", name=shown, formats="PNG, JPEG, WebP"
         ) from error

@@ -1,9 +1,8 @@
 """What a visitor can choose on the explorer: sentence, model and head, how they are shown, and what is changed."""
 
-import base64
 from typing import Any
 
-from attnviz.app.links.choices import LONGEST_ID, Choice, HeadPlace, PageChoices, head_of, name_of_head
+from attnviz.app.links.choices import LONGEST_ID, Choice, HeadPlace, PageChoices, head_of, name_of_head, packed_bits
 from attnviz.base.head_edit import LARGEST_FACTOR, LONGEST_WINDOW, MASKS, SCALES, SCOPES, VIEWS
 from attnviz.models.catalogue import EXAMPLES
 from attnviz.pages.explore.maths import whole_model
@@ -58,11 +57,6 @@ def _label(value: Any) -> str:
 def _scalars(value: Any) -> tuple[Any, ...]:
     """Names or numbers; those that the page does not have are left out there, and the visitor is told."""
     return tuple(item if isinstance(item, str | int) else str(item) for item in _list(value))
-
-
-def _bits(value: Any) -> str:
-    base64.b64decode(value, validate=True)
-    return str(value)
 
 
 def _stage(value: Any) -> tuple[int, int | None]:
@@ -130,7 +124,7 @@ PINS: Choice[dict[str, Any] | None] = PAGE.on_canvas(
     "pins", None, _pins, lambda pins: pins, {"t": [["q", 3]], "c": [3, 1]}, inside="c", short="pins"
 )
 PAINTED: Choice[str | None] = PAGE.on_canvas(
-    "painted", None, _bits, lambda bits: bits, "gA==", inside="c", short="mask"
+    "painted", None, packed_bits, lambda bits: bits, "gA==", inside="c", short="mask"
 )
 #: heads of the layer on show whose lines are laid over those of the head on show
 OVER: Choice[tuple[int, ...]] = PAGE.on_canvas("over", (), _scalars, list, (1, 3), inside="c", short="over")

@@ -18,7 +18,11 @@ def page() -> None:
     )
     with guard():
         wanted = widgets.text(choices.FIND, _("Find a word"), live=True, placeholder=_("for example: cache")).strip()
-        terms = [term for term in glossary_terms.TERMS.values() if _holds(term, wanted)]
+        terms = [
+            term
+            for term in glossary_terms.TERMS.values()
+            if wanted.casefold() in f"{_(term.name)} {term_popover.explanation(term)}".casefold()
+        ]
         if not terms:
             count = len(glossary_terms.TERMS)
             st.info(_("None of the {n} terms speaks of “{what}”.").format(n=count, what=plain(wanted)))
@@ -33,10 +37,6 @@ def _entry(term: glossary_terms.GlossaryTerm) -> None:
             st.markdown(f"**{plain(_(term.name))}**", width="content")
             term_popover.see_button(term)
         st.markdown(term_popover.explanation(term))
-
-
-def _holds(term: glossary_terms.GlossaryTerm, wanted: str) -> bool:
-    return wanted.casefold() in f"{_(term.name)} {term_popover.explanation(term)}".casefold()
 
 
 if __name__ == "__main__":  # Streamlit runs this file

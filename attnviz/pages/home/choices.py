@@ -4,7 +4,7 @@ import base64
 from typing import Any
 
 from attnviz.app.links import link_state
-from attnviz.app.links.choices import Choice, PageChoices
+from attnviz.app.links.choices import Choice, PageChoices, packed_bits
 from attnviz.base.head_edit import LARGEST_FACTOR, LONGEST_WINDOW, MASKS, SCALES, VIEWS, HeadEdit
 
 EXAMPLE = "The animal didn't cross the street because it was too tired."
@@ -22,11 +22,6 @@ def _keys(value: Any) -> tuple[int, ...]:
     return tuple(sorted(set(value)))
 
 
-def _bits(value: Any) -> str:
-    base64.b64decode(value, validate=True)
-    return str(value)
-
-
 PAGE = PageChoices("home")
 SENTENCE = PAGE.sentence("sentence", EXAMPLE, longest=400)
 CAUSAL = PAGE.flag("causal", True)  #: False: no mask
@@ -37,7 +32,7 @@ SCALE = PAGE.one_of("start_scale", [scale for scale in SCALES if scale != "none"
 FACTOR = PAGE.real("start_factor", 1.0, low=0.0, high=LARGEST_FACTOR)
 SEEN = PAGE.one_of("start_seen", VIEWS, "after")
 PAINTED: Choice[str | None] = PAGE.on_canvas(
-    "start_painted", None, _bits, lambda bits: bits, "gA==", inside="start", short="mask"
+    "start_painted", None, packed_bits, lambda bits: bits, "gA==", inside="start", short="mask"
 )
 HIDDEN: Choice[tuple[int, ...]] = PAGE.on_canvas("start_hide", (), _keys, list, (1,), inside="start", short="hide")
 

@@ -1,10 +1,9 @@
 """What a visitor can choose in a lesson. Everything but lesson, sentence and notes is undone when a step is left."""
 
-import base64
 from collections.abc import Callable
 from typing import Any
 
-from attnviz.app.links.choices import Choice, PageChoices
+from attnviz.app.links.choices import Choice, PageChoices, packed_bits
 from attnviz.base import head_edit
 from attnviz.base.head_edit import LARGEST_FACTOR, NO_EDIT, SCALES, VIEWS, HeadEdit
 
@@ -31,11 +30,6 @@ def _edit(value: Any) -> HeadEdit:
     if not 1 <= int(window) <= FARTHEST or not 0 <= float(factor) <= LARGEST_FACTOR:
         raise ValueError(value)
     return HeadEdit(mask, int(window), scale=scale, factor=float(factor), seen=seen)
-
-
-def _bits(value: Any) -> str:
-    base64.b64decode(value, validate=True)
-    return str(value)
 
 
 def _three_from(lowest: int) -> Callable[[Any], tuple[int, int, int]]:
@@ -70,7 +64,7 @@ EDIT = PAGE.on_canvas(
     inside="l_hand",
     short="e",
 )
-PAINTED: Choice[str] = PAGE.on_canvas("l_painted", "", _bits, str, "gA==", inside="l_hand", short="m")
+PAINTED: Choice[str] = PAGE.on_canvas("l_painted", "", packed_bits, str, "gA==", inside="l_hand", short="m")
 #: part, row and column on a board; -1: none was chosen yet
 CELL = PAGE.on_canvas("l_cell", (0, -1, -1), _three_from(-1), list, (1, 0, 2), inside="l_hand", short="c")
 PAIR = PAGE.on_canvas("l_pair", (0, 12, 4), _three_from(0), list, (1, 7, 3), inside="l_hand", short="p")

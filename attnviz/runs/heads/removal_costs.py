@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import zipfile
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Protocol
@@ -17,6 +16,7 @@ from torch import Tensor, nn
 from attnviz.base.message import Problem
 from attnviz.models.capture import RecordedLayer, ResumedPass, capture
 from attnviz.models.catalogue import LoadedModel
+from attnviz.models.file_faults import DAMAGED
 from attnviz.runs.heads.batches import Batch, ids_in, inputs_of, module_of, parts_of
 from attnviz.runs.heads.scan import GrowingScores, HeadPositions, HeadScores, scan
 
@@ -182,7 +182,7 @@ class KeptCosts:
                     key: (places, names, {kind: file[f"{kind} {key}"] for kind in header["kinds"]})
                     for key in header["done"]
                 }
-        except (OSError, ValueError, KeyError, zipfile.BadZipFile):
+        except DAMAGED:
             return {}  # half a file, or another's: what it would hold is computed again
 
 

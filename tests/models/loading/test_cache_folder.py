@@ -6,6 +6,7 @@ import pytest
 
 from attnviz.base.message import Problem
 from attnviz.models.loading import cache_folder
+from tests.broken_disks import short_files
 
 
 def write(folder):
@@ -49,12 +50,11 @@ def test_a_writer_that_fails_leaves_nothing_and_the_old_folder_as_it_was(tmp_pat
     folder = tmp_path / "kept"
     cache_folder.build(folder, write, "Mine")
 
-    def fail(fresh):
-        write(fresh)
-        raise OSError(28, "No space left on device")
-
-    with pytest.raises(Problem, match="Mine could not be stored in the cache folder: No space left on device"):
-        cache_folder.build(folder, fail, "Mine", unless_whole=False)
+    with (
+        short_files(500),
+        pytest.raises(Problem, match="Mine could not be stored in the cache folder: File too large"),
+    ):
+        cache_folder.build(folder, write, "Mine", unless_whole=False)
     assert cache_folder.is_intact(folder)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["kept", "kept.lock"]
 

@@ -15,6 +15,7 @@ import torch
 from attnviz.base.message import Problem
 from attnviz.core.costs import DecodingStep, Machine, pairs, processor_name
 from attnviz.models.capture import RecordedLayer
+from attnviz.models.file_faults import DAMAGED, first_line
 from attnviz.models.settings import current
 from attnviz.pages.decoding.maths.decoders import Decoder
 
@@ -182,7 +183,7 @@ def keep(model: str, measured: Measured) -> None:
         fresh.replace(target)
     except OSError as error:
         raise Problem(
-            "The measurement could not be stored in the cache folder: {reason}", reason=error.strerror or error
+            "The measurement could not be stored in the cache folder: {reason}", reason=first_line(error)
         ) from error
 
 
@@ -195,5 +196,5 @@ def find(model: str) -> Measured | None:
         measured = held["measured"]
         points = tuple(PassPoint(**point) for point in measured["points"])
         return Measured(Machine(**measured["machine"]), points, measured["total"])
-    except (OSError, ValueError, KeyError, TypeError):
+    except DAMAGED:
         return None

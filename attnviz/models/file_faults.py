@@ -1,0 +1,34 @@
+"""What a file can raise: from the system, and from the libraries that read and write files for us."""
+
+from __future__ import annotations
+
+import os
+import re
+import struct
+import zipfile
+import zlib
+from typing import Final
+
+try:
+    from safetensors import SafetensorError
+except ImportError:  # an installation that reads no weights
+    SafetensorError = OSError  # type: ignore[misc, assignment]
+
+#: while bytes are read or written: a full disk, a forbidden folder; safetensors has an error of its own for these
+FAILED: Final = (OSError, SafetensorError)
+#: and while something is made of bytes that are damaged; a Problem is one of these
+DAMAGED: Final = (
+    *FAILED,
+    *(ValueError, LookupError, TypeError, AttributeError, RecursionError, SyntaxError, EOFError, MemoryError),
+    *(struct.error, zipfile.BadZipFile, zlib.error),
+)
+
+
+def first_line(error: BaseException) -> str:
+    """The first line of what another library says went wrong, or the kind of error where it says nothing.
+
+    Of what the system refused, the system's own words, without the path that stands beside them.
+    """
+    number = re.search(r"\(os error (\d+)\)", str(error))  # as libraries written in Rust tell it
+    told = os.strerror(int(number[1])) if number else getattr(error, "strerror", None) or str(error).strip()
+    return (told or type(error).__name__).splitlines()[0][:200]

@@ -1,0 +1,143 @@
+"""A cache folder on a full disk, that nobody may write to or enter, or with damaged files in it; all for real."""
+
+import tempfile
+from pathlib import Path
+
+import pytest
+from torch.testing import assert_close
+
+from attnviz.base.message import Problem
+from attnviz.models.__main__ import main
+from attnviz.models.capture import Trace
+from attnviz.models.catalogue.entry import EXAMPLES
+from attnviz.models.file_faults import FAILED, first_line
+from attnviz.models.loading import cache_folder, gguf
+from attnviz.models.loading.example_traces import folder_of, is_prepared, prepare_examples, prepared_example
+from attnviz.serve import compressed_files
+from tests import broken_disks
+from tests.models import tiny_gguf
+
+MINI = "minilm-l6"
+PAGE = 4096  #: bytes that a file on such a disk takes at least
+DISKS = {"a disk that is full": broken_disks.filling_disk, "files that may not grow": broken_disks.short_files_in}
+
+
+@pytest.fixture
+def cache(monkeypatch):
+    """An empty cache folder that every user of this machine may find, and one small model beside it."""
+    monkeypatch.setenv("ATTNVIZ_MODELS", MINI)
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        monkeypatch.setenv("ATTNVIZ_CACHE", str(Path(folder, "cache")))
+        yield Path(folder, "cache")
+
+
+def left_in(folder):
+    return sorted(path.name for path in folder.rglob("*") if path.is_file() and path.suffix != ".lock")
+
+
+@pytest.mark.parametrize("disk", DISKS.values(), ids=DISKS)
+def test_preparing_on_a_disk_that_fills_up_ends_in_one_sentence(minilm, cache, capsys, disk):
+    with disk(cache, 65_536):
+        assert main(["prepare"]) == 1
+        assert left_in(cache) == []
+    *_steps, last = capsys.readouterr().err.splitlines()
+    assert last.startswith("MiniLM L6 could not be stored in the cache folder: ")
+    assert last.endswith(("No space left on device", "File too large"))
+    assert main(["prepare"]) == 0, "there is room again"
+    assert is_prepared(minilm.entry)
+
+
+@pytest.mark.skipif(not broken_disks.can_mount(), reason="this machine mounts no disk for a test")
+def test_whichever_file_of_a_conversion_fills_the_disk_the_sentence_is_the_same(tmp_path, cache):
+    """Weights, config, tokenizer and manifest are written by four libraries, with an error of its own in each."""
+    tiny_gguf.write(tmp_path / "tiny.gguf")
+    cache_folder.build(tmp_path / "kept", lambda fresh: gguf.convert(tmp_path / "tiny.gguf", fresh), "Tiny")
+    sizes = [path.stat().st_size for path in (tmp_path / "kept").iterdir()]
+    needed = sum(-(-size // PAGE) for size in sizes)
+    kinds = set()
+    for lacking in (*range(1, len(sizes) + 4), needed - 1):
+        with (
+            broken_disks.filling_disk(cache, PAGE * (needed - lacking)),
+            pytest.raises(Problem, match="Tiny could not be stored in the cache folder: No space left") as told,
+        ):
+            cache_folder.build(cache / "kept", lambda fresh: gguf.convert(tmp_path / "tiny.gguf", fresh), "Tiny")
+        kinds.add(type(told.value.__cause__.__cause__ or told.value.__cause__).__name__)
+    assert kinds >= {"SafetensorError", "Exception", "OSError"}
+
+
+@pytest.mark.parametrize("mode", [0o500, 0o000], ids=["read only", "forbidden"])
+def test_a_cache_that_cannot_be_written_or_entered_is_told_and_reads_as_empty(minilm, cache, capsys, mode):
+    cache.mkdir()
+    with broken_disks.with_mode(cache, mode):
+        assert main([]) == 0, "the list of models"
+        assert not is_prepared(minilm.entry)
+        assert all(prepared_example(each) is None for each in EXAMPLES if each.model == MINI)
+        assert compressed_files.prepare() is None
+        with pytest.raises(Problem, match=r"The cache folder .* cannot be written: Permission denied; ATTNVIZ_CACHE"):
+            prepare_examples(minilm)
+        capsys.readouterr()
+        assert main(["prepare"]) == 1
+    assert capsys.readouterr().err.splitlines()[-1].endswith("ATTNVIZ_CACHE names another")
+
+
+DAMAGES = {
+    "nothing": lambda data: b"",
+    "half of it": lambda data: data[: len(data) // 2],
+    "zeros": lambda data: bytes(len(data)),
+    "its last byte changed": lambda data: data[:-1] + bytes([data[-1] ^ 255]),
+    "a list without end": lambda data: b"[" * 100_000,
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+@pytest.mark.parametrize("ending", ["json", "safetensors"])
+def test_a_damaged_trace_is_none_and_a_damaged_manifest_is_no_folder(minilm, cache, ending, damage):
+    prepare_examples(minilm)
+    example = next(each for each in EXAMPLES if each.model == MINI)
+    kept = prepared_example(example).trace
+    file = folder_of(minilm.entry) / f"{example.id}.{ending}"
+    whole = file.read_bytes()
+    file.write_bytes(damage(whole))
+    assert prepared_example(example) is None
+    file.write_bytes(whole)
+    assert_close(prepared_example(example).trace.layers[0].weights(), kept.layers[0].weights())
+    manifest = folder_of(minilm.entry) / cache_folder.MANIFEST
+    manifest.write_bytes(damage(manifest.read_bytes()))
+    assert not cache_folder.is_intact(folder_of(minilm.entry))
+    prepare_examples(minilm)
+
+
+def test_a_trace_that_is_cut_short_under_its_reader_keeps_its_numbers(minilm, cache):
+    """A file that is mapped into memory would end the process here."""
+    prepare_examples(minilm)
+    example = next(each for each in EXAMPLES if each.model == MINI)
+    kept = prepared_example(example).trace
+    before = kept.layers[0].q.clone()
+    with (folder_of(minilm.entry) / f"{example.id}.safetensors").open("r+b") as file:
+        file.truncate(100)
+    assert_close(kept.layers[0].q, before, rtol=0, atol=0)
+
+
+def test_a_trace_that_does_not_fit_leaves_the_one_before(minilm, cache):
+    prepare_examples(minilm)
+    example = next(each for each in EXAMPLES if each.model == MINI)
+    kept = prepared_example(example).trace
+    file = cache / "mine.safetensors"
+    kept.save(file)
+    whole = file.read_bytes()
+    with broken_disks.short_files(65_536), pytest.raises(FAILED) as told:
+        kept.save(file)
+    assert first_line(told.value) == "File too large"
+    assert file.read_bytes() == whole
+    assert [path.name for path in cache.iterdir() if path.is_file()] == [file.name], "nothing half written is left"
+    assert Trace.load(file).layers
+
+
+def test_files_of_the_front_end_that_are_damaged_are_made_again_at_the_start(cache):
+    folder = compressed_files.prepare()
+    file = next(folder.rglob("*.js.gz"))
+    whole = file.read_bytes()
+    file.write_bytes(bytes(len(whole)))
+    assert compressed_files.prepare() == folder
+    assert file.read_bytes() == whole
