@@ -1,7 +1,5 @@
 """What a file can raise: from the system, and from the libraries that read and write files for us."""
 
-from __future__ import annotations
-
 import os
 import re
 import struct

@@ -1,7 +1,5 @@
 """Download models from the hub, with a clear message for each way that can fail."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -4,8 +4,6 @@
 torch nor transformers.
 """
 
-from __future__ import annotations
-
 import hashlib
 import importlib
 import json

@@ -1,7 +1,5 @@
 """Open a folder that timm saved as a model of pictures. Its attention is recorded as that of any torch model."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
