@@ -103,7 +103,7 @@ def test_the_installed_app_speaks_chinese_to_a_chinese_browser(served, browser):
 def test_the_installed_command_speaks_chinese_where_the_environment_does(app):
     told = app.run(app.attnviz, "figure", "--help", LANG="zh_CN.UTF-8", LC_ALL="", LANGUAGE="")
     assert told.stdout.startswith("用法："), told.stderr
-    made = app.run(app.attnviz, "--lang", "zh", "figure", "/?start_scale=none", "-o", "mask.svg")
+    made = app.run(app.attnviz, "--lang", "zh", "figure", "/?scaled=false", "-o", "mask.svg")
     assert made.returncode == 0, made.stderr
     assert re.search("[\u4e00-\u9fff]", (app.away / "mask.svg").read_text("utf-8"))
 
@@ -118,7 +118,7 @@ def test_a_script_elsewhere_serves_the_same_app_with_its_theme(app):
 
 def test_a_figure_is_made_from_a_link(app):
     out = [app.away / f"mask.{kind}" for kind in ("svg", "png", "html", "csv")]
-    made = app.run(app.attnviz, "figure", "/?start_scale=none", *(part for file in out for part in ("-o", file)))
+    made = app.run(app.attnviz, "figure", "/?scaled=false", *(part for file in out for part in ("-o", file)))
     assert made.returncode == 0, made.stderr
     assert out[0].read_text().startswith("<svg")
     assert out[1].read_bytes().startswith(b"\x89PNG")

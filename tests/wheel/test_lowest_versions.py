@@ -46,7 +46,7 @@ def test_attend_capture_and_show(lowest: Installed) -> None:
 
 def test_a_figure_of_a_page_with_charts_and_one_of_a_head(lowest: Installed) -> None:
     out = [lowest.away / f"head.{kind}" for kind in ("svg", "png", "html", "csv")]
-    made = lowest.run(lowest.attnviz, "figure", "/?start_scale=none", *(part for file in out for part in ("-o", file)))
+    made = lowest.run(lowest.attnviz, "figure", "/?scaled=false", *(part for file in out for part in ("-o", file)))
     assert made.returncode == 0, made.stderr
     assert out[1].read_bytes().startswith(b"\x89PNG")
     assert len(list(csv.DictReader(out[3].open()))) > 50
