@@ -166,7 +166,7 @@ def training(
         "loss": _("loss, nats"),
         "accuracy": _("labels right"),
         "entropy": _("entropy, nats"),
-        "gradient": _("gradient norm at q and k"),
+        "gradient": _("gradient norm"),
     }
     fig = make_subplots(2, 2, subplot_titles=list(titles.values()), horizontal_spacing=0.1, vertical_spacing=0.16)
     for place, measure in enumerate(titles):
