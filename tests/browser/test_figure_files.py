@@ -17,7 +17,7 @@ from tests.browser.conftest import answered
 from tests.browser.saving import open_menu, saved
 
 LINKS = (
-    "?scaled=false&sentence=A+dog+barks",
+    "?scaled=false",
     "explore?at=3.1&mask=none&text=The+cat+sat+on+the+mat",
     "masks",
     "sharing",
