@@ -227,7 +227,7 @@ def set_before_drawn(key: str, value: Any, changed: Callable[[], None]) -> None:
     `changed` is the widget's callback.
     """
     before, returned = streamlit_adapter.of_session(_SHOWN), streamlit_adapter.of_session(_RETURNED)
-    if key not in st.session_state and key in returned:
+    if key in returned:  # until `take_returned` has seen it, the browser's stays
         returned[key] = value, changed
     elif key not in st.session_state:
         st.session_state[key] = value
@@ -248,10 +248,10 @@ def take_returned() -> None:
     """After the page is drawn: have what differs from the link changed, as if it were changed now, and run again."""
     returned = streamlit_adapter.of_session(_RETURNED)
     drawn = {key: held for key, held in returned.items() if held is not None}
-    returned.clear()
     changes = [changed for key, (value, changed) in drawn.items() if st.session_state.get(key, value) != value]
     for changed in changes:
         changed()
+    returned.clear()  # last: a newer gesture may end this run at any look into the session
     if changes:
         st.rerun()
 
