@@ -6,8 +6,10 @@ import logging
 import subprocess
 import sys
 import warnings
+from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -126,6 +128,18 @@ fail()
     assert all(each["at"][-1].endswith("fail") for each in told)
 
 
+def log_of(script: Path, folder: Path, visit: Callable[[str], Coroutine[Any, Any, None]]) -> str:
+    """What a server of this script has logged when it was visited."""
+    server = Server(script, folder / "log.txt")
+    try:
+        # in a thread: where a test of a browser ran before in this process, this one has an event loop already
+        with ThreadPoolExecutor(1) as thread:
+            thread.submit(asyncio.run, visit(server.url)).result()
+    finally:
+        server.stop()
+    return server.log.read_text("utf-8")
+
+
 RAISES = """
 import streamlit as st
 from attnviz.serve import server
@@ -146,13 +160,7 @@ def test_a_page_that_raises_leaves_one_line_in_the_log_of_a_hosted_server(tmp_pa
             await visitor.enter("", "")
         visitor.socket.transport.abort()
 
-    server = Server(tmp_path / "served.py", tmp_path / "log.txt")
-    try:
-        with ThreadPoolExecutor(1) as thread:
-            thread.submit(asyncio.run, visit(server.url)).result()
-    finally:
-        server.stop()
-    written = server.log.read_text("utf-8")
+    written = log_of(tmp_path / "served.py", tmp_path, visit)
     assert SENTENCE not in written
     told = [json.loads(each) for each in written.splitlines() if each]
     (failed,) = [each for each in told if "error" in each]
@@ -180,15 +188,8 @@ def test_a_hosted_server_says_nothing_of_what_its_visitors_type(tmp_path, monkey
                 typed.append(page)
             visitor.socket.transport.abort()
 
-    server = Server(ROOT / "app.py", tmp_path / "log.txt")
-    try:
-        # in a thread: where a test of a browser ran before in this process, this one has an event loop already
-        with ThreadPoolExecutor(1) as thread:
-            thread.submit(asyncio.run, visits(server.url)).result()
-    finally:
-        server.stop()
+    lines = log_of(ROOT / "app.py", tmp_path, visits).splitlines()
     assert {"home", "explore", "masks", "sharing"} <= set(typed)
-    lines = server.log.read_text("utf-8").splitlines()
     told = [json.loads(each) for each in lines if each.startswith("{")]
     assert sum(each["event"] == "answered" for each in told) >= len(pages)
     assert sum(each["event"] == "a visitor came" for each in told) == len(pages)
