@@ -1,7 +1,7 @@
 // Says that the server cannot be reached and that it can be again. What a hand changes meanwhile Streamlit keeps in the
 // browser and does not send by itself: the page is asked for once more when the line is back.
 
-import { keptByRoot, rootOf } from "../shared/component.js";
+import { lastingComponent } from "../shared/component.js";
 import { el } from "../shared/dom.js";
 
 /** @import { Component, ConnectionWords } from "../shared/types.js" */
@@ -19,14 +19,19 @@ class Connection {
     this.line = el("div", "cn-line", null, { role: "status" });
     root.append(this.line);
     this.lost = false;
-    this.returns = 0;
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this.soon = undefined;
     /** @type {Component<ConnectionWords> | null} */
     this.component = null;
-    this.watcher = new MutationObserver(() => this.look());
+    const watcher = new MutationObserver(() => (this.line.isConnected ? this.look() : watcher.disconnect()));
     const app = document.querySelector(APP);
-    if (app) this.watcher.observe(app, { attributeFilter: [STATE] });
+    if (app) watcher.observe(app, { attributeFilter: [STATE] });
+  }
+
+  /** @param {Component<ConnectionWords>} component */
+  show(component) {
+    this.component = component;
+    this.look();
   }
 
   look() {
@@ -39,8 +44,7 @@ class Connection {
   }
 
   comeBack() {
-    this.returns += 1;
-    this.component?.setStateValue("back", this.returns);
+    this.component?.setStateValue("back", Date.now()); // another value each time, whatever was sent before
     if (!this.line.textContent) return;
     this.say("back");
     this.soon = setTimeout(() => this.say(null), SHOWN);
@@ -52,17 +56,4 @@ class Connection {
   }
 }
 
-const lines = keptByRoot((root) => new Connection(root));
-
-/** @param {Component<ConnectionWords>} component */
-export default function connection(component) {
-  const root = rootOf(component);
-  const line = lines.of(root);
-  line.component = component;
-  line.look();
-  return () => {
-    line.watcher.disconnect();
-    lines.drop(root);
-    root.replaceChildren();
-  };
-}
+export default lastingComponent(Connection);

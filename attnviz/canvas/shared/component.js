@@ -83,11 +83,14 @@ export function sayingButtons(root, acts, { working, done }, failed) {
   root.replaceChildren(...buttons, said);
 }
 
-/** A component whose view lives as long as its root does. */
-/** @param {new (root: HTMLElement) => { show(component: Component): void }} View */
+/**
+ * A component whose view lives as long as its root does.
+ * @template [Data=Uint8Array]
+ * @param {new (root: HTMLElement) => { show(component: Component<Data>): void }} View
+ */
 export function lastingComponent(View) {
   const views = keptByRoot((root) => new View(root));
-  return (/** @type {Component} */ component) => {
+  return (/** @type {Component<Data>} */ component) => {
     if (component.data) views.of(rootOf(component)).show(component);
   };
 }
