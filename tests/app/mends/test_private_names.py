@@ -39,7 +39,7 @@ def streamlit_with(tmp_path_factory: pytest.TempPathFactory):
     def copied(name: str) -> Path:
         folder = tmp_path_factory.mktemp("renamed")
         own = Path(streamlit.__file__).parent
-        shutil.copytree(own, folder / "streamlit", ignore=shutil.ignore_patterns("static", "__pycache__"))
+        shutil.copytree(own, folder / "streamlit", ignore=shutil.ignore_patterns("static"))
         (folder / "streamlit" / "static").symlink_to(own / "static")
         changed = 0
         for path in (folder / "streamlit").rglob("*.py"):
