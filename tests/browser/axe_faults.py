@@ -42,12 +42,10 @@ def severe(page: Any, only: Sequence[str] = ()) -> list[str]:
     return [f"{each['id']}: {each['target'][-160:]} {each['html'][:200]} {each['why'][:160]}" for each in found]
 
 
-def severe_in_both_themes(page: Any) -> list[str]:
-    """The same of a light page, light and, as the system asks for it, dark; it is light again afterwards."""
-    lines = [f"light: {line}" for line in severe(page)]
-    page.emulate_media(color_scheme="dark")
-    still(page, "dark")
-    lines += [f"dark: {line}" for line in severe(page, OF_COLOURS)]
-    page.emulate_media(color_scheme="light")
-    still(page)
-    return lines
+def severe_in_both_themes(page: Any, themes: list[str]) -> list[str]:
+    """The same in the theme that the page wears, the first of the two, and in the other, which it wears from then on."""
+    lines = [f"{themes[0]}: {line}" for line in severe(page)]
+    themes.reverse()
+    page.emulate_media(color_scheme=themes[0])
+    still(page, themes[0])
+    return lines + [f"{themes[0]}: {line}" for line in severe(page, OF_COLOURS)]

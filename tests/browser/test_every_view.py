@@ -147,26 +147,27 @@ def explained() -> set[str]:
 
 @pytest.mark.parametrize("name", IN_TWO_GROUPS)
 def test_every_word_of_a_page_can_be_translated_has_room_and_is_read_by_all(longer_url, window, explained, name):
-    page, met, sizes = window, set(explained), list(SIZES)
+    page, met, sizes, themes = window, set(explained), list(SIZES), ["light", "dark"]
+    page.emulate_media(color_scheme=themes[0])
     said: dict[str, str] = {}
     faults: dict[str, str] = {}
     for view in WALKS[name]:
         arrive(page, longer_url, view)
         for size in sizes:
-            resized(page, *size)
-            found = layout_faults(page) + (severe_in_both_themes(page) if size == SIZES[0] else [])
+            resized(page, *size, themes[0])
+            found = layout_faults(page) + (severe_in_both_themes(page, themes) if size == SIZES[0] else [])
             for fault in found:
                 if not (fault.startswith("formula") and view in SCROLLED):
                     faults.setdefault(fault, f"{view} at {size[0]}")
         unfolded(page)
-        still(page)
+        still(page, themes[0])
         explained |= set(page.locator(TERMS).all_inner_texts())
         texts = said_on(page) | menus(page, met)
         texts |= {OF_LONGER[text] for text in texts if text in OF_LONGER}
         for word, text in english_in(texts).items():
             if word not in view and not (name == "heads" and word in random_words()):  # a refusal quotes its link
                 said.setdefault(word, f"{view}: {text}")
-        sizes.reverse()  # the next view opens at the size that the window has now
+        sizes.reverse()  # the next view opens at the size that the window has now, and in its theme
     assert (said, faults) == ({}, {}), "English that no catalogue has, and what stands or is read badly"
 
 
