@@ -30,7 +30,7 @@ def figure(
     *,
     name: str,
     key: str,
-    table: Table | None = None,
+    table: Table | Later | None = None,
     caption: str | None = None,
     words: str | None = None,
     on_pick: Callable[[int], None] | None = None,

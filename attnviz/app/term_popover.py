@@ -2,10 +2,12 @@
 
 import math
 from functools import cache
+from typing import Any
 
 import streamlit as st
 import torch
 
+from attnviz.app.fragment import fragment
 from attnviz.app.glossary_terms import TERMS, GlossaryTerm
 from attnviz.app.links import link_state
 from attnviz.app.links.link_reading import chosen_by
@@ -26,11 +28,21 @@ def explanation(term: GlossaryTerm) -> str:
 def term_popover(id: str, key: str = "") -> None:
     """A small button with the term on it; `key` tells two of the same term on one page apart."""
     term = TERMS[id]
-    with st.popover(_(term.name), icon=":material/help:", type="tertiary", key=f"term-{id}{key}", width="content"):
-        st.markdown(explanation(term))
-        see_button(term, key)
+    box = _box(_(term.name), "help", f"term-{id}{key}")
+    if box.open:
+        with box:
+            st.markdown(explanation(term))
+            see_button(term, key)
 
 
+def _box(label: str, icon: str, key: str) -> Any:
+    """A small button whose box is filled once it is open: what nobody opens is neither made nor sent."""
+    return st.popover(
+        label, icon=f":material/{icon}:", type="tertiary", key=key, width="content", on_change="rerun"
+    )
+
+
+@fragment
 def terms(*ids: str, key: str = "", letters: bool = False) -> None:
     """A line of terms, with the legend of the letters in shapes behind them."""
     with st.container(horizontal=True, gap="small", key=f"terms-{ids[0]}{key}"):
@@ -42,7 +54,10 @@ def terms(*ids: str, key: str = "", letters: bool = False) -> None:
 
 def letters_popover(key: str = "") -> None:
     """The one legend of the letters in shapes, on every page."""
-    with st.popover(_("B, H, Q, K, D …"), icon=":material/abc:", type="tertiary", key=f"letters{key}", width="content"):
+    box = _box(_("B, H, Q, K, D …"), "abc", f"letters{key}")
+    if not box.open:
+        return
+    with box:
         meanings = {
             "B": _("sentences in a batch"),
             "H": _("query heads"),

@@ -9,7 +9,7 @@ from attnviz.app import presenting, share_menu
 from attnviz.app.links.link_state import follow, settle
 from attnviz.app.mends.reliances import log_what_is_gone
 from attnviz.app.widgets import note_returned, say_refusals, take_returned
-from attnviz.base.words import set_language_source, speaking
+from attnviz.base.words import language, set_language_source, speaking
 from attnviz.canvas import connection
 from attnviz.canvas.shared.component import remember_page
 from attnviz.serve import navigation
@@ -31,16 +31,17 @@ with speaking(navigation.language_arriving()):
 remember_page(page.url_path)
 note_returned()
 entered = follow(page.url_path or "home")
-navigation.menu()
-presenting.begin()
-share_menu.begin_figures()
-say_refusals()
-page.run()
-if not page.url_path and not presenting.presenting():
-    navigation.cards()
-presenting.end()
-share_menu.end_figures()
-connection.notice()
-take_returned()
-if entered:
-    settle()
+with speaking(language()):  # looked up once: a page says hundreds of sentences
+    navigation.menu()
+    presenting.begin()
+    share_menu.begin_figures()
+    say_refusals()
+    page.run()
+    if not page.url_path and not presenting.presenting():
+        navigation.cards()
+    presenting.end()
+    share_menu.end_figures()
+    connection.notice()
+    take_returned()
+    if entered:
+        settle()

@@ -47,8 +47,10 @@ def _top(lesson: Lesson, number: int) -> None:
     if presenting.presenting():
         return
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="l-top"):
-        with st.popover(_title(lesson), icon=":material/school:", key="l-lessons"):
-            _contents(lesson)
+        box = st.popover(_title(lesson), icon=":material/school:", key="l-lessons", on_change="rerun")
+        if box.open:
+            with box:
+                _contents(lesson)
         _walk_buttons(lesson, number)
         _sentence()
         widgets.toggle(choices.NOTES, _("Teacher’s notes"))

@@ -8,6 +8,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.app import sentence_input, widgets
 from attnviz.app.cache import model_cache
+from attnviz.app.fragment import fragment
 from attnviz.app.links import link_state
 from attnviz.app.links.choices import Choice
 from attnviz.app.text import plain
@@ -24,7 +25,6 @@ from attnviz.runs.model_run import Request
 def ask(picture: Callable[[Request], None]) -> None:
     """Draw the controls and below them the `picture` of what they ask for, once the visitor lets it be loaded.
 
-    Of a sentence that was read before, the picture is sent before the examples, which nobody sees until they ask.
     """
     words, which = st.columns([2.6, 1.4], vertical_alignment="top")
     models = sorted(
@@ -49,18 +49,13 @@ def ask(picture: Callable[[Request], None]) -> None:
         )
     second = _second(kind)
     with which, st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        examples = st.popover(_("Examples"), icon=":material/lightbulb:", type="tertiary")
+        _examples()
         frame = _how(kind)
     request = Request(name, text, second, frame)
-    at_once = problem is None and may_load and model_cache.has_run(request)
-    if not at_once:
-        _fill(examples)
     if problem is not None:
         raise problem
     if may_load:
         picture(request)
-    if at_once:
-        _fill(examples)
 
 
 def sentence_label(*, is_read: bool) -> str:
@@ -120,10 +115,17 @@ def _how(kind: str | None) -> Frame:
     return cast(Frame, frame)
 
 
-def _fill(examples: DeltaGenerator) -> None:
-    with examples:
+@fragment
+def _examples() -> None:
+    """The list of examples, sent once it is opened; a chosen one changes the whole page."""
+    box = st.popover(
+        _("Examples"), icon=":material/lightbulb:", type="tertiary", key="examples", on_change="rerun"
+    )
+    if not box.open:
+        return
+    with box:
         for number, example in enumerate(EXAMPLES):
-            st.button(
+            if st.button(
                 plain(example.text if len(example.text) <= 60 else example.text[:59] + "…"),
                 key=f"example-{number}",
                 help=plain(say(example.shows)),
@@ -131,7 +133,8 @@ def _fill(examples: DeltaGenerator) -> None:
                 args=(example,),
                 width="stretch",
                 type="tertiary",
-            )
+            ):
+                st.rerun(scope="app")
 
 
 def take(example: Example) -> None:

@@ -43,7 +43,7 @@ def heads_map(shown: ShownSurvey, by: str, chosen: int | None, key: str) -> None
         ),
         name=f"heads-{by}-{shown.model}",
         key=key,
-        table=table_of(shown.survey),
+        table=lambda: table_of(shown.survey),
         words=words,
         caption=sentences(words, about_source(shown)),
         on_pick=lambda column: pick(shown, column),
@@ -74,7 +74,7 @@ def plane(shown: ShownSurvey, by: str, chosen: int | None, key: str) -> None:
         ),
         name=f"heads-{by}-against-{against}-{shown.model}",
         key=key,
-        table=table_of(shown.survey),
+        table=lambda: table_of(shown.survey),
         words=_about_plane(shown, x, y),
         on_pick=lambda column: pick(shown, column),
     )
