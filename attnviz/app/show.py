@@ -238,9 +238,6 @@ def tabled(table: ColumnTable, name: str, key: str) -> None:
 
 def markdown(table: ColumnTable) -> str:
     """The table in GitHub's Markdown."""
-    rows = [list(table), ["---"] * len(table)]
-    rows += [
-        ["" if cell is None else str(cell).replace("|", "\\|") for cell in row]
-        for row in zip(*table.values(), strict=True)
-    ]
+    cells = ([str("" if cell is None else cell).replace("|", "\\|") for cell in column] for column in table.values())
+    rows = [list(table), ["---"] * len(table), *zip(*cells, strict=True)]
     return "".join("| " + " | ".join(row) + " |\n" for row in rows)

@@ -37,9 +37,7 @@ def term_popover(id: str, key: str = "") -> None:
 
 def _box(label: str, icon: str, key: str) -> Any:
     """A small button whose box is filled once it is open: what nobody opens is neither made nor sent."""
-    return st.popover(
-        label, icon=f":material/{icon}:", type="tertiary", key=key, width="content", on_change="rerun"
-    )
+    return st.popover(label, icon=f":material/{icon}:", type="tertiary", key=key, width="content", on_change="rerun")
 
 
 @fragment
@@ -55,9 +53,7 @@ def terms(*ids: str, key: str = "", letters: bool = False) -> None:
 def letters_popover(key: str = "") -> None:
     """The one legend of the letters in shapes, on every page."""
     box = _box(_("B, H, Q, K, D …"), "abc", f"letters{key}")
-    if not box.open:
-        return
-    with box:
+    if box.open:
         meanings = {
             "B": _("sentences in a batch"),
             "H": _("query heads"),
@@ -68,13 +64,11 @@ def letters_popover(key: str = "") -> None:
             "Dv": _("width of one head’s values"),
             "M": _("width of the model’s vectors"),
         }
-        st.markdown("\n".join(f"- **{letter}** {meaning}" for letter, meaning in meanings.items()))
-        st.markdown(
-            _(
-                "In a shape such as (B, H, Q, D) the upright letters are lengths. The matrices are slanted: $Q$ holds "
-                "the queries, $K$ the keys and $V$ the values, so $Q$ has Q rows and $K$ has K."
-            )
+        upright = _(
+            "In a shape such as (B, H, Q, D) the upright letters are lengths. The matrices are slanted: $Q$ holds "
+            "the queries, $K$ the keys and $V$ the values, so $Q$ has Q rows and $K$ has K."
         )
+        box.markdown("\n".join([*(f"- **{letter}** {meaning}" for letter, meaning in meanings.items()), "", upright]))
 
 
 def see_button(term: GlossaryTerm, key: str = "") -> None:
@@ -121,9 +115,8 @@ def numbers() -> dict[str, float | int]:
     assert latent is not None
 
     def gib(n_kv_heads: int) -> float:
-        layout = HeadLayout(layer.d_model, layer.n_heads, n_kv_heads, layer.d_head)
-        one = kv_bytes(layout, CONTEXT, dtype="bfloat16")
-        return one * len(llama.layers) / 2**30
+        heads = (layer.n_heads, n_kv_heads, layer.d_head)
+        return kv_bytes(HeadLayout(layer.d_model, *heads), CONTEXT, dtype="bfloat16") * len(llama.layers) / 2**30
 
     return of_formulas | {
         "llama_layers": len(llama.layers),

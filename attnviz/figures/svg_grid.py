@@ -184,8 +184,7 @@ class ColourScale:
 
     def codes(self, values: np.ndarray, hidden: np.ndarray) -> np.ndarray:
         """Places in the palette, -1 where hidden."""
-        seen = np.where(hidden, 0.0, values)
-        return np.where(hidden, -1, np.rint(self.place(seen) * 255)).astype(np.int16)
+        return np.where(hidden, -1, np.rint(self.place(np.where(hidden, 0.0, values)) * 255)).astype(np.int16)
 
     def bar(self, x: float, y: float, ink: Ink, hatched: bool) -> tuple[list[str], float]:
         """The bar under a picture with its ticks, what the hatch stands for, and the width of it all."""

@@ -98,16 +98,17 @@ def _document(title: str, header: dict[str, Any], data: str, bundle: str, theme:
     """A file with a header as JSON and data as base64 in it, and the script that draws both."""
     script, style = _bundle(bundle)
     text = json.dumps(header, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    inert = text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")  # no markup to any browser
     without = _("This picture needs JavaScript, which stands in this file.")
-    title = html.escape(title)
     return (
         f'<!doctype html>\n<html lang="{tongue()}" data-theme="{theme}"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
         '<meta name="viewport" content="width=device-width,initial-scale=1">'
-        f'<meta name="generator" content="attnviz"><title>{title}</title><style>{style}</style></head><body>'
+        f'<meta name="generator" content="attnviz"><title>{html.escape(title)}</title>'
+        f"<style>{style}</style></head><body>"
         f"<noscript>{html.escape(without)}</noscript>"
         f'<main id="attnviz"></main>'
-        f'<script type="application/json" id="attnviz-view">{_inert(text)}</script>'
+        f'<script type="application/json" id="attnviz-view">{inert}</script>'
         f'<script type="application/octet-stream" id="attnviz-heads">{data}</script>'
         f"<script>{script}</script></body></html>\n"
     )
@@ -207,11 +208,6 @@ def _overview(view: LiveView) -> dict[str, Any]:
 def _web_address(link: str | None) -> str | None:
     """A link that leads to a page, and does not run something; None for any other."""
     return link if link is not None and urlsplit(link).scheme in ("http", "https") else None
-
-
-def _inert(text: str) -> str:
-    """JSON that no browser takes for markup, wherever in a page it stands."""
-    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 
 @cache

@@ -102,8 +102,7 @@ class IndexPage:
         first = f"<head>\n{_first_script(shown)}\n"
         last = f"{_scripts(shown)}<style>{style_sheet()}{share_menu.style_of_figure(alone)}</style>\n</head>"
         page = page.replace(b"<head>", first.encode(), 1).replace(b"</head>", last.encode(), 1)
-        tags = _tags(shown, query.get("lang", [""])[-1], root).encode()
-        return _TITLE.sub(lambda _title: tags, page, count=1)
+        return _TITLE.sub(lambda _title: _tags(shown, query.get("lang", [""])[-1], root).encode(), page, count=1)
 
 
 def _is_page(start: Message) -> bool:

@@ -1,7 +1,6 @@
 """The main script: page settings, language, navigation, and then the page that the visitor opened."""
 
 from pathlib import Path
-from typing import Any
 
 import streamlit as st
 
@@ -19,8 +18,12 @@ set_language_source(navigation.language_asked)
 MENU_WIDTH = 220  #: pixels of the menu beside a page, where there is room for both; app.css keeps as much free
 
 # inside another page there is room for the view only; its visitors may still open the menu
-side: Any = "collapsed" if st.context.is_embedded else MENU_WIDTH
-st.set_page_config(page_title="attnviz", page_icon="👁️", layout="wide", initial_sidebar_state=side)
+st.set_page_config(
+    page_title="attnviz",
+    page_icon="👁️",
+    layout="wide",
+    initial_sidebar_state="collapsed" if st.context.is_embedded else MENU_WIDTH,
+)
 
 st.logo(Path(__file__).with_name("logo.svg"), size="large")
 

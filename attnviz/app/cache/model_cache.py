@@ -124,14 +124,6 @@ def model_run(request: Request) -> ModelRun:
     return here.runs.get(request, lambda: _run(request))
 
 
-def has_run(request: Request) -> bool:
-    """Whether the run of this sentence is in memory; False too where no such model is found, as the run will say."""
-    try:
-        return replace(request, version=version(request.model)) in shared().runs
-    except Problem:
-        return False
-
-
 def remembered(request: Request) -> ModelRun:
     """A run that is still in memory; LookupError when it is not. Can be called from any thread."""
     run = shared().runs.find(request)

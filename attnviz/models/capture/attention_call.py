@@ -175,7 +175,10 @@ def attention(
     if active is None and adapter.original(module) not in adapter.OURS:
         # this thread captures nothing while another one captures the same foreign model
         return adapter.function_before(module)(module, query, key, value, attention_mask, **kwargs)
-    if active is None and not _special(kwargs):
+    # what torch's fused attention would refuse or ignore
+    if active is None and all(
+        kwargs.get(name) is None for name in ("softcap", "s_aux", "sinks", "indices", "block_indices")
+    ):
         return fused(module, query, key, value, attention_mask, kwargs)
     call = understand(module, query, key, value, attention_mask, kwargs, {} if active is None else active.split_masks)
     return (answer_call if active is None else active.answer)(module, call, kwargs)
@@ -242,11 +245,6 @@ def eager(module: nn.Module, call: Call, kwargs: dict[str, Any]) -> Answer:
 def _causal(call: Call) -> Tensor:
     """The mask (Q, K) in which query i sees keys 0..i."""
     return torch.ones(call.q.shape[2], call.k.shape[2], dtype=torch.bool, device=call.q.device).tril()
-
-
-def _special(kwargs: dict[str, Any]) -> bool:
-    """Whether torch's fused attention would refuse or ignore something that was given."""
-    return any(kwargs.get(name) is not None for name in ("softcap", "s_aux", "sinks", "indices", "block_indices"))
 
 
 def _padding(attention_mask: Tensor | None = None, kv_length: int = 0, kv_offset: int = 0, **_: Any) -> Tensor | None:

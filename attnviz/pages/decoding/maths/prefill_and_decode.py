@@ -118,8 +118,7 @@ def _machine() -> Machine:
     peak = 2 * WIDTH**3 / _best(lambda: a @ a)
     wide = torch.ones(1 << 12, STREAM >> 12)
     one = torch.ones(STREAM >> 12)
-    bandwidth = 4 * STREAM / _best(lambda: wide @ one)
-    return Machine(int(peak), int(bandwidth), 1 << 30)
+    return Machine(int(peak), int(4 * STREAM / _best(lambda: wide @ one)), 1 << 30)
 
 
 def _best(run: Callable[[], object]) -> float:

@@ -23,9 +23,7 @@ from attnviz.runs.model_run import Request
 
 
 def ask(picture: Callable[[Request], None]) -> None:
-    """Draw the controls and below them the `picture` of what they ask for, once the visitor lets it be loaded.
-
-    """
+    """Draw the controls and below them the `picture` of what they ask for, once the visitor lets it be loaded."""
     words, which = st.columns([2.6, 1.4], vertical_alignment="top")
     models = sorted(
         (each for each in availabilities() if each.entry.kind != "pictures"), key=lambda each: not each.on_this_machine
@@ -118,23 +116,18 @@ def _how(kind: str | None) -> Frame:
 @fragment
 def _examples() -> None:
     """The list of examples, sent once it is opened; a chosen one changes the whole page."""
-    box = st.popover(
-        _("Examples"), icon=":material/lightbulb:", type="tertiary", key="examples", on_change="rerun"
-    )
-    if not box.open:
-        return
-    with box:
-        for number, example in enumerate(EXAMPLES):
-            if st.button(
-                plain(example.text if len(example.text) <= 60 else example.text[:59] + "…"),
-                key=f"example-{number}",
-                help=plain(say(example.shows)),
-                on_click=take,
-                args=(example,),
-                width="stretch",
-                type="tertiary",
-            ):
-                st.rerun(scope="app")
+    box = st.popover(_("Examples"), icon=":material/lightbulb:", type="tertiary", key="examples", on_change="rerun")
+    for number, example in enumerate(EXAMPLES if box.open else ()):
+        if box.button(
+            plain(example.text if len(example.text) <= 60 else example.text[:59] + "…"),
+            key=f"example-{number}",
+            help=plain(say(example.shows)),
+            on_click=take,
+            args=(example,),
+            width="stretch",
+            type="tertiary",
+        ):
+            st.rerun(scope="app")
 
 
 def take(example: Example) -> None:

@@ -74,8 +74,7 @@ def gradient(_subject: Subject) -> Facts:
 
 def _median_norm(alternative: str) -> float:
     measured = saturation.run(saturation.Config(alternative=alternative))
-    nearest = int(np.argmin(np.abs(np.log(measured.d_k / WIDE))))
-    return float(measured.bands["jacobian"].middle[nearest])
+    return float(measured.bands["jacobian"].middle[np.argmin(np.abs(np.log(measured.d_k / WIDE)))])
 
 
 def too_much(_subject: Subject) -> Facts:

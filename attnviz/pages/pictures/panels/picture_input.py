@@ -93,7 +93,12 @@ def _digits(most: int) -> ChosenPicture:
 
 def _drawing(pads: int) -> ChosenPicture | None:
     drawings = link_state.value(choices.DRAWINGS)
-    digit_pad.digit_pad("pad", pads, drawings, _keep_drawings)
+    digit_pad.digit_pad(
+        "pad",
+        pads,
+        drawings,
+        lambda drawn: link_state.put_all({choices.DRAWINGS: drawn, choices.HIDDEN: (), choices.PINS: ()}),
+    )
     inked = [each for each in map(digit_pad.bitmap, drawings[:pads]) if each is not None and each.any()]
     if not inked:
         st.info(
@@ -105,10 +110,6 @@ def _drawing(pads: int) -> ChosenPicture | None:
     counts = [counts_of_drawing(each) for each in inked]
     name = hashlib.sha256(np.stack(counts).tobytes()).hexdigest()[:16]
     return ChosenPicture(f"drawing {name}", composed(counts), own=True)
-
-
-def _keep_drawings(drawings: tuple[str, ...]) -> None:
-    link_state.put_all({choices.DRAWINGS: drawings, choices.HIDDEN: (), choices.PINS: ()})
 
 
 def _photo() -> ChosenPicture:
