@@ -52,7 +52,9 @@ def evaluated(cell: Cell) -> float:
     """The value of a cell's arithmetic as it is written on the page."""
     signs = {"×": "*", "÷": "/", "−": "-", "−∞": "-inf", "√(": "sqrt(", "max(0,": "max(0,"}
     text = " ".join(signs.get(str(w), str(w)) if kind == "op" else f"({w!r})" for kind, w in cell[1])
-    return float(eval(text, {"sqrt": math.sqrt, "exp": math.exp, "max": max, "cos": math.cos, "sin": math.sin, "inf": math.inf}))
+    return float(
+        eval(text, {"sqrt": math.sqrt, "exp": math.exp, "max": max, "cos": math.cos, "sin": math.sin, "inf": math.inf})
+    )
 
 
 @settings(max_examples=25, deadline=None)
