@@ -1,4 +1,4 @@
-"""Attention by hand: every tensor from a sentence's vectors to what the FFN makes of them, and the steps of that walk."""
+"""Attention by hand: every tensor from a sentence's vectors to the FFN's output, and the steps of that walk."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -135,7 +135,8 @@ def sizes(result: Result) -> dict[str, int]:
     packed = (0 if config.cross else h * d) + g * (d + dv)
     return {
         "B": config.batch, "Q": len(result.q_words[0]), "K": len(result.k_words[0]), "M": config.d_model,
-        "H": h, "G": g, "D": d, "Dv": dv, "HD": h * d, "GD": g * d, "GV": g * dv, "HV": h * dv, "C": packed, "F": config.d_ff,
+        "H": h, "G": g, "D": d, "Dv": dv, "HD": h * d, "GD": g * d, "GV": g * dv, "HV": h * dv, "C": packed,
+        "F": config.d_ff,
     }  # fmt: skip
 
 
