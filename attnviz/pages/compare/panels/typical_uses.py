@@ -51,8 +51,8 @@ def panel() -> None:
     st.markdown(
         _(
             "FLOPs of one layer, forward, as torch’s counter counts them. Self-attention takes no more than "
-            "an LSTM in **{some} of {all}** uses, those with n ≤ 2d. In {use} it would take {times:,.0f} times what the "
-            "{layer} takes; an LSTM would wait {steps:,} times there."
+            "an LSTM in **{some} of {all}** uses, those with n ≤ 2d. In {use} it would take {times:,.0f} times what "
+            "the {layer} takes; an LSTM would wait {steps:,} times there."
         ).format(
             some=cheaper,
             all=len(USES),
