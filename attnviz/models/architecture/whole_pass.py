@@ -21,9 +21,9 @@ class Part:
 def whole_pass(arch: Architecture, tokens: int, batch: int = 1) -> dict[str, Part]:
     """A pass over `batch` prompts without a cache, every pair computed, logits for every token.
 
-    By part: "projections", "scores", "mlp", "embedding", "output". Empty for a model of two stacks, of pictures, with layers
-    other than softmax attention, or without rules for its family. As in torch's FlopCounterMode, biases, norms and
-    activation functions cost nothing, and an embedding is looked up. An encoder's pooler is left out.
+    By part: "projections", "scores", "mlp", "embedding", "output". Empty for a model of two stacks, of pictures, with
+    layers other than softmax attention, or without rules for its family. As in torch's FlopCounterMode, biases, norms
+    and activation functions cost nothing, and an embedding is looked up. An encoder's pooler is left out.
     """
     alike = len({layer.stack for layer in arch.layers}) == 1 and all(map(has_heads, arch.layers))
     if arch.config is None or arch.measured or not alike:

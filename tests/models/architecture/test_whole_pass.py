@@ -37,9 +37,9 @@ def of_torch(config, device="meta"):
         model.pooler = None
     written = []
     for name, module in model.named_modules():
-        if (isinstance(module, nn.Linear) or type(module).__name__ == "Conv1D") and "attn" not in name.lower():
-            if "attention" not in name or ".mlp" in name:
-                module.register_forward_hook(lambda _m, _x, out: written.append(out.numel()))
+        is_matrix = isinstance(module, nn.Linear) or type(module).__name__ == "Conv1D"
+        if is_matrix and "attn" not in name and ("attention" not in name or ".mlp" in name):
+            module.register_forward_hook(lambda _m, _x, out: written.append(out.numel()))
     with FlopCounterMode(display=False) as counter:
         run(model)
     return counter.get_total_flops(), sum(written)

@@ -18,7 +18,6 @@ from attnviz.pages.sharing.panels import latent, sharing_programs
 from attnviz.pages.sharing.panels.architecture_form import Chosen, choose, number_boxes
 from attnviz.pages.sharing.panels.bytes import by_layer, over, parameters_by_matrix, ways
 
-
 # two models whose attention is alike may differ in their config's other numbers
 computed_whole = st.cache_resource(
     max_entries=64, show_spinner=False, hash_funcs={Architecture: lambda arch: f"{hash(arch)} {arch.config}"}
@@ -137,11 +136,7 @@ def _whole(arch: Architecture, context: int, batch: int) -> None:
     st.subheader(_("The whole transformer"), anchor=False)
     parts = computed_whole(arch, context, batch)
     if not parts:
-        st.info(
-            _(
-                "Counted for models of text with one stack, whose layers all have softmax attention: this is none of them."
-            )
-        )
+        st.info(_("Counted for text models of one stack whose layers all have softmax attention: this is none."))
         return
     names = {
         "projections": _("attention: projections"),
