@@ -114,6 +114,7 @@ _FORMULAS: dict[str, Callable[[Result], str]] = {
         f"{result.config.d_model}"
     ),
     "ffn": lambda result: (
-        rf"\text{{FFN}} = \max(0,\, N W_1 + b_1)\,W_2 + b_2,\quad F = {result.config.widening}M = {result.config.d_ff}"
+        r"\begin{gathered} \text{FFN} = \max(0,\, N W_1 + b_1)\,W_2 + b_2 \\ "
+        rf"F = {result.config.widening}M = {result.config.d_ff} \end{{gathered}}"
     ),
 }

@@ -193,7 +193,6 @@ def attention_panel() -> None:
 
 def _attention_controls() -> video.AttentionConfig:
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        normed = widgets.toggle(choices.VIDEO_NORMED, _("Normalise q and k"))
         over = {"head": _("over each head"), "full": _("over all heads together")}
         return video.AttentionConfig(
             digit=widgets.number(choices.VIDEO_DIGIT, _("Digit that moves"), step=1, width=130),
@@ -203,7 +202,7 @@ def _attention_controls() -> video.AttentionConfig:
             ),
             head=widgets.number(choices.VIDEO_HEAD, _("Head"), step=1, width=100),
             turned=widgets.toggle(choices.VIDEO_TURNED, _("Rotate by time, height and width")),
-            normed=normed,
+            normed=(normed := widgets.toggle(choices.VIDEO_NORMED, _("Normalise q and k"))),
             norm=cast(QKNorm, widgets.one_of(choices.VIDEO_NORM, _("RMSNorm of q and k"), over)) if normed else "head",
         )
 
