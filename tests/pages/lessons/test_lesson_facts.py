@@ -50,7 +50,9 @@ def test_what_alibi_takes_off_is_positive_and_the_published_slope_times_the_dist
 
 
 def test_heads_that_share_keys_are_said_to() -> None:
-    subject: Any = SimpleNamespace(stack=SimpleNamespace(layers=capture(llama(), input_ids=tokens()).layers))
+    stack: Any = SimpleNamespace(layers=capture(llama(), input_ids=tokens()).layers)
+    run: Any = SimpleNamespace(stacks=[stack])
+    subject = lesson_parts.Subject("one", run)
     assert heads_facts.all_heads(subject).values == {"layers": 2, "heads": 6, "all": 12, "kv_heads": 2}
     small = Architecture.preset("smollm2-135m").layers[0]
     assert small.n_kv_heads < small.n_heads, "so the lesson may not say that each head has a W_K of its own"
