@@ -222,11 +222,12 @@ def columns(rows: Sequence[dict[str, Any]]) -> ColumnTable:
     return {name: [row[name] for row in rows] for name in rows[0]}
 
 
-def tabled(table: ColumnTable, name: str, key: str) -> None:
-    """Draw a table, and buttons that download it as CSV and Markdown."""
+def tabled(table: ColumnTable, name: str, key: str, link: str = "") -> None:
+    """Draw a table, and buttons that download it as CSV and Markdown; the column `link` holds addresses."""
     whole = [name for name, cells in table.items() if all(cell is None or isinstance(cell, int) for cell in cells)]
     localized = {name: st.column_config.NumberColumn(format="localized") for name in whole}
-    st.dataframe(table, hide_index=True, key=key, column_config=localized)
+    linked = {link: st.column_config.LinkColumn(display_text=_("open"))} if link else {}
+    st.dataframe(table, hide_index=True, key=key, column_config=localized | linked)
     with st.container(horizontal=True):
         st.download_button(
             _("CSV"), lambda: to_csv(table), f"{name}.csv", "text/csv", on_click="ignore", key=f"{key}-csv"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from attnviz.base.extras import must_have
 from attnviz.base.message import Problem, Several
-from attnviz.base.words import N_, _
+from attnviz.base.words import N_, _, say
 
 if TYPE_CHECKING:
     from attnviz.app.exports import Gathering
@@ -66,11 +66,16 @@ def run(chosen: argparse.Namespace, _others: Sequence[str]) -> int:
 
     # no sentence comes after this one, and a process that ends while a thread loads a model may be aborted
     model_cache.shared().loads_ahead = False
-    answer = run_page(app_link(chosen.link), chosen.figure if chosen.output else None)
+    try:
+        link = app_link(chosen.link)
+    except Problem as problem:
+        print(f"attnviz: {say(problem.message)}", file=sys.stderr)
+        return 2  # as for a wrong call
+    answer = run_page(link, chosen.figure if chosen.output else None)
     for sentence in dict.fromkeys([*answer.refused, *answer.warnings]):
         print(sentence, file=sys.stderr)
     if answer.refused and not chosen.lenient:
-        return 2  # as for a wrong call
+        return 2
     if not chosen.output:
         print("\n".join(answer.names) or _("This link shows no figure."))
         return 0 if answer.names else 1

@@ -99,7 +99,7 @@ def error_of(code: Callable[..., Any], *arguments: Any) -> str:
     """What PyTorch says when `code` raises on these arguments; "" when it runs."""
     try:
         code(*arguments)
-    except RuntimeError as error:
+    except (RuntimeError, AssertionError) as error:
         return str(error)
     return ""
 

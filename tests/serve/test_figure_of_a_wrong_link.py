@@ -21,6 +21,7 @@ WRONG = {
     "shown instead.",
     "sharing?h_model=gpt-9": "The link asks for h_model = “gpt-9”, which does not exist here.",
     "sharing?h_context=0": "The link asks for h_context = “0”; it must be a whole number from",
+    "decoding?d_at=999": "The link asks for d_at = “999”; it must be a whole number from 0 to 48.",
     "masks?m_seed=-1": "The link asks for m_seed = “-1”; it must be a whole number from 0 to 9,999.",
 }
 CSV = {"compare", "decoding", "scaling", "heads", "sharing"}
@@ -38,6 +39,12 @@ def test_a_wrong_value_is_refused_in_the_pages_sentence_unless_the_caller_is_len
     said = capsys.readouterr()
     assert said.err.splitlines()[0] == sentence
     assert file.stat().st_size > 100
+
+
+def test_a_page_that_does_not_exist_is_a_wrong_call(tmp_path, capsys):
+    assert main(["figure", "nopage?x=1", "-o", str(tmp_path / "x.svg")]) == 2
+    (sentence,) = capsys.readouterr().err.splitlines()
+    assert sentence.startswith("attnviz: The link opens nopage, which is no page; pages are home, ")
 
 
 def test_a_link_that_nothing_is_wrong_with_is_written_without_a_word_of_refusal(tmp_path, capsys):

@@ -127,7 +127,7 @@ def test_a_figure_is_made_from_a_link(app):
     listed = app.run(app.python, "-m", "attnviz", "figure", "masks")
     assert "attention-after-mask" in listed.stdout or listed.stdout.count("\n") >= 2, listed.stderr
     wrong = app.run(app.attnviz, "figure", "mask", "-o", "x.svg")
-    assert wrong.returncode == 1
+    assert wrong.returncode == 2
     assert "opens mask, which is no page; pages are home, " in wrong.stderr
     assert ", masks, " in wrong.stderr
 

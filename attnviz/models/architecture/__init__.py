@@ -14,6 +14,7 @@ from attnviz.models.architecture.layer_spec import CONVENTIONS, Convention, Laye
 from attnviz.models.architecture.meta_device import Measurement, ParameterCounts, count_parameters, measure_on_meta
 from attnviz.models.architecture.presets import GIB, Preset, all_presets, find_preset, gpus, quality
 from attnviz.models.architecture.published_claims import Claim, claims
+from attnviz.models.architecture.whole_pass import whole_pass
 
 __all__ = [
     "CONVENTIONS",
@@ -43,4 +44,5 @@ __all__ = [
     "quality",
     "shared_otherwise",
     "size_deployment",
+    "whole_pass",
 ]

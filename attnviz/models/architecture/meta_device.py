@@ -106,7 +106,7 @@ def measure_on_meta(
         sum(p.numel() for p in model.parameters()),
         tuple(
             sum(p.numel() for name, p in module.named_parameters() if not _BLOCK_NORM.search(name))
-            for module in _attention_modules(model)
+            for module in attention_modules(model)
         ),
         cache,
         time.perf_counter() - started,
@@ -131,14 +131,14 @@ def build(config: PretrainedConfig, implementation: str = SHAPES_ONLY) -> nn.Mod
     return model.eval()
 
 
-def _attention_modules(model: nn.Module) -> Iterator[nn.Module]:
+def attention_modules(model: nn.Module) -> Iterator[nn.Module]:
     """The outermost modules with softmax attention."""
     for child in model.children():
         kind = type(child).__name__
         if _ATTENTION.search(kind) and not _NOT_SOFTMAX.search(kind):
             yield child
         else:
-            yield from _attention_modules(child)
+            yield from attention_modules(child)
 
 
 def _run(model: nn.Module, tokens: int, batch: int, encoder_tokens: int) -> Any:
@@ -248,13 +248,19 @@ def _idle(model: Any) -> Iterator[nn.Parameter]:
     yield from (p for part in parts for p in part.parameters() if id(p) not in kept)
 
 
-def _unchosen(model: Any) -> int:
-    """Parameters of the experts that one token does not go through."""
+def experts_of(model: Any) -> tuple[int, int]:
+    """How many experts each mixture has, and how many of them a token goes through; 0 where there are none."""
     text = model.config.get_text_config()
     experts, chosen = (
         next((number for name in names if isinstance(number := getattr(text, name, None), int)), 0)
         for names in (_EXPERTS, _CHOSEN)
     )
+    return experts, chosen
+
+
+def _unchosen(model: Any) -> int:
+    """Parameters of the experts that one token does not go through."""
+    experts, chosen = experts_of(model)
     if not experts or not chosen:
         return 0
     routed = (module for name, module in model.named_modules() if name.rpartition(".")[2] == "experts")

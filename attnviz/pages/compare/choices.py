@@ -4,7 +4,7 @@ from attnviz.app.links.choices import PageChoices
 from attnviz.pages.compare.maths import layer_costs, layer_timing, position_mixing, reach_training
 
 PAGE = PageChoices("compare")
-SECTION = PAGE.one_of("c_section", ("table", "measured", "reach", "shared"))
+SECTION = PAGE.one_of("c_section", ("table", "measured", "reach", "shared", "uses"))
 
 # 1 The table, and the parameters of section 4
 COUNTING = PAGE.one_of("c_count", ("built", "table"))

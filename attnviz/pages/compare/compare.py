@@ -1,10 +1,10 @@
-"""Attention against recurrence and convolution: what each costs, measures, reaches and shares."""
+"""Attention against recurrence and convolution: what each costs, measures, reaches, shares and is used for."""
 
 from attnviz.app.page_parts import sections
 from attnviz.base.words import _
 from attnviz.pages.compare import choices
 from attnviz.pages.compare.page_entry import PAGE
-from attnviz.pages.compare.panels import cost_table, measured, reach, what_is_shared
+from attnviz.pages.compare.panels import cost_table, measured, reach, typical_uses, what_is_shared
 
 
 def page() -> None:
@@ -14,6 +14,7 @@ def page() -> None:
         "measured": (_("2 Measured"), measured.panel),
         "reach": (_("3 Reach"), reach.panel),
         "shared": (_("4 What is shared"), what_is_shared.panel),
+        "uses": (_("5 Typical uses"), typical_uses.panel),
     }
     sections(PAGE, choices.SECTION, panels)
 

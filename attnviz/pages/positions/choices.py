@@ -60,6 +60,7 @@ VIDEO_AT = tuple(
 VIDEO_HEAD = PAGE.whole("p_v_head", 0, low=0, high=video.HEADS - 1)
 VIDEO_TURNED = PAGE.flag("p_v_turned", True)
 VIDEO_NORMED = PAGE.flag("p_v_normed", True)
+VIDEO_NORM = PAGE.one_of("p_v_norm", qk_norm_growth.NORMS)
 
 # 6 A real head
 MODEL = PAGE.one_of("p_model")

@@ -6,14 +6,17 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from torch import nn
 
 from attnviz.base.message import Problem
 from attnviz.pages.build.maths.attention_by_hand import AXES, run, sizes, steps
 from attnviz.pages.build.maths.boards import View, boards
 from attnviz.pages.build.maths.cells import Cell
 from attnviz.pages.build.maths.inputs import Config, weights
+from attnviz.pages.build.panels import board_wording
 
 WORDS = ("the", "cat", "sat", "down", "the")
 PLAIN = Config(words=WORDS)
@@ -40,15 +43,18 @@ def configs(draw: st.DrawFn) -> Config:
         scaled=draw(st.booleans()),
         dropout=draw(st.sampled_from([0.0, 0.4])),
         training=draw(st.booleans()),
+        widening=draw(st.sampled_from([1, 2, 4])),
         seed=draw(st.integers(0, 5)),
     )
 
 
 def evaluated(cell: Cell) -> float:
     """The value of a cell's arithmetic as it is written on the page."""
-    signs = {"×": "*", "÷": "/", "−": "-", "−∞": "-inf", "√(": "sqrt("}
+    signs = {"×": "*", "÷": "/", "−": "-", "−∞": "-inf", "√(": "sqrt(", "max(0,": "max(0,"}
     text = " ".join(signs.get(str(w), str(w)) if kind == "op" else f"({w!r})" for kind, w in cell[1])
-    return float(eval(text, {"sqrt": math.sqrt, "exp": math.exp, "cos": math.cos, "sin": math.sin, "inf": math.inf}))
+    return float(
+        eval(text, {"sqrt": math.sqrt, "exp": math.exp, "max": max, "cos": math.cos, "sin": math.sin, "inf": math.inf})
+    )
 
 
 @settings(max_examples=25, deadline=None)
@@ -86,6 +92,31 @@ def test_a_random_pass_equals_attention_written_in_numpy() -> None:
         heads.append(share @ v[:, 3 * g : 3 * g + 3])
     output = np.concatenate(heads, 1) @ w["W_O"] + w["b_O"]
     np.testing.assert_allclose(result.tensors["output"][0], output, atol=1e-4)
+
+
+def test_the_steps_to_the_ffn_are_those_of_torch_s_own_encoder_layer() -> None:
+    config = replace(PLAIN, d_model=4, n_heads=2, d_head=2, bias=True)
+    result = run(config)
+    layer = nn.TransformerEncoderLayer(4, 2, config.d_ff, dropout=0.0, batch_first=True)
+    w = {name: torch.tensor(values) for name, values in result.weights.items()}
+    state = {
+        "self_attn.in_proj_weight": torch.cat([w[f"W_{n}"] for n in "QKV"], 1).T,
+        "self_attn.in_proj_bias": torch.cat([w[f"b_{n}"] for n in "QKV"]),
+    }
+    for name, part in (("self_attn.out_proj", "O"), ("linear1", "1"), ("linear2", "2")):
+        state |= {f"{name}.weight": w[f"W_{part}"].T, f"{name}.bias": w[f"b_{part}"]}
+    layer.load_state_dict(layer.state_dict() | state)
+    seen: dict[str, torch.Tensor] = {}
+    for name, tensor in (("norm1", "normed"), ("linear1", "hidden"), ("linear2", "fed")):
+        layer.get_submodule(name).register_forward_hook(lambda _m, _x, made, key=tensor: seen.update({key: made}))
+    layer(torch.tensor(result.tensors["E"]))
+    for tensor, made in seen.items():
+        np.testing.assert_allclose(made.detach().numpy(), result.tensors[tensor], atol=1e-4, err_msg=tensor)
+    ffn = sum(p.numel() for name, p in layer.named_parameters() if name.startswith("linear"))
+    every = sum(p.numel() for name, p in layer.named_parameters() if not name.startswith("norm"))
+    told = board_wording.sentence("ffn", View(result), None)
+    assert f"{ffn} of the layer's {every} parameters: **{ffn / every:.0%}**" in told
+    assert f"{int((seen['hidden'] < 0).sum())} of {seen['hidden'].numel()}" in told
 
 
 def test_every_tensor_has_the_shape_that_its_letters_say() -> None:

@@ -57,9 +57,9 @@ def executed(code: str, names: dict[str, Any] | None = None) -> dict[str, Any]:
 def test_the_module_and_torch_s_own_calls_give_the_numbers_of_the_page_or_a_reason_is_given() -> None:
     ran = 0
     for result in RESULTS:
-        assert len(generated_code.module(result.config).splitlines()) <= 45, "about forty lines"
+        assert len(generated_code.module(result.config).splitlines()) <= 50, "about forty lines"
         module = executed(generated_code.program(result))
-        for name, tensor in (("output", "normed"), ("weights", "weights")):
+        for name, tensor in (("output", "fed"), ("weights", "weights")):
             got = module[name].detach().numpy()
             np.testing.assert_allclose(got, result.tensors[tensor], atol=5e-5, err_msg=str(result.config))
         multihead = generated_code.multihead(result.config)
@@ -71,8 +71,9 @@ def test_the_module_and_torch_s_own_calls_give_the_numbers_of_the_page_or_a_reas
         for code in filter(None, (fused, multihead)):
             names = executed(code, module)
             with torch.no_grad():
-                got = names["layer"].norm(names["x"] + names["out"]).numpy()
-            np.testing.assert_allclose(got, result.tensors["normed"], atol=5e-5, err_msg=str(result.config))
+                layer = names["layer"]
+                got = layer.w2(layer.w1(layer.norm(names["x"] + names["out"])).relu()).numpy()
+            np.testing.assert_allclose(got, result.tensors["fed"], atol=5e-5, err_msg=str(result.config))
     assert ran >= 10
 
 

@@ -51,7 +51,7 @@ EVERYTHING = {
 PLACES = {"rotate": "rope", "bias": "alibi"}
 STEPS = [
     "embed", "position", "project", "split", "qk_norm", "rotate", "scores", "scale", "bias", "mask", "softmax",
-    "dropout", "sum", "merge", "output", "residual", "norm",
+    "dropout", "sum", "merge", "output", "residual", "norm", "ffn",
 ]  # fmt: skip
 
 

@@ -46,7 +46,7 @@ def nothing_kept():
     trained_reach.clear()
 
 
-@pytest.mark.parametrize("section, pictures", [("table", 3), ("measured", 2), ("reach", 3), ("shared", 3)])
+@pytest.mark.parametrize("section, pictures", [("table", 3), ("measured", 2), ("reach", 3), ("shared", 3), ("uses", 0)])
 def test_every_section_opens_with_its_pictures_sentences_and_program(visit, section, pictures):
     page = sound(visit("compare", c_section=section))
     assert figures(page) == pictures

@@ -11,7 +11,7 @@ from transformers import AutoModelForCausalLM
 from attnviz.models.architecture import Architecture, Deployment, ParameterCounts, gpus, size_deployment
 from attnviz.models.capture import capture
 from attnviz.pages.lessons import lessons
-from attnviz.pages.lessons.maths import cache_facts, heads_facts, order_facts
+from attnviz.pages.lessons.maths import cache_facts, heads_facts, lesson_parts, mask_facts, model_facts, order_facts
 from attnviz.pages.lessons.maths.lesson_parts import Facts
 from attnviz.pages.lessons.panels import all_lessons
 from tests.models.tiny import llama, tokens
@@ -50,7 +50,9 @@ def test_what_alibi_takes_off_is_positive_and_the_published_slope_times_the_dist
 
 
 def test_heads_that_share_keys_are_said_to() -> None:
-    subject: Any = SimpleNamespace(stack=SimpleNamespace(layers=capture(llama(), input_ids=tokens()).layers))
+    stack: Any = SimpleNamespace(layers=capture(llama(), input_ids=tokens()).layers)
+    run: Any = SimpleNamespace(stacks=[stack])
+    subject = lesson_parts.Subject("one", run)
     assert heads_facts.all_heads(subject).values == {"layers": 2, "heads": 6, "all": 12, "kv_heads": 2}
     small = Architecture.preset("smollm2-135m").layers[0]
     assert small.n_kv_heads < small.n_heads, "so the lesson may not say that each head has a W_K of its own"
@@ -60,3 +62,22 @@ def test_a_number_below_zero_has_a_minus_and_a_typed_word_stays_as_it_is():
     values = {"before": -14.567, "after": 0.5, "word": "-5"}
     written = lessons.filled(all_lessons.LESSONS["order"], "{before:.2f}, {after:.2f}, {word}", Facts(values))
     assert unescape(written) == "−14.57, 0.50, -5"
+
+
+def test_without_a_model_lessons_speak_of_the_layers_and_heads_of_the_one_that_they_are_made_for():
+    config = Architecture.preset("smollm2-135m").config
+    layers, heads = config.num_hidden_layers, config.num_attention_heads
+    alone = lesson_parts.Subject("one")
+    shared = config.num_key_value_heads
+    assert heads_facts.all_heads(alone).values == {
+        "layers": layers, "heads": heads, "all": layers * heads, "kv_heads": shared,
+    }  # fmt: skip
+    chain = model_facts.chain(alone).values
+    assert (chain["layers"], chain["heads"]) == (layers, heads)
+
+
+def test_a_sentence_of_one_word_has_no_word_after_it():
+    step = mask_facts.LESSON.steps[0]
+    told = step.idea.format(**step.facts(lesson_parts.Subject("one")).values)
+    assert "after" not in told
+    assert "1 × 1 = 1" in told

@@ -77,6 +77,7 @@ CONFIGS = [
     AttentionConfig(),
     AttentionConfig(digit=3, at=(3, 0, 6), head=1, normed=False),
     AttentionConfig(turned=False),
+    AttentionConfig(digit=5, head=1, norm="full"),
     AttentionConfig(turned=False, normed=False, seed=5),
 ]
 
@@ -100,9 +101,14 @@ def test_weights_and_output_are_those_of_another_hand(config):
     places = torch.tensor([(f, r, c) for f in range(4) for r in range(4) for c in range(7)])
     x = torch.tensor([result.video[f, 2 * r : 2 * r + 2, 2 * c : 2 * c + 2].ravel().tolist() for f, r, c in places])
     x = x.float()
-    q = (x @ w_qk).view(112, 2, 24).transpose(0, 1)
-    if config.normed:
+    q = x @ w_qk
+    if config.normed and config.norm == "full":
+        q = nn.RMSNorm(48, eps=1e-6)(q)
+    q = q.view(112, 2, 24).transpose(0, 1)
+    if config.normed and config.norm == "head":
         q = nn.RMSNorm(24, eps=1e-6)(q)
+    lengths = q[config.head, x.any(1)].norm(dim=-1)
+    assert_close(torch.tensor(result.lengths), torch.stack(lengths.aminmax()), atol=1e-4, rtol=1e-4)
     if config.turned:
         q = turned(q, places)
     v = (x @ w_v).view(112, 2, -1).transpose(0, 1)

@@ -1,4 +1,4 @@
-"""Attention by hand: every tensor between a sentence's vectors and the layer's output, and the steps of that walk."""
+"""Attention by hand: every tensor from a sentence's vectors to the FFN's output, and the steps of that walk."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -35,7 +35,7 @@ class Result:
     difference: float | None
 
 
-#: The axes of each tensor. HD is H*D, GD is G*D, GV is G*Dv, HV is H*Dv, C is the packed width.
+#: The axes of each tensor. HD is H*D, GD is G*D, GV is G*Dv, HV is H*Dv, C is the packed width, F the FFN's.
 AXES: dict[str, tuple[str, ...]] = {
     "E": ("B", "Q", "M"),
     "P": ("Q", "M"),
@@ -69,6 +69,9 @@ AXES: dict[str, tuple[str, ...]] = {
     "output": ("B", "Q", "M"),
     "residual": ("B", "Q", "M"),
     "normed": ("B", "Q", "M"),
+    "hidden": ("B", "Q", "F"),
+    "active": ("B", "Q", "F"),
+    "fed": ("B", "Q", "M"),
 }
 
 
@@ -96,6 +99,7 @@ def steps(config: Config) -> dict[str, Chain]:
         "output": (AXES["merged"], "linear", AXES["output"]),
         "residual": (x, "+", AXES["output"]),
         "norm": (x, "layer_norm", x),
+        "ffn": (x, "linear", AXES["hidden"], "relu", AXES["active"], "linear", AXES["fed"]),
     }
     switched_on = {
         "position": config.position == "sinusoidal",
@@ -132,6 +136,7 @@ def sizes(result: Result) -> dict[str, int]:
     return {
         "B": config.batch, "Q": len(result.q_words[0]), "K": len(result.k_words[0]), "M": config.d_model,
         "H": h, "G": g, "D": d, "Dv": dv, "HD": h * d, "GD": g * d, "GV": g * dv, "HV": h * dv, "C": packed,
+        "F": config.d_ff,
     }  # fmt: skip
 
 
@@ -222,6 +227,9 @@ def _finish(made: dict[str, Tensor], t: dict[str, Tensor]) -> None:
     t["output"] = t["merged"] @ made["W_O"] + made.get("b_O", torch.zeros(()))
     t["residual"] = t["X"] + t["output"]
     t["normed"] = torch.nn.functional.layer_norm(t["residual"], t["residual"].shape[-1:], eps=LAYER_NORM_EPS)
+    t["hidden"] = t["normed"] @ made["W_1"] + made["b_1"]
+    t["active"] = t["hidden"].relu()
+    t["fed"] = t["active"] @ made["W_2"] + made["b_2"]
 
 
 def module(config: Config, made: dict[str, Tensor]) -> Attention:

@@ -133,6 +133,11 @@ _BOARDS: dict[str, Callable[[View], Boards]] = {
     "norm": lambda view: (
         cells.normalised("", view.sheet("residual"), view.sheet("normed"), LAYER_NORM_EPS, centre=True),
     ),
+    "ffn": lambda view: (
+        cells.product("U", view.sheet("normed"), view.weight("W_1"), view.sheet("hidden"), view.bias("b_1")),
+        cells.rectified("R", view.sheet("hidden"), view.sheet("active")),
+        cells.product("FFN", view.sheet("active"), view.weight("W_2"), view.sheet("fed"), view.bias("b_2")),
+    ),
 }
 
 
@@ -144,7 +149,7 @@ SYMBOLS = {
     "angles": "θ", "scores": "S", "scaled": "S_scaled", "bias": "bias", "biased": "S_biased", "mask": "mask",
     "masked": "S_masked",
     "weights": "A", "kept": "kept", "dropped": "A", "heads": "O", "merged": "O", "output": "Out", "residual": "Z",
-    "normed": "N",
+    "normed": "N", "hidden": "U", "active": "R", "fed": "FFN",
 }  # fmt: skip
 ROLES: dict[str, Role] = {
     "Q": "q", "K": "k", "V": "v", "Q_flat": "q", "K_flat": "k", "V_flat": "v", "Q_norm": "q", "K_norm": "k",
@@ -230,8 +235,10 @@ class View:
 
     def weight(self, name: str) -> Sheet:
         values = self.result.weights[name]
-        if name == "W_O":
-            return Sheet(name, "w", values, self.sheet("merged").cols, _numbered(values.shape[1]), ("HV", "M"))
+        axes = {"W_O": ("HV", "M"), "W_1": ("M", "F"), "W_2": ("F", "M")}.get(name)
+        if axes:
+            rows = self.sheet("merged").cols if name == "W_O" else _numbered(len(values))
+            return Sheet(name, "w", values, rows, _numbered(values.shape[1]), axes)
         flat = self.sheet(f"{name[-1]}_flat")
         return replace(flat, name=name, values=values, rows=_numbered(values.shape[0]), axes=("M", flat.axes[1]))
 

@@ -39,7 +39,7 @@ Cell = tuple[list[Area], list[Token]]  #: one number's origin: the cells it was 
 class Board:
     """One operation as it is drawn: the sheets that go in, the signs between them, and the sheet that comes out."""
 
-    part: str  #: "q" | "k" | "v" | "qkv" | "kv" | "x" | "y" | ""
+    part: str  #: "q" | "k" | "v" | "qkv" | "kv" | "x" | "y" | "U" | "R" | "FFN" | ""
     sheets: tuple[Sheet, ...]  #: the last one is the result
     signs: tuple[str, ...]  #: one after each sheet but the last; the last sign is "="
     cell: Callable[[int, int], Cell]
@@ -125,6 +125,11 @@ def scaled(a: Sheet, result: Sheet, width: int | None) -> Board:
     """Every number divided by sqrt(width), or unchanged when `width` is None."""
     divisor = [] if width is None else [("op", "÷"), ("op", "√("), ("n", float(width)), ("op", ")")]
     return elementwise("", (a,), result, ("→",), lambda x: [("0", x), *divisor])
+
+
+def rectified(part: str, a: Sheet, result: Sheet) -> Board:
+    """Every negative number becomes 0."""
+    return elementwise(part, (a,), result, ("→",), lambda x: [("op", "max(0,"), ("0", x), ("op", ")")])
 
 
 def masked(a: Sheet, allowed: Sheet, result: Sheet) -> Board:

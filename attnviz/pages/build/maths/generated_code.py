@@ -22,6 +22,8 @@ def places(length, width):  # sin, cos, sin, cos, ... of the place at width/2 sp
 
 """
 
+_FED = "print(layer.w2(layer.w1(layer.norm(x + out)).relu()))"
+
 
 def module(config: Config) -> str:
     """Source of a self-contained nn.Module that holds only what this configuration uses."""
@@ -50,6 +52,8 @@ def _layers(config: Config) -> list[str]:
         ),
         f"self.o = nn.Linear({config.n_heads * config.d_value}, {m}, bias={bias})  # H*Dv -> M",
         f"self.norm = nn.LayerNorm({m}, elementwise_affine=False)",
+        f"self.w1 = nn.Linear({m}, {config.d_ff})  # M -> F",
+        f"self.w2 = nn.Linear({config.d_ff}, {m})  # F -> M",
     ]
 
 
@@ -88,7 +92,9 @@ def forward(config: Config) -> list[tuple[str, str]]:
         ("merge", True, "out = out.transpose(1, 2).flatten(2)  # B, Q, H*Dv"),
         ("output", True, "out = self.o(out)  # B, Q, M"),
         ("residual", True, "x = x + out"),
-        ("norm", True, "return self.norm(x), weights"),
+        ("norm", True, "x = self.norm(x)"),
+        ("ffn", True, "hidden = self.w1(x).relu()  # B, Q, F"),
+        ("ffn", True, "return self.w2(hidden), weights"),
     )
     return [(step, line) for step, applies, line in lines if applies]
 
@@ -119,8 +125,8 @@ def program(result: Result) -> str:
     """`module`, then lines that set the page's weights and vectors and print its numbers: it runs as it is."""
     config = result.config
     copies = []
-    for name, parts in _parts(config).items():
-        for kind, letter in (("weight", "W"), ("bias", "b"))[: 1 + config.bias]:
+    for name, parts in (_parts(config) | {"w1": "1", "w2": "2"}).items():
+        for kind, letter in (("weight", "W"), ("bias", "b"))[: 1 + (config.bias or parts in "12")]:
             numbers = np.concatenate([result.weights[f"{letter}_{part}"] for part in parts], -1).T
             copies.append(f"    layer.{name}.{kind}.copy_(torch.tensor({literal(numbers)}))")
     x, y = (literal(side.numpy()) for side in vectors(config))
@@ -168,7 +174,7 @@ def scaled_dot_product(config: Config) -> str:
         *(line.replace("self.", "layer.") for line in before),
         f"out = F.scaled_dot_product_attention({', '.join(filter(None, arguments))})",
         "out = layer.o(out.transpose(1, 2).flatten(2))",
-        "print(layer.norm(x + out))",
+        _FED,
     ]
     return "\n".join(lines) + "\n"
 
@@ -233,7 +239,7 @@ def multihead(config: Config) -> str | None:
         *prepared,
         *([f"torch.manual_seed({config.seed})"] if _drops(config) else []),
         f"out, weights = mha(x, {y}, {y}{mask}, average_attn_weights=False)",
-        "print(layer.norm(x + out))",
+        _FED,
     ]
     return "\n".join(lines) + "\n"
 

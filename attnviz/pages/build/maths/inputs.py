@@ -31,6 +31,7 @@ class Config:
     n_kv_heads: int = 2
     d_head: int = 2
     d_value: int = 2
+    widening: int = 4  #: the FFN's hidden width, in model widths
     batch: int = 1  #: row b is the sentence with its words moved b places to the left
     packed: bool = False  #: one projection for Q, K and V (cross: one for K and V)
     bias: bool = False
@@ -48,6 +49,10 @@ class Config:
     @property
     def cross(self) -> bool:
         return bool(self.other)
+
+    @property
+    def d_ff(self) -> int:
+        return self.widening * self.d_model
 
     @property
     def layout(self) -> HeadLayout:
@@ -122,7 +127,8 @@ def widths(layout: HeadLayout) -> tuple[int, int, int]:
 def weights(config: Config) -> dict[str, Tensor]:
     """W_Q (M, H*D), W_K (M, G*D), W_V (M, G*Dv), W_O (H*Dv, M), as in x @ W, with the visitor's edits applied.
 
-    With bias also b_Q, b_K, b_V, b_O. Drawn at random from the seed and rounded to one decimal.
+    With bias also b_Q, b_K, b_V, b_O. Then the FFN's W_1 (M, F), b_1, W_2 (F, M) and b_2. Drawn at random from the
+    seed and rounded to one decimal.
     """
     m, (q, k, v) = config.d_model, widths(config.layout)
     shapes = {"W_Q": (m, q), "W_K": (m, k), "W_V": (m, v), "W_O": (config.n_heads * config.d_value, m)}
@@ -138,6 +144,10 @@ def weights(config: Config) -> dict[str, Tensor]:
     for name, row, col, value in config.edits:
         if row < shapes[name][0] and col < shapes[name][1]:  # one made at another width applies again once it fits
             made[name][row, col] = value
+    for i, (into, out) in enumerate(((m, config.d_ff), (config.d_ff, m)), start=1):
+        drawn_weights = drawn(config.seed * 10 + i, into + 1, out)
+        made[f"W_{i}"] = _one_decimal(drawn_weights[:-1] * (1.6 / np.sqrt(into)))
+        made[f"b_{i}"] = _one_decimal(drawn_weights[-1] * 0.3)
     return made
 
 

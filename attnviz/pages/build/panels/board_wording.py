@@ -190,6 +190,24 @@ def _norm(view: View) -> str:
     )
 
 
+def _ffn(view: View) -> str:
+    config, hidden = view.config, view.result.tensors["hidden"][view.batch]
+    sizes = {name: matrix.size for name, matrix in view.result.weights.items()}
+    ffn, total = sum(sizes[name] for name in ("W_1", "b_1", "W_2", "b_2")), sum(sizes.values())
+    return _(
+        "Each word alone: its {m} numbers become {f}, negative ones become 0 (here {zeros} of {all}), and the rest "
+        "becomes {m} again. The FFN holds {ffn} of the layer's {total} parameters: **{share}**."
+    ).format(
+        m=config.d_model,
+        f=config.d_ff,
+        zeros=int((hidden < 0).sum()),
+        all=hidden.size,
+        ffn=ffn,
+        total=total,
+        share=f"{ffn / total:.0%}",
+    )
+
+
 _STEPS: dict[str, tuple[str, Callable[[View], str]]] = {
     "embed": (
         N_("Embed"),
@@ -234,4 +252,5 @@ _STEPS: dict[str, tuple[str, Callable[[View], str]]] = {
     ),
     "residual": (N_("Residual"), _residual),
     "norm": (N_("Norm"), _norm),
+    "ffn": (N_("FFN"), _ffn),
 }

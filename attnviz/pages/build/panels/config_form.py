@@ -70,6 +70,8 @@ def _sizes(heads: int, mask: str) -> dict[str, Any]:
     widths = {n: n for n in choices.D_VALUE.ids} | {"same": _("as D")}
     value = widgets.one_of(choices.D_VALUE, _("Value width Dv"), widths, style="select")
     chosen["d_value"] = chosen["d_head"] if value == "same" else int(value)
+    widenings = {times: f"{times} M" for times in choices.WIDENING.ids}
+    chosen["widening"] = int(widgets.one_of(choices.WIDENING, _("FFN width F"), widenings))
     chosen["batch"] = widgets.slider(choices.BATCH, _("Sentences in the batch"))
     if mask == "window":
         chosen["window"] = widgets.slider(choices.WINDOW, _("Window, in keys"))

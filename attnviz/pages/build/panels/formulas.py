@@ -113,4 +113,8 @@ _FORMULAS: dict[str, Callable[[Result], str]] = {
         r"N = \frac{Z - \mu}{\sqrt{\sigma^2 + \varepsilon}},\quad \mu, \sigma^2 \;\text{over}\; M = "
         f"{result.config.d_model}"
     ),
+    "ffn": lambda result: (
+        r"\begin{gathered} \text{FFN} = \max(0,\, N W_1 + b_1)\,W_2 + b_2 \\ "
+        rf"F = {result.config.widening}M = {result.config.d_ff} \end{{gathered}}"
+    ),
 }

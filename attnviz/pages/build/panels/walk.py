@@ -75,7 +75,8 @@ def _chips(view: boards.View, chains: dict[str, attention_by_hand.Chain]) -> lis
             step,
             board_wording.name(step),
             "×".join(str(size[axis]) for axis in chain[-1]),
-            [numbers.thumb(one.result) for one in boards.boards(view, step)],
+            # of the FFN its result alone: the two before it are four times as wide as any other step
+            [numbers.thumb(one.result) for one in boards.boards(view, step)[-1 if step == "ffn" else 0 :]],
         )
         for step, chain in chains.items()
     ]

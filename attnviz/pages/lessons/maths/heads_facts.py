@@ -39,9 +39,7 @@ def one_row(subject: Subject) -> Facts:
 
 
 def all_heads(subject: Subject) -> Facts:
-    if subject.stack is None:
-        return Facts({"layers": 1, "heads": 1, "all": 1, "kv_heads": 1})
-    layers = subject.stack.layers
+    layers = subject.layers
     every, first = sum(layer.n_heads for layer in layers), layers[0]
     return Facts({"layers": len(layers), "heads": first.n_heads, "all": every, "kv_heads": first.n_kv_heads})
 

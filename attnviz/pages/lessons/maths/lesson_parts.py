@@ -1,6 +1,6 @@
 """What lessons are made of: the sentence that they speak of, its facts, and their steps, as data."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -8,6 +8,8 @@ import numpy as np
 from attnviz.base.head_edit import NO_EDIT, HeadEdit
 from attnviz.base.message import Problem
 from attnviz.base.word_boundaries import split
+from attnviz.models.architecture import Architecture, LayerSpec
+from attnviz.models.capture import RecordedLayer
 from attnviz.models.catalogue import LoadedModel
 from attnviz.pages.build.maths import attention_by_hand, inputs
 from attnviz.pages.home import maths as landing
@@ -47,6 +49,11 @@ class Subject:
     @property
     def stack(self) -> Stack | None:
         return None if self.run is None else self.run.stacks[0]
+
+    @property
+    def layers(self) -> Sequence[RecordedLayer | LayerSpec]:
+        """The trained model's; where none is at hand, those of the model that lessons are made for."""
+        return Architecture.preset("smollm2-135m").layers if self.stack is None else self.stack.layers
 
     def matrix(self, edit: HeadEdit = NO_EDIT) -> head_matrix.Matrix:
         """The head on show: trained where a model is at hand, else of random vectors."""

@@ -67,8 +67,8 @@ LESSON = Lesson(
         LessonStep(
             N_("Without a mask all look at all"),
             N_(
-                "Each word has a score for each: {n} × {n} = {all}. “{first}” can look at “{last}”, which comes after "
-                "it."
+                "Each word has a score for each: {n} × {n} = {all}. The first, “{first}”, can look at the "
+                "last, “{last}”."
             ),
             LessonPicture("mask", {"mask": "none"}),
             N_("Click a cell on the left to hide it, and watch its row on the right."),

@@ -24,8 +24,8 @@ OFFERED = 3
 
 
 def chain(subject: Subject) -> Facts:
-    layers = () if subject.stack is None else subject.stack.layers
-    return Facts({"n": len(subject.tokens), "layers": len(layers) or 1, "heads": layers[0].n_heads if layers else 1})
+    layers = subject.layers
+    return Facts({"n": len(subject.tokens), "layers": len(layers), "heads": layers[0].n_heads})
 
 
 def residual(subject: Subject) -> Facts:

@@ -176,7 +176,7 @@ def circle(_subject: Subject, _set_to: PictureSettings, key: str) -> None:
     )
 
 
-BOARDS = ("embed", "project", "scores", "scale", "mask", "softmax", "sum", "merge", "output", "residual")
+BOARDS = ("embed", "project", "scores", "scale", "mask", "softmax", "sum", "merge", "output", "residual", "norm", "ffn")
 
 
 @dataclass(frozen=True)

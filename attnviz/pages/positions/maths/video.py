@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from attnviz.base.limits import require_between
 from attnviz.base.message import Problem, Several
+from attnviz.core.costs import QKNorm
 from attnviz.core.heads import HeadLayout
 from attnviz.core.modules import Attention
 from attnviz.core.positions import Position
@@ -156,7 +157,8 @@ class AttentionConfig:
     at: tuple[int, ...] = (1, 1, 3)  #: frame, row and column of the patch that looks
     head: int = 0
     turned: bool = True  #: RoPE over time, height and width
-    normed: bool = True  #: RMSNorm of each head's q and k
+    normed: bool = True  #: RMSNorm of q and k
+    norm: QKNorm = "head"  #: over each head, or "full": over the width of all heads together
     seed: int = 0
 
     @property
@@ -172,6 +174,7 @@ class VideoAttention:
     video: np.ndarray  #: (frames, height, width): counts from 0 to 16
     weights: np.ndarray  #: (H, P, P), P patches frame by frame and row by row
     twins: tuple[int, ...]  #: other patches with exactly the query's pixels
+    lengths: tuple[float, float]  #: of the head's shortest and longest query, patches without ink left out
 
     @property
     def row(self) -> np.ndarray:
@@ -186,13 +189,13 @@ def attention(config: AttentionConfig) -> VideoAttention:
         require_between(axis, value, 0, size - 1)
     video = moving(config.digit)
     cut = patches(video)
+    x, layer = torch.from_numpy(cut).float(), module(config)
     with torch.no_grad():
-        (stages,) = module(config).stages(
-            torch.from_numpy(cut).float(), positions=grid_positions(FRAMES, ROWS, COLUMNS)
-        )
+        (stages,) = layer.stages(x, positions=grid_positions(FRAMES, ROWS, COLUMNS))
+        queries = layer.q_norm(layer.qkv.queries(x[x.any(1)]))[config.head].norm(dim=-1)
     same = np.flatnonzero((cut == cut[config.query]).all(1))
     twins = tuple(int(each) for each in same if each != config.query)
-    return VideoAttention(config, video, stages.weights.numpy(), twins)
+    return VideoAttention(config, video, stages.weights.numpy(), twins, (float(queries.min()), float(queries.max())))
 
 
 def moving(digit: int) -> np.ndarray:
@@ -214,7 +217,7 @@ def module(config: AttentionConfig) -> Attention:
     """The layer with random weights by the seed."""
     layer = Attention(
         HeadLayout(SIDE**2, HEADS, HEADS, D_HEAD),
-        qk_norm="head" if config.normed else None,
+        qk_norm=config.norm if config.normed else None,
         position=AxialRoPE() if config.turned else Position(),
     )
     generator = torch.Generator().manual_seed(config.seed)

@@ -1,6 +1,7 @@
 """Section 5: RoPE over the time, height and width of a video's patches."""
 
 import math
+from typing import cast
 
 import numpy as np
 import streamlit as st
@@ -11,6 +12,7 @@ from attnviz.app.code_snippet import snippet
 from attnviz.app.links import link_state
 from attnviz.app.page_parts import side_by_side
 from attnviz.base.words import _, clauses, ended, ngettext, sentences
+from attnviz.core.costs import QKNorm
 from attnviz.pages.positions import choices
 from attnviz.pages.positions.figures import video as figures
 from attnviz.pages.positions.maths import video
@@ -176,8 +178,8 @@ def _waves(result: video.Split) -> None:
 def attention_panel() -> None:
     """Draw the controls, the frames and the program."""
     st.subheader(_("The same on a video that holds something"), anchor=False)
-    config = _attention_controls()
-    result = attention_of(config)
+    result = attention_of(_attention_controls())
+    config = result.config
     frame, high, wide = (each.ravel() for each in np.indices(result.row.shape))
     show.figure(
         chart_of(figures.lit_frames, result.video, result.row, config.at),
@@ -191,6 +193,7 @@ def attention_panel() -> None:
 
 def _attention_controls() -> video.AttentionConfig:
     with st.container(horizontal=True, vertical_alignment="bottom"):
+        over = {"head": _("over each head"), "full": _("over all heads together")}
         return video.AttentionConfig(
             digit=widgets.number(choices.VIDEO_DIGIT, _("Digit that moves"), step=1, width=130),
             at=tuple(
@@ -199,7 +202,8 @@ def _attention_controls() -> video.AttentionConfig:
             ),
             head=widgets.number(choices.VIDEO_HEAD, _("Head"), step=1, width=100),
             turned=widgets.toggle(choices.VIDEO_TURNED, _("Rotate by time, height and width")),
-            normed=widgets.toggle(choices.VIDEO_NORMED, _("Normalise q and k")),
+            normed=(normed := widgets.toggle(choices.VIDEO_NORMED, _("Normalise q and k"))),
+            norm=cast(QKNorm, widgets.one_of(choices.VIDEO_NORM, _("RMSNorm of q and k"), over)) if normed else "head",
         )
 
 
@@ -215,6 +219,13 @@ def _words(result: video.VideoAttention) -> str:
         most=f"{flat.max():.1%}",
         seed=config.seed,
     )
+    if config.normed and config.norm == "full":
+        low, high = result.lengths
+        uneven = _(
+            "Normalised over all {heads} heads together, as in Wan’s video transformer, this head’s queries are "
+            "{low:.2f} to {high:.2f} long; normalised over each head, all would be √{d} = {root:.2f} long."
+        ).format(heads=video.HEADS, low=low, high=high, d=video.D_HEAD, root=video.D_HEAD**0.5)
+        own = sentences(own, uneven)
     if not result.twins:
         return sentences(own, _("No other patch holds exactly its pixels."))
     twins = flat[list(result.twins)]

@@ -11,12 +11,17 @@ from attnviz.app.text import plain
 from attnviz.base import units
 from attnviz.base.words import _, ngettext, sentences, tongue
 from attnviz.core.costs import activations
-from attnviz.models.architecture import CONVENTIONS, Architecture, Preset, all_presets, has_heads
+from attnviz.models.architecture import CONVENTIONS, Architecture, Preset, all_presets, has_heads, whole_pass
 from attnviz.pages.sharing import choices
 from attnviz.pages.sharing.figures import costs as figures
 from attnviz.pages.sharing.panels import latent, sharing_programs
 from attnviz.pages.sharing.panels.architecture_form import Chosen, choose, number_boxes
 from attnviz.pages.sharing.panels.bytes import by_layer, over, parameters_by_matrix, ways
+
+# two models whose attention is alike may differ in their config's other numbers
+computed_whole = st.cache_resource(
+    max_entries=64, show_spinner=False, hash_funcs={Architecture: lambda arch: f"{hash(arch)} {arch.config}"}
+)(whole_pass)
 
 
 def panel() -> None:
@@ -31,6 +36,7 @@ def panel() -> None:
     over(chosen.arch, context, batch)
     by_layer(chosen.arch, context, batch)
     _bill(chosen.arch, context, batch)
+    _whole(chosen.arch, context, batch)
     latent.paper_quality()
     title = ngettext(
         "All {n} published models at {tokens} token", "All {n} published models at {tokens} tokens", context
@@ -121,6 +127,46 @@ def _bill(arch: Architecture, context: int, batch: int) -> None:
         _(
             "Prefill: every pair computed, as eager attention does; causal: only what the mask leaves. One layer’s "
             "activations at 16 bits. FLOP per byte: decode attention against the cache it reads; MLA decodes absorbed."
+        )
+    )
+
+
+def _whole(arch: Architecture, context: int, batch: int) -> None:
+    """Draw a table of what a prompt costs in each part of the model, attention and what stands around it."""
+    st.subheader(_("The whole transformer"), anchor=False)
+    parts = computed_whole(arch, context, batch)
+    if not parts:
+        st.info(_("Counted for text models of one stack whose layers all have softmax attention: this is none."))
+        return
+    names = {
+        "projections": _("attention: projections"),
+        "scores": _("attention: scores and values"),
+        "mlp": _("MLP"),
+        "embedding": _("embedding"),
+        "output": _("output"),
+    }
+    total = sum(part.flops for part in parts.values())
+    rows = [
+        {
+            _("part"): names[name],
+            "FLOP": part.flops,
+            _("share"): f"{part.flops / total:.1%}",
+            _("activations"): part.activations,
+            _("at 16 bits"): units.binary(2 * part.activations),
+        }
+        for name, part in parts.items()
+    ]
+    show.tabled(show.columns(rows), f"whole-{arch.name}-{context}", "h-whole")
+    st.caption(
+        _(
+            "Reading the prompt takes {flops}, of these {mlp:.0%} in the MLP: as torch’s counter counts, every pair "
+            "computed and logits for every token; an embedding is only looked up. Activations: what the matrices of "
+            "all layers write, eager: {bytes} at 16 bits, which training keeps. Norms and activation functions are not "
+            "counted."
+        ).format(
+            flops=units.flop(total),
+            mlp=parts["mlp"].flops / total,
+            bytes=units.binary(2 * sum(part.activations for part in parts.values())),
         )
     )
 

@@ -9,7 +9,7 @@ from attnviz.runs.model_run import ModelRun
 def of_count(made: str, context: int, batch: int) -> str:
     """Attention parameters, and the cache by all three conventions, in 16 bits; `made` is code that makes it."""
     return f"""\
-{_imports(made)}
+{_imports(made, "whole_pass")}
 
 arch = {made}
 tokens, batch = {context}, {batch}
@@ -18,6 +18,8 @@ print("attention parameters:", arch.attention_parameters())
 for convention in {CONVENTIONS}:
     cache = arch.kv_cache_bytes(tokens, batch, convention=convention, encoder_tokens=encoder)
     print(f"{{convention}} cache bytes:", cache)
+for part, cost in whole_pass(arch, tokens, batch).items():
+    print(f"{{part}}: {{cost.flops}} FLOP, {{cost.activations}} activations")
 """
 
 

@@ -14,7 +14,7 @@ from attnviz.core import masks
 from attnviz.core.attention import attend
 from attnviz.core.projections import split_heads
 from attnviz.pages.masks.maths import traps
-from attnviz.pages.masks.maths.traps import fills, heads, layers, places
+from attnviz.pages.masks.maths.traps import fills, heads, layers, padding, places
 from attnviz.runs.traps import IMPORTS
 from attnviz.runs.word_vectors import sentence
 
@@ -295,3 +295,16 @@ def test_the_word_that_hands_out_least_is_named_wherever_it_stands():
     assert kept.argmin() > 0
     assert told["word"] == other.words[kept.argmin()]
     assert told["low"] == told["share"] == pytest.approx(kept.min(), abs=1e-5)
+
+
+def test_a_transposed_padding_mask_fits_a_square_batch_and_the_right_one_is_each_sentence_alone():
+    n = len(SENTENCE)
+    layer, seen = padding.encoder_layer(SENTENCE)
+    with torch.no_grad():
+        layer(SENTENCE.x[: n // 2 + 1, None])
+    right = traps.TRAPS["transposed_padding"].run(SENTENCE).right.values
+    np.testing.assert_allclose(right[: n // 2 + 1, : n // 2 + 1], seen[0][0], atol=1e-6)
+    assert (right[:, n // 2 + 1 :] == 0).all()
+    fits = torch.ones(n, n - 1, dtype=torch.bool)  # B is not T
+    with pytest.raises(AssertionError):
+        padding.wrong_transposed_padding(layer, torch.zeros(n - 1, n, 16), fits)

@@ -4,7 +4,7 @@ The modules beside this one hold the code; the page shows its source.
 """
 
 from attnviz.base.message import Message
-from attnviz.pages.masks.maths.traps import fills, heads, layers, places
+from attnviz.pages.masks.maths.traps import fills, heads, layers, padding, places
 from attnviz.runs.traps import TOP_LEFT, Trap
 
 _ALL = (
@@ -200,6 +200,18 @@ _ALL = (
         (places.wrong_cropped_mask,),
         (places.right_cropped_mask,),
         places.run_cropped_mask,
+    ),
+    Trap(
+        "transposed_padding",
+        Message("A padding mask transposed with its batch"),
+        Message(
+            "nn.TransformerEncoderLayer takes x as (T, B, M) unless batch_first is set. Its src_key_padding_mask is "
+            "(B, T) either way. Transposed along with x it fits only a batch of as many sentences as places, and "
+            "there it hides other words."
+        ),
+        (padding.wrong_transposed_padding,),
+        (padding.right_transposed_padding,),
+        padding.run_transposed_padding,
     ),
 )
 TRAPS: dict[str, Trap] = {trap.id: trap for trap in _ALL}

@@ -1,0 +1,91 @@
+"""A whole model's FLOPs and activations against torch's own count, while the model runs on the meta device."""
+
+import copy
+
+import pytest
+import torch
+from torch import nn
+from torch.utils.flop_counter import FlopCounterMode
+from transformers import AutoConfig
+
+from attnviz.models.architecture import Architecture, all_presets, whole_pass
+from attnviz.models.architecture.meta_device import NoPadding, build
+from attnviz.models.architecture.whole_pass import Part
+
+SMALL = {"hidden_size": 96, "num_hidden_layers": 3, "num_attention_heads": 6, "vocab_size": 128}
+CONFIGS = {
+    "llama": {**SMALL, "num_key_value_heads": 2, "intermediate_size": 64},
+    "llama tied": {**SMALL, "num_key_value_heads": 2, "intermediate_size": 80, "tie_word_embeddings": True},
+    "gpt2": {"n_embd": 96, "n_layer": 3, "n_head": 6, "vocab_size": 128, "n_positions": 64},
+    "gpt_neox": {**SMALL, "intermediate_size": 64},
+    "gemma2": {**SMALL, "num_key_value_heads": 2, "head_dim": 20, "intermediate_size": 64, "sliding_window": 4},
+    "bert": {**SMALL, "intermediate_size": 64},
+}
+TOKENS, BATCH = 13, 2
+
+
+def run(model: nn.Module) -> None:
+    ids = torch.zeros(BATCH, TOKENS, dtype=torch.long, device="meta")
+    with torch.no_grad(), NoPadding():
+        model(input_ids=ids)
+
+
+def of_torch(config, device="meta"):
+    """FLOPs of a pass, and the numbers that matrices around attention write."""
+    model = build(config, "eager")
+    if hasattr(model, "pooler"):
+        model.pooler = None
+    written = []
+    for name, module in model.named_modules():
+        is_matrix = isinstance(module, nn.Linear) or type(module).__name__ == "Conv1D"
+        if is_matrix and "attn" not in name and ("attention" not in name or ".mlp" in name):
+            module.register_forward_hook(lambda _m, _x, out: written.append(out.numel()))
+    with FlopCounterMode(display=False) as counter:
+        run(model)
+    return counter.get_total_flops(), sum(written)
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_a_prompt_costs_in_all_parts_together_what_torch_counts(name):
+    config = AutoConfig.for_model(name.partition(" ")[0], pad_token_id=0, **CONFIGS[name])
+    parts = whole_pass(Architecture.from_config(config), TOKENS, BATCH)
+    flops, written = of_torch(config)
+    assert sum(part.flops for part in parts.values()) == flops
+    assert parts["mlp"].activations + parts["output"].activations == written
+    assert parts["embedding"] == Part(0, BATCH * TOKENS * 96)
+
+
+@pytest.mark.parametrize("name", ["gpt2", "llama-3.1-8b", "smollm2-135m", "deepseek-v3"])
+def test_published_models_cost_what_torch_counts(name):
+    arch = Architecture.preset(name)
+    config = copy.deepcopy(arch.config)
+    if name == "deepseek-v3":  # all layers dense: which experts a token takes depends on numbers
+        config.first_k_dense_replace = config.num_hidden_layers
+    parts = whole_pass(Architecture.from_config(config), TOKENS, BATCH)
+    assert sum(part.flops for part in parts.values()) == of_torch(config)[0]
+
+
+def test_a_mixture_costs_the_experts_that_a_token_takes():
+    config = AutoConfig.for_model(
+        "mixtral", **SMALL, num_key_value_heads=2, intermediate_size=64, num_local_experts=4, num_experts_per_tok=2
+    )
+    parts = whole_pass(Architecture.from_config(config), TOKENS, BATCH)
+    model = build(config, "eager").to_empty(device="cpu").float()
+    for p in model.parameters():
+        nn.init.normal_(p, std=0.02)
+    model.set_experts_implementation("eager")
+    with FlopCounterMode(display=False) as counter, torch.no_grad():
+        model(input_ids=torch.arange(BATCH * TOKENS).reshape(BATCH, TOKENS))
+    assert sum(part.flops for part in parts.values()) == counter.get_total_flops()
+    # router, then gate and up of 2 experts, and down
+    assert parts["mlp"].activations == 3 * BATCH * TOKENS * (4 + 2 * (2 * 64 + 96))
+
+
+def test_every_published_model_is_counted_or_left_out_for_a_reason():
+    left = {name for name in all_presets() if not whole_pass(Architecture.preset(name), 16)}
+    assert left == {"t5-small", "bart-large", "whisper-tiny", "jamba-v0.1", "qwen3-next-80b-a3b", "vit-base"}
+    for name in all_presets().keys() - left:
+        arch, parts = Architecture.preset(name), whole_pass(Architecture.preset(name), 1)
+        matrices = sum(parts[part].flops for part in ("projections", "mlp", "output"))
+        if arch.decodes:  # beside norms and biases, which torch does not count
+            assert matrices == pytest.approx(2 * all_presets()[name].counts.active, rel=0.02), name
