@@ -43,7 +43,7 @@ def severe(page: Any, only: Sequence[str] = ()) -> list[str]:
 
 
 def severe_in_both_themes(page: Any, themes: list[str]) -> list[str]:
-    """The same in the theme that the page wears, the first of the two, and in the other, which it wears from then on."""
+    """The same in the theme that the page wears, the first of the two, and in the other, which it wears afterwards."""
     lines = [f"{themes[0]}: {line}" for line in severe(page)]
     themes.reverse()
     page.emulate_media(color_scheme=themes[0])
