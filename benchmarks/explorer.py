@@ -132,7 +132,7 @@ def clicks(tokens: int, picks: int) -> int:
     return 5 * picks if tokens <= 20 else picks if tokens < 1000 else 3
 
 
-def theirs(run: ModelRun, tokens: int, picks: int, folder: Path, url: str) -> dict[str, rival.Shown]:
+def theirs(run: ModelRun, tokens: int, picks: int, folder: Path) -> dict[str, rival.Shown]:
     """Measure bertviz's two pages at one length: with all layers where that is feasible, and with one layer."""
     labels = [f"{label} " for label in run.source.labels]
     all_layers = [layer.weights() for layer in run.stacks[0].layers] if tokens < 1000 else []
@@ -146,10 +146,10 @@ def theirs(run: ModelRun, tokens: int, picks: int, folder: Path, url: str) -> di
             if tokens > 1000:
                 found[name] = rival.Shown(rival.guessed(view, layers, labels, path), why="not tried, see 200 tokens")
                 continue
-            nbytes = rival.write(view, layers, labels, path)
+            rival.write(view, layers, labels, path)
             with chromium() as browser:
                 which = [n % (9 * len(layers) if view == "model_view" else 9) for n in range(7, 7 + picks)]
-                found[name] = rival.opened(browser, f"{url}/{path.name}", view, nbytes, which)
+                found[name] = rival.opened(browser, path, view, which)
             path.unlink()
     return found
 
@@ -261,11 +261,11 @@ def app(loaded: LoadedModel, lengths: list[int], picks: int) -> tuple[dict[int, 
 def beside(loaded: LoadedModel, mine: dict[int, Ours], picks: int) -> dict[int, dict[str, rival.Shown]]:
     """bertviz at the same lengths, after the app's server has ended."""
     others = {}
-    with tempfile.TemporaryDirectory() as folder, rival.serving(Path(folder)) as url:
+    with tempfile.TemporaryDirectory() as folder:
         rival.scripts(Path(folder))
         for tokens in mine:
             run = run_model(Request(MODEL, unread(loaded, tokens)[1]), loaded)
-            others[tokens] = theirs(run, tokens, clicks(tokens, picks), Path(folder), url)
+            others[tokens] = theirs(run, tokens, clicks(tokens, picks), Path(folder))
     return others
 
 

@@ -1,8 +1,6 @@
-"""Make bertviz's pages of the same attention, serve them locally, and open them with limits on time and memory."""
+"""Make bertviz's pages of the same attention, and open them with limits on time and memory."""
 
-import functools
 import os
-import re
 import signal
 import subprocess
 import tarfile
@@ -11,7 +9,6 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Literal
 
@@ -24,11 +21,13 @@ View = Literal["model_view", "head_view"]
 MOST_SECONDS = 60
 MOST_BYTES = 4 * 10**9  # of memory per renderer; one that exceeds it is ended
 
-# The scripts that bertviz's pages load. They name jquery 2.0.0, which was never published as a package.
+# The scripts that bertviz's pages load from here: their places there, and the packages that hold them. jquery 2.0.0 was
+# never published as one.
+FROM = "https://cdnjs.cloudflare.com/ajax/libs/"
 SCRIPTS = {
-    "require": ("requirejs@2.3.6", "package/require.js"),
-    "d3": ("d3@5.7.0", "package/dist/d3.min.js"),
-    "jquery": ("jquery@2.1.0", "package/dist/jquery.min.js"),
+    "require.js/2.3.6/require.min.js": ("requirejs@2.3.6", "package/require.js"),
+    "d3/5.7.0/d3.min.js": ("d3@5.7.0", "package/dist/d3.min.js"),
+    "jquery/2.0.0/jquery.min.js": ("jquery@2.1.0", "package/dist/jquery.min.js"),
 }
 
 # bertviz draws in one task, so a picture that exists at an animation frame is complete; it is painted one frame later.
@@ -66,27 +65,21 @@ class Shown:
 
 
 def scripts(folder: Path) -> None:
-    """Download the three scripts from their npm packages into `folder`."""
-    for name, (package, inside) in SCRIPTS.items():
-        packed = subprocess.run(
-            ["npm", "pack", "--silent", package], cwd=folder, check=True, capture_output=True, text=True
-        )
+    """Download the three scripts from their npm packages into `folder`, each to its place."""
+    for place, (package, inside) in SCRIPTS.items():
+        command = ["npm", "pack", "--silent", package]
+        packed = subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True)
+        (folder / place).parent.mkdir(parents=True)
         with tarfile.open(folder / packed.stdout.split()[-1]) as archive:
             content = archive.extractfile(inside)
             assert content is not None
-            (folder / f"{name}.js").write_bytes(content.read())
+            (folder / place).write_bytes(content.read())
 
 
 def localised(html: str) -> str:
-    """The page, changed to load every external script from its own folder."""
-    head, marker, data = html.partition("const params =")  # search only the start of what can be hundreds of megabytes
-    return re.sub(r"(['\"])(?:https?:)?//[^'\"\s]*?(require|jquery|d3)[^'\"\s]*\1", _beside, head) + marker + data
-
-
-def _beside(found: re.Match[str]) -> str:
-    """The local name of a script: with .js for require.js itself, without for the modules, to which it adds .js."""
-    quote, name = found[1], found[2]
-    return f"{quote}{name}.js{quote}" if name == "require" else f"{quote}{name}{quote}"
+    """The page, changed to load every external script from its own folder; its data, hundreds of megabytes, is left."""
+    head, marker, data = html.partition("const params =")
+    return head.replace(FROM, "") + marker + data
 
 
 def write(view: View, attentions: Sequence[Tensor], tokens: list[str], path: Path) -> int:
@@ -106,29 +99,16 @@ def guessed(view: View, attentions: Sequence[Tensor], tokens: list[str], path: P
     return nbytes * part**2
 
 
-@contextmanager
-def serving(folder: Path) -> Iterator[str]:
-    """Serve the folder over HTTP to this machine only; yields the address."""
-
-    class Quiet(SimpleHTTPRequestHandler):
-        def log_message(self, *_words: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(folder)))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-
-
-def opened(browser: Any, url: str, view: View, nbytes: int, picks: Sequence[int]) -> Shown:
+def opened(browser: Any, path: Path, view: View, picks: Sequence[int]) -> Shown:
     """Open one page in a fresh context and click heads in it; ended if it takes too much time or memory."""
+    nbytes = path.stat().st_size
     context = browser.new_context(viewport={"width": 1440, "height": 900})
     page = context.new_page()
     page.add_init_script(WATCH + LISTEN)
     page.wait_for_timeout(1000 * WINDOW_READY)
     with _watched() as why:
         try:
-            page.goto(url, wait_until="commit")
+            page.goto(path.as_uri(), wait_until="commit")
             page.wait_for_function("window.drawn", timeout=MOST_SECONDS * 1000)
             painted = page.evaluate("window.drawn")
             taken = tuple(_chosen(page, *TARGETS[view], index) for index in picks)
@@ -139,7 +119,8 @@ def opened(browser: Any, url: str, view: View, nbytes: int, picks: Sequence[int]
             return Shown(nbytes, why=reason)
         finally:
             if not why:
-                _end(context)
+                with suppress(Exception):  # its renderer is gone already
+                    context.close()
 
 
 def _chosen(page: Any, selector: str, kind: str, index: int) -> float:
@@ -152,13 +133,6 @@ def _chosen(page: Any, selector: str, kind: str, index: int) -> float:
     click(page, at, times=1 if kind == "click" else 2)
     page.wait_for_function(f"chosen.some((one) => one[0] === '{kind}')")
     return float(page.evaluate(f"chosen.find((one) => one[0] === '{kind}')[1]"))
-
-
-def _end(context: Any) -> None:
-    try:
-        context.close()
-    except Exception:  # its renderer is gone already
-        return
 
 
 @contextmanager

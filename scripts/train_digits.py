@@ -16,6 +16,7 @@ from typing import Any, Final
 
 import numpy as np
 import torch
+from PIL import Image
 from safetensors.torch import save_file
 from sklearn.datasets import load_digits, load_sample_image
 from sklearn.model_selection import train_test_split
@@ -36,6 +37,11 @@ SEED: Final = 0
 LAST: Final = 360  #: scikit-learn's examples test on the last pictures, which other hands wrote
 MOST: Final = 3  #: digits side by side
 ROWS: Final = 4000  #: rows of held-out digits that the reader's figure is of
+#: of every encoder and decoder
+SMALL: Final[dict[str, Any]] = {
+    "hidden_size": 64, "num_attention_heads": 4, "intermediate_size": 128, "hidden_dropout_prob": 0.0,
+    "initializer_range": 0.1,
+}  # fmt: skip
 
 
 def split() -> tuple[Tensor, Tensor, Tensor, Tensor]:
@@ -75,25 +81,12 @@ def moved(pictures: Tensor, draw: torch.Generator) -> Tensor:
     return (shifted + noise).clamp(0, 16)
 
 
-def vit(**more: Any) -> ViTConfig:
-    """What both models' encoders share, and `more`."""
-    return ViTConfig(
-        hidden_size=64,
-        num_attention_heads=4,
-        intermediate_size=128,
-        num_channels=1,
-        hidden_dropout_prob=0.0,
-        initializer_range=0.1,
-        **more,
-    )
-
-
 def train_vit(data: tuple[Tensor, Tensor, Tensor, Tensor], epochs: int = 40) -> tuple[Any, float]:
     """The model, and its accuracy on the held-out pictures."""
     torch.manual_seed(SEED)
     pictures, said, held, asked = data
     names = {"id2label": dict(enumerate(WORDS)), "label2id": {word: i for i, word in enumerate(WORDS)}}
-    config = vit(num_hidden_layers=4, image_size=8, patch_size=1, attention_probs_dropout_prob=0.0, **names)
+    config = ViTConfig(**SMALL, num_channels=1, num_hidden_layers=4, image_size=8, patch_size=1, **names)
     model = ViTForImageClassification(config)
     draw = torch.Generator().manual_seed(SEED)
     steps = epochs * (len(pictures) // 64 + 1)
@@ -101,9 +94,8 @@ def train_vit(data: tuple[Tensor, Tensor, Tensor, Tensor], epochs: int = 40) -> 
     for epoch in range(epochs):
         model.train()
         for rows in torch.randperm(len(pictures), generator=draw).split(64):
-            loss = nn.functional.cross_entropy(
-                model(pixels(moved(pictures[rows], draw))).logits, said[rows], label_smoothing=0.05
-            )
+            logits = model(pixels(moved(pictures[rows], draw))).logits
+            loss = nn.functional.cross_entropy(logits, said[rows], label_smoothing=0.05)
             _step(loss, model, learn, plan)
         if epoch % 10 == 9:
             print(f"epoch {epoch + 1}: loss {loss:.3f}, held out {accuracy(model, held, asked):.4f}", flush=True)
@@ -150,28 +142,14 @@ def train_reader(steps: int = 2400, batch: int = 64) -> tuple[Any, dict[str, flo
     """
     torch.manual_seed(SEED)
     pictures, said, held, asked = split()
-    encoder = vit(num_hidden_layers=3, image_size=(8, 8 * MOST), patch_size=2)
+    words = {"pad_token_id": PAD, "bos_token_id": START, "eos_token_id": END}
+    encoder = ViTConfig(**SMALL, num_channels=1, num_hidden_layers=3, image_size=(8, 8 * MOST), patch_size=2)
     decoder = BertConfig(
-        vocab_size=len(VOCABULARY),
-        hidden_size=64,
-        num_hidden_layers=2,
-        num_attention_heads=4,
-        intermediate_size=128,
-        max_position_embeddings=8,
-        type_vocab_size=1,
-        initializer_range=0.1,
-        hidden_dropout_prob=0.0,
-        attention_probs_dropout_prob=0.0,
-        is_decoder=True,
-        add_cross_attention=True,
-        pad_token_id=PAD,
-        bos_token_id=START,
-        eos_token_id=END,
-    )
+        **SMALL, **words, vocab_size=len(VOCABULARY), num_hidden_layers=2, max_position_embeddings=8, type_vocab_size=1,
+        attention_probs_dropout_prob=0.0, is_decoder=True, add_cross_attention=True,
+    )  # fmt: skip
     config = VisionEncoderDecoderConfig.from_encoder_decoder_configs(encoder, decoder)
-    config.decoder_start_token_id, config.pad_token_id = START, PAD
-    config.bos_token_id, config.eos_token_id = START, END
-    config.id2label = dict(enumerate(VOCABULARY))
+    config.update(words | {"decoder_start_token_id": START, "id2label": dict(enumerate(VOCABULARY))})
     model = VisionEncoderDecoderModel(config=config)
     hint = nn.Linear(64, 10)
     both = nn.ModuleList([model, hint])
@@ -222,37 +200,24 @@ def _step(loss: Tensor, model: nn.Module, learn: Any, plan: Any) -> None:
     plan.step()
 
 
-def held_out_file() -> None:
-    """Write the pictures that neither model learned from: what the app shows."""
+def pictures() -> None:
+    """Write what the app shows: the digits that neither model learned from, and scikit-learn's sample pictures."""
     _kept, _said, held, asked = split()
-    np.savez_compressed(
-        FOLDER / "held_out_digits.npz", pictures=held.numpy().astype(np.uint8), said=asked.numpy().astype(np.uint8)
-    )
-
-
-def photographs() -> None:
-    """Write scikit-learn's two sample pictures, made smaller."""
-    from PIL import Image
-
-    folder = FOLDER / "photographs"
-    folder.mkdir(parents=True, exist_ok=True)
+    digits = {"pictures": held.numpy().astype(np.uint8), "said": asked.numpy().astype(np.uint8)}
+    np.savez_compressed(FOLDER / "held_out_digits.npz", **digits)
     for name, file in (("temple", "china.jpg"), ("flower", "flower.jpg")):
         image = Image.fromarray(load_sample_image(file))
         image.thumbnail((480, 480), Image.Resampling.LANCZOS)
-        image.save(folder / f"{name}.jpg", quality=85)
+        image.save(FOLDER / "photographs" / f"{name}.jpg", quality=85)
 
 
 def ship(model: Any, name: str, figures: dict[str, Any]) -> None:
     """Write config and weights, those that two names share only once, and the figures beside them."""
     folder = FOLDER / name
-    folder.mkdir(parents=True, exist_ok=True)
     model.config.architectures = [type(model).__name__]
     model.config.to_json_file(folder / "config.json")
-    save_file(
-        {key: each.contiguous() for key, each in model.state_dict().items() if key not in model.all_tied_weights_keys},
-        folder / "model.safetensors",
-        {"format": "pt"},
-    )
+    own = {key: each.contiguous() for key, each in model.state_dict().items() if key not in model.all_tied_weights_keys}
+    save_file(own, folder / "model.safetensors", {"format": "pt"})
     write_figures(name, figures)
     for file in folder.iterdir():
         file.chmod(0o644)
@@ -270,8 +235,7 @@ def main() -> None:
     wanted = sys.argv[1] if len(sys.argv) > 1 else ""
     began = time.process_time()
     if wanted == "pictures":
-        held_out_file()
-        photographs()
+        pictures()
     elif wanted == "vit":
         model, held_out = train_vit(split())
         seconds = round(time.process_time() - began)

@@ -15,7 +15,6 @@ import os
 import random
 import time
 from contextlib import ExitStack
-from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from benchmarks.driving import HEAD
@@ -27,15 +26,6 @@ from benchmarks.tables import late, median, ms
 
 THINKS = 8.0  # seconds between two acts of a visitor, on average
 COMES_WITHIN = 30.0
-
-
-@dataclass
-class Counted:
-    """Seconds of every open and answer, and what went wrong."""
-
-    opens: list[float] = field(default_factory=list)
-    answers: list[float] = field(default_factory=list)
-    errors: list[str] = field(default_factory=list)
 
 
 def cold_files(url: str) -> list[str]:
@@ -51,9 +41,13 @@ def cold_files(url: str) -> list[str]:
     return [path for path in paths if path != f"/{EXPLORE}"]
 
 
-async def class_of(base: str, files: list[str], visitors: int, seconds: float) -> Counted:
-    """`visitors` who come within half a minute and act for `seconds` after that."""
-    counted = Counted()
+async def class_of(
+    base: str, files: list[str], visitors: int, seconds: float
+) -> tuple[list[float], list[float], list[str]]:
+    """`visitors` who come within half a minute and act for `seconds` after that: each open, each answer, each error."""
+    opens: list[float] = []
+    answers: list[float] = []
+    errors: list[str] = []
     end = time.perf_counter() + COMES_WITHIN + seconds
 
     async def one(number: int) -> None:
@@ -61,17 +55,17 @@ async def class_of(base: str, files: list[str], visitors: int, seconds: float) -
         habit = Habit(Visitor(base, f"attnviz_class={number}"), chance, own=chance.random() < OWN)
         await asyncio.sleep(COMES_WITHIN * number / visitors)
         try:
-            counted.opens.append(await habit.visitor.open(EXPLORE, "", files))
+            opens.append(await habit.visitor.open(EXPLORE, "", files))
             while time.perf_counter() < end:
                 await asyncio.sleep(chance.uniform(0.5, 1.5) * THINKS)
-                counted.answers.append(await habit.act())
+                answers.append(await habit.act())
         except Exception as failed:  # of many kinds, the connection's own among them
-            counted.errors.append(f"{habit.doing}: {type(failed).__name__}: {failed}"[:200])
+            errors.append(f"{habit.doing}: {type(failed).__name__}: {failed}"[:200])
         finally:
             await habit.visitor.leave()
 
     await asyncio.gather(*(one(number) for number in range(visitors)))
-    return counted
+    return opens, answers, errors
 
 
 def quantiles(seconds: list[float]) -> str:
@@ -83,14 +77,14 @@ def quantiles(seconds: list[float]) -> str:
 def report(url: str, files: list[str], visitors: int, seconds: float) -> None:
     """Let so many visitors come, and print what they met."""
     own, start = time.process_time(), time.perf_counter()
-    counted = asyncio.run(class_of(url, files, visitors, seconds))
+    opens, answers, errors = asyncio.run(class_of(url, files, visitors, seconds))
     clients = (time.process_time() - own) / (time.perf_counter() - start)
     print(f"\n{visitors} visitors, {COMES_WITHIN:.0f} s of opens and {seconds:.0f} s of acts:")
-    print(f"  opens   {quantiles(counted.opens)}")
-    print(f"  answers {quantiles(counted.answers)}")
+    print(f"  opens   {quantiles(opens)}")
+    print(f"  answers {quantiles(answers)}")
     verdict = "" if clients < 0.3 else ": too much, these times do not count"
-    print(f"  errors {len(counted.errors)}; clients used {clients:.2f} of a core{verdict}")
-    for error in sorted(set(counted.errors))[:5]:
+    print(f"  errors {len(errors)}; clients used {clients:.2f} of a core{verdict}")
+    for error in sorted(set(errors))[:5]:
         print(f"    {error}")
 
 

@@ -7,8 +7,10 @@ browser does, and an answer is complete when the server says that the script has
 import asyncio
 import json
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import urlsplit
 
 import websockets
 from streamlit.proto.BackMsg_pb2 import BackMsg
@@ -17,11 +19,11 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 
 from attnviz.base.packed import unblob
 from attnviz.canvas.head import ahead
-from benchmarks.load.fetching import fetch_all
 
 MADE = "/attnviz/"  # what is fetched only once the page has been run
 HEADS = f"/{ahead.SENTENCE}/"
 LONGEST = 60.0  # seconds that a visitor waits for an answer; then it counts as an error
+ASKED = "GET {path} HTTP/1.1\r\nHost: {host}\r\nAccept-Encoding: gzip\r\nConnection: keep-alive\r\n{cookie}\r\n"
 DONE = (ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY)
 
 
@@ -70,9 +72,17 @@ class Visitor:
         head = self.find("head")
         return "" if head is None else str(unblob(head.proto.bytes)[0].get("every") or "")
 
-    async def fetch(self, paths: list[str]) -> None:
-        """Fetch files."""
-        await fetch_all(self.base, paths, self.cookie)
+    async def fetch(self, paths: Iterable[str]) -> None:
+        """Fetch files as a browser does, one after the other over one connection; each must be answered with 200."""
+        place = urlsplit(self.base)
+        reader, writer = await asyncio.open_connection(place.hostname, place.port)
+        line = f"Cookie: {self.cookie}\r\n" if self.cookie else ""
+        try:
+            for path in paths:
+                writer.write(ASKED.format(path=path, host=place.netloc, cookie=line).encode())
+                await _answer(reader, path)
+        finally:
+            writer.close()
 
     async def enter(self, page: str, query: str = "") -> None:
         """Connect, and let the page be run to its end."""
@@ -171,3 +181,16 @@ class Visitor:
         """Close the connection."""
         if self.socket is not None:
             await self.socket.close()
+
+
+async def _answer(reader: asyncio.StreamReader, path: str) -> None:
+    head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
+    if " 200 " not in head.split("\r\n", 1)[0]:
+        raise ConnectionError(f"{path}: {head.splitlines()[0]}")
+    fields = dict(line.split(": ", 1) for line in head.split("\r\n")[1:] if ": " in line)
+    if "content-length" in fields:
+        await reader.readexactly(int(fields["content-length"]))
+        return
+    while size := int((await reader.readline()).strip(), 16):
+        await reader.readexactly(size + 2)
+    await reader.readexactly(2)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from attnviz.base import raw_scores
 from attnviz.base.raw_scores import RawHead
-from scripts.browser_cases import decoded
+from tests.js.browser_cases import decoded
 
 AT_THE_MODELS_SCALE, AT_TEN_TIMES = 2e-4, 2e-3
 

@@ -28,17 +28,10 @@ def test_sizes_and_ratios_are_short():
 
 
 def test_scripts_of_another_page_are_looked_for_beside_it_and_its_data_is_left_alone():
-    page = (
-        '<script src="https://far.example/require.js/2.3.6/require.min.js"></script>'
-        "require.config({paths: {d3: 'https://far.example/d3/5.7.0/d3.min', "
-        "jquery: '//far.example/jquery/2/jquery.min'}})"
-        'const params = {"left_text": ["https://far.example/d3"]}'
-    )
-    assert rival.localised(page) == (
-        '<script src="require.js"></script>'
-        "require.config({paths: {d3: 'd3', jquery: 'jquery'}})"
-        'const params = {"left_text": ["https://far.example/d3"]}'
-    )
+    data = f'const params = {{"left_text": ["{rival.FROM}d3"]}}'
+    page = f"<script src='{rival.FROM}require.js/2.3.6/require.min.js'></script>d3: '{rival.FROM}d3/5.7.0/d3.min'"
+    beside = "<script src='require.js/2.3.6/require.min.js'></script>d3: 'd3/5.7.0/d3.min'"
+    assert rival.localised(page + data) == beside + data
 
 
 def test_what_is_no_message_carries_no_component():

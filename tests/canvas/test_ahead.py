@@ -15,7 +15,7 @@ from attnviz.canvas.shared.blobs import head_blob
 from attnviz.canvas.shared.kinds import Head, HeadScene, Raw
 from attnviz.core.attention import attend
 from attnviz.serve.server import routes
-from scripts.browser_cases import decoded
+from tests.js.browser_cases import decoded
 
 SCENE = HeadScene(("a", "b", "c"), group="g")
 

@@ -10,7 +10,7 @@ import pytest
 
 from attnviz.canvas.shared import packing
 from attnviz.pages.scaling.maths.alternatives import ALTERNATIVES
-from scripts.browser_cases import CASES, FOLDER, ROWS
+from tests.js.browser_cases import CASES, FOLDER, ROWS
 
 #: How far two processors may be apart, relative to a number. Each rounds in an order of its own: a rounding (2^-53 of a
 #: double, 2^-24 of a float32) times the terms of the longest sum, and times the largest exponent, whose error becomes
@@ -38,7 +38,7 @@ def read(name: str) -> Any:
 @pytest.mark.parametrize("name", CASES)
 def test_the_cases_are_what_python_computes(name):
     made = json.loads(json.dumps(CASES[name]()))
-    assert same(read(name), made, APART.get(name, DOUBLE)), "run: python -m scripts.browser_cases"
+    assert same(read(name), made, APART.get(name, DOUBLE)), "run: python -m tests.js.browser_cases"
 
 
 def nudged(case: Any, by: float) -> Any:

@@ -15,7 +15,7 @@ from attnviz.base.raw_scores import RawHead
 from attnviz.live import BUNDLE, LiveView, page
 from attnviz.runs.head_matrix import raw_heads
 from attnviz.runs.model_run import Request, run_model
-from scripts.browser_cases import decoded
+from tests.js.browser_cases import decoded
 from tests.models.conftest import smollm2
 
 __all__ = ["smollm2"]

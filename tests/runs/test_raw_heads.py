@@ -14,7 +14,7 @@ from attnviz.core.attention import attend
 from attnviz.models.capture import capture
 from attnviz.runs.head_matrix import raw_head, raw_heads
 from attnviz.runs.model_run import Request, Stack, run_model
-from scripts.browser_cases import decoded
+from tests.js.browser_cases import decoded
 from tests.models import tiny
 
 

@@ -20,7 +20,7 @@ from attnviz.pages.explore.panels import head as head_panel
 from attnviz.pages.explore.panels import shown_head
 from attnviz.runs.head_matrix import Look
 from attnviz.runs.model_run import Request, Stack, run_model
-from scripts import browser_cases
+from tests.js import browser_cases
 
 LONG = "The cat sat on the mat and the dog ran in the park. " * 6
 

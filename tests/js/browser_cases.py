@@ -1,8 +1,8 @@
-"""Write cases that Python computes and JavaScript must reproduce: `python -m scripts.browser_cases`.
+"""Write cases that Python computes and JavaScript must reproduce: `python -m tests.js.browser_cases`.
 
 What a case begins with is the same on every processor: doubles that NumPy draws, or quarters, whose sums of products
 are exact in float32. What follows from it may differ in its last bits.
-tests/js/*.test.js runs them with Node; tests/canvas/test_browser_cases.py fails if the written cases are outdated.
+The tests beside this run them with Node; tests/canvas/test_browser_cases.py fails if the written cases are outdated.
 """
 
 import base64
@@ -24,9 +24,9 @@ from attnviz.core.attention import COLDEST
 from attnviz.figures import theme
 from attnviz.pages.positions.maths import rotation
 from attnviz.pages.scaling.maths import alternatives
-from scripts import attend_cases
+from tests.js import attend_cases
 
-FOLDER = Path(__file__).parents[1] / "tests" / "js" / "cases"
+FOLDER = Path(__file__).with_name("cases")
 
 #: (width of a head, number of keys, standard deviation of q and k, which keys are masked)
 ROWS = (
