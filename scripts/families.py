@@ -18,10 +18,10 @@ import transformers
 from transformers.models.auto.configuration_auto import CONFIG_MAPPING_NAMES
 from transformers.models.auto.modeling_auto import MODEL_MAPPING_NAMES
 
-from scripts.family_check import Verdict, check
-from scripts.family_inputs import inputs_for
 from scripts.family_page import page, summary
-from scripts.tiny_config import small_fields, tiny
+from tests.models.capture.family_check import Verdict, check
+from tests.models.capture.family_inputs import inputs_for
+from tests.models.capture.tiny_config import small_fields, tiny
 
 PAGE = Path(__file__).parent.parent / "docs" / "families.md"
 SECONDS = 15  #: time limit for one family

@@ -1,10 +1,11 @@
 """The text and tables of docs/families.md."""
 
+from collections import defaultdict
 from collections.abc import Callable
 
 import transformers
 
-from scripts.family_check import Verdict
+from tests.models.capture.family_check import Verdict
 
 #: families in which a difference from the eager path is expected, and why
 _SINK = "its eager path reports weights without the sink that it applies afterwards; ours have it in"
@@ -34,6 +35,9 @@ UNTRIED = """The script could not build or feed these from a tiny config: they n
 a package that is not installed. That says nothing about capture: most are assembled from parts listed above."""
 
 
+GROUPS = ("exact", "alone", "weights", "odd", "without", "untried")
+
+
 def summary(verdict: Verdict) -> str:
     """The result for one family in a few words."""
     if verdict.failure:
@@ -50,31 +54,21 @@ def summary(verdict: Verdict) -> str:
 
 def page(verdicts: dict[str, Verdict]) -> str:
     """The whole text of docs/families.md."""
-    groups: dict[str, dict[str, Verdict]] = {}
+    held: dict[str, dict[str, Verdict]] = defaultdict(dict)
     for name, verdict in sorted(verdicts.items()):
-        groups.setdefault(_group(verdict), {})[name] = verdict
-    exact, alone, weights, odd, without, untried = (
-        groups.get(key, {}) for key in ("exact", "alone", "weights", "odd", "without", "untried")
-    )
-    version = transformers.__version__
-    return "\n".join(
-        [
-            f"# Which families of transformers {version} can be captured, and how well\n",
-            f"{INTRODUCTION}\n",
-            f"## Exact: {len(exact)} families\n\n{EXACT}\n",
-            _table(exact, "what is special about it", lambda v: ", ".join(sorted(v.features))),
-            f"## Recorded, but the eager path reports nothing to compare with: {len(alone)}\n",
-            _names(alone),
-            f"## Weights only (`exact=False`): {len(weights)} families\n\n{WEIGHTS}\n",
-            _names(weights),
-            f"## Differences: {len(odd)}\n",
-            _table(odd, "what differs", summary),
-            f"## No attention layers that can be read: {len(without)}\n",
-            _names(without),
-            f"## Not tried: {len(untried)}\n\n{UNTRIED}\n",
-            _table(untried, "why", summary),
-        ]
-    )
+        held[_group(verdict)][name] = verdict
+    exact, alone, weights, odd, without, untried = (held[key] for key in GROUPS)
+    features = _table(exact, "what is special about it", lambda verdict: ", ".join(sorted(verdict.features)))
+    parts = [
+        f"# Which families of transformers {transformers.__version__} can be captured, and how well\n\n{INTRODUCTION}",
+        f"## Exact: {len(exact)} families\n\n{EXACT}\n\n{features}",
+        f"## Recorded, but the eager path reports nothing to compare with: {len(alone)}\n\n{_names(alone)}",
+        f"## Weights only (`exact=False`): {len(weights)} families\n\n{WEIGHTS}\n\n{_names(weights)}",
+        f"## Differences: {len(odd)}\n\n{_table(odd, 'what differs', summary)}",
+        f"## No attention layers that can be read: {len(without)}\n\n{_names(without)}",
+        f"## Not tried: {len(untried)}\n\n{UNTRIED}\n\n{_table(untried, 'why', summary)}",
+    ]
+    return "\n\n".join(parts) + "\n"
 
 
 def _group(verdict: Verdict) -> str:
@@ -88,9 +82,9 @@ def _group(verdict: Verdict) -> str:
 
 
 def _names(verdicts: dict[str, Verdict]) -> str:
-    return (", ".join(f"`{name}`" for name in verdicts) or "None.") + "\n"
+    return ", ".join(f"`{name}`" for name in verdicts) or "None."
 
 
 def _table(verdicts: dict[str, Verdict], heading: str, cell: Callable[[Verdict], str]) -> str:
     rows = [f"| `{name}` | {KNOWN.get(name) or cell(verdict)} |" for name, verdict in verdicts.items()]
-    return "\n".join([f"| family | {heading} |", "|---|---|", *rows, ""])
+    return "\n".join([f"| family | {heading} |", "|---|---|", *rows])

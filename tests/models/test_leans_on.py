@@ -19,7 +19,7 @@ NAMED = {reliance.what: reliance for reliance in RELIANCES}
 SCRIPTS = Reliance(
     "transformers",
     "PreTrainedModel._from_config",
-    "scripts/family_check.py",
+    "tests/models/capture/family_check.py",
     "trying families on their eager path",
     lambda: callable(getattr(PreTrainedModel, "_from_config")),  # noqa: B009
 )
@@ -101,7 +101,7 @@ def resumed(model, input_ids):
 def test_each_check_is_tried_and_so_is_the_script_that_tries_families(monkeypatch):
     assert set(TAKEN_AWAY) == set(NAMED)
     monkeypatch.delattr(PreTrainedModel, "_from_config")
-    assert "PreTrainedModel._from_config: used by scripts/family_check.py" in str(gone([SCRIPTS])[0])
+    assert "PreTrainedModel._from_config: used by tests/models/capture/family_check.py" in str(gone([SCRIPTS])[0])
 
 
 @pytest.mark.parametrize("what", TAKEN_AWAY)

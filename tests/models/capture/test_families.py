@@ -14,11 +14,11 @@ from transformers.models.auto.modeling_auto import MODEL_MAPPING_NAMES
 
 from attnviz.base.message import Problem
 from attnviz.models.capture import Edit, adopt, capture, intervene
-from scripts.family_check import attentions, build, check, compare, from_config
-from scripts.family_inputs import inputs_for, text
-from scripts.tiny_config import tiny
+from tests.models.capture.family_check import attentions, build, check, compare, from_config
+from tests.models.capture.family_inputs import inputs_for, text
+from tests.models.capture.tiny_config import tiny
 
-#: the special features that families are tested for, as named by scripts.family_check.features
+#: the special features that families are tested for, as named by family_check.features
 FEATURES = {
     "": "albert bert camembert deepseek_v2 deepseek_v3 distilbert electra gemma gpt2 gpt_neox llama olmo2 persimmon "
     "phi phi3 qwen2 qwen3 roberta stablelm",
