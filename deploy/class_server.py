@@ -28,7 +28,7 @@ import urllib.request
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from attnviz.serve import compressed_files, log_lines
 
@@ -54,20 +54,20 @@ class Worker:
     process: subprocess.Popen[bytes]
     unanswered: int = 0
 
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
+    def asked(self, what: str, patience: float = PATIENCE) -> Any:
+        """Its answer about its health or metrics; OSError, of which URLError is one, where there is none."""
+        return urllib.request.urlopen(f"http://127.0.0.1:{self.port}/attnviz/{what}", timeout=patience)
 
     def healthy(self) -> bool:
         """Whether it answers."""
         try:
-            return bool(urllib.request.urlopen(f"{self.url}/attnviz/health", timeout=PATIENCE).status == 200)
+            return bool(self.asked("health").status == 200)
         except OSError:
             return False
 
     def guards(self) -> dict[str, str]:
         """The security headers of its answers."""
-        with urllib.request.urlopen(f"{self.url}/attnviz/health", timeout=PATIENCE) as answer:
+        with self.asked("health") as answer:
             return {name: answer.headers[name] for name in GUARDS}
 
     def visitors(self, patience: float = PATIENCE) -> int:
@@ -77,8 +77,8 @@ class Worker:
     def counted(self, name: str, patience: float = PATIENCE) -> int:
         """A number of its metrics; 0 where it does not say."""
         try:
-            text = urllib.request.urlopen(f"{self.url}/attnviz/metrics", timeout=patience).read().decode()
-        except OSError:  # URLError is one
+            text = self.asked("metrics", patience).read().decode()
+        except OSError:
             return 0
         found = re.search(rf"^{name} (\S+)", text, re.MULTILINE)
         return int(float(found[1])) if found else 0
@@ -200,13 +200,17 @@ class ClassServer:
             time.sleep(0.05)
 
     def _configure(self) -> None:
-        servers = "\n    ".join(f"server 127.0.0.1:{each.port} max_fails=1 fail_timeout=2s;" for each in self.workers)
-        mime = next((path for path in MIME_TYPES if Path(path).exists()), "")
-        values = {"folder": self.folder, "static": self.folder / "static", "mime_types": mime}
-        guards = self.workers[-1].guards()
-        added = "\n    ".join(f'add_header {name} "{value}" always;' for name, value in guards.items())
+        guards = self.workers[-1].guards().items()
+        values = {
+            "folder": self.folder,
+            "static": self.folder / "static",
+            "mime_types": next((path for path in MIME_TYPES if Path(path).exists()), ""),
+            "servers": "\n    ".join(f"server 127.0.0.1:{w.port} max_fails=1 fail_timeout=2s;" for w in self.workers),
+            "listen": self.listen,
+            "guards": "\n    ".join(f'add_header {name} "{value}" always;' for name, value in guards),
+        }
         text = TEMPLATE.read_text()
-        for name, value in (values | {"servers": servers, "listen": self.listen, "guards": added}).items():
+        for name, value in values.items():
             text = text.replace(f"$({name})", str(value))  # nginx writes its own variables with a bare $
         (self.folder / "nginx.conf").write_text(text)
 
@@ -246,9 +250,7 @@ def _end(processes: Sequence[subprocess.Popen[bytes]], within: float) -> None:
 
 def _nginx() -> str:
     found = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin:/usr/local/sbin")
-    if found is None:
-        sys.exit("nginx is not installed: it is Debian's package nginx-light, or nginx elsewhere")
-    return found
+    return found or sys.exit("nginx is not installed: it is Debian's package nginx-light, or nginx elsewhere")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

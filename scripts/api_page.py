@@ -5,7 +5,9 @@ python -m scripts.api_page           writes the page; a test fails where it is n
 
 import inspect
 import re
+from functools import cached_property
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 import attnviz
@@ -13,6 +15,7 @@ import attnviz
 PAGE = Path(__file__).parents[1] / "docs" / "api.md"
 INTRODUCTION = """Written by `python -m scripts.api_page` from the docstrings: do not edit. What to do with these names,
 by example: [notebook.md](notebook.md)."""
+KINDS = (FunctionType, staticmethod, classmethod, property, cached_property)
 WIDTH = 110  #: columns that a signature may take before each argument has a line of its own
 
 
@@ -35,23 +38,16 @@ def _entry(name: str) -> str:
 
 
 def _member(owner: str, name: str, what: Any) -> str:
-    head = f"### {owner}.{name}"
-    if isinstance(what, (staticmethod, classmethod)):
-        return "\n\n".join((head, _code(_signature(f"av.{owner}.{name}", what.__func__)), _about(what.__func__)))
-    if inspect.isfunction(what):
-        return "\n\n".join((head, _code(_signature(f"{owner.lower()}.{name}", what)), _about(what)))
-    return "\n\n".join((head, _about(what)))
+    plain = getattr(what, "__func__", what)  # of a static or class method, which is called by its class's name
+    call = f"{owner.lower()}.{name}" if plain is what else f"av.{owner}.{name}"
+    called = [_code(_signature(call, plain))] if inspect.isfunction(plain) else []
+    return "\n\n".join((f"### {owner}.{name}", *called, _about(plain)))
 
 
 def _members(what: type) -> list[tuple[str, Any]]:
     """Methods and properties that say what they are; fields are in the signature."""
     named = ((name, each) for name, each in vars(what).items() if not name.startswith("_"))
-    return [(name, each) for name, each in named if _callable_or_property(each) and inspect.getdoc(each)]
-
-
-def _callable_or_property(what: Any) -> bool:
-    kinds = (staticmethod, classmethod, property)
-    return inspect.isfunction(what) or isinstance(what, kinds) or type(what).__name__ == "cached_property"
+    return [(name, each) for name, each in named if isinstance(each, KINDS) and inspect.getdoc(each)]
 
 
 def _signature(call: str, what: Any) -> str:

@@ -96,9 +96,7 @@ def untranslated(catalog: Catalog, sentences: Catalog) -> list[Message]:
 
 
 def _said(message: Message | None) -> bool:
-    if message is None or message.fuzzy:
-        return False
-    return all(forms_of(message))
+    return message is not None and not message.fuzzy and all(forms_of(message))
 
 
 def check(path: Path) -> list[str]:

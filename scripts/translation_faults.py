@@ -24,37 +24,36 @@ COUNTED = {
 HALF_WIDTH = re.compile(r"[\u4e00-\u9fff](?:[,;?!](?![A-Za-z0-9_])|:(?![a-z-]+:)|\.(?=\s|$))")
 
 
-def faults(message: Message) -> list[str]:
-    """What is wrong with a translated message, in a few words each."""
-    return list(dict.fromkeys(_faults(message)))
-
-
 def forms_of(message: Message) -> tuple[str, ...]:
     """The translation: one sentence, or one for each plural form; empty where there is none."""
     held = message.string
     return tuple(each or "" for each in held) if isinstance(held, tuple | list) else (held or "",)
 
 
-def _faults(message: Message) -> Iterator[str]:
-    sources = message.id if isinstance(message.id, tuple | list) else (message.id,)
-    for form in forms_of(message):
-        english = sources[-1]  # the plural has every placeholder; the singular may leave its number out
-        held, wanted = set(PLACEHOLDER.findall(form)), set(PLACEHOLDER.findall(english))
-        if wanted - held:
-            yield f"without {' '.join(sorted(wanted - held))}"
-        if held - wanted:
-            yield f"with {' '.join(sorted(held - wanted))}, which nobody fills"
-        for what, pattern in KEPT.items():
-            if Counter(pattern.findall(form)) != Counter(pattern.findall(english)):
-                yield f"other {what}"
-        for what, pattern in COUNTED.items():
-            if len(pattern.findall(form)) != len(pattern.findall(english)):
-                yield f"another number of {what}"
-        if _edges(form) != _edges(english):
-            yield "other spaces at its ends"
-        if HALF_WIDTH.search(form):
-            yield "half-width punctuation after a Chinese character"
+def faults(message: Message) -> list[str]:
+    """What is wrong with a translated message, in a few words each."""
+    # the plural has every placeholder; the singular may leave its number out
+    english = message.id[-1] if isinstance(message.id, tuple | list) else message.id
+    return list(dict.fromkeys(fault for form in forms_of(message) for fault in _faults(english, form)))
 
 
-def _edges(text: str) -> tuple[str, str]:
-    return text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :]
+def _faults(english: str, form: str) -> Iterator[str]:
+    held, wanted = set(PLACEHOLDER.findall(form)), set(PLACEHOLDER.findall(english))
+    if wanted - held:
+        yield f"without {' '.join(sorted(wanted - held))}"
+    if held - wanted:
+        yield f"with {' '.join(sorted(held - wanted))}, which nobody fills"
+    for what, pattern in KEPT.items():
+        if Counter(pattern.findall(form)) != Counter(pattern.findall(english)):
+            yield f"other {what}"
+    for what, pattern in COUNTED.items():
+        if len(pattern.findall(form)) != len(pattern.findall(english)):
+            yield f"another number of {what}"
+    if _edges(form) != _edges(english):
+        yield "other spaces at its ends"
+    if HALF_WIDTH.search(form):
+        yield "half-width punctuation after a Chinese character"
+
+
+def _edges(text: str) -> tuple[str, ...]:
+    return tuple(re.findall(r"\A\s*|\s*\Z", text))

@@ -38,23 +38,18 @@ def is_words(text: str) -> bool:
 
 def unmarked(node: ast.AST) -> list[ast.Constant]:
     """String constants inside `node` that are not marked for translation."""
-    if isinstance(node, ast.Call):
-        if isinstance(node.func, ast.Attribute) and node.func.attr == "format":
-            return unmarked(node.func.value)
-        return []
-    if isinstance(node, ast.Constant):
-        return [node] if isinstance(node.value, str) and is_words(node.value) else []
-    if isinstance(node, ast.JoinedStr):
-        return [part for part in node.values if isinstance(part, ast.Constant) and is_words(str(part.value))]
-    if isinstance(node, ast.BinOp):
-        return unmarked(node.left) + unmarked(node.right)
-    if isinstance(node, ast.IfExp):
-        return unmarked(node.body) + unmarked(node.orelse)
-    if isinstance(node, ast.Dict):
-        return [text for value in node.values for text in unmarked(value)]
-    if isinstance(node, ast.List | ast.Tuple):
-        return [text for item in node.elts for text in unmarked(item)]
-    return []
+    match node:
+        case ast.Constant(value=str() as text) if is_words(text):
+            return [node]
+        case ast.Call(func=ast.Attribute(attr="format", value=inner)):
+            parts = [inner]
+        case ast.BinOp(left=one, right=other) | ast.IfExp(body=one, orelse=other):
+            parts = [one, other]
+        case ast.JoinedStr(values=parts) | ast.Dict(values=parts) | ast.List(elts=parts) | ast.Tuple(elts=parts):
+            pass
+        case _:
+            parts = []
+    return [text for part in parts for text in unmarked(part)]
 
 
 def missed(path: Path) -> list[str]:
