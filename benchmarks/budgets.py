@@ -43,5 +43,6 @@ def spread(what: str, taken: Sequence[float], middle: float, most: float) -> Row
 
 
 def report(rows: Sequence[Row]) -> str:
-    cells = [[row.what, row.budget, row.reached, "met" if row.holds else "not met", row.beside] for row in rows]
-    return table(["what", "to reach", "reached", "", "bertviz, the same click"], cells)
+    parts = "what", "to reach", "reached", "", "bertviz, the same click"
+    cells = ((row.what, row.budget, row.reached, "met" if row.holds else "not met", row.beside) for row in rows)
+    return table([dict(zip(parts, row, strict=True)) for row in cells])

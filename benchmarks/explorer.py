@@ -155,19 +155,25 @@ def theirs(run: ModelRun, tokens: int, picks: int, folder: Path) -> dict[str, ri
 
 
 def report_ours(found: list[Ours]) -> str:
-    head = [
-        "tokens", "sent for a new sentence", "of which the overview", "new sentence painted", "of which the pass",
-        "earlier sentence painted", "thumbnails, CPU", "thumbnails and measures, CPU", "sent for a head",
-        "head painted, cold", "once pointed at", "until the answer arrives",
-    ]  # fmt: skip
-    rows = []
-    for each in found:
-        rows.append([
-            str(each.tokens), size(each.new_bytes), size(each.overview_bytes), ms(each.new), ms(each.passed),
-            ms(each.known), ms(each.tiles), ms(each.measures), size(each.pick_bytes), ms(painted(each.cold)),
-            ms(painted(each.pointed)), ms(median(pick["answered"] for pick in each.cold)),
-        ])  # fmt: skip
-    return table(head, rows)
+    return table(
+        [
+            {
+                "tokens": str(each.tokens),
+                "sent for a new sentence": size(each.new_bytes),
+                "of which the overview": size(each.overview_bytes),
+                "new sentence painted": ms(each.new),
+                "of which the pass": ms(each.passed),
+                "earlier sentence painted": ms(each.known),
+                "thumbnails, CPU": ms(each.tiles),
+                "thumbnails and measures, CPU": ms(each.measures),
+                "sent for a head": size(each.pick_bytes),
+                "head painted, cold": ms(painted(each.cold)),
+                "once pointed at": ms(painted(each.pointed)),
+                "until the answer arrives": ms(median(pick["answered"] for pick in each.cold)),
+            }
+            for each in found
+        ]
+    )
 
 
 def painted(picks: Iterable[dict[str, float]]) -> float:
@@ -176,20 +182,24 @@ def painted(picks: Iterable[dict[str, float]]) -> float:
 
 
 def report_ratios(mine: dict[int, Ours], others: dict[int, dict[str, rival.Shown]]) -> str:
-    head = ["tokens", "bertviz", "its bytes", "of ours", "painted", "of ours", "choose a head", "of ours"]
-    rows = []
-    for tokens, views in others.items():
-        our = mine[tokens]
-        for name, view in views.items():
-            whole, our_pick = name.startswith("model_view"), painted(our.pointed)
-            our_bytes, our_time = (our.overview_bytes, our.known) if whole else (our.pick_bytes, our_pick)
-            pick = median(view.picks) if view.picks else None
-            rows.append([
-                str(tokens), name, size(view.nbytes), times(our_bytes, view.nbytes),
-                f"{view.painted:.0f} ms" if view.painted else view.why, times(our_time, view.painted),
-                f"{pick:.0f} ms" if pick else "", times(our_pick, pick),
-            ])  # fmt: skip
-    return table(head, rows)
+    return table([ratios(mine[tokens], name, view) for tokens, views in others.items() for name, view in views.items()])
+
+
+def ratios(our: Ours, name: str, view: rival.Shown) -> dict[str, str]:
+    """A page of bertviz's beside what shows the same here: all heads, of an earlier sentence, or one head."""
+    pick = painted(our.pointed)
+    nbytes, taken = (our.overview_bytes, our.known) if name.startswith("model_view") else (our.pick_bytes, pick)
+    theirs = median(view.picks) if view.picks else None
+    return {
+        "tokens": str(our.tokens),
+        "bertviz": name,
+        "its bytes": size(view.nbytes),
+        "bytes of ours": times(nbytes, view.nbytes),
+        "painted": f"{view.painted:.0f} ms" if view.painted else view.why,
+        "time of ours": times(taken, view.painted),
+        "choose a head": f"{theirs:.0f} ms" if theirs else "",
+        "choice of ours": times(pick, theirs),
+    }
 
 
 def met(

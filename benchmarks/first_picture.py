@@ -32,7 +32,7 @@ def seen(browser: Any, url: str, page: Page) -> dict[str, float]:
     return taken if turned is None else taken | {"turned": turned}
 
 
-def bare(browser: Any, times: int) -> list[str]:
+def bare(browser: Any, times: int) -> dict[str, str]:
     """The row of a Streamlit script of one heading, on a server of its own: below that no page can come."""
     with tempfile.TemporaryDirectory() as folder:
         script = Path(folder, "bare.py")
@@ -41,29 +41,28 @@ def bare(browser: Any, times: int) -> list[str]:
             return row("a heading alone, without this app", [one_paint(browser, server.url) for _ in range(times + 1)])
 
 
-def row(name: str, seen: list[dict[str, float]]) -> list[str]:
+def row(name: str, seen: list[dict[str, float]]) -> dict[str, str]:
     """The medians of what was seen each time but the first; a page without a picture has none."""
     _, *counted = seen
-    cells = [
-        ms(median(each[part] for each in counted)) if all(part in each for each in counted) else "" for part in PARTS
-    ]
-    return [name, *cells, f"{os.getloadavg()[0]:.1f}"]
+    said = {"page": name}
+    for part, heading in PARTS.items():
+        said[heading] = ms(median(each[part] for each in counted)) if all(part in each for each in counted) else ""
+    return said | {"load": f"{os.getloadavg()[0]:.1f}"}
 
 
 def main() -> None:
+    names = [page.name for page in page_table.PAGES]
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--times", type=int, default=3, help="how often each page is opened")
-    parser.add_argument(
-        "--pages", nargs="+", default=[page.name for page in page_table.PAGES], help="names in addresses"
-    )
+    parser.add_argument("--pages", nargs="+", default=names, help="names in addresses")
     asked = parser.parse_args()
     print(machine(), flush=True)
     with served() as server, chromium() as browser:
         rows = [bare(browser, asked.times)]
         for page in (page for page in page_table.PAGES if page.name in asked.pages):
             rows.append(row(page.name, [seen(browser, server.url, page) for _ in range(asked.times + 1)]))
-            print("\t".join(rows[-1]), flush=True)
-    print("\n" + table(["page", *PARTS.values(), "load"], rows))
+            print("\t".join(rows[-1].values()), flush=True)
+    print("\n" + table(rows))
 
 
 if __name__ == "__main__":

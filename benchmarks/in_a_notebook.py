@@ -28,13 +28,13 @@ from tests.notebook.transformer_lens_side import gpt2
 MODEL = "minilm-l6"
 SENTENCE = "The animal didn't cross the street because it was too tired."
 HAVE = ("torch", "numpy", "transformers")  #: what whoever studies models has installed
-EAGER = 'model.set_attn_implementation("eager")\n'
-ATTENTIONS = "attention = model(**inputs, output_attentions=True).attentions\n"
+EAGER = 'model.set_attn_implementation("eager")'
+ATTENTIONS = "attention = model(**inputs, output_attentions=True).attentions"
 
 
 @dataclass(frozen=True)
 class Tool:
-    """A tool, what it is imported as, and a program that leaves the cell's picture in `view`."""
+    """A tool, the package that holds it, its import, and a program that leaves `view` or `logits` behind."""
 
     name: str
     package: str
@@ -46,64 +46,49 @@ class Tool:
         return len(self.program.strip().splitlines())
 
 
+def bertviz(view: str) -> Tool:
+    """One of its views."""
+    shown = f'view = {view}(attention, tokens, html_action="return")'
+    return Tool(f"bertviz, {view}", "bertviz", f"from bertviz import {view}", f"{EAGER}\n{ATTENTIONS}\n{shown}")
+
+
+OURS = """
+trace = av.capture(model, **inputs)
+view = av.show(trace, tokens)
+"""
+ATTNVIEW = f"""
+{EAGER}
+{ATTENTIONS}
+cache = {{f"blocks.{{n}}.attn.hook_pattern": each for n, each in enumerate(attention)}}
+view = attnview.display_cache(cache, tokens=tokens)
+"""
 PICTURES = (
-    Tool(
-        "attnviz",
-        "attnviz",
-        "import attnviz as av",
-        "trace = av.capture(model, **inputs)\nview = av.show(trace, tokens)\n",
-    ),
-    Tool(
-        "bertviz, head_view",
-        "bertviz",
-        "from bertviz import head_view",
-        EAGER + ATTENTIONS + 'view = head_view(attention, tokens, html_action="return")\n',
-    ),
-    Tool(
-        "bertviz, model_view",
-        "bertviz",
-        "from bertviz import model_view",
-        EAGER + ATTENTIONS + 'view = model_view(attention, tokens, html_action="return")\n',
-    ),
-    Tool(
-        "attnview",
-        "attnview",
-        "import attnview",
-        EAGER
-        + ATTENTIONS
-        + 'cache = {f"blocks.{n}.attn.hook_pattern": each for n, each in enumerate(attention)}\n'
-        + "view = attnview.display_cache(cache, tokens=tokens)\n",
-    ),
+    Tool("attnviz", "attnviz", "import attnviz as av", OURS),
+    bertviz("head_view"),
+    bertviz("model_view"),
+    Tool("attnview", "attnview", "import attnview", ATTNVIEW),
 )
 
+OUR_KNOCKOUT = "logits = av.intervene(model, av.Edit(layers=1, heads=2, silence=True), input_ids=ids).logits"
+LENS = """
+lens = bridge(model, folder)
+def silence(z, hook):
+    z[:, :, 2] = 0
+    return z
+logits = lens.run_with_hooks(ids, fwd_hooks=[("blocks.1.attn.hook_z", silence)])[:, -1]
+"""
+TORCH = """
+def silence(module, given):
+    given[0][..., 2 * width : 3 * width] = 0
+hook = model.transformer.h[1].attn.c_proj.register_forward_pre_hook(silence)
+logits = model(ids).logits[:, -1]
+hook.remove()
+"""
 #: logits of a GPT-2 without head 2 of layer 1, left in `logits`
 KNOCKOUTS = (
-    Tool(
-        "attnviz",
-        "attnviz",
-        "import attnviz as av",
-        "logits = av.intervene(model, av.Edit(layers=1, heads=2, silence=True), input_ids=ids).logits\n",
-    ),
-    Tool(
-        "TransformerLens",
-        "transformer-lens",
-        "from tests.notebook.transformer_lens_side import bridge",
-        "lens = bridge(model, folder)\n"
-        "def silence(z, hook):\n"
-        "    z[:, :, 2] = 0\n"
-        "    return z\n"
-        'logits = lens.run_with_hooks(ids, fwd_hooks=[("blocks.1.attn.hook_z", silence)])[:, -1]\n',
-    ),
-    Tool(
-        "torch alone, a hook",
-        "torch",
-        "",
-        "def silence(module, given):\n"
-        "    given[0][..., 2 * width : 3 * width] = 0\n"
-        "hook = model.transformer.h[1].attn.c_proj.register_forward_pre_hook(silence)\n"
-        "logits = model(ids).logits[:, -1]\n"
-        "hook.remove()\n",
-    ),
+    Tool("attnviz", "attnviz", "import attnviz as av", OUR_KNOCKOUT),
+    Tool("TransformerLens", "transformer-lens", "from tests.notebook.transformer_lens_side import bridge", LENS),
+    Tool("torch alone, a hook", "torch", "", TORCH),
 )
 
 
@@ -127,12 +112,6 @@ def run(tool: Tool, names: Mapping[str, Any]) -> dict[str, Any]:
     """The names that the program leaves behind."""
     held = dict(names)
     exec(f"{tool.imports}\n{tool.program}", held)
-    return held
-
-
-def cell_of(view: Any) -> str:
-    """What a notebook keeps of the picture."""
-    held: str = view.data if hasattr(view, "data") else view._repr_html_()
     return held
 
 
@@ -172,7 +151,8 @@ def pictures() -> list[dict[str, str]]:
             encoded = encode(loaded, SENTENCE)
             names = {"model": loaded.model, "inputs": dict(encoded.inputs), "tokens": list(encoded.labels)}
             eager = needs_eager(tool, names)
-            cell = cell_of(run(tool, names)["view"])
+            view = run(tool, names)["view"]
+            cell: str = view.data if hasattr(view, "data") else view._repr_html_()  # what a notebook keeps of it
             rows.append(
                 {
                     "picture of all 72 heads, 15 tokens": name,
@@ -202,9 +182,5 @@ def knockouts() -> list[dict[str, str]]:
     return rows
 
 
-def markdown(rows: list[dict[str, str]]) -> str:
-    return table(list(rows[0]), [list(row.values()) for row in rows])
-
-
 if __name__ == "__main__":
-    print(f"{markdown(pictures())}\n\n{markdown(knockouts())}")
+    print(f"{table(pictures())}\n\n{table(knockouts())}")

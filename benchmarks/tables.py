@@ -1,7 +1,7 @@
 """Numbers as readable text, and tables of them."""
 
 import statistics
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 
 
 def median(values: Iterable[float]) -> float:
@@ -33,7 +33,8 @@ def times(mine: float, theirs: float | None) -> str:
     return f"{share:.1f}x" if share < 10 else f"{share:,.0f}x"
 
 
-def table(head: list[str], rows: list[list[str]]) -> str:
-    """A Markdown table with the first column aligned left."""
-    rule = ["---"] + ["---:"] * (len(head) - 1)
-    return "\n".join("| " + " | ".join(row) + " |" for row in [head, rule, *rows])
+def table(rows: Sequence[Mapping[str, str]]) -> str:
+    """A Markdown table of rows with the same columns, the first of them aligned left."""
+    head = list(rows[0])
+    lines = [head, ["---"] + ["---:"] * (len(head) - 1), *(row.values() for row in rows)]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)

@@ -24,7 +24,7 @@ def test_a_length_that_no_text_has_is_refused():
 def test_sizes_and_ratios_are_short():
     assert [size(n) for n in (900, 94_500, 3_000_000, 1.1e9)] == ["1 KB", "94 KB", "3.0 MB", "1.1 GB"]
     assert [times(2.0, 3.0), times(1.0, 1828.0), times(1.0, None)] == ["1.5x", "1,828x", ""]
-    assert table(["a", "b"], [["1", "2"]]) == "| a | b |\n| --- | ---: |\n| 1 | 2 |"
+    assert table([{"a": "1", "b": "2"}]) == "| a | b |\n| --- | ---: |\n| 1 | 2 |"
 
 
 def test_scripts_of_another_page_are_looked_for_beside_it_and_its_data_is_left_alone():
