@@ -15,7 +15,7 @@ import random
 import tempfile
 import time
 import timeit
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,7 +24,6 @@ import torch
 from attnviz.canvas.shared import packing
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.loading import load
-from attnviz.models.tokens import encode
 from attnviz.pages.explore.maths import whole_model
 from attnviz.runs.model_run import ModelRun, Request, run_model
 from benchmarks import budgets, rival
@@ -39,8 +38,9 @@ HEADS = 270
 LAYER = 13  # the layer to give bertviz when all layers would be too much for it
 UNREAD = 5  # new sentences of a length
 AGAIN = 6  # how often to request a sentence that was computed before
+#: of one token each, at the beginning too
 WORDS = """
-the cat sat on a mat and then it went home because they were too tired to walk in rain over old bridge near
+the cat sat on a mat and then it went home because they were too slow to walk in rain over old bridge near
 river where small birds sing early every day while people talk about work food music time house school light
 """
 
@@ -64,33 +64,15 @@ class Ours:
     brushed: Dragged  #: the mask of a head
 
 
-def words(count: int, seed: int) -> list[str]:
-    """`count` plain words, in a random order that depends on the seed."""
-    chosen, plain = random.Random(seed), WORDS.split()
-    return [chosen.choice(plain) for _ in range(count)]
-
-
-def exactly(tokens: int, seed: int, count: Callable[[str], int]) -> str:
-    """A text of exactly `tokens` tokens, as counted by `count`."""
-    text: list[str] = []
-    for word in words(4 * tokens, seed):
-        longer = count(" ".join([*text, word]))
-        if longer <= tokens:
-            text.append(word)
-        if longer == tokens:
-            return " ".join(text)
-    raise ValueError(f"no text of {tokens} tokens from these words")
-
-
-def sentences(loaded: LoadedModel, tokens: int, seed: int) -> str:
-    """A text of exactly `tokens` tokens for this model."""
-    return exactly(tokens, seed, lambda text: len(encode(loaded, text).labels) if text else 0)
+def sentence(tokens: int, seed: int) -> str:
+    """A text of exactly so many tokens, in a random order that depends on the seed."""
+    return " ".join(random.Random(seed).choices(WORDS.split(), k=tokens))
 
 
 def ours(tab: Tab, loaded: LoadedModel, tokens: int, picks: int) -> Ours:
     """All measurements for one length, in a page that has been used before."""
     again = AGAIN if tokens < 1000 else 2
-    first, second, *others = unread(loaded, tokens)
+    first, second, *others = unread(tokens)
     tab.read(first)
     new = median(tab.read(each)[OVERVIEW] for each in (*others, second))
     sent, own = tab.nbytes, tab.bytes_of("overview")
@@ -121,10 +103,10 @@ def computing(run: ModelRun) -> tuple[float, float]:
     return (between - start) * 1e3, (time.process_time() - between) * 1e3
 
 
-def unread(loaded: LoadedModel, tokens: int) -> list[str]:
+def unread(tokens: int) -> list[str]:
     """The sentences of a length that are read for the first time, and one to be there before them."""
     many = UNREAD if tokens < 1000 else 1
-    return [sentences(loaded, tokens, many * tokens + seed) for seed in range(many + 1)]
+    return [sentence(tokens, many * tokens + seed) for seed in range(many + 1)]
 
 
 def clicks(tokens: int, picks: int) -> int:
@@ -204,36 +186,31 @@ def ratios(our: Ours, name: str, view: rival.Shown) -> dict[str, str]:
 
 def met(
     mine: dict[int, Ours], others: dict[int, dict[str, rival.Shown]], empty: float, rise: float | None
-) -> list[budgets.Row]:
+) -> Iterator[budgets.Row]:
     """What was to be reached, and what was, beside what an empty page reads on the same clock in the same run."""
-    rows: list[budgets.Row] = []
     if 20 in mine:
         clicks = {name: median(view.picks) for name, view in others.get(20, {}).items() if view.picks}
         for what, picks in (("once pointed at", mine[20].pointed), ("the pointer just landed", mine[20].cold)):
-            rows.append(budgets.above(f"choose a head, 20 tokens, {what}", painted(picks), empty, 8, clicks))
+            yield budgets.above(f"choose a head, 20 tokens, {what}", painted(picks), empty, 8, clicks)
     if 200 in mine:
-        ours = mine[200]
-        rows += [
-            budgets.above("choose a head, 200 tokens, once pointed at", painted(ours.pointed), empty, 20),
-            budgets.above("choose a head, 200 tokens, cold", painted(ours.cold), empty, 55),
-        ]
-        for what, dragged in (("drag the scale", ours.dragged), ("paint a mask", ours.brushed)):
-            rows.append(budgets.spread(f"{what}, 200 tokens, main thread's work a frame", dragged.work, 8, 16))
-            rows.append(budgets.spread(f"{what}, 200 tokens, from frame to frame", dragged.frames, 17, 34))
-        rows += [
-            budgets.at_most("overview of a sentence read before, 200 tokens", ours.known, 90, ms),
-            budgets.at_most(
-                f"new sentence, 200 tokens, until the overview: the pass ({ms(ours.passed)}) + 250 ms",
-                ours.new, ours.passed + 250, ms,
-            ),
-            budgets.at_most("bytes of the overview, 200 tokens", ours.overview_bytes, 300_000, size),
-        ]  # fmt: skip
+        yield from met_at_200(mine[200], empty)
     if 1024 in mine:
         what = "thumbnails and all measures of 270 heads, 1,024 tokens, processor time"
-        rows.append(budgets.at_most(what, mine[1024].measures, 3000, ms))
+        yield budgets.at_most(what, mine[1024].measures, 3000, ms)
     if rise is not None:
-        rows.append(budgets.at_most("memory for 1,024 tokens, above the loaded model", rise, 1e9, size))
-    return rows
+        yield budgets.at_most("memory for 1,024 tokens, above the loaded model", rise, 1e9, size)
+
+
+def met_at_200(ours: Ours, empty: float) -> Iterator[budgets.Row]:
+    yield budgets.above("choose a head, 200 tokens, once pointed at", painted(ours.pointed), empty, 20)
+    yield budgets.above("choose a head, 200 tokens, cold", painted(ours.cold), empty, 55)
+    for what, dragged in (("drag the scale", ours.dragged), ("paint a mask", ours.brushed)):
+        yield budgets.spread(f"{what}, 200 tokens, main thread's work a frame", dragged.work, 8, 16)
+        yield budgets.spread(f"{what}, 200 tokens, from frame to frame", dragged.frames, 17, 34)
+    yield budgets.at_most("overview of a sentence read before, 200 tokens", ours.known, 90, ms)
+    new = f"new sentence, 200 tokens, until the overview: the pass ({ms(ours.passed)}) + 250 ms"
+    yield budgets.at_most(new, ours.new, ours.passed + 250, ms)
+    yield budgets.at_most("bytes of the overview, 200 tokens", ours.overview_bytes, 300_000, size)
 
 
 def main() -> None:
@@ -251,7 +228,7 @@ def main() -> None:
     print("\n" + report_ours(list(mine.values())), flush=True)
     others = beside(loaded, mine, asked.picks)
     print("\n" + report_ratios(mine, others))
-    print("\n" + budgets.report(met(mine, others, empty, rise)))
+    print("\n" + budgets.report([*met(mine, others, empty, rise)]))
     print(f"at the end: {machine()}")
 
 
@@ -260,10 +237,10 @@ def app(loaded: LoadedModel, lengths: list[int], picks: int) -> tuple[dict[int, 
     with served() as server, chromium() as browser:
         tab = Tab(browser)
         tab.open(f"{server.url}/explore")
-        tab.read(sentences(loaded, 20, 2))  # run one pass, so that the whole model is in memory
+        tab.read(sentence(20, 2))  # run one pass, so that the whole model is in memory
         rise: float | None = None
         if 1024 in lengths:
-            text = sentences(loaded, 1024, 1)
+            text = sentence(1024, 1)
             rise = risen(server.process.pid, lambda: (tab.read(text), tab.pick(40)))
         return {tokens: ours(tab, loaded, tokens, clicks(tokens, picks)) for tokens in lengths}, rise
 
@@ -274,7 +251,7 @@ def beside(loaded: LoadedModel, mine: dict[int, Ours], picks: int) -> dict[int, 
     with tempfile.TemporaryDirectory() as folder:
         rival.scripts(Path(folder))
         for tokens in mine:
-            run = run_model(Request(MODEL, unread(loaded, tokens)[1]), loaded)
+            run = run_model(Request(MODEL, unread(tokens)[1]), loaded)
             others[tokens] = theirs(run, tokens, clicks(tokens, picks), Path(folder))
     return others
 

@@ -14,12 +14,8 @@ from tests.browser.conftest import CHROMIUM, QUIET, ROOT, Server
 @contextmanager
 def served(script: Path = ROOT / "app.py") -> Iterator[Server]:
     """A server for the app, or for another script, which ends with the block."""
-    with tempfile.TemporaryDirectory() as folder:
-        server = Server(script, Path(folder) / "log.txt")
-        try:
-            yield server
-        finally:
-            server.stop()
+    with tempfile.TemporaryDirectory() as folder, Server(script, Path(folder) / "log.txt") as server:
+        yield server
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 python -m deploy.space FOLDER
 
 The folder gets what the image is made of, the Dockerfile where a Space looks for it, a README whose first lines are the
-Space's settings, and the pages and pictures that the README leads to. What is in it is committed and pushed to the
+Space's settings, and the pages and pictures of docs/. What is in it is committed and pushed to the
 Space; nothing is pushed from here.
 """
 
@@ -37,31 +37,15 @@ def copied(dockerfile: str) -> list[str]:
     return [source for line in lines for source in line.split()[:-1]]
 
 
-def linked(page: str = "README.md") -> set[str]:
-    """The files of this repository that a Markdown page leads to, over other pages too."""
-    found: set[str] = set()
-    unread = [page]
-    while unread:
-        here = ROOT / unread.pop()
-        targets = re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", here.read_text("utf-8"))
-        new = {(here.parent / target).resolve().relative_to(ROOT).as_posix() for target in targets} - found - {page}
-        found |= new
-        unread += [name for name in new if name.endswith(".md")]
-    return found
-
-
 def write(folder: Path) -> None:
     """Write the Space."""
     text = DOCKERFILE.read_text("utf-8")
     folder.mkdir(parents=True, exist_ok=False)
-    for name in copied(text):
+    for name in (*copied(text), "docs", *(page.name for page in ROOT.glob("*.md"))):
         if (ROOT / name).is_dir():
             shutil.copytree(ROOT / name, folder / name, ignore=UNWANTED)
         else:
             shutil.copy(ROOT / name, folder / name)
-    for name in linked():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(ROOT / name, folder / name)
     (folder / "Dockerfile").write_text(text, "utf-8")
     exposed = re.findall(r"^EXPOSE (\d+)$", text, re.MULTILINE)[-1]
     readme = (ROOT / "README.md").read_text("utf-8")

@@ -1,24 +1,19 @@
 """What the explorer's benchmark counts with, without a browser."""
 
-import pytest
-
+from attnviz.models.tokens import encode
 from benchmarks import budgets, rival
 from benchmarks.driving import carried, worked
-from benchmarks.explorer import exactly, words
+from benchmarks.explorer import WORDS, sentence
 from benchmarks.tables import ms, size, table, times
+from tests.models.conftest import smollm2
+
+__all__ = ["smollm2"]
 
 
-def test_texts_have_exactly_the_tokens_asked_for_even_where_a_word_takes_two():
-    def count(text):
-        return sum(2 if len(word) > 4 else 1 for word in text.split())
-
-    assert [count(exactly(n, 3, count)) for n in (1, 20, 201)] == [1, 20, 201]
-    assert words(5, 1) == words(5, 1) != words(5, 2)
-
-
-def test_a_length_that_no_text_has_is_refused():
-    with pytest.raises(ValueError, match="no text of 3 tokens"):
-        exactly(3, 0, lambda text: 2 * len(text.split()))
+def test_texts_have_exactly_the_tokens_asked_for(smollm2):
+    assert [len(encode(smollm2, sentence(n, seed)).labels) for seed, n in enumerate((1, 20, 201))] == [1, 20, 201]
+    assert sentence(5, 1) == sentence(5, 1) != sentence(5, 2)
+    assert all(len(encode(smollm2, word).labels) == 1 for word in WORDS.split())
 
 
 def test_sizes_and_ratios_are_short():

@@ -15,7 +15,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 from urllib.parse import urlsplit
 
 import pytest
@@ -107,6 +107,12 @@ class Server:
             if self.process.poll() is not None:
                 break
         raise RuntimeError(f"the server did not start:\n{self.log.read_text()}")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
 
     def stop(self) -> None:
         self.process.terminate()

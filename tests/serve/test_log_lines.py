@@ -130,13 +130,9 @@ fail()
 
 def log_of(script: Path, folder: Path, visit: Callable[[str], Coroutine[Any, Any, None]]) -> str:
     """What a server of this script has logged when it was visited."""
-    server = Server(script, folder / "log.txt")
-    try:
-        # in a thread: where a test of a browser ran before in this process, this one has an event loop already
-        with ThreadPoolExecutor(1) as thread:
-            thread.submit(asyncio.run, visit(server.url)).result()
-    finally:
-        server.stop()
+    # in a thread: where a test of a browser ran before in this process, this one has an event loop already
+    with Server(script, folder / "log.txt") as server, ThreadPoolExecutor(1) as thread:
+        thread.submit(asyncio.run, visit(server.url)).result()
     return server.log.read_text("utf-8")
 
 
