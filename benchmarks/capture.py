@@ -27,14 +27,18 @@ BERTVIZ_UP_TO = 512  #: tokens: at 2,048 and 270 heads, bertviz's lists of Pytho
 
 
 def main() -> None:
-    given = arguments()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--lengths", type=int, nargs="+", default=[64, 512, 2048])
+    parser.add_argument("--startup", action="store_true")
+    parser.add_argument("--only", help=argparse.SUPPRESS)  # for internal use: measure the memory of one way
+    given = parser.parse_args()
     torch.set_num_threads(1)
     if given.startup:
         from benchmarks.startup import report
 
         print(report())
     elif given.only:
-        print(memory_of(given.only, given))
+        print(memory_of(given.only, given.lengths[0]))
     else:
         print(f"SmolLM2-135M, float32, on {machine()}\n")
         print("| tokens | way | median time | x plain | peak extra memory | x ours |\n|---|---|---|---|---|---|")
@@ -43,14 +47,6 @@ def main() -> None:
         print()
         for length in given.lengths:
             print(on_demand(length), flush=True)
-
-
-def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--lengths", type=int, nargs="+", default=[64, 512, 2048])
-    parser.add_argument("--startup", action="store_true")
-    parser.add_argument("--only", help=argparse.SUPPRESS)  # for internal use: measure the memory of one way
-    return parser.parse_args()
 
 
 def rows(length: int) -> list[str]:
@@ -117,11 +113,11 @@ def peak(name: str, length: int) -> int:
     return int(subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()[-1])
 
 
-def memory_of(name: str, given: argparse.Namespace) -> int:
+def memory_of(name: str, length: int) -> int:
     """Peak extra memory of one way in bytes, after a warm-up, so that torch's one-time allocations are not counted."""
     model = smollm2()
     ways(model, 16)[name]()
-    return peak_extra_bytes(ways(model, given.lengths[0])[name])
+    return peak_extra_bytes(ways(model, length)[name])
 
 
 def on_demand(length: int) -> str:

@@ -140,8 +140,8 @@ def floor(browser: Any, times: int) -> list[float]:
 class Tab:
     """One visitor's browser tab, which records everything that it receives."""
 
-    def __init__(self, browser: Any, width: int = 1440, height: int = 900) -> None:
-        self.context = browser.new_context(bypass_csp=True, viewport={"width": width, "height": height})
+    def __init__(self, browser: Any) -> None:
+        self.context = browser.new_context(bypass_csp=True, viewport={"width": 1440, "height": 900})
         self.page = self.context.new_page()
         self.page.set_default_timeout(120_000)
         self.page.add_init_script(CLOCKS)
@@ -273,9 +273,6 @@ class Tab:
         clocks = self.page.evaluate("clocks")
         found = (at for named, at, what in clocks["painted"] if named == name and what != earlier)
         return next(found, float("nan")) - float(clocks["start"])
-
-    def close(self) -> None:
-        self.context.close()
 
 
 def carried(frame: bytes) -> str:

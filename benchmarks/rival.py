@@ -5,7 +5,6 @@ import signal
 import subprocess
 import tarfile
 import threading
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -137,17 +136,15 @@ def _chosen(page: Any, selector: str, kind: str, index: int) -> float:
 
 @contextmanager
 def _watched() -> Iterator[list[str]]:
-    """Inside the block, end any renderer started by this process that exceeds the limits; the list says why."""
+    """Inside the block, end any renderer started by this process that takes too much; the list says why."""
     why: list[str] = []
     over = threading.Event()
 
     def watch() -> None:
-        until = time.monotonic() + MOST_SECONDS * 2
         while not over.wait(0.25):
             for pid, size in renderers():
-                late = time.monotonic() > until
-                if size > MOST_BYTES or late:
-                    why.append(f"ended after {MOST_SECONDS * 2} s" if late else f"ended at {size / 1e9:.1f} GB")
+                if size > MOST_BYTES:
+                    why.append(f"ended at {size / 1e9:.1f} GB")
                     os.kill(pid, signal.SIGKILL)
 
     thread = threading.Thread(target=watch, daemon=True)

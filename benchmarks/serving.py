@@ -21,9 +21,5 @@ def served(script: Path = ROOT / "app.py") -> Iterator[Server]:
 @contextmanager
 def chromium() -> Iterator[Any]:
     """A fresh browser, so that one page's leftovers do not slow down the next."""
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
-        try:
-            yield browser
-        finally:
-            browser.close()
+    with sync_playwright() as playwright, playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET) as browser:
+        yield browser

@@ -26,6 +26,7 @@ import threading
 import time
 import urllib.request
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -190,14 +191,11 @@ class ClassServer:
         host, _colon, port = self.listen.rpartition(":")
         host = "127.0.0.1" if host in ("", "*", "0.0.0.0") else host.strip("[]")
         end = time.monotonic() + PATIENCE
-        while True:
-            try:
-                socket.create_connection((host, int(port)), 1).close()
-                return
-            except OSError as error:
-                if self.nginx is None or self.nginx.poll() is not None or time.monotonic() > end:
-                    raise RuntimeError(f"nginx does not listen at {self.listen}") from error
+        while self.nginx is not None and self.nginx.poll() is None and time.monotonic() < end:
+            with suppress(OSError):
+                return socket.create_connection((host, int(port)), 1).close()
             time.sleep(0.05)
+        raise RuntimeError(f"nginx does not listen at {self.listen}")
 
     def _configure(self) -> None:
         guards = self.workers[-1].guards().items()

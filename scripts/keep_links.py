@@ -75,7 +75,8 @@ def _driven(view: View, folder: str) -> tuple[dict[str, str], Any]:
             bound[in_link] = _as_a_browser_writes(value)
     written = {name: page.query_params[name] for name in page.query_params}
     link = start | {name: text[-1] if isinstance(text, list) else text for name, text in written.items()}
-    gone = set(start) - set(written) - _bound(page)
+    kept = {name_in_link(e) for e in page.main if getattr(getattr(e, "proto", None), "query_param_key", "")}
+    gone = set(start) - set(written) - kept
     link = {name: text for name, text in (link | bound).items() if name not in gone}
     return {name: text.replace(folder, TRANSLATOR) for name, text in link.items()}, page
 
@@ -86,10 +87,6 @@ def _control(page: Any, name: str) -> Any:
     if len(found) != 1:
         raise LookupError(f"{len(found)} controls are called {name}")
     return found[0]
-
-
-def _bound(page: Any) -> set[str]:
-    return {name_in_link(e) for e in page.main if getattr(getattr(e, "proto", None), "query_param_key", "")}
 
 
 def _as_a_browser_writes(value: Any) -> str:

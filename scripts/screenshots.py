@@ -54,11 +54,8 @@ av.show(trace, tokens.labels, layer=13, head=8, theme="light")
 
 def main(*names: str) -> None:
     """Take every screenshot, or those of these names."""
-    there = (*SHOTS, NOTEBOOK)
-    if unknown := set(names) - set(there):
-        raise SystemExit(f"no such picture: {', '.join(sorted(unknown))}; there are {', '.join(there)}")
     with tempfile.TemporaryDirectory() as folder, served() as server, chromium() as browser:
-        for name in names or there:
+        for name in names or (*SHOTS, NOTEBOOK):
             if name == NOTEBOOK:
                 take_notebook(browser, Path(folder) / "attention.py")
             else:

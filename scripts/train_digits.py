@@ -91,14 +91,12 @@ def train_vit(data: tuple[Tensor, Tensor, Tensor, Tensor], epochs: int = 40) -> 
     draw = torch.Generator().manual_seed(SEED)
     steps = epochs * (len(pictures) // 64 + 1)
     learn, plan = _optimiser(model, 2e-3, steps)
-    for epoch in range(epochs):
+    for _ in range(epochs):
         model.train()
         for rows in torch.randperm(len(pictures), generator=draw).split(64):
             logits = model(pixels(moved(pictures[rows], draw))).logits
             loss = nn.functional.cross_entropy(logits, said[rows], label_smoothing=0.05)
             _step(loss, model, learn, plan)
-        if epoch % 10 == 9:
-            print(f"epoch {epoch + 1}: loss {loss:.3f}, held out {accuracy(model, held, asked):.4f}", flush=True)
     return model.eval(), accuracy(model, held, asked)
 
 
@@ -155,7 +153,7 @@ def train_reader(steps: int = 2400, batch: int = 64) -> tuple[Any, dict[str, flo
     both = nn.ModuleList([model, hint])
     draw = torch.Generator().manual_seed(SEED)
     learn, plan = _optimiser(both, 2e-3, steps)
-    for step in range(steps):
+    for _ in range(steps):
         both.train()
         shown, digits = side_by_side(pictures, said, batch, draw, moves=True)
         given, to_write = written(digits)
@@ -165,9 +163,6 @@ def train_reader(steps: int = 2400, batch: int = 64) -> tuple[Any, dict[str, flo
         thirds = seen[:, 1:].unflatten(1, (4, MOST, 4)).mean((1, 3))  # (N, 3, 64)
         unclear = nn.functional.cross_entropy(hint(thirds).flatten(0, 1), digits.flatten(), ignore_index=-1)
         _step(wrong + unclear, both, learn, plan)
-        if step % 200 == 199:
-            exact = reads(model, held, asked, 300)
-            print(f"step {step + 1}: {wrong:.3f} + {unclear:.3f}, held out {exact}", flush=True)
     return model.eval(), reads(model, held, asked, ROWS)
 
 

@@ -158,20 +158,15 @@ class Visitor:
             elif kind == "page_info_changed":
                 self.query = message.page_info_changed.query_string
             elif kind == "delta":
-                self._note(message)
+                self._note(message.delta)
             elif kind == "script_finished" and message.script_finished in DONE:
                 return
             elif kind == "session_event" and message.session_event.WhichOneof("type") == "script_compilation_exception":
                 raise Unanswered(str(message.session_event))
 
-    def _note(self, message: ForwardMsg) -> None:
-        delta = message.delta
-        if delta.WhichOneof("type") != "new_element":
-            return
-        kind = delta.new_element.WhichOneof("type")
-        if kind is None:
-            return
-        proto: Any = getattr(delta.new_element, kind)
+    def _note(self, delta: Any) -> None:
+        kind = delta.new_element.WhichOneof("type") or "empty"
+        proto = getattr(delta.new_element, kind)
         if kind == "exception":
             raise Unanswered(f"{proto.type}: {proto.message}")
         if getattr(proto, "id", ""):

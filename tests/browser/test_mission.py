@@ -37,6 +37,8 @@ WHERE = (
     pytest.param(OWN, marks=pytest.mark.xdist_group("mission")),
     pytest.param(HOSTED, marks=(pytest.mark.slow, pytest.mark.xdist_group("hosted"))),
 )
+#: for what is the same whoever serves it: a hosted server reads fewer words and logs otherwise, and computes the same
+NOT_HOSTED = pytest.mark.parametrize("site", WHERE[:1], indirect=True)
 MODES = {OWN: {}, HOSTED: {"ATTNVIZ_HOSTED": "1"}}
 FIRST_OPEN = 180_000  # ms; the first visitor ever waits for the model to be converted
 
@@ -475,6 +477,7 @@ def test_every_head_has_its_picture_and_is_saved_and_mask_and_scale_give_one_num
     change_and_reopen(visit, page, model, tokens, in_what_if=True)
 
 
+@NOT_HOSTED
 def test_mask_and_scale_beside_the_head_give_one_number_everywhere_and_a_link_gives_it_again(visit, trained):
     change_and_reopen(visit, *type_it(visit("/explore?at=1.1"), trained), in_what_if=False)
 
@@ -505,6 +508,7 @@ def change_and_reopen(visit: Any, page: Any, model: Trained, tokens: list[str], 
     assert read_changed(again, query, key, n, in_what_if) == shown
 
 
+@NOT_HOSTED
 @pytest.mark.every_commit
 def test_entropy_falls_as_d_k_grows_unless_scores_are_scaled(visit):
     page = visit("/scaling")
@@ -529,6 +533,7 @@ def test_entropy_falls_as_d_k_grows_unless_scores_are_scaled(visit):
     assert [float(here[2]), float(here[3])] == pytest.approx([raw[at], scaled[at]], abs=0.0051)
 
 
+@NOT_HOSTED
 @pytest.mark.every_commit
 def test_parameters_and_cache_of_mha_gqa_and_mqa_are_counted_right(visit):
     page = visit("/sharing")
@@ -623,6 +628,7 @@ def on_previous_token(model: Trained, text: str, layer: int, head: int) -> float
     return float(weights.diagonal(-1).mean())
 
 
+@NOT_HOSTED
 def test_the_first_step_works_on_a_phone(visit, trained):
     phone = visit("/", width=390, height=844, has_touch=True, is_mobile=True)
     page, model, tokens = type_it(phone, trained, "Type a sentence")
@@ -647,7 +653,7 @@ SENTENCES = {
 }
 
 
-@pytest.mark.parametrize("site", WHERE[:1], indirect=True)  # who serves it makes no difference here
+@NOT_HOSTED
 @pytest.mark.parametrize(
     "where", [pytest.param(each, marks=pytest.mark.every_commit) if each == "/" else each for each in SENTENCES]
 )

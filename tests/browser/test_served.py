@@ -1,7 +1,7 @@
 """How a page reaches the browser that has never seen it, where attnviz is installed, under a path and a strict policy.
 
-On a phone its link and its embed code are copied; by that link a stranger opens the same view. Nothing may be logged as
-an error, jump while the page comes, or be fetched that nobody asked for.
+On a phone the link of a view and its embed code are copied; by that link a stranger opens the same view. Nothing may be
+logged as an error, jump while the page comes, or be fetched that nobody asked for.
 """
 
 import re
@@ -74,9 +74,8 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def under_a_path(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of the installed app, below a base path."""
     log = tmp_path_factory.mktemp("server") / "log.txt"
-    server = Server(ROOT / "app.py", log, python=installed, base_path="deep/base")
-    yield server.url
-    server.stop()
+    with Server(ROOT / "app.py", log, python=installed, base_path="deep/base") as server:
+        yield server.url
 
 
 def test_whoever_follows_the_readme_or_runs_make_installs_it_so() -> None:
@@ -141,26 +140,35 @@ def test_a_browser_obeys_the_policy_components_come_by_address_and_a_click_and_a
     assert Path(svg.path()).read_text(encoding="utf-8").startswith("<svg")
 
 
-@served
-@pytest.mark.parametrize("row", PAGES, ids=lambda row: row.name)
-def test_a_page_s_link_is_copied_on_a_phone_and_opens_the_same_view_for_a_stranger(under_a_path, new_page, row):
-    query, words = VIEWS.get(row.name, ("", ""))
-    path, asked = where(f"/deep/base/{'' if row.is_home else row.name}{query}")
-    phone = new_page(width=390, height=844)
+def copied_from(phone: Any, path: str, asked: dict[str, list[str]]) -> str:
+    """The link of a page's share menu, which says what was asked for, as its embed code does."""
     phone.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    phone.add_init_script(WATCH_SHIFTS)
-    phone.goto(f"{under_a_path}{path.removeprefix('/deep/base')}{query}")
-    at_rest(phone)
-    if row.name in STAYS_ON_A_PHONE:
-        stays(phone)
     phone.get_by_role("button", name="Share").first.click()
     link = copied(phone, "Copy link")
-    assert link.startswith(under_a_path)
     assert where(link) == (path, asked)
     phone.get_by_role("button", name="Copy embed code", exact=True).click()
     until(lambda: phone.evaluate("navigator.clipboard.readText()").startswith("<iframe "))
     source = unescape(re.search(r'src="([^"]+)"', phone.evaluate("navigator.clipboard.readText()"))[1])
     assert where(source) == (path, asked | {"embed": ["true"]})
+    return link
+
+
+@served
+@pytest.mark.parametrize("row", PAGES, ids=lambda row: row.name)
+def test_a_page_s_link_is_copied_on_a_phone_and_opens_the_same_view_for_a_stranger(under_a_path, new_page, row):
+    query, words = VIEWS.get(row.name, ("", ""))
+    path, asked = where(f"/deep/base/{'' if row.is_home else row.name}{query}")
+    link = f"{under_a_path}{path.removeprefix('/deep/base')}{query}"
+    if query or row.name in STAYS_ON_A_PHONE:
+        phone = new_page(width=390, height=844)
+        phone.add_init_script(WATCH_SHIFTS)
+        phone.goto(link)
+        at_rest(phone)
+        if row.name in STAYS_ON_A_PHONE:
+            stays(phone)
+        if query:
+            link = copied_from(phone, path, asked)
+            assert link.startswith(under_a_path)
 
     page = new_page(stranger=True, bypass_csp=False)
     scripts = fetched(page)
@@ -221,8 +229,7 @@ def test_a_wheel_brings_its_scripts_and_serves_them_by_address(tmp_path, new_pag
         "mask_grid('m', grid, list('abcde'), on_change=lambda new: st.session_state.update(grid=new))\n"
         "st.write(f'kept {grid.sum()}')\nst.write(canvas.__file__)\n"
     )
-    server = Server(script, tmp_path / "log.txt", python=python, cwd=script.parent)
-    try:
+    with Server(script, tmp_path / "log.txt", python=python, cwd=script.parent) as server:
         for name in NAMES:
             with urllib.request.urlopen(f"{server.url}/_stcore/bidi-components/attnviz.{name}/{name}.js") as answer:
                 assert answer.status == 200
@@ -237,5 +244,3 @@ def test_a_wheel_brings_its_scripts_and_serves_them_by_address(tmp_path, new_pag
         page.get_by_text("kept 16").wait_for()
         page.get_by_text(str(tmp_path)).wait_for()  # the package is the wheel's, not the clone's
         assert [url.rsplit("/", 1)[1] for url in asked if "bidi-components" in url] == ["mask.js"]
-    finally:
-        server.stop()
