@@ -12,16 +12,14 @@ import sys
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import transformers
-from transformers.models.auto.configuration_auto import CONFIG_MAPPING_NAMES
 from transformers.models.auto.modeling_auto import MODEL_MAPPING_NAMES
 
 from scripts.family_page import page, summary
 from tests.models.capture.family_check import Verdict, check
 from tests.models.capture.family_inputs import inputs_for
-from tests.models.capture.tiny_config import small_fields, tiny
+from tests.models.capture.tiny_config import changed, classes, tiny
 
 PAGE = Path(__file__).parent.parent / "docs" / "families.md"
 SECONDS = 15  #: time limit for one family
@@ -63,37 +61,13 @@ def judge(name: str) -> Verdict:
 
 
 def _attempts(name: str, layers: int) -> Iterator[Verdict]:
-    classes = MODEL_MAPPING_NAMES[name]
-    model_class = getattr(transformers, classes if isinstance(classes, str) else classes[0])
-    config_class = getattr(transformers, CONFIG_MAPPING_NAMES[name])
-    changes = _changes(name)
+    model_class, config_class = classes(name)
+    changes = changed(name, config_class)
     for inputs in inputs_for(tiny(config_class, layers, **changes), model_class):
         try:
             yield check(model_class, tiny(config_class, layers, **changes), inputs)
         except Exception as error:
             yield Verdict(failure=_short(error))
-
-
-def _changes(name: str) -> dict[str, Any]:
-    """Config fields for families that cannot be built with the general size rules alone."""
-    rope = {"rope_type": "default", "rope_theta": 10000.0, "mrope_section": [2, 3, 3]}
-    partial = rope | {"mrope_section": [1, 1, 2], "partial_rotary_factor": 0.5}
-    sections = dict.fromkeys(("qwen2_vl", "qwen2_5_vl", "glm_image", "glm_ocr", "glm4v", "glm46v", "glmga"), rope)
-    sections["glm4v_moe"] = partial
-    found = sections.get(name.removesuffix("_text"))
-    if found is not None and name.endswith("_text"):
-        return {"rope_parameters": found}
-    if found is not None:
-        text_class = getattr(transformers, CONFIG_MAPPING_NAMES[name]).sub_configs["text_config"]
-        return {"text_config": small_fields(text_class) | {"rope_parameters": found}}
-    own: dict[str, dict[str, Any]] = {
-        "bamba": {"attn_layer_indices": [1]},
-        "nemotron": {"num_key_value_heads": 2},
-        "esm": {"pad_token_id": 1, "vocab_size": 128},
-        "gpt_neo": {"attention_types": [[["global", "local"], 1]], "num_layers": 2},
-        "granitemoehybrid": {"layer_types": ["mamba", "attention"]},
-    }
-    return own.get(name, {})
 
 
 def _short(error: Exception) -> str:

@@ -21,7 +21,7 @@ WRONG = {
     "shown instead.",
     "sharing?h_model=gpt-9": "The link asks for h_model = “gpt-9”, which does not exist here.",
     "sharing?h_context=0": "The link asks for h_context = “0”; it must be a whole number from",
-    "decoding?d_at=999": "The link asks for d_at = “999”; it must be a whole number from 0 to 48.",
+    "decoding?d_model=core&d_steps=2&d_at=999": "The link asks for d_at = “999”; it must be a whole number from 0 to",
     "masks?m_seed=-1": "The link asks for m_seed = “-1”; it must be a whole number from 0 to 9,999.",
 }
 CSV = {"compare", "decoding", "scaling", "heads", "sharing"}

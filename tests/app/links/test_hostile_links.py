@@ -127,6 +127,7 @@ def test_no_link_breaks_a_page_and_what_it_asks_in_vain_is_said(page: str, visit
         assert _step_said(link_state.link_parameters(page)) == _step_said(again)
 
 
+@pytest.mark.slow  # as a link, which is looked at at every commit, a file is read choice by choice
 @pytest.mark.parametrize("page", PAGES)
 def test_no_file_breaks_a_page(page: str, visitor: dict[str, Any]) -> None:
     names = parameters_of(page)

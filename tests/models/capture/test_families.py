@@ -9,14 +9,12 @@ import pytest
 import torch
 import transformers
 from torch.testing import assert_close
-from transformers.models.auto.configuration_auto import CONFIG_MAPPING_NAMES
-from transformers.models.auto.modeling_auto import MODEL_MAPPING_NAMES
 
 from attnviz.base.message import Problem
 from attnviz.models.capture import Edit, adopt, capture, intervene
 from tests.models.capture.family_check import attentions, build, check, compare, from_config
 from tests.models.capture.family_inputs import inputs_for, text
-from tests.models.capture.tiny_config import tiny
+from tests.models.capture.tiny_config import changed, classes, tiny
 
 #: the special features that families are tested for, as named by family_check.features
 FEATURES = {
@@ -36,12 +34,6 @@ VISION = ["vit", "dinov2", "deit", "clip_vision_model", "siglip_vision_model", "
 WEIGHTS_ONLY = ["bloom", "deberta-v2", "falcon", "gptj", "gpt_neo", "xlnet"]
 
 
-def classes(name):
-    found = MODEL_MAPPING_NAMES[name]
-    found = found if isinstance(found, str) else found[0]
-    return getattr(transformers, found), getattr(transformers, CONFIG_MAPPING_NAMES[name])
-
-
 def plain_of(model_class, config, model):
     """A second model with the same weights, on transformers' own eager path."""
     plain = from_config(model_class, config, "eager").eval()
@@ -51,8 +43,7 @@ def plain_of(model_class, config, model):
 
 def small(name):
     model_class, config_class = classes(name)
-    changes = {"attention_types": [[["global", "local"], 1]], "num_layers": 2} if name == "gpt_neo" else {}
-    return model_class, tiny(config_class, **changes)
+    return model_class, tiny(config_class, **changed(name, config_class))
 
 
 @pytest.mark.parametrize("side", ["right", "left"])

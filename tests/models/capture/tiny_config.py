@@ -8,7 +8,9 @@ import dataclasses
 import re
 from typing import Any
 
-from transformers import CONFIG_MAPPING, AutoConfig, PreTrainedConfig
+import transformers
+from transformers import CONFIG_MAPPING, AutoConfig, PreTrainedConfig, PreTrainedModel
+from transformers.models.auto.modeling_auto import MODEL_MAPPING_NAMES
 
 WIDTH, HEADS, VOCAB = 64, 4, 128
 
@@ -42,6 +44,34 @@ _SIZES: list[tuple[str, int]] = [
 
 #: values for fields that are None by default and must be set to build a model
 _NEEDED = {"num_experts_per_tok": 2, "n_routed_experts": 4, "n_group": 1, "topk_group": 1, "vocab_size": VOCAB}
+
+
+def classes(name: str) -> tuple[type[PreTrainedModel], type[PreTrainedConfig]]:
+    """The base model and the config of a family."""
+    found = MODEL_MAPPING_NAMES[name]
+    return getattr(transformers, found if isinstance(found, str) else found[0]), CONFIG_MAPPING[name]
+
+
+def changed(name: str, config_class: type[PreTrainedConfig]) -> dict[str, Any]:
+    """Config fields for families that cannot be built with the general size rules alone."""
+    rope = {"rope_type": "default", "rope_theta": 10000.0, "mrope_section": [2, 3, 3]}
+    partial = rope | {"mrope_section": [1, 1, 2], "partial_rotary_factor": 0.5}
+    sections = dict.fromkeys(("qwen2_vl", "qwen2_5_vl", "glm_image", "glm_ocr", "glm4v", "glm46v", "glmga"), rope)
+    sections["glm4v_moe"] = partial
+    found = sections.get(name.removesuffix("_text"))
+    if found is not None and name.endswith("_text"):
+        return {"rope_parameters": found}
+    if found is not None:
+        text_class: Any = config_class.sub_configs["text_config"]
+        return {"text_config": small_fields(text_class) | {"rope_parameters": found}}
+    own: dict[str, dict[str, Any]] = {
+        "bamba": {"attn_layer_indices": [1]},
+        "nemotron": {"num_key_value_heads": 2},
+        "esm": {"pad_token_id": 1, "vocab_size": 128},
+        "gpt_neo": {"attention_types": [[["global", "local"], 1]], "num_layers": 2},
+        "granitemoehybrid": {"layer_types": ["mamba", "attention"]},
+    }
+    return own.get(name, {})
 
 
 def tiny(config_class: type[PreTrainedConfig], layers: int = 2, **changes: Any) -> PreTrainedConfig:
