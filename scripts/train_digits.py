@@ -198,8 +198,8 @@ def _step(loss: Tensor, model: nn.Module, learn: Any, plan: Any) -> None:
 def pictures() -> None:
     """Write what the app shows: the digits that neither model learned from, and scikit-learn's sample pictures."""
     _kept, _said, held, asked = split()
-    digits = {"pictures": held.numpy().astype(np.uint8), "said": asked.numpy().astype(np.uint8)}
-    np.savez_compressed(FOLDER / "held_out_digits.npz", **digits)
+    shown, said = (each.numpy().astype(np.uint8) for each in (held, asked))
+    np.savez_compressed(FOLDER / "held_out_digits.npz", pictures=shown, said=said)
     for name, file in (("temple", "china.jpg"), ("flower", "flower.jpg")):
         image = Image.fromarray(load_sample_image(file))
         image.thumbnail((480, 480), Image.Resampling.LANCZOS)

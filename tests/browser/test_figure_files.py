@@ -23,7 +23,6 @@ LINKS = (
     "sharing",
     "positions",
     "decoding?d_model=core&d_steps=6",
-    "heads",
 )
 HEAD = "head-out"  #: Explore's figure that a link is about; above it stands the overview
 
