@@ -4,6 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 PROGRAM = """
 import pkgutil, sys
@@ -25,6 +27,7 @@ print(len(found))
 """
 
 
+@pytest.mark.slow  # the contracts of imports say it of the sources at every commit
 def test_maths_need_neither_streamlit_nor_plotly() -> None:
     ran = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr[-3000:]

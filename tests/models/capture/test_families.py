@@ -46,7 +46,7 @@ def small(name):
     return model_class, tiny(config_class, **changed(name, config_class))
 
 
-@pytest.mark.parametrize("side", ["right", "left"])
+@pytest.mark.parametrize("side", ["right", pytest.param("left", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", EXACT)
 def test_every_weight_is_that_of_the_eager_path(name, side):
     model_class, config = small(name)

@@ -134,6 +134,7 @@ def test_a_trace_that_does_not_fit_leaves_the_one_before(minilm, cache):
     assert Trace.load(file).layers
 
 
+@pytest.mark.slow
 def test_files_of_the_front_end_that_are_damaged_are_made_again_at_the_start(cache):
     folder = compressed_files.prepare()
     file = next(folder.rglob("*.js.gz"))

@@ -33,6 +33,7 @@ def test_as_quoted_it_prints_the_leading_terms():
     assert f"a recurrence at n = {crossings['rnn']} and as a convolution at n = {crossings['conv']}" in printed
 
 
+@pytest.mark.slow
 def test_the_second_measures_the_same_layers():
     found, printed = run(layer_timing.program(layer_timing.Config(d=16, heads=2, longest=128, training=True, rounds=1)))
     result = found["result"]

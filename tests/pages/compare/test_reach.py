@@ -72,6 +72,7 @@ def test_what_each_kind_sees_decides_whether_it_learns():
     assert wide.reached["conv"].end_accuracy > 0.9, "and all 5 of 5"
 
 
+@pytest.mark.slow
 def test_what_is_shipped_is_what_the_first_steps_give():
     shipped = reach_training.prepared()
     assert shipped.config == Config()

@@ -43,6 +43,7 @@ def test_steps_of_the_core():
     assert float(said.rsplit(maxsplit=1)[-1]) < 1e-4
 
 
+@pytest.mark.slow
 def test_steps_of_a_trained_model(smollm2):
     config = token_by_token.Config(TEXT, 3)
     result = last(token_by_token.run(ModelDecoder(smollm2), config))

@@ -24,6 +24,7 @@ def reading(smollm2):
     return decoders.read(ModelDecoder(smollm2), TEXT_EXAMPLE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind, budget", [("full", 92), ("heavy", 16), ("random", 8), ("sinks", 32), ("window", 4)])
 def test_computed_again_it_is_the_same(reading, kind, budget):
     prepared = kept_positions.find(MODEL, Config(TEXT_EXAMPLE))

@@ -4,6 +4,8 @@ import subprocess
 import sys
 import textwrap
 
+import pytest
+
 PLANTED = textwrap.dedent("""
     import torch
 
@@ -38,6 +40,7 @@ PLANTED = textwrap.dedent("""
 """)
 
 
+@pytest.mark.slow  # what a commit may break of it, an import or a name, the tests of each part see
 def test_a_mask_goes_from_its_entry_to_the_link_the_words_the_browser_the_numbers_and_the_program():
     """In a process of its own: choices are declared as their module is imported."""
     ran = subprocess.run([sys.executable, "-c", PLANTED], capture_output=True, text=True)

@@ -14,6 +14,7 @@ from attnviz.pages.heads.maths.sentence_sets import TextKind
 PAIRS = [(model, text) for model in ("smollm2-135m", "minilm-l6") for text in ("books", "repeated")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model, text", PAIRS)
 def test_a_prepared_survey_has_the_scores_of_its_first_sentence(model: str, text: TextKind) -> None:
     config = head_survey.Config(text)
