@@ -106,8 +106,6 @@ def test_the_published_numbers_of_the_cache_are_said(visit):
     page = answer(visit("lessons", lesson="cache", step="4"), "half")
     assert "MHA 4,096 MiB, GQA 1,024 MiB, MQA 128 MiB" in said(page)
     assert "Computed: one quarter" in said(page)
-    for size in ("4 GiB", "1 GiB", "128 MiB"):
-        assert size in said(page)
 
 
 def test_an_empty_sentence_is_answered_in_a_sentence(visit):
