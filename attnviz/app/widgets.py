@@ -165,11 +165,13 @@ def text(
     help: str | None = None,
     placeholder: str | None = None,
     width: Width = "stretch",
+    label_visibility: Literal["visible", "collapsed"] = "visible",
 ) -> str:
     """One line of text, or several where the box has a `height`."""
     asked = link_state.value(choice)
     common = _begin(choice, usual if usual is not None and asked == choice.default else asked, usual)
     common |= {"max_chars": choice.longest or None, "help": help, "placeholder": placeholder, "width": width}
+    common["label_visibility"] = label_visibility
     if height is not None:
         return st.text_area(label, height=height, **common) or ""
     return st.text_input(label, live=live, **common) or ""

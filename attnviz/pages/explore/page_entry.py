@@ -16,5 +16,4 @@ PAGE = Page(
     group=LOOK,
     question=N_("Where does each head of a real model look, and what changes when I change its mask or its scale?"),
     terms=("token", "head", "layer", "weight", "causal_mask", "sink", "next_token"),
-    terms_below=True,
 )

@@ -15,5 +15,4 @@ PAGE = Page(
     group=LOOK,
     question=N_("Where does each patch of a picture look, and what does a model say when I hide some of them?"),
     terms=("attention", "head", "weight"),
-    terms_below=True,
 )

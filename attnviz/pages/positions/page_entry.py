@@ -18,6 +18,5 @@ PAGE = Page(
         "How does attention know which word comes first, and what happens beyond the length it was trained on?"
     ),
     terms=("position", "sinusoidal", "rope", "alibi"),
-    terms_below=True,
     scripts=(FORMULA, CHART),
 )
