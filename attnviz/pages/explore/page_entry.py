@@ -8,9 +8,8 @@ PAGE = Page(
     title=N_("Explore"),
     heading=N_("Explore attention"),
     about=N_(
-        "A trained model reads your sentence with many heads, each a pattern of its own of who looks at "
-        "whom. Every small square is one head; click one to see its weights, and change its mask or its "
-        "scale."
+        "Every small square is one head of a trained model reading your sentence. Click one, then change its "
+        "mask or scale."
     ),
     icon=":material/search:",
     group=LOOK,
