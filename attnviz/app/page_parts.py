@@ -27,13 +27,12 @@ def page_heading(page: Page, *, about: bool = True) -> None:
         st.title(title, anchor=False, width="content")
         if not presenting.presenting():
             with st.container(width="content", gap="small", **ends):
+                if page.terms:
+                    term_popover.words_menu(*page.terms)
                 presenting.button()
                 share_menu()
             if about and page.about:
                 st.container(key="page-about").markdown(_(page.about))
-    if page.terms and not presenting.presenting():
-        with st.container(key="page-terms-low" if page.terms_below else "page-terms"):
-            term_popover.terms(*page.terms, key="-page", letters=True)
 
 
 def sections(

@@ -176,6 +176,7 @@ class Options:
     unit         what a value is called in the colour bar and in sentences, e.g. _("weight")
     top          the end of the scale for several compact views that must compare; None = as full_range says
     called       what the head is called for those who hear it, where its title stands outside of it
+    story        True: told of one row, with what it is made of; whole percents; the controls wait behind a word
     """
 
     full_range: bool = True
@@ -188,6 +189,7 @@ class Options:
     unit: str = ""
     top: float | None = None
     called: str = ""
+    story: bool = False
 
     def top_of(self, head: Head) -> float:
         """The end of the scale on which this head is shown."""

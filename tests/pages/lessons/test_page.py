@@ -96,10 +96,10 @@ def test_next_goes_on_to_the_next_lesson_and_previous_back(visit):
     page.button(key="l-previous").click().run()
     assert page.subheader[0].value == LESSONS["attention"].steps[-1].title
     assert page.button(key="l-previous").disabled is False
-    assert "Eight lessons of a few steps each" not in said(page), "later steps have its room"
+    assert "Eight short lessons, from what attention is" not in said(page), "later steps have its room"
     begun = visit("lessons")
     assert begun.button(key="l-previous").disabled
-    assert "Eight lessons of a few steps each" in said(begun)
+    assert "Eight short lessons, from what attention is" in said(begun)
 
 
 def test_the_published_numbers_of_the_cache_are_said(visit):
