@@ -166,7 +166,7 @@ def text(
     placeholder: str | None = None,
     **looks: Any,
 ) -> str:
-    """One line of text, or several where the box has a `height`; `looks` are Streamlit's own: width, label_visibility."""
+    """One line of text, or several where the box has a `height`; `looks`: a width, a label hidden."""
     asked = link_state.value(choice)
     common = _begin(choice, usual if usual is not None and asked == choice.default else asked, usual)
     common |= {"max_chars": choice.longest or None, "help": help, "placeholder": placeholder, **looks}
