@@ -3,8 +3,6 @@
 And `seeded`, with which its weights are drawn.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

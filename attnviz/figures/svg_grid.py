@@ -1,7 +1,5 @@
 """Queries down, keys across: where cells and labels are, and the bar or legend below, for every picture of a matrix."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -31,7 +29,7 @@ class Grid:
     size: float = 12  #: of the labels
 
     @classmethod
-    def of(cls, rows: Sequence[str], cols: Sequence[str], largest: float = 44) -> Grid:
+    def of(cls, rows: Sequence[str], cols: Sequence[str], largest: float = 44) -> "Grid":
         """Cells as large as the number of tokens allows."""
         most = max(len(rows), len(cols), 1)
         side = largest if most <= 12 else max(20, 760 / most) if most <= 40 else 14.0

@@ -6,8 +6,6 @@ Recognition of Handwritten Digits, E. Alpaydin and C. Kaynak 1998, CC BY 4.0): a
 blocks of 4 x 4, and the pixels that are on are counted in each.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import warnings

@@ -4,8 +4,6 @@ Measurements are kept in `data/measured.json`, made by `python -m scripts.prepar
 made on. The owner of a server can measure anew; `measure` yields what it has so far.
 """
 
-from __future__ import annotations
-
 import gc
 import json
 import os
@@ -58,7 +56,7 @@ class LayerTiming:
 @dataclass(frozen=True)
 class Result:
     config: Config
-    machine: MeasuredOn
+    machine: "MeasuredOn"
     timings: tuple[LayerTiming, ...]
     of: int  #: how many there will be
 

@@ -180,7 +180,6 @@ def program(config: Config, trained: bool = False) -> str:
     """Prints scores over the distance, and how much they change when all positions are shifted."""
     table = f"learned_positions(av.load({MODEL!r}).model).double()" if trained else "None"
     return f"""\
-from __future__ import annotations
 
 import math
 

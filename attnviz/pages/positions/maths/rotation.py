@@ -196,7 +196,6 @@ def _over_distance(turns: Tensor, distance: Tensor, width: int) -> Tensor:
 def longer_program(config: LongerConfig) -> str:
     """Prints the wavelengths of the fastest and the slowest pair under every scaling, and which angles are new."""
     return f"""\
-from __future__ import annotations
 
 import math
 

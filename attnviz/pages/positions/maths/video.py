@@ -126,7 +126,6 @@ def _check_split(config: SplitConfig) -> None:
 def split_program(config: SplitConfig) -> str:
     """Prints the split of the head, and the scores of the query's patch in its own frame."""
     return f"""\
-from __future__ import annotations
 
 import torch
 from attnviz.core.rope import AxialRoPE, RoPE, grid_positions

@@ -186,7 +186,6 @@ def start(config: Config, seed: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:
 def program(config: Config) -> str:
     """The head itself, and what each way of scaling ends at, with the first gradient of each."""
     return f"""\
-from __future__ import annotations
 
 import torch
 from attnviz.core.attention import Stages
