@@ -7,7 +7,6 @@ from typing import Literal
 import streamlit as st
 
 from attnviz.app import show, widgets
-from attnviz.app.code_snippet import program_box
 from attnviz.app.links.choices import Choice
 from attnviz.app.page_parts import side_by_side
 from attnviz.app.text import named_word, spoken, spoken_value
@@ -40,7 +39,7 @@ def outcome_of(trap: Trap, words: tuple[str, ...], seed: int) -> Outcome:
 
 def imports(key: str) -> None:
     """Draw what both pieces of a trap's code import, closed until it is opened."""
-    box = program_box(key, _("What both pieces of code import"))
+    box = show.program_box(key, _("What both pieces of code import"))
     if box is not None:
         box.code(IMPORTS, language="python")
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from attnviz.app.code_snippet import program_box
+from attnviz.app import show
 from attnviz.app.guarding import guard
 from attnviz.app.page_parts import page_heading
 from attnviz.app.text import spoken
@@ -42,7 +42,7 @@ def further(result: attention_by_hand.Result) -> None:
 
 def code(result: attention_by_hand.Result) -> None:
     """Draw the code in the form that the visitor chooses."""
-    box = program_box("build")
+    box = show.program_box("build")
     if box is None:
         return
     shown = {

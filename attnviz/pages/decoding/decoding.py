@@ -1,7 +1,6 @@
 """Writing token by token: what the cache of keys and values holds, saves and costs, and how it goes wrong."""
 
-from attnviz.app import trap_view
-from attnviz.app.code_snippet import snippet
+from attnviz.app import show, trap_view
 from attnviz.app.page_parts import sections
 from attnviz.base.words import _
 from attnviz.pages.decoding import choices
@@ -30,7 +29,7 @@ def traps() -> None:
     trap_view.imports("decoding-imports")
     code = cache_traps.program(trap, words, seed)
     if code is not None:
-        snippet(
+        show.snippet(
             code, "decoding-traps", about=_("Paste this code into a notebook: it prints the largest difference above.")
         )
 

@@ -2,8 +2,7 @@
 
 import streamlit as st
 
-from attnviz.app import live_run, term_popover, widgets
-from attnviz.app.code_snippet import snippet
+from attnviz.app import live_run, show, term_popover, widgets
 from attnviz.app.guarding import guard
 from attnviz.app.links import link_state
 from attnviz.app.links.choices import name_of_head
@@ -64,7 +63,7 @@ def _details(shown: head_surveys.ShownSurvey, asked: head_surveys.HeadsRequest, 
         map.panel(shown, "hd_kinds")
         example.evidence(shown, column)
         term_popover.terms("head", "induction", "sink", "nat")
-        snippet(
+        show.snippet(
             head_survey.program(
                 shown.model, shown.config, asked.by, shown.costs_on or link_state.value(choices.COSTS_ON)
             ),

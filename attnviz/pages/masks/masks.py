@@ -4,8 +4,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from attnviz.app import presenting, trap_view, widgets
-from attnviz.app.code_snippet import program_box
+from attnviz.app import presenting, show, trap_view, widgets
 from attnviz.app.fragment import fragment
 from attnviz.app.guarding import guard
 from attnviz.app.links import link_state
@@ -36,7 +35,7 @@ def lab(words: tuple[str, ...], seed: int) -> None:
         titles = {name: title for name, (title, _panel) in views.items()}
         with st.container(key="section-begins"), guard():
             views[presenting.section_of(choices.VIEW, titles, _("Look closer"))][1]()
-        box = None if presenting.presenting() else program_box("masks")
+        box = None if presenting.presenting() else show.program_box("masks")
         if box is not None:
             with box, guard():
                 code(config, len(result.empty))

@@ -1,6 +1,6 @@
 """Why scores are divided by the square root of d_k: tried by hand, measured, and trained."""
 
-from attnviz.app.code_snippet import snippet
+from attnviz.app import show
 from attnviz.app.guarding import guard
 from attnviz.app.page_parts import SectionPanel, sections
 from attnviz.base.words import _
@@ -23,7 +23,7 @@ def page() -> None:
     code = sections(PAGE, choices.SECTION, panels)
     if code is not None:
         with guard():
-            snippet(code, "scaling", _("This section in PyTorch"))
+            show.snippet(code, "scaling", _("This section in PyTorch"))
 
 
 if __name__ == "__main__":  # Streamlit runs this file

@@ -7,8 +7,6 @@ import numpy as np
 import streamlit as st
 
 from attnviz.app import show, widgets
-from attnviz.app.cache.kept_charts import chart_of
-from attnviz.app.code_snippet import snippet
 from attnviz.app.page_parts import side_by_side
 from attnviz.app.text import plain, quoted
 from attnviz.base.words import _, sentences
@@ -33,7 +31,7 @@ def panel(result: attention_by_hand.Result) -> None:
     i = int(widgets.one_of(choices.LOOKER, _("Where does this word look?"), queries))
     _looks(layer, i, config_form.view(result).head)
     side_by_side(lambda: _brought(layer, i), lambda: _norms(layer), widths=[1.1, 1], gap="large")
-    snippet(two_sources.program(layer), "b-two-sources")
+    show.snippet(two_sources.program(layer), "b-two-sources")
 
 
 def _config(result: attention_by_hand.Result) -> two_sources.Config:
@@ -74,7 +72,7 @@ def _looks(layer: two_sources.Result, i: int, head: int) -> None:
     side = round(len(layer.patches) ** 0.5)
     names = [*config.text, *(f"row {at // side + 1}, column {at % side + 1}" for at in range(side * side))]
     show.figure(
-        chart_of(figures.looks, text, picture, config.text, layer.pixels),
+        show.chart_of(figures.looks, text, picture, config.text, layer.pixels),
         name="text-and-picture",
         key="b_two",
         table={
@@ -105,7 +103,7 @@ def _brought(layer: two_sources.Result, i: int) -> None:
     names = [_("the text"), _("the picture"), _("together")]
     words = layer.config.words
     show.figure(
-        chart_of(figures.brought, list(zip(names, lengths, strict=True)), words),
+        show.chart_of(figures.brought, list(zip(names, lengths, strict=True)), words),
         name="text-and-picture-brought",
         key="b_two_brought",
         table={"word": list(words)} | {n: m.tolist() for n, m in zip(("text", "picture", "sum"), lengths, strict=True)},

@@ -8,8 +8,6 @@ import streamlit as st
 
 from attnviz.app import show, term_popover, widgets
 from attnviz.app.cache.bounded_cache import BoundedCache
-from attnviz.app.cache.kept_charts import chart_of
-from attnviz.app.code_snippet import snippet
 from attnviz.app.guarding import guard
 from attnviz.app.page_parts import side_by_side
 from attnviz.app.text import spoken
@@ -40,7 +38,7 @@ def panel() -> None:
         if result is not None:
             _pictures(result)
             term_popover.terms("fused", "linear_attention", "flop")
-    snippet(
+    show.snippet(
         layer_timing.program(config),
         "c-measured",
         _("Measure it yourself"),
@@ -137,14 +135,16 @@ def _pictures(result: layer_timing.Result) -> None:
     }
     side_by_side(
         lambda: show.figure(
-            chart_of(figures.over, seconds, _("Seconds of one pass"), _("tokens n"), unit="s", height=400),
+            show.chart_of(figures.over, seconds, _("Seconds of one pass"), _("tokens n"), unit="s", height=400),
             name=f"time-{about}",
             key="c-time",
             table=table,
             words=_time_words(result),
         ),
         lambda: show.figure(
-            chart_of(figures.over, nbytes, _("Memory at its peak"), _("tokens n"), unit="B", binary=True, height=400),
+            show.chart_of(
+                figures.over, nbytes, _("Memory at its peak"), _("tokens n"), unit="B", binary=True, height=400
+            ),
             name=f"memory-{about}",
             key="c-memory",
             table=table,

@@ -11,7 +11,6 @@ from streamlit.delta_generator import DeltaGenerator
 from attnviz.app import show, widgets
 from attnviz.app.cache.bounded_cache import BoundedCache
 from attnviz.app.cache.waiting_line import WaitingLine
-from attnviz.app.code_snippet import snippet
 from attnviz.app.guarding import guard
 from attnviz.app.page_parts import side_by_side
 from attnviz.app.text import with_minus
@@ -64,7 +63,7 @@ def panel() -> None:
             "Paste this code into a notebook: it prints the gradient at the first token before and after training, "
             "and how many labels are right."
         )
-        snippet(reach_training.program(config), "c-reach", about=about)
+        show.snippet(reach_training.program(config), "c-reach", about=about)
 
 
 def _controls() -> reach_training.Config:

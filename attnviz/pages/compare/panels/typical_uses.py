@@ -3,7 +3,6 @@
 import streamlit as st
 
 from attnviz.app import show
-from attnviz.app.code_snippet import snippet
 from attnviz.base import units
 from attnviz.base.words import _
 from attnviz.pages.compare import choices, figures
@@ -62,7 +61,7 @@ def panel() -> None:
             steps=dear.costs["lstm"][1],
         )
     )
-    snippet(PROGRAM, "c-uses")
+    show.snippet(PROGRAM, "c-uses")
 
 
 def _address(sizes: Config) -> str:

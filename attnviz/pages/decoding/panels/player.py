@@ -6,8 +6,6 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.app import live_run, show, widgets
-from attnviz.app.cache.kept_charts import chart_of
-from attnviz.app.code_snippet import snippet
 from attnviz.app.links import link_state
 from attnviz.app.text import plain
 from attnviz.base import units
@@ -67,7 +65,7 @@ def panel() -> None:
     _same(result)
     _costs(result, at)
     _layers(result, at)
-    snippet(
+    show.snippet(
         decoding_snippets.steps(name, config, result),
         "decoding-steps",
         about=_(
@@ -176,7 +174,7 @@ def _costs(result: token_by_token.Result, at: int) -> None:
     with flops:
         cached, anew = (list(accumulate(work.flops / 1e9 for work in works)) for works in _works(result))
         show.figure(
-            chart_of(figures.so_far, cached, anew, _("GFLOP so far"), at),
+            show.chart_of(figures.so_far, cached, anew, _("GFLOP so far"), at),
             name="decoding-flops",
             key="d_flops",
             words=_(
@@ -189,7 +187,7 @@ def _costs(result: token_by_token.Result, at: int) -> None:
     with clock:
         cached, anew = (list(accumulate(work.seconds * 1e3 for work in works)) for works in _works(result))
         show.figure(
-            chart_of(figures.so_far, cached, anew, _("ms so far"), at),
+            show.chart_of(figures.so_far, cached, anew, _("ms so far"), at),
             name="decoding-time",
             key="d_time",
             words=_(
@@ -209,7 +207,7 @@ def _layers(result: token_by_token.Result, at: int) -> None:
     keys, values = ([pair[n] for pair in step.layer_bytes] for n in (0, 1))
     first = result.layers[0]
     show.figure(
-        chart_of(figures.by_layer, keys, values),
+        show.chart_of(figures.by_layer, keys, values),
         name="decoding-cache-bytes",
         key="d_layers",
         words=_(

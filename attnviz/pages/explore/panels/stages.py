@@ -8,7 +8,6 @@ import streamlit as st
 
 from attnviz.app import head_drawing, show, widgets
 from attnviz.app.cache import model_cache
-from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.links import link_state
 from attnviz.app.text import plain
 from attnviz.base.words import _, clauses, ngettext, sentences
@@ -190,7 +189,7 @@ def _pictures(shown: Shown, result: StagesResult, key: int, query_token: str, ke
     with left:
         product = result.q * result.k[key]
         show.figure(
-            chart_of(figures.products, result.q, result.k[key], query_token, keys[key]),
+            show.chart_of(figures.products, result.q, result.k[key], query_token, keys[key]),
             name=f"products-{name}",
             key="stage-products",
             caption=caption,
@@ -200,7 +199,7 @@ def _pictures(shown: Shown, result: StagesResult, key: int, query_token: str, ke
     with right:
         allowed = result.scaled[result.allowed]
         show.figure(
-            chart_of(figures.row_steps, keys, result.scores, result.scaled, result.masked, result.weights, key),
+            show.chart_of(figures.row_steps, keys, result.scores, result.scaled, result.masked, result.weights, key),
             name=f"steps-{name}",
             key="stage-steps",
             caption=caption,
@@ -227,7 +226,7 @@ def _pictures(shown: Shown, result: StagesResult, key: int, query_token: str, ke
     strongest = int(lengths.argmax())
     after_w_o = _("After W_O, the projection that follows, it is {length:.2f} long.")
     show.figure(
-        chart_of(figures.weighted_values, keys, result.weighted, result.output),
+        show.chart_of(figures.weighted_values, keys, result.weighted, result.output),
         name=f"values-{name}",
         key="stage-values",
         caption=caption,

@@ -10,7 +10,6 @@ import streamlit as st
 
 from attnviz.app import head_drawing, show, widgets
 from attnviz.app.cache import model_cache
-from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.links import link_state
 from attnviz.app.text import plain, spoken
 from attnviz.base.head_edit import HeadEdit
@@ -189,7 +188,7 @@ def _next_token(shown: shown_head.Shown, edit: HeadEdit, trace: Trace) -> None:
         ).format(share=share, token=plain(most.label), before=most.before, after=most.after)
         labels, before, after = ([getattr(c, name) for c in tokens] for name in ("label", "before", "after"))
         show.figure(
-            chart_of(figures.bars, labels, before, after, labels=(_("before"), _("after"))),
+            show.chart_of(figures.bars, labels, before, after, labels=(_("before"), _("after"))),
             name=f"what-if-next-{run.request.model}",
             key=f"what-if-next-{number}",
             words=words,

@@ -7,7 +7,6 @@ import numpy as np
 import streamlit as st
 
 from attnviz.app import show
-from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.links import link_state
 from attnviz.app.links.choices import name_of_head
 from attnviz.app.text import plain, spoken
@@ -32,7 +31,7 @@ def heads_map(shown: ShownSurvey, by: str, chosen: int | None, key: str) -> None
         return
     measure, words = shown.survey.measures[by], _about_map(shown, by)
     show.figure(
-        chart_of(
+        show.chart_of(
             figures.pickable_map,
             measure.mean,
             shown.survey.places,
@@ -61,7 +60,7 @@ def plane(shown: ShownSurvey, by: str, chosen: int | None, key: str) -> None:
         return
     x, y = shown.survey.measures[by].mean, shown.survey.measures[against].mean
     show.figure(
-        chart_of(
+        show.chart_of(
             figures.against,
             x,
             y,

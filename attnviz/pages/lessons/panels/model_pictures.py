@@ -6,7 +6,6 @@ import streamlit as st
 
 from attnviz.app import head_drawing, show
 from attnviz.app.cache import model_cache
-from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.links import link_state
 from attnviz.app.text import plain
 from attnviz.base import units
@@ -102,7 +101,7 @@ def following(subject: Subject, _set_to: PictureSettings, key: str) -> None:
     tokens = model_facts.likeliest(subject)
     assert subject.run is not None
     words = _("{model}, after “{text}”").format(model=plain(subject.run.name), text=plain(subject.text))
-    fig = chart_of(figures.bars, [each.label for each in tokens], [each.probability for each in tokens])
+    fig = show.chart_of(figures.bars, [each.label for each in tokens], [each.probability for each in tokens])
     show.chart(fig, key=key, words=words)
     st.caption(words)
 

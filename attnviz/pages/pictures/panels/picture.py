@@ -7,7 +7,6 @@ import numpy as np
 import streamlit as st
 
 from attnviz.app import show, widgets
-from attnviz.app.code_snippet import snippet
 from attnviz.app.links import link_state, shared_view
 from attnviz.app.links.choices import Choice
 from attnviz.app.text import plain, spoken
@@ -71,7 +70,7 @@ def _program(run: PictureRun, stack: PatchStack, query: int, change: HeadChange)
         )
     else:
         about = _("Paste this code into a notebook: it prints the answer, and one row of this head: {query}.")
-    snippet(program(run, query, change), "pictures", about=about.format(query=plain(query_name(stack, query))))
+    show.snippet(program(run, query, change), "pictures", about=about.format(query=plain(query_name(stack, query))))
 
 
 def _stack(run: PictureRun) -> PatchStack:

@@ -4,8 +4,6 @@ import numpy as np
 import streamlit as st
 
 from attnviz.app import show, widgets
-from attnviz.app.cache.kept_charts import chart_of
-from attnviz.app.code_snippet import snippet
 from attnviz.app.text import plain, quoted
 from attnviz.base.word_boundaries import split
 from attnviz.base.words import _, listed, ngettext
@@ -44,7 +42,7 @@ def panel() -> None:
     with st.container(key="p-order-pictures"):
         _matrices(result)
     _every(result)
-    snippet(
+    show.snippet(
         shuffled_words.program(config),
         "p-order",
         about=_("Paste this code into a notebook: it prints the largest change of an output."),
@@ -117,7 +115,9 @@ def _matrices(result: shuffled_words.Result) -> None:
     for column, (name, title, weights, hidden, said) in zip(st.columns(2, gap="medium"), shown, strict=True):
         with column:
             st.markdown(f"**{title}**")
-            fig = chart_of(heatmap.matrix, weights, words, words, masked=hidden, height=340, numbers=len(words) <= 8)
+            fig = show.chart_of(
+                heatmap.matrix, weights, words, words, masked=hidden, height=340, numbers=len(words) <= 8
+            )
             show.figure(fig, name=f"order-{name}", key=f"p_order_{name}", words=said, called=title)
 
 
@@ -133,7 +133,7 @@ def _every(result: shuffled_words.Result) -> None:
         words = _("Blind to this change of order without a mask: {blind}.")
     words = words.format(blind=blind, causal=result.every["none"][1])
     show.figure(
-        chart_of(figures.changes, [names[kind] for kind in KINDS], free, causal),
+        show.chart_of(figures.changes, [names[kind] for kind in KINDS], free, causal),
         name="order-every-kind",
         key="p_order_every",
         table={"positions": KINDS, "no_mask": free, "causal_mask": causal},

@@ -7,8 +7,6 @@ import numpy as np
 import streamlit as st
 
 from attnviz.app import show, widgets
-from attnviz.app.cache.kept_charts import chart_of
-from attnviz.app.code_snippet import snippet
 from attnviz.app.links import link_state
 from attnviz.app.page_parts import side_by_side
 from attnviz.base.words import _, clauses, ended, ngettext, sentences
@@ -28,7 +26,7 @@ def panel() -> None:
     st.markdown(f"**{_verdict(result)}**")
     side_by_side(lambda: _split(result), lambda: _waves(result))
     _frames(result)
-    snippet(
+    show.snippet(
         video.split_program(config),
         "p-video",
         about=_("Paste this code into a notebook: it prints the split of the head, and scores of the query’s frame."),
@@ -123,7 +121,7 @@ def _split(result: video.Split) -> None:
         parts.append(_("left over: {left} numbers, {share:.1%} of the head").format(left=result.left, share=share))
     words = clauses(parts)
     show.figure(
-        chart_of(figures.split, list(zip(names, result.rotated, strict=True)), result.left),
+        show.chart_of(figures.split, list(zip(names, result.rotated, strict=True)), result.left),
         name="video-split",
         key="p_video_split",
         table={"part": [*names, "not rotated"], "numbers": [*result.rotated, result.left]},
@@ -147,7 +145,7 @@ def _frames(result: video.Split) -> None:
         words = sentences(words, twins.format(twins=result.twins))
     frame, row, column = (index.ravel() for index in np.indices(scores.shape))
     show.figure(
-        chart_of(figures.frames, scores, at),
+        show.chart_of(figures.frames, scores, at),
         name="video-frames",
         key="p_video_frames",
         table={"frame": frame, "row": row, "column": column, "score": scores.ravel()},
@@ -165,7 +163,7 @@ def _waves(result: video.Split) -> None:
     ]
     longest = max(len(waves) for waves in result.wavelengths)
     show.figure(
-        chart_of(figures.wavelengths, lines),
+        show.chart_of(figures.wavelengths, lines),
         name="video-wavelengths",
         key="p_video_waves",
         table={"pair": np.arange(longest)}
@@ -182,13 +180,13 @@ def attention_panel() -> None:
     config = result.config
     frame, high, wide = (each.ravel() for each in np.indices(result.row.shape))
     show.figure(
-        chart_of(figures.lit_frames, result.video, result.row, config.at),
+        show.chart_of(figures.lit_frames, result.video, result.row, config.at),
         name="video-attention",
         key="p_video_attention",
         table={"frame": frame, "row": high, "column": wide, "weight": result.row.ravel()},
         words=_words(result),
     )
-    snippet(video.attention_program(config), "p-video-attention")
+    show.snippet(video.attention_program(config), "p-video-attention")
 
 
 def _attention_controls() -> video.AttentionConfig:

@@ -7,7 +7,6 @@ import streamlit as st
 
 from attnviz.app import sentence_input, show
 from attnviz.app.cache import model_cache
-from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.page_parts import side_by_side
 from attnviz.app.text import plain, spoken
 from attnviz.base.words import _, sentences
@@ -86,7 +85,7 @@ def _numbers(result: experiment.Result, name: str) -> None:
 def _dimensions(result: experiment.Result) -> None:
     half, total = result.holding(0.5), float(result.by_dimension.sum())
     show.figure(
-        chart_of(figures.by_dimension, result.by_dimension),
+        show.chart_of(figures.by_dimension, result.by_dimension),
         name="head-variance",
         key="s_head_variance",
         table={"dimension": range(result.d_k), "variance": result.by_dimension},
@@ -102,7 +101,7 @@ def _scales(result: experiment.Result) -> None:
         _("your scale"): (result.config.factor, result.chosen.share, ALTERNATIVE),
     }
     show.figure(
-        chart_of(figures.entropy_over_scale, multiples, result.shares, marks),
+        show.chart_of(figures.entropy_over_scale, multiples, result.shares, marks),
         name="head-entropy",
         key="s_head_entropy",
         table={"multiple": multiples, "entropy_share": result.shares},
@@ -151,7 +150,7 @@ def _heatmaps(result: experiment.Result, stack: Stack) -> None:
                     words, spoken(said_of_change(_matrix(stack, result, result.model), _matrix(stack, result, made)))
                 )
             show.figure(
-                chart_of(heatmap.matrix, made.weights, rows, cols, masked=~result.allowed, height=340, bar=False),
+                show.chart_of(heatmap.matrix, made.weights, rows, cols, masked=~result.allowed, height=340, bar=False),
                 name=f"head-{name}",
                 key=f"s_head_{name}",
                 caption=words,

@@ -7,7 +7,6 @@ import streamlit as st
 
 from attnviz.app import show, widgets
 from attnviz.app.cache.bounded_cache import BoundedCache
-from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.page_parts import side_by_side
 from attnviz.base.words import _, sentences
 from attnviz.pages.scaling import choices
@@ -114,7 +113,7 @@ def _histograms(result: variance.Result) -> None:
         times=math.sqrt(d_k),
     )
     show.figure(
-        chart_of(figures.histograms, (raw.counts, raw.edges), (scaled.counts, scaled.edges), d_k),
+        show.chart_of(figures.histograms, (raw.counts, raw.edges), (scaled.counts, scaled.edges), d_k),
         name=f"variance-dk{d_k}",
         key="s_histograms",
         table={
@@ -213,7 +212,7 @@ def _growth(result: variance.Result) -> None:
     grown = growth(config.seed, config.distribution, config.strength)
     scaled = grown.raw / grown.d_k
     show.figure(
-        chart_of(
+        show.chart_of(
             figures.growth,
             grown.d_k,
             grown.raw,

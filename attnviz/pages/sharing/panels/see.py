@@ -6,8 +6,6 @@ import streamlit as st
 
 from attnviz.app import sentence_input, show, widgets
 from attnviz.app.cache import model_cache
-from attnviz.app.cache.kept_charts import chart_of
-from attnviz.app.code_snippet import snippet
 from attnviz.app.fragment import fragment
 from attnviz.app.guarding import guard
 from attnviz.app.text import plain
@@ -73,7 +71,7 @@ def _draw(run: ModelRun) -> None:
             "K and V, and the change of this layer’s output and of the last one’s."
         )
     )
-    snippet(sharing_programs.of_sharing(run, result, downstream.scope, predicts), "h-see", about=about)
+    show.snippet(sharing_programs.of_sharing(run, result, downstream.scope, predicts), "h-see", about=about)
 
 
 def _ask(layers: tuple[RecordedLayer, ...]) -> Config:
@@ -129,7 +127,7 @@ def _group(run: ModelRun, result: Result) -> None:
     with st.container(horizontal=True, gap="small"):
         for i, head in enumerate(heads):
             show.chart(
-                chart_of(figures.pair, before[i], after[i], head, tokens, hidden, SIDE),
+                show.chart_of(figures.pair, before[i], after[i], head, tokens, hidden, SIDE),
                 width=SIDE,
                 key=f"h-pair-{i}",
                 words=_("head {n}").format(n=head),
@@ -180,7 +178,7 @@ def _sweep(result: Result, encoder: bool) -> None:
     counts = [point.n_kv_heads for point in result.sweep]
     change, cache = [point.moved for point in result.sweep], [point.cache_bytes for point in result.sweep]
     show.figure(
-        chart_of(
+        show.chart_of(
             figures.sweep,
             counts,
             change,
@@ -216,7 +214,7 @@ def _downstream(run: ModelRun, config: Config) -> head_sharing.Downstream:
     labels = [guess.label for guess in result.guesses]
     before, after = [guess.before for guess in result.guesses], [guess.after for guess in result.guesses]
     show.figure(
-        chart_of(figures.guesses, labels, before, after),
+        show.chart_of(figures.guesses, labels, before, after),
         name=f"next-token-shared-{scope}",
         called=_("The next token, before and after"),
         key="h-next",
@@ -238,7 +236,7 @@ def _downstream(run: ModelRun, config: Config) -> head_sharing.Downstream:
 def _heads(result: Result) -> None:
     worst = int(result.weights_moved.argmax())
     show.figure(
-        chart_of(figures.moved, result.weights_moved, result.outputs_moved, result.kv_of),
+        show.chart_of(figures.moved, result.weights_moved, result.outputs_moved, result.kv_of),
         name=f"sharing-heads-layer-{result.config.layer}",
         key="h-heads",
         words=(
