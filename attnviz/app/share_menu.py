@@ -12,11 +12,10 @@ from urllib.parse import urlencode, urlsplit, urlunsplit
 
 import streamlit as st
 
-from attnviz.app.fragment import fragment
-from attnviz.app.guarding import show_problem
 from attnviz.app.links import link_state, shared_view
 from attnviz.app.mends.streamlit_adapter import upload_id
 from attnviz.app.page_entry import file_of
+from attnviz.app.panel import fragment, show_problem
 from attnviz.app.presenting import FIGURE, PRESENT, figure_alone
 from attnviz.app.text import spoken
 from attnviz.base.message import Message, Problem, Several

@@ -10,7 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 from attnviz.app import presenting, share_menu
 from attnviz.app.cache import kept_charts
 from attnviz.app.exports import ExportOffer, Later, LiveFile, Table, gathered, to_csv
-from attnviz.app.fragment import fragment
+from attnviz.app.panel import fragment
 from attnviz.app.text import unmarked
 from attnviz.base.words import _
 from attnviz.canvas.shared.component import app_root, component

@@ -13,8 +13,7 @@ from attnviz.app.text import named_word, spoken, spoken_value
 from attnviz.base.message import Message
 from attnviz.base.word_boundaries import split
 from attnviz.base.words import _, say
-from attnviz.canvas.head.attention_view import head_view
-from attnviz.canvas.head.pictures import head_picture
+from attnviz.canvas.head.attention_view import head_picture, head_view
 from attnviz.canvas.shared.kinds import Head, HeadScene, Options
 from attnviz.runs.traps import IMPORTS, Outcome, Trap, TrapMatrix
 from attnviz.runs.word_vectors import sentence

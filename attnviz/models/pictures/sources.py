@@ -18,8 +18,7 @@ from typing import Final
 import numpy as np
 from PIL import Image, ImageOps
 
-from attnviz.base.limits import require_between
-from attnviz.base.message import Message, Problem
+from attnviz.base.message import Message, Problem, require_between
 from attnviz.base.words import N_
 from attnviz.models.file_faults import DAMAGED
 

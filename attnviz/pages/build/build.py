@@ -5,8 +5,8 @@ from collections.abc import Callable
 import streamlit as st
 
 from attnviz.app import show
-from attnviz.app.guarding import guard
 from attnviz.app.page_parts import page_heading
+from attnviz.app.panel import guard
 from attnviz.app.text import spoken
 from attnviz.app.widgets import one_of
 from attnviz.base.words import _, sentences

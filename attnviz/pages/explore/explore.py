@@ -4,9 +4,8 @@ import streamlit as st
 
 from attnviz.app import widgets
 from attnviz.app.cache import model_cache
-from attnviz.app.fragment import fragment
-from attnviz.app.guarding import guard
 from attnviz.app.page_parts import page_heading
+from attnviz.app.panel import fragment, guard
 from attnviz.app.text import spoken
 from attnviz.base.words import _
 from attnviz.pages.explore import choices

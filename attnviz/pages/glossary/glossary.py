@@ -3,8 +3,8 @@
 import streamlit as st
 
 from attnviz.app import glossary_terms, term_popover, widgets
-from attnviz.app.guarding import guard
 from attnviz.app.page_parts import page_heading
+from attnviz.app.panel import guard
 from attnviz.app.text import plain
 from attnviz.base.words import _
 from attnviz.pages.glossary import choices

@@ -3,10 +3,10 @@
 import streamlit as st
 
 from attnviz.app import live_run, show, term_popover, widgets
-from attnviz.app.guarding import guard
 from attnviz.app.links import link_state
 from attnviz.app.links.choices import name_of_head
 from attnviz.app.page_parts import page_heading
+from attnviz.app.panel import guard
 from attnviz.base.message import Message
 from attnviz.base.words import _
 from attnviz.pages.heads import choices

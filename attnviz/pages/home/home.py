@@ -7,15 +7,14 @@ from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.app import head_drawing, presenting, show, term_popover, widgets
 from attnviz.app.cache import model_cache
-from attnviz.app.guarding import guard
 from attnviz.app.links import link_state, shared_view
 from attnviz.app.page_parts import page_heading
+from attnviz.app.panel import guard
 from attnviz.app.text import plain
 from attnviz.base.head_edit import NO_EDIT, HeadEdit
 from attnviz.base.message import Problem
 from attnviz.base.words import _, language, sentences, speaking, spoken
-from attnviz.canvas.head.attention_view import head_view
-from attnviz.canvas.head.pictures import head_picture, lines_picture, opened_at
+from attnviz.canvas.head.attention_view import head_picture, head_view, lines_picture, opened_at
 from attnviz.canvas.shared.component import component
 from attnviz.canvas.shared.kinds import Head, HeadScene, Pin, Pins, Raw
 from attnviz.engine import Rerun

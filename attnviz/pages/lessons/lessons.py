@@ -7,11 +7,11 @@ import streamlit as st
 
 from attnviz.app import presenting, term_popover, widgets
 from attnviz.app.cache import model_cache
-from attnviz.app.guarding import guard
 from attnviz.app.links import link_state
 from attnviz.app.links.link_reading import chosen_by
 from attnviz.app.page_entry import file_of
 from attnviz.app.page_parts import page_heading
+from attnviz.app.panel import guard
 from attnviz.app.text import plain, spoken
 from attnviz.base.message import Message, Problem, Several
 from attnviz.base.words import _

@@ -5,10 +5,9 @@ from collections.abc import Callable
 import streamlit as st
 
 from attnviz.app import presenting, show, trap_view, widgets
-from attnviz.app.fragment import fragment
-from attnviz.app.guarding import guard
 from attnviz.app.links import link_state
 from attnviz.app.page_parts import page_heading
+from attnviz.app.panel import fragment, guard
 from attnviz.app.text import spoken
 from attnviz.base.words import _, ngettext
 from attnviz.pages.masks import choices

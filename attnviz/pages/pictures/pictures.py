@@ -2,9 +2,8 @@
 
 import streamlit as st
 
-from attnviz.app.fragment import fragment
-from attnviz.app.guarding import guard
 from attnviz.app.page_parts import page_heading
+from attnviz.app.panel import fragment, guard
 from attnviz.models.catalogue import LoadedModel
 from attnviz.pages.pictures.page_entry import PAGE
 from attnviz.pages.pictures.panels import picture as picture_panel

@@ -1,8 +1,8 @@
 """Why scores are divided by the square root of d_k: tried by hand, measured, and trained."""
 
 from attnviz.app import show
-from attnviz.app.guarding import guard
 from attnviz.app.page_parts import SectionPanel, sections
+from attnviz.app.panel import guard
 from attnviz.base.words import _
 from attnviz.pages.scaling import choices
 from attnviz.pages.scaling.page_entry import PAGE

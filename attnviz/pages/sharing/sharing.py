@@ -3,9 +3,8 @@
 from collections.abc import Callable
 from functools import partial
 
-from attnviz.app.fragment import fragment
-from attnviz.app.guarding import guard
 from attnviz.app.page_parts import SectionPanel, sections
+from attnviz.app.panel import fragment, guard
 from attnviz.base.words import _
 from attnviz.pages.sharing import choices
 from attnviz.pages.sharing.page_entry import PAGE

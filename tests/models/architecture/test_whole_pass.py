@@ -9,8 +9,8 @@ from torch.utils.flop_counter import FlopCounterMode
 from transformers import AutoConfig
 
 from attnviz.models.architecture import Architecture, all_presets, whole_pass
+from attnviz.models.architecture.deployment import Part
 from attnviz.models.architecture.meta_device import NoPadding, build
-from attnviz.models.architecture.whole_pass import Part
 
 SMALL = {"hidden_size": 96, "num_hidden_layers": 3, "num_attention_heads": 6, "vocab_size": 128}
 CONFIGS = {

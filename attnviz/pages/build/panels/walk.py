@@ -6,8 +6,7 @@ import numpy as np
 import streamlit as st
 
 from attnviz.app import presenting, show, widgets
-from attnviz.app.fragment import fragment
-from attnviz.app.guarding import guard
+from attnviz.app.panel import fragment, guard
 from attnviz.base.words import _
 from attnviz.canvas import tensor_strip as canvas
 from attnviz.pages.build import choices, figures

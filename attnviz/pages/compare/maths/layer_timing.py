@@ -20,8 +20,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from attnviz.base.limits import require_multiple
-from attnviz.base.message import Message, Problem
+from attnviz.base.message import Message, Problem, require_multiple
 from attnviz.core.costs import processor_name
 from attnviz.core.modules import seeded
 from attnviz.pages.compare.maths import compared_layers, layer_costs

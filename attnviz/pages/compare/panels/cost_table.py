@@ -7,8 +7,8 @@ import numpy as np
 import streamlit as st
 
 from attnviz.app import show, term_popover, widgets
-from attnviz.app.guarding import guard
 from attnviz.app.page_parts import side_by_side
+from attnviz.app.panel import guard
 from attnviz.base import units
 from attnviz.base.words import _, listed, ngettext
 from attnviz.pages.compare import choices, figures

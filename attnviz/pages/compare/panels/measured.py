@@ -8,8 +8,8 @@ import streamlit as st
 
 from attnviz.app import show, term_popover, widgets
 from attnviz.app.cache.bounded_cache import BoundedCache
-from attnviz.app.guarding import guard
 from attnviz.app.page_parts import side_by_side
+from attnviz.app.panel import guard
 from attnviz.app.text import spoken
 from attnviz.base import units
 from attnviz.base.words import _, sentences

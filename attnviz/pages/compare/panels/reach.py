@@ -11,8 +11,8 @@ from streamlit.delta_generator import DeltaGenerator
 from attnviz.app import show, widgets
 from attnviz.app.cache.bounded_cache import BoundedCache
 from attnviz.app.cache.waiting_line import WaitingLine
-from attnviz.app.guarding import guard
 from attnviz.app.page_parts import side_by_side
+from attnviz.app.panel import guard
 from attnviz.app.text import with_minus
 from attnviz.base.message import Problem
 from attnviz.base.words import _, listed, ngettext

@@ -4,9 +4,9 @@ import numpy as np
 import streamlit as st
 
 from attnviz.app import show, widgets
-from attnviz.app.guarding import guard
 from attnviz.app.links import link_state
 from attnviz.app.page_entry import file_of
+from attnviz.app.panel import guard
 from attnviz.base import units
 from attnviz.base.words import _
 from attnviz.pages.compare import choices, figures

@@ -11,9 +11,9 @@ import streamlit as st
 
 from attnviz.app import show, widgets
 from attnviz.app.cache import model_cache
-from attnviz.app.guarding import show_problem
 from attnviz.app.links import link_state
 from attnviz.app.links.choices import Choice
+from attnviz.app.panel import show_problem
 from attnviz.app.text import plain
 from attnviz.base.message import Problem
 from attnviz.base.words import _

@@ -8,9 +8,9 @@ from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.app import sentence_input, widgets
 from attnviz.app.cache import model_cache
-from attnviz.app.fragment import fragment
 from attnviz.app.links import link_state
 from attnviz.app.links.choices import Choice
+from attnviz.app.panel import fragment
 from attnviz.app.text import plain
 from attnviz.base.message import Problem
 from attnviz.base.words import _, say

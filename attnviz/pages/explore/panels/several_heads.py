@@ -12,8 +12,7 @@ from attnviz.app.links.choices import head_of, name_of_head
 from attnviz.app.text import spoken
 from attnviz.base.message import Problem
 from attnviz.base.words import _, clauses, ended, ngettext, sentences
-from attnviz.canvas.head.attention_view import head_view
-from attnviz.canvas.head.pictures import head_picture
+from attnviz.canvas.head.attention_view import head_picture, head_view
 from attnviz.canvas.shared.kinds import Head, HeadScene, Options
 from attnviz.figures.svg_head import HeadPicture
 from attnviz.models.catalogue import EXAMPLES

@@ -15,8 +15,7 @@ from attnviz.app.text import plain, spoken
 from attnviz.base.head_edit import HeadEdit
 from attnviz.base.message import Problem
 from attnviz.base.words import _, ended, listed, ngettext, sentences
-from attnviz.canvas.head.attention_view import head_view
-from attnviz.canvas.head.pictures import head_picture
+from attnviz.canvas.head.attention_view import head_picture, head_view
 from attnviz.canvas.shared.kinds import Head, HeadScene
 from attnviz.engine import Rerun
 from attnviz.figures import attention_figures as figures

@@ -8,9 +8,9 @@ import streamlit as st
 
 from attnviz.app import live_run, presenting, widgets
 from attnviz.app.cache import model_cache
-from attnviz.app.guarding import show_problem
 from attnviz.app.links import link_state
 from attnviz.app.mends.streamlit_adapter import upload_id
+from attnviz.app.panel import show_problem
 from attnviz.base.message import Problem
 from attnviz.base.words import _
 from attnviz.models.loading import availabilities, availability, version

@@ -10,8 +10,7 @@ from attnviz.app import show, widgets
 from attnviz.app.links import link_state
 from attnviz.app.text import named_word
 from attnviz.base.words import _, listed, ngettext, say, sentences
-from attnviz.canvas.head.attention_view import head_view
-from attnviz.canvas.head.pictures import head_picture
+from attnviz.canvas.head.attention_view import head_picture, head_view
 from attnviz.canvas.mask import mask_grid
 from attnviz.canvas.shared.kinds import Head, HeadScene, Options
 from attnviz.pages.masks import choices

@@ -10,9 +10,9 @@ import streamlit as st
 
 from attnviz.app import sentence_input, widgets
 from attnviz.app.cache import model_cache
-from attnviz.app.guarding import show_problem
 from attnviz.app.links import link_state, shared_view
 from attnviz.app.mends.streamlit_adapter import upload_id
+from attnviz.app.panel import show_problem
 from attnviz.app.text import plain, spoken
 from attnviz.base.message import Problem
 from attnviz.base.words import _

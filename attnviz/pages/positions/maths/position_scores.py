@@ -13,8 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from attnviz.base.limits import require_within
-from attnviz.base.message import Message, Problem, Several
+from attnviz.base.message import Message, Problem, Several, require_within
 from attnviz.core.positions import ALiBi, Learned, Position, Sinusoidal, T5Bias, alibi_slopes
 from attnviz.core.rope import RoPE, frequencies
 from attnviz.models.capture import learned_positions

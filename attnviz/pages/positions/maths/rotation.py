@@ -8,8 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from attnviz.base.limits import require_between, require_within
-from attnviz.base.message import Problem, Several
+from attnviz.base.message import Problem, Several, require_between, require_within
 from attnviz.core.rope import NTK, DynamicNTK, Linear, Llama3, RoPE, Scaling, YaRN, frequencies, length_factor
 from attnviz.runs.word_vectors import drawn
 

@@ -8,8 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from attnviz.base.limits import require_between
-from attnviz.base.message import Problem, Several
+from attnviz.base.message import Problem, Several, require_between
 from attnviz.core.costs import QKNorm
 from attnviz.core.heads import HeadLayout
 from attnviz.core.modules import Attention

@@ -7,8 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from attnviz.base.limits import require_between
-from attnviz.base.message import Problem
+from attnviz.base.message import Problem, require_between
 from attnviz.core.measures import entropy, entropy_share, over_rows
 from attnviz.models.capture import RecordedLayer
 

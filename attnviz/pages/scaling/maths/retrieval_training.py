@@ -13,8 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from attnviz.base.limits import require_within
-from attnviz.base.message import Message, Problem
+from attnviz.base.message import Message, Problem, require_within
 from attnviz.core.attention import Stages
 from attnviz.core.measures import entropy, jacobian_norm
 from attnviz.pages.scaling.maths.alternatives import check, stages

@@ -6,8 +6,7 @@ import streamlit as st
 
 from attnviz.app import sentence_input, show, widgets
 from attnviz.app.cache import model_cache
-from attnviz.app.fragment import fragment
-from attnviz.app.guarding import guard
+from attnviz.app.panel import fragment, guard
 from attnviz.app.text import plain
 from attnviz.base.words import _, sentences
 from attnviz.engine import Rerun
