@@ -175,9 +175,8 @@ def figure_code_button(key: str, title: str) -> None:
     address = shared_view.address(without=(FIGURE, PRESENT))
     if not address:
         return
-    code = embed_code(address, title, {FIGURE.name: key})
     copy_buttons(
         f"{key}-embed",
-        {"embed-figure": (_("Copy embed code of this figure"), code)},
+        {"embed-figure": (_("Copy embed code of this figure"), embed_code(address, title, {FIGURE.name: key}))},
         failed=_("The browser did not allow it: use Share, which shows the code."),
     )

@@ -85,8 +85,7 @@ def _picture(drawn: TrapMatrix | None, title: str, name: str, key: str) -> None:
         return
     head = Head(drawn.values, title, drawn.hidden, "weights")
     options = Options(compact=True, root=len(drawn.cols) > LONG)
-    group = key.rpartition("-")[0]
-    scene = HeadScene(drawn.rows, None if drawn.rows == drawn.cols else drawn.cols, options, group)
+    scene = HeadScene(drawn.rows, None if drawn.rows == drawn.cols else drawn.cols, options, key.rpartition("-")[0])
     pins = head_view(key, head, scene)
     show.under(
         lambda: head_picture(head, scene, pins),

@@ -152,8 +152,7 @@ class Grid:
 def _runs(row: np.ndarray) -> list[tuple[int, int]]:
     """Where equal neighbours begin and how many they are; runs of -1 are left out."""
     begins = np.flatnonzero(np.diff(row, prepend=row[:1] - 1))
-    ends = np.append(begins[1:], len(row))
-    return [(int(a), int(b - a)) for a, b in zip(begins, ends, strict=True) if row[a] >= 0]
+    return [(int(a), int(b - a)) for a, b in zip(begins, np.append(begins[1:], len(row)), strict=True) if row[a] >= 0]
 
 
 @dataclass(frozen=True)

@@ -49,9 +49,7 @@ def _made(_language: str) -> Mapping[str, Any]:
 
 def language_asked() -> str | None:
     """The language asked for, at any moment; None outside of a visitor's run."""
-    if run_of_this_thread() is None:
-        return None
-    return value(LANG) or browsers_language()
+    return None if run_of_this_thread() is None else value(LANG) or browsers_language()
 
 
 def language_arriving() -> str | None:

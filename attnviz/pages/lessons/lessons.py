@@ -97,9 +97,7 @@ def _typed() -> None:
 
 
 def _title(lesson: Lesson) -> str:
-    if lesson.own:
-        return plain(lesson.title)
-    return f"{choices.IDS.index(lesson.id) + 1} · {_(lesson.title)}"
+    return plain(lesson.title) if lesson.own else f"{choices.IDS.index(lesson.id) + 1} · {_(lesson.title)}"
 
 
 def _contents(shown: Lesson) -> None:

@@ -69,9 +69,8 @@ def panel() -> None:
 def _controls() -> reach_training.Config:
     labels = {"n": _("tokens n"), "k": _("kernel k"), "layers": _("convolutions"), "steps": _("steps")}
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        sizes = {n: widgets.number(choices.REACH_SIZES[n], label, step=1, width=BOX) for n, label in labels.items()}
         return reach_training.Config(
-            **sizes,
+            **{n: widgets.number(choices.REACH_SIZES[n], label, step=1, width=BOX) for n, label in labels.items()},
             remember=widgets.number(
                 choices.REMEMBER,
                 _("LSTM remembers"),

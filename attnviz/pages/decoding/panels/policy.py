@@ -80,7 +80,6 @@ def _curve(result: kept_positions.Result, budget: int) -> None:
     here = {kind: kept for kind in kept_positions.POLICIES if (kept := result.at(kind, budget)) is not None}
     if not here:
         return
-    moves = listed(f"{names[kind]} **{kept.moved.kl.mean():.2g}**" for kind, kept in here.items())
     show.figure(
         show.chart_of(figures.over_budget, lines, result.total, budget),
         name="cache-policies",
@@ -95,7 +94,7 @@ def _curve(result: kept_positions.Result, budget: int) -> None:
             total=result.total,
             budget=budget,
             share=budget / result.total,
-            moves=moves,
+            moves=listed(f"{names[kind]} **{kept.moved.kl.mean():.2g}**" for kind, kept in here.items()),
         ),
         table={
             "policy": [kept.policy.kind for kept in result.kept],

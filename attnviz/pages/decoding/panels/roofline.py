@@ -23,12 +23,11 @@ def panel() -> None:
     with which:
         name = decoder_form.choose()
     measured = _measured(name)
-    names = {choices.HERE: _("this server, measured")} | {gpu: held.name for gpu, held in gpus().items()}
     with where:
         chosen = widgets.one_of(
             choices.MACHINE,
             _("Machine"),
-            names,
+            {choices.HERE: _("this server, measured")} | {gpu: held.name for gpu, held in gpus().items()},
             style="select",
             usual="a100-80gb" if measured is None else choices.HERE,
         )

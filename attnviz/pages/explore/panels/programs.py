@@ -84,9 +84,7 @@ def _mask(shown: Shown, edit: HeadEdit) -> list[str]:
         keys = [key for key in edit.hidden if key < len(shown.stack.keys.labels)]
         lines += [f"kept = torch.ones(n, dtype=torch.bool).index_fill(0, torch.tensor({keys}), False)"]
         pattern = f"{pattern} & kept" if pattern else "layer.mask & kept"
-    if pattern is None:
-        return []
-    return [*lines, "", "def mask_of(layer):", f"    return {pattern}"]
+    return [] if pattern is None else [*lines, "", "def mask_of(layer):", f"    return {pattern}"]
 
 
 def _arguments(edit: HeadEdit, layer: str) -> str:

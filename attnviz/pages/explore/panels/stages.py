@@ -37,10 +37,9 @@ def place(shown: Shown) -> None:
         StripBlock(*(_part(title, block[role], parts, note) for role, (title, note) in roles.items()))
         for block in (parts.blocks[parts.block_of(layer, layers)] for layer in range(layers))
     ]
-    all_blocks = whole_model.PartSize(sum(size.parameters for block in parts.blocks for size in block.values()))
     blocks = _part(
         _("{layers} blocks, one after the other").format(layers=layers),
-        all_blocks,
+        whole_model.PartSize(sum(size.parameters for block in parts.blocks for size in block.values())),
         parts,
         _("the same weights every time") if len(parts.blocks) < layers else "",
     )

@@ -146,12 +146,11 @@ def _about_map(shown: ShownSurvey, by: str) -> str:
         )
     )
     count = int(measure.counts[best])  # what the number behind ± is; a single sentence gives none
-    evidence = _("from a single sentence") if count < 2 else _("standard error over {n} sentences").format(n=count)
     return text.format(
         layer=layer,
         head=head,
         mean=with_error(measure.mean[best], measure.stderr[best], 3 if is_cost else 2),
-        evidence=evidence,
+        evidence=_("from a single sentence") if count < 2 else _("standard error over {n} sentences").format(n=count),
         stability=measure.stability[best],
         all=len(places),
         below=int((measure.mean < 0).sum()),
@@ -164,10 +163,9 @@ def _about_plane(shown: ShownSurvey, x: np.ndarray, y: np.ndarray) -> str:
     if math.isnan(rank):
         return _("One point a head.")
     most = np.argsort(-np.nan_to_num(y, nan=-np.inf))[:3]
-    names = listed(name_of_head(shown.survey.places[int(n)]) for n in most)
     return _(
         "One point a head, as layer.head: highest **{names}**. The ranks of both measures correlate by {rank:.2f}."
-    ).format(names=names, rank=rank)
+    ).format(names=listed(name_of_head(shown.survey.places[int(n)]) for n in most), rank=rank)
 
 
 # The heads that have a name, with the evidence for it; a row chooses its head.

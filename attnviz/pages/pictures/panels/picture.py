@@ -260,11 +260,10 @@ def query_name(stack: PatchStack, at: int) -> str:
 def _caption(run: PictureRun, chosen: PatchChoices, change: HeadChange) -> str:
     """Model, layer, head, what is changed in them, and what the colour means."""
     weights = {"trained": _("Trained weights."), "random": _("Random weights, never trained.")}
-    changed = _("Changed: {what}.").format(what=picture_answer.what_changed(run, change)) if change else ""
     return sentences(
         _("{model}, layer {layer}, head {head}.").format(model=run.name, layer=chosen.layer, head=chosen.head),
         weights.get(run.weights_are, _("Weights as they are in the file.")),
-        changed,
+        _("Changed: {what}.").format(what=picture_answer.what_changed(run, change)) if change else "",
         _("Light is the square root of the attention weight."),
     )
 

@@ -222,8 +222,7 @@ def module(config: AttentionConfig) -> Attention:
     q, k, v, o = (layer.get_submodule(name) for name in ("qkv.q_proj", "qkv.k_proj", "qkv.v_proj", "o_proj"))
     for linear in (q, v, o):
         assert isinstance(linear, nn.Linear)
-        drawn = torch.randn(linear.weight.shape, generator=generator) / linear.in_features**0.5
-        linear.weight = nn.Parameter(drawn)
+        linear.weight = nn.Parameter(torch.randn(linear.weight.shape, generator=generator) / linear.in_features**0.5)
     k.load_state_dict(q.state_dict())
     return layer
 

@@ -69,10 +69,9 @@ def _verdict(result: shuffled_words.Result) -> str:
     """Whether the order of the words reached the outputs."""
     config = result.config
     if not result.same:
-        word = config.words[int(result.moved.argmax())]
         return _(
             "The order got in: the output of {word} changes by up to {change:.3g}, where outputs reach {largest:.3g}."
-        ).format(word=quoted(word), change=result.change, largest=result.largest)
+        ).format(word=quoted(config.words[int(result.moved.argmax())]), change=result.change, largest=result.largest)
     if config.kind == "alibi":
         return _(
             "ALiBi without a mask knows how far apart two words are, not which comes first: backwards, all distances "

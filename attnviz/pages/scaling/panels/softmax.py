@@ -70,9 +70,10 @@ def _heatmap(name: str, title: str, result: experiment.Jacobian, d_k: int, own: 
 
 
 def _spectrum(raw: experiment.Jacobian, scaled: experiment.Jacobian, d_k: int, n: int) -> None:
-    spectra = [(_("raw"), RAW, raw.eigenvalues), (_("scaled"), SCALED, scaled.eigenvalues)]
     show.figure(
-        show.chart_of(figures.eigenvalues, spectra),
+        show.chart_of(
+            figures.eigenvalues, [(_("raw"), RAW, raw.eigenvalues), (_("scaled"), SCALED, scaled.eigenvalues)]
+        ),
         name=f"eigenvalues-dk{d_k}",
         key="s_spectrum",
         table={"rank": range(1, len(raw.eigenvalues) + 1), "raw": raw.eigenvalues, "scaled": scaled.eigenvalues},

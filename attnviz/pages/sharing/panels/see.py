@@ -90,12 +90,11 @@ def _ask(layers: tuple[RecordedLayer, ...]) -> Config:
             usual=str(options[min(options.index(trained) + 1, len(options) - 1)]),
             help=_("{h} query heads share this many key and value heads.").format(h=heads),
         )
-    methods = {"mean": _("their mean"), "first": _("the first of them"), "random": _("random (seed 0)")}
     with how:
         method = widgets.one_of(
             choices.METHOD,
             _("How the heads of a group become one"),
-            methods,
+            {"mean": _("their mean"), "first": _("the first of them"), "random": _("random (seed 0)")},
             help=_("The GQA paper found the mean to be best, before further training heals it."),
         )
     return Config(int(layer), int(kept), cast(Method, method))
