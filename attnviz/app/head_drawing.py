@@ -64,8 +64,7 @@ def words_of(edit: HeadEdit, keys: Sequence[str], own: float, width: int) -> tup
     scales = {"none": "1", "inverse": f"1/{width}", "factor": f"{own:.4g} × {edit.factor:g}"}
     more = []
     if edit.hidden:
-        named = listed(f"{keys[i]} ({i})" for i in edit.hidden)
-        more.append(_("No token may look at: {tokens}.").format(tokens=named))
+        more.append(_("No token may look at: {tokens}.").format(tokens=listed(f"{keys[i]} ({i})" for i in edit.hidden)))
     if edit.changes_attention:
         _name, caption = SCOPES[edit.where]
         more.append(_(caption))

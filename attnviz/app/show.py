@@ -208,8 +208,10 @@ def _save_figure(svg: str, chart: str | None, name: str, key: str) -> None:
         "done": _("Saved to your downloads."),
         "failed": _("This figure could not be drawn:"),
     }
-    data = {"svg": svg, "chart": chart, "name": name, "labels": labels, "plotly": app_root() + PLOTLY_ROUTE}
-    component("save_figure")(key=f"{key}-save", data=data)
+    component("save_figure")(
+        key=f"{key}-save",
+        data={"svg": svg, "chart": chart, "name": name, "labels": labels, "plotly": app_root() + PLOTLY_ROUTE},
+    )
 
 
 def formulas(*parts: str) -> None:

@@ -6,9 +6,8 @@ from typing import Literal
 
 import streamlit as st
 
-from attnviz.app import show, widgets
+from attnviz.app import page_parts, show, widgets
 from attnviz.app.links.choices import Choice
-from attnviz.app.page_parts import side_by_side
 from attnviz.app.text import named_word, spoken, spoken_value
 from attnviz.base.message import Message
 from attnviz.base.word_boundaries import split
@@ -66,7 +65,7 @@ def choose(traps: Mapping[str, Trap], choice: Choice[str], words: tuple[str, ...
         with st.columns(2, gap="medium")[0]:
             st.caption(_("What PyTorch says to it in your sentence"))
             st.code(f"RuntimeError: {outcome.error}", language=None, wrap_lines=True)
-    side_by_side(
+    page_parts.side_by_side(
         lambda: _picture(outcome.wrong, _("What the wrong code gives"), f"{trap.id}-wrong", f"{key}-wrong"),
         lambda: _picture(outcome.right, _("What the right code gives"), f"{trap.id}-right", f"{key}-right"),
     )

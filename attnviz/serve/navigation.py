@@ -68,8 +68,7 @@ def menu() -> None:
                     if page.group == group:
                         _link(page, _(page.title))
         # each language by its own name, so that one is found in a page that one cannot read
-        own = spoken(st.context.locale)
-        widgets.one_of(LANG, _("Language"), languages(), usual=own, label_visibility="collapsed")
+        widgets.one_of(LANG, _("Language"), languages(), usual=spoken(st.context.locale), label_visibility="collapsed")
 
 
 def cards() -> None:

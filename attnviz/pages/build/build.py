@@ -4,8 +4,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from attnviz.app import show
-from attnviz.app.page_parts import page_heading
+from attnviz.app import page_parts, show
 from attnviz.app.panel import guard
 from attnviz.app.text import spoken
 from attnviz.app.widgets import one_of
@@ -95,7 +94,7 @@ def _multihead(result: attention_by_hand.Result) -> None:
 
 
 def page() -> None:
-    page_heading(PAGE)
+    page_parts.page_heading(PAGE)
     with guard():
         config, vectors = config_form.ask()
         result = attention_by_hand.run(config)

@@ -2,8 +2,7 @@
 
 import streamlit as st
 
-from attnviz.app import show
-from attnviz.app.page_parts import sections
+from attnviz.app import page_parts, show
 from attnviz.base import units
 from attnviz.base.words import _
 from attnviz.pages.compare import choices, figures
@@ -14,14 +13,17 @@ from attnviz.pages.compare.panels import cost_table, measured, reach, what_is_sh
 
 def page() -> None:
     """Draw the page."""
-    panels = {
-        "table": (_("1 The table"), cost_table.panel),
-        "measured": (_("2 Measured"), measured.panel),
-        "reach": (_("3 Reach"), reach.panel),
-        "shared": (_("4 What is shared"), what_is_shared.panel),
-        "uses": (_("5 Typical uses"), typical_uses),
-    }
-    sections(PAGE, choices.SECTION, panels)
+    page_parts.sections(
+        PAGE,
+        choices.SECTION,
+        {
+            "table": (_("1 The table"), cost_table.panel),
+            "measured": (_("2 Measured"), measured.panel),
+            "reach": (_("3 Reach"), reach.panel),
+            "shared": (_("4 What is shared"), what_is_shared.panel),
+            "uses": (_("5 Typical uses"), typical_uses),
+        },
+    )
 
 
 def typical_uses() -> None:

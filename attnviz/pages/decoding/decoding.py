@@ -1,7 +1,6 @@
 """Writing token by token: what the cache of keys and values holds, saves and costs, and how it goes wrong."""
 
-from attnviz.app import show, trap_view
-from attnviz.app.page_parts import sections
+from attnviz.app import page_parts, show, trap_view
 from attnviz.base.words import _
 from attnviz.pages.decoding import choices
 from attnviz.pages.decoding.maths import cache_traps
@@ -19,7 +18,7 @@ def page() -> None:
         "speed": (_("Prefill, decode"), roofline.panel),
         "traps": (_("Traps"), traps),
     }
-    sections(PAGE, choices.VIEW, views, _("View"), decoder_form.walk)
+    page_parts.sections(PAGE, choices.VIEW, views, _("View"), decoder_form.walk)
 
 
 def traps() -> None:

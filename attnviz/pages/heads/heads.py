@@ -2,10 +2,9 @@
 
 import streamlit as st
 
-from attnviz.app import live_run, show, term_popover, widgets
+from attnviz.app import live_run, page_parts, show, term_popover, widgets
 from attnviz.app.links import link_state
 from attnviz.app.links.choices import name_of_head
-from attnviz.app.page_parts import page_heading
 from attnviz.app.panel import guard
 from attnviz.base.message import Message
 from attnviz.base.words import _
@@ -17,7 +16,7 @@ from attnviz.pages.heads.panels import example, head_surveys, map
 
 def page() -> None:
     """Draw the page."""
-    page_heading(PAGE)
+    page_parts.page_heading(PAGE)
     with guard():
         _draw()
 
@@ -97,10 +96,10 @@ def _chosen(shown: head_surveys.ShownSurvey, by: str) -> int:
     column = shown.survey.column(*asked)
     if column is None:
         instead = {"asked": name_of_head(asked), "shown": name_of_head(shown.survey.places[usual])}
-        text = Message(
-            "{model} has no head {asked}; {shown}, the strongest, is shown.", {"model": shown.name, **instead}
+        widgets.say_instead(
+            choices.AT,
+            Message("{model} has no head {asked}; {shown}, the strongest, is shown.", {"model": shown.name, **instead}),
         )
-        widgets.say_instead(choices.AT, text)
     return usual if column is None else column
 
 

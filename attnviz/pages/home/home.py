@@ -5,10 +5,9 @@ from functools import partial
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from attnviz.app import head_drawing, presenting, show, term_popover, widgets
+from attnviz.app import head_drawing, page_parts, presenting, show, term_popover, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.links import link_state, shared_view
-from attnviz.app.page_parts import page_heading
 from attnviz.app.panel import guard
 from attnviz.app.text import plain
 from attnviz.base.head_edit import NO_EDIT, HeadEdit
@@ -120,7 +119,7 @@ def _live_file(head: Head, scene: HeadScene, pins: Pins, title: str) -> list[sho
 
 
 def page() -> None:
-    page_heading(PAGE)
+    page_parts.page_heading(PAGE)
     if presenting.presenting():
         with guard():
             first_look()

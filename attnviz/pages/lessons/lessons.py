@@ -5,12 +5,11 @@ from typing import Any
 
 import streamlit as st
 
-from attnviz.app import presenting, term_popover, widgets
+from attnviz.app import page_parts, presenting, term_popover, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.links import link_state
 from attnviz.app.links.link_reading import chosen_by
 from attnviz.app.page_entry import file_of
-from attnviz.app.page_parts import page_heading
 from attnviz.app.panel import guard
 from attnviz.app.text import plain, spoken
 from attnviz.base.message import Message, Problem, Several
@@ -28,7 +27,7 @@ from attnviz.runs.model_run import Request
 def page() -> None:
     """Draw the page; what it is, is said at the very first step alone: later steps need its room."""
     first = link_state.value(choices.LESSON) == choices.IDS[0] and link_state.value(choices.STEP) == 1
-    page_heading(PAGE, about=first)
+    page_parts.page_heading(PAGE, about=first)
     lesson = open_lesson.chosen_lesson()
     number = min(link_state.value(choices.STEP), len(lesson.steps))
     _top(lesson, number)

@@ -4,9 +4,8 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from attnviz.app import presenting, show, trap_view, widgets
+from attnviz.app import page_parts, presenting, show, trap_view, widgets
 from attnviz.app.links import link_state
-from attnviz.app.page_parts import page_heading
 from attnviz.app.panel import fragment, guard
 from attnviz.app.text import spoken
 from attnviz.base.words import _, ngettext
@@ -45,13 +44,17 @@ def code(config: mask_lab.Config, empty: int) -> None:
 
     `empty` rows of the mask have nothing left to look at.
     """
-    labels = {
-        "attn_mask": "attn_mask",
-        "is_causal": "is_causal",
-        "mask_mod": "FlexAttention mask_mod",
-        "transformers": "transformers attention_mask",
-    }
-    way = widgets.one_of(choices.PROGRAM, _("How the mask is handed over"), labels, label_visibility="collapsed")
+    way = widgets.one_of(
+        choices.PROGRAM,
+        _("How the mask is handed over"),
+        {
+            "attn_mask": "attn_mask",
+            "is_causal": "is_causal",
+            "mask_mod": "FlexAttention mask_mod",
+            "transformers": "transformers attention_mask",
+        },
+        label_visibility="collapsed",
+    )
     program = mask_programs.PROGRAMS[way](config)
     st.markdown(spoken(program.remark))
     if program.code is None:
@@ -82,7 +85,7 @@ def _where_it_looks(empty: int) -> str:
 
 def page() -> None:
     """Draw the page."""
-    page_heading(PAGE)
+    page_parts.page_heading(PAGE)
     with guard():
         words, seed = trap_view.ask_sentence(choices.SENTENCE, choices.SEED)
         word_vectors.sentence(words)  # refuses none and too many

@@ -6,8 +6,7 @@ from typing import cast
 import numpy as np
 import streamlit as st
 
-from attnviz.app import show, term_popover, widgets
-from attnviz.app.page_parts import side_by_side
+from attnviz.app import page_parts, show, term_popover, widgets
 from attnviz.app.panel import guard
 from attnviz.base import units
 from attnviz.base.words import _, listed, ngettext
@@ -92,7 +91,7 @@ def _curves(result: layer_costs.Result) -> None:
     title = _("FLOPs of one layer") if config.counting == "built" else _("Operations of one layer")
     curves = [figures.KindCurve(kind, names[kind], result.x, y) for kind, y in result.cost.items() if kind != "dilated"]
     rings = _crossing_points(result)
-    side_by_side(
+    page_parts.side_by_side(
         lambda: show.figure(
             show.chart_of(
                 figures.over, curves, title, axis, here=here, crossings=rings, unit=_(" operations"), height=390

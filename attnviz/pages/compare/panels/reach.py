@@ -8,10 +8,9 @@ import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from attnviz.app import show, widgets
+from attnviz.app import page_parts, show, widgets
 from attnviz.app.cache.bounded_cache import BoundedCache
 from attnviz.app.cache.waiting_line import WaitingLine
-from attnviz.app.page_parts import side_by_side
 from attnviz.app.panel import guard
 from attnviz.app.text import with_minus
 from attnviz.base.message import Problem
@@ -167,7 +166,7 @@ def _trained(config: reach_training.Config, bar: DeltaGenerator, drawn: DeltaGen
 def _charts(result: reach_training.Result, key: str) -> None:
     """The two pictures that move while training runs, without export; their sentences are for those who hear them."""
     learned = _learning_words(result) if result.done else None
-    side_by_side(
+    page_parts.side_by_side(
         lambda: show.chart(_distance(result, False), key=f"{key}-now", words=_distance_words(result, not result.done)),
         lambda: show.chart(_accuracy(result), key=f"{key}-right", words=learned),
     )

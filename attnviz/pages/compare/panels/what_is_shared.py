@@ -46,9 +46,15 @@ def panel() -> None:
 def _parameters(result: compared_layers.Result) -> None:
     names, config = figures.kind_names(), result.config
     st.markdown(_("**Weights are shared between places.** So parameters do not grow with the sequence, unless …"))
-    curves = [figures.KindCurve(kind, names[kind], result.n, y) for kind, y in result.parameters.items()]
     show.figure(
-        show.chart_of(figures.over, curves, _("Parameters of one layer"), _("tokens n"), here=config.n, height=430),
+        show.chart_of(
+            figures.over,
+            [figures.KindCurve(kind, names[kind], result.n, y) for kind, y in result.parameters.items()],
+            _("Parameters of one layer"),
+            _("tokens n"),
+            here=config.n,
+            height=430,
+        ),
         name="parameters-by-length",
         key="c-parameters",
         table={"n": result.n, **result.parameters},
@@ -108,12 +114,16 @@ def _heads() -> position_mixing.KernelConfig:
     k = widgets.number(choices.KERNEL, _("places k"), step=1, width=BOX)
     config = position_mixing.KernelConfig(k=k)
     result = computed_kernel(config)
-    lines = [
-        (_("best that so many heads can do"), result.best),
-        (_("each head looks at one place"), result.pointing),
-    ]
     show.figure(
-        show.chart_of(figures.missing, result.heads, lines, result.average),
+        show.chart_of(
+            figures.missing,
+            result.heads,
+            [
+                (_("best that so many heads can do"), result.best),
+                (_("each head looks at one place"), result.pointing),
+            ],
+            result.average,
+        ),
         name=f"heads-for-a-kernel-of-{k}",
         key="c-heads",
         table={"heads": result.heads, "best": result.best, "pointing": result.pointing},

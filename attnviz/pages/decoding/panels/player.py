@@ -42,8 +42,12 @@ def panel() -> None:
     if not config.steps:
         st.info(_("Zero steps: the prompt is processed, and nothing is written."))
     done = len(result.steps)
-    progress = _("step {step} of {steps}").format(step=done, steps=result.total_steps)
-    live_run.controls("steps", live, done / result.total_steps, progress)
+    live_run.controls(
+        "steps",
+        live,
+        done / result.total_steps,
+        _("step {step} of {steps}").format(step=done, steps=result.total_steps),
+    )
     picked = link_state.value(choices.AT)
     at = done - 1 if picked is None else min(picked, done - 1)
     with more:

@@ -183,14 +183,18 @@ def look(pair: bool) -> Look:
     )
     part = "all"
     if pair:
-        parts = {
-            "all": _("everything"),
-            "first to second": _("first looks at second"),
-            "second to first": _("second looks at first"),
-            "first to first": _("first looks at itself"),
-            "second to second": _("second looks at itself"),
-        }
-        part = widgets.one_of(choices.PART, _("Sentences"), parts, style="select")
+        part = widgets.one_of(
+            choices.PART,
+            _("Sentences"),
+            {
+                "all": _("everything"),
+                "first to second": _("first looks at second"),
+                "second to first": _("second looks at first"),
+                "first to first": _("first looks at itself"),
+                "second to second": _("second looks at itself"),
+            },
+            style="select",
+        )
     return Look(values, units, special == "shown", special == "rest", part)  # type: ignore[arg-type]
 
 

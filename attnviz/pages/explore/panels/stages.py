@@ -83,8 +83,10 @@ def _after(parts: whole_model.ModelParts) -> list[StripPart]:
         after.append(_part(_("The other stack"), whole_model.PartSize(parts.elsewhere.parameters), parts))
     if not parts.predicts:
         return [*after, StripPart(_("Vectors of the tokens"), (_("this model writes nothing"),))]
-    note = _("the embedding’s own matrix once more") if parts.tied else ""
-    return [*after, _part(_("Next token"), parts.head, parts, note)]
+    return [
+        *after,
+        _part(_("Next token"), parts.head, parts, _("the embedding’s own matrix once more") if parts.tied else ""),
+    ]
 
 
 def _part(title: str, size: whole_model.PartSize, parts: whole_model.ModelParts, note: str = "") -> StripPart:

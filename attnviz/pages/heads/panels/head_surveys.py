@@ -51,12 +51,16 @@ def ask() -> HeadsRequest | None:
     with model_at:
         model = widgets.one_of(choices.MODEL, _("Model"), names, style="select")
     with text_at:
-        texts = {
-            "repeated": _("random words, twice"),
-            "books": _("passages of novels"),
-            "own": _("your own text"),
-        }
-        kind = widgets.one_of(choices.TEXT, _("Read"), texts, style="select")
+        kind = widgets.one_of(
+            choices.TEXT,
+            _("Read"),
+            {
+                "repeated": _("random words, twice"),
+                "books": _("passages of novels"),
+                "own": _("your own text"),
+            },
+            style="select",
+        )
     by_names = offered(kinds[model] == "decoder")
     with by_at:
         by = widgets.one_of(
@@ -70,8 +74,12 @@ def ask() -> HeadsRequest | None:
             ),
         )
     with other_at:
-        others = {NOBODY: _("none")} | {each: name for each, name in names.items() if each != model}
-        other = widgets.one_of(choices.OTHER, _("Model beside it"), others, style="select")
+        other = widgets.one_of(
+            choices.OTHER,
+            _("Model beside it"),
+            {NOBODY: _("none")} | {each: name for each, name in names.items() if each != model},
+            style="select",
+        )
     with seed_at if kind == "repeated" else st.container():
         config = _config(kind)
     presenting.presenter(presenting.through(choices.BY, by_names))

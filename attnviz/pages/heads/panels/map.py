@@ -52,8 +52,12 @@ def heads_map(shown: ShownSurvey, by: str, chosen: int | None, key: str) -> None
 def plane(shown: ShownSurvey, by: str, chosen: int | None, key: str) -> None:
     """One point a head: the measure of the map across, another one up."""
     words = measures()
-    others = {measure: name for measure, name in offered(shown.decoder).items() if measure != by}
-    against = one_of(choices.AGAINST, _("against"), others, style="select")
+    against = one_of(
+        choices.AGAINST,
+        _("against"),
+        {measure: name for measure, name in offered(shown.decoder).items() if measure != by},
+        style="select",
+    )
     if not shown.has(by) or not shown.has(against):
         st.info(_("This has not been measured on these sentences yet."))
         offer_costs(shown)

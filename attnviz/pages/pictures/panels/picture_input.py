@@ -56,8 +56,12 @@ def ask(loaded: LoadedModel) -> ChosenPicture | None:
 
 def _picture(digits: int) -> ChosenPicture | None:
     """The controls for a picture. `digits`: how many the model reads, 0: any."""
-    names = {"digits": _("Digits"), "draw": _("Draw"), "photo": _("Photographs"), "own": _("Your own")}
-    source = widgets.one_of(choices.SOURCE, _("Picture"), names, usual=None if digits else "photo")
+    source = widgets.one_of(
+        choices.SOURCE,
+        _("Picture"),
+        {"digits": _("Digits"), "draw": _("Draw"), "photo": _("Photographs"), "own": _("Your own")},
+        usual=None if digits else "photo",
+    )
     if source == "digits":
         return _digits(digits or 3)
     if source == "draw":

@@ -6,10 +6,9 @@ from dataclasses import replace
 import numpy as np
 import streamlit as st
 
-from attnviz.app import sentence_input, show, widgets
+from attnviz.app import page_parts, sentence_input, show, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.links import link_state
-from attnviz.app.page_parts import side_by_side
 from attnviz.app.text import plain
 from attnviz.base.words import _, sentences
 from attnviz.engine import Rerun
@@ -34,7 +33,7 @@ def panel() -> None:
     st.latex(_formula(result))
     st.markdown(f"**{_verdict(run, result)}**")
     _heatmaps(run, result)
-    side_by_side(lambda: _distance(result), lambda: _next(run, result))
+    page_parts.side_by_side(lambda: _distance(result), lambda: _next(run, result))
     in_model = replace(config, layer=run.stacks[0].layers[config.layer].index)  # which counts in its own way
     show.snippet(
         program(run.request.model, run.request.text, in_model),
@@ -54,8 +53,9 @@ def _controls(stack: Stack) -> experiment.Config:
         change = widgets.one_of(choices.CHANGE, _("Change"), {"removed": _("take RoPE out"), "base": _("another base")})
         if change == "base":
             widgets.number(choices.NEW_BASE, _("New base"), step=1000.0, width=150)
-        places = {"head": _("this head"), "layer": _("its whole layer"), "all": _("every layer")}
-        where = widgets.one_of(choices.WHERE, _("Where"), places)
+        where = widgets.one_of(
+            choices.WHERE, _("Where"), {"head": _("this head"), "layer": _("its whole layer"), "all": _("every layer")}
+        )
     return experiment.Config(layer, head, change, link_state.value(choices.NEW_BASE), where)
 
 

@@ -3,9 +3,8 @@
 import numpy as np
 import streamlit as st
 
-from attnviz.app import show, widgets
+from attnviz.app import page_parts, show, widgets
 from attnviz.app.links import link_state
-from attnviz.app.page_parts import side_by_side
 from attnviz.app.text import spoken, with_minus
 from attnviz.base.message import Message
 from attnviz.base.words import _, sentences
@@ -43,8 +42,8 @@ def panel() -> None:
     st.caption(_about(config.kind))
     st.latex(FORMULAS[config.kind])
     st.markdown(f"**{_shift_words(result)}**")
-    side_by_side(lambda: _map(result), lambda: _distance(result))
-    side_by_side(lambda: _encoding(result), lambda: _waves(result))
+    page_parts.side_by_side(lambda: _map(result), lambda: _distance(result))
+    page_parts.side_by_side(lambda: _encoding(result), lambda: _waves(result))
     show.snippet(
         position_scores.program(config, _trained()),
         "p-scores",
@@ -97,11 +96,14 @@ def _controls() -> position_scores.Config:
         if kind == "t5":
             widgets.toggle(choices.BOTH_WAYS, _("Later keys too"))
         if kind == "learned":
-            tables = {
-                "random": _("random, seed {seed}").format(seed=link_state.value(choices.SEED)),
-                "trained": _("trained: MiniLM-L6"),
-            }
-            widgets.one_of(choices.TABLE, _("Table"), tables)
+            widgets.one_of(
+                choices.TABLE,
+                _("Table"),
+                {
+                    "random": _("random, seed {seed}").format(seed=link_state.value(choices.SEED)),
+                    "trained": _("trained: MiniLM-L6"),
+                },
+            )
         if kind in ("learned", "t5") or link_state.value(choices.CONTENT) == "random":
             widgets.number(choices.SEED, _("Seed"), step=1, width=150)
         if not biased:

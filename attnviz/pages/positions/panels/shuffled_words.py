@@ -55,12 +55,15 @@ def _controls() -> shuffled_words.Config:
         with st.popover(_("More"), icon=":material/tune:"):
             seed = widgets.number(choices.SEED, _("Vectors: random, seed"), step=1)
     with st.container(horizontal=True, vertical_alignment="bottom", key="p-order-controls"):
-        orders = {"reverse": _("backwards"), "swap": _("first and last swapped"), "shuffle": _("shuffled")}
         return shuffled_words.Config(
             words=split(sentence),
             kind=widgets.one_of(choices.KIND, _("Positions"), kinds(), style="select"),
             causal=widgets.toggle(choices.CAUSAL, _("Causal mask")),
-            order=widgets.one_of(choices.ORDER, _("The same words"), orders),
+            order=widgets.one_of(
+                choices.ORDER,
+                _("The same words"),
+                {"reverse": _("backwards"), "swap": _("first and last swapped"), "shuffle": _("shuffled")},
+            ),
             seed=seed,
         )
 
@@ -114,10 +117,15 @@ def _matrices(result: shuffled_words.Result) -> None:
     for column, (name, title, weights, hidden, said) in zip(st.columns(2, gap="medium"), shown, strict=True):
         with column:
             st.markdown(f"**{title}**")
-            fig = show.chart_of(
-                heatmap.matrix, weights, words, words, masked=hidden, height=340, numbers=len(words) <= 8
+            show.figure(
+                show.chart_of(
+                    heatmap.matrix, weights, words, words, masked=hidden, height=340, numbers=len(words) <= 8
+                ),
+                name=f"order-{name}",
+                key=f"p_order_{name}",
+                words=said,
+                called=title,
             )
-            show.figure(fig, name=f"order-{name}", key=f"p_order_{name}", words=said, called=title)
 
 
 def _every(result: shuffled_words.Result) -> None:

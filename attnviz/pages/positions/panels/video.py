@@ -6,9 +6,8 @@ from typing import cast
 import numpy as np
 import streamlit as st
 
-from attnviz.app import show, widgets
+from attnviz.app import page_parts, show, widgets
 from attnviz.app.links import link_state
-from attnviz.app.page_parts import side_by_side
 from attnviz.base.words import _, clauses, ended, ngettext, sentences
 from attnviz.core.costs import QKNorm
 from attnviz.pages.positions import choices
@@ -24,7 +23,7 @@ def panel() -> None:
     result = split_of(config)
     st.latex(_formula(result))
     st.markdown(f"**{_verdict(result)}**")
-    side_by_side(lambda: _split(result), lambda: _waves(result))
+    page_parts.side_by_side(lambda: _split(result), lambda: _waves(result))
     _frames(result)
     show.snippet(
         video.split_program(config),
@@ -39,14 +38,17 @@ def _axes() -> tuple[str, str, str]:
 
 
 def _controls() -> video.SplitConfig:
-    splits = {
-        "rest": _("thirds, time takes the rest"),
-        "quarter": _("1/4, 3/8, 3/8"),
-        "thirds": _("width // 3 each"),
-        "own": _("your own"),
-        "flat": _("one number for each patch"),
-    }
-    split = widgets.one_of(choices.SPLIT, _("Split of the head"), splits)
+    split = widgets.one_of(
+        choices.SPLIT,
+        _("Split of the head"),
+        {
+            "rest": _("thirds, time takes the rest"),
+            "quarter": _("1/4, 3/8, 3/8"),
+            "thirds": _("width // 3 each"),
+            "own": _("your own"),
+            "flat": _("one number for each patch"),
+        },
+    )
     with st.container(horizontal=True, vertical_alignment="bottom"):
         d_head = widgets.number(choices.D_HEAD, _("Width of a head"), step=2, width=140)
         if split == "own":

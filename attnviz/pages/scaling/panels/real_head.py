@@ -5,9 +5,8 @@ import math
 import numpy as np
 import streamlit as st
 
-from attnviz.app import sentence_input, show
+from attnviz.app import page_parts, sentence_input, show
 from attnviz.app.cache import model_cache
-from attnviz.app.page_parts import side_by_side
 from attnviz.app.text import plain, spoken
 from attnviz.base.words import _, sentences
 from attnviz.figures import heatmap
@@ -32,7 +31,7 @@ def panel() -> str | None:
     result = model_cache.cached(run, ("scaling", config), lambda: experiment.run(stack.layers[config.layer], config))
     _numbers(result, run.name)
     if not math.isnan(result.model.share):
-        side_by_side(lambda: _dimensions(result), lambda: _scales(result))
+        page_parts.side_by_side(lambda: _dimensions(result), lambda: _scales(result))
         _heatmaps(result, stack)
     if run.target is not None or math.isnan(result.model.share):
         return None
@@ -95,13 +94,17 @@ def _dimensions(result: experiment.Result) -> None:
 
 def _scales(result: experiment.Result) -> None:
     own, multiples = result.model_scale, np.array(experiment.MULTIPLES)
-    marks = {
-        _("raw"): (1 / own, result.raw.share, RAW),
-        _("the model's scale"): (1.0, result.model.share, SCALED),
-        _("your scale"): (result.config.factor, result.chosen.share, ALTERNATIVE),
-    }
     show.figure(
-        show.chart_of(figures.entropy_over_scale, multiples, result.shares, marks),
+        show.chart_of(
+            figures.entropy_over_scale,
+            multiples,
+            result.shares,
+            {
+                _("raw"): (1 / own, result.raw.share, RAW),
+                _("the model's scale"): (1.0, result.model.share, SCALED),
+                _("your scale"): (result.config.factor, result.chosen.share, ALTERNATIVE),
+            },
+        ),
         name="head-entropy",
         key="s_head_entropy",
         table={"multiple": multiples, "entropy_share": result.shares},

@@ -5,9 +5,8 @@ import math
 import numpy as np
 import streamlit as st
 
-from attnviz.app import show, widgets
+from attnviz.app import page_parts, show, widgets
 from attnviz.app.links import link_state
-from attnviz.app.page_parts import side_by_side
 from attnviz.base.words import _, listed, ngettext, sentences
 from attnviz.canvas import softmax_slider
 from attnviz.core.attention import COLDEST
@@ -98,7 +97,7 @@ def panel() -> str | None:
     if temperature != 1:
         st.caption(_("Overflow and blocks, below, are shown for these scores as they are, at T = 1."))
     _overflow(scores)
-    side_by_side(lambda: _online(scores), lambda: _mixes(scores, temperature), widths=[1.25, 1], gap="large")
+    page_parts.side_by_side(lambda: _online(scores), lambda: _mixes(scores, temperature), widths=[1.25, 1], gap="large")
     return experiment.program(scores, temperature, link_state.value(choices.BLOCK))
 
 

@@ -23,8 +23,12 @@ def held(arch: Architecture, context: int, batch: int) -> int:
 
 def over(arch: Architecture, context: int, batch: int) -> None:
     st.subheader(_("Bytes of keys and values"), anchor=False)
-    axes = {"context": _("over context"), "batch": _("over batch"), "heads": _("over K/V heads")}
-    axis = widgets.one_of(choices.AXIS, _("Over"), axes, label_visibility="collapsed")
+    axis = widgets.one_of(
+        choices.AXIS,
+        _("Over"),
+        {"context": _("over context"), "batch": _("over batch"), "heads": _("over K/V heads")},
+        label_visibility="collapsed",
+    )
     if axis == "heads":
         over_heads(arch, context, batch)
         return
@@ -38,10 +42,17 @@ def over(arch: Architecture, context: int, batch: int) -> None:
         return
     x, here = list(places), context if axis == "context" else batch
     name, values = next(iter(lines.items()))
-    budgets = {f"{gib} GiB": gib * 2**30 for gib in (24, 80)}
     show.figure(
         show.chart_of(
-            figures.over, x, lines, title, _("bytes"), here=here, limits=budgets, text=units.binary, binary=True
+            figures.over,
+            x,
+            lines,
+            title,
+            _("bytes"),
+            here=here,
+            limits={f"{gib} GiB": gib * 2**30 for gib in (24, 80)},
+            text=units.binary,
+            binary=True,
         ),
         name=f"kv-bytes-{axis}-{arch.name}",
         key="h-bytes",

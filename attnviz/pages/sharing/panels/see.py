@@ -79,14 +79,14 @@ def _ask(layers: tuple[RecordedLayer, ...]) -> Config:
         layer = widgets.one_of(choices.LAYER, _("Layer"), {str(i): str(i) for i in range(len(layers))}, style="select")
     chosen = layers[int(layer)]
     options, heads, trained = head_sharing.choices(chosen), chosen.n_heads, chosen.n_kv_heads
-    names = {
-        str(g): _("{kind} (trained)").format(kind=named(heads, g)) if g == trained else named(heads, g) for g in options
-    }
     with which:
         kept = widgets.one_of(
             choices.KEPT,
             _("K/V heads"),
-            names,
+            {
+                str(g): _("{kind} (trained)").format(kind=named(heads, g)) if g == trained else named(heads, g)
+                for g in options
+            },
             usual=str(options[min(options.index(trained) + 1, len(options) - 1)]),
             help=_("{h} query heads share this many key and value heads.").format(h=heads),
         )

@@ -61,8 +61,14 @@ def _how(arch: Architecture) -> Deployment:
     with columns[4]:
         grouped = weights in ("int8", "int4", "int2") or cache in ("int8", "int4", "int2")
         group = widgets.number(choices.NUMBERS_PER_SCALE, _("Numbers per scale"), step=1) if grouped else 64
-    held = {"ideal": _("ideal"), "transformers": _("transformers"), "paged": _("paged server")}
-    convention = cast(Convention, widgets.one_of(choices.CONVENTION, _("Count the cache as"), held))
+    convention = cast(
+        Convention,
+        widgets.one_of(
+            choices.CONVENTION,
+            _("Count the cache as"),
+            {"ideal": _("ideal"), "transformers": _("transformers"), "paged": _("paged server")},
+        ),
+    )
     hybrid = True
     if convention == "paged":
         hybrid = widgets.toggle(
