@@ -1,5 +1,7 @@
 """Scaled dot-product attention with every intermediate kept; and fused, linear, and at a temperature."""
 
+from __future__ import annotations
+
 import math
 from dataclasses import dataclass
 from typing import Literal

@@ -1,5 +1,7 @@
 """The live picture of attention in a notebook's cell, whatever it comes from: no server, no network, no extension."""
 
+from __future__ import annotations
+
 import base64
 import csv
 import html
@@ -39,7 +41,7 @@ def show(
     height: int = 640,
     title: str = "",
     language: str | None = None,
-) -> "NotebookView":
+) -> NotebookView:
     """A live picture of `attention`: every head, and of a trace every mask and scale, still to be moved.
 
     `attention` is a trace, weights (heads, queries, keys) of each layer in a list, a model's output with attentions, or
@@ -78,7 +80,7 @@ def show(
 class NotebookView:
     """A picture that shows itself where a notebook shows what a cell came to; `save` writes it to a file."""
 
-    shown: "ShownHeads"
+    shown: ShownHeads
     queries: list[str]
     keys: list[str]
     at: tuple[int, int]

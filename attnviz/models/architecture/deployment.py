@@ -127,14 +127,14 @@ def _largest(holds: Callable[[int], bool]) -> int:
 
 
 @dataclass(frozen=True)
-class Part:
+class PassPart:
     """What one part of a model costs, over all its layers."""
 
     flops: int
     activations: int  #: numbers that its matrices write, all layers together; in attention scores and weights as well
 
 
-def whole_pass(arch: Architecture, tokens: int, batch: int = 1) -> dict[str, Part]:
+def whole_pass(arch: Architecture, tokens: int, batch: int = 1) -> dict[str, PassPart]:
     """A pass over `batch` prompts without a cache, every pair computed, logits for every token.
 
     By part: "projections", "scores", "mlp", "embedding", "output". Empty for a model of two stacks, of pictures, with
@@ -153,11 +153,11 @@ def whole_pass(arch: Architecture, tokens: int, batch: int = 1) -> dict[str, Par
     mlp = list(_matrices(model, head))
     logits = 0 if head is None else head.weight.shape[0]
     return {
-        "projections": Part(batch * attention.projections, sum(layer.total for layer in kept) - squares),
-        "scores": Part(batch * (attention.scores + attention.values), squares),
-        "mlp": Part(2 * rows * sum(entries for entries, _out in mlp), rows * sum(out for _entries, out in mlp)),
-        "embedding": Part(0, rows * arch.layers[0].d_model),
-        "output": Part(2 * rows * logits * arch.layers[0].d_model, rows * logits),
+        "projections": PassPart(batch * attention.projections, sum(layer.total for layer in kept) - squares),
+        "scores": PassPart(batch * (attention.scores + attention.values), squares),
+        "mlp": PassPart(2 * rows * sum(entries for entries, _out in mlp), rows * sum(out for _entries, out in mlp)),
+        "embedding": PassPart(0, rows * arch.layers[0].d_model),
+        "output": PassPart(2 * rows * logits * arch.layers[0].d_model, rows * logits),
     }
 
 

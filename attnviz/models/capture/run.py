@@ -9,6 +9,8 @@ Or run it with its attention changed, to see how later layers and the output res
 >>> after.logits - trace.logits
 """
 
+from __future__ import annotations
+
 import inspect
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence

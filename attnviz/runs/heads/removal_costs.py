@@ -1,5 +1,7 @@
 """What each head is worth: how much the loss on a data set rises without it."""
 
+from __future__ import annotations
+
 import hashlib
 import json
 import os
@@ -66,7 +68,7 @@ def cost_steps(
 
 def _of_batch(
     model: nn.Module, inputs: dict[str, Any], means: Mapping[str, Tensor] | None
-) -> "Generator[None, None, OfBatch]":
+) -> Generator[None, None, OfBatch]:
     """Places, names, and what each head costs in each sentence, (B, N); None after each layer."""
     started = ResumedPass(model, **inputs)
     ids, real = targets(inputs)
