@@ -6,9 +6,9 @@ from typing import Any, Literal
 import streamlit as st
 
 from attnviz.app import presenting, term_popover
-from attnviz.app.guarding import guard
 from attnviz.app.links.choices import Choice
 from attnviz.app.page_entry import Page
+from attnviz.app.panel import guard
 from attnviz.app.share_menu import share_menu
 from attnviz.base.words import _
 

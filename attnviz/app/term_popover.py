@@ -7,11 +7,11 @@ from typing import Any
 import streamlit as st
 import torch
 
-from attnviz.app.fragment import fragment
 from attnviz.app.glossary_terms import TERMS, GlossaryTerm
 from attnviz.app.links import link_state
 from attnviz.app.links.link_reading import chosen_by
 from attnviz.app.page_entry import file_of
+from attnviz.app.panel import fragment
 from attnviz.base.words import _
 from attnviz.core import masks
 from attnviz.core.costs import kv_bytes

@@ -1,7 +1,5 @@
 """What is drawn and what is answered: plain records, without a word of Streamlit."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -77,7 +75,7 @@ class Overview:
         kv_heads: Sequence[int] | None = None,
         hidden: NDArray[np.bool_] | None = None,
         side: int = packing.THUMBNAIL_SIDE,
-    ) -> Overview:
+    ) -> "Overview":
         """From the weights (H, Q, K) of each layer, taken one at a time; `hidden` (Q, K) True = masked, or NaN."""
         tiles = [packing.thumbnails(layer, hidden, side) for layer in layers]
         heads = tuple(len(tile) for tile in tiles)
@@ -85,7 +83,7 @@ class Overview:
 
     def by(
         self, measure: NDArray[np.floating] | None, name: str = "", order: bool = False, dim: bool = False
-    ) -> Overview:
+    ) -> "Overview":
         """The same tiles with a measure (N,) or (L, H): ordered and dimmed by it as asked, shown on hover."""
         values = None if measure is None else np.asarray(measure, np.float64).ravel()
         return replace(self, measure=values, measure_name=name, order="measure" if order else "place", dim=dim)

@@ -5,18 +5,16 @@ from functools import partial
 
 import streamlit as st
 
-from attnviz.app import head_drawing, presenting, show, widgets
+from attnviz.app import head_drawing, page_parts, presenting, show, widgets
 from attnviz.app.cache import model_cache
-from attnviz.app.guarding import guard
 from attnviz.app.links import link_state, shared_view
 from attnviz.app.page_entry import file_of
-from attnviz.app.page_parts import page_heading
+from attnviz.app.panel import guard
 from attnviz.app.text import plain
 from attnviz.base.head_edit import NO_EDIT, HeadEdit
 from attnviz.base.message import Problem
 from attnviz.base.words import N_, _, language, sentences, speaking, spoken
-from attnviz.canvas.head.attention_view import head_view
-from attnviz.canvas.head.pictures import head_picture, lines_picture, opened_at
+from attnviz.canvas.head.attention_view import head_picture, head_view, lines_picture, opened_at
 from attnviz.canvas.shared.kinds import Head, HeadScene, Options, Pin, Pins, Raw
 from attnviz.engine import Rerun
 from attnviz.live import LiveView
@@ -124,7 +122,7 @@ def _live_file(head: Head, scene: HeadScene, pins: Pins, title: str) -> list[sho
 
 
 def page() -> None:
-    page_heading(PAGE)
+    page_parts.page_heading(PAGE)
     if presenting.presenting():
         with guard():
             first_look()

@@ -61,8 +61,7 @@ def run(config: Config) -> Matrix:
 def raw(config: Config) -> RawHead:
     """What that head's weights are computed from."""
     layer = _layer(config)
-    scores = layer.stages(0, scale=None).scores[0, 0].numpy()
-    return RawHead(scores, layer.mask[0, 0].numpy(), layer.scale, WIDTH)
+    return RawHead(layer.stages(0, scale=None).scores[0, 0].numpy(), layer.mask[0, 0].numpy(), layer.scale, WIDTH)
 
 
 def _layer(config: Config) -> RecordedLayer:

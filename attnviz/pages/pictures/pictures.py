@@ -2,9 +2,8 @@
 
 import streamlit as st
 
-from attnviz.app.fragment import fragment
-from attnviz.app.guarding import guard
-from attnviz.app.page_parts import page_heading
+from attnviz.app import page_parts
+from attnviz.app.panel import fragment, guard
 from attnviz.models.catalogue import LoadedModel
 from attnviz.pages.pictures.page_entry import PAGE
 from attnviz.pages.pictures.panels import picture as picture_panel
@@ -21,7 +20,7 @@ def view(loaded: LoadedModel, picture: ChosenPicture) -> None:
 
 def page() -> None:
     """Draw the page."""
-    page_heading(PAGE)
+    page_parts.page_heading(PAGE)
     left, right = st.columns([1.4, 1], vertical_alignment="top")
     loaded, picture = None, None
     with right, guard():

@@ -5,8 +5,6 @@ from typing import cast
 import streamlit as st
 
 from attnviz.app import live_run, show, widgets
-from attnviz.app.cache.kept_charts import chart_of
-from attnviz.app.code_snippet import snippet
 from attnviz.app.text import spoken
 from attnviz.base import units
 from attnviz.base.words import _, listed, sentences
@@ -41,7 +39,7 @@ def panel() -> None:
     shown = _map(result, policy, budget)
     live_run.again(live)
     _table(result)
-    snippet(
+    show.snippet(
         decoding_snippets.policy(name, text, result, policy, budget, shown),
         "decoding-policies",
         about=_("Paste this code into a notebook: it prints the numbers of the policy and the budget that are chosen."),
@@ -82,9 +80,8 @@ def _curve(result: kept_positions.Result, budget: int) -> None:
     here = {kind: kept for kind in kept_positions.POLICIES if (kept := result.at(kind, budget)) is not None}
     if not here:
         return
-    moves = listed(f"{names[kind]} **{kept.moved.kl.mean():.2g}**" for kind, kept in here.items())
     show.figure(
-        chart_of(figures.over_budget, lines, result.total, budget),
+        show.chart_of(figures.over_budget, lines, result.total, budget),
         name="cache-policies",
         key="d_policies",
         words=_(
@@ -97,7 +94,7 @@ def _curve(result: kept_positions.Result, budget: int) -> None:
             total=result.total,
             budget=budget,
             share=budget / result.total,
-            moves=moves,
+            moves=listed(f"{names[kind]} **{kept.moved.kl.mean():.2g}**" for kind, kept in here.items()),
         ),
         table={
             "policy": [kept.policy.kind for kept in result.kept],
@@ -127,7 +124,7 @@ def _map(result: kept_positions.Result, policy: EvictionKind, budget: int) -> tu
     positions = kept.positions[layer, group]
     colour = SERIES[list(policy_names()).index(policy) - 1]
     show.figure(
-        chart_of(figures.kept_map, positions, result.labels[result.prompt :], result.labels, colour),
+        show.chart_of(figures.kept_map, positions, result.labels[result.prompt :], result.labels, colour),
         name=f"kept-{policy}-{budget}",
         key="d_kept",
         words=sentences(

@@ -4,8 +4,6 @@ import numpy as np
 import streamlit as st
 
 from attnviz.app import show, widgets
-from attnviz.app.cache.kept_charts import chart_of
-from attnviz.app.code_snippet import snippet
 from attnviz.app.links import link_state
 from attnviz.app.text import with_minus
 from attnviz.base.words import _, sentences
@@ -58,7 +56,7 @@ def circle_panel() -> None:
         caption=with_minus(words),
         words=with_minus(words),
     )
-    snippet(experiment.pair_program(config), "p-circle")
+    show.snippet(experiment.pair_program(config), "p-circle")
 
 
 def _pair(result: experiment.TurnedPair) -> Figure:
@@ -91,7 +89,7 @@ def longer_panel() -> None:
     _waves(result)
     _distance(result)
     _table(result)
-    snippet(
+    show.snippet(
         experiment.longer_program(config),
         "p-longer",
         about=_("Paste this code into a notebook: it prints wavelengths and new angles under every scaling."),
@@ -154,7 +152,7 @@ def _waves(result: experiment.Longer) -> None:
     lines = {names[method]: made.wavelengths for method, made in result.methods.items()}
     waves, plain = result.methods[config.method].wavelengths, result.methods["none"].wavelengths
     show.figure(
-        chart_of(figures.wavelengths, lines, names[config.method], config.length, config.target),
+        show.chart_of(figures.wavelengths, lines, names[config.method], config.length, config.target),
         name="wavelengths-scaled",
         key="p_longer_waves",
         table={"pair": np.arange(len(plain))} | {m: each.wavelengths for m, each in result.methods.items()},
@@ -196,7 +194,7 @@ def _distance(result: experiment.Longer) -> None:
         )
     name = _methods()[config.method]
     show.figure(
-        chart_of(figures.over_distance, result.distance, result.plain, result.chosen, name, config.length),
+        show.chart_of(figures.over_distance, result.distance, result.plain, result.chosen, name, config.length),
         name="longer-distance",
         key="p_longer_distance",
         table={"distance": result.distance, "as_trained": result.plain, config.method: result.chosen},

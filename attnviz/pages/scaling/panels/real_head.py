@@ -5,10 +5,8 @@ import math
 import numpy as np
 import streamlit as st
 
-from attnviz.app import sentence_input, show
+from attnviz.app import page_parts, sentence_input, show
 from attnviz.app.cache import model_cache
-from attnviz.app.cache.kept_charts import chart_of
-from attnviz.app.page_parts import side_by_side
 from attnviz.app.text import plain, spoken
 from attnviz.base.words import _, sentences
 from attnviz.figures import heatmap
@@ -33,7 +31,7 @@ def panel() -> str | None:
     result = model_cache.cached(run, ("scaling", config), lambda: experiment.run(stack.layers[config.layer], config))
     _numbers(result, run.name)
     if not math.isnan(result.model.share):
-        side_by_side(lambda: _dimensions(result), lambda: _scales(result))
+        page_parts.side_by_side(lambda: _dimensions(result), lambda: _scales(result))
         _heatmaps(result, stack)
     if run.target is not None or math.isnan(result.model.share):
         return None
@@ -86,7 +84,7 @@ def _numbers(result: experiment.Result, name: str) -> None:
 def _dimensions(result: experiment.Result) -> None:
     half, total = result.holding(0.5), float(result.by_dimension.sum())
     show.figure(
-        chart_of(figures.by_dimension, result.by_dimension),
+        show.chart_of(figures.by_dimension, result.by_dimension),
         name="head-variance",
         key="s_head_variance",
         table={"dimension": range(result.d_k), "variance": result.by_dimension},
@@ -96,13 +94,17 @@ def _dimensions(result: experiment.Result) -> None:
 
 def _scales(result: experiment.Result) -> None:
     own, multiples = result.model_scale, np.array(experiment.MULTIPLES)
-    marks = {
-        _("raw"): (1 / own, result.raw.share, RAW),
-        _("the model's scale"): (1.0, result.model.share, SCALED),
-        _("your scale"): (result.config.factor, result.chosen.share, ALTERNATIVE),
-    }
     show.figure(
-        chart_of(figures.entropy_over_scale, multiples, result.shares, marks),
+        show.chart_of(
+            figures.entropy_over_scale,
+            multiples,
+            result.shares,
+            {
+                _("raw"): (1 / own, result.raw.share, RAW),
+                _("the model's scale"): (1.0, result.model.share, SCALED),
+                _("your scale"): (result.config.factor, result.chosen.share, ALTERNATIVE),
+            },
+        ),
         name="head-entropy",
         key="s_head_entropy",
         table={"multiple": multiples, "entropy_share": result.shares},
@@ -151,7 +153,7 @@ def _heatmaps(result: experiment.Result, stack: Stack) -> None:
                     words, spoken(said_of_change(_matrix(stack, result, result.model), _matrix(stack, result, made)))
                 )
             show.figure(
-                chart_of(heatmap.matrix, made.weights, rows, cols, masked=~result.allowed, height=340, bar=False),
+                show.chart_of(heatmap.matrix, made.weights, rows, cols, masked=~result.allowed, height=340, bar=False),
                 name=f"head-{name}",
                 key=f"s_head_{name}",
                 caption=words,

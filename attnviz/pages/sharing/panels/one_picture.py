@@ -8,7 +8,6 @@ import streamlit as st
 
 from attnviz.app import show, widgets
 from attnviz.app.cache import model_cache
-from attnviz.app.cache.kept_charts import chart_of
 from attnviz.base import units
 from attnviz.base.message import Problem
 from attnviz.base.words import _, ngettext, sentences
@@ -183,7 +182,9 @@ def wirings(run: ModelRun, result: Result) -> None:
     for column, g in zip(st.columns(len(shown), gap="small"), shown, strict=True):
         with column, st.container(border=True, gap="xxsmall", height="stretch"):
             st.markdown(_title(result, g))
-            show.chart(chart_of(figures.wiring, result.kv_of_with(g), g), key=f"h-wiring-{g}", words=_title(result, g))
+            show.chart(
+                show.chart_of(figures.wiring, result.kv_of_with(g), g), key=f"h-wiring-{g}", words=_title(result, g)
+            )
             st.caption(_what(result, g))
     chosen = result.config.n_kv_heads
     show.under(
