@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.app import presenting, term_popover
 from attnviz.app.links.choices import Choice
@@ -54,6 +55,11 @@ def sections(
     with guard():
         return all_of_them[section][1]()
     return None
+
+
+def main_picture() -> DeltaGenerator:
+    """The place of a section's main picture. What it is made with is drawn after it, and so stands below it."""
+    return st.container(key="main-picture")
 
 
 def side_by_side(

@@ -96,9 +96,11 @@ def _multihead(result: attention_by_hand.Result) -> None:
 def page() -> None:
     page_parts.page_heading(PAGE)
     with guard():
+        place = page_parts.main_picture()
         config, vectors = config_form.ask()
         result = attention_by_hand.run(config)
-        walk.panel(result, vectors)
+        with place:
+            walk.panel(result, vectors)
         further(result)
         code(result)
 

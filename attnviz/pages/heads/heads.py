@@ -23,6 +23,7 @@ def page() -> None:
 
 def _draw() -> None:
     """Everything below the heading."""
+    place = page_parts.main_picture()
     asked = head_surveys.ask()
     if asked is None:
         return
@@ -30,7 +31,7 @@ def _draw() -> None:
         first = head_surveys.obtain("first", asked.model, asked.names[asked.model], asked.config)
     of_second = asked.other is not None and link_state.value(choices.OF) == "second"
     column = example.strongest(first.survey, asked.by) if of_second else _chosen(first, asked.by)
-    left, right = st.columns([1.3, 1], gap="medium")
+    left, right = place.columns([1.3, 1], gap="medium")
     with left:
         map.heads_map(first, asked.by, None if of_second else column, "hd_map")
     second = None

@@ -21,8 +21,9 @@ from attnviz.runs import word_vectors
 def lab(words: tuple[str, ...], seed: int) -> None:
     """Draw everything below the sentence; painting a cell reruns only this fragment."""
     with guard():
+        place = page_parts.main_picture()
         config = mask_lab.Config(words, seed, workbench.strip(), link_state.value(choices.PAINT))
-        with st.container(key="canvas-of-mask"):
+        with place, st.container(key="canvas-of-mask"):
             result = workbench.show_grid(config)
         views: dict[str, tuple[str, Callable[[], None]]] = {
             "layers": (_("After n layers"), lambda: layers_panel(result)),

@@ -21,6 +21,7 @@ def view(loaded: LoadedModel, picture: ChosenPicture) -> None:
 def page() -> None:
     """Draw the page."""
     page_parts.page_heading(PAGE)
+    place = page_parts.main_picture()
     left, right = st.columns([1.4, 1], vertical_alignment="top")
     loaded, picture = None, None
     with right, guard():
@@ -28,7 +29,7 @@ def page() -> None:
     with left, st.container(key="pic-asked"), guard():
         picture = None if loaded is None else picture_input.ask(loaded)
     if loaded is not None and picture is not None:
-        with st.container(key="canvas-of-heads"):
+        with place, st.container(key="canvas-of-heads"):
             view(loaded, picture)
 
 

@@ -32,10 +32,12 @@ counted = st.cache_resource(max_entries=128, show_spinner=False)(compared_layers
 
 
 def panel() -> None:
+    place = page_parts.main_picture()
     config = controls()
     with guard():
         result = costs(config)
-        _curves(result)
+        with place:
+            _curves(result)
         _table(result)
         term_popover.terms("flop", "window", "linear_attention")
         show.snippet(compared_layers.program(config), "c-table", about=_about_program(config))

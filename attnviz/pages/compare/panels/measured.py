@@ -32,10 +32,12 @@ def one_at_a_time() -> threading.Lock:
 
 
 def panel() -> None:
+    place = page_parts.main_picture()
     result, config = _controls()
     with guard():
         if result is not None:
-            _pictures(result)
+            with place:
+                _pictures(result)
             term_popover.terms("fused", "linear_attention", "flop")
     show.snippet(
         layer_timing.program(config),

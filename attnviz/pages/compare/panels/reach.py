@@ -47,6 +47,7 @@ def training_line() -> WaitingLine:
 
 
 def panel() -> None:
+    place = page_parts.main_picture()
     st.markdown(
         _(
             "**The task.** The first of n tokens is one of {labels} labels, noise follows, and the last token asks for "
@@ -57,7 +58,8 @@ def panel() -> None:
     config = _controls()
     with guard():
         reach_training.check(config)
-        _run(config)
+        with place:
+            _run(config)
         about = _(
             "Paste this code into a notebook: it prints the gradient at the first token before and after training, "
             "and how many labels are right."

@@ -3,7 +3,7 @@
 import numpy as np
 import streamlit as st
 
-from attnviz.app import show, widgets
+from attnviz.app import page_parts, show, widgets
 from attnviz.app.links import link_state
 from attnviz.app.page_entry import file_of
 from attnviz.app.panel import guard
@@ -22,10 +22,11 @@ computed_kernel = st.cache_resource(max_entries=64, show_spinner=False)(position
 
 
 def panel() -> None:
+    place = page_parts.main_picture()
     with st.container(horizontal=True, vertical_alignment="bottom"):
         n, d, k, heads = sizes(("n", "d", "k", "heads")).values()
     config = layer_costs.Config(n, d, k, heads=heads)
-    left, right = st.columns([1, 1.15], gap="medium")
+    left, right = place.columns([1, 1.15], gap="medium")
     with left, guard():
         _parameters(computed_parameters(config))
     with right, guard():

@@ -5,7 +5,7 @@ from itertools import accumulate
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from attnviz.app import live_run, show, widgets
+from attnviz.app import live_run, page_parts, show, widgets
 from attnviz.app.links import link_state
 from attnviz.app.text import plain
 from attnviz.base import units
@@ -30,6 +30,7 @@ def prepare(name: str) -> None:
 
 
 def panel() -> None:
+    place = page_parts.main_picture()
     name, config, more = _ask()
     decoder = decoder_form.decoder_of(name)
     live = live_run.advance(
@@ -53,7 +54,7 @@ def panel() -> None:
     with more:
         layer = widgets.number(choices.LAYER, _("Layer, from 0"), step=1, high=len(result.layers) - 1)
         head = widgets.number(choices.HEAD, _("Head, from 0"), step=1, high=len(result.layers[layer].q) - 1)
-    with st.container(key="canvas-of-steps"):
+    with place, st.container(key="canvas-of-steps"):
         step_player.step_player(
             "d_player",
             result.labels,

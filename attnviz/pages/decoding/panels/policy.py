@@ -4,7 +4,7 @@ from typing import cast
 
 import streamlit as st
 
-from attnviz.app import live_run, show, widgets
+from attnviz.app import live_run, page_parts, show, widgets
 from attnviz.app.text import spoken
 from attnviz.base import units
 from attnviz.base.words import _, listed, sentences
@@ -26,6 +26,7 @@ def policy_names() -> dict[EvictionKind, str]:
 
 
 def panel() -> None:
+    place = page_parts.main_picture()
     name, text = decoder_form.choose_with_text()
     seed = widgets.number(choices.SEED, _("Seed of the random policy"), step=1, width=200)
     live = _computed(name, kept_positions.Config(text, seed))
@@ -35,7 +36,8 @@ def panel() -> None:
     n, every = len(result.kept), result.wanted
     live_run.controls("policies", live, n / every, _("policy {n} of {all}").format(n=n, all=every))
     policy, budget = _choose(result)
-    _curve(result, budget)
+    with place:
+        _curve(result, budget)
     shown = _map(result, policy, budget)
     live_run.again(live)
     _table(result)

@@ -4,7 +4,7 @@ from typing import cast
 
 import streamlit as st
 
-from attnviz.app import live_run, show, widgets
+from attnviz.app import live_run, page_parts, show, widgets
 from attnviz.app.text import plain
 from attnviz.base import units
 from attnviz.base.words import _
@@ -19,6 +19,7 @@ KEY = "d_measuring"
 
 
 def panel() -> None:
+    place = page_parts.main_picture()
     which, where = st.columns(2, vertical_alignment="bottom")
     with which:
         name = decoder_form.choose()
@@ -48,7 +49,8 @@ def panel() -> None:
                 source=plain(gpus()[chosen].source)
             )
         )
-    _picture(machine, points, chosen)
+    with place:
+        _picture(machine, points, chosen)
     _table(machine, points)
     show.snippet(
         decoding_snippets.roofline(machine, points),

@@ -22,6 +22,7 @@ LEAST_MOVED = 5e-4  #: of a row: what is less would read as 0.0%
 
 
 def panel() -> None:
+    place = page_parts.main_picture()
     run = sentence_input.sentence_run(choices.MODEL, choices.SENTENCE, model_first=True, kinds=("decoder", None))
     if run is None:
         return
@@ -32,7 +33,8 @@ def panel() -> None:
     )
     st.latex(_formula(result))
     st.markdown(f"**{_verdict(run, result)}**")
-    _heatmaps(run, result)
+    with place:
+        _heatmaps(run, result)
     page_parts.side_by_side(lambda: _distance(result), lambda: _next(run, result))
     in_model = replace(config, layer=run.stacks[0].layers[config.layer].index)  # which counts in its own way
     show.snippet(

@@ -35,6 +35,7 @@ def trained_scores(config: position_scores.Config, version: str, _loaded: Loaded
 
 
 def panel() -> None:
+    place = page_parts.main_picture()
     config = _controls()
     result = _result(config)
     if result is None:
@@ -42,7 +43,8 @@ def panel() -> None:
     st.caption(_about(config.kind))
     st.latex(FORMULAS[config.kind])
     st.markdown(f"**{_shift_words(result)}**")
-    page_parts.side_by_side(lambda: _map(result), lambda: _distance(result))
+    with place:
+        page_parts.side_by_side(lambda: _map(result), lambda: _distance(result))
     page_parts.side_by_side(lambda: _encoding(result), lambda: _waves(result))
     show.snippet(
         position_scores.program(config, _trained()),

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from attnviz.app import show, widgets
+from attnviz.app import page_parts, show, widgets
 from attnviz.base.words import _
 from attnviz.figures import heatmap
 from attnviz.pages.positions import choices
@@ -17,6 +17,7 @@ norm = st.cache_resource(max_entries=32, show_spinner=False)(experiment.run)
 
 
 def panel() -> None:
+    place = page_parts.main_picture()
     frames, rows, columns = experiment.GRID
     st.markdown(
         _(
@@ -33,7 +34,8 @@ def panel() -> None:
         r"\quad(\gamma = 1)\end{gathered}"
     )
     st.markdown(f"**{_verdict(result)}**")
-    _matrices(result)
+    with place:
+        _matrices(result)
     _curves(result)
     show.snippet(
         experiment.program(config),

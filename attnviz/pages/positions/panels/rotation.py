@@ -3,7 +3,7 @@
 import numpy as np
 import streamlit as st
 
-from attnviz.app import show, widgets
+from attnviz.app import page_parts, show, widgets
 from attnviz.app.links import link_state
 from attnviz.app.text import with_minus
 from attnviz.base.words import _, sentences
@@ -19,6 +19,7 @@ longer = st.cache_resource(max_entries=64, show_spinner=False)(experiment.longer
 
 # Section 3: one pair of a query and a key, turned on a circle as the position moves.
 def circle_panel() -> None:
+    place = page_parts.main_picture()
     with st.container(horizontal=True, vertical_alignment="bottom"):
         width = widgets.number(choices.WIDTH, _("Width D"), step=2, width=150)
         base = widgets.number(choices.BASE, _("Base b"), step=1000.0, width=150)
@@ -33,17 +34,18 @@ def circle_panel() -> None:
         rf"({config.k_at} - {config.q_at})\cdot {result.turns[config.pair]:.4g} = "
         rf"{result.angle:.4g}\,\text{{rad}}\end{{gathered}}"
     )
-    rotation_circle.rotation_circle(
-        "p_circle",
-        result.turns,
-        result.q,
-        result.k,
-        at=rotation_circle.RotationPlace(config.pair, config.q_at, config.k_at),
-        last=choices.LAST,
-        on_pick=lambda place: link_state.put_all(
-            {choices.PAIR: place.pair, choices.Q_AT: place.q_at, choices.K_AT: place.k_at}
-        ),
-    )
+    with place:
+        rotation_circle.rotation_circle(
+            "p_circle",
+            result.turns,
+            result.q,
+            result.k,
+            at=rotation_circle.RotationPlace(config.pair, config.q_at, config.k_at),
+            last=choices.LAST,
+            on_pick=lambda place: link_state.put_all(
+                {choices.PAIR: place.pair, choices.Q_AT: place.q_at, choices.K_AT: place.k_at}
+            ),
+        )
     words = _(
         "Turned, this pair’s part of q·k is {product:.4g}; all pairs together (here {pairs}) give {score:.4g}, and "
         "{unturned:.4g} before they are turned."
@@ -80,13 +82,15 @@ FORMULAS = {
 
 
 def longer_panel() -> None:
+    place = page_parts.main_picture()
     config = _controls()
     result = longer(config)
     length = f"{config.length:,}".replace(",", "{,}")  # commas that take no space after them
     sizes = rf"s = {config.factor:g},\quad L = {length}"
     st.latex(rf"\begin{{gathered}}{sizes}\\ {FORMULAS[config.method]}\end{{gathered}}")
     st.markdown(f"**{_verdict(result)}**")
-    _waves(result)
+    with place:
+        _waves(result)
     _distance(result)
     _table(result)
     show.snippet(

@@ -3,7 +3,7 @@
 import numpy as np
 import streamlit as st
 
-from attnviz.app import show, widgets
+from attnviz.app import page_parts, show, widgets
 from attnviz.app.text import plain, quoted
 from attnviz.base.word_boundaries import split
 from attnviz.base.words import _, listed, ngettext
@@ -30,17 +30,17 @@ def kinds() -> dict[str, str]:
 
 
 def panel() -> None:
+    place = page_parts.main_picture()
     config = _controls()
     result = shuffled(config)
-    with st.container(key="p-order-said"):  # above the pictures, which need the height; on a phone below them
-        verdict, formula = st.columns([1.35, 1], gap="medium", vertical_alignment="center")
+    with place:
+        _matrices(result)
+    verdict, formula = st.columns([1.35, 1], gap="medium", vertical_alignment="center")
     formula.latex(
         r"\begin{gathered}\mathrm{out}(Px) = P\,\mathrm{out}(x)\ \ ?\\ "
         rf"\max\left|\mathrm{{out}}(Px) - P\,\mathrm{{out}}(x)\right| = {tex_number(result.change)}\end{{gathered}}"
     )
     verdict.markdown(f"**{_verdict(result)}**")
-    with st.container(key="p-order-pictures"):
-        _matrices(result)
     _every(result)
     show.snippet(
         shuffled_words.program(config),

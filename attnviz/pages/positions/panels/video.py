@@ -19,11 +19,13 @@ attention_of = st.cache_resource(max_entries=64, show_spinner=False)(video.atten
 
 
 def panel() -> None:
+    place = page_parts.main_picture()
     config = _controls()
     result = split_of(config)
     st.latex(_formula(result))
     st.markdown(f"**{_verdict(result)}**")
-    page_parts.side_by_side(lambda: _split(result), lambda: _waves(result))
+    with place:
+        page_parts.side_by_side(lambda: _split(result), lambda: _waves(result))
     _frames(result)
     show.snippet(
         video.split_program(config),

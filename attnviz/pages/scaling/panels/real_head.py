@@ -23,6 +23,7 @@ from attnviz.runs.what_if import said_of_change
 
 def panel() -> str | None:
     """Draw the section; the program that prints its numbers, where a few lines can."""
+    place = page_parts.main_picture()
     run = sentence_input.sentence_run(choices.MODEL, choices.SENTENCE, model_first=True)
     if run is None:
         return None
@@ -32,7 +33,8 @@ def panel() -> str | None:
     _numbers(result, run.name)
     if not math.isnan(result.model.share):
         page_parts.side_by_side(lambda: _dimensions(result), lambda: _scales(result))
-        _heatmaps(result, stack)
+        with place:
+            _heatmaps(result, stack)
     if run.target is not None or math.isnan(result.model.share):
         return None
     return experiment.program(run.request.model, run.request.text, stack.layers[config.layer], config)

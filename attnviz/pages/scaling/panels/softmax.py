@@ -24,6 +24,7 @@ NAMED = 6  #: keys that share the largest score, at most
 # Section 3: the gradient vanishes. The softmax Jacobian of section 2's row, raw and scaled.
 def gradient_panel() -> str:
     """Draw the section; the program that prints its numbers."""
+    place = page_parts.main_picture()
     d_k = scaling_form.width()
     with st.container(horizontal=True, vertical_alignment="bottom"):
         n = scaling_form.number(choices.KEYS, _("Keys, n"), 1)
@@ -36,7 +37,7 @@ def gradient_panel() -> str:
         rf"\|J\|_{{\text{{scaled}}}} = {scaled.norm:.4f}",
     )
     shown = (("raw", _("Raw"), raw), ("scaled", _("Scaled"), scaled))
-    for column, (name, title, result) in zip(st.columns(2, gap="medium"), shown, strict=True):
+    for column, (name, title, result) in zip(place.columns(2, gap="medium"), shown, strict=True):
         with column:
             _heatmap(name, title, result, d_k, own)
     if len(raw.keys) < n:
@@ -89,11 +90,13 @@ def _spectrum(raw: experiment.Jacobian, scaled: experiment.Jacobian, d_k: int, n
 # Section 7: softmax on typed scores.
 def panel() -> str | None:
     """Draw the section; the program that prints its numbers, for scores that fit into a few lines."""
+    place = page_parts.main_picture()
     with st.container(horizontal=True, vertical_alignment="bottom"):
         text = widgets.text(choices.SCORES, _("Scores"), help=_("Numbers between commas or spaces, 1 to 4,096 of them"))
         temperature = scaling_form.number(choices.TEMPERATURE, _("Temperature, T"), 0.1)
     scores = experiment.parse(text)
-    _weights(scores, temperature)
+    with place:
+        _weights(scores, temperature)
     if temperature != 1:
         st.caption(_("Overflow and blocks, below, are shown for these scores as they are, at T = 1."))
     _overflow(scores)

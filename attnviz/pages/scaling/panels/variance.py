@@ -27,9 +27,11 @@ def all_pairs() -> BoundedCache[variance.Result]:
 
 def panel() -> str:
     """Draw the section; the program that prints its numbers."""
+    place = page_parts.main_picture()
     config = _controls()
     result = _result(config)
-    page_parts.side_by_side(lambda: _histograms(result), lambda: _numbers(result), widths=[2.3, 1])
+    with place:
+        page_parts.side_by_side(lambda: _histograms(result), lambda: _numbers(result), widths=[2.3, 1])
     _broken(result)
     _growth(result)
     return variance.program(replace(config, pairs=result.pairs))
