@@ -4,8 +4,6 @@ A command that wants files puts a `Gathering` into the session before it runs a 
 they offer, where a visitor would see a button.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import re
@@ -55,7 +53,7 @@ class ExportOffer:
         """Of any name: letters, digits and hyphens."""
         return re.sub(r"[^\w-]+", "-", self.name, flags=re.UNICODE).strip("-")[:80] or "figure"
 
-    def made(self) -> ExportOffer:
+    def made(self) -> "ExportOffer":
         """The same with its figure and its table computed; the others below ask for this one."""
         fig, table = (each() if callable(each) else each for each in (self.fig, self.table))
         return replace(self, fig=fig, table=table, caption=unmarked(self.caption or ""))

@@ -64,8 +64,7 @@ def words_of(edit: HeadEdit, keys: Sequence[str], own: float, width: int) -> tup
     scales = {"none": "1", "inverse": f"1/{width}", "factor": f"{own:.4g} × {edit.factor:g}"}
     more = []
     if edit.hidden:
-        named = listed(f"{keys[i]} ({i})" for i in edit.hidden)
-        more.append(_("No token may look at: {tokens}.").format(tokens=named))
+        more.append(_("No token may look at: {tokens}.").format(tokens=listed(f"{keys[i]} ({i})" for i in edit.hidden)))
     if edit.changes_attention:
         _name, caption = SCOPES[edit.where]
         more.append(_(caption))
@@ -132,11 +131,10 @@ def long_table(matrix: Matrix) -> dict[str, Any]:
     """One row for each cell: query, key, their positions, and the value, which is empty for hidden cells."""
     n_rows, n_cols = matrix.values.shape
     row, col = np.indices((n_rows, n_cols))
-    values = np.where(matrix.hidden, np.nan, matrix.values)
     return {
         "query_position": np.array(matrix.row_at)[row.ravel()].tolist(),
         "query": [matrix.rows[i] for i in row.ravel()],
         "key_position": np.array(matrix.col_at)[col.ravel()].tolist(),
         "key": [matrix.cols[i] for i in col.ravel()],
-        "value": ["" if np.isnan(v) else f"{v:.6g}" for v in values.ravel()],
+        "value": ["" if np.isnan(v) else f"{v:.6g}" for v in np.where(matrix.hidden, np.nan, matrix.values).ravel()],
     }

@@ -26,7 +26,6 @@ class Page:
     question: str  #: what it answers: on its card, and in a link's preview
     about: str | None = None  #: below its heading, for somebody who comes to it first
     terms: tuple[str, ...] = ()  #: ids of the glossary, explained at its head
-    terms_below: bool = False  #: the picture needs a projector's whole height, and the terms go to the end of the page
     scripts: tuple[str, ...] = ()  #: CHART, TABLE, …, in the order in which they are needed
 
     @property

@@ -4,11 +4,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.app import presenting, term_popover
-from attnviz.app.guarding import guard
 from attnviz.app.links.choices import Choice
 from attnviz.app.page_entry import Page
+from attnviz.app.panel import guard
 from attnviz.app.share_menu import share_menu
 from attnviz.base.words import _
 
@@ -27,13 +28,12 @@ def page_heading(page: Page, *, about: bool = True) -> None:
         st.title(title, anchor=False, width="content")
         if not presenting.presenting():
             with st.container(width="content", gap="small", **ends):
+                if page.terms:
+                    term_popover.words_menu(*page.terms)
                 presenting.button()
                 share_menu()
             if about and page.about:
                 st.container(key="page-about").markdown(_(page.about))
-    if page.terms and not presenting.presenting():
-        with st.container(key="page-terms-low" if page.terms_below else "page-terms"):
-            term_popover.terms(*page.terms, key="-page", letters=True)
 
 
 def sections(
@@ -55,6 +55,11 @@ def sections(
     with guard():
         return all_of_them[section][1]()
     return None
+
+
+def main_picture() -> DeltaGenerator:
+    """The place of a section's main picture. What it is made with is drawn after it, and so stands below it."""
+    return st.container(key="main-picture")
 
 
 def side_by_side(

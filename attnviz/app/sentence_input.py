@@ -11,8 +11,8 @@ import streamlit as st
 
 from attnviz.app import widgets
 from attnviz.app.cache import model_cache
-from attnviz.app.guarding import guard
 from attnviz.app.links.choices import Choice
+from attnviz.app.panel import guard
 from attnviz.app.text import plain, spoken
 from attnviz.base.message import Problem
 from attnviz.base.words import _

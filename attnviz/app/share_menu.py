@@ -12,11 +12,10 @@ from urllib.parse import urlencode, urlsplit, urlunsplit
 
 import streamlit as st
 
-from attnviz.app.fragment import fragment
-from attnviz.app.guarding import show_problem
 from attnviz.app.links import link_state, shared_view
 from attnviz.app.mends.streamlit_adapter import upload_id
 from attnviz.app.page_entry import file_of
+from attnviz.app.panel import fragment, show_problem
 from attnviz.app.presenting import FIGURE, PRESENT, figure_alone
 from attnviz.app.text import spoken
 from attnviz.base.message import Message, Problem, Several
@@ -176,9 +175,8 @@ def figure_code_button(key: str, title: str) -> None:
     address = shared_view.address(without=(FIGURE, PRESENT))
     if not address:
         return
-    code = embed_code(address, title, {FIGURE.name: key})
     copy_buttons(
         f"{key}-embed",
-        {"embed-figure": (_("Copy embed code of this figure"), code)},
+        {"embed-figure": (_("Copy embed code of this figure"), embed_code(address, title, {FIGURE.name: key}))},
         failed=_("The browser did not allow it: use Share, which shows the code."),
     )

@@ -1,4 +1,4 @@
-"""Every figure and table of every page: drawn, put in words, and saved as SVG, PNG, HTML, CSV or Markdown."""
+"""What pages show: figures and tables, put in words and saved as SVG, PNG, HTML, CSV or Markdown; and programs."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -8,9 +8,9 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.app import presenting, share_menu
-from attnviz.app.cache.kept_charts import with_room
+from attnviz.app.cache import kept_charts
 from attnviz.app.exports import ExportOffer, Later, LiveFile, Table, gathered, to_csv
-from attnviz.app.fragment import fragment
+from attnviz.app.panel import fragment
 from attnviz.app.text import unmarked
 from attnviz.base.words import _
 from attnviz.canvas.shared.component import app_root, component
@@ -23,6 +23,8 @@ from attnviz.figures.title_lines import one_line
 ColumnTable = dict[str, list[Any]]
 #: where the server keeps plotly.js for exports, below the app's root
 PLOTLY_ROUTE = "attnviz/plotly.min.js"
+
+chart_of = kept_charts.chart_of
 
 
 def figure(
@@ -50,14 +52,14 @@ def figure(
     if on_pick is not None:
         look |= {"on_select": partial(_picked, key, on_pick), "selection_mode": "points"}
     if not presenting.presenting():
-        st.plotly_chart(with_room(fig), **look, **_room(fig))
+        st.plotly_chart(kept_charts.with_room(fig), **look, **_room(fig))
         across, up = (one_line(axis.title.text) for axis in (fig.layout.xaxis, fig.layout.yaxis))
         if not called and across and up:
             called = _("{measure} against {other}").format(measure=up, other=across)
         under(fig, name=name, key=key, table=table, caption=caption, words=words, called=called)
         return
     with st.container(key=f"picture-of-{key}"):  # the style of the presentation mode makes it as high as the window
-        st.plotly_chart(with_room(for_a_room(fig)), height="stretch", **look)
+        st.plotly_chart(kept_charts.with_room(for_a_room(fig)), height="stretch", **look)
         if words:
             st.markdown(words)
 
@@ -65,7 +67,7 @@ def figure(
 def chart(fig: Figure, *, key: str, words: str | None = None, width: int | Literal["stretch"] = "stretch") -> None:
     """Draw `fig` alone, without a sentence or an export menu; `words` is what it is called for those who hear it."""
     look: dict[str, Any] = {"config": {"displayModeBar": False}, "alt": alternative_text(fig, words), **_room(fig)}
-    st.plotly_chart(with_room(fig), key=key, width=width, **look)
+    st.plotly_chart(kept_charts.with_room(fig), key=key, width=width, **look)
 
 
 def _room(fig: Figure) -> dict[str, Any]:
@@ -206,8 +208,10 @@ def _save_figure(svg: str, chart: str | None, name: str, key: str) -> None:
         "done": _("Saved to your downloads."),
         "failed": _("This figure could not be drawn:"),
     }
-    data = {"svg": svg, "chart": chart, "name": name, "labels": labels, "plotly": app_root() + PLOTLY_ROUTE}
-    component("save_figure")(key=f"{key}-save", data=data)
+    component("save_figure")(
+        key=f"{key}-save",
+        data={"svg": svg, "chart": chart, "name": name, "labels": labels, "plotly": app_root() + PLOTLY_ROUTE},
+    )
 
 
 def formulas(*parts: str) -> None:
@@ -242,3 +246,30 @@ def markdown(table: ColumnTable) -> str:
     cells = ([str("" if cell is None else cell).replace("|", "\\|") for cell in column] for column in table.values())
     rows = [list(table), ["---"] * len(table), *zip(*cells, strict=True)]
     return "".join("| " + " | ".join(row) + " |\n" for row in rows)
+
+
+def snippet(code: str, key: str, title: str | None = None, about: str | None = None) -> None:
+    """A short runnable program that reproduces what the page shows.
+
+    `about` says which of the numbers above it prints; without it, it prints them all.
+    """
+    if presenting.presenting():
+        return
+    with st.container(key=f"snippet-{key}"):
+        _snippet(code, key, title, about)
+
+
+@fragment
+def _snippet(code: str, key: str, title: str | None, about: str | None) -> None:
+    box = program_box(key, title)
+    if box is None:
+        return
+    with box:
+        st.caption(about or _("Paste this code into a notebook: it prints the numbers above."))
+        st.code(code, language="python")
+
+
+def program_box(key: str, title: str | None = None) -> DeltaGenerator | None:
+    """A box for a program, None while it is closed: the browser then needs no highlighter, which is 1.5 MB."""
+    box = st.expander(title or _("The same in PyTorch"), icon=":material/code:", key=f"code-{key}", on_change="rerun")
+    return box if box.open else None

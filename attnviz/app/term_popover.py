@@ -7,11 +7,11 @@ from typing import Any
 import streamlit as st
 import torch
 
-from attnviz.app.fragment import fragment
 from attnviz.app.glossary_terms import TERMS, GlossaryTerm
 from attnviz.app.links import link_state
 from attnviz.app.links.link_reading import chosen_by
 from attnviz.app.page_entry import file_of
+from attnviz.app.panel import fragment
 from attnviz.base.words import _
 from attnviz.core import masks
 from attnviz.core.costs import kv_bytes
@@ -41,34 +41,42 @@ def _box(label: str, icon: str, key: str) -> Any:
 
 
 @fragment
-def terms(*ids: str, key: str = "", letters: bool = False) -> None:
-    """A line of terms, with the legend of the letters in shapes behind them."""
+def terms(*ids: str, key: str = "") -> None:
+    """A line of terms."""
     with st.container(horizontal=True, gap="small", key=f"terms-{ids[0]}{key}"):
         for id in ids:
             term_popover(id, key)
-        if letters:
-            letters_popover(key)
 
 
-def letters_popover(key: str = "") -> None:
-    """The one legend of the letters in shapes, on every page."""
-    box = _box(_("B, H, Q, K, D …"), "abc", f"letters{key}")
+@fragment
+def words_menu(*ids: str) -> None:
+    """One menu of the words that a page speaks with, and of the letters in shapes."""
+    box = _box(_("Words"), "help", "words")
     if box.open:
-        meanings = {
-            "B": _("sentences in a batch"),
-            "H": _("query heads"),
-            "G": _("key/value heads (as many as query heads in MHA, fewer in GQA, one in MQA)"),
-            "Q": _("query positions: tokens that look"),
-            "K": _("key positions: tokens that are looked at"),
-            "D": _("width of one head’s queries and keys, d_k"),
-            "Dv": _("width of one head’s values"),
-            "M": _("width of the model’s vectors"),
-        }
-        upright = _(
-            "In a shape such as (B, H, Q, D) the upright letters are lengths. The matrices are slanted: $Q$ holds "
-            "the queries, $K$ the keys and $V$ the values, so $Q$ has Q rows and $K$ has K."
-        )
-        box.markdown("\n".join([*(f"- **{letter}** {meaning}" for letter, meaning in meanings.items()), "", upright]))
+        with box:
+            for id in ids:
+                st.markdown(f"**{_(TERMS[id].name)}**  \n{explanation(TERMS[id])}")
+                see_button(TERMS[id], "-page")
+            st.markdown(letters())
+
+
+def letters() -> str:
+    """The one legend of the letters in shapes, on every page."""
+    meanings = {
+        "B": _("sentences in a batch"),
+        "H": _("query heads"),
+        "G": _("key/value heads (as many as query heads in MHA, fewer in GQA, one in MQA)"),
+        "Q": _("query positions: tokens that look"),
+        "K": _("key positions: tokens that are looked at"),
+        "D": _("width of one head’s queries and keys, d_k"),
+        "Dv": _("width of one head’s values"),
+        "M": _("width of the model’s vectors"),
+    }
+    upright = _(
+        "In a shape such as (B, H, Q, D) the upright letters are lengths. The matrices are slanted: $Q$ holds "
+        "the queries, $K$ the keys and $V$ the values, so $Q$ has Q rows and $K$ has K."
+    )
+    return "\n".join([*(f"- **{letter}** {meaning}" for letter, meaning in meanings.items()), "", upright])
 
 
 def see_button(term: GlossaryTerm, key: str = "") -> None:

@@ -6,16 +6,13 @@ from typing import Literal
 
 import streamlit as st
 
-from attnviz.app import show, widgets
-from attnviz.app.code_snippet import program_box
+from attnviz.app import page_parts, show, widgets
 from attnviz.app.links.choices import Choice
-from attnviz.app.page_parts import side_by_side
 from attnviz.app.text import named_word, spoken, spoken_value
 from attnviz.base.message import Message
 from attnviz.base.word_boundaries import split
 from attnviz.base.words import _, say
-from attnviz.canvas.head.attention_view import head_view
-from attnviz.canvas.head.pictures import head_picture
+from attnviz.canvas.head.attention_view import head_picture, head_view
 from attnviz.canvas.shared.kinds import Head, HeadScene, Options
 from attnviz.runs.traps import IMPORTS, Outcome, Trap, TrapMatrix
 from attnviz.runs.word_vectors import sentence
@@ -40,7 +37,7 @@ def outcome_of(trap: Trap, words: tuple[str, ...], seed: int) -> Outcome:
 
 def imports(key: str) -> None:
     """Draw what both pieces of a trap's code import, closed until it is opened."""
-    box = program_box(key, _("What both pieces of code import"))
+    box = show.program_box(key, _("What both pieces of code import"))
     if box is not None:
         box.code(IMPORTS, language="python")
 
@@ -68,7 +65,7 @@ def choose(traps: Mapping[str, Trap], choice: Choice[str], words: tuple[str, ...
         with st.columns(2, gap="medium")[0]:
             st.caption(_("What PyTorch says to it in your sentence"))
             st.code(f"RuntimeError: {outcome.error}", language=None, wrap_lines=True)
-    side_by_side(
+    page_parts.side_by_side(
         lambda: _picture(outcome.wrong, _("What the wrong code gives"), f"{trap.id}-wrong", f"{key}-wrong"),
         lambda: _picture(outcome.right, _("What the right code gives"), f"{trap.id}-right", f"{key}-right"),
     )
@@ -87,8 +84,7 @@ def _picture(drawn: TrapMatrix | None, title: str, name: str, key: str) -> None:
         return
     head = Head(drawn.values, title, drawn.hidden, "weights")
     options = Options(compact=True, root=len(drawn.cols) > LONG)
-    group = key.rpartition("-")[0]
-    scene = HeadScene(drawn.rows, None if drawn.rows == drawn.cols else drawn.cols, options, group)
+    scene = HeadScene(drawn.rows, None if drawn.rows == drawn.cols else drawn.cols, options, key.rpartition("-")[0])
     pins = head_view(key, head, scene)
     show.under(
         lambda: head_picture(head, scene, pins),

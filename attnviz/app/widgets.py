@@ -164,12 +164,12 @@ def text(
     live: bool = False,
     help: str | None = None,
     placeholder: str | None = None,
-    width: Width = "stretch",
+    **looks: Any,
 ) -> str:
-    """One line of text, or several where the box has a `height`."""
+    """One line of text, or several where the box has a `height`; `looks`: a width, a label hidden."""
     asked = link_state.value(choice)
     common = _begin(choice, usual if usual is not None and asked == choice.default else asked, usual)
-    common |= {"max_chars": choice.longest or None, "help": help, "placeholder": placeholder, "width": width}
+    common |= {"max_chars": choice.longest or None, "help": help, "placeholder": placeholder, **looks}
     if height is not None:
         return st.text_area(label, height=height, **common) or ""
     return st.text_input(label, live=live, **common) or ""

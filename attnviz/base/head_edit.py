@@ -5,8 +5,6 @@ these tables; `tests/js/cases/edits.json` holds the browser's own to them. A fur
 function in PATTERNS of `runs/what_if.py`, and its function in MASKS of `canvas/shared/edit.js`.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 from dataclasses import asdict, dataclass, replace
@@ -68,7 +66,7 @@ class HeadEdit:
         """Whether anything is changed, silenced heads included."""
         return self.changes_attention or bool(self.silenced)
 
-    def fitted(self, n_q: int, n_k: int | None = None) -> HeadEdit:
+    def fitted(self, n_q: int, n_k: int | None = None) -> "HeadEdit":
         """The edit as far as a sentence of so many queries and keys has its tokens; no change is not seen."""
         n_k = n_q if n_k is None else n_k
         painted = self.painted if len(self.painted) == -(-n_q * n_k // 8) else b""
@@ -84,7 +82,7 @@ class HeadEdit:
         return plain | {"hidden": list(self.hidden), "painted": base64.b64encode(self.painted).decode()}
 
     @classmethod
-    def from_json(cls, plain: dict[str, Any]) -> HeadEdit | None:
+    def from_json(cls, plain: dict[str, Any]) -> "HeadEdit | None":
         """An edit as the browser reported it; None where it makes no sense."""
         window, factor, hidden = plain.get("window"), plain.get("factor"), plain.get("hidden")
         chosen: dict[str, Any] = {name: plain.get(name) for name in ids()}

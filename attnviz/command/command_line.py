@@ -107,10 +107,10 @@ def _add_serve(commands: Any) -> argparse.ArgumentParser:
 def _serve(chosen: argparse.Namespace, others: Sequence[str]) -> int:
     """Serve until stopped."""
     must_have("app", "attnviz serve")
-    from attnviz.models.loading import packaged_models_missing
+    from attnviz.models.loading import availability, packaged
     from attnviz.serve import configuration
 
-    if packaged_models_missing():
+    if not any(availability(entry.id).on_this_machine for entry in packaged()):
         print(_("No trained model is on this machine yet: attnviz models fetch brings two."), file=sys.stderr)
     options = [*others]
     if chosen.port is not None:

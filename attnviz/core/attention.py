@@ -177,8 +177,7 @@ def _check_broadcast(name: str, given: Tensor | None, scores: Tensor) -> None:
     if given is None:
         return
     sizes = zip(reversed(given.shape), reversed(scores.shape), strict=False)
-    fits = all(mine in (1, theirs) or (axis > 2 and theirs == 1) for axis, (mine, theirs) in enumerate(sizes))
-    if not fits:
+    if not all(mine in (1, theirs) or (axis > 2 and theirs == 1) for axis, (mine, theirs) in enumerate(sizes)):
         raise Problem(
             "{name} has shape {shape}; it must broadcast to (..., heads, queries, keys) = {scores}",
             name=name,
@@ -217,9 +216,7 @@ def fused(
         scale=scale_factor(scale, q.shape[-1]),
         enable_gqa=q.shape[-3] != k.shape[-3],
     )
-    if allowed is None:
-        return output
-    return output.masked_fill(~allowed.any(-1, keepdim=True), 0.0)
+    return output if allowed is None else output.masked_fill(~allowed.any(-1, keepdim=True), 0.0)
 
 
 # Attention without the softmax: keys and values are summed once, so that n tokens cost n steps and not n x n.

@@ -1,7 +1,5 @@
 """A key/value cache: keys and values of earlier tokens are stored, so that decoding processes each token once."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal, get_args
 

@@ -7,8 +7,6 @@ multiplication or one addition, so a matrix of P entries costs 2 P per token. As
 biases, norms, softmax and rotations are not counted.
 """
 
-from __future__ import annotations
-
 import platform
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -44,7 +42,7 @@ class Parameters:
     def total(self) -> int:
         return self.matrices + self.biases + self.norms + self.other
 
-    def __add__(self, more: Parameters) -> Parameters:
+    def __add__(self, more: "Parameters") -> "Parameters":
         return Parameters(*(getattr(self, f.name) + getattr(more, f.name) for f in fields(self)))
 
 
@@ -93,10 +91,10 @@ class Flops:
     def total(self) -> int:
         return self.projections + self.scores + self.values
 
-    def __add__(self, more: Flops) -> Flops:
+    def __add__(self, more: "Flops") -> "Flops":
         return Flops(self.projections + more.projections, self.scores + more.scores, self.values + more.values)
 
-    def __mul__(self, times: int) -> Flops:
+    def __mul__(self, times: int) -> "Flops":
         return Flops(self.projections * times, self.scores * times, self.values * times)
 
 

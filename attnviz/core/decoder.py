@@ -3,8 +3,6 @@
 Its weights are drawn by a seed, and it reads bytes, so that it takes any text without a tokenizer.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import partial
 

@@ -1,7 +1,5 @@
 """How query heads and key/value heads are laid out over the model width."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

@@ -6,8 +6,6 @@ latents into keys and values of each head. Absorbed: that up-projection is appli
 instead, and attention runs on the latents themselves.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import Literal

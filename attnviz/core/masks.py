@@ -4,8 +4,6 @@ Each pattern is defined once, in `attnviz.core.patterns`, which can also count i
 length. `k_len=None` means as many keys as queries; the last query is at the position of the last key.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import torch

@@ -10,8 +10,6 @@ In a padded batch, `keys`, boolean (..., K), is False at padding. Positions then
 measure of a padded sentence equals that of the sentence alone.
 """
 
-from __future__ import annotations
-
 from typing import Literal
 
 import torch

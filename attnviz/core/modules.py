@@ -3,8 +3,6 @@
 And `seeded`, with which its weights are drawn.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -183,9 +181,7 @@ class Attention(nn.Module):
 
 def _mask(mask: Mask, q: Tensor, k: Tensor) -> Tensor | None:
     """The mask as a tensor; a mask function is called with the lengths of q and k, on the device of q."""
-    if mask is None or isinstance(mask, Tensor):
-        return mask
-    return mask(q.shape[-2], k.shape[-2]).to(q.device)
+    return mask if mask is None or isinstance(mask, Tensor) else mask(q.shape[-2], k.shape[-2]).to(q.device)
 
 
 def _added(one: Tensor | None, other: Tensor | None) -> Tensor | None:

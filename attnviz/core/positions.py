@@ -1,7 +1,5 @@
 """Position encodings that are added to the input or to the scores; rotations are in `attnviz.core.rope`."""
 
-from __future__ import annotations
-
 import math
 
 import torch

@@ -1,7 +1,5 @@
 """How much memory a number takes, by storage format."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """From inputs to heads: the query, key and value projections, one matrix or three, and the norms of both sides."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear

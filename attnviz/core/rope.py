@@ -1,7 +1,5 @@
 """Rotary positions (RoPE): pairs of numbers in q and k are rotated by an angle that grows with the position."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -42,7 +40,7 @@ class RoPE(Position):
         width: int | None = None,
         base: float = 10_000.0,
         pairing: Pairing = "half",
-        scaling: Scaling = None,
+        scaling: "Scaling" = None,
     ) -> None:
         super().__init__()
         if pairing not in ("half", "interleaved"):

@@ -1,7 +1,5 @@
 """Queries down, keys across: where cells and labels are, and the bar or legend below, for every picture of a matrix."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -31,7 +29,7 @@ class Grid:
     size: float = 12  #: of the labels
 
     @classmethod
-    def of(cls, rows: Sequence[str], cols: Sequence[str], largest: float = 44) -> Grid:
+    def of(cls, rows: Sequence[str], cols: Sequence[str], largest: float = 44) -> "Grid":
         """Cells as large as the number of tokens allows."""
         most = max(len(rows), len(cols), 1)
         side = largest if most <= 12 else max(20, 760 / most) if most <= 40 else 14.0
@@ -154,8 +152,7 @@ class Grid:
 def _runs(row: np.ndarray) -> list[tuple[int, int]]:
     """Where equal neighbours begin and how many they are; runs of -1 are left out."""
     begins = np.flatnonzero(np.diff(row, prepend=row[:1] - 1))
-    ends = np.append(begins[1:], len(row))
-    return [(int(a), int(b - a)) for a, b in zip(begins, ends, strict=True) if row[a] >= 0]
+    return [(int(a), int(b - a)) for a, b in zip(begins, np.append(begins[1:], len(row)), strict=True) if row[a] >= 0]
 
 
 @dataclass(frozen=True)

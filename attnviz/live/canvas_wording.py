@@ -99,6 +99,16 @@ def head() -> dict[str, str]:
     } | joins()
 
 
+def story() -> dict[str, str]:
+    """Sentences about the one row that a story tells of, and what its controls wait behind."""
+    return {
+        "mixture": _("The new vector of “{token}” is a mixture: {parts}."),
+        "new_vector": _("new vector of “{token}”"),
+        "others": _("others"),
+        "change_it": _("Change it: mask, scale, zoom"),
+    }
+
+
 def edit() -> dict[str, str]:
     """Names and sentences of the controls of mask and scale, of each mask and of each place where a change is made."""
     masks = {f"mask{mask}": _(name) for mask, (name, _caption) in MASKS.items()}

@@ -167,9 +167,8 @@ def plain_names(names: list[str]) -> tuple[dict[str, str], tuple[str, ...]]:
 def _reader(file: Path, entry: Entry, mapped: bool) -> Any:
     from safetensors import safe_open
 
-    backend = "mmap" if mapped and sys.platform != "win32" else "pread"
     try:
-        return safe_open(file, framework="pt", backend=backend)
+        return safe_open(file, framework="pt", backend="mmap" if mapped and sys.platform != "win32" else "pread")
     except FAILED as error:
         raise Problem(
             "The file {file} of {name} is damaged or incomplete: {reason}",

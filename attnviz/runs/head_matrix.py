@@ -1,7 +1,5 @@
 """One matrix to draw large (a head, an average of heads, or rollout), in the form that the visitor chose."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, compress
@@ -60,7 +58,7 @@ class Matrix:
         """The values with NaN where hidden."""
         return np.where(self.hidden, np.nan, self.values)
 
-    def minus(self, other: Matrix) -> Matrix:
+    def minus(self, other: "Matrix") -> "Matrix":
         """Difference to another matrix of the same sentence; hidden only where both are."""
         values = np.where(self.hidden, 0, self.values) - np.where(other.hidden, 0, other.values)
         return replace(self, values=values.astype(np.float32), hidden=self.hidden & other.hidden, before_w_o=None)

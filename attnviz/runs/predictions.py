@@ -104,5 +104,4 @@ def run(run: ModelRun, loaded: LoadedModel) -> SentenceFit:
     logs = guesses[0].float().log_softmax(-1)  # (Q, V)
     ids = run.source.ids
     nats = sum(-float(logs[at, after]) for at, (_, after) in enumerate(pairwise(ids)))
-    parts = sum(span.part is not None for span in run.source.spans)
-    return SentenceFit(len(run.request.text), len(ids), parts, nats)
+    return SentenceFit(len(run.request.text), len(ids), sum(span.part is not None for span in run.source.spans), nats)

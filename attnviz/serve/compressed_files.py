@@ -68,8 +68,9 @@ class CompressedFiles:
             headers = Headers(scope=scope)
             file = _ready[0] / f"{self.names[scope['path']]}.gz"
             if "gzip" in headers.get("accept-encoding", "") and "range" not in headers and file.is_file():
-                kind = mimetypes.guess_type(file.stem)[0]
-                answer = FileResponse(file, headers={**FOREVER, "Content-Encoding": "gzip"}, media_type=kind)
+                answer = FileResponse(
+                    file, headers={**FOREVER, "Content-Encoding": "gzip"}, media_type=mimetypes.guess_type(file.stem)[0]
+                )
                 await answer(scope, receive, send)
                 return
         await self.app(scope, receive, send)

@@ -49,9 +49,7 @@ def _made(_language: str) -> Mapping[str, Any]:
 
 def language_asked() -> str | None:
     """The language asked for, at any moment; None outside of a visitor's run."""
-    if run_of_this_thread() is None:
-        return None
-    return value(LANG) or browsers_language()
+    return None if run_of_this_thread() is None else value(LANG) or browsers_language()
 
 
 def language_arriving() -> str | None:
@@ -70,8 +68,7 @@ def menu() -> None:
                     if page.group == group:
                         _link(page, _(page.title))
         # each language by its own name, so that one is found in a page that one cannot read
-        own = spoken(st.context.locale)
-        widgets.one_of(LANG, _("Language"), languages(), usual=own, label_visibility="collapsed")
+        widgets.one_of(LANG, _("Language"), languages(), usual=spoken(st.context.locale), label_visibility="collapsed")
 
 
 def cards() -> None:

@@ -16,8 +16,8 @@ from tests.models.tiny_tokenizers import saved
 def script() -> None:
     import streamlit as st
 
-    from attnviz.app.guarding import guard
     from attnviz.app.links import link_state
+    from attnviz.app.panel import guard
     from attnviz.pages.explore.panels import request_form
 
     link_state.follow("explore")

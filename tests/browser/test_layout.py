@@ -187,9 +187,7 @@ def test_the_export_of_start_opens_to_a_menu_that_can_be_read(opened):
 def test_a_picture_begins_on_the_first_screen_of_a_phone(opened, address, picture):
     page = opened(address, picture, **PHONE)
     assert page.locator(picture).first.bounding_box()["y"] < PHONE["height"] - 20
-    last = page.locator(".st-key-page-terms [class*=st-key-terms-]").first.get_by_role("button").last
-    last.scroll_into_view_if_needed()
-    last.tap()
+    page.get_by_role("button", name="Words").tap()
     expect(page.locator("[data-testid=stPopoverBody]").get_by_text("sentences in a batch")).to_be_visible()
 
 

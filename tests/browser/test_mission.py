@@ -216,13 +216,14 @@ def gives(page: Any) -> Any:
 
 
 def wait_for_value(page: Any, stage: Any, query: int, key: int, expected: np.ndarray) -> None:
-    """Point at a cell until it says its weight to four digits."""
+    """Point at a cell until it says its weight to four digits, on Start in whole percent."""
     wanted = expected[query, key]
 
     def says() -> bool:
-        found = re.fullmatch(
-            rf".* \({query}\) → .* \({key}\): (< )?(\d\.\d{{4}})", point_at(page, stage, query, key, len(expected))
-        )
+        read = point_at(page, stage, query, key, len(expected))
+        if share := re.fullmatch(rf".* \({query}\) → .* \({key}\): (\d+)%", read):
+            return abs(int(share[1]) / 100 - wanted) < 0.0051
+        found = re.fullmatch(rf".* \({query}\) → .* \({key}\): (< )?(\d\.\d{{4}})", read)
         return found is not None and abs(float(found[2]) - wanted) < (1.01e-4 if found[1] else 0.7e-4)
 
     until(says)
@@ -375,6 +376,7 @@ def test_a_stranger_types_a_sentence_and_reads_true_numbers(visit, trained):
     ]
     for switch, mask, scale in changes:
         if switch == "mask":
+            page.get_by_text("Change it: mask, scale, zoom").click()
             page.get_by_test_id("mask").select_option("none")
             in_link(page, "causal=false")  # the browser draws it at once; the file comes from the server
         elif switch == "scale":

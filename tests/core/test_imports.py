@@ -11,7 +11,7 @@ CORE = Path(__file__).parents[2] / "attnviz" / "core"
 
 
 #: what the core takes of the package below it: sentences with values, and limits
-BELOW = {"attnviz.base.message", "attnviz.base.limits", "attnviz.base.reliance"}
+BELOW = {"attnviz.base.message", "attnviz.base.reliance"}
 
 
 def imported(source: str) -> set[str]:

@@ -5,7 +5,6 @@ import torch
 
 from attnviz.models.catalogue import EXAMPLES
 from attnviz.pages.home import choices
-from attnviz.pages.home.home import PRONOUN
 from attnviz.runs import predictions
 from attnviz.runs.model_run import Request, run_model
 
@@ -23,7 +22,7 @@ def test_tokens_parts_and_nats_are_those_of_transformers_and_the_tokenizer(smoll
     assert found.parts == sum("\ufffd" in smollm2.tokenizer.decode([token]) for token in ids[0].tolist())
 
 
-def test_the_same_sentence_takes_more_in_chinese_and_its_pronoun_stands_where_start_pins_it(smollm2):
+def test_the_same_sentence_takes_more_in_chinese(smollm2):
     english, chinese = (
         predictions.run(run_model(Request("smollm2-135m", text), smollm2), smollm2) for text in SENTENCES[:2]
     )
@@ -32,8 +31,6 @@ def test_the_same_sentence_takes_more_in_chinese_and_its_pronoun_stands_where_st
     assert english.parts == 0
     alone = predictions.run(run_model(Request("smollm2-135m", "a"), smollm2), smollm2)
     assert (alone.tokens, alone.nats) == (1, 0), "a single token surprises by nothing"
-    for text, label in zip(SENTENCES[:2], ("it", "它 1/2"), strict=True):
-        assert run_model(Request("smollm2-135m", text), smollm2).source.labels[PRONOUN[text]] == label
 
 
 def test_in_the_chinese_example_of_the_explorer_most_characters_are_split(smollm2):

@@ -11,8 +11,11 @@ KEY = "connection"
 def notice() -> None:
     """Mount it, outside of every fragment: a new session, as after a server's restart, knows none yet."""
     with st.container(key=f"{KEY}-place"):
-        words = {
-            "lost": _("Connection lost. What you type and choose is kept, and sent when it is back."),
-            "back": _("Connected again."),
-        }
-        component("connection")(key=KEY, data=words, on_back_change=lambda: None)
+        component("connection")(
+            key=KEY,
+            data={
+                "lost": _("Connection lost. What you type and choose is kept, and sent when it is back."),
+                "back": _("Connected again."),
+            },
+            on_back_change=lambda: None,
+        )

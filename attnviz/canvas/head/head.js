@@ -16,6 +16,7 @@ import { fetchAround, HeadSupply } from "./head_supply.js";
 import { HeadTools } from "./head_tools.js";
 import { Heatmap } from "../heatmap/heatmap.js";
 import { Lines } from "../lines/lines.js";
+import { Mixture } from "./mixture.js";
 import { bringIntoWindow, Room } from "./room.js";
 import { saidOf, tellingRow } from "./said.js";
 import { afterPainting, markPainted, measured, onceAFrame, soon } from "../shared/surface.js";
@@ -48,6 +49,7 @@ export class HeadView extends Drawing {
     this.count = 0;
     this.lines = new Lines(this);
     this.chips = new Chips(this);
+    this.mixture = new Mixture(this);
     this.memory = new HeadMemory();
     this.supply = new HeadSupply(this);
     this.relight = onceAFrame(() => asLargeAsBefore(() => this.light()));
@@ -59,7 +61,7 @@ export class HeadView extends Drawing {
     root.addEventListener("keydown", (e) => {
       if (e.key === "Escape" && !e.defaultPrevented && this.release()) e.preventDefault();
     });
-    this.head.append(this.titleBox, this.read, this.tools.box);
+    this.head.append(this.titleBox, this.read);
     Object.assign(this.heatmap.stage, { matrix: () => matrixOf(this.drawn) }); // for scripts and tests
     Object.assign(this.lines.stage, { matrices: () => this.lines.overlay.layers.map(matrixOf) });
     this.pair.append(this.heatmap.stage, this.said, this.lines.squares.box, this.lines.stage);
@@ -96,10 +98,7 @@ export class HeadView extends Drawing {
     const fresh = before?.header.doc !== header.doc;
     this.hold(drawnOf(header, source, group, themeOf(this.root, header.colours), before));
     this.compute();
-    if (!before) {
-      this.root.append(this.help, this.live, this.head, this.controls.box, this.chips.box, this.pair);
-      this.root.append(this.bar, this.foot);
-    }
+    if (!before) this.tools.place();
     this.select(behind);
     const other = fresh || partsOf(header) !== partsOf(before?.header);
     if (other && header.chips) this.chips.build();
@@ -222,6 +221,7 @@ export class HeadView extends Drawing {
     this.heatmap.light();
     if (header.lines) this.lines.light();
     if (header.chips) this.chips.light();
+    this.mixture.light();
     this.say();
     const text = this.readout();
     say(this.read, text || words.idle);

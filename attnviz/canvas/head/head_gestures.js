@@ -9,10 +9,12 @@ import { packBits } from "../shared/packing.js";
 /** @import { HeadView } from "./head.js" */
 /** @import { Hover, Pin, Shape } from "../shared/types.js" */
 
-/** A press on a token pins it; on a cell, keeps the cell and pins its query. */
+/** A press on a token pins it, in a story in the place of any other; on a cell, keeps the cell and pins its query. */
 /** @param {HeadView} view @param {Hover} hit */
 export function press(view, hit) {
-  const { group, words } = view.drawn;
+  const { group, header, words } = view.drawn;
+  if (header.story)
+    group.pins = group.pins.filter(({ axis, i }) => tokensOf(hit).some((t) => t.axis === axis && t.i === i));
   if (hit.axis === "cell") {
     const same = group.cell !== null && group.cell[0] === hit.q && group.cell[1] === hit.k;
     const pinned = isPinned(group, "q", hit.q);

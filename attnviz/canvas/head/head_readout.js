@@ -2,6 +2,7 @@
 
 import { attribute, fill, joined, say, visibleToken } from "../shared/dom.js";
 import { isUnmasked } from "../shared/edit.js";
+import { fillNumbers } from "./said.js";
 import { fourDigits } from "../shared/numbers.js";
 import { MASKED_16, strongestCells, valueOf } from "../shared/packing.js";
 
@@ -10,7 +11,7 @@ import { MASKED_16, strongestCells, valueOf } from "../shared/packing.js";
 
 /**
  * `values` are exact where they are known.
- * @typedef {{ header: Pick<HeadHeader, "shape" | "top" | "signed" | "q" | "k" | "words" | "coarse">, codes: Uint16Array, values?: Float32Array | null }} Numbers
+ * @typedef {{ header: Pick<HeadHeader, "shape" | "top" | "signed" | "q" | "k" | "words" | "coarse" | "story">, codes: Uint16Array, values?: Float32Array | null }} Numbers
  */
 
 /** @param {Numbers} numbers @param {number} q @param {number} k */
@@ -31,6 +32,7 @@ export function tokenText({ header }, axis, i) {
 
 /** As many digits of a value as hold. @param {Numbers} numbers @param {number} value */
 function digits({ header }, value) {
+  if (header.story) return fillNumbers("{value:.0%}", { value });
   return header.coarse ? value.toFixed(3) : fourDigits(value);
 }
 

@@ -1,6 +1,7 @@
 // The small buttons above the large head: let go, zoom; and the notes below it.
 
 import { addButton, el, fill, property, say } from "../shared/dom.js";
+import { changes } from "../shared/edit.js";
 import { MOST_LINES } from "../lines/line_geometry.js";
 import { EVERYTHING, mostZoom } from "../shared/zoom.js";
 
@@ -11,12 +12,30 @@ export class HeadTools {
   constructor(view) {
     this.view = view;
     this.box = el("div", "av-tools");
+    this.change = el("summary", "av-strong");
     /** @type {ReturnType<HeadTools["build"]> | null} */
     this.buttons = null;
   }
 
+  /** Puts the view's parts on the page: in a story the picture comes first, and what changes it waits behind a word. */
+  place() {
+    const { root, help, live, head, controls, chips, mixture, pair, bar, foot, drawn } = this.view;
+    root.dataset.mainPicture = "";
+    root.append(help, live);
+    if (drawn.header.story) {
+      const behind = el("details", "av-change");
+      behind.open = changes(drawn.group.edit);
+      behind.append(this.change, this.box, controls.box);
+      root.append(chips.box, mixture.box, pair, bar, head, behind, foot);
+    } else {
+      head.append(this.box);
+      root.append(head, controls.box, chips.box, pair, bar, foot);
+    }
+  }
+
   refresh() {
     const { words } = this.view.drawn;
+    say(this.change, words.change_it ?? "");
     if (this.buttons?.language !== words.zoomin) this.buttons = this.build();
   }
 

@@ -88,7 +88,9 @@ def head_blob(
         "editName": "" if edit is None else packing.fingerprint(edit.to_json()),
         "over": None if over is None else list(over),
         "colours": canvas_wording.colours(),
-        "words": canvas_wording.head() | ({} if edit is None else canvas_wording.edit()),
+        "words": canvas_wording.head()
+        | ({} if edit is None else canvas_wording.edit())
+        | (canvas_wording.story() if options.story else {}),
     }
     return packing.blob(header | _as_drawn(head, options) | echo, payload)
 
@@ -107,6 +109,7 @@ def _as_drawn(head: Head, options: Options) -> dict[str, Any]:
         "compact": options.compact,
         "chips": options.chips and not options.compact,
         "lines": options.lines and not options.compact,
+        "story": options.story,
         "unit": options.unit or canvas_wording.unit(head.kind),
         "fullRange": options.full_range,
         "fixedTop": options.top,

@@ -70,8 +70,7 @@ def mapping(value: Any) -> dict[str, Any]:
 
 def count(value: Any, below: float = math.inf) -> int | None:
     """A number from 0 that a component reported, None where it is not one or not `below` that."""
-    is_number = isinstance(value, int) and not isinstance(value, bool)
-    return value if is_number and 0 <= value < below else None
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < below else None
 
 
 def reported(key: str, name: str) -> dict[str, Any]:

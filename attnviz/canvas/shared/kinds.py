@@ -1,7 +1,5 @@
 """What is drawn and what is answered: plain records, without a word of Streamlit."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -77,7 +75,7 @@ class Overview:
         kv_heads: Sequence[int] | None = None,
         hidden: NDArray[np.bool_] | None = None,
         side: int = packing.THUMBNAIL_SIDE,
-    ) -> Overview:
+    ) -> "Overview":
         """From the weights (H, Q, K) of each layer, taken one at a time; `hidden` (Q, K) True = masked, or NaN."""
         tiles = [packing.thumbnails(layer, hidden, side) for layer in layers]
         heads = tuple(len(tile) for tile in tiles)
@@ -85,7 +83,7 @@ class Overview:
 
     def by(
         self, measure: NDArray[np.floating] | None, name: str = "", order: bool = False, dim: bool = False
-    ) -> Overview:
+    ) -> "Overview":
         """The same tiles with a measure (N,) or (L, H): ordered and dimmed by it as asked, shown on hover."""
         values = None if measure is None else np.asarray(measure, np.float64).ravel()
         return replace(self, measure=values, measure_name=name, order="measure" if order else "place", dim=dim)
@@ -176,6 +174,7 @@ class Options:
     unit         what a value is called in the colour bar and in sentences, e.g. _("weight")
     top          the end of the scale for several compact views that must compare; None = as full_range says
     called       what the head is called for those who hear it, where its title stands outside of it
+    story        True: told of one row, with what it is made of; whole percents; the controls wait behind a word
     """
 
     full_range: bool = True
@@ -188,6 +187,7 @@ class Options:
     unit: str = ""
     top: float | None = None
     called: str = ""
+    story: bool = False
 
     def top_of(self, head: Head) -> float:
         """The end of the scale on which this head is shown."""

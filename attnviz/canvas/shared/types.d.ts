@@ -105,6 +105,8 @@ export type HeadHeader = Answer &
     compact: boolean;
     chips: boolean;
     lines: boolean;
+    /** told as one story: a row in focus, what it is made of, and the controls behind a word */
+    story?: boolean;
     segments: [number[], number[]];
     unit: string;
     pins: { tokens: [Axis, number][]; cell: [number, number] | null } | null;

@@ -55,8 +55,7 @@ def step_player(
 
     `total` is how many steps there will be: while they still come, the player follows the newest one.
     """
-    arrays = (film.q, film.k, film.v, film.output, film.weights)
-    payload = b"".join(part.astype("<f4").tobytes() for part in arrays)
+    payload = b"".join(part.astype("<f4").tobytes() for part in (film.q, film.k, film.v, film.output, film.weights))
     header: dict[str, Any] = {
         "labels": [str(label) for label in labels],
         "prompt": prompt,

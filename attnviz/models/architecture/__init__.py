@@ -9,12 +9,11 @@ from attnviz.models.architecture.architecture import (
     shared_otherwise,
 )
 from attnviz.models.architecture.configs import config_from_text
-from attnviz.models.architecture.deployment import FARTHEST, Deployment, Size, size_deployment
+from attnviz.models.architecture.deployment import FARTHEST, Deployment, Size, size_deployment, whole_pass
 from attnviz.models.architecture.layer_spec import CONVENTIONS, Convention, LayerSpec, Paged
 from attnviz.models.architecture.meta_device import Measurement, ParameterCounts, count_parameters, measure_on_meta
 from attnviz.models.architecture.presets import GIB, Preset, all_presets, find_preset, gpus, quality
 from attnviz.models.architecture.published_claims import Claim, claims
-from attnviz.models.architecture.whole_pass import whole_pass
 
 __all__ = [
     "CONVENTIONS",

@@ -3,8 +3,6 @@
 Or from a few numbers: a shape that the visitor enters, and any model with its K/V heads changed.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -42,7 +40,7 @@ class Architecture:
     unread: tuple[str, ...] = ()  #: config fields that sound like attention and that no rule reads
 
     @classmethod
-    def from_config(cls, config: PretrainedConfig | dict[str, Any], name: str | None = None) -> Architecture:
+    def from_config(cls, config: PretrainedConfig | dict[str, Any], name: str | None = None) -> "Architecture":
         """From any transformers config, or the contents of a config.json."""
         whole = config if isinstance(config, PretrainedConfig) else config_from(config)
         text = whole if whole.is_encoder_decoder else text_part(whole)
@@ -60,7 +58,7 @@ class Architecture:
 
     @classmethod
     @cache
-    def preset(cls, name: str) -> Architecture:
+    def preset(cls, name: str) -> "Architecture":
         """The architecture of a published model, by its preset name."""
         preset = find_preset(name)
         whole = cls.from_config({"model_type": preset.model_type, **preset.config}, preset.id)

@@ -4,8 +4,6 @@ Weights come some rows at a time, with only the keys that these rows may see, an
 processor's cache. Under a causal mask half of a layer's cells are never computed, and none ever reaches memory.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -63,7 +61,7 @@ class Yardstick:
     defined: dict[str, Tensor]  #: the same measures -> (..., Q), False where a row has no such key
 
     @classmethod
-    def of(cls, like: Tensor, tokens: Tensor | None = None, keys: Tensor | None = None) -> Yardstick:
+    def of(cls, like: Tensor, tokens: Tensor | None = None, keys: Tensor | None = None) -> "Yardstick":
         """For weights shaped `like` (..., Q, K); `keys` (..., K) is False at padding, `tokens` are the keys' ids."""
         dtype = torch.promote_types(like.dtype, torch.float32)
         away = offsets(like, dtype, keys)

@@ -136,11 +136,7 @@ def _put(heads: list[int], n_heads: int, means: Tensor | None, _: nn.Module, giv
 def _repeated(value: Any, times: int) -> Any:
     """The arguments of one block for `times` as many rows; what has no row for each sentence serves all."""
     if isinstance(value, Tensor):
-        if value.dim() < 2 or value.shape[0] == 1:
-            return value
-        return value.repeat(times, *(1,) * (value.dim() - 1))
+        return value if value.dim() < 2 or value.shape[0] == 1 else value.repeat(times, *(1,) * (value.dim() - 1))
     if isinstance(value, tuple | list):
         return type(value)(_repeated(each, times) for each in value)
-    if isinstance(value, dict):
-        return {name: _repeated(each, times) for name, each in value.items()}
-    return value
+    return {name: _repeated(each, times) for name, each in value.items()} if isinstance(value, dict) else value

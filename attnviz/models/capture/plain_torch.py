@@ -5,8 +5,6 @@ of the module that was running; all others it lets pass. A model that also compu
 known is refused: see `SoftmaxWatch`.
 """
 
-from __future__ import annotations
-
 import inspect
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -66,7 +64,7 @@ def record_plain(
 
 
 @contextmanager
-def recording_plain(model: nn.Module, recorder: _Recorder | None = None) -> Iterator[Recorder]:
+def recording_plain(model: nn.Module, recorder: "_Recorder | None" = None) -> Iterator[Recorder]:
     """Inside the block, attention calls of `model` in this thread are recorded; refused where one could not be."""
     _must_be_watchable(model)
     recorder, watch = recorder or _Recorder(model), SoftmaxWatch()
@@ -87,7 +85,7 @@ def recording_plain(model: nn.Module, recorder: _Recorder | None = None) -> Iter
 class _Mode(TorchFunctionMode):
     """Sees each call of a torch function while the model runs, in this thread only."""
 
-    def __init__(self, recorder: _Recorder, watch: SoftmaxWatch, place: Callable[[], nn.Module]) -> None:
+    def __init__(self, recorder: "_Recorder", watch: "SoftmaxWatch", place: Callable[[], nn.Module]) -> None:
         super().__init__()
         self._recorder, self._watch, self._place = recorder, watch, place
 

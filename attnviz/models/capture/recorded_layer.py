@@ -1,7 +1,5 @@
 """One attention layer as it was recorded: enough to compute any head under any mask or scale."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
@@ -93,7 +91,7 @@ class RecordedLayer:
         """All tensors that it holds, by the names of their fields."""
         return {each.name: value for each in fields(self) if isinstance(value := getattr(self, each.name), Tensor)}
 
-    def each(self, change: Callable[[Tensor], Tensor]) -> RecordedLayer:
+    def each(self, change: Callable[[Tensor], Tensor]) -> "RecordedLayer":
         """The layer with what `change` makes of each of its tensors."""
         changed: dict[str, Any] = {name: change(value) for name, value in self.tensors().items()}
         return replace(self, **changed)
@@ -175,7 +173,7 @@ class RecordedLayer:
             )
         return self.stages_of(chosen_heads(head, self.n_heads, self.index), mask, scale)
 
-    def cropped(self, rows: slice | Tensor, keys: slice | Tensor) -> RecordedLayer:
+    def cropped(self, rows: slice | Tensor, keys: slice | Tensor) -> "RecordedLayer":
         """The same layer for some queries and keys. Weights are the same where no other key may be seen."""
         cut: dict[str, Any] = {
             "allowed": _part(self.mask, rows, keys),

@@ -1,7 +1,5 @@
 """The residual stream of one pass, the way from it to a logit, and what each head adds to one."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -98,7 +96,7 @@ class Residual:
         }
 
     @staticmethod
-    def of(plain: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> Residual:
+    def of(plain: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> "Residual":
         """The inverse of `tensors` and `plain`."""
         streams = tuple(tensors[f"residual.{n}"] for n in range(sum(name.startswith("residual.") for name in tensors)))
         held: dict[str, Any] = {name: tensors[f"path.{name}"] for name in PATH_TENSORS if plain["path"]}

@@ -166,9 +166,7 @@ def _read(
 
 def _by_name(model: nn.Module, args: tuple[Any, ...], inputs: dict[str, Any]) -> dict[str, Any]:
     """All arguments by the names that the model's forward gives them."""
-    if not args:
-        return inputs
-    return dict(inspect.signature(model.forward).bind_partial(*args).arguments) | inputs
+    return inputs if not args else dict(inspect.signature(model.forward).bind_partial(*args).arguments) | inputs
 
 
 def record(model: nn.Module, recorder: Recorder, logits: Logits, inputs: dict[str, Any]) -> tuple[Trace, Any]:

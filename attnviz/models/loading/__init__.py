@@ -11,7 +11,6 @@ from attnviz.models.loading.locate import (
     bytes_on_disk,
     fetch,
     packaged,
-    packaged_models_missing,
     version,
 )
 
@@ -26,7 +25,6 @@ __all__ = [
     "is_prepared",
     "load",
     "packaged",
-    "packaged_models_missing",
     "prepare_examples",
     "prepared_example",
     "version",

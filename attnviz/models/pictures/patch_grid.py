@@ -43,9 +43,7 @@ class PatchGrid:
 
     def at(self, token: int) -> tuple[int, int] | None:
         """Row and column of a token's patch; None for a special token."""
-        if not self.first <= token < self.tokens:
-            return None
-        return divmod(token - self.first, self.columns)
+        return None if not self.first <= token < self.tokens else divmod(token - self.first, self.columns)
 
     def name(self, token: int) -> Message:
         """What a token is called: rows and columns count from 1."""

@@ -6,8 +6,6 @@ Recognition of Handwritten Digits, E. Alpaydin and C. Kaynak 1998, CC BY 4.0): a
 blocks of 4 x 4, and the pixels that are on are counted in each.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import warnings
@@ -20,8 +18,7 @@ from typing import Final
 import numpy as np
 from PIL import Image, ImageOps
 
-from attnviz.base.limits import require_between
-from attnviz.base.message import Message, Problem
+from attnviz.base.message import Message, Problem, require_between
 from attnviz.base.words import N_
 from attnviz.models.file_faults import DAMAGED
 

@@ -1,7 +1,5 @@
 """Tokens with readable labels, and the rules that make their spans cover a sentence without gap or overlap."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Callable
@@ -24,7 +22,7 @@ class RawToken:
     segment: int = 0
     type: int = 0  #: the token type id given to the model
 
-    def shares_with(self, later: RawToken) -> bool:
+    def shares_with(self, later: "RawToken") -> bool:
         """Whether both tokens contain bytes of the same character."""
         same = self.segment == later.segment and not self.special and not later.special
         return same and self.end > self.start and later.end > later.start and later.start < self.end

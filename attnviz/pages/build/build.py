@@ -4,9 +4,8 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from attnviz.app.code_snippet import program_box
-from attnviz.app.guarding import guard
-from attnviz.app.page_parts import page_heading
+from attnviz.app import page_parts, show
+from attnviz.app.panel import guard
 from attnviz.app.text import spoken
 from attnviz.app.widgets import one_of
 from attnviz.base.words import _, sentences
@@ -42,7 +41,7 @@ def further(result: attention_by_hand.Result) -> None:
 
 def code(result: attention_by_hand.Result) -> None:
     """Draw the code in the form that the visitor chooses."""
-    box = program_box("build")
+    box = show.program_box("build")
     if box is None:
         return
     shown = {
@@ -95,11 +94,13 @@ def _multihead(result: attention_by_hand.Result) -> None:
 
 
 def page() -> None:
-    page_heading(PAGE)
+    page_parts.page_heading(PAGE)
     with guard():
+        place = page_parts.main_picture()
         config, vectors = config_form.ask()
         result = attention_by_hand.run(config)
-        walk.panel(result, vectors)
+        with place:
+            walk.panel(result, vectors)
         further(result)
         code(result)
 

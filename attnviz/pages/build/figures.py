@@ -165,8 +165,12 @@ def looks(text: np.ndarray, picture: np.ndarray, words: Sequence[str], pixels: n
     fig.update_yaxes(**_downwards(words), row=1, col=1)
     fig.update_annotations(font_size=12)  # four heads side by side on a phone
     fig = layout(fig, height=300)
-    below = {"orientation": "h", "yanchor": "top", "y": -0.12, "x": 0}
-    return fig.update_layout(margin={"t": above(fig, 36)}, barmode="group", legend=below, showlegend=len(names) > 1)
+    return fig.update_layout(
+        margin={"t": above(fig, 36)},
+        barmode="group",
+        legend={"orientation": "h", "yanchor": "top", "y": -0.12, "x": 0},
+        showlegend=len(names) > 1,
+    )
 
 
 def _across(values: np.ndarray, name: str, colour: str, digits: int) -> go.Bar:

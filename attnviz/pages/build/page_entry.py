@@ -8,8 +8,8 @@ PAGE = Page(
     title=N_("Build"),
     heading=N_("Build attention by hand"),
     about=N_(
-        "One attention layer, small enough to check by hand: words become queries, keys and values, "
-        "scores, weights and an output, one step at a time. Click any number to see the sum that made it."
+        "One attention layer, small enough to check by hand, step by step. Click any number to see the sum "
+        "that made it."
     ),
     icon=":material/calculate:",
     group=UNDERSTAND,

@@ -1,22 +1,89 @@
 """Attention against recurrence and convolution: what each costs, measures, reaches, shares and is used for."""
 
-from attnviz.app.page_parts import sections
+import streamlit as st
+
+from attnviz.app import page_parts, show
+from attnviz.base import units
 from attnviz.base.words import _
-from attnviz.pages.compare import choices
+from attnviz.pages.compare import choices, figures
+from attnviz.pages.compare.maths import layer_costs
 from attnviz.pages.compare.page_entry import PAGE
-from attnviz.pages.compare.panels import cost_table, measured, reach, typical_uses, what_is_shared
+from attnviz.pages.compare.panels import cost_table, measured, reach, what_is_shared
 
 
 def page() -> None:
     """Draw the page."""
-    panels = {
-        "table": (_("1 The table"), cost_table.panel),
-        "measured": (_("2 Measured"), measured.panel),
-        "reach": (_("3 Reach"), reach.panel),
-        "shared": (_("4 What is shared"), what_is_shared.panel),
-        "uses": (_("5 Typical uses"), typical_uses.panel),
+    page_parts.sections(
+        PAGE,
+        choices.SECTION,
+        {
+            "table": (_("1 The table"), cost_table.panel),
+            "measured": (_("2 Measured"), measured.panel),
+            "reach": (_("3 Reach"), reach.panel),
+            "shared": (_("4 What is shared"), what_is_shared.panel),
+            "uses": (_("5 Typical uses"), typical_uses),
+        },
+    )
+
+
+def typical_uses() -> None:
+    """Section 5: what recurrence, convolution and attention are used for, and what each would cost there."""
+    st.markdown(
+        _(
+            "**A recurrence** serves where tokens come one by one: its state has a fixed size, however long it has "
+            "listened. **A convolution** serves where near places tell most and there are very many of them. "
+            "**Attention** serves where any two places may belong together, and pays for each pair."
+        )
+    )
+    names = figures.kind_names()
+    used_for = {
+        "speech": _("Speech, while it is spoken"),
+        "series": _("Time series, hour by hour"),
+        "objects": _("Objects in pictures"),
+        "regions": _("Pictures cut into regions"),
+        "translation": _("Translation of sentences"),
+        "patches": _("Pictures in patches"),
+        "chat": _("Chat over long texts"),
     }
-    sections(PAGE, choices.SECTION, panels)
+    rows = [
+        {
+            _("used for"): used_for[use.id],
+            _("layer"): names[use.usual],
+            _("model"): use.model,
+            "n": use.sizes.n,
+            "d": use.sizes.d,
+            "k": use.sizes.k,
+            **{names[kind]: units.flop(use.costs[kind][0]) for kind in layer_costs.COMPARED},
+            _("an LSTM waits"): use.costs["lstm"][1],
+            _("a convolution’s path"): use.costs["conv"][2],
+            _("its curves"): _address(use.sizes),
+            _("source"): use.source,
+        }
+        for use in layer_costs.USES
+    ]
+    show.tabled(show.columns(rows), "typical-uses", "c-uses", link=_("its curves"))
+    cheaper = sum(use.costs["attention"][0] <= use.costs["lstm"][0] for use in layer_costs.USES)
+    dear = max(layer_costs.USES, key=lambda use: use.costs["attention"][0] / use.costs[use.usual][0])
+    st.markdown(
+        _(
+            "FLOPs of one layer, forward, as torch’s counter counts them. Self-attention takes no more than "
+            "an LSTM in **{some} of {all}** uses, those with n ≤ 2d. In {use} it would take {times:,.0f} times what "
+            "the {layer} takes; an LSTM would wait {steps:,} times there."
+        ).format(
+            some=cheaper,
+            all=len(layer_costs.USES),
+            use=dear.model,
+            times=dear.costs["attention"][0] / dear.costs[dear.usual][0],
+            layer=names[dear.usual],
+            steps=dear.costs["lstm"][1],
+        )
+    )
+    show.snippet(layer_costs.USES_PROGRAM, "c-uses")
+
+
+def _address(sizes: layer_costs.Config) -> str:
+    """A link to the curves of section 1 at these sizes."""
+    return "./compare?" + "&".join(f"{choice.name}={getattr(sizes, size)}" for size, choice in choices.SIZES.items())
 
 
 if __name__ == "__main__":  # Streamlit runs this file

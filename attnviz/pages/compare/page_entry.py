@@ -8,9 +8,8 @@ PAGE = Page(
     title=N_("Compare"),
     heading=N_("Attention, recurrence, convolution"),
     about=N_(
-        "Three ways to let the tokens of a sequence hear of each other. Attention connects any two in one"
-        " step and pays for it with the square of the length: here is what that buys, counted, timed and "
-        "trained."
+        "Attention joins any two tokens in one step and pays with the square of the length. What that buys: "
+        "counted, timed and trained."
     ),
     icon=":material/balance:",
     group=LOOK,

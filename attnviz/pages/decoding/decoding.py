@@ -1,8 +1,6 @@
 """Writing token by token: what the cache of keys and values holds, saves and costs, and how it goes wrong."""
 
-from attnviz.app import trap_view
-from attnviz.app.code_snippet import snippet
-from attnviz.app.page_parts import sections
+from attnviz.app import page_parts, show, trap_view
 from attnviz.base.words import _
 from attnviz.pages.decoding import choices
 from attnviz.pages.decoding.maths import cache_traps
@@ -20,7 +18,7 @@ def page() -> None:
         "speed": (_("Prefill, decode"), roofline.panel),
         "traps": (_("Traps"), traps),
     }
-    sections(PAGE, choices.VIEW, views, _("View"), decoder_form.walk)
+    page_parts.sections(PAGE, choices.VIEW, views, _("View"), decoder_form.walk)
 
 
 def traps() -> None:
@@ -30,7 +28,7 @@ def traps() -> None:
     trap_view.imports("decoding-imports")
     code = cache_traps.program(trap, words, seed)
     if code is not None:
-        snippet(
+        show.snippet(
             code, "decoding-traps", about=_("Paste this code into a notebook: it prints the largest difference above.")
         )
 

@@ -32,20 +32,26 @@ def growth(tokens: Sequence[int], lines: Mapping[str, Sequence[int]], at: int) -
         )
         for number, (name, values) in enumerate(lines.items())
     ]
-    look = _look(_("tokens in the cache"), unit, {"tickformat": ","}, {"rangemode": "tozero"}, tokens[at])
-    return layout(go.Figure(curves, look), height=260)
+    return _drawn(curves, 260, _("tokens in the cache"), unit, {"tickformat": ","}, {"rangemode": "tozero"}, tokens[at])
 
 
-def _look(
-    x_title: str, y_title: str, x_axis: dict[str, Any], y_axis: dict[str, Any], here: float | None = None
-) -> dict[str, Any]:
-    """A layout with the names of its curves, titles of its axes, what else there is of these, and a line at `here`."""
+def _drawn(
+    traces: Any,
+    height: int,
+    x_title: str,
+    y_title: str,
+    x_axis: dict[str, Any],
+    y_axis: dict[str, Any],
+    here: float | None = None,
+    **look: Any,
+) -> Figure:
+    """The traces with their names, titles of the axes and what else there is of these, and a line at `here`."""
     x, y = ({"text": text, "font": {"size": 12}} for text in (x_title, y_title))
-    look = {"showlegend": True, "xaxis": {"title": x, **x_axis}, "yaxis": {"title": y, **y_axis}}
-    if here is None:
-        return look
-    ends = {"x0": here, "x1": here, "xref": "x", "y0": 0, "y1": 1, "yref": "y domain"}
-    return look | {"shapes": [{"type": "line", "line": {"color": THEORY, "width": 1, "dash": "dot"}, **ends}]}
+    if here is not None:
+        ends = {"x0": here, "x1": here, "xref": "x", "y0": 0, "y1": 1, "yref": "y domain"}
+        look["shapes"] = [{"type": "line", "line": {"color": THEORY, "width": 1, "dash": "dot"}, **ends}]
+    axes = {"showlegend": True, "xaxis": {"title": x, **x_axis}, "yaxis": {"title": y, **y_axis}}
+    return layout(go.Figure(traces, axes | look), height=height)
 
 
 def roofline(
@@ -83,8 +89,7 @@ def roofline(
         for kind, (name, place, symbol, colour) in kinds.items()
     ]
     axis = {"type": "log", "dtick": 1, "tickformat": ","}
-    look = _look(_("FLOPs for each byte read"), _("GFLOP/s"), axis, axis, ridge)
-    return layout(go.Figure([roof, *passes], look), height=380)
+    return _drawn([roof, *passes], 380, _("FLOPs for each byte read"), _("GFLOP/s"), axis, axis, ridge)
 
 
 def for_bytes(names: Sequence[str], shares: Sequence[float], values: Sequence[float]) -> Figure:
@@ -100,8 +105,7 @@ def for_bytes(names: Sequence[str], shares: Sequence[float], values: Sequence[fl
         cliponaxis=False,
     )
     x_title, x_axis = _("bytes, as a share of the same cache at 16 bits"), {"tickformat": ".0%", "range": [0, 0.62]}
-    look = _look(x_title, _("KL, nats"), x_axis, POWERS) | {"showlegend": None}
-    return layout(go.Figure(points, look), height=320)
+    return _drawn(points, 320, x_title, _("KL, nats"), x_axis, POWERS, showlegend=None)
 
 
 def errors(lines: Mapping[str, tuple[Sequence[float], Sequence[float]]]) -> Figure:
@@ -119,8 +123,9 @@ def errors(lines: Mapping[str, tuple[Sequence[float], Sequence[float]]]) -> Figu
         for number, (name, of_both) in enumerate(lines.items())
         for which, errors, colour in zip((_("K"), _("V")), of_both, (K_VERMILION, V_GREEN), strict=True)
     ]
-    look = _look(_("layer"), _("error, % of the numbers’ size"), {}, {"type": "log", "exponentformat": "none"})
-    return layout(go.Figure(curves, look), height=320)
+    return _drawn(
+        curves, 320, _("layer"), _("error, % of the numbers’ size"), {}, {"type": "log", "exponentformat": "none"}
+    )
 
 
 def so_far(cached: Sequence[float], anew: Sequence[float], unit: str, here: int) -> Figure:
@@ -138,8 +143,7 @@ def so_far(cached: Sequence[float], anew: Sequence[float], unit: str, here: int)
         )
         for name, values, colour in ((_("with a cache"), cached, SCALED), (_("without"), anew, RAW))
     ]
-    look = _look(_("step"), unit, {"dtick": max(1, len(steps) // 8)}, {"rangemode": "tozero"}, here + 1)
-    return layout(go.Figure(curves, look), height=240)
+    return _drawn(curves, 240, _("step"), unit, {"dtick": max(1, len(steps) // 8)}, {"rangemode": "tozero"}, here + 1)
 
 
 def by_layer(keys: Sequence[int], values: Sequence[int]) -> Figure:
@@ -154,8 +158,7 @@ def by_layer(keys: Sequence[int], values: Sequence[int]) -> Figure:
         )
         for name, nbytes, colour in ((_("K"), keys, K_VERMILION), (_("V"), values, V_GREEN))
     ]
-    look = _look(_("layer"), _("KiB"), {}, {"rangemode": "tozero"}) | {"barmode": "stack"}
-    return layout(go.Figure(bars, look), height=220)
+    return _drawn(bars, 220, _("layer"), _("KiB"), {}, {"rangemode": "tozero"}, barmode="stack")
 
 
 LABELS = 48  #: of rows
@@ -180,8 +183,7 @@ def over_budget(lines: Mapping[str, tuple[Sequence[int], Sequence[float]]], tota
     ]
     every = sorted({budget for budgets, _values in lines.values() for budget in budgets})
     x_axis = {"type": "log", "tickvals": every, "ticktext": [f"{n}<br>{n / total:.0%}" for n in every]}
-    look = _look(_("positions kept, and the share of bytes"), _("KL, nats"), x_axis, POWERS, here)
-    return layout(go.Figure(curves, look), height=330)
+    return _drawn(curves, 330, _("positions kept, and the share of bytes"), _("KL, nats"), x_axis, POWERS, here)
 
 
 def kept_map(kept: np.ndarray, rows: Sequence[str], cols: Sequence[str], colour: str) -> Figure:

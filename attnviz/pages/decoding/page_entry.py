@@ -8,9 +8,7 @@ PAGE = Page(
     title=N_("Decoding"),
     heading=N_("The KV cache, step by step"),
     about=N_(
-        "A language model writes by predicting the next token, adding it to the text and reading on. The "
-        "keys and values of what it has read never change, so it keeps them: that is the KV cache, shown "
-        "here growing token by token."
+        "A model writes token by token. It keeps the keys and values of what it has read: the KV cache, growing here."
     ),
     icon=":material/fast_forward:",
     group=UNDERSTAND,

@@ -2,11 +2,9 @@
 
 import streamlit as st
 
-from attnviz.app import widgets
+from attnviz.app import page_parts, widgets
 from attnviz.app.cache import model_cache
-from attnviz.app.fragment import fragment
-from attnviz.app.guarding import guard
-from attnviz.app.page_parts import page_heading
+from attnviz.app.panel import fragment, guard
 from attnviz.app.text import spoken
 from attnviz.base.words import _
 from attnviz.pages.explore import choices
@@ -56,7 +54,7 @@ def _below(shown: Shown) -> None:
 
 def page() -> None:
     """Draw the page."""
-    page_heading(PAGE)
+    page_parts.page_heading(PAGE)
     with guard():
         request_form.ask(picture)
 

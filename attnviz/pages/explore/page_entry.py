@@ -8,13 +8,11 @@ PAGE = Page(
     title=N_("Explore"),
     heading=N_("Explore attention"),
     about=N_(
-        "A trained model reads your sentence with many heads, each a pattern of its own of who looks at "
-        "whom. Every small square is one head; click one to see its weights, and change its mask or its "
-        "scale."
+        "Every small square is one head of a trained model reading your sentence. Click one, then change its "
+        "mask or scale."
     ),
     icon=":material/search:",
     group=LOOK,
     question=N_("Where does each head of a real model look, and what changes when I change its mask or its scale?"),
     terms=("token", "head", "layer", "weight", "causal_mask", "sink", "next_token"),
-    terms_below=True,
 )

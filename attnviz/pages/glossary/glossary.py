@@ -2,9 +2,8 @@
 
 import streamlit as st
 
-from attnviz.app import glossary_terms, term_popover, widgets
-from attnviz.app.guarding import guard
-from attnviz.app.page_parts import page_heading
+from attnviz.app import glossary_terms, page_parts, term_popover, widgets
+from attnviz.app.panel import guard
 from attnviz.app.text import plain
 from attnviz.base.words import _
 from attnviz.pages.glossary import choices
@@ -12,7 +11,7 @@ from attnviz.pages.glossary.page_entry import PAGE
 
 
 def page() -> None:
-    page_heading(PAGE)
+    page_parts.page_heading(PAGE)
     st.markdown(
         _("The words of attention in the order in which one meets them. Each has a button to the page that shows it.")
     )

@@ -32,10 +32,6 @@ def pickable_map(
     rows = range(int(down.max(initial=0)) + 1)
     grid = np.full((len(rows), len(columns)), np.nan, np.float32)
     grid[down, across] = values
-    texts = [
-        f"{value:.3f}" if np.isnan(error) else f"{value:.3f} ± {error:.3f}"
-        for value, error in zip(values, stderr, strict=True)
-    ]
     targets = go.Scatter(  # an invisible point on each square, which says its head and can be picked
         x=across,
         y=down,
@@ -44,7 +40,10 @@ def pickable_map(
         selected={"marker": {"opacity": 0.0}},
         unselected={"marker": {"opacity": 0.0}},
         customdata=np.arange(len(places)),
-        text=texts,
+        text=[
+            f"{value:.3f}" if np.isnan(error) else f"{value:.3f} ± {error:.3f}"
+            for value, error in zip(values, stderr, strict=True)
+        ],
         hovertext=[_("layer {layer}, head {head}").format(layer=layer, head=head) for layer, head in places],
         hovertemplate="%{hovertext}<br><b>%{text}</b><extra></extra>",
         showlegend=False,
@@ -54,8 +53,13 @@ def pickable_map(
         fig.add_trace(_ring(across[chosen], down[chosen], "square-open", 17))
     ticks = range(0, len(columns), max(1, -(-len(columns) // 12)))
     plain = {"showgrid": False, "zeroline": False}
-    named = {"tickvals": list(ticks), "ticktext": [str(columns[n]) for n in ticks]}
-    fig.update_xaxes(title_text=_("layer"), range=[-0.5, len(columns) - 0.5], **named, **plain)
+    fig.update_xaxes(
+        title_text=_("layer"),
+        range=[-0.5, len(columns) - 0.5],
+        tickvals=list(ticks),
+        ticktext=[str(columns[n]) for n in ticks],
+        **plain,
+    )
     fig.update_yaxes(title_text=_("head"), tickvals=list(rows), range=[len(rows) - 0.5, -0.5], **plain)
     fig.update_layout(dragmode=False, showlegend=False)
     return layout(fig, title, int(np.clip(110 + 22 * len(rows), 220, 520)))

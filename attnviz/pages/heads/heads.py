@@ -2,12 +2,10 @@
 
 import streamlit as st
 
-from attnviz.app import live_run, term_popover, widgets
-from attnviz.app.code_snippet import snippet
-from attnviz.app.guarding import guard
+from attnviz.app import live_run, page_parts, show, term_popover, widgets
 from attnviz.app.links import link_state
 from attnviz.app.links.choices import name_of_head
-from attnviz.app.page_parts import page_heading
+from attnviz.app.panel import guard
 from attnviz.base.message import Message
 from attnviz.base.words import _
 from attnviz.pages.heads import choices
@@ -18,13 +16,14 @@ from attnviz.pages.heads.panels import example, head_surveys, map
 
 def page() -> None:
     """Draw the page."""
-    page_heading(PAGE)
+    page_parts.page_heading(PAGE)
     with guard():
         _draw()
 
 
 def _draw() -> None:
     """Everything below the heading."""
+    place = page_parts.main_picture()
     asked = head_surveys.ask()
     if asked is None:
         return
@@ -32,7 +31,7 @@ def _draw() -> None:
         first = head_surveys.obtain("first", asked.model, asked.names[asked.model], asked.config)
     of_second = asked.other is not None and link_state.value(choices.OF) == "second"
     column = example.strongest(first.survey, asked.by) if of_second else _chosen(first, asked.by)
-    left, right = st.columns([1.3, 1], gap="medium")
+    left, right = place.columns([1.3, 1], gap="medium")
     with left:
         map.heads_map(first, asked.by, None if of_second else column, "hd_map")
     second = None
@@ -64,7 +63,7 @@ def _details(shown: head_surveys.ShownSurvey, asked: head_surveys.HeadsRequest, 
         map.panel(shown, "hd_kinds")
         example.evidence(shown, column)
         term_popover.terms("head", "induction", "sink", "nat")
-        snippet(
+        show.snippet(
             head_survey.program(
                 shown.model, shown.config, asked.by, shown.costs_on or link_state.value(choices.COSTS_ON)
             ),
@@ -98,10 +97,10 @@ def _chosen(shown: head_surveys.ShownSurvey, by: str) -> int:
     column = shown.survey.column(*asked)
     if column is None:
         instead = {"asked": name_of_head(asked), "shown": name_of_head(shown.survey.places[usual])}
-        text = Message(
-            "{model} has no head {asked}; {shown}, the strongest, is shown.", {"model": shown.name, **instead}
+        widgets.say_instead(
+            choices.AT,
+            Message("{model} has no head {asked}; {shown}, the strongest, is shown.", {"model": shown.name, **instead}),
         )
-        widgets.say_instead(choices.AT, text)
     return usual if column is None else column
 
 

@@ -8,8 +8,8 @@ PAGE = Page(
     title=N_("Heads"),
     heading=N_("Which head does what"),
     about=N_(
-        "Every head of a model over many sentences: which patterns it shows, and what it costs to take it"
-        " away. Click on a head."
+        "Every head of a model over many sentences: which patterns it shows, and what it costs to take it "
+        "away. Click one."
     ),
     icon=":material/grid_view:",
     group=UNDERSTAND,

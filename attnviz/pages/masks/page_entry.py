@@ -8,9 +8,7 @@ PAGE = Page(
     title=N_("Masks"),
     heading=N_("Who may look at whom"),
     about=N_(
-        "A mask decides which tokens a token may look at: what is hidden gets no weight at all. A causal "
-        "mask hides what comes later, so that one sentence trains a model to predict every next token at "
-        "once."
+        "A mask decides which tokens a token may look at. A causal one hides what comes later, as in models that write."
     ),
     icon=":material/grid_on:",
     group=UNDERSTAND,

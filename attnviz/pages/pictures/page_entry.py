@@ -8,12 +8,10 @@ PAGE = Page(
     title=N_("Pictures"),
     heading=N_("Pictures"),
     about=N_(
-        "A vision model cuts a picture into patches, and its heads let each patch look at all others. "
-        "Click a patch to see where it looks, and hide some to see what the model says then."
+        "A vision model cuts a picture into patches that look at each other. Click one, or hide some and ask again."
     ),
     icon=":material/image:",
     group=LOOK,
     question=N_("Where does each patch of a picture look, and what does a model say when I hide some of them?"),
     terms=("attention", "head", "weight"),
-    terms_below=True,
 )

@@ -2,9 +2,8 @@
 
 import streamlit as st
 
-from attnviz.app.fragment import fragment
-from attnviz.app.guarding import guard
-from attnviz.app.page_parts import page_heading
+from attnviz.app import page_parts
+from attnviz.app.panel import fragment, guard
 from attnviz.models.catalogue import LoadedModel
 from attnviz.pages.pictures.page_entry import PAGE
 from attnviz.pages.pictures.panels import picture as picture_panel
@@ -21,7 +20,8 @@ def view(loaded: LoadedModel, picture: ChosenPicture) -> None:
 
 def page() -> None:
     """Draw the page."""
-    page_heading(PAGE)
+    page_parts.page_heading(PAGE)
+    place = page_parts.main_picture()
     left, right = st.columns([1.4, 1], vertical_alignment="top")
     loaded, picture = None, None
     with right, guard():
@@ -29,7 +29,7 @@ def page() -> None:
     with left, st.container(key="pic-asked"), guard():
         picture = None if loaded is None else picture_input.ask(loaded)
     if loaded is not None and picture is not None:
-        with st.container(key="canvas-of-heads"):
+        with place, st.container(key="canvas-of-heads"):
             view(loaded, picture)
 
 

@@ -8,9 +8,7 @@ PAGE = Page(
     title=N_("Positions"),
     heading=N_("How order gets in"),
     about=N_(
-        "Attention compares every word with every word, and a set has no order. Seven short sections show"
-        " how positions come in, what each way does to the scores, and what happens beyond the length of "
-        "training."
+        "Without a mask, attention takes words as a set. Seven sections show how order gets in, and what each way does."
     ),
     icon=":material/explore:",
     group=UNDERSTAND,
@@ -18,6 +16,5 @@ PAGE = Page(
         "How does attention know which word comes first, and what happens beyond the length it was trained on?"
     ),
     terms=("position", "sinusoidal", "rope", "alibi"),
-    terms_below=True,
     scripts=(FORMULA, CHART),
 )

@@ -1,6 +1,6 @@
 """How order gets into attention: nothing, added, turned or taken off the scores; longer texts; video; a real head."""
 
-from attnviz.app.page_parts import sections
+from attnviz.app import page_parts
 from attnviz.base.words import _
 from attnviz.pages.positions import choices
 from attnviz.pages.positions.page_entry import PAGE
@@ -25,7 +25,7 @@ def page() -> None:
         "head": (_("6 A real head"), changed_rope.panel),
         "norm": (_("7 Normalised q and k"), qk_norm_growth.panel),
     }
-    sections(PAGE, choices.SECTION, panels)
+    page_parts.sections(PAGE, choices.SECTION, panels)
 
 
 if __name__ == "__main__":  # Streamlit runs this file

@@ -8,11 +8,8 @@ PAGE = Page(
     title=N_("Scaling"),
     heading=N_("Why divide by √d_k?"),
     about=N_(
-        "*“… the dot products grow large in magnitude, pushing the softmax function into regions where it has "
-        "extremely "
-        "small gradients”* (Vaswani et al., 2017). Seven short sections take that sentence apart, word by word. Every "
-        "number is computed now, from random vectors with a seed"
-        " or from a trained model."
+        "*“… pushing the softmax function into regions where it has extremely small gradients”* (Vaswani et "
+        "al., 2017): seven sections take that apart, computed now."
     ),
     icon=":material/straighten:",
     group=UNDERSTAND,

@@ -1,8 +1,7 @@
 """Why scores are divided by the square root of d_k: tried by hand, measured, and trained."""
 
-from attnviz.app.code_snippet import snippet
-from attnviz.app.guarding import guard
-from attnviz.app.page_parts import SectionPanel, sections
+from attnviz.app import page_parts, show
+from attnviz.app.panel import guard
 from attnviz.base.words import _
 from attnviz.pages.scaling import choices
 from attnviz.pages.scaling.page_entry import PAGE
@@ -11,7 +10,7 @@ from attnviz.pages.scaling.panels import alternatives, real_head, retrieval_trai
 
 def page() -> None:
     """Draw the page: each panel answers the program of its numbers, where a few lines can print them."""
-    panels: dict[str, tuple[str, SectionPanel]] = {
+    panels: dict[str, tuple[str, page_parts.SectionPanel]] = {
         "variance": (_("1 Dot products grow"), variance.panel),
         "saturation": (_("2 Softmax saturates"), saturation.panel),
         "gradient": (_("3 Gradients vanish"), softmax.gradient_panel),
@@ -20,10 +19,10 @@ def page() -> None:
         "head": (_("6 A real head"), real_head.panel),
         "softmax": (_("7 Softmax itself"), softmax.panel),
     }
-    code = sections(PAGE, choices.SECTION, panels)
+    code = page_parts.sections(PAGE, choices.SECTION, panels)
     if code is not None:
         with guard():
-            snippet(code, "scaling", _("This section in PyTorch"))
+            show.snippet(code, "scaling", _("This section in PyTorch"))
 
 
 if __name__ == "__main__":  # Streamlit runs this file

@@ -8,10 +8,8 @@ PAGE = Page(
     title=N_("Share heads"),
     heading=N_("Share keys and values"),
     about=N_(
-        "While a model writes, each new token’s query meets the keys and values of all tokens before it; "
-        "these never change, so they are kept instead of computed again: the KV cache. Where several "
-        "query heads read one key/value head (grouped-query attention, GQA; with a single one multi-"
-        "query, MQA), there is less to keep."
+        "A model that writes keeps the keys and values of all tokens. Where several query heads share one "
+        "key/value head, it keeps less."
     ),
     icon=":material/account_tree:",
     group=UNDERSTAND,

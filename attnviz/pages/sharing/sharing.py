@@ -3,9 +3,8 @@
 from collections.abc import Callable
 from functools import partial
 
-from attnviz.app.fragment import fragment
-from attnviz.app.guarding import guard
-from attnviz.app.page_parts import SectionPanel, sections
+from attnviz.app import page_parts
+from attnviz.app.panel import fragment, guard
 from attnviz.base.words import _
 from attnviz.pages.sharing import choices
 from attnviz.pages.sharing.page_entry import PAGE
@@ -14,7 +13,7 @@ from attnviz.pages.sharing.panels import count, latent, prove, see, size
 
 def page() -> None:
     """Draw the page."""
-    views: dict[str, tuple[str, SectionPanel]] = {
+    views: dict[str, tuple[str, page_parts.SectionPanel]] = {
         "see": (_("See it"), see.panel),  # a fragment of its own begins where its model has run
         "count": (_("Count it"), partial(alone, count.panel)),
         "size": (_("Size it"), partial(alone, size.panel)),
@@ -22,7 +21,7 @@ def page() -> None:
         "latent": (_("MLA"), partial(alone, latent.panel)),
         "published": (_("What others print"), partial(alone, latent.published)),
     }
-    sections(PAGE, choices.VIEW, views, _("View"))
+    page_parts.sections(PAGE, choices.VIEW, views, _("View"))
 
 
 @fragment

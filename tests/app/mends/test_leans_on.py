@@ -121,7 +121,7 @@ def test_the_server_s_log_says_what_is_gone(monkeypatch, tmp_path, caplog):
 def stopping():
     import streamlit as st
 
-    from attnviz.app.guarding import guard
+    from attnviz.app.panel import guard
 
     st.text("before")
     with guard():
@@ -132,7 +132,7 @@ def stopping():
 def complaining():
     from streamlit import errors
 
-    from attnviz.app.guarding import guard
+    from attnviz.app.panel import guard
 
     class Complaint(errors.Error, ValueError):
         pass
@@ -142,7 +142,7 @@ def complaining():
 
 
 def failing():
-    from attnviz.app.guarding import guard
+    from attnviz.app.panel import guard
 
     with guard():
         raise ValueError("a panel's")

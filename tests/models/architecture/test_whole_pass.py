@@ -9,8 +9,8 @@ from torch.utils.flop_counter import FlopCounterMode
 from transformers import AutoConfig
 
 from attnviz.models.architecture import Architecture, all_presets, whole_pass
+from attnviz.models.architecture.deployment import PassPart
 from attnviz.models.architecture.meta_device import NoPadding, build
-from attnviz.models.architecture.whole_pass import Part
 
 SMALL = {"hidden_size": 96, "num_hidden_layers": 3, "num_attention_heads": 6, "vocab_size": 128}
 CONFIGS = {
@@ -52,7 +52,7 @@ def test_a_prompt_costs_in_all_parts_together_what_torch_counts(name):
     flops, written = of_torch(config)
     assert sum(part.flops for part in parts.values()) == flops
     assert parts["mlp"].activations + parts["output"].activations == written
-    assert parts["embedding"] == Part(0, BATCH * TOKENS * 96)
+    assert parts["embedding"] == PassPart(0, BATCH * TOKENS * 96)
 
 
 @pytest.mark.parametrize("name", ["gpt2", "llama-3.1-8b", "smollm2-135m", "deepseek-v3"])

@@ -5,7 +5,7 @@ import torch
 from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
-from attnviz.pages.compare.maths.typical_uses import USES
+from attnviz.pages.compare.maths.layer_costs import USES
 
 
 def counted(module: nn.Module, *inputs: torch.Tensor) -> int:

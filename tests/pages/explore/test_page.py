@@ -10,8 +10,6 @@ import pytest
 from attnviz.app.links import link_reading
 from attnviz.app.text import plain
 from attnviz.base.head_edit import HeadEdit
-from attnviz.pages.explore.panels import head as head_panel
-from attnviz.pages.explore.panels import request_form
 from attnviz.runs.head_matrix import head_matrix
 from attnviz.runs.model_run import Request, run_model
 from attnviz.runs.what_if import instantly
@@ -221,13 +219,3 @@ def test_the_code_of_a_what_if_prints_what_is_on_screen(visit, link):
 def test_the_small_pictures_and_the_large_one_have_the_same_colour_steps(visit, link, root):
     page = visit("explore", **link)
     assert [header_of(page, canvas)["scale"]["root"] for canvas in ("overview", "head")] == [root, root]
-
-
-def test_of_a_sentence_that_was_read_before_the_picture_is_sent_first(visit, monkeypatch):
-    order = []
-    monkeypatch.setattr(request_form, "_fill", lambda _examples: order.append("examples"))
-    monkeypatch.setattr(head_panel, "explore", lambda _run, _below: order.append("picture"))
-    page = visit("explore", text="Nobody has read this sentence before.")
-    assert order == ["examples", "picture"], "a model that takes its time keeps nobody from the examples"
-    page.run()
-    assert order[2:] == ["picture", "examples"]

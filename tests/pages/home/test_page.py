@@ -19,15 +19,33 @@ def test_the_first_screen_has_a_computed_picture_and_says_what_it_shows(visit):
     assert "“it” gives 75% to “animal”" in said
     head = next(one.proto.bytes for one in page.get("bidi_component") if one.proto.bytes)
     assert b"Trained: SmolLM2 135M Instruct (4-bit), layer" in head
-    mixture = next(one.proto.json for one in page.get("bidi_component") if "svg" in one.proto.json)
-    assert "mixture: " in mixture
-    assert "animal 75%" in mixture
+    assert b'"story":true' in head.replace(b" ", b"")
+
+
+def test_the_doors_of_the_first_screen_lead_to_pages(visit):
+    doors = [link.proto.page for link in visit().main.get("page_link")][:3]
+    assert doors == ["lessons", "explore", "sharing"]
+
+
+@pytest.mark.parametrize(
+    "text, told",
+    [
+        (choices.EXAMPLE, "“it” gives 75% to “animal”"),
+        ("My grandmother baked a cake and she gave it to me.", "“it” gives 98% to “cake”"),
+        (choices.CHINESE, "“它 2/2” gives"),
+        ("...", "“...” gives 100%"),
+    ],
+)
+def test_the_row_that_tells_most_is_pinned_and_said_and_never_the_full_stop(visit, text, told):
+    page = visit(sentence=text)
+    assert not page.exception
+    assert told in said_below_heads(page)
 
 
 def test_every_page_that_exists_has_a_card_and_every_card_a_page(visit):
     names = {row.name for row in PAGES}
     assert names == {path.parent.name for path in PAGES_DIR.glob("*/page_entry.py")}
-    links = [link.proto.page for link in visit().main.get("page_link")]
+    links = [link.proto.page for link in visit().main.get("page_link")][3:]
     order = [row.name for row in PAGES if not row.is_home]
     assert links == order, "in the order of the menu"
     learned = ["lessons", "build", "scaling", "heads", "masks", "positions", "decoding", "sharing", "explore"]
@@ -107,7 +125,7 @@ def test_a_chinese_reader_is_offered_the_sentence_in_chinese_and_told_how_well_i
     assert page.text_input(key="sentence").value == choices.CHINESE
     assert "15 characters are 29 tokens, 24 of which" in page.caption[0].value
     assert "in English is 13 tokens and 49 nats" in page.caption[0].value
-    assert "“它 1/2” gives" in said_below_heads(page)
+    assert "“它 2/2” gives" in said_below_heads(page)
     page.button(key="start-other-script").click().run()
     assert page.text_input(key="sentence").value == choices.EXAMPLE
     assert not any("bytes of a character" in each.value for each in page.caption)

@@ -96,18 +96,16 @@ def test_next_goes_on_to_the_next_lesson_and_previous_back(visit):
     page.button(key="l-previous").click().run()
     assert page.subheader[0].value == LESSONS["attention"].steps[-1].title
     assert page.button(key="l-previous").disabled is False
-    assert "Eight lessons of a few steps each" not in said(page), "later steps have its room"
+    assert "Eight short lessons, from what attention is" not in said(page), "later steps have its room"
     begun = visit("lessons")
     assert begun.button(key="l-previous").disabled
-    assert "Eight lessons of a few steps each" in said(begun)
+    assert "Eight short lessons, from what attention is" in said(begun)
 
 
 def test_the_published_numbers_of_the_cache_are_said(visit):
     page = answer(visit("lessons", lesson="cache", step="4"), "half")
     assert "MHA 4,096 MiB, GQA 1,024 MiB, MQA 128 MiB" in said(page)
     assert "Computed: one quarter" in said(page)
-    for size in ("4 GiB", "1 GiB", "128 MiB"):
-        assert size in said(page)
 
 
 def test_an_empty_sentence_is_answered_in_a_sentence(visit):

@@ -12,7 +12,6 @@ from PIL import Image
 from attnviz.figures.picture import Picture, to_svg
 from attnviz.figures.theme import K_VERMILION, Q_BLUE, WEIGHTS
 from attnviz.models.architecture import Architecture
-from attnviz.pages.home.figures import MixturePicture
 from attnviz.pages.sharing.figures.svg_three_ways import WIDE, SharingColumn, ThreeWaysPicture
 from attnviz.pages.sharing.panels import one_picture
 from tests.figures.test_svg import interpolated
@@ -73,18 +72,3 @@ def test_a_slide_has_all_columns_within_1280_by_720_with_the_weights_in_colour()
     expected = interpolated(WEIGHTS, np.array([1.0, 0.25, 0.75]))
     found = np.array(drawn, float)[[0, 1, 1], [0, 0, 1]]
     np.testing.assert_allclose(found, expected, atol=3)
-
-
-def test_a_mixture_draws_the_largest_weights_in_order_and_sums_to_one():
-    weights = np.array([0.05, 0.4, 0.1, 0.2, 0.02, 0.2, 0.03])
-    picture = MixturePicture("it", list("abcdefg"), weights)
-    assert [name for name, _weight in picture.parts()] == ["b", "c", "d", "f", "others"]
-    assert sum(weight for _name, weight in picture.parts()) == pytest.approx(1)
-    root = ElementTree.fromstring(picture.svg())
-    widths = [float(path.get("stroke-width")) for path in root.iter(f"{SVG}path")]
-    np.testing.assert_allclose(widths, 16 * np.array([0.4, 0.1, 0.2, 0.2, 0.1]), atol=0.01)
-
-
-def test_a_token_that_looks_like_markup_stays_text():
-    root = ElementTree.fromstring(MixturePicture('<b>"', ['<b>"', "&"], np.array([0.5, 0.5])).svg())
-    assert '<b>"' in "".join(root.itertext())

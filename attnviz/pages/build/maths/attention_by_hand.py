@@ -151,7 +151,11 @@ def run(config: Config) -> Result:
         _project(config, made, t)
         _attend(config, t)
         _finish(made, t)
-        difference = _difference(config, made, t)
+        difference = (
+            None
+            if config.dropout and config.training
+            else float((module(config, made)(t["E"], t.get("E_kv"), mask=t.get("mask")) - t["output"]).abs().max())
+        )
     q_words, k_words = (
         tuple(words[b % len(words) :] + words[: b % len(words)] for b in range(config.batch))
         for words in (config.words, config.other or config.words)
@@ -254,9 +258,3 @@ def module(config: Config, made: dict[str, Tensor]) -> Attention:
             state[f"{name}.bias"] = torch.cat([made[f"b_{n}"] for n in letters])
     layer.load_state_dict(layer.state_dict() | state)
     return layer
-
-
-def _difference(config: Config, made: dict[str, Tensor], t: dict[str, Tensor]) -> float | None:
-    if config.dropout and config.training:
-        return None
-    return float((module(config, made)(t["E"], t.get("E_kv"), mask=t.get("mask")) - t["output"]).abs().max())

@@ -1,7 +1,5 @@
 """Where each number on the building page comes from: sheets of numbers, and the arithmetic of any cell."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -25,7 +23,7 @@ class Sheet:
     col_roles: tuple[Role, ...] = ()  #: one for each column, when columns differ in role as in packed QKV
     lines: tuple[int, ...] = ()  #: columns before which a head ends
 
-    def transposed(self) -> Sheet:
+    def transposed(self) -> "Sheet":
         """Rows as columns, for a sheet whose columns are all of one role and one head."""
         return Sheet(self.name + "ᵀ", self.role, self.values.T, self.cols, self.rows, (self.axes[1], self.axes[0]))
 

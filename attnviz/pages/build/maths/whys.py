@@ -140,12 +140,11 @@ def measure_normalisers(scores: np.ndarray, values: np.ndarray) -> dict[str, Mea
 
 def _measure(make: Callable[[Tensor], Tensor], scores: Tensor, values: Tensor) -> Measures:
     weights = make(scores)
-    growth = [float((make(scores.repeat(n)) @ values.repeat(n, 1)).norm()) for n in COPIES]
     return Measures(
         weights.numpy(),
         _gradient(make, scores, values),
         float((make(scores + 1) @ values - weights @ values).norm()),
-        np.array(growth),
+        np.array([float((make(scores.repeat(n)) @ values.repeat(n, 1)).norm()) for n in COPIES]),
     )
 
 

@@ -50,8 +50,9 @@ def ask() -> tuple[inputs.Config, inputs.Rows | None]:
 
 def _mask(cross: bool) -> str:
     between = {} if cross else {"causal": _("causal"), "window": _("window")}
-    masks = {"none": _("none"), **between, "padding": _("last key is padding")}
-    return widgets.one_of(choices.MASK, _("Mask"), masks, style="select")
+    return widgets.one_of(
+        choices.MASK, _("Mask"), {"none": _("none"), **between, "padding": _("last key is padding")}, style="select"
+    )
 
 
 def _position(cross: bool) -> str:
@@ -67,8 +68,9 @@ def _sizes(heads: int, mask: str) -> dict[str, Any]:
         "d_model": widgets.slider(choices.D_MODEL, _("Model width M")),
         "d_head": widgets.slider(choices.D_HEAD, _("Head width D")),
     }
-    widths = {n: n for n in choices.D_VALUE.ids} | {"same": _("as D")}
-    value = widgets.one_of(choices.D_VALUE, _("Value width Dv"), widths, style="select")
+    value = widgets.one_of(
+        choices.D_VALUE, _("Value width Dv"), {n: n for n in choices.D_VALUE.ids} | {"same": _("as D")}, style="select"
+    )
     chosen["d_value"] = chosen["d_head"] if value == "same" else int(value)
     widenings = {times: f"{times} M" for times in choices.WIDENING.ids}
     chosen["widening"] = int(widgets.one_of(choices.WIDENING, _("FFN width F"), widenings))

@@ -6,10 +6,7 @@ from typing import cast
 import numpy as np
 import streamlit as st
 
-from attnviz.app import show, widgets
-from attnviz.app.cache.kept_charts import chart_of
-from attnviz.app.code_snippet import snippet
-from attnviz.app.page_parts import side_by_side
+from attnviz.app import page_parts, show, widgets
 from attnviz.app.text import plain, quoted
 from attnviz.base.words import _, sentences
 from attnviz.pages.build import choices, figures
@@ -32,8 +29,8 @@ def panel(result: attention_by_hand.Result) -> None:
     queries = {str(i): f"{i + 1} {plain(word)}" for i, word in enumerate(layer.config.words)}
     i = int(widgets.one_of(choices.LOOKER, _("Where does this word look?"), queries))
     _looks(layer, i, config_form.view(result).head)
-    side_by_side(lambda: _brought(layer, i), lambda: _norms(layer), widths=[1.1, 1], gap="large")
-    snippet(two_sources.program(layer), "b-two-sources")
+    page_parts.side_by_side(lambda: _brought(layer, i), lambda: _norms(layer), widths=[1.1, 1], gap="large")
+    show.snippet(two_sources.program(layer), "b-two-sources")
 
 
 def _config(result: attention_by_hand.Result) -> two_sources.Config:
@@ -46,8 +43,11 @@ def _config(result: attention_by_hand.Result) -> two_sources.Config:
                 typed = widgets.text(choices.OTHER, _("Text (keys and values)"))
             text = tuple(typed[: choices.LONGEST].split()[: inputs.MOST_WORDS])
         digit = widgets.number(choices.DIGIT, _("Picture: the digit"), step=1, width=130)
-        names = {"both": _("q and both k"), "text": _("not the picture’s k"), "none": _("nothing")}
-        norms = widgets.one_of(choices.NORMS, _("What RMSNorm is applied to"), names)
+        norms = widgets.one_of(
+            choices.NORMS,
+            _("What RMSNorm is applied to"),
+            {"both": _("q and both k"), "text": _("not the picture’s k"), "none": _("nothing")},
+        )
         factor = widgets.slider(choices.FACTOR, _("Factor of what the picture brings"), step=0.1, width=220)
     return two_sources.Config(
         given.words, text, given.layout, int(digit), cast(two_sources.Norms, norms), round(float(factor), 2), given.seed
@@ -74,7 +74,7 @@ def _looks(layer: two_sources.Result, i: int, head: int) -> None:
     side = round(len(layer.patches) ** 0.5)
     names = [*config.text, *(f"row {at // side + 1}, column {at % side + 1}" for at in range(side * side))]
     show.figure(
-        chart_of(figures.looks, text, picture, config.text, layer.pixels),
+        show.chart_of(figures.looks, text, picture, config.text, layer.pixels),
         name="text-and-picture",
         key="b_two",
         table={
@@ -105,7 +105,7 @@ def _brought(layer: two_sources.Result, i: int) -> None:
     names = [_("the text"), _("the picture"), _("together")]
     words = layer.config.words
     show.figure(
-        chart_of(figures.brought, list(zip(names, lengths, strict=True)), words),
+        show.chart_of(figures.brought, list(zip(names, lengths, strict=True)), words),
         name="text-and-picture-brought",
         key="b_two_brought",
         table={"word": list(words)} | {n: m.tolist() for n, m in zip(("text", "picture", "sum"), lengths, strict=True)},

@@ -6,9 +6,7 @@ import numpy as np
 import streamlit as st
 
 from attnviz.app import presenting, show, widgets
-from attnviz.app.cache.kept_charts import chart_of
-from attnviz.app.fragment import fragment
-from attnviz.app.guarding import guard
+from attnviz.app.panel import fragment, guard
 from attnviz.base.words import _
 from attnviz.canvas import tensor_strip as canvas
 from attnviz.pages.build import choices, figures
@@ -146,7 +144,7 @@ def _sums(view: boards.View) -> None:
     rows, cols = weights.sum(1), weights.sum(0)
     result, place = view.result, view.batch
     show.figure(
-        chart_of(figures.sums, rows, cols, result.q_words[place], result.k_words[place]),
+        show.chart_of(figures.sums, rows, cols, result.q_words[place], result.k_words[place]),
         name="build-sums",
         key="build_sums",
         words=_who_gets_most(view, cols),

@@ -6,7 +6,6 @@ import numpy as np
 import streamlit as st
 
 from attnviz.app import show, widgets
-from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.links import link_state
 from attnviz.app.text import plain, quoted
 from attnviz.base.words import _, clauses, ngettext
@@ -132,7 +131,7 @@ def _consequence(
     parts = [(_("random weights"), was), (_("yours"), now)] if edits else [(_("weights"), now)]
     rows, cols = result.q_words[b], result.k_words[b]
     show.figure(
-        chart_of(side_by_side, parts, rows, cols, _("Attention of head {h}").format(h=h + 1), repeat_rows=False),
+        show.chart_of(side_by_side, parts, rows, cols, _("Attention of head {h}").format(h=h + 1), repeat_rows=False),
         name="edited-weights",
         key="b_edited",
         table={

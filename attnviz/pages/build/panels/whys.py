@@ -4,7 +4,6 @@ import numpy as np
 import streamlit as st
 
 from attnviz.app import page_parts, show, widgets
-from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.text import plain, quoted
 from attnviz.base.words import _, listed
 from attnviz.figures.attention_figures import side_by_side
@@ -61,7 +60,7 @@ def _attention_follows(compared: experiment.ComparedMixing, words: tuple[str, ..
     same, moved = compared.cases[0].weights, compared.cases[1].weights
     at = list(np.ndindex(same.shape))
     show.figure(
-        chart_of(figures.before_and_after_order, same, moved, words, [words[i] for i in order]),
+        show.chart_of(figures.before_and_after_order, same, moved, words, [words[i] for i in order]),
         name="attention-follows-order",
         key="b_permuted",
         table={
@@ -80,7 +79,7 @@ def _parameters(compared: experiment.ComparedMixing, here: int) -> None:
     """Draw how many numbers each has to learn as sentences grow."""
     attention, mixing = compared.attention_parameters, compared.matrix_parameters
     show.figure(
-        chart_of(figures.parameter_curves, experiment.LENGTHS, attention, mixing, here),
+        show.chart_of(figures.parameter_curves, experiment.LENGTHS, attention, mixing, here),
         name="parameters-by-length",
         key="b_parameters",
         table={"words": experiment.LENGTHS, "attention": attention, "mixing matrix": mixing},
@@ -173,7 +172,7 @@ def _bars(compared: Normalised, scores: np.ndarray, query: str, head: int, keys:
     """Draw six sets of weights made from the same scores."""
     names, share = _normaliser_names(), compared["share"].weights
     show.figure(
-        chart_of(figures.normaliser_bars, {names[k]: m.weights for k, m in compared.items()}, keys),
+        show.chart_of(figures.normaliser_bars, {names[k]: m.weights for k, m in compared.items()}, keys),
         name="normalisers",
         key="b_normalisers",
         table={"key": list(keys), "score": scores.tolist()} | {k: m.weights.tolist() for k, m in compared.items()},
@@ -188,7 +187,7 @@ def _growth(compared: Normalised) -> None:
     """Draw how the length of the output changes as the same keys are repeated."""
     names, plain_sums = _normaliser_names(), compared["plain"].growth
     show.figure(
-        chart_of(figures.growth, experiment.COPIES, {names[k]: m.growth for k, m in compared.items()}),
+        show.chart_of(figures.growth, experiment.COPIES, {names[k]: m.growth for k, m in compared.items()}),
         name="normaliser-growth",
         key="b_growth",
         table={"copies": experiment.COPIES} | {k: m.growth.tolist() for k, m in compared.items()},
@@ -254,7 +253,7 @@ def _one_or_several(measured: experiment.ComparedHeads, words: tuple[str, ...]) 
     parts = [(_("one head"), measured.one_head)]
     parts += [(_("head {h}").format(h=h + 1), weights) for h, weights in enumerate(measured.heads[:2])]
     show.figure(
-        chart_of(side_by_side, parts, words, words, repeat_rows=False),
+        show.chart_of(side_by_side, parts, words, words, repeat_rows=False),
         name="one-head-or-several",
         key="b_heads",
         table={"query": [q for q in words for _k in words], "key": [k for _q in words for k in words]}
@@ -270,7 +269,7 @@ def _lost(measured: experiment.ComparedHeads, places: list[str], share: float) -
     """Draw what the single head loses, for every way to divide its weight."""
     blur = measured.blur_by_share
     show.figure(
-        chart_of(figures.blur_by_share, experiment.SHARES, blur, places, share),
+        show.chart_of(figures.blur_by_share, experiment.SHARES, blur, places, share),
         name="blur-by-share",
         key="b_blur",
         table={"share": experiment.SHARES.tolist()} | {name: blur[:, h].tolist() for h, name in enumerate(places)},

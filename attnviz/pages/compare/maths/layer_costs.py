@@ -15,13 +15,14 @@ from typing import Literal
 
 import numpy as np
 
-from attnviz.base.limits import require_multiple, require_within
+from attnviz.base.message import require_multiple, require_within
 
 Axis = Literal["n", "d", "k"]
 Counting = Literal["built", "table"]
 #: the ids of the layers; "dilated" is a convolution whose dilation grows k-fold with each layer
 KINDS = ("attention", "window", "linear", "rnn", "lstm", "gru", "conv", "dilated")
 RECURRENT = ("rnn", "lstm", "gru")
+COMPARED = ("lstm", "conv", "attention")  #: those that stand beside each other at the sizes of each use
 LIMITS = {"n": (1, 1 << 20), "d": (1, 1 << 14), "k": (2, 256), "window": (2, 1 << 16), "heads": (1, 256)}
 _POINTS = 4  #: points of a curve for each doubling
 
@@ -172,3 +173,52 @@ def check(config: Config) -> None:
     """Refuse sizes outside the limits, and heads that do not divide the width."""
     require_within(config, LIMITS)
     require_multiple("d", config.d, "heads", config.heads)
+
+
+@dataclass(frozen=True)
+class Use:
+    """One layer of a published model: the kind that it is, and its sizes."""
+
+    id: str
+    usual: str  #: one of COMPARED
+    model: str
+    source: str
+    sizes: Config
+
+    @property
+    def costs(self) -> dict[str, tuple[int, int, int]]:
+        """FLOPs, steps that wait and longest path of each of COMPARED at these sizes, by kind."""
+        sizes = self.sizes
+        return {
+            kind: (
+                terms(kind, sizes).at(sizes),
+                steps(kind, sizes.n),
+                path(kind, sizes),
+            )
+            for kind in COMPARED
+        }
+
+
+def _use(id_: str, usual: str, model: str, source: str, n: int, d: int, k: int = 3, heads: int = 8) -> Use:
+    return Use(id_, usual, model, source, Config(n, d, k, heads=heads))
+
+
+#: 10 s of speech in frames of 30 ms; a week by the hour; maps of 56 x 56 and 568 x 568; a sentence; 196 patches; 8,192
+USES = (
+    _use("speech", "lstm", "RNN-T", "He et al. 2018, arXiv 1811.06621", 333, 640),
+    _use("series", "lstm", "DeepAR", "Salinas et al. 2017, arXiv 1704.04110", 168, 40),
+    _use("objects", "conv", "ResNet-50", "He et al. 2015, arXiv 1512.03385", 56 * 56, 64, 9),
+    _use("regions", "conv", "U-Net", "Ronneberger et al. 2015, arXiv 1505.04597", 568 * 568, 64, 9),
+    _use("translation", "attention", "Transformer", "Vaswani et al. 2017, arXiv 1706.03762", 30, 512),
+    _use("patches", "attention", "ViT-B/16", "Dosovitskiy et al. 2020, arXiv 2010.11929", 197, 768, heads=12),
+    _use("chat", "attention", "Llama 3.1 8B", "Grattafiori et al. 2024, arXiv 2407.21783", 8192, 4096, heads=32),
+)
+
+USES_PROGRAM = """\
+from attnviz.pages.compare.maths.layer_costs import USES
+
+for use in USES:
+    sizes = f"n={use.sizes.n}, d={use.sizes.d}, k={use.sizes.k}"
+    flops = {kind: cost for kind, (cost, steps, path) in use.costs.items()}
+    print(f"{use.model} ({sizes}) {flops}")
+"""

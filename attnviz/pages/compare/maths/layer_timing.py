@@ -4,8 +4,6 @@ Measurements are kept in `data/measured.json`, made by `python -m scripts.prepar
 made on. The owner of a server can measure anew; `measure` yields what it has so far.
 """
 
-from __future__ import annotations
-
 import gc
 import json
 import os
@@ -22,8 +20,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from attnviz.base.limits import require_multiple
-from attnviz.base.message import Message, Problem
+from attnviz.base.message import Message, Problem, require_multiple
 from attnviz.core.costs import processor_name
 from attnviz.core.modules import seeded
 from attnviz.pages.compare.maths import compared_layers, layer_costs
@@ -58,7 +55,7 @@ class LayerTiming:
 @dataclass(frozen=True)
 class Result:
     config: Config
-    machine: MeasuredOn
+    machine: "MeasuredOn"
     timings: tuple[LayerTiming, ...]
     of: int  #: how many there will be
 

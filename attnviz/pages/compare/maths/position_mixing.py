@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from attnviz.base.limits import require_between, require_multiple, require_within
+from attnviz.base.message import require_between, require_multiple, require_within
 from attnviz.core.modules import seeded
 from attnviz.pages.compare.maths import compared_layers, layer_costs
 

@@ -4,8 +4,6 @@ All kinds of layer start from the same seed and see the same sequences, side by 
 before the first step, as they learn, and at the end: see `reach`.
 """
 
-from __future__ import annotations
-
 import json
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
@@ -18,7 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from attnviz.base.limits import require_multiple, require_within
+from attnviz.base.message import require_multiple, require_within
 from attnviz.core.modules import seeded
 from attnviz.pages.compare.maths import compared_layers, layer_costs
 
@@ -132,7 +130,7 @@ class _Run:
         return Reached(loss, accuracy, self.at_start, self.influence())
 
 
-def model(kind: str, config: Config) -> RecallModel:
+def model(kind: str, config: Config) -> "RecallModel":
     """The untrained model of one kind. Embeddings and places are the same for all kinds of one seed."""
     with seeded(config.seed):
         made = RecallModel(kind, config)

@@ -6,11 +6,8 @@ from typing import cast
 import numpy as np
 import streamlit as st
 
-from attnviz.app import show, term_popover, widgets
-from attnviz.app.cache.kept_charts import chart_of
-from attnviz.app.code_snippet import snippet
-from attnviz.app.guarding import guard
-from attnviz.app.page_parts import side_by_side
+from attnviz.app import page_parts, show, term_popover, widgets
+from attnviz.app.panel import guard
 from attnviz.base import units
 from attnviz.base.words import _, listed, ngettext
 from attnviz.pages.compare import choices, figures
@@ -35,13 +32,15 @@ counted = st.cache_resource(max_entries=128, show_spinner=False)(compared_layers
 
 
 def panel() -> None:
+    place = page_parts.main_picture()
     config = controls()
     with guard():
         result = costs(config)
-        _curves(result)
+        with place:
+            _curves(result)
         _table(result)
         term_popover.terms("flop", "window", "linear_attention")
-        snippet(compared_layers.program(config), "c-table", about=_about_program(config))
+        show.snippet(compared_layers.program(config), "c-table", about=_about_program(config))
 
 
 def _about_program(config: layer_costs.Config) -> str:
@@ -94,9 +93,11 @@ def _curves(result: layer_costs.Result) -> None:
     title = _("FLOPs of one layer") if config.counting == "built" else _("Operations of one layer")
     curves = [figures.KindCurve(kind, names[kind], result.x, y) for kind, y in result.cost.items() if kind != "dilated"]
     rings = _crossing_points(result)
-    side_by_side(
+    page_parts.side_by_side(
         lambda: show.figure(
-            chart_of(figures.over, curves, title, axis, here=here, crossings=rings, unit=_(" operations"), height=390),
+            show.chart_of(
+                figures.over, curves, title, axis, here=here, crossings=rings, unit=_(" operations"), height=390
+            ),
             name=f"cost-over-{config.axis}",
             key="c-cost",
             table={config.axis: result.x, **result.cost},
@@ -113,7 +114,7 @@ def _steps_and_path(result: layer_costs.Result, axis: str, here: float) -> None:
     curves = [figures.KindCurve(kind, name, result.x, result.steps[kind]) for kind, name in waiting.items()]
     steps = result.here["rnn"][1]
     show.figure(
-        chart_of(figures.over, curves, _("Steps that wait for each other"), axis, here=here, height=220),
+        show.chart_of(figures.over, curves, _("Steps that wait for each other"), axis, here=here, height=220),
         name="sequential-steps",
         key="c-steps",
         table={axis: result.x, **{name: result.steps[kind] for kind, name in waiting.items()}},
@@ -127,7 +128,7 @@ def _steps_and_path(result: layer_costs.Result, axis: str, here: float) -> None:
     curves = [figures.KindCurve(kind, name, result.x, result.path[kind]) for kind, name in kinds.items()]
     paths = {kind: result.here[kind][2] for kind in kinds if kind != "attention"}
     show.figure(
-        chart_of(figures.over, curves, _("Longest path, layers or steps"), axis, here=here, height=270),
+        show.chart_of(figures.over, curves, _("Longest path, layers or steps"), axis, here=here, height=270),
         name="path-length",
         key="c-path",
         table={axis: result.x, **{name: result.path[kind] for kind, name in kinds.items()}},

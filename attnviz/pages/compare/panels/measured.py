@@ -6,12 +6,9 @@ from contextlib import closing
 import numpy as np
 import streamlit as st
 
-from attnviz.app import show, term_popover, widgets
+from attnviz.app import page_parts, show, term_popover, widgets
 from attnviz.app.cache.bounded_cache import BoundedCache
-from attnviz.app.cache.kept_charts import chart_of
-from attnviz.app.code_snippet import snippet
-from attnviz.app.guarding import guard
-from attnviz.app.page_parts import side_by_side
+from attnviz.app.panel import guard
 from attnviz.app.text import spoken
 from attnviz.base import units
 from attnviz.base.words import _, sentences
@@ -35,12 +32,14 @@ def one_at_a_time() -> threading.Lock:
 
 
 def panel() -> None:
+    place = page_parts.main_picture()
     result, config = _controls()
     with guard():
         if result is not None:
-            _pictures(result)
+            with place:
+                _pictures(result)
             term_popover.terms("fused", "linear_attention", "flop")
-    snippet(
+    show.snippet(
         layer_timing.program(config),
         "c-measured",
         _("Measure it yourself"),
@@ -77,8 +76,12 @@ def _here(d: int, training: bool) -> tuple[layer_timing.Result | None, layer_tim
         longest = int(widgets.one_of(choices.LONGEST, _("Longest sequence, tokens"), lengths, style="select"))
         config = layer_timing.Config(d=d, training=training, longest=longest)
         kept = measured_here().find(config)
-        label = _("Measure again") if kept else _("Measure on this server")
-        pressed = st.button(label, type="primary", icon=":material/timer:", key="c_measure")
+        pressed = st.button(
+            _("Measure again") if kept else _("Measure on this server"),
+            type="primary",
+            icon=":material/timer:",
+            key="c_measure",
+        )
     if pressed:
         return _live(config), config
     if kept is not None:
@@ -106,10 +109,12 @@ def _live(config: layer_timing.Config) -> layer_timing.Result | None:
             for result in results:
                 st.session_state[PARTIAL] = result
                 last = result.timings[-1]
-                text = _("{name}, {n:,} tokens: {time}").format(
-                    name=figures.kind_names()[last.kind], n=last.n, time=units.duration(last.seconds)
+                bar.progress(
+                    len(result.timings) / result.of,
+                    _("{name}, {n:,} tokens: {time}").format(
+                        name=figures.kind_names()[last.kind], n=last.n, time=units.duration(last.seconds)
+                    ),
                 )
-                bar.progress(len(result.timings) / result.of, text)
         at.empty()
     finally:
         lock.release()
@@ -135,16 +140,18 @@ def _pictures(result: layer_timing.Result) -> None:
         "seconds": [row.seconds for row in result.timings],
         "bytes": [row.nbytes for row in result.timings],
     }
-    side_by_side(
+    page_parts.side_by_side(
         lambda: show.figure(
-            chart_of(figures.over, seconds, _("Seconds of one pass"), _("tokens n"), unit="s", height=400),
+            show.chart_of(figures.over, seconds, _("Seconds of one pass"), _("tokens n"), unit="s", height=400),
             name=f"time-{about}",
             key="c-time",
             table=table,
             words=_time_words(result),
         ),
         lambda: show.figure(
-            chart_of(figures.over, nbytes, _("Memory at its peak"), _("tokens n"), unit="B", binary=True, height=400),
+            show.chart_of(
+                figures.over, nbytes, _("Memory at its peak"), _("tokens n"), unit="B", binary=True, height=400
+            ),
             name=f"memory-{about}",
             key="c-memory",
             table=table,

@@ -8,12 +8,10 @@ import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from attnviz.app import show, widgets
+from attnviz.app import page_parts, show, widgets
 from attnviz.app.cache.bounded_cache import BoundedCache
 from attnviz.app.cache.waiting_line import WaitingLine
-from attnviz.app.code_snippet import snippet
-from attnviz.app.guarding import guard
-from attnviz.app.page_parts import side_by_side
+from attnviz.app.panel import guard
 from attnviz.app.text import with_minus
 from attnviz.base.message import Problem
 from attnviz.base.words import _, listed, ngettext
@@ -49,6 +47,7 @@ def training_line() -> WaitingLine:
 
 
 def panel() -> None:
+    place = page_parts.main_picture()
     st.markdown(
         _(
             "**The task.** The first of n tokens is one of {labels} labels, noise follows, and the last token asks for "
@@ -59,20 +58,20 @@ def panel() -> None:
     config = _controls()
     with guard():
         reach_training.check(config)
-        _run(config)
+        with place:
+            _run(config)
         about = _(
             "Paste this code into a notebook: it prints the gradient at the first token before and after training, "
             "and how many labels are right."
         )
-        snippet(reach_training.program(config), "c-reach", about=about)
+        show.snippet(reach_training.program(config), "c-reach", about=about)
 
 
 def _controls() -> reach_training.Config:
     labels = {"n": _("tokens n"), "k": _("kernel k"), "layers": _("convolutions"), "steps": _("steps")}
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        sizes = {n: widgets.number(choices.REACH_SIZES[n], label, step=1, width=BOX) for n, label in labels.items()}
         return reach_training.Config(
-            **sizes,
+            **{n: widgets.number(choices.REACH_SIZES[n], label, step=1, width=BOX) for n, label in labels.items()},
             remember=widgets.number(
                 choices.REMEMBER,
                 _("LSTM remembers"),
@@ -169,7 +168,7 @@ def _trained(config: reach_training.Config, bar: DeltaGenerator, drawn: DeltaGen
 def _charts(result: reach_training.Result, key: str) -> None:
     """The two pictures that move while training runs, without export; their sentences are for those who hear them."""
     learned = _learning_words(result) if result.done else None
-    side_by_side(
+    page_parts.side_by_side(
         lambda: show.chart(_distance(result, False), key=f"{key}-now", words=_distance_words(result, not result.done)),
         lambda: show.chart(_accuracy(result), key=f"{key}-right", words=learned),
     )

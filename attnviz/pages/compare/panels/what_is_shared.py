@@ -3,12 +3,10 @@
 import numpy as np
 import streamlit as st
 
-from attnviz.app import show, widgets
-from attnviz.app.cache.kept_charts import chart_of
-from attnviz.app.code_snippet import snippet
-from attnviz.app.guarding import guard
+from attnviz.app import page_parts, show, widgets
 from attnviz.app.links import link_state
 from attnviz.app.page_entry import file_of
+from attnviz.app.panel import guard
 from attnviz.base import units
 from attnviz.base.words import _
 from attnviz.pages.compare import choices, figures
@@ -24,10 +22,11 @@ computed_kernel = st.cache_resource(max_entries=64, show_spinner=False)(position
 
 
 def panel() -> None:
+    place = page_parts.main_picture()
     with st.container(horizontal=True, vertical_alignment="bottom"):
         n, d, k, heads = sizes(("n", "d", "k", "heads")).values()
     config = layer_costs.Config(n, d, k, heads=heads)
-    left, right = st.columns([1, 1.15], gap="medium")
+    left, right = place.columns([1, 1.15], gap="medium")
     with left, guard():
         _parameters(computed_parameters(config))
     with right, guard():
@@ -35,7 +34,7 @@ def panel() -> None:
     with guard():
         kernel = _heads()
         if config.d % config.heads == 0:  # else the sentence above says what is wrong, and the program would fail
-            snippet(
+            show.snippet(
                 position_mixing.program(config, kernel),
                 "c-shared",
                 about=_(
@@ -48,9 +47,15 @@ def panel() -> None:
 def _parameters(result: compared_layers.Result) -> None:
     names, config = figures.kind_names(), result.config
     st.markdown(_("**Weights are shared between places.** So parameters do not grow with the sequence, unless …"))
-    curves = [figures.KindCurve(kind, names[kind], result.n, y) for kind, y in result.parameters.items()]
     show.figure(
-        chart_of(figures.over, curves, _("Parameters of one layer"), _("tokens n"), here=config.n, height=430),
+        show.chart_of(
+            figures.over,
+            [figures.KindCurve(kind, names[kind], result.n, y) for kind, y in result.parameters.items()],
+            _("Parameters of one layer"),
+            _("tokens n"),
+            here=config.n,
+            height=430,
+        ),
         name="parameters-by-length",
         key="c-parameters",
         table={"n": result.n, **result.parameters},
@@ -70,7 +75,7 @@ def _mixing() -> None:
     mixing, names = computed_mixing(position_mixing.Config(n=n, input_seed=seed)), figures.kind_names()
     one, another = [each.first for each in mixing.values()], [each.second for each in mixing.values()]
     show.figure(
-        chart_of(
+        show.chart_of(
             figures.matrices,
             [names[kind] for kind in mixing],
             [(_("one input"), one), (_("another input"), another)],
@@ -110,12 +115,16 @@ def _heads() -> position_mixing.KernelConfig:
     k = widgets.number(choices.KERNEL, _("places k"), step=1, width=BOX)
     config = position_mixing.KernelConfig(k=k)
     result = computed_kernel(config)
-    lines = [
-        (_("best that so many heads can do"), result.best),
-        (_("each head looks at one place"), result.pointing),
-    ]
     show.figure(
-        chart_of(figures.missing, result.heads, lines, result.average),
+        show.chart_of(
+            figures.missing,
+            result.heads,
+            [
+                (_("best that so many heads can do"), result.best),
+                (_("each head looks at one place"), result.pointing),
+            ],
+            result.average,
+        ),
         name=f"heads-for-a-kernel-of-{k}",
         key="c-heads",
         table={"heads": result.heads, "best": result.best, "pointing": result.pointing},

@@ -36,7 +36,6 @@ def run_unshifted_positions(s: Sentence) -> Outcome:
     whole = rotated_weights(s.q, s.k, s.k[:0], torch.arange(len(s)))[-new:]
     allowed = torch.ones(new, len(s), dtype=torch.bool).tril(len(s) - new)
     own = slice(len(s) - new, None)
-    same = largest_gap(*(each[:, own] / each[:, own].sum(-1, keepdim=True) for each in (bad, good)))
     return Outcome(
         picture(bad, s.words[-new:], s.words, allowed=allowed),
         picture(good, s.words[-new:], s.words, allowed=allowed),
@@ -60,7 +59,7 @@ def run_unshifted_positions(s: Sentence) -> Outcome:
                 "Among themselves the new words keep their distances, and share out their weight as they should: "
                 "{same:.1e} apart. Only their distance to the cache is wrong, so that no first step, no test on a "
                 "prompt alone and no shape shows it.",
-                {"same": same},
+                {"same": largest_gap(*(each[:, own] / each[:, own].sum(-1, keepdim=True) for each in (bad, good)))},
             ),
         )
         if new < len(s)

@@ -3,8 +3,6 @@
 import streamlit as st
 
 from attnviz.app import live_run, show, widgets
-from attnviz.app.cache.kept_charts import chart_of
-from attnviz.app.code_snippet import snippet
 from attnviz.app.links import link_state
 from attnviz.app.text import spoken
 from attnviz.base import units
@@ -53,13 +51,13 @@ def growing() -> None:
         with column:
             lines: dict[str, tuple[int, ...]] = {scheme.name: scheme.bytes for scheme in model.schemes}
             show.figure(
-                chart_of(figures.growth, result.tokens, lines, at),
+                show.chart_of(figures.growth, result.tokens, lines, at),
                 name=f"cache-growth-{model.name}",
                 key=f"d_growth_{model.name}",
                 words=_growth_words(model, result.tokens[at], at),
                 table={"tokens": list(result.tokens)} | {name: list(nbytes) for name, nbytes in lines.items()},
             )
-    snippet(
+    show.snippet(
         decoding_snippets.growing(result, at),
         "decoding-bytes",
         about=_("Paste this code into a notebook: it prints the bytes of Llama-3.1-8B at this number of tokens."),
@@ -102,7 +100,7 @@ def rounded() -> None:
     live_run.again(live)
     _table(result)
     _errors(result)
-    snippet(
+    show.snippet(
         decoding_snippets.quantised(name, text, result),
         "decoding-numbers",
         about=_("Paste this code into a notebook: it prints the table, and the errors of keys and values."),
@@ -116,7 +114,7 @@ def _name(made: quantised_cache.RoundedCache) -> str:
 def _moved(result: quantised_cache.Result) -> None:
     kl = [float(made.moved.kl.mean()) for made in result.formats]
     show.figure(
-        chart_of(
+        show.chart_of(
             figures.for_bytes,
             [_name(made) for made in result.formats],
             [made.nbytes / result.half_bytes for made in result.formats],
@@ -189,7 +187,7 @@ def _errors(result: quantised_cache.Result) -> None:
     chosen = [made for made in result.formats if made.bits == 4]
     worst = int(chosen[0].k_error.argmax())
     show.figure(
-        chart_of(figures.errors, {_name(made): (made.k_error.tolist(), made.v_error.tolist()) for made in chosen}),
+        show.chart_of(figures.errors, {_name(made): (made.k_error.tolist(), made.v_error.tolist()) for made in chosen}),
         name="quantised-errors",
         key="d_errors",
         words=_(

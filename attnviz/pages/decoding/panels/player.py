@@ -5,9 +5,7 @@ from itertools import accumulate
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from attnviz.app import live_run, show, widgets
-from attnviz.app.cache.kept_charts import chart_of
-from attnviz.app.code_snippet import snippet
+from attnviz.app import live_run, page_parts, show, widgets
 from attnviz.app.links import link_state
 from attnviz.app.text import plain
 from attnviz.base import units
@@ -32,6 +30,7 @@ def prepare(name: str) -> None:
 
 
 def panel() -> None:
+    place = page_parts.main_picture()
     name, config, more = _ask()
     decoder = decoder_form.decoder_of(name)
     live = live_run.advance(
@@ -44,14 +43,18 @@ def panel() -> None:
     if not config.steps:
         st.info(_("Zero steps: the prompt is processed, and nothing is written."))
     done = len(result.steps)
-    progress = _("step {step} of {steps}").format(step=done, steps=result.total_steps)
-    live_run.controls("steps", live, done / result.total_steps, progress)
+    live_run.controls(
+        "steps",
+        live,
+        done / result.total_steps,
+        _("step {step} of {steps}").format(step=done, steps=result.total_steps),
+    )
     picked = link_state.value(choices.AT)
     at = done - 1 if picked is None else min(picked, done - 1)
     with more:
         layer = widgets.number(choices.LAYER, _("Layer, from 0"), step=1, high=len(result.layers) - 1)
         head = widgets.number(choices.HEAD, _("Head, from 0"), step=1, high=len(result.layers[layer].q) - 1)
-    with st.container(key="canvas-of-steps"):
+    with place, st.container(key="canvas-of-steps"):
         step_player.step_player(
             "d_player",
             result.labels,
@@ -67,7 +70,7 @@ def panel() -> None:
     _same(result)
     _costs(result, at)
     _layers(result, at)
-    snippet(
+    show.snippet(
         decoding_snippets.steps(name, config, result),
         "decoding-steps",
         about=_(
@@ -176,7 +179,7 @@ def _costs(result: token_by_token.Result, at: int) -> None:
     with flops:
         cached, anew = (list(accumulate(work.flops / 1e9 for work in works)) for works in _works(result))
         show.figure(
-            chart_of(figures.so_far, cached, anew, _("GFLOP so far"), at),
+            show.chart_of(figures.so_far, cached, anew, _("GFLOP so far"), at),
             name="decoding-flops",
             key="d_flops",
             words=_(
@@ -189,7 +192,7 @@ def _costs(result: token_by_token.Result, at: int) -> None:
     with clock:
         cached, anew = (list(accumulate(work.seconds * 1e3 for work in works)) for works in _works(result))
         show.figure(
-            chart_of(figures.so_far, cached, anew, _("ms so far"), at),
+            show.chart_of(figures.so_far, cached, anew, _("ms so far"), at),
             name="decoding-time",
             key="d_time",
             words=_(
@@ -209,7 +212,7 @@ def _layers(result: token_by_token.Result, at: int) -> None:
     keys, values = ([pair[n] for pair in step.layer_bytes] for n in (0, 1))
     first = result.layers[0]
     show.figure(
-        chart_of(figures.by_layer, keys, values),
+        show.chart_of(figures.by_layer, keys, values),
         name="decoding-cache-bytes",
         key="d_layers",
         words=_(

@@ -4,9 +4,7 @@ from typing import cast
 
 import streamlit as st
 
-from attnviz.app import live_run, show, widgets
-from attnviz.app.cache.kept_charts import chart_of
-from attnviz.app.code_snippet import snippet
+from attnviz.app import live_run, page_parts, show, widgets
 from attnviz.app.text import spoken
 from attnviz.base import units
 from attnviz.base.words import _, listed, sentences
@@ -28,6 +26,7 @@ def policy_names() -> dict[EvictionKind, str]:
 
 
 def panel() -> None:
+    place = page_parts.main_picture()
     name, text = decoder_form.choose_with_text()
     seed = widgets.number(choices.SEED, _("Seed of the random policy"), step=1, width=200)
     live = _computed(name, kept_positions.Config(text, seed))
@@ -37,11 +36,12 @@ def panel() -> None:
     n, every = len(result.kept), result.wanted
     live_run.controls("policies", live, n / every, _("policy {n} of {all}").format(n=n, all=every))
     policy, budget = _choose(result)
-    _curve(result, budget)
+    with place:
+        _curve(result, budget)
     shown = _map(result, policy, budget)
     live_run.again(live)
     _table(result)
-    snippet(
+    show.snippet(
         decoding_snippets.policy(name, text, result, policy, budget, shown),
         "decoding-policies",
         about=_("Paste this code into a notebook: it prints the numbers of the policy and the budget that are chosen."),
@@ -82,9 +82,8 @@ def _curve(result: kept_positions.Result, budget: int) -> None:
     here = {kind: kept for kind in kept_positions.POLICIES if (kept := result.at(kind, budget)) is not None}
     if not here:
         return
-    moves = listed(f"{names[kind]} **{kept.moved.kl.mean():.2g}**" for kind, kept in here.items())
     show.figure(
-        chart_of(figures.over_budget, lines, result.total, budget),
+        show.chart_of(figures.over_budget, lines, result.total, budget),
         name="cache-policies",
         key="d_policies",
         words=_(
@@ -97,7 +96,7 @@ def _curve(result: kept_positions.Result, budget: int) -> None:
             total=result.total,
             budget=budget,
             share=budget / result.total,
-            moves=moves,
+            moves=listed(f"{names[kind]} **{kept.moved.kl.mean():.2g}**" for kind, kept in here.items()),
         ),
         table={
             "policy": [kept.policy.kind for kept in result.kept],
@@ -127,7 +126,7 @@ def _map(result: kept_positions.Result, policy: EvictionKind, budget: int) -> tu
     positions = kept.positions[layer, group]
     colour = SERIES[list(policy_names()).index(policy) - 1]
     show.figure(
-        chart_of(figures.kept_map, positions, result.labels[result.prompt :], result.labels, colour),
+        show.chart_of(figures.kept_map, positions, result.labels[result.prompt :], result.labels, colour),
         name=f"kept-{policy}-{budget}",
         key="d_kept",
         words=sentences(

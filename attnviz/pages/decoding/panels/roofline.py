@@ -4,9 +4,7 @@ from typing import cast
 
 import streamlit as st
 
-from attnviz.app import live_run, show, widgets
-from attnviz.app.cache.kept_charts import chart_of
-from attnviz.app.code_snippet import snippet
+from attnviz.app import live_run, page_parts, show, widgets
 from attnviz.app.text import plain
 from attnviz.base import units
 from attnviz.base.words import _
@@ -21,16 +19,16 @@ KEY = "d_measuring"
 
 
 def panel() -> None:
+    place = page_parts.main_picture()
     which, where = st.columns(2, vertical_alignment="bottom")
     with which:
         name = decoder_form.choose()
     measured = _measured(name)
-    names = {choices.HERE: _("this server, measured")} | {gpu: held.name for gpu, held in gpus().items()}
     with where:
         chosen = widgets.one_of(
             choices.MACHINE,
             _("Machine"),
-            names,
+            {choices.HERE: _("this server, measured")} | {gpu: held.name for gpu, held in gpus().items()},
             style="select",
             usual="a100-80gb" if measured is None else choices.HERE,
         )
@@ -51,9 +49,10 @@ def panel() -> None:
                 source=plain(gpus()[chosen].source)
             )
         )
-    _picture(machine, points, chosen)
+    with place:
+        _picture(machine, points, chosen)
     _table(machine, points)
-    snippet(
+    show.snippet(
         decoding_snippets.roofline(machine, points),
         "decoding-speed",
         about=_("Paste this code into a notebook: it prints the FLOPs a byte of each pass, and its time at best."),
@@ -114,7 +113,7 @@ def _picture(machine: Machine, points: tuple[prefill_and_decode.PassPoint, ...],
             _labels(kind, mine),
         )
     show.figure(
-        chart_of(figures.roofline, machine.peak, machine.bandwidth, drawn),
+        show.chart_of(figures.roofline, machine.peak, machine.bandwidth, drawn),
         name=f"roofline-{where}",
         key="d_roofline",
         words=_words(machine, points),

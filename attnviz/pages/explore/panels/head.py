@@ -19,8 +19,7 @@ from attnviz.app.text import plain, spoken
 from attnviz.base.head_edit import HeadEdit
 from attnviz.base.words import _, listed, sentences
 from attnviz.canvas.head import ahead
-from attnviz.canvas.head.attention_view import head_view
-from attnviz.canvas.head.pictures import head_picture, lines_picture
+from attnviz.canvas.head.attention_view import head_picture, head_view, lines_picture
 from attnviz.canvas.shared import blobs, packing
 from attnviz.canvas.shared.kinds import Head, HeadScene, Options
 from attnviz.figures.theme import overlaid

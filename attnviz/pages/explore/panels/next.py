@@ -11,10 +11,9 @@ import streamlit as st
 
 from attnviz.app import show, widgets
 from attnviz.app.cache import model_cache
-from attnviz.app.cache.kept_charts import chart_of
-from attnviz.app.guarding import show_problem
 from attnviz.app.links import link_state
 from attnviz.app.links.choices import Choice
+from attnviz.app.panel import show_problem
 from attnviz.app.text import plain
 from attnviz.base.message import Problem
 from attnviz.base.words import _
@@ -71,7 +70,7 @@ def _chart(shown: Shown, slot: Slot, number: int, likeliest: list[TokenChoice], 
         else _("At position {position} the model would write “{token}”, with a probability of {share:.1%}.")
     )
     show.figure(
-        chart_of(
+        show.chart_of(
             figures.bars,
             [choice.label for choice in likeliest],
             [choice.probability for choice in likeliest],

@@ -1,7 +1,7 @@
 """The explorer's programs for a notebook: the row that the page names, as it is, and before and after a change."""
 
+from attnviz.app import show
 from attnviz.app.cache import model_cache
-from attnviz.app.code_snippet import snippet
 from attnviz.app.links.choices import HeadPlace
 from attnviz.app.text import plain
 from attnviz.base.head_edit import HeadEdit
@@ -32,7 +32,7 @@ weights = scores.softmax(-1)                     # rows sum to 1
 
 for token, weight in zip(tokens.labels, weights[{shown.query_at}]):
     print(f"{{token:>12}} {{weight:.4f}}")"""
-    snippet(code, key="explore", about=about)
+    show.snippet(code, key="explore", about=about)
 
 
 def of_what_if(shown: Shown, changed_at: HeadPlace, edit: HeadEdit, row: int, trace: Trace | None) -> None:
@@ -68,7 +68,7 @@ def of_what_if(shown: Shown, changed_at: HeadPlace, edit: HeadEdit, row: int, tr
             "shift = (new - old).abs().sum().item() / 2",
             'print(f"{shift:.1%} of the probability moved to other tokens")',
         ]
-    snippet("\n".join(lines), key="what-if", about=about)
+    show.snippet("\n".join(lines), key="what-if", about=about)
 
 
 def _mask(shown: Shown, edit: HeadEdit) -> list[str]:
@@ -84,9 +84,7 @@ def _mask(shown: Shown, edit: HeadEdit) -> list[str]:
         keys = [key for key in edit.hidden if key < len(shown.stack.keys.labels)]
         lines += [f"kept = torch.ones(n, dtype=torch.bool).index_fill(0, torch.tensor({keys}), False)"]
         pattern = f"{pattern} & kept" if pattern else "layer.mask & kept"
-    if pattern is None:
-        return []
-    return [*lines, "", "def mask_of(layer):", f"    return {pattern}"]
+    return [] if pattern is None else [*lines, "", "def mask_of(layer):", f"    return {pattern}"]
 
 
 def _arguments(edit: HeadEdit, layer: str) -> str:

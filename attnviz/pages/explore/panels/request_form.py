@@ -8,9 +8,9 @@ from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.app import sentence_input, widgets
 from attnviz.app.cache import model_cache
-from attnviz.app.fragment import fragment
 from attnviz.app.links import link_state
 from attnviz.app.links.choices import Choice
+from attnviz.app.panel import fragment
 from attnviz.app.text import plain
 from attnviz.base.message import Problem
 from attnviz.base.words import _, say
@@ -183,14 +183,18 @@ def look(pair: bool) -> Look:
     )
     part = "all"
     if pair:
-        parts = {
-            "all": _("everything"),
-            "first to second": _("first looks at second"),
-            "second to first": _("second looks at first"),
-            "first to first": _("first looks at itself"),
-            "second to second": _("second looks at itself"),
-        }
-        part = widgets.one_of(choices.PART, _("Sentences"), parts, style="select")
+        part = widgets.one_of(
+            choices.PART,
+            _("Sentences"),
+            {
+                "all": _("everything"),
+                "first to second": _("first looks at second"),
+                "second to first": _("second looks at first"),
+                "first to first": _("first looks at itself"),
+                "second to second": _("second looks at itself"),
+            },
+            style="select",
+        )
     return Look(values, units, special == "shown", special == "rest", part)  # type: ignore[arg-type]
 
 

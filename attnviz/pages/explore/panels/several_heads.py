@@ -12,8 +12,7 @@ from attnviz.app.links.choices import head_of, name_of_head
 from attnviz.app.text import spoken
 from attnviz.base.message import Problem
 from attnviz.base.words import _, clauses, ended, ngettext, sentences
-from attnviz.canvas.head.attention_view import head_view
-from attnviz.canvas.head.pictures import head_picture
+from attnviz.canvas.head.attention_view import head_picture, head_view
 from attnviz.canvas.shared.kinds import Head, HeadScene, Options
 from attnviz.figures.svg_head import HeadPicture
 from attnviz.models.catalogue import EXAMPLES
@@ -86,8 +85,9 @@ def _heads(shown: Shown, kind: str) -> tuple[tuple[int, int], ...]:
         return tuple(place for place in shown.stack.places if place[0] == shown.layer)
     if kind != "chosen":
         return shown.stack.places
-    usual = [name_of_head((shown.layer, shown.head))]
-    return some_heads(choices.MEAN_OF, _("Heads, as layer.head"), shown.stack, usual=usual)
+    return some_heads(
+        choices.MEAN_OF, _("Heads, as layer.head"), shown.stack, usual=[name_of_head((shown.layer, shown.head))]
+    )
 
 
 def _depth(shown: Shown) -> int:
@@ -101,8 +101,11 @@ def _depth(shown: Shown) -> int:
 
 def two(shown: Shown) -> None:
     """Draw the chosen head, the visitor's other choice, and where their tokens align the difference of the two."""
-    kinds = {"head": _("another head"), "sentence": _("another sentence"), "model": _("another model")}
-    kind = widgets.one_of(choices.BESIDE, _("Show beside it"), kinds)
+    kind = widgets.one_of(
+        choices.BESIDE,
+        _("Show beside it"),
+        {"head": _("another head"), "sentence": _("another sentence"), "model": _("another model")},
+    )
     run = _run(shown, kind)
     stack = next((s for s in run.stacks if s.id == shown.stack.id), run.stacks[0])
     layer, head = _place(shown, stack, kind)

@@ -17,7 +17,7 @@ from attnviz.base.head_edit import LARGEST_FACTOR, LONGEST_WINDOW, HeadEdit
 from attnviz.base.message import Message
 from attnviz.base.raw_scores import RawHead
 from attnviz.base.words import _, ended, language, say, sentences, speaking
-from attnviz.canvas.head.pictures import opened_at
+from attnviz.canvas.head.attention_view import opened_at
 from attnviz.canvas.shared.kinds import Head, HeadScene, Pin, Pins, PinSide
 from attnviz.live import LiveView, page
 from attnviz.pages.explore import choices

@@ -8,7 +8,6 @@ import streamlit as st
 
 from attnviz.app import head_drawing, show, widgets
 from attnviz.app.cache import model_cache
-from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.links import link_state
 from attnviz.app.text import plain
 from attnviz.base.words import _, clauses, ngettext, sentences
@@ -38,10 +37,9 @@ def place(shown: Shown) -> None:
         StripBlock(*(_part(title, block[role], parts, note) for role, (title, note) in roles.items()))
         for block in (parts.blocks[parts.block_of(layer, layers)] for layer in range(layers))
     ]
-    all_blocks = whole_model.PartSize(sum(size.parameters for block in parts.blocks for size in block.values()))
     blocks = _part(
         _("{layers} blocks, one after the other").format(layers=layers),
-        all_blocks,
+        whole_model.PartSize(sum(size.parameters for block in parts.blocks for size in block.values())),
         parts,
         _("the same weights every time") if len(parts.blocks) < layers else "",
     )
@@ -85,8 +83,10 @@ def _after(parts: whole_model.ModelParts) -> list[StripPart]:
         after.append(_part(_("The other stack"), whole_model.PartSize(parts.elsewhere.parameters), parts))
     if not parts.predicts:
         return [*after, StripPart(_("Vectors of the tokens"), (_("this model writes nothing"),))]
-    note = _("the embedding’s own matrix once more") if parts.tied else ""
-    return [*after, _part(_("Next token"), parts.head, parts, note)]
+    return [
+        *after,
+        _part(_("Next token"), parts.head, parts, _("the embedding’s own matrix once more") if parts.tied else ""),
+    ]
 
 
 def _part(title: str, size: whole_model.PartSize, parts: whole_model.ModelParts, note: str = "") -> StripPart:
@@ -190,7 +190,7 @@ def _pictures(shown: Shown, result: StagesResult, key: int, query_token: str, ke
     with left:
         product = result.q * result.k[key]
         show.figure(
-            chart_of(figures.products, result.q, result.k[key], query_token, keys[key]),
+            show.chart_of(figures.products, result.q, result.k[key], query_token, keys[key]),
             name=f"products-{name}",
             key="stage-products",
             caption=caption,
@@ -200,7 +200,7 @@ def _pictures(shown: Shown, result: StagesResult, key: int, query_token: str, ke
     with right:
         allowed = result.scaled[result.allowed]
         show.figure(
-            chart_of(figures.row_steps, keys, result.scores, result.scaled, result.masked, result.weights, key),
+            show.chart_of(figures.row_steps, keys, result.scores, result.scaled, result.masked, result.weights, key),
             name=f"steps-{name}",
             key="stage-steps",
             caption=caption,
@@ -227,7 +227,7 @@ def _pictures(shown: Shown, result: StagesResult, key: int, query_token: str, ke
     strongest = int(lengths.argmax())
     after_w_o = _("After W_O, the projection that follows, it is {length:.2f} long.")
     show.figure(
-        chart_of(figures.weighted_values, keys, result.weighted, result.output),
+        show.chart_of(figures.weighted_values, keys, result.weighted, result.output),
         name=f"values-{name}",
         key="stage-values",
         caption=caption,

@@ -10,14 +10,12 @@ import streamlit as st
 
 from attnviz.app import head_drawing, show, widgets
 from attnviz.app.cache import model_cache
-from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.links import link_state
 from attnviz.app.text import plain, spoken
 from attnviz.base.head_edit import HeadEdit
 from attnviz.base.message import Problem
 from attnviz.base.words import _, ended, listed, ngettext, sentences
-from attnviz.canvas.head.attention_view import head_view
-from attnviz.canvas.head.pictures import head_picture
+from attnviz.canvas.head.attention_view import head_picture, head_view
 from attnviz.canvas.shared.kinds import Head, HeadScene
 from attnviz.engine import Rerun
 from attnviz.figures import attention_figures as figures
@@ -189,7 +187,7 @@ def _next_token(shown: shown_head.Shown, edit: HeadEdit, trace: Trace) -> None:
         ).format(share=share, token=plain(most.label), before=most.before, after=most.after)
         labels, before, after = ([getattr(c, name) for c in tokens] for name in ("label", "before", "after"))
         show.figure(
-            chart_of(figures.bars, labels, before, after, labels=(_("before"), _("after"))),
+            show.chart_of(figures.bars, labels, before, after, labels=(_("before"), _("after"))),
             name=f"what-if-next-{run.request.model}",
             key=f"what-if-next-{number}",
             words=words,

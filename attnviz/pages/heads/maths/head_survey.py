@@ -3,8 +3,6 @@
 Six patterns are looked for; the costs are those of `removal_costs`, for models that predict the next token.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from functools import lru_cache
@@ -52,7 +50,7 @@ class MeasureSummary:
     best_scores: np.ndarray  #: (N, E)
 
     @classmethod
-    def of(cls, scores: HeadScores, name: str) -> MeasureSummary:
+    def of(cls, scores: HeadScores, name: str) -> "MeasureSummary":
         """From the scores of each sentence."""
         each = scores.by_sentence[name]  # (S, N)
         filled = np.where(np.isnan(each), -np.inf, each)

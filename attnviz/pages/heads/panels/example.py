@@ -7,14 +7,12 @@ import streamlit as st
 
 from attnviz.app import head_drawing, show, widgets
 from attnviz.app.cache import model_cache
-from attnviz.app.fragment import fragment
-from attnviz.app.guarding import guard
 from attnviz.app.links import link_state
 from attnviz.app.page_entry import file_of
+from attnviz.app.panel import fragment, guard
 from attnviz.app.text import plain, spoken
 from attnviz.base.words import _, ended, listed, sentences
-from attnviz.canvas.head.attention_view import head_view
-from attnviz.canvas.head.pictures import head_picture
+from attnviz.canvas.head.attention_view import head_picture, head_view
 from attnviz.canvas.shared.kinds import HeadScene, Options
 from attnviz.pages.heads import choices
 from attnviz.pages.heads.maths import head_survey

@@ -8,9 +8,9 @@ import streamlit as st
 
 from attnviz.app import live_run, presenting, widgets
 from attnviz.app.cache import model_cache
-from attnviz.app.guarding import show_problem
 from attnviz.app.links import link_state
 from attnviz.app.mends.streamlit_adapter import upload_id
+from attnviz.app.panel import show_problem
 from attnviz.base.message import Problem
 from attnviz.base.words import _
 from attnviz.models.loading import availabilities, availability, version
@@ -51,12 +51,16 @@ def ask() -> HeadsRequest | None:
     with model_at:
         model = widgets.one_of(choices.MODEL, _("Model"), names, style="select")
     with text_at:
-        texts = {
-            "repeated": _("random words, twice"),
-            "books": _("passages of novels"),
-            "own": _("your own text"),
-        }
-        kind = widgets.one_of(choices.TEXT, _("Read"), texts, style="select")
+        kind = widgets.one_of(
+            choices.TEXT,
+            _("Read"),
+            {
+                "repeated": _("random words, twice"),
+                "books": _("passages of novels"),
+                "own": _("your own text"),
+            },
+            style="select",
+        )
     by_names = offered(kinds[model] == "decoder")
     with by_at:
         by = widgets.one_of(
@@ -70,8 +74,12 @@ def ask() -> HeadsRequest | None:
             ),
         )
     with other_at:
-        others = {NOBODY: _("none")} | {each: name for each, name in names.items() if each != model}
-        other = widgets.one_of(choices.OTHER, _("Model beside it"), others, style="select")
+        other = widgets.one_of(
+            choices.OTHER,
+            _("Model beside it"),
+            {NOBODY: _("none")} | {each: name for each, name in names.items() if each != model},
+            style="select",
+        )
     with seed_at if kind == "repeated" else st.container():
         config = _config(kind)
     presenting.presenter(presenting.through(choices.BY, by_names))

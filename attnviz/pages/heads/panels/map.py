@@ -7,7 +7,6 @@ import numpy as np
 import streamlit as st
 
 from attnviz.app import show
-from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.links import link_state
 from attnviz.app.links.choices import name_of_head
 from attnviz.app.text import plain, spoken
@@ -32,7 +31,7 @@ def heads_map(shown: ShownSurvey, by: str, chosen: int | None, key: str) -> None
         return
     measure, words = shown.survey.measures[by], _about_map(shown, by)
     show.figure(
-        chart_of(
+        show.chart_of(
             figures.pickable_map,
             measure.mean,
             shown.survey.places,
@@ -53,15 +52,19 @@ def heads_map(shown: ShownSurvey, by: str, chosen: int | None, key: str) -> None
 def plane(shown: ShownSurvey, by: str, chosen: int | None, key: str) -> None:
     """One point a head: the measure of the map across, another one up."""
     words = measures()
-    others = {measure: name for measure, name in offered(shown.decoder).items() if measure != by}
-    against = one_of(choices.AGAINST, _("against"), others, style="select")
+    against = one_of(
+        choices.AGAINST,
+        _("against"),
+        {measure: name for measure, name in offered(shown.decoder).items() if measure != by},
+        style="select",
+    )
     if not shown.has(by) or not shown.has(against):
         st.info(_("This has not been measured on these sentences yet."))
         offer_costs(shown)
         return
     x, y = shown.survey.measures[by].mean, shown.survey.measures[against].mean
     show.figure(
-        chart_of(
+        show.chart_of(
             figures.against,
             x,
             y,
@@ -147,12 +150,11 @@ def _about_map(shown: ShownSurvey, by: str) -> str:
         )
     )
     count = int(measure.counts[best])  # what the number behind ± is; a single sentence gives none
-    evidence = _("from a single sentence") if count < 2 else _("standard error over {n} sentences").format(n=count)
     return text.format(
         layer=layer,
         head=head,
         mean=with_error(measure.mean[best], measure.stderr[best], 3 if is_cost else 2),
-        evidence=evidence,
+        evidence=_("from a single sentence") if count < 2 else _("standard error over {n} sentences").format(n=count),
         stability=measure.stability[best],
         all=len(places),
         below=int((measure.mean < 0).sum()),
@@ -165,10 +167,9 @@ def _about_plane(shown: ShownSurvey, x: np.ndarray, y: np.ndarray) -> str:
     if math.isnan(rank):
         return _("One point a head.")
     most = np.argsort(-np.nan_to_num(y, nan=-np.inf))[:3]
-    names = listed(name_of_head(shown.survey.places[int(n)]) for n in most)
     return _(
         "One point a head, as layer.head: highest **{names}**. The ranks of both measures correlate by {rank:.2f}."
-    ).format(names=names, rank=rank)
+    ).format(names=listed(name_of_head(shown.survey.places[int(n)]) for n in most), rank=rank)
 
 
 # The heads that have a name, with the evidence for it; a row chooses its head.

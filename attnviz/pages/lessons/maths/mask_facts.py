@@ -31,8 +31,7 @@ def later_words(subject: Subject) -> Facts:
     changes = {}
     for mask in ("causal", "none"):
         whole = subject.by_hand(mask=mask).tensors["output"][0, :-1]
-        shorter = subject.by_hand(words[:-1], mask=mask).tensors["output"][0]
-        changes[mask] = float(np.abs(whole - shorter).max())
+        changes[mask] = float(np.abs(whole - subject.by_hand(words[:-1], mask=mask).tensors["output"][0]).max())
     return Facts(
         {"last": words[-1], "causal": changes["causal"], "open": changes["none"]},
         right="no" if changes["causal"] < 1e-5 else "yes",

@@ -30,7 +30,6 @@ def favourite(subject: Subject) -> Facts:
     seen = np.where(matrix.hidden[row], -1.0, matrix.values[row])
     best = int(seen.argmax())
     allowed = [int(key) for key in np.argsort(seen) if seen[key] >= 0 and key != best]
-    offered = sorted({best, *allowed[:1], *allowed[-1:]})
     return Facts(
         {
             "token": matrix.row_name(row),
@@ -39,7 +38,7 @@ def favourite(subject: Subject) -> Facts:
             "n": int((~matrix.hidden[row]).sum()),
         },
         str(best),
-        tuple((str(key), matrix.col_name(key)) for key in offered),
+        tuple((str(key), matrix.col_name(key)) for key in sorted({best, *allowed[:1], *allowed[-1:]})),
     )
 
 

@@ -8,7 +8,6 @@ import numpy as np
 import streamlit as st
 
 from attnviz.app import show
-from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.links import link_state
 from attnviz.app.text import plain
 from attnviz.base.head_edit import SCALES
@@ -151,8 +150,13 @@ def order(subject: Subject, set_to: PictureSettings, key: str) -> None:
     for column, (name, title, weights, masked) in zip(st.columns(2, gap="medium"), shown, strict=True):
         with column:
             st.markdown(f"**{title}**")
-            fig = chart_of(heatmap.matrix, weights, words, words, masked=masked, height=340, numbers=len(words) <= 8)
-            show.chart(fig, key=f"{key}-{name}", words=title)
+            show.chart(
+                show.chart_of(
+                    heatmap.matrix, weights, words, words, masked=masked, height=340, numbers=len(words) <= 8
+                ),
+                key=f"{key}-{name}",
+                words=title,
+            )
     st.caption(
         _("Random vectors with a seed. Largest difference between the two pictures: {difference:.2g}.").format(
             difference=np.abs(result.before - result.after).max()

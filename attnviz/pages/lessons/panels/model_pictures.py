@@ -6,7 +6,6 @@ import streamlit as st
 
 from attnviz.app import head_drawing, show
 from attnviz.app.cache import model_cache
-from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.links import link_state
 from attnviz.app.text import plain
 from attnviz.base import units
@@ -102,8 +101,11 @@ def following(subject: Subject, _set_to: PictureSettings, key: str) -> None:
     tokens = model_facts.likeliest(subject)
     assert subject.run is not None
     words = _("{model}, after “{text}”").format(model=plain(subject.run.name), text=plain(subject.text))
-    fig = chart_of(figures.bars, [each.label for each in tokens], [each.probability for each in tokens])
-    show.chart(fig, key=key, words=words)
+    show.chart(
+        show.chart_of(figures.bars, [each.label for each in tokens], [each.probability for each in tokens]),
+        key=key,
+        words=words,
+    )
     st.caption(words)
 
 
@@ -199,8 +201,12 @@ def growth(_subject: Subject, _set_to: PictureSettings, key: str) -> None:
         at=at,
         on_tokens=lambda place: link_state.put(choices.PLACE, None if place == last else place),
     )
-    bytes_of = listed(f"{s.name} {units.binary(s.bytes[at])}" for s in model.schemes if s.kv_heads)
-    st.caption(_("At {tokens} tokens: {said}.").format(tokens=f"{result.tokens[at]:,}", said=bytes_of))
+    st.caption(
+        _("At {tokens} tokens: {said}.").format(
+            tokens=f"{result.tokens[at]:,}",
+            said=listed(f"{s.name} {units.binary(s.bytes[at])}" for s in model.schemes if s.kv_heads),
+        )
+    )
 
 
 @st.cache_resource(max_entries=2, show_spinner=False)

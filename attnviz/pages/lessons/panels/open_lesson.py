@@ -7,10 +7,10 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from attnviz.app.guarding import show_problem
 from attnviz.app.links import link_state
 from attnviz.app.links.choices import Choice
 from attnviz.app.mends.streamlit_adapter import upload_id
+from attnviz.app.panel import show_problem
 from attnviz.base.message import Problem
 from attnviz.base.words import _, listed
 from attnviz.pages.lessons import choices

@@ -210,8 +210,7 @@ def _question(table: _Table) -> Question | None:
             right,
             most=len(answers),
         )
-    numbered = {str(i): each for i, each in enumerate(answers, 1)}
-    return Question(asked, truth, numbered, str(right) if answers else "")
+    return Question(asked, truth, {str(i): each for i, each in enumerate(answers, 1)}, str(right) if answers else "")
 
 
 def _minutes(table: _Table) -> int:

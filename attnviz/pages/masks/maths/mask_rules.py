@@ -4,8 +4,6 @@ A condition is Python over `q` and `k`, the positions of query and key (tensors 
 the number of words. The same text is executed here, and shown for the reader to run in a notebook.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
@@ -60,7 +58,7 @@ class Rule:
     join: Join = "and"
 
     @staticmethod
-    def of(kind: str, join: Join = "and", **values: RuleValue) -> Rule:
+    def of(kind: str, join: Join = "and", **values: RuleValue) -> "Rule":
         """A rule, with defaults for values not given."""
         return Rule(kind, tuple((p.name, values.get(p.name, p.default)) for p in KINDS[kind].parameters), join)
 

@@ -4,7 +4,6 @@ import numpy as np
 import streamlit as st
 
 from attnviz.app import show, trap_view, widgets
-from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.text import named_word
 from attnviz.base.words import _, ngettext, say, sentences
 from attnviz.pages.masks import choices, figures
@@ -22,7 +21,7 @@ def far_panel(config: mask_lab.Config) -> None:
     picture, numbers = st.columns([3, 2], gap="large")
     with picture:
         show.figure(
-            chart_of(figures.far, far.density, far.length),
+            show.chart_of(figures.far, far.density, far.length),
             name="mask-at-4096",
             key="m-far",
             table={
@@ -105,7 +104,7 @@ def layers_panel(result: mask_lab.Result) -> None:
     left, right = st.columns(2, gap="medium")
     with left:
         show.figure(
-            chart_of(figures.hops, result.hops, result.words, layers),
+            show.chart_of(figures.hops, result.hops, result.words, layers),
             name=f"layers-needed-{layers}",
             key="m-hops",
             table=per_pair(result, **{"layers (-1 never)": result.hops}),
@@ -113,7 +112,7 @@ def layers_panel(result: mask_lab.Result) -> None:
         )
     with right:
         show.figure(
-            chart_of(figures.reach, counts, len(result.words), layers),
+            show.chart_of(figures.reach, counts, len(result.words), layers),
             name="receptive-field",
             key="m-reach",
             table={"layers": list(range(mask_lab.MOST_LAYERS + 1)), "last word": counts[:, -1], "mean": counts.mean(1)},

@@ -10,8 +10,7 @@ from attnviz.app import show, widgets
 from attnviz.app.links import link_state
 from attnviz.app.text import named_word
 from attnviz.base.words import _, listed, ngettext, say, sentences
-from attnviz.canvas.head.attention_view import head_view
-from attnviz.canvas.head.pictures import head_picture
+from attnviz.canvas.head.attention_view import head_picture, head_view
 from attnviz.canvas.mask import mask_grid
 from attnviz.canvas.shared.kinds import Head, HeadScene, Options
 from attnviz.pages.masks import choices
@@ -78,8 +77,7 @@ def _kept(paint: mask_lab.Painted, result: mask_lab.Result) -> str:
         result.square,
     ).format(share=f"{result.pairs / result.square:.0%}", pairs=f"{result.pairs:,}", all=f"{result.square:,}")
     n = len(paint.cells(len(result.words)))
-    painted = ngettext("{n} cell is painted.", "{n} cells are painted.", n).format(n=n)
-    return sentences(kept, painted if paint else "")
+    return sentences(kept, ngettext("{n} cell is painted.", "{n} cells are painted.", n).format(n=n) if paint else "")
 
 
 def _weights(key: str, result: mask_lab.Result, head: Head, name: str, title: str, words: str) -> None:
@@ -138,13 +136,12 @@ def _after_words(result: mask_lab.Result) -> str:
 def _empty_rows(result: mask_lab.Result) -> None:
     """Draw a warning that names the words that may look at nothing."""
     named = [named_word(result.words[q]) for q in result.empty[:6]]
-    names = listed(named if len(result.empty) <= 6 else [*named, "…"])
     st.warning(
         ngettext(
             "{names} may look at nothing. Its row is zero here; a plain softmax would make it NaN.",
             "{names} may look at nothing. Their rows are zero here; a plain softmax would make them NaN.",
             len(result.empty),
-        ).format(names=names),
+        ).format(names=listed(named if len(result.empty) <= 6 else [*named, "…"])),
         icon="🕳️",
     )
 

@@ -176,7 +176,6 @@ def run_compared(loaded: LoadedModel, pixels: np.ndarray, words: str) -> Picture
     reading = tuple(layer for layer in trace.layers if not layer.tower.startswith("vision"))
     if not eyes:
         raise Problem("{name} has no layer whose tokens are patches of the whole picture", name=loaded.name)
-    tokens = tuple(token_names(loaded, row) for row in given["input_ids"])
     return PictureRun(
         loaded.entry.id,
         loaded.name,
@@ -186,7 +185,7 @@ def run_compared(loaded: LoadedModel, pixels: np.ndarray, words: str) -> Picture
         answer_of_names(loaded.model, names, fits),
         loaded.weights_are,
         inputs=inputs,
-        texts=TextTower(names, tokens, reading),
+        texts=TextTower(names, tuple(token_names(loaded, row) for row in given["input_ids"]), reading),
     )
 
 

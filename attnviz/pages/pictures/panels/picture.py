@@ -7,7 +7,6 @@ import numpy as np
 import streamlit as st
 
 from attnviz.app import show, widgets
-from attnviz.app.code_snippet import snippet
 from attnviz.app.links import link_state, shared_view
 from attnviz.app.links.choices import Choice
 from attnviz.app.text import plain, spoken
@@ -71,7 +70,7 @@ def _program(run: PictureRun, stack: PatchStack, query: int, change: HeadChange)
         )
     else:
         about = _("Paste this code into a notebook: it prints the answer, and one row of this head: {query}.")
-    snippet(program(run, query, change), "pictures", about=about.format(query=plain(query_name(stack, query))))
+    show.snippet(program(run, query, change), "pictures", about=about.format(query=plain(query_name(stack, query))))
 
 
 def _stack(run: PictureRun) -> PatchStack:
@@ -261,11 +260,10 @@ def query_name(stack: PatchStack, at: int) -> str:
 def _caption(run: PictureRun, chosen: PatchChoices, change: HeadChange) -> str:
     """Model, layer, head, what is changed in them, and what the colour means."""
     weights = {"trained": _("Trained weights."), "random": _("Random weights, never trained.")}
-    changed = _("Changed: {what}.").format(what=picture_answer.what_changed(run, change)) if change else ""
     return sentences(
         _("{model}, layer {layer}, head {head}.").format(model=run.name, layer=chosen.layer, head=chosen.head),
         weights.get(run.weights_are, _("Weights as they are in the file.")),
-        changed,
+        _("Changed: {what}.").format(what=picture_answer.what_changed(run, change)) if change else "",
         _("Light is the square root of the attention weight."),
     )
 

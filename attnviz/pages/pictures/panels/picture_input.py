@@ -10,9 +10,9 @@ import streamlit as st
 
 from attnviz.app import sentence_input, widgets
 from attnviz.app.cache import model_cache
-from attnviz.app.guarding import show_problem
 from attnviz.app.links import link_state, shared_view
 from attnviz.app.mends.streamlit_adapter import upload_id
+from attnviz.app.panel import show_problem
 from attnviz.app.text import plain, spoken
 from attnviz.base.message import Problem
 from attnviz.base.words import _
@@ -56,8 +56,12 @@ def ask(loaded: LoadedModel) -> ChosenPicture | None:
 
 def _picture(digits: int) -> ChosenPicture | None:
     """The controls for a picture. `digits`: how many the model reads, 0: any."""
-    names = {"digits": _("Digits"), "draw": _("Draw"), "photo": _("Photographs"), "own": _("Your own")}
-    source = widgets.one_of(choices.SOURCE, _("Picture"), names, usual=None if digits else "photo")
+    source = widgets.one_of(
+        choices.SOURCE,
+        _("Picture"),
+        {"digits": _("Digits"), "draw": _("Draw"), "photo": _("Photographs"), "own": _("Your own")},
+        usual=None if digits else "photo",
+    )
     if source == "digits":
         return _digits(digits or 3)
     if source == "draw":

@@ -56,11 +56,13 @@ def wavelengths(lines: Mapping[str, np.ndarray], chosen: str, trained: int, want
         )
         for name, values in lines.items()
     ]
-    look = {
-        "xaxis": {"title_text": _("pair, the fastest first"), "zeroline": False},
-        "yaxis": POWERS | {"title_text": _("positions for one turn")},
-    }
-    fig = go.Figure(curves, look)
+    fig = go.Figure(
+        curves,
+        {
+            "xaxis": {"title_text": _("pair, the fastest first"), "zeroline": False},
+            "yaxis": POWERS | {"title_text": _("positions for one turn")},
+        },
+    )
     for y, words in ((trained, _("trained on {n:,}")), (wanted, _("wanted: {n:,}"))):
         named_line(fig, y, words.format(n=y), THEORY, 1)
     return layout(fig, height=400).update_layout(legend=below())
@@ -112,11 +114,13 @@ def growth(
         for values, name, colour in ((without, _("without the norm"), RAW), (normed, _("with the norm"), SCALED))
     ]
     y_axis: dict[str, Any] = POWERS | {"rangemode": "normal"} if log_y else {"rangemode": "tozero"}
-    look = {
-        "xaxis": {"type": "log", "title_text": _("W_q and W_k ×"), "tickvals": [0.5, 1, 2, 4, 8, 16, 32]},
-        "yaxis": y_axis | ({"tickformat": ".0%", "range": [0, 1.02]} if share else {}),
-    }
-    fig = go.Figure(curves, look)
+    fig = go.Figure(
+        curves,
+        {
+            "xaxis": {"type": "log", "title_text": _("W_q and W_k ×"), "tickvals": [0.5, 1, 2, 4, 8, 16, 32]},
+            "yaxis": y_axis | ({"tickformat": ".0%", "range": [0, 1.02]} if share else {}),
+        },
+    )
     if bound is not None:
         fig.add_hline(y=bound, line={"color": THEORY, "dash": "dash", "width": 1.3})
         note = {"text": _("bound"), "showarrow": False, "font": {"size": 11, "color": THEORY}}

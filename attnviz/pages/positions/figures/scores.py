@@ -157,9 +157,11 @@ def changes(kinds: Sequence[str], free: np.ndarray, causal: np.ndarray, rounding
         )
         for name, values, colour, symbol in both
     ]
-    look = {
-        "xaxis": POWERS | {"range": [-17.3, 1.6], "dtick": 4, "title_text": _("largest change of an output")},
-        "yaxis": {"autorange": "reversed", "showgrid": True, "type": "category"},
-    }
-    fig = go.Figure(points, look).add_vline(x=rounding, line={"color": THEORY, "width": 1, "dash": "dot"})
+    fig = go.Figure(
+        points,
+        {
+            "xaxis": POWERS | {"range": [-17.3, 1.6], "dtick": 4, "title_text": _("largest change of an output")},
+            "yaxis": {"autorange": "reversed", "showgrid": True, "type": "category"},
+        },
+    ).add_vline(x=rounding, line={"color": THEORY, "width": 1, "dash": "dot"})
     return layout(fig, height=330)

@@ -43,11 +43,12 @@ def split(parts: Sequence[tuple[str, int]], left: int) -> Figure:
 
 def wavelengths(lines: Sequence[tuple[str, np.ndarray, int]]) -> Figure:
     """For each axis (name, wavelengths, patches along it): patches for one turn, and how many patches there are."""
-    look = {
-        "xaxis": {"title_text": _("pair of that axis"), "zeroline": False},
-        "yaxis": POWERS | {"title_text": _("patches for one turn")},
-    }
-    fig = go.Figure(layout=look)
+    fig = go.Figure(
+        layout={
+            "xaxis": {"title_text": _("pair of that axis"), "zeroline": False},
+            "yaxis": POWERS | {"title_text": _("patches for one turn")},
+        }
+    )
     for i, (name, values, size) in enumerate(lines):
         fig.add_scatter(
             x=np.arange(len(values)),

@@ -13,8 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from attnviz.base.limits import require_within
-from attnviz.base.message import Message, Problem, Several
+from attnviz.base.message import Message, Problem, Several, require_within
 from attnviz.core.positions import ALiBi, Learned, Position, Sinusoidal, T5Bias, alibi_slopes
 from attnviz.core.rope import RoPE, frequencies
 from attnviz.models.capture import learned_positions
@@ -180,7 +179,6 @@ def program(config: Config, trained: bool = False) -> str:
     """Prints scores over the distance, and how much they change when all positions are shifted."""
     table = f"learned_positions(av.load({MODEL!r}).model).double()" if trained else "None"
     return f"""\
-from __future__ import annotations
 
 import math
 

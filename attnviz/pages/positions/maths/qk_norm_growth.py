@@ -98,7 +98,6 @@ def measured(
 def program(config: Config) -> str:
     """Prints the largest logit and the entropy at the chosen factor, without the norm and with it."""
     return f"""\
-from __future__ import annotations
 
 import numpy as np
 import torch

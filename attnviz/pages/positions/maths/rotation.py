@@ -8,8 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from attnviz.base.limits import require_between, require_within
-from attnviz.base.message import Problem, Several
+from attnviz.base.message import Problem, Several, require_between, require_within
 from attnviz.core.rope import NTK, DynamicNTK, Linear, Llama3, RoPE, Scaling, YaRN, frequencies, length_factor
 from attnviz.runs.word_vectors import drawn
 
@@ -196,7 +195,6 @@ def _over_distance(turns: Tensor, distance: Tensor, width: int) -> Tensor:
 def longer_program(config: LongerConfig) -> str:
     """Prints the wavelengths of the fastest and the slowest pair under every scaling, and which angles are new."""
     return f"""\
-from __future__ import annotations
 
 import math
 

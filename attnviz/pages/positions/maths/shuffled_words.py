@@ -118,7 +118,6 @@ def program(config: Config) -> str:
     """Prints the largest change of any output when the words change places."""
     order = ordering(config.order, len(config.words), config.seed).tolist()
     return f"""\
-from __future__ import annotations
 
 import torch
 from attnviz.core import masks

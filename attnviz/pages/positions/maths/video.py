@@ -8,8 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from attnviz.base.limits import require_between
-from attnviz.base.message import Problem, Several
+from attnviz.base.message import Problem, Several, require_between
 from attnviz.core.costs import QKNorm
 from attnviz.core.heads import HeadLayout
 from attnviz.core.modules import Attention
@@ -126,7 +125,6 @@ def _check_split(config: SplitConfig) -> None:
 def split_program(config: SplitConfig) -> str:
     """Prints the split of the head, and the scores of the query's patch in its own frame."""
     return f"""\
-from __future__ import annotations
 
 import torch
 from attnviz.core.rope import AxialRoPE, RoPE, grid_positions
@@ -224,8 +222,7 @@ def module(config: AttentionConfig) -> Attention:
     q, k, v, o = (layer.get_submodule(name) for name in ("qkv.q_proj", "qkv.k_proj", "qkv.v_proj", "o_proj"))
     for linear in (q, v, o):
         assert isinstance(linear, nn.Linear)
-        drawn = torch.randn(linear.weight.shape, generator=generator) / linear.in_features**0.5
-        linear.weight = nn.Parameter(drawn)
+        linear.weight = nn.Parameter(torch.randn(linear.weight.shape, generator=generator) / linear.in_features**0.5)
     k.load_state_dict(q.state_dict())
     return layer
 

@@ -6,12 +6,9 @@ from dataclasses import replace
 import numpy as np
 import streamlit as st
 
-from attnviz.app import sentence_input, show, widgets
+from attnviz.app import page_parts, sentence_input, show, widgets
 from attnviz.app.cache import model_cache
-from attnviz.app.cache.kept_charts import chart_of
-from attnviz.app.code_snippet import snippet
 from attnviz.app.links import link_state
-from attnviz.app.page_parts import side_by_side
 from attnviz.app.text import plain
 from attnviz.base.words import _, sentences
 from attnviz.engine import Rerun
@@ -25,6 +22,7 @@ LEAST_MOVED = 5e-4  #: of a row: what is less would read as 0.0%
 
 
 def panel() -> None:
+    place = page_parts.main_picture()
     run = sentence_input.sentence_run(choices.MODEL, choices.SENTENCE, model_first=True, kinds=("decoder", None))
     if run is None:
         return
@@ -35,10 +33,11 @@ def panel() -> None:
     )
     st.latex(_formula(result))
     st.markdown(f"**{_verdict(run, result)}**")
-    _heatmaps(run, result)
-    side_by_side(lambda: _distance(result), lambda: _next(run, result))
+    with place:
+        _heatmaps(run, result)
+    page_parts.side_by_side(lambda: _distance(result), lambda: _next(run, result))
     in_model = replace(config, layer=run.stacks[0].layers[config.layer].index)  # which counts in its own way
-    snippet(
+    show.snippet(
         program(run.request.model, run.request.text, in_model),
         "p-head",
         about=_(
@@ -56,8 +55,9 @@ def _controls(stack: Stack) -> experiment.Config:
         change = widgets.one_of(choices.CHANGE, _("Change"), {"removed": _("take RoPE out"), "base": _("another base")})
         if change == "base":
             widgets.number(choices.NEW_BASE, _("New base"), step=1000.0, width=150)
-        places = {"head": _("this head"), "layer": _("its whole layer"), "all": _("every layer")}
-        where = widgets.one_of(choices.WHERE, _("Where"), places)
+        where = widgets.one_of(
+            choices.WHERE, _("Where"), {"head": _("this head"), "layer": _("its whole layer"), "all": _("every layer")}
+        )
     return experiment.Config(layer, head, change, link_state.value(choices.NEW_BASE), where)
 
 
@@ -103,7 +103,7 @@ def _heatmaps(run: ModelRun, result: experiment.Result) -> None:
         with column:
             st.markdown(f"**{title}**")
             show.figure(
-                chart_of(
+                show.chart_of(
                     heatmap.matrix,
                     weights,
                     stack.queries.labels,
@@ -137,7 +137,7 @@ def _distance(result: experiment.Result) -> None:
             ),
         )
     show.figure(
-        chart_of(figures.tokens_back, before, after),
+        show.chart_of(figures.tokens_back, before, after),
         name="rope-distance",
         key="p_rope_distance",
         table={"tokens_back": np.arange(len(before)), "as_trained": before, "changed": after},
@@ -153,7 +153,7 @@ def _next(run: ModelRun, result: experiment.Result) -> None:
     before, after = [each.before for each in result.tokens], [each.after for each in result.tokens]
     was, now = result.tokens[0], max(result.tokens, key=lambda each: each.after)
     show.figure(
-        chart_of(attention_figures.bars, labels, before, after, labels=(_("as trained"), _("changed"))),
+        show.chart_of(attention_figures.bars, labels, before, after, labels=(_("as trained"), _("changed"))),
         name="rope-next-token",
         key="p_rope_next",
         table={"token": labels, "as_trained": before, "changed": after},

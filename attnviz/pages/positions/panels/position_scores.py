@@ -3,11 +3,8 @@
 import numpy as np
 import streamlit as st
 
-from attnviz.app import show, widgets
-from attnviz.app.cache.kept_charts import chart_of
-from attnviz.app.code_snippet import snippet
+from attnviz.app import page_parts, show, widgets
 from attnviz.app.links import link_state
-from attnviz.app.page_parts import side_by_side
 from attnviz.app.text import spoken, with_minus
 from attnviz.base.message import Message
 from attnviz.base.words import _, sentences
@@ -38,6 +35,7 @@ def trained_scores(config: position_scores.Config, version: str, _loaded: Loaded
 
 
 def panel() -> None:
+    place = page_parts.main_picture()
     config = _controls()
     result = _result(config)
     if result is None:
@@ -45,9 +43,10 @@ def panel() -> None:
     st.caption(_about(config.kind))
     st.latex(FORMULAS[config.kind])
     st.markdown(f"**{_shift_words(result)}**")
-    side_by_side(lambda: _map(result), lambda: _distance(result))
-    side_by_side(lambda: _encoding(result), lambda: _waves(result))
-    snippet(
+    with place:
+        page_parts.side_by_side(lambda: _map(result), lambda: _distance(result))
+    page_parts.side_by_side(lambda: _encoding(result), lambda: _waves(result))
+    show.snippet(
         position_scores.program(config, _trained()),
         "p-scores",
         about=_("Paste this code into a notebook: it prints mean scores by distance, and what a shift changes."),
@@ -99,11 +98,14 @@ def _controls() -> position_scores.Config:
         if kind == "t5":
             widgets.toggle(choices.BOTH_WAYS, _("Later keys too"))
         if kind == "learned":
-            tables = {
-                "random": _("random, seed {seed}").format(seed=link_state.value(choices.SEED)),
-                "trained": _("trained: MiniLM-L6"),
-            }
-            widgets.one_of(choices.TABLE, _("Table"), tables)
+            widgets.one_of(
+                choices.TABLE,
+                _("Table"),
+                {
+                    "random": _("random, seed {seed}").format(seed=link_state.value(choices.SEED)),
+                    "trained": _("trained: MiniLM-L6"),
+                },
+            )
         if kind in ("learned", "t5") or link_state.value(choices.CONTENT) == "random":
             widgets.number(choices.SEED, _("Seed"), step=1, width=150)
         if not biased:
@@ -163,7 +165,7 @@ def _map(result: position_scores.Result) -> None:
     if result.spread < 1e-6:
         words = sentences(words, _("Along each diagonal all scores are equal."))
     show.figure(
-        chart_of(figures.position_map, result.scores),
+        show.chart_of(figures.position_map, result.scores),
         name=f"positions-{result.config.kind}",
         key="p_map",
         table={"query": np.repeat(np.arange(n), n), "key": np.tile(np.arange(n), n), "score": result.scores.ravel()},
@@ -181,7 +183,7 @@ def _distance(result: position_scores.Result) -> None:
         words = sentences(words, _("At one distance scores lie up to {spread:.3g} apart.").format(spread=result.spread))
     mean, low, high = result.mean, result.low, result.high
     show.figure(
-        chart_of(figures.over_distance, result.distance, mean, low, high, others, stairs=config.kind == "t5"),
+        show.chart_of(figures.over_distance, result.distance, mean, low, high, others, stairs=config.kind == "t5"),
         name=f"distance-{config.kind}",
         key="p_distance",
         table={"distance": result.distance, "mean": mean, "lowest": low, "highest": high},
@@ -204,7 +206,7 @@ def _encoding(result: position_scores.Result) -> None:
         "rope-interleaved": _("A vector of ones, turned by each position: numbers 2i and 2i + 1 are a pair."),
     }[config.kind]
     show.figure(
-        chart_of(figures.encoding, result.encoding),
+        show.chart_of(figures.encoding, result.encoding),
         name=f"encoding-{config.kind}",
         key="p_encoding_figure",
         table={f"dimension_{i}": column for i, column in enumerate(result.encoding.T)},
@@ -217,7 +219,7 @@ def _waves(result: position_scores.Result) -> None:
     config, slopes, waves = result.config, result.slopes, result.wavelengths
     if slopes is not None:
         show.figure(
-            chart_of(figures.slopes, slopes, config.head),
+            show.chart_of(figures.slopes, slopes, config.head),
             name="alibi-slopes",
             key="p_slopes",
             table={"head": np.arange(len(slopes)), "slope": slopes},
@@ -228,7 +230,7 @@ def _waves(result: position_scores.Result) -> None:
         )
     elif waves is not None:
         show.figure(
-            chart_of(figures.wavelengths, waves, config.n),
+            show.chart_of(figures.wavelengths, waves, config.n),
             name="wavelengths",
             key="p_waves",
             table={"pair": np.arange(len(waves)), "wavelength": waves},

@@ -6,9 +6,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from attnviz.app import show, widgets
-from attnviz.app.cache.kept_charts import chart_of
-from attnviz.app.code_snippet import snippet
+from attnviz.app import page_parts, show, widgets
 from attnviz.base.words import _
 from attnviz.figures import heatmap
 from attnviz.pages.positions import choices
@@ -19,6 +17,7 @@ norm = st.cache_resource(max_entries=32, show_spinner=False)(experiment.run)
 
 
 def panel() -> None:
+    place = page_parts.main_picture()
     frames, rows, columns = experiment.GRID
     st.markdown(
         _(
@@ -35,9 +34,10 @@ def panel() -> None:
         r"\quad(\gamma = 1)\end{gathered}"
     )
     st.markdown(f"**{_verdict(result)}**")
-    _matrices(result)
+    with place:
+        _matrices(result)
     _curves(result)
-    snippet(
+    show.snippet(
         experiment.program(config),
         "p-norm",
         about=_("Paste this code into a notebook: it prints the largest logits and the entropies at this factor."),
@@ -84,7 +84,7 @@ def _matrices(result: experiment.Result) -> None:
         with column:
             st.markdown(f"**{title}**")
             show.figure(
-                chart_of(
+                show.chart_of(
                     heatmap.matrix, weights, names, names, numbers=False, height=380, labels_that_fit=8, root=True
                 ),
                 name=f"qk-norm-{name}",
@@ -129,7 +129,7 @@ def _curves(result: experiment.Result) -> None:
         without, normed = getattr(result.without, measure), getattr(result.normed, measure)
         with column:
             show.figure(
-                chart_of(figures.growth, growths, without, normed, title, here, **more),
+                show.chart_of(figures.growth, growths, without, normed, title, here, **more),
                 name=f"qk-norm-{measure}",
                 key=f"p_norm_{measure}",
                 table={"factor": growths, "without": without, "with": normed},

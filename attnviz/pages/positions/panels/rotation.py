@@ -3,9 +3,7 @@
 import numpy as np
 import streamlit as st
 
-from attnviz.app import show, widgets
-from attnviz.app.cache.kept_charts import chart_of
-from attnviz.app.code_snippet import snippet
+from attnviz.app import page_parts, show, widgets
 from attnviz.app.links import link_state
 from attnviz.app.text import with_minus
 from attnviz.base.words import _, sentences
@@ -21,6 +19,7 @@ longer = st.cache_resource(max_entries=64, show_spinner=False)(experiment.longer
 
 # Section 3: one pair of a query and a key, turned on a circle as the position moves.
 def circle_panel() -> None:
+    place = page_parts.main_picture()
     with st.container(horizontal=True, vertical_alignment="bottom"):
         width = widgets.number(choices.WIDTH, _("Width D"), step=2, width=150)
         base = widgets.number(choices.BASE, _("Base b"), step=1000.0, width=150)
@@ -35,17 +34,18 @@ def circle_panel() -> None:
         rf"({config.k_at} - {config.q_at})\cdot {result.turns[config.pair]:.4g} = "
         rf"{result.angle:.4g}\,\text{{rad}}\end{{gathered}}"
     )
-    rotation_circle.rotation_circle(
-        "p_circle",
-        result.turns,
-        result.q,
-        result.k,
-        at=rotation_circle.RotationPlace(config.pair, config.q_at, config.k_at),
-        last=choices.LAST,
-        on_pick=lambda place: link_state.put_all(
-            {choices.PAIR: place.pair, choices.Q_AT: place.q_at, choices.K_AT: place.k_at}
-        ),
-    )
+    with place:
+        rotation_circle.rotation_circle(
+            "p_circle",
+            result.turns,
+            result.q,
+            result.k,
+            at=rotation_circle.RotationPlace(config.pair, config.q_at, config.k_at),
+            last=choices.LAST,
+            on_pick=lambda place: link_state.put_all(
+                {choices.PAIR: place.pair, choices.Q_AT: place.q_at, choices.K_AT: place.k_at}
+            ),
+        )
     words = _(
         "Turned, this pair’s part of q·k is {product:.4g}; all pairs together (here {pairs}) give {score:.4g}, and "
         "{unturned:.4g} before they are turned."
@@ -58,7 +58,7 @@ def circle_panel() -> None:
         caption=with_minus(words),
         words=with_minus(words),
     )
-    snippet(experiment.pair_program(config), "p-circle")
+    show.snippet(experiment.pair_program(config), "p-circle")
 
 
 def _pair(result: experiment.TurnedPair) -> Figure:
@@ -82,16 +82,18 @@ FORMULAS = {
 
 
 def longer_panel() -> None:
+    place = page_parts.main_picture()
     config = _controls()
     result = longer(config)
     length = f"{config.length:,}".replace(",", "{,}")  # commas that take no space after them
     sizes = rf"s = {config.factor:g},\quad L = {length}"
     st.latex(rf"\begin{{gathered}}{sizes}\\ {FORMULAS[config.method]}\end{{gathered}}")
     st.markdown(f"**{_verdict(result)}**")
-    _waves(result)
+    with place:
+        _waves(result)
     _distance(result)
     _table(result)
-    snippet(
+    show.snippet(
         experiment.longer_program(config),
         "p-longer",
         about=_("Paste this code into a notebook: it prints wavelengths and new angles under every scaling."),
@@ -154,7 +156,7 @@ def _waves(result: experiment.Longer) -> None:
     lines = {names[method]: made.wavelengths for method, made in result.methods.items()}
     waves, plain = result.methods[config.method].wavelengths, result.methods["none"].wavelengths
     show.figure(
-        chart_of(figures.wavelengths, lines, names[config.method], config.length, config.target),
+        show.chart_of(figures.wavelengths, lines, names[config.method], config.length, config.target),
         name="wavelengths-scaled",
         key="p_longer_waves",
         table={"pair": np.arange(len(plain))} | {m: each.wavelengths for m, each in result.methods.items()},
@@ -196,7 +198,7 @@ def _distance(result: experiment.Longer) -> None:
         )
     name = _methods()[config.method]
     show.figure(
-        chart_of(figures.over_distance, result.distance, result.plain, result.chosen, name, config.length),
+        show.chart_of(figures.over_distance, result.distance, result.plain, result.chosen, name, config.length),
         name="longer-distance",
         key="p_longer_distance",
         table={"distance": result.distance, "as_trained": result.plain, config.method: result.chosen},

@@ -3,9 +3,7 @@
 import numpy as np
 import streamlit as st
 
-from attnviz.app import show, widgets
-from attnviz.app.cache.kept_charts import chart_of
-from attnviz.app.code_snippet import snippet
+from attnviz.app import page_parts, show, widgets
 from attnviz.app.text import plain, quoted
 from attnviz.base.word_boundaries import split
 from attnviz.base.words import _, listed, ngettext
@@ -32,19 +30,19 @@ def kinds() -> dict[str, str]:
 
 
 def panel() -> None:
+    place = page_parts.main_picture()
     config = _controls()
     result = shuffled(config)
-    with st.container(key="p-order-said"):  # above the pictures, which need the height; on a phone below them
-        verdict, formula = st.columns([1.35, 1], gap="medium", vertical_alignment="center")
+    with place:
+        _matrices(result)
+    verdict, formula = st.columns([1.35, 1], gap="medium", vertical_alignment="center")
     formula.latex(
         r"\begin{gathered}\mathrm{out}(Px) = P\,\mathrm{out}(x)\ \ ?\\ "
         rf"\max\left|\mathrm{{out}}(Px) - P\,\mathrm{{out}}(x)\right| = {tex_number(result.change)}\end{{gathered}}"
     )
     verdict.markdown(f"**{_verdict(result)}**")
-    with st.container(key="p-order-pictures"):
-        _matrices(result)
     _every(result)
-    snippet(
+    show.snippet(
         shuffled_words.program(config),
         "p-order",
         about=_("Paste this code into a notebook: it prints the largest change of an output."),
@@ -57,12 +55,15 @@ def _controls() -> shuffled_words.Config:
         with st.popover(_("More"), icon=":material/tune:"):
             seed = widgets.number(choices.SEED, _("Vectors: random, seed"), step=1)
     with st.container(horizontal=True, vertical_alignment="bottom", key="p-order-controls"):
-        orders = {"reverse": _("backwards"), "swap": _("first and last swapped"), "shuffle": _("shuffled")}
         return shuffled_words.Config(
             words=split(sentence),
             kind=widgets.one_of(choices.KIND, _("Positions"), kinds(), style="select"),
             causal=widgets.toggle(choices.CAUSAL, _("Causal mask")),
-            order=widgets.one_of(choices.ORDER, _("The same words"), orders),
+            order=widgets.one_of(
+                choices.ORDER,
+                _("The same words"),
+                {"reverse": _("backwards"), "swap": _("first and last swapped"), "shuffle": _("shuffled")},
+            ),
             seed=seed,
         )
 
@@ -71,10 +72,9 @@ def _verdict(result: shuffled_words.Result) -> str:
     """Whether the order of the words reached the outputs."""
     config = result.config
     if not result.same:
-        word = config.words[int(result.moved.argmax())]
         return _(
             "The order got in: the output of {word} changes by up to {change:.3g}, where outputs reach {largest:.3g}."
-        ).format(word=quoted(word), change=result.change, largest=result.largest)
+        ).format(word=quoted(config.words[int(result.moved.argmax())]), change=result.change, largest=result.largest)
     if config.kind == "alibi":
         return _(
             "ALiBi without a mask knows how far apart two words are, not which comes first: backwards, all distances "
@@ -117,8 +117,15 @@ def _matrices(result: shuffled_words.Result) -> None:
     for column, (name, title, weights, hidden, said) in zip(st.columns(2, gap="medium"), shown, strict=True):
         with column:
             st.markdown(f"**{title}**")
-            fig = chart_of(heatmap.matrix, weights, words, words, masked=hidden, height=340, numbers=len(words) <= 8)
-            show.figure(fig, name=f"order-{name}", key=f"p_order_{name}", words=said, called=title)
+            show.figure(
+                show.chart_of(
+                    heatmap.matrix, weights, words, words, masked=hidden, height=340, numbers=len(words) <= 8
+                ),
+                name=f"order-{name}",
+                key=f"p_order_{name}",
+                words=said,
+                called=title,
+            )
 
 
 def _every(result: shuffled_words.Result) -> None:
@@ -133,7 +140,7 @@ def _every(result: shuffled_words.Result) -> None:
         words = _("Blind to this change of order without a mask: {blind}.")
     words = words.format(blind=blind, causal=result.every["none"][1])
     show.figure(
-        chart_of(figures.changes, [names[kind] for kind in KINDS], free, causal),
+        show.chart_of(figures.changes, [names[kind] for kind in KINDS], free, causal),
         name="order-every-kind",
         key="p_order_every",
         table={"positions": KINDS, "no_mask": free, "causal_mask": causal},

@@ -6,11 +6,8 @@ from typing import cast
 import numpy as np
 import streamlit as st
 
-from attnviz.app import show, widgets
-from attnviz.app.cache.kept_charts import chart_of
-from attnviz.app.code_snippet import snippet
+from attnviz.app import page_parts, show, widgets
 from attnviz.app.links import link_state
-from attnviz.app.page_parts import side_by_side
 from attnviz.base.words import _, clauses, ended, ngettext, sentences
 from attnviz.core.costs import QKNorm
 from attnviz.pages.positions import choices
@@ -22,13 +19,15 @@ attention_of = st.cache_resource(max_entries=64, show_spinner=False)(video.atten
 
 
 def panel() -> None:
+    place = page_parts.main_picture()
     config = _controls()
     result = split_of(config)
     st.latex(_formula(result))
     st.markdown(f"**{_verdict(result)}**")
-    side_by_side(lambda: _split(result), lambda: _waves(result))
+    with place:
+        page_parts.side_by_side(lambda: _split(result), lambda: _waves(result))
     _frames(result)
-    snippet(
+    show.snippet(
         video.split_program(config),
         "p-video",
         about=_("Paste this code into a notebook: it prints the split of the head, and scores of the query’s frame."),
@@ -41,14 +40,17 @@ def _axes() -> tuple[str, str, str]:
 
 
 def _controls() -> video.SplitConfig:
-    splits = {
-        "rest": _("thirds, time takes the rest"),
-        "quarter": _("1/4, 3/8, 3/8"),
-        "thirds": _("width // 3 each"),
-        "own": _("your own"),
-        "flat": _("one number for each patch"),
-    }
-    split = widgets.one_of(choices.SPLIT, _("Split of the head"), splits)
+    split = widgets.one_of(
+        choices.SPLIT,
+        _("Split of the head"),
+        {
+            "rest": _("thirds, time takes the rest"),
+            "quarter": _("1/4, 3/8, 3/8"),
+            "thirds": _("width // 3 each"),
+            "own": _("your own"),
+            "flat": _("one number for each patch"),
+        },
+    )
     with st.container(horizontal=True, vertical_alignment="bottom"):
         d_head = widgets.number(choices.D_HEAD, _("Width of a head"), step=2, width=140)
         if split == "own":
@@ -123,7 +125,7 @@ def _split(result: video.Split) -> None:
         parts.append(_("left over: {left} numbers, {share:.1%} of the head").format(left=result.left, share=share))
     words = clauses(parts)
     show.figure(
-        chart_of(figures.split, list(zip(names, result.rotated, strict=True)), result.left),
+        show.chart_of(figures.split, list(zip(names, result.rotated, strict=True)), result.left),
         name="video-split",
         key="p_video_split",
         table={"part": [*names, "not rotated"], "numbers": [*result.rotated, result.left]},
@@ -147,7 +149,7 @@ def _frames(result: video.Split) -> None:
         words = sentences(words, twins.format(twins=result.twins))
     frame, row, column = (index.ravel() for index in np.indices(scores.shape))
     show.figure(
-        chart_of(figures.frames, scores, at),
+        show.chart_of(figures.frames, scores, at),
         name="video-frames",
         key="p_video_frames",
         table={"frame": frame, "row": row, "column": column, "score": scores.ravel()},
@@ -165,7 +167,7 @@ def _waves(result: video.Split) -> None:
     ]
     longest = max(len(waves) for waves in result.wavelengths)
     show.figure(
-        chart_of(figures.wavelengths, lines),
+        show.chart_of(figures.wavelengths, lines),
         name="video-wavelengths",
         key="p_video_waves",
         table={"pair": np.arange(longest)}
@@ -182,13 +184,13 @@ def attention_panel() -> None:
     config = result.config
     frame, high, wide = (each.ravel() for each in np.indices(result.row.shape))
     show.figure(
-        chart_of(figures.lit_frames, result.video, result.row, config.at),
+        show.chart_of(figures.lit_frames, result.video, result.row, config.at),
         name="video-attention",
         key="p_video_attention",
         table={"frame": frame, "row": high, "column": wide, "weight": result.row.ravel()},
         words=_words(result),
     )
-    snippet(video.attention_program(config), "p-video-attention")
+    show.snippet(video.attention_program(config), "p-video-attention")
 
 
 def _attention_controls() -> video.AttentionConfig:

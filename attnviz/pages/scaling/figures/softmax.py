@@ -132,10 +132,9 @@ def overflow(shifts: np.ndarray, attempts: Sequence[tuple[str, np.ndarray, float
         if broken is None:
             continue
         before = naive[shifts < broken]
-        end = float(before[-1]) if len(before) and np.isfinite(before[-1]) else 1.0
         fig.add_scatter(
             x=[broken + 1],
-            y=[end],
+            y=[float(before[-1]) if len(before) and np.isfinite(before[-1]) else 1.0],
             mode="markers+text",
             marker={"symbol": "x", "size": 11, "color": colour},
             text=[f"+{broken:g}"],

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from attnviz.base.limits import require_within
+from attnviz.base.message import require_within
 from attnviz.core.attention import attend
 from attnviz.core.measures import effective_keys, entropy
 from attnviz.pages.scaling.maths import alternatives

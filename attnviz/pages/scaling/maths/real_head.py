@@ -7,8 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from attnviz.base.limits import require_between
-from attnviz.base.message import Problem
+from attnviz.base.message import Problem, require_between
 from attnviz.core.measures import entropy, entropy_share, over_rows
 from attnviz.models.capture import RecordedLayer
 
@@ -64,7 +63,6 @@ def run(layer: RecordedLayer, config: Config) -> Result:
     by_dimension, total = _variances(q, k, allowed)
     own = layer.scale_of(config.head)
     at = {scale: _weights(layer, config.head, scale, allowed) for scale in {1.0, own, own * config.factor}}
-    shares = [_weights(layer, config.head, own * m, allowed).share for m in MULTIPLES]
     return Result(
         config,
         q.shape[-1],
@@ -75,7 +73,7 @@ def run(layer: RecordedLayer, config: Config) -> Result:
         at[1.0],
         at[own],
         at[own * config.factor],
-        np.array(shares),
+        np.array([_weights(layer, config.head, own * m, allowed).share for m in MULTIPLES]),
     )
 
 

@@ -13,8 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from attnviz.base.limits import require_within
-from attnviz.base.message import Message, Problem
+from attnviz.base.message import Message, Problem, require_within
 from attnviz.core.attention import Stages
 from attnviz.core.measures import entropy, jacobian_norm
 from attnviz.pages.scaling.maths.alternatives import check, stages
@@ -186,7 +185,6 @@ def start(config: Config, seed: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:
 def program(config: Config) -> str:
     """The head itself, and what each way of scaling ends at, with the first gradient of each."""
     return f"""\
-from __future__ import annotations
 
 import torch
 from attnviz.core.attention import Stages

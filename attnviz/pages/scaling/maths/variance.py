@@ -12,8 +12,7 @@ import numpy as np
 import torch
 from torch import Generator, Tensor
 
-from attnviz.base.limits import require_within
-from attnviz.base.message import Problem, Several
+from attnviz.base.message import Problem, Several, require_within
 from attnviz.core.attention import scale_factor
 
 LARGEST_D_K = 4096

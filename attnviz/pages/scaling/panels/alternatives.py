@@ -5,7 +5,7 @@ import math
 import numpy as np
 import streamlit as st
 
-from attnviz.app import show
+from attnviz.app import page_parts, show
 from attnviz.base.words import _
 from attnviz.figures.theme import ALTERNATIVE, RAW, SCALED, SERIES
 from attnviz.pages.scaling.figures.curves import Line, over_d_k
@@ -23,23 +23,25 @@ lengths = st.cache_resource(max_entries=64, show_spinner=False)(alternatives.spr
 
 def panel() -> str:
     """Draw the section; the program that prints its numbers."""
+    place = page_parts.main_picture()
     config = scaling_form.one_query_config()
-    scaling_form.bars("s_bars_alternatives", config)
     row = scaling_form.one_query(config)
-    scaling_form.under_bars(
-        "s_bars_alternatives",
-        row,
-        _(
-            "**Random, seed {seed}.** At d_k = {d_k}, {name} gives {largest:.1%} of the weight to its "
-            "favourite key (n = {n})."
-        ).format(
-            seed=config.seed,
-            d_k=config.d_k,
-            name=scaling_form.names()[config.alternative],
-            n=config.n_keys,
-            largest=row.alternative.largest,
-        ),
-    )
+    with place:
+        scaling_form.bars("s_bars_alternatives", config)
+        scaling_form.under_bars(
+            "s_bars_alternatives",
+            row,
+            _(
+                "**Random, seed {seed}.** At d_k = {d_k}, {name} gives {largest:.1%} of the weight to its "
+                "favourite key (n = {n})."
+            ).format(
+                seed=config.seed,
+                d_k=config.d_k,
+                name=scaling_form.names()[config.alternative],
+                n=config.n_keys,
+                largest=row.alternative.largest,
+            ),
+        )
     says, formula_column = st.columns([1.6, 1], vertical_alignment="center")
     says.markdown(about(config.alternative))
     formula_column.latex(scaling_form.formula(config.alternative, config.d_k, config.n_keys, config.parameter))

@@ -5,10 +5,8 @@ import math
 import numpy as np
 import streamlit as st
 
-from attnviz.app import sentence_input, show
+from attnviz.app import page_parts, sentence_input, show
 from attnviz.app.cache import model_cache
-from attnviz.app.cache.kept_charts import chart_of
-from attnviz.app.page_parts import side_by_side
 from attnviz.app.text import plain, spoken
 from attnviz.base.words import _, sentences
 from attnviz.figures import heatmap
@@ -25,6 +23,7 @@ from attnviz.runs.what_if import said_of_change
 
 def panel() -> str | None:
     """Draw the section; the program that prints its numbers, where a few lines can."""
+    place = page_parts.main_picture()
     run = sentence_input.sentence_run(choices.MODEL, choices.SENTENCE, model_first=True)
     if run is None:
         return None
@@ -33,8 +32,9 @@ def panel() -> str | None:
     result = model_cache.cached(run, ("scaling", config), lambda: experiment.run(stack.layers[config.layer], config))
     _numbers(result, run.name)
     if not math.isnan(result.model.share):
-        side_by_side(lambda: _dimensions(result), lambda: _scales(result))
-        _heatmaps(result, stack)
+        page_parts.side_by_side(lambda: _dimensions(result), lambda: _scales(result))
+        with place:
+            _heatmaps(result, stack)
     if run.target is not None or math.isnan(result.model.share):
         return None
     return experiment.program(run.request.model, run.request.text, stack.layers[config.layer], config)
@@ -86,7 +86,7 @@ def _numbers(result: experiment.Result, name: str) -> None:
 def _dimensions(result: experiment.Result) -> None:
     half, total = result.holding(0.5), float(result.by_dimension.sum())
     show.figure(
-        chart_of(figures.by_dimension, result.by_dimension),
+        show.chart_of(figures.by_dimension, result.by_dimension),
         name="head-variance",
         key="s_head_variance",
         table={"dimension": range(result.d_k), "variance": result.by_dimension},
@@ -96,13 +96,17 @@ def _dimensions(result: experiment.Result) -> None:
 
 def _scales(result: experiment.Result) -> None:
     own, multiples = result.model_scale, np.array(experiment.MULTIPLES)
-    marks = {
-        _("raw"): (1 / own, result.raw.share, RAW),
-        _("the model's scale"): (1.0, result.model.share, SCALED),
-        _("your scale"): (result.config.factor, result.chosen.share, ALTERNATIVE),
-    }
     show.figure(
-        chart_of(figures.entropy_over_scale, multiples, result.shares, marks),
+        show.chart_of(
+            figures.entropy_over_scale,
+            multiples,
+            result.shares,
+            {
+                _("raw"): (1 / own, result.raw.share, RAW),
+                _("the model's scale"): (1.0, result.model.share, SCALED),
+                _("your scale"): (result.config.factor, result.chosen.share, ALTERNATIVE),
+            },
+        ),
         name="head-entropy",
         key="s_head_entropy",
         table={"multiple": multiples, "entropy_share": result.shares},
@@ -151,7 +155,7 @@ def _heatmaps(result: experiment.Result, stack: Stack) -> None:
                     words, spoken(said_of_change(_matrix(stack, result, result.model), _matrix(stack, result, made)))
                 )
             show.figure(
-                chart_of(heatmap.matrix, made.weights, rows, cols, masked=~result.allowed, height=340, bar=False),
+                show.chart_of(heatmap.matrix, made.weights, rows, cols, masked=~result.allowed, height=340, bar=False),
                 name=f"head-{name}",
                 key=f"s_head_{name}",
                 caption=words,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
-from attnviz.app import show, widgets
+from attnviz.app import page_parts, show, widgets
 from attnviz.app.cache.bounded_cache import BoundedCache
 from attnviz.app.text import spoken
 from attnviz.base.words import _, ngettext, sentences
@@ -34,6 +34,7 @@ def trained() -> BoundedCache[experiment.Result]:
 
 def panel() -> str | None:
     """Draw the section; the program that trains the same, once that was done here."""
+    place = page_parts.main_picture()
     st.markdown(
         _(
             "**The task.** In every sequence each of {n} names gets a new random label; asked for a name, one "
@@ -47,7 +48,8 @@ def panel() -> str | None:
         rf"\mathrm{{Var}}({Q}_i\cdot {K}_j) = {config.d_k}\ \text{{at the start}}",
         rf"\tfrac{{1}}{{\sqrt{{d_k}}}} = {1 / math.sqrt(config.d_k):.4f}",
     )
-    _run(config)
+    with place:
+        _run(config)
     return experiment.program(config) if config in trained() else None
 
 

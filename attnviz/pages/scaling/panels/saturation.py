@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import streamlit as st
 
-from attnviz.app import show, widgets
+from attnviz.app import page_parts, show, widgets
 from attnviz.base.words import _
 from attnviz.pages.scaling import choices
 from attnviz.pages.scaling.figures.curves import Limit, Line, over_d_k
@@ -22,10 +22,12 @@ IN_A_ROW = 3
 
 def panel() -> str:
     """Draw the section; the program that prints its numbers."""
+    place = page_parts.main_picture()
     config = scaling_form.one_query_config(scaling_form.beside)
-    scaling_form.bars("s_bars", config)
     result = scaling_form.one_query(config)
-    scaling_form.under_bars("s_bars", result, _row_words(result))
+    with place:
+        scaling_form.bars("s_bars", config)
+        scaling_form.under_bars("s_bars", result, _row_words(result))
     for column, (name, row) in zip(st.columns(len(result.rows)), result.rows.items(), strict=True):
         formula = scaling_form.formula(name, config.d_k, config.n_keys, config.parameter)
         column.latex(rf"\begin{{gathered}} {formula} \\ \max p = {row.largest:.4f} \end{{gathered}}")

@@ -61,9 +61,12 @@ def beside() -> tuple[str, float]:
 
     Returns an id and its parameter; for nothing "sqrt", which stands there already.
     """
-    options = {choices.NOTHING_BESIDE: _("nothing more"), **names(CHOICES)}
     picked = widgets.one_of(
-        choices.BESIDE, _("Show beside raw and scaled"), options, usual=_usually_beside(), style="select"
+        choices.BESIDE,
+        _("Show beside raw and scaled"),
+        {choices.NOTHING_BESIDE: _("nothing more"), **names(CHOICES)},
+        usual=_usually_beside(),
+        style="select",
     )
     return ("sqrt", 1.0) if picked == choices.NOTHING_BESIDE else (picked, parameter(picked))
 

@@ -5,10 +5,8 @@ import math
 import numpy as np
 import streamlit as st
 
-from attnviz.app import show, widgets
-from attnviz.app.cache.kept_charts import chart_of
+from attnviz.app import page_parts, show, widgets
 from attnviz.app.links import link_state
-from attnviz.app.page_parts import side_by_side
 from attnviz.base.words import _, listed, ngettext, sentences
 from attnviz.canvas import softmax_slider
 from attnviz.core.attention import COLDEST
@@ -26,6 +24,7 @@ NAMED = 6  #: keys that share the largest score, at most
 # Section 3: the gradient vanishes. The softmax Jacobian of section 2's row, raw and scaled.
 def gradient_panel() -> str:
     """Draw the section; the program that prints its numbers."""
+    place = page_parts.main_picture()
     d_k = scaling_form.width()
     with st.container(horizontal=True, vertical_alignment="bottom"):
         n = scaling_form.number(choices.KEYS, _("Keys, n"), 1)
@@ -38,7 +37,7 @@ def gradient_panel() -> str:
         rf"\|J\|_{{\text{{scaled}}}} = {scaled.norm:.4f}",
     )
     shown = (("raw", _("Raw"), raw), ("scaled", _("Scaled"), scaled))
-    for column, (name, title, result) in zip(st.columns(2, gap="medium"), shown, strict=True):
+    for column, (name, title, result) in zip(place.columns(2, gap="medium"), shown, strict=True):
         with column:
             _heatmap(name, title, result, d_k, own)
     if len(raw.keys) < n:
@@ -57,7 +56,7 @@ def jacobians(d_k: int, n_keys: int, seed: int) -> tuple[experiment.Jacobian, ex
 def _heatmap(name: str, title: str, result: experiment.Jacobian, d_k: int, own: bool) -> None:
     keys = [int(k) + 1 for k in result.keys]
     show.figure(
-        chart_of(figures.jacobian, result.matrix, keys, title, full_range=not own),
+        show.chart_of(figures.jacobian, result.matrix, keys, title, full_range=not own),
         name=f"jacobian-{name}-dk{d_k}",
         key=f"s_jacobian_{name}",
         table={f"logit_{k}": result.matrix[:, i] for i, k in enumerate(keys)},
@@ -71,9 +70,10 @@ def _heatmap(name: str, title: str, result: experiment.Jacobian, d_k: int, own: 
 
 
 def _spectrum(raw: experiment.Jacobian, scaled: experiment.Jacobian, d_k: int, n: int) -> None:
-    spectra = [(_("raw"), RAW, raw.eigenvalues), (_("scaled"), SCALED, scaled.eigenvalues)]
     show.figure(
-        chart_of(figures.eigenvalues, spectra),
+        show.chart_of(
+            figures.eigenvalues, [(_("raw"), RAW, raw.eigenvalues), (_("scaled"), SCALED, scaled.eigenvalues)]
+        ),
         name=f"eigenvalues-dk{d_k}",
         key="s_spectrum",
         table={"rank": range(1, len(raw.eigenvalues) + 1), "raw": raw.eigenvalues, "scaled": scaled.eigenvalues},
@@ -90,15 +90,17 @@ def _spectrum(raw: experiment.Jacobian, scaled: experiment.Jacobian, d_k: int, n
 # Section 7: softmax on typed scores.
 def panel() -> str | None:
     """Draw the section; the program that prints its numbers, for scores that fit into a few lines."""
+    place = page_parts.main_picture()
     with st.container(horizontal=True, vertical_alignment="bottom"):
         text = widgets.text(choices.SCORES, _("Scores"), help=_("Numbers between commas or spaces, 1 to 4,096 of them"))
         temperature = scaling_form.number(choices.TEMPERATURE, _("Temperature, T"), 0.1)
     scores = experiment.parse(text)
-    _weights(scores, temperature)
+    with place:
+        _weights(scores, temperature)
     if temperature != 1:
         st.caption(_("Overflow and blocks, below, are shown for these scores as they are, at T = 1."))
     _overflow(scores)
-    side_by_side(lambda: _online(scores), lambda: _mixes(scores, temperature), widths=[1.25, 1], gap="large")
+    page_parts.side_by_side(lambda: _online(scores), lambda: _mixes(scores, temperature), widths=[1.25, 1], gap="large")
     return experiment.program(scores, temperature, link_state.value(choices.BLOCK))
 
 
@@ -197,7 +199,9 @@ def _overflow(scores: list[float]) -> None:
         wide_shift=_shift(made[1].first_broken),
     )
     show.figure(
-        chart_of(figures.overflow, experiment.SHIFTS, [(one.dtype, one.naive_top, one.first_broken) for one in made]),
+        show.chart_of(
+            figures.overflow, experiment.SHIFTS, [(one.dtype, one.naive_top, one.first_broken) for one in made]
+        ),
         name="softmax-overflow",
         key="s_overflow",
         table={"shift": experiment.SHIFTS, **{f"{one.dtype}_naive": one.naive_top for one in made}},
@@ -267,7 +271,7 @@ def _mixes(scores: list[float], temperature: float) -> None:
     st.subheader(title, anchor=False)
     mixed = experiment.mixes(scores, temperature)
     show.figure(
-        chart_of(figures.mixes, mixed.values, mixed.by_weights, mixed.by_scores, mixed.by_scores_shifted),
+        show.chart_of(figures.mixes, mixed.values, mixed.by_weights, mixed.by_scores, mixed.by_scores_shifted),
         name="softmax-mixes",
         key="s_mixes",
         table={"x": mixed.values[:, 0], "y": mixed.values[:, 1], "score": scores, "weight": mixed.weights},

@@ -5,10 +5,8 @@ from dataclasses import replace
 
 import streamlit as st
 
-from attnviz.app import show, widgets
+from attnviz.app import page_parts, show, widgets
 from attnviz.app.cache.bounded_cache import BoundedCache
-from attnviz.app.cache.kept_charts import chart_of
-from attnviz.app.page_parts import side_by_side
 from attnviz.base.words import _, sentences
 from attnviz.pages.scaling import choices
 from attnviz.pages.scaling.figures import variance as figures
@@ -29,9 +27,11 @@ def all_pairs() -> BoundedCache[variance.Result]:
 
 def panel() -> str:
     """Draw the section; the program that prints its numbers."""
+    place = page_parts.main_picture()
     config = _controls()
     result = _result(config)
-    side_by_side(lambda: _histograms(result), lambda: _numbers(result), widths=[2.3, 1])
+    with place:
+        page_parts.side_by_side(lambda: _histograms(result), lambda: _numbers(result), widths=[2.3, 1])
     _broken(result)
     _growth(result)
     return variance.program(replace(config, pairs=result.pairs))
@@ -88,8 +88,10 @@ def _result(config: variance.Config) -> variance.Result:
         return result
     bar = place.progress(0.0)
     for result in variance.draw(config):
-        progress = _("{drawn:,} of {asked:,} pairs").format(drawn=result.pairs, asked=config.pairs)
-        bar.progress(result.pairs / config.pairs, progress)
+        bar.progress(
+            result.pairs / config.pairs,
+            _("{drawn:,} of {asked:,} pairs").format(drawn=result.pairs, asked=config.pairs),
+        )
     place.empty()
     return all_pairs().get(config, lambda: result)
 
@@ -114,7 +116,7 @@ def _histograms(result: variance.Result) -> None:
         times=math.sqrt(d_k),
     )
     show.figure(
-        chart_of(figures.histograms, (raw.counts, raw.edges), (scaled.counts, scaled.edges), d_k),
+        show.chart_of(figures.histograms, (raw.counts, raw.edges), (scaled.counts, scaled.edges), d_k),
         name=f"variance-dk{d_k}",
         key="s_histograms",
         table={
@@ -213,7 +215,7 @@ def _growth(result: variance.Result) -> None:
     grown = growth(config.seed, config.distribution, config.strength)
     scaled = grown.raw / grown.d_k
     show.figure(
-        chart_of(
+        show.chart_of(
             figures.growth,
             grown.d_k,
             grown.raw,

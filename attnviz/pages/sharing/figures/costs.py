@@ -198,12 +198,14 @@ def memory(weights: int, cache: int, room: int) -> Figure:
         )
         for name, value, colour, opacity in parts
     ]
-    look = {
-        "barmode": "stack",
-        "legend": {"traceorder": "normal"},
-        "xaxis": {"title": titled(_("GiB")), "rangemode": "tozero"},
-    }
-    fig = go.Figure(bars, look)
+    fig = go.Figure(
+        bars,
+        {
+            "barmode": "stack",
+            "legend": {"traceorder": "normal"},
+            "xaxis": {"title": titled(_("GiB")), "rangemode": "tozero"},
+        },
+    )
     fig.add_vline(x=room / gib, line={"color": THEORY, "width": 2})
     return layout(fig, height=170)
 

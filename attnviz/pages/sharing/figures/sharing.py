@@ -31,8 +31,7 @@ def wiring(kv_of: Sequence[int], n_kv_heads: int) -> Figure:
         "xaxis": {"visible": False, "range": [-0.7, len(kv_of) - 0.3]},
         "yaxis": {"visible": False, "range": [-0.3, 1.3]},
     }
-    fig = layout(go.Figure(_wires(kv_of, n_kv_heads, 300), look), height=150)
-    return fig.update_layout(margin={"t": 4, "b": 0})
+    return layout(go.Figure(_wires(kv_of, n_kv_heads, 300), look), height=150).update_layout(margin={"t": 4, "b": 0})
 
 
 def wirings(kinds: Mapping[str, tuple[Sequence[int], int]]) -> Figure:

@@ -49,15 +49,20 @@ def choose() -> Chosen:
 
 
 def _published() -> Chosen:
-    names = {name: f"{name} · {preset.attention}" for name, preset in all_presets().items()}
-    name = widgets.one_of(choices.PRESET, _("Model"), names, style="select")
+    name = widgets.one_of(
+        choices.PRESET,
+        _("Model"),
+        {name: f"{name} · {preset.attention}" for name, preset in all_presets().items()},
+        style="select",
+    )
     preset = find_preset(name)
     return Chosen(Architecture.preset(name), preset.counts, f"Architecture.preset({name!r})", preset)
 
 
 def _own() -> Chosen:
-    schemes = {"heads": _("heads: MHA, GQA or MQA"), "latent": _("latents: MLA")}
-    scheme = widgets.one_of(choices.SCHEME, _("Scheme"), schemes)
+    scheme = widgets.one_of(
+        choices.SCHEME, _("Scheme"), {"heads": _("heads: MHA, GQA or MQA"), "latent": _("latents: MLA")}
+    )
     fields = {"n_layers": _("Layers"), "d_model": _("Model width M"), "n_heads": _("Query heads H")}
     if scheme == "heads":
         fields |= {"n_kv_heads": _("K/V heads G")}

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 import streamlit as st
 
 from attnviz.app import show, widgets
-from attnviz.app.cache.kept_charts import chart_of
 from attnviz.app.text import plain
 from attnviz.base import units
 from attnviz.base.words import _, ngettext
@@ -24,8 +23,12 @@ def held(arch: Architecture, context: int, batch: int) -> int:
 
 def over(arch: Architecture, context: int, batch: int) -> None:
     st.subheader(_("Bytes of keys and values"), anchor=False)
-    axes = {"context": _("over context"), "batch": _("over batch"), "heads": _("over K/V heads")}
-    axis = widgets.one_of(choices.AXIS, _("Over"), axes, label_visibility="collapsed")
+    axis = widgets.one_of(
+        choices.AXIS,
+        _("Over"),
+        {"context": _("over context"), "batch": _("over batch"), "heads": _("over K/V heads")},
+        label_visibility="collapsed",
+    )
     if axis == "heads":
         over_heads(arch, context, batch)
         return
@@ -39,9 +42,18 @@ def over(arch: Architecture, context: int, batch: int) -> None:
         return
     x, here = list(places), context if axis == "context" else batch
     name, values = next(iter(lines.items()))
-    budgets = {f"{gib} GiB": gib * 2**30 for gib in (24, 80)}
     show.figure(
-        chart_of(figures.over, x, lines, title, _("bytes"), here=here, limits=budgets, text=units.binary, binary=True),
+        show.chart_of(
+            figures.over,
+            x,
+            lines,
+            title,
+            _("bytes"),
+            here=here,
+            limits={f"{gib} GiB": gib * 2**30 for gib in (24, 80)},
+            text=units.binary,
+            binary=True,
+        ),
         name=f"kv-bytes-{axis}-{arch.name}",
         key="h-bytes",
         words=_(
@@ -63,7 +75,7 @@ def over_heads(arch: Architecture, context: int, batch: int) -> None:
     # what a head adds: beside its heads a model may keep a state that is there anyway
     each = values[0] if len(counts) == 1 else (values[1] - values[0]) // (counts[1] - counts[0])
     show.figure(
-        chart_of(
+        show.chart_of(
             figures.bars,
             [named(heads[0].n_heads, g) for g in counts],
             values,
@@ -111,7 +123,7 @@ def by_layer(arch: Architecture, context: int, batch: int) -> None:
         "none": _("measured"),
     }
     show.figure(
-        chart_of(figures.strip, held, kinds, labels, names),
+        show.chart_of(figures.strip, held, kinds, labels, names),
         name=f"kv-bytes-by-layer-{arch.name}",
         key="h-strip",
         words=text.format(

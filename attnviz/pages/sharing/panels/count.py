@@ -5,8 +5,6 @@ from typing import Any
 import streamlit as st
 
 from attnviz.app import show
-from attnviz.app.cache.kept_charts import chart_of
-from attnviz.app.code_snippet import snippet
 from attnviz.app.text import plain
 from attnviz.base import units
 from attnviz.base.words import _, ngettext, sentences, tongue
@@ -43,7 +41,7 @@ def panel() -> None:
     )
     with st.expander(title.format(n=len(all_presets()), tokens=f"{context:,}")):
         show.tabled(_all_models(context, tongue()), f"attention-of-published-models-{context}", "h-all")
-    snippet(
+    show.snippet(
         sharing_programs.of_count(chosen.code, context, batch),
         "h-count",
         about=_(
@@ -110,7 +108,7 @@ def _parameters(arch: Architecture) -> None:
     names, first = list(counts), next(iter(counts.values()))
     parts = {part: [each[part] for each in counts.values()] for part in titles}
     show.figure(
-        chart_of(figures.stacked, names, parts, titles),
+        show.chart_of(figures.stacked, names, parts, titles),
         name=f"attention-parameters-{arch.name}",
         key="h-parameters",
         words=_("{name}: {n} in attention, of these {kv} in $W_K$ and $W_V$.").format(

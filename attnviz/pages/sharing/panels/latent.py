@@ -5,8 +5,6 @@ from typing import Any
 import streamlit as st
 
 from attnviz.app import show, widgets
-from attnviz.app.cache.kept_charts import chart_of
-from attnviz.app.code_snippet import snippet
 from attnviz.app.text import plain, spoken
 from attnviz.base import units
 from attnviz.base.words import _, ngettext, say
@@ -49,7 +47,7 @@ def panel() -> None:
     _machines(arch, latent, context, names)
     lines = {name: [_work(latent, 1, t, machine) for t in CONTEXTS] for machine, name in names.items()}
     show.figure(
-        chart_of(
+        show.chart_of(
             figures.over,
             CONTEXTS,
             lines,
@@ -66,7 +64,7 @@ def panel() -> None:
         table={"context": CONTEXTS, **lines},
     )
     _baselines(arch, latent, context)
-    snippet(sharing_programs.of_latents(arch.name, context), "h-latent")
+    show.snippet(sharing_programs.of_latents(arch.name, context), "h-latent")
 
 
 def _work(latent: LatentLayout, new: int, context: int, machine: LatentForm) -> int:
@@ -153,7 +151,7 @@ def published() -> None:
             )
     show.tabled(show.columns([_row(claim) for claim in computed_claims()]), "published-numbers", "h-claims")
     paper_quality()
-    snippet(
+    show.snippet(
         sharing_programs.PUBLISHED,
         "h-published",
         about=_("Paste this code into a notebook: it prints the table of published numbers."),
@@ -181,7 +179,7 @@ def paper_quality() -> None:
     st.subheader(_("Sharing is not free"), anchor=False)
     rows, source = quality()
     show.figure(
-        chart_of(
+        show.chart_of(
             figures.quality, [row.model for row in rows], [row.seconds for row in rows], [row.score for row in rows]
         ),
         name="gqa-quality",

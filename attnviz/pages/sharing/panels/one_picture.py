@@ -6,9 +6,8 @@ from dataclasses import replace
 import numpy as np
 import streamlit as st
 
-from attnviz.app import show, widgets
+from attnviz.app import page_parts, show, widgets
 from attnviz.app.cache import model_cache
-from attnviz.app.cache.kept_charts import chart_of
 from attnviz.base import units
 from attnviz.base.message import Problem
 from attnviz.base.words import _, ngettext, sentences
@@ -48,6 +47,7 @@ def result_of(run: ModelRun, config: Config) -> Result:
 
 def picture(trained: tuple[ModelRun, Config] | None = None) -> None:
     """Draw the controls, the columns and the menu that saves them; without a trained layer no head is drawn."""
+    place = page_parts.main_picture()
     with widgets.two_in_a_row("h-three"):
         sizes = st.columns([1.7, 1, 0.8, 0.9], vertical_alignment="bottom")
     with sizes[0]:
@@ -66,7 +66,8 @@ def picture(trained: tuple[ModelRun, Config] | None = None) -> None:
             model=run.name, layer=config.layer, text=run.request.text
         )
     shown = columns_of(Architecture.preset(name), tokens, batch, heads)
-    draw(shown, "h-three")
+    with place:
+        draw(shown, "h-three")
     about = ngettext(
         "{model}, {tokens} token, batch {batch}, 16-bit numbers.",
         "{model}, {tokens} tokens, batch {batch}, 16-bit numbers.",
@@ -183,7 +184,9 @@ def wirings(run: ModelRun, result: Result) -> None:
     for column, g in zip(st.columns(len(shown), gap="small"), shown, strict=True):
         with column, st.container(border=True, gap="xxsmall", height="stretch"):
             st.markdown(_title(result, g))
-            show.chart(chart_of(figures.wiring, result.kv_of_with(g), g), key=f"h-wiring-{g}", words=_title(result, g))
+            show.chart(
+                show.chart_of(figures.wiring, result.kv_of_with(g), g), key=f"h-wiring-{g}", words=_title(result, g)
+            )
             st.caption(_what(result, g))
     chosen = result.config.n_kv_heads
     show.under(

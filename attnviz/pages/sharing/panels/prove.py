@@ -3,7 +3,6 @@
 import streamlit as st
 
 from attnviz.app import show
-from attnviz.app.code_snippet import snippet
 from attnviz.app.text import plain, spoken
 from attnviz.base import units
 from attnviz.base.words import _, listed, sentences
@@ -34,7 +33,7 @@ def panel() -> None:
     if st.session_state.get("h_proof") == key:
         _proof(chosen, tokens, batch)
         if chosen.arch.config is not None:
-            snippet(
+            show.snippet(
                 sharing_programs.of_proof(chosen.code, chosen.counts.total, tokens, batch),
                 "h-prove",
                 about=_("Paste this code into a notebook: it prints the numbers by formula and as measured."),

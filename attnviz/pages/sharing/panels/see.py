@@ -6,10 +6,7 @@ import streamlit as st
 
 from attnviz.app import sentence_input, show, widgets
 from attnviz.app.cache import model_cache
-from attnviz.app.cache.kept_charts import chart_of
-from attnviz.app.code_snippet import snippet
-from attnviz.app.fragment import fragment
-from attnviz.app.guarding import guard
+from attnviz.app.panel import fragment, guard
 from attnviz.app.text import plain
 from attnviz.base.words import _, sentences
 from attnviz.engine import Rerun
@@ -73,7 +70,7 @@ def _draw(run: ModelRun) -> None:
             "K and V, and the change of this layer’s output and of the last one’s."
         )
     )
-    snippet(sharing_programs.of_sharing(run, result, downstream.scope, predicts), "h-see", about=about)
+    show.snippet(sharing_programs.of_sharing(run, result, downstream.scope, predicts), "h-see", about=about)
 
 
 def _ask(layers: tuple[RecordedLayer, ...]) -> Config:
@@ -82,23 +79,22 @@ def _ask(layers: tuple[RecordedLayer, ...]) -> Config:
         layer = widgets.one_of(choices.LAYER, _("Layer"), {str(i): str(i) for i in range(len(layers))}, style="select")
     chosen = layers[int(layer)]
     options, heads, trained = head_sharing.choices(chosen), chosen.n_heads, chosen.n_kv_heads
-    names = {
-        str(g): _("{kind} (trained)").format(kind=named(heads, g)) if g == trained else named(heads, g) for g in options
-    }
     with which:
         kept = widgets.one_of(
             choices.KEPT,
             _("K/V heads"),
-            names,
+            {
+                str(g): _("{kind} (trained)").format(kind=named(heads, g)) if g == trained else named(heads, g)
+                for g in options
+            },
             usual=str(options[min(options.index(trained) + 1, len(options) - 1)]),
             help=_("{h} query heads share this many key and value heads.").format(h=heads),
         )
-    methods = {"mean": _("their mean"), "first": _("the first of them"), "random": _("random (seed 0)")}
     with how:
         method = widgets.one_of(
             choices.METHOD,
             _("How the heads of a group become one"),
-            methods,
+            {"mean": _("their mean"), "first": _("the first of them"), "random": _("random (seed 0)")},
             help=_("The GQA paper found the mean to be best, before further training heals it."),
         )
     return Config(int(layer), int(kept), cast(Method, method))
@@ -129,7 +125,7 @@ def _group(run: ModelRun, result: Result) -> None:
     with st.container(horizontal=True, gap="small"):
         for i, head in enumerate(heads):
             show.chart(
-                chart_of(figures.pair, before[i], after[i], head, tokens, hidden, SIDE),
+                show.chart_of(figures.pair, before[i], after[i], head, tokens, hidden, SIDE),
                 width=SIDE,
                 key=f"h-pair-{i}",
                 words=_("head {n}").format(n=head),
@@ -180,7 +176,7 @@ def _sweep(result: Result, encoder: bool) -> None:
     counts = [point.n_kv_heads for point in result.sweep]
     change, cache = [point.moved for point in result.sweep], [point.cache_bytes for point in result.sweep]
     show.figure(
-        chart_of(
+        show.chart_of(
             figures.sweep,
             counts,
             change,
@@ -216,7 +212,7 @@ def _downstream(run: ModelRun, config: Config) -> head_sharing.Downstream:
     labels = [guess.label for guess in result.guesses]
     before, after = [guess.before for guess in result.guesses], [guess.after for guess in result.guesses]
     show.figure(
-        chart_of(figures.guesses, labels, before, after),
+        show.chart_of(figures.guesses, labels, before, after),
         name=f"next-token-shared-{scope}",
         called=_("The next token, before and after"),
         key="h-next",
@@ -238,7 +234,7 @@ def _downstream(run: ModelRun, config: Config) -> head_sharing.Downstream:
 def _heads(result: Result) -> None:
     worst = int(result.weights_moved.argmax())
     show.figure(
-        chart_of(figures.moved, result.weights_moved, result.outputs_moved, result.kv_of),
+        show.chart_of(figures.moved, result.weights_moved, result.outputs_moved, result.kv_of),
         name=f"sharing-heads-layer-{result.config.layer}",
         key="h-heads",
         words=(

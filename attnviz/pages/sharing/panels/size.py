@@ -6,8 +6,6 @@ from typing import cast
 import streamlit as st
 
 from attnviz.app import show, widgets
-from attnviz.app.cache.kept_charts import chart_of
-from attnviz.app.code_snippet import snippet
 from attnviz.base import units
 from attnviz.base.words import _, ngettext
 from attnviz.core.costs import Machine
@@ -46,7 +44,7 @@ def panel() -> None:
     else:
         _encoder(chosen, how, machine)
         code = sharing_programs.of_encoder(chosen.counts, how, machine)
-    snippet(code, "h-size")
+    show.snippet(code, "h-size")
 
 
 sized = st.cache_resource(max_entries=256, show_spinner=False, hash_funcs={Architecture: hash})(size_deployment)
@@ -63,8 +61,14 @@ def _how(arch: Architecture) -> Deployment:
     with columns[4]:
         grouped = weights in ("int8", "int4", "int2") or cache in ("int8", "int4", "int2")
         group = widgets.number(choices.NUMBERS_PER_SCALE, _("Numbers per scale"), step=1) if grouped else 64
-    held = {"ideal": _("ideal"), "transformers": _("transformers"), "paged": _("paged server")}
-    convention = cast(Convention, widgets.one_of(choices.CONVENTION, _("Count the cache as"), held))
+    convention = cast(
+        Convention,
+        widgets.one_of(
+            choices.CONVENTION,
+            _("Count the cache as"),
+            {"ideal": _("ideal"), "transformers": _("transformers"), "paged": _("paged server")},
+        ),
+    )
     hybrid = True
     if convention == "paged":
         hybrid = widgets.toggle(
@@ -178,7 +182,7 @@ def _encoder(chosen: Chosen, how: Deployment, machine: Machine) -> None:
 def _memory(weights: int, cache: int, machine: Machine) -> None:
     free = max(0, machine.memory - weights - cache)
     show.figure(
-        chart_of(figures.memory, weights, cache, machine.memory),
+        show.chart_of(figures.memory, weights, cache, machine.memory),
         name="memory",
         key="h-memory",
         words=_("Weights {weights}, cache {cache}, {free} left.").format(
@@ -229,7 +233,7 @@ def _roofline(chosen: Chosen, how: Deployment, machine: Machine, size: Size) -> 
         ),
     }[size.step.bound]
     show.figure(
-        chart_of(
+        show.chart_of(
             figures.over, BATCHES, lines, _("sequences"), _("seconds"), here=how.batch, text=units.duration, height=290
         ),
         name=f"decode-step-{chosen.arch.name}",

@@ -3,8 +3,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from attnviz.base.limits import require_between, require_multiple, require_within
-from attnviz.base.message import Problem
+from attnviz.base.message import Problem, require_between, require_multiple, require_within
 
 
 @pytest.mark.parametrize("value", [2, 2.5, 5])

@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[2]
 def nested() -> None:
     import streamlit as st
 
-    from attnviz.app.fragment import fragment
+    from attnviz.app.panel import fragment
 
     ids = st.session_state.setdefault("ids", {})
 
@@ -47,6 +47,6 @@ def test_a_part_inside_a_part_belongs_to_it_and_one_beside_it_is_one_of_its_own(
 
 
 def test_every_part_of_the_app_is_made_so() -> None:
-    own = ROOT / "attnviz/app/fragment.py"
+    own = ROOT / "attnviz/app/panel.py"
     files = [path for path in (ROOT / "attnviz").rglob("*.py") if path != own]
     assert [path.name for path in files if "st.fragment" in path.read_text("utf-8")] == []

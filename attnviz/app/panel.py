@@ -1,0 +1,74 @@
+"""A panel of a page: an error in it becomes a sentence in its place, and its own controls can run it again alone."""
+
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import wraps
+from typing import ParamSpec
+
+import streamlit as st
+
+from attnviz.app.mends.streamlit_adapter import is_streamlits
+from attnviz.app.text import plain
+from attnviz.base.message import Problem
+from attnviz.base.words import _, say
+from attnviz.models.file_faults import first_line
+
+log = logging.getLogger("attnviz")
+
+P = ParamSpec("P")
+_INSIDE: ContextVar[bool] = ContextVar("inside a fragment", default=False)
+
+
+def show_problem(problem: Exception) -> None:
+    """Show a Problem, or any other exception, as a sentence in a red box."""
+    st.error(plain(say(problem.message) if isinstance(problem, Problem) else str(problem)), icon="✋")
+
+
+@contextmanager
+def guard() -> Iterator[None]:
+    """Show a Problem that is raised inside as a sentence.
+
+    Any other error is a bug or a broken disk: it is logged, and the panel says so.
+    """
+    try:
+        yield
+    except Problem as problem:
+        show_problem(problem)
+    except Exception as defect:
+        if is_streamlits(defect):
+            raise  # Streamlit stops and reruns a script by raising exceptions of its own
+        log.exception("a panel failed")
+        st.error(
+            _("This panel failed: {what}. The rest of the page still works.").format(
+                what=plain(f"{type(defect).__name__}: {first_line(defect)}")
+            ),
+            icon="🛠️",
+        )
+
+
+def fragment(draw: Callable[P, None]) -> Callable[P, None]:
+    """`draw` as Streamlit's fragment, or as it is where it is called inside of one: never one inside another.
+
+    Streamlit 1.67 loses messages of a fragment inside a fragment when two gestures come within the time that a busy
+    server needs to send, and the browser then stops at "Cannot set a node at a delta path". So a part inside a part is
+    drawn as plain lines of it, and its controls run the part around it again. Words for a report: "nested fragments,
+    Cannot set a node at a delta path after two quick reruns".
+    """
+
+    @wraps(draw)
+    def inside(*args: P.args, **kwargs: P.kwargs) -> None:
+        before = _INSIDE.set(True)
+        try:
+            draw(*args, **kwargs)
+        finally:
+            _INSIDE.reset(before)
+
+    alone = st.fragment(inside)
+
+    @wraps(draw)
+    def drawn(*args: P.args, **kwargs: P.kwargs) -> None:
+        (inside if _INSIDE.get() else alone)(*args, **kwargs)
+
+    return drawn

@@ -1,0 +1,86 @@
+// What one token's new vector is made of: the largest weights of its row, each a line as thick as its weight.
+
+import { around, button, el, fill, joined, property, say, visibleToken } from "../shared/dom.js";
+import { fillNumbers, tellingRow } from "./said.js";
+import { strongestOf } from "./head_readout.js";
+import { toldRow } from "./head_gestures.js";
+
+/** @import { HeadView } from "./head.js" */
+
+/** Words that have a line of their own; all others together have one more. */
+const MOST = 4;
+/** Pixels of a line that carries all of the weight. */
+const THICKEST = 18;
+const SVG = "http://www.w3.org/2000/svg";
+
+export class Mixture {
+  /** @param {HeadView} view */
+  constructor(view) {
+    this.view = view;
+    this.words = el("div", "av-mixture-words");
+    this.lines = drawing("svg", { viewBox: "0 0 100 100", preserveAspectRatio: "none", "aria-hidden": "true" });
+    const line = { "vector-effect": "non-scaling-stroke" };
+    this.paths = Array.from({ length: MOST + 1 }, () => drawing("path", line));
+    this.lines.append(...this.paths);
+    this.made = el("div", "av-mixture-made");
+    this.box = around("av-mixture", this.words, this.lines, this.made);
+    this.box.setAttribute("role", "group");
+  }
+
+  /** The row in focus: its words, their shares, and the lines, which move there. */
+  light() {
+    const { drawn } = this.view;
+    const { header, group, words } = drawn;
+    property(this.box, "hidden", !header.story || header.signed);
+    if (this.box.hidden) return;
+    const row = toldRow(group, header.shape, header.sentence?.row ?? tellingRow(drawn));
+    const parts = this.parts(row);
+    const shares = parts.map(({ name, share }) => `${name} ${percent(share)}`);
+    const names = { token: visibleToken(header.q[row]).trim(), parts: joined(words.join_things, shares) };
+    this.box.setAttribute("aria-label", fill(words.mixture, names));
+    say(this.made, fill(words.new_vector, names));
+    this.words.replaceChildren(...parts.map((part) => this.word(part)));
+    this.paths.forEach((path, i) => {
+      const x = (100 * (Math.min(i, parts.length - 1) + 0.5)) / Math.max(1, parts.length);
+      path.setAttribute("d", `M${x} 0C${x} 55 50 40 50 100`);
+      path.style.strokeWidth = `${i < parts.length ? Math.max(1, THICKEST * parts[i].share) : 0}px`;
+    });
+  }
+
+  /** The largest weights in the order of the sentence, then all others together. @param {number} row */
+  parts(row) {
+    const { drawn } = this.view;
+    const keys = drawn.header.k ?? drawn.header.q;
+    const all = strongestOf(drawn, { axis: "q", i: row }, keys.length).filter(({ value }) => value > 0);
+    const first = all.slice(0, MOST).sort((a, b) => a.i - b.i);
+    /** @type {{ name: string, share: number, i: number | null }[]} */
+    const parts = first.map(({ i, value }) => ({ name: visibleToken(keys[i]).trim(), share: value, i }));
+    const rest = all.slice(MOST).reduce((sum, { value }) => sum + value, 0);
+    if (rest > 0.005) parts.push({ name: drawn.words.others, share: rest, i: null });
+    return parts;
+  }
+
+  /** A word with its share; one of the sentence takes the focus when it is pressed. */
+  /** @param {{ name: string, share: number, i: number | null }} part */
+  word({ name, share, i }) {
+    const act = i === null ? null : () => this.view.press({ axis: "q", i });
+    const chip = act ? button("av-chip av-cut", name, act, { tabindex: "-1" }) : el("span", "av-chip av-cut", name);
+    return around("av-mixture-word", chip, around("av-strong", percent(share)));
+  }
+}
+
+/** @param {number} share */
+function percent(share) {
+  return fillNumbers("{share:.0%}", { share });
+}
+
+/**
+ * @template {"svg" | "path"} Tag
+ * @param {Tag} tag @param {Record<string, string>} attributes
+ * @returns {SVGElementTagNameMap[Tag]}
+ */
+function drawing(tag, attributes) {
+  const node = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+  return node;
+}
