@@ -47,7 +47,6 @@ OTHERWISE = {
     "The question has {count} tokens": "who is asked goes without saying",
     "the model ran other layers": "who ran goes without saying",
     "Mask, scale and hidden tokens are chosen beside": "“the large picture” is enough",
-    "A trained model reads your sentence": "点开: click to open",
     "What the patch, token or word that you point at": "所指: point at, as a part of another word",
     "Each K/V head costs {bytes}": "bytes are taken, not paid",
     "One decoded token in one layer: expanding": "a verb: 付出计算",

@@ -102,6 +102,7 @@ def program(config: Config) -> str:
 import numpy as np
 import torch
 from attnviz.core.attention import attend
+from attnviz.core.costs import QKNorm
 from attnviz.core.heads import HeadLayout
 from attnviz.core.measures import entropy_share, jacobian_norm
 from attnviz.core.projections import qk_norms
