@@ -100,6 +100,31 @@ def test_two_long_computations_leave_a_place_to_who_typed_a_sentence(line, monke
     assert (line.taken, long_line.taken) == (0, 0)
 
 
+def test_two_long_computations_take_turns_part_by_part(line, monkeypatch):
+    monkeypatch.setattr(live_run, "FIRST_AFTER", 60.0)
+    long_line, order, begun = model_cache.shared().long_line, [], threading.Event()
+
+    def parts(name):
+        for number in range(1, 5):
+            order.append(name)
+            begun.set()
+            if number < 4:  # the other one waits by now; of the last part nobody needs to
+                until(lambda: long_line.waiting == 1)
+            yield np.int64(number)
+
+    def visit(name):
+        live_run.advance(name, "key", lambda: parts(name), lambda number: number == 4)
+
+    both = [threading.Thread(target=visit, args=(name,), daemon=True) for name in ("one", "another")]
+    both[0].start()
+    assert begun.wait(45)
+    both[1].start()
+    for each in both:
+        each.join(45)
+    assert order == ["one", "another"] * 4
+    assert (line.taken, long_line.taken) == (0, 0)
+
+
 def test_the_first_part_that_takes_long_is_drawn_before_more_is_computed(line, monkeypatch):
     monkeypatch.setattr(live_run, "FIRST_AFTER", 0.0)
     monkeypatch.setattr(live_run, "AT_A_TIME", 60.0)
