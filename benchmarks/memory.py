@@ -21,7 +21,7 @@ from benchmarks.serving import served
 from benchmarks.tables import table
 
 VISITORS, TOKENS = 4, 200
-WHAT_IF = "open_what_if=true&mask=none&where=all"
+WHAT_IF = "open_what_if=true&again=true&mask=none&where=all"
 ARENA = 64 << 20  #: bytes; glibc puts each of its arenas' heaps at a multiple of this
 HELD = re.compile(r'^attnviz_cache_bytes\{cache="(\w+)"\} (\S+)$', re.M)
 
