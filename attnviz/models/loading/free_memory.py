@@ -1,7 +1,14 @@
 """How much memory a model may take: what the machine, the container and the process itself have left."""
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
+
+CGROUP: Final = Path("/sys/fs/cgroup")
+LIMITS: Final = (
+    ("memory.max", "memory.current"),
+    ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"),
+)
 
 #: bytes that reading weights takes besides; where there were none, a library that cannot allocate ended the process
 KEPT_FREE: Final = 128 * 2**20
@@ -26,13 +33,11 @@ def _meminfo() -> int | None:
 
 
 def _cgroup() -> int | None:
-    """Bytes left below the memory limit of the container (cgroup); None if there is no limit."""
-    try:
-        limit = Path("/sys/fs/cgroup/memory.max").read_text().strip()
-        used = int(Path("/sys/fs/cgroup/memory.current").read_text())
-    except (OSError, ValueError):
-        return None
-    return max(int(limit) - used, 0) if limit.isdecimal() else None
+    """Bytes left below the memory limit of the container (cgroup, of either version); None if there is no limit."""
+    for limit, used in LIMITS:
+        with suppress(OSError, ValueError):  # no such file, or "max"
+            return max(int((CGROUP / limit).read_text()) - int((CGROUP / used).read_text()), 0)
+    return None
 
 
 def _address_space() -> int | None:
