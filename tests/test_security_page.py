@@ -52,7 +52,7 @@ def test_each_fault_names_a_test_that_is_there():
         assert is_there(*found.groups()), row
 
 
-@pytest.mark.parametrize(("path", "name"), NAMED)
+@pytest.mark.parametrize("path, name", NAMED)
 def test_a_test_that_is_named_is_there(path, name):
     assert is_there(path, name)
     assert name.startswith("test_") or path.endswith("conftest.py")

@@ -35,7 +35,9 @@ def guard() -> Iterator[None]:
             raise  # Streamlit stops and reruns a script by raising exceptions of its own
         if lacks_memory(defect):
             log.warning("no memory was left for a panel")
-            show_problem(Problem("There is not enough memory left for this. A shorter sentence or a smaller model takes less."))
+            show_problem(
+                Problem("There is not enough memory left for this. A shorter sentence or a smaller model takes less.")
+            )
             return
         log.exception("a panel failed")
         st.error(

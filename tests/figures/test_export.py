@@ -37,7 +37,12 @@ def test_a_prepared_chart_leaves_the_one_on_the_page_as_it_was():
     assert fig.layout.paper_bgcolor == "rgba(0,0,0,0)"
 
 
-HOSTILE = ["</script><script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "<!--", "<a href='javascript:alert(1)'>"]
+HOSTILE = [
+    "</script><script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "<!--",
+    "<a href='javascript:alert(1)'>",
+]
 
 
 def test_no_script_comes_into_the_page_of_a_chart_by_what_was_typed():

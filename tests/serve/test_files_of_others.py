@@ -85,7 +85,9 @@ def test_a_name_that_leads_elsewhere_is_a_name_and_a_file_that_is_too_large_is_r
     assert [file.data for file in visited.kept()] == [b"x"]
 
 
-def test_what_is_uploaded_leaves_no_file_and_is_gone_with_its_session(visited: Visited, tmp_path: Path, monkeypatch: Any):
+def test_what_is_uploaded_leaves_no_file_and_is_gone_with_its_session(
+    visited: Visited, tmp_path: Path, monkeypatch: Any
+):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     assert visited.put(visited.place.upload_url, SECRET.encode() * 10**5) == 204
     assert len(visited.kept()) == 1
