@@ -63,17 +63,19 @@ def advance(
     The first part of it is always waited for, so that there is something to draw. `elsewhere` where other processes
     compute it.
     """
+    said = st.container()  # loading and waiting are said in one place, so that the bar below stays where it is
     result = finished().find((section, key))
     if result is not None:
         return Live(result, False, False)
     begun = _begun()
-    if section not in begun or begun[section].key != key:
-        begun[section] = _Begun(key, begin())
+    with said:
+        if section not in begun or begun[section].key != key:
+            begun[section] = _Begun(key, begin())
     here = begun[section]
     ends = time.monotonic() + (FIRST_AFTER if here.newest is None else AT_A_TIME)
     while here.newest is None or not (here.stopped or done(here.newest)):
         try:
-            with nullcontext() if elsewhere else model_cache.part_of_long_work():
+            with said, nullcontext() if elsewhere else model_cache.part_of_long_work():
                 here.newest = next(here.coming)
         except Exception:  # it yields no more after this, and would hold its section for ever
             begun.pop(section, None)

@@ -13,7 +13,7 @@ from attnviz.app.mends.streamlit_adapter import is_streamlits
 from attnviz.app.text import plain
 from attnviz.base.message import Problem
 from attnviz.base.words import _, say
-from attnviz.models.file_faults import first_line
+from attnviz.models.file_faults import first_line, lacks_memory
 
 log = logging.getLogger("attnviz")
 
@@ -30,7 +30,7 @@ def show_problem(problem: Exception) -> None:
 def guard() -> Iterator[None]:
     """Show a Problem that is raised inside as a sentence.
 
-    Any other error is a bug or a broken disk: it is logged, and the panel says so.
+    So is a lack of memory. Any other error is a bug or a broken disk: it is logged, and the panel says so.
     """
     try:
         yield
@@ -39,6 +39,12 @@ def guard() -> Iterator[None]:
     except Exception as defect:
         if is_streamlits(defect):
             raise  # Streamlit stops and reruns a script by raising exceptions of its own
+        if lacks_memory(defect):
+            log.warning("no memory was left for a panel")
+            show_problem(
+                Problem("There is not enough memory left for this. A shorter sentence or a smaller model takes less.")
+            )
+            return
         log.exception("a panel failed")
         st.error(
             _("This panel failed: {what}. The rest of the page still works.").format(

@@ -21,6 +21,13 @@ DAMAGED: Final = (
     *(struct.error, zipfile.BadZipFile, zlib.error),
 )
 
+_LACKS_MEMORY: Final = re.compile(r"(not enough|allocate|out of) memory")
+
+
+def lacks_memory(error: BaseException) -> bool:
+    """Whether there was no memory, which torch says by an error of no kind of its own."""
+    return isinstance(error, MemoryError) or _LACKS_MEMORY.search(str(error)) is not None
+
 
 def first_line(error: BaseException) -> str:
     """The first line of what another library says went wrong, or the kind of error where it says nothing.

@@ -100,6 +100,31 @@ def test_two_long_computations_leave_a_place_to_who_typed_a_sentence(line, monke
     assert (line.taken, long_line.taken) == (0, 0)
 
 
+def test_two_long_computations_take_turns_part_by_part(line, monkeypatch):
+    monkeypatch.setattr(live_run, "FIRST_AFTER", 60.0)
+    long_line, order, begun = model_cache.shared().long_line, [], threading.Event()
+
+    def parts(name):
+        for number in range(1, 5):
+            order.append(name)
+            begun.set()
+            if number < 4:  # the other one waits by now; of the last part nobody needs to
+                until(lambda: long_line.waiting == 1)
+            yield np.int64(number)
+
+    def visit(name):
+        live_run.advance(name, "key", lambda: parts(name), lambda number: number == 4)
+
+    both = [threading.Thread(target=visit, args=(name,), daemon=True) for name in ("one", "another")]
+    both[0].start()
+    assert begun.wait(45)
+    both[1].start()
+    for each in both:
+        each.join(45)
+    assert order == ["one", "another"] * 4
+    assert (line.taken, long_line.taken) == (0, 0)
+
+
 def test_the_first_part_that_takes_long_is_drawn_before_more_is_computed(line, monkeypatch):
     monkeypatch.setattr(live_run, "FIRST_AFTER", 0.0)
     monkeypatch.setattr(live_run, "AT_A_TIME", 60.0)
@@ -137,3 +162,35 @@ def test_what_is_drawn_below_the_bar_keeps_its_place_when_the_bar_goes(running, 
     assert not app.exception
     assert len(app.button) == (running or stopped)
     assert app.main.children[1].value == "the picture"
+
+
+def test_the_bar_keeps_its_place_when_nobody_waits_or_loads_any_more(monkeypatch):
+    """Else the bar of the run before stays on the page beside it, until the last run has ended."""
+    monkeypatch.setattr(live_run, "FIRST_AFTER", 0.0)
+    monkeypatch.setattr(live_run, "AT_A_TIME", 0.0)
+
+    def page():
+        import streamlit as st
+
+        from attnviz.app import live_run
+
+        def begin():
+            st.progress(0.5, "Loading the model")
+            return iter(range(1, 99))
+
+        live = live_run.advance("place", "key", begin, lambda number: number == 98)
+        live_run.controls("place", live, 0.5, f"{live.result} of 98")
+
+    def bars(block):
+        return [each.proto.text for each in block.get("progress")] if hasattr(block, "get") else []
+
+    def place(app):
+        return next(number for number, each in app.main.children.items() if any("of 98" in text for text in bars(each)))
+
+    app = AppTest.from_function(page).run()
+    assert bars(app.main) == ["Loading the model", "1 of 98"]
+    first = place(app)
+    app.run()
+    assert not app.exception
+    assert bars(app.main) == ["2 of 98"]
+    assert place(app) == first

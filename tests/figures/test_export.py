@@ -1,7 +1,10 @@
+from collections import Counter
+from html.parser import HTMLParser
+
 import plotly.graph_objects as go
 import pytest
 
-from attnviz.figures.export import prepared
+from attnviz.figures.export import prepared, standalone_html
 from attnviz.figures.heatmap import rooted
 from attnviz.figures.picture import CHART, framed_chart
 from attnviz.figures.theme import WEIGHTS
@@ -32,6 +35,34 @@ def test_a_prepared_chart_leaves_the_one_on_the_page_as_it_was():
     assert ready.layout.title.text == ""
     assert fig.layout.title.text == "here"
     assert fig.layout.paper_bgcolor == "rgba(0,0,0,0)"
+
+
+HOSTILE = [
+    "</script><script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "<!--",
+    "<a href='javascript:alert(1)'>",
+]
+
+
+def test_no_script_comes_into_the_page_of_a_chart_by_what_was_typed():
+    class Met(HTMLParser):
+        def __init__(self, text):
+            super().__init__()
+            self.tags, self.handlers = Counter(), []
+            self.feed(text)
+
+        def handle_starttag(self, tag, attrs):
+            self.tags[tag] += 1
+            self.handlers += [name for name, value in attrs if name.startswith("on") or "javascript:" in (value or "")]
+
+    def drawn(words):
+        fig = go.Figure(go.Bar(x=words, y=[1, 2, 3, 4], text=words, name=words[0]), layout={"title": words[1]})
+        return Met(standalone_html(fig, words[0], words[1]))
+
+    hostile, plain = drawn(HOSTILE), drawn(["one", "two", "three", "four"])
+    assert hostile.tags == plain.tags
+    assert hostile.handlers == plain.handlers == []
 
 
 def test_square_root_colours_reach_each_colour_at_the_square_of_its_place():

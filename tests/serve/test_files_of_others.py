@@ -2,6 +2,7 @@
 
 import json
 import re
+import tempfile
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -82,6 +83,17 @@ def test_a_name_that_leads_elsewhere_is_a_name_and_a_file_that_is_too_large_is_r
     assert [file.data for file in visited.kept()] == [b"x"]
     assert visited.put(visited.place.upload_url, bytes(50 * 2**20)) == 413
     assert [file.data for file in visited.kept()] == [b"x"]
+
+
+def test_what_is_uploaded_leaves_no_file_and_is_gone_with_its_session(
+    visited: Visited, tmp_path: Path, monkeypatch: Any
+):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    assert visited.put(visited.place.upload_url, SECRET.encode() * 10**5) == 204
+    assert len(visited.kept()) == 1
+    assert list(tmp_path.iterdir()) == []
+    visited.uploads.remove_session_files(SESSION)
+    assert visited.kept() == []
 
 
 def test_the_largest_view_with_its_picture_is_taken_by_the_server_and_by_what_stands_before_it(visited: Visited):

@@ -14,6 +14,7 @@ from attnviz.base.message import Message, Problem
 from attnviz.models import model_files
 from attnviz.models.catalogue import Entry
 from attnviz.models.file_faults import first_line
+from attnviz.models.loading.free_memory import free_memory
 from attnviz.models.loading.locate import has_weights
 from attnviz.models.settings import Settings
 
@@ -232,7 +233,7 @@ def _no_weights(folder: Path, entry: Entry) -> Problem:
     return Problem("{name} has no config.json with safetensors beside it", name=entry.name)
 
 
-# The hardware that a model runs on: its device, the dtype to compute in, its free memory.
+# The hardware that a model runs on: its device, the dtype to compute in, and whether it has the memory.
 def check_memory(needed: int, entry: Entry, settings: Settings, device: str) -> None:
     """Raise a Problem if weights of `needed` bytes exceed the limit in the settings or the free memory."""
     free = settings.memory_bytes or free_memory(device)
@@ -262,31 +263,3 @@ def pick_device(settings: Settings) -> str:
 def pick_dtype(settings: Settings, device: str) -> str:
     """The dtype in the settings, or the default: the checkpoint's own on a GPU, to save memory, else float32."""
     return settings.dtype or ("auto" if device.startswith("cuda") else "float32")
-
-
-def free_memory(device: str) -> int | None:
-    """Free memory on a device in bytes; None if the system does not report it."""
-    import torch
-
-    if device.startswith("cuda"):
-        return int(torch.cuda.mem_get_info(device)[0])
-    known = [free for free in (_meminfo(), _cgroup()) if free is not None]
-    return min(known) if known else None
-
-
-def _meminfo() -> int | None:
-    try:
-        lines = Path("/proc/meminfo").read_text().splitlines()
-    except OSError:
-        return None
-    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:")), None)
-
-
-def _cgroup() -> int | None:
-    """Bytes left below the memory limit of the container (cgroup); None if there is no limit."""
-    try:
-        limit = Path("/sys/fs/cgroup/memory.max").read_text().strip()
-        used = int(Path("/sys/fs/cgroup/memory.current").read_text())
-    except (OSError, ValueError):
-        return None
-    return max(int(limit) - used, 0) if limit.isdecimal() else None

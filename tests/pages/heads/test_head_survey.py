@@ -1,6 +1,6 @@
 """A survey sums up what scan and costs find, knows the sentences that show it most, and names its heads."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
@@ -49,6 +49,21 @@ def test_patterns_are_scanned_sentence_by_sentence() -> None:
     assert survey is not None
     assert set(survey.measures) == set(head_survey.PATTERNS)
     assert survey.sentences == tuple(config.own.splitlines())
+
+
+def test_a_survey_that_is_stopped_is_exactly_that_of_the_sentences_that_are_done() -> None:
+    loaded, lines = load("minilm-l6"), [f"the {word} and the dog and the {word}" for word in ("cat", "bird", "fish")]
+    coming = head_survey.patterns(loaded, head_survey.Config("own", "\n".join(lines), 63))
+    for done in (1, 2):
+        stopped = next(coming).survey()
+        *_, whole = head_survey.patterns(loaded, head_survey.Config("own", "\n".join(lines[:done]), 63))
+        alone = whole.survey()
+        assert stopped is not None
+        assert alone is not None
+        assert stopped.sentences == alone.sentences == tuple(lines[:done])
+        for name, measure in stopped.measures.items():
+            for each in fields(measure):
+                np.testing.assert_array_equal(getattr(measure, each.name), getattr(alone.measures[name], each.name))
 
 
 def test_the_cost_of_heads_that_predict_nothing_is_refused() -> None:

@@ -127,7 +127,8 @@ def test_stop_keeps_what_is_done_and_go_on_goes_on(visit, monkeypatch):
     monkeypatch.setattr(live_run, "AT_A_TIME", 0.0)
     monkeypatch.setattr(live_run, "FIRST_AFTER", 0.0)
     monkeypatch.setattr(live_run.st, "rerun", lambda *given, **named: None)
-    page = visit("heads", hd_text="own", hd_own="\n".join([OWN] * 3), **MINI)
+    page = visit("heads", hd_text="own", hd_own="\n".join([OWN] * 3), hd_count="63", **MINI)
+    page.run()
     page.button(key="live_stop_heads-first").click().run()
     done = len(page.dataframe[1].value)
     assert done
@@ -135,6 +136,8 @@ def test_stop_keeps_what_is_done_and_go_on_goes_on(visit, monkeypatch):
     assert counts < 6
     page.run()
     assert max(page.dataframe[1].value["sentences"]) == counts, "stopped is stopped"
+    assert f"{counts} of 6 sentences" in page.get("progress")[0].proto.text
+    assert f"{counts} sentences of your own text" in said(page), "what is shown says of how many it is"
     page.button(key="live_go_heads-first").click().run()
     for _run in range(8):
         page.run()

@@ -1,6 +1,8 @@
 """A lecturer's lesson as a text file: it comes back as it was written, and every mistake names its line."""
 
+import io
 import re
+import zipfile
 
 import pytest
 
@@ -78,6 +80,12 @@ def test_the_apps_own_lessons_survive_the_way_through_a_file(lesson):
         ("minutes = 4", 'link = "build?b_stap=softmax"', 12, "“b_stap” is no parameter of build; it has: b_text"),
         ("minutes = 4", 'link = "build?b_batch=many"', 12, "“many” makes no sense as b_batch of build"),
         ("minutes = 4", 'link = "masks?m_paint=x"', 12, "Line 12: link: "),
+        ("mixture_facts.row_sum", "../../etc/passwd", 6, "“../../etc/passwd” must be one of: "),
+        ("mixture_facts.row_sum", "os.system", 6, "“os.system” must be one of: "),
+        ('picture = "head"', 'picture = "../../etc/passwd"', 7, "must be one of: tokens, board, head"),
+        ("minutes = 4", 'link = "../../etc/passwd"', 12, "is no page"),
+        ("minutes = 4", 'link = "javascript:alert(1)"', 12, "is no page"),
+        ("{token}", "{token.__init__.__globals__}", 5, "the name of a fact"),
     ],
 )
 def test_a_mistake_names_its_line_and_what_is_allowed(old, new, line, says):
@@ -90,6 +98,15 @@ def test_a_mistake_names_its_line_and_what_is_allowed(old, new, line, says):
 def test_a_file_that_is_not_toml_says_where():
     with pytest.raises(Problem, match="line 7"):
         own_lesson.read(GOOD.replace('picture = "head"', 'picture = "head'))
+
+
+def test_a_packed_file_is_no_lesson():
+    """Nothing is unpacked: what would be large when it is stays as small as it came."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr("../../lesson.toml", GOOD + "#" * 50_000_000)
+    with pytest.raises(Problem, match=r"This file is not TOML|The file has [\d,]+ characters"):
+        own_lesson.read(packed.getvalue().decode("utf-8", "replace"))
 
 
 def test_a_file_that_is_too_large_is_refused_before_it_is_read(monkeypatch):

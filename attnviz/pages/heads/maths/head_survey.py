@@ -88,11 +88,11 @@ class SurveySoFar:
         return sum(rows.nbytes for rows in arrays) + sum(map(len, self.sentences))
 
     def survey(self) -> Survey | None:
-        """Summed up; None before the first sentence is done."""
+        """Those sentences that are done, summed up; None before the first one is."""
         if self.scores is None:
             return None
         measures = {name: MeasureSummary.of(self.scores, name) for name in self.scores.by_sentence}
-        return Survey(self.scores.places, measures, self.sentences)
+        return Survey(self.scores.places, measures, self.sentences[: self.scores.sentences])
 
 
 def patterns(loaded: LoadedModel, config: Config, by: HeadWork = HERE) -> Iterator[SurveySoFar]:
