@@ -21,6 +21,7 @@ from benchmarks.serving import served
 from benchmarks.tables import table
 
 VISITORS, TOKENS = 4, 200
+KINDS = ("weights", "libraries", "arenas", "large blocks")
 WHAT_IF = "open_what_if=true&again=true&mask=none&where=all"
 ARENA = 64 << 20  #: bytes; glibc puts each of its arenas' heaps at a multiple of this
 HELD = re.compile(r'^attnviz_cache_bytes\{cache="(\w+)"\} (\S+)$', re.M)
@@ -61,7 +62,7 @@ async def typed(habit: Habit, sentences: int) -> None:
         await choose_head(habit)
 
 
-async def measured(pid: int, url: str, stops: list[int]) -> list[list[str]]:
+async def measured(pid: int, url: str, stops: list[int]) -> list[dict[str, str]]:
     """A row for each number of sentences in `stops`."""
     habits = [Habit(Visitor(url), random.Random(number)) for number in range(VISITORS)]
     for habit in habits:
@@ -72,8 +73,9 @@ async def measured(pid: int, url: str, stops: list[int]) -> list[list[str]]:
         done = stop
         held, kept = parts(pid), caches(url)
         runs = sum(kept[name] for name in ("runs", "reruns", "results"))
-        numbers = [held.total(), *(held[kind] for kind in ("weights", "libraries", "arenas", "large blocks")), runs]
-        rows.append([str(stop), *(f"{number / 1e6:,.0f} MB" for number in (*numbers, kept.get("charts", 0.0)))])
+        numbers = {"process": float(held.total()), **{kind: float(held[kind]) for kind in KINDS}}
+        numbers |= {"caches: sentences": runs, "charts": kept.get("charts", 0.0)}
+        rows.append({"sentences": str(stop)} | {name: f"{number / 1e6:,.0f} MB" for name, number in numbers.items()})
         print(rows[-1], flush=True)
     return rows
 
@@ -86,8 +88,7 @@ def main() -> None:
     print(machine())
     with served() as server:
         rows = asyncio.run(measured(server.process.pid, server.url, [int(n) for n in options.sentences.split(",")]))
-    titles = ["sentences", "process", "weights", "libraries", "arenas", "large blocks", "caches: sentences", "charts"]
-    print(table(titles, rows))
+    print(table(rows))
 
 
 if __name__ == "__main__":
