@@ -14,7 +14,7 @@ import urllib.request
 from collections import Counter
 from pathlib import Path
 
-from benchmarks.load.habits import EXPLORE, WORDS, Habit, choose_head
+from benchmarks.load.habits import EXPLORE, HEADS, LAYERS, WORDS, Habit
 from benchmarks.load.visitor import Visitor
 from benchmarks.measuring import machine
 from benchmarks.serving import served
@@ -59,7 +59,8 @@ async def typed(habit: Habit, sentences: int) -> None:
     for _ in range(sentences):
         text = " ".join(habit.chance.choices(WORDS, k=TOKENS))
         await habit.visitor.use(habit.control("text"), string_value=text)
-        await choose_head(habit)
+        head = {"layer": habit.chance.randrange(LAYERS), "head": habit.chance.randrange(HEADS)}
+        await habit.tell("heads", "pick", head)
 
 
 async def measured(pid: int, url: str, stops: list[int]) -> list[dict[str, str]]:
