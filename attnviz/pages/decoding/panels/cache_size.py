@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from attnviz.app import live_run, show, widgets
+from attnviz.app import live_run, page_parts, show, widgets
 from attnviz.app.links import link_state
 from attnviz.app.text import spoken
 from attnviz.base import units
@@ -21,6 +21,7 @@ grown = st.cache_resource(max_entries=32, show_spinner=False, hash_funcs={Archit
 
 def growing() -> None:
     """Draw section 2: a shape as MHA, GQA, MQA and MLA, its cache growing, with Llama-3.1-8B beside it."""
+    place = page_parts.main_picture()
     which, how_many, kind = st.columns([2, 1, 1], vertical_alignment="bottom")
     with which:
         name = decoder_form.choose()
@@ -31,22 +32,23 @@ def growing() -> None:
     result = grown(decoder_form.architecture_of(name), growing_bytes.Config(tokens, dtype))
     last, picked = len(result.tokens) - 1, link_state.value(choices.GROWN)
     at = last if picked is None else min(picked, last)
-    cache_growth.cache_growth(
-        "d_growth",
-        result.tokens,
-        [
-            cache_growth.GrowingGroup(
-                model.name,
-                [
-                    cache_growth.GrowingBar(scheme.name, _heads(scheme), SERIES[n], scheme.bytes)
-                    for n, scheme in enumerate(model.schemes)
-                ],
-            )
-            for model in result.models
-        ],
-        at=at,
-        on_tokens=lambda place: link_state.put(choices.GROWN, None if place == last else place),
-    )
+    with place:
+        cache_growth.cache_growth(
+            "d_growth",
+            result.tokens,
+            [
+                cache_growth.GrowingGroup(
+                    model.name,
+                    [
+                        cache_growth.GrowingBar(scheme.name, _heads(scheme), SERIES[n], scheme.bytes)
+                        for n, scheme in enumerate(model.schemes)
+                    ],
+                )
+                for model in result.models
+            ],
+            at=at,
+            on_tokens=lambda place: link_state.put(choices.GROWN, None if place == last else place),
+        )
     for column, model in zip(st.columns(len(result.models), gap="medium"), result.models, strict=True):
         with column:
             lines: dict[str, tuple[int, ...]] = {scheme.name: scheme.bytes for scheme in model.schemes}
@@ -84,6 +86,7 @@ def _growth_words(model: growing_bytes.GrowingModel, tokens: int, at: int) -> st
 
 def rounded() -> None:
     """Draw section 3: the cache in int8, int4 and int2, and what the rounding does to the logits."""
+    place = page_parts.main_picture()
     name, text = decoder_form.choose_with_text()
     live = live_run.advance(
         "numbers",
@@ -96,7 +99,8 @@ def rounded() -> None:
         st.info(spoken(notice))
     n, every = len(result.formats), len(quantised_cache.FORMATS)
     live_run.controls("numbers", live, n / every, _("format {n} of {all}").format(n=n, all=every))
-    _moved(result)
+    with place:
+        _moved(result)
     live_run.again(live)
     _table(result)
     _errors(result)

@@ -4,7 +4,7 @@ from typing import Any
 
 import streamlit as st
 
-from attnviz.app import show
+from attnviz.app import page_parts, show
 from attnviz.app.text import plain
 from attnviz.base import units
 from attnviz.base.words import _, ngettext, sentences, tongue
@@ -23,6 +23,7 @@ computed_whole = st.cache_resource(
 
 
 def panel() -> None:
+    place = page_parts.main_picture()
     chosen = choose()
     left, right, rest = st.columns([1, 1, 2])
     context, batch = number_boxes({choices.CONTEXT: _("Tokens of context"), choices.BATCH: _("Batch")}, (left, right))
@@ -31,7 +32,8 @@ def panel() -> None:
             _source(chosen.preset)
     _headline(chosen, context, batch)
     _parameters(chosen.arch)
-    over(chosen.arch, context, batch)
+    with place:
+        over(chosen.arch, context, batch)
     by_layer(chosen.arch, context, batch)
     _bill(chosen.arch, context, batch)
     _whole(chosen.arch, context, batch)

@@ -4,7 +4,7 @@ from typing import Any
 
 import streamlit as st
 
-from attnviz.app import show, widgets
+from attnviz.app import page_parts, show, widgets
 from attnviz.app.text import plain, spoken
 from attnviz.base import units
 from attnviz.base.words import _, ngettext, say
@@ -19,6 +19,7 @@ CONTEXTS = [2**i for i in range(4, 18)]
 
 
 def panel() -> None:
+    place = page_parts.main_picture()
     models = {name: name for name, preset in all_presets().items() if preset.attention == "MLA"}
     which, much = st.columns([1, 1])
     with which:
@@ -46,23 +47,24 @@ def panel() -> None:
     }
     _machines(arch, latent, context, names)
     lines = {name: [_work(latent, 1, t, machine) for t in CONTEXTS] for machine, name in names.items()}
-    show.figure(
-        show.chart_of(
-            figures.over,
-            CONTEXTS,
-            lines,
-            _("tokens of context"),
-            _("FLOP for one token, one layer"),
-            here=context,
-            text=units.flop,
-        ),
-        name=f"mla-decode-{arch.name}",
-        key="h-mla-decode",
-        words=_(
-            "One decoded token in one layer: expanding again at every step costs computation for the whole context."
-        ),
-        table={"context": CONTEXTS, **lines},
-    )
+    with place:
+        show.figure(
+            show.chart_of(
+                figures.over,
+                CONTEXTS,
+                lines,
+                _("tokens of context"),
+                _("FLOP for one token, one layer"),
+                here=context,
+                text=units.flop,
+            ),
+            name=f"mla-decode-{arch.name}",
+            key="h-mla-decode",
+            words=_(
+                "One decoded token in one layer: expanding again at every step costs computation for the whole context."
+            ),
+            table={"context": CONTEXTS, **lines},
+        )
     _baselines(arch, latent, context)
     show.snippet(sharing_programs.of_latents(arch.name, context), "h-latent")
 

@@ -5,7 +5,7 @@ from typing import cast
 
 import streamlit as st
 
-from attnviz.app import show, widgets
+from attnviz.app import page_parts, show, widgets
 from attnviz.base import units
 from attnviz.base.words import _, ngettext
 from attnviz.core.costs import Machine
@@ -31,13 +31,15 @@ BATCHES = [2**i for i in range(13)]
 
 
 def panel() -> None:
+    place = page_parts.main_picture()
     chosen = choose()
     how, machine = _how(chosen.arch), _machine()
     _about_the_format(chosen.arch, how)
     if chosen.arch.decodes:
         size = sized(chosen.arch, chosen.counts, how, machine)
+        with place:
+            _memory(size.weight_bytes, size.cache_bytes, machine)
         _verdict(size, machine, chosen.arch.max_context)
-        _memory(size.weight_bytes, size.cache_bytes, machine)
         _three(chosen, how, machine)
         _roofline(chosen, how, machine, size)
         code = sharing_programs.of_size(chosen.code, chosen.counts, how, machine)
