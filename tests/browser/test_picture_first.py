@@ -31,16 +31,16 @@ def test_there_is_a_page_with_sections_and_one_without() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("width, height, lowest", [(1280, 720, 300), (1440, 900, 300), (390, 844, 420)])
-def test_the_picture_begins_high_and_half_of_it_is_seen(opened, width, height, lowest):
+def test_the_picture_begins_high_and_half_of_it_is_seen(opened, server_url, width, height, lowest):
     found = {}
+    page = opened("", width=width, height=height)
     for address in addresses():
-        page = opened(address, width=width, height=height)
+        page.goto(f"{server_url}/{address}")
         at_rest(page, PICTURE)
         place = page.locator(PICTURE).first.bounding_box()
         seen = min(height, place["y"] + place["height"]) - place["y"]
         if place["y"] > LATER.get((address, width), lowest) or seen < min(place["height"], height) / 2:
             found[address] = (round(place["y"]), round(place["height"]))
-        page.context.close()
     assert not found
 
 
