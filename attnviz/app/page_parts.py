@@ -1,12 +1,13 @@
 """How a page is put together: its first line, its sections, of which one is drawn, and what stands side by side."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, Literal
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from attnviz.app import presenting, term_popover
+from attnviz.app import presenting, term_popover, widgets
 from attnviz.app.links.choices import Choice
 from attnviz.app.page_entry import Page
 from attnviz.app.panel import guard
@@ -33,7 +34,7 @@ def page_heading(page: Page, *, about: bool = True) -> None:
                 presenting.button()
                 share_menu()
             if about and page.about:
-                st.container(key="page-about").markdown(_(page.about))
+                st.markdown(_(page.about))
 
 
 def sections(
@@ -55,6 +56,28 @@ def sections(
     with guard():
         return all_of_them[section][1]()
     return None
+
+
+@contextmanager
+def menu(
+    label: str, key: str, *, icon: str = "tune", type: Literal["secondary", "tertiary"] = "secondary"
+) -> Iterator[None]:
+    """A menu of controls, which are drawn once it is open."""
+    box = st.popover(label, icon=f":material/{icon}:", type=type, key=key, on_change="rerun")
+    before = widgets.CLOSED.set(not box.open)
+    try:
+        with box:
+            yield
+    finally:
+        widgets.CLOSED.reset(before)
+
+
+def two_in_a_row(name: str) -> DeltaGenerator:
+    """A place for controls beside each other, two in a row on a phone: one a line, they fill it before any picture.
+
+    The style of every page knows it by its key.
+    """
+    return st.container(key=f"two-in-a-row-{name}", horizontal=True, vertical_alignment="bottom")
 
 
 def main_picture() -> DeltaGenerator:

@@ -40,14 +40,13 @@ def begin() -> None:
 def presenter(walk: Walk) -> None:
     """Listen to the page's keys and, in the presentation mode, draw its bar. Once on a page, in its fragment."""
     st.session_state[_MOUNTED] = True
-    with st.container(key=f"{KEY}-place"):
-        presenter_bar(
-            KEY,
-            walk,
-            presenting(),
-            link_state.current_page(),
-            on_mode=lambda present: link_state.put(PRESENT, "1" if present else "0"),
-        )
+    presenter_bar(
+        KEY,
+        walk,
+        presenting(),
+        link_state.current_page(),
+        on_mode=lambda present: link_state.put(PRESENT, "1" if present else "0"),
+    )
     if st.session_state.get(_DRAWN, presenting()) != presenting():
         st.rerun(scope="app")  # a fragment ran alone, and the mode changes the whole page
 

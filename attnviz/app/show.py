@@ -1,6 +1,6 @@
 """What pages show: figures and tables, put in words and saved as SVG, PNG, HTML, CSV or Markdown; and programs."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal
 
@@ -10,7 +10,6 @@ from streamlit.delta_generator import DeltaGenerator
 from attnviz.app import presenting, share_menu
 from attnviz.app.cache import kept_charts
 from attnviz.app.exports import ExportOffer, Later, LiveFile, Table, gathered, to_csv
-from attnviz.app.panel import fragment
 from attnviz.app.text import unmarked
 from attnviz.base.words import _
 from attnviz.canvas.shared.component import app_root, component
@@ -53,7 +52,7 @@ def figure(
         look |= {"on_select": partial(_picked, key, on_pick), "selection_mode": "points"}
     if not presenting.presenting():
         st.plotly_chart(kept_charts.with_room(fig), **look, **_room(fig))
-        across, up = (one_line(axis.title.text) for axis in (fig.layout.xaxis, fig.layout.yaxis))
+        across, up = _axes(fig)
         if not called and across and up:
             called = _("{measure} against {other}").format(measure=up, other=across)
         under(fig, name=name, key=key, table=table, caption=caption, words=words, called=called)
@@ -72,15 +71,26 @@ def chart(fig: Figure, *, key: str, words: str | None = None, width: int | Liter
 
 def _room(fig: Figure) -> dict[str, Any]:
     """The height of a figure that has one, so that its place is kept before the browser can draw it."""
-    return {"height": int(fig.layout.height)} if fig.layout.height else {}
+    height = fig.to_dict()["layout"].get("height")
+    return {"height": int(height)} if height else {}
 
 
 def alternative_text(fig: Figure, words: str | None, called: str = "") -> str:
     """What a chart is called for those who do not see it: its title, and the sentence about it."""
-    title = one_line(fig.layout.title.text) or called
-    axes = " / ".join(one_line(axis.title.text) for axis in (fig.layout.yaxis, fig.layout.xaxis) if axis.title.text)
+    title = _title(fig.to_dict()["layout"]) or called
+    axes = " / ".join(filter(None, reversed(_axes(fig))))
     name, sentence = title or axes, unmarked(words or "")
     return _("{first}. {next}").format(first=name, next=sentence) if name and sentence else name or sentence
+
+
+def _axes(fig: Figure) -> list[str]:
+    """What the axes across and up say, nothing where they say nothing."""
+    layout = fig.to_dict()["layout"]  # Plotly takes a millisecond to look into its own objects
+    return [_title(layout.get(axis, {})) for axis in ("xaxis", "yaxis")]
+
+
+def _title(part: Mapping[str, Any]) -> str:
+    return one_line(part.get("title", {}).get("text"))
 
 
 def _picked(key: str, on_pick: Callable[[int], None]) -> None:
@@ -121,7 +131,6 @@ def under(
         export_menu(fig, name, key, table, caption, label, (), embeds, called or presenting.heading())
 
 
-@fragment
 def export_menu(
     fig: Figure | Picture | Later,
     name: str,
@@ -253,15 +262,7 @@ def snippet(code: str, key: str, title: str | None = None, about: str | None = N
 
     `about` says which of the numbers above it prints; without it, it prints them all.
     """
-    if presenting.presenting():
-        return
-    with st.container(key=f"snippet-{key}"):
-        _snippet(code, key, title, about)
-
-
-@fragment
-def _snippet(code: str, key: str, title: str | None, about: str | None) -> None:
-    box = program_box(key, title)
+    box = None if presenting.presenting() else program_box(key, title)
     if box is None:
         return
     with box:

@@ -48,7 +48,6 @@ def terms(*ids: str, key: str = "") -> None:
             term_popover(id, key)
 
 
-@fragment
 def words_menu(*ids: str) -> None:
     """One menu of the words that a page speaks with, and of the letters in shapes."""
     box = _box(_("Words"), "help", "words")
@@ -82,9 +81,14 @@ def letters() -> str:
 def see_button(term: GlossaryTerm, key: str = "") -> None:
     """A button that opens the page where the term can be seen, set so that it shows it."""
     if st.button(_("See it"), icon=":material/arrow_forward:", type="tertiary", key=f"see-{term.id}{key}"):
-        for choice, chosen in chosen_by(term.page, term.seen).items():
-            link_state.keep(choice, chosen)
-        st.switch_page(file_of(term.page))
+        see(term)
+
+
+def see(term: GlossaryTerm) -> None:
+    """Open the page where the term can be seen, set so that it shows it."""
+    for choice, chosen in chosen_by(term.page, term.seen).items():
+        link_state.keep(choice, chosen)
+    st.switch_page(file_of(term.page))
 
 
 WORDS = 10  #: tokens of the small examples

@@ -22,11 +22,9 @@ LONG = 32  #: words; a trap's picture of a longer sentence gets a square-root co
 
 def ask_sentence(typed: Choice[str], luck: Choice[int]) -> tuple[tuple[str, ...], int]:
     """Draw a sentence and a seed in one row; its words, and the seed of their random vectors."""
-    text, number = st.columns([5, 1], gap="medium", vertical_alignment="bottom")
-    with text:
+    with st.container(horizontal=True, vertical_alignment="bottom"):
         words = split(widgets.text(typed, _("Your sentence")))
-    with number:
-        return words, widgets.number(luck, _("Vectors: random, seed"), step=1)
+        return words, widgets.number(luck, _("Vectors: random, seed"), step=1, width=170)
 
 
 @st.cache_resource(max_entries=128, show_spinner=False, hash_funcs={Trap: attrgetter("id")})

@@ -13,11 +13,11 @@ changed before he had an answer is among them and not in the link: it is taken f
 """
 
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from contextvars import ContextVar
 from functools import partial
 from typing import Any, Literal, TypeVar
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.app.links import link_state
 from attnviz.app.links.choices import Choice
@@ -29,6 +29,8 @@ from attnviz.base.words import language
 N = TypeVar("N", int, float)
 Id = TypeVar("Id", bound=Hashable)
 Width = int | Literal["stretch"]
+#: whether controls are of a menu that is closed: they are not drawn, and answer what they would show
+CLOSED: ContextVar[bool] = ContextVar("in a closed menu", default=False)
 _SPOKEN = "_language_of_select_boxes"
 _SHOWN = "_values_the_browser_may_show"
 _RETURNED = "_values_from_a_session_before"
@@ -57,6 +59,8 @@ def one_of(
     elif chosen not in options:
         link_state.refuse(choice, chosen, options[first])
         chosen = first
+    if CLOSED.get():
+        return chosen
     ids = list(options)
     common = _begin(choice, chosen, first)
     common |= {"format_func": options.__getitem__, "help": help, "label_visibility": label_visibility}
@@ -111,18 +115,13 @@ def number(
     A number above it stays in the link, for a page that has as many; here the largest is shown, and a line says so.
     """
     low, top = _range(choice, high)
-    common = _begin(choice, min(max(link_state.value(choice), low), top))
     say_too_high(choice, top)
-    picked = st.number_input(
-        label,
-        min_value=low,
-        max_value=top,
-        step=step,
-        format="%d" if choice.kind == "whole" else "%g",
-        help=help,
-        width=width,
-        **common,
-    )
+    shown = min(max(link_state.value(choice), low), top)
+    if CLOSED.get():
+        return shown
+    common = _begin(choice, shown)
+    common |= {"step": step, "format": "%d" if choice.kind == "whole" else "%g", "help": help, "width": width}
+    picked = st.number_input(label, min_value=low, max_value=top, **common)
     return choice.default if picked is None else picked
 
 
@@ -139,7 +138,10 @@ def slider(
     """A slider for a number. `usual` is its value while nothing is chosen, for a choice whose default is None."""
     low, top = _range(choice, high)
     asked = link_state.value(choice)
-    common = _begin(choice, min(max(usual if asked is None else asked, low), top), usual)
+    shown = min(max(usual if asked is None else asked, low), top)
+    if CLOSED.get():
+        return shown
+    common = _begin(choice, shown, usual)
     return st.slider(label, low, top, step=step, help=help, width=width, **common)
 
 
@@ -149,7 +151,10 @@ def toggle(choice: Choice[Any], label: str, *, usual: bool | None = None, help: 
     `help` stands below it: Streamlit's own mark lies in the label, where a click on it turns the switch.
     """
     asked = link_state.value(choice)
-    chosen = bool(st.toggle(label, **_begin(choice, bool(usual if asked is None else asked), usual)))
+    shown = bool(usual if asked is None else asked)
+    if CLOSED.get():
+        return shown
+    chosen = bool(st.toggle(label, **_begin(choice, shown, usual)))
     if help:
         st.caption(help)
     return chosen
@@ -179,14 +184,6 @@ def expander(choice: Choice[bool], title: str, *, icon: str | None = None) -> An
     """A box that unfolds. Its `.open` is True while it is open, so that its contents need not be computed before."""
     set_before_drawn(choice.name, link_state.value(choice), partial(_changed, choice))
     return st.expander(title, icon=icon, key=choice.name, on_change=_changed, args=(choice,))
-
-
-def two_in_a_row(name: str) -> DeltaGenerator:
-    """A place for columns of controls that stand two in a row on a phone: one a line, they fill it before any picture.
-
-    The style of every page knows it by its key.
-    """
-    return st.container(key=f"two-in-a-row-{name}")
 
 
 def say_refusals() -> None:

@@ -30,7 +30,7 @@ st.logo(Path(__file__).with_name("logo.svg"), size="large")
 log_what_is_gone()
 
 with speaking(navigation.language_arriving()):
-    page = st.navigation(navigation.pages(), position="hidden")
+    page = st.navigation(navigation.pages(), position="hidden" if navigation.carries() else "sidebar", expanded=True)
 remember_page(page.url_path)
 note_returned()
 entered = follow(page.url_path or "home")

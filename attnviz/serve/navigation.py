@@ -13,13 +13,12 @@ from typing import Any
 import streamlit as st
 
 from attnviz.app import presenting, widgets
-from attnviz.app.links.link_state import arriving, link_parameters, value
+from attnviz.app.links.link_state import anything_chosen, arriving, link_parameters, value
 from attnviz.app.mends.streamlit_adapter import browsers_language, run_of_this_thread
 from attnviz.app.page_entry import Page, file_of
 from attnviz.base.words import _, languages, spoken, tongue
 from attnviz.serve.page_table import PAGES
 
-ABREAST = 3  #: cards in a page of the start page, where there is room
 LANG = presenting.PAGE.one_of("lang", ("", *languages()), of_reader=True)  #: "": the browser's
 LINKS = "page_links"  #: where a session keeps the parameters of every page's link, as of this run
 
@@ -57,11 +56,17 @@ def language_arriving() -> str | None:
     return arriving(LANG) or st.context.locale
 
 
+def carries() -> bool:
+    """Whether links carry what was chosen. Until something is, Streamlit's own menu shows the same in one message."""
+    return bool(st.query_params) or anything_chosen()
+
+
 def menu() -> None:
     """Draw the pages in the sidebar, and the languages below. Each link opens its page as it was left, in any tab."""
-    st.session_state[LINKS] = {page.name: link_parameters(page.name) for page in PAGES}  # packed once a run
+    links = {page.name: link_parameters(page.name) for page in PAGES} if carries() else {}
+    st.session_state[LINKS] = links  # packed once a run
     with st.sidebar:
-        for at, group in enumerate(dict.fromkeys(page.group for page in PAGES)):
+        for at, group in enumerate(dict.fromkeys(page.group for page in PAGES) if links else ()):
             with st.container(gap=None, key=f"menu-of-{at}"):
                 st.caption(_(group))
                 for page in PAGES:
@@ -74,14 +79,11 @@ def menu() -> None:
 def cards() -> None:
     """Where to go from the start page, in the order in which one learns, each with its question. After `menu`."""
     st.markdown("**" + _("Where to go from here, in the order in which one learns") + "**")
-    rows = [page for page in PAGES if not page.is_home]
-    for at in range(0, len(rows), ABREAST):
-        for column, page in zip(st.columns(ABREAST, gap="small"), rows[at : at + ABREAST], strict=False):
-            with column, st.container(border=True, gap="xxsmall", height="stretch"):
-                _link(page, f"**{_(page.title)}**")
-                st.caption(_(page.question))
+    with st.container(horizontal=True, gap="small", key="cards"):
+        for page in (each for each in PAGES if not each.is_home):
+            _link(page, f"**{_(page.title)}** :small[{_(page.question)}]")
 
 
 def _link(page: Page, label: str) -> None:
-    made, parameters = _made(tongue())[page.name], st.session_state[LINKS][page.name]
+    made, parameters = _made(tongue())[page.name], st.session_state[LINKS].get(page.name)
     st.page_link(made, label=label, icon=page.icon, query_params=parameters, width="stretch")

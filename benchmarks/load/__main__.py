@@ -2,6 +2,7 @@
 
 python -m benchmarks.load                        300 visitors who open within 30 s and then act for two minutes
 python -m benchmarks.load --visitors 40,100,300  a curve
+python -m benchmarks.load --within 5 --seconds 0 a class that opens at once and then does nothing
 python -m benchmarks.load --at URL               against a server that runs already, such as that of `make serve-class`
 
 Visitors speak Streamlit's protocol without a browser (benchmarks/load/visitor.py), and fetch with every open the
@@ -25,7 +26,6 @@ from benchmarks.serving import chromium, served
 from benchmarks.tables import late, median, ms
 
 THINKS = 8.0  # seconds between two acts of a visitor, on average
-COMES_WITHIN = 30.0
 
 
 def cold_files(url: str) -> list[str]:
@@ -42,18 +42,18 @@ def cold_files(url: str) -> list[str]:
 
 
 async def class_of(
-    base: str, files: list[str], visitors: int, seconds: float
+    base: str, files: list[str], visitors: int, within: float, seconds: float
 ) -> tuple[list[float], list[float], list[str]]:
-    """`visitors` who come within half a minute and act for `seconds` after that: each open, each answer, each error."""
+    """`visitors` who come `within` so many seconds and act for `seconds` then: each open, answer and error."""
     opens: list[float] = []
     answers: list[float] = []
     errors: list[str] = []
-    end = time.perf_counter() + COMES_WITHIN + seconds
+    end = time.perf_counter() + within + seconds
 
     async def one(number: int) -> None:
         chance = random.Random(number)
         habit = Habit(Visitor(base, f"attnviz_class={number}"), chance, own=chance.random() < OWN)
-        await asyncio.sleep(COMES_WITHIN * number / visitors)
+        await asyncio.sleep(within * number / visitors)
         try:
             opens.append(await habit.visitor.open(EXPLORE, "", files))
             while time.perf_counter() < end:
@@ -74,12 +74,12 @@ def quantiles(seconds: list[float]) -> str:
     return f"p50 {ms(median(seconds) * 1000)}, p95 {ms(late(seconds) * 1000)} ({len(seconds):,})"
 
 
-def report(url: str, files: list[str], visitors: int, seconds: float) -> None:
+def report(url: str, files: list[str], visitors: int, within: float, seconds: float) -> None:
     """Let so many visitors come, and print what they met."""
     own, start = time.process_time(), time.perf_counter()
-    opens, answers, errors = asyncio.run(class_of(url, files, visitors, seconds))
+    opens, answers, errors = asyncio.run(class_of(url, files, visitors, within, seconds))
     clients = (time.process_time() - own) / (time.perf_counter() - start)
-    print(f"\n{visitors} visitors, {COMES_WITHIN:.0f} s of opens and {seconds:.0f} s of acts:")
+    print(f"\n{visitors} visitors, {within:.0f} s of opens and {seconds:.0f} s of acts:")
     print(f"  opens   {quantiles(opens)}")
     print(f"  answers {quantiles(answers)}")
     verdict = "" if clients < 0.3 else ": too much, these times do not count"
@@ -92,6 +92,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--visitors", default="300", help="how many, or several numbers by comma")
     parser.add_argument("--seconds", type=float, default=120, help="how long they act after all have come")
+    parser.add_argument("--within", type=float, default=30, help="seconds in which all of them come")
     parser.add_argument("--at", help="the address of a server that runs already")
     options = parser.parse_args()
     print(machine())
@@ -101,7 +102,7 @@ def main() -> None:
         files = cold_files(url)
         print(f"{len(files)} files with a cold cache")
         for visitors in map(int, options.visitors.split(",")):
-            report(url, files, visitors, options.seconds)
+            report(url, files, visitors, options.within, options.seconds)
 
 
 if __name__ == "__main__":

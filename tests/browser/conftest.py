@@ -165,7 +165,7 @@ def answered(page: Any) -> None:
 
 def listening(page: Any) -> None:
     """Wait until the page's keys are heard: what listens to them comes after the first words."""
-    page.locator(".st-key-presenter-place [data-ready=true]").wait_for(state="attached", timeout=60_000)
+    page.locator(".st-key-presenter [data-ready=true]").wait_for(state="attached", timeout=60_000)
 
 
 def at_rest(page: Any, *drawn: str) -> None:

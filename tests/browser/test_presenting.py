@@ -115,9 +115,9 @@ def test_next_goes_on_through_what_a_page_consists_of_light_or_dark(opened, link
 #: How far a presented page can be scrolled, and what on it lies below the window or under the bar.
 OUT_OF_SIGHT = """() => {
   const main = document.querySelector("[data-testid=stMain]");
-  const bar = document.querySelector(".st-key-presenter-place").getBoundingClientRect().top;
+  const bar = document.querySelector(".st-key-presenter").getBoundingClientRect().top;
   const within = [...main.querySelectorAll("[data-testid=stElementContainer]")];
-  const low = within.filter((one) => !one.closest(".st-key-presenter-place") && one.getClientRects().length > 0)
+  const low = within.filter((one) => !one.closest(".st-key-presenter") && one.getClientRects().length > 0)
     .map((one) => [Math.round(one.getBoundingClientRect().bottom - bar), one.className + one.innerText.slice(0, 60)])
     .filter(([pixels]) => pixels > 0);
   const scrolls = main.scrollHeight - main.clientHeight;

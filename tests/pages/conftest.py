@@ -19,13 +19,19 @@ __all__ = ["minilm"]
 ROOT = Path(__file__).parents[2]
 
 
+#: menus whose controls are drawn once they are open
+MENUS = ("b_more", "display", "reading")
+
+
 def open_page(name: str = "home", **link: str) -> Any:
-    """Open a page with these link parameters, and run it."""
+    """Open a page with these link parameters, and run it. Its menus of controls are open."""
     app = AppTest.from_file(str(ROOT / "attnviz/serve/main.py"), default_timeout=120)
     if name != "home":
         app.switch_page(f"../pages/{name}/{name}.py")
     for key, value in link.items():
         app.query_params[key] = value
+    for menu in MENUS:
+        app.session_state[menu] = True
     return app.run()
 
 

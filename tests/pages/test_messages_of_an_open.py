@@ -7,23 +7,15 @@ import pytest
 from streamlit.testing.v1.local_script_runner import LocalScriptRunner
 
 from attnviz.serve.page_table import PAGES
+from tests.pages import conftest
 from tests.pages.conftest import open_page
 
 MOST = 60
-#: Pages that send more, 18 of them for the menu, whose links are Streamlit's own: none may grow.
+#: Pages that send more: none may grow.
 MORE = {
-    "home": (110, "the cards are links of Streamlit's, each with its sentence"),
-    "explore": (96, "the controls of how a head is drawn lie in a menu, and the picture is drawn by what they say"),
-    "heads": (100, "two charts, two tables and an example stand side by side, each with its controls"),
-    "build": (112, "sizes and switches lie in a menu, and what is computed depends on each"),
-    "masks": (97, "a painter, a picture of the mask and the traps of a sentence stand below each other"),
-    "positions": (85, "a chart for each of three numbers"),
-    "decoding": (96, "three numbers, three charts and the controls of the player"),
-    "compare": (85, "the sizes are five controls"),
-    "sharing": (143, "each head of a group has a chart of its own"),
-    "glossary": (259, "45 terms, each a card with a button"),
-    "scaling": (81, "two charts, three numbers and the sizes"),
-    "pictures": (74, "a picture to choose, its heads and their words"),
+    "build": (63, "five controls stand beside each other, and a walk, a board and a matrix to edit below each other"),
+    "masks": (62, "a painter, a picture of the mask and the traps of a sentence stand below each other"),
+    "sharing": (90, "three ways of sharing are drawn, wired, counted and compared, each with its controls"),
 }
 
 
@@ -36,11 +28,17 @@ def test_the_open_of_a_page_sends_few_messages(page: str, monkeypatch: pytest.Mo
         sent.append(len(runner.forward_msgs()))
         return tree
 
+    monkeypatch.setattr(conftest, "MENUS", ())  # a visitor finds them closed
     open_page(page)  # what is computed once is there for the next visitor
     monkeypatch.setattr(LocalScriptRunner, "run", counting)
     assert not open_page(page).exception
     most, _why = MORE.get(page, (MOST, ""))
     assert sent[-1] <= most
+
+
+def test_what_the_menu_sends_is_streamlits_own_until_a_link_of_it_carries_something() -> None:
+    links = [len(open_page("scaling", **link).get("page_link")) for link in ({}, {"s_dk": "128"})]
+    assert links == [0, len(PAGES)]
 
 
 def test_a_page_with_a_bound_of_its_own_exists_and_needs_it() -> None:

@@ -20,6 +20,7 @@ from attnviz.figures.theme import Figure
 P = ParamSpec("P")
 
 LIMIT = 48 * 2**20  #: bytes of all kept charts together, as they are sent
+_LITERALS = {str, int, float, bool, bytes, type(None)}
 _PLAIN = (str, int, float, bool, bytes, type(None), np.generic)
 
 
@@ -70,7 +71,10 @@ def _spelled(value: Any) -> Iterator[bytes]:
         inner = [[getattr(value, field.name) for field in fields(value)]]
     elif isinstance(value, Sequence | np.ndarray):
         yield f"sequence {len(value)}:".encode()
-        inner = value
+        if {type(each) for each in value} <= _LITERALS:  # thousands of numbers and words, as Python writes them
+            yield repr(list(value)).encode()
+        else:
+            inner = value
     else:
         raise _Unknown
     for each in inner:

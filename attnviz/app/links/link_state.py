@@ -75,6 +75,11 @@ def untouched(page: str) -> bool:
     )
 
 
+def anything_chosen() -> bool:
+    """Whether a choice of any page is kept, so that the link of a page may say something."""
+    return bool(_chosen())
+
+
 def opened(choice: Choice[T]) -> T:
     """The value of a choice that nobody has made; it can differ between a link and an untouched page."""
     first, linked = opening_of(choice.page)[choice]
@@ -277,7 +282,8 @@ def _write() -> None:
 
 
 def _parameters_now(page: str) -> dict[str, str]:
-    return {name: st.query_params[name] for name in parameters_of(page) if name in st.query_params}
+    sent = st.query_params.to_dict()  # once: each look into them asks Streamlit for its session
+    return {name: sent[name] for name in parameters_of(page) if name in sent}
 
 
 def _chosen() -> dict[str, Any]:

@@ -1,7 +1,5 @@
 """The line between browser and server: a notice while it is lost, and a run of the whole page when it is back."""
 
-import streamlit as st
-
 from attnviz.base.words import _
 from attnviz.canvas.shared.component import component
 
@@ -10,12 +8,8 @@ KEY = "connection"
 
 def notice() -> None:
     """Mount it, outside of every fragment: a new session, as after a server's restart, knows none yet."""
-    with st.container(key=f"{KEY}-place"):
-        component("connection")(
-            key=KEY,
-            data={
-                "lost": _("Connection lost. What you type and choose is kept, and sent when it is back."),
-                "back": _("Connected again."),
-            },
-            on_back_change=lambda: None,
-        )
+    words = {
+        "lost": _("Connection lost. What you type and choose is kept, and sent when it is back."),
+        "back": _("Connected again."),
+    }
+    component("connection")(key=KEY, data=words, on_back_change=lambda: None)

@@ -71,7 +71,7 @@ function hostOf(node) {
  * @param {Element} root
  */
 export function presentedRoom(root) {
-  const bar = document.querySelector(".st-key-presenter-place");
+  const bar = document.querySelector(".st-key-presenter");
   if (!bar || getComputedStyle(bar).position !== "fixed") return null;
   const left = globalThis.innerHeight - bar.getBoundingClientRect().height - placeOnPage(root) - AIR;
   return left < LEAST ? null : left / magnification(root);

@@ -14,6 +14,6 @@ PAGE = Page(
     icon=":material/balance:",
     group=LOOK,
     question=N_("What does attention buy, and what does it cost, beside a recurrence and a convolution?"),
-    terms=("self_attention", "flop", "linear_attention"),
+    terms=("self_attention", "flop", "window", "linear_attention", "fused"),
     scripts=(TABLE, CHART),
 )

@@ -1,5 +1,7 @@
 """The words of attention, each in two sentences, with the way to where it can be seen."""
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from attnviz.app import glossary_terms, page_parts, term_popover, widgets
@@ -8,6 +10,8 @@ from attnviz.app.text import plain
 from attnviz.base.words import _
 from attnviz.pages.glossary import choices
 from attnviz.pages.glossary.page_entry import PAGE
+
+TOGETHER = 5  #: terms in a card
 
 
 def page() -> None:
@@ -26,16 +30,18 @@ def page() -> None:
             count = len(glossary_terms.TERMS)
             st.info(_("None of the {n} terms speaks of “{what}”.").format(n=count, what=plain(wanted)))
         with st.container(key="terms-of-glossary"):  # two beside each other where there is room: see the style
-            for term in terms:
-                _entry(term)
+            for at in range(0, len(terms), TOGETHER):
+                _card(terms[at : at + TOGETHER])
 
 
-def _entry(term: glossary_terms.GlossaryTerm) -> None:
-    with st.container(border=True, gap="xxsmall", key=f"glossary-{term.id}"):
-        with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-            st.markdown(f"**{plain(_(term.name))}**", width="content")
-            term_popover.see_button(term)
-        st.markdown(term_popover.explanation(term))
+def _card(terms: Sequence[glossary_terms.GlossaryTerm]) -> None:
+    """Some terms and, below them, the way to each: a class that opens this page waits for every part of it."""
+    named = {term.id: plain(_(term.name)) for term in terms}
+    with st.container(border=True, key=f"glossary-{terms[0].id}"):
+        st.markdown("\n\n".join(f"**{named[term.id]}**  \n{term_popover.explanation(term)}" for term in terms))
+        chosen = st.pills(_("See it"), list(named), format_func=named.__getitem__, key=f"see-{terms[0].id}")
+        if chosen is not None:
+            term_popover.see(glossary_terms.TERMS[chosen])
 
 
 if __name__ == "__main__":  # Streamlit runs this file

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from attnviz.app import live_run, page_parts, show, term_popover, widgets
+from attnviz.app import live_run, page_parts, show, widgets
 from attnviz.app.links import link_state
 from attnviz.app.links.choices import name_of_head
 from attnviz.app.panel import guard
@@ -62,7 +62,6 @@ def _details(shown: head_surveys.ShownSurvey, asked: head_surveys.HeadsRequest, 
     with names:
         map.panel(shown, "hd_kinds")
         example.evidence(shown, column)
-        term_popover.terms("head", "induction", "sink", "nat")
         show.snippet(
             head_survey.program(
                 shown.model, shown.config, asked.by, shown.costs_on or link_state.value(choices.COSTS_ON)

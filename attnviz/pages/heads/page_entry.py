@@ -14,6 +14,6 @@ PAGE = Page(
     icon=":material/grid_view:",
     group=UNDERSTAND,
     question=N_("Which head does what, over many sentences, and what does it cost to take it away?"),
-    terms=("head", "layer", "weight", "induction", "sink"),
+    terms=("head", "layer", "weight", "induction", "sink", "nat"),
     scripts=(TABLE, CHART),
 )

@@ -7,6 +7,7 @@ import streamlit as st
 from attnviz.app import widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.links import link_state
+from attnviz.app.page_parts import menu
 from attnviz.base.message import Problem
 from attnviz.base.words import _
 from attnviz.canvas import tensor_strip as canvas
@@ -30,7 +31,7 @@ def ask() -> tuple[inputs.Config, inputs.Rows | None]:
             chosen["mask"] = _mask(cross)
         with st.container(width=150):
             chosen["position"] = _position(cross)
-        with st.popover(_("More"), icon=":material/tune:"):
+        with menu(_("More"), "b_more"):
             chosen |= _sizes(chosen["n_heads"], chosen["mask"]) | _switches()
             source = widgets.one_of(choices.VECTORS, _("Word vectors"), _sources(), usual="random", style="select")
             chosen["seed"] = widgets.slider(choices.SEED, _("Random seed"))

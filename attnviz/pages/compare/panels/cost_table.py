@@ -6,7 +6,7 @@ from typing import cast
 import numpy as np
 import streamlit as st
 
-from attnviz.app import page_parts, show, term_popover, widgets
+from attnviz.app import page_parts, show, widgets
 from attnviz.app.panel import guard
 from attnviz.base import units
 from attnviz.base.words import _, listed, ngettext
@@ -39,7 +39,6 @@ def panel() -> None:
         with place:
             _curves(result)
         _table(result)
-        term_popover.terms("flop", "window", "linear_attention")
         show.snippet(compared_layers.program(config), "c-table", about=_about_program(config))
 
 

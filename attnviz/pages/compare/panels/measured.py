@@ -6,7 +6,7 @@ from contextlib import closing
 import numpy as np
 import streamlit as st
 
-from attnviz.app import page_parts, show, term_popover, widgets
+from attnviz.app import page_parts, show, widgets
 from attnviz.app.cache.bounded_cache import BoundedCache
 from attnviz.app.panel import guard
 from attnviz.app.text import spoken
@@ -38,7 +38,6 @@ def panel() -> None:
         if result is not None:
             with place:
                 _pictures(result)
-            term_popover.terms("fused", "linear_attention", "flop")
     show.snippet(
         layer_timing.program(config),
         "c-measured",

@@ -15,6 +15,7 @@ import streamlit as st
 from attnviz.app import head_drawing, show, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.links import link_state
+from attnviz.app.page_parts import menu
 from attnviz.app.text import plain, spoken
 from attnviz.base.head_edit import HeadEdit
 from attnviz.base.words import _, listed, sentences
@@ -95,7 +96,7 @@ def _how_shown(run: ModelRun, stack: Stack) -> tuple[head_matrix.Look, dict[str,
         st.caption(
             shown_head.weights_of(run).format(model=plain(run.name)), help=shown_head.origin_of(run), width="content"
         )
-        with st.popover(_("Display"), icon=":material/palette:", type="tertiary"):
+        with menu(_("Display"), "display", icon="palette", type="tertiary"):
             pair = stack.same_tokens and any(span.segment for span in stack.queries.spans)
             return request_form.look(pair), request_form.colours()
 

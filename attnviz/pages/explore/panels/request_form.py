@@ -10,6 +10,7 @@ from attnviz.app import sentence_input, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.links import link_state
 from attnviz.app.links.choices import Choice
+from attnviz.app.page_parts import menu
 from attnviz.app.panel import fragment
 from attnviz.app.text import plain
 from attnviz.base.message import Problem
@@ -97,7 +98,7 @@ def _how(kind: str | None) -> Frame:
     frames: dict[str, str] = {"usual": _("as the model expects"), "none": _("nothing")}
     if kind not in ("encoder", "encoder-decoder"):
         frames |= {"start": _("a start token"), "chat": _("the chat template")}
-    with st.popover(_("How it is read"), icon=":material/tune:", type="tertiary"):
+    with menu(_("How it is read"), "reading", type="tertiary"):
         frame = widgets.one_of(
             choices.FRAME,
             _("Put around the sentence"),

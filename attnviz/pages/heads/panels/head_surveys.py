@@ -10,6 +10,7 @@ from attnviz.app import live_run, presenting, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.links import link_state
 from attnviz.app.mends.streamlit_adapter import upload_id
+from attnviz.app.page_parts import two_in_a_row
 from attnviz.app.panel import show_problem
 from attnviz.base.message import Problem
 from attnviz.base.words import _
@@ -43,26 +44,16 @@ def ask() -> HeadsRequest | None:
     if not here:
         st.info(_("No trained model is on this machine yet: the page “Explore” says how to get one."))
         return None
-    repeated = link_state.value(choices.TEXT) == "repeated"
-    with widgets.two_in_a_row("hd"):
-        model_at, text_at, by_at, other_at, seed_at = st.columns(
-            [1.6, 1.15, 1.15, 1.1, 0.6 if repeated else 0.01], vertical_alignment="bottom"
-        )
-    with model_at:
+    row = two_in_a_row("hd")
+    with row:
         model = widgets.one_of(choices.MODEL, _("Model"), names, style="select")
-    with text_at:
-        kind = widgets.one_of(
-            choices.TEXT,
-            _("Read"),
-            {
-                "repeated": _("random words, twice"),
-                "books": _("passages of novels"),
-                "own": _("your own text"),
-            },
-            style="select",
-        )
-    by_names = offered(kinds[model] == "decoder")
-    with by_at:
+        texts = {
+            "repeated": _("random words, twice"),
+            "books": _("passages of novels"),
+            "own": _("your own text"),
+        }
+        kind = widgets.one_of(choices.TEXT, _("Read"), texts, style="select")
+        by_names = offered(kinds[model] == "decoder")
         by = widgets.one_of(
             choices.BY,
             _("Colour the heads by"),
@@ -73,14 +64,9 @@ def ask() -> HeadsRequest | None:
                 "sees itself alone: on “first token” and on “the token itself” it has 1."
             ),
         )
-    with other_at:
-        other = widgets.one_of(
-            choices.OTHER,
-            _("Model beside it"),
-            {NOBODY: _("none")} | {each: name for each, name in names.items() if each != model},
-            style="select",
-        )
-    with seed_at if kind == "repeated" else st.container():
+        others = {NOBODY: _("none")} | {each: name for each, name in names.items() if each != model}
+        other = widgets.one_of(choices.OTHER, _("Model beside it"), others, style="select")
+    with row if kind == "repeated" else st.container():
         config = _config(kind)
     presenting.presenter(presenting.through(choices.BY, by_names))
     if config is None:

@@ -1,5 +1,6 @@
 """The grid to paint on, and the weights before and after."""
 
+from contextlib import nullcontext
 from functools import partial
 from typing import Any, cast
 
@@ -181,10 +182,11 @@ def _kind(place: int) -> tuple[str, str]:
     if place == 1:
         label = _("The mask, painted over") if link_state.value(choices.PAINT) else _("The mask")
         return widgets.one_of(rule, label, kinds, style="select"), "and"
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+    joined = link_state.value(rule) != choices.OFF
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small") if joined else nullcontext():
         label = _("Joined with") if place == 2 else _("And then with")
         kind = widgets.one_of(rule, label, {choices.OFF: _("nothing more"), **kinds}, style="select")
-        if link_state.value(rule) == choices.OFF:
+        if not joined:
             return kind, "and"
         return kind, widgets.one_of(
             choices.JOINS[place], _("How"), {"and": _("and"), "or": _("or")}, label_visibility="collapsed"

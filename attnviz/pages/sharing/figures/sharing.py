@@ -1,6 +1,7 @@
 """Which query heads share which K/V heads, and what sharing changes."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -22,6 +23,8 @@ from attnviz.figures.theme import (
     with_alpha,
 )
 from attnviz.pages.sharing.figures.costs import binary_ticks, titled
+
+ABREAST = 6  #: small heads in a line, at most
 
 
 def wiring(kv_of: Sequence[int], n_kv_heads: int) -> Figure:
@@ -109,48 +112,64 @@ def groups(
     return fig
 
 
-def pair(
-    before: np.ndarray, after: np.ndarray, head: int, tokens: Sequence[str], hidden: np.ndarray, side: int
+def pairs(
+    before: np.ndarray, after: np.ndarray, heads: Sequence[int], tokens: Sequence[str], hidden: np.ndarray, side: int
 ) -> Figure:
-    """One head's weights, (Q, K), as trained (above) and sharing its keys (below), `side` pixels wide.
+    """Weights of some heads, (n, Q, K), as trained (above) and sharing their keys (below), each `side` pixels wide.
 
-    One trace and one call: a page draws a dozen of these, and each further call costs milliseconds.
+    One trace, in whose cells all heads lie beside each other, and in two lines where they are many: a chart for each
+    costs a class that opens the page more than all else on it.
     """
-    n = len(tokens)
-    shown = [np.where(hidden, np.nan, weights).astype(np.float32) for weights in (before, after)]
-    between = np.full((1, n), np.nan, np.float32)
+    n, bands = len(tokens), 1 if len(heads) <= ABREAST else 2
+    across, gap, above = -(-len(heads) // bands), max(1, round(8 * n / side)), max(1, round(20 * n / side))
+    pair_height = above + 2 * n + 1
+    shape = bands * pair_height, across * (n + gap) - gap
+    z, query, key = np.full(shape, np.nan, np.float32), np.full(shape, "", object), np.full(shape, "", object)
     names = np.array([label(t) for t in tokens], dtype=object)
+    shapes: list[dict[str, Any]] = []
+    annotations: list[dict[str, Any]] = []
+    grey: dict[str, Any] = {
+        "type": "rect",
+        "line": {"width": 0},
+        "fillcolor": with_alpha(MASKED, 0.3),
+        "layer": "below",
+    }
+    for i, head in enumerate(heads):
+        top, left = i // across * pair_height + above, i % across * (n + gap)
+        for start, weights in ((top, before[i]), (top + n + 1, after[i])):
+            place = slice(start, start + n), slice(left, left + n)
+            z[place], query[place], key[place] = np.where(hidden, np.nan, weights), names[:, None], names
+            edges = {"x0": left - 0.5, "x1": left + n - 0.5, "y0": start - 0.5, "y1": start + n - 0.5}
+            shapes.append(grey | edges)
+        # an annotation: Streamlit's theme moves a title to the left edge of its chart
+        name = {"text": _("head {head}").format(head=head), "font": {"size": 12}, "showarrow": False}
+        annotations.append(name | {"x": left + (n - 1) / 2, "y": top - 0.5, "xanchor": "center", "yanchor": "bottom"})
     trace = {
         "type": "heatmap",
-        "z": np.concatenate([shown[0], between, shown[1]]),
+        "z": z,
         "colorscale": WEIGHTS,
         "zmin": 0,
         "zmax": 1,
         "showscale": False,
-        "text": np.concatenate([np.repeat(names[:, None], n, 1), np.full((1, n), ""), np.repeat(names[:, None], n, 1)]),
-        "customdata": np.broadcast_to(names, (2 * n + 1, n)),
+        "text": query,
+        "customdata": key,
         "hovertemplate": "%{text} → %{customdata}<br><b>%{z:.4f}</b><extra></extra>",
         "hoverongaps": False,
     }
-    grey = with_alpha(MASKED, 0.3)
-    band = {"type": "rect", "xref": "x", "yref": "y", "line": {"width": 0}, "fillcolor": grey, "layer": "below"}
-    bands = [band | {"x0": -0.5, "x1": n - 0.5, "y0": top - 0.5, "y1": top + n - 0.5} for top in (0, n + 1)]
-    # an annotation: Streamlit's theme moves a title to the left edge of its chart
-    above = {"x": 0.5, "y": 1, "xref": "paper", "yref": "paper", "xanchor": "center", "yanchor": "bottom"}
-    name = above | {"text": _("head {head}").format(head=head), "font": {"size": 12}, "showarrow": False}
     return go.Figure(
         {
             "data": [trace],
             "layout": {
-                "annotations": [name],
+                "annotations": annotations,
                 "font": {"family": FONT, "size": 13},
-                "height": 2 * side + 18,
-                "margin": {"l": 0, "r": 0, "t": 20, "b": 0},
+                "width": round(shape[1] * side / n),
+                "height": round(shape[0] * side / n),
+                "margin": dict.fromkeys("lrtb", 0),
                 "paper_bgcolor": "rgba(0,0,0,0)",
                 "plot_bgcolor": "rgba(0,0,0,0)",
-                "xaxis": {"visible": False},
-                "yaxis": {"visible": False, "autorange": "reversed"},
-                "shapes": bands,
+                "xaxis": {"visible": False, "range": [-0.5, shape[1] - 0.5]},
+                "yaxis": {"visible": False, "range": [shape[0] - 0.5, -0.5]},
+                "shapes": shapes,
             },
         }
     )

@@ -48,26 +48,29 @@ def result_of(run: ModelRun, config: Config) -> Result:
 def picture(trained: tuple[ModelRun, Config] | None = None) -> None:
     """Draw the controls, the columns and the menu that saves them; without a trained layer no head is drawn."""
     place = page_parts.main_picture()
-    with widgets.two_in_a_row("h-three"):
-        sizes = st.columns([1.7, 1, 0.8, 0.9], vertical_alignment="bottom")
-    with sizes[0]:
+    sizes = page_parts.two_in_a_row("h-three")
+    with sizes:
         name = widgets.one_of(choices.COLUMNS, _("Cache of"), _models(), style="select")
-    with sizes[1]:
         tokens = widgets.number(choices.CONTEXT, _("Tokens"), step=1024)
-    with sizes[2]:
         batch = widgets.number(choices.BATCH, _("Batch"), step=1)
     heads: dict[str, SharedHead] = {}
     below = ""
     if trained is not None:
         run, config = trained
-        with sizes[3]:
+        with sizes:
             heads = _heads(run, config)
         below = _("Below: {model}, layer {layer}, on “{text}”").format(
             model=run.name, layer=config.layer, text=run.request.text
         )
-    shown = columns_of(Architecture.preset(name), tokens, batch, heads)
+
+    def made() -> tuple[list[SharingColumn], list[str]]:
+        columns = columns_of(Architecture.preset(name), tokens, batch, heads)
+        return columns, [column.on_page() for column in columns]
+
+    said = tuple(text for _weights, text in heads.values())
+    shown, drawn = made() if trained is None else model_cache.cached(run, (name, tokens, batch, config, said), made)
     with place:
-        draw(shown, "h-three")
+        draw(drawn, "h-three")
     about = ngettext(
         "{model}, {tokens} token, batch {batch}, 16-bit numbers.",
         "{model}, {tokens} tokens, batch {batch}, 16-bit numbers.",
@@ -132,12 +135,14 @@ def _shared(run: ModelRun, result: Result, g: int, head: int) -> SharedHead:
 
 
 # MHA, GQA and MQA side by side: query heads over K/V heads, shapes, parameters, the bytes of a cache, one head.
-def draw(shown: list[SharingColumn], key: str) -> None:
+def draw(columns: list[str], key: str) -> None:
     """The columns beside each other; on a phone below each other. Next and previous of a presentation stop here."""
     with st.container(key=f"canvas-of-{key}"):
-        for at, (column, one) in enumerate(zip(st.columns(len(shown), gap="small"), shown, strict=True)):
-            with column, st.container(border=True, height="stretch"):
-                component("picture")(key=f"{key}-{at}", data={"svg": one.on_page()})
+        for at, (place, svg) in enumerate(
+            zip(st.columns(len(columns), gap="small", border=True), columns, strict=True)
+        ):
+            with place:
+                component("picture")(key=f"{key}-{at}", data={"svg": svg})
 
 
 def columns_of(
@@ -181,8 +186,8 @@ def counts(layers: Sequence[LayerSpec]) -> tuple[int, ...]:
 def wirings(run: ModelRun, result: Result) -> None:
     """Draw the wirings, what each of them is, and a table of what they cost."""
     shown = result.side_by_side
-    for column, g in zip(st.columns(len(shown), gap="small"), shown, strict=True):
-        with column, st.container(border=True, gap="xxsmall", height="stretch"):
+    for column, g in zip(st.columns(len(shown), gap="small", border=True), shown, strict=True):
+        with column:
             st.markdown(_title(result, g))
             show.chart(
                 show.chart_of(figures.wiring, result.kv_of_with(g), g), key=f"h-wiring-{g}", words=_title(result, g)

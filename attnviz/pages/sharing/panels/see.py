@@ -8,7 +8,7 @@ from attnviz.app import sentence_input, show, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.panel import fragment, guard
 from attnviz.app.text import plain
-from attnviz.base.words import _, sentences
+from attnviz.base.words import _, listed, sentences
 from attnviz.engine import Rerun
 from attnviz.models.capture import RecordedLayer
 from attnviz.pages.sharing import choices
@@ -22,7 +22,7 @@ from attnviz.runs.model_run import ModelRun
 TOKENS_SHOWN = 48
 LEAST = 0.005  # of a head’s attention: less reads as 0%
 HEADS_SHOWN = 12
-SIDE = 150  #: pixels of a head's picture: Streamlit draws no chart narrower, and cuts off what does not fit
+SIDE = 150  #: pixels of a head's picture
 
 
 def panel() -> None:
@@ -122,14 +122,9 @@ def _group(run: ModelRun, result: Result) -> None:
             "mask."
         )
     )
-    with st.container(horizontal=True, gap="small"):
-        for i, head in enumerate(heads):
-            show.chart(
-                show.chart_of(figures.pair, before[i], after[i], head, tokens, hidden, SIDE),
-                width=SIDE,
-                key=f"h-pair-{i}",
-                words=_("head {n}").format(n=head),
-            )
+    drawn = show.chart_of(figures.pairs, before, after, heads, tokens, hidden, SIDE)
+    words = listed(_("head {n}").format(n=head) for head in heads)
+    show.chart(drawn, width=drawn.to_dict()["layout"]["width"], key="h-pairs", words=words)
     show.under(
         lambda: figures.groups(before, after, heads, tokens, hidden),
         name=f"sharing-layer-{result.config.layer}-group-{group}",
