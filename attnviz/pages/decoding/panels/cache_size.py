@@ -49,7 +49,7 @@ def growing() -> None:
             at=at,
             on_tokens=lambda place: link_state.put(choices.GROWN, None if place == last else place),
         )
-    for column, model in zip(st.columns(len(result.models), gap="medium"), result.models, strict=True):
+    for column, model in zip(place.columns(len(result.models), gap="medium"), result.models, strict=True):
         with column:
             lines: dict[str, tuple[int, ...]] = {scheme.name: scheme.bytes for scheme in model.schemes}
             show.figure(

@@ -39,7 +39,7 @@ def panel() -> None:
         size = sized(chosen.arch, chosen.counts, how, machine)
         with place:
             _memory(size.weight_bytes, size.cache_bytes, machine)
-        _verdict(size, machine, chosen.arch.max_context)
+            _verdict(size, machine, chosen.arch.max_context)
         _three(chosen, how, machine)
         _roofline(chosen, how, machine, size)
         code = sharing_programs.of_size(chosen.code, chosen.counts, how, machine)
