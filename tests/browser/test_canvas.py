@@ -265,9 +265,9 @@ def test_on_a_phone_nothing_is_wider_than_the_screen_and_a_finger_pins_and_paint
         assert box["x"] + box["width"] <= 390
     page.touchscreen.tap(*cell(page, 20, 3, n=40))
     page.get_by_text("cell (20, 3)").wait_for()
-    assert blue() == "#59a3cd"
+    assert blue() == "rgb(89,163,205)"
     page.emulate_media(color_scheme="light")
-    until(lambda: blue() == "#0072b2")  # the canvas follows a change of theme at once
+    until(lambda: blue() == "rgb(0,114,178)")  # the canvas follows a change of theme at once
     page = open_app("?what=mask", width=390, height=844, has_touch=True)
     page.touchscreen.tap(*cell(page, 0, 6, 14, "mask"))
     kept(page, 106)

@@ -107,5 +107,5 @@ test("a head is recalled only for the same tokens, options and tiles", () => {
   assert.equal(at(header([0, 1], { doc: "other" }), [2, 3], "t"), null);
   assert.equal(at(header([0, 1]), [2, 3], "other tiles"), null);
   memory.keep({ header: header([0, 0], { look: "new" }), source: SOURCE }, "t");
-  assert.equal(memory.has([2, 3]), false, "other options make all void");
+  assert.equal(memory.heads.has("2,3"), false, "other options make all void");
 });

@@ -34,11 +34,12 @@ function played(goesOn = () => true) {
   return new Promise((done) => {
     /** @type {number[]} */
     const shares = [];
+    const picture = { isConnected: true };
     const draw = (/** @type {number} */ share) => {
       shares.push(share);
-      return goesOn(share);
+      picture.isConnected = goesOn(share);
     };
-    film(120, draw, () => done(shares));
+    film(picture, 120, draw, () => done(shares));
   });
 }
 
@@ -66,8 +67,8 @@ test("a film whose picture has gone ends there", async () => {
 test("a film that is stopped draws nothing more and has no end", async () => {
   browser(false);
   let drawn = 0;
-  const draw = () => ++drawn > 0;
-  film(60, draw, draw)();
+  const draw = () => (drawn += 1);
+  film({ isConnected: true }, 60, draw, draw)();
   await new Promise((go) => {
     setTimeout(go, 90);
   });

@@ -88,11 +88,8 @@ class CacheGrowth extends View {
   }
 
   start() {
-    const draw = (/** @type {number} */ place) => {
-      this.stand(place);
-      return this.root.isConnected;
-    };
-    this.plays(filmOfStops(this.at, this.header.tokens.length - 1, draw, () => this.stop()));
+    const draw = (/** @type {number} */ place) => this.stand(place);
+    this.plays(filmOfStops(this.root, this.at, this.header.tokens.length - 1, draw, () => this.stop()));
   }
 
   /** A film is not read out on its way, only where it ends. @param {(() => void) | null} playing */

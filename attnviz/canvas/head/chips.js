@@ -1,6 +1,6 @@
 // The sentence as chips: a list box in which a token is pointed at, walked to, pinned, and tinted by its weight.
 
-import { cssOf, inkOnPixel, placeOnScale } from "../shared/colour.js";
+import { css, inkOn, placeOnScale, rgbOf } from "../shared/colour.js";
 import { isPress, radioGroup, STEPS, takenOf } from "../shared/controls.js";
 import { button, el, isRightToLeft, visibleToken } from "../shared/dom.js";
 import { hoverOn } from "../shared/group.js";
@@ -190,8 +190,9 @@ export class Chips {
       if (code === MASKED_16 || !chip) continue;
       const t = placeOnScale(valueOf(code, header.top, header.signed), header.scale, header.signed);
       if (Math.abs(header.signed ? t - 0.5 : t) < 0.02) continue;
-      chip.style.background = cssOf(table[code]);
-      chip.style.color = inkOnPixel(table[code]);
+      const colour = rgbOf(table[code]);
+      chip.style.background = css(colour);
+      chip.style.color = inkOn(colour);
       this.tinted.push(chip);
     }
   }

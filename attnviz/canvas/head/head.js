@@ -18,7 +18,7 @@ import { Heatmap } from "../heatmap/heatmap.js";
 import { Lines } from "../lines/lines.js";
 import { Mixture } from "./mixture.js";
 import { bringIntoWindow, Room } from "./room.js";
-import { saidOf, tellingRow } from "./said.js";
+import { saidOf } from "./said.js";
 import { afterPainting, markPainted, measured, onceAFrame, soon } from "../shared/surface.js";
 import { bringEditedTiles } from "../overview/tiles.js";
 import { asLargeAsBefore } from "../shared/window.js";
@@ -135,12 +135,11 @@ export class HeadView extends Drawing {
 
   /** The sentence about the chosen row, else about the one that tells most. */
   say() {
-    const { header, group } = this.drawn;
+    const { header } = this.drawn;
     const about = header.sentence;
     property(this.said, "hidden", about === null);
     if (about === null) return;
-    const row = toldRow(group, header.shape, about.row ?? tellingRow(this.drawn));
-    const said = header.signed ? changeText(this.drawn) : saidOf(this.drawn, about, row);
+    const said = header.signed ? changeText(this.drawn) : saidOf(this.drawn, about, toldRow(this.drawn));
     say(this.said, said);
     announceHead(this, said);
   }

@@ -4,10 +4,11 @@ import { fill } from "../shared/dom.js";
 import { isPinned, letGo, tell, togglePin } from "../shared/group.js";
 import { tokenText } from "./head_readout.js";
 import { packBits } from "../shared/packing.js";
+import { tellingRow } from "./said.js";
 
 /** @import { Group } from "../shared/group.js" */
 /** @import { HeadView } from "./head.js" */
-/** @import { Hover, Pin, Shape } from "../shared/types.js" */
+/** @import { Drawn, Hover, Pin, Shape } from "../shared/types.js" */
 
 /** A press on a token pins it, in a story in the place of any other; on a cell, keeps the cell and pins its query. */
 /** @param {HeadView} view @param {Hover} hit */
@@ -54,12 +55,6 @@ export function emitPins(view) {
   });
 }
 
-/** Tells Python which heads are laid over the one on show. @param {HeadView} view */
-export function emitOver(view) {
-  const { group } = view.drawn;
-  group.overs.send(view, "over", { heads: group.over });
-}
-
 /** Tells Python what is changed of mask and scale. @param {HeadView} view */
 export function emitEdit(view) {
   const { group, header } = view.drawn;
@@ -89,11 +84,12 @@ export function leadToken({ hover, pins }) {
   return pins[pins.length - 1] ?? null;
 }
 
-/** The query that the sentence below is about: of the cell, else the last one pinned, else `otherwise`. */
-/** @param {Group} group @param {Shape} shape @param {number} otherwise */
-export function toldRow({ pins, cell }, [nq], otherwise) {
-  const pinned = pins.filter(({ axis, i }) => axis === "q" && i < nq).map(({ i }) => i);
-  return Math.min(cell ? cell[0] : (pinned[pinned.length - 1] ?? otherwise), nq - 1);
+/** The query that is told of: of the cell, else the last one pinned, else the one that tells most. @param {Drawn} drawn */
+export function toldRow(drawn) {
+  const { group, header } = drawn;
+  const [nq] = header.shape;
+  const pinned = group.pins.findLast(({ axis, i }) => axis === "q" && i < nq);
+  return Math.min(group.cell?.[0] ?? pinned?.i ?? header.sentence?.row ?? tellingRow(drawn), nq - 1);
 }
 
 /** @param {Hover | null} hover @returns {Pin[]} */

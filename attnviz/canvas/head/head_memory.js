@@ -34,11 +34,6 @@ export class HeadMemory {
     this.size += header.shape[0] * header.shape[1];
   }
 
-  /** @param {[number, number]} tile */
-  has(tile) {
-    return this.heads.has(String(tile));
-  }
-
   /** The head `wanted` as it was kept, if what is on show now is another head of the same stack. */
   /** @param {HeadHeader} current @param {[number, number] | null} wanted @param {string | null} tiles */
   recall(current, wanted, tiles) {

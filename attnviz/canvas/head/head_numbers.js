@@ -16,21 +16,13 @@ import { labelsOf } from "../shared/token_labels.js";
 /** @typedef {import("./arrange.js").Arranged} Arranged */
 /** @typedef {{ codes: Uint16Array } | { raw: RawHead, how: Arrangement }} Source what a head's numbers come from */
 
-/** What the payload of a head that is sent raw holds. */
-/** @param {HeadHeader} header @param {Uint8Array} payload @returns {Source} */
-function readRawHead(header, payload) {
-  if (header.raw === null) throw new Error("this head was sent as codes");
-  const { scores, arranged } = header.raw;
-  const [raw] = readRawScores(scores, payload);
-  const { rows, cols, merged, renormalise } = arranged;
-  const norms = arranged.norms ? floats(payload.subarray(payload.length - 4 * scores.shape[1])) : null;
-  return { raw, how: { shape: scores.shape, rows, cols, merged, renormalise, norms } };
-}
-
 /** What a head that was sent is drawn from. */
 /** @param {HeadHeader} header @param {Uint8Array} payload @returns {Promise<Source>} */
 export async function sourceOf(header, payload) {
-  return header.raw === null ? { codes: joinPlanes(await inflate(payload)) } : readRawHead(header, payload);
+  if (header.raw === null) return { codes: joinPlanes(await inflate(payload)) };
+  const { scores, arranged } = header.raw;
+  const norms = arranged.norms ? floats(payload.subarray(payload.length - 4 * scores.shape[1])) : null;
+  return { raw: readRawScores(scores, payload)[0], how: { ...arranged, shape: scores.shape, norms } };
 }
 
 /** What the header says of another head of the same stack, as far as it is known before that has come. */
@@ -63,15 +55,9 @@ export function fromAll(header, group, wanted = group.selected) {
 }
 
 /**
- * Numbers on show: codes to draw by, values to read, and the scale that the codes are on. `values` is null where only
- * codes were sent.
- * @typedef {object} Numbers
- * @property {Uint16Array} codes
- * @property {Float32Array | null} values
- * @property {boolean} signed
- * @property {number} top what the largest code stands for
- * @property {number} shownTop the end of the colour scale
- * @property {boolean} hasMasked
+ * Numbers on show: codes to draw by, the `top` of their scale and of the colours' (`shownTop`), and values to read, null
+ * where only codes were sent.
+ * @typedef {ReturnType<RawNumbers["under"]> | ReturnType<typeof codedNumbers>} Numbers
  */
 
 /** Computes a raw head's numbers again and again, as a hand moves, without asking for memory each time. */
@@ -108,7 +94,7 @@ export class RawNumbers {
     return this.own;
   }
 
-  /** @param {Edit} edit @param {Edit["seen"]} seen @returns {Numbers} */
+  /** @param {Edit} edit @param {Edit["seen"]} seen */
   under(edit, seen) {
     const after = seen === "before" ? this.before() : this.arranged(edit);
     const shown = seen === "difference" ? minus(after, this.before()) : after;
@@ -161,7 +147,7 @@ function largestOf({ values, hidden }) {
 }
 
 /** The numbers of a head that came as codes. */
-/** @param {HeadHeader} header @param {Uint16Array} codes @returns {Numbers} */
+/** @param {HeadHeader} header @param {Uint16Array} codes */
 export function codedNumbers({ signed, top, scale }, codes) {
   return { codes, values: null, signed, top, shownTop: scale.top, hasMasked: codes.includes(MASKED_16) };
 }

@@ -31,7 +31,7 @@ export function tokenText({ header }, axis, i) {
 }
 
 /** As many digits of a value as hold. @param {Numbers} numbers @param {number} value */
-function digits({ header }, value) {
+export function digits({ header }, value) {
   if (header.story) return fillNumbers("{value:.0%}", { value });
   return header.coarse ? value.toFixed(3) : fourDigits(value);
 }
@@ -142,13 +142,6 @@ export function sumUp({ drawn, help, lines }) {
   const summary = summaryText(drawn);
   say(help, joined(words.join_sentences, [summary, words.help]));
   attribute(lines.stage, "aria-label", joined(words.join_heard, [words.lines, summary]));
-}
-
-/** The cell that the keyboard came to, and where its row is another one the row's largest weights. */
-/** @param {HeadView} view @param {number} q @param {boolean} other */
-export function announceCell(view, q, other) {
-  const row = other ? strongestText(view.drawn, "q", q) : "";
-  view.announce(joined(view.drawn.words.join_heard, [view.readout(), row]));
 }
 
 /** @type {WeakMap<HeadView, string>} the title of the head that each view showed last */

@@ -4,11 +4,10 @@
 import { nextButton } from "../shared/controls.js";
 import { button, el, fill, joined, named, property } from "../shared/dom.js";
 import { tell } from "../shared/group.js";
-import { emitOver, leadToken, toldRow } from "./head_gestures.js";
+import { leadToken, toldRow } from "./head_gestures.js";
 import { strongestOf, tokenText } from "./head_readout.js";
 import { fourDigits } from "../shared/numbers.js";
 import { aboutWhat, coloursOf, MOST_HEADS, toggled } from "./overlay.js";
-import { tellingRow } from "./said.js";
 
 /** @import { HeadView } from "./head.js" */
 /** @import { OverlayNumbers } from "./overlay.js" */
@@ -94,17 +93,17 @@ export class HeadSquares {
     const { drawn } = this.view;
     const { header, group, theme } = drawn;
     const { words } = header;
-    const told = header.signed ? 0 : toldRow(group, header.shape, header.sentence?.row ?? tellingRow(drawn));
-    const about = aboutWhat(group.hover, group.cell, leadToken(group), told);
+    const about = aboutWhat(group.hover, group.cell, leadToken(group), header.signed ? 0 : toldRow(drawn));
     const [axis, i] = about.axis === "cell" ? ["q", about.q] : [about.axis, about.i];
     const template = axis === "q" ? words.legend_looks : words.legend_looked;
     const token = tokenText(drawn, axis === "q" ? "q" : "k", /** @type {number} */ (i));
     const rows = layers.map((layer) => {
       const item = el("li", "av-legend-item");
       item.style.setProperty("--av-head", header.colours.heads[layer.colour ?? 0][Number(theme.dark)]);
-      const largest = strongestOf(layer, about, 2).map(({ axis: side, i: at, value }) =>
-        fill(words.share, { token: tokenText(layer, side, at), value: digits(value) }),
-      );
+      const largest = strongestOf(layer, about, 2).map(({ axis: side, i: at, value }) => {
+        const short = Math.abs(value) < 1 ? value.toFixed(2) : fourDigits(value);
+        return fill(words.share, { token: tokenText(layer, side, at), value: short });
+      });
       const said = joined(words.join_things, largest);
       item.append(
         el("span", "av-swatch", null, { "aria-hidden": "true" }),
@@ -138,7 +137,7 @@ export class HeadSquares {
     const { group } = this.view.drawn;
     group.over = over;
     tell(group, "over");
-    emitOver(this.view);
+    group.overs.send(this.view, "over", { heads: over });
   }
 
   /** @param {KeyboardEvent} event */
@@ -149,9 +148,4 @@ export class HeadSquares {
     this.dress();
     this.squares[to].focus();
   }
-}
-
-/** @param {number} value */
-function digits(value) {
-  return Math.abs(value) < 1 ? value.toFixed(2) : fourDigits(value);
 }

@@ -5,6 +5,7 @@ import { fetched } from "../shared/all_heads.js";
 import { sameHead } from "../shared/group.js";
 import { fromAll, sourceOf } from "./head_numbers.js";
 import { readHeader } from "../shared/packing.js";
+import { pause } from "../shared/surface.js";
 
 /** @import { HeadView } from "./head.js" */
 /** @import { Source } from "./head_numbers.js" */
@@ -25,9 +26,9 @@ export class HeadSupply {
    */
   async fetch(tile) {
     const header = this.view.held?.header;
-    if (!header?.ahead || !tile || this.view.memory.has(tile)) return;
-    if (sameHead(header.tile, tile) || fromAll(header, this.view.drawn.group, tile)) return;
     const name = String(tile);
+    if (!header?.ahead || !tile || this.view.memory.heads.has(name)) return;
+    if (sameHead(header.tile, tile) || fromAll(header, this.view.drawn.group, tile)) return;
     const asking = this.asking.get(name) ?? this.ask(`${header.ahead}/${tile.join(".")}`);
     this.asking.set(name, asking);
     await asking;
@@ -85,7 +86,7 @@ export function neighbours([layer, head], counts) {
  * @param {{ pointed: Tile | null, counts: number[] }} group @param {(tile: Tile) => Promise<void>} get
  * @param {() => Promise<unknown>} rest a while in which a hand that only passes by is gone
  */
-export async function fetchAround(group, get, rest = aWhile) {
+export async function fetchAround(group, get, rest = () => pause(150)) {
   const at = group.pointed;
   if (!at) return;
   await get(at);
@@ -94,10 +95,4 @@ export async function fetchAround(group, get, rest = aWhile) {
     if (group.pointed !== at) return;
     await get(near);
   }
-}
-
-function aWhile() {
-  return new Promise((go) => {
-    setTimeout(go, 150);
-  });
 }

@@ -1,8 +1,7 @@
 // What one token's new vector is made of: the largest weights of its row, each a line as thick as its weight.
 
 import { around, button, el, fill, joined, property, say, visibleToken } from "../shared/dom.js";
-import { fillNumbers, tellingRow } from "./said.js";
-import { strongestOf } from "./head_readout.js";
+import { digits, strongestOf } from "./head_readout.js";
 import { toldRow } from "./head_gestures.js";
 
 /** @import { HeadView } from "./head.js" */
@@ -12,30 +11,31 @@ const MOST = 4;
 /** Pixels of a line that carries all of the weight. */
 const THICKEST = 18;
 const SVG = "http://www.w3.org/2000/svg";
+const FILLING = { viewBox: "0 0 100 100", preserveAspectRatio: "none", "aria-hidden": "true" };
 
 export class Mixture {
   /** @param {HeadView} view */
   constructor(view) {
     this.view = view;
-    this.words = el("div", "av-mixture-words");
-    this.lines = drawing("svg", { viewBox: "0 0 100 100", preserveAspectRatio: "none", "aria-hidden": "true" });
-    const line = { "vector-effect": "non-scaling-stroke" };
-    this.paths = Array.from({ length: MOST + 1 }, () => drawing("path", line));
-    this.lines.append(...this.paths);
+    this.words = el("div", "av-wrap");
+    this.paths = Array.from({ length: MOST + 1 }, () => document.createElementNS(SVG, "path"));
+    const lines = document.createElementNS(SVG, "svg");
+    for (const [name, value] of Object.entries(FILLING)) lines.setAttribute(name, value);
+    lines.append(...this.paths);
     this.made = el("div", "av-mixture-made");
-    this.box = around("av-mixture", this.words, this.lines, this.made);
+    this.box = around("av-mixture", this.words, lines, this.made);
     this.box.setAttribute("role", "group");
   }
 
   /** The row in focus: its words, their shares, and the lines, which move there. */
   light() {
     const { drawn } = this.view;
-    const { header, group, words } = drawn;
+    const { header, words } = drawn;
     property(this.box, "hidden", !header.story || header.signed);
     if (this.box.hidden) return;
-    const row = toldRow(group, header.shape, header.sentence?.row ?? tellingRow(drawn));
+    const row = toldRow(drawn);
     const parts = this.parts(row);
-    const shares = parts.map(({ name, share }) => `${name} ${percent(share)}`);
+    const shares = parts.map(({ name, share }) => `${name} ${digits(drawn, share)}`);
     const names = { token: visibleToken(header.q[row]).trim(), parts: joined(words.join_things, shares) };
     this.box.setAttribute("aria-label", fill(words.mixture, names));
     say(this.made, fill(words.new_vector, names));
@@ -65,22 +65,6 @@ export class Mixture {
   word({ name, share, i }) {
     const act = i === null ? null : () => this.view.press({ axis: "q", i });
     const chip = act ? button("av-chip av-cut", name, act, { tabindex: "-1" }) : el("span", "av-chip av-cut", name);
-    return around("av-mixture-word", chip, around("av-strong", percent(share)));
+    return around("av-mixture-word", chip, around("av-strong", digits(this.view.drawn, share)));
   }
-}
-
-/** @param {number} share */
-function percent(share) {
-  return fillNumbers("{share:.0%}", { share });
-}
-
-/**
- * @template {"svg" | "path"} Tag
- * @param {Tag} tag @param {Record<string, string>} attributes
- * @returns {SVGElementTagNameMap[Tag]}
- */
-function drawing(tag, attributes) {
-  const node = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
-  return node;
 }

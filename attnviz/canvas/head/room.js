@@ -5,13 +5,7 @@ import { soon } from "../shared/surface.js";
 import { asLargeAsBefore, magnification, placeOnPage, presentedRoom } from "../shared/window.js";
 
 /** @import { HeadView } from "./head.js" */
-/**
- * @typedef {object} Found
- * @property {number} width
- * @property {number | null} high
- * @property {boolean} many more tokens than fit beside the lines
- * @property {boolean} [presented] all that is said around the pictures is to be seen with them
- */
+/** @typedef {ReturnType<Room["now"]>} Found `many`: more tokens than fit beside the lines */
 
 /** A window that is narrower shows one column. */
 const NARROW = 640;
@@ -87,7 +81,7 @@ export class Room {
     }
   }
 
-  /** The width, and the height for the matrix: null where it does not matter. @returns {Found} */
+  /** The width, and the height for the matrix: null where it does not matter. */
   now() {
     const { root, pair, heatmap, drawn } = this.view;
     const { header } = drawn;

@@ -2,7 +2,8 @@
 
 import { ARROWS, isPress } from "../shared/controls.js";
 import { hoverOn } from "../shared/group.js";
-import { announceCell } from "../head/head_readout.js";
+import { strongestText } from "../head/head_readout.js";
+import { joined } from "../shared/dom.js";
 import { HeatmapDrawing } from "./heatmap_drawing.js";
 import { clamp } from "../shared/numbers.js";
 import { magnification, placeOn } from "../shared/window.js";
@@ -220,6 +221,7 @@ export class Heatmap extends HeatmapDrawing {
     this.keyed = { axis: "cell", q, k };
     hoverOn(group, this.keyed);
     this.view.setZoom(follow(group.zoom, q, k, header.shape));
-    announceCell(this.view, q, q !== at[0]);
+    const row = q === at[0] ? "" : strongestText(this.view.drawn, "q", q);
+    this.view.announce(joined(this.view.drawn.words.join_heard, [this.view.readout(), row]));
   }
 }

@@ -148,19 +148,13 @@ export class HeatmapCells {
 
   /** @param {Rectangle} plot @param {Cells} c */
   draw(plot, c) {
-    const step = this.step(Math.min(c.w, c.h) * sharpness(this.box));
+    const pixels = Math.min(c.w, c.h) * sharpness(this.box);
+    let step = 1; // cells that a pixel stands for along one side: one, or when zoomed out the strongest of 2x2, 4x4...
+    while (pixels * step < 0.75) step *= 2;
     this.paint(step);
     place(this.box, plot.x, plot.y, plot.w, plot.h);
     const { width, height } = this.canvas;
     place(this.canvas, -c.k0 * c.w, -c.q0 * c.h, width * step * c.w, height * step * c.h);
-  }
-
-  /** How many cells a pixel stands for along one side: one, or when zoomed out the strongest of 2x2, 4x4... */
-  /** @param {number} pixelsPerCell */
-  step(pixelsPerCell) {
-    let step = 1;
-    while (pixelsPerCell * step < 0.75) step *= 2;
-    return step;
   }
 
   /** @param {number} step */

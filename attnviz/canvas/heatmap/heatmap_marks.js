@@ -1,7 +1,7 @@
 // What lies over a heatmap's cells: their numbers where they are large, borders of sentences, and what is lit: rows and columns
 // of tokens, the cell, their labels as pills, the box that a drag draws.
 
-import { inkOnPixel } from "../shared/colour.js";
+import { inkOn, rgbOf } from "../shared/colour.js";
 import { valueAt } from "../head/head_readout.js";
 import { MASKED_16 } from "../shared/packing.js";
 import { cleared, clipTo, drawWith, fillBox, outline, sized, strokeGrid } from "../shared/surface.js";
@@ -33,7 +33,7 @@ function drawNumbers(heatmap, context, c) {
       const code = codes[q * c.nk + k];
       if (code === MASKED_16) continue;
       const value = valueAt(heatmap.view.drawn, q, k);
-      context.fillStyle = inkOnPixel(table[code]);
+      context.fillStyle = inkOn(rgbOf(table[code]));
       context.globalAlpha = Math.abs(value) < 0.005 ? 0.45 : 0.95;
       const text = Math.abs(value) >= 100 ? value.toFixed(0) : value.toFixed(2).replace("-", "−");
       context.fillText(text, heatmap.plot.x + (k + 0.5 - c.k0) * c.w, heatmap.plot.y + (q + 0.5 - c.q0) * c.h);

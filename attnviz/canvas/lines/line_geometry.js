@@ -1,5 +1,6 @@
 // Which token lines are drawn, how strongly, and where the two columns of tokens are.
 
+import { placeOnScale } from "../shared/colour.js";
 import { MASKED_16, valueOf } from "../shared/packing.js";
 import { spans } from "../shared/zoom.js";
 
@@ -23,8 +24,7 @@ export function rowsOnShow(plot, zoom, shape) {
 /** How strong a code's line is, 0 to 1. */
 /** @param {number} code @param {{ top: number, signed: boolean, scale: Scale }} header */
 export function lineStrength(code, { top, signed, scale }) {
-  const share = Math.min(1, Math.abs(valueOf(code, top, signed)) / scale.top);
-  return scale.root ? Math.sqrt(share) : share;
+  return placeOnScale(Math.abs(valueOf(code, top, signed)), scale, false);
 }
 
 /** @param {number} strength */

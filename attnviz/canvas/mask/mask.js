@@ -110,10 +110,6 @@ class MaskEditor extends MaskDrawing {
     this.buttons.redo.disabled = this.future.length === 0;
   }
 
-  leave() {
-    this.gesture = null;
-  }
-
   listen() {
     const { stage } = this;
     stage.addEventListener("pointerdown", (e) => this.down(e));

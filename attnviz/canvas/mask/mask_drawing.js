@@ -1,6 +1,6 @@
 // A mask as drawn: cells that may look in colour, the others hatched, what is pointed at, in words too.
 
-import { cssOf, mixed, pixelOf, rgb } from "../shared/colour.js";
+import { css, mixed, pixelOf, rgb } from "../shared/colour.js";
 import { Drawing } from "../shared/component.js";
 import { el, fill, visibleToken } from "../shared/dom.js";
 import { maskHit, maskLayout, nearestCell } from "./mask_geometry.js";
@@ -64,7 +64,7 @@ export class MaskDrawing extends Drawing {
   drawLegend() {
     const { words } = this.shown.header;
     const swatch = el("span", "av-swatch");
-    swatch.style.background = cssOf(this.ink());
+    swatch.style.background = css(this.ink());
     const [kept, cut] = [words.kept, words.cut].map((text) => el("span", "av-bar-name", text));
     this.legend.replaceChildren(swatch, kept, el("span", "av-bar-hatch"), cut);
   }
@@ -107,7 +107,7 @@ export class MaskDrawing extends Drawing {
 
   picture() {
     const { header, cells } = this.shown;
-    const solid = this.ink();
+    const solid = pixelOf(this.ink());
     const [rows, columns] = header.shape;
     return pixelCanvas(columns, rows, (pixels) => {
       for (let i = 0; i < pixels.length; i++) if (cells[i]) pixels[i] = solid;
@@ -117,7 +117,7 @@ export class MaskDrawing extends Drawing {
   /** The colour of a cell that may look: the theme's own, a little towards the background. */
   ink() {
     const { primary, background } = this.shown.theme;
-    return pixelOf(mixed(rgb(primary), rgb(background), 0.18));
+    return mixed(rgb(primary), rgb(background), 0.18);
   }
 
   /** @param {CanvasRenderingContext2D} context */

@@ -4,7 +4,7 @@
 import { View, viewComponent } from "../shared/component.js";
 import { nextButton } from "../shared/controls.js";
 import { around, button, el, fill, liveRegion, named } from "../shared/dom.js";
-import { groupOf, Member, sameHead, tell } from "../shared/group.js";
+import { groupOf, Member, tell } from "../shared/group.js";
 
 /** @import { Component, ModelPart, ModelStripHeader } from "../shared/types.js" */
 
@@ -41,8 +41,6 @@ class ModelStrip extends View {
     this.member.leave();
   }
 
-  resize() {}
-
   build() {
     const { before, after, blocks, words } = this.header;
     const row = el("div", "av-wrap ms-blocks", null, { role: "group", "aria-label": words.blocks });
@@ -63,10 +61,10 @@ class ModelStrip extends View {
     const { blocks, heads, words } = this.header;
     const layer = Math.min(at[0], this.blocks.length - 1);
     const head = Math.min(at[1], heads[layer] - 1);
-    const same = sameHead(this.at, [layer, head]) && this.inside.dataset.at === `${this.header.name} ${layer}.${head}`;
-    if (same) return;
+    const lit = `${this.header.name} ${layer}.${head}`;
+    if (this.inside.dataset.at === lit) return;
     this.at = [layer, head];
-    this.inside.dataset.at = `${this.header.name} ${layer}.${head}`;
+    this.inside.dataset.at = lit;
     this.blocks.forEach((block, i) => {
       block.setAttribute("aria-pressed", String(i === layer));
       block.tabIndex = i === layer ? 0 : -1;

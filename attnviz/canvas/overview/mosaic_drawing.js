@@ -3,7 +3,7 @@
 import { pixelOf, placeOnScale, ramp, rgb } from "../shared/colour.js";
 import { Drawing } from "../shared/component.js";
 import { el, fill } from "../shared/dom.js";
-import { EDGE, mosaicLayout, pitch, tileNumber } from "./mosaic_geometry.js";
+import { EDGE, GAP, mosaicLayout, tileNumber } from "./mosaic_geometry.js";
 import { MASKED_8 } from "../shared/packing.js";
 import { drawWith, markPainted, onceAFrame, pixelCanvas, sized, stageOf, strokePath } from "../shared/surface.js";
 import { labelStep, roundedRect } from "../shared/token_labels.js";
@@ -167,7 +167,7 @@ export class MosaicDrawing extends Drawing {
     const { words, layers, heads } = header;
     const { across, places, tw, th, sharing } = this.mosaic;
     const [halfW, halfH] = [tw / 2, th / 2];
-    const stepLayer = labelStep(pitch(across ? tw : th), across ? 18 : 14);
+    const stepLayer = labelStep((across ? tw : th) + GAP, across ? 18 : 14);
     layers.forEach((id, layer) => {
       if (layer % stepLayer) return;
       const [x, y] = places[tileNumber(tiles, layer, 0)];
@@ -176,7 +176,7 @@ export class MosaicDrawing extends Drawing {
     });
     const most = Math.max(...heads);
     const first = tileNumber(tiles, heads.indexOf(most), 0);
-    const stepHead = labelStep(pitch(across ? th : tw), across ? 14 : 18);
+    const stepHead = labelStep((across ? th : tw) + GAP, across ? 14 : 18);
     const offset = sharing > 1 ? 12 : 6;
     for (let head = 0; head < most; head += stepHead) {
       const [x, y] = places[first + head];

@@ -4,7 +4,8 @@ import { clamp } from "../shared/numbers.js";
 
 /** @import { OverviewHeader } from "../shared/types.js" */
 
-const GAP = 2;
+/** Between two tiles. */
+export const GAP = 2;
 const GROUP_GAP = 7;
 /** Room for the numbers of layers and heads. */
 export const EDGE = 40;
@@ -13,16 +14,7 @@ export const EDGE = 40;
  * One head: its place in the grid, and which of the layer's groups of `size` heads that share keys and values it is in
  * (-1: it shares them with nobody).
  * @typedef {{ layer: number, head: number, share: number, size: number }} Tile
- * @typedef {object} Mosaic
- * @property {[number, number][]} places the upper left corner of each tile
- * @property {number} tw width of a tile
- * @property {number} th height of a tile
- * @property {boolean} across layers run from left to right
- * @property {boolean} gridded by layer and head, not ranked by the measure
- * @property {number} columns of the ranking
- * @property {number} sharing how many heads share keys and values, where all layers are alike
- * @property {number} width
- * @property {number} height
+ * @typedef {ReturnType<typeof mosaicLayout>} Mosaic
  */
 
 /** @param {number} heads @param {number} kv */
@@ -58,11 +50,11 @@ export function tileOrder(n, { order, measure }) {
 }
 
 /**
- * Where tiles go: layers along the longer side if it fits, or all in order of the measure.
+ * Where tiles go: layers along the longer side (`across`: from left to right), or all in order of the measure (then not
+ * `gridded`). `sharing` is how many heads share keys and values, where all layers are alike.
  * @param {Pick<OverviewHeader, "heads" | "kv" | "shape" | "order" | "measure">} header @param {Tile[]} tiles
  * @param {number[]} sorted @param {number} width
  * @param {number | null} [high] what all of them may take, null where they may be scrolled
- * @returns {Mosaic}
  */
 export function mosaicLayout(header, tiles, sorted, width, high = null) {
   const { heads, kv, shape } = header;
@@ -113,11 +105,6 @@ function ranking(sorted, width, aspect) {
     places[i] = [2 + (n % columns) * (tw + gap), 4 + Math.floor(n / columns) * (th + under + gap)];
   });
   return { places, tw, th, across: false, columns, under };
-}
-
-/** How far apart two neighbouring tiles begin. @param {number} side */
-export function pitch(side) {
-  return side + GAP;
 }
 
 /** The tile at a point of the stage. @param {number} x @param {number} y @param {Mosaic} mosaic */

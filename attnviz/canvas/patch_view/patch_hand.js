@@ -23,8 +23,7 @@ export class PatchHand {
   /** The patch under the pointer. @param {MouseEvent} event */
   patchUnder(event) {
     const box = this.view.large.getBoundingClientRect();
-    const size = { width: box.width, height: box.height };
-    return patchUnder(event.clientX - box.left, event.clientY - box.top, this.view.header.grid, size);
+    return patchUnder(event.clientX - box.left, event.clientY - box.top, this.view.header.grid, box);
   }
 
   /** @param {PointerEvent} event */

@@ -1,7 +1,6 @@
 // What a view of a picture has in memory: the heads' scores or maps, and the row of any head under what is chosen.
 
 import {
-  decoded,
   factorFor,
   followed,
   headsInOrder,
@@ -27,7 +26,7 @@ export class PatchNumbers {
     this.tokens = grid.first + grid.rows * grid.columns;
     this.count = heads.reduce((sum, n) => sum + n, 0);
     this.order = headsInOrder(header);
-    /** Of every head: the mean of its rows, then the usual row. */
+    /** Of every head: the mean of its rows, then the usual row; bytes on a square-root scale, 254 = 1. */
     this.maps = payload.subarray(0, parts.maps);
     const ends = [parts.maps + parts.layers, parts.maps + parts.layers + parts.rolled];
     /** Rows of all layers, under what Python was told of last; nothing where every head's scores are here. */
@@ -71,7 +70,7 @@ export class PatchNumbers {
   /** @param {number} layer @param {number} head @param {0 | 1} which */
   map(layer, head, which) {
     const from = (which * this.count + placeOfHead(this.header.heads, layer, head)) * this.tokens;
-    return decoded(this.maps.subarray(from, from + this.tokens));
+    return Float32Array.from(this.maps.subarray(from, from + this.tokens), (code) => (code / 254) ** 2);
   }
 
   /**

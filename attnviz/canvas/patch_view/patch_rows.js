@@ -61,9 +61,7 @@ export function factorFor(state, layer, head) {
 
 /** The largest weight of a patch. @param {Float32Array} row @param {number} first */
 export function brightest(row, first) {
-  let top = 0;
-  for (let k = first; k < row.length; k++) if (row[k] > top) top = row[k];
-  return top;
+  return row.subarray(first).reduce((top, weight) => Math.max(top, weight), 0);
 }
 
 /** The strongest tokens of a row, strongest first. @param {Float32Array} row @param {number} most */
@@ -71,11 +69,6 @@ export function strongest(row, most) {
   return Array.from(row.keys())
     .sort((a, b) => row[b] - row[a])
     .slice(0, most);
-}
-
-/** Weights that came as bytes on a square-root scale, 254 = 1. @param {Uint8Array} codes */
-export function decoded(codes) {
-  return Float32Array.from(codes, (code) => (code / 254) ** 2);
 }
 
 /** Weights that came as 16 bits of their square roots. @param {Uint8Array} bytes */

@@ -25,11 +25,8 @@ export function titleOf({ labels }, { shows, layer, head }) {
   return fill({ row: tile, mean: tile, layers, rollout }[shows], { layer, head });
 }
 
-/**
- * The sentence below the large picture.
- * @param {PatchHeader} header @param {number} query @param {Float32Array} row
- * @param {"row" | "mean" | "layers" | "rollout"} shows
- */
+/** The sentence below the large picture. */
+/** @param {PatchHeader} header @param {number} query @param {Float32Array} row @param {PatchState["shows"]} shows */
 export function sentence(header, query, row, shows) {
   const { labels } = header;
   const named = strongest(row, 3)
@@ -40,10 +37,4 @@ export function sentence(header, query, row, shows) {
   const keys = joined(labels.join_things, named) || labels.nothing;
   const onPatches = row.subarray(header.grid.first).reduce((sum, share) => sum + share, 0);
   return fill(template, { query: queryName(header, query), keys, patches: percent(onPatches) });
-}
-
-/** What those hear of the large picture who do not see it: its title and its sentence. */
-/** @param {PatchHeader} header @param {HTMLElement} title @param {HTMLElement} read */
-export function heard(header, title, read) {
-  return joined(header.labels.join_heard, [title.textContent ?? "", read.textContent ?? ""]);
 }

@@ -38,7 +38,8 @@ export class PatchTiles {
   /** @param {number} layer @param {number} head */
   tile(layer, head) {
     const { heads, labels, measureText } = this.view.header;
-    const tile = button("pv-tile", null, () => this.view.choose(layer, head), { "data-head": `${layer}.${head}` });
+    const choose = () => this.view.change({ layer, head, factor: 1 });
+    const tile = button("pv-tile", null, choose, { "data-head": `${layer}.${head}` });
     const title = fill(labels.tile, { layer, head });
     const more = measureText[placeOfHead(heads, layer, head)] ?? "";
     tile.title = more ? `${title}: ${more}` : title;

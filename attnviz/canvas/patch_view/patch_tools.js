@@ -8,7 +8,7 @@ import { factorAt, placeOf } from "../shared/scale_slider.js";
 
 const MOST = 10;
 const STEPS = 1000;
-const SHOWS = /** @type {const} */ (["row", "mean", "layers", "rollout"]);
+export const SHOWS = /** @type {const} */ (["row", "mean", "layers", "rollout"]);
 
 export class PatchTools {
   /** @param {PatchView} view */

@@ -2,7 +2,7 @@
 
 import { themeOf } from "../shared/colour.js";
 import { View, viewComponent } from "../shared/component.js";
-import { around, el, fill } from "../shared/dom.js";
+import { around, el, fill, joined } from "../shared/dom.js";
 import { percent } from "../shared/numbers.js";
 import { inflate } from "../shared/packing.js";
 import { PatchChips } from "./patch_chips.js";
@@ -11,7 +11,7 @@ import { besideWords, fitted } from "./patch_geometry.js";
 import { PatchHand } from "./patch_hand.js";
 import { PatchNumbers } from "./patch_numbers.js";
 import { brightest } from "./patch_rows.js";
-import { heard, sentence, titleOf } from "./patch_sentence.js";
+import { sentence, titleOf } from "./patch_sentence.js";
 import { drawPins, PatchTiles } from "./patch_tiles.js";
 import { PatchTools } from "./patch_tools.js";
 import { markPainted, measured, onceAFrame } from "../shared/surface.js";
@@ -119,11 +119,6 @@ export class PatchView extends View {
     this.change({ pins: now });
   }
 
-  /** @param {number} layer @param {number} head */
-  choose(layer, head) {
-    this.change({ layer, head, factor: 1 });
-  }
-
   toggleSilence() {
     const { layer, head, silenced } = this.state;
     const others = silenced.filter(([l, h]) => l !== layer || h !== head);
@@ -204,9 +199,10 @@ export class PatchView extends View {
       });
       if (query >= first && !state.pins.includes(query)) frame(ink, query - first, header, size, theme.q, "", theme);
     }
-    this.title.textContent = titleOf(header, state);
-    this.say(sentence(header, query, row, state.shows));
-    this.large.setAttribute("aria-label", heard(header, this.title, this.read));
+    const [title, said] = [titleOf(header, state), sentence(header, query, row, state.shows)];
+    this.title.textContent = title;
+    this.say(said);
+    this.large.setAttribute("aria-label", joined(header.labels.join_heard, [title, said]));
     const changed = state.hidden.length > 0 || state.silenced.length > 0;
     const light = changed ? header.labels.full_light_changed : header.labels.full_light;
     this.bar.textContent = fill(light, { share: percent(this.topOf(row)) });

@@ -2,9 +2,9 @@
 
 import { rootOf } from "../shared/component.js";
 
-/** @import { Component, DrawnPicture } from "../shared/types.js" */
+/** @import { Component } from "../shared/types.js" */
 
-/** @param {Component<DrawnPicture>} component */
+/** @param {Component<{ svg: string }>} component an SVG without a colour for its words */
 export default function picture(component) {
   const { svg } = component.data;
   const drawn = new DOMParser().parseFromString(svg, "image/svg+xml").documentElement;

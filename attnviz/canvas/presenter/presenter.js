@@ -149,7 +149,7 @@ class Presenter {
     this.root.hidden = !kept.present;
     document.documentElement.toggleAttribute("data-present", kept.present); // presenting.css
     const held = focusedIn(this.root)?.getAttribute("data-does");
-    const bar = el("div", "pr-bar", null, { role: "toolbar", "aria-label": words.bar });
+    const bar = el("div", "av-line pr-bar", null, { role: "toolbar", "aria-label": words.bar });
     const walk = el("div", "av-line pr-walk");
     const stops = stopsOf(document);
     const back = addButton(walk, "‹", words.previous, () => this.walk(-1));

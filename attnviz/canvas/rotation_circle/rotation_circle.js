@@ -101,9 +101,8 @@ class RotationCircle extends View {
     const frame = (/** @type {number} */ share) => {
       [this.at.q_at, this.at.k_at] = movedTogether(q, k, share * way, last);
       this.draw();
-      return this.root.isConnected;
     };
-    this.walks(film((1000 * way) / SPEED, frame, () => this.stand()));
+    this.walks(film(this.root, (1000 * way) / SPEED, frame, () => this.stand()));
   }
 
   /** A walk is not read out on its way, only where it ends. @param {(() => void) | null} walk */
@@ -169,7 +168,7 @@ class RotationCircle extends View {
     ]);
     this.facts.replaceChildren(
       ...facts.map(([whose, name, value]) => {
-        return around(`rc-fact ${whose && `rc-of-${whose}`}`, el("b", "", value), el("span", "", name));
+        return around(`av-fact rc-fact ${whose && `rc-of-${whose}`}`, el("b", "", value), el("span", "", name));
       }),
     );
     const distance = Math.round(k_at - q_at);

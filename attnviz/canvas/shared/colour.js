@@ -19,11 +19,6 @@ export function rgb(colour) {
 }
 
 /** @param {Rgb} colour */
-export function hex(colour) {
-  return `#${colour.map((v) => Math.round(v).toString(16).padStart(2, "0")).join("")}`;
-}
-
-/** @param {Rgb} colour */
 export function css(colour) {
   return `rgb(${colour.join(",")})`;
 }
@@ -82,9 +77,9 @@ export function pixelTable({ signed, top, scale, colours }, dark) {
   return table;
 }
 
-/** @param {number} pixel */
-export function cssOf(pixel) {
-  return `rgba(${pixel & 255},${(pixel >> 8) & 255},${(pixel >> 16) & 255},1)`;
+/** @param {number} pixel @returns {Rgb} */
+export function rgbOf(pixel) {
+  return [pixel & 255, (pixel >> 8) & 255, (pixel >> 16) & 255];
 }
 
 /** How much light a colour gives, 0 to 1, as the Web's accessibility guidelines define it. @param {Rgb} colour */
@@ -104,11 +99,6 @@ export function contrast(one, other) {
 /** @param {Rgb} colour */
 export function inkOn(colour) {
   return contrast(colour, [0, 0, 0]) > contrast(colour, [255, 255, 255]) ? "#000000" : "#ffffff";
-}
-
-/** @param {number} pixel */
-export function inkOnPixel(pixel) {
-  return inkOn([pixel & 255, (pixel >> 8) & 255, (pixel >> 16) & 255]);
 }
 
 /** @param {string} colour */
@@ -151,7 +141,7 @@ export function themeOf(root, colours) {
 /** @param {string} written @param {string} background */
 export function readable(written, background) {
   const colour = rgb(written);
-  if (isDark(background)) return hex(mixed(colour, [255, 255, 255], 0.35));
+  if (isDark(background)) return css(mixed(colour, [255, 255, 255], 0.35));
   const enough = Array.from({ length: 20 }, (_, i) => mixed(colour, [0, 0, 0], i / 20));
-  return hex(enough.find((each) => contrast(each, rgb(background)) >= 4.5) ?? [0, 0, 0]);
+  return css(enough.find((each) => contrast(each, rgb(background)) >= 4.5) ?? [0, 0, 0]);
 }

@@ -38,13 +38,13 @@ export function keptByRoot(begin) {
 
 /**
  * A component drawn by one long-lived view: made at the first call, shown new data at each, taken down at the end.
- * @template {{ show(component: Component): Promise<void>, resize(): void, leave(): void }} V
+ * @template {{ show(component: Component): Promise<void>, resize?(): void, leave?(): void }} V
  * @param {new (root: HTMLElement) => V} View
  */
 export function viewComponent(View) {
   const views = keptByRoot((root) => {
     const view = new View(root);
-    return { view, stopWatching: watchSize(root, () => view.resize()) };
+    return { view, stopWatching: watchSize(root, () => view.resize?.()) };
   });
   return (/** @type {Component} */ component) => {
     const root = rootOf(component);
@@ -52,7 +52,7 @@ export function viewComponent(View) {
     void view.show(component);
     return () => {
       stopWatching();
-      view.leave();
+      view.leave?.();
       views.drop(root);
       root.replaceChildren();
     };

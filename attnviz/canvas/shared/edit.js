@@ -46,13 +46,8 @@ export const NO_EDIT = Object.freeze({
 });
 
 /** Whether mask or scale differ from the model's. @param {Edit} edit */
-export function changes(edit) {
-  return edit.mask !== "model" || edit.hidden.length > 0 || rescales(edit);
-}
-
-/** @param {Edit} edit */
-export function rescales({ scale, factor }) {
-  return scale === "factor" ? factor !== 1 : scale !== "model";
+export function changes({ mask, hidden, scale, factor }) {
+  return mask !== "model" || hidden.length > 0 || (scale === "factor" ? factor !== 1 : scale !== "model");
 }
 
 /**

@@ -18,13 +18,14 @@ export function scrolling() {
 }
 
 /**
- * Plays a film: frame after frame, or as a few stills.
+ * Plays a film: frame after frame, or as a few stills; it ends where its picture is taken off the page.
+ * @param {{ readonly isConnected: boolean }} picture
  * @param {number} whole milliseconds that it takes
- * @param {(share: number) => boolean} draw draws what is to be seen at this share of the film; false ends it there
+ * @param {(share: number) => void} draw draws what is to be seen at this share of the film
  * @param {() => void} ended called when it has come to its end
  * @returns {() => void} stops it on the way
  */
-export function film(whole, draw, ended) {
+export function film(picture, whole, draw, ended) {
   const began = performance.now();
   const stills = lessMotion();
   let still = 0;
@@ -35,7 +36,8 @@ export function film(whole, draw, ended) {
   const step = () => {
     still += 1;
     const share = stills ? still / STILLS : clamp((performance.now() - began) / whole, 0, 1);
-    if (draw(share) && share < 1) wait();
+    draw(share);
+    if (picture.isConnected && share < 1) wait();
     else ended();
   };
   wait();
@@ -47,12 +49,13 @@ const ALL_STOPS = 7000;
 
 /**
  * Plays stop after stop up to the last one: on from the one on show, or from the first where that is the last.
- * @param {number} at @param {number} last @param {(stop: number) => boolean} draw as `film` has it @param {() => void} ended
+ * @param {Element} picture @param {number} at @param {number} last @param {(stop: number) => void} draw
+ * @param {() => void} ended
  */
-export function filmOfStops(at, last, draw, ended) {
+export function filmOfStops(picture, at, last, draw, ended) {
   const from = at >= last ? 0 : at;
   const share = 1 - from / (last + 1);
-  return film(ALL_STOPS * share, (done) => draw(Math.round(from + done * (last - from))), ended);
+  return film(picture, ALL_STOPS * share, (done) => draw(Math.round(from + done * (last - from))), ended);
 }
 
 /**

@@ -44,11 +44,11 @@ export function readRawScores(header, payload) {
   const cells = shape[0] * shape[1];
   const sections = new Sections(payload);
   const scoresOf = header.bits === 16 ? coded(header, sections) : exact(header, sections);
-  const masks = each(1 + largest(header.mask), () => sections.bits(cells));
+  const masks = Array.from({ length: 1 + largest(header.mask) }, () => sections.bits(cells));
   const padding = header.padding ? sections.bits(shape[1]) : null;
-  const biases = each(1 + largest(header.bias), () => sections.floats(cells));
+  const biases = Array.from({ length: 1 + largest(header.bias) }, () => sections.floats(cells));
   const sinks = header.sinks ? sections.floats(count) : null;
-  return each(count, (i) => {
+  return Array.from({ length: count }, (_, i) => {
     const bias = of(header.bias, i);
     /** @type {Float32Array | null} */
     let scores = null;
@@ -143,13 +143,4 @@ function of(said, i) {
 /** @param {number | null | (number | null)[]} said */
 function largest(said) {
   return [said].flat().reduce((/** @type {number} */ top, value) => Math.max(top, value ?? -1), -1);
-}
-
-/**
- * @template T
- * @param {number} count
- * @param {(i: number) => T} make
- */
-function each(count, make) {
-  return Array.from({ length: count }, (_, i) => make(i));
 }

@@ -183,7 +183,7 @@ export function measured(name, start) {
   performance.measure(name, { start });
 }
 
-/** Calls `then` when the frame that is being drawn is on screen. @param {() => void} then */
+/** Calls `then` when the frame that is being drawn is on screen. @param {(nothing: void) => void} then */
 export function afterPainting(then) {
   requestAnimationFrame(() => setTimeout(then, 0));
 }
@@ -191,13 +191,17 @@ export function afterPainting(then) {
 /** Milliseconds after which nobody waits for a picture any more. */
 const PATIENCE = 250;
 
+/** So many milliseconds. @param {number} long @returns {Promise<void>} */
+export function pause(long) {
+  return new Promise((go) => {
+    setTimeout(go, long);
+  });
+}
+
 /** When the frame that is being drawn is on screen. A page that nobody looks at draws none: it is not waited for. */
 /** @returns {Promise<void>} */
 export function painted() {
-  return new Promise((go) => {
-    afterPainting(go);
-    setTimeout(go, PATIENCE);
-  });
+  return Promise.race([new Promise(afterPainting), pause(PATIENCE)]);
 }
 
 /**
@@ -206,10 +210,7 @@ export function painted() {
  * @param {() => void} then
  */
 export function afterDrawing(coming, then) {
-  const waited = new Promise((go) => {
-    setTimeout(go, PATIENCE);
-  });
-  void Promise.race([coming ?? Promise.resolve(), waited]).then(() => requestAnimationFrame(() => afterPainting(then)));
+  void Promise.race([coming, pause(PATIENCE)]).then(() => requestAnimationFrame(() => afterPainting(then)));
 }
 
 /** A function that has `act` called when nothing has asked for it any more for `rest` milliseconds. */

@@ -1,6 +1,7 @@
 // What Python sends and what views share. Headers are written in shared/blobs.py and in each component's Python face, under the
 // same names; words are fields of their texts, templates in the visitor's language.
 
+import type { SHOWS } from "../patch_view/patch_tools.js";
 import type { MASKS, SCALES, SCOPES, VIEWS } from "./edit.js";
 
 export type Rgb = [number, number, number];
@@ -250,9 +251,6 @@ export type SaveFigure = {
   labels: Words;
 };
 
-/** A whole SVG that names no colour for its words: they take the page's. */
-export type DrawnPicture = { svg: string };
-
 export type CopyText = { texts: Record<"name" | "label" | "text", string>[]; labels: Words };
 
 export type PlayedStep = {
@@ -278,9 +276,6 @@ export type PlayerHeader = Answer & {
   colours: Omit<TensorColours, "roles">;
   words: Words;
 };
-
-/** One head over the tokens processed, row by row. */
-export type Film = { q: Float32Array; k: Float32Array; v: Float32Array; output: Float32Array; weights: Float32Array };
 
 export type GrowthHeader = Answer & {
   tokens: number[];
@@ -387,9 +382,6 @@ export type ModelStripHeader = {
   words: Words;
 };
 
-/** What lies over the picture: a token's row of a head, the mean of all rows, a row of all layers' mean or followed through them. */
-export type PatchRow = "row" | "mean" | "layers" | "rollout";
-
 /** What a visitor chose in the view of a picture. Heads are [layer, head], patches count row by row from 0. */
 export type PatchState = {
   layer: number;
@@ -398,7 +390,8 @@ export type PatchState = {
   hidden: number[];
   silenced: [number, number][];
   factor: number;
-  shows: PatchRow;
+  /** a token's row of a head, the mean of all rows, a row of all layers' mean or followed through them */
+  shows: (typeof SHOWS)[number];
 };
 
 export type PatchHeader = Answer & {

@@ -54,15 +54,12 @@ const LEAST = 300;
 /** How far an element is below the top of the page, however far the page is scrolled. @param {Element} element */
 export function placeOnPage(element) {
   let top = element.getBoundingClientRect().top;
-  for (let node = /** @type {Node | null} */ (element); node; node = node.parentNode ?? hostOf(node)) {
+  let node = /** @type {Node | null} */ (element);
+  while (node) {
     if (node instanceof Element) top += node.scrollTop;
+    node = node instanceof ShadowRoot ? node.host : node.parentNode;
   }
   return top;
-}
-
-/** @param {Node} node */
-function hostOf(node) {
-  return node instanceof ShadowRoot ? node.host : null;
 }
 
 /**

@@ -113,10 +113,10 @@ class SoftmaxSlider extends View {
     swatch.style.background = colour;
     caption.append(swatch, el("span", "ss-name av-strong", title), el("span", "ss-formula", formula));
     const canvas = el("canvas", "ss-canvas av-pan", null, { role: "img" });
-    const list = el("div", "ss-facts");
+    const list = el("div", "av-line ss-facts");
     const facts = this.header.words.facts.map((label) => {
       const value = el("b");
-      list.append(around("ss-fact", value, el("span", "", label)));
+      list.append(around("av-fact ss-fact", value, el("span", "", label)));
       return value;
     });
     box.append(caption, canvas, list);
@@ -141,11 +141,8 @@ class SoftmaxSlider extends View {
   }
 
   start() {
-    const draw = (/** @type {number} */ stop) => {
-      this.moveTo("d_k", stop);
-      return this.root.isConnected;
-    };
-    this.plays(filmOfStops(this.at, this.header.d_k.length - 1, draw, () => this.stop()));
+    const draw = (/** @type {number} */ stop) => this.moveTo("d_k", stop);
+    this.plays(filmOfStops(this.root, this.at, this.header.d_k.length - 1, draw, () => this.stop()));
   }
 
   /** @param {(() => void) | null} playing */

@@ -10,7 +10,8 @@ import { newRows, rowAt, sceneOf, stepOfRow } from "./step_player_geometry.js";
 import { choices, headline, memory, work } from "./step_player_side.js";
 import { onceAFrame, watchSize } from "../shared/surface.js";
 
-/** @import { Component, Film, PlayerHeader } from "../shared/types.js" */
+/** @import { Component, PlayerHeader } from "../shared/types.js" */
+/** @typedef {ReturnType<typeof filmOf>} Film one head over the tokens processed, row by row */
 
 /** How long a step stands while the film plays, in milliseconds. */
 const STAND = 900;
@@ -240,7 +241,7 @@ class StepPlayer extends View {
   }
 }
 
-/** @param {PlayerHeader} header @param {Float32Array} numbers @returns {Film} */
+/** @param {PlayerHeader} header @param {Float32Array} numbers */
 function filmOf({ rows, widths: [d, dv] }, numbers) {
   let start = 0;
   const [q, k, v, output, weights] = [rows * d, rows * d, rows * dv, rows * dv, rows * rows].map((size) =>

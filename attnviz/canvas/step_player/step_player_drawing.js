@@ -1,12 +1,14 @@
 // The scene: one row for each token, its key, the weight that the newest token gives it, its value; q and output above.
 
-import { colourAt, css, mixed, rgb, themeOf } from "../shared/colour.js";
+import { colourAt, css, mixed, readable, rgb, themeOf } from "../shared/colour.js";
 import { visibleToken } from "../shared/dom.js";
 import { percent } from "../shared/numbers.js";
 import { newRows, sceneOf } from "./step_player_geometry.js";
 import { drawWith, fillBox, sized } from "../shared/surface.js";
+import { cutToFit } from "../shared/token_labels.js";
 
-/** @import { Film, PlayerHeader, Theme } from "../shared/types.js" */
+/** @import { Film } from "./step_player.js" */
+/** @import { PlayerHeader, Theme } from "../shared/types.js" */
 /** @typedef {ReturnType<typeof sceneOf>} Scene */
 
 /**
@@ -54,11 +56,11 @@ function titles({ context, scene, theme, header, end }) {
   const { k, weights, v } = scene;
   write(words.k, k.x, k.w, theme.k);
   write(words.weights, weights.x, weights.w);
-  write(words.v, v.x, v.w, readable(header.colours.v, theme));
+  write(words.v, v.x, v.w, readable(header.colours.v, theme.background));
   drawWith(context, { font: `11px ${theme.font}`, textAlign: "right", fillStyle: theme.q });
   const said = words.q.replace("{token}", token);
   context.fillText(shortened(context, said, scene.label), scene.label, 27);
-  context.fillStyle = readable(header.colours.v, theme);
+  context.fillStyle = readable(header.colours.v, theme.background);
   context.fillText(shortened(context, words.output, weights.w), v.x - 6, 27);
 }
 
@@ -162,22 +164,12 @@ function strip({ context, theme }, values, row, n, { x, w, y, tall }, colour, to
   }
 }
 
-/** @param {string} colour @param {Theme} theme */
-function readable(colour, theme) {
-  return theme.dark ? css(mixed(rgb(colour), [255, 255, 255], 0.35)) : colour;
-}
-
 /** @param {Float32Array} values */
 function largest(values) {
-  let most = 1e-9;
-  for (const value of values) most = Math.max(most, Math.abs(value));
-  return most;
+  return values.reduce((most, value) => Math.max(most, Math.abs(value)), 1e-9);
 }
 
 /** @param {CanvasRenderingContext2D} context @param {string} text @param {number} room */
 function shortened(context, text, room) {
-  if (context.measureText(text).width <= room) return text;
-  let short = text;
-  while (short.length > 1 && context.measureText(`${short}…`).width > room) short = short.slice(0, -1);
-  return `${short}…`;
+  return cutToFit(text, room, (part) => context.measureText(part).width).text;
 }

@@ -25,15 +25,10 @@ export function withSubscript(element, name) {
 export function readToken(token, sheets, c) {
   const power = token.startsWith("^");
   const [kind, text] = power ? [token[1], token.slice(2)] : [token[0], token.slice(1)];
-  if (kind === "o") return { name: `tb-op${bracketClass(text)}`, text, power: false };
+  const bracket = text.endsWith("(") ? " tb-open" : text === ")" ? " tb-close" : "";
+  if (kind === "o") return { name: `tb-op${bracket}`, text, power: false };
   if (kind === "n") return { name: "tb-term", text, power };
   return { name: `tb-term tb-${roleOf(sheets[Number(kind)], c)}`, text, power };
-}
-
-/** @param {string} sign */
-function bracketClass(sign) {
-  if (sign.endsWith("(")) return " tb-open";
-  return sign === ")" ? " tb-close" : "";
 }
 
 /** @param {Sheet} sheet @param {number} c */

@@ -29,7 +29,7 @@ function thumbPicture(thumb, colours, background) {
  */
 function stepChip(step, index, colours, background, choose) {
   const chip = button("ts-chip", null, choose, { role: "tab", "data-step": step.id });
-  const pictures = el("span", "ts-pictures");
+  const pictures = el("span", "av-line ts-pictures");
   pictures.append(...step.thumbs.map((thumb) => thumbPicture(thumb, colours, background)));
   chip.append(el("span", "ts-name", `${index + 1} ${step.label}`), pictures, el("span", "ts-shape", step.shape));
   return chip;
@@ -40,7 +40,7 @@ class Strip extends View {
   /** @param {HTMLElement} root */
   constructor(root) {
     super(root);
-    this.row = el("div", "ts-strip", null, { role: "tablist" });
+    this.row = el("div", "av-line ts-strip", null, { role: "tablist" });
     this.back = this.turnButton("‹", -1);
     this.next = this.turnButton("›", 1);
     this.drawn = false;
@@ -78,7 +78,7 @@ class Strip extends View {
     this.drawn = true;
   }
 
-  /** Shows which step is the current one. @param {number} index @param {boolean} focus */
+  /** Shows which step is the current one, and scrolls the row to it. @param {number} index @param {boolean} focus */
   stand(index, focus) {
     this.current = clamp(index, 0, this.chips.length - 1);
     this.chips.forEach((chip, i) => {
@@ -89,16 +89,9 @@ class Strip extends View {
     this.next.disabled = this.current === this.chips.length - 1;
     const chip = this.chips[this.current];
     if (focus) chip.focus({ preventScroll: true });
-    this.follow(this.drawn ? scrolling() : "instant");
-  }
-
-  /** Scrolls the row to the current step: the step's place is measured from the row, which it lies in. */
-  /** @param {ScrollBehavior} behavior */
-  follow(behavior) {
-    const { row } = this;
-    const chip = this.chips[this.current];
-    const place = { left: chip.offsetLeft, width: chip.offsetWidth };
-    row.scrollTo({ left: scrolledTo(place, row.clientWidth, row.scrollWidth), behavior });
+    const place = { left: chip.offsetLeft, width: chip.offsetWidth }; // measured from the row, which it lies in
+    const left = scrolledTo(place, this.row.clientWidth, this.row.scrollWidth);
+    this.row.scrollTo({ left, behavior: this.drawn ? scrolling() : "instant" });
   }
 
   /** @param {number} index @param {boolean} focus */
