@@ -82,7 +82,9 @@ def two_in_a_row(name: str) -> DeltaGenerator:
 
 def main_picture() -> DeltaGenerator:
     """The place of a section's main picture. What it is made with is drawn after it, and so stands below it."""
-    return st.container(key="main-picture")
+    place = st.container(key="main-picture")
+    place.empty()  # with something in it, it has its place before what is drawn into it is known
+    return place
 
 
 def side_by_side(

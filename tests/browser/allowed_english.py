@@ -3,6 +3,7 @@
 from attnviz.models.architecture import all_presets, claims, gpus, quality
 from attnviz.models.catalogue import CATALOGUE
 from attnviz.pages.compare.maths import layer_timing
+from attnviz.pages.compare.maths.layer_costs import USES
 from attnviz.pages.scaling.maths import alternatives
 
 #: names and what is cited, as they stand in the app's own data: of models, of papers, of files
@@ -16,6 +17,7 @@ NAMES: tuple[str, ...] = tuple(
             *(claim.source for claim in claims()),
             *(gpu.source for gpu in gpus().values()),
             quality()[1],
+            *(use.model for use in USES),
             "value cannot be converted to type c10::Half w",  # torch refuses a number; a table cuts what it says
             "value cannot be converted to",
             "shapes cannot be multiplied",  # torch, of two matrices

@@ -214,7 +214,7 @@ def test_faults_that_there_are_are_found(new_page):
 def test_english_is_found_and_a_box_that_unfolds_speaks_the_language_that_was_just_chosen(opened):
     page = opened("pictures?pic_order=distance", locale="en-GB")
     assert len(english_in(said_on(page))) > 50
-    box = page.locator("[data-testid=stSelectbox] input").last
+    box = page.locator("[data-testid=stSelectbox] input").first
     expect(box).to_have_value("Heads by distance in pixels")
     page.get_by_text("中文").click()
     expect(box).to_have_value("头按距离（像素）排列")

@@ -639,7 +639,7 @@ def test_the_first_step_works_on_a_phone(visit, trained):
     page.touchscreen.tap(*cell_on(stage, query, key, n))
     expected = model.weights(SENTENCE, 13, 8, causal(n), "sqrt")
     until(lambda: f"({query}) → " in beside(stage, "readout"))
-    assert beside(stage, "readout").endswith(f"({key}): {expected[query, key]:.4f}")
+    assert beside(stage, "readout").endswith(f"({key}): {expected[query, key]:.0%}")
     assert widest(page) <= 390
     assert stage.bounding_box()["width"] <= 390
 
