@@ -192,7 +192,7 @@ def test_masks_a_hidden_token_what_was_before_and_all_small_pictures_while_the_h
 @pytest.mark.parametrize("where", ["explore", ""])
 def test_on_a_projector_controls_matrix_and_pinned_row_are_on_screen(opened, where):
     page = opened(where, STAGE, "[data-testid=said]", width=1280, height=720)
-    for part in ("controls", "mask", "scale", "heatmap", "said") if where else ("heatmap", "said"):  # Start's wait below
+    for part in ("controls", "mask", "scale", "heatmap", "said") if where else ("heatmap", "said"):  # the others wait
         box = page.get_by_test_id(part).first.bounding_box()
         assert box["y"] >= 0, part
         assert box["y"] + box["height"] <= 720, part
