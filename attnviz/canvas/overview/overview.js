@@ -26,7 +26,6 @@ export class Overview extends MosaicDrawing {
     super(root);
     this.label = el("div", "av-sr", null, { id: "summary" });
     this.live = liveRegion();
-    root.dataset.mainPicture = "";
     this.scroll = around("av-scroll", this.stage);
     this.preview = new Preview(this);
     this.bar = el("div", "av-bar-row");
