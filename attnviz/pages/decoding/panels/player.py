@@ -65,7 +65,8 @@ def panel() -> None:
             total=result.total_steps,
             on_step=lambda step: link_state.put(choices.AT, None if step == result.total_steps - 1 else step),
         )
-    _about(result, decoder.name, decoder.weights_are, layer, head)
+    with place:
+        _about(result, decoder.name, decoder.weights_are, layer, head)
     live_run.again(live)
     _same(result)
     _costs(result, at)

@@ -50,14 +50,15 @@ def circle_panel() -> None:
         "Turned, this pair’s part of q·k is {product:.4g}; all pairs together (here {pairs}) give {score:.4g}, and "
         "{unturned:.4g} before they are turned."
     ).format(product=result.product, pairs=len(result.turns), score=result.score, unturned=result.unturned)
-    show.under(
-        lambda: _pair(result),
-        name=f"pair-{config.pair}",
-        key="p_circle_under",
-        table=lambda: {"pair": np.arange(len(result.turns)), "radians_per_position": result.turns},
-        caption=with_minus(words),
-        words=with_minus(words),
-    )
+    with place:
+        show.under(
+            lambda: _pair(result),
+            name=f"pair-{config.pair}",
+            key="p_circle_under",
+            table=lambda: {"pair": np.arange(len(result.turns)), "radians_per_position": result.turns},
+            caption=with_minus(words),
+            words=with_minus(words),
+        )
     show.snippet(experiment.pair_program(config), "p-circle")
 
 

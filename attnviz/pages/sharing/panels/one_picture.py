@@ -82,20 +82,21 @@ def picture(trained: tuple[ModelRun, Config] | None = None) -> None:
         )
         for column in shown[1:]
     ]
-    show.under(
-        lambda: ThreeWaysPicture(shown, _("MHA, GQA and MQA")),
-        name=f"mha-gqa-mqa-{name}",
-        key="h-three",
-        words=sentences(about, *less),
-        caption=sentences(about, below),
-        table={
-            "kind": [column.name for column in shown],
-            "query heads": [column.heads for column in shown],
-            "K/V heads": [column.kv_heads for column in shown],
-            "cache": [column.kept for column in shown],
-            "share of MHA's cache": [column.share for column in shown],
-        },
-    )
+    with place:
+        show.under(
+            lambda: ThreeWaysPicture(shown, _("MHA, GQA and MQA")),
+            name=f"mha-gqa-mqa-{name}",
+            key="h-three",
+            words=sentences(about, *less),
+            caption=sentences(about, below),
+            table={
+                "kind": [column.name for column in shown],
+                "query heads": [column.heads for column in shown],
+                "K/V heads": [column.kv_heads for column in shown],
+                "cache": [column.kept for column in shown],
+                "share of MHA's cache": [column.share for column in shown],
+            },
+        )
 
 
 def _heads(run: ModelRun, config: Config) -> dict[str, SharedHead]:
