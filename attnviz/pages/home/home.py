@@ -69,8 +69,9 @@ def first_look() -> None:
     matrix, head, edit, row = picture(text, choices.edit())
     if head.sentence is not None:
         head = replace(head, sentence=replace(head.sentence, row=row))
-    start = Pins((Pin("q", row),))
-    scene = HeadScene(matrix.rows, options=Options(story=True), pins=start, edit=edit, on_edit=choices.keep)
+    scene = HeadScene(
+        matrix.rows, options=Options(story=True), pins=Pins((Pin("q", row),)), edit=edit, on_edit=choices.keep
+    )
     with st.container(key="canvas-of-home"):
         pins = head_view("home", head, scene)
     caption = _caption(head, matrix.cols, edit)

@@ -83,6 +83,5 @@ def telling_row(matrix: Matrix) -> int:
     np.fill_diagonal(others, 0)
     most = others.max(1, initial=0)
     words = [(label.split() or [""])[0].casefold() for label in matrix.rows]
-    ranks = [(word in PRONOUNS and weight >= 0.2, weight) for word, weight in zip(words, most, strict=True)]
     told = [i for i, word in enumerate(words) if word.isalpha() and word not in SMALL and most[i] > 0]
-    return max(told, key=lambda i: ranks[i], default=len(words) - 1)
+    return max(told, key=lambda i: (words[i] in PRONOUNS and most[i] >= 0.2, most[i]), default=len(words) - 1)
