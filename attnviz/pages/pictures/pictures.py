@@ -21,7 +21,8 @@ def view(loaded: LoadedModel, picture: ChosenPicture) -> None:
 def page() -> None:
     """Draw the page."""
     page_parts.page_heading(PAGE)
-    place = page_parts.main_picture()
+    with st.container(key="pic-place"):
+        place = page_parts.main_picture()
     left, right = st.columns([1.4, 1], vertical_alignment="top")
     loaded, picture = None, None
     with right, guard():
