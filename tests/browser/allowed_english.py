@@ -21,6 +21,7 @@ NAMES: tuple[str, ...] = tuple(
             "value cannot be converted to type c10::Half w",  # torch refuses a number; a table cuts what it says
             "value cannot be converted to",
             "shapes cannot be multiplied",  # torch, of two matrices
+            "TransformerEncoderLayer",  # a module of torch
             *(result.machine.processor for result in layer_timing.prepared().values()),
             *(family.paper for family in alternatives.FAMILIES),
             *(family.file.split("/")[-1] for family in alternatives.FAMILIES),
