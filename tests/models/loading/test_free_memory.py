@@ -9,7 +9,7 @@ from attnviz.models.catalogue import find
 from attnviz.models.loading import free_memory
 from attnviz.models.loading.open_folder import check_memory
 from attnviz.models.settings import current
-from tests.pages.test_scarce_memory import scarce
+from tests.pages.scarce_memory import scarce
 
 MB = 10**6
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="other systems do not tell what is free")
