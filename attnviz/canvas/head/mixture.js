@@ -1,7 +1,7 @@
 // What one token's new vector is made of: the largest weights of its row, each a line as thick as its weight.
 
-import { around, button, el, fill, joined, property, say, visibleToken } from "../shared/dom.js";
-import { digits, strongestOf } from "./head_readout.js";
+import { around, button, el, fill, joined, property, say } from "../shared/dom.js";
+import { digits, strongestOf, tokenText } from "./head_readout.js";
 import { toldRow } from "./head_gestures.js";
 
 /** @import { HeadView } from "./head.js" */
@@ -10,7 +10,6 @@ import { toldRow } from "./head_gestures.js";
 const MOST = 4;
 /** Pixels of a line that carries all of the weight. */
 const THICKEST = 18;
-const SVG = "http://www.w3.org/2000/svg";
 const FILLING = { viewBox: "0 0 100 100", preserveAspectRatio: "none", "aria-hidden": "true" };
 
 export class Mixture {
@@ -18,8 +17,9 @@ export class Mixture {
   constructor(view) {
     this.view = view;
     this.words = el("div", "av-wrap");
-    this.paths = Array.from({ length: MOST + 1 }, () => document.createElementNS(SVG, "path"));
-    const lines = document.createElementNS(SVG, "svg");
+    const drawn = (/** @type {"svg" | "path"} */ tag) => document.createElementNS("http://www.w3.org/2000/svg", tag);
+    this.paths = Array.from({ length: MOST + 1 }, () => drawn("path"));
+    const lines = drawn("svg");
     for (const [name, value] of Object.entries(FILLING)) lines.setAttribute(name, value);
     lines.append(...this.paths);
     this.made = el("div", "av-mixture-made");
@@ -35,8 +35,11 @@ export class Mixture {
     if (this.box.hidden) return;
     const row = toldRow(drawn);
     const parts = this.parts(row);
+    const told = JSON.stringify([row, header.doc, words.new_vector, parts]);
+    if (told === this.box.dataset.told) return; // what is only pointed at changes nothing here
+    this.box.dataset.told = told;
     const shares = parts.map(({ name, share }) => `${name} ${digits(drawn, share)}`);
-    const names = { token: visibleToken(header.q[row]).trim(), parts: joined(words.join_things, shares) };
+    const names = { token: tokenText(drawn, "q", row), parts: joined(words.join_things, shares) };
     this.box.setAttribute("aria-label", fill(words.mixture, names));
     say(this.made, fill(words.new_vector, names));
     this.words.replaceChildren(...parts.map((part) => this.word(part)));
@@ -50,11 +53,10 @@ export class Mixture {
   /** The largest weights in the order of the sentence, then all others together. @param {number} row */
   parts(row) {
     const { drawn } = this.view;
-    const keys = drawn.header.k ?? drawn.header.q;
-    const all = strongestOf(drawn, { axis: "q", i: row }, keys.length).filter(({ value }) => value > 0);
+    const all = strongestOf(drawn, { axis: "q", i: row }, drawn.header.shape[1]).filter(({ value }) => value > 0);
     const first = all.slice(0, MOST).sort((a, b) => a.i - b.i);
     /** @type {{ name: string, share: number, i: number | null }[]} */
-    const parts = first.map(({ i, value }) => ({ name: visibleToken(keys[i]).trim(), share: value, i }));
+    const parts = first.map(({ i, value }) => ({ name: tokenText(drawn, "k", i), share: value, i }));
     const rest = all.slice(MOST).reduce((sum, { value }) => sum + value, 0);
     if (rest > 0.005) parts.push({ name: drawn.words.others, share: rest, i: null });
     return parts;
