@@ -1,4 +1,4 @@
-"""A picture with all heads of a model over it, small and large; the browser lights whatever row is pointed at."""
+"""A picture with all heads of a model over it, small and large; the browser draws whatever row is pointed at."""
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
@@ -184,12 +184,13 @@ def labels() -> dict[str, str]:
             "Through the layers so far: {query} is made of patches to {patches}, most of all of {keys}."
         ),
         "nothing": _("nothing in particular"),
-        "full_light": _("Full light is {share}. Brightness is the square root of the weight."),
+        "full_light": _("The largest disc is {share}. A disc’s area is the weight."),
         "full_light_changed": _(
-            "Full light is {share}. Brightness is the square root of the weight; queries and keys are those that each "
-            "head had before the change."
+            "The largest disc is {share}. A disc’s area is the weight; queries and keys are those that each head had "
+            "before the change."
         ),
         "unpin": _("{token}: no longer hold it"),
+        "plain": _("The picture as the model gets it"),
         "shows": _("What lies over the picture"),
         "row": _("One row"),
         "row_help": _("What the patch, token or word that you point at looks at"),
@@ -209,7 +210,7 @@ def labels() -> dict[str, str]:
         "silence": _("Silence head"),
         "silence_help": _("Set the output of the head on show to 0"),
         "one_scale": _("One scale"),
-        "one_scale_help": _("Light from 0 to 1 for every head; otherwise each picture's brightest patch is full light"),
+        "one_scale_help": _("Discs on one scale for every head; otherwise each picture’s largest weight fills its patch"),
         "scale": _("Scale"),
         "scale_help": _("Times the model's own scale of the scores; 1 is the model's own"),
         "play": _("Show word after word, as they were written"),

@@ -1,5 +1,5 @@
-// A picture with a row of weights over it as light: dark where nobody looks, glowing where somebody does. Python's side,
-// for files, is attnviz/pages/pictures/figures.py.
+// A picture with a row of weights over it, a disc on each patch. Python's side, for files, is
+// attnviz/pages/pictures/figures.py.
 
 import { bordersAt, patchAt } from "./patch_geometry.js";
 import { contextOf, drawWith, fillBox, outline, sized, strokeGrid, strokePath } from "../shared/surface.js";
@@ -8,14 +8,14 @@ import { contextOf, drawWith, fillBox, outline, sized, strokeGrid, strokePath } 
 /** @import { PatchHeader, Theme } from "../shared/types.js" */
 /** @typedef {{ row: Float32Array, top: number, hidden: readonly number[] }} Light */
 
-/** Amber: no colour of another meaning, seen on dark and on bright pictures, by every kind of eye. */
-const GLOW = "255, 166, 20";
-/** How strong full light is, what is left of the picture where there is none, and the darkest of it. */
-const FULL = 0.8;
-const LEFT = 0.3;
-const FLOOR = 14;
+/** Amber with a dark rim: no colour of another meaning, seen on dark and on bright pictures, by every kind of eye. */
+const DISC = "#ffa614";
+const RIM = "#241a05";
+/** What is left of the picture's contrast, and the darkest of it. */
+const LEFT = 0.62;
+const FLOOR = 30;
 
-/** The picture without its colours and in the dark, which the light is drawn over. Made once. */
+/** The picture without its colours and a little darker, which the discs are drawn over. Made once. */
 /** @param {ImageBitmap} picture */
 export function dimmed(picture) {
   const canvas = document.createElement("canvas");
@@ -33,7 +33,7 @@ export function dimmed(picture) {
 }
 
 /**
- * Draws picture and light, filling the canvas.
+ * Draws the picture and a disc on each patch, whose area is its weight; the largest, of weight `top`, fills its patch.
  * @param {HTMLCanvasElement} canvas
  * @param {HTMLCanvasElement} picture the dimmed one
  * @param {Size} size in CSS pixels
@@ -43,13 +43,18 @@ export function drawLight(canvas, picture, size, { grid, picture: about }, { row
   const ink = sized(canvas, size.width, size.height);
   ink.imageSmoothingEnabled = about.smooth;
   ink.drawImage(picture, 0, 0, size.width, size.height);
-  ink.globalCompositeOperation = "lighter";
+  ink.beginPath();
   for (let patch = 0; patch < grid.rows * grid.columns; patch++) {
-    const share = top > 0 ? Math.sqrt(Math.max(0, row[grid.first + patch]) / top) : 0;
-    if (share < 0.02) continue;
-    fillBox(ink, patchAt(patch, grid, size), `rgba(${GLOW}, ${Math.min(1, share) * FULL})`);
+    const { x, y, w, h } = patchAt(patch, grid, size);
+    const share = top > 0 ? Math.max(0, row[grid.first + patch]) / top : 0;
+    const radius = (Math.sqrt(share) * Math.min(w, h)) / 2;
+    if (radius < 0.4) continue;
+    ink.moveTo(x + w / 2 + radius, y + h / 2);
+    ink.arc(x + w / 2, y + h / 2, radius, 0, 2 * Math.PI);
   }
-  ink.globalCompositeOperation = "source-over";
+  drawWith(ink, { fillStyle: DISC, strokeStyle: RIM, lineWidth: 1 });
+  ink.fill();
+  if (size.width > 12 * grid.columns) ink.stroke();
   for (const patch of hidden) cross(ink, patch, grid, size);
   return ink;
 }

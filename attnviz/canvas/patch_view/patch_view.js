@@ -1,4 +1,4 @@
-// A picture and every head of a model over it: all of them small, one large, the row of whatever is pointed at as light.
+// A picture and every head of a model over it: all of them small, one large, the row of whatever is pointed at as discs.
 
 import { themeOf } from "../shared/colour.js";
 import { View, viewComponent } from "../shared/component.js";
@@ -14,7 +14,7 @@ import { brightest } from "./patch_rows.js";
 import { sentence, titleOf } from "./patch_sentence.js";
 import { drawPins, PatchTiles } from "./patch_tiles.js";
 import { PatchTools } from "./patch_tools.js";
-import { markPainted, measured, onceAFrame } from "../shared/surface.js";
+import { markPainted, measured, onceAFrame, sized } from "../shared/surface.js";
 
 /** @import { Size } from "./patch_geometry.js" */
 /** @import { Component, PatchHeader, PatchState, Theme } from "../shared/types.js" */
@@ -26,6 +26,8 @@ const MOST_PINS = 6;
 const TALLEST = 400;
 /** Pixels of a window that are not for a picture beside its words: what is chosen above it, and some air below. */
 const AROUND = 500;
+/** Pixels that the picture itself may be wide and high beside the large one, at least, and between them. */
+const [PLAIN, SMALLEST, AIR] = [150, 56, 20];
 
 /** @extends {View<PatchHeader>} */
 export class PatchView extends View {
@@ -36,6 +38,8 @@ export class PatchView extends View {
     this.numbers = null;
     /** @type {HTMLCanvasElement | null} */
     this.ground = null;
+    /** @type {ImageBitmap | null} */
+    this.image = null;
     /** @type {PatchState | null} */
     this.chosen = null;
     /** @type {number | null} the token under the hand */
@@ -48,6 +52,7 @@ export class PatchView extends View {
       role: "application",
       "data-testid": "picture",
     });
+    this.plain = el("canvas", "pv-plain", null, { role: "img" });
     this.title = el("div", "pv-title av-strong");
     this.pinned = el("div", "av-wrap pv-pins", null, { "data-testid": "pins" });
     this.read = el("div", "pv-read", null, { "aria-live": "polite", "data-testid": "read" });
@@ -77,7 +82,7 @@ export class PatchView extends View {
   build() {
     const head = around("av-wrap pv-head", this.title, this.chips.box);
     const words = around("pv-words", this.bar, this.read, this.tools.box, this.pinned);
-    this.root.replaceChildren(this.tiles.box, around("pv-main", head, this.large, words));
+    this.root.replaceChildren(this.tiles.box, around("pv-main", head, this.large, this.plain, words));
     this.root.classList.add("pv-root");
     this.hand = new PatchHand(this);
   }
@@ -95,7 +100,7 @@ export class PatchView extends View {
     const behind = this.gestures.isBehind(header.session, header.ack);
     this.hold(header);
     this.numbers = new PatchNumbers(header, payload);
-    if (image) this.ground = dimmed(image);
+    if (image) [this.image, this.ground] = [image, dimmed(image)];
     if (!same) this.pointed = null;
     if (!behind || !this.chosen || !same) this.chosen = structuredClone(header.state);
     this.tools.build();
@@ -188,6 +193,7 @@ export class PatchView extends View {
     const beside = besideWords(header.picture, width, Math.max(TALLEST, innerHeight - AROUND), above);
     main.toggleAttribute("data-beside", beside !== null);
     const size = beside ?? above;
+    this.drawPlain(beside ? PLAIN : width - size.width - AIR);
     const ink = this.light(this.large, size, row);
     const window = ["row", "mean"].includes(state.shows) ? header.windows[state.layer] : undefined;
     windowBorders(ink, window, header.grid, size);
@@ -209,7 +215,18 @@ export class PatchView extends View {
     this.chips.update();
   }
 
-  /** What is as bright as light can be: this row's own brightest patch, or a weight of 1. @param {Float32Array} row */
+  /** The picture as it is, beside the large one where there is room. @param {number} room */
+  drawPlain(room) {
+    this.plain.hidden = room < SMALLEST;
+    if (this.plain.hidden || !this.image) return;
+    const { width, height } = fitted(this.header.picture, Math.min(room, PLAIN), PLAIN);
+    const ink = sized(this.plain, width, height);
+    ink.imageSmoothingEnabled = this.header.picture.smooth;
+    ink.drawImage(this.image, 0, 0, width, height);
+    this.plain.setAttribute("aria-label", this.header.labels.plain);
+  }
+
+  /** The weight of a disc that fills its patch: this row's own largest, or 1. @param {Float32Array} row */
   topOf(row) {
     return this.oneScale ? 1 : brightest(row, this.header.grid.first);
   }

@@ -1,4 +1,4 @@
-"""A picture with a head's row over it as light, as the screen shows it: one picture, or several side by side."""
+"""A picture with a head's row over it as discs, as the screen shows it: one picture, or several side by side."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,8 +8,9 @@ import numpy as np
 from attnviz.base.words import _
 from attnviz.figures import svg
 
-GLOW = np.array([255.0, 166.0, 20.0])  #: these four are the browser's, in src/patch_drawing.js
-FULL, LEFT, FLOOR = 0.8, 0.3, 14.0
+DISC, RIM = "#FFA614", "#241A05"  #: these four are the browser's, in canvas/patch_view/patch_drawing.js
+LEFT, FLOOR = 0.62, 30.0
+SMALLEST = 0.4  #: radius in pixels; a smaller disc would not be seen
 SIDE = 360.0
 GAP = 16.0
 SMALL = 64  #: pixels; a smaller picture is drawn with hard edges
@@ -28,8 +29,8 @@ class LitRow:
 class PatchPicture:
     """The picture (height, width, 3) of 8 bits, cut into `grid` rows and columns, once for each row of weights.
 
-    `top` is the weight that is full light; None = of each row its own largest. Brightness is the square root of the
-    weight. Patches that are `hidden` are covered.
+    `top` is the weight whose disc fills its patch; None = of each row its own largest. A disc's area is the weight.
+    Patches that are `hidden` are covered.
     """
 
     pixels: np.ndarray
@@ -41,7 +42,7 @@ class PatchPicture:
     side: float = SIDE
 
     def drawn(self, ink: svg.Ink, bar: bool = True) -> svg.Drawn:
-        """The picture without title and caption; `bar` says what full light is."""
+        """The picture without title and caption; `bar` says what the largest disc is."""
         height, width = self.pixels.shape[:2]
         times = self.side / max(height, width)
         w, h = width * times, height * times
@@ -54,10 +55,12 @@ class PatchPicture:
         rows, columns = self.grid
         cell_w, cell_h = w / columns, h / rows
         top = self.top or float(row.weights.max(initial=0)) or 1.0
-        shares = np.sqrt(np.clip(row.weights / top, 0, 1))
-        parts = [
-            svg.pixels(svg.rgb_png(self.lit_pixels(shares)), x, 0, w, h, smooth=max(self.pixels.shape[:2]) > SMALL)
-        ]
+        radii = np.sqrt(np.clip(row.weights / top, 0, 1)) * min(cell_w, cell_h) / 2
+        parts = [svg.pixels(svg.rgb_png(self.dimmed()), x, 0, w, h, smooth=max(self.pixels.shape[:2]) > SMALL)]
+        for patch in np.flatnonzero(radii >= SMALLEST).tolist():
+            r = float(radii[patch])
+            middle = x + (patch % columns + 0.5) * cell_w, (patch // columns + 0.5) * cell_h
+            parts.append(svg.box(middle[0] - r, middle[1] - r, 2 * r, 2 * r, fill=DISC, stroke=RIM, radius=r))
         for patch in self.hidden:
             place = (x + patch % columns * cell_w, patch // columns * cell_h, cell_w, cell_h)
             parts.append(svg.box(*place, fill="#8A8F98"))
@@ -67,16 +70,11 @@ class PatchPicture:
         parts.append(svg.words(svg.cut(row.name, w, 12), x, h + 14, size=12))
         if bar:
             parts.append(
-                svg.words(_("Full light: {share}").format(share=f"{top:.1%}"), x, h + 31, size=11, opacity=0.8)
+                svg.words(_("The largest disc: {share}").format(share=f"{top:.1%}"), x, h + 31, size=11, opacity=0.8)
             )
         return parts
 
-    def lit_pixels(self, shares: np.ndarray) -> np.ndarray:
-        """The picture in the dark with light added, (height, width, 3); `shares` (patches,) of full light."""
-        height, width = self.pixels.shape[:2]
-        rows, columns = self.grid
-        grey = self.pixels.astype(np.float64) @ np.array([0.299, 0.587, 0.114])
-        down, across = np.arange(height) * rows // height, np.arange(width) * columns // width
-        light = np.asarray(shares, np.float64).reshape(rows, columns)[down][:, across]
-        lit = (FLOOR + LEFT * grey)[..., None] + light[..., None] * FULL * GLOW
-        return np.clip(np.rint(lit), 0, 255).astype(np.uint8)
+    def dimmed(self) -> np.ndarray:
+        """The picture without its colours and a little darker, (height, width, 3)."""
+        grey = FLOOR + LEFT * (self.pixels @ np.array([0.299, 0.587, 0.114]))
+        return np.repeat(np.rint(grey)[..., None], 3, axis=2).astype(np.uint8)

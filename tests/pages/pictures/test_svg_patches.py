@@ -1,6 +1,5 @@
-"""A picture with light over it, as a file."""
+"""A picture with discs over it, as a file."""
 
-import base64
 import io
 import re
 
@@ -10,7 +9,7 @@ from PIL import Image
 
 from attnviz.figures import svg
 from attnviz.figures.picture import to_svg
-from attnviz.pages.pictures.figures import LitRow, PatchPicture
+from attnviz.pages.pictures.figures import DISC, LitRow, PatchPicture
 
 
 def picture(**more):
@@ -19,25 +18,33 @@ def picture(**more):
     return PatchPicture(pixels, (2, 4), [LitRow("class token", row), LitRow("row 1, column 2", row, 1)], **more)
 
 
-def images(text):
-    found = re.findall(r'href="data:image/png;base64,([^"]+)"', text)
-    return [np.asarray(Image.open(io.BytesIO(base64.b64decode(each)))) for each in found]
+def discs(text):
+    """Middle and radius of each disc, in pixels."""
+    number = r'="([\d.]+)"'
+    found = re.findall(rf'<rect x{number} y{number} width{number} height{number} fill="{DISC}" [^>]*rx{number}', text)
+    return [(float(x) + float(r), float(y) + float(r), float(r)) for x, y, _w, _h, r in found]
 
 
-def test_light_lies_on_its_patch_and_on_no_other():
-    first, second = images(to_svg(picture()))
-    np.testing.assert_array_equal(first, second)
-    glow = first[..., 0].astype(int) - first[..., 2]
-    assert glow[0:4, 4:8].min() > 100  # the brightest patch: full light
-    assert 40 < glow[0:4, 12:16].mean() < 100  # 0.04 of 0.25: two fifths of it, by the square root
-    assert np.abs(glow[4:8]).max() == 0
+def test_a_discs_area_is_its_weight_and_a_patch_without_weight_has_none():
+    most, less, *second = discs(to_svg(picture()))
+    assert (len(second), most[0], less[0]) == (2, 135.0, 315.0)
+    assert most[1] == less[1]
+    assert most[2] == pytest.approx(45, abs=0.1), "the largest fills its patch: 90 pixels of 360"
+    assert (less[2] / most[2]) ** 2 == pytest.approx(0.04 / 0.25, rel=0.01)
 
 
-def test_full_light_may_be_the_same_for_all_and_is_said():
-    assert "Full light: 25.0%" in to_svg(picture())
+def test_the_largest_disc_may_be_the_same_for_all_and_is_said():
+    assert "The largest disc: 25.0%" in to_svg(picture())
     alone = to_svg(picture(top=1.0))
-    assert "Full light: 100.0%" in alone
-    assert images(alone)[0][0, 5, 0] < images(to_svg(picture()))[0][0, 5, 0]
+    assert "The largest disc: 100.0%" in alone
+    assert discs(alone)[0][2] == pytest.approx(45 * 0.25**0.5, abs=0.1)
+
+
+def test_under_the_discs_the_drawing_keeps_the_order_of_its_greys():
+    pixels = np.linspace(0, 255, 8 * 16).astype(np.uint8).reshape(8, 16, 1).repeat(3, 2)
+    shown = PatchPicture(pixels, (2, 4), []).dimmed()[..., 0].ravel().astype(int)
+    assert (np.diff(shown) >= 0).all()
+    assert shown[-1] - shown[0] > 150
 
 
 def test_hidden_patches_are_covered_and_the_one_that_looks_is_framed():

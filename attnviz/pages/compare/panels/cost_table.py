@@ -36,8 +36,10 @@ def panel() -> None:
     config = controls()
     with guard():
         result = costs(config)
+        axis = {"n": _("tokens n"), "d": _("width d"), "k": _("kernel k")}[config.axis]
         with place:
-            _curves(result)
+            _costs(result, axis)
+        _steps_and_path(result, axis)
         _table(result)
         show.snippet(compared_layers.program(config), "c-table", about=_about_program(config))
 
@@ -85,58 +87,75 @@ def sizes(names: Sequence[str] = ("n", "d", "k", "window", "heads")) -> dict[str
     return {name: widgets.number(choices.SIZES[name], labels[name], step=1, width=BOX) for name in names}
 
 
-def _curves(result: layer_costs.Result) -> None:
+def _costs(result: layer_costs.Result, axis: str) -> None:
+    """Operations for each token: a layer whose cost grows with the length rises, every other one lies level."""
     config, names = result.config, figures.kind_names()
-    axis = {"n": _("tokens n"), "d": _("width d"), "k": _("kernel k")}[config.axis]
-    here = getattr(config, config.axis)
-    title = _("FLOPs of one layer") if config.counting == "built" else _("Operations of one layer")
-    curves = [figures.KindCurve(kind, names[kind], result.x, y) for kind, y in result.cost.items() if kind != "dilated"]
-    rings = _crossing_points(result)
-    page_parts.side_by_side(
-        lambda: show.figure(
-            show.chart_of(
-                figures.over, curves, title, axis, here=here, crossings=rings, unit=_(" operations"), height=390
-            ),
-            name=f"cost-over-{config.axis}",
-            key="c-cost",
-            table={config.axis: result.x, **result.cost},
-            words=_cost_words(result),
+    title = _("FLOPs per token: beside an LSTM, {compared}")
+    if config.counting == "table":
+        title = _("Operations per token: beside an LSTM, {compared}")
+    lstm = next(each for each in result.crossings if each.kind == "lstm")
+    tokens = _tokens(result)
+    show.figure(
+        show.chart_of(
+            figures.over,
+            [
+                figures.KindCurve(kind, names[kind], result.x, cost / tokens)
+                for kind, cost in result.cost.items()
+                if kind != "dilated"
+            ],
+            title.format(compared=_against(lstm, config.axis)),
+            axis,
+            here=getattr(config, config.axis),
+            crossings=_crossing_points(result),
+            unit=_(" operations per token"),
+            height=400,
         ),
-        lambda: _steps_and_path(result, axis, here),
-        widths=[1.5, 1],
+        name=f"cost-over-{config.axis}",
+        key="c-cost",
+        table={config.axis: result.x, **result.cost},
+        words=_cost_words(result),
     )
 
 
-def _steps_and_path(result: layer_costs.Result, axis: str, here: float) -> None:
+def _tokens(result: layer_costs.Result) -> np.ndarray:
+    """The length at each point of the curves."""
+    return result.x if result.config.axis == "n" else np.full_like(result.x, result.config.n)
+
+
+def _steps_and_path(result: layer_costs.Result, axis: str) -> None:
+    """What waits for what, and how far a signal travels, side by side."""
     names, config = figures.kind_names(), result.config
+    here, (left, right) = getattr(config, config.axis), st.columns(2, gap="medium")
     waiting = {"attention": names["attention"], "rnn": _("any recurrence")}
     curves = [figures.KindCurve(kind, name, result.x, result.steps[kind]) for kind, name in waiting.items()]
     steps = result.here["rnn"][1]
-    show.figure(
-        show.chart_of(figures.over, curves, _("Steps that wait for each other"), axis, here=here, height=220),
-        name="sequential-steps",
-        key="c-steps",
-        table={axis: result.x, **{name: result.steps[kind] for kind, name in waiting.items()}},
-        words=ngettext(
-            "A recurrence waits **{n:,}** time, all others once.",
-            "A recurrence waits **{n:,}** times, all others once.",
-            steps,
-        ).format(n=steps),
-    )
+    with left:
+        show.figure(
+            show.chart_of(figures.over, curves, _("Steps that wait for each other"), axis, here=here, height=260),
+            name="sequential-steps",
+            key="c-steps",
+            table={axis: result.x, **{name: result.steps[kind] for kind, name in waiting.items()}},
+            words=ngettext(
+                "A recurrence waits **{n:,}** time, all others once.",
+                "A recurrence waits **{n:,}** times, all others once.",
+                steps,
+            ).format(n=steps),
+        )
     kinds = waiting | {kind: names[kind] for kind in ("conv", "dilated", "window")}
     curves = [figures.KindCurve(kind, name, result.x, result.path[kind]) for kind, name in kinds.items()]
     paths = {kind: result.here[kind][2] for kind in kinds if kind != "attention"}
-    show.figure(
-        show.chart_of(figures.over, curves, _("Longest path, layers or steps"), axis, here=here, height=270),
-        name="path-length",
-        key="c-path",
-        table={axis: result.x, **{name: result.path[kind] for kind, name in kinds.items()}},
-        words=_(
-            "What a signal passes from the first token to the last: attention layers **1**, dilated convolutions "
-            "**{dilated:,}**, windows of {r} **{window:,}**, convolutions of {k} **{conv:,}**, steps of a recurrence "
-            "**{rnn:,}**."
-        ).format(**paths, r=config.window, k=config.k),
-    )
+    with right:
+        show.figure(
+            show.chart_of(figures.over, curves, _("Longest path, layers or steps"), axis, here=here, height=260),
+            name="path-length",
+            key="c-path",
+            table={axis: result.x, **{name: result.path[kind] for kind, name in kinds.items()}},
+            words=_(
+                "Layers or steps that a signal passes from the first token to the last: attention **1**, dilated "
+                "convolution **{dilated:,}**, a window of {r} **{window:,}**, a convolution of {k} **{conv:,}**, a "
+                "recurrence **{rnn:,}**."
+            ).format(**paths, r=config.window, k=config.k),
+        )
 
 
 def _crossing_points(result: layer_costs.Result) -> list[tuple[float, float, str]]:
@@ -145,7 +164,8 @@ def _crossing_points(result: layer_costs.Result) -> list[tuple[float, float, str
     for each in result.crossings:
         if each.at is not None and result.x[0] <= each.at <= result.x[-1]:
             x = float(each.at)
-            y = float(np.exp(np.interp(np.log(x), np.log(result.x), np.log(result.cost["attention"]))))
+            each_token = np.log(result.cost["attention"] / _tokens(result))
+            y = float(np.exp(np.interp(np.log(x), np.log(result.x), each_token)))
             text = _("{name} costs as much as attention at {axis} = {at:,.6g}")
             points.append((x, y, text.format(name=names[each.kind], axis=result.config.axis, at=x)))
     return points
@@ -163,8 +183,8 @@ def _cost_words(result: layer_costs.Result) -> str:
     ]
     in_words = units.flop if config.counting == "built" else _operations
     return _(
-        "At n = {n:,}, d = {d:,} self-attention takes **{mine}**, {cheapest} {low} and {dearest} {high}. "
-        "Layers that cost what attention costs: {crossings}; a ring marks each that lies in the picture."
+        "At n = {n:,} and d = {d:,}, self-attention takes **{mine}**, {cheapest} {low} and {dearest} {high}. "
+        "A ring marks where a layer costs as much as attention: {crossings}."
     ).format(
         n=config.n,
         d=config.d,
@@ -223,13 +243,13 @@ def _counted(agrees: bool, tokens: int) -> str:
 def _against(crossing: layer_costs.CrossingPoint, axis: str) -> str:
     """A sentence on where attention is the cheaper one."""
     everywhere = {
-        "cheaper": _("attention is cheaper at every {axis}"),
-        "dearer": _("attention is dearer at every {axis}"),
-        "equal": _("costs the same at every {axis}"),
+        "cheaper": _("attention costs less at every {axis}"),
+        "dearer": _("attention costs more at every {axis}"),
+        "equal": _("attention costs the same at every {axis}"),
     }
     beyond = {
-        "cheaper": _("attention is dearer beyond {axis} = {at:,.6g}"),
-        "dearer": _("attention is cheaper beyond {axis} = {at:,.6g}"),
+        "cheaper": _("attention costs more beyond {axis} = {at:,.6g}"),
+        "dearer": _("attention costs less beyond {axis} = {at:,.6g}"),
     }
     if crossing.at is None:
         return everywhere[crossing.attention_is].format(axis=axis)

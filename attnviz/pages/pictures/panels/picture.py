@@ -264,7 +264,7 @@ def _caption(run: PictureRun, chosen: PatchChoices, change: HeadChange) -> str:
         _("{model}, layer {layer}, head {head}.").format(model=run.name, layer=chosen.layer, head=chosen.head),
         weights.get(run.weights_are, _("Weights as they are in the file.")),
         _("Changed: {what}.").format(what=picture_answer.what_changed(run, change)) if change else "",
-        _("Light is the square root of the attention weight."),
+        _("A disc’s area is the attention weight."),
     )
 
 

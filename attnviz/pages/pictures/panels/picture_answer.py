@@ -31,6 +31,9 @@ def draw(loaded: LoadedModel, picture: picture_cache.ChosenPicture, run: Picture
     if not run.answer.words:
         st.markdown(_("This model gives no names: it turns a picture into vectors. Its heads can be looked at."))
         return
+    if loaded.entry.shipped and picture.name.startswith("photo"):
+        st.markdown(_("This model reads handwritten digits: what it would say of a photograph means nothing."))
+        return
     before, share = _written(run.answer), _share(run.answer)
     if not change:
         others = listed(f"{plain(word)} {one:.1%}" for word, one in run.answer.others[1:3])

@@ -56,12 +56,10 @@ def ask(loaded: LoadedModel) -> ChosenPicture | None:
 
 def _picture(digits: int) -> ChosenPicture | None:
     """The controls for a picture. `digits`: how many the model reads, 0: any."""
-    source = widgets.one_of(
-        choices.SOURCE,
-        _("Picture"),
-        {"digits": _("Digits"), "draw": _("Draw"), "photo": _("Photographs"), "own": _("Your own")},
-        usual=None if digits else "photo",
-    )
+    sources = {"digits": _("Digits"), "draw": _("Draw"), "photo": _("Photographs"), "own": _("Your own")}
+    if digits and link_state.value(choices.SOURCE) != "photo":  # a link may still ask for one
+        del sources["photo"]
+    source = widgets.one_of(choices.SOURCE, _("Picture"), sources, usual=None if digits else "photo")
     if source == "digits":
         return _digits(digits or 3)
     if source == "draw":
@@ -180,6 +178,7 @@ def view_with_picture(file: bytes, view: str) -> str:
 def ask_model() -> LoadedModel | None:
     """Draw the choice of a model: ours, those of the catalogue, any other of the hub's or in a folder.
 
+    A visit that asks for nothing opens on one for photographs where this machine has it.
     None while the visitor has not agreed to load it.
     """
     states = sorted(
@@ -187,6 +186,8 @@ def ask_model() -> LoadedModel | None:
         key=lambda each: (not each.on_this_machine, not each.entry.shipped),
     )
     entries = {each.entry.id: each.entry for each in states}
+    if states[0].on_this_machine and not states[0].entry.shipped and link_state.untouched(choices.PAGE.page):
+        link_state.keep(choices.MODEL, states[0].entry.id)
     name = sentence_input.ask_model(choices.MODEL, choices.HUB_ID, states, choices.OTHER_MODEL, usual="digit-vit")
     if name in entries:
         st.caption(_(entries[name].shows))
