@@ -60,23 +60,23 @@ _ALL = (
         "How much of a value a token takes, from 0 to 1. The weights of one query sum to 1, which is why attention "
         "is an average.")),
     _term("saturation", N_("saturation"), "scaling", s_section="gradient", text=N_(
-        "Softmax is saturated where one weight is nearly 1 and the others nearly 0. Its gradient is then nearly 0 "
-        "too, so that little is learned there.")),
+        "Softmax is saturated when one weight is nearly 1 and the others are nearly 0. Its gradient is then nearly 0 "
+        "too, so little is learned there.")),
     _term("temperature", N_("temperature"), "scaling", s_section="alternatives", text=N_(
         "Scores are divided by it before softmax: above 1 the choice is more even, towards 0 the largest takes "
         "all. At temperature 2 the scores 0, 1 and 2 give the last {high_hot:.0%} instead of {high:.0%}.")),
     _term("entropy", N_("entropy"), "scaling", s_section="saturation", text=N_(
-        "How spread a row of weights is: 0 where one key takes all, largest where all take the same. {choices} "
-        "equal weights have {even:.2f} nats.")),
+        "How spread out a row of weights is: 0 when one key takes everything, largest when all keys take the same. "
+        "{choices} equal weights have {even:.2f} nats.")),
     _term("nat", N_("nat"), "scaling", s_section="saturation", text=N_(
         "The unit of entropy when logarithms are natural. One nat is {bits:.2f} bits.")),
     _term("effective_keys", N_("effective keys"), "scaling", s_section="saturation", text=N_(
-        "The exponential of the entropy: how many equal weights would be as spread. {choices} equal weights are "
+        "The exponential of the entropy: how many equal weights would be as spread out. {choices} equal weights are "
         "{effective:.0f} effective keys, and one weight of 1 is a single one.")),
     _term("head", N_("head"), "explore", text=N_(
-        "Queries with the keys that they are compared with and the values that they mix. SmolLM2 has {small_heads} "
-        "heads in each of {small_layers} layers, {small_all} in all: each has a W_Q of its own, while groups of them "
-        "share {small_kv_heads} W_K and {small_kv_heads} W_V in a layer.")),
+        "A set of queries, the keys they are compared with, and the values they mix. SmolLM2 has {small_heads} heads "
+        "in each of {small_layers} layers, {small_all} in all: each has a W_Q of its own, while groups of them share "
+        "{small_kv_heads} W_K and {small_kv_heads} W_V in a layer.")),
     _term("multi_head", N_("multi-head attention"), "build", b_ask="heads", text=N_(
         "Several heads side by side, whose outputs are put together and mixed by one matrix. One head must average "
         "what several can keep apart.")),
@@ -84,8 +84,8 @@ _ALL = (
         "One attention and one feed-forward network, each added to what came in. Llama-3.1-8B stacks "
         "{llama_layers} of them.")),
     _term("w_o", N_("W_O"), "build", b_step="output", text=N_(
-        "The matrix that mixes the outputs of all heads back into the model’s width. Without it each head would "
-        "write into components of its own only.")),
+        "The matrix that mixes the outputs of all heads back into the model’s width. Without it, each head would "
+        "write only into its own components.")),
     _term("logit", N_("logit"), "explore", open_next="true", text=N_(
         "A score before softmax; mostly said of the scores of the next token. Adding the same number to all logits "
         "changes nothing.")),
@@ -96,8 +96,8 @@ _ALL = (
         "Says which pairs of tokens may look at each other. What is masked gets the score −∞ before softmax, so "
         "its weight is exactly 0.")),
     _term("causal_mask", N_("causal mask"), "masks", m_rule1="causal", text=N_(
-        "Every token sees itself and those before it, because a model that writes has nothing else. Of the {pairs} "
-        "pairs of {words} tokens it leaves {causal_pairs}.")),
+        "Every token sees itself and those before it, because a model that is still writing has nothing else. Of the "
+        "{pairs} pairs of {words} tokens it leaves {causal_pairs}.")),
     _term("padding", N_("padding"), "masks", m_rule1="padding", text=N_(
         "Tokens without meaning that make the sentences of a batch equally long. They must be masked, or real tokens "
         "average them in; under a causal mask this cannot happen to padding on the right, which comes later.")),
@@ -105,8 +105,8 @@ _ALL = (
         "Every token sees only the last few. A window of {window} leaves {window_pairs} of the {pairs} pairs of "
         "{words} tokens.")),
     _term("sink", N_("attention sink"), "explore", by="first_token", text=N_(
-        "A token, mostly the first, that gets much of the weight where nothing else is wanted. Weights must sum to "
-        "1, so what is not needed has to go somewhere.")),
+        "A token, usually the first, that takes much of the weight when a head has nothing else to look at. Weights "
+        "must sum to 1, so what is not needed has to go somewhere.")),
     _term("induction", N_("induction head"), "explore", by="induction", text=N_(
         "A head that looks at what followed the same token earlier. It lets a model continue a pattern that it has "
         "seen once.")),
@@ -125,8 +125,8 @@ _ALL = (
         "Queries and keys are rotated by an angle that grows with their position. A score then depends on what the "
         "two tokens hold and on the offset between them, its sign included, and not on where they stand.")),
     _term("alibi", N_("ALiBi"), "positions", p_encoding="alibi", p_section="scores", text=N_(
-        "A penalty on the score that grows with distance, with a slope of its own for each head. Nothing is added "
-        "to the vectors.")),
+        "A penalty on the score that grows with distance, with its own slope for each head. Nothing is added to the "
+        "vectors.")),
     _term("kv_cache", N_("KV cache"), "decoding", text=N_(
         "While a model writes, it keeps the keys and values of all earlier tokens instead of computing them again. "
         "Llama-3.1-8B keeps {token_kib} KiB for each token at 16 bits.")),

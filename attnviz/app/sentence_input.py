@@ -104,7 +104,7 @@ def _question(state: Availability) -> str:
     if state.source == "hub":
         size = _sizes().get(state.entry.id)
         known = _("Download {name} from the hub? Its weights are {size} MB.")
-        unknown = _("Download {name} from the hub? How large it is, only the hub knows.")
+        unknown = _("Download {name} from the hub? Only the hub knows how large it is.")
     else:
         size = bytes_on_disk(state)
         known = _("Load the model in {name} on this machine? Its weights are {size} MB.")

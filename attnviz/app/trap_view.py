@@ -48,8 +48,8 @@ def choose(traps: Mapping[str, Trap], choice: Choice[str], words: tuple[str, ...
         trap = traps[widgets.one_of(choice, _("Trap"), titles, style="select")]
     outcome = outcome_of(trap, words, seed)
     with measured:
-        largest = _("none: the wrong code raises") if outcome.largest is None else f"{outcome.largest:.3f}"
-        st.metric(_("Largest difference of a weight in your sentence"), largest)
+        largest = _("none: the wrong code raises an error") if outcome.largest is None else f"{outcome.largest:.3f}"
+        st.metric(_("Largest difference in any weight of your sentence"), largest)
     st.markdown(spoken(trap.why))
     codes: tuple[tuple[str, Literal["red", "green"], str, str], ...] = (
         (_("Wrong"), "red", "close", trap.wrong_code),
@@ -61,7 +61,7 @@ def choose(traps: Mapping[str, Trap], choice: Choice[str], words: tuple[str, ...
             st.code(code, language="python", wrap_lines=True)
     if outcome.error:
         with st.columns(2, gap="medium")[0]:
-            st.caption(_("What PyTorch says to it in your sentence"))
+            st.caption(_("What PyTorch says about it, on your sentence"))
             st.code(f"RuntimeError: {outcome.error}", language=None, wrap_lines=True)
     page_parts.side_by_side(
         lambda: _picture(outcome.wrong, _("What the wrong code gives"), f"{trap.id}-wrong", f"{key}-wrong"),

@@ -62,7 +62,7 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
     parser.add_argument(
         "--lang",
         metavar="ID",
-        help=_("the language of what is said here and of figures, one of {known}; otherwise the environment's").format(
+        help=_("the language of messages and figures, one of {known}; by default the environment's").format(
             known=listed(languages())
         ),
     )

@@ -87,7 +87,7 @@ def _lines(file: Path) -> list[str]:
     try:
         lines = [line for line in file.read_text("utf-8").splitlines() if line.strip()]
     except UnicodeDecodeError:
-        raise Problem("{file} is no text in UTF-8", file=file) from None
+        raise Problem("{file} is not text in UTF-8", file=file) from None
     if not lines:
         raise Problem("{file} has no line with text", file=file)
     return lines

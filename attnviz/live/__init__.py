@@ -99,7 +99,7 @@ def _document(title: str, header: dict[str, Any], data: str, bundle: str, theme:
     script, style = _bundle(bundle)
     text = json.dumps(header, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     inert = text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")  # no markup to any browser
-    without = _("This picture needs JavaScript, which stands in this file.")
+    without = _("This picture needs JavaScript; the script is inside this file.")
     return (
         f'<!doctype html>\n<html lang="{tongue()}" data-theme="{theme}"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'

@@ -84,15 +84,13 @@ def head() -> dict[str, str]:
         "lookedat": _("is looked at by"),
         # the coloured squares, which lay lines of several heads over each other
         "squares": _("Heads in the lines"),
-        "square_on": _("Lay the lines of head {head} over these"),
-        "square_off": _("Take the lines of head {head} away"),
+        "square_on": _("Add the lines of head {head} to these"),
+        "square_off": _("Remove the lines of head {head}"),
         "square_lead": _("Head {head}, on show in the matrix"),
-        "square_full": _(
-            "Head {head}: there are eight heads in the lines already, as many as colours can be told apart"
-        ),
+        "square_full": _("Head {head}: eight heads are drawn already, as many as colours can tell apart"),
         "only": _("Only the head on show"),
-        "laid": _("Lines of head {head} laid over: {count} heads in the lines"),
-        "taken": _("Lines of head {head} taken away: {count} heads in the lines"),
+        "laid": _("Lines of head {head} added: {count} heads in the lines"),
+        "taken": _("Lines of head {head} removed: {count} heads in the lines"),
         "legend_looks": _("“{token}” looks most at"),
         "legend_looked": _("“{token}” is looked at most by"),
         "legend_head": _("head {head}"),

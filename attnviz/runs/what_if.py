@@ -185,7 +185,7 @@ def said_of_change(before: Matrix, after: Matrix) -> Message:
     cell = {"token": before.row_name(change.row), "key": before.col_name(change.col)}
     given = cell | {"before": change.before, "after": change.after, "moved": change.moved}
     if change.empty:
-        return Message("“{token}” changes most: it may look at nothing any more.", given)
+        return Message("“{token}” changes most: it may no longer look at anything.", given)
     if values:
         return Message(
             "“{token}” changes most: weight times value of “{key}”, after W_O, is {after:.2f} long where it was "

@@ -49,7 +49,9 @@ def app_link(text: str) -> AppLink:
     parts = urlsplit(text.strip())
     page = parts.path.rsplit("/", 1)[-1] or "home"
     if page not in NAMES:
-        raise Problem("The link opens {page}, which is no page; pages are {known}.", page=page, known=Several(NAMES))
+        raise Problem(
+            "The link opens {page}, which is not a page; the pages are {known}.", page=page, known=Several(NAMES)
+        )
     address = f"{parts.scheme}://{parts.netloc}{parts.path}" if parts.scheme in ("http", "https") else None
     return AppLink(page, dict(parse_qsl(parts.query, keep_blank_values=True)), address)
 

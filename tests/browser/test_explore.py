@@ -279,7 +279,7 @@ def test_squares_lay_heads_over_each_other_that_follow_mask_and_scale_and_the_li
     again.keyboard.press("Enter")
     until(lambda: heads(again) == [8, 1, 0])
     expect(
-        again.locator("[role=status]", has_text="Lines of head 0 laid over: 3 heads in the lines").first
+        again.locator("[role=status]", has_text="Lines of head 0 added: 3 heads in the lines").first
     ).to_be_attached()
 
 

@@ -57,7 +57,7 @@ def reads(page: Any, query: str, row: np.ndarray) -> bool:
     """Whether the sentence of a row says how much goes to patches, to which most, and how much to that."""
     most = int(row[1:].argmax())
     said = re.match(
-        rf"From {query}: ([\d.]+)% goes to patches, most of all to row {most // SIDE + 1}, column {most % SIDE + 1} "
+        rf"From {query}, ([\d.]+)% goes to patches, most of all to row {most // SIDE + 1}, column {most % SIDE + 1} "
         r"\(([\d.]+)%\)",
         page.get_by_test_id("read").inner_text(),
     )

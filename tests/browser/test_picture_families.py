@@ -138,11 +138,11 @@ def test_a_family_opens_from_a_folder_and_shows_the_weights_of_the_eager_path(op
     expect(page.locator(".pv-chip")).to_have_text(list(stack.words) or [str(each) for each in stack.grid.special])
     looks = f"“{stack.words[0]}”" if stack.words else str(stack.grid.name(stack.usual))
     row = usual_row(loaded, run)
-    until(lambda: says(page, f"From {looks}: % goes to patches", row, stack.grid.first))
+    until(lambda: says(page, f"From {looks}, % goes to patches", row, stack.grid.first))
     expect(page.locator(".pv-tile")).to_have_count(sum(layer.n_heads for layer in stack.layers))
     if name in COMPARING:
         expect(page.get_by_text(f"The model says {run.answer.words[0]}")).to_be_visible()
-        expect(page.get_by_role("heading", name="The tower that reads")).to_be_visible()
+        expect(page.get_by_role("heading", name="The tower that reads text")).to_be_visible()
     if name in ASKED:
         expect(page.get_by_text("The model writes ")).to_be_visible()
     expect(page.get_by_text("The same in PyTorch")).to_have_count(0)  # it runs for the models of ours only
@@ -156,16 +156,16 @@ def test_registers_are_named_and_their_rows_are_those_of_the_eager_path(open_fam
     shown(page)
     chips = page.locator(".pv-chip")
     expect(chips).to_have_text(["class token", "register 1", "register 2", "register 3"])
-    until(lambda: says(page, "From class token: % goes to patches", weights[0, 0, 0], 4))
+    until(lambda: says(page, "From class token, % goes to patches", weights[0, 0, 0], 4))
     chips.nth(2).hover()
-    until(lambda: says(page, "From register 2: % goes to patches", weights[0, 0, 2], 4))
+    until(lambda: says(page, "From register 2, % goes to patches", weights[0, 0, 2], 4))
     place = (1, 3, 4, 4)
-    points(page, place, lambda: says(page, "From row 2, column 4: % goes to patches", weights[0, 0, 4 + 7], 4))
+    points(page, place, lambda: says(page, "From row 2, column 4, % goes to patches", weights[0, 0, 4 + 7], 4))
     page.locator("[data-shows=layers]").click()
     mean = weights.mean((0, 1))[4 + 7]
     begins = "In all heads of all layers, row 2, column 4 gives % to patches"
     points(page, place, lambda: says(page, begins, mean, 4))
-    given = page.get_by_text("Tokens that are no patches are given, in layer 0 on average: class token (")
+    given = page.get_by_text("Tokens that are not patches get, in layer 0 on average: class token (")
     expect(given).to_contain_text(f"register 3 ({float(weights[0].mean((0, 1))[3]):.1%})")
 
 
@@ -174,14 +174,14 @@ def test_swin_s_windows_are_drawn_and_nobody_looks_out_of_his_own(open_family, f
     page = open_family("swin")
     shown(page)
     row = stacks[0].layers[0].weights(0)[0, 0, 8 + 6]
-    points(page, (1, 6, 8, 8), lambda: says(page, "From row 2, column 7: % goes to patches", row, 0))
+    points(page, (1, 6, 8, 8), lambda: says(page, "From row 2, column 7, % goes to patches", row, 0))
     places = re.findall(r"row (\d), column (\d) \(", read(page))
     assert places
     assert all(int(down) <= 4 < int(across) for down, across in places)  # the upper right one of four windows
     page.get_by_text("Stage 2: 4 × 4 patches").click()
     page.mouse.move(0, 0)
     coarse = stacks[1].layers[0].weights(0)[0, 0, 4 * 2 + 2]
-    until(lambda: says(page, "From row 3, column 3: % goes to patches", coarse, 0))
+    until(lambda: says(page, "From row 3, column 3, % goes to patches", coarse, 0))
 
 
 def test_a_stage_of_too_many_patches_is_said_to_be_left_out(open_family):
@@ -210,7 +210,7 @@ def test_words_of_a_question_look_at_patches_and_hidden_ones_change_what_is_writ
     at = stack.words.index("cat")
     chips.nth(at).hover()
     row = stack.layers[0].weights(0)[0, 0, at]
-    until(lambda: says(page, "From “cat”: % goes to patches", row, stack.grid.first))
+    until(lambda: says(page, "From “cat”, % goes to patches", row, stack.grid.first))
     page.get_by_test_id("hide").click()
     page.mouse.click(*centre_of(page, 1, 1, 4, 4))
     expect(page.get_by_text("of 16 patches hidden")).to_be_visible()

@@ -198,7 +198,7 @@ def test_every_kind_of_file_gets_a_sentence_and_a_bad_one_loses_nothing(opened):
         answered(page)
     held = page.get_by_text("Transparent parts are white here.")
     for name, data, sentence in (
-        ("words.png", b"only words", "words.png is no picture in one of these formats: PNG, JPEG, WebP"),
+        ("words.png", b"only words", "words.png is not a picture in one of these formats: PNG, JPEG, WebP"),
         ("dot.png", saved(picture(1, 1)), "dot.png is 1 × 1 pixels; each side needs at least 2"),
         ("wide.png", saved(picture(4097, 3)), "wide.png is 4097 × 3 pixels; a side may have 4096"),
         ("bomb.png", png_that_claims(50_000, 50_000), "bomb.png claims more pixels than any side of 4096 allows"),

@@ -8,8 +8,8 @@ import pytest
 from playwright.sync_api import expect
 
 APP = Path(__file__).parent / "apps" / "in_line.py"
-ONE = "1 computation of another visitor is before yours, which begins by itself."
-TWO = "2 computations of other visitors are before yours, which begins by itself."
+ONE = "1 computation of another visitor is ahead of yours, which starts by itself."
+TWO = "2 computations of other visitors are ahead of yours, which starts by itself."
 
 
 @pytest.fixture

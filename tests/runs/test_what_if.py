@@ -151,7 +151,7 @@ def test_a_row_that_may_look_at_nothing_any_more_changes_most():
     before = made([[1, 0, 0], [0.5, 0.5, 0], [0.2, 0.3, 0.5]])
     after = made([[1, 0, 0], [0, 0, 0], [0.5, 0.3, 0.2]], [[False] * 3, [True] * 3, [False] * 3])
     assert largest_change(before, after).moved == pytest.approx(1)
-    assert str(said_of_change(before, after)) == "“cat” changes most: it may look at nothing any more."
+    assert str(said_of_change(before, after)) == "“cat” changes most: it may no longer look at anything."
 
 
 def test_where_nothing_changes_it_is_said():

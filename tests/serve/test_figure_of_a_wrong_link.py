@@ -8,7 +8,7 @@ from attnviz.command.command_line import main
 WRONG = {
     "scaling?s_dk=99999999": "The link asks for s_dk = “99999999”; it must be a whole number from 1 to 4,096. “64” is "
     "shown instead.",
-    "scaling?s_nothing=3": "Left out of the link, because this page has nothing of this name: “s_nothing”.",
+    "scaling?s_nothing=3": "Left out of the link, because this page has nothing by that name: “s_nothing”.",
     "explore?at=99.99": "There is no layer 99 head 99 here: layers go from 0 to 29. Layer 29 head 8 is shown.",
     "explore?model=nope": "“nope” does not exist here (model in the link). “SmolLM2 135M Instruct (4-bit)” is shown "
     "instead.",

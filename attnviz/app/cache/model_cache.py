@@ -209,7 +209,7 @@ def _loaded(name: str, wanted: str) -> LoadedModel:
 
 
 def _overwritten(name: str) -> Problem:
-    return Problem("The files of {name} were overwritten meanwhile; load the page anew", name=name)
+    return Problem("The files of {name} changed while they were being read; reload the page", name=name)
 
 
 def _collect_evicted() -> None:

@@ -73,8 +73,8 @@ def turn_of(line: WaitingLine) -> Iterator[None]:
 
     def waiting(before: int) -> None:
         text = ngettext(
-            "{n} computation of another visitor is before yours, which begins by itself.",
-            "{n} computations of other visitors are before yours, which begins by itself.",
+            "{n} computation of another visitor is ahead of yours, which starts by itself.",
+            "{n} computations of other visitors are ahead of yours, which starts by itself.",
             before,
         )
         notice.show(text.format(n=before))
@@ -89,7 +89,7 @@ def wait_for_another(made: Future[Any]) -> None:
     notice = _Notice()
     while not made.done():
         if not wait([made], BETWEEN_LOOKS).done:
-            notice.show(_("Another visitor asked for the same just before; it is being computed."))
+            notice.show(_("Another visitor has just asked for the same thing; it is being computed."))
     notice.clear()
 
 

@@ -61,7 +61,7 @@ def chosen_by(page: str, parameters: Mapping[str, str]) -> dict[Choice[Any], Any
     for name in parameters:
         if name not in allowed:
             raise Problem(
-                "“{name}” is no parameter of {page}; it has: {allowed}",
+                "“{name}” is not a parameter of {page}; it has: {allowed}",
                 name=name,
                 page=page,
                 allowed=Several(allowed),

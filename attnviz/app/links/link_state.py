@@ -248,7 +248,7 @@ def _note_what_nothing_reads(page: str) -> None:
     if unread:
         shown = [f"“{name[:40]}”" for name in unread[:3]] + ["…"] * (len(unread) > 3)
         _refused()[_NO_CHOICE] = Message(
-            "Left out of the link, because this page has nothing of this name: {names}.", {"names": Several(shown)}
+            "Left out of the link, because this page has nothing by that name: {names}.", {"names": Several(shown)}
         )
 
 

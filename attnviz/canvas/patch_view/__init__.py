@@ -177,19 +177,17 @@ def labels() -> dict[str, str]:
         "patch": _("row {row}, column {column}"),
         "word": _("“{word}”"),
         "share": _("{token} ({share})"),
-        "looks": _("From {query}: {patches} goes to patches, most of all to {keys}."),
-        "looks_mean": _("From all together: {patches} goes to patches, most of all to {keys}."),
+        "looks": _("From {query}, {patches} goes to patches, most of all to {keys}."),
+        "looks_mean": _("From all together, {patches} goes to patches, most of all to {keys}."),
         "looks_layers": _("In all heads of all layers, {query} gives {patches} to patches, most of all to {keys}."),
-        "looks_rollout": _(
-            "Through the layers so far: {query} is made of patches to {patches}, most of all of {keys}."
-        ),
+        "looks_rollout": _("Through the layers so far, patches make up {patches} of {query}, most of all {keys}."),
         "nothing": _("nothing in particular"),
         "full_light": _("The largest disc is {share}. A disc’s area is the weight."),
         "full_light_changed": _(
             "The largest disc is {share}. A disc’s area is the weight; queries and keys are those that each head had "
             "before the change."
         ),
-        "unpin": _("{token}: no longer hold it"),
+        "unpin": _("Unpin {token}"),
         "plain": _("The picture as the model gets it"),
         "shows": _("What lies over the picture"),
         "row": _("One row"),
@@ -203,15 +201,17 @@ def labels() -> dict[str, str]:
         "rollout": _("Rollout"),
         "rollout_help": _("What a patch is made of after this layer: all layers so far, with the residual stream"),
         "hide": _("Hide patches"),
-        "hide_help": _("Paint over patches that nobody may look at, in any layer"),
-        "painting": _("Paint over what nobody may look at; painting over it again shows it."),
+        "hide_help": _("Paint over patches to hide them in every layer"),
+        "painting": _("Paint over patches to hide them; paint over them again to show them."),
         "show_all": _("Show {count} again"),
         "show_all_help": _("Show all hidden patches again"),
         "silence": _("Silence head"),
         "silence_help": _("Set the output of the head on show to 0"),
         "one_scale": _("One scale"),
-        "one_scale_help": _("Discs on one scale for every head; otherwise each picture’s largest weight fills its patch"),
+        "one_scale_help": _(
+            "Discs on one scale for every head; otherwise each picture’s largest weight fills its patch"
+        ),
         "scale": _("Scale"),
-        "scale_help": _("Times the model's own scale of the scores; 1 is the model's own"),
-        "play": _("Show word after word, as they were written"),
+        "scale_help": _("Multiplies the model's own scale; 1 leaves it as it is"),
+        "play": _("Play the words in the order in which they were written"),
     } | canvas_wording.joins()

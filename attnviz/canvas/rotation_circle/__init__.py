@@ -61,7 +61,7 @@ def _words() -> dict[str, str]:
         "q_at": _("query’s position"),
         "k_at": _("key’s position"),
         "together": _("move both together"),
-        "walk": _("Let both walk on, at the same distance"),
+        "walk": _("Move both along, the same distance apart"),
         "q_turned": _("q has turned by"),
         "k_turned": _("k has turned by"),
         "angle": _("{degrees}° and {whole} × 360°"),

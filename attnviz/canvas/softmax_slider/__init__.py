@@ -96,7 +96,7 @@ def _words(parameter: SliderParameter | None) -> dict[str, Any]:
         "d_k": "d_k",
         "parameter": parameter.name if parameter else "",
         "play": _("Play"),
-        "bars": _("The bars: arrow keys go from key to key, and what stands below says its numbers"),
+        "bars": _("The bars: arrow keys move from key to key; the numbers stand below"),
         "rest": _("One bar for each of {n} keys; dashed: even weights, {even}. Point at a bar for its numbers."),
         "key": _("Key {key}:"),
         "point": _("{panel}: logit {logit}, weight {weight}"),

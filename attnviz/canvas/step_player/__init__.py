@@ -100,7 +100,7 @@ def _words(prompt: int, layers: int) -> dict[str, str]:
         "after": _("“{other}” comes later: at this step it is not in the cache"),
         "choices": _("Next token"),
         "chosen": _("chosen"),
-        "nothing": _("nothing is chosen: zero steps were asked for"),
+        "nothing": _("nothing to choose: zero steps were asked for"),
         "work": _("Work"),
         "cache": _("with a cache"),
         "anew": _("without"),

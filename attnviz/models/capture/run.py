@@ -104,7 +104,7 @@ def intervene(
     every = (edits,) if isinstance(edits, Edit) else tuple(edits) if isinstance(edits, Sequence) else (None,)
     if not all(isinstance(each, Edit) for each in every):
         raise Problem(
-            "{given} is no edit: intervene takes the model, one Edit or a list of them, then what the model takes",
+            "{given} is not an edit: intervene takes the model, one Edit or a list of them, then what the model takes",
             given=type(edits).__name__,
         )
     must_hold()

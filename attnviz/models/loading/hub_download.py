@@ -57,7 +57,7 @@ def _weight_bytes(entry: Entry) -> int:
     sizes = {file.rfilename: file.size or 0 for file in facts.siblings or () if "/" not in file.rfilename}
     if "adapter_config.json" in sizes and "config.json" not in sizes:
         raise Problem(
-            "{name} is an adapter and no whole model; an adapter is read from a folder on this machine",
+            "{name} is an adapter, not a whole model; an adapter is read from a folder on this machine",
             name=entry.name,
         )
     if not {"model.safetensors", "model.safetensors.index.json"} & set(sizes):

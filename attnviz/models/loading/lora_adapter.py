@@ -172,7 +172,7 @@ def _in_model(name: str, model: Any, adapter: Adapter, entry: Entry) -> str:
             return known
         if layer is not None:
             raise Problem(
-                "{name} changes {layer}, which is no linear layer; only those are changed here",
+                "{name} changes {layer}, which is not a linear layer; only those are changed here",
                 name=entry.name,
                 layer=known,
             )

@@ -253,7 +253,7 @@ def descriptions(loaded: LoadedModel, names: tuple[str, ...]) -> dict[str, Tenso
         raise Problem("{name} comes without a tokenizer", name=loaded.name)
     if not 1 <= len(names) <= MOST_NAMES:
         raise Problem(
-            "{count} descriptions: a picture is compared with between 1 and {most}, one a comma",
+            "{count} descriptions: give 1 to {most}, with a comma between them",
             count=len(names),
             most=MOST_NAMES,
         )

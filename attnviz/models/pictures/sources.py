@@ -105,7 +105,7 @@ def _opened(data: bytes, shown: str) -> Image.Image:
         raise Problem("{name} claims more pixels than any side of {most} allows", name=shown, most=MOST_SIDE) from error
     except DAMAGED as error:
         raise Problem(
-            "{name} is no picture in one of these formats: {formats}", name=shown, formats="PNG, JPEG, WebP"
+            "{name} is not a picture in one of these formats: {formats}", name=shown, formats="PNG, JPEG, WebP"
         ) from error
 
 
@@ -224,14 +224,14 @@ def card(model: str) -> Message | None:
     figures = json.loads(file.read_text("utf-8"))
     if "exact" in figures:
         return Message(
-            "This model writes {pairs} of pairs and {triples} of triples of digits that it has not learned from "
-            "without a fault. Data (UCI digits, as scikit-learn has them) and weights: CC BY 4.0.",
+            "On digits that it has not learned from, this model writes {pairs} of pairs and {triples} of triples "
+            "without a mistake. Data (UCI digits, as scikit-learn has them) and weights: CC BY 4.0.",
             {name: f"{share:.1%}" for name, share in figures["exact"].items()},
         )
     return Message(
-        "This model is right on {held_out} of the fifth of its data that was held out. Other hands wrote the last 360 "
-        "pictures: a model that was trained without them is right on {last} of those, this one, which learned from "
-        "most of them, on {learned}. Data (UCI digits, as scikit-learn has them) and weights: CC BY 4.0.",
+        "This model is right on {held_out} of the held-out fifth of its data. Other people wrote the last 360 "
+        "pictures: a model trained without them is right on {last} of those; this one, which learned from most of "
+        "them, on {learned}. Data (UCI digits, as scikit-learn has them) and weights: CC BY 4.0.",
         {
             "held_out": f"{figures['held_out_fifth']:.1%}",
             "last": f"{figures['last_360_not_learned']:.1%}",

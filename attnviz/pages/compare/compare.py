@@ -30,9 +30,9 @@ def typical_uses() -> None:
     """Section 5: what recurrence, convolution and attention are used for, and what each would cost there."""
     st.markdown(
         _(
-            "**A recurrence** serves where tokens come one by one: its state has a fixed size, however long it has "
-            "listened. **A convolution** serves where near places tell most and there are very many of them. "
-            "**Attention** serves where any two places may belong together, and pays for each pair."
+            "**A recurrence** suits tokens that arrive one by one: its state has a fixed size, however long the "
+            "input. **A convolution** suits inputs of very many places in which neighbours matter most. "
+            "**Attention** suits inputs in which any two places may belong together, and pays for every pair."
         )
     )
     names = figures.kind_names()

@@ -17,7 +17,7 @@ TOGETHER = 5  #: terms in a card
 def page() -> None:
     page_parts.page_heading(PAGE)
     st.markdown(
-        _("The words of attention in the order in which one meets them. Each has a button to the page that shows it.")
+        _("The words of attention, in the order in which you meet them. Each has a button to the page that shows it.")
     )
     with guard():
         wanted = widgets.text(choices.FIND, _("Find a word"), live=True, placeholder=_("for example: cache")).strip()
@@ -28,7 +28,7 @@ def page() -> None:
         ]
         if not terms:
             count = len(glossary_terms.TERMS)
-            st.info(_("None of the {n} terms speaks of “{what}”.").format(n=count, what=plain(wanted)))
+            st.info(_("None of the {n} terms mentions “{what}”.").format(n=count, what=plain(wanted)))
         with st.container(key="terms-of-glossary"):  # two beside each other where there is room: see the style
             for at in range(0, len(terms), TOGETHER):
                 _card(terms[at : at + TOGETHER])

@@ -59,7 +59,7 @@ def reach(counts: np.ndarray, words: int, upto: int) -> Figure:
         ],
         {
             "xaxis": {"title": _("layers"), "dtick": 1, "zeroline": False},
-            "yaxis": {"title": _("words heard of"), "range": [0, words * 1.08 + 0.2], "zeroline": False},
+            "yaxis": {"title": _("words that reach it"), "range": [0, words * 1.08 + 0.2], "zeroline": False},
             "hovermode": "x unified",
         },
     )

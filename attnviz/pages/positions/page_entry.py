@@ -8,7 +8,8 @@ PAGE = Page(
     title=N_("Positions"),
     heading=N_("How order gets in"),
     about=N_(
-        "Without a mask, attention takes words as a set. Seven sections show how order gets in, and what each way does."
+        "Without a mask, attention sees a set of words, not a sequence. Seven sections show how order gets in, and "
+        "what each way does."
     ),
     icon=":material/explore:",
     group=UNDERSTAND,

@@ -48,7 +48,7 @@ def inputs_of(
             yield from inputs_of(model, each if one else list(each), tokenizer)
     else:
         raise Problem(
-            "{given} is no sentence: give a string, a file's path, token ids, or a model's inputs as a dictionary",
+            "{given} is not a sentence: give a string, a file's path, token ids, or a model's inputs as a dictionary",
             given=repr(batches)[:60],
         )
 

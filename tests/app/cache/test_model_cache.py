@@ -309,6 +309,6 @@ def test_a_checkpoint_that_was_overwritten_is_read_anew_and_the_run_before_it_st
     assert not torch.equal(after.trace.logits, logits)
     assert model_cache.model_of(before) is not model_cache.model_of(after)
     shared.models = BoundedCache(1, lambda _: 1)
-    with pytest.raises(Problem, match="The files of mine were overwritten meanwhile"):
+    with pytest.raises(Problem, match="The files of mine changed while they were being read"):
         model_cache.model_of(before)
     assert model_cache.model_of(after).version == after.request.version

@@ -50,7 +50,7 @@ def test_pixels_come_as_they_are(kind):
 @pytest.mark.parametrize(
     "data, sentence",
     [
-        (b"only words, and no picture", "cat.png is no picture in one of these formats: PNG, JPEG, WebP"),
+        (b"only words, and no picture", "cat.png is not a picture in one of these formats: PNG, JPEG, WebP"),
         (b"", "cat.png is no picture"),
         (b"GIF89a" + bytes(40), "cat.png is no picture"),
         (saved(picture(1, 1)), "cat.png is 1 × 1 pixels; each side needs at least 2"),

@@ -222,7 +222,7 @@ def test_a_second_training_waits_for_the_first_and_finds_what_it_made(visit, mon
     page.button(key="c_train").click().run()
     assert not page.error
     assert figures(page) == 3
-    assert waited == ["1 training of another visitor is before yours, which begins by itself."] * 2
+    assert waited == ["1 training of another visitor is ahead of yours, which starts by itself."] * 2
 
 
 def test_when_too_many_wait_the_page_says_so(visit, monkeypatch):

@@ -139,7 +139,7 @@ def test_a_name_that_no_choice_of_the_page_has_is_said_and_what_sites_add_to_lin
     assert not page.exception
     [warning] = page.warning
     assert html.unescape(warning.value) == (
-        "Left out of the link, because this page has nothing of this name: “layer”, “h_at”."
+        "Left out of the link, because this page has nothing by that name: “layer”, “h_at”."
     )
     assert not visit("glossary", present="1", theme="dark", lang="en", utm_source="a", ref="b", embed="true").warning
     [warning] = visit("glossary", **{"**x**": "1", "<b>$a$</b>": "2"}).warning

@@ -202,7 +202,7 @@ def test_every_trap_opens_with_its_code_and_its_pictures(visit):
         outcome = traps.TRAPS[trap.id].run(sentence(tuple(WORDS), 0))
         assert (f"RuntimeError: {outcome.error}" in [part.value for part in app.code]) == bool(outcome.error)
         if outcome.wrong is None:
-            assert app.metric[0].value == "none: the wrong code raises"
+            assert app.metric[0].value == "none: the wrong code raises an error"
         else:
             assert app.metric[0].value == f"{outcome.largest:.3f}"
         right = weights(app, 2 if outcome.wrong is None else 3)
@@ -219,18 +219,18 @@ def test_four_thousand_words_show_their_exact_count(visit):
 def test_more_layers_let_the_last_word_hear_of_more_words(visit):
     app = visit("masks", m_rule1="window", m1_window_window="3")
     assert (
-        "Words that *tired* has heard of after 2 layers: 5 of 10. With 5 layers it is 10, and more layers add nothing."
+        "Words that reach *tired* within 2 layers: 5 of 10. With 5 layers it is 10, and more layers add nothing."
         in spoken(app)
     )
     app.slider(key="m_layers").set_value(5).run()
-    assert "Words that *tired* has heard of after 5 layers: 10 of 10. More layers can add nothing." in spoken(app)
+    assert "Words that reach *tired* within 5 layers: 10 of 10. More layers can add nothing." in spoken(app)
 
 
 def test_training_runs_live_and_says_what_the_leak_did(visit):
     app = visit("masks", m_view="training")
     assert "One sentence of 10 words is 9 training examples" in spoken(app)
     assert f"{9 * 9} scores. One pass for each example takes {sum(n * n for n in range(1, 10))}," in spoken(app)
-    assert f"drawn by lot, with replacement, from {len(set(WORDS))} different words" in spoken(app)
+    assert f"drawn at random, with replacement, from {len(set(WORDS))} different words" in spoken(app)
     app.button(key="m-train").click().run()
     assert not app.exception
     assert "the model copies the answer" in spoken(app)
@@ -280,7 +280,7 @@ def test_a_wrong_document_length_is_named_and_the_page_goes_on(visit):
 @pytest.mark.parametrize(
     "heard, layers, sentence",
     [
-        ([1, 3, 3, 3], 2, "It hears of no others, however many layers follow."),
+        ([1, 3, 3, 3], 2, "No others reach it, however many layers follow."),
         ([1, 3, 5, 5], 1, "With 2 layers it is 5, and more layers add nothing."),
         ([1, 5, 9, 9], 2, "More layers can add nothing."),
         ([1, 3, 5, 7], 1, "After 3 layers it is 7, and still growing."),

@@ -123,7 +123,7 @@ def test_an_upload_is_shown_and_a_bad_file_loses_nothing(visit):
     first = scene(page)
     assert "A link cannot hold your picture" in said(page)
     page.get("file_uploader")[0].upload("words.png", b"only words", "image/png").run()
-    assert "words.png is no picture in one of these formats" in said(page)
+    assert "words.png is not a picture in one of these formats" in said(page)
     assert scene(page)["doc"] == first["doc"]
 
 

@@ -67,8 +67,8 @@ def test_section_2(visit, link):
     found, words = run(page), shown(page)
     (raw, _, raw_keys), (scaled, _, scaled_keys) = found["row"]["raw"], found["row"]["sqrt"]
     assert f"the raw row gives {raw:.1%}" in words
-    assert f"as spread as {raw_keys:,.1f} equal keys; scaled, the largest weight is {scaled:.1%}" in words
-    assert f"row as spread as {scaled_keys:,.1f} keys" in words
+    assert f"as spread out as {raw_keys:,.1f} equal keys; scaled, the largest weight is {scaled:.1%}" in words
+    assert f"row as spread out as {scaled_keys:,.1f} keys" in words
     middle, mean, d = found["medians"], found["means"], found["d"]
     one, two = middle["raw"], middle["sqrt"]
     assert f"At d_k = {d} the median row gives its favourite key {one['largest']:.0%} raw" in words
@@ -136,7 +136,7 @@ def test_section_5(visit, link):
         smallest = f"{values[0]:.3g}"
         assert f"the smallest {smallest} (" in words or values[0] < 1e-6
     effective = found["effective"]
-    assert f"as spread as {effective['sqrt']:,.0f} keys, a length-aware one as {effective['log-n']:,.0f}" in words
+    assert f"as spread out as {effective['sqrt']:,.0f} keys, a length-aware one as {effective['log-n']:,.0f}" in words
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_section_6(visit, link):
     page = visit("scaling", s_section="head", **link)
     found, words = run(page), shown(page)
     three = found["found"]
-    assert f"are {three['model'][0]:.0%} as spread as they could be" in words
+    assert f"are {three['model'][0]:.0%} as spread out as they could be" in words
     assert f"{three['raw'][0]:.0%} without scaling, and {three['yours'][0]:.0%} at" in words
     assert f"{three['model'][1]:.2f} nats at the model's scale and {three['raw'][1]:.2f} raw" in words
     for _share, entropy, variance in three.values():

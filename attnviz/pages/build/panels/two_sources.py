@@ -155,7 +155,7 @@ def _norms(layer: two_sources.Result) -> None:
     )
     st.markdown(
         sentences(
-            _("To leave out that one norm changes the output by up to {moved}.").format(moved=f"{layer.moved:.2f}"),
+            _("Leaving out that one norm changes the output by up to {moved}.").format(moved=f"{layer.moved:.2f}"),
             _("The steps written out and torch’s fused kernels give the same output, to {difference}.").format(
                 difference=f"{layer.fused_difference:.1g}"
             ),

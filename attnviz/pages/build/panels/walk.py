@@ -156,9 +156,9 @@ def _who_gets_most(view: boards.View, cols: np.ndarray) -> str:
     """A sentence that names who gets most and least of what all queries give together."""
     most, least = int(cols.argmax()), int(cols.argmin())
     if np.ptp(cols) < 0.005:
-        return _("Every row sums to 1, and here every column does to {sum:.2f} too: nobody is looked at more.").format(
-            sum=cols[most]
-        )
+        return _(
+            "Every row sums to 1, and here every column sums to {sum:.2f} too: no word is looked at more than another."
+        ).format(sum=cols[most])
     template = _(
         "A row sums to 1, a column need not: of the {given:.0f} that all rows of head {h} give together, {most} gets "
         "{top:.2f}, most of all, and {least} gets {low:.2f}, least."

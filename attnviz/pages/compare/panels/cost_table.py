@@ -136,8 +136,8 @@ def _steps_and_path(result: layer_costs.Result, axis: str) -> None:
             key="c-steps",
             table={axis: result.x, **{name: result.steps[kind] for kind, name in waiting.items()}},
             words=ngettext(
-                "A recurrence waits **{n:,}** time, all others once.",
-                "A recurrence waits **{n:,}** times, all others once.",
+                "A recurrence takes **{n:,}** step after the other, every other layer one.",
+                "A recurrence takes **{n:,}** steps one after the other, every other layer one.",
                 steps,
             ).format(n=steps),
         )

@@ -144,8 +144,8 @@ def _live(config: reach_training.Config, button: DeltaGenerator, drawn: DeltaGen
 def _wait(before: int) -> str:
     """What a visitor reads whose training is not yet begun."""
     return ngettext(
-        "{n} training of another visitor is before yours, which begins by itself.",
-        "{n} trainings of other visitors are before yours, which begins by itself.",
+        "{n} training of another visitor is ahead of yours, which starts by itself.",
+        "{n} trainings of other visitors are ahead of yours, which starts by itself.",
         before,
     ).format(n=before)
 
@@ -238,7 +238,7 @@ def _verdict(result: reach_training.Result) -> str:
     learned = [names[k] for k, each in result.reached.items() if each.end_accuracy >= reach_training.LEARNED]
     failed = [names[k] for k in result.reached if names[k] not in learned]
     if not learned:
-        verdict = _("After {steps} steps at distance {distance} nobody has learned to copy.")
+        verdict = _("After {steps} steps at distance {distance} no layer has learned to copy.")
     elif not failed:
         verdict = _("After {steps} steps at distance {distance} every layer copies.")
     else:

@@ -108,8 +108,8 @@ def _heads() -> position_mixing.KernelConfig:
     st.markdown(
         _(
             "A convolution sends each of its k places through a matrix of its own. One head averages the places and "
-            "sends the average through one matrix: what it averages it cannot tell apart again. Several heads can, "
-            "one place each."
+            "sends the average through one matrix: what it has averaged it cannot tell apart again. Several heads "
+            "can, one place each."
         )
     )
     k = widgets.number(choices.KERNEL, _("places k"), step=1, width=BOX)
@@ -120,7 +120,7 @@ def _heads() -> position_mixing.KernelConfig:
             figures.missing,
             result.heads,
             [
-                (_("best that so many heads can do"), result.best),
+                (_("the best that so many heads can do"), result.best),
                 (_("each head looks at one place"), result.pointing),
             ],
             result.average,

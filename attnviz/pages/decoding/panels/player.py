@@ -132,9 +132,9 @@ def _last_step(result: token_by_token.Result) -> str:
         _("Tokens that the last step processed: **{one}** with the cache, **{all}** without.").format(
             one=last.cached.tokens, all=last.anew.tokens
         ),
-        _("Both find the same next token likeliest.")
+        _("Both agree on the likeliest next token.")
         if last.same_choice
-        else _("They do not find the same next token likeliest."),
+        else _("They disagree on the likeliest next token."),
         "" if temperature in (0.0, 1.0) else others.format(temperature=temperature),
     )
 
@@ -152,13 +152,13 @@ def _same(result: token_by_token.Result) -> None:
         help=_("FLOPs of all steps with the cache, beside those without."),
     )
     if not worst.difference:
-        st.caption(_("The logits of both are the same in every digit."))
+        st.caption(_("Their logits agree in every digit."))
         return
     st.caption(
         ngettext(
-            "Both compute the same sums in another order, so that rounding differs in the last digits of {bits}-bit "
+            "Both compute the same sums in a different order, so rounding differs in the last digits of {bits}-bit "
             "numbers, {share:.1g} of the largest logit; the likeliest token is the same at {same} of {steps} step.",
-            "Both compute the same sums in another order, so that rounding differs in the last digits of {bits}-bit "
+            "Both compute the same sums in a different order, so rounding differs in the last digits of {bits}-bit "
             "numbers, {share:.1g} of the largest logit; the likeliest token is the same at {same} of {steps} steps.",
             len(result.steps),
         ).format(

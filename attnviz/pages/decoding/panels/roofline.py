@@ -36,7 +36,7 @@ def panel() -> None:
         st.info(
             _("The owner of this server has not measured it. Choose another machine above.")
             if current().hosted
-            else _("Nothing was measured on this machine yet. It takes some seconds.")
+            else _("Nothing has been measured on this machine yet. It takes a few seconds.")
         )
         return
     if chosen == choices.HERE and measured is not None:

@@ -91,8 +91,8 @@ def _chart(shown: Shown, slot: Slot, number: int, likeliest: list[TokenChoice], 
         _("Temperature 0 always takes “{token}”, whatever its share of the softmax over the whole vocabulary.")
         if temperature == 0
         else _(
-            "Divided by temperature {temperature:.2g}, and shared out again among the {k} likeliest tokens alone, "
-            "“{token}” is drawn with {share:.1%}."
+            "At temperature {temperature:.2g}, with only the {k} likeliest tokens left, “{token}” is drawn with "
+            "probability {share:.1%}."
         )
     )
     st.caption(text.format(token=plain(best.label), temperature=temperature, k=top_k, share=best.drawn))

@@ -66,17 +66,17 @@ def _ordered(tiles: Overview, measured: whole_model.StackMeasures, by: str, name
     if finite.size and np.ptp(finite) > 1e-6:
         return tiles.by(values, name, order=True, dim=True)
     if finite.size:
-        why = _("All heads have the same value, {value:.2f}: they stand in their own order.")
+        why = _("All heads have the same value, {value:.2f}: they keep their own order.")
         st.caption(why.format(value=float(finite.max())))
     elif by in ("induction", "duplicate_token"):
         st.caption(
             _(
                 "No token of this sentence comes twice, so no head can look at an earlier copy or at what followed "
-                "one: the heads stand in their own order. Repeat a word to measure this."
+                "one: the heads keep their own order. Repeat a word to measure this."
             )
         )
     else:
-        st.caption(_("No row of this sentence can be measured so: the heads stand in their own order."))
+        st.caption(_("No row of this sentence can be measured this way: the heads keep their own order."))
     return tiles
 
 

@@ -17,8 +17,8 @@ def of_head(shown: Shown) -> None:
     """Draw the code that computes the chosen head's numbers with the package."""
     about = _(
         "Paste this code into a notebook: it prints the weights that the model gives in the row of “{token}” of the "
-        "large picture, layer {layer}, head {head}, a line for each of its own tokens. What the panels above change "
-        "has code of its own there."
+        "large picture, layer {layer}, head {head}, a line for each of its own tokens. The panels above that change "
+        "it have their own code."
     ).format(token=plain(shown.stack.queries.labels[shown.query_at]), layer=shown.layer, head=shown.head)
     kv_head = shown.head // (shown.stack.layers[shown.layer].n_heads // shown.stack.layers[shown.layer].n_kv_heads)
     begin = "\n".join(_opening(shown.run, shown.stack.id, "capture"))

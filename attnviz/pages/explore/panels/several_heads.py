@@ -130,8 +130,8 @@ def two(shown: Shown) -> None:
     if both is None:
         st.caption(
             _(
-                "No difference is drawn: only {same} of these tokens stand in both, in one order, so most cells of one "
-                "picture have none in the other to be taken from. Change a word or two of the sentence to compare."
+                "No difference is drawn: only {same} of these tokens stand in both sentences in the same order, so "
+                "most cells have no partner to be subtracted from. Change only a word or two to compare."
             ).format(same=in_both(shown.matrix.rows, other.rows))
         )
     else:

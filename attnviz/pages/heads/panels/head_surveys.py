@@ -113,7 +113,7 @@ def _own_text() -> str:
     with typed:
         text = widgets.text(choices.OWN, _("Your text: a line is a sentence"), height=120)
     if not text.strip():
-        st.info(_("Type a text of a few lines or open a file: every head is looked for in it."))
+        st.info(_("Type a few lines or open a file: every head is measured on it."))
     return text.strip() and text
 
 
@@ -125,7 +125,7 @@ def _take(data: bytes) -> None:
         show_problem(Problem("This file is not text in UTF-8"))
         return
     if "\x00" in text:
-        show_problem(Problem("This file is not text: it holds bytes that no text has"))
+        show_problem(Problem("This file is not text: it holds bytes that no text contains"))
         return
     most = choices.LONGEST_TEXT
     if len(text) > most:

@@ -137,7 +137,7 @@ def about_source(shown: ShownSurvey) -> str:
 def _about_map(shown: ShownSurvey, by: str) -> str:
     measure, places = shown.survey.measures[by], shown.survey.places
     if not np.isfinite(measure.mean).any():
-        return _("No sentence here has a place for it: repeat a word to measure it.")
+        return _("No sentence here has a place to measure it: repeat a word.")
     best = int(np.nanargmax(measure.mean))
     layer, head = places[best]
     is_cost = by in head_survey.COSTS

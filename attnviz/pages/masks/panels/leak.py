@@ -63,9 +63,9 @@ def _leak(words: tuple[str, ...], seed: int) -> None:
     st.markdown("##### " + _("A mask shifted by one: a loss of zero, and nothing learnt"))
     st.markdown(
         _(
-            "Two small models are trained on lines of words drawn by lot, with replacement, from {n} different words "
-            "of your sentence, so that the next one cannot be known. One mask lets a place see itself and what came "
-            "before; the other also lets it see the next word: the answer."
+            "Two small models are trained on lines of words drawn at random, with replacement, from {n} different "
+            "words of your sentence, so that the next one cannot be known. One mask lets a place see itself and what "
+            "came before; the other also lets it see the next word: the answer."
         ).format(n=len(leak_training.vocabulary(words)))
     )
     with st.container(horizontal=True, vertical_alignment="bottom"):

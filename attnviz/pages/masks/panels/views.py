@@ -94,9 +94,9 @@ def layers_panel(result: mask_lab.Result) -> None:
     """Draw the number of layers to choose, the layer after which each key reaches each query, and how reach grows."""
     st.markdown(
         _(
-            "After one layer a word has heard of the words that it may look at; after the next, also of the "
-            "words that *they* had heard of. The residual stream keeps what was there before. The pictures "
-            "show what can arrive, whatever the weights are."
+            "One layer brings a word something of the words that it may look at; the next, also of the words that "
+            "had reached *those*. The residual stream keeps what was there before. The pictures show what can "
+            "arrive, whatever the weights are."
         )
     )
     layers = widgets.slider(choices.LAYERS, _("Layers"), width=420)
@@ -148,8 +148,8 @@ def _hops_words(hops: np.ndarray, layers: int) -> str:
 
 def _reach_words(result: mask_lab.Result, counts: np.ndarray, layers: int) -> str:
     first = ngettext(
-        "Words that {token} has heard of after {n} layer: {heard} of {all}.",
-        "Words that {token} has heard of after {n} layers: {heard} of {all}.",
+        "Words that reach {token} within {n} layer: {heard} of {all}.",
+        "Words that reach {token} within {n} layers: {heard} of {all}.",
         layers,
     ).format(n=layers, token=named_word(result.words[-1]), heard=int(counts[layers, -1]), all=len(result.words))
     return sentences(first, _what_follows(counts[:, -1], layers, len(result.words)))
@@ -164,7 +164,7 @@ def _what_follows(heard: np.ndarray, layers: int, words: int) -> str:
     if needed == most and final < words:
         return _("After {n} layers it is {heard}, and still growing.").format(n=most, heard=final)
     if layers >= needed:
-        return _("It hears of no others, however many layers follow.")
+        return _("No others reach it, however many layers follow.")
     return ngettext(
         "With {n} layer it is {heard}, and more layers add nothing.",
         "With {n} layers it is {heard}, and more layers add nothing.",

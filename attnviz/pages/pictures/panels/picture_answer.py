@@ -31,8 +31,7 @@ def draw(loaded: LoadedModel, picture: picture_cache.ChosenPicture, run: Picture
     if not run.answer.words:
         st.markdown(_("This model gives no names: it turns a picture into vectors. Its heads can be looked at."))
         return
-    if loaded.entry.shipped and picture.name.startswith("photo"):
-        st.markdown(_("This model reads handwritten digits: what it would say of a photograph means nothing."))
+    if loaded.entry.shipped and picture.name.startswith("photo"):  # a notice says that its answer means nothing
         return
     before, share = _written(run.answer), _share(run.answer)
     if not change:
@@ -96,7 +95,7 @@ def draw_facts(
     first = stack.grid.first
     if first and not stack.words:
         st.caption(
-            _("Tokens that are no patches are given, in layer {layer} on average: {tokens}.").format(
+            _("Tokens that are not patches get, in layer {layer} on average: {tokens}.").format(
                 layer=layer, tokens=_given(stack, shares, range(first))
             )
         )
@@ -123,13 +122,13 @@ def _about_heads(
 def _outliers(stack: PatchStack, shares: np.ndarray, patches: tuple[int, ...], layer: int) -> str:
     if len(patches) > MOST_NAMED:
         text = _(
-            "Outliers in layer {layer}, with an orange corner: {count} patches, most of all {patches}. Each is given "
-            "more than five times what the median patch is given."
+            "Outliers in layer {layer}, with an orange corner: {count} patches, most of all {patches}. Each gets "
+            "more than five times what the median patch gets."
         )
     else:
         text = _(
-            "Outliers in layer {layer}, with an orange corner: {patches}. Each is given more than five times what the "
-            "median patch is given."
+            "Outliers in layer {layer}, with an orange corner: {patches}. Each gets more than five times what the "
+            "median patch gets."
         )
     tokens = [stack.grid.first + patch for patch in patches]
     most = sorted(tokens, key=lambda token: -shares[token])[:MOST_NAMED]
@@ -144,7 +143,7 @@ def _given(stack: PatchStack, shares: np.ndarray, tokens: Iterable[int]) -> str:
 
 def draw_text_tower(tower: TextTower) -> None:
     """Draw one head of the tower that reads descriptions to compare a picture with: which word looks at which."""
-    st.subheader(_("The tower that reads"), anchor=False)
+    st.subheader(_("The tower that reads text"), anchor=False)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         names = {str(at): plain(name) for at, name in enumerate(tower.names)}
         which = int(widgets.one_of(choices.DESCRIPTION, _("Description"), names, style="select"))

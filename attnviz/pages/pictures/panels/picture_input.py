@@ -81,7 +81,7 @@ def _digits(most: int) -> ChosenPicture:
             choices.DIGITS,
             _("Digit") if most == 1 else _("Two or three digits"),
             usual="4" if most == 1 else "374",
-            help=_("Pictures from the fifth of the data set that the models have not learned from."),
+            help=_("Pictures from the fifth of the data set that the models were not trained on."),
         )
     with right:
         hand = widgets.number(choices.HAND, _("Handwriting"))
@@ -141,7 +141,9 @@ def _own() -> ChosenPicture | None:
             show_problem(problem)
     uploaded = st.session_state.get(_PHOTO)
     if uploaded is None:
-        st.info(_("Your picture stays in this session's memory and goes with it. It is not kept and is in no link."))
+        st.info(
+            _("Your picture stays in this session's memory and disappears with it. It is not stored and is in no link.")
+        )
         return None
     name, photo = uploaded
     for notice in photo.notices:
@@ -167,7 +169,7 @@ def _saved(data: bytes, name: str) -> tuple[str, bytes]:
             raise ValueError(saved["format"])
         return json.dumps(saved["view"]), b64decode(saved["picture"], validate=True)
     except (ValueError, LookupError, TypeError, RecursionError) as error:
-        raise Problem("{name} is no view that was saved here with its picture", name=name[:80]) from error
+        raise Problem("{name} is not a view that was saved here with its picture", name=name[:80]) from error
 
 
 def view_with_picture(file: bytes, view: str) -> str:

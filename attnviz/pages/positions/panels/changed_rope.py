@@ -132,9 +132,9 @@ def _distance(result: experiment.Result) -> None:
     if len(before) > 1:
         words = sentences(
             words,
-            _("Only the last query can look {last} back, at the first token: the last bar is its alone.").format(
-                last=len(before) - 1
-            ),
+            _(
+                "Only the last query can look {last} back, at the first token: the last bar is that query’s alone."
+            ).format(last=len(before) - 1),
         )
     show.figure(
         show.chart_of(figures.tokens_back, before, after),

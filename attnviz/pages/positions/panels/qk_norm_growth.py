@@ -63,7 +63,7 @@ def _verdict(result: experiment.Result) -> str:
     raw, normed = result.without, result.normed
     return _(
         "At {growth:g} times the weights the largest logit is {raw:.4g} without the norm and {normed:.3g} with it; "
-        "rows are {raw_spread:.0%} and {spread:.0%} as spread as they could be."
+        "rows are {raw_spread:.0%} and {spread:.0%} as spread out as they could be."
     ).format(
         growth=result.config.growth,
         raw=raw.largest,

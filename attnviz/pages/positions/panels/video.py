@@ -84,8 +84,8 @@ def _verdict(result: video.Split) -> str:
     if config.split == "flat":
         frame, columns, _one = config.strides
         return _(
-            "One number for each patch: the patch below is {columns} positions away, the next frame {frame}. The head "
-            "is told nothing of rows and frames."
+            "One number for each patch: the patch below is {columns} positions away, the next frame {frame}. The "
+            "head learns nothing about rows and frames."
         ).format(columns=columns, frame=frame)
     if not result.left:
         return ngettext(

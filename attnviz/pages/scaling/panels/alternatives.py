@@ -137,8 +137,8 @@ def _lengths(d_k: int, seed: int, parameters: dict[str, float]) -> None:
         key="s_lengths",
         table={"n": x, **effective},
         words=_(
-            "Over 4,096 keys a scaled row at d_k = {d_k} is as spread as {scaled:,.0f} keys, a length-aware one as "
-            "{aware:,.0f}. Normal scores of variance 1 predict n/√e = {predicted:,.0f}: attention dilutes in "
+            "Over 4,096 keys a scaled row at d_k = {d_k} is as spread out as {scaled:,.0f} keys, a length-aware one "
+            "as {aware:,.0f}. Normal scores of variance 1 predict n/√e = {predicted:,.0f}: attention dilutes in "
             "proportion to n."
         ).format(d_k=d_k, scaled=effective["sqrt"][-1], aware=effective["log-n"][-1], predicted=4096 / math.e**0.5),
     )

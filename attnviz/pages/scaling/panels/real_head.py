@@ -68,9 +68,9 @@ def _numbers(result: experiment.Result, name: str) -> None:
         return
     st.markdown(
         _(
-            "**Trained: {name}, layer {layer}, head {head}.** Its rows are {model:.0%} as spread as they could "
-            "be with the model's scale, {raw:.0%} without scaling, and {chosen:.0%} at {factor:g} times the "
-            "model's scale (entropy over the largest that the mask allows, mean over rows)."
+            "**Trained: {name}, layer {layer}, head {head}.** Its rows are {model:.0%} as spread out as they could "
+            "be with the model's scale, {raw:.0%} without scaling, and {chosen:.0%} at {factor:g} times the model's "
+            "scale (entropy over the largest that the mask allows, mean over rows)."
         ).format(
             name=plain(name),
             layer=config.layer,

@@ -169,9 +169,9 @@ def _first_gradient(result: experiment.Result) -> str:
     )
     return _(
         "The first gradient at queries and keys is {raw:.2g} raw and {scaled:.2g} scaled, but there the chain rule "
-        "multiplies the scaled one by 1/√d_k = {factor:.3g}. At the logits, before that factor, it is {at_raw:.3g} raw "
-        "and {at_scaled:.3g} scaled. What saturation takes is seen in softmax’s Jacobian, how much of a change in the "
-        "logits it lets through: its mean norm is {jacobian_raw:.3f} raw and {jacobian_scaled:.3f} scaled."
+        "multiplies the scaled one by 1/√d_k = {factor:.3g}. At the logits, before that factor, it is {at_raw:.3g} "
+        "raw and {at_scaled:.3g} scaled. What saturation costs shows in softmax’s Jacobian, which says how much of a "
+        "change in the logits gets through: its mean norm is {jacobian_raw:.3f} raw and {jacobian_scaled:.3f} scaled."
     ).format(
         raw=raw[0],
         scaled=scaled[0],

@@ -39,8 +39,8 @@ def _row_words(result: growing_width.Result) -> str:
     config, raw, scaled = result.config, result.raw, result.scaled
     return _(
         "**Random, seed {seed}.** At d_k = {d_k} the raw row gives {raw:.1%} to one of the keys (n = {n}) and is as "
-        "spread as {raw_keys:,.1f} equal keys; scaled, the largest weight is {scaled:.1%} and the row as "
-        "spread as {scaled_keys:,.1f} keys."
+        "spread out as {raw_keys:,.1f} equal keys; scaled, the largest weight is {scaled:.1%} and the row as spread "
+        "out as {scaled_keys:,.1f} keys."
     ).format(
         seed=config.seed,
         d_k=config.d_k,
@@ -165,8 +165,9 @@ def pictures_of(n: int, results: dict[str, saturation.Result]) -> dict[str, Curv
     log_n, root = math.log(n) or 1.0, np.sqrt(d_k)
     gradient = _(
         "At d_k = {d_k}: median {raw:.2g} raw, {scaled:.2g} scaled; mean {raw_mean:.2g} and {scaled_mean:.2g}. "
-        "Without scaling, as d_k grows, most rows get almost no gradient. The mean (dotted) hides it: near-ties still "
-        "get some, and raw it comes without the factor 1/√d_k by which the chain rule multiplies the scaled one."
+        "Without scaling, as d_k grows, most rows get almost no gradient. The mean (dotted) hides it: near-ties "
+        "still get some, and without scaling it lacks the factor 1/√d_k by which the chain rule multiplies the "
+        "scaled one."
     )
     largest = [
         Limit(_("√d_k × mean largest of n normals"), saturation.largest_of_normals(n) * root),

@@ -77,8 +77,8 @@ def _machines(arch: Architecture, latent: LatentLayout, context: int, names: dic
     rows = [
         {
             _("computed as"): name,
-            _("numbers a token, one layer"): latent_elements(latent, machine),
-            _("FLOP a cached byte"): round(float(latent_intensity(latent, machine)), 1),
+            _("numbers per token, one layer"): latent_elements(latent, machine),
+            _("FLOP per cached byte"): round(float(latent_intensity(latent, machine)), 1),
             _("one layer, prefill of {n}").format(n=f"{context:,}"): units.flop(
                 _work(latent, context, context, machine)
             ),
@@ -118,7 +118,7 @@ def _baselines(arch: Architecture, latent: LatentLayout, context: int) -> None:
     rows = [
         {
             _("compared with"): name,
-            _("numbers a token, one layer"): numbers,
+            _("numbers per token, one layer"): numbers,
             ngettext("cache of {n} token", "cache of {n} tokens", context).format(n=f"{context:,}"): units.both(
                 2 * numbers * context * len(arch.layers)
             ),

@@ -148,8 +148,8 @@ def _verdict(size: Size, machine: Machine, made_for: int | None) -> None:
         _("One decoding step"),
         units.duration(size.step.seconds),
         help=_(
-            "At best: computing {compute}, reading weights and cache {memory}. An embedding that is not the output "
-            "head as well is not read: one row of it is looked up."
+            "At best: computing {compute}, reading weights and cache {memory}. An embedding that does not also serve "
+            "as the output head is not read: only one row of it is looked up."
         ).format(compute=units.duration(size.step.compute_seconds), memory=units.duration(size.step.memory_seconds)),
     )
     four.metric(

@@ -24,8 +24,8 @@ _ALL = (
         Message("True: attend here, hide there"),
         Message(
             "F.scaled_dot_product_attention and FlexAttention attend where a boolean mask is True. "
-            "nn.MultiheadAttention hides where it is True, in attn_mask and in key_padding_mask. Both accept both: no "
-            "shape ever complains."
+            "nn.MultiheadAttention hides where it is True, in attn_mask and in key_padding_mask. Both accept either "
+            "mask: no shape ever complains."
         ),
         (layers.wrong_meaning,),
         (layers.right_meaning,),
