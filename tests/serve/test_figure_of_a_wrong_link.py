@@ -44,7 +44,7 @@ def test_a_wrong_value_is_refused_in_the_pages_sentence_unless_the_caller_is_len
 def test_a_page_that_does_not_exist_is_a_wrong_call(tmp_path, capsys):
     assert main(["figure", "nopage?x=1", "-o", str(tmp_path / "x.svg")]) == 2
     (sentence,) = capsys.readouterr().err.splitlines()
-    assert sentence.startswith("attnviz: The link opens nopage, which is no page; pages are home, ")
+    assert sentence.startswith("attnviz: The link opens nopage, which is not a page; the pages are home, ")
 
 
 def test_a_link_that_nothing_is_wrong_with_is_written_without_a_word_of_refusal(tmp_path, capsys):

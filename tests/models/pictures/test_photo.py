@@ -51,8 +51,8 @@ def test_pixels_come_as_they_are(kind):
     "data, sentence",
     [
         (b"only words, and no picture", "cat.png is not a picture in one of these formats: PNG, JPEG, WebP"),
-        (b"", "cat.png is no picture"),
-        (b"GIF89a" + bytes(40), "cat.png is no picture"),
+        (b"", "cat.png is not a picture"),
+        (b"GIF89a" + bytes(40), "cat.png is not a picture"),
         (saved(picture(1, 1)), "cat.png is 1 × 1 pixels; each side needs at least 2"),
         (saved(picture(4097, 3)), "cat.png is 4097 × 3 pixels; a side may have 4096"),
         (png_that_claims(50_000, 50_000), "cat.png claims more pixels than any side of 4096 allows"),

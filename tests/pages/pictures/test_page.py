@@ -43,8 +43,8 @@ def test_it_opens_with_a_digit_and_what_the_model_says_of_it(visit):
     assert not page.exception
     assert not page.error
     assert "The model says **" in said(page)
-    assert "right on 96.4% of the fifth of its data that was held out" in said(page)
-    assert "trained without them is right on 93.3% of those, this one, which learned from most" in said(page)
+    assert "right on 96.4% of the held-out fifth of its data" in said(page)
+    assert "trained without them is right on 93.3% of those; this one, which learned from most" in said(page)
     assert "CC BY 4.0" in said(page)
     header = scene(page)
     assert header["grid"] == {"rows": 8, "columns": 8, "first": 1}
@@ -117,7 +117,7 @@ def test_photographs_say_whose_they_are_and_that_the_models_do_not_know_such(vis
 
 def test_an_upload_is_shown_and_a_bad_file_loses_nothing(visit):
     page = visit("pictures", pic_from="own")
-    assert "It is not kept and is in no link" in said(page)
+    assert "It is not stored and is in no link" in said(page)
     uploader = page.get("file_uploader")[0]
     uploader.upload("mine.png", png(), "image/png").run()
     first = scene(page)

@@ -54,9 +54,9 @@ def test_sentences_come_as_strings_rows_of_a_data_set_and_lines_of_a_file(tmp_pa
 @pytest.mark.parametrize(
     "given, said",
     [
-        ([3.5], "3.5 is no sentence"),
-        ([None], "None is no sentence"),
-        ([b"abc"], "is no sentence"),
+        ([3.5], "3.5 is not a sentence"),
+        ([None], "None is not a sentence"),
+        ([b"abc"], "is not a sentence"),
         ([{"title": "a"}], "a dictionary must hold"),
         (Path("/no/such/file.txt"), "the file /no/such/file.txt cannot be read"),
     ],

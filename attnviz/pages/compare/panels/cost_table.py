@@ -90,10 +90,10 @@ def sizes(names: Sequence[str] = ("n", "d", "k", "window", "heads")) -> dict[str
 def _costs(result: layer_costs.Result, axis: str) -> None:
     """Operations for each token: a layer whose cost grows with the length rises, every other one lies level."""
     config, names = result.config, figures.kind_names()
-    title = _("FLOPs per token: beside an LSTM, {compared}")
+    title, kind = _("FLOPs per token: against {layer}, {compared}"), "lstm"
     if config.counting == "table":
-        title = _("Operations per token: beside an LSTM, {compared}")
-    lstm = next(each for each in result.crossings if each.kind == "lstm")
+        title, kind = _("Operations per token: against {layer}, {compared}"), "rnn"
+    other = next(each for each in result.crossings if each.kind == kind)
     tokens = _tokens(result)
     show.figure(
         show.chart_of(
@@ -103,7 +103,7 @@ def _costs(result: layer_costs.Result, axis: str) -> None:
                 for kind, cost in result.cost.items()
                 if kind != "dilated"
             ],
-            title.format(compared=_against(lstm, config.axis)),
+            title.format(layer=names[kind], compared=_against(other, config.axis)),
             axis,
             here=getattr(config, config.axis),
             crossings=_crossing_points(result),
@@ -136,7 +136,7 @@ def _steps_and_path(result: layer_costs.Result, axis: str) -> None:
             key="c-steps",
             table={axis: result.x, **{name: result.steps[kind] for kind, name in waiting.items()}},
             words=ngettext(
-                "A recurrence takes **{n:,}** step after the other, every other layer one.",
+                "A recurrence takes **{n:,}** step, every other layer one.",
                 "A recurrence takes **{n:,}** steps one after the other, every other layer one.",
                 steps,
             ).format(n=steps),
