@@ -75,5 +75,5 @@ def test_hidden_patches_are_seen_in_no_layer_of_the_tower_for_pictures_and_move_
 
 @pytest.mark.parametrize("words", ["", " , ,", ",".join(["cat"] * 9)])
 def test_no_description_and_too_many_are_a_sentence(words):
-    with pytest.raises(Problem, match="a picture is compared with between 1 and 8"):
+    with pytest.raises(Problem, match="give 1 to 8, with a comma between them"):
         run_picture(tiny("clip"), picture(), words)

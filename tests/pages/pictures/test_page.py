@@ -4,6 +4,7 @@ import base64
 import html
 import io
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,7 +12,9 @@ import streamlit as st
 from PIL import Image
 
 from attnviz.canvas.shared.packing import unblob
+from attnviz.models.loading import availabilities, load
 from attnviz.models.pictures import composed, held_out
+from attnviz.pages.pictures.panels import picture_input
 
 
 def said(page):
@@ -273,3 +276,22 @@ def test_a_link_to_a_folder_asks_before_it_is_loaded(visit, tmp_path, monkeypatc
     assert not page.exception
     assert not page.error
     assert scene(page)["grid"]["rows"] == 2
+
+
+def test_a_visit_that_asks_for_nothing_opens_on_a_model_for_photographs_that_is_here(visit, monkeypatch):
+    asked = []
+    states = availabilities()
+    here = [replace(each, source="folder") if each.entry.id == "vit-tiny" else each for each in states]
+    monkeypatch.setattr(picture_input, "availabilities", lambda: here)
+    monkeypatch.setattr(picture_input.model_cache, "model", lambda name: asked.append(name) or load("digit-vit"))
+    assert visit("pictures").selectbox(key="pic_model").value == "vit-tiny"
+    assert visit("pictures", pic_digits="8").selectbox(key="pic_model").value == "digit-vit"
+    assert asked == ["vit-tiny", "digit-vit"]
+
+
+def test_photographs_are_offered_to_models_that_read_them_and_a_link_still_opens(visit):
+    assert "photo" not in visit("pictures").segmented_control(key="pic_from").options
+    page = visit("pictures", pic_from="photo")
+    assert "what it says of one means nothing" in said(page)
+    assert "The model says" not in said(page)
+    assert scene(page)["grid"]["rows"] == 8

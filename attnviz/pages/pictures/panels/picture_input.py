@@ -188,8 +188,9 @@ def ask_model() -> LoadedModel | None:
         key=lambda each: (not each.on_this_machine, not each.entry.shipped),
     )
     entries = {each.entry.id: each.entry for each in states}
-    if states[0].on_this_machine and not states[0].entry.shipped and link_state.untouched(choices.PAGE.page):
-        link_state.keep(choices.MODEL, states[0].entry.id)
+    photographs = [each.entry.id for each in states if each.on_this_machine and not each.entry.shipped]
+    if photographs and link_state.untouched(choices.PAGE.page):
+        link_state.keep(choices.MODEL, photographs[0])
     name = sentence_input.ask_model(choices.MODEL, choices.HUB_ID, states, choices.OTHER_MODEL, usual="digit-vit")
     if name in entries:
         st.caption(_(entries[name].shows))
