@@ -201,6 +201,7 @@ class ClassServer:
         guards = self.workers[-1].guards().items()
         values = {
             "folder": self.folder,
+            "version": secrets.token_hex(4),
             "static": self.folder / "static",
             "mime_types": next((path for path in MIME_TYPES if Path(path).exists()), ""),
             "servers": "\n    ".join(f"server 127.0.0.1:{w.port} max_fails=1 fail_timeout=2s;" for w in self.workers),

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from attnviz.app.show import PLOTLY_ROUTE
 from attnviz.serve import index_page
 from attnviz.serve.compressed_files import STATIC
 from attnviz.serve.watching import NUMBERS
@@ -28,17 +29,22 @@ needs_nginx = pytest.mark.skipif(
 #: It has one visitor, says its headers as the app does, and does not end when it is asked to. Where it is silent it
 #: takes connections and answers none.
 STAND_IN = """
-import http.server, json, signal, socket, sys, time
+import http.server, json, os, signal, socket, sys, time
 port, silent, headers = int(sys.argv[1]), sys.argv[2] == "silent", json.loads(sys.argv[3])
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
 
 class Answers(http.server.BaseHTTPRequestHandler):
+    asked = 0
+
     def do_GET(self):
+        Answers.asked += 1
         body = b"attnviz_visitors 1.0\\n" if self.path.endswith("metrics") else b"ok"
         self.send_response(200)
         for name, value in headers.items():
             self.send_header(name, value)
         self.send_header("Content-Length", str(len(body)))
+        self.send_header("Cache-Control", "no-cache")
+        self.send_header("X-Asked", f"{os.getpid()} {Answers.asked}")
         self.send_header("X-Seen-Forwarded", str(self.headers.get("X-Forwarded-For")))
         self.end_headers()
         self.wfile.write(body)
@@ -166,6 +172,34 @@ def test_the_numbers_are_passed_on_as_they_were_asked_for(served: ClassServer, p
     assert asked(served, path).headers["X-Seen-Forwarded"] == "None"
     assert asked(served, path, **{"X-Forwarded-For": "192.0.2.7"}).headers["X-Seen-Forwarded"] == "192.0.2.7"
     assert asked(served, "/explore").headers["X-Seen-Forwarded"] == "127.0.0.1"
+
+
+@needs_nginx
+@pytest.mark.parametrize(
+    "path",
+    [
+        f"/{index_page.EARLY_ROUTE}",
+        f"/{index_page.PREVIEW_ROUTE}",
+        f"/{PLOTLY_ROUTE}",
+        "/favicon.png",
+        "/_stcore/host-config",
+        "/_stcore/bidi-components/attnviz.head/head.js",
+    ],
+)
+def test_a_file_that_is_alike_for_all_is_asked_for_once_until_there_are_new_processes(served: ClassServer, path: str):
+    visitors = [asked(served, path, Cookie=f"attnviz_class={name}") for name in ("one", "other")]
+    (first,) = {answer.headers["X-Asked"] for answer in visitors}
+    for answer in visitors:
+        guarded(answer)
+        assert answer.headers["Cache-Control"] == "no-cache", "what a browser may keep is for the app to say"
+    served.replace_all()
+    until(lambda: asked(served, path).headers["X-Asked"].split()[0] != first.split()[0], 8)
+
+
+@needs_nginx
+@pytest.mark.parametrize("path", ["/", "/explore", "/_stcore/health", "/attnviz/health", "/attnviz/heads/token"])
+def test_what_is_a_visitors_own_is_asked_for_each_time(served: ClassServer, path: str):
+    assert asked(served, path).headers["X-Asked"] != asked(served, path).headers["X-Asked"]
 
 
 @needs_nginx

@@ -115,6 +115,23 @@ def test_our_script_comes_before_streamlit_s_own_also_where_the_page_is_compress
     assert "etag" not in zipped.headers
 
 
+def test_a_page_is_made_once_for_all_who_ask_alike_and_the_oldest_are_forgotten(client, monkeypatch):
+    made = []
+    monkeypatch.setattr(IndexPage, "_changed", lambda _self, page, scope: made.append(scope["path"]) or page)
+    for query in ("", "", "?figure=x", "?figure=x"):
+        assert client.get(f"/whole{query}").status_code == 200
+    client.get("/whole", headers={"x-forwarded-proto": "https"})
+    client.get("/whole", headers={"accept-encoding": "identity"})
+    client.get("/compare")
+    assert made == ["/whole"] * 4 + ["/compare"]
+    for number in range(index_page.MOST_KEPT):
+        client.get(f"/whole?figure={number}")
+    made.clear()
+    client.get("/compare")
+    client.get(f"/whole?figure={number}")
+    assert made == ["/compare"]
+
+
 @pytest.mark.parametrize("query", ["%ff", "x=%ff&embed=true", "%00", "&&==", "%", "a=" + "b" * 9000])
 def test_no_query_keeps_the_page_from_being_sent(client, query):
     assert client.get(f"/?{query}").status_code == 200
