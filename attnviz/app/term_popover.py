@@ -1,4 +1,4 @@
-"""A term that explains itself: a click or a touch opens its two sentences and the way to where it can be seen."""
+"""Terms that explain themselves: a menu of their sentences, each with the way to where it can be seen."""
 
 import math
 from functools import cache
@@ -11,7 +11,6 @@ from attnviz.app.glossary_terms import TERMS, GlossaryTerm
 from attnviz.app.links import link_state
 from attnviz.app.links.link_reading import chosen_by
 from attnviz.app.page_entry import file_of
-from attnviz.app.panel import fragment
 from attnviz.base.words import _
 from attnviz.core import masks
 from attnviz.core.costs import kv_bytes
@@ -25,37 +24,15 @@ def explanation(term: GlossaryTerm) -> str:
     return _(term.text).format(**numbers())
 
 
-def term_popover(id: str, key: str = "") -> None:
-    """A small button with the term on it; `key` tells two of the same term on one page apart."""
-    term = TERMS[id]
-    box = _box(_(term.name), "help", f"term-{id}{key}")
-    if box.open:
-        with box:
-            st.markdown(explanation(term))
-            see_button(term, key)
-
-
-def _box(label: str, icon: str, key: str) -> Any:
-    """A small button whose box is filled once it is open: what nobody opens is neither made nor sent."""
-    return st.popover(label, icon=f":material/{icon}:", type="tertiary", key=key, width="content", on_change="rerun")
-
-
-@fragment
-def terms(*ids: str, key: str = "") -> None:
-    """A line of terms."""
-    with st.container(horizontal=True, gap="small", key=f"terms-{ids[0]}{key}"):
-        for id in ids:
-            term_popover(id, key)
-
-
 def words_menu(*ids: str) -> None:
-    """One menu of the words that a page speaks with, and of the letters in shapes."""
-    box = _box(_("Words"), "help", "words")
+    """One menu of the words that a page speaks with, and of the letters in shapes, made and sent once it is open."""
+    look: dict[str, Any] = {"icon": ":material/help:", "type": "tertiary", "width": "content"}
+    box = st.popover(_("Words"), key="words", on_change="rerun", **look)
     if box.open:
         with box:
             for id in ids:
                 st.markdown(f"**{_(TERMS[id].name)}**  \n{explanation(TERMS[id])}")
-                see_button(TERMS[id], "-page")
+                see_button(TERMS[id])
             st.markdown(letters())
 
 
@@ -78,9 +55,9 @@ def letters() -> str:
     return "\n".join([*(f"- **{letter}** {meaning}" for letter, meaning in meanings.items()), "", upright])
 
 
-def see_button(term: GlossaryTerm, key: str = "") -> None:
+def see_button(term: GlossaryTerm) -> None:
     """A button that opens the page where the term can be seen, set so that it shows it."""
-    if st.button(_("See it"), icon=":material/arrow_forward:", type="tertiary", key=f"see-{term.id}{key}"):
+    if st.button(_("See it"), icon=":material/arrow_forward:", type="tertiary", key=f"see-{term.id}"):
         see(term)
 
 

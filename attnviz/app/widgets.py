@@ -44,12 +44,12 @@ def one_of(
     *,
     usual: str | None = None,
     style: Literal["segmented", "select", "radio"] = "segmented",
-    help: str | None = None,
-    label_visibility: Literal["visible", "hidden", "collapsed"] = "visible",
+    **looks: Any,
 ) -> str:
     """One of `options` (id -> words in the visitor's language); the link holds the id.
 
-    `usual` is the id that is selected while the visitor has chosen nothing, for choices without a default of their own.
+    `usual` is the id that is selected while the visitor has chosen nothing, for choices without a default of their own;
+    `looks`: a help, a width, a label hidden.
     """
     first = usual if usual is not None else choice.default
     first = first if first in options else next(iter(options))
@@ -62,8 +62,7 @@ def one_of(
     if CLOSED.get():
         return chosen
     ids = list(options)
-    common = _begin(choice, chosen, first)
-    common |= {"format_func": options.__getitem__, "help": help, "label_visibility": label_visibility}
+    common = _begin(choice, chosen, first) | looks | {"format_func": options.__getitem__}
     if style == "segmented":
         picked = st.segmented_control(label, ids, required=True, **common)
     elif style == "radio":

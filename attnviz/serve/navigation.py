@@ -7,6 +7,7 @@ simplified characters.
 
 import copy
 from collections.abc import Mapping
+from contextlib import nullcontext
 from functools import lru_cache
 from typing import Any
 
@@ -66,12 +67,11 @@ def menu() -> None:
     links = {page.name: link_parameters(page.name) for page in PAGES} if carries() else {}
     st.session_state[LINKS] = links  # packed once a run
     with st.sidebar:
-        for at, group in enumerate(dict.fromkeys(page.group for page in PAGES) if links else ()):
-            with st.container(gap=None, key=f"menu-of-{at}"):
+        with st.container(gap=None, key="menu") if links else nullcontext():
+            for group in dict.fromkeys(page.group for page in PAGES) if links else ():
                 st.caption(_(group))
-                for page in PAGES:
-                    if page.group == group:
-                        _link(page, _(page.title))
+                for page in (each for each in PAGES if each.group == group):
+                    _link(page, _(page.title))
         # each language by its own name, so that one is found in a page that one cannot read
         widgets.one_of(LANG, _("Language"), languages(), usual=spoken(st.context.locale), label_visibility="collapsed")
 

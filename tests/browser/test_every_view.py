@@ -101,10 +101,6 @@ def plain(text: str) -> str:
     return re.sub(r"[^\w’]+", " ", longer_words.KEPT.sub(" ", text))
 
 
-#: Terms that explain themselves, with the same words wherever they stand.
-TERMS = "[class*=st-key-terms-] [data-testid=stPopover] button:visible"
-
-
 def menus(page, met: set[str]) -> set[str]:
     """What stands in the menus of the page, each opened once in a walk: `met` names those that were."""
     said: set[str] = set()
@@ -139,15 +135,9 @@ def window(browser):
         yield page
 
 
-@pytest.fixture(scope="module")
-def explained() -> set[str]:
-    """Terms that were opened on a page before."""
-    return set()
-
-
 @pytest.mark.parametrize("name", IN_TWO_GROUPS)
-def test_every_word_of_a_page_can_be_translated_has_room_and_is_read_by_all(longer_url, window, explained, name):
-    page, met, sizes, themes = window, set(explained), list(SIZES), ["light", "dark"]
+def test_every_word_of_a_page_can_be_translated_has_room_and_is_read_by_all(longer_url, window, name):
+    page, met, sizes, themes = window, set[str](), list(SIZES), ["light", "dark"]
     page.emulate_media(color_scheme=themes[0])
     said: dict[str, str] = {}
     faults: dict[str, str] = {}
@@ -162,7 +152,6 @@ def test_every_word_of_a_page_can_be_translated_has_room_and_is_read_by_all(long
                     faults.setdefault(fault, f"{view} at {size[0]}")
         unfolded(page)
         still(page, themes[0])
-        explained |= set(page.locator(TERMS).all_inner_texts())
         texts = said_on(page) | menus(page, met)
         texts |= {OF_LONGER[text] for text in texts if text in OF_LONGER}
         for word, text in english_in(texts).items():

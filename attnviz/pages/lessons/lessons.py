@@ -249,7 +249,7 @@ def _ask(lesson: Lesson, question: Question, answers: Mapping[str, str], guess: 
 def _further(step: LessonStep) -> None:
     """The step's terms, and the page where the same can be tried further."""
     if step.terms:
-        term_popover.terms(*step.terms, key="-lesson")
+        term_popover.words_menu(*step.terms)
     if step.page and st.button(
         _("Try it further on its page"), key="l-further", type="tertiary", icon=":material/open_in_new:"
     ):

@@ -46,16 +46,16 @@ def script() -> None:
     from attnviz.app import term_popover
     from attnviz.serve import page_table  # noqa: F401
 
-    term_popover.terms("softmax", "kv_cache")
+    term_popover.words_menu("softmax", "kv_cache")
 
 
 def test_a_term_explains_itself_on_any_page():
     app = AppTest.from_function(script, default_timeout=60).run()
     assert not app.exception
     assert not app.markdown, "nothing is sent before it is opened"
-    app.session_state["term-softmax"] = app.session_state["term-kv_cache"] = True
+    app.session_state["words"] = True
     app.run()
     assert not app.exception
     shown = [part.value for part in app.markdown]
-    assert any(text.startswith("Turns scores into weights") for text in shown)
+    assert any("Turns scores into weights" in text for text in shown)
     assert [button.key for button in app.button] == ["see-softmax", "see-kv_cache"]

@@ -22,15 +22,11 @@ def ask() -> tuple[inputs.Config, inputs.Rows | None]:
     chosen: dict[str, Any] = {"edits": link_state.value(choices.EDITS)}
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="build-controls"):
         sentences = st.container(key="build-sentences")  # takes what the others leave
-        with st.container(width="content"):  # two words of the reader's language, beside each other
-            cross = widgets.one_of(choices.KIND, _("Attention"), {"self": _("self"), "cross": _("cross")}) == "cross"
-        with st.container(width=96):
-            counts = {n: n for n in choices.HEADS.ids}
-            chosen["n_heads"] = int(widgets.one_of(choices.HEADS, _("Query heads"), counts, style="select"))
-        with st.container(width=164):
-            chosen["mask"] = _mask(cross)
-        with st.container(width=150):
-            chosen["position"] = _position(cross)
+        kinds, counts = {"self": _("self"), "cross": _("cross")}, {n: n for n in choices.HEADS.ids}
+        cross = widgets.one_of(choices.KIND, _("Attention"), kinds, width="content") == "cross"
+        chosen["n_heads"] = int(widgets.one_of(choices.HEADS, _("Query heads"), counts, style="select", width=96))
+        chosen["mask"] = _mask(cross)
+        chosen["position"] = _position(cross)
         with menu(_("More"), "b_more"):
             chosen |= _sizes(chosen["n_heads"], chosen["mask"]) | _switches()
             source = widgets.one_of(choices.VECTORS, _("Word vectors"), _sources(), usual="random", style="select")
@@ -51,14 +47,13 @@ def ask() -> tuple[inputs.Config, inputs.Rows | None]:
 
 def _mask(cross: bool) -> str:
     between = {} if cross else {"causal": _("causal"), "window": _("window")}
-    return widgets.one_of(
-        choices.MASK, _("Mask"), {"none": _("none"), **between, "padding": _("last key is padding")}, style="select"
-    )
+    masks = {"none": _("none"), **between, "padding": _("last key is padding")}
+    return widgets.one_of(choices.MASK, _("Mask"), masks, style="select", width=164)
 
 
 def _position(cross: bool) -> str:
     places = {"none": _("none"), "sinusoidal": _("sinusoidal")} | ({} if cross else {"rope": "RoPE", "alibi": "ALiBi"})
-    return widgets.one_of(choices.POSITION, _("Position"), places, style="select")
+    return widgets.one_of(choices.POSITION, _("Position"), places, style="select", width=150)
 
 
 def _sizes(heads: int, mask: str) -> dict[str, Any]:

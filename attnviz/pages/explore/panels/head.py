@@ -40,7 +40,7 @@ def explore(run: ModelRun, below: Callable[[shown_head.Shown], None]) -> None:
     left, right = st.columns([1, 1.9], gap="medium")
     with left:
         layer, head = overview.draw(run, stack)
-        standouts = st.container()
+        standouts = st.container(gap=None)
         overview.export(run, stack)
     with right:
         shown = _large(run, stack, layer, head)
@@ -60,7 +60,8 @@ def _stack(run: ModelRun) -> Stack:
 
 
 def _large(run: ModelRun, stack: Stack, layer: int, head: int) -> shown_head.Shown:
-    picture, below = st.container(), st.container()
+    line: dict[str, Any] = {"vertical_alignment": "center", "horizontal_alignment": "distribute"}
+    picture, below = st.container(), st.container(horizontal=True, **line)
     with below:
         look, colours = _how_shown(run, stack)
     edit = shown_head.edit(stack, layer)
@@ -92,13 +93,11 @@ def _large(run: ModelRun, stack: Stack, layer: int, head: int) -> shown_head.Sho
 
 def _how_shown(run: ModelRun, stack: Stack) -> tuple[head_matrix.Look, dict[str, Any]]:
     """Draw where the weights are from, and the switches for how they are shown."""
-    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-        st.caption(
-            shown_head.weights_of(run).format(model=plain(run.name)), help=shown_head.origin_of(run), width="content"
-        )
-        with menu(_("Display"), "display", icon="palette", type="tertiary"):
-            pair = stack.same_tokens and any(span.segment for span in stack.queries.spans)
-            return request_form.look(pair), request_form.colours()
+    origin = shown_head.weights_of(run).format(model=plain(run.name))
+    st.caption(origin, help=shown_head.origin_of(run), width="content")
+    with menu(_("Display"), "display", icon="palette", type="tertiary"):
+        pair = stack.same_tokens and any(span.segment for span in stack.queries.spans)
+        return request_form.look(pair), request_form.colours()
 
 
 def _drawn(stack: Stack, layer: int, head: int, matrix: head_matrix.Matrix, look: head_matrix.Look) -> Head:

@@ -114,16 +114,15 @@ def standouts(run: ModelRun, stack: Stack) -> None:
     if not strongest:
         st.caption(_("No head stands out here: none gives half of its weight to one simple pattern."))
         return
-    with st.container(gap=None):
-        for message, (layer, head) in strongest[:4]:
-            st.button(
-                spoken(message),
-                key=f"standout-{layer}-{head}-{message.template[-20:]}",
-                on_click=shown_head.go_to,
-                args=(layer, head),
-                type="tertiary",
-                icon=":material/arrow_forward:",
-            )
+    for message, (layer, head) in strongest[:4]:
+        st.button(
+            spoken(message),
+            key=f"standout-{layer}-{head}-{message.template[-20:]}",
+            on_click=shown_head.go_to,
+            args=(layer, head),
+            type="tertiary",
+            icon=":material/arrow_forward:",
+        )
 
 
 def _tiles(run: ModelRun, stack: Stack) -> Overview:

@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping
 from typing import Any, cast
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.app import sentence_input, widgets
 from attnviz.app.cache import model_cache
@@ -37,8 +36,7 @@ def ask(picture: Callable[[Request], None]) -> None:
             choices.OTHER_MODEL,
             help=_("Models that are on this machine come first."),
         )
-    question = st.container()
-    may_load, kind, problem = _kind({each.entry.id: each.entry.kind for each in models}, name, question)
+    may_load, kind, problem = _kind({each.entry.id: each.entry.kind for each in models}, name)
     with words:
         text = widgets.text(
             choices.SENTENCE,
@@ -62,18 +60,15 @@ def sentence_label(*, is_read: bool) -> str:
     return _("Sentence to read") if is_read else _("Sentence")
 
 
-def _kind(
-    known: Mapping[str, ModelKind | None], name: str, question: DeltaGenerator
-) -> tuple[bool, ModelKind | None, Problem | None]:
+def _kind(known: Mapping[str, ModelKind | None], name: str) -> tuple[bool, ModelKind | None, Problem | None]:
     """Whether the model may be loaded; its kind, or why it cannot be: outside the catalogue only loading tells."""
     if name in known:
         return True, known[name], None
     if not name:
         return False, None, Problem("Name a model: owner/name as on the hub, or a folder on this machine")
     try:
-        with question:
-            if not sentence_input.may_load(name):
-                return False, None, None
+        if not sentence_input.may_load(name):
+            return False, None, None
         return True, model_cache.model(name).entry.kind, None
     except Problem as problem:
         return False, None, problem

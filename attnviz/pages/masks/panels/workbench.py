@@ -163,8 +163,8 @@ def per_pair(result: mask_lab.Result, **matrices: np.ndarray) -> dict[str, list[
 def strip() -> tuple[mask_rules.Rule, ...]:
     """Draw the rules in one row and their parameters below; return the rules in order."""
     chosen: list[tuple[str, mask_rules.Join]] = []
-    for place, column in enumerate(st.columns(choices.MOST_RULES, gap="medium"), start=1):
-        with column:
+    with st.container(key="m-rules"):
+        for place in range(1, choices.MOST_RULES + 1):
             kind, join = _kind(place) if len(chosen) == place - 1 else (choices.OFF, "and")
             if kind != choices.OFF:
                 chosen.append((kind, cast(mask_rules.Join, join)))

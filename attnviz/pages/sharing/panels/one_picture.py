@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.app import page_parts, show, widgets
 from attnviz.app.cache import model_cache
@@ -45,9 +46,8 @@ def result_of(run: ModelRun, config: Config) -> Result:
     )
 
 
-def picture(trained: tuple[ModelRun, Config] | None = None) -> None:
-    """Draw the controls, the columns and the menu that saves them; without a trained layer no head is drawn."""
-    place = page_parts.main_picture()
+def picture(place: DeltaGenerator, trained: tuple[ModelRun, Config] | None = None) -> None:
+    """Draw the controls, and at `place` the columns and the menu that saves them; no head without a trained layer."""
     sizes = page_parts.two_in_a_row("h-three")
     with sizes:
         name = widgets.one_of(choices.COLUMNS, _("Cache of"), _models(), style="select")

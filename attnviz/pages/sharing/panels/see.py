@@ -4,7 +4,7 @@ from typing import cast
 
 import streamlit as st
 
-from attnviz.app import sentence_input, show, widgets
+from attnviz.app import page_parts, sentence_input, show, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.panel import fragment, guard
 from attnviz.app.text import plain
@@ -28,7 +28,7 @@ SIDE = 150  #: pixels of a head's picture
 def panel() -> None:
     run = sentence_input.sentence_run(choices.MODEL, choices.SENTENCE, kinds=("decoder", "encoder"))
     if run is None:
-        one_picture.picture()
+        one_picture.picture(page_parts.main_picture())
     else:
         _shared(run)
 
@@ -41,12 +41,13 @@ def _shared(run: ModelRun) -> None:
 
 def _draw(run: ModelRun) -> None:
     top = st.container(key="h-top")
-    top.empty()  # with something in it, it has its place before what is drawn into it is known
+    with top:
+        place = page_parts.main_picture()
     st.subheader(_("One trained layer, shared further"), anchor=False)
     config = _ask(run.stacks[0].layers)
     result = one_picture.result_of(run, config)
     with top:
-        one_picture.picture((run, config))
+        one_picture.picture(place, (run, config))
     one_picture.wirings(run, result)
     _group(run, result)
     left, right = st.columns(2, gap="large")
@@ -56,8 +57,10 @@ def _draw(run: ModelRun) -> None:
     with right:
         st.subheader(_("The next token, before and after"), anchor=False)
         downstream = _downstream(run, config)
-    with st.expander(_("Head by head")):
-        _heads(result)
+    box = st.expander(_("Head by head"), key="h-each", on_change="rerun")
+    if box.open:
+        with box:
+            _heads(result)
     predicts = bool(downstream.guesses)
     about = (
         _(
