@@ -115,7 +115,7 @@ def test_measures_follow_their_definitions(decoded):
 
 
 def test_the_heads_that_stand_out_have_the_largest_measures(decoded):
-    found = list(measured(decoded.stacks[0]).standouts())
+    found = list(measured(decoded.stacks[0]).standouts)
     assert found
     for message, (layer, head) in found:
         assert message.params["value"] >= 0.5

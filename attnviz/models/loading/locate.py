@@ -11,9 +11,11 @@ import os
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
@@ -51,10 +53,17 @@ class Availability:
         return self.source is not None and self.source != "hub"
 
 
-def availabilities() -> list[Availability]:
-    """The availability of every model of the catalogue that the settings allow."""
-    settings = current()
-    return [availability_of(entry, settings) for entry in allowed_entries()]
+def availabilities() -> tuple[Availability, ...]:
+    """The availability of every model of the catalogue that the settings allow.
+
+    A class that opens a page at once finds what was seen in the same second: to look takes as long as a whole menu.
+    """
+    return _seen(current(), allowed_entries(), int(time.monotonic()))
+
+
+@lru_cache(maxsize=1)
+def _seen(settings: Settings, entries: tuple[Entry, ...], _second: int) -> tuple[Availability, ...]:
+    return tuple(availability_of(entry, settings) for entry in entries)
 
 
 def availability(name: str) -> Availability:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -83,6 +84,7 @@ class StackMeasures:
     values: dict[str, np.ndarray]  #: measure id -> (N,), NaN where no row can be measured
     places: tuple[tuple[int, int], ...]  #: (layer, head) of each
 
+    @cached_property
     def standouts(self) -> list[tuple[Message, tuple[int, int]]]:
         """For each pattern its strongest head, if it reaches STANDS_OUT_FROM: a sentence and (layer, head)."""
         strongest = []

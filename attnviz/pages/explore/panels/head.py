@@ -84,7 +84,7 @@ def _large(run: ModelRun, stack: Stack, layer: int, head: int) -> shown_head.Sho
         on_edit=shown_head.keep_edit,
         on_over=partial(link_state.put, choices.OVER),
     )
-    drawn = _drawn(stack, layer, head, matrix, look)
+    drawn = _drawn(run, stack, layer, head, matrix, look)
     with picture:
         shown = shown_head.Shown(run, stack, layer, head, look, scene, matrix, head_view("head", drawn, scene), edit)
         _under(shown, drawn)
@@ -100,8 +100,11 @@ def _how_shown(run: ModelRun, stack: Stack) -> tuple[head_matrix.Look, dict[str,
         return request_form.look(pair), request_form.colours()
 
 
-def _drawn(stack: Stack, layer: int, head: int, matrix: head_matrix.Matrix, look: head_matrix.Look) -> Head:
+def _drawn(
+    run: ModelRun, stack: Stack, layer: int, head: int, matrix: head_matrix.Matrix, look: head_matrix.Look
+) -> Head:
     """A head for the canvas."""
+    key = ("raw", stack.id, layer, head, look)
     return Head(
         matrix.values,
         head_drawing.head_title(stack, layer, head),
@@ -109,7 +112,7 @@ def _drawn(stack: Stack, layer: int, head: int, matrix: head_matrix.Matrix, look
         look.values,
         layer,
         head,
-        head_drawing.raw_of(stack, layer, head, look),
+        model_cache.cached(run, key, lambda: head_drawing.raw_of(stack, layer, head, look)),
         head_drawing.sentence_of(matrix),
         head_drawing.titles(stack, layer),
     )
@@ -119,10 +122,11 @@ def _others(request: Request, stack_id: StackId, look: head_matrix.Look) -> Call
     """A function that computes any head of a run while the run is in memory; it holds the request, not the tensors."""
 
     def compute(layer: int, head: int) -> Head:
-        stack = model_cache.remembered(request).stack(stack_id)
+        run = model_cache.remembered(request)
+        stack = run.stack(stack_id)
         if not stack.has(layer, head):
             raise LookupError((layer, head))
-        return _drawn(stack, layer, head, head_matrix.head_matrix(stack, layer, head, look), look)
+        return _drawn(run, stack, layer, head, head_matrix.head_matrix(stack, layer, head, look), look)
 
     return compute
 

@@ -110,7 +110,7 @@ def standouts(run: ModelRun, stack: Stack) -> None:
     if len(stack.keys) == 1:
         st.caption(_("A single token can only look at itself: type more words to see what the heads do."))
         return
-    strongest = _measured(run, stack).standouts()
+    strongest = _measured(run, stack).standouts
     if not strongest:
         st.caption(_("No head stands out here: none gives half of its weight to one simple pattern."))
         return
