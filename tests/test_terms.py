@@ -143,3 +143,17 @@ def test_each_excuse_is_needed():
     needed = [english for term in set(TERMS) - EVERYDAY for english, _ in said_otherwise(term)]
     assert [each for each in OTHERWISE if not any(english.startswith(each) for english in needed)] == []
     assert EVERYDAY - set(TERMS) == set()
+
+
+def test_a_sentence_uses_the_houses_word_and_none_of_its_other_names():
+    """The last column of docs/terms.md: other names of one thing, which a reader would take for another thing."""
+    rows = re.findall(r"^\| (?!Say|-)(.+?) \|.*\| ?([^|]*?) ?\|$", (ROOT / "docs" / "terms.md").read_text(), re.M)
+    others = {other: say for say, names in rows for other in names.split(", ") if other}
+    assert len(others) > 30
+    wrong = {
+        f"{other}: say {say}, in: {english}"
+        for other, say in others.items()
+        for english, _chinese, words in SENTENCES
+        if re.search(rf"\b{re.escape(other.lower())}\b", words)
+    }
+    assert not wrong

@@ -67,7 +67,7 @@ def test_training_under_masks_is_drawn_while_it_runs_and_the_mask_is_saved_as_nu
     page = opened("masks?m_text=a+b+c&m_view=training")
     page.get_by_role("button", name="Train both, live").click()
     page.get_by_text("its loss falls to").wait_for()
-    page.get_by_text("Learnt weights under the shifted mask").wait_for()
+    page.get_by_text("Learned weights under the shifted mask").wait_for()
     open_menu(page.get_by_role("button", name="Export").first)
     lines = saved(page, page.get_by_role("button", name="CSV, the numbers")).path().read_text().splitlines()
     assert lines[0] == "query,key,query word,key word,mask"

@@ -60,7 +60,7 @@ def _examples(examples: leak_training.Examples, seed: int) -> None:
 
 
 def _leak(words: tuple[str, ...], seed: int) -> None:
-    st.markdown("##### " + _("A mask shifted by one: a loss of zero, and nothing learnt"))
+    st.markdown("##### " + _("A mask shifted by one: a loss of zero, and nothing learned"))
     st.markdown(
         _(
             "Two small models are trained on lines of words drawn at random, with replacement, from {n} different "
@@ -130,8 +130,8 @@ def _done(result: leak_training.Result) -> None:
     )
     names = [str(n + 1) for n in range(len(result.honest_weights))]
     sides = (
-        (result.honest_weights, _("Learnt weights under the right mask"), "right"),
-        (result.leaking_weights, _("Learnt weights under the shifted mask"), "off"),
+        (result.honest_weights, _("Learned weights under the right mask"), "right"),
+        (result.leaking_weights, _("Learned weights under the shifted mask"), "off"),
     )
     for column, (weights, title, name) in zip(st.columns(2, gap="medium"), sides, strict=True):
         with column:
