@@ -23,7 +23,7 @@ _INSIDE: ContextVar[bool] = ContextVar("inside a fragment", default=False)
 
 def show_problem(problem: Exception) -> None:
     """Show a Problem, or any other exception, as a sentence in a red box."""
-    st.error(plain(say(problem.message) if isinstance(problem, Problem) else str(problem)), icon="✋")
+    st.error(plain(say(problem.message) if isinstance(problem, Problem) else str(problem)), icon=":material/error:")
 
 
 @contextmanager
@@ -50,7 +50,7 @@ def guard() -> Iterator[None]:
             _("This panel failed: {what}. The rest of the page still works.").format(
                 what=plain(f"{type(defect).__name__}: {first_line(defect)}")
             ),
-            icon="🛠️",
+            icon=":material/build:",
         )
 
 

@@ -106,7 +106,7 @@ class _Notice:
         leave_if_gone()
         if text != self._text:
             self._place = st.empty() if self._place is None else self._place
-            self._place.info(text, icon="⏳")
+            self._place.info(text, icon=":material/hourglass_top:")
             self._text = text
 
     def clear(self) -> None:

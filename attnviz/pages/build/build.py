@@ -83,7 +83,7 @@ def _fused(result: attention_by_hand.Result) -> None:
 def _multihead(result: attention_by_hand.Result) -> None:
     source = generated_code.multihead(result.config)
     if source is None:
-        st.info(_("nn.MultiheadAttention cannot express this configuration."), icon="✋")
+        st.info(_("nn.MultiheadAttention cannot express this configuration."), icon=":material/error:")
         for why in generated_code.multihead_refusals(result.config):
             st.markdown("- " + spoken(why))
         return

@@ -7,10 +7,7 @@ PAGE = Page(
     name="explore",
     title=N_("Explore"),
     heading=N_("Explore attention"),
-    about=N_(
-        "Every small square is one head of a trained model reading your sentence. Click one, then change its "
-        "mask or scale."
-    ),
+    about=N_("Each small square is one head of a trained model reading your sentence. Click one."),
     icon=":material/search:",
     group=LOOK,
     question=N_("Where does each head of a real model look, and what changes when I change its mask or its scale?"),

@@ -7,10 +7,7 @@ PAGE = Page(
     name="sharing",
     title=N_("Share heads"),
     heading=N_("Share keys and values"),
-    about=N_(
-        "A model that writes keeps the keys and values of all tokens. Where several query heads share one "
-        "key/value head, it keeps less."
-    ),
+    about=N_("A model that writes keeps the keys and values of all tokens. Heads that share them keep less."),
     icon=":material/account_tree:",
     group=UNDERSTAND,
     question=N_("What do GQA, MQA and MLA save, what do they cost, and does my model fit?"),

@@ -67,19 +67,21 @@ def _rule(rule: size_mismatches.SizeRule) -> str:
         "lengths": _("queries and keys, **free**: {left} and {right}"),
         "value_width": _("width of V and of Q, **free**: {left} and {right}"),
     }
-    marks = {True: "✅", False: "❌", None: "➖"}
+    marks = {True: ":green[:material/check:]", False: ":red[:material/close:]", None: ":material/remove:"}
     return f"{marks[rule.holds]} {sentences[rule.name].format(left=rule.left, right=rule.right)}"
 
 
 def _outcome(result: size_mismatches.Result) -> None:
     if result.shape is not None and result.torch_error is None:
         shape = " × ".join(map(str, result.shape))
-        st.success(_("Both work: the output is H × Q × Dv = {shape}.").format(shape=shape), icon="✅")
+        st.success(
+            _("Both work: the output is H × Q × Dv = {shape}.").format(shape=shape), icon=":material/check_circle:"
+        )
         return
     st.markdown(_("**PyTorch says**"))
     st.code(result.torch_error or _("(no error)"), language=None, wrap_lines=True)
     st.markdown(_("**attnviz says**"))
-    st.error(spoken(result.our_error) if result.our_error else _("(no error)"), icon="✋")
+    st.error(spoken(result.our_error) if result.our_error else _("(no error)"), icon=":material/error:")
     st.caption(
         plain(
             _(

@@ -37,7 +37,9 @@ def far_panel(config: mask_lab.Config) -> None:
     with numbers:
         _numbers(far)
         if config.paint:
-            st.info(_("Painted cells belong to your sentence, so only the rules are drawn here."), icon="🖌️")
+            st.info(
+                _("Painted cells belong to your sentence, so only the rules are drawn here."), icon=":material/brush:"
+            )
 
 
 def _numbers(far: mask_lab.Far) -> None:

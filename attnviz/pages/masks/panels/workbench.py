@@ -143,7 +143,7 @@ def _empty_rows(result: mask_lab.Result) -> None:
             "{names} may look at nothing. Their rows are zero here; a plain softmax would make them NaN.",
             len(result.empty),
         ).format(names=listed(named if len(result.empty) <= 6 else [*named, "…"])),
-        icon="🕳️",
+        icon=":material/visibility_off:",
     )
 
 

@@ -86,7 +86,7 @@ def number_boxes(boxes: Mapping[Choice[int], str], columns: Sequence[DeltaGenera
 
 def say_whether(text: str, good: bool) -> None:
     """Draw a sentence that says whether something fits or agrees."""
-    (st.success if good else st.error)(text, icon="✅" if good else "✋")
+    (st.success if good else st.error)(text, icon=":material/check_circle:" if good else ":material/error:")
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
