@@ -24,6 +24,10 @@ NewStream = Tensor | Callable[[Tensor], Tensor] | Trace
 TensorChange = Callable[[Tensor, Tensor, Tensor], tuple[Tensor, Tensor, Tensor]]
 
 
+#: the fields of an edit that change heads
+CHANGES = ("mask", "scale", "factor", "uniform", "silence", "change", "weights", "block", "output")
+
+
 @dataclass(frozen=True, eq=False)
 class Edit:
     """What to change, and where. Edits are applied in the order given, so a later edit overrides an earlier one.
@@ -45,6 +49,10 @@ class Edit:
     patching), or a mapping from layer names to (H, 1 or Q, Dv), such as `mean_outputs` makes (mean ablation). Dropout
     is not applied in a changed layer, even in training.
 
+    `at` names the query positions that change, whatever the change is; negative ones count from the end. At all others
+    the layer hands on what the model itself computes, to the last bit. An edit has to name a change, and only one of
+    `silence` and `output`, and of `uniform`, `weights` and a scale.
+
     `stream` changes no head: it is what stands in the residual stream where the layers' blocks begin, a tensor that
     broadcasts to (B, Q, M), a function of the model's own, or a `Trace` with `residual` of another pass. It goes into
     an edit of its own.
@@ -56,27 +64,38 @@ class Edit:
     kind: Literal["self", "cross"] = "self"
     mask: Tensor | Literal["model"] | None = "model"
     scale: Scale | Literal["model"] = "model"
-    factor: float = 1.0
+    factor: float | None = None  #: None, like 1: none
     uniform: bool = False  #: give every key that may be seen the same weight
     silence: bool = False  #: replace the heads' input to the output projection by 0
     change: TensorChange | None = None
     weights: Tensor | Callable[[Tensor], Tensor] | None = None  #: these weights, or a function of the model's own
     block: Collection[tuple[int, int]] = ()  #: (query, key) positions that may not be seen; -1 is the last
     output: NewOutput | None = None  #: what the heads hand on, in place of weights times values
-    at: NumberChoice = "all"  #: the query positions at which `weights`, `output` and `stream` are put
+    at: NumberChoice = "all"  #: the query positions that change
     tower: str | None = None  #: None: any
     run: int | None = None  #: None: every
     stream: NewStream | None = None  #: the residual stream at the input of the layer's block, (B, Q, M)
+
+    def must_name_a_change(self) -> None:
+        """Raise a Problem where nothing is to be changed, or two changes exclude each other."""
+        given = self._given()
+        if self.stream is None and not given:
+            raise Problem("this edit names no change: give one of {changes}", changes=Several([*CHANGES, "stream"]))
+        for either in (("silence", "output"), ("uniform", "weights"), ("uniform", "scale"), ("uniform", "factor")):
+            if set(either) <= set(given):
+                raise Problem("{one} and {other} exclude each other: give one of them", one=either[0], other=either[1])
+
+    def _given(self) -> list[str]:
+        """The changes that differ from what an edit without them has."""
+        own = ((name, getattr(self, name)) for name in CHANGES)
+        return [name for name, value in own if isinstance(value, Tensor) or value != getattr(Edit, name)]
 
     @property
     def of_stream(self) -> bool:
         """Whether it changes the residual stream; a Problem where it is told to change heads as well."""
         if self.stream is None:
             return False
-        others = ("heads", "mask", "scale", "factor", "uniform", "silence", "change", "weights", "block", "output")
-        own = ((name, getattr(self, name)) for name in others)
-        given = [name for name, value in own if isinstance(value, Tensor) or value != getattr(Edit, name)]
-        if given:
+        if given := [*(["heads"] if self.heads != "all" else []), *self._given()]:
             raise Problem("an edit with stream changes no head: give {others} in another one", others=Several(given))
         return True
 

@@ -1,6 +1,6 @@
 """Apply edits to a recorded layer. The result is a recorded layer too, so before and after are shown the same way."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from math import lcm
 
@@ -21,6 +21,7 @@ class EditedPass:
 
     def __init__(self, model: nn.Module, edits: tuple[Edit, ...]) -> None:
         for edit in edits:
+            edit.must_name_a_change()
             layers_chosen(edit.layers)
             numbers_chosen("heads", edit.heads, 0)
         self.edits = edits
@@ -34,12 +35,14 @@ class EditedPass:
         edits = [edit for edit in self.edits if self._meets(edit, layer)]
         if edits and layer.why is not None:
             raise Problem("layer {index} gives its weights only and cannot be changed", index=layer.index)
-        changed, touched = layer, set[int]()
+        changed, touched, rows = layer, set[int](), set[int]()
         for edit in edits:
-            heads = edit.heads_of(layer)
-            changed = carry_out(edit, heads, changed, changed if touched.intersection(heads) else layer)
+            heads, at = edit.heads_of(layer), _rows(edit, layer.shape[2])
+            made = carry_out(edit, heads, changed, changed if touched.intersection(heads) else layer)
+            changed = made if edit.at == "all" else _only_at(at, heads, changed, made)
             touched.update(heads if edit.change is not None else ())
-        return changed if edits else None
+            rows.update(at)
+        return replace(changed, rows=tuple(sorted(rows))) if edits else None
 
     def must_have_met_all(self) -> None:
         """Raise a Problem for an edit of a layer that did not run in this pass."""
@@ -69,24 +72,24 @@ class EditedPass:
 
 def carry_out(edit: Edit, heads: list[int], layer: RecordedLayer, own: RecordedLayer) -> RecordedLayer:
     """The layer after the edit of these heads. `edit.change` is called with the tensors of `own`."""
-    at, output = positions_of(edit), _output(edit.output, layer, heads)
+    output = _output(edit.output, layer, heads)
     if edit.change is not None:
         layer = _with_function(layer, heads, edit.change, own)
     if not isinstance(edit.mask, str) or edit.mask != "model":
         layer = _with_mask(layer, heads, edit.mask)
     if edit.block:
         layer = _with_mask(layer, heads, _without(layer, heads, edit.block))
-    if edit.scale != "model" or edit.factor != 1.0:
-        layer = _with_scale(layer, heads, edit.scale, edit.factor)
+    if edit.scale != "model" or edit.factor is not None:
+        layer = _with_scale(layer, heads, edit.scale, 1.0 if edit.factor is None else edit.factor)
     if edit.uniform:
         layer = _with_uniform(layer, heads)
     if edit.weights is not None:
-        put = _placed("weights", edit.weights, layer.weights(heads), layer.set_weights, layer, heads, at)
-        layer = replace(layer, set_weights=put)
+        new = _fitting("weights", edit.weights, layer.weights(heads))
+        layer = replace(layer, set_weights=_put(layer.set_weights, new, heads, layer))
     if output is not None:
-        placed = _placed("output", output, layer.head_outputs(heads), layer.set_output, layer, heads, at)
-        shown = layer.silenced if at is not None else layer.silenced - set(heads)
-        layer = replace(layer, set_output=placed, silenced=shown)
+        new = _fitting("output", output, layer.head_outputs(heads))
+        put = _put(layer.set_output, new, heads, layer)
+        layer = replace(layer, set_output=put, silenced=layer.silenced - set(heads))
     if edit.silence:
         layer = replace(layer, silenced=layer.silenced | set(heads))
     return layer
@@ -124,30 +127,42 @@ def _without(layer: RecordedLayer, heads: list[int], block: Collection[tuple[int
     return mask
 
 
-def _placed(
-    name: str,
-    given: Tensor | Callable[[Tensor], Tensor],
-    own: Tensor,
-    before: Tensor | None,
-    layer: RecordedLayer,
-    heads: list[int],
-    at: list[int] | None,
-) -> Tensor:
-    """`before`, or NaN, with what the edit gives at its heads and positions, (B, H, Q, K or Dv)."""
+def _fitting(name: str, given: Tensor | Callable[[Tensor], Tensor], own: Tensor) -> Tensor:
+    """What the edit gives in the place of these heads' `own` weights or outputs, in their shape."""
     new = given(own.clone()) if callable(given) else given
     if not isinstance(new, Tensor) or not broadcasts(tuple(new.shape), tuple(own.shape)):
         shape = tuple(new.shape) if isinstance(new, Tensor) else type(new).__name__
         raise Problem(
             "{name} has shape {shape}; it must broadcast to {wanted}", name=name, shape=shape, wanted=tuple(own.shape)
         )
+    return new.to(own).expand_as(own)
+
+
+def _put(before: Tensor | None, new: Tensor, heads: list[int], layer: RecordedLayer, at: Sequence[int] = ()) -> Tensor:
+    """`before`, or NaN, with `new` at these heads and queries, (B, H, Q, K or Dv); `at` empty: at all queries."""
     b, n_heads, q_len, _ = layer.shape
-    made = own.new_full((b, n_heads, q_len, own.shape[-1]), torch.nan) if before is None else before.clone()
-    rows = list(range(q_len)) if at is None else at
+    made = new.new_full((b, n_heads, q_len, new.shape[-1]), torch.nan) if before is None else before.clone()
+    rows = torch.tensor(at or range(q_len), device=made.device)
+    made[:, torch.tensor(heads, device=made.device)[:, None], rows] = new.to(made)[:, :, rows]
+    return made
+
+
+def _rows(edit: Edit, q_len: int) -> list[int]:
+    """The query positions that an edit changes, counted from the first."""
+    rows = positions_of(edit) or list(range(q_len))
     if any(not -q_len <= row < q_len for row in rows):
         raise Problem("at={at} must be positions of {count} queries", at=rows, count=q_len)
-    chosen = torch.tensor(heads, device=made.device)[:, None]
-    made[:, chosen, torch.tensor(rows, device=made.device)] = new.to(made).expand_as(own)[:, :, rows]
-    return made
+    return [row % q_len for row in rows]
+
+
+def _only_at(rows: list[int], heads: list[int], layer: RecordedLayer, changed: RecordedLayer) -> RecordedLayer:
+    """`layer` with the weights and outputs that `changed` has at these heads and query positions."""
+    weights = _put(layer.set_weights, changed.weights(heads), heads, layer, rows)
+    output = layer.set_output
+    if quiet := sorted(layer.silenced.intersection(heads)):  # they stay silent at all other positions
+        output = _put(output, torch.zeros_like(changed.head_outputs(quiet)), quiet, layer)
+    output = _put(output, changed.head_outputs(heads), heads, layer, rows)
+    return replace(layer, set_weights=weights, set_output=output, silenced=layer.silenced - set(heads))
 
 
 def _with_scale(layer: RecordedLayer, heads: list[int], scale: ScaleChoice, factor: float) -> RecordedLayer:

@@ -50,6 +50,7 @@ class RecordedLayer:
     silenced: frozenset[int] = frozenset()  #: heads whose output an intervention replaced by 0
     set_weights: Tensor | None = None  #: (B, H, Q, K): weights that an intervention put there; NaN where it put none
     set_output: Tensor | None = None  #: (B, H, Q, Dv): what it made heads hand on; NaN where it put none
+    rows: tuple[int, ...] | None = None  #: the query positions that an intervention changed; None: there was none
     w_o: Tensor | None = None  #: a copy of the output projection (M, H*Dv), of a capture with `residual` only
     b_o: Tensor | None = None  #: a copy of that projection's bias (M,)
     norms: Tensor | None = None  #: the result of `value_norms`, (B, H, K), computed during the capture
@@ -274,6 +275,12 @@ class RecordedLayer:
         if mask.dim() >= 3 and mask.shape[-3] > 1:
             mask = mask[..., start : start + len(heads), :, :]
         return self.mask_for(mask, len(heads))
+
+
+def only_changed(layer: RecordedLayer, new: Tensor, own: Tensor, axis: int) -> Tensor:
+    """`own`, what the model itself computed, with `new` at the query positions of a changed layer."""
+    at = torch.tensor(layer.rows or (), device=new.device)
+    return new if len(at) == new.shape[axis] else own.index_copy(axis, at, new.index_select(axis, at))
 
 
 def _set(given: Tensor, own: Tensor) -> Tensor:

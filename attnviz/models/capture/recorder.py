@@ -14,7 +14,7 @@ from attnviz.base.message import Message, Several
 from attnviz.models.capture.attention_call import Answer, Call, SplitMasks, answer_call, must_share_evenly
 from attnviz.models.capture.forward_pass import above, block_of, has_two_stacks, modules_by_name
 from attnviz.models.capture.output_projection import copied_projection, lengths_through, output_layer_of
-from attnviz.models.capture.recorded_layer import AttentionKind, RecordedLayer, StackName
+from attnviz.models.capture.recorded_layer import AttentionKind, RecordedLayer, StackName, only_changed
 
 log = logging.getLogger("attnviz")
 
@@ -57,7 +57,10 @@ class Recorder:
         changed = self.change(layer)
         if changed is not None:
             self.keep(changed, module)
-            return changed.head_outputs().transpose(1, 2).contiguous().to(call.q.dtype), None
+            made = changed.head_outputs().transpose(1, 2).contiguous().to(call.q.dtype)
+            if len(changed.rows or ()) == made.shape[1]:
+                return made, None
+            return only_changed(changed, made, answer_call(module, call, kwargs)[0], 1), None
         output, weights = answer_call(module, call, kwargs)
         if call.unknown:
             self.layers.append(_reported(layer, weights))

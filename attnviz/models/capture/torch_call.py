@@ -14,7 +14,7 @@ from torch.nn import functional as F
 
 from attnviz.core.attention import Scale, Stages, attend, scale_factor
 from attnviz.models.capture.attention_call import Call, split_mask
-from attnviz.models.capture.recorded_layer import RecordedLayer
+from attnviz.models.capture.recorded_layer import RecordedLayer, only_changed
 
 _HEADS = ("num_heads", "n_heads", "n_head", "heads", "num_attention_heads", "nhead")
 
@@ -53,7 +53,11 @@ def _fused(
     allowed, bias = (None, None) if attn_mask is None else split_mask(attn_mask)
     factor = q.shape[-1] ** -0.5 if scale is None else float(scale)
     call = Call(q, k, v, attn_mask, allowed, is_causal, bias, None, None, factor, dropout_p)
-    return call, lambda layer, own: layer.head_outputs().reshape(own.shape).to(own.dtype)
+    return call, _other_outputs
+
+
+def _other_outputs(layer: RecordedLayer, own: Tensor) -> Tensor:
+    return only_changed(layer, layer.head_outputs().reshape(own.shape).to(own.dtype), own, own.dim() - 2)
 
 
 def _four_axes(tensor: Tensor, module: nn.Module) -> Tensor:
@@ -87,8 +91,8 @@ def _ours(
 
 def _other_stages(layer: RecordedLayer, own: Stages) -> Stages:
     """The stages with the weights and the output of another layer; those before them stay the model's own."""
-    weights, output = layer.weights().reshape(own.weights.shape), layer.head_outputs().reshape(own.output.shape)
-    return replace(own, weights=weights.to(own.weights.dtype), output=output.to(own.output.dtype), dropped=None)
+    weights, output = layer.weights().reshape(own.weights.shape), _other_outputs(layer, own.output)
+    return replace(own, weights=weights.to(own.weights.dtype), output=output, dropped=None)
 
 
 def _led(tensor: Tensor) -> Tensor:
@@ -151,7 +155,9 @@ def _multi_head(  # its many arguments are torch's, in torch's order
         made = layer.head_outputs().permute(2, 0, 1, 3).flatten(2).to(own[0].dtype)  # (Q, B, M)
         weights = layer.weights() if not average_attn_weights else layer.weights().mean(1)
         shown = None if own[1] is None else weights.reshape(own[1].shape).to(own[1].dtype)
-        return F.linear(made, out_proj_weight, out_proj_bias).reshape(own[0].shape), shown
+        return only_changed(
+            layer, F.linear(made, out_proj_weight, out_proj_bias).reshape(own[0].shape), own[0], 0
+        ), shown
 
     dropout = dropout_p if training else 0.0
     return Call(q, k, v, None, allowed, False, bias, None, None, q.shape[-1] ** -0.5, dropout, cross=cross), answer_of

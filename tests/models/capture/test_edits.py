@@ -105,3 +105,56 @@ def test_later_edits_win_and_a_saved_trace_keeps_them(tmp_path):
 def test_what_does_not_fit_is_named(edit, said):
     with pytest.raises(Problem, match=said):
         intervene(llama(), edit, input_ids=tokens())
+
+
+KINDS = {
+    "silence": {"silence": True},
+    "factor": {"factor": 3.0},
+    "scale": {"scale": None},
+    "uniform": {"uniform": True},
+    "mask": {"mask": torch.eye(7, dtype=torch.bool)},
+    "block": {"block": [(-1, 0), (5, 0), (5, 1)]},
+    "change": {"change": lambda q, k, v: (q, k, v * 2 + 1)},
+    "weights": {"weights": lambda w: w.flip(-1)},
+    "output": {"output": lambda z: z + 1},
+}
+
+
+@pytest.mark.parametrize(
+    "model, name",
+    [(llama, "model.layers.0.self_attn"), (bert, "bert.encoder.layer.0.attention.self")],
+    ids=["llama", "bert"],
+)
+@pytest.mark.parametrize("kind", KINDS)
+def test_at_other_positions_the_layer_hands_on_the_models_own_to_the_last_bit(kind, model, name):
+    net, ids, seen = model(), tokens(), []
+    handle = net.get_submodule(name).register_forward_hook(lambda module, args, out: seen.append(out[0].detach()))
+    capture(net, input_ids=ids)
+    intervene(net, Edit(0, 2, at=[5, -1], **KINDS[kind]), input_ids=ids)
+    everywhere = intervene(net, Edit(0, 2, **KINDS[kind]), input_ids=ids)
+    handle.remove()
+    own, changed, wholly = seen
+    assert torch.equal(changed[:, :5], own[:, :5])
+    assert_close(changed[:, 5:], wholly[:, 5:], atol=1e-5, rtol=1e-5)
+    assert not torch.allclose(changed[:, 5:], own[:, 5:], atol=1e-4)
+    assert everywhere[0].rows == tuple(range(7))
+
+
+def test_a_position_beyond_the_sentence_an_edit_of_nothing_and_two_that_exclude_each_other_are_refused():
+    net, ids = llama(), tokens()
+    for kind in KINDS:
+        with pytest.raises(Problem, match=r"at=\[99\] must be positions of 7 queries"):
+            intervene(net, Edit(0, 2, at=99, **KINDS[kind]), input_ids=ids)
+    with pytest.raises(Problem, match="this edit names no change: give one of mask, scale, factor"):
+        intervene(net, Edit(0, 2), input_ids=ids)
+    with pytest.raises(Problem, match="silence and output exclude each other"):
+        intervene(net, Edit(0, 2, silence=True, output=torch.ones(1)), input_ids=ids)
+    own = capture(net, input_ids=ids).logits
+    assert_close(intervene(net, Edit(0, 2, factor=1), input_ids=ids).logits, own, atol=1e-5, rtol=1e-5)
+
+
+def test_a_silenced_head_speaks_again_only_where_a_later_edit_puts_something():
+    edits = [Edit(0, 1, silence=True), Edit(0, 1, output=lambda z: z * 0 + 3.0, at=2)]
+    made = intervene(llama(), edits, input_ids=tokens())[0].head_outputs(1)
+    assert made[:, :, 2].unique().tolist() == [3.0]
+    assert made[:, :, [0, 1, 3, 4, 5, 6]].unique().tolist() == [0.0]

@@ -13,7 +13,7 @@ from tests.models.tiny import bert, eager, equal_weights, given_to, llama, padde
 @pytest.mark.parametrize(
     "nothing",
     [
-        Edit(),
+        Edit(factor=1),
         Edit(scale=8**-0.5, layers=1),
         Edit(scale="sqrt", heads=(0, 3)),
         Edit(factor=1.0),

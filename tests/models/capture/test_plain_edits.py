@@ -108,6 +108,28 @@ def test_what_a_head_did_for_another_input_is_patched_in_at_one_position(x: Tens
     torch.testing.assert_close(found, expected, atol=1e-5, rtol=1e-5)
 
 
+@pytest.mark.parametrize("kind", MODELS)
+def test_positions_that_are_not_named_keep_what_the_model_hands_on_to_the_last_bit(x: Tensor, kind: str) -> None:
+    build, projection = MODELS[kind]
+    model, given = build(), list[Tensor]()
+    with given_to(model, projection, lambda z: given.append(z) or z):
+        av.capture(model, x)
+        av.intervene(model, Edit(1, 2, silence=True, at=[0, -2]), x)
+    if given:  # torch's own encoder projects inside its attention
+        own, changed = given
+        assert torch.equal(changed[:, 1:-2], own[:, 1:-2])
+        assert torch.equal(changed[:, -1], own[:, -1])
+    own, changed = (
+        each.logits
+        for each in (
+            av.capture(model, x, logits="all"),
+            av.intervene(model, Edit(1, 2, silence=True, at=0), x, logits="all"),
+        )
+    )
+    assert torch.equal(changed[:, 1:], own[:, 1:]), "the last layer: nothing reads the changed position after it"
+    assert float((changed[:, 0] - own[:, 0]).abs().max()) > 1e-4
+
+
 @pytest.mark.parametrize("made", [{}, {"batch_first": True}], ids=str)
 @pytest.mark.parametrize("batched", [True, False])
 @pytest.mark.parametrize("average", [True, False])

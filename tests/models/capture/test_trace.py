@@ -107,8 +107,8 @@ def test_a_loaded_model_stands_for_its_model_and_anything_else_is_refused() -> N
 
 
 def test_an_argument_in_the_place_of_an_edit_is_named() -> None:
-    with pytest.raises(Problem, match="Tensor is no edit: intervene takes the model, one Edit or a list"):
+    with pytest.raises(Problem, match="Tensor is not an edit: intervene takes the model, one Edit or a list"):
         av.intervene(llama(), tokens())
     layers: Any = [1]
-    with pytest.raises(Problem, match="list is no edit"):
+    with pytest.raises(Problem, match="list is not an edit"):
         av.intervene(llama(), layers, tokens())
