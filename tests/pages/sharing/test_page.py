@@ -50,7 +50,7 @@ def test_the_page_opens_with_a_trained_layer_shared(visit):
     assert all("<image" in column for column in columns), "a head under each"
     assert "9 query heads on 1 K/V head; K/V heads as trained: 3" in spoken(app)
     assert "is the likeliest next token" in spoken(app)
-    assert len(app.get("plotly_chart")) >= 7  # charts: three wirings, all heads, the sweep, the next token
+    assert len(app.get("plotly_chart")) == 6  # charts: three wirings, the groups, the sweep, the next token
 
 
 def test_the_columns_follow_model_length_and_batch_and_a_prime_number_of_heads_has_nothing_between(visit):
@@ -212,7 +212,7 @@ def test_the_next_token_is_as_likely_here_as_on_explore(visit):
     there = spoken(healthy(visit("explore", model="smollm2-135m", text=text, open_next="true")))
     assert here
     assert f"“{here[1]}” comes next with a probability of {here[2]}" in there
-    assert "among the 50 likeliest tokens alone" in there
+    assert "with only the 50 likeliest tokens left" in there
 
 
 def wirings(app):
