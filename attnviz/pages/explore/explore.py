@@ -1,7 +1,5 @@
 """The explorer: a sentence, every head of a model, and what changes when a head is changed."""
 
-import streamlit as st
-
 from attnviz.app import page_parts, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.panel import fragment, guard
@@ -23,8 +21,7 @@ def picture(request: request_form.Request) -> None:
         run = model_cache.model_run(request)
         for notice in run.notices:
             st.info(spoken(notice))
-        with st.container(key="canvas-of-heads"):
-            head.explore(run, _below)
+        head.explore(run, _below)
 
 
 def _below(shown: Shown) -> None:

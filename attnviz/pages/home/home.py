@@ -72,7 +72,7 @@ def first_look() -> None:
     scene = HeadScene(
         matrix.rows, options=Options(story=True), pins=Pins((Pin("q", row),)), edit=edit, on_edit=choices.keep
     )
-    with st.container(key="canvas-of-home"):
+    with st.container(key="main-picture"):
         pins = head_view("home", head, scene)
     caption = _caption(head, matrix.cols, edit)
     drawn = Head(matrix.values, head.title, matrix.hidden, "diff" if edit.seen == "difference" else "weights")

@@ -37,8 +37,8 @@ def explore(run: ModelRun, below: Callable[[shown_head.Shown], None]) -> None:
     Pictures go to the browser first, because measuring all heads takes longer than drawing them.
     """
     stack = _stack(run)
-    left, right = st.columns([1, 1.9], gap="medium")
-    with left:
+    left, right = st.container(key="main-picture").columns([1, 1.9], gap="medium")
+    with left, st.container(key="drawer"):  # presented, all heads open from the side
         layer, head = overview.draw(run, stack)
         standouts = st.container()
         overview.export(run, stack)
