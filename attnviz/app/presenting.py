@@ -1,4 +1,4 @@
-"""The presentation mode: larger type, the picture as large as the room, and a bar with next and previous, on every page.
+"""The presentation mode: larger type, the picture as large as the room, and a bar with next and previous.
 
 A page says with `presenter` what next and previous go through; in a lesson its steps, on most pages their sections.
 """

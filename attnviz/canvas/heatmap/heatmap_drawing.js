@@ -32,6 +32,8 @@ export class HeatmapDrawing {
     /** @type {WeakMap<HTMLCanvasElement, { how: string, labelsQ: TokenLabels, labelsK: TokenLabels }>} what each canvas shows */
     this.shown = new WeakMap();
     this.font = 12;
+    /** pixels of a row or column whose label is written */
+    this.need = 13;
     this.room = LONGEST_LABEL;
     this.flat = true;
     this.width = 0;
@@ -52,6 +54,7 @@ export class HeatmapDrawing {
     const { header, theme, labelsQ, labelsK } = this.view.drawn;
     const { compact, shape } = header;
     this.font = compact ? 10 : presented ? PRESENTED : 12;
+    this.need = Math.min(this.font + 1, PRESENTED);
     this.room = Math.min(compact ? 64 : LONGEST_LABEL, width * 0.26);
     const context = contextOf(this.base);
     const font = `${this.font}px ${theme.font}`;

@@ -1,5 +1,7 @@
 """The explorer: a sentence, every head of a model, and what changes when a head is changed."""
 
+import streamlit as st
+
 from attnviz.app import page_parts, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.panel import fragment, guard
@@ -27,13 +29,13 @@ def picture(request: request_form.Request) -> None:
 def _below(shown: Shown) -> None:
     """Draw six panels, closed at first, and the code that prints this head's numbers."""
     panels = {
-        "place": (_("Where this head sits in the model"), ":material/account_tree:", stages.place),
-        "stages": (_("How it came about"), ":material/function:", stages.panel),
         "what_if": (
             _("What if: another mask, another scale, a silenced head"),
             ":material/science:",
             what_if.panel,
         ),
+        "place": (_("Where this head sits in the model"), ":material/account_tree:", stages.place),
+        "stages": (_("How it came about"), ":material/function:", stages.panel),
         "next": (_("What comes next"), ":material/arrow_forward:", next.panel),
         "average": (_("Averages and rollout"), ":material/layers:", several_heads.mean),
         "beside": (_("Two side by side"), ":material/splitscreen_right:", several_heads.two),

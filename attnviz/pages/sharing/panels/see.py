@@ -26,10 +26,9 @@ SIDE = 150  #: pixels of a head's picture
 
 
 def panel() -> None:
+    one_picture.picture()
     run = sentence_input.sentence_run(choices.MODEL, choices.SENTENCE, kinds=("decoder", "encoder"))
-    if run is None:
-        one_picture.picture()
-    else:
+    if run is not None:
         _shared(run)
 
 
@@ -40,13 +39,9 @@ def _shared(run: ModelRun) -> None:
 
 
 def _draw(run: ModelRun) -> None:
-    top = st.container(key="h-top")
-    top.empty()  # with something in it, it has its place before what is drawn into it is known
     st.subheader(_("One trained layer, shared further"), anchor=False)
     config = _ask(run.stacks[0].layers)
     result = one_picture.result_of(run, config)
-    with top:
-        one_picture.picture((run, config))
     one_picture.wirings(run, result)
     _group(run, result)
     left, right = st.columns(2, gap="large")
@@ -209,7 +204,6 @@ def _downstream(run: ModelRun, config: Config) -> head_sharing.Downstream:
     show.figure(
         show.chart_of(figures.guesses, labels, before, after),
         name=f"next-token-shared-{scope}",
-        called=_("The next token, before and after"),
         key="h-next",
         words=_(
             "As trained, “{token}” is the likeliest next token, with {before:.1%}; with shared heads it is "
