@@ -11,10 +11,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
 import streamlit as st
 
-from attnviz.app.text import unmarked
-from attnviz.base.words import _
+from attnviz.app.text import headline, unmarked
+from attnviz.base.units import Quantity
+from attnviz.base.words import _, ended, sentences
 from attnviz.figures.export import prepared, standalone_html
 from attnviz.figures.picture import Picture, framed_chart, to_svg
 from attnviz.figures.svg import Background
@@ -46,7 +48,9 @@ class ExportOffer:
     table: Any = None  #: a Table, or what makes it
     caption: str | None = None  #: as Markdown; plain once it is made
     live: Sequence[LiveFile] = ()
-    called: str = ""  #: its title where it carries none, because the page says above it what it is
+    called: str = ""  #: its title where nothing is said of it
+    words: str = ""  #: what the page says below it, as Markdown
+    title: str = ""  #: once it is made: what its files say above it unless told otherwise
 
     @property
     def file_name(self) -> str:
@@ -54,15 +58,18 @@ class ExportOffer:
         return re.sub(r"[^\w-]+", "-", self.name, flags=re.UNICODE).strip("-")[:80] or "figure"
 
     def made(self) -> "ExportOffer":
-        """The same with its figure and its table computed; the others below ask for this one."""
-        fig, table = (each() if callable(each) else each for each in (self.fig, self.table))
-        return replace(self, fig=fig, table=table, caption=unmarked(self.caption or ""))
+        """The same with its figure and its table computed; the others below ask for this one.
 
-    @property
-    def title(self) -> str:
-        """What its files say above it unless told otherwise; below it they say `caption`."""
-        own = self.fig.title if isinstance(self.fig, Picture) else one_line(self.fig.layout.title.text)
-        return own or self.called
+        Its title is the first sentence about it, and the caption all else; a picture may bring a title of its own.
+        """
+        fig, table = (each() if callable(each) else each for each in (self.fig, self.table))
+        words, caption = unmarked(self.words), unmarked(self.caption or "")
+        own = fig.title if isinstance(fig, Picture) else one_line(fig.layout.title.text)
+        title, rest = (own, "") if isinstance(fig, Picture) and own else headline(words or caption)
+        if title != own:
+            rest = sentences(ended(own) if own else "", rest)
+            caption = rest if words in ("", caption) else sentences(rest, caption)
+        return replace(self, fig=fig, table=table, caption=caption, title=title or own or self.called)
 
     def written(
         self, background: Background, title: str, caption: str, bar: bool
@@ -111,17 +118,36 @@ def gathered(offer: ExportOffer) -> bool:
     return gathering is not None
 
 
+def pairs(rows: Sequence[str], cols: Sequence[str]) -> dict[str, list[Any]]:
+    """The columns that name each cell of a matrix: words, and where they stand, for the same word may stand twice."""
+    return {
+        "query_position": [q for q in range(len(rows)) for _col in cols],
+        "query": [row for row in rows for _col in cols],
+        "key_position": list(range(len(cols))) * len(rows),
+        "key": list(cols) * len(rows),
+    }
+
+
 def to_csv(table: Table) -> str:
     """Columns by name, or a DataFrame, as CSV text; cells that a spreadsheet would run are disarmed."""
     if hasattr(table, "to_csv"):
         return str(table.to_csv(index=False))
     out = io.StringIO()
     writer = csv.writer(out)
-    writer.writerow(table.keys())
-    for row in zip(*table.values(), strict=True):
-        writer.writerow([_disarmed(cell) for cell in row])
+    columns = {name: list(cells) for name, cells in table.items()}
+    units = {name: next((c.unit for c in cells if isinstance(c, Quantity)), "") for name, cells in columns.items()}
+    writer.writerow([f"{name} ({unit})" if unit else name for name, unit in units.items()])
+    for row in zip(*columns.values(), strict=True):
+        writer.writerow([_written(cell) for cell in row])
     return out.getvalue()
 
 
-def _disarmed(cell: Any) -> Any:
+def _written(cell: Any) -> Any:
+    """A number as short as it can be read back, also one of 32 bits; a text so that no spreadsheet runs it."""
+    if isinstance(cell, Quantity):
+        return cell.number
+    if isinstance(cell, float | np.floating):
+        with np.errstate(over="ignore"):
+            short = np.float32(cell)
+        return repr(float(cell)) if float(short) != float(cell) else str(short)
     return "'" + cell if isinstance(cell, str) and cell[:1] in ("=", "+", "@", "-") and len(cell) > 1 else cell

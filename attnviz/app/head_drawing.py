@@ -109,6 +109,19 @@ def sentence_of(matrix: Matrix) -> SaidOfRow:
     return SaidOfRow((one, two, three, masked, none), telling_row(matrix), (matrix.row_at, matrix.col_at), least)
 
 
+def looks_at(matrix: Matrix, row: int, whose: str) -> str:
+    """The title of a picture of this head: what a row looks at most, and whose head it is."""
+    seen = np.where(matrix.hidden[row], 0.0, np.nan_to_num(matrix.values[row]))
+    if not seen.max() > 0:
+        return whose
+    names = {"token": matrix.row_name(row).strip(), "key": matrix.col_name(int(seen.argmax())).strip()}
+    return _("“{token}” looks at “{key}”: {whose}").format(whose=whose, **names)
+
+
+def whose(model: str, layer: int, head: int) -> str:
+    return _("{model}, layer {layer}, head {head}").format(model=model, layer=layer, head=head)
+
+
 def head_title(stack: Stack, layer: int, head: int) -> str:
     template, share = titles(stack, layer)
     return template.format(layer=layer, head=head, kv=head // share)

@@ -1,4 +1,4 @@
-"""The presentation mode: larger type, nothing but the picture, and a bar with next and previous, on every page.
+"""The presentation mode: larger type, the picture as large as the room, and a bar with next and previous.
 
 A page says with `presenter` what next and previous go through; in a lesson its steps, on most pages their sections.
 """
@@ -14,7 +14,8 @@ from attnviz.base.words import _
 from attnviz.canvas.presenter import Walk, presenter_bar
 
 PAGE = PageChoices(EVERY_PAGE)
-PRESENT = PAGE.one_of("present", ("0", "1"))
+#: students who copy the lecturer's address see the ordinary page
+PRESENT = PAGE.one_of("present", ("0", "1"), of_moment=True)
 THEME = PAGE.one_of("theme", ("system", "light", "dark"))  #: for serve/before_streamlit.js
 FIGURE = PAGE.one_of("figure")  #: the one figure that another page shows of this one: see share_menu
 

@@ -62,9 +62,14 @@ def share_menu() -> None:
 def _addresses(address: str) -> None:
     """The link and the code that embeds it, each with a button that copies it."""
     code = embed_code(address, _("Attention, shown with attnviz"))
+    presented = f"{address}{'&' if '?' in address else '?'}{PRESENT.name}=1"
     copy_buttons(
         "copy-view",
-        {"link": (_("Copy link"), address), "embed": (_("Copy embed code"), code)},
+        {
+            "link": (_("Copy link"), address),
+            "presented": (_("Copy the presented link"), presented),
+            "embed": (_("Copy embed code"), code),
+        },
         failed=_("The browser did not allow it: select the text below and copy it."),
     )
     st.caption(_("This link opens the view as it is now."))
@@ -172,7 +177,7 @@ def end_figures() -> None:
 
 def figure_code_button(key: str, title: str) -> None:
     """A button that copies the code which shows this one figure on another page."""
-    address = shared_view.address(without=(FIGURE, PRESENT))
+    address = shared_view.address(without=(FIGURE,))
     if not address:
         return
     copy_buttons(

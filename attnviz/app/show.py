@@ -35,27 +35,22 @@ def figure(
     caption: str | None = None,
     words: str | None = None,
     on_pick: Callable[[int], None] | None = None,
-    called: str = "",
 ) -> None:
     """Draw `fig`; under it one sentence (`words`, Markdown already made safe) and the export menu.
 
     `name` becomes the file name ("saturation-dk64"), `caption` (or else `words`) is offered with the exported
     picture, without its Markdown, `table` holds the numbers behind it. `key` must be unique on the page.
-    `on_pick` hears which point was clicked, by the number that the figure gives it as `customdata`. `called` is the
-    title of the exported picture, and the first that is heard, where the page says above it what it is.
+    `on_pick` hears which point was clicked, by the number that the figure gives it as `customdata`.
     """
     look: dict[str, Any] = {"key": key, "config": {"displayModeBar": False, "scrollZoom": False}}
-    look["alt"] = alternative_text(fig, words or caption, called)
+    look["alt"] = alternative_text(fig, words or caption)
     if caption is None and words and "$" not in words:  # a formula's source is nothing for a picture
         caption = words
     if on_pick is not None:
         look |= {"on_select": partial(_picked, key, on_pick), "selection_mode": "points"}
     if not presenting.presenting():
         st.plotly_chart(kept_charts.with_room(fig), **look, **_room(fig))
-        across, up = _axes(fig)
-        if not called and across and up:
-            called = _("{measure} against {other}").format(measure=up, other=across)
-        under(fig, name=name, key=key, table=table, caption=caption, words=words, called=called)
+        under(fig, name=name, key=key, table=table, caption=caption, words=words)
         return
     with st.container(key=f"picture-of-{key}"):  # the style of the presentation mode makes it as high as the window
         st.plotly_chart(kept_charts.with_room(for_a_room(fig)), height="stretch", **look)
@@ -75,18 +70,12 @@ def _room(fig: Figure) -> dict[str, Any]:
     return {"height": int(height)} if height else {}
 
 
-def alternative_text(fig: Figure, words: str | None, called: str = "") -> str:
+def alternative_text(fig: Figure, words: str | None) -> str:
     """What a chart is called for those who do not see it: its title, and the sentence about it."""
-    title = _title(fig.to_dict()["layout"]) or called
-    axes = " / ".join(filter(None, reversed(_axes(fig))))
-    name, sentence = title or axes, unmarked(words or "")
-    return _("{first}. {next}").format(first=name, next=sentence) if name and sentence else name or sentence
-
-
-def _axes(fig: Figure) -> list[str]:
-    """What the axes across and up say, nothing where they say nothing."""
     layout = fig.to_dict()["layout"]  # Plotly takes a millisecond to look into its own objects
-    return [_title(layout.get(axis, {})) for axis in ("xaxis", "yaxis")]
+    axes = (_title(layout.get(axis, {})) for axis in ("yaxis", "xaxis"))
+    name, sentence = _title(layout) or " / ".join(filter(None, axes)), unmarked(words or "")
+    return _("{first}. {next}").format(first=name, next=sentence) if name and sentence else name or sentence
 
 
 def _title(part: Mapping[str, Any]) -> str:
@@ -117,18 +106,17 @@ def under(
     words: str | None = None,
     label: str | None = None,
     embeds: bool = True,
-    called: str = "",
 ) -> None:
     """What stands below a picture, also one that a canvas drew: the sentence and the export menu.
 
     `fig` and `table` may be functions: they are then called when the menu is opened. `embeds`: the picture stands
-    right above, so that another page can show it alone with this line. `called` is the title that its files have
-    where the picture has none: the page's heading, unless told.
+    right above, so that another page can show it alone with this line. The title of its files is the
+    first sentence of `words`, else of `caption`, else the page's heading.
     """
     with line_under(key):
         if words:
             st.markdown(words, width="stretch")
-        export_menu(fig, name, key, table, caption, label, (), embeds, called or presenting.heading())
+        export_menu(fig, name, key, table, caption, label, (), embeds, words)
 
 
 def export_menu(
@@ -140,10 +128,10 @@ def export_menu(
     label: str | None = None,
     live: Sequence[LiveFile] = (),
     embeds: bool = False,
-    called: str = "",
+    words: str | None = None,
 ) -> None:
     """A small button that opens to everything a figure can be saved as; computed only when open."""
-    offer = ExportOffer(fig, name, key, table, caption, live, called)
+    offer = ExportOffer(fig, name, key, table, caption, live, presenting.heading(), words or "")
     if gathered(offer):
         return
     if embeds:

@@ -4,7 +4,8 @@ import html
 import re
 
 from attnviz.base.message import Message
-from attnviz.base.words import say, say_value
+from attnviz.base.words import say, say_value, sentences
+from attnviz.figures.title_lines import wide
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]()#+\-.!|~$:<>&^=])")
 _FROM_THE_RIGHT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]")  # Hebrew, Arabic and their kin
@@ -71,6 +72,22 @@ def unmarked(markdown: str) -> str:
     for mark, left in _MARKS:
         text = re.sub(mark, left, text)
     return html.unescape(text)
+
+
+_ENDS = re.compile(r"(?<=[.!?])\s+(?=[^a-z])|(?<=[。！？])(?=.)")
+SHORT, LONG = 17, 110  #: columns: what is shorter only names something; what is longer is cut at a semicolon
+
+
+def headline(text: str) -> tuple[str, str]:
+    """The first sentence that tells something, without its full stop: a title; and what else is said."""
+    parts = _ENDS.split(text)
+    at = next((i for i, part in enumerate(parts) if wide(part) >= SHORT), 0)
+    first, others = parts[at], [*parts[:at], *parts[at + 1 :]]
+    if wide(first) > LONG:
+        short, _cut, more = first.replace("；", "; ").partition("; ")
+        if short.count("(") == short.count(")"):
+            first, others = short, [*others[:at], more[:1].upper() + more[1:], *others[at:]]
+    return first.rstrip(".。"), sentences(*others)
 
 
 def _unmarked_formula(latex: str) -> str:

@@ -7,6 +7,7 @@ from typing import Literal
 import streamlit as st
 
 from attnviz.app import page_parts, show, widgets
+from attnviz.app.exports import pairs
 from attnviz.app.links.choices import Choice
 from attnviz.app.text import named_word, spoken, spoken_value
 from attnviz.base.message import Message
@@ -64,8 +65,8 @@ def choose(traps: Mapping[str, Trap], choice: Choice[str], words: tuple[str, ...
             st.caption(_("What PyTorch says about it, on your sentence"))
             st.code(f"RuntimeError: {outcome.error}", language=None, wrap_lines=True)
     page_parts.side_by_side(
-        lambda: _picture(outcome.wrong, _("What the wrong code gives"), f"{trap.id}-wrong", f"{key}-wrong"),
-        lambda: _picture(outcome.right, _("What the right code gives"), f"{trap.id}-right", f"{key}-right"),
+        lambda: _picture(outcome, outcome.wrong, _("What the wrong code gives"), f"{trap.id}-wrong", f"{key}-wrong"),
+        lambda: _picture(outcome, outcome.right, _("What the right code gives"), f"{trap.id}-right", f"{key}-right"),
     )
     for fact in outcome.facts:
         st.markdown("- " + _in_words(fact))
@@ -76,7 +77,7 @@ def choose(traps: Mapping[str, Trap], choice: Choice[str], words: tuple[str, ...
     return trap
 
 
-def _picture(drawn: TrapMatrix | None, title: str, name: str, key: str) -> None:
+def _picture(outcome: Outcome, drawn: TrapMatrix | None, title: str, name: str, key: str) -> None:
     """What one piece of code gives; nothing where it raises."""
     if drawn is None:
         return
@@ -85,14 +86,14 @@ def _picture(drawn: TrapMatrix | None, title: str, name: str, key: str) -> None:
     scene = HeadScene(drawn.rows, None if drawn.rows == drawn.cols else drawn.cols, options, key.rpartition("-")[0])
     pins = head_view(key, head, scene)
     show.under(
-        lambda: head_picture(head, scene, pins),
+        lambda: head_picture(head, scene, pins, ""),
         name=f"trap-{name}",
         key=f"{key}-save",
         table=lambda: {
-            "query": [row for row in drawn.rows for _col in drawn.cols],
-            "key": list(drawn.cols) * len(drawn.rows),
+            **pairs(drawn.rows, drawn.cols),
             "value": drawn.values.ravel().tolist(),
         },
+        caption=_("{picture}: {fact}").format(picture=title, fact=_in_words(outcome.facts[0])),
     )
 
 

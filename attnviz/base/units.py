@@ -7,6 +7,19 @@ _BINARY = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 _FLOP = ("FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP", "PFLOP", "EFLOP", "ZFLOP")
 
 
+class Quantity(str):
+    """A number in words, as "4 GiB"; a file of numbers holds `number`, of `unit`."""
+
+    number: float
+    unit: str
+
+
+def quantity(text: str, number: float, unit: str) -> Quantity:
+    said = Quantity(text)
+    said.number, said.unit = number, unit
+    return said
+
+
 def decimal(nbytes: float) -> str:
     """1,073,741,824 -> "1.074 GB"."""
     return _scaled(nbytes, 1000, _DECIMAL)
@@ -25,7 +38,7 @@ def both(nbytes: float) -> str:
 def exact(nbytes: int) -> str:
     """Every byte, with decimal units before it from 1,000 bytes on: "1.107 GB = 1,107,296,256 B"."""
     every = f"{nbytes:,} B"
-    return f"{decimal(nbytes)} = {every}" if nbytes >= 1000 else every
+    return quantity(f"{decimal(nbytes)} = {every}" if nbytes >= 1000 else every, nbytes, _BINARY[0])
 
 
 def binary_unit(most: float) -> tuple[str, int]:
@@ -49,14 +62,15 @@ def many(count: float) -> str:
 def duration(seconds: float) -> str:
     for factor, unit in ((1, "s"), (1e3, "ms"), (1e6, "µs")):
         if seconds * factor >= 1:
-            return f"{seconds * factor:,.3g} {unit}"
-    return f"{seconds * 1e9:,.3g} ns"
+            return quantity(f"{seconds * factor:,.3g} {unit}", seconds, "s")
+    return quantity(f"{seconds * 1e9:,.3g} ns", seconds, "s")
 
 
 def _scaled(value: float, step: int, names: tuple[str, ...]) -> str:
     """A number in the largest unit that it fills; `names` are units, each `step` times the one before."""
     power = _power(value, step, len(names))
-    return f"{value / step**power:,.4g} {names[power]}" if power else f"{value:,.0f} {names[0]}"
+    text = f"{value / step**power:,.4g} {names[power]}" if power else f"{value:,.0f} {names[0]}"
+    return quantity(text, value, names[0])
 
 
 def _power(value: float, step: int, names: int) -> int:

@@ -35,6 +35,7 @@ def matrix(
     root: bool = False,
     labels_that_fit: int = LABELS_THAT_FIT,
     masked_name: str | None = None,
+    top: float | None = None,
 ) -> Figure:
     """Heatmap of `values` (rows x cols), first row on top, tokens plotted by position.
 
@@ -43,7 +44,8 @@ def matrix(
     shape) are the cells that the mask hides: grey, on no scale. `numbers` writes the value into
     each cell (None: only where they fit). `root`: colours in square-root steps, so that small
     weights show. Long tokens are shortened, and of more than `labels_that_fit` only every n-th is
-    written. `masked_name` is what the legend calls grey cells, "" where the page tells it.
+    written. `top`: weights are coloured from 0 to this instead of 1, and the bar says so.
+    `masked_name` is what the legend calls grey cells, "" where the page tells it.
     """
     values = np.asarray(values, dtype=np.float64)
     hidden = np.zeros(values.shape, bool) if masked is None else np.asarray(masked, bool)
@@ -51,7 +53,8 @@ def matrix(
     shown = np.where(hidden, np.nan, values)
     few = max(values.shape, default=0) <= 12
     numbers = few if numbers is None else numbers
-    name = value_title or {"weights": _("weight"), "scores": _("score"), "plain": _("value")}[kind]
+    weight = _("weight") if top is None else _("weight, colours from 0 to {top:.2g}").format(top=top)
+    name = value_title or {"weights": weight, "scores": _("score"), "plain": _("value")}[kind]
     fig = go.Figure()
     if hidden.any():
         fig.add_trace(
@@ -76,7 +79,7 @@ def matrix(
             hovertemplate="%{y} → %{x}<br><b>%{z:.4f}</b><extra></extra>",
             showscale=bar,
             colorbar={"title": {"text": name, "side": "right"}, "thickness": 12, "len": 0.9, "outlinewidth": 0},
-            **_colours(kind, shown, root),
+            **_colours(kind, shown, root, top or 1.0),
         )
     )
     size = 13 if few else 11 if len(rows) <= LABELS_THAT_FIT else 10
@@ -106,13 +109,13 @@ def masked_legend(fig: Figure, name: str) -> None:
     fig.update_layout(margin={"b": 28})
 
 
-def _colours(kind: ColourScaleKind, shown: np.ndarray, root: bool) -> dict[str, Any]:
+def _colours(kind: ColourScaleKind, shown: np.ndarray, root: bool, top: float) -> dict[str, Any]:
     if kind == "weights":
-        return {"colorscale": rooted(WEIGHTS) if root else WEIGHTS, "zmin": 0, "zmax": 1.0}
+        return {"colorscale": rooted(WEIGHTS) if root else WEIGHTS, "zmin": 0, "zmax": top}
     finite = shown[np.isfinite(shown)]
     if kind == "scores":
-        top = float(np.abs(finite).max(initial=0.0)) or 1.0
-        return {"colorscale": SIGNED, "zmin": -top, "zmax": top, "zmid": 0}
+        most = float(np.abs(finite).max(initial=0.0)) or 1.0
+        return {"colorscale": SIGNED, "zmin": -most, "zmax": most, "zmid": 0}
     return {
         "colorscale": WEIGHTS,
         "zmin": float(finite.min()) if finite.size else 0.0,

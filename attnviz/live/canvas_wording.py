@@ -103,7 +103,6 @@ def story() -> dict[str, str]:
         "mixture": _("The new vector of “{token}” is a mixture: {parts}."),
         "new_vector": _("new vector of “{token}”"),
         "others": _("others"),
-        "change_it": _("Change it: mask, scale, zoom"),
     }
 
 
@@ -112,6 +111,7 @@ def edit() -> dict[str, str]:
     masks = {f"mask{mask}": _(name) for mask, (name, _caption) in MASKS.items()}
     places = {f"where{scope}": _(name) for scope, (name, _caption) in SCOPES.items()}
     return {
+        "change_it": _("Change it: mask, scale, zoom"),
         "mask": _("Mask"),
         "window": _("Width of the window"),
         "hide": _("Hide a token"),

@@ -43,7 +43,7 @@ def test_the_html_file_holds_everything_it_needs():
     assert 'src="http' not in page
 
 
-def drawn(words: str, caption: str | None, axes: bool, called: str) -> None:
+def drawn(words: str, caption: str | None, axes: bool) -> None:
     import plotly.graph_objects as go
     import streamlit as st
 
@@ -56,7 +56,7 @@ def drawn(words: str, caption: str | None, axes: bool, called: str) -> None:
     fig = go.Figure(go.Bar(y=[1]))
     if axes:
         fig.update_layout(xaxis_title="d_k", yaxis_title="variance")
-    show.figure(fig, name="a-chart", key="a", words=words, caption=caption, called=called)
+    show.figure(fig, name="a-chart", key="a", words=words, caption=caption)
 
 
 BOLD = "The cache holds **3** bytes."
@@ -65,13 +65,14 @@ BOLD = "The cache holds **3** bytes."
 @pytest.mark.parametrize(
     "given, title, caption",
     [
-        ((BOLD, None, True, ""), "variance against d_k", "The cache holds 3 bytes."),
-        ((BOLD, "Its own", False, ""), "Why divide", "Its own"),
-        (("It is $\\frac{1}{2}$.", None, True, "How it grows"), "How it grows", ""),
+        ((BOLD, None, True), "The cache holds 3 bytes", ""),
+        ((BOLD, "Its own", False), "The cache holds 3 bytes", "Its own"),
+        (("It is $\\frac{1}{2}$.", None, True), "It is 1/2", ""),
+        (("", None, True), "Why divide", ""),
     ],
 )
-def test_no_chart_leaves_without_a_title_and_one_without_a_caption_has_the_sentence_under_it(
-    given: tuple[str, str | None, bool, str], title: str, caption: str
+def test_a_chart_leaves_under_the_first_sentence_about_it_and_under_the_page_s_where_nothing_is_said(
+    given: tuple[str, str | None, bool], title: str, caption: str
 ) -> None:
     app = AppTest.from_function(drawn, args=given, default_timeout=60).run()
     assert not app.exception

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attnviz.app.text import plain, quoted, spoken, unmarked, with_minus
+from attnviz.app.text import headline, plain, quoted, spoken, unmarked, with_minus
 from attnviz.base.message import Message
 
 NASTY = [
@@ -67,3 +67,19 @@ def test_numbers_below_zero_have_a_minus_and_words_keep_their_hyphen():
         with_minus("From -3.5 to 8, 5e-07 at most, half-split, 2026-11")
         == "From −3.5 to 8, 5e−07 at most, half-split, 2026-11"
     )
+
+
+@pytest.mark.parametrize(
+    "text, title, rest",
+    [
+        ("At d_k = 64 it is 0.22 nats. For large n, 2.38.", "At d_k = 64 it is 0.22 nats", "For large n, 2.38."),
+        ("Random, seed 0. The row gives 98.3% to one key.", "The row gives 98.3% to one key", "Random, seed 0."),
+        ("“it” gives 70% to “animal”.", "“it” gives 70% to “animal”", ""),
+        ("头 1 把它的一半权重给了“动物”。其余的给了别的词。", "头 1 把它的一半权重给了“动物”", "其余的给了别的词。"),
+        ("One. Two.", "One", "Two."),
+        (f"{'long ' * 24}long; the rest.", f"{'long ' * 24}long", "The rest."),
+        ("", "", ""),
+    ],
+)
+def test_a_headline_is_the_first_sentence_that_tells_something(text: str, title: str, rest: str) -> None:
+    assert headline(text) == (title, rest)

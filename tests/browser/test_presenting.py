@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from attnviz.pages.lessons.panels import all_lessons
+from tests.browser import every_view
 from tests.browser.conftest import GROUND, answered, at_rest, listening, still, until
 
 BAR = "[role=toolbar][aria-label=Presentation]"
@@ -34,8 +35,8 @@ def test_a_lesson_is_walked_by_keys_presented_and_left_and_the_link_follows(open
         expect(heading).to_have_text([step.title])
         expect(page).to_have_url(re.compile(rf"lesson=row&step={number}"))
     page.keyboard.press("p")
-    expect(page).to_have_url(re.compile("present=1"))
     is_presented(page, "light")
+    assert "present" not in page.url, "who copies the address hands on the ordinary page"
     page.keyboard.press("PageUp")
     expect(heading).to_have_text([STEPS[-2].title])
     page.locator(".stMain").focus()
@@ -53,7 +54,6 @@ def test_a_lesson_is_walked_by_keys_presented_and_left_and_the_link_follows(open
     page.keyboard.press("Escape")
     expect(page.locator(BAR)).to_be_hidden()
     expect(page.locator("[data-testid=stSidebar]")).to_be_visible()
-    expect(page).not_to_have_url(re.compile("present"))
 
 
 def test_presses_that_come_while_a_step_is_being_drawn_each_count_and_those_in_the_sentence_stay_there(opened):
@@ -178,6 +178,82 @@ def test_a_link_s_theme_comes_before_the_first_word_and_presented_cells_are_poin
 
     for query, key in ((tokens - 1, 0), (4, 2)):
         until(lambda query=query, key=key: re.search(rf"\({query}\) → .*\({key}\)", point_at(query, key)))
+
+
+#: Where a head's cells are on the screen, how many rows have ink where their labels stand, and the bar's upper edge.
+ROOM = """heatmap => {
+  const [x, y, w, h] = heatmap.dataset.plot.split(",").map(Number);
+  const [base, zoom] = [heatmap.querySelector(":scope > canvas"), heatmap.currentCSSZoom];
+  const nq = heatmap.matrix().length;
+  const sharp = base.width / parseFloat(base.style.width);
+  const labelled = Array.from({ length: nq }, (_, q) => {
+    const [left, top] = [x - 45, y + ((q + 0.25) * h) / nq].map((each) => Math.round(each * sharp));
+    const box = base.getContext("2d").getImageData(left, top, Math.round(38 * sharp), Math.round((h * sharp) / nq / 2));
+    return box.data.some((value, i) => i % 4 === 3 && value > 100);
+  }).filter(Boolean).length;
+  const bar = document.querySelector(".st-key-presenter").getBoundingClientRect().top;
+  const low = heatmap.closest("[data-main-picture]").getBoundingClientRect().bottom;
+  return { nq, labelled, cell: (h / nq) * zoom, wide: w * zoom, high: h * zoom, zoom, free: bar - low };
+}"""
+THIRTY = (
+    "The animal did not cross the street because it was too tired, and the very old farmer who had seen it every "
+    "morning walked slowly towards the gate."
+)
+
+
+@pytest.mark.parametrize("width, height", [(1280, 720), (1440, 900)])
+def test_a_presented_head_of_thirty_tokens_has_all_labels_and_fills_the_room_by_link_and_by_key(opened, width, height):
+    link, size = f"explore?text={THIRTY}&at=13.8", {"width": width, "height": height}
+    page = opened(link, "[data-testid=heatmap]", **size)
+    page.keyboard.press("p")
+    expect(page.locator(BAR)).to_be_visible()
+    still(page)
+    heatmap = page.get_by_test_id("heatmap").first
+    until(lambda: heatmap.evaluate(ROOM)["high"] > height * 0.6)
+    pressed = heatmap.evaluate(ROOM)
+    assert pressed["labelled"] == pressed["nq"] >= 30
+    assert pressed["cell"] >= 14
+    assert pressed["wide"] == pytest.approx(pressed["high"], abs=1), "cells are square"
+    assert 0 <= pressed["free"] < 60, "nothing of it lies under the bar, and no room is left empty"
+    assert page.locator("[data-testid=stMain]").evaluate("main => main.scrollTop") < 5
+
+    drawer = page.locator(".st-key-drawer")
+    expect(drawer).to_be_hidden()
+    page.locator(BAR).get_by_role("button", name="All heads").click()
+    expect(drawer.get_by_test_id("overview")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(drawer).to_be_hidden()
+    expect(page.locator(BAR)).to_be_visible()
+
+    linked = opened(f"{link}&present=1", "[data-testid=heatmap]", **size)
+    still(linked)
+    by_link = linked.get_by_test_id("heatmap").first
+    until(lambda: by_link.evaluate(ROOM) == pytest.approx(pressed, abs=1))
+
+
+#: What of the main picture lies under the bar or beside the window, and whether anything above it is half scrolled out.
+OUT_OF_ROOM = """() => {
+  const main = document.querySelector(".st-key-main-picture").getBoundingClientRect();
+  const bar = document.querySelector(".st-key-presenter").getBoundingClientRect().top;
+  const charts = [...document.querySelectorAll(".st-key-main-picture .js-plotly-plot")];
+  const low = charts.map((chart) => chart.getBoundingClientRect()).filter(({ bottom }) => bottom > bar);
+  const small = charts.filter((chart) => chart.getBoundingClientRect().height < 150);
+  return [main.top < 0 || main.top > 20, main.bottom < bar - 30, low.length, small.length];
+}"""
+
+
+@pytest.mark.parametrize("name", ["", "explore", *(page for page in every_view.SECTIONS)])
+def test_the_main_picture_of_each_page_begins_at_the_top_of_the_room_and_its_charts_end_above_the_bar(
+    server_url, new_page, name
+):
+    page = new_page(**PRESENTER)
+    for view in dict.fromkeys(every_view.views()):
+        if every_view.page_of(view) != name or "traps" in view or "present=1" in view:
+            continue  # traps have words and no picture
+        page.goto(f"{server_url}/{view}{'&' if '?' in view else '?'}present=1")
+        at_rest(page, ".st-key-main-picture")
+        still(page)
+        until(lambda: page.evaluate(OUT_OF_ROOM) == [False, False, 0, 0])
 
 
 OWN = b"""title = "Mine"

@@ -20,7 +20,7 @@ def script() -> None:
     page = st.session_state["test_page"]
     if link_state.follow(page):
         link_state.settle()
-    mine = choices.choices_of(page)
+    mine = [choice for choice in choices.choices_of(page) if not choice.of_moment]
     if st.session_state.pop("test_change", False):
         link_state.put_all({choice: choice.example for choice in mine})
     if "test_view" in st.session_state:
@@ -50,7 +50,7 @@ def link_of(app: Any) -> dict[str, str]:
 def test_every_choice_changed_is_the_same_by_link_by_file_and_on_return(page: str) -> None:
     assert link_of(session(page)) == {}, "all defaults"
     changed = session(page, test_change=True)
-    wanted = {choice.name: choice.example for choice in choices_of(page)}
+    wanted = {choice.name: choice.example for choice in choices_of(page) if not choice.of_moment}
     assert [choice.name for choice in choices_of(page) if choice.example == choice.default] == []
     assert changed.session_state["test_values"] == wanted, "chosen"
 
@@ -72,6 +72,16 @@ def test_every_choice_changed_is_the_same_by_link_by_file_and_on_return(page: st
     changed.run()
     assert changed.session_state["test_values"] == wanted, "on return"
     assert link_of(changed) == link_of(by_link)
+
+
+def test_a_link_asks_for_what_holds_for_the_moment_and_the_page_s_own_link_does_not_say_it() -> None:
+    presented = session("scaling", {"present": "1", "s_dk": "32"})
+    assert link_state_value(presented, "present") == "1"
+    assert link_of(presented) == {"s_dk": "32"}
+
+
+def link_state_value(app: Any, name: str) -> Any:
+    return app.session_state["_chosen"].get(name)
 
 
 def test_every_page_declares_what_its_links_hold_and_no_two_pages_share_a_name() -> None:

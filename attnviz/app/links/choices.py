@@ -74,6 +74,7 @@ class Choice(Generic[T]):
     short: str = ""
     kept_as: str = ""  #: choices of several pages with the same name here share one value, as the sentence does
     of_reader: bool = False  #: who reads decides: another one's saved view does not change it
+    of_moment: bool = False  #: a link may ask for it; the page's own link, which is copied, never says it
 
     @property
     def key(self) -> str:
@@ -103,9 +104,7 @@ class PageChoices:
         self.choices.append(choice)
         return choice
 
-    def one_of(
-        self, name: str, ids: Sequence[str] = (), default: str | None = None, *, of_reader: bool = False
-    ) -> Choice[str]:
+    def one_of(self, name: str, ids: Sequence[str] = (), default: str | None = None, **more: bool) -> Choice[str]:
         """One of `ids`, which are never translated. Without `ids` only the page knows them, and "" means its pick."""
         ids = tuple(ids)
         first = default if default is not None else (ids[0] if ids else "")
@@ -118,7 +117,7 @@ class PageChoices:
                 raise ValueError(text)
             return text
 
-        return self.add(Choice(name, self.page, "id", first, read, str, other, ids=ids, of_reader=of_reader))
+        return self.add(Choice(name, self.page, "id", first, read, str, other, ids=ids, **more))
 
     def whole(self, name: str, default: Whole, low: int, high: int) -> Choice[Whole]:
         """A whole number from `low` to `high`; by default None where the page decides while nobody has."""

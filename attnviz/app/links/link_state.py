@@ -209,7 +209,7 @@ def link_values(page: str, *, whole: bool = False) -> dict[str, Any]:
     parameters: dict[str, Any] = {}
     held = _chosen()
     for choice in choices_of(page):
-        if choice.key not in held:
+        if choice.key not in held or choice.of_moment:
             continue
         chosen = value(choice)
         if chosen == choice.default:
@@ -231,7 +231,8 @@ def _read(page: str, parameters: Mapping[str, Any]) -> None:
     own = {choice.inside or choice.name for choice in choices_of(page) if choice.page == page}
     (_linked().discard if own.isdisjoint(parameters) else _linked().add)(page)
     for choice in choices_of(page):
-        _chosen().pop(choice.key, None)
+        if not choice.of_moment:
+            _chosen().pop(choice.key, None)
     for choice, held, chosen in link_reading.read(page, parameters):
         if not isinstance(chosen, Exception):
             keep(choice, chosen)

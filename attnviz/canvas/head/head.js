@@ -64,7 +64,6 @@ export class HeadView extends Drawing {
     this.head.append(this.titleBox, this.read);
     Object.assign(this.heatmap.stage, { matrix: () => matrixOf(this.drawn) }); // for scripts and tests
     Object.assign(this.lines.stage, { matrices: () => this.lines.overlay.layers.map(matrixOf) });
-    this.pair.append(this.heatmap.stage, this.said, this.lines.squares.box, this.lines.stage);
   }
 
   get drawn() {
@@ -98,7 +97,6 @@ export class HeadView extends Drawing {
     const fresh = before?.header.doc !== header.doc;
     this.hold(drawnOf(header, source, group, themeOf(this.root, header.colours), before));
     this.compute();
-    if (!before) this.tools.place();
     this.select(behind);
     const other = fresh || partsOf(header) !== partsOf(before?.header);
     if (other && header.chips) this.chips.build();

@@ -1,6 +1,6 @@
 // The small buttons above the large head: let go, zoom; and the notes below it.
 
-import { addButton, el, fill, property, say } from "../shared/dom.js";
+import { addButton, around, el, fill, property, say } from "../shared/dom.js";
 import { changes } from "../shared/edit.js";
 import { MOST_LINES } from "../lines/line_geometry.js";
 import { EVERYTHING, mostZoom } from "../shared/zoom.js";
@@ -17,20 +17,28 @@ export class HeadTools {
     this.buttons = null;
   }
 
-  /** Puts the view's parts on the page: in a story the picture comes first, and what changes it waits behind a word. */
-  place() {
-    const { root, help, live, head, controls, chips, mixture, pair, bar, foot, drawn } = this.view;
-    root.dataset.mainPicture = "";
-    root.append(help, live);
-    if (drawn.header.story) {
-      const behind = el("details", "av-change");
-      behind.open = changes(drawn.group.edit);
-      behind.append(this.change, this.box, controls.box);
-      root.append(chips.box, mixture.box, pair, bar, head, behind, foot);
-    } else {
-      head.append(this.box);
-      root.append(head, controls.box, chips.box, pair, bar, foot);
-    }
+  /**
+   * Puts the view's parts on the page. In a story the picture comes first; what changes it waits behind a word, as it does
+   * where a head is presented.
+   * @param {boolean} presented
+   */
+  place(presented) {
+    const { root, help, live, head, controls, chips, mixture, pair, bar, foot, said, heatmap, lines, drawn } =
+      this.view;
+    const { story = false, edit } = drawn.header;
+    const folded = edit !== null && (story || presented);
+    const how = `${story} ${folded} ${drawn.header.chips}`;
+    if (root.dataset.mainPicture === how) return;
+    root.dataset.mainPicture = how;
+    const { squares, stage } = lines;
+    pair.replaceChildren(heatmap.stage, said, ...(folded ? [] : [squares.box]), stage);
+    if (!folded) head.append(this.box);
+    const behind = el("details", "av-change");
+    behind.open = story && changes(drawn.group.edit);
+    if (folded) behind.append(this.change, this.box, controls.box, squares.box);
+    const below = folded ? [around("av-wrap av-below-line", bar, behind)] : [bar];
+    if (story) root.replaceChildren(help, live, chips.box, mixture.box, pair, ...below, head, foot);
+    else root.replaceChildren(help, live, head, ...(folded ? [] : [controls.box, chips.box]), pair, ...below, foot);
   }
 
   refresh() {

@@ -15,6 +15,8 @@ const LEAST_ROOM = 200;
 const LEAST_ROW = 4;
 /** Pixels of Streamlit's bar, which lies over the top of the window. */
 const BAR = 60;
+/** Air above it. */
+const SAID_GAP = 3;
 /** Pixels that the sentence below the pictures takes. */
 const SENTENCE = 34;
 
@@ -39,7 +41,7 @@ export function roomFor(rows, left, screen, taken, below) {
 /** Whether two rooms are the same, to the pixels that rounding may take. */
 /** @param {Found} one @param {Found | null} other */
 function alike(one, other) {
-  if (other === null || one.width !== other.width || one.many !== other.many) return false;
+  if (other?.width !== one.width || one.many !== other.many || one.presented !== other.presented) return false;
   if (one.high === null || other.high === null) return one.high === other.high;
   return Math.abs(one.high - other.high) < 3;
 }
@@ -61,6 +63,7 @@ export class Room {
 
   /** Draws in the room there is now. */
   measure() {
+    this.view.tools.place(presentedRoom(this.view.root) !== null);
     const now = this.now();
     if (now.width === 0) return;
     this.found = now;
@@ -83,15 +86,14 @@ export class Room {
 
   /** The width, and the height for the matrix: null where it does not matter. */
   now() {
-    const { root, pair, heatmap, drawn } = this.view;
+    const { root, pair, said, drawn } = this.view;
     const { header } = drawn;
     const width = root.clientWidth;
     if (header.compact) return { width, high: null, many: false };
     const presented = presentedRoom(root);
     if (presented !== null) {
-      const [all, matrix] = [root, heatmap.stage].map((each) => each.getBoundingClientRect());
-      const around = matrix.top - all.top + all.bottom - matrix.bottom;
-      const high = presented - around / magnification(root);
+      const [all, pictures, words] = [root, pair, said].map((each) => each.getBoundingClientRect().height);
+      const high = presented - (all - pictures + words) / magnification(root) - SAID_GAP;
       if (high >= LEAST_ROOM) return { width, high, many: false, presented: true };
     }
     if (header.edit === null) return { width, high: null, many: false };
@@ -106,11 +108,12 @@ export class Room {
   use() {
     if (this.found === null) return;
     const { view } = this;
-    const { width, high, many } = this.found;
+    const { width, high, many, presented = false } = this.found;
     const { lines } = view.drawn.header;
     const beside = lines && width >= 700 && !many;
     view.pair.classList.toggle("av-beside", beside);
-    view.heatmap.layout(beside ? Math.floor((width - 24) * 0.56) : width, high);
+    view.heatmap.layout(beside ? Math.floor((width - 24) * 0.56) : width, high, presented);
+    view.lines.stage.hidden = !lines || (presented && !beside); // nothing that a presentation would show in half
     if (lines) {
       // a pixel less: where the page is magnified the width is a rounded one, and the lines would go below
       view.lines.layout(beside ? width - 25 - view.heatmap.width : width, beside ? view.heatmap.plot : null);

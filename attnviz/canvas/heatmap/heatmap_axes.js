@@ -27,9 +27,9 @@ function drawLabels(heatmap, context, c) {
   const { plot, flat } = heatmap;
   const [cutQ, cutK] = [labelsQ, labelsK].map((labels) => labels.cutter(context, heatmap.room, font));
   const rows = { n: c.nq, first: c.q0, span: c.span.q, cell: c.h, from: plot.y };
-  alongAxis(rows, heatmap.font + 2, (q, y) => context.fillText(cutQ(q).text, plot.x - 6, y));
+  alongAxis(rows, heatmap.need, (q, y) => context.fillText(cutQ(q).text, plot.x - 6, y));
   const columns = { n: c.nk, first: c.k0, span: c.span.k, cell: c.w, from: plot.x };
-  const need = flat && c.w > 30 ? 1 : heatmap.font + 2;
+  const need = flat && c.w > 30 ? 1 : heatmap.need;
   alongAxis(columns, need, (k, x) => drawColumnLabel(context, cutK(k), x, plot.y, flat));
   context.globalAlpha = 1;
 }

@@ -15,6 +15,9 @@ import { placeOn, sharpness } from "../shared/window.js";
 /** @import { Rectangle } from "../shared/types.js" */
 /** @typedef {ReturnType<typeof cellsOnShow>} Cells */
 
+/** Pixels of labels that are presented: 14 of a projector's at least, because such a page is magnified. */
+export const PRESENTED = 13;
+
 export class HeatmapDrawing {
   /** @param {HeadView} view */
   constructor(view) {
@@ -29,6 +32,8 @@ export class HeatmapDrawing {
     /** @type {WeakMap<HTMLCanvasElement, { how: string, labelsQ: TokenLabels, labelsK: TokenLabels }>} what each canvas shows */
     this.shown = new WeakMap();
     this.font = 12;
+    /** pixels of a row or column whose label is written */
+    this.need = 13;
     this.room = LONGEST_LABEL;
     this.flat = true;
     this.width = 0;
@@ -43,18 +48,20 @@ export class HeatmapDrawing {
    * Sizes of labels and plot, for the room there is.
    * @param {number} width
    * @param {number | null} high what is left of the window, null where it does not matter
+   * @param {boolean} presented larger, and every cell square
    */
-  layout(width, high = null) {
+  layout(width, high, presented) {
     const { header, theme, labelsQ, labelsK } = this.view.drawn;
     const { compact, shape } = header;
-    this.font = compact ? 10 : 12;
+    this.font = compact ? 10 : presented ? PRESENTED : 12;
+    this.need = Math.min(this.font + 1, PRESENTED);
     this.room = Math.min(compact ? 64 : LONGEST_LABEL, width * 0.26);
     const context = contextOf(this.base);
     const font = `${this.font}px ${theme.font}`;
     const [wideQ, wideK] = [labelsQ, labelsK].map((labels) => labels.width(context, this.room, font));
     const widths = { labelsQ: wideQ, labelsK: wideK };
     const sums = header.edit !== null && !compact;
-    Object.assign(this, heatmapLayout({ shape, width, compact, font: this.font, ...widths, high, sums }));
+    Object.assign(this, heatmapLayout({ shape, width, compact, font: this.font, ...widths, high, sums, presented }));
     notePlot(this.stage, this.plot);
   }
 

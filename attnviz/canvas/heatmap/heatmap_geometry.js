@@ -8,7 +8,7 @@ import { spans } from "../shared/zoom.js";
 
 /** Room beside the plot for what rows and columns sum to. */
 export const SUMS = { wide: 34, high: 24 };
-/** A cell that is low for want of room may be so many times as wide. */
+/** A cell that is low for want of room may be so many times as wide, unless it is presented. */
 const WIDEST_CELL = 2.8;
 
 /**
@@ -37,8 +37,10 @@ export function roomOfLabels({ nk, width, font, labelsQ, labelsK }, most, beside
  * @param {number} given.labelsQ the width of the widest label
  * @param {number} given.labelsK
  * @param {boolean} [given.sums] whether sums of rows and columns stand beside the plot
+ * @param {boolean} [given.presented]
  */
-export function heatmapLayout({ shape: [nq, nk], width, high = null, compact, font, labelsQ, labelsK, sums = false }) {
+export function heatmapLayout({ shape, width, high = null, compact, font, labelsQ, labelsK, sums, presented }) {
+  const [nq, nk] = shape;
   const foot = sums ? SUMS.high : 0;
   const given = { nk, width, font, labelsQ, labelsK };
   const { left, right, top, cell, flat } = roomOfLabels(given, compact ? 40 : 60, sums ? SUMS.wide : 0);
@@ -46,7 +48,7 @@ export function heatmapLayout({ shape: [nq, nk], width, high = null, compact, fo
   const tallest = high === null ? usual : clamp(high - top - foot - 4, 120, 900);
   const cellH = Math.max(Math.min(cell, tallest / nq), Math.min(14, tallest / nq));
   const squareH = Math.min(cell, tallest / nq);
-  const squareW = high === null ? squareH : Math.min(cell, squareH * WIDEST_CELL);
+  const squareW = high === null ? squareH : Math.min(cell, squareH * (presented ? 1 : WIDEST_CELL));
   const plot = { x: left, y: top, w: (nq === nk ? squareW : cell) * nk, h: (nq === nk ? squareH : cellH) * nq };
   return { plot, flat, width: Math.ceil(left + plot.w + right), height: Math.ceil(top + plot.h + foot + 4) };
 }

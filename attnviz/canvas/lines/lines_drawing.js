@@ -58,6 +58,7 @@ export class LinesDrawing {
   layout(width, beside) {
     const { header, theme, labelsQ, labelsK } = this.view.drawn;
     const context = contextOf(this.base);
+    this.font = Math.max(12, this.view.heatmap.font);
     const font = `${this.font}px ${theme.font}`;
     this.room = Math.min(LONGEST_LABEL, width * 0.3);
     const title = this.titleWidth(context, font);
@@ -217,10 +218,10 @@ export class LinesDrawing {
     drawWith(context, { font, fillStyle: theme.text, textBaseline: "middle", globalAlpha: 0.9, textAlign: "right" });
     const [cutQ, cutK] = [labelsQ, labelsK].map((labels) => labels.cutter(context, this.room, font));
     const queries = { n: rows.nq, first: rows.q0, span: rows.span.q, cell: rows.hq, from: plot.y };
-    alongAxis(queries, this.font + 2, (q, y) => context.fillText(cutQ(q).text, plot.x - 6, y));
+    alongAxis(queries, this.view.heatmap.need, (q, y) => context.fillText(cutQ(q).text, plot.x - 6, y));
     context.textAlign = "left";
     const keys = { n: rows.nk, first: rows.k0, span: rows.span.k, cell: rows.hk, from: plot.y };
-    alongAxis(keys, this.font + 2, (k, y) => context.fillText(cutK(k).text, plot.x + plot.w + 6, y));
+    alongAxis(keys, this.view.heatmap.need, (k, y) => context.fillText(cutK(k).text, plot.x + plot.w + 6, y));
     drawWith(context, { globalAlpha: 1, font: `600 11px ${theme.font}`, fillStyle: theme.q, textAlign: "right" });
     context.fillText(words.queries, plot.x - 6, plot.y - 12);
     drawWith(context, { fillStyle: theme.k, textAlign: "left" });

@@ -6,6 +6,7 @@ import { around, el, fill, joined } from "../shared/dom.js";
 import { percent } from "../shared/numbers.js";
 import { inflate } from "../shared/packing.js";
 import { PatchChips } from "./patch_chips.js";
+import { presentedRoom } from "../shared/window.js";
 import { corners, dimmed, drawLight, frame, windowBorders } from "./patch_drawing.js";
 import { besideWords, fitted } from "./patch_geometry.js";
 import { PatchHand } from "./patch_hand.js";
@@ -28,6 +29,8 @@ const TALLEST = 400;
 const AROUND = 500;
 /** Pixels that the picture itself may be wide and high beside the large one, at least, and between them. */
 const [PLAIN, SMALLEST, AIR] = [150, 56, 20];
+/** Pixels that are said and pressed above and below a picture that is presented. */
+const BELOW = 190;
 
 /** @extends {View<PatchHeader>} */
 export class PatchView extends View {
@@ -168,8 +171,10 @@ export class PatchView extends View {
     if (!this.held || !this.numbers || !this.ground || width === 0) return;
     const start = performance.now();
     this.root.dataset.narrow = String(width < NARROW);
+    const room = presentedRoom(this.root);
+    this.tiles.box.style.maxHeight = room === null ? "" : `${room - 8}px`;
     const theme = themeOf(this.root, this.held.colours);
-    this.drawLarge(theme);
+    this.drawLarge(theme, room);
     this.tiles.draw(this.numbers);
     drawPins(this, theme);
     this.tools.update();
@@ -183,13 +188,13 @@ export class PatchView extends View {
     return /** @type {PatchNumbers} */ (this.numbers).shown(query, this.state);
   }
 
-  /** @param {Theme} theme */
-  drawLarge(theme) {
+  /** @param {Theme} theme @param {number | null} room of a window in which it is presented */
+  drawLarge(theme, room) {
     const { header, state, query } = this;
     const main = /** @type {HTMLElement} */ (this.large.parentElement);
     const row = this.rowOf(query);
     const width = main.clientWidth - 2;
-    const above = fitted(header.picture, width, Math.min(TALLEST, main.clientWidth));
+    const above = fitted(header.picture, width, Math.min(TALLEST, main.clientWidth, (room ?? Infinity) - BELOW));
     const beside = besideWords(header.picture, width, Math.max(TALLEST, innerHeight - AROUND), above);
     main.toggleAttribute("data-beside", beside !== null);
     const size = beside ?? above;

@@ -46,6 +46,7 @@ def presenter_bar(key: str, walk: Walk, present: bool, page: str, on_mode: Calla
         "next": _("Next"),
         "light": _("Light"),
         "dark": _("Dark"),
+        "drawer": _("All heads"),
         "leave": _("Leave the presentation (Escape)"),
     }
     data = {

@@ -2,15 +2,14 @@
 // Python hears how many steps were asked for in all, so that presses which arrive together all count.
 
 import { keptByRoot, rootOf, Sequence } from "../shared/component.js";
-import { addButton, el, focusedIn } from "../shared/dom.js";
+import { addButton, button, el, focusedIn } from "../shared/dom.js";
 import { scrolling } from "../shared/motion.js";
+import { STOPS } from "../shared/window.js";
 import { apart, gestureOf, stopAfter } from "./presenter_keys.js";
 
 /** @import { Gesture } from "./presenter_keys.js" */
 /** @import { Component, Presented } from "../shared/types.js" */
 
-/** Pictures that fill the window: next goes to the one below before it leaves the page. */
-const STOPS = "[class*='st-key-picture-of-'], [class*='st-key-canvas-of-']";
 /** Where a section begins that does not stand at the top of its page. */
 const BEGINS = ".st-key-section-begins";
 const MAIN = "[data-testid=stMain]";
@@ -29,6 +28,10 @@ const QUIET = 12;
 /** Air above a picture, in pixels. */
 const ABOVE = 8;
 
+/** Says that what opens from the side is open: presenting.css. */
+const DRAWER = "data-drawer";
+const openDrawer = () => void document.documentElement.toggleAttribute(DRAWER);
+
 const KEY = Symbol.for("attnviz.presenter");
 
 /**
@@ -46,6 +49,7 @@ function begun() {
     present: false,
     here: "",
     step: "",
+    session: "",
     /** @type {{ does: Gesture, page: string }[]} pressed while the component was off the page */
     waiting: [],
     /** @type {Presenter | null} the one that answers keys */
@@ -76,7 +80,10 @@ class Presenter {
     this.component = component;
     document.documentElement.lang = data.language; // for screen readers, and for the shapes of Chinese characters
     const behind = kept.gestures.isBehind(`${data.session} ${data.page}`, data.ack);
-    if (!behind) {
+    const renewed = kept.session !== data.session && kept.present; // the line was lost, and the link does not say it
+    kept.session = data.session;
+    if (renewed && !data.present) this.tell();
+    else if (!behind) {
       kept.total = data.total;
       kept.present = data.present;
     }
@@ -162,6 +169,10 @@ class Presenter {
     back.hidden = on.hidden = !before && !after && stops.length < 2;
     walk.append(el("span", "pr-place", place), el("span", "av-strong pr-title", title));
     const ways = el("div", "av-line pr-walk");
+    if (document.querySelector(".st-key-drawer")) {
+      const drawer = button("av-button pr-drawer", words.drawer, () => openDrawer(), { "data-does": "drawer" });
+      ways.append(drawer);
+    }
     const dark = this.isDark();
     const theme = addButton(ways, dark ? "☀" : "☾", dark ? words.light : words.dark, () => this.turn());
     const leave = addButton(ways, "✕", words.leave, () => this.leave());
@@ -186,6 +197,7 @@ class Presenter {
   /** @param {Gesture} does */
   do(does) {
     if (does === "toggle") this.set(!kept.present);
+    else if (does === "leave" && document.documentElement.hasAttribute(DRAWER)) openDrawer();
     else if (does === "leave") this.leave();
     else this.walk(does === "next" ? 1 : -1);
   }
@@ -226,6 +238,7 @@ class Presenter {
   turn() {
     const view = new URL(globalThis.location.href);
     view.searchParams.set("theme", this.isDark() ? "light" : "dark");
+    view.searchParams.set("present", "1");
     globalThis.location.replace(view);
   }
 
@@ -257,7 +270,7 @@ function roomOf({ scrollTop, scrollHeight, clientHeight }, by) {
   return by > 0 ? scrollHeight - clientHeight - scrollTop : scrollTop;
 }
 
-/** @param {ParentNode} page */
+/** Pictures that fill the window: next goes to the one below before it leaves the page. @param {ParentNode} page */
 function stopsOf(page) {
   const found = [...page.querySelectorAll(STOPS)].filter((stop) => stop.getClientRects().length > 0);
   const spans = found.map((stop) => {

@@ -46,6 +46,8 @@ export function scrollWithin(box, top, high, air) {
   else if (top + high > box.scrollTop + box.clientHeight) box.scrollTop = top + high - box.clientHeight + air;
 }
 
+/** Pixels of the presentation's bar, which may come after the pictures. */
+const BAR = 49;
 /** Air between a picture and the bar, in the window's pixels. */
 const AIR = 10;
 /** With less room than this, a picture is scrolled to, and has the window to itself. */
@@ -62,14 +64,19 @@ export function placeOnPage(element) {
   return top;
 }
 
+/** What a presentation scrolls to, so that it has the window from its upper edge to the bar. */
+export const STOPS = ".st-key-main-picture, [class*='st-key-picture-of-'], [class*='st-key-canvas-of-']";
+
 /**
  * What a picture may take of the window, in its own pixels; null where nothing is presented, or where the page must be
  * scrolled to see the picture.
  * @param {Element} root
  */
 export function presentedRoom(root) {
-  const bar = document.querySelector(".st-key-presenter");
-  if (!bar || getComputedStyle(bar).position !== "fixed") return null;
-  const left = globalThis.innerHeight - bar.getBoundingClientRect().height - placeOnPage(root) - AIR;
+  if (document.documentElement.dataset.present === undefined) return null;
+  const shadow = root.getRootNode();
+  const stop = (shadow instanceof ShadowRoot ? shadow.host : root).closest(STOPS);
+  const above = placeOnPage(root) - (stop ? placeOnPage(stop) - AIR : 0);
+  const left = globalThis.innerHeight - BAR - above - AIR;
   return left < LEAST ? null : left / magnification(root);
 }

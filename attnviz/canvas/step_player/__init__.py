@@ -65,13 +65,13 @@ def step_player(
         "total": total,
         "at": at,
         "colours": {"q": Q_BLUE, "k": K_VERMILION, "v": V_GREEN, "weights": WEIGHTS, "masked": MASKED},
-        "words": _words(prompt, len(steps[0].layer_bytes)),
+        "words": words_of(prompt, len(steps[0].layer_bytes)),
     }
     header["name"] = fingerprint(payload, str(header["labels"]), len(steps))
     mount("step_player", key, "stood", header, lambda told: count(told.get("step"), len(steps)), on_step, payload)
 
 
-def _words(prompt: int, layers: int) -> dict[str, str]:
+def words_of(prompt: int, layers: int) -> dict[str, str]:
     """Sentences of the player for a prompt of so many tokens; {names} are filled in by the browser."""
     return {
         "first": _("First step"),

@@ -23,20 +23,19 @@ def picture(request: request_form.Request) -> None:
         run = model_cache.model_run(request)
         for notice in run.notices:
             st.info(spoken(notice))
-        with st.container(key="canvas-of-heads"):
-            head.explore(run, _below)
+        head.explore(run, _below)
 
 
 def _below(shown: Shown) -> None:
     """Draw six panels, closed at first, and the code that prints this head's numbers."""
     panels = {
-        "place": (_("Where this head sits in the model"), ":material/account_tree:", stages.place),
-        "stages": (_("How it came about"), ":material/function:", stages.panel),
         "what_if": (
             _("What if: another mask, another scale, a silenced head"),
             ":material/science:",
             what_if.panel,
         ),
+        "place": (_("Where this head sits in the model"), ":material/account_tree:", stages.place),
+        "stages": (_("How it came about"), ":material/function:", stages.panel),
         "next": (_("What comes next"), ":material/arrow_forward:", next.panel),
         "average": (_("Averages and rollout"), ":material/layers:", several_heads.mean),
         "beside": (_("Two side by side"), ":material/splitscreen_right:", several_heads.two),

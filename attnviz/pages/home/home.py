@@ -72,14 +72,15 @@ def first_look() -> None:
     scene = HeadScene(
         matrix.rows, options=Options(story=True), pins=Pins((Pin("q", row),)), edit=edit, on_edit=choices.keep
     )
-    with st.container(key="canvas-of-home"):
+    with st.container(key="main-picture"):
         pins = head_view("home", head, scene)
     caption = _caption(head, matrix.cols, edit)
     drawn = Head(matrix.values, head.title, matrix.hidden, "diff" if edit.seen == "difference" else "weights")
-    name = "attention-first-look"
+    name, row = "attention-first-look", next((pin.index for pin in pins.tokens if pin.axis == "q"), row)
+    title = head_drawing.looks_at(matrix, min(row, len(matrix.rows) - 1), head.title.partition(": ")[2].rstrip(".。"))
     with show.line_under("home-out"):
         show.export_menu(
-            lambda: head_picture(drawn, scene, pins, text),
+            lambda: head_picture(drawn, scene, pins, title),
             name,
             "home-out",
             lambda: head_drawing.long_table(matrix),
@@ -89,7 +90,7 @@ def first_look() -> None:
             embeds=True,
         )
         show.export_menu(
-            partial(lines_picture, drawn, scene, pins, text),
+            partial(lines_picture, drawn, scene, pins, title),
             f"{name}-lines",
             "home-lines",
             None,

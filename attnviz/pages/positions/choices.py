@@ -17,6 +17,7 @@ BASE = PAGE.real("p_base", 10_000.0, 2.0, 1e9)
 KIND = PAGE.one_of("p_kind", position_scores.KINDS)
 ORDER = PAGE.one_of("p_order", shuffled_words.ORDERS, "swap")
 CAUSAL = PAGE.flag("p_causal")
+OWN_RANGE = PAGE.flag("p_own_range")
 
 # 2 Position against position
 ENCODING = PAGE.one_of("p_encoding", position_scores.ENCODINGS, "rope-half")

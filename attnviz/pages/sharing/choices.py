@@ -28,7 +28,6 @@ VIEW = PAGE.one_of("h_view", ("see", "count", "size", "prove", "latent", "publis
 
 # See it
 COLUMNS = PAGE.one_of("h_columns", tuple(all_presets()), "llama-3.1-8b")
-HEAD = PAGE.one_of("h_head")
 MODEL = PAGE.one_of("h_lm")
 SENTENCE = PAGE.sentence("h_text", EXAMPLES[0].text, longest=2000)
 LAYER = PAGE.one_of("h_layer")

@@ -87,7 +87,11 @@ def test_a_command_gets_the_figure_of_the_whole_run(monkeypatch):
     monkeypatch.setattr(live_run, "AT_A_TIME", 0)
     monkeypatch.setattr(live_run, "FIRST_AFTER", 0)
     answer = run_page(app_link("decoding?d_model=core&d_prompt=hello&d_steps=4"), "d_player_save")
-    assert len(answer.figure.table["weight"]) == (5 + 4 - 1) ** 2
+    assert len(answer.figure.table["weight"]) == 5 + 4 - 1
+    assert (
+        answer.figure.title
+        == "Step 4 of 4: “" + answer.figure.table["token"][-1] + "” alone is processed; then 8 tokens are in the cache"
+    )
 
 
 def test_the_link_holds_the_step_the_head_and_the_run(visit):

@@ -7,6 +7,7 @@ import streamlit as st
 
 from attnviz.app import presenting, show, widgets
 from attnviz.app.panel import fragment, guard
+from attnviz.app.text import unmarked
 from attnviz.base.words import _
 from attnviz.canvas import tensor_strip as canvas
 from attnviz.pages.build import choices, figures
@@ -44,7 +45,9 @@ def panel(result: attention_by_hand.Result, vectors: inputs.Rows | None) -> None
         )
         words = board_wording.origin(view, vectors)
         show.under(
-            board_picture.picture_of(made[part], at.row, at.col, board_wording.name(step)),
+            board_picture.picture_of(
+                made[part], at.row, at.col, unmarked(board_wording.sentence(step, view, vectors)).rstrip(".。")
+            ),
             name=f"build-{step}",
             key="build_step",
             table=lambda: _table(shown[part].result),

@@ -6,6 +6,7 @@ import numpy as np
 import streamlit as st
 
 from attnviz.app import show, widgets
+from attnviz.app.exports import pairs
 from attnviz.app.links import link_state
 from attnviz.app.text import plain, quoted
 from attnviz.base.words import _, clauses, ngettext
@@ -134,8 +135,7 @@ def _consequence(
         name="edited-weights",
         key="b_edited",
         table={
-            "query": [q for q in rows for _k in cols],
-            "key": [k for _q in rows for k in cols],
+            **pairs(rows, cols),
             "before": was.ravel().tolist(),
             "after": now.ravel().tolist(),
         },

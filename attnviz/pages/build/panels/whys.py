@@ -4,6 +4,7 @@ import numpy as np
 import streamlit as st
 
 from attnviz.app import page_parts, show, widgets
+from attnviz.app.exports import pairs
 from attnviz.app.text import plain, quoted
 from attnviz.base.words import _, listed
 from attnviz.figures.attention_figures import side_by_side
@@ -63,8 +64,7 @@ def _attention_follows(compared: experiment.ComparedMixing, words: tuple[str, ..
         name="attention-follows-order",
         key="b_permuted",
         table={
-            "query": [words[q] for q, _k in at],
-            "key": [words[k] for _q, k in at],
+            **pairs(words, words),
             "before": [float(same[q, k]) for q, k in at],
             "after, old places": [float(moved[order.index(q), order.index(k)]) for q, k in at],
         },
@@ -245,8 +245,7 @@ def _one_or_several(measured: experiment.ComparedHeads, words: tuple[str, ...]) 
         show.chart_of(side_by_side, parts, words, words, repeat_rows=False),
         name="one-head-or-several",
         key="b_heads",
-        table={"query": [q for q in words for _k in words], "key": [k for _q in words for k in words]}
-        | {name: weights.ravel().tolist() for name, weights in parts},
+        table=pairs(words, words) | {name: weights.ravel().tolist() for name, weights in parts},
         words=_(
             "One softmax shares its 100% between the places; with a head for each, every place gets all of it. The "
             "sentence is read as a ring here, so that every word has neighbours: before the first word stands the last."

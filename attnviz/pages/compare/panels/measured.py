@@ -37,7 +37,8 @@ def panel() -> None:
     with guard():
         if result is not None:
             with place:
-                _pictures(result)
+                curves = _pictures(result)
+            _table(result, curves)
     show.snippet(
         layer_timing.program(config),
         "c-measured",
@@ -122,7 +123,8 @@ def _live(config: layer_timing.Config) -> layer_timing.Result | None:
     return measured_here().get(config, lambda: result)
 
 
-def _pictures(result: layer_timing.Result) -> None:
+def _pictures(result: layer_timing.Result) -> list[str]:
+    """Draw time and memory; the kinds of layers that were measured."""
     names, config = figures.kind_names(), result.config
     curves = {kind: result.curve(kind) for kind in layer_timing.KINDS if len(result.curve(kind)[0])}
     seconds = [
@@ -157,7 +159,14 @@ def _pictures(result: layer_timing.Result) -> None:
             words=_memory_words(result),
         ),
     )
-    show.tabled(show.columns([_row(result, kind) for kind in curves]), f"measured-{about}", "c-measured-rows")
+    return list(curves)
+
+
+def _table(result: layer_timing.Result, kinds: list[str]) -> None:
+    """Draw the numbers of each kind, what measured them, and what not to fall for."""
+    config = result.config
+    about = f"d{config.d}-{'training' if config.training else 'forward'}"
+    show.tabled(show.columns([_row(result, kind) for kind in kinds]), f"measured-{about}", "c-measured-rows")
     st.caption(
         _(
             "Measured on: {machine}. Batch 1, d = {d}, {heads} heads, kernel {k}; the fastest of several rounds. "

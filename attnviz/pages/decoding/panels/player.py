@@ -9,9 +9,8 @@ from attnviz.app import live_run, page_parts, show, widgets
 from attnviz.app.links import link_state
 from attnviz.app.text import plain
 from attnviz.base import units
-from attnviz.base.words import _, ngettext, sentences
+from attnviz.base.words import _, ended, ngettext, sentences
 from attnviz.canvas import step_player
-from attnviz.figures import heatmap
 from attnviz.pages.decoding import choices, figures
 from attnviz.pages.decoding.maths import decoding_snippets, token_by_token
 from attnviz.pages.decoding.maths.prefill_and_decode import Work
@@ -66,7 +65,7 @@ def panel() -> None:
             on_step=lambda step: link_state.put(choices.AT, None if step == result.total_steps - 1 else step),
         )
     with place:
-        _about(result, decoder.name, decoder.weights_are, layer, head)
+        _about(result, decoder.name, decoder.weights_are, (layer, head), at)
     live_run.again(live)
     _same(result)
     _costs(result, at)
@@ -98,8 +97,8 @@ def _ask() -> tuple[str, token_by_token.Config, DeltaGenerator]:
     return name, token_by_token.Config(text, steps, temperature, seed if temperature else 0), more
 
 
-def _about(result: token_by_token.Result, name: str, weights_are: str, layer: int, head: int) -> None:
-    tensors = result.layers[layer]
+def _about(result: token_by_token.Result, name: str, weights_are: str, place: tuple[int, int], at: int) -> None:
+    (layer, head), tensors = place, result.layers[place[0]]
     shown = _("Layer {layer}, head {head} of {heads}, which reads K/V head {shared} of {groups}.").format(
         layer=layer, head=head, heads=len(tensors.q), shared=tensors.kv_head_of(head), groups=len(tensors.k)
     )
@@ -108,19 +107,26 @@ def _about(result: token_by_token.Result, name: str, weights_are: str, layer: in
         "random": _("{name}: random weights (seed 0)."),
         "unknown": _("{name}: weights of unknown origin."),
     }
-    rows, weights = result.labels[: result.context], tensors.weights[head]
+    board = _board(result, layer, head, at)
     show.under(
-        lambda: heatmap.matrix(weights, rows, rows, masked=weights == 0),
+        board,
         name=f"decoding-layer{layer}-head{head}",
         key="d_player_save",
         words=sentences(kinds[weights_are].format(name=plain(name)), shown, _last_step(result)),
-        caption=_("{model} on “{text}”").format(model=name, text=result.config.text),
-        table=lambda: {
-            "query": [row for row in rows for _key in rows],
-            "key": list(rows) * len(rows),
-            "weight": weights.ravel().tolist(),
-        },
+        caption=sentences(shown, ended(_("{model} on “{text}”").format(model=name, text=result.config.text))),
+        table={"position": range(len(board.tokens)), "token": board.tokens, "weight": board.weights},
     )
+
+
+def _board(result: token_by_token.Result, layer: int, head: int, at: int) -> figures.BoardPicture:
+    """The cache of a head after this step, as the player draws it."""
+    film, step, prompt = decoder_form.film_of(result, layer, head), result.steps[at], len(result.prompt.labels)
+    end, before = step.context, result.steps[at - 1].context if at else 0
+    said = step_player.words_of(prompt, len(step.layer_bytes))["decode" if at else "prefill"].format(
+        step=at + 1, total=result.total_steps, token=result.labels[end - 1].strip(), new=prompt, cached=end
+    )
+    weights, new = film.weights[end - 1, :end], end - before
+    return figures.BoardPicture(result.labels[:end], film.k[:end], weights, film.v[:end], new, step.alternatives, said)
 
 
 def _last_step(result: token_by_token.Result) -> str:

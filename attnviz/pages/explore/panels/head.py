@@ -37,8 +37,8 @@ def explore(run: ModelRun, below: Callable[[shown_head.Shown], None]) -> None:
     Pictures go to the browser first, because measuring all heads takes longer than drawing them.
     """
     stack = _stack(run)
-    left, right = st.columns([1, 1.9], gap="medium")
-    with left:
+    left, right = st.container(key="main-picture").columns([1, 1.9], gap="medium")
+    with left, st.container(key="drawer"):  # presented, all heads open from the side
         layer, head = overview.draw(run, stack)
         standouts = st.container(gap=None)
         overview.export(run, stack)
@@ -190,7 +190,7 @@ def _under(shown: shown_head.Shown, drawn: Head) -> None:
     run, stack, scene, pins, matrix = shown.run, shown.stack, shown.scene, shown.pins, shown.matrix
     name = f"attention-{run.request.model}-layer{shown.layer}-head{shown.head}"
     before_w_o = matrix.said_before_w_o(shown.query)
-    caption = shown_head.caption_of_shown(shown)
+    caption, title = shown_head.caption_of_shown(shown), shown.titled(matrix, shown.edit.seen)
     # what is on show, as numbers: the head under the visitor's mask and scale, or the difference that they make
     kind = "diff" if shown.edit.seen == "difference" else shown.look.values
     seen = Head(matrix.values, drawn.title, matrix.hidden, kind, shown.layer, shown.head)
@@ -201,7 +201,7 @@ def _under(shown: shown_head.Shown, drawn: Head) -> None:
         if before_w_o:
             st.markdown(spoken(before_w_o), width="stretch")
         show.export_menu(
-            partial(head_picture, seen, scene, pins),
+            partial(head_picture, seen, scene, pins, title),
             name,
             "head-out",
             partial(head_drawing.long_table, matrix),
@@ -210,7 +210,7 @@ def _under(shown: shown_head.Shown, drawn: Head) -> None:
             embeds=True,
         )
         show.export_menu(
-            lambda: lines_picture(seen, scene, pins, others=others()),
+            lambda: lines_picture(seen, scene, pins, title, others()),
             f"{name}-lines",
             "lines-out",
             None,

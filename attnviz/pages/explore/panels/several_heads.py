@@ -70,7 +70,7 @@ def mean(shown: Shown) -> None:
     scene = HeadScene(*axes(matrix), options, "average")
     pins = head_view("average", head, scene)
     show.under(
-        lambda: head_picture(head, scene, pins),
+        lambda: head_picture(head, scene, pins, ""),
         name=f"{kind}-{shown.run.request.model}",
         key="average-out",
         words=spoken(matrix.said_of(shown.query if shown.pins else telling_row(matrix))),
@@ -147,7 +147,7 @@ def two(shown: Shown) -> None:
                 ).format(replaced=both.replaced, alone=both.alone)
             )
     show.under(
-        lambda: RowPicture(pictures, _("Two side by side")),
+        lambda: RowPicture(pictures),
         name=f"beside-{shown.run.request.model}",
         key="beside-out",
         words=change,

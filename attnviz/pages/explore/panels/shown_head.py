@@ -206,6 +206,11 @@ class Shown:
         """The position of that row among the model's tokens."""
         return self.matrix.row_at[self.query]
 
+    def titled(self, matrix: Matrix, seen: str) -> str:
+        """The title of a picture of this head: what its row looks at; nothing looks in a difference."""
+        whose = head_drawing.whose(self.run.name, self.layer, self.head)
+        return whose if seen == "difference" else head_drawing.looks_at(matrix, self.query, whose)
+
 
 def weights_of(run: ModelRun) -> str:
     """The caption of the picture, which says "trained" only of weights that were."""

@@ -205,6 +205,7 @@ def _pictures(shown: Shown, result: StagesResult, key: int, query_token: str, ke
             key="stage-steps",
             caption=caption,
             table={
+                "key_position": list(range(len(keys))),
                 "key": list(keys),
                 "score": result.scores.tolist(),
                 "scaled": result.scaled.tolist(),

@@ -39,15 +39,13 @@ def panel(shown: shown_head.Shown) -> None:
             _("Silence heads (layer.head)"),
             shown.stack,
             placeholder=_("none"),
-            help=_("Their output is replaced by zeros, and the model runs again without them."),
+            help=_("Their output is replaced by zeros."),
         )
-        again = widgets.toggle(
-            choices.AGAIN,
-            _("Run the model again"),
-            help=_(
-                "Off: only this head is computed again, from its recorded Q and K. On: the whole model runs "
-                "again, so that later layers and the next token change too."
-            ),
+        again = bool(silenced) or widgets.toggle(choices.AGAIN, _("Run the model again"))
+        st.caption(
+            _("Computed again: the whole model, with this change in it, its later layers and its next token.")
+            if again
+            else _("Computed again: this head, from its recorded Q and K. Later layers and the next token are not.")
         )
     with right:
         _consequences(shown, replace(shown.edit, silenced=silenced), again)
@@ -74,7 +72,7 @@ def _consequences(shown: shown_head.Shown, edit: HeadEdit, again: bool) -> None:
             )
         )
         return
-    trace = _rerun(shown, edit) if again or edit.silenced else None
+    trace = _rerun(shown, edit) if again else None
     layer, head = shown.layer, shown.head
     before = head_matrix.head_matrix(shown.stack, layer, head, shown.look)
     if trace is None:
@@ -139,7 +137,13 @@ def _three(shown: shown_head.Shown, edit: HeadEdit, before: head_matrix.Matrix, 
         for head, (key, label, matrix, _kind) in zip(heads, views, strict=True):
             words = () if key == "before" else head_drawing.in_words(edit, shown.stack, shown.layer)
             show.under(
-                partial(head_picture, head, HeadScene(*head_drawing.axes(matrix), options), shown.pins),
+                partial(
+                    head_picture,
+                    head,
+                    HeadScene(*head_drawing.axes(matrix), options),
+                    shown.pins,
+                    shown.titled(matrix, key),
+                ),
                 name=f"{name}-{key}",
                 key=f"what-if-{key}-out",
                 caption=sentences(ended(label), shown_head.caption_of(shown, *words)),

@@ -117,13 +117,15 @@ def _picked(options: dict[str, str]) -> int:
 def _picture(shown: ShownSurvey, text: str, layer: int, head: int) -> None:
     run = model_cache.model_run(Request(shown.model, text))
     matrix = head_matrix(run.stacks[0], layer, head, Look())
-    title = _("{model}, layer {layer}, head {head}").format(model=run.name, layer=layer, head=head)
+    title = head_drawing.whose(run.name, layer, head)
     drawn = head_drawing.drawn_alone(matrix, title, None)
     # beside a table there is room for one picture
     scene = HeadScene(*head_drawing.axes(matrix), Options(lines=False), "hd_example")
     pins = head_view("hd_example_head", drawn, scene)
     show.under(
-        lambda: head_picture(drawn, scene, pins),
+        lambda: head_picture(
+            drawn, scene, pins, head_drawing.looks_at(matrix, head_drawing.telling_row(matrix), title)
+        ),
         name=f"head-{shown.model}-layer{layer}-head{head}",
         key="hd_example_out",
         caption=sentences(ended(title), text),

@@ -10,7 +10,7 @@ import streamlit as st
 from attnviz.app import show, widgets
 from attnviz.app.links import link_state
 from attnviz.app.text import named_word
-from attnviz.base.words import _, listed, ngettext, say, sentences
+from attnviz.base.words import _, ended, listed, ngettext, say, sentences
 from attnviz.canvas.head.attention_view import head_picture, head_view
 from attnviz.canvas.mask import mask_grid
 from attnviz.canvas.shared.kinds import Head, HeadScene, Options
@@ -44,7 +44,7 @@ def show_grid(config: mask_lab.Config) -> mask_lab.Result:
             label=_("Who may look at whom"),
         )
         show.under(
-            lambda: MaskPicture(result.mask, result.words, result.words, _("Who may look at whom")),
+            lambda: MaskPicture(result.mask, result.words, result.words),
             name="mask",
             key="m-grid-save",
             table=lambda: per_pair(result, mask=result.mask.astype(int)),
@@ -87,11 +87,12 @@ def _weights(key: str, result: mask_lab.Result, head: Head, name: str, title: st
     scene = HeadScene(result.words, options=options, group=GROUP)
     pins = head_view(key, head, scene)
     show.under(
-        lambda: head_picture(head, scene, pins, title),
+        lambda: head_picture(head, scene, pins, ""),
         name=f"weights-{name}",
         key=f"{key}-save",
         table=lambda: per_pair(result, before=result.before, after=result.after, mask=result.mask.astype(int)),
         words=words,
+        caption=ended(title),
     )
 
 

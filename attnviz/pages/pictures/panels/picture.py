@@ -6,7 +6,7 @@ from typing import Any, cast
 import numpy as np
 import streamlit as st
 
-from attnviz.app import show, widgets
+from attnviz.app import head_drawing, show, widgets
 from attnviz.app.links import link_state, shared_view
 from attnviz.app.links.choices import Choice
 from attnviz.app.text import plain, spoken
@@ -228,7 +228,7 @@ def figure(run: PictureRun, stack: PatchStack, scene: PatchScene, chosen: PatchC
         "layers": _("All heads of all layers, their mean"),
         "rollout": _("Attention followed through layers 0 to {layer}"),
     }
-    title = titles.get(chosen.shows, _("Layer {layer}, head {head}")).format(layer=chosen.layer, head=chosen.head)
+    whose = head_drawing.whose(run.name, chosen.layer, chosen.head)
     if chosen.shows == "mean":
         lit = [LitRow(_("mean of all rows"), weights[0 if stack.words else first :].mean(0)[first:])]
     else:
@@ -236,6 +236,9 @@ def figure(run: PictureRun, stack: PatchStack, scene: PatchScene, chosen: PatchC
             LitRow(query_name(stack, at), weights[at, first:], None if stack.words or at < first else at - first)
             for at in chosen.pins or (scene.usual,)
         ]
+    most = say(stack.grid.name(first + int(np.argmax(lit[0].weights))))
+    looks = _("{query} looks most at {patch}: {whose}").format(query=lit[0].name, patch=most, whose=whose)
+    title = titles.get(chosen.shows, looks).format(layer=chosen.layer)
     return PatchPicture(run.prepared.shown, (stack.grid.rows, stack.grid.columns), lit, chosen.hidden, title=title)
 
 
@@ -246,7 +249,9 @@ def all_heads(run: PictureRun, stack: PatchStack, usual: int, chosen: PatchChoic
         LitRow(_("head {head}").format(head=head), rows[at, stack.grid.first :])
         for head, rows in enumerate(weights_of(stack, chosen))
     ]
-    title = _("Layer {layer}: {query}").format(layer=chosen.layer, query=query_name(stack, at))
+    title = _("What {query} looks at in each head of layer {layer}: {model}").format(
+        query=query_name(stack, at), layer=chosen.layer, model=run.name
+    )
     return PatchPicture(
         run.prepared.shown, (stack.grid.rows, stack.grid.columns), lit, chosen.hidden, title=title, side=200.0
     )

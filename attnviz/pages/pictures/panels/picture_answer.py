@@ -8,6 +8,7 @@ import streamlit as st
 
 from attnviz.app import show, widgets
 from attnviz.app.cache import model_cache
+from attnviz.app.exports import pairs
 from attnviz.app.links import link_state
 from attnviz.app.panel import show_problem
 from attnviz.app.text import plain, quoted, spoken
@@ -160,8 +161,7 @@ def draw_text_tower(tower: TextTower) -> None:
         name=f"text-tower-layer{layer}-head{head}",
         key="pic_text_tower",
         table={
-            "query": [word for word in words for _key in words],
-            "key": [*words] * count,
+            **pairs(words, words),
             "weight": [f"{weight:.6g}" for weight in weights.ravel()],
         },
         words=_("Beside itself, {query} looks most at {key} ({share}) of all pairs in this head.").format(

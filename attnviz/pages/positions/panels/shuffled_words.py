@@ -4,6 +4,7 @@ import numpy as np
 import streamlit as st
 
 from attnviz.app import page_parts, show, widgets
+from attnviz.app.links import link_state
 from attnviz.app.text import plain, quoted
 from attnviz.base.word_boundaries import split
 from attnviz.base.words import _, listed, ngettext
@@ -55,7 +56,7 @@ def _controls() -> shuffled_words.Config:
         with st.popover(_("More"), icon=":material/tune:"):
             seed = widgets.number(choices.SEED, _("Vectors: random, seed"), step=1)
     with st.container(horizontal=True, vertical_alignment="bottom", key="p-order-controls"):
-        return shuffled_words.Config(
+        config = shuffled_words.Config(
             words=split(sentence),
             kind=widgets.one_of(choices.KIND, _("Positions"), kinds(), style="select"),
             causal=widgets.toggle(choices.CAUSAL, _("Causal mask")),
@@ -66,6 +67,8 @@ def _controls() -> shuffled_words.Config:
             ),
             seed=seed,
         )
+        widgets.toggle(choices.OWN_RANGE, _("Its own colour range"), help=_("Small weights are dark from 0 to 1."))
+        return config
 
 
 def _verdict(result: shuffled_words.Result) -> str:
@@ -119,12 +122,18 @@ def _matrices(result: shuffled_words.Result) -> None:
             st.markdown(f"**{title}**")
             show.figure(
                 show.chart_of(
-                    heatmap.matrix, weights, words, words, masked=hidden, height=420, numbers=len(words) <= 8
+                    heatmap.matrix,
+                    weights,
+                    words,
+                    words,
+                    masked=hidden,
+                    height=420,
+                    numbers=len(words) <= 8,
+                    top=float(result.before.max()) if link_state.value(choices.OWN_RANGE) else None,
                 ),
                 name=f"order-{name}",
                 key=f"p_order_{name}",
                 words=said,
-                called=title,
             )
 
 

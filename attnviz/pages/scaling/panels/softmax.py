@@ -284,5 +284,4 @@ def _mixes(scores: list[float], temperature: float) -> None:
             far=math.hypot(*mixed.by_scores),
             moved=math.hypot(*(mixed.by_scores_shifted - mixed.by_scores)),
         ),
-        called=title,
     )

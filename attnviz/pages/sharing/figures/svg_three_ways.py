@@ -1,4 +1,4 @@
-"""MHA, GQA and MQA beside each other: which query head reads which K/V head, what is kept, and a head under each.
+"""MHA, GQA and MQA beside each other: which query head reads which K/V head, and what is kept.
 
 On a page each column is a picture of its own, so that a phone can put them below each other; in a file they are one.
 """
@@ -7,14 +7,12 @@ import html
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from attnviz.base.words import _, ended, sentences
 from attnviz.figures import svg
-from attnviz.figures.theme import FONT, K_VERMILION, MASKED, Q_BLUE, V_GREEN, WEIGHTS, ramp
+from attnviz.figures.theme import FONT, K_VERMILION, MASKED, Q_BLUE, V_GREEN
 from attnviz.figures.title_lines import wrapped
 
-WIDE, BETWEEN, MAP = 320, 36, 130
+WIDE, BETWEEN = 320, 36
 WIRES = 62  #: pixels from the query heads to the K/V heads
 LINE = 17
 LETTER = 7.2  #: pixels of a letter in words of 13 pixels, in a wide face
@@ -33,38 +31,38 @@ class SharingColumn:
     facts: Sequence[str]  #: shapes and parameters, a line each
     kept: str  #: the bytes of the cache, in words
     share: float  #: of the cache of MHA, 0 to 1
-    weights: np.ndarray | None = None  #: (Q, K) of one head under this sharing, NaN where masked
-    text: str = ""  #: what became of that head
+    room: int = 0  #: lines that the facts of its neighbours take
+
+    @property
+    def cache(self) -> str:
+        return _("cache: {bytes}").format(bytes=self.kept)
+
+    @property
+    def lines(self) -> list[str]:
+        return [line for fact in self.facts for line in wrapped(fact, WIDE / LETTER)]
 
     @property
     def spoken(self) -> str:
         """The column for those who cannot see it."""
-        parts = (self.name, _counted(self.heads, self.kv_heads), *self.facts, self.kept)
-        return sentences(*map(ended, parts), self.text)
+        parts = (self.name, _counted(self.heads, self.kv_heads), *self.facts, self.cache)
+        return sentences(*map(ended, parts))
 
     def drawn(self, ink: svg.Ink) -> svg.Drawn:
-        """Title, wiring, facts, the cache as a bar, and the head below."""
+        """Title, wiring, facts, and the cache as a bar."""
         parts = [
             svg.words(self.name, 0, 10, size=18, weight=700),
             svg.words(_counted(self.heads, self.kv_heads), 0, 33, size=13, opacity=0.85),
             *_wires(self.heads, self.kv_heads, 48),
         ]
         y = 48.0 + WIRES + 34
-        lines = [line for fact in self.facts for line in wrapped(fact, WIDE / LETTER)]
-        parts += [svg.words(line, 0, y + LINE * at, size=13) for at, line in enumerate(lines)]
-        y += LINE * len(lines) + 8
+        parts += [svg.words(line, 0, y + LINE * at, size=13) for at, line in enumerate(self.lines)]
+        y += LINE * max(len(self.lines), self.room) + 8
         parts += [
-            svg.words(self.kept, 0, y + 4, size=17, weight=700),
+            svg.words(self.cache, 0, y + 4, size=17, weight=700),
             svg.box(0, y + 18, WIDE, 8, fill=MASKED, opacity=0.3, radius=4),
             svg.box(0, y + 18, max(3.0, WIDE * self.share), 8, fill=K_VERMILION, radius=4),
         ]
-        y += 38
-        if self.weights is not None:
-            lines = wrapped(self.text, (WIDE - MAP - 14) / LETTER)
-            parts.append(_map(self.weights, y))
-            parts += [svg.words(line, MAP + 14, y + 10 + LINE * at, size=13) for at, line in enumerate(lines)]
-            y += MAP
-        return svg.Drawn(WIDE, y + 2, parts)
+        return svg.Drawn(WIDE, y + 30, parts)
 
     def on_page(self) -> str:
         """The column as a picture of its own, as wide as there is room, in the page's own colours."""
@@ -85,16 +83,13 @@ class ThreeWaysPicture:
     title: str = ""
 
     def drawn(self, ink: svg.Ink, bar: bool = True) -> svg.Drawn:
-        """The picture without title and caption; `bar` is the scale of the weights."""
+        """The picture without title and caption."""
         columns = [column.drawn(ink) for column in self.columns]
         parts = [
             f'<g transform="translate({at * (WIDE + BETWEEN)} 0)">{"".join(column.parts)}</g>'
             for at, column in enumerate(columns)
         ]
         tall = max(column.height for column in columns)
-        if bar and any(column.weights is not None for column in self.columns):
-            parts += _scale(tall + 14)
-            tall += 24
         return svg.Drawn(len(self.columns) * (WIDE + BETWEEN) - BETWEEN, tall, parts)
 
 
@@ -128,24 +123,3 @@ def _head(letter: str, x: float, y: float, size: float, colour: str) -> list[str
             svg.words(letter, x + size / 2, y + size / 2, size=11, fill="#FFFFFF", anchor="middle", weight=600)
         )
     return parts
-
-
-def _map(weights: np.ndarray, y: float) -> str:
-    """A head's weights from 0 to 1, one pixel a cell; what the mask hides is grey."""
-    codes = np.where(np.isnan(weights), 254, np.rint(np.clip(np.nan_to_num(weights), 0, 1) * 253)).astype(np.uint8)
-    palette = ramp(WEIGHTS)
-    colours = [*(palette[round(i * 255 / 253)] for i in range(254)), MASKED]
-    return svg.pixels(svg.indexed_png(codes, colours), 0, y, MAP, MAP)
-
-
-def _scale(y: float) -> list[str]:
-    """The bar of the weights."""
-    x, wide = svg.text_width(_("weight 0"), 12) + 8, 120
-    end = x + wide + 8
-    return [
-        svg.words(_("weight 0"), 0, y + 5, opacity=0.85),
-        svg.pixels(svg.indexed_png(np.arange(256, dtype=np.uint8)[None], ramp(WEIGHTS)), x, y, wide, 10, smooth=True),
-        svg.words("1", end, y + 5, opacity=0.85),
-        svg.box(end + 24, y, 14, 10, fill=MASKED),
-        svg.words(_("masked"), end + 44, y + 5, opacity=0.85),
-    ]

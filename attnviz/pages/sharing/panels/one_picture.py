@@ -3,14 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.app import page_parts, show, widgets
 from attnviz.app.cache import model_cache
 from attnviz.base import units
-from attnviz.base.message import Problem
 from attnviz.base.words import _, ngettext, sentences
 from attnviz.canvas.shared.component import component
 from attnviz.models.architecture import Architecture, LayerSpec, all_presets, has_heads, shared_otherwise
@@ -21,10 +18,6 @@ from attnviz.pages.sharing.panels.bytes import divisors, kind_of, named
 from attnviz.runs import head_sharing
 from attnviz.runs.head_sharing import Config, Result
 from attnviz.runs.model_run import ModelRun
-
-TOKENS_SHOWN = 48
-#: one head of a trained layer that shares keys and values: its weights (Q, K), NaN where masked, and what became of it
-SharedHead = tuple[np.ndarray | None, str]
 
 
 @st.cache_resource(max_entries=1, show_spinner=False)
@@ -46,31 +39,16 @@ def result_of(run: ModelRun, config: Config) -> Result:
     )
 
 
-def picture(place: DeltaGenerator, trained: tuple[ModelRun, Config] | None = None) -> None:
-    """Draw the controls, and at `place` the columns and the menu that saves them; no head without a trained layer."""
-    sizes = page_parts.two_in_a_row("h-three")
-    with sizes:
+def picture() -> None:
+    """Draw the controls, the columns and the menu that saves them."""
+    place = page_parts.main_picture()
+    with page_parts.two_in_a_row("h-three"):
         name = widgets.one_of(choices.COLUMNS, _("Cache of"), _models(), style="select")
         tokens = widgets.number(choices.CONTEXT, _("Tokens"), step=1024)
         batch = widgets.number(choices.BATCH, _("Batch"), step=1)
-    heads: dict[str, SharedHead] = {}
-    below = ""
-    if trained is not None:
-        run, config = trained
-        with sizes:
-            heads = _heads(run, config)
-        below = _("Below: {model}, layer {layer}, on “{text}”").format(
-            model=run.name, layer=config.layer, text=run.request.text
-        )
-
-    def made() -> tuple[list[SharingColumn], list[str]]:
-        columns = columns_of(Architecture.preset(name), tokens, batch, heads)
-        return columns, [column.on_page() for column in columns]
-
-    said = tuple(text for _weights, text in heads.values())
-    shown, drawn = made() if trained is None else model_cache.cached(run, (name, tokens, batch, config, said), made)
+    shown = columns_of(Architecture.preset(name), tokens, batch)
     with place:
-        draw(drawn, "h-three")
+        draw([column.on_page() for column in shown], "h-three")
     about = ngettext(
         "{model}, {tokens} token, batch {batch}, 16-bit numbers.",
         "{model}, {tokens} tokens, batch {batch}, 16-bit numbers.",
@@ -84,11 +62,11 @@ def picture(place: DeltaGenerator, trained: tuple[ModelRun, Config] | None = Non
     ]
     with place:
         show.under(
-            lambda: ThreeWaysPicture(shown, _("MHA, GQA and MQA")),
+            lambda: ThreeWaysPicture(shown, sentences(*less).rstrip(".。")),
             name=f"mha-gqa-mqa-{name}",
             key="h-three",
             words=sentences(about, *less),
-            caption=sentences(about, below),
+            caption=about,
             table={
                 "kind": [column.name for column in shown],
                 "query heads": [column.heads for column in shown],
@@ -99,43 +77,7 @@ def picture(place: DeltaGenerator, trained: tuple[ModelRun, Config] | None = Non
         )
 
 
-def _heads(run: ModelRun, config: Config) -> dict[str, SharedHead]:
-    """One head of the trained layer under each way, by the way's name; the visitor chooses which."""
-    try:
-        first = result_of(run, config)
-    except Problem:
-        return {}
-    results = {g: result_of(run, replace(config, n_kv_heads=g)) for g in first.side_by_side}
-    most = str(results[min(results)].weights_moved.argmax())
-    names = {str(h): _("head {head}").format(head=h) for h in range(first.n_heads)}
-    head = int(widgets.one_of(choices.HEAD, _("Its attention"), names, usual=most, style="select"))
-    return {kind_of(first.n_heads, g): _shared(run, one, g, head) for g, one in results.items()}
-
-
-def _shared(run: ModelRun, result: Result, g: int, head: int) -> SharedHead:
-    n = min(TOKENS_SHOWN, result.after.shape[1])
-    weights = np.where(result.hidden[:n, :n], np.nan, result.after[head][:n, :n])
-    labels = run.stacks[0].queries.labels
-    row = np.nan_to_num(weights[n - 1])
-    best = int(row.argmax())
-    which = _("{model}, layer {layer}, head {head}, {kind}.").format(
-        model=run.name, layer=result.config.layer, head=head, kind=named(result.n_heads, g)
-    )
-    if g == result.trained_kv_heads:
-        become = _("As trained.")
-    elif g > result.trained_kv_heads:
-        become = _("The same as trained: its keys are copies.")
-    else:
-        become = _("{share:.0%} of its attention goes elsewhere, mean over all rows.").format(
-            share=float(result.weights_moved[head])
-        )
-    most = _("“{token}” looks most at “{key}”: {weight:.0%}.").format(
-        token=labels[n - 1].strip(), key=labels[best].strip(), weight=float(row[best])
-    )
-    return weights, sentences(which, become, most)
-
-
-# MHA, GQA and MQA side by side: query heads over K/V heads, shapes, parameters, the bytes of a cache, one head.
+# MHA, GQA and MQA side by side: query heads over K/V heads, shapes, parameters, the bytes of a cache.
 def draw(columns: list[str], key: str) -> None:
     """The columns beside each other; on a phone below each other. Next and previous of a presentation stop here."""
     with st.container(key=f"canvas-of-{key}"):
@@ -146,10 +88,8 @@ def draw(columns: list[str], key: str) -> None:
                 component("picture")(key=f"{key}-{at}", data={"svg": svg})
 
 
-def columns_of(
-    arch: Architecture, tokens: int, batch: int = 1, heads: dict[str, SharedHead] | None = None
-) -> list[SharingColumn]:
-    """The model as MHA, as GQA and as MQA: what each keeps for so many tokens, and the trained head under each."""
+def columns_of(arch: Architecture, tokens: int, batch: int = 1) -> list[SharingColumn]:
+    """The model as MHA, as GQA and as MQA, and what each keeps for so many tokens; what they say is as high in each."""
     layers = [layer for layer in arch.layers if has_heads(layer)]
     n_heads, own = layers[0].n_heads, layers[0].n_kv_heads
     ways = {g: shared_otherwise(arch, g) for g in counts(layers)}
@@ -167,12 +107,12 @@ def columns_of(
                     _("K and V: {shape} each, in {layers} layers").format(shape=shape, layers=len(layers)),
                     _("attention’s parameters: {n}").format(n=units.many(way.attention_parameters())),
                 ),
-                _("cache: {bytes}").format(bytes=units.binary(kept)),
+                units.binary(kept),
                 kept / most,
-                *(heads or {}).get(kind, (None, "")),
             )
         )
-    return shown
+    high = max(len(column.lines) for column in shown)
+    return [replace(column, room=high) for column in shown]
 
 
 def counts(layers: Sequence[LayerSpec]) -> tuple[int, ...]:

@@ -4,7 +4,7 @@ from typing import cast
 
 import streamlit as st
 
-from attnviz.app import page_parts, sentence_input, show, widgets
+from attnviz.app import sentence_input, show, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.panel import fragment, guard
 from attnviz.app.text import plain
@@ -26,10 +26,9 @@ SIDE = 150  #: pixels of a head's picture
 
 
 def panel() -> None:
+    one_picture.picture()
     run = sentence_input.sentence_run(choices.MODEL, choices.SENTENCE, kinds=("decoder", "encoder"))
-    if run is None:
-        one_picture.picture(page_parts.main_picture())
-    else:
+    if run is not None:
         _shared(run)
 
 
@@ -40,14 +39,9 @@ def _shared(run: ModelRun) -> None:
 
 
 def _draw(run: ModelRun) -> None:
-    top = st.container(key="h-top")
-    with top:
-        place = page_parts.main_picture()
     st.subheader(_("One trained layer, shared further"), anchor=False)
     config = _ask(run.stacks[0].layers)
     result = one_picture.result_of(run, config)
-    with top:
-        one_picture.picture(place, (run, config))
     one_picture.wirings(run, result)
     _group(run, result)
     left, right = st.columns(2, gap="large")
@@ -212,7 +206,6 @@ def _downstream(run: ModelRun, config: Config) -> head_sharing.Downstream:
     show.figure(
         show.chart_of(figures.guesses, labels, before, after),
         name=f"next-token-shared-{scope}",
-        called=_("The next token, before and after"),
         key="h-next",
         words=_(
             "As trained, “{token}” is the likeliest next token, with {before:.1%}; with shared heads it is "
