@@ -32,10 +32,10 @@ from tests.models.tiny import eager
 LAYERS, HEADS = 30, 9
 SENTENCE = "Anna gave Peter the red book because he loved old stories."
 OWN, HOSTED = "a machine of one's own", "a hosted demo"  # hosted, the same again: slow, for `make check-all`
-#: each on one test process, which starts its server once
+#: on one test process, which starts each server once and converts the model once
 WHERE = (
     pytest.param(OWN, marks=pytest.mark.xdist_group("mission")),
-    pytest.param(HOSTED, marks=(pytest.mark.slow, pytest.mark.xdist_group("hosted"))),
+    pytest.param(HOSTED, marks=(pytest.mark.slow, pytest.mark.xdist_group("mission"))),
 )
 #: for what is the same whoever serves it: a hosted server reads fewer words and logs otherwise, and computes the same
 NOT_HOSTED = pytest.mark.parametrize("site", WHERE[:1], indirect=True)
@@ -464,6 +464,7 @@ def read_changed(page: Any, query: int, key: int, n: int, in_what_if: bool) -> S
     return Shown(beside(head_stage(page), "title"), words.inner_text(), caption, reading, str(pinned), rows)
 
 
+@NOT_HOSTED
 @pytest.mark.every_commit
 def test_every_head_has_its_picture_and_is_saved_and_mask_and_scale_give_one_number_everywhere_and_by_link(
     visit, trained
