@@ -104,7 +104,7 @@ class PageChoices:
         self.choices.append(choice)
         return choice
 
-    def one_of(self, name: str, ids: Sequence[str] = (), default: str | None = None, **more: bool) -> Choice[str]:
+    def one_of(self, name: str, ids: Sequence[str] = (), default: str | None = None, **more: Any) -> Choice[str]:
         """One of `ids`, which are never translated. Without `ids` only the page knows them, and "" means its pick."""
         ids = tuple(ids)
         first = default if default is not None else (ids[0] if ids else "")

@@ -276,10 +276,7 @@ def caption_of(shown: Shown, mask: str | None = None, scale: str | None = None, 
 
 
 def offers(shown: Shown, drawn: Head, note: str) -> list[show.LiveFile]:
-    """What the export menu offers. All that a visitor sees now is taken down here: a download runs in no session.
-
-    The tensors are looked up again then, so that an offer keeps none in memory.
-    """
+    """What the export menu offers: what a visitor sees now, for a download runs in no session, and no tensors."""
     stack, scene, pins, layer, head = shown.stack, shown.scene, shown.pins, shown.layer, shown.head
     counts = [each.n_heads for each in stack.layers]
     kv_counts = [each.n_kv_heads for each in stack.layers]
