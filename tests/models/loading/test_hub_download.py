@@ -133,7 +133,7 @@ def test_a_model_is_downloaded_once_with_progress_and_then_found_on_this_machine
         ({"config.json": b"{}", "pytorch_model.bin": b"pickle"}, "some/tiny has no safetensors on the hub"),
         (
             {"adapter_config.json": b"{}", "adapter_model.safetensors": b""},
-            "some/tiny is an adapter and no whole model",
+            "some/tiny is an adapter, not a whole model",
         ),
     ],
 )

@@ -185,7 +185,7 @@ def add_key(key):
         ),
         (
             add_key("base_model.model.model.embed_tokens.lora_A.weight"),
-            "changes model.embed_tokens, which is no linear",
+            "changes model.embed_tokens, which is not a linear",
         ),
         (add_key("base_model.model.model.layers.0.mlp.up_proj.lora_A.weight"), "for model.layers.0.mlp.up_proj have"),
     ],

@@ -170,7 +170,7 @@ def test_nonsense_is_answered_in_sentences(visit, link, sentences):
 
 @pytest.mark.parametrize(
     "data, words",
-    [(b"\xff\xfe\x00", "not text in UTF-8"), (b"ab\x00cd", "holds bytes that no text has")],
+    [(b"\xff\xfe\x00", "not text in UTF-8"), (b"ab\x00cd", "holds bytes that no text contains")],
 )
 def test_a_file_that_is_no_text_is_refused(monkeypatch, data, words):
     heard: list[Any] = []

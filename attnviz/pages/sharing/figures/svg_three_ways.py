@@ -13,7 +13,7 @@ from attnviz.figures.theme import FONT, K_VERMILION, MASKED, Q_BLUE, V_GREEN
 from attnviz.figures.title_lines import wrapped
 
 WIDE, BETWEEN = 320, 36
-WIRES = 62  #: pixels from the query heads to the K/V heads
+WIRES = 132  #: pixels from the query heads to the K/V heads
 LINE = 17
 LETTER = 7.2  #: pixels of a letter in words of 13 pixels, in a wide face
 
@@ -59,10 +59,10 @@ class SharingColumn:
         y += LINE * max(len(self.lines), self.room) + 8
         parts += [
             svg.words(self.cache, 0, y + 4, size=17, weight=700),
-            svg.box(0, y + 18, WIDE, 8, fill=MASKED, opacity=0.3, radius=4),
-            svg.box(0, y + 18, max(3.0, WIDE * self.share), 8, fill=K_VERMILION, radius=4),
+            svg.box(0, y + 18, WIDE, 12, fill=MASKED, opacity=0.3, radius=4),
+            svg.box(0, y + 18, max(3.0, WIDE * self.share), 12, fill=K_VERMILION, radius=4),
         ]
-        return svg.Drawn(WIDE, y + 30, parts)
+        return svg.Drawn(WIDE, y + 34, parts)
 
     def on_page(self) -> str:
         """The column as a picture of its own, as wide as there is room, in the page's own colours."""
