@@ -42,9 +42,9 @@ def class_server() -> Iterator[ClassServer]:
     shutil.rmtree(folder)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def visitor(class_server: ClassServer, browser: Any) -> Iterator[Any]:
-    """A visitor who looks at one head of a sentence of his own, without its mask, by a link."""
+    """The one visitor, who looks at one head of a sentence of his own, without its mask, by a link, and stays."""
     context = browser.new_context(viewport={"width": 1440, "height": 900})
     page = context.new_page()
     page.goto(f"http://{class_server.listen}/{LINK}")

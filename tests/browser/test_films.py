@@ -225,7 +225,6 @@ def test_a_stopped_training_keeps_its_curves(new_page, server_url):
     page.get_by_role("button", name="Start again").wait_for()
 
 
-@pytest.mark.every_commit
 def test_the_curves_cross_where_the_table_says(opened):
     page = opened("compare?c_d=640", ".js-plotly-plot .main-svg")  # the sentence may be there before the picture
     said(page, "LSTM at n = 1,280")

@@ -389,6 +389,7 @@ def test_a_stranger_types_a_sentence_and_reads_true_numbers(visit, trained):
         sentence = gives(page)
         assert_said(sentence.inner_text(), tokens, expected)
         assert_same(matrix_of(csv_of(page, before_menu(page)), n), expected)
+    shows_as_typed(page, "Type a sentence")
 
 
 def the_heads_are_the_models(page: Any, model: Trained, n: int) -> None:
@@ -537,7 +538,6 @@ def test_entropy_falls_as_d_k_grows_unless_scores_are_scaled(visit):
 
 
 @NOT_HOSTED
-@pytest.mark.every_commit
 def test_parameters_and_cache_of_mha_gqa_and_mqa_are_counted_right(visit):
     page = visit("/sharing")
     switch_to(page, "Count it")
@@ -646,8 +646,8 @@ def test_the_first_step_works_on_a_phone(visit, trained):
 
 
 ODD = "Say <b>x</b> **y** $z$ 中文 🙂 <img src=x onerror=window.hacked=1>"
+#: besides Start, where the stranger of the promise types it last
 SENTENCES = {
-    "/": "Type a sentence",
     "/explore?open_stages=true&open_next=true": "Sentence",
     "/build": "Sentence",
     "/masks": "Your sentence",
@@ -657,20 +657,22 @@ SENTENCES = {
 
 
 @NOT_HOSTED
-@pytest.mark.parametrize(
-    "where", [pytest.param(each, marks=pytest.mark.every_commit) if each == "/" else each for each in SENTENCES]
-)
+@pytest.mark.parametrize("where", SENTENCES)
 def test_what_is_typed_shows_as_typed(visit, where):
     page = visit(where)
-    field = page.get_by_label(SENTENCES[where], exact=True)
-    field.wait_for(timeout=FIRST_OPEN)
-    type_sentence(page, SENTENCES[where], ODD)
-    if where == "/sharing":  # it repeats the sentence in its program only
+    page.get_by_label(SENTENCES[where], exact=True).wait_for(timeout=FIRST_OPEN)
+    shows_as_typed(page, SENTENCES[where], in_its_program=where == "/sharing")
+
+
+def shows_as_typed(page: Any, label: str, in_its_program: bool = False) -> None:
+    """Markup that is typed is text; a page may repeat the sentence in its program only."""
+    type_sentence(page, label, ODD)
+    if in_its_program:
         answered(page)
         page.get_by_text("The same in PyTorch").first.click()
     until(lambda: "Say<b>x</b>**y**$z$中文🙂<img" in words_on(page))
     answered(page)
-    assert field.input_value() == ODD
+    assert page.get_by_label(label, exact=True).input_value() == ODD
     assert page.evaluate("window.hacked") is None
     assert page.locator("img[src=x]").count() == 0
     for markup, inside in (("b, strong, em", "x"), ("b, strong, em", "y"), (".katex", "z")):
