@@ -61,19 +61,20 @@ def _draw(run: ModelRun) -> None:
     if box.open:
         with box:
             _heads(result)
-    predicts = bool(downstream.guesses)
     about = (
         _(
             "Paste this code into a notebook: it prints how much of each head’s attention goes elsewhere, the bytes of "
             "K and V, the change of the layer’s output, and what comes next."
         )
-        if predicts
+        if downstream.guesses
         else _(
             "Paste this code into a notebook: it prints how much of each head’s attention goes elsewhere, the bytes of "
             "K and V, and the change of this layer’s output and of the last one’s."
         )
     )
-    show.snippet(sharing_programs.of_sharing(run, result, downstream.scope, predicts), "h-see", about=about)
+    show.snippet(
+        sharing_programs.of_sharing(run, result, downstream.scope, bool(downstream.guesses)), "h-see", about=about
+    )
 
 
 def _ask(layers: tuple[RecordedLayer, ...]) -> Config:
