@@ -57,10 +57,8 @@ def _draw(run: ModelRun) -> None:
     with right:
         st.subheader(_("The next token, before and after"), anchor=False)
         downstream = _downstream(run, config)
-    box = st.expander(_("Head by head"), key="h-each", on_change="rerun")
-    if box.open:
-        with box:
-            _heads(result)
+    with st.expander(_("Head by head")):
+        _heads(result)
     about = (
         _(
             "Paste this code into a notebook: it prints how much of each head’s attention goes elsewhere, the bytes of "
