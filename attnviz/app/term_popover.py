@@ -1,6 +1,7 @@
 """Terms that explain themselves: a menu of their sentences, each with the way to where it can be seen."""
 
 import math
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
@@ -32,7 +33,8 @@ def words_menu(*ids: str) -> None:
         with box:
             for id in ids:
                 st.markdown(f"**{_(TERMS[id].name)}**  \n{explanation(TERMS[id])}")
-                see_button(TERMS[id])
+                if st.button(_("See it"), icon=":material/arrow_forward:", type="tertiary", key=f"see-{id}"):
+                    see(TERMS[id].page, TERMS[id].seen)
             st.markdown(letters())
 
 
@@ -55,17 +57,11 @@ def letters() -> str:
     return "\n".join([*(f"- **{letter}** {meaning}" for letter, meaning in meanings.items()), "", upright])
 
 
-def see_button(term: GlossaryTerm) -> None:
-    """A button that opens the page where the term can be seen, set so that it shows it."""
-    if st.button(_("See it"), icon=":material/arrow_forward:", type="tertiary", key=f"see-{term.id}"):
-        see(term)
-
-
-def see(term: GlossaryTerm) -> None:
-    """Open the page where the term can be seen, set so that it shows it."""
-    for choice, chosen in chosen_by(term.page, term.seen).items():
+def see(page: str, seen: Mapping[str, str]) -> None:
+    """Open the page where something can be seen, set as `seen` says so that it shows it."""
+    for choice, chosen in chosen_by(page, seen).items():
         link_state.keep(choice, chosen)
-    st.switch_page(file_of(term.page))
+    st.switch_page(file_of(page))
 
 
 WORDS = 10  #: tokens of the small examples

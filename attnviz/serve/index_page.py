@@ -21,6 +21,7 @@ import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qs
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -49,9 +50,8 @@ WIDTH, HEIGHT = 1200, 630  #: pixels of the picture, the shape that previews are
 _HOST = re.compile(r"[\w.\-]+(:\d{1,5})?|\[[0-9a-fA-F:]+\](:\d{1,5})?")
 INDEX = FRONTEND / "index.html"
 _INLINE_SCRIPT = re.compile(r"<script\b(?![^>]*\bsrc\b)[^>]*>(.*?)</script>", re.DOTALL | re.IGNORECASE)
-#: all that an answer with a page depends on
-ASKED = ("method", "scheme", "path", "query_string")
-ASKED_IN_HEADERS = ("host", "x-forwarded-proto", "accept-encoding", "range")
+#: all of what is asked on which an answer with a page depends, and of the headers
+ASKED, DEPENDS = ("method", "scheme", "path", "query_string"), ("host", "x-forwarded-proto", "accept-encoding", "range")
 MOST_KEPT = 64  #: answers of some 10 KB: a class opens one link, and the page is made and compressed once
 _TITLE = re.compile(rb"<title>[^<]*</title>")
 
@@ -62,13 +62,13 @@ class IndexPage:
     def __init__(self, app: ASGIApp, base_path: str = "") -> None:
         self.app = app
         self.base_path = base_path
-        self.kept: dict[tuple[str | None, ...], list[Message]] = {}  #: answers with a page, by what was asked
+        self.kept: dict[tuple[Any, ...], list[Message]] = {}  #: answers with a page, by what was asked
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        asked = tuple(map(str, map(scope.get, ASKED))) + tuple(map(Headers(scope=scope).get, ASKED_IN_HEADERS))
+        asked = (*map(scope.get, ASKED), *map(Headers(scope=scope).get, DEPENDS))
         for part in self.kept.get(asked, ()):
             await send(part)
         if asked in self.kept:
@@ -98,8 +98,8 @@ class IndexPage:
                     named["content-length"] = str(len(body))
                     for name in ("etag", "last-modified"):  # they are of the page as it was
                         del named[name]
-                    kept = [start, {"type": "http.response.body", "body": body}]
-                    self.kept = dict([*self.kept.items(), (asked, kept)][-MOST_KEPT:])
+                    kept = (asked, [start, {"type": "http.response.body", "body": body}])
+                    self.kept = dict([*self.kept.items(), kept][-MOST_KEPT:])
                 await send(start)
                 await send({"type": "http.response.body", "body": body})
 

@@ -5,8 +5,10 @@ from pathlib import Path
 import streamlit as st
 
 from attnviz.app import presenting, share_menu
+from attnviz.app.cache.waiting_line import PAGES
 from attnviz.app.links.link_state import follow, settle
 from attnviz.app.mends.reliances import log_what_is_gone
+from attnviz.app.mends.streamlit_adapter import leave_if_gone
 from attnviz.app.widgets import note_returned, say_refusals, take_returned
 from attnviz.base.words import language, set_language_source, speaking
 from attnviz.canvas import connection
@@ -34,7 +36,8 @@ with speaking(navigation.language_arriving()):
 remember_page(page.url_path)
 note_returned()
 entered = follow(page.url_path or "home")
-with speaking(language()):  # looked up once: a page says hundreds of sentences
+# the language is looked up once: a page says hundreds of sentences
+with PAGES.turn(lambda _before: leave_if_gone()), speaking(language()):
     navigation.menu()
     presenting.begin()
     share_menu.begin_figures()

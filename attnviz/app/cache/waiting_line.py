@@ -1,6 +1,8 @@
 """A queue for long work: so many at a time, the others in the order in which they came, and no more than it is long."""
 
+import math
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, wait
 from contextlib import contextmanager
@@ -20,9 +22,10 @@ BETWEEN_LOOKS = 0.3
 class WaitingLine:
     """A line that is as long as the process lives. Leaving it, at any moment, makes room for the next."""
 
-    def __init__(self, at_once: int, longest: int) -> None:
-        """`longest`: how many may wait behind those whose turn it is."""
-        self._at_once, self._longest = at_once, longest
+    def __init__(self, at_once: int, longest: int, lease: float = math.inf) -> None:
+        """`longest`: how many may wait behind those whose turn it is; after `lease` seconds of it another may begin."""
+        self._at_once, self._longest, self._lease = at_once, longest, lease
+        self._began: dict[threading.Event, float] = {}  #: when the turn came of each whose turn it is
         self._line: list[threading.Event] = []  #: one for each, set when it is its turn
         self._lock = threading.Lock()
 
@@ -41,6 +44,7 @@ class WaitingLine:
         try:
             while not mine.wait(BETWEEN_LOOKS):
                 with self._lock:
+                    self._call()
                     before = self._line.index(mine) - self._at_once + 1
                 if before > 0:  # else it was called just now
                     waiting(before)
@@ -48,6 +52,7 @@ class WaitingLine:
         finally:
             with self._lock:
                 self._line.remove(mine)
+                self._began.pop(mine, None)
                 self._call()
 
     @property
@@ -62,8 +67,16 @@ class WaitingLine:
 
     def _call(self) -> None:
         """Tell those whose turn it is, and nobody else: three hundred who wait are not woken for each step."""
-        for each in self._line[: self._at_once]:
+        now = time.monotonic()
+        late = sum(now - began > self._lease for began in self._began.values())
+        for each in self._line[: self._at_once + late]:
+            self._began.setdefault(each, now)
             each.set()
+
+
+#: Pages are drawn two at a time, in the order in which they were asked for: of three hundred that a class opens at once
+#: half stand while the others wait, where otherwise all stand at the end. One that computes for long holds up nobody.
+PAGES = WaitingLine(2, longest=10_000, lease=0.3)
 
 
 @contextmanager

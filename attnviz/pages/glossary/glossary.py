@@ -41,7 +41,7 @@ def _card(terms: Sequence[glossary_terms.GlossaryTerm]) -> None:
         st.markdown("\n\n".join(f"**{named[term.id]}**  \n{term_popover.explanation(term)}" for term in terms))
         chosen = st.pills(_("See it"), list(named), format_func=named.__getitem__, key=f"see-{terms[0].id}")
         if chosen is not None:
-            term_popover.see(glossary_terms.TERMS[chosen])
+            term_popover.see(glossary_terms.TERMS[chosen].page, glossary_terms.TERMS[chosen].seen)
 
 
 if __name__ == "__main__":  # Streamlit runs this file

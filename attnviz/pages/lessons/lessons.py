@@ -8,8 +8,6 @@ import streamlit as st
 from attnviz.app import page_parts, presenting, term_popover, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.links import link_state
-from attnviz.app.links.link_reading import chosen_by
-from attnviz.app.page_entry import file_of
 from attnviz.app.panel import guard
 from attnviz.app.text import plain, spoken
 from attnviz.base.message import Message, Problem, Several
@@ -261,9 +259,7 @@ def _further(step: LessonStep) -> None:
 
 def _door(words: str, page: str, seen: Mapping[str, str], key: str) -> None:
     if st.button(words, key=key, type="tertiary", icon=":material/open_in_new:"):
-        for choice, chosen in chosen_by(page, seen).items():
-            link_state.keep(choice, chosen)
-        st.switch_page(file_of(page))
+        term_popover.see(page, seen)
 
 
 def _notes(lesson: Lesson, step: LessonStep, facts: Facts) -> None:

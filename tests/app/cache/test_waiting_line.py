@@ -83,3 +83,24 @@ def test_a_line_that_is_full_says_so_and_one_that_failed_lets_the_next_in():
         raise ZeroDivisionError
     with line.turn(print):
         pass
+
+
+def test_whose_turn_lasts_longer_than_the_lease_holds_up_nobody_and_keeps_it():
+    line = WaitingLine(1, 3, lease=0.2)
+    long, second, third = (Visitor(line) for _ in range(3))
+    assert long.works.wait(10)
+    assert second.works.wait(10), "let in beside the long one"
+    assert third.works.wait(10)
+    long.end()
+    second.end()
+    fourth = Visitor(line)
+    assert fourth.works.wait(10)
+    for each in (third, fourth):
+        each.end()
+    assert (line.taken, line.waiting) == (0, 0)
+    first, other = Visitor(line), None
+    assert first.works.wait(10)
+    other = Visitor(line)
+    first.end()
+    assert other.works.wait(10)
+    other.end()

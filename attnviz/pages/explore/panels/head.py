@@ -60,8 +60,8 @@ def _stack(run: ModelRun) -> Stack:
 
 
 def _large(run: ModelRun, stack: Stack, layer: int, head: int) -> shown_head.Shown:
-    line: dict[str, Any] = {"vertical_alignment": "center", "horizontal_alignment": "distribute"}
-    picture, below = st.container(), st.container(horizontal=True, **line)
+    picture = st.container()
+    below = st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute")
     with below:
         look, colours = _how_shown(run, stack)
     edit = shown_head.edit(stack, layer)
@@ -93,8 +93,9 @@ def _large(run: ModelRun, stack: Stack, layer: int, head: int) -> shown_head.Sho
 
 def _how_shown(run: ModelRun, stack: Stack) -> tuple[head_matrix.Look, dict[str, Any]]:
     """Draw where the weights are from, and the switches for how they are shown."""
-    origin = shown_head.weights_of(run).format(model=plain(run.name))
-    st.caption(origin, help=shown_head.origin_of(run), width="content")
+    st.caption(
+        shown_head.weights_of(run).format(model=plain(run.name)), help=shown_head.origin_of(run), width="content"
+    )
     with menu(_("Display"), "display", icon="palette", type="tertiary"):
         pair = stack.same_tokens and any(span.segment for span in stack.queries.spans)
         return request_form.look(pair), request_form.colours()

@@ -51,23 +51,22 @@ def _draw(run: ModelRun) -> None:
     with right:
         st.subheader(_("The next token, before and after"), anchor=False)
         downstream = _downstream(run, config)
-    box = st.expander(_("Head by head"), key="h-each", on_change="rerun")
-    if box.open:
-        with box:
-            _heads(result)
-    predicts = bool(downstream.guesses)
+    with st.expander(_("Head by head")):
+        _heads(result)
     about = (
         _(
             "Paste this code into a notebook: it prints how much of each head’s attention goes elsewhere, the bytes of "
             "K and V, the change of the layer’s output, and what comes next."
         )
-        if predicts
+        if downstream.guesses
         else _(
             "Paste this code into a notebook: it prints how much of each head’s attention goes elsewhere, the bytes of "
             "K and V, and the change of this layer’s output and of the last one’s."
         )
     )
-    show.snippet(sharing_programs.of_sharing(run, result, downstream.scope, predicts), "h-see", about=about)
+    show.snippet(
+        sharing_programs.of_sharing(run, result, downstream.scope, bool(downstream.guesses)), "h-see", about=about
+    )
 
 
 def _ask(layers: tuple[RecordedLayer, ...]) -> Config:
